@@ -1,0 +1,326 @@
+//===- AtenOp.cpp - An operator of ATen being imported --------------------===//
+
+#include "Aten/AtenOp.h"
+#include "glowish/Importer/Aten.h"
+#include <map>
+
+using namespace glowish;
+using Base = AtenType::Base;
+
+//===- Registry -----------------------------------------------------------===//
+
+/// Created on first use, as the order of static initialization across files is
+/// unspecified.
+static std::map<std::string, RegisteredAtenOp, std::less<>> &getAtenRegistry() {
+  static std::map<std::string, RegisteredAtenOp, std::less<>> registry;
+  return registry;
+}
+
+AtenOperators::AtenOperators(
+    AtenImporter importer, std::initializer_list<llvm::StringLiteral> schemas) {
+  for (llvm::StringRef text : schemas) {
+    AtenSchema schema = llvm::cantFail(parseAtenSchema(text));
+    std::string name = schema.getFullName();
+    bool isNew =
+        getAtenRegistry()
+            .try_emplace(name, RegisteredAtenOp{std::move(schema), importer})
+            .second;
+    assert(isNew && "an operator is registered once");
+    (void)isNew;
+  }
+}
+
+const RegisteredAtenOp *glowish::findAtenOperator(llvm::StringRef name) {
+  auto found = getAtenRegistry().find(name);
+  return found == getAtenRegistry().end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> glowish::listAtenOperators() {
+  std::vector<std::string> names;
+  for (const auto &[name, registered] : getAtenRegistry())
+    names.push_back(name);
+  return names;
+}
+
+llvm::Expected<AtenValue::List>
+glowish::importAtenOperator(const RegisteredAtenOp &op, Function &function,
+                            llvm::StringRef name, AtenValue::List arguments,
+                            AtenContext &context) {
+  AtenOp call(function, name, op.schema, std::move(arguments), context);
+  GLOWISH_RETURN_IF_ERROR(call.checkArguments());
+  GLOWISH_RETURN_IF_ERROR(op.importer(call));
+  GLOWISH_RETURN_IF_ERROR(call.takeError());
+  return call.takeResults();
+}
+
+//===- Arguments ----------------------------------------------------------===//
+
+AtenOp::AtenOp(Function &function, llvm::StringRef name,
+               const AtenSchema &schema, AtenValue::List arguments,
+               AtenContext &context)
+    : NodeBuilder(function, name), schema(schema),
+      arguments(std::move(arguments)), results(schema.results.size()),
+      context(context) {}
+
+llvm::Error AtenOp::checkArguments() const {
+  assert(arguments.size() == schema.arguments.size());
+  for (auto [argument, value] : llvm::zip_equal(schema.arguments, arguments))
+    if (!argument.type.accepts(value))
+      return makeError("argument '{0}' is {1}; accepted: {2}, known when the "
+                       "model is compiled unless it is a Tensor",
+                       argument.name, value.describe(), argument.type.str());
+  return llvm::Error::success();
+}
+
+const AtenValue &AtenOp::get(llvm::StringRef argument) const {
+  std::optional<unsigned> index = schema.findArgument(argument);
+  assert(index && "no argument of the schema");
+  return arguments[*index];
+}
+
+NodeValue AtenOp::tensor(llvm::StringRef argument) const {
+  const AtenValue &value = get(argument);
+  return value.isNone() ? NodeValue() : value.get<NodeValue>();
+}
+
+std::vector<NodeValue> AtenOp::tensors(llvm::StringRef argument) const {
+  std::vector<NodeValue> values;
+  for (const AtenValue &value : get(argument).get<AtenValue::List>())
+    values.push_back(value.isNone() ? NodeValue() : value.get<NodeValue>());
+  return values;
+}
+
+int64_t AtenOp::integer(llvm::StringRef argument) const {
+  return get(argument).get<int64_t>();
+}
+
+std::vector<int64_t> AtenOp::integers(llvm::StringRef argument) const {
+  const AtenValue &value = get(argument);
+  std::vector<int64_t> values;
+  if (value.is<int64_t>())
+    values.push_back(value.get<int64_t>());
+  if (value.is<AtenValue::List>())
+    for (const AtenValue &element : value.get<AtenValue::List>())
+      values.push_back(element.get<int64_t>());
+  return values;
+}
+
+llvm::Expected<std::vector<int64_t>> AtenOp::integers(llvm::StringRef argument,
+                                                      size_t length) const {
+  std::vector<int64_t> values = integers(argument);
+  if (values.size() == 1)
+    values.resize(length, values[0]);
+  if (values.size() != length)
+    return refuse(argument, llvm::formatv("{0} ints", length).str());
+  return values;
+}
+
+llvm::Expected<double> AtenOp::number(llvm::StringRef argument) const {
+  const AtenValue &value = get(argument);
+  if (value.isNumber())
+    return value.getNumber();
+  auto *constant =
+      value.isTensor() ? value.get<NodeValue>().getNodeAs<Constant>() : nullptr;
+  if (!constant)
+    return refuse(argument,
+                  "a number that is known when the model is compiled");
+  return constant->getTensor().getAsDouble(0);
+}
+
+double AtenOp::number(llvm::StringRef argument, double ifNone) const {
+  const AtenValue &value = get(argument);
+  return value.isNone() ? ifNone : value.getNumber();
+}
+
+bool AtenOp::flag(llvm::StringRef argument) const {
+  return get(argument).get<bool>();
+}
+
+std::string AtenOp::text(llvm::StringRef argument) const {
+  const AtenValue &value = get(argument);
+  return value.isNone() ? "" : value.get<std::string>();
+}
+
+ElemKind AtenOp::kind(llvm::StringRef argument, ElemKind ifNone) const {
+  const AtenValue &value = get(argument);
+  return value.isNone() ? ifNone : value.get<ElemKind>();
+}
+
+llvm::Expected<int64_t> AtenOp::axis(llvm::StringRef argument,
+                                     int64_t rank) const {
+  return normalizeAxis(integer(argument), unsigned(std::max<int64_t>(rank, 1)));
+}
+
+llvm::Expected<std::vector<int64_t>> AtenOp::axes(llvm::StringRef argument,
+                                                  int64_t rank) const {
+  std::vector<int64_t> values = integers(argument);
+  if (values.empty())
+    for (int64_t d = 0; d < rank; ++d)
+      values.push_back(d);
+  // A scalar may be reduced along a dimension that it does not have.
+  if (rank == 0)
+    return std::vector<int64_t>();
+  return normalizeAxes(std::move(values), unsigned(rank));
+}
+
+NodeValue AtenOp::operand(llvm::StringRef argument, ElemKind kind) {
+  const AtenValue &value = get(argument);
+  if (value.isTensor())
+    return cast(value.get<NodeValue>(), kind);
+  // Exact, where a double would not be.
+  if (value.is<int64_t>() && isIntegerKind(kind))
+    return ints(kind, {}, {value.get<int64_t>()});
+  return scalar(kind, value.getNumber());
+}
+
+llvm::Error AtenOp::refuse(llvm::StringRef argument,
+                           llvm::StringRef accepted) const {
+  return makeError("argument '{0}' is {1}; accepted: {2}", argument,
+                   get(argument).describe(), accepted);
+}
+
+//===- Element kinds ------------------------------------------------------===//
+
+std::optional<ElemKind> glowish::getAtenKind(int64_t number) {
+  switch (number) {
+  case 0:
+    return ElemKind::UInt8;
+  case 1:
+    return ElemKind::Int8;
+  case 2:
+    return ElemKind::Int16;
+  case 3:
+    return ElemKind::Int32;
+  case 4:
+    return ElemKind::Int64;
+  case 5:
+    return ElemKind::Float16;
+  case 6:
+    return ElemKind::Float;
+  case 7:
+    return ElemKind::Double;
+  case 11:
+    return ElemKind::Bool;
+  case 15:
+    return ElemKind::BFloat16;
+  default:
+    return std::nullopt;
+  }
+}
+
+ElemKind glowish::promoteKinds(ElemKind x, ElemKind y) {
+  if (x == y || y == ElemKind::Bool)
+    return x;
+  if (x == ElemKind::Bool)
+    return y;
+  if (isFloatKind(x) != isFloatKind(y))
+    return isFloatKind(x) ? x : y;
+  unsigned own = getElemSize(x), other = getElemSize(y);
+  if (isFloatKind(x))
+    return own != other ? own > other ? x : y : ElemKind::Float;
+  if (isSignedIntegerKind(x) == isSignedIntegerKind(y))
+    return own > other ? x : y;
+  // Of the unsigned kinds tensors have uint8 only.
+  ElemKind wide = isSignedIntegerKind(x) ? x : y;
+  return wide == ElemKind::Int8 ? ElemKind::Int16 : wide;
+}
+
+namespace {
+
+/// What the operands of one priority promote to.
+struct PromotedKind {
+  std::optional<ElemKind> kind;
+
+  void add(ElemKind other) { kind = kind ? promoteKinds(*kind, other) : other; }
+  /// Bools, then integers, then floats.
+  static unsigned getCategory(ElemKind kind) {
+    return kind == ElemKind::Bool ? 0 : isFloatKind(kind) ? 2 : 1;
+  }
+  /// \p lower decides only if it is of a higher category.
+  PromotedKind over(PromotedKind lower) const {
+    if (!kind || !lower.kind)
+      return kind ? *this : lower;
+    return getCategory(*lower.kind) > getCategory(*kind) ? lower : *this;
+  }
+};
+
+} // namespace
+
+ElemKind AtenOp::promote(llvm::ArrayRef<llvm::StringRef> names) const {
+  PromotedKind dimensioned, scalars, numbers;
+  auto add = [&](const AtenValue &value) {
+    if (value.isTensor()) {
+      const Type &type = value.get<NodeValue>().getType();
+      (type.getRank() ? dimensioned : scalars).add(type.getKind());
+    } else if (value.isNumber()) {
+      numbers.add(value.is<int64_t>()  ? ElemKind::Int64
+                  : value.is<double>() ? ElemKind::Float
+                                       : ElemKind::Bool);
+    }
+  };
+  for (llvm::StringRef name : names) {
+    const AtenValue &value = get(name);
+    if (value.is<AtenValue::List>())
+      llvm::for_each(value.get<AtenValue::List>(), add);
+    else
+      add(value);
+  }
+  return *dimensioned.over(scalars).over(numbers).kind;
+}
+
+ElemKind AtenOp::promoteToFloat(llvm::ArrayRef<llvm::StringRef> names) const {
+  ElemKind kind = promote(names);
+  return isFloatKind(kind) ? kind : ElemKind::Float;
+}
+
+NodeValue AtenOp::floating(llvm::StringRef argument) {
+  return cast(tensor(argument), promoteToFloat({argument}));
+}
+
+llvm::Error AtenOp::checkFloat(llvm::StringRef argument) const {
+  if (isFloatKind(tensor(argument).getElemKind()))
+    return llvm::Error::success();
+  return refuse(argument, "floats");
+}
+
+//===- Results ------------------------------------------------------------===//
+
+llvm::Error AtenOp::setResult(NodeValue value, unsigned index) {
+  GLOWISH_ASSIGN_OR_RETURN(value, finish(value));
+  results[index] = value;
+  return llvm::Error::success();
+}
+
+llvm::Error AtenOp::setResult(llvm::ArrayRef<NodeValue> list, unsigned index) {
+  GLOWISH_RETURN_IF_ERROR(takeError());
+  results[index] = makeAtenList(list);
+  return llvm::Error::success();
+}
+
+llvm::Error AtenOp::setResult(AtenValue value, unsigned index) {
+  GLOWISH_RETURN_IF_ERROR(takeError());
+  results[index] = std::move(value);
+  return llvm::Error::success();
+}
+
+//===- Creating nodes -----------------------------------------------------===//
+
+llvm::Expected<NodeValue> AtenOp::create(NodeDraft draft) {
+  return createFolded(getFunction(), getName(), std::move(draft),
+                      context.evaluate, context.budget);
+}
+
+NodeValue AtenOp::ints(ElemKind kind, DimsRef shape,
+                       llvm::ArrayRef<int64_t> values) {
+  Tensor tensor(Type(kind, shape));
+  dispatchElemKind(kind, [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_integral_v<T>)
+      for (auto [to, from] : llvm::zip_equal(tensor.data<T>(), values))
+        to = T(from);
+    else
+      for (auto [i, from] : llvm::enumerate(values))
+        tensor.setFromDouble(int64_t(i), double(from));
+  });
+  return createConstant(std::move(tensor));
+}

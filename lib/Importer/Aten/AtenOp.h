@@ -1,0 +1,159 @@
+//===- AtenOp.h - An operator of ATen being imported ------------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IMPORTER_ATEN_ATENOP_H
+#define GLOWISH_LIB_IMPORTER_ATEN_ATENOP_H
+
+#include "Aten/Schema.h"
+#include "Common/Axes.h"
+#include "Common/Folding.h"
+#include "glowish/Graph/NodeBuilder.h"
+#include "glowish/Support/Error.h"
+
+namespace glowish {
+
+/// State shared by the operators of a program during import.
+struct AtenContext {
+  FoldingBudget &budget;
+  /// Evaluates shape arithmetic; null if nothing is folded.
+  const NodeEvaluator &evaluate;
+  /// Called with a one-line message for what is ignored.
+  llvm::function_ref<llvm::Error(llvm::StringRef)> report;
+  /// Whether Dropout is kept, for training.
+  bool isTraining = false;
+};
+
+/// An operator of ATen that is imported as nodes, built by the expressions of a
+/// NodeBuilder. Its arguments are those of the schema, which they have been
+/// checked against. The first error is kept; the caller adds the node's name
+/// and the operator's.
+class AtenOp final : public NodeBuilder {
+public:
+  /// \p arguments has one value for each of \p schema.
+  AtenOp(Function &function, llvm::StringRef name, const AtenSchema &schema,
+         AtenValue::List arguments, AtenContext &context);
+
+  const AtenSchema &getSchema() const { return schema; }
+  AtenContext &getContext() const { return context; }
+  /// An error unless each argument is of its type.
+  llvm::Error checkArguments() const;
+
+  //===- Arguments ----------------------------------------------------------//
+
+  // All take the name of an argument of the schema; it is a mistake of the
+  // translation if there is none, or one of another type.
+
+  const AtenValue &get(llvm::StringRef argument) const;
+  bool isNone(llvm::StringRef argument) const { return get(argument).isNone(); }
+  /// A tensor; null if it is None.
+  NodeValue tensor(llvm::StringRef argument) const;
+  DimsRef getShape(llvm::StringRef argument) const {
+    return tensor(argument).getShape();
+  }
+  int64_t getRank(llvm::StringRef argument) const {
+    return int64_t(getShape(argument).size());
+  }
+  /// The tensors of a list; null ones where it has None.
+  std::vector<NodeValue> tensors(llvm::StringRef argument) const;
+  int64_t integer(llvm::StringRef argument) const;
+  /// Ints of a list; a single one is a list of one, and None is empty.
+  std::vector<int64_t> integers(llvm::StringRef argument) const;
+  /// \p length ints; a single one stands for all of them. An error if there are
+  /// others.
+  llvm::Expected<std::vector<int64_t>> integers(llvm::StringRef argument,
+                                                size_t length) const;
+  using NodeBuilder::number;
+  /// A float, or a Scalar, which must be known.
+  llvm::Expected<double> number(llvm::StringRef argument) const;
+  double number(llvm::StringRef argument, double ifNone) const;
+  bool flag(llvm::StringRef argument) const;
+  std::string text(llvm::StringRef argument) const;
+  /// The kind that an argument of type ScalarType states, \p ifNone if None.
+  ElemKind kind(llvm::StringRef argument, ElemKind ifNone) const;
+  /// A dimension of a tensor of \p rank; negative ones count from the end. A
+  /// scalar has one dimension.
+  llvm::Expected<int64_t> axis(llvm::StringRef argument, int64_t rank) const;
+  /// Ascending dimensions; all if the list is empty or None.
+  llvm::Expected<std::vector<int64_t>> axes(llvm::StringRef argument,
+                                            int64_t rank) const;
+  /// A tensor or number as a tensor of \p kind.
+  NodeValue operand(llvm::StringRef argument, ElemKind kind);
+  /// An error that states what \p argument is and what is \p accepted.
+  llvm::Error refuse(llvm::StringRef argument, llvm::StringRef accepted) const;
+
+  //===- Element kinds ------------------------------------------------------//
+
+  /// The kind of a result of these tensors and numbers by PyTorch's rules of
+  /// type promotion.
+  ElemKind promote(llvm::ArrayRef<llvm::StringRef> arguments) const;
+  /// Like promote(), where integers and bools become float.
+  ElemKind promoteToFloat(llvm::ArrayRef<llvm::StringRef> arguments) const;
+  /// A tensor; float if it has integers or bools.
+  NodeValue floating(llvm::StringRef argument);
+  /// An error unless the elements of a tensor are floats.
+  llvm::Error checkFloat(llvm::StringRef argument) const;
+
+  //===- Results ------------------------------------------------------------//
+
+  /// Sets result \p index, or returns the first error.
+  llvm::Error setResult(NodeValue value, unsigned index = 0);
+  llvm::Error setResult(llvm::ArrayRef<NodeValue> list, unsigned index = 0);
+  llvm::Error setResult(AtenValue value, unsigned index = 0);
+  /// One for each result of the schema; None for those that were not set.
+  AtenValue::List takeResults() { return std::move(results); }
+
+  //===- Creating nodes -----------------------------------------------------//
+
+  /// A constant of \p kind and \p shape with the elements \p values.
+  NodeValue ints(ElemKind kind, DimsRef shape, llvm::ArrayRef<int64_t> values);
+
+private:
+  llvm::Expected<NodeValue> create(NodeDraft draft) override;
+  llvm::Error checkConstant(const Type &type) override {
+    return context.budget.check(type.getSizeInBytes());
+  }
+
+  const AtenSchema &schema;
+  AtenValue::List arguments, results;
+  AtenContext &context;
+};
+
+//===- Element kinds ------------------------------------------------------===//
+
+/// The kind that both of two kinds convert to.
+ElemKind promoteKinds(ElemKind x, ElemKind y);
+/// The element kind with the number \p number of c10::ScalarType; none of those
+/// that tensors of the graph don't have.
+std::optional<ElemKind> getAtenKind(int64_t number);
+
+//===- Registry -----------------------------------------------------------===//
+
+/// Imports one operator: creates its nodes and sets the results.
+using AtenImporter = llvm::Error (*)(AtenOp &op);
+
+struct RegisteredAtenOp {
+  AtenSchema schema;
+  AtenImporter importer;
+};
+
+/// Registers the translation of operators, as a static object:
+/// `static AtenOperators relu(importRelu, {"relu(Tensor self) -> Tensor"});`.
+class AtenOperators {
+public:
+  AtenOperators(AtenImporter importer,
+                std::initializer_list<llvm::StringLiteral> schemas);
+};
+
+/// The operator of the full name \p name ("add.Tensor"), or null.
+const RegisteredAtenOp *findAtenOperator(llvm::StringRef name);
+
+/// Creates the nodes of \p op for \p arguments, one for each of its schema:
+/// its results. Errors name neither node nor operator.
+llvm::Expected<AtenValue::List> importAtenOperator(const RegisteredAtenOp &op,
+                                                   Function &function,
+                                                   llvm::StringRef name,
+                                                   AtenValue::List arguments,
+                                                   AtenContext &context);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_ATEN_ATENOP_H

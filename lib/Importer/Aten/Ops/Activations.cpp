@@ -1,0 +1,243 @@
+//===- Activations.cpp - Activation functions -----------------------------===//
+
+#include "Aten/AtenOp.h"
+
+using namespace glowish;
+
+/// A node of floats without parameters.
+template <typename T> static llvm::Error importPlain(AtenOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
+  return op.setResult(op.unary<T>(op.tensor("self")));
+}
+
+/// log(1 + e^x), which does not overflow: max(x, 0) + log(1 + e^-|x|).
+static NodeValue makeSoftplus(AtenOp &op, NodeValue x) {
+  NodeValue power = op.unary<ExpNode>(op.unary<NegNode>(op.unary<AbsNode>(x)));
+  return op.add(op.unary<ReluNode>(x), op.unary<LogNode>(op.add(power, 1.0)));
+}
+
+/// log(1 + e^(beta * x)) / beta; x where beta * x is above the threshold.
+static llvm::Error importSoftplus(AtenOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
+  GLOWISH_ASSIGN_OR_RETURN(double beta, op.number("beta"));
+  GLOWISH_ASSIGN_OR_RETURN(double threshold, op.number("threshold"));
+  NodeValue x = op.tensor("self");
+  NodeValue scaled = beta == 1 ? x : op.mul(x, beta);
+  NodeValue result = makeSoftplus(op, scaled);
+  if (beta != 1)
+    result = op.div(result, beta);
+  // From 20 on the two are the same float.
+  if (threshold < 20 || x.getElemKind() == ElemKind::Double)
+    result = op.select(op.greater(scaled, threshold), x, result);
+  return op.setResult(result);
+}
+
+static llvm::Error importMish(AtenOp &op) {
+  NodeValue x = op.floating("self");
+  return op.setResult(op.mul(x, op.unary<TanhNode>(makeSoftplus(op, x))));
+}
+
+static llvm::Error importLogSigmoid(AtenOp &op) {
+  NodeValue x = op.floating("self");
+  GLOWISH_RETURN_IF_ERROR(
+      op.setResult(op.unary<NegNode>(makeSoftplus(op, op.unary<NegNode>(x)))));
+  return llvm::Error::success();
+}
+
+static llvm::Error importGelu(AtenOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
+  std::string approximation = op.text("approximate");
+  if (approximation == "none")
+    return op.setResult(op.unary<GeluNode>(op.tensor("self")));
+  if (approximation == "tanh")
+    return op.setResult(op.unary<GeluTanhNode>(op.tensor("self")));
+  return op.refuse("approximate", "'none' and 'tanh'");
+}
+
+static llvm::Error importHardSigmoid(AtenOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
+  return op.setResult(
+      op.make<HardSigmoidNode>(op.tensor("self"), 1.0 / 6, 0.5));
+}
+
+static llvm::Error importHardTanh(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(double low, op.number("min_val"));
+  GLOWISH_ASSIGN_OR_RETURN(double high, op.number("max_val"));
+  return op.setResult(op.clip(op.tensor("self"), low, high));
+}
+
+static llvm::Error importRelu6(AtenOp &op) {
+  return op.setResult(op.clip(op.tensor("self"), 0, 6));
+}
+
+static llvm::Error importLeakyRelu(AtenOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
+  GLOWISH_ASSIGN_OR_RETURN(double slope, op.number("negative_slope"));
+  return op.setResult(op.make<LeakyReluNode>(op.tensor("self"), slope));
+}
+
+/// scale * x above 0; scale * alpha * (e^(input_scale * x) - 1) below.
+static llvm::Error importElu(AtenOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
+  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.number("alpha"));
+  GLOWISH_ASSIGN_OR_RETURN(double scale, op.number("scale"));
+  GLOWISH_ASSIGN_OR_RETURN(double inner, op.number("input_scale"));
+  NodeValue x = op.tensor("self");
+  if (inner == 1) {
+    NodeValue result = op.make<EluNode>(x, alpha);
+    return op.setResult(scale == 1 ? result : op.mul(result, scale));
+  }
+  NodeValue below = op.make<EluNode>(op.mul(x, inner), alpha);
+  return op.setResult(op.mul(op.select(op.less(x, 0), below, x), scale));
+}
+
+static llvm::Error importCelu(AtenOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
+  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.number("alpha"));
+  NodeValue x = op.tensor("self");
+  NodeValue below = op.make<EluNode>(op.div(x, alpha), alpha);
+  return op.setResult(op.select(op.less(x, 0), below, x));
+}
+
+static llvm::Error importSelu(AtenOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
+  return op.setResult(op.make<SeluNode>(op.tensor("self"), 1.6732632423543772,
+                                        1.0507009873554805));
+}
+
+/// One slope, or one for each channel, dimension 1.
+static llvm::Error importPRelu(AtenOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
+  NodeValue x = op.tensor("self"), slopes = op.tensor("weight");
+  int64_t count = slopes.getType().getNumElements();
+  unsigned rank = x.getShape().size();
+  // The slopes of _prelu_kernel have the rank of the input.
+  if (slopes.getShape().size() <= 1) {
+    Dims shape(rank > 2 ? rank - 1 : 1, 1);
+    shape[0] = count;
+    slopes = op.reshape(slopes, count == 1 ? Dims() : shape);
+  }
+  return op.setResult(op.make<PReluNode>(x, slopes));
+}
+
+/// 0 within [-lambd, lambd]; beyond, softshrink is nearer to 0 by lambd.
+template <bool IsSoft> static llvm::Error importShrink(AtenOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
+  GLOWISH_ASSIGN_OR_RETURN(double bound, op.number("lambd"));
+  NodeValue x = op.tensor("self");
+  NodeValue above = IsSoft ? op.sub(x, bound) : x;
+  NodeValue below = IsSoft ? op.add(x, bound) : x;
+  NodeValue result = op.select(op.greater(x, bound), above, op.mul(x, 0.0));
+  return op.setResult(op.select(op.less(x, -bound), below, result));
+}
+
+static llvm::Error importThreshold(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  ElemKind kind = x.getElemKind();
+  return op.setResult(op.select(op.greater(x, op.operand("threshold", kind)), x,
+                                op.operand("value", kind)));
+}
+
+/// The first half along a dimension, times the sigmoid of the second.
+static llvm::Error importGlu(AtenOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
+  NodeValue x = op.tensor("self");
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));
+  if (x.getShape().empty() || x.getShape()[axis] % 2)
+    return op.refuse("self", "an even extent along 'dim'");
+  int64_t half = x.getShape()[axis] / 2;
+  return op.setResult(
+      op.mul(op.slice(x, axis, 0, half),
+             op.unary<SigmoidNode>(op.slice(x, axis, half, half))));
+}
+
+/// log(x / (1 - x)), of x within [eps, 1 - eps].
+static llvm::Error importLogit(AtenOp &op) {
+  NodeValue x = op.floating("self");
+  if (!op.isNone("eps")) {
+    double eps = op.number("eps", 0);
+    x = op.clip(x, eps, 1 - eps);
+  }
+  return op.setResult(op.unary<LogNode>(op.div(x, op.sub(1.0, x))));
+}
+
+static AtenOperators siluOp(importPlain<SiluNode>,
+                            {"silu(Tensor self) -> Tensor"});
+static AtenOperators hardSwishOp(importPlain<HardSwishNode>,
+                                 {"hardswish(Tensor self) -> Tensor"});
+static AtenOperators softplusOp(importSoftplus,
+                                {"softplus(Tensor self, Scalar beta=1, Scalar "
+                                 "threshold=20) -> Tensor"});
+static AtenOperators mishOp(importMish, {"mish(Tensor self) -> Tensor"});
+static AtenOperators
+    logSigmoidOp(importLogSigmoid,
+                 {"log_sigmoid(Tensor self) -> Tensor",
+                  "log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor "
+                  "buffer)"});
+static AtenOperators geluOp(importGelu,
+                            {"gelu(Tensor self, *, str approximate='none') -> "
+                             "Tensor"});
+static AtenOperators hardSigmoidOp(importHardSigmoid,
+                                   {"hardsigmoid(Tensor self) -> Tensor"});
+static AtenOperators hardTanhOp(importHardTanh,
+                                {"hardtanh(Tensor self, Scalar min_val=-1, "
+                                 "Scalar max_val=1) -> Tensor"});
+static AtenOperators relu6Op(importRelu6, {"relu6(Tensor self) -> Tensor"});
+static AtenOperators leakyReluOp(importLeakyRelu,
+                                 {"leaky_relu(Tensor self, Scalar "
+                                  "negative_slope=0.01) -> Tensor"});
+static AtenOperators eluOp(importElu,
+                           {"elu(Tensor self, Scalar alpha=1, Scalar scale=1, "
+                            "Scalar input_scale=1) -> Tensor"});
+static AtenOperators celuOp(importCelu,
+                            {"celu(Tensor self, Scalar alpha=1.0) -> Tensor"});
+static AtenOperators seluOp(importSelu, {"selu(Tensor self) -> Tensor"});
+static AtenOperators preluOp(importPRelu,
+                             {"prelu(Tensor self, Tensor weight) -> Tensor",
+                              "_prelu_kernel(Tensor self, Tensor weight) -> "
+                              "Tensor"});
+static AtenOperators hardShrinkOp(importShrink<false>,
+                                  {"hardshrink(Tensor self, Scalar lambd=0.5) "
+                                   "-> Tensor"});
+static AtenOperators softShrinkOp(importShrink<true>,
+                                  {"softshrink(Tensor self, Scalar lambd=0.5) "
+                                   "-> Tensor"});
+static AtenOperators thresholdOp(importThreshold,
+                                 {"threshold(Tensor self, Scalar threshold, "
+                                  "Scalar value) -> Tensor"});
+static AtenOperators gluOp(importGlu,
+                           {"glu(Tensor self, int dim=-1) -> Tensor"});
+static AtenOperators logitOp(importLogit,
+                             {"logit(Tensor self, float? eps=None) -> Tensor"});
+
+//===- Softmax ------------------------------------------------------------===//
+
+/// Of a tensor converted to `dtype` before; a scalar has one dimension.
+template <typename T> static llvm::Error importSoftmax(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  ElemKind kind = op.getSchema().findArgument("dtype")
+                      ? op.kind("dtype", x.getElemKind())
+                      : x.getElemKind();
+  if (!isFloatKind(kind))
+    return op.refuse("self", "floats");
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));
+  Dims shape(x.getShape());
+  x = op.cast(x, kind);
+  if (shape.empty())
+    x = op.reshape(x, {1});
+  return op.setResult(op.reshape(op.make<T>(x, axis), shape));
+}
+
+static AtenOperators
+    softmaxOp(importSoftmax<SoftmaxNode>,
+              {"softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> "
+               "Tensor",
+               "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+               "_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> "
+               "Tensor"});
+static AtenOperators logSoftmaxOp(
+    importSoftmax<LogSoftmaxNode>,
+    {"log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) "
+     "-> Tensor",
+     "_log_softmax(Tensor self, int dim, bool half_to_float) -> "
+     "Tensor"});

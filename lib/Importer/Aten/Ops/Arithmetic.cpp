@@ -1,0 +1,330 @@
+//===- Arithmetic.cpp - Arithmetic of two and more tensors ----------------===//
+
+#include "Aten/AtenOp.h"
+#include <cmath>
+
+using namespace glowish;
+
+namespace {
+
+/// Operands of one kind.
+struct Pair {
+  ElemKind kind;
+  NodeValue x, y;
+};
+
+} // namespace
+
+/// `self` and `other`, promoted; bools become \p boolKind.
+static Pair promoteOperands(AtenOp &op, ElemKind boolKind = ElemKind::Bool) {
+  ElemKind kind = op.promote({"self", "other"});
+  if (kind == ElemKind::Bool)
+    kind = boolKind;
+  return {kind, op.operand("self", kind), op.operand("other", kind)};
+}
+
+/// \p value times the argument `alpha`.
+static NodeValue scaleByAlpha(AtenOp &op, NodeValue value) {
+  const AtenValue &alpha = op.get("alpha");
+  if (alpha.isNumber() && alpha.getNumber() == 1)
+    return value;
+  return op.mul(value, op.operand("alpha", value.getElemKind()));
+}
+
+static llvm::Error importAdd(AtenOp &op) {
+  auto [kind, x, y] = promoteOperands(op);
+  if (kind == ElemKind::Bool)
+    return op.setResult(op.logicalOr(x, y));
+  return op.setResult(op.add(x, scaleByAlpha(op, y)));
+}
+
+static llvm::Error importSub(AtenOp &op) {
+  auto [kind, x, y] = promoteOperands(op);
+  return op.setResult(op.sub(x, scaleByAlpha(op, y)));
+}
+
+static llvm::Error importRsub(AtenOp &op) {
+  auto [kind, x, y] = promoteOperands(op);
+  return op.setResult(op.sub(y, scaleByAlpha(op, x)));
+}
+
+static llvm::Error importMul(AtenOp &op) {
+  auto [kind, x, y] = promoteOperands(op);
+  return op.setResult(kind == ElemKind::Bool ? op.logicalAnd(x, y)
+                                             : op.mul(x, y));
+}
+
+static AtenOperators
+    addOp(importAdd,
+          {"add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+           "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"});
+static AtenOperators
+    subOp(importSub,
+          {"sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+           "sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"});
+static AtenOperators rsubOp(
+    importRsub,
+    {"rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+     "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"});
+static AtenOperators mulOp(importMul,
+                           {"mul.Tensor(Tensor self, Tensor other) -> Tensor",
+                            "mul.Scalar(Tensor self, Scalar other) -> Tensor",
+                            "multiply.Tensor(Tensor self, Tensor other) -> "
+                            "Tensor"});
+
+//===- Division -----------------------------------------------------------===//
+
+/// Whether the quotients of \p x and \p y, integers, are negative and not
+/// whole; \p quotient is theirs, truncated.
+static NodeValue needsFloor(AtenOp &op, NodeValue x, NodeValue y,
+                            NodeValue quotient) {
+  NodeValue isWhole = op.equal(op.mul(quotient, y), x);
+  NodeValue hasSigns = op.equal(op.less(x, 0), op.less(y, 0));
+  return op.unary<NotNode>(op.logicalOr(isWhole, hasSigns));
+}
+
+static NodeValue divideDown(AtenOp &op, const Pair &pair) {
+  auto [kind, x, y] = pair;
+  NodeValue quotient = op.div(x, y);
+  if (isFloatKind(kind))
+    return op.unary<FloorNode>(quotient);
+  if (!isSignedIntegerKind(kind))
+    return quotient;
+  return op.select(needsFloor(op, x, y, quotient), op.sub(quotient, 1),
+                   quotient);
+}
+
+static NodeValue divideTowardsZero(AtenOp &op, const Pair &pair) {
+  NodeValue quotient = op.div(pair.x, pair.y);
+  if (!isFloatKind(pair.kind))
+    return quotient;
+  return op.select(op.less(quotient, 0), op.unary<CeilNode>(quotient),
+                   op.unary<FloorNode>(quotient));
+}
+
+static llvm::Error importDiv(AtenOp &op) {
+  ElemKind kind = op.promoteToFloat({"self", "other"});
+  return op.setResult(
+      op.div(op.operand("self", kind), op.operand("other", kind)));
+}
+
+static llvm::Error importDivMode(AtenOp &op) {
+  if (op.isNone("rounding_mode"))
+    return importDiv(op);
+  Pair pair = promoteOperands(op, ElemKind::Int64);
+  std::string mode = op.text("rounding_mode");
+  if (mode == "floor")
+    return op.setResult(divideDown(op, pair));
+  if (mode == "trunc")
+    return op.setResult(divideTowardsZero(op, pair));
+  return op.refuse("rounding_mode", "None, 'floor' and 'trunc'");
+}
+
+static llvm::Error importFloorDivide(AtenOp &op) {
+  return op.setResult(divideDown(op, promoteOperands(op, ElemKind::Int64)));
+}
+
+/// The remainder of a division that is rounded down, as Python has it.
+static llvm::Error importRemainder(AtenOp &op) {
+  Pair pair = promoteOperands(op, ElemKind::Int64);
+  return op.setResult(op.sub(pair.x, op.mul(divideDown(op, pair), pair.y)));
+}
+
+/// The remainder of a division that is rounded towards 0.
+static llvm::Error importFmod(AtenOp &op) {
+  Pair pair = promoteOperands(op, ElemKind::Int64);
+  return op.setResult(
+      op.sub(pair.x, op.mul(divideTowardsZero(op, pair), pair.y)));
+}
+
+static AtenOperators
+    divOp(importDiv, {"div.Tensor(Tensor self, Tensor other) -> Tensor",
+                      "div.Scalar(Tensor self, Scalar other) -> Tensor",
+                      "true_divide.Tensor(Tensor self, Tensor other) -> Tensor",
+                      "true_divide.Scalar(Tensor self, Scalar other) -> Tensor",
+                      "divide.Tensor(Tensor self, Tensor other) -> Tensor",
+                      "divide.Scalar(Tensor self, Scalar other) -> Tensor"});
+static AtenOperators
+    divModeOp(importDivMode,
+              {"div.Tensor_mode(Tensor self, Tensor other, *, str? "
+               "rounding_mode) -> Tensor",
+               "div.Scalar_mode(Tensor self, Scalar other, *, str? "
+               "rounding_mode) -> Tensor"});
+static AtenOperators
+    floorDivideOp(importFloorDivide,
+                  {"floor_divide(Tensor self, Tensor other) -> Tensor",
+                   "floor_divide.Scalar(Tensor self, Scalar other) -> Tensor"});
+static AtenOperators
+    remainderOp(importRemainder,
+                {"remainder.Tensor(Tensor self, Tensor other) -> Tensor",
+                 "remainder.Scalar(Tensor self, Scalar other) -> Tensor"});
+static AtenOperators
+    fmodOp(importFmod, {"fmod.Tensor(Tensor self, Tensor other) -> Tensor",
+                        "fmod.Scalar(Tensor self, Scalar other) -> Tensor"});
+
+//===- Powers, maxima -----------------------------------------------------===//
+
+/// \p x to the power \p exponent, an int of at least 0, by multiplications.
+static NodeValue raise(AtenOp &op, NodeValue x, int64_t exponent) {
+  NodeValue result;
+  for (NodeValue square = x;; square = op.mul(square, square)) {
+    if (exponent & 1)
+      result = result ? op.mul(result, square) : square;
+    exponent >>= 1;
+    if (exponent == 0)
+      return result;
+  }
+}
+
+/// The powers that other nodes compute; null if it is none of these.
+static NodeValue raiseByNumber(AtenOp &op, NodeValue x, double exponent) {
+  if (exponent == 0.5)
+    return op.unary<SqrtNode>(x);
+  if (exponent == -0.5)
+    return op.unary<ReciprocalNode>(op.unary<SqrtNode>(x));
+  if (exponent == -1)
+    return op.unary<ReciprocalNode>(x);
+  if (exponent == 1 || exponent == 2 || exponent == 3)
+    return raise(op, x, int64_t(exponent));
+  return {};
+}
+
+static llvm::Error importPow(AtenOp &op) {
+  ElemKind kind = op.promote({"self", "exponent"});
+  const AtenValue &exponent = op.get("exponent");
+  if (isFloatKind(kind)) {
+    NodeValue x = op.operand("self", kind);
+    NodeValue result;
+    if (exponent.isNumber())
+      result = raiseByNumber(op, x, exponent.getNumber());
+    if (!result)
+      result = op.pow(x, op.operand("exponent", kind));
+    return op.setResult(result);
+  }
+  if (kind == ElemKind::Bool)
+    kind = ElemKind::Int64;
+  if (exponent.is<int64_t>() && exponent.get<int64_t>() > 0)
+    return op.setResult(
+        raise(op, op.operand("self", kind), exponent.get<int64_t>()));
+  // Powers that a double has exactly are exact.
+  NodeValue power = op.pow(op.operand("self", ElemKind::Double),
+                           op.operand("exponent", ElemKind::Double));
+  return op.setResult(op.cast(op.unary<RoundNode>(power), kind));
+}
+
+template <bool IsMax> static llvm::Error importExtreme(AtenOp &op) {
+  auto [kind, x, y] = promoteOperands(op);
+  if (kind == ElemKind::Bool)
+    return op.setResult(IsMax ? op.logicalOr(x, y) : op.logicalAnd(x, y));
+  return op.setResult(IsMax ? op.max(x, y) : op.min(x, y));
+}
+
+static AtenOperators
+    powOp(importPow,
+          {"pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+           "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+           "pow.Scalar(Scalar self, Tensor exponent) -> Tensor"});
+static AtenOperators maximumOp(importExtreme<true>,
+                               {"maximum(Tensor self, Tensor other) -> Tensor",
+                                "max.other(Tensor self, Tensor other) -> "
+                                "Tensor"});
+static AtenOperators minimumOp(importExtreme<false>,
+                               {"minimum(Tensor self, Tensor other) -> Tensor",
+                                "min.other(Tensor self, Tensor other) -> "
+                                "Tensor"});
+
+//===- Angles -------------------------------------------------------------===//
+
+/// The angle of (other, self): atan(y / x), and pi further where x is negative.
+static llvm::Error importAtan2(AtenOp &op) {
+  ElemKind kind = op.promoteToFloat({"self", "other"});
+  NodeValue y = op.operand("self", kind), x = op.operand("other", kind);
+  NodeValue angle = op.unary<AtanNode>(op.div(y, x));
+  NodeValue turn =
+      op.select(op.less(y, 0.0), op.number(y, -M_PI), op.number(y, M_PI));
+  angle = op.select(op.less(x, 0.0), op.add(angle, turn), angle);
+  // 0 / 0 is 0.
+  NodeValue isZero = op.logicalAnd(op.equal(x, 0.0), op.equal(y, 0.0));
+  return op.setResult(op.select(isZero, op.mul(y, 0.0), angle));
+}
+
+static llvm::Error importHypot(AtenOp &op) {
+  auto [kind, x, y] = promoteOperands(op);
+  return op.setResult(op.unary<SqrtNode>(op.add(op.mul(x, x), op.mul(y, y))));
+}
+
+static AtenOperators atan2Op(importAtan2,
+                             {"atan2(Tensor self, Tensor other) -> Tensor",
+                              "arctan2(Tensor self, Tensor other) -> Tensor"});
+static AtenOperators hypotOp(importHypot,
+                             {"hypot(Tensor self, Tensor other) -> Tensor"});
+
+//===- Three operands -----------------------------------------------------===//
+
+/// self + value * (tensor1 * tensor2), or tensor1 / tensor2.
+template <bool IsProduct> static llvm::Error importAddCombined(AtenOp &op) {
+  auto promote = IsProduct ? &AtenOp::promote : &AtenOp::promoteToFloat;
+  ElemKind kind = (op.*promote)({"self", "tensor1", "tensor2"});
+  NodeValue x = op.operand("tensor1", kind), y = op.operand("tensor2", kind);
+  NodeValue part = IsProduct ? op.mul(x, y) : op.div(x, y);
+  if (!op.get("value").isNumber() || op.get("value").getNumber() != 1)
+    part = op.mul(part, op.operand("value", kind));
+  return op.setResult(op.add(op.operand("self", kind), part));
+}
+
+/// self + weight * (end - self).
+static llvm::Error importLerp(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  NodeValue step = op.sub(op.tensor("end"), x);
+  return op.setResult(
+      op.add(x, op.mul(step, op.operand("weight", x.getElemKind()))));
+}
+
+static AtenOperators
+    addcmulOp(importAddCombined<true>,
+              {"addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar "
+               "value=1) -> Tensor"});
+static AtenOperators
+    addcdivOp(importAddCombined<false>,
+              {"addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar "
+               "value=1) -> Tensor"});
+static AtenOperators
+    lerpOp(importLerp,
+           {"lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
+            "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor"});
+
+//===- Losses -------------------------------------------------------------===//
+
+/// The mean, the sum, or what they are of, as `reduction` says.
+static llvm::Error setLoss(AtenOp &op, NodeValue loss) {
+  if (!loss)
+    return op.setResult(loss);
+  std::vector<int64_t> axes;
+  for (unsigned d = 0; d < loss.getShape().size(); ++d)
+    axes.push_back(d);
+  switch (op.integer("reduction")) {
+  case 0:
+    return op.setResult(loss);
+  case 1:
+    return op.setResult(op.reduce(loss, "mean", axes, /*keepDims=*/false));
+  default:
+    return op.setResult(op.reduce(loss, "sum", axes, /*keepDims=*/false));
+  }
+}
+
+static llvm::Error importMseLoss(AtenOp &op) {
+  NodeValue difference = op.sub(op.tensor("self"), op.tensor("target"));
+  return setLoss(op, op.mul(difference, difference));
+}
+
+static llvm::Error importL1Loss(AtenOp &op) {
+  return setLoss(
+      op, op.unary<AbsNode>(op.sub(op.tensor("self"), op.tensor("target"))));
+}
+
+static AtenOperators mseLossOp(importMseLoss,
+                               {"mse_loss(Tensor self, Tensor target, int "
+                                "reduction=1) -> Tensor"});
+static AtenOperators l1LossOp(importL1Loss,
+                              {"l1_loss(Tensor self, Tensor target, int "
+                               "reduction=1) -> Tensor"});

@@ -1,0 +1,174 @@
+//===- Copies.cpp - Copies, conversions and dropout -----------------------===//
+
+#include "Aten/AtenOp.h"
+
+using namespace glowish;
+
+/// What only matters to memory, devices and gradients.
+static llvm::Error importIdentity(AtenOp &op) {
+  return op.setResult(op.tensor(op.getSchema().arguments.front().name));
+}
+
+/// To the kind `dtype`, if it is stated.
+static llvm::Error importConversion(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  return op.setResult(op.cast(x, op.kind("dtype", x.getElemKind())));
+}
+
+static llvm::Error importConversionAs(AtenOp &op) {
+  return op.setResult(
+      op.cast(op.tensor("self"), op.tensor("other").getElemKind()));
+}
+
+static AtenOperators identityOp(
+    importIdentity,
+    {"contiguous(Tensor(a) self, *, MemoryFormat memory_format=None) -> "
+     "Tensor(a)",
+     "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+     "detach(Tensor(a) self) -> Tensor(a)",
+     "alias(Tensor(a) self) -> Tensor(a)", "cpu(Tensor(a) self) -> Tensor(a)",
+     "positive(Tensor(a) self) -> Tensor(a)",
+     "resolve_conj(Tensor(a) self) -> Tensor(a)",
+     "resolve_neg(Tensor(a) self) -> Tensor(a)",
+     "detach_copy(Tensor self) -> Tensor",
+     "lift_fresh(Tensor(a) self) -> Tensor(a)",
+     "lift_fresh_copy(Tensor self) -> Tensor", "lift(Tensor self) -> Tensor",
+     "requires_grad_(Tensor(a) self, bool requires_grad=True) -> Tensor(a)",
+     "data(Tensor(a) self) -> Tensor(a)",
+     "to_dense(Tensor(a) self) -> Tensor(a)"});
+static AtenOperators conversionOp(
+    importConversion,
+    {"to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool "
+     "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
+     "to.device(Tensor(a) self, Device device, ScalarType dtype, bool "
+     "non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) "
+     "-> Tensor(a)",
+     "to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? "
+     "layout=None, Device? device=None, bool? pin_memory=None, bool "
+     "non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) "
+     "-> Tensor(a)",
+     "to.prim_Device(Tensor(a) self, Device? device, ScalarType? dtype=None, "
+     "bool non_blocking=False, bool copy=False) -> Tensor(a)",
+     "to.prim_dtype(Tensor(a) self, ScalarType? dtype=None, bool "
+     "non_blocking=False, bool copy=False) -> Tensor(a)",
+     "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, "
+     "Device? device=None, bool? pin_memory=None, bool non_blocking=False, "
+     "MemoryFormat? memory_format=None) -> Tensor"});
+static AtenOperators conversionAsOp(
+    importConversionAs,
+    {"type_as(Tensor self, Tensor other) -> Tensor",
+     "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool "
+     "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
+     "to.prim_other(Tensor(a) self, Tensor other, bool non_blocking=False, "
+     "bool copy=False) -> Tensor(a)"});
+
+//===- Dropout ------------------------------------------------------------===//
+
+/// A node for training, else the identity.
+static llvm::Error importDropout(AtenOp &op) {
+  NodeValue x = op.tensor("input");
+  double ratio = op.number("p", 0);
+  bool isKept = op.getContext().isTraining && ratio > 0 && ratio < 1;
+  if (isKept)
+    x = op.make<DropoutNode>(x, ratio);
+  return op.setResult(x);
+}
+
+static AtenOperators
+    dropoutOp(importDropout,
+              {"dropout(Tensor input, float p, bool train) -> Tensor",
+               "feature_dropout(Tensor input, float p, bool train) -> Tensor",
+               "alpha_dropout(Tensor input, float p, bool train) -> Tensor",
+               "native_dropout(Tensor input, float p, bool? train) -> (Tensor, "
+               "Tensor)"});
+
+//===- Padding ------------------------------------------------------------===//
+
+/// Pads of the node from PyTorch's, which begin at the last dimension.
+static llvm::Expected<std::vector<int64_t>> readPads(AtenOp &op,
+                                                     llvm::StringRef argument) {
+  std::vector<int64_t> stated = op.integers(argument);
+  size_t rank = size_t(op.getRank("self"));
+  if (stated.size() % 2 || stated.size() / 2 > rank)
+    return op.refuse(argument, "two numbers for each dimension at the end");
+  std::vector<int64_t> pads(2 * rank, 0);
+  for (size_t i = 0; i < stated.size() / 2; ++i) {
+    pads[rank - 1 - i] = stated[2 * i];
+    pads[2 * rank - 1 - i] = stated[2 * i + 1];
+  }
+  return pads;
+}
+
+static llvm::Error importConstantPad(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> pads, readPads(op, "pad"));
+  GLOWISH_ASSIGN_OR_RETURN(double value, op.number("value"));
+  return op.setResult(op.pad(op.tensor("self"), pads, value));
+}
+
+/// Wraps around: what is before the first element is the last one.
+static NodeValue padCircular(AtenOp &op, NodeValue x,
+                             llvm::ArrayRef<int64_t> pads) {
+  size_t rank = pads.size() / 2;
+  for (size_t d = 0; x && d < rank; ++d) {
+    int64_t before = pads[d], after = pads[rank + d], extent = x.getShape()[d];
+    std::vector<NodeValue> parts;
+    if (before > 0)
+      parts.push_back(op.slice(x, int64_t(d), extent - before, before));
+    parts.push_back(x);
+    if (after > 0)
+      parts.push_back(op.slice(x, int64_t(d), 0, after));
+    x = op.concat(parts, int64_t(d));
+  }
+  return x;
+}
+
+static llvm::Error setPadded(AtenOp &op, llvm::StringRef argument,
+                             llvm::StringRef mode) {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> pads, readPads(op, argument));
+  NodeValue x = op.tensor("self");
+  if (mode != "circular")
+    return op.setResult(op.make<PadNode>(x, pads, mode, 0.0));
+  for (size_t i = 0; i < pads.size(); ++i)
+    if (pads[i] < 0 || pads[i] > x.getShape()[i % (pads.size() / 2)])
+      return op.refuse(argument, "numbers from 0 to the extents");
+  return op.setResult(padCircular(op, x, pads));
+}
+
+static llvm::Error importReflectionPad(AtenOp &op) {
+  return setPadded(op, "padding", "reflect");
+}
+static llvm::Error importReplicationPad(AtenOp &op) {
+  return setPadded(op, "padding", "edge");
+}
+
+static llvm::Error importPad(AtenOp &op) {
+  std::string mode = op.text("mode");
+  if (mode == "constant") {
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> pads, readPads(op, "pad"));
+    return op.setResult(op.pad(op.tensor("self"), pads, op.number("value", 0)));
+  }
+  if (mode == "replicate")
+    return setPadded(op, "pad", "edge");
+  if (mode == "reflect" || mode == "circular")
+    return setPadded(op, "pad", mode);
+  return op.refuse("mode", "constant, reflect, replicate and circular");
+}
+
+static AtenOperators
+    constantPadOp(importConstantPad,
+                  {"constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> "
+                   "Tensor"});
+static AtenOperators reflectionPadOp(
+    importReflectionPad,
+    {"reflection_pad1d(Tensor self, int[2] padding) -> Tensor",
+     "reflection_pad2d(Tensor self, int[4] padding) -> Tensor",
+     "reflection_pad3d(Tensor self, int[6] padding) -> Tensor"});
+static AtenOperators replicationPadOp(
+    importReplicationPad,
+    {"replication_pad1d(Tensor self, int[2] padding) -> Tensor",
+     "replication_pad2d(Tensor self, int[4] padding) -> Tensor",
+     "replication_pad3d(Tensor self, int[6] padding) -> "
+     "Tensor"});
+static AtenOperators padOp(importPad,
+                           {"pad(Tensor self, int[] pad, str mode='constant', "
+                            "float? value=None) -> Tensor"});

@@ -1,0 +1,427 @@
+//===- Reductions.cpp - Reductions and order ------------------------------===//
+
+#include "Aten/AtenOp.h"
+#include "Common/Positions.h"
+#include <cmath>
+
+using namespace glowish;
+
+namespace {
+
+/// What is reduced, and how.
+struct Reduction {
+  NodeValue x;
+  std::vector<int64_t> axes;
+  bool keepsDims = false;
+};
+
+} // namespace
+
+/// `self`, and `dim` and `keepdim` where the schema has them.
+static llvm::Expected<Reduction> readReduction(AtenOp &op) {
+  Reduction reduction;
+  reduction.x = op.tensor("self");
+  const AtenSchema &schema = op.getSchema();
+  int64_t rank = op.getRank("self");
+  if (schema.findArgument("dim")) {
+    GLOWISH_ASSIGN_OR_RETURN(reduction.axes, op.axes("dim", rank));
+  } else {
+    for (int64_t d = 0; d < rank; ++d)
+      reduction.axes.push_back(d);
+  }
+  if (schema.findArgument("keepdim"))
+    reduction.keepsDims = op.flag("keepdim");
+  return reduction;
+}
+
+static NodeValue reduce(AtenOp &op, const Reduction &reduction,
+                        llvm::StringRef mode) {
+  return op.reduce(reduction.x, mode, reduction.axes, reduction.keepsDims);
+}
+
+//===- Sums and products --------------------------------------------------===//
+
+/// Of the kind `dtype`; integers and bools become int64.
+template <bool IsSum> static llvm::Error importSum(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(Reduction reduction, readReduction(op));
+  ElemKind own = reduction.x.getElemKind();
+  ElemKind kind = op.kind("dtype", isFloatKind(own) ? own : ElemKind::Int64);
+  reduction.x = op.cast(reduction.x, kind);
+  return op.setResult(reduce(op, reduction, IsSum ? "sum" : "prod"));
+}
+
+static llvm::Error importMean(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(Reduction reduction, readReduction(op));
+  ElemKind kind = op.kind("dtype", reduction.x.getElemKind());
+  if (!isFloatKind(kind))
+    return op.refuse("self", "floats");
+  reduction.x = op.cast(reduction.x, kind);
+  return op.setResult(reduce(op, reduction, "mean"));
+}
+
+static llvm::Error importCountNonzero(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(Reduction reduction, readReduction(op));
+  reduction.x = op.cast(op.cast(reduction.x, ElemKind::Bool), ElemKind::Int64);
+  return op.setResult(reduce(op, reduction, "sum"));
+}
+
+static AtenOperators
+    sumOp(importSum<true>,
+          {"sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+           "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
+           "ScalarType? dtype=None) -> Tensor"});
+static AtenOperators
+    prodOp(importSum<false>,
+           {"prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+            "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, "
+            "ScalarType? dtype=None) -> Tensor"});
+static AtenOperators
+    meanOp(importMean,
+           {"mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+            "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, "
+            "ScalarType? dtype=None) -> Tensor"});
+static AtenOperators
+    countNonzeroOp(importCountNonzero,
+                   {"count_nonzero(Tensor self, int? dim=None) -> Tensor",
+                    "count_nonzero.dim_IntList(Tensor self, int[] dim) -> "
+                    "Tensor"});
+
+//===- Maxima -------------------------------------------------------------===//
+
+/// Bools have no order: as integers.
+static NodeValue reduceOrdered(AtenOp &op, Reduction reduction,
+                               llvm::StringRef mode) {
+  ElemKind kind = reduction.x.getElemKind();
+  if (kind == ElemKind::Bool)
+    reduction.x = op.cast(reduction.x, ElemKind::Int32);
+  return op.cast(reduce(op, reduction, mode), kind);
+}
+
+template <bool IsMax> static llvm::Error importExtreme(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(Reduction reduction, readReduction(op));
+  return op.setResult(reduceOrdered(op, reduction, IsMax ? "max" : "min"));
+}
+
+/// Whether any element is true, or all are.
+template <bool IsAny> static llvm::Error importAny(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(Reduction reduction, readReduction(op));
+  reduction.x = op.cast(reduction.x, ElemKind::Bool);
+  return op.setResult(reduceOrdered(op, reduction, IsAny ? "max" : "min"));
+}
+
+/// The index of the first maximum along \p axis, or minimum.
+static NodeValue findExtreme(AtenOp &op, NodeValue x, int64_t axis,
+                             bool keepsDims, bool isMax) {
+  if (!x)
+    return x;
+  if (x.getElemKind() == ElemKind::Bool || x.getElemKind() == ElemKind::UInt8)
+    x = op.cast(x, ElemKind::Int32);
+  if (!isMax)
+    x = isFloatKind(x.getElemKind()) ? op.unary<NegNode>(x) : op.complement(x);
+  return op.make<ArgMaxNode>(x, axis, keepsDims, /*selectLast=*/false);
+}
+
+/// Without `dim`, an index of all elements in a row.
+template <bool IsMax> static llvm::Error importArg(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  bool keepsDims = op.flag("keepdim");
+  if (!op.isNone("dim") && !x.getShape().empty()) {
+    GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));
+    return op.setResult(findExtreme(op, x, axis, keepsDims, IsMax));
+  }
+  Dims ones(keepsDims ? x.getShape().size() : 0, 1);
+  x = op.reshape(x, {x.getType().getNumElements()});
+  return op.setResult(
+      op.reshape(findExtreme(op, x, 0, /*keepsDims=*/false, IsMax), ones));
+}
+
+/// Maximum and its index along `dim`.
+template <bool IsMax> static llvm::Error importExtremeWithIndex(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(Reduction reduction, readReduction(op));
+  NodeValue x = reduction.x;
+  GLOWISH_RETURN_IF_ERROR(
+      op.setResult(reduceOrdered(op, reduction, IsMax ? "max" : "min"), 0));
+  if (reduction.axes.empty())
+    return op.setResult(op.ints(ElemKind::Int64, {}, {0}), 1);
+  return op.setResult(
+      findExtreme(op, x, reduction.axes[0], reduction.keepsDims, IsMax), 1);
+}
+
+static AtenOperators
+    maxOp(importExtreme<true>,
+          {"max(Tensor self) -> Tensor",
+           "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"});
+static AtenOperators
+    minOp(importExtreme<false>,
+          {"min(Tensor self) -> Tensor",
+           "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"});
+static AtenOperators
+    maxIndexOp(importExtremeWithIndex<true>,
+               {"max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor "
+                "values, Tensor indices)"});
+static AtenOperators
+    minIndexOp(importExtremeWithIndex<false>,
+               {"min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor "
+                "values, Tensor indices)"});
+static AtenOperators
+    argMaxOp(importArg<true>,
+             {"argmax(Tensor self, int? dim=None, bool keepdim=False) -> "
+              "Tensor"});
+static AtenOperators
+    argMinOp(importArg<false>,
+             {"argmin(Tensor self, int? dim=None, bool keepdim=False) -> "
+              "Tensor"});
+static AtenOperators
+    anyOp(importAny<true>,
+          {"any(Tensor self) -> Tensor",
+           "any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+           "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> "
+           "Tensor"});
+static AtenOperators
+    allOp(importAny<false>,
+          {"all(Tensor self) -> Tensor",
+           "all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+           "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> "
+           "Tensor"});
+
+//===- Variance and norms -------------------------------------------------===//
+
+/// What is taken from the number of elements: 1 unless the schema or the
+/// program says otherwise.
+static double readCorrection(const AtenOp &op) {
+  if (op.getSchema().findArgument("correction"))
+    return op.number("correction", 1);
+  return op.flag("unbiased") ? 1 : 0;
+}
+
+namespace {
+
+struct Moments {
+  NodeValue variance, mean;
+};
+
+} // namespace
+
+static llvm::Expected<Moments> computeMoments(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(Reduction reduction, readReduction(op));
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
+  DimsRef shape = op.getShape("self");
+  double count = 1;
+  for (int64_t axis : reduction.axes)
+    count *= double(shape[axis]);
+  NodeValue mean = op.reduce(reduction.x, "mean", reduction.axes, true);
+  NodeValue centred = op.sub(reduction.x, mean);
+  Reduction squares = reduction;
+  squares.x = op.mul(centred, centred);
+  double correction = readCorrection(op);
+  NodeValue variance;
+  if (correction == 0)
+    variance = reduce(op, squares, "mean");
+  else
+    variance =
+        op.div(reduce(op, squares, "sum"), std::max(count - correction, 0.0));
+  return Moments{variance, reduce(op, reduction, "mean")};
+}
+
+template <bool IsRoot, bool WithMean>
+static llvm::Error importVariance(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(Moments moments, computeMoments(op));
+  if (WithMean)
+    GLOWISH_RETURN_IF_ERROR(op.setResult(moments.mean, 1));
+  return op.setResult(IsRoot ? op.unary<SqrtNode>(moments.variance)
+                             : moments.variance);
+}
+
+static AtenOperators
+    varOp(importVariance<false, false>,
+          {"var(Tensor self, bool unbiased=True) -> Tensor",
+           "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
+           "keepdim=False) -> Tensor",
+           "var.correction(Tensor self, int[1]? dim=None, *, Scalar? "
+           "correction=None, bool keepdim=False) -> Tensor"});
+static AtenOperators
+    stdOp(importVariance<true, false>,
+          {"std(Tensor self, bool unbiased=True) -> Tensor",
+           "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
+           "keepdim=False) -> Tensor",
+           "std.correction(Tensor self, int[1]? dim=None, *, Scalar? "
+           "correction=None, bool keepdim=False) -> Tensor"});
+static AtenOperators varMeanOp(
+    importVariance<false, true>,
+    {"var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
+     "var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
+     "keepdim=False) -> (Tensor, Tensor)",
+     "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? "
+     "correction=None, bool keepdim=False) -> (Tensor, Tensor)"});
+static AtenOperators stdMeanOp(
+    importVariance<true, true>,
+    {"std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
+     "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
+     "keepdim=False) -> (Tensor, Tensor)",
+     "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? "
+     "correction=None, bool keepdim=False) -> (Tensor, Tensor)"});
+
+/// (sum of |x|^p)^(1/p); the largest |x| if p is infinite, and the number of
+/// elements that are not 0 if p is 0.
+static NodeValue computeNorm(AtenOp &op, Reduction reduction, double p) {
+  NodeValue x = reduction.x;
+  if (p == 2) {
+    reduction.x = op.mul(x, x);
+    return op.unary<SqrtNode>(reduce(op, reduction, "sum"));
+  }
+  reduction.x = op.unary<AbsNode>(x);
+  if (std::isinf(p))
+    return reduce(op, reduction, p > 0 ? "max" : "min");
+  if (p == 0) {
+    reduction.x = op.cast(op.cast(x, ElemKind::Bool), x.getElemKind());
+    return reduce(op, reduction, "sum");
+  }
+  if (p != 1)
+    reduction.x = op.pow(reduction.x, p);
+  NodeValue sum = reduce(op, reduction, "sum");
+  return p == 1 ? sum : op.pow(sum, 1 / p);
+}
+
+/// The power is named `p` or `ord`; without either it is 2.
+static llvm::Error importNorm(AtenOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
+  GLOWISH_ASSIGN_OR_RETURN(Reduction reduction, readReduction(op));
+  double p = 2;
+  for (llvm::StringRef name : {"p", "ord"})
+    if (op.getSchema().findArgument(name))
+      p = op.number(name, 2);
+  if (op.getSchema().findArgument("dtype"))
+    reduction.x =
+        op.cast(reduction.x, op.kind("dtype", reduction.x.getElemKind()));
+  return op.setResult(computeNorm(op, reduction, p));
+}
+
+static AtenOperators normOp(
+    importNorm,
+    {"norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
+     "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool "
+     "keepdim=False) -> Tensor",
+     "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool "
+     "keepdim, *, ScalarType dtype) -> Tensor",
+     "frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> "
+     "Tensor",
+     "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, "
+     "bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"});
+
+/// log(sum of e^x), of differences from the maximum, so that none overflows.
+static llvm::Error importLogSumExp(AtenOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
+  GLOWISH_ASSIGN_OR_RETURN(Reduction reduction, readReduction(op));
+  NodeValue x = reduction.x;
+  NodeValue most = op.reduce(x, "max", reduction.axes, /*keepDims=*/true);
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  most =
+      op.select(op.less(op.unary<AbsNode>(most), inf), most, op.number(x, 0.0));
+  reduction.x = op.unary<ExpNode>(op.sub(x, most));
+  NodeValue sum = reduce(op, reduction, "sum");
+  if (!sum)
+    return op.setResult(sum);
+  return op.setResult(
+      op.add(op.unary<LogNode>(sum), op.reshape(most, sum.getShape())));
+}
+
+static AtenOperators
+    logSumExpOp(importLogSumExp,
+                {"logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> "
+                 "Tensor"});
+
+//===- Cumulative ---------------------------------------------------------===//
+
+static llvm::Error importCumSum(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  ElemKind own = x.getElemKind();
+  ElemKind kind = op.kind("dtype", isFloatKind(own) ? own : ElemKind::Int64);
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));
+  x = op.cast(x, kind);
+  return op.setResult(x.getShape().empty() ? x : op.cumSum(x, axis));
+}
+
+/// Each step multiplies by what is twice as far.
+static llvm::Error importCumProd(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  ElemKind own = x.getElemKind();
+  x = op.cast(x, op.kind("dtype", isFloatKind(own) ? own : ElemKind::Int64));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));
+  if (op.getRank("self") > 0)
+    for (int64_t step = 1; step < op.getShape("self")[axis]; step *= 2)
+      x = op.mul(x, shiftAlong(op, x, axis, step, /*filler=*/1));
+  return op.setResult(x);
+}
+
+static AtenOperators
+    cumSumOp(importCumSum,
+             {"cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> "
+              "Tensor"});
+static AtenOperators
+    cumProdOp(importCumProd,
+              {"cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> "
+               "Tensor"});
+
+//===- Order --------------------------------------------------------------===//
+
+/// The first \p count elements along \p axis in order, and their indices.
+static llvm::Error setOrdered(AtenOp &op, int64_t axis, int64_t count,
+                              bool isDescending, bool wantsValues) {
+  NodeValue x = op.tensor("self");
+  int64_t rank = op.getRank("self");
+  if (rank == 0) {
+    NodeValue zero = op.ints(ElemKind::Int64, {}, {0});
+    if (wantsValues)
+      GLOWISH_RETURN_IF_ERROR(op.setResult(x, 0));
+    return op.setResult(zero, wantsValues ? 1 : 0);
+  }
+  std::vector<int64_t> order;
+  for (int64_t d = 0; d < rank; ++d)
+    order.push_back(d);
+  std::swap(order[axis], order[rank - 1]);
+  bool isLast = axis == rank - 1;
+  NodeValue rows = isLast ? x : op.transpose(x, order);
+  NodeValue compared =
+      x.getElemKind() == ElemKind::Bool ? op.cast(rows, ElemKind::Int32) : rows;
+  NodeValue indices = op.make<TopKNode>(compared, count, isDescending);
+  NodeValue values = gatherElements(op, rows, indices, rank - 1);
+  if (!isLast) {
+    values = op.transpose(values, order);
+    indices = op.transpose(indices, order);
+  }
+  if (wantsValues)
+    GLOWISH_RETURN_IF_ERROR(op.setResult(values, 0));
+  return op.setResult(indices, wantsValues ? 1 : 0);
+}
+
+static llvm::Error importTopK(AtenOp &op) {
+  int64_t rank = op.getRank("self"), count = op.integer("k");
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", rank));
+  if (count < 0 || (rank > 0 && count > op.getShape("self")[axis]))
+    return op.refuse("k", "a number of elements of the dimension");
+  return setOrdered(op, axis, count, op.flag("largest"), /*wantsValues=*/true);
+}
+
+template <bool WantsValues> static llvm::Error importSort(AtenOp &op) {
+  int64_t rank = op.getRank("self");
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", rank));
+  return setOrdered(op, axis, rank ? op.getShape("self")[axis] : 1,
+                    op.flag("descending"), WantsValues);
+}
+
+static AtenOperators
+    topKOp(importTopK,
+           {"topk(Tensor self, int k, int dim=-1, bool largest=True, bool "
+            "sorted=True) -> (Tensor values, Tensor indices)"});
+static AtenOperators
+    sortOp(importSort<true>,
+           {"sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor "
+            "values, Tensor indices)",
+            "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool "
+            "descending=False) -> (Tensor values, Tensor indices)"});
+static AtenOperators
+    argSortOp(importSort<false>,
+              {"argsort(Tensor self, int dim=-1, bool descending=False) -> "
+               "Tensor",
+               "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool "
+               "descending=False) -> Tensor"});

@@ -1,0 +1,387 @@
+//===- Shape.cpp - Views and copies of other shapes -----------------------===//
+
+#include "Aten/AtenOp.h"
+
+using namespace glowish;
+
+//===- Reshaping ----------------------------------------------------------===//
+
+/// \p size for a tensor of \p count elements; of one extent, -1, follows what
+/// the others leave.
+static llvm::Expected<Dims> completeShape(llvm::ArrayRef<int64_t> size,
+                                          int64_t count) {
+  Dims shape(size.begin(), size.end());
+  int64_t known = 1, open = -1;
+  for (auto [i, extent] : llvm::enumerate(size)) {
+    if (extent == -1 && open < 0) {
+      open = int64_t(i);
+      continue;
+    }
+    if (extent < 0 || __builtin_mul_overflow(known, extent, &known))
+      return makeError("argument 'size' is {0}; accepted: extents, and one -1",
+                       formatShape(shape));
+  }
+  if (open >= 0) {
+    if (known == 0 || count % known)
+      return makeError("argument 'size' is {0}; accepted: a shape of {1} "
+                       "elements",
+                       formatShape(shape), count);
+    shape[open] = count / known;
+  } else if (known != count) {
+    return makeError("argument 'size' is {0}; accepted: a shape of {1} "
+                     "elements",
+                     formatShape(shape), count);
+  }
+  return shape;
+}
+
+static llvm::Error importReshape(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  llvm::StringRef name =
+      op.getSchema().findArgument("shape") ? "shape" : "size";
+  GLOWISH_ASSIGN_OR_RETURN(
+      Dims shape,
+      completeShape(op.integers(name), x.getType().getNumElements()));
+  return op.setResult(op.reshape(x, shape));
+}
+
+static llvm::Error importReshapeAs(AtenOp &op) {
+  if (op.tensor("self").getType().getNumElements() !=
+      op.tensor("other").getType().getNumElements())
+    return op.refuse("other", "as many elements as in 'self'");
+  return op.setResult(op.reshape(op.tensor("self"), op.getShape("other")));
+}
+
+/// A scalar becomes a list of one.
+static llvm::Error importFlatten(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  int64_t rank = op.getRank("self");
+  GLOWISH_ASSIGN_OR_RETURN(int64_t start, op.axis("start_dim", rank));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t end, op.axis("end_dim", rank));
+  if (rank == 0)
+    return op.setResult(op.reshape(x, {1}));
+  if (start > end)
+    return op.refuse("start_dim", "a dimension not behind 'end_dim'");
+  DimsRef old = x.getShape();
+  Dims shape(old.take_front(start));
+  shape.push_back(countElements(old.slice(start, end - start + 1)));
+  shape.append(old.begin() + end + 1, old.end());
+  return op.setResult(op.reshape(x, shape));
+}
+
+static llvm::Error importUnflatten(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));
+  DimsRef old = x.getShape();
+  if (old.empty())
+    return op.refuse("self", "rank 1 and more");
+  GLOWISH_ASSIGN_OR_RETURN(Dims inner,
+                           completeShape(op.integers("sizes"), old[axis]));
+  Dims shape(old.take_front(axis));
+  shape.append(inner);
+  shape.append(old.begin() + axis + 1, old.end());
+  return op.setResult(op.reshape(x, shape));
+}
+
+static AtenOperators
+    reshapeOp(importReshape,
+              {"view(Tensor(a) self, int[] size) -> Tensor(a)",
+               "reshape(Tensor(a) self, int[] shape) -> Tensor(a)",
+               "_unsafe_view(Tensor self, int[] size) -> Tensor",
+               "_reshape_alias(Tensor(a) self, int[] size, int[] stride) -> "
+               "Tensor(a)"});
+static AtenOperators
+    reshapeAsOp(importReshapeAs,
+                {"view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+                 "reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)"});
+static AtenOperators
+    flattenOp(importFlatten,
+              {"flatten.using_ints(Tensor(a) self, int start_dim=0, int "
+               "end_dim=-1) -> Tensor(a)"});
+static AtenOperators
+    unflattenOp(importUnflatten,
+                {"unflatten.int(Tensor(a) self, int dim, int[] sizes) -> "
+                 "Tensor(a)"});
+
+//===- Dimensions of extent 1 ---------------------------------------------===//
+
+/// Without dimensions, all of extent 1; others stay.
+static llvm::Error importSqueeze(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  int64_t rank = op.getRank("self");
+  std::vector<int64_t> axes;
+  if (op.getSchema().arguments.size() > 1) {
+    GLOWISH_ASSIGN_OR_RETURN(axes, op.axes("dim", rank));
+  } else {
+    for (int64_t d = 0; d < rank; ++d)
+      axes.push_back(d);
+  }
+  Dims shape;
+  for (int64_t d = 0; d < rank; ++d)
+    if (x.getShape()[d] != 1 || !llvm::is_contained(axes, d))
+      shape.push_back(x.getShape()[d]);
+  return op.setResult(op.reshape(x, shape));
+}
+
+static llvm::Error importUnsqueeze(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
+                           op.axis("dim", op.getRank("self") + 1));
+  return op.setResult(op.unsqueeze(op.tensor("self"), axis));
+}
+
+static AtenOperators
+    squeezeOp(importSqueeze,
+              {"squeeze(Tensor(a) self) -> Tensor(a)",
+               "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
+               "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"});
+static AtenOperators
+    unsqueezeOp(importUnsqueeze,
+                {"unsqueeze(Tensor(a) self, int dim) -> Tensor(a)"});
+
+//===- Permutations -------------------------------------------------------===//
+
+static std::vector<int64_t> getOrder(int64_t rank) {
+  std::vector<int64_t> order;
+  for (int64_t d = 0; d < rank; ++d)
+    order.push_back(d);
+  return order;
+}
+
+static llvm::Error importPermute(AtenOp &op) {
+  int64_t rank = op.getRank("self");
+  std::vector<int64_t> order = op.integers("dims");
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> distinct,
+                           normalizeAxes(order, unsigned(rank)));
+  if (int64_t(order.size()) != rank || int64_t(distinct.size()) != rank)
+    return op.refuse("dims", "each dimension once");
+  for (int64_t &axis : order)
+    axis = axis < 0 ? axis + rank : axis;
+  return op.setResult(op.transpose(op.tensor("self"), order));
+}
+
+/// Swaps two dimensions, whose arguments have several names.
+static llvm::Error importTranspose(AtenOp &op) {
+  int64_t rank = op.getRank("self");
+  const auto &arguments = op.getSchema().arguments;
+  GLOWISH_ASSIGN_OR_RETURN(int64_t first, op.axis(arguments[1].name, rank));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t second, op.axis(arguments[2].name, rank));
+  if (rank == 0 || first == second)
+    return op.setResult(op.tensor("self"));
+  std::vector<int64_t> order = getOrder(rank);
+  std::swap(order[first], order[second]);
+  return op.setResult(op.transpose(op.tensor("self"), order));
+}
+
+/// All dimensions in reverse order.
+static llvm::Error importReversed(AtenOp &op) {
+  std::vector<int64_t> order = getOrder(op.getRank("self"));
+  if (order.size() < 2)
+    return op.setResult(op.tensor("self"));
+  std::reverse(order.begin(), order.end());
+  return op.setResult(op.transpose(op.tensor("self"), order));
+}
+
+static llvm::Error importMT(AtenOp &op) {
+  if (op.getRank("self") < 2)
+    return op.refuse("self", "rank 2 and more");
+  return op.setResult(op.transposeLast(op.tensor("self")));
+}
+
+static llvm::Error importMoveDim(AtenOp &op) {
+  int64_t rank = op.getRank("self");
+  std::vector<int64_t> from = op.integers("source"),
+                       to = op.integers("destination");
+  std::vector<int64_t> order(size_t(rank), -1);
+  if (from.size() != to.size())
+    return op.refuse("destination", "as many dimensions as in 'source'");
+  for (auto [source, target] : llvm::zip_equal(from, to)) {
+    GLOWISH_ASSIGN_OR_RETURN(source, normalizeAxis(source, unsigned(rank)));
+    GLOWISH_ASSIGN_OR_RETURN(target, normalizeAxis(target, unsigned(rank)));
+    if (order[target] >= 0)
+      return op.refuse("destination", "different dimensions");
+    order[target] = source;
+  }
+  int64_t next = 0;
+  for (int64_t &axis : order) {
+    if (axis >= 0)
+      continue;
+    while (llvm::is_contained(from, next))
+      ++next;
+    axis = next++;
+  }
+  return op.setResult(op.transpose(op.tensor("self"), order));
+}
+
+static AtenOperators
+    permuteOp(importPermute,
+              {"permute(Tensor(a) self, int[] dims) -> Tensor(a)"});
+static AtenOperators transposeOp(
+    importTranspose,
+    {"transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+     "swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
+     "swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"});
+static AtenOperators reversedOp(importReversed,
+                                {"t(Tensor(a) self) -> Tensor(a)",
+                                 "numpy_T(Tensor(a) self) -> Tensor(a)"});
+static AtenOperators mTOp(importMT, {"mT(Tensor(a) self) -> Tensor(a)"});
+static AtenOperators moveDimOp(
+    importMoveDim,
+    {"movedim.int(Tensor(a) self, int source, int destination) -> "
+     "Tensor(a)",
+     "movedim.intlist(Tensor(a) self, int[] source, int[] destination) "
+     "-> Tensor(a)"});
+
+//===- Repetition ---------------------------------------------------------===//
+
+/// Dimensions of extent 1 become those of `size`, where -1 leaves what is
+/// there; further ones come before.
+static llvm::Error importExpand(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  std::vector<int64_t> size = op.integers("size");
+  DimsRef old = x.getShape();
+  if (size.size() < old.size())
+    return op.refuse("size", "at least as many extents as 'self' has");
+  size_t added = size.size() - old.size();
+  for (size_t d = 0; d < size.size(); ++d)
+    if (size[d] == -1 && d >= added)
+      size[d] = old[d - added];
+  return op.setResult(op.broadcast(x, size));
+}
+
+static llvm::Error importExpandAs(AtenOp &op) {
+  return op.setResult(op.broadcast(op.tensor("self"), op.getShape("other")));
+}
+
+static llvm::Error importRepeat(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  llvm::StringRef name =
+      op.getSchema().findArgument("dims") ? "dims" : "repeats";
+  std::vector<int64_t> repeats = op.integers(name);
+  size_t rank = std::max(repeats.size(), x.getShape().size());
+  // tile() repeats leading dimensions that it does not name once.
+  if (name == "repeats" && repeats.size() < rank)
+    return op.refuse(name, "at least as many numbers as dimensions");
+  repeats.insert(repeats.begin(), rank - repeats.size(), 1);
+  Dims shape(x.getShape());
+  shape.insert(shape.begin(), rank - shape.size(), 1);
+  for (int64_t count : repeats)
+    if (count < 0)
+      return op.refuse(name, "numbers of at least 0");
+  x = op.reshape(x, shape);
+  if (llvm::all_of(repeats, [](int64_t count) { return count == 1; }))
+    return op.setResult(x);
+  return op.setResult(op.make<TileNode>(x, repeats));
+}
+
+/// Each element so many times.
+static llvm::Error importRepeatInterleave(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  if (op.isNone("dim"))
+    x = op.reshape(x, {x.getType().getNumElements()});
+  int64_t axis = 0;
+  if (!op.isNone("dim")) {
+    GLOWISH_ASSIGN_OR_RETURN(axis, op.axis("dim", op.getRank("self")));
+  }
+  int64_t count = op.integer("repeats");
+  if (count < 0 || !x || x.getShape().empty())
+    return op.refuse("repeats", "a number of at least 0, and rank 1 and more");
+  Dims shape(x.getShape()), wide = shape;
+  wide.insert(wide.begin() + axis + 1, count);
+  shape[axis] *= count;
+  return op.setResult(
+      op.reshape(op.broadcast(op.unsqueeze(x, axis + 1), wide), shape));
+}
+
+static llvm::Error importBroadcastTensors(AtenOp &op) {
+  std::vector<NodeValue> values = op.tensors("tensors");
+  Dims shape;
+  for (NodeValue value : values) {
+    DimsRef own = value.getShape();
+    if (own.size() > shape.size())
+      shape.insert(shape.begin(), own.size() - shape.size(), 1);
+    for (size_t d = 0; d < own.size(); ++d) {
+      int64_t &extent = shape[shape.size() - own.size() + d];
+      extent = extent == 1 ? own[d] : extent;
+    }
+  }
+  for (NodeValue &value : values)
+    value = op.broadcast(value, shape);
+  return op.setResult(values);
+}
+
+static AtenOperators
+    expandOp(importExpand,
+             {"expand(Tensor(a) self, int[] size, *, bool implicit=False) -> "
+              "Tensor(a)",
+              "broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)"});
+static AtenOperators
+    expandAsOp(importExpandAs,
+               {"expand_as(Tensor(a) self, Tensor other) -> Tensor(a)"});
+static AtenOperators repeatOp(importRepeat,
+                              {"repeat(Tensor self, int[] repeats) -> Tensor",
+                               "tile(Tensor self, int[] dims) -> Tensor"});
+static AtenOperators
+    repeatInterleaveOp(importRepeatInterleave,
+                       {"repeat_interleave.self_int(Tensor self, int repeats, "
+                        "int? dim=None, *, int? output_size=None) -> Tensor"});
+static AtenOperators
+    broadcastTensorsOp(importBroadcastTensors,
+                       {"broadcast_tensors(Tensor[] tensors) -> Tensor[]"});
+
+//===- Images -------------------------------------------------------------===//
+
+/// Channels become pixels: [..., C * r * r, H, W] to [..., C, H * r, W * r].
+static llvm::Error importPixelShuffle(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  int64_t r = op.integer("upscale_factor"), rank = op.getRank("self");
+  if (rank < 3 || r < 1 || x.getShape()[rank - 3] % (r * r))
+    return op.refuse("self", "[..., C * r * r, H, W]");
+  DimsRef old = x.getShape();
+  Dims outer(old.drop_back(3));
+  int64_t n = countElements(outer), c = old[rank - 3] / (r * r),
+          h = old[rank - 2], w = old[rank - 1];
+  Dims shape = outer;
+  shape.append({c, h * r, w * r});
+  x = op.transpose(op.reshape(x, {n, c, r, r, h, w}), {0, 1, 4, 2, 5, 3});
+  return op.setResult(op.reshape(x, shape));
+}
+
+static llvm::Error importPixelUnshuffle(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  int64_t r = op.integer("downscale_factor"), rank = op.getRank("self");
+  if (rank < 3 || r < 1 || x.getShape()[rank - 2] % r ||
+      x.getShape()[rank - 1] % r)
+    return op.refuse("self", "[..., C, H * r, W * r]");
+  DimsRef old = x.getShape();
+  Dims outer(old.drop_back(3));
+  int64_t n = countElements(outer), c = old[rank - 3], h = old[rank - 2] / r,
+          w = old[rank - 1] / r;
+  Dims shape = outer;
+  shape.append({c * r * r, h, w});
+  x = op.transpose(op.reshape(x, {n, c, h, r, w, r}), {0, 1, 3, 5, 2, 4});
+  return op.setResult(op.reshape(x, shape));
+}
+
+static llvm::Error importChannelShuffle(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  int64_t groups = op.integer("groups");
+  DimsRef old = x.getShape();
+  if (old.size() < 3 || groups < 1 || old[1] % groups)
+    return op.refuse("groups", "a divisor of the channels, dimension 1");
+  Dims shape(old);
+  int64_t rest = countElements(old.drop_front(2));
+  x = op.transpose(op.reshape(x, {old[0], groups, old[1] / groups, rest}),
+                   {0, 2, 1, 3});
+  return op.setResult(op.reshape(x, shape));
+}
+
+static AtenOperators pixelShuffleOp(
+    importPixelShuffle,
+    {"pixel_shuffle(Tensor self, int upscale_factor) -> Tensor"});
+static AtenOperators
+    pixelUnshuffleOp(importPixelUnshuffle,
+                     {"pixel_unshuffle(Tensor self, int downscale_factor) -> "
+                      "Tensor"});
+static AtenOperators
+    channelShuffleOp(importChannelShuffle,
+                     {"channel_shuffle(Tensor self, int groups) -> Tensor"});

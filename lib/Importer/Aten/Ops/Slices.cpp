@@ -1,0 +1,379 @@
+//===- Slices.cpp - Parts of tensors, and their replacement ---------------===//
+
+#include "Aten/AtenOp.h"
+#include <limits>
+
+using namespace glowish;
+
+namespace {
+
+/// Elements start, start + step, ... along a dimension.
+struct Range {
+  int64_t axis, start, count, step;
+};
+
+} // namespace
+
+static NodeValue take(AtenOp &op, NodeValue x, const Range &range) {
+  if (!x)
+    return x;
+  std::vector<int64_t> starts(x.getShape().size(), 0);
+  std::vector<int64_t> steps(x.getShape().size(), 1);
+  std::vector<int64_t> sizes(x.getShape());
+  if (range.start == 0 && range.step == 1 && range.count == sizes[range.axis])
+    return x;
+  starts[range.axis] = range.start;
+  steps[range.axis] = range.step;
+  sizes[range.axis] = range.count;
+  return op.make<SliceNode>(x, starts, sizes, steps);
+}
+
+/// dim, start, end and step, as Python's slices: negative bounds count from the
+/// end, and bounds beyond it are there.
+static llvm::Expected<Range> readRange(AtenOp &op) {
+  int64_t rank = op.getRank("self");
+  if (rank == 0)
+    return op.refuse("self", "rank 1 and more");
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", rank));
+  int64_t extent = op.getShape("self")[axis], step = op.integer("step");
+  if (step < 1)
+    return op.refuse("step", "1 and more");
+  auto bound = [&](llvm::StringRef argument, int64_t ifNone) {
+    int64_t value = op.isNone(argument) ? ifNone : op.integer(argument);
+    value = value < 0 ? std::max(value, -extent) + extent : value;
+    return std::min(value, extent);
+  };
+  int64_t start = bound("start", 0), end = bound("end", extent);
+  int64_t count = end > start ? (end - start - 1) / step + 1 : 0;
+  return Range{axis, count ? start : 0, count, count ? step : 1};
+}
+
+static llvm::Error importSlice(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(Range range, readRange(op));
+  return op.setResult(take(op, op.tensor("self"), range));
+}
+
+static llvm::Error importSelect(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  if (x.getShape().empty())
+    return op.refuse("self", "rank 1 and more");
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));
+  int64_t extent = x.getShape()[axis], index = op.integer("index");
+  if (index < -extent || index >= extent)
+    return op.refuse("index",
+                     llvm::formatv("{0} ... {1}", -extent, extent - 1).str());
+  index = index < 0 ? index + extent : index;
+  Dims shape(x.getShape());
+  shape.erase(shape.begin() + axis);
+  return op.setResult(op.reshape(op.slice(x, axis, index, 1), shape));
+}
+
+static llvm::Error importNarrow(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  if (x.getShape().empty())
+    return op.refuse("self", "rank 1 and more");
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));
+  int64_t extent = x.getShape()[axis], start = op.integer("start"),
+          length = op.integer("length");
+  start = start < 0 ? start + extent : start;
+  if (start < 0 || length < 0 || start > extent || length > extent - start)
+    return op.refuse("length", "a part of the dimension");
+  return op.setResult(op.slice(x, axis, start, length));
+}
+
+static AtenOperators
+    sliceOp(importSlice,
+            {"slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? "
+             "end=None, int step=1) -> Tensor(a)"});
+static AtenOperators
+    selectOp(importSelect,
+             {"select.int(Tensor(a) self, int dim, int index) -> Tensor(a)"});
+static AtenOperators
+    narrowOp(importNarrow,
+             {"narrow(Tensor(a) self, int dim, int start, int length) -> "
+              "Tensor(a)"});
+
+//===- Several parts ------------------------------------------------------===//
+
+/// Parts of the given extents, one after the other.
+static llvm::Error setParts(AtenOp &op, int64_t axis,
+                            llvm::ArrayRef<int64_t> extents) {
+  NodeValue x = op.tensor("self");
+  std::vector<NodeValue> parts;
+  int64_t start = 0;
+  for (int64_t extent : extents) {
+    if (extent < 0 || extent > x.getShape()[axis] - start)
+      return makeError("parts of {0} rows; accepted: parts of {1} in all",
+                       extent, x.getShape()[axis]);
+    parts.push_back(op.slice(x, axis, start, extent));
+    start += extent;
+  }
+  return op.setResult(parts);
+}
+
+/// An error unless `self` has the dimension `dim`.
+static llvm::Expected<int64_t> readPartAxis(AtenOp &op) {
+  if (op.getShape("self").empty())
+    return op.refuse("self", "rank 1 and more");
+  return op.axis("dim", op.getRank("self"));
+}
+
+/// Extents of \p size each, and what is left.
+static std::vector<int64_t> splitEvenly(int64_t extent, int64_t size) {
+  std::vector<int64_t> extents;
+  for (int64_t start = 0; start < extent; start += size)
+    extents.push_back(std::min(size, extent - start));
+  if (extents.empty())
+    extents.push_back(0);
+  return extents;
+}
+
+static llvm::Error importSplit(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readPartAxis(op));
+  int64_t size = op.integer("split_size"), extent = op.getShape("self")[axis];
+  if (size < 1 && extent > 0)
+    return op.refuse("split_size", "1 and more");
+  return setParts(op, axis, splitEvenly(extent, std::max<int64_t>(size, 1)));
+}
+
+static llvm::Error importSplitSizes(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readPartAxis(op));
+  llvm::StringRef name = op.getSchema().arguments[1].name;
+  return setParts(op, axis, op.integers(name));
+}
+
+static llvm::Error importChunk(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readPartAxis(op));
+  int64_t chunks = op.integer("chunks"), extent = op.getShape("self")[axis];
+  if (chunks < 1)
+    return op.refuse("chunks", "1 and more");
+  int64_t size = std::max<int64_t>((extent + chunks - 1) / chunks, 1);
+  return setParts(op, axis, splitEvenly(extent, size));
+}
+
+/// Without the dimension.
+static llvm::Error importUnbind(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readPartAxis(op));
+  Dims shape(x.getShape());
+  shape.erase(shape.begin() + axis);
+  std::vector<NodeValue> parts;
+  for (int64_t i = 0; i < x.getShape()[axis]; ++i)
+    parts.push_back(op.reshape(op.slice(x, axis, i, 1), shape));
+  return op.setResult(parts);
+}
+
+static AtenOperators
+    splitOp(importSplit,
+            {"split.Tensor(Tensor(a) self, int split_size, int dim=0) -> "
+             "Tensor(a)[]",
+             "unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> "
+             "Tensor[]"});
+static AtenOperators
+    splitSizesOp(importSplitSizes,
+                 {"split_with_sizes(Tensor(a) self, int[] split_sizes, int "
+                  "dim=0) -> Tensor(a)[]",
+                  "split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> "
+                  "Tensor(a)[]",
+                  "unsafe_split_with_sizes(Tensor self, int[] split_sizes, int "
+                  "dim=0) -> Tensor[]"});
+static AtenOperators
+    chunkOp(importChunk,
+            {"chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]",
+             "unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]"});
+static AtenOperators
+    unbindOp(importUnbind,
+             {"unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]"});
+
+//===- Replaced parts -----------------------------------------------------===//
+
+/// `self` with `src` in place of the elements of \p range, which are next to
+/// each other or not.
+static llvm::Error setReplaced(AtenOp &op, const Range &range, NodeValue src) {
+  NodeValue x = op.tensor("self");
+  Dims part(x.getShape());
+  part[range.axis] = range.count;
+  src = op.broadcast(op.cast(src, x.getElemKind()), part);
+  int64_t extent = x.getShape()[range.axis];
+  if (range.count == 0)
+    return op.setResult(x);
+  if (range.step != 1) {
+    // Rows of src, and of self where there is none.
+    std::vector<int64_t> rows(size_t(extent), 0);
+    std::vector<bool> isReplaced(size_t(extent), false);
+    for (int64_t i = 0; i < range.count; ++i) {
+      rows[range.start + i * range.step] = i;
+      isReplaced[range.start + i * range.step] = true;
+    }
+    Dims column(x.getShape().size() - range.axis, 1);
+    column[0] = extent;
+    NodeValue mask = op.table(ElemKind::Bool, column, [&](DimsRef index) {
+      return double(isReplaced[index[0]]);
+    });
+    return op.setResult(
+        op.select(mask, op.gather(src, op.int64s(rows), range.axis), x));
+  }
+  int64_t end = range.start + range.count;
+  std::vector<NodeValue> parts;
+  if (range.start > 0)
+    parts.push_back(op.slice(x, range.axis, 0, range.start));
+  parts.push_back(src);
+  if (end < extent)
+    parts.push_back(op.slice(x, range.axis, end, extent - end));
+  return op.setResult(op.concat(parts, range.axis));
+}
+
+static llvm::Error importSliceScatter(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(Range range, readRange(op));
+  return setReplaced(op, range, op.tensor("src"));
+}
+
+static llvm::Error importSelectScatter(AtenOp &op) {
+  DimsRef shape = op.getShape("self");
+  if (shape.empty())
+    return op.refuse("self", "rank 1 and more");
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));
+  int64_t index = op.integer("index");
+  index = index < 0 ? index + shape[axis] : index;
+  if (index < 0 || index >= shape[axis])
+    return op.refuse("index", "an index of the dimension");
+  return setReplaced(op, {axis, index, 1, 1},
+                     op.unsqueeze(op.tensor("src"), axis));
+}
+
+static AtenOperators
+    sliceScatterOp(importSliceScatter,
+                   {"slice_scatter(Tensor self, Tensor src, int dim=0, int? "
+                    "start=None, int? end=None, int step=1) -> Tensor"});
+static AtenOperators
+    selectScatterOp(importSelectScatter,
+                    {"select_scatter(Tensor self, Tensor src, int dim, int "
+                     "index) -> Tensor"});
+
+//===- Order --------------------------------------------------------------===//
+
+static llvm::Error importFlip(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  std::vector<int64_t> dims = op.integers("dims");
+  GLOWISH_ASSIGN_OR_RETURN(dims,
+                           normalizeAxes(dims, unsigned(op.getRank("self"))));
+  std::vector<int64_t> starts(x.getShape().size(), 0);
+  std::vector<int64_t> steps(x.getShape().size(), 1);
+  std::vector<int64_t> sizes(x.getShape());
+  for (int64_t axis : dims) {
+    if (sizes[axis] == 0)
+      return op.setResult(x);
+    starts[axis] = sizes[axis] - 1;
+    steps[axis] = -1;
+  }
+  return op.setResult(op.make<SliceNode>(x, starts, sizes, steps));
+}
+
+/// Without dimensions, of all elements in a row.
+static llvm::Error importRoll(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  Dims shape(x.getShape());
+  std::vector<int64_t> shifts = op.integers("shifts"),
+                       dims = op.integers("dims");
+  if (x.getType().getNumElements() == 0)
+    return op.setResult(x);
+  if (dims.empty()) {
+    x = op.reshape(x, {x.getType().getNumElements()});
+    dims = {0};
+  }
+  if (shifts.size() != dims.size())
+    return op.refuse("shifts", "one number for each dimension");
+  for (auto [shift, dim] : llvm::zip_equal(shifts, dims)) {
+    if (!x)
+      break;
+    GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
+                             normalizeAxis(dim, unsigned(x.getShape().size())));
+    int64_t extent = x.getShape()[axis];
+    int64_t moved = ((shift % extent) + extent) % extent;
+    if (moved)
+      x = op.concat({op.slice(x, axis, extent - moved, moved),
+                     op.slice(x, axis, 0, extent - moved)},
+                    axis);
+  }
+  return op.setResult(op.reshape(x, shape));
+}
+
+static AtenOperators flipOp(importFlip,
+                            {"flip(Tensor self, int[] dims) -> Tensor"});
+static AtenOperators
+    rollOp(importRoll,
+           {"roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor"});
+
+//===- Joining ------------------------------------------------------------===//
+
+/// Concatenates tensors of one kind. Empty lists of older programs don't count.
+static llvm::Error setJoined(AtenOp &op, std::vector<NodeValue> parts,
+                             int64_t axis) {
+  if (parts.size() > 1)
+    llvm::erase_if(parts, [](NodeValue part) {
+      return part && part.getShape() == DimsRef({0});
+    });
+  ElemKind kind = op.promote({"tensors"});
+  for (NodeValue &part : parts)
+    part = op.cast(part, kind);
+  if (parts.empty())
+    return op.refuse("tensors", "at least one that is not empty");
+  GLOWISH_ASSIGN_OR_RETURN(
+      axis, normalizeAxis(axis, unsigned(parts[0].getShape().size())));
+  return op.setResult(op.concat(parts, axis));
+}
+
+/// An error if the list is empty.
+static llvm::Expected<std::vector<NodeValue>> readList(AtenOp &op) {
+  std::vector<NodeValue> values = op.tensors("tensors");
+  if (values.empty())
+    return op.refuse("tensors", "at least one");
+  return values;
+}
+
+static llvm::Error importCat(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> parts, readList(op));
+  return setJoined(op, std::move(parts), op.integer("dim"));
+}
+
+static llvm::Error importStack(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> parts, readList(op));
+  GLOWISH_ASSIGN_OR_RETURN(
+      int64_t axis, op.axis("dim", int64_t(parts[0].getShape().size()) + 1));
+  for (NodeValue &part : parts)
+    part = op.unsqueeze(part, axis);
+  return setJoined(op, std::move(parts), axis);
+}
+
+/// Rows of at least \p rank dimensions along dimension \p axis.
+static llvm::Error joinWithRank(AtenOp &op, size_t rank, bool isHorizontal) {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> parts, readList(op));
+  for (NodeValue &part : parts) {
+    Dims shape(part.getShape());
+    while (shape.size() < rank)
+      shape.insert(shape.begin(), 1);
+    part = op.reshape(part, shape);
+  }
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  int64_t axis = isHorizontal && parts[0].getShape().size() > 1 ? 1 : 0;
+  return setJoined(op, std::move(parts), axis);
+}
+
+static llvm::Error importHStack(AtenOp &op) {
+  return joinWithRank(op, 1, /*isHorizontal=*/true);
+}
+static llvm::Error importVStack(AtenOp &op) {
+  return joinWithRank(op, 2, /*isHorizontal=*/false);
+}
+
+static AtenOperators catOp(importCat,
+                           {"cat(Tensor[] tensors, int dim=0) -> Tensor",
+                            "concat(Tensor[] tensors, int dim=0) -> Tensor",
+                            "concatenate(Tensor[] tensors, int dim=0) -> "
+                            "Tensor"});
+static AtenOperators stackOp(importStack,
+                             {"stack(Tensor[] tensors, int dim=0) -> Tensor"});
+static AtenOperators hstackOp(importHStack,
+                              {"hstack(Tensor[] tensors) -> Tensor"});
+static AtenOperators vstackOp(importVStack,
+                              {"vstack(Tensor[] tensors) -> Tensor"});

@@ -1,0 +1,276 @@
+//===- Unary.cpp - Functions of one tensor --------------------------------===//
+
+#include "Aten/AtenOp.h"
+#include <cmath>
+#include <limits>
+
+using namespace glowish;
+
+static constexpr double inf = std::numeric_limits<double>::infinity();
+
+/// A node of floats; integers become floats.
+template <typename T> static llvm::Error importFloat(AtenOp &op) {
+  return op.setResult(op.unary<T>(op.floating("self")));
+}
+
+/// A node of signed numbers, which keep their kind.
+template <typename T> static llvm::Error importSigned(AtenOp &op) {
+  return op.setResult(op.unary<T>(op.tensor("self")));
+}
+
+static AtenOperators expOp(importFloat<ExpNode>,
+                           {"exp(Tensor self) -> Tensor"});
+static AtenOperators logOp(importFloat<LogNode>,
+                           {"log(Tensor self) -> Tensor"});
+static AtenOperators sqrtOp(importFloat<SqrtNode>,
+                            {"sqrt(Tensor self) -> Tensor"});
+static AtenOperators reciprocalOp(importFloat<ReciprocalNode>,
+                                  {"reciprocal(Tensor self) -> Tensor"});
+static AtenOperators tanhOp(importFloat<TanhNode>,
+                            {"tanh(Tensor self) -> Tensor"});
+static AtenOperators sigmoidOp(importFloat<SigmoidNode>,
+                               {"sigmoid(Tensor self) -> Tensor"});
+static AtenOperators erfOp(importFloat<ErfNode>,
+                           {"erf(Tensor self) -> Tensor"});
+static AtenOperators sinOp(importFloat<SinNode>,
+                           {"sin(Tensor self) -> Tensor"});
+static AtenOperators cosOp(importFloat<CosNode>,
+                           {"cos(Tensor self) -> Tensor"});
+static AtenOperators tanOp(importFloat<TanNode>,
+                           {"tan(Tensor self) -> Tensor"});
+static AtenOperators asinOp(importFloat<AsinNode>,
+                            {"asin(Tensor self) -> Tensor"});
+static AtenOperators acosOp(importFloat<AcosNode>,
+                            {"acos(Tensor self) -> Tensor"});
+static AtenOperators atanOp(importFloat<AtanNode>,
+                            {"atan(Tensor self) -> Tensor"});
+static AtenOperators sinhOp(importFloat<SinhNode>,
+                            {"sinh(Tensor self) -> Tensor"});
+static AtenOperators coshOp(importFloat<CoshNode>,
+                            {"cosh(Tensor self) -> Tensor"});
+static AtenOperators asinhOp(importFloat<AsinhNode>,
+                             {"asinh(Tensor self) -> Tensor"});
+static AtenOperators acoshOp(importFloat<AcoshNode>,
+                             {"acosh(Tensor self) -> Tensor"});
+static AtenOperators atanhOp(importFloat<AtanhNode>,
+                             {"atanh(Tensor self) -> Tensor"});
+static AtenOperators negOp(importSigned<NegNode>,
+                           {"neg(Tensor self) -> Tensor"});
+static AtenOperators reluOp(importSigned<ReluNode>,
+                            {"relu(Tensor self) -> Tensor"});
+
+//===- Signs and rounding -------------------------------------------------===//
+
+static llvm::Error importAbs(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  return op.setResult(
+      x.getElemKind() == ElemKind::UInt8 ? x : op.unary<AbsNode>(x));
+}
+
+static llvm::Error importSign(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  ElemKind kind = x.getElemKind();
+  if (kind == ElemKind::Bool)
+    return op.setResult(x);
+  if (kind == ElemKind::UInt8)
+    return op.setResult(op.cast(op.greater(x, 0), kind));
+  return op.setResult(op.unary<SignNode>(x));
+}
+
+/// Integers stay what they are.
+template <typename T> static llvm::Error importRounding(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  return op.setResult(isFloatKind(x.getElemKind()) ? op.unary<T>(x) : x);
+}
+
+/// Rounds floats towards 0.
+static NodeValue truncate(AtenOp &op, NodeValue x) {
+  return op.select(op.less(x, 0), op.unary<CeilNode>(x),
+                   op.unary<FloorNode>(x));
+}
+
+static llvm::Error importTrunc(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  return op.setResult(isFloatKind(x.getElemKind()) ? truncate(op, x) : x);
+}
+
+static llvm::Error importFrac(AtenOp &op) {
+  NodeValue x = op.floating("self");
+  return op.setResult(op.sub(x, truncate(op, x)));
+}
+
+/// Rounds to \p decimals places, ties to even.
+static llvm::Error importRoundDecimals(AtenOp &op) {
+  NodeValue x = op.floating("self");
+  double factor = std::pow(10.0, double(op.integer("decimals")));
+  return op.setResult(op.div(op.unary<RoundNode>(op.mul(x, factor)), factor));
+}
+
+static AtenOperators absOp(importAbs, {"abs(Tensor self) -> Tensor"});
+static AtenOperators signOp(importSign, {"sign(Tensor self) -> Tensor",
+                                         "sgn(Tensor self) -> Tensor"});
+static AtenOperators floorOp(importRounding<FloorNode>,
+                             {"floor(Tensor self) -> Tensor"});
+static AtenOperators ceilOp(importRounding<CeilNode>,
+                            {"ceil(Tensor self) -> Tensor"});
+static AtenOperators roundOp(importRounding<RoundNode>,
+                             {"round(Tensor self) -> Tensor"});
+static AtenOperators
+    roundDecimalsOp(importRoundDecimals,
+                    {"round.decimals(Tensor self, *, int decimals) -> Tensor"});
+static AtenOperators truncOp(importTrunc, {"trunc(Tensor self) -> Tensor",
+                                           "fix(Tensor self) -> Tensor"});
+static AtenOperators fracOp(importFrac, {"frac(Tensor self) -> Tensor"});
+
+//===- Powers and logarithms ----------------------------------------------===//
+
+static llvm::Error importSquare(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  return op.setResult(op.mul(x, x));
+}
+
+static llvm::Error importRsqrt(AtenOp &op) {
+  return op.setResult(
+      op.unary<ReciprocalNode>(op.unary<SqrtNode>(op.floating("self"))));
+}
+
+static llvm::Error importExp2(AtenOp &op) {
+  return op.setResult(
+      op.unary<ExpNode>(op.mul(op.floating("self"), std::log(2.0))));
+}
+
+static llvm::Error importLog2(AtenOp &op) {
+  return op.setResult(
+      op.mul(op.unary<LogNode>(op.floating("self")), 1 / std::log(2.0)));
+}
+
+static llvm::Error importLog10(AtenOp &op) {
+  return op.setResult(
+      op.mul(op.unary<LogNode>(op.floating("self")), 1 / std::log(10.0)));
+}
+
+/// log(1 + x). For small x what 1 + x loses by rounding is made up for by the
+/// ratio of x and what is left of it (Higham, Accuracy and Stability of
+/// Numerical Algorithms, 1.14.1).
+static llvm::Error importLog1p(AtenOp &op) {
+  NodeValue x = op.floating("self");
+  NodeValue sum = op.add(x, 1.0);
+  NodeValue log = op.unary<LogNode>(sum), left = op.sub(sum, 1.0);
+  NodeValue small =
+      op.select(op.equal(left, 0.0), x, op.mul(log, op.div(x, left)));
+  return op.setResult(
+      op.select(op.less(op.unary<AbsNode>(x), 0.5), small, log));
+}
+
+/// e^x - 1; for small x as 2 t / (1 - t), where t is tanh(x / 2).
+static llvm::Error importExpm1(AtenOp &op) {
+  NodeValue x = op.floating("self");
+  NodeValue t = op.unary<TanhNode>(op.mul(x, 0.5));
+  NodeValue small = op.div(op.mul(t, 2.0), op.sub(1.0, t));
+  return op.setResult(op.select(op.less(op.unary<AbsNode>(x), 0.5), small,
+                                op.sub(op.unary<ExpNode>(x), 1.0)));
+}
+
+static llvm::Error importErfc(AtenOp &op) {
+  return op.setResult(op.sub(1.0, op.unary<ErfNode>(op.floating("self"))));
+}
+
+static AtenOperators squareOp(importSquare, {"square(Tensor self) -> Tensor"});
+static AtenOperators rsqrtOp(importRsqrt, {"rsqrt(Tensor self) -> Tensor"});
+static AtenOperators exp2Op(importExp2, {"exp2(Tensor self) -> Tensor"});
+static AtenOperators log2Op(importLog2, {"log2(Tensor self) -> Tensor"});
+static AtenOperators log10Op(importLog10, {"log10(Tensor self) -> Tensor"});
+static AtenOperators log1pOp(importLog1p, {"log1p(Tensor self) -> Tensor"});
+static AtenOperators expm1Op(importExpm1, {"expm1(Tensor self) -> Tensor"});
+static AtenOperators erfcOp(importErfc, {"erfc(Tensor self) -> Tensor"});
+
+//===- Tests --------------------------------------------------------------===//
+
+static llvm::Error importIsNan(AtenOp &op) {
+  NodeValue x = op.floating("self");
+  return op.setResult(op.unary<NotNode>(op.equal(x, x)));
+}
+
+static llvm::Error importIsInf(AtenOp &op) {
+  return op.setResult(op.equal(op.unary<AbsNode>(op.floating("self")), inf));
+}
+
+static llvm::Error importIsFinite(AtenOp &op) {
+  return op.setResult(op.less(op.unary<AbsNode>(op.floating("self")), inf));
+}
+
+static llvm::Error importLogicalNot(AtenOp &op) {
+  return op.setResult(
+      op.unary<NotNode>(op.cast(op.tensor("self"), ElemKind::Bool)));
+}
+
+static llvm::Error importBitwiseNot(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  return op.setResult(x.getElemKind() == ElemKind::Bool ? op.unary<NotNode>(x)
+                                                        : op.complement(x));
+}
+
+static AtenOperators isNanOp(importIsNan, {"isnan(Tensor self) -> Tensor"});
+static AtenOperators isInfOp(importIsInf, {"isinf(Tensor self) -> Tensor"});
+static AtenOperators isFiniteOp(importIsFinite,
+                                {"isfinite(Tensor self) -> Tensor"});
+static AtenOperators logicalNotOp(importLogicalNot,
+                                  {"logical_not(Tensor self) -> Tensor"});
+static AtenOperators bitwiseNotOp(importBitwiseNot,
+                                  {"bitwise_not(Tensor self) -> Tensor"});
+
+//===- Bounds -------------------------------------------------------------===//
+
+/// Bounds are numbers or tensors, each of which may be None.
+static llvm::Error importClamp(AtenOp &op) {
+  std::vector<llvm::StringRef> operands = {"self"};
+  for (llvm::StringRef bound : {"min", "max"})
+    if (op.getSchema().findArgument(bound) && !op.isNone(bound))
+      operands.push_back(bound);
+  ElemKind kind = op.promote(operands);
+  NodeValue x = op.operand("self", kind);
+  auto isNumber = [&](llvm::StringRef bound) {
+    return op.get(bound).isNumber();
+  };
+  if (operands.size() == 3 && isNumber("min") && isNumber("max") &&
+      isFloatKind(kind))
+    return op.setResult(
+        op.clip(x, op.get("min").getNumber(), op.get("max").getNumber()));
+  for (llvm::StringRef bound : llvm::ArrayRef(operands).drop_front())
+    x = bound == "min" ? op.max(x, op.operand(bound, kind))
+                       : op.min(x, op.operand(bound, kind));
+  return op.setResult(x);
+}
+
+static llvm::Error importNanToNum(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  ElemKind kind = x.getElemKind();
+  if (!isFloatKind(kind))
+    return op.setResult(x);
+  double most = kind == ElemKind::Double    ? std::numeric_limits<double>::max()
+                : kind == ElemKind::Float16 ? 65504.0
+                : kind == ElemKind::BFloat16
+                    ? 0x1.fep127
+                    : double(std::numeric_limits<float>::max());
+  NodeValue result =
+      op.select(op.equal(x, x), x, op.number(x, op.number("nan", 0)));
+  result = op.select(op.equal(x, inf), op.number(x, op.number("posinf", most)),
+                     result);
+  result = op.select(op.equal(x, -inf),
+                     op.number(x, op.number("neginf", -most)), result);
+  return op.setResult(result);
+}
+
+static AtenOperators clampOp(
+    importClamp,
+    {"clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+     "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+     "clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+     "clamp_min(Tensor self, Scalar min) -> Tensor",
+     "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
+     "clamp_max(Tensor self, Scalar max) -> Tensor",
+     "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor"});
+static AtenOperators
+    nanToNumOp(importNanToNum,
+               {"nan_to_num(Tensor self, float? nan=None, float? posinf=None, "
+                "float? neginf=None) -> Tensor"});

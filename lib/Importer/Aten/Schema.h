@@ -1,0 +1,76 @@
+//===- Schema.h - Schemas of ATen's operators -------------------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IMPORTER_ATEN_SCHEMA_H
+#define GLOWISH_LIB_IMPORTER_ATEN_SCHEMA_H
+
+#include "Aten/Value.h"
+#include "llvm/Support/Error.h"
+#include <optional>
+
+namespace glowish {
+
+/// The type of an argument or a result.
+struct AtenType {
+  enum class Base {
+    Tensor,
+    Int,
+    Float,
+    Bool,
+    /// Scalar: an int, a float or a bool.
+    Number,
+    String,
+    /// ScalarType: the element kind of a tensor.
+    Kind,
+    /// Devices, layouts, memory formats and generators, which don't change what
+    /// is computed.
+    Ignored,
+  };
+  Base base = Base::Tensor;
+  bool isList = false, isOptional = false;
+
+  /// Whether \p value, or each of its elements, is of this type.
+  bool accepts(const AtenValue &value) const;
+  /// As schemas spell it: "int[]?".
+  std::string str() const;
+};
+
+/// An argument or a result of an operator.
+struct AtenArgument {
+  /// Empty for most results.
+  std::string name;
+  AtenType type;
+  /// The value of an argument that a program may leave out.
+  std::optional<AtenValue> fallback;
+  /// The set of values that share its memory; empty if there are no others.
+  std::string aliasSet;
+  /// Whether the operator writes to its memory.
+  bool isWritten = false;
+};
+
+/// Name, arguments and results of an operator, as PyTorch's documentation and
+/// its programs state them: `add.Tensor(Tensor self, Tensor other, *, Scalar
+/// alpha=1) -> Tensor`.
+struct AtenSchema {
+  /// Without "aten::"; with the namespace of others.
+  std::string name;
+  /// Empty if there is just one operator of the name.
+  std::string overload;
+  std::vector<AtenArgument> arguments, results;
+
+  /// "add.Tensor", "relu".
+  std::string getFullName() const {
+    return overload.empty() ? name : name + "." + overload;
+  }
+  /// The position of argument \p argument, if there is one of the name.
+  std::optional<unsigned> findArgument(llvm::StringRef argument) const;
+  /// Whether it writes to an argument.
+  bool writesArguments() const;
+};
+
+/// Reads \p text in the notation above. SymInt is a synonym of int; extents of
+/// lists, as in int[2], are accepted and not kept.
+llvm::Expected<AtenSchema> parseAtenSchema(llvm::StringRef text);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_ATEN_SCHEMA_H

@@ -1,0 +1,60 @@
+//===- Value.h - Values of PyTorch's programs -------------------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IMPORTER_ATEN_VALUE_H
+#define GLOWISH_LIB_IMPORTER_ATEN_VALUE_H
+
+#include "glowish/Graph/Node.h"
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace glowish {
+
+/// A value of a PyTorch program during import: a tensor of the graph, or what
+/// is known before the program runs. Numbers that the program computes are
+/// tensors without dimensions.
+struct AtenValue {
+  using List = std::vector<AtenValue>;
+  /// None, a tensor, int, float, bool, string, dtype, or a list or tuple.
+  std::variant<std::monostate, NodeValue, int64_t, double, bool, std::string,
+               ElemKind, List>
+      value;
+
+  AtenValue() = default;
+  /// A null \p tensor is None.
+  AtenValue(NodeValue tensor) {
+    if (tensor)
+      value = tensor;
+  }
+  AtenValue(int64_t number) : value(number) {}
+  AtenValue(double number) : value(number) {}
+  AtenValue(bool flag) : value(flag) {}
+  AtenValue(std::string text) : value(std::move(text)) {}
+  AtenValue(ElemKind kind) : value(kind) {}
+  AtenValue(List list) : value(std::move(list)) {}
+
+  template <typename T> bool is() const {
+    return std::holds_alternative<T>(value);
+  }
+  template <typename T> const T &get() const { return std::get<T>(value); }
+  bool isNone() const { return is<std::monostate>(); }
+  bool isTensor() const { return is<NodeValue>(); }
+  /// Whether it is an int, a float or a bool.
+  bool isNumber() const { return is<int64_t>() || is<double>() || is<bool>(); }
+  /// The number as a double.
+  double getNumber() const {
+    return is<int64_t>()  ? double(get<int64_t>())
+           : is<double>() ? get<double>()
+                          : double(get<bool>());
+  }
+
+  /// For messages: "float<2x3>", "an int", "a list of 3".
+  std::string describe() const;
+};
+
+/// A list of the tensors \p values.
+AtenValue::List makeAtenList(llvm::ArrayRef<NodeValue> values);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_ATEN_VALUE_H
