@@ -132,6 +132,17 @@ double AtenOp::number(llvm::StringRef argument, double ifNone) const {
   return value.isNone() ? ifNone : value.getNumber();
 }
 
+std::vector<double> AtenOp::numbers(llvm::StringRef argument) const {
+  const AtenValue &value = get(argument);
+  std::vector<double> values;
+  if (value.isNumber())
+    values.push_back(value.getNumber());
+  if (value.is<AtenValue::List>())
+    for (const AtenValue &element : value.get<AtenValue::List>())
+      values.push_back(element.getNumber());
+  return values;
+}
+
 bool AtenOp::flag(llvm::StringRef argument) const {
   return get(argument).get<bool>();
 }

@@ -65,6 +65,8 @@ public:
   /// A float, or a Scalar, which must be known.
   llvm::Expected<double> number(llvm::StringRef argument) const;
   double number(llvm::StringRef argument, double ifNone) const;
+  /// Floats of a list; None is empty.
+  std::vector<double> numbers(llvm::StringRef argument) const;
   bool flag(llvm::StringRef argument) const;
   std::string text(llvm::StringRef argument) const;
   /// The kind that an argument of type ScalarType states, \p ifNone if None.

@@ -1,6 +1,7 @@
 //===- Interpolation.cpp - Resizing as matrix multiplication --------------===//
 
 #include "Common/Interpolation.h"
+#include "glowish/Support/Error.h"
 #include <cmath>
 
 using namespace glowish;
@@ -153,4 +154,103 @@ NodeValue glowish::interpolate(NodeBuilder &b, NodeValue value,
   if (sampling.coordinates == "tf_crop_and_resize")
     value = extrapolate(b, value, dims, sampling);
   return value;
+}
+
+//===- By a node ----------------------------------------------------------===//
+
+bool glowish::isResizable(const Sampling &sampling, const Scaling &scaling,
+                          DimsRef shape) {
+  llvm::StringRef coordinates = sampling.coordinates;
+  unsigned numResized = 0;
+  bool isExact = true;
+  for (unsigned d = 0; d < shape.size(); ++d) {
+    numResized += scaling.scales[d] != 1 || scaling.sizes[d] != shape[d];
+    isExact &= scaling.scales[d] * double(shape[d]) == double(scaling.sizes[d]);
+  }
+  if (sampling.mode == "cubic" || sampling.antialias || numResized > 2 ||
+      shape.size() > 4)
+    return false;
+  if (coordinates == "align_corners" && !isExact)
+    return false;
+  return coordinates != "half_pixel_symmetric" &&
+         coordinates != "tf_half_pixel_for_nn" &&
+         coordinates != "tf_crop_and_resize";
+}
+
+/// Returns the permutation that moves dimensions \p height and \p width to the
+/// middle of a tensor of rank 4, as in NHWC.
+static std::vector<int64_t> toImageOrder(int64_t height, int64_t width) {
+  std::vector<int64_t> others;
+  for (int64_t d = 0; d < 4; ++d)
+    if (d != height && d != width)
+      others.push_back(d);
+  return {others[0], height, width, others[1]};
+}
+
+static std::vector<int64_t> invert(llvm::ArrayRef<int64_t> permutation) {
+  std::vector<int64_t> inverse(permutation.size());
+  for (auto [i, d] : llvm::enumerate(permutation))
+    inverse[d] = int64_t(i);
+  return inverse;
+}
+
+/// One dimension after the other.
+static llvm::Expected<NodeValue> resizeAlong(NodeBuilder &b, NodeValue input,
+                                             const Scaling &scaling,
+                                             const Sampling &sampling) {
+  DimsRef shape = input.getShape();
+  std::vector<ResizedDim> dims;
+  for (int64_t d = 0; d < int64_t(shape.size()); ++d) {
+    if (scaling.scales[d] == 1 && scaling.sizes[d] == shape[d])
+      continue;
+    if (shape[d] < 1)
+      return makeError("{0} is resized; accepted: extents of at least 1",
+                       input.getType().str());
+    dims.push_back({.axis = d,
+                    .from = shape[d],
+                    .to = scaling.sizes[d],
+                    .scale = scaling.scales[d]});
+  }
+  return b.finish(interpolate(b, input, dims, sampling));
+}
+
+/// The node resizes two dimensions. Tensors of lower rank get leading
+/// dimensions of extent 1.
+llvm::Expected<NodeValue> glowish::makeResize(NodeBuilder &b, NodeValue input,
+                                              Scaling scaling,
+                                              const Sampling &sampling) {
+  Dims shape(input.getShape());
+  if (!isResizable(sampling, scaling, shape))
+    return resizeAlong(b, input, scaling, sampling);
+  if (shape.empty())
+    return makeError("it resizes {0}; accepted: rank 1 and more",
+                     input.getType().str());
+  unsigned added = 4 - unsigned(shape.size());
+  shape.insert(shape.begin(), added, 1);
+  scaling.scales.insert(scaling.scales.begin(), added, 1);
+  scaling.sizes.insert(scaling.sizes.begin(), added, 1);
+  llvm::SmallVector<int64_t, 4> resized;
+  for (int64_t d = 0; d < 4; ++d)
+    if (scaling.scales[d] != 1 || scaling.sizes[d] != shape[d])
+      resized.push_back(d);
+  // By default, dimensions 2 and 3 are height and width.
+  for (int64_t d = 3; resized.size() < 2; --d)
+    if (!llvm::is_contained(resized, d))
+      resized.push_back(d);
+  llvm::sort(resized);
+  std::vector<int64_t> order = toImageOrder(resized[0], resized[1]);
+  bool isTransposed = order != std::vector<int64_t>{0, 1, 2, 3};
+  NodeValue image = b.reshape(input, shape);
+  if (isTransposed)
+    image = b.transpose(image, order);
+  std::vector<int64_t> sizes = {scaling.sizes[resized[0]],
+                                scaling.sizes[resized[1]]};
+  GLOWISH_RETURN_IF_ERROR(b.takeError());
+  NodeValue result = b.make<ResizeNode>(
+      image, sizes, scaling.scales[resized[0]], scaling.scales[resized[1]],
+      sampling.mode, sampling.coordinates, sampling.rounding);
+  if (isTransposed)
+    result = b.transpose(result, invert(order));
+  return b.finish(
+      b.reshape(result, llvm::ArrayRef(scaling.sizes).drop_front(added)));
 }

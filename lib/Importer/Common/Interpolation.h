@@ -30,6 +30,21 @@ NodeValue interpolate(NodeBuilder &b, NodeValue value,
                       llvm::ArrayRef<ResizedDim> dims,
                       const Sampling &sampling);
 
+/// Scales and extents of all dimensions of the result.
+struct Scaling {
+  std::vector<double> scales;
+  std::vector<int64_t> sizes;
+};
+
+/// Whether one Resize node does it.
+bool isResizable(const Sampling &sampling, const Scaling &scaling,
+                 DimsRef shape);
+
+/// Resizes \p input, by one Resize node if that can do it, else by
+/// interpolate(). An error if an extent is 0 or there are no dimensions.
+llvm::Expected<NodeValue> makeResize(NodeBuilder &b, NodeValue input,
+                                     Scaling scaling, const Sampling &sampling);
+
 } // namespace glowish
 
 #endif // GLOWISH_LIB_IMPORTER_COMMON_INTERPOLATION_H

@@ -1,6 +1,7 @@
 //===- Messages.cpp - What importers say alike ----------------------------===//
 
 #include "Common/Messages.h"
+#include "glowish/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;

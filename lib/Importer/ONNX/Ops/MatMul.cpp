@@ -1,29 +1,15 @@
 //===- MatMul.cpp - Matrix multiplication ---------------------------------===//
 
 #include "ONNX/MatMul.h"
+#include "Common/MatMul.h"
 #include "ONNX/DynamicDims.h"
 
 using namespace glowish;
 
-/// A vector on the left is a row, one on the right a column; the dimension
-/// added for it is removed from the result.
 llvm::Expected<NodeValue> glowish::makeMatMul(OpContext &op, NodeValue lhs,
                                               NodeValue rhs) {
-  bool isRow = lhs.getShape().size() == 1;
-  bool isColumn = rhs.getShape().size() == 1;
-  if (isRow) {
-    GLOWISH_ASSIGN_OR_RETURN(lhs, op.reshape(lhs, {1, lhs.getShape()[0]}));
-  }
-  if (isColumn) {
-    GLOWISH_ASSIGN_OR_RETURN(rhs, op.reshape(rhs, {rhs.getShape()[0], 1}));
-  }
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue result, op.create<MatMulNode>(lhs, rhs));
-  Dims shape(result.getShape());
-  if (isColumn)
-    shape.pop_back();
-  if (isRow)
-    shape.erase(shape.end() - (isColumn ? 1 : 2));
-  return op.reshape(result, shape);
+  Composer c(op);
+  return c.finish(makeMatMul(c, lhs, rhs));
 }
 
 /// Zeros both operands beyond the actual extent of the contracted dimension.

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Common/AttentionHeads.h"
+#include "ONNX/Composer.h"
 #include "ONNX/Quantization.h"
 #include <cmath>
 

@@ -8,14 +8,6 @@
 
 using namespace glowish;
 
-namespace {
-/// Scales and extents of all dimensions of the result.
-struct Scaling {
-  std::vector<double> scales;
-  std::vector<int64_t> sizes;
-};
-} // namespace
-
 /// Whether the operator is Upsample or Resize-10.
 static bool isLegacy(const OpContext &op) {
   return op.getOpType() == "Upsample" || op.getOpset() < 11;
@@ -190,130 +182,52 @@ static llvm::Error checkSampling(const Sampling &sampling) {
       {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
 }
 
-/// Whether the Resize node supports the parameters.
-static bool isSupportedByNode(const Sampling &sampling, const Scaling &scaling,
-                              DimsRef shape) {
-  llvm::StringRef coordinates = sampling.coordinates;
-  unsigned numResized = 0;
-  bool isExact = true;
-  for (unsigned d = 0; d < shape.size(); ++d) {
-    numResized += scaling.scales[d] != 1 || scaling.sizes[d] != shape[d];
-    isExact &= scaling.scales[d] * double(shape[d]) == double(scaling.sizes[d]);
-  }
-  if (sampling.mode == "cubic" || sampling.antialias || numResized > 2 ||
-      shape.size() > 4)
-    return false;
-  if (coordinates == "align_corners" && !isExact)
-    return false;
-  return coordinates != "half_pixel_symmetric" &&
-         coordinates != "tf_half_pixel_for_nn" &&
-         coordinates != "tf_crop_and_resize";
-}
-
-/// Resizes one dimension after the other, for parameters that the node does not
-/// support.
-static llvm::Error importInterpolation(OpContext &op, NodeValue input,
-                                       const Scaling &scaling,
-                                       const Sampling &sampling) {
+/// Resizes the part of the input that tf_crop_and_resize takes, input 1.
+static llvm::Error importCrop(OpContext &op, NodeValue input,
+                              const Scaling &scaling,
+                              const Sampling &sampling) {
   DimsRef shape = input.getShape();
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes,
                            readAxes(op, shape.size()));
-  bool crops = sampling.coordinates == "tf_crop_and_resize";
-  op.ignoreInput(1); // roi, used by tf_crop_and_resize only
-  std::vector<double> region;
-  if (crops) {
-    GLOWISH_ASSIGN_OR_RETURN(region, readFloats(op, 1));
-    if (region.size() != 2 * axes.size())
-      return makeError("input 1 has {0} elements; accepted: {1}", region.size(),
-                       2 * axes.size());
-  }
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<double> region, readFloats(op, 1));
+  if (region.size() != 2 * axes.size())
+    return makeError("input 1 has {0} elements; accepted: {1}", region.size(),
+                     2 * axes.size());
   std::vector<ResizedDim> dims;
   for (auto [i, axis] : llvm::enumerate(axes)) {
-    if (!crops && scaling.scales[axis] == 1 &&
-        scaling.sizes[axis] == shape[axis])
-      continue;
     if (shape[axis] < 1)
       return makeError("input 0 is {0}; accepted: extents of at least 1",
                        input.getType().str());
-    dims.push_back(
-        {axis, shape[axis], scaling.sizes[axis], scaling.scales[axis]});
-    if (crops) {
-      dims.back().start = region[i];
-      dims.back().end = region[axes.size() + i];
-    }
+    dims.push_back({.axis = axis,
+                    .from = shape[axis],
+                    .to = scaling.sizes[axis],
+                    .scale = scaling.scales[axis],
+                    .start = region[i],
+                    .end = region[axes.size() + i]});
   }
-  if (sampling.mode != "nearest" && !isFloatKind(input.getElemKind()))
-    return makeError("input 0 is {0}; accepted in mode {1}: a float kind",
-                     input.getType().str(), sampling.mode);
   Composer c(op);
   return c.setOutput(0, interpolate(c, input, dims, sampling));
 }
 
-/// Returns the permutation that moves dimensions \p height and \p width to the
-/// middle of a tensor of rank 4, as in NHWC.
-static std::vector<int64_t> toImageOrder(int64_t height, int64_t width) {
-  std::vector<int64_t> others;
-  for (int64_t d = 0; d < 4; ++d)
-    if (d != height && d != width)
-      others.push_back(d);
-  return {others[0], height, width, others[1]};
-}
-
-static std::vector<int64_t> invert(llvm::ArrayRef<int64_t> permutation) {
-  std::vector<int64_t> inverse(permutation.size());
-  for (auto [i, d] : llvm::enumerate(permutation))
-    inverse[d] = int64_t(i);
-  return inverse;
-}
-
-/// The Resize node resizes at most two dimensions. Tensors of lower rank get
-/// leading dimensions of extent 1.
 static llvm::Error importResize(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   Dims shape(input.getShape());
   GLOWISH_ASSIGN_OR_RETURN(Scaling scaling, readScaling(op, shape));
   GLOWISH_ASSIGN_OR_RETURN(Sampling sampling, readSampling(op));
   GLOWISH_RETURN_IF_ERROR(checkSampling(sampling));
-  if (!isSupportedByNode(sampling, scaling, shape))
-    return importInterpolation(op, input, scaling, sampling);
-  op.ignoreInput(1);
-  if (shape.empty())
-    return makeError("input 0 is {0}; accepted: rank 1 and more",
-                     input.getType().str());
-  unsigned added = 4 - shape.size();
-  shape.insert(shape.begin(), added, 1);
-  scaling.scales.insert(scaling.scales.begin(), added, 1);
-  scaling.sizes.insert(scaling.sizes.begin(), added, 1);
-  llvm::SmallVector<int64_t, 4> resized;
-  for (int64_t d = 0; d < 4; ++d)
-    if (scaling.scales[d] != 1 || scaling.sizes[d] != shape[d])
-      resized.push_back(d);
-  // By default, dimensions 2 and 3 are height and width.
-  for (int64_t d = 3; resized.size() < 2; --d)
-    if (!llvm::is_contained(resized, d))
-      resized.push_back(d);
-  llvm::sort(resized);
-  std::vector<int64_t> order = toImageOrder(resized[0], resized[1]);
-  bool isTransposed = order != std::vector<int64_t>{0, 1, 2, 3};
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue image, op.reshape(input, shape, ".image"));
-  if (isTransposed) {
-    GLOWISH_ASSIGN_OR_RETURN(
-        image, op.createHelper<TransposeNode>(".nhwc", image, order));
-  }
-  std::vector<int64_t> sizes = {scaling.sizes[resized[0]],
-                                scaling.sizes[resized[1]]};
-  GLOWISH_ASSIGN_OR_RETURN(
-      NodeValue result,
-      op.create<ResizeNode>(image, sizes, scaling.scales[resized[0]],
-                            scaling.scales[resized[1]], sampling.mode,
-                            sampling.coordinates, sampling.rounding));
-  if (isTransposed) {
-    GLOWISH_ASSIGN_OR_RETURN(
-        result, op.createHelper<TransposeNode>(".nchw", result, invert(order)));
-  }
-  return op.setOutput(
-      0, op.reshape(result, llvm::ArrayRef(scaling.sizes).drop_front(added),
-                    ".shaped"));
+  bool crops = sampling.coordinates == "tf_crop_and_resize";
+  if (!crops)
+    op.ignoreInput(1);
+  if (!isFloatKind(input.getElemKind()) && sampling.mode != "nearest" &&
+      (crops || !isResizable(sampling, scaling, shape)))
+    return makeError("input 0 is {0}; accepted in mode {1}: a float kind",
+                     input.getType().str(), sampling.mode);
+  if (crops)
+    return importCrop(op, input, scaling, sampling);
+  Composer c(op);
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue result,
+                           makeResize(c, input, std::move(scaling), sampling));
+  return op.setOutput(0, result);
 }
 
 static OnnxOperator resizeOp("Resize", 10, importResize);

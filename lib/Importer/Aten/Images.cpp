@@ -1,0 +1,65 @@
+//===- Images.cpp - Images and windows of ATen's operators ----------------===//
+
+#include "Aten/Images.h"
+
+using namespace glowish;
+
+llvm::Expected<AtenImages>
+AtenImages::read(AtenOp &op, llvm::StringRef argument, unsigned numSpatial) {
+  AtenImages images;
+  images.value = op.tensor(argument);
+  images.numSpatial = numSpatial;
+  unsigned rank = unsigned(op.getRank(argument));
+  if (rank != numSpatial + 1 && rank != numSpatial + 2)
+    return op.refuse(
+        argument,
+        llvm::formatv("rank {0} or {1}", numSpatial + 1, numSpatial + 2).str());
+  images.hasBatch = rank == numSpatial + 2;
+  if (!images.hasBatch)
+    images.value = op.unsqueeze(images.value, 0);
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  return images;
+}
+
+/// [N, C, W] or [N, C, H, W] as [N, H, W, C].
+static NodeValue moveChannels(AtenOp &op, NodeValue value) {
+  if (!value)
+    return value;
+  DimsRef shape = value.getShape();
+  if (shape.size() == 3)
+    value = op.reshape(value, {shape[0], shape[1], 1, shape[2]});
+  return op.transpose(value, {0, 2, 3, 1});
+}
+
+NodeValue AtenImages::getNHWC(AtenOp &op) const {
+  return moveChannels(op, value);
+}
+
+NodeValue AtenImages::getFilterNHWC(AtenOp &op, NodeValue filter) const {
+  return moveChannels(op, filter);
+}
+
+NodeValue AtenImages::fromNHWC(AtenOp &op, NodeValue result) const {
+  result = op.transpose(result, {0, 3, 1, 2});
+  if (result && numSpatial == 1) {
+    DimsRef shape = result.getShape();
+    result = op.reshape(result, {shape[0], shape[1], shape[3]});
+  }
+  return restoreBatch(op, result);
+}
+
+NodeValue AtenImages::restoreBatch(AtenOp &op, NodeValue result) const {
+  if (hasBatch || !result)
+    return result;
+  return op.reshape(result, result.getShape().drop_front());
+}
+
+AtenWindow::AtenWindow(llvm::ArrayRef<Edge> edges) {
+  static const Edge line;
+  const Edge &vertical = edges.size() == 2 ? edges[0] : line;
+  const Edge &horizontal = edges.back();
+  kernels = {vertical.kernel, horizontal.kernel};
+  strides = {vertical.stride, horizontal.stride};
+  dilations = {vertical.dilation, horizontal.dilation};
+  pads = {vertical.before, horizontal.before, vertical.after, horizontal.after};
+}

@@ -1,0 +1,50 @@
+//===- Images.h - Images and windows of ATen's operators --------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IMPORTER_ATEN_IMAGES_H
+#define GLOWISH_LIB_IMPORTER_ATEN_IMAGES_H
+
+#include "Aten/AtenOp.h"
+#include "Common/Windows.h"
+
+namespace glowish {
+
+/// Images of one, two or three spatial dimensions: [N, C, ...] in PyTorch.
+/// Those of one or two are [N, H, W, C] in the graph.
+class AtenImages {
+public:
+  /// Reads \p argument, whose batch may be left out. An error unless it has
+  /// \p numSpatial dimensions then.
+  static llvm::Expected<AtenImages> read(AtenOp &op, llvm::StringRef argument,
+                                         unsigned numSpatial);
+
+  unsigned getNumSpatial() const { return numSpatial; }
+  /// [N, C, ...].
+  NodeValue getValue() const { return value; }
+  DimsRef getSpatial() const { return value.getShape().drop_front(2); }
+  int64_t getChannels() const { return value.getShape()[1]; }
+  /// [N, H, W, C]; of one spatial dimension H is 1.
+  NodeValue getNHWC(AtenOp &op) const;
+  /// A filter of as many dimensions likewise.
+  NodeValue getFilterNHWC(AtenOp &op, NodeValue filter) const;
+
+  /// Brings \p result [N, H, W, C] back to what PyTorch has.
+  NodeValue fromNHWC(AtenOp &op, NodeValue result) const;
+  /// Drops the batch of \p result [N, C, ...] if there was none.
+  NodeValue restoreBatch(AtenOp &op, NodeValue result) const;
+
+private:
+  NodeValue value;
+  unsigned numSpatial = 2;
+  bool hasBatch = true;
+};
+
+/// Vertical and horizontal numbers of \p edges, one or two of them: [1 or 0 for
+/// the height of lines, ...].
+struct AtenWindow {
+  std::vector<int64_t> kernels, strides, pads, dilations;
+  explicit AtenWindow(llvm::ArrayRef<Edge> edges);
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_ATEN_IMAGES_H

@@ -1,0 +1,193 @@
+//===- MatMul.cpp - Matrix multiplication and attention -------------------===//
+
+#include "Common/MatMul.h"
+#include "Aten/AtenOp.h"
+#include "Common/AttentionHeads.h"
+#include "Common/Einsum.h"
+#include <cmath>
+
+using namespace glowish;
+
+static llvm::Error importMatMul(AtenOp &op) {
+  const auto &arguments = op.getSchema().arguments;
+  NodeValue x = op.tensor(arguments[0].name), y = op.tensor(arguments[1].name);
+  if (x.getShape().empty() || y.getShape().empty())
+    return op.refuse(arguments[0].name, "tensors with dimensions");
+  return op.setResult(makeMatMul(op, x, y));
+}
+
+/// beta * self + alpha * (x * y).
+static llvm::Error importAddMatMul(AtenOp &op) {
+  const auto &arguments = op.getSchema().arguments;
+  NodeValue x = op.tensor(arguments[1].name), y = op.tensor(arguments[2].name);
+  auto scale = [&](llvm::StringRef factor, NodeValue value) {
+    const AtenValue &number = op.get(factor);
+    return number.isNumber() && number.getNumber() == 1
+               ? value
+               : op.mul(value, op.operand(factor, value.getElemKind()));
+  };
+  NodeValue matrix = makeMatMul(op, x, y);
+  if (!matrix)
+    return op.setResult(matrix);
+  matrix = scale("alpha", matrix);
+  // With beta = 0 what is added may be NaN.
+  const AtenValue &beta = op.get("beta");
+  if (beta.isNumber() && beta.getNumber() == 0)
+    return op.setResult(matrix);
+  return op.setResult(op.add(matrix, scale("beta", op.tensor("self"))));
+}
+
+/// input * weight^T + bias.
+static llvm::Error importLinear(AtenOp &op) {
+  NodeValue weight = op.tensor("weight");
+  if (op.getRank("weight") > 2 || op.getRank("weight") < 1 ||
+      op.getRank("input") < 1)
+    return op.refuse("weight", "rank 1 or 2, and an input of rank 1 and more");
+  if (op.getRank("weight") == 2)
+    weight = op.transposeLast(weight);
+  NodeValue result = makeMatMul(op, op.tensor("input"), weight);
+  if (!op.isNone("bias"))
+    result = op.add(result, op.tensor("bias"));
+  return op.setResult(result);
+}
+
+static llvm::Error importOuter(AtenOp &op) {
+  NodeValue x = op.unsqueeze(op.tensor("self"), 1);
+  return op.setResult(op.mul(x, op.tensor("vec2")));
+}
+
+static llvm::Error importEinsum(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue result, makeEinsum(op, op.text("equation"),
+                                                        op.tensors("tensors")));
+  return op.setResult(result);
+}
+
+static AtenOperators
+    matMulOp(importMatMul,
+             {"matmul(Tensor self, Tensor other) -> Tensor",
+              "mm(Tensor self, Tensor mat2) -> Tensor",
+              "bmm(Tensor self, Tensor mat2) -> Tensor",
+              "mv(Tensor self, Tensor vec) -> Tensor",
+              "dot(Tensor self, Tensor tensor) -> Tensor",
+              "linalg_matmul(Tensor self, Tensor other) -> Tensor"});
+static AtenOperators
+    addMatMulOp(importAddMatMul,
+                {"addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar "
+                 "beta=1, Scalar alpha=1) -> Tensor",
+                 "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, "
+                 "Scalar alpha=1) -> Tensor",
+                 "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar "
+                 "beta=1, Scalar alpha=1) -> Tensor"});
+static AtenOperators
+    linearOp(importLinear,
+             {"linear(Tensor input, Tensor weight, Tensor? bias=None) -> "
+              "Tensor"});
+static AtenOperators outerOp(importOuter,
+                             {"outer(Tensor self, Tensor vec2) -> Tensor",
+                              "ger(Tensor self, Tensor vec2) -> Tensor"});
+static AtenOperators
+    einsumOp(importEinsum,
+             {"einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> "
+              "Tensor"});
+
+//===- Attention ----------------------------------------------------------===//
+
+/// \p value as [batch, heads, length, size].
+static NodeValue withHeads(AtenOp &op, NodeValue value) {
+  DimsRef shape = value.getShape();
+  Dims full(shape);
+  if (full.size() == 4)
+    return value;
+  int64_t outer = countElements(shape.drop_back(2));
+  return op.reshape(value, {outer, 1, shape[shape.size() - 2], shape.back()});
+}
+
+/// A mask of bools says who attends to whom; another one is added.
+static NodeValue readMask(AtenOp &op, DimsRef outer) {
+  NodeValue mask = op.tensor("attn_mask");
+  NodeValue query = op.tensor("query");
+  if (!mask)
+    return mask;
+  if (mask.getElemKind() == ElemKind::Bool)
+    mask = op.select(mask, op.number(query, 0), op.number(query, -INFINITY));
+  if (outer.size() == 2 || !mask || mask.getShape().size() <= 2)
+    return mask;
+  // The leading dimensions were joined.
+  DimsRef own = mask.getShape();
+  Dims wide(outer);
+  wide.append(own.end() - 2, own.end());
+  return withHeads(op, op.broadcast(mask, wide));
+}
+
+static llvm::Error importAttention(AtenOp &op) {
+  int64_t rank = op.getRank("query");
+  if (rank < 2 || op.getRank("key") != rank || op.getRank("value") != rank)
+    return op.refuse("query", "query, key and value of one rank, 2 and more");
+  auto getOptional = [&](llvm::StringRef name) {
+    return op.getSchema().findArgument(name) && !op.isNone(name);
+  };
+  DimsRef shape = op.getShape("query");
+  Heads heads{.query = withHeads(op, op.tensor("query")),
+              .key = withHeads(op, op.tensor("key")),
+              .value = withHeads(op, op.tensor("value"))};
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  if (heads.key.getShape()[1] != heads.query.getShape()[1]) {
+    int64_t count = heads.query.getShape()[1];
+    GLOWISH_ASSIGN_OR_RETURN(heads.key, repeatHeads(op, heads.key, count));
+    GLOWISH_ASSIGN_OR_RETURN(heads.value, repeatHeads(op, heads.value, count));
+  }
+  Scoring scoring;
+  scoring.scale = getOptional("scale") ? op.number("scale", 1)
+                                       : 1 / std::sqrt(double(shape.back()));
+  scoring.isCausal = op.flag("is_causal");
+  if (getOptional("attn_mask"))
+    scoring.mask = readMask(op, shape.drop_back(2));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue result, attend(op, heads, scoring));
+  Dims full(shape);
+  full.back() = op.getShape("value").back();
+  return op.setResult(op.reshape(result, full));
+}
+
+static AtenOperators attentionOp(
+    importAttention,
+    {"scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, "
+     "Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, "
+     "float? scale=None, bool enable_gqa=False) -> Tensor",
+     "_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, "
+     "Tensor value, float dropout_p=0.0, bool is_causal=False, *, Tensor? "
+     "attn_mask=None, float? scale=None) -> (Tensor output, Tensor "
+     "logsumexp)",
+     "_scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, "
+     "Tensor? attn_mask=None, float dropout_p=0.0, bool "
+     "need_attn_weights=False, bool is_causal=False) -> (Tensor, Tensor)",
+     "_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor "
+     "value, Tensor? attn_mask=None, float dropout_p=0.0, bool "
+     "is_causal=False, Tensor? dropout_mask=None, *, float? scale=None, bool "
+     "enable_gqa=False) -> (Tensor, Tensor)"});
+
+//===- Similarity ---------------------------------------------------------===//
+
+static llvm::Error importCosineSimilarity(AtenOp &op) {
+  NodeValue x = op.tensor("x1"), y = op.tensor("x2");
+  double eps = op.number("eps", 1e-8);
+  NodeValue dots = op.mul(x, y);
+  if (!dots)
+    return op.setResult(dots);
+  x = op.broadcast(x, dots.getShape());
+  y = op.broadcast(y, dots.getShape());
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
+                           op.axis("dim", int64_t(dots.getShape().size())));
+  auto sum = [&](NodeValue value) {
+    return op.reduce(value, "sum", {axis}, /*keepDims=*/false);
+  };
+  auto norm = [&](NodeValue value) {
+    return op.max(op.unary<SqrtNode>(sum(op.mul(value, value))), eps);
+  };
+  return op.setResult(op.div(sum(dots), op.mul(norm(x), norm(y))));
+}
+
+static AtenOperators
+    cosineSimilarityOp(importCosineSimilarity,
+                       {"cosine_similarity(Tensor x1, Tensor x2, int dim=1, "
+                        "float eps=1e-08) -> Tensor"});

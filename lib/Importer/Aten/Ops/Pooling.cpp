@@ -1,0 +1,307 @@
+//===- Pooling.cpp - Pooling ----------------------------------------------===//
+
+#include "Aten/Images.h"
+#include "Common/Positions.h"
+#include <limits>
+
+using namespace glowish;
+
+/// Each element along a window dimension is unrolled in three dimensions.
+static constexpr int64_t maxWindowValue = int64_t(1) << 31;
+
+/// The windows over \p spatial; without strides they are the kernel's extents.
+static llvm::Expected<std::vector<Edge>> readEdges(AtenOp &op,
+                                                   DimsRef spatial) {
+  size_t count = spatial.size();
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> kernels,
+                           op.integers("kernel_size", count));
+  std::vector<int64_t> strides = kernels, dilations(count, 1);
+  if (!op.integers("stride").empty()) {
+    GLOWISH_ASSIGN_OR_RETURN(strides, op.integers("stride", count));
+  }
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> pads,
+                           op.integers("padding", count));
+  if (op.getSchema().findArgument("dilation")) {
+    GLOWISH_ASSIGN_OR_RETURN(dilations, op.integers("dilation", count));
+  }
+  std::vector<Edge> edges;
+  for (size_t d = 0; d < count; ++d) {
+    for (int64_t value : {kernels[d], strides[d], dilations[d], pads[d] + 1})
+      if (value < 1 || value > maxWindowValue)
+        return op.refuse("kernel_size", "windows of at least 1");
+    Edge edge{.extent = spatial[d],
+              .kernel = kernels[d],
+              .stride = strides[d],
+              .dilation = dilations[d],
+              .before = pads[d],
+              .after = pads[d]};
+    completePads(edge, "NOTSET", op.flag("ceil_mode"));
+    if (edge.getCount() < 1)
+      return op.refuse("kernel_size", "windows that fit into the images");
+    edges.push_back(edge);
+  }
+  return edges;
+}
+
+//===- Maxima -------------------------------------------------------------===//
+
+/// Result 1, where the schema has one, is the position of each maximum in its
+/// image.
+template <unsigned NumSpatial> static llvm::Error importMaxPool(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(AtenImages images,
+                           AtenImages::read(op, "self", NumSpatial));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges,
+                           readEdges(op, images.getSpatial()));
+  bool wantsIndices = op.getSchema().results.size() > 1;
+  NodeValue value = images.getValue();
+  if (wantsIndices) {
+    Dims strides = getDenseStrides(value.getShape());
+    strides[0] = strides[1] = 0;
+    NodeValue positions = makePositions(op, value.getShape(), strides);
+    IndexedMaxima maxima = maxWindows(op, {value, positions}, edges);
+    GLOWISH_RETURN_IF_ERROR(
+        op.setResult(images.restoreBatch(op, maxima.positions), 1));
+  }
+  if (NumSpatial == 3)
+    return op.setResult(
+        images.restoreBatch(op, maxWindows(op, {value, {}}, edges).values));
+  AtenWindow window(edges);
+  return op.setResult(images.fromNHWC(
+      op, op.make<MaxPoolNode>(images.getNHWC(op), window.kernels,
+                               window.strides, window.pads, window.dilations)));
+}
+
+static AtenOperators
+    maxPool1dOp(importMaxPool<1>,
+                {"max_pool1d(Tensor self, int[1] kernel_size, int[1] "
+                 "stride=[], int[1] padding=0, int[1] dilation=1, bool "
+                 "ceil_mode=False) -> Tensor"});
+static AtenOperators
+    maxPool2dOp(importMaxPool<2>,
+                {"max_pool2d(Tensor self, int[2] kernel_size, int[2] "
+                 "stride=[], int[2] padding=0, int[2] dilation=1, bool "
+                 "ceil_mode=False) -> Tensor",
+                 "max_pool2d_with_indices(Tensor self, int[2] kernel_size, "
+                 "int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool "
+                 "ceil_mode=False) -> (Tensor, Tensor)"});
+static AtenOperators
+    maxPool3dOp(importMaxPool<3>,
+                {"max_pool3d(Tensor self, int[3] kernel_size, int[3] "
+                 "stride=[], int[3] padding=0, int[3] dilation=1, bool "
+                 "ceil_mode=False) -> Tensor",
+                 "max_pool3d_with_indices(Tensor self, int[3] kernel_size, "
+                 "int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool "
+                 "ceil_mode=False) -> (Tensor, Tensor)"});
+
+//===- Means --------------------------------------------------------------===//
+
+/// Makes padding that counts a part of the image where the part that ceil_mode
+/// adds does not count.
+static NodeValue padImages(AtenOp &op, NodeValue pixels, AtenWindow &window,
+                           llvm::ArrayRef<Edge> edges) {
+  int64_t bottom = edges.size() == 2 ? edges[0].beyond : 0;
+  int64_t right = edges.back().beyond;
+  std::vector<int64_t> &pads = window.pads;
+  pixels = op.pad(
+      pixels, {0, pads[0], pads[1], 0, 0, pads[2] - bottom, pads[3] - right, 0},
+      0);
+  pads = {0, 0, bottom, right};
+  return pixels;
+}
+
+template <unsigned NumSpatial> static llvm::Error importAvgPool(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(AtenImages images,
+                           AtenImages::read(op, "self", NumSpatial));
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges,
+                           readEdges(op, images.getSpatial()));
+  bool countPads = op.flag("count_include_pad");
+  if (op.getSchema().findArgument("divisor_override") &&
+      !op.isNone("divisor_override")) {
+    NodeValue sums = sumWindows(op, images.getValue(), edges);
+    return op.setResult(images.restoreBatch(
+        op, op.div(sums, double(op.integer("divisor_override")))));
+  }
+  if (NumSpatial == 3)
+    return op.setResult(images.restoreBatch(
+        op, averageWindows(op, images.getValue(), edges, countPads)));
+  AtenWindow window(edges);
+  NodeValue pixels = images.getNHWC(op);
+  bool isBeyond =
+      llvm::any_of(edges, [](const Edge &edge) { return edge.beyond > 0; });
+  if (countPads && isBeyond) {
+    pixels = padImages(op, pixels, window, edges);
+    countPads = false;
+  }
+  return op.setResult(images.fromNHWC(
+      op, op.make<AvgPoolNode>(pixels, window.kernels, window.strides,
+                               window.pads, window.dilations, countPads)));
+}
+
+static AtenOperators
+    avgPool1dOp(importAvgPool<1>,
+                {"avg_pool1d(Tensor self, int[1] kernel_size, int[1] "
+                 "stride=[], int[1] padding=0, bool ceil_mode=False, bool "
+                 "count_include_pad=True) -> Tensor"});
+static AtenOperators
+    avgPool2dOp(importAvgPool<2>,
+                {"avg_pool2d(Tensor self, int[2] kernel_size, int[2] "
+                 "stride=[], int[2] padding=0, bool ceil_mode=False, bool "
+                 "count_include_pad=True, int? divisor_override=None) -> "
+                 "Tensor"});
+static AtenOperators
+    avgPool3dOp(importAvgPool<3>,
+                {"avg_pool3d(Tensor self, int[3] kernel_size, int[3] "
+                 "stride=[], int[3] padding=0, bool ceil_mode=False, bool "
+                 "count_include_pad=True, int? divisor_override=None) -> "
+                 "Tensor"});
+
+//===- To stated extents --------------------------------------------------===//
+
+/// Elements that window \p index of \p to over \p from covers.
+static std::pair<int64_t, int64_t> getCovered(int64_t index, int64_t from,
+                                              int64_t to) {
+  return {index * from / to, ((index + 1) * from + to - 1) / to};
+}
+
+/// The extents of the result; None is that of the image.
+static llvm::Expected<std::vector<int64_t>> readOutputSize(AtenOp &op,
+                                                           DimsRef spatial) {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes,
+                           op.integers("output_size", spatial.size()));
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (sizes[d] < 1 || sizes[d] > maxWindowValue || spatial[d] < 1)
+      return op.refuse("output_size", "extents of at least 1");
+  return sizes;
+}
+
+/// One dimension after the other: a matmul by what each window takes.
+static NodeValue averageAlong(AtenOp &op, NodeValue value, int64_t axis,
+                              int64_t to) {
+  if (!value || value.getShape()[axis] == to)
+    return value;
+  int64_t from = value.getShape()[axis];
+  NodeValue weights =
+      op.table(value.getElemKind(), {from, to}, [&](DimsRef index) {
+        auto [low, high] = getCovered(index[1], from, to);
+        return index[0] >= low && index[0] < high ? 1 / double(high - low) : 0;
+      });
+  std::vector<int64_t> order;
+  int64_t last = int64_t(value.getShape().size()) - 1;
+  for (int64_t d = 0; d <= last; ++d)
+    order.push_back(d);
+  std::swap(order[axis], order[last]);
+  if (axis == last)
+    return op.matMul(value, weights);
+  return op.transpose(op.matMul(op.transpose(value, order), weights), order);
+}
+
+static NodeValue maximumAlong(AtenOp &op, NodeValue value, int64_t axis,
+                              int64_t to) {
+  if (!value || value.getShape()[axis] == to)
+    return value;
+  int64_t from = value.getShape()[axis];
+  std::vector<NodeValue> parts;
+  for (int64_t i = 0; i < to; ++i) {
+    auto [low, high] = getCovered(i, from, to);
+    parts.push_back(op.reduce(op.slice(value, axis, low, high - low), "max",
+                              {axis}, /*keepDims=*/true));
+  }
+  return op.concat(parts, axis);
+}
+
+/// A pooling whose windows all have one extent, if there is one.
+template <typename Pool>
+static llvm::Error setAdaptive(AtenOp &op, const AtenImages &images,
+                               llvm::ArrayRef<int64_t> sizes, Pool pool) {
+  DimsRef spatial = images.getSpatial();
+  std::vector<Edge> edges;
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (spatial[d] % sizes[d] == 0)
+      edges.push_back({.extent = spatial[d],
+                       .kernel = spatial[d] / sizes[d],
+                       .stride = spatial[d] / sizes[d]});
+  if (edges.size() == sizes.size() && sizes.size() < 3)
+    return op.setResult(
+        images.fromNHWC(op, pool(images.getNHWC(op), AtenWindow(edges))));
+  NodeValue value = images.getValue();
+  for (size_t d = 0; d < sizes.size(); ++d)
+    value = pool(value, int64_t(d) + 2, sizes[d]);
+  return op.setResult(images.restoreBatch(op, value));
+}
+
+namespace {
+
+struct AveragePool {
+  AtenOp &op;
+  bool isGlobal;
+  NodeValue operator()(NodeValue pixels, const AtenWindow &window) const {
+    if (isGlobal)
+      return op.make<GlobalAvgPoolNode>(pixels);
+    return op.make<AvgPoolNode>(pixels, window.kernels, window.strides,
+                                window.pads, window.dilations,
+                                /*countIncludePads=*/false);
+  }
+  NodeValue operator()(NodeValue value, int64_t axis, int64_t to) const {
+    return averageAlong(op, value, axis, to);
+  }
+};
+
+struct MaximumPool {
+  AtenOp &op;
+  NodeValue operator()(NodeValue pixels, const AtenWindow &window) const {
+    return op.make<MaxPoolNode>(pixels, window.kernels, window.strides,
+                                window.pads, window.dilations);
+  }
+  NodeValue operator()(NodeValue value, int64_t axis, int64_t to) const {
+    return maximumAlong(op, value, axis, to);
+  }
+};
+
+} // namespace
+
+template <unsigned NumSpatial>
+static llvm::Error importAdaptiveAvgPool(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(AtenImages images,
+                           AtenImages::read(op, "self", NumSpatial));
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes,
+                           readOutputSize(op, images.getSpatial()));
+  bool isGlobal =
+      llvm::all_of(sizes, [](int64_t extent) { return extent == 1; });
+  return setAdaptive(op, images, sizes, AveragePool{op, isGlobal});
+}
+
+template <unsigned NumSpatial>
+static llvm::Error importAdaptiveMaxPool(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(AtenImages images,
+                           AtenImages::read(op, "self", NumSpatial));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes,
+                           readOutputSize(op, images.getSpatial()));
+  return setAdaptive(op, images, sizes, MaximumPool{op});
+}
+
+static AtenOperators
+    adaptiveAvgPool1dOp(importAdaptiveAvgPool<1>,
+                        {"adaptive_avg_pool1d(Tensor self, int[1] "
+                         "output_size) -> Tensor"});
+static AtenOperators
+    adaptiveAvgPool2dOp(importAdaptiveAvgPool<2>,
+                        {"adaptive_avg_pool2d(Tensor self, int[2] "
+                         "output_size) -> Tensor",
+                         "_adaptive_avg_pool2d(Tensor self, int[2] "
+                         "output_size) -> Tensor"});
+static AtenOperators
+    adaptiveAvgPool3dOp(importAdaptiveAvgPool<3>,
+                        {"adaptive_avg_pool3d(Tensor self, int[3] "
+                         "output_size) -> Tensor",
+                         "_adaptive_avg_pool3d(Tensor self, int[3] "
+                         "output_size) -> Tensor"});
+static AtenOperators
+    adaptiveMaxPool1dOp(importAdaptiveMaxPool<1>,
+                        {"adaptive_max_pool1d(Tensor self, int[1] "
+                         "output_size) -> (Tensor, Tensor)"});
+static AtenOperators
+    adaptiveMaxPool2dOp(importAdaptiveMaxPool<2>,
+                        {"adaptive_max_pool2d(Tensor self, int[2] "
+                         "output_size) -> (Tensor, Tensor)"});

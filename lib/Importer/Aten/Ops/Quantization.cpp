@@ -1,0 +1,97 @@
+//===- Quantization.cpp - Quantized tensors of exported programs ----------===//
+
+#include "Aten/AtenOp.h"
+
+using namespace glowish;
+
+/// A parameter that has one element for each index of dimension `axis`, or one
+/// for all of `input`.
+static llvm::Expected<NodeValue>
+readParameter(AtenOp &op, llvm::StringRef argument, ElemKind kind) {
+  const AtenValue &value = op.get(argument);
+  if (value.isNumber())
+    return op.finish(op.operand(argument, kind));
+  NodeValue tensor = op.cast(op.tensor(argument), kind);
+  int64_t count = tensor ? tensor.getType().getNumElements() : 0;
+  if (!op.getSchema().findArgument("axis")) {
+    if (count != 1)
+      return op.refuse(argument, "one number");
+    return op.finish(op.reshape(tensor, {}));
+  }
+  int64_t rank = op.getRank("input");
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("axis", rank));
+  if (rank == 0 || count != op.getShape("input")[axis])
+    return op.refuse(argument, "one number for each index of the dimension");
+  Dims shape(size_t(rank - axis), 1);
+  shape[0] = count;
+  return op.finish(op.reshape(tensor, shape));
+}
+
+/// round(input / scale) + zero point, to even at a half, within the bounds.
+static llvm::Error importQuantize(AtenOp &op) {
+  llvm::StringRef scaleName =
+      op.getSchema().findArgument("scales") ? "scales" : "scale";
+  llvm::StringRef zeroName =
+      op.getSchema().findArgument("zero_points") ? "zero_points" : "zero_point";
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat("input"));
+  NodeValue x = op.cast(op.tensor("input"), ElemKind::Float);
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue scale,
+                           readParameter(op, scaleName, ElemKind::Float));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue zeroPoint,
+                           readParameter(op, zeroName, ElemKind::Float));
+  ElemKind kind = op.kind("dtype", ElemKind::Int8);
+  if (!isIntegerKind(kind))
+    return op.refuse("dtype", "integers");
+  NodeValue steps = op.add(op.unary<RoundNode>(op.div(x, scale)), zeroPoint);
+  double low = double(op.integer("quant_min")),
+         high = double(op.integer("quant_max"));
+  // A cast saturates.
+  bool isWhole = (kind == ElemKind::Int8 && low == -128 && high == 127) ||
+                 (kind == ElemKind::UInt8 && low == 0 && high == 255);
+  if (!isWhole)
+    steps = op.clip(steps, low, high);
+  return op.setResult(op.cast(steps, kind));
+}
+
+/// (input - zero point) * scale, as float.
+static llvm::Error importDequantize(AtenOp &op) {
+  llvm::StringRef scaleName =
+      op.getSchema().findArgument("scales") ? "scales" : "scale";
+  llvm::StringRef zeroName =
+      op.getSchema().findArgument("zero_points") ? "zero_points" : "zero_point";
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue scale,
+                           readParameter(op, scaleName, ElemKind::Float));
+  NodeValue steps = op.cast(op.tensor("input"), ElemKind::Int32);
+  if (!op.isNone(zeroName)) {
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue zeroPoint,
+                             readParameter(op, zeroName, ElemKind::Int32));
+    steps = op.sub(steps, zeroPoint);
+  }
+  NodeValue result = op.mul(op.cast(steps, ElemKind::Float), scale);
+  ElemKind kind = op.getSchema().findArgument("out_dtype")
+                      ? op.kind("out_dtype", ElemKind::Float)
+                      : ElemKind::Float;
+  return op.setResult(op.cast(result, kind));
+}
+
+static AtenOperators quantizeOp(
+    importQuantize,
+    {"quantized_decomposed::quantize_per_tensor(Tensor input, float scale, int "
+     "zero_point, int quant_min, int quant_max, ScalarType dtype) -> Tensor",
+     "quantized_decomposed::quantize_per_tensor.tensor(Tensor input, Tensor "
+     "scale, Tensor zero_point, int quant_min, int quant_max, ScalarType "
+     "dtype) -> Tensor",
+     "quantized_decomposed::quantize_per_channel(Tensor input, Tensor scales, "
+     "Tensor zero_points, int axis, int quant_min, int quant_max, ScalarType "
+     "dtype) -> Tensor"});
+static AtenOperators dequantizeOp(
+    importDequantize,
+    {"quantized_decomposed::dequantize_per_tensor(Tensor input, float scale, "
+     "int zero_point, int quant_min, int quant_max, ScalarType dtype, *, "
+     "ScalarType? out_dtype=None) -> Tensor",
+     "quantized_decomposed::dequantize_per_tensor.tensor(Tensor input, Tensor "
+     "scale, Tensor zero_point, int quant_min, int quant_max, ScalarType "
+     "dtype, *, ScalarType? out_dtype=None) -> Tensor",
+     "quantized_decomposed::dequantize_per_channel(Tensor input, Tensor "
+     "scales, Tensor? zero_points, int axis, int quant_min, int quant_max, "
+     "ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor"});

@@ -1,0 +1,227 @@
+//===- Windows.cpp - Sliding windows in N dimensions ----------------------===//
+
+#include "Common/Windows.h"
+
+using namespace glowish;
+
+void glowish::completePads(Edge &edge, llvm::StringRef autoPad, bool ceilMode) {
+  if (autoPad == "VALID")
+    edge.before = edge.after = 0;
+  if (autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER") {
+    int64_t count = (edge.extent + edge.stride - 1) / edge.stride;
+    int64_t total = std::max<int64_t>(
+        (count - 1) * edge.stride + edge.getReach() - edge.extent, 0);
+    edge.before = autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
+    edge.after = total - edge.before;
+  }
+  int64_t space = edge.extent + edge.before + edge.after - edge.getReach();
+  int64_t rest = space < 0 ? 0 : space % edge.stride;
+  // A window that would begin in the end padding is left out.
+  if (!ceilMode || rest == 0 ||
+      space - rest + edge.stride >= edge.extent + edge.before)
+    return;
+  edge.beyond = edge.stride - rest;
+  edge.after += edge.beyond;
+}
+
+/// Returns element \p k of each window along dimension \p axis of padded
+/// \p value.
+static NodeValue takeLayer(NodeBuilder &b, NodeValue value, int64_t axis,
+                           const Edge &edge, int64_t k) {
+  if (!value)
+    return value;
+  std::vector<int64_t> starts(value.getShape().size(), 0);
+  std::vector<int64_t> steps(value.getShape().size(), 1);
+  std::vector<int64_t> sizes(value.getShape());
+  starts[axis] = k * edge.dilation;
+  steps[axis] = edge.stride;
+  sizes[axis] = edge.getCount();
+  return b.make<SliceNode>(value, starts, sizes, steps);
+}
+
+static NodeValue padEdge(NodeBuilder &b, NodeValue value, int64_t axis,
+                         const Edge &edge, double filler) {
+  if (!value)
+    return value;
+  unsigned rank = value.getShape().size();
+  std::vector<int64_t> pads(2 * rank, 0);
+  pads[axis] = edge.before;
+  pads[rank + axis] = edge.after;
+  return b.pad(value, pads, filler);
+}
+
+/// Sums over windows, one dimension after the other.
+NodeValue glowish::sumWindows(NodeBuilder &b, NodeValue value,
+                              llvm::ArrayRef<Edge> edges) {
+  for (unsigned d = 0; d < edges.size(); ++d) {
+    NodeValue padded = padEdge(b, value, d + 2, edges[d], 0);
+    value = takeLayer(b, padded, d + 2, edges[d], 0);
+    for (int64_t k = 1; k < edges[d].kernel; ++k)
+      value = b.add(value, takeLayer(b, padded, d + 2, edges[d], k));
+  }
+  return value;
+}
+
+/// Returns the minimum of \p kind.
+static double getLowest(ElemKind kind) {
+  if (isFloatKind(kind))
+    return -std::numeric_limits<double>::infinity();
+  return dispatchElemKind(kind, [](auto zero) -> double {
+    using T = decltype(zero);
+    if constexpr (std::is_integral_v<T>)
+      return double(std::numeric_limits<T>::lowest());
+    return 0;
+  });
+}
+
+/// Returns the maxima of windows, reducing the last dimension first. Of equal
+/// elements the first in row-major order is selected.
+IndexedMaxima glowish::maxWindows(NodeBuilder &b, IndexedMaxima value,
+                                  llvm::ArrayRef<Edge> edges) {
+  if (!value.values)
+    return value;
+  double lowest = getLowest(value.values.getElemKind());
+  for (unsigned d = edges.size(); d-- > 0;) {
+    unsigned axis = d + 2;
+    IndexedMaxima padded = {padEdge(b, value.values, axis, edges[d], lowest),
+                            padEdge(b, value.positions, axis, edges[d], -1)};
+    value = {takeLayer(b, padded.values, axis, edges[d], 0),
+             takeLayer(b, padded.positions, axis, edges[d], 0)};
+    for (int64_t k = 1; k < edges[d].kernel; ++k) {
+      NodeValue next = takeLayer(b, padded.values, axis, edges[d], k);
+      if (value.positions) {
+        NodeValue position = takeLayer(b, padded.positions, axis, edges[d], k);
+        // Padding has position -1, and any element replaces it.
+        NodeValue wins =
+            b.logicalOr(b.greater(next, value.values),
+                        b.logicalAnd(b.less(value.positions, 0),
+                                     b.greaterOrEqual(position, 0)));
+        value.positions = b.select(wins, position, value.positions);
+      }
+      value.values = b.max(value.values, next);
+    }
+  }
+  return value;
+}
+
+/// Counts the elements of window \p index along \p edge that are inside the
+/// input, or with \p countPads inside its padding.
+static int64_t countInside(const Edge &edge, int64_t index, bool countPads) {
+  int64_t low = countPads ? -edge.before : 0;
+  int64_t high = edge.extent + (countPads ? edge.after - edge.beyond : 0);
+  int64_t count = 0;
+  for (int64_t k = 0; k < edge.kernel; ++k) {
+    int64_t at = index * edge.stride - edge.before + k * edge.dilation;
+    count += at >= low && at < high;
+  }
+  return count;
+}
+
+NodeValue glowish::averageWindows(NodeBuilder &b, NodeValue value,
+                                  llvm::ArrayRef<Edge> edges, bool countPads) {
+  NodeValue result = sumWindows(b, value, edges);
+  for (unsigned d = 0; result && d < edges.size(); ++d) {
+    Dims shape(value.getShape().size(), 1);
+    shape[d + 2] = edges[d].getCount();
+    NodeValue counts = b.table(value.getElemKind(), shape, [&](DimsRef index) {
+      return double(countInside(edges[d], index[d + 2], countPads));
+    });
+    result = b.div(result, counts);
+  }
+  return result;
+}
+
+//===- 3-D convolutions ---------------------------------------------------===//
+
+NodeValue glowish::makeVolumeConvolution(NodeBuilder &b, NodeValue input,
+                                         NodeValue filter, NodeValue bias,
+                                         llvm::ArrayRef<Edge> edges,
+                                         int64_t group) {
+  DimsRef shape = input.getShape(), kernel = filter.getShape();
+  const Edge &depth = edges[0], &height = edges[1], &width = edges[2];
+  int64_t layers = depth.getCount();
+  NodeValue padded = padEdge(b, input, 2, depth, 0);
+  NodeValue sum;
+  for (int64_t k = 0; k < depth.kernel; ++k) {
+    // [N, C, D, H, W] to images [N * D, H, W, C].
+    NodeValue images =
+        b.transpose(takeLayer(b, padded, 2, depth, k), {0, 2, 3, 4, 1});
+    images =
+        b.reshape(images, {shape[0] * layers, shape[3], shape[4], shape[1]});
+    NodeValue layer = b.transpose(b.slice(filter, 2, k, 1), {0, 2, 3, 4, 1});
+    layer = b.reshape(layer, {kernel[0], kernel[3], kernel[4], kernel[1]});
+    if (b.hasFailed())
+      break;
+    NodeValue part = b.make<ConvolutionNode>(
+        images, layer, k == 0 ? bias : NodeValue(),
+        std::vector<int64_t>{height.stride, width.stride},
+        std::vector<int64_t>{height.before, width.before, height.after,
+                             width.after},
+        std::vector<int64_t>{height.dilation, width.dilation}, group);
+    sum = sum ? b.add(sum, part) : part;
+  }
+  NodeValue volumes = b.reshape(
+      sum, {shape[0], layers, height.getCount(), width.getCount(), kernel[0]});
+  return b.transpose(volumes, {0, 4, 1, 2, 3});
+}
+
+/// Inserts zeros between \p parts [N, D, M] by the stride of \p depth, and pads
+/// them to \p extent, beginning at \p first.
+static NodeValue upsampleLayers(NodeBuilder &b, NodeValue parts,
+                                const Edge &depth, int64_t first,
+                                int64_t extent) {
+  if (!parts)
+    return parts;
+  Dims shape(parts.getShape());
+  NodeValue upsampled =
+      b.pad(b.unsqueeze(parts, 2), {0, 0, 0, 0, 0, 0, depth.stride - 1, 0}, 0);
+  upsampled =
+      b.reshape(upsampled, {shape[0], shape[1] * depth.stride, shape[2]});
+  int64_t length = (shape[1] - 1) * depth.stride + 1;
+  upsampled = b.slice(upsampled, 1, 0, length);
+  return b.pad(upsampled, {0, first, 0, 0, extent - first - length, 0}, 0);
+}
+
+NodeValue glowish::makeVolumeConvTranspose(NodeBuilder &b, NodeValue input,
+                                           NodeValue filter, NodeValue bias,
+                                           llvm::ArrayRef<Edge> edges,
+                                           llvm::ArrayRef<int64_t> outputPads,
+                                           int64_t group) {
+  DimsRef shape = input.getShape(), kernel = filter.getShape();
+  const Edge &depth = edges[0], &height = edges[1], &width = edges[2];
+  int64_t extent =
+      (depth.extent - 1) * depth.stride + depth.getReach() + outputPads[0];
+  NodeValue images =
+      b.reshape(b.transpose(input, {0, 2, 3, 4, 1}),
+                {shape[0] * shape[2], shape[3], shape[4], shape[1]});
+  NodeValue sum;
+  Dims plane;
+  for (int64_t k = 0; k < depth.kernel; ++k) {
+    NodeValue layer =
+        b.reshape(b.transpose(b.slice(filter, 2, k, 1), {0, 2, 3, 4, 1}),
+                  {kernel[0], kernel[3], kernel[4], kernel[1]});
+    if (b.hasFailed())
+      break;
+    NodeValue part = b.make<ConvTransposeNode>(
+        images, layer, NodeValue(),
+        std::vector<int64_t>{height.stride, width.stride},
+        std::vector<int64_t>{height.before, width.before, height.after,
+                             width.after},
+        outputPads.drop_front().vec(),
+        std::vector<int64_t>{height.dilation, width.dilation}, group);
+    if (b.hasFailed())
+      break;
+    plane = Dims(part.getShape().drop_front());
+    part = b.reshape(part, {shape[0], shape[2], countElements(plane)});
+    part = upsampleLayers(b, part, depth, k * depth.dilation, extent);
+    sum = sum ? b.add(sum, part) : part;
+  }
+  sum = b.pad(sum, {0, -depth.before, 0, 0, -depth.after, 0}, 0);
+  if (b.hasFailed())
+    return {};
+  NodeValue volumes = b.reshape(
+      sum, {shape[0], sum.getShape()[1], plane[0], plane[1], plane[2]});
+  if (bias)
+    volumes = b.add(volumes, bias);
+  return b.transpose(volumes, {0, 4, 1, 2, 3});
+}

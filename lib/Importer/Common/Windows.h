@@ -1,0 +1,66 @@
+//===- Windows.h - Sliding windows in N dimensions --------------*- C++ -*-===//
+//
+// Poolings over three dimensions, or with indices, are composed of one slice
+// per element along a window dimension; 3-D convolutions of 2-D ones.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GLOWISH_LIB_IMPORTER_COMMON_WINDOWS_H
+#define GLOWISH_LIB_IMPORTER_COMMON_WINDOWS_H
+
+#include "glowish/Graph/NodeBuilder.h"
+
+namespace glowish {
+
+/// The window along one spatial dimension.
+struct Edge {
+  int64_t extent = 1, kernel = 1, stride = 1, dilation = 1;
+  int64_t before = 0, after = 0; // pads
+  int64_t beyond = 0;            // the part of `after` added by ceil_mode
+  int64_t getReach() const { return (kernel - 1) * dilation + 1; }
+  int64_t getCount() const {
+    int64_t space = extent + before + after - getReach();
+    return space < 0 ? 0 : space / stride + 1;
+  }
+};
+
+/// Resolves \p autoPad (ONNX's auto_pad, NOTSET if there is none) and
+/// \p ceilMode of one dimension.
+void completePads(Edge &edge, llvm::StringRef autoPad, bool ceilMode);
+
+// Values are [N, C, ...], with an edge for each dimension from 2 on.
+
+/// Sums over windows, one dimension after the other.
+NodeValue sumWindows(NodeBuilder &b, NodeValue value,
+                     llvm::ArrayRef<Edge> edges);
+/// Means over windows; with \p countPads padding counts, but for what ceil_mode
+/// adds.
+NodeValue averageWindows(NodeBuilder &b, NodeValue value,
+                         llvm::ArrayRef<Edge> edges, bool countPads);
+
+/// Values and, unless null, the positions that they were taken from.
+struct IndexedMaxima {
+  NodeValue values, positions;
+};
+/// Returns the maxima of windows, reducing the last dimension first. Of equal
+/// elements the first in row-major order is selected.
+IndexedMaxima maxWindows(NodeBuilder &b, IndexedMaxima value,
+                         llvm::ArrayRef<Edge> edges);
+
+/// A convolution of \p input [N, C, D, H, W] with \p filter [OC, C / group, KD,
+/// KH, KW]: a sum of 2-D convolutions, one per layer of the filter. \p bias
+/// may be null.
+NodeValue makeVolumeConvolution(NodeBuilder &b, NodeValue input,
+                                NodeValue filter, NodeValue bias,
+                                llvm::ArrayRef<Edge> edges, int64_t group);
+/// A transposed one likewise, with \p filter [C, OC / group, KD, KH, KW]; the
+/// pads of the edges crop the result, to which \p outputPads are appended.
+NodeValue makeVolumeConvTranspose(NodeBuilder &b, NodeValue input,
+                                  NodeValue filter, NodeValue bias,
+                                  llvm::ArrayRef<Edge> edges,
+                                  llvm::ArrayRef<int64_t> outputPads,
+                                  int64_t group);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_COMMON_WINDOWS_H
