@@ -1,0 +1,405 @@
+//===- Reader.cpp - Read TorchScript archives with libtorch ---------------===//
+//
+// The only file that uses libtorch, in a library of its own, which is loaded
+// when there is an archive to read.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Program.h"
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/ir/ir.h>
+#include <torch/csrc/jit/passes/dead_code_elimination.h>
+#include <torch/csrc/jit/passes/inline_fork_wait.h>
+#include <torch/csrc/jit/passes/inliner.h>
+#include <torch/csrc/jit/serialization/import.h>
+#include <unordered_map>
+
+using namespace glowish::torchscript;
+namespace jit = torch::jit;
+
+namespace {
+
+/// What a program borrows.
+struct Owner {
+  jit::Module module;
+  std::vector<at::Tensor> tensors;
+};
+
+/// Describes a module and a graph of it.
+class Describer {
+public:
+  Describer(Program &program, Owner &owner) : program(program), owner(owner) {}
+
+  void describe(const jit::Method &method);
+
+private:
+  using TypeKind = ProgramType::Kind;
+  using ConstantKind = ProgramConstant::Kind;
+
+  ProgramType describe(const c10::TypePtr &type);
+  ProgramConstant describe(const c10::IValue &value, const std::string &path);
+  ProgramConstant describeList(ConstantKind kind,
+                               c10::ArrayRef<c10::IValue> elements,
+                               const std::string &path);
+  ProgramConstant describeObject(const c10::IValue &value,
+                                 const std::string &path);
+  size_t addTensor(const at::Tensor &tensor);
+  size_t addValue(const jit::Value *value);
+  size_t addSchema(const c10::FunctionSchema &schema);
+  ProgramBlock describe(const jit::Block &block);
+  ProgramNode describe(const jit::Node &node);
+
+  Program &program;
+  Owner &owner;
+  std::unordered_map<const void *, size_t> objects;
+  std::unordered_map<const jit::Value *, size_t> values;
+  std::unordered_map<const c10::FunctionSchema *, size_t> schemas;
+};
+
+} // namespace
+
+//===- Types --------------------------------------------------------------===//
+
+ProgramType Describer::describe(const c10::TypePtr &type) {
+  ProgramType result;
+  result.text = type->annotation_str();
+  switch (type->kind()) {
+  case c10::TypeKind::TensorType:
+    result.kind = TypeKind::Tensor;
+    break;
+  case c10::TypeKind::IntType:
+    result.kind = TypeKind::Int;
+    break;
+  case c10::TypeKind::FloatType:
+    result.kind = TypeKind::Float;
+    break;
+  case c10::TypeKind::BoolType:
+    result.kind = TypeKind::Bool;
+    break;
+  case c10::TypeKind::NumberType:
+    result.kind = TypeKind::Number;
+    break;
+  case c10::TypeKind::StringType:
+    result.kind = TypeKind::String;
+    break;
+  case c10::TypeKind::NoneType:
+    result.kind = TypeKind::None;
+    break;
+  case c10::TypeKind::DeviceObjType:
+    result.kind = TypeKind::Device;
+    break;
+  case c10::TypeKind::OptionalType:
+    result.kind = TypeKind::Optional;
+    break;
+  case c10::TypeKind::ListType:
+    result.kind = TypeKind::List;
+    break;
+  case c10::TypeKind::TupleType:
+    result.kind = TypeKind::Tuple;
+    if (const auto &schema = type->expectRef<c10::TupleType>().schema())
+      for (const c10::Argument &argument : schema->arguments())
+        result.names.push_back(argument.name());
+    break;
+  case c10::TypeKind::DictType:
+    result.kind = TypeKind::Dict;
+    break;
+  case c10::TypeKind::ClassType:
+    // Its attributes may contain the class itself.
+    result.kind = TypeKind::Object;
+    return result;
+  default:
+    return result;
+  }
+  for (const c10::TypePtr &element : type->containedTypes())
+    result.elements.push_back(describe(element));
+  return result;
+}
+
+//===- Constants and attributes -------------------------------------------===//
+
+size_t Describer::addTensor(const at::Tensor &tensor) {
+  ProgramTensor result;
+  result.kind = int64_t(tensor.scalar_type());
+  result.shape = tensor.sizes().vec();
+  if (tensor.is_quantized())
+    result.unsupported = "quantized";
+  else if (tensor.layout() != c10::kStrided)
+    result.unsupported = "sparse";
+  else if (tensor.is_meta() || !tensor.device().is_cpu())
+    result.unsupported = "on another device";
+  else {
+    result.strides = tensor.strides().vec();
+    result.data = tensor.numel() ? tensor.data_ptr() : nullptr;
+  }
+  owner.tensors.push_back(tensor);
+  program.tensors.push_back(std::move(result));
+  return program.tensors.size() - 1;
+}
+
+ProgramConstant Describer::describeList(ConstantKind kind,
+                                        c10::ArrayRef<c10::IValue> elements,
+                                        const std::string &path) {
+  ProgramConstant result;
+  result.kind = kind;
+  for (size_t i = 0; i < elements.size(); ++i)
+    result.elements.push_back(
+        describe(elements[i], path + "." + std::to_string(i)));
+  return result;
+}
+
+ProgramConstant Describer::describeObject(const c10::IValue &value,
+                                          const std::string &path) {
+  auto object = value.toObject();
+  ProgramConstant result;
+  result.kind = ConstantKind::Object;
+  auto [known, isNew] =
+      objects.try_emplace(object.get(), program.objects.size());
+  result.index = known->second;
+  if (!isNew)
+    return result;
+  // Recursion adds further ones.
+  program.objects.emplace_back();
+  ProgramObject described;
+  described.path = path;
+  described.type = object->type()->annotation_str();
+  for (size_t i = 0; i < object->type()->numAttributes(); ++i) {
+    const std::string &name = object->type()->getAttributeName(i);
+    described.attributes.emplace_back(
+        name,
+        describe(object->getSlot(i), path.empty() ? name : path + "." + name));
+  }
+  program.objects[result.index] = std::move(described);
+  return result;
+}
+
+ProgramConstant Describer::describe(const c10::IValue &value,
+                                    const std::string &path) {
+  ProgramConstant result;
+  if (value.isNone())
+    return result;
+  if (value.isTensor()) {
+    if (!value.toTensor().defined())
+      return result;
+    result.kind = ConstantKind::Tensor;
+    result.index = addTensor(value.toTensor());
+  } else if (value.isInt()) {
+    result.kind = ConstantKind::Int;
+    result.integer = value.toInt();
+  } else if (value.isDouble()) {
+    result.kind = ConstantKind::Float;
+    result.real = value.toDouble();
+  } else if (value.isBool()) {
+    result.kind = ConstantKind::Bool;
+    result.integer = value.toBool();
+  } else if (value.isString()) {
+    result.kind = ConstantKind::String;
+    result.text = value.toStringRef();
+  } else if (value.isDevice() || value.isGenerator() || value.isStream()) {
+    result.kind = ConstantKind::Ignored;
+  } else if (value.isList()) {
+    return describeList(ConstantKind::List, value.toListRef(), path);
+  } else if (value.isTuple()) {
+    return describeList(ConstantKind::Tuple, value.toTupleRef().elements(),
+                        path);
+  } else if (value.isGenericDict()) {
+    result.kind = ConstantKind::Dict;
+    for (const auto &entry : value.toGenericDict()) {
+      result.elements.push_back(describe(entry.key(), path));
+      const std::string name =
+          entry.key().isString() ? entry.key().toStringRef() : "value";
+      result.elements.push_back(describe(entry.value(), path + "." + name));
+    }
+  } else if (value.isObject()) {
+    return describeObject(value, path);
+  } else {
+    result.kind = ConstantKind::Unsupported;
+    result.text = value.type()->annotation_str();
+  }
+  return result;
+}
+
+//===- Graphs -------------------------------------------------------------===//
+
+size_t Describer::addValue(const jit::Value *value) {
+  auto [known, isNew] = values.try_emplace(value, program.values.size());
+  if (isNew)
+    program.values.push_back(
+        {value->hasDebugName() ? value->debugNameBase() : "",
+         describe(value->type())});
+  return known->second;
+}
+
+static std::vector<ProgramArgument>
+describeArguments(const std::vector<c10::Argument> &arguments) {
+  std::vector<ProgramArgument> result;
+  for (const c10::Argument &argument : arguments) {
+    ProgramArgument described;
+    described.name = argument.name();
+    const c10::AliasInfo *alias = argument.alias_info();
+    // Lists contain what may be aliases.
+    while (alias && alias->beforeSets().empty() &&
+           !alias->containedTypes().empty())
+      alias = &alias->containedTypes().front();
+    if (alias && !alias->beforeSets().empty()) {
+      std::string name = alias->beforeSets().begin()->toUnqualString();
+      described.aliasSet = name;
+      described.isWritten = alias->isWrite();
+    }
+    result.push_back(std::move(described));
+  }
+  return result;
+}
+
+size_t Describer::addSchema(const c10::FunctionSchema &schema) {
+  auto [known, isNew] = schemas.try_emplace(&schema, program.schemas.size());
+  if (isNew)
+    program.schemas.push_back({describeArguments(schema.arguments()),
+                               describeArguments(schema.returns())});
+  return known->second;
+}
+
+/// "model.py:17": where the Python program has \p node.
+static std::string describeSource(const jit::Node &node) {
+  jit::SourceRange range = node.sourceRange();
+  if (auto original = range.findSourceRangeThatGenerated())
+    range = *original;
+  auto place = range.file_line_col();
+  if (!place)
+    return "";
+  const auto &[file, line, column] = *place;
+  return file.substr(file.find_last_of('/') + 1) + ":" + std::to_string(line);
+}
+
+/// "layer1.0.conv1": the module that executes \p node.
+static std::string describeScope(const jit::Node &node) {
+  std::string path;
+  if (!node.callstack())
+    return path;
+  for (const auto &entry : (*node.callstack())->vec()) {
+    const auto &instance = std::get<2>(entry);
+    if (!instance || instance->instance_name().empty() ||
+        instance->instance_name() == "SELF" ||
+        instance->instance_name() == "UNKNOWN_INSTANCE")
+      continue;
+    path += (path.empty() ? "" : ".") + instance->instance_name();
+  }
+  return path;
+}
+
+ProgramNode Describer::describe(const jit::Node &node) {
+  ProgramNode result;
+  result.kind = node.kind().toQualString();
+  if (const c10::FunctionSchema *schema = node.maybeSchema()) {
+    result.overload = schema->overload_name();
+    result.schema = addSchema(*schema);
+  }
+  for (const jit::Value *input : node.inputs())
+    result.inputs.push_back(addValue(input));
+  for (const jit::Value *output : node.outputs())
+    result.outputs.push_back(addValue(output));
+  if (node.hasAttribute(c10::attr::name) &&
+      node.kindOf(c10::attr::name) == jit::AttributeKind::s)
+    result.attribute = node.s(c10::attr::name);
+  if (node.kind() == c10::prim::Constant)
+    if (auto value = jit::toIValue(node.output()))
+      result.constant = describe(*value, "");
+  if (node.hasAttribute(c10::attr::types))
+    for (const c10::TypePtr &type : node.tys(c10::attr::types))
+      result.types.push_back(describe(type));
+  result.source = describeSource(node);
+  result.scope = describeScope(node);
+  for (const jit::Block *block : node.blocks())
+    result.blocks.push_back(describe(*block));
+  return result;
+}
+
+ProgramBlock Describer::describe(const jit::Block &block) {
+  ProgramBlock result;
+  for (const jit::Value *input : block.inputs())
+    result.inputs.push_back(addValue(input));
+  for (const jit::Node *node : block.nodes())
+    result.nodes.push_back(describe(*node));
+  for (const jit::Value *output : block.outputs())
+    result.outputs.push_back(addValue(output));
+  return result;
+}
+
+void Describer::describe(const jit::Method &method) {
+  describe(owner.module._ivalue(), "");
+  std::shared_ptr<jit::Graph> graph = method.graph()->copy();
+  jit::Inline(*graph);
+  jit::InlineForkWait(graph);
+  jit::EliminateDeadCode(graph);
+  program.body = describe(*graph->block());
+  const auto &arguments = method.function().getSchema().arguments();
+  for (size_t i = 0; i < program.body.inputs.size(); ++i) {
+    size_t value = program.body.inputs[i];
+    if (i == 0 && program.values[value].type.kind == TypeKind::Object) {
+      program.self = value;
+      continue;
+    }
+    ProgramInput input;
+    input.name =
+        i < arguments.size() ? arguments[i].name() : program.values[value].name;
+    input.value = value;
+    input.type = program.values[value].type;
+    if (i < arguments.size() && arguments[i].default_value())
+      input.fallback = describe(*arguments[i].default_value(), input.name);
+    program.inputs.push_back(std::move(input));
+  }
+}
+
+//===- Entry points -------------------------------------------------------===//
+
+/// forward(), or the only method.
+static jit::Method findMethod(const jit::Module &module) {
+  if (auto method = module.find_method("forward"))
+    return *method;
+  std::vector<jit::Method> methods = module.get_methods();
+  if (methods.size() == 1)
+    return methods.front();
+  std::string names;
+  for (const jit::Method &method : methods)
+    names += (names.empty() ? "'" : ", '") + method.name() + "'";
+  throw std::runtime_error("the module has no method 'forward'; it has " +
+                           (names.empty()
+                                ? std::string("none")
+                                : names + ", of which none is taken"));
+}
+
+/// What \p message says in a line: exceptions of libtorch state where it was
+/// thrown, and quote code.
+static std::string shorten(const std::string &message) {
+  std::string line;
+  for (char c : message.substr(0, message.find("Exception raised from")))
+    line += c == '\n' ? ' ' : c;
+  size_t end = line.find_last_not_of(" .");
+  line.resize(end == std::string::npos ? 0 : end + 1);
+  return line.empty() ? "libtorch cannot read it" : line;
+}
+
+#define GLOWISH_EXPORT extern "C" __attribute__((visibility("default")))
+
+GLOWISH_EXPORT uint32_t glowishTorchVersion() { return programVersion; }
+
+GLOWISH_EXPORT bool glowishTorchRead(const char *path, Program &program,
+                                     std::string &error) {
+  try {
+    auto owner = std::make_shared<Owner>();
+    owner->module = jit::load(path, c10::Device(c10::kCPU));
+    owner->module.eval();
+    program.name = owner->module.type()->name()
+                       ? owner->module.type()->name()->name()
+                       : "model";
+    Describer(program, *owner).describe(findMethod(owner->module));
+    program.owner = owner;
+    return true;
+  } catch (const c10::Error &exception) {
+    error = shorten(exception.what_without_backtrace());
+  } catch (const std::exception &exception) {
+    error = shorten(exception.what());
+  } catch (...) {
+    error = "libtorch cannot read it";
+  }
+  return false;
+}
