@@ -1,0 +1,422 @@
+//===- AtenCalls.cpp - Execute operators of the table ---------------------===//
+
+#include "TorchScript/Interpreter.h"
+
+using namespace glowish;
+using namespace glowish::torchscript;
+using Base = AtenType::Base;
+
+//===- Conversion ---------------------------------------------------------===//
+
+llvm::Expected<AtenValue> ScriptInterpreter::convert(const ScriptValue &value,
+                                                     const AtenType &type) {
+  if (value.isNone() || value.is<ScriptIgnored>() || type.base == Base::Ignored)
+    return AtenValue();
+  if (value.isTensor()) {
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue tensor, memory.read(value.getTensor()));
+    return AtenValue(tensor);
+  }
+  if (value.isComputed())
+    return AtenValue(memory.enter(value.get<NodeValue>()));
+  if (value.isInt() && type.base == Base::Kind) {
+    std::optional<ElemKind> kind = getAtenKind(value.getInt());
+    if (!kind)
+      return makeError("elements of PyTorch's type {0} are not supported; "
+                       "accepted: floats, integers and bool",
+                       value.getInt());
+    return AtenValue(*kind);
+  }
+  if (value.isInt())
+    return AtenValue(value.getInt());
+  if (value.is<double>())
+    return AtenValue(value.get<double>());
+  if (value.is<bool>())
+    return AtenValue(value.get<bool>());
+  if (value.is<std::string>())
+    return AtenValue(value.get<std::string>());
+  if (!value.isList())
+    return makeError("{0} is no argument of an operator", value.describe());
+  AtenValue::List list;
+  for (const ScriptValue &element : value.getList().elements) {
+    GLOWISH_ASSIGN_OR_RETURN(AtenValue own, convert(element, type));
+    list.push_back(std::move(own));
+  }
+  return AtenValue(std::move(list));
+}
+
+llvm::Expected<ScriptValue> ScriptInterpreter::convert(const AtenValue &value,
+                                                       const ProgramType &type,
+                                                       bool isDense) {
+  using Kind = ProgramType::Kind;
+  if (value.isTensor()) {
+    bool isNumber = type.kind == Kind::Int || type.kind == Kind::Float ||
+                    type.kind == Kind::Bool || type.kind == Kind::Number;
+    NodeValue node = value.get<NodeValue>();
+    return isNumber ? makeNumber(node) : makeTensor(node, isDense);
+  }
+  if (value.isNone())
+    return ScriptValue();
+  if (value.is<int64_t>())
+    return ScriptValue(value.get<int64_t>());
+  if (value.is<double>())
+    return ScriptValue(value.get<double>());
+  if (value.is<bool>())
+    return ScriptValue(value.get<bool>());
+  if (value.is<std::string>())
+    return ScriptValue(value.get<std::string>());
+  if (!value.is<AtenValue::List>())
+    return makeError("it returns {0}", value.describe());
+  ScriptValues elements;
+  for (const AtenValue &element : value.get<AtenValue::List>()) {
+    GLOWISH_ASSIGN_OR_RETURN(
+        ScriptValue own,
+        convert(element, type.elements.empty() ? type : type.elements.front(),
+                isDense));
+    elements.push_back(std::move(own));
+  }
+  return makeList(std::move(elements));
+}
+
+//===- Arguments ----------------------------------------------------------===//
+
+/// Whether an argument that the table doesn't know says nothing.
+static bool isDefault(const ScriptValue &value) {
+  return value.isNone() || value.is<ScriptIgnored>() ||
+         areEqual(value, false) == true ||
+         (value.isList() && value.getList().elements.empty());
+}
+
+namespace {
+
+/// A call of an operator of the table.
+struct AtenCall {
+  const ProgramNode &node;
+  const RegisteredAtenOp &op;
+  /// The inputs by the positions of the table's arguments; null where the
+  /// program states none.
+  std::vector<const ScriptValue *> inputs;
+
+  const ScriptValue *find(llvm::StringRef argument) const {
+    std::optional<unsigned> index = op.schema.findArgument(argument);
+    return index ? inputs[*index] : nullptr;
+  }
+};
+
+} // namespace
+
+/// Finds the inputs of \p node, by the names that the archive's schema has for
+/// them, for those of the table's.
+static llvm::Expected<AtenCall>
+matchInputs(const Program &program, const ProgramNode &node,
+            const RegisteredAtenOp &op, llvm::ArrayRef<ScriptValue> inputs) {
+  AtenCall call{node, op,
+                std::vector<const ScriptValue *>(op.schema.arguments.size())};
+  const ProgramSchema *schema =
+      node.schema ? &program.schemas[*node.schema] : nullptr;
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    std::optional<unsigned> index;
+    std::string name;
+    if (schema && i < schema->arguments.size()) {
+      name = schema->arguments[i].name;
+      index = op.schema.findArgument(name);
+    }
+    // Names have changed with releases; the order has not.
+    if (!index && i < op.schema.arguments.size() && !call.inputs[i] &&
+        (!schema || schema->arguments.size() == op.schema.arguments.size()))
+      index = unsigned(i);
+    if (index)
+      call.inputs[*index] = &input;
+    else if (!isDefault(input) && name != "pin_memory")
+      return makeError("argument '{0}' is {1}; accepted: None", name,
+                       input.describe());
+  }
+  return call;
+}
+
+static llvm::Expected<AtenValue::List> convertInputs(ScriptInterpreter &in,
+                                                     const AtenCall &call) {
+  AtenValue::List arguments;
+  for (auto [argument, input] :
+       llvm::zip_equal(call.op.schema.arguments, call.inputs)) {
+    if (!input) {
+      if (!argument.fallback && !argument.type.isOptional)
+        return makeError("argument '{0}' is missing", argument.name);
+      arguments.push_back(argument.fallback.value_or(AtenValue()));
+      continue;
+    }
+    auto value = in.convert(*input, argument.type);
+    if (!value)
+      return addContext(value.takeError(),
+                        "argument '" + argument.name + "': ");
+    arguments.push_back(std::move(*value));
+  }
+  return arguments;
+}
+
+//===- Order of elements --------------------------------------------------===//
+
+/// Whether the results of an operator are in row-major order whatever its
+/// operands are.
+static bool makesDense(llvm::StringRef name) {
+  static constexpr llvm::StringLiteral names[] = {
+      "matmul", "mm",    "bmm",    "linear", "addmm", "baddbmm",   "cat",
+      "concat", "stack", "repeat", "zeros",  "ones",  "full",      "arange",
+      "empty",  "eye",   "tensor", "sum",    "mean",  "embedding", "one_hot"};
+  return llvm::is_contained(names, name);
+}
+
+/// Whether an operator may return another order though all its operands are in
+/// row-major order.
+static bool mayPermute(llvm::StringRef name) {
+  static constexpr llvm::StringLiteral names[] = {
+      "lstm",
+      "gru",
+      "rnn_tanh",
+      "rnn_relu",
+      "einsum",
+      "tensordot",
+      "index",
+      "stft",
+      "istft",
+      "meshgrid",
+      "channel_shuffle",
+      "scaled_dot_product_attention",
+      "multi_head_attention_forward",
+      "broadcast_tensors"};
+  return llvm::is_contained(names, name) || name.starts_with("linalg_") ||
+         name.starts_with("fft_");
+}
+
+/// Whether PyTorch has the results of \p call in row-major order.
+static bool isResultDense(const AtenCall &call) {
+  llvm::StringRef name = call.op.schema.name;
+  if (makesDense(name))
+    return true;
+  if (mayPermute(name))
+    return false;
+  auto isDense = [](const ScriptValue &value) {
+    return !value.isTensor() || value.getTensor()->isDense;
+  };
+  return llvm::all_of(call.inputs, [&](const ScriptValue *input) {
+    if (!input)
+      return true;
+    return input->isList() ? llvm::all_of(input->getList().elements, isDense)
+                           : isDense(*input);
+  });
+}
+
+//===- Views --------------------------------------------------------------===//
+
+/// Whether the operator returns its argument where there is nothing to do.
+static bool mayReturnArgument(llvm::StringRef name) {
+  static constexpr llvm::StringLiteral names[] = {"to",
+                                                  "type_as",
+                                                  "cpu",
+                                                  "detach",
+                                                  "alias",
+                                                  "dropout",
+                                                  "alpha_dropout",
+                                                  "feature_dropout",
+                                                  "lift",
+                                                  "lift_fresh",
+                                                  "float",
+                                                  "contiguous",
+                                                  "expand",
+                                                  "feature_alpha_dropout",
+                                                  "expand_as",
+                                                  "positive",
+                                                  "resolve_conj",
+                                                  "resolve_neg"};
+  return llvm::is_contained(names, name);
+}
+
+/// Whether it depends on the order of elements if the operator copies them.
+static bool mayCopy(llvm::StringRef name) {
+  static constexpr llvm::StringLiteral names[] = {
+      "reshape", "reshape_as", "flatten", "contiguous", "ravel"};
+  return llvm::is_contained(names, name);
+}
+
+/// The input that result \p index shares the memory of; null if there is none.
+static const ScriptValue *findShared(const Program &program,
+                                     const AtenCall &call, size_t index) {
+  if (!call.node.schema)
+    return nullptr;
+  const ProgramSchema &schema = program.schemas[*call.node.schema];
+  if (index >= schema.results.size() || schema.results[index].aliasSet.empty())
+    return nullptr;
+  for (auto [i, argument] : llvm::enumerate(schema.arguments))
+    if (argument.aliasSet == schema.results[index].aliasSet)
+      return call.find(argument.name);
+  return nullptr;
+}
+
+/// Makes views of \p base of what an operator returned.
+static ScriptValue makeViews(ScriptInterpreter &in, const AtenCall &call,
+                             const AtenValue::List &arguments,
+                             const AtenValue &result,
+                             const ScriptTensorRef &base) {
+  llvm::StringRef name = call.op.schema.name;
+  ScriptView view{.op = &call.op, .arguments = arguments};
+  for (auto [i, input] : llvm::enumerate(call.inputs))
+    if (input && input->isTensor() && input->getTensor() == base)
+      view.self = unsigned(i);
+  view.mayCopy = mayCopy(name);
+  if (result.isTensor())
+    return in.memory.createView(base, view, result.get<NodeValue>());
+  ScriptValues elements;
+  for (auto [i, element] : llvm::enumerate(result.get<AtenValue::List>())) {
+    view.element = i;
+    elements.push_back(
+        in.memory.createView(base, view, element.get<NodeValue>()));
+  }
+  return in.makeList(std::move(elements));
+}
+
+/// Result \p index of \p call.
+static llvm::Expected<ScriptValue> makeResult(ScriptInterpreter &in,
+                                              const AtenCall &call,
+                                              const AtenValue::List &arguments,
+                                              const AtenValue &result,
+                                              size_t index) {
+  llvm::StringRef name = call.op.schema.name;
+  const ScriptValue *self = call.inputs.empty() ? nullptr : call.inputs[0];
+  const ScriptValue *copy = call.find("copy");
+  if (mayReturnArgument(name) && self && self->isTensor() &&
+      result.isTensor() && (!copy || areEqual(*copy, false) == true)) {
+    const ScriptTensorRef &tensor = self->getTensor();
+    bool isSame = result.get<NodeValue>() == arguments[0].get<NodeValue>();
+    if (isSame && (name != "contiguous" || tensor->isDense))
+      return *self;
+  }
+  const ScriptValue *shared = findShared(in.program, call, index);
+  // Conversions to other kinds are copies.
+  bool isCopy = name == "to" || name == "type_as" || name == "cpu";
+  if (shared && shared->isTensor() && !isCopy)
+    return makeViews(in, call, arguments, result, shared->getTensor());
+  size_t output = call.node.outputs[index];
+  return in.convert(result, in.program.values[output].type,
+                    isResultDense(call));
+}
+
+//===- Calls --------------------------------------------------------------===//
+
+/// tensor.select(dim, index) with an index that the graph computes.
+static llvm::Expected<std::optional<ScriptValue>>
+selectComputed(ScriptInterpreter &in, const AtenCall &call) {
+  const ScriptValue *index = call.find("index"), *dim = call.find("dim"),
+                    *self = call.find("self");
+  if (call.op.schema.name != "select" || !index || !index->isComputed() ||
+      !dim || !dim->isInt() || !self || !self->isTensor())
+    return std::nullopt;
+  const ScriptTensorRef &base = self->getTensor();
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, in.memory.read(base));
+  ScriptView view;
+  GLOWISH_ASSIGN_OR_RETURN(
+      view.axis, normalizeAxis(dim->getInt(), value.getType().getRank()));
+  // Negative ones count from the end.
+  NodeBuilder b(in.getFunction(), in.memory.nodeName);
+  NodeValue number = in.makeScalar(*index);
+  auto extent = double(value.getShape()[size_t(view.axis)]);
+  GLOWISH_ASSIGN_OR_RETURN(
+      view.index,
+      b.finish(b.select(b.less(number, 0), b.add(number, extent), number)));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue element, in.memory.apply(view, value));
+  return ScriptValue(in.memory.createView(base, view, element));
+}
+
+/// The operator "add.Tensor" for "aten::add" and its overload.
+static std::string getTableName(const ProgramNode &node, bool isInPlace) {
+  llvm::StringRef name = node.kind;
+  name.consume_front("aten::");
+  if (isInPlace)
+    name.consume_back("_");
+  return name.str() + (node.overload.empty() ? "" : "." + node.overload);
+}
+
+/// The argument that \p node writes to, if there is just one; none if it writes
+/// to none.
+static llvm::Expected<std::optional<size_t>>
+findWritten(const Program &program, const ProgramNode &node) {
+  std::optional<size_t> written;
+  if (!node.schema)
+    return written;
+  for (auto [i, argument] :
+       llvm::enumerate(program.schemas[*node.schema].arguments)) {
+    if (!argument.isWritten)
+      continue;
+    if (written)
+      return makeError("it changes several of its arguments; accepted: "
+                       "operators that change one");
+    written = i;
+  }
+  return written;
+}
+
+/// \p value as new elements of a tensor of \p type.
+static llvm::Expected<NodeValue> fitTo(ScriptInterpreter &in, NodeValue value,
+                                       const Type &type) {
+  NodeBuilder b(in.getFunction(), in.memory.nodeName);
+  value = b.cast(value, type.getKind());
+  if (value && value.getShape() != type.getShape())
+    value = b.broadcast(value, type.getShape());
+  return b.finish(value);
+}
+
+/// An operator that changes its first argument: the operator that returns what
+/// that becomes, and a write.
+static llvm::Expected<ScriptValues>
+callInPlace(ScriptInterpreter &in, const ProgramNode &node,
+            llvm::ArrayRef<ScriptValue> inputs, size_t written) {
+  if (!inputs[written].isTensor())
+    return makeError("it changes {0}; accepted: a tensor",
+                     inputs[written].describe());
+  const RegisteredAtenOp *op =
+      findAtenOperator(getTableName(node, /*isInPlace=*/true));
+  if (!op)
+    return makeError("the operator is not supported");
+  GLOWISH_ASSIGN_OR_RETURN(AtenCall call,
+                           matchInputs(in.program, node, *op, inputs));
+  GLOWISH_ASSIGN_OR_RETURN(AtenValue::List arguments, convertInputs(in, call));
+  GLOWISH_ASSIGN_OR_RETURN(AtenValue::List results,
+                           importAtenOperator(*op, in.getFunction(),
+                                              in.memory.nodeName,
+                                              std::move(arguments), in.aten));
+  const ScriptTensorRef &tensor = inputs[written].getTensor();
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue value,
+      fitTo(in, results[0].get<NodeValue>(), tensor->getType()));
+  GLOWISH_RETURN_IF_ERROR(in.memory.write(tensor, value));
+  return ScriptValues{inputs[written]};
+}
+
+llvm::Expected<ScriptValues>
+ScriptInterpreter::callAten(const ProgramNode &node,
+                            llvm::ArrayRef<ScriptValue> inputs) {
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<size_t> written,
+                           findWritten(program, node));
+  if (written)
+    return callInPlace(*this, node, inputs, *written);
+  const RegisteredAtenOp *op =
+      findAtenOperator(getTableName(node, /*isInPlace=*/false));
+  if (!op)
+    return makeError("the operator is not supported");
+  GLOWISH_ASSIGN_OR_RETURN(AtenCall call,
+                           matchInputs(program, node, *op, inputs));
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<ScriptValue> selected,
+                           selectComputed(*this, call));
+  if (selected)
+    return ScriptValues{*selected};
+  GLOWISH_ASSIGN_OR_RETURN(AtenValue::List arguments,
+                           convertInputs(*this, call));
+  GLOWISH_ASSIGN_OR_RETURN(
+      AtenValue::List results,
+      importAtenOperator(*op, getFunction(), memory.nodeName, arguments, aten));
+  ScriptValues outputs;
+  for (size_t i = 0; i < results.size() && i < node.outputs.size(); ++i) {
+    GLOWISH_ASSIGN_OR_RETURN(ScriptValue output,
+                             makeResult(*this, call, arguments, results[i], i));
+    outputs.push_back(std::move(output));
+  }
+  return outputs;
+}

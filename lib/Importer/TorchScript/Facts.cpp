@@ -1,0 +1,298 @@
+//===- Facts.cpp - What is known of values --------------------------------===//
+//
+// Extents and types of tensors, comparisons of what isn't a number, and what
+// has no effect on results.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Common/Messages.h"
+#include "TorchScript/Leaves.h"
+
+using namespace glowish;
+using namespace glowish::torchscript;
+
+//===- Tensors ------------------------------------------------------------===//
+
+static DimsRef getShape(const ScriptCall &call) {
+  return call.inputs[0].getTensor()->getType().getShape();
+}
+
+static llvm::Expected<bool> importSize(ScriptCall &call) {
+  if (!call.inputs[0].isTensor())
+    return call.refuse(0, "a tensor");
+  DimsRef shape = getShape(call);
+  if (call.inputs.size() == 1) {
+    ScriptValues extents;
+    for (int64_t extent : shape)
+      extents.push_back(extent);
+    return call.done(call.in.makeList(std::move(extents)));
+  }
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, call.getInt(1));
+  GLOWISH_ASSIGN_OR_RETURN(axis, normalizeAxis(axis, unsigned(shape.size())));
+  return call.done(shape[size_t(axis)]);
+}
+static const ScriptOperators sizes(importSize, {"aten::size", "prim::shape"});
+
+static llvm::Expected<bool> importLength(ScriptCall &call) {
+  const ScriptValue &of = call.inputs[0];
+  if (of.isList())
+    return call.done(int64_t(of.getList().elements.size()));
+  if (of.isDict())
+    return call.done(int64_t(of.getDict().entries.size()));
+  if (of.is<std::string>())
+    return call.done(int64_t(of.get<std::string>().size()));
+  if (!of.isTensor() || getShape(call).empty())
+    return call.refuse(0, "a list, or a tensor with dimensions");
+  return call.done(getShape(call)[0]);
+}
+static const ScriptOperators lengths(importLength, {"aten::len"});
+
+/// The number that PyTorch has for \p kind.
+static int64_t getKindNumber(ElemKind kind) {
+  for (int64_t number = 0; number < 64; ++number)
+    if (getAtenKind(number) == kind)
+      return number;
+  llvm_unreachable("a kind that PyTorch doesn't have");
+}
+
+static llvm::Expected<bool> importFact(ScriptCall &call) {
+  if (!call.inputs[0].isTensor())
+    return false;
+  const ScriptTensor &tensor = *call.inputs[0].getTensor();
+  const Type &type = tensor.getType();
+  llvm::StringRef kind = call.node.kind;
+  kind = kind.rsplit(':').second;
+  if (kind == "dim" || kind == "ndim")
+    return call.done(int64_t(type.getRank()));
+  if (kind == "numel")
+    return call.done(type.getNumElements());
+  if (kind == "dtype")
+    return call.done(getKindNumber(type.getKind()));
+  if (kind == "element_size" || kind == "itemsize")
+    return call.done(int64_t(getElemSize(type.getKind())));
+  if (kind == "is_floating_point")
+    return call.done(isFloatKind(type.getKind()));
+  if (kind == "is_signed")
+    return call.done(isFloatKind(type.getKind()) ||
+                     isSignedIntegerKind(type.getKind()));
+  if (kind == "is_contiguous")
+    return call.done(tensor.isDense);
+  if (kind == "layout")
+    return call.done(int64_t(0));
+  if (kind == "device")
+    return call.done(ScriptIgnored());
+  assert(kind == "stride" && "a fact of tensors");
+  if (!tensor.isDense)
+    return makeError("the strides of this tensor are not known");
+  ScriptValues strides;
+  for (int64_t stride : getDenseStrides(type.getShape()))
+    strides.push_back(stride);
+  if (call.inputs.size() == 1)
+    return call.done(call.in.makeList(std::move(strides)));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, call.getInt(1));
+  GLOWISH_ASSIGN_OR_RETURN(axis, normalizeAxis(axis, type.getRank()));
+  return call.done(strides[size_t(axis)]);
+}
+static const ScriptOperators
+    facts(importFact,
+          {"aten::dim", "prim::ndim", "aten::numel", "prim::dtype",
+           "aten::element_size", "prim::itemsize", "aten::is_floating_point",
+           "aten::is_signed", "aten::is_contiguous", "aten::stride",
+           "prim::layout", "prim::device"});
+
+/// What no tensor of the graph is.
+static llvm::Expected<bool> importFalse(ScriptCall &call) {
+  return call.done(false);
+}
+static const ScriptOperators falseFacts(importFalse,
+                                        {"prim::is_cuda",
+                                         "prim::is_sparse",
+                                         "prim::is_quantized",
+                                         "prim::is_mkldnn",
+                                         "prim::is_xpu",
+                                         "prim::is_mps",
+                                         "prim::is_vulkan",
+                                         "prim::is_ipu",
+                                         "prim::is_meta",
+                                         "prim::is_ort",
+                                         "prim::is_sparse_csr",
+                                         "prim::is_nested",
+                                         "prim::requires_grad",
+                                         "aten::requires_grad",
+                                         "aten::is_complex",
+                                         "aten::is_grad_enabled",
+                                         "aten::is_autocast_enabled",
+                                         "aten::is_autocast_cpu_enabled",
+                                         "aten::is_inference",
+                                         "aten::is_conj",
+                                         "aten::is_neg",
+                                         "aten::_is_tracing"});
+
+//===- Comparisons --------------------------------------------------------===//
+
+static llvm::Expected<bool> importIs(ScriptCall &call) {
+  const ScriptValue &x = call.inputs[0], &y = call.inputs[1];
+  bool isSame =
+      x.isNone() || y.isNone() ? x.isNone() && y.isNone() : areSame(x, y);
+  return call.done(isSame == (call.node.kind == "aten::__is__"));
+}
+static const ScriptOperators identities(importIs,
+                                        {"aten::__is__", "aten::__isnot__"});
+
+/// Of what is no number and no tensor.
+static llvm::Expected<bool> importEqual(ScriptCall &call) {
+  const ScriptValue &x = call.inputs[0], &y = call.inputs[1];
+  auto isNumeric = [](const ScriptValue &value) {
+    return value.isKnownNumber() || value.isComputed() || value.isTensor();
+  };
+  if (isNumeric(x) || isNumeric(y))
+    return false;
+  std::optional<bool> isSame = areEqual(x, y);
+  if (!isSame)
+    return makeError("what is compared is known only when the model runs");
+  return call.done(*isSame == (call.node.kind == "aten::eq"));
+}
+static const ScriptOperators comparisons(importEqual, {"aten::eq", "aten::ne"});
+
+/// Whether \p value is of \p type; none if that isn't known.
+static bool isInstance(const ScriptValue &value, const ProgramType &type) {
+  using Kind = ProgramType::Kind;
+  switch (type.kind) {
+  case Kind::Tensor:
+    return value.isTensor();
+  case Kind::Int:
+    return value.isInt();
+  case Kind::Float:
+    return value.is<double>();
+  case Kind::Bool:
+    return value.is<bool>();
+  case Kind::Number:
+    return value.isKnownNumber();
+  case Kind::String:
+    return value.is<std::string>();
+  case Kind::None:
+    return value.isNone();
+  case Kind::Device:
+    return value.is<ScriptIgnored>();
+  case Kind::Optional:
+    return value.isNone() || isInstance(value, type.elements.front());
+  case Kind::List:
+  case Kind::Tuple:
+    return value.isList() &&
+           value.getList().isTuple == (type.kind == Kind::Tuple);
+  case Kind::Dict:
+    return value.isDict();
+  case Kind::Object:
+    return value.isObject() && value.getObject().type == type.text;
+  case Kind::Other:
+    return true;
+  }
+  llvm_unreachable("not a kind of types");
+}
+
+static llvm::Expected<bool> importIsInstance(ScriptCall &call) {
+  if (call.inputs[0].isComputed())
+    return call.refuse(0, "a value that is known when the model is compiled");
+  return call.done(llvm::any_of(call.node.types, [&](const ProgramType &type) {
+    return isInstance(call.inputs[0], type);
+  }));
+}
+static const ScriptOperators instances(importIsInstance, {"prim::isinstance"});
+
+//===- Values as they are -------------------------------------------------===//
+
+static llvm::Expected<bool> importConstant(ScriptCall &call) {
+  return call.done(call.in.makeConstant(call.node.constant));
+}
+static const ScriptOperators constants(importConstant, {"prim::Constant"});
+
+static llvm::Expected<bool> importSame(ScriptCall &call) {
+  return call.done(call.inputs[0]);
+}
+static const ScriptOperators
+    sameValues(importSame,
+               {"prim::unchecked_cast", "prim::unchecked_unwrap_optional",
+                "prim::data", "aten::cuda", "aten::wait",
+                "prim::awaitable_wait", "aten::set_grad_enabled"});
+
+static llvm::Expected<bool> importUnwrap(ScriptCall &call) {
+  if (call.inputs[0].isNone())
+    return call.refuse(0, "another value");
+  return call.done(call.inputs[0]);
+}
+static const ScriptOperators unwrapping(importUnwrap,
+                                        {"aten::_unwrap_optional"});
+
+static llvm::Expected<bool> importNone(ScriptCall &call) {
+  return call.done({});
+}
+static const ScriptOperators
+    effectless(importNone, {"prim::Uninitialized", "prim::Print", "aten::warn",
+                            "aten::manual_seed", "prim::profile"});
+
+/// Blocks without gradients; other contexts might change what is computed.
+static llvm::Expected<bool> importContext(ScriptCall &call) {
+  llvm::StringRef type = call.inputs[0].isObject()
+                             ? llvm::StringRef(call.inputs[0].getObject().type)
+                             : llvm::StringRef();
+  static constexpr llvm::StringLiteral known[] = {
+      "no_grad", "enable_grad", "set_grad_enabled", "inference_mode",
+      "record_function"};
+  if (llvm::none_of(known,
+                    [&](llvm::StringRef own) { return type.ends_with(own); }))
+    return makeError("it is in a context of {0}; accepted: torch.no_grad()",
+                     type.empty() ? "another kind" : quote(type));
+  return call.done(call.inputs[0]);
+}
+static const ScriptOperators contexts(importContext,
+                                      {"prim::Enter", "prim::Exit"});
+
+//===- Texts --------------------------------------------------------------===//
+
+/// As Python prints it, for messages of the program.
+static std::string print(const ScriptValue &value) {
+  if (value.is<std::string>())
+    return value.get<std::string>();
+  if (value.isInt())
+    return std::to_string(value.getInt());
+  if (value.is<double>())
+    return llvm::formatv("{0:g}", value.get<double>());
+  if (!value.isList())
+    return value.describe();
+  std::string text;
+  for (const ScriptValue &element : value.getList().elements)
+    text += (text.empty() ? "" : ", ") + print(element);
+  return value.getList().isTuple ? "(" + text + ")" : "[" + text + "]";
+}
+
+static llvm::Expected<bool> importFormat(ScriptCall &call) {
+  if (!call.inputs[0].is<std::string>())
+    return call.refuse(0, "a string");
+  std::string text;
+  llvm::StringRef rest = call.inputs[0].get<std::string>();
+  for (size_t next = 1;; ++next) {
+    auto [front, back] = rest.split("{}");
+    text += front;
+    if (front.size() == rest.size() || next >= call.inputs.size())
+      break;
+    text += print(call.inputs[next]);
+    rest = back;
+  }
+  return call.done(text);
+}
+static const ScriptOperators formats(importFormat, {"aten::format"});
+
+static llvm::Expected<bool> importText(ScriptCall &call) {
+  return call.done(print(call.inputs[0]));
+}
+static const ScriptOperators texts(importText, {"aten::str"});
+
+static llvm::Expected<bool> importRaise(ScriptCall &call) {
+  const ScriptValue &message = call.inputs[0];
+  if (message.is<std::string>() && message.get<std::string>().empty())
+    return makeError("the program raises an exception");
+  return makeError("the program raises {0}",
+                   quote(message.is<std::string>() ? message.get<std::string>()
+                                                   : message.describe()));
+}
+static const ScriptOperators raising(importRaise, {"prim::RaiseException"});

@@ -1,0 +1,91 @@
+//===- InPlace.cpp - Operators that change a tensor -----------------------===//
+//
+// Those whose result is no other operator's. Others are executed as the
+// operator that returns what the tensor becomes (AtenCalls.cpp).
+//
+//===----------------------------------------------------------------------===//
+
+#include "TorchScript/Interpreter.h"
+
+using namespace glowish;
+
+/// Sets all elements of input 0 to \p value, a scalar or a tensor.
+static llvm::Expected<bool> fill(ScriptCall &call, NodeValue value) {
+  ScriptInterpreter &in = call.in;
+  const ScriptTensorRef &tensor = call.inputs[0].getTensor();
+  const Type &type = tensor->getType();
+  NodeBuilder b(in.getFunction(), in.memory.nodeName);
+  value = b.cast(value, type.getKind());
+  if (value && value.getShape() != type.getShape())
+    value = b.broadcast(value, type.getShape());
+  GLOWISH_ASSIGN_OR_RETURN(value, b.finish(value));
+  GLOWISH_RETURN_IF_ERROR(in.memory.write(tensor, value));
+  return call.done(call.inputs[0]);
+}
+
+static llvm::Expected<bool> importCopy(ScriptCall &call) {
+  if (!call.inputs[0].isTensor() || !call.inputs[1].isTensor())
+    return false;
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value,
+                           call.in.memory.read(call.inputs[1].getTensor()));
+  return fill(call, value);
+}
+static const ScriptOperators copies(importCopy, {"aten::copy_"});
+
+static llvm::Expected<bool> importFill(ScriptCall &call) {
+  if (!call.inputs[0].isTensor())
+    return false;
+  const ScriptValue &value = call.inputs[1];
+  if (value.isTensor())
+    return importCopy(call);
+  return fill(call, call.in.makeScalar(value));
+}
+static const ScriptOperators fills(importFill, {"aten::fill_"});
+
+static llvm::Expected<bool> importZero(ScriptCall &call) {
+  if (!call.inputs[0].isTensor())
+    return false;
+  return fill(call, call.in.makeScalar(ScriptValue(int64_t(0))));
+}
+static const ScriptOperators zeros(importZero, {"aten::zero_"});
+
+/// The tensor itself becomes a view of what it was.
+static llvm::Expected<bool> importViewInPlace(ScriptCall &call) {
+  if (!call.inputs[0].isTensor())
+    return false;
+  const ScriptTensorRef &tensor = call.inputs[0].getTensor();
+  auto before = std::make_shared<ScriptTensor>(*tensor);
+  before->birth = call.in.memory.tick();
+  torchscript::ProgramNode node = call.node;
+  node.kind = llvm::StringRef(node.kind).drop_back().str();
+  node.schema.reset();
+  ScriptValues inputs = call.inputs;
+  inputs[0] = before;
+  GLOWISH_ASSIGN_OR_RETURN(ScriptValues results,
+                           call.in.callAten(node, inputs));
+  if (!results[0].isTensor())
+    return call.refuse(0, "a tensor");
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value,
+                           call.in.memory.read(results[0].getTensor()));
+  ScriptView view{.op = findAtenOperator(
+                      llvm::StringRef(node.kind).drop_front(6).str() +
+                      (node.overload.empty() ? "" : "." + node.overload))};
+  for (auto [argument, input] : llvm::zip(view.op->schema.arguments, inputs)) {
+    GLOWISH_ASSIGN_OR_RETURN(AtenValue own,
+                             call.in.convert(input, argument.type));
+    view.arguments.push_back(std::move(own));
+  }
+  call.in.journal.save(tensor);
+  *tensor = *call.in.memory.createView(before, std::move(view), value);
+  return call.done(call.inputs[0]);
+}
+static const ScriptOperators viewsInPlace(importViewInPlace,
+                                          {"aten::squeeze_", "aten::unsqueeze_",
+                                           "aten::t_", "aten::transpose_"});
+
+/// What is about gradients changes no element.
+static llvm::Expected<bool> importNothing(ScriptCall &call) {
+  return call.done(call.inputs[0]);
+}
+static const ScriptOperators nothing(importNothing,
+                                     {"aten::detach_", "aten::requires_grad_"});

@@ -1,0 +1,340 @@
+//===- Interpreter.cpp - Execution of programs during import --------------===//
+
+#include "TorchScript/Interpreter.h"
+#include "Common/Messages.h"
+
+using namespace glowish;
+using namespace glowish::torchscript;
+
+ScriptInterpreter::ScriptInterpreter(const Program &program, ScriptScope scope,
+                                     const ImportOptions &options,
+                                     FoldingBudget &folding,
+                                     const ScriptAttributes &attributes)
+    : program(program), options(options), attributes(attributes),
+      report(
+          [this](llvm::StringRef line) { return this->options.report(line); }),
+      aten{folding, options.evaluate, report, options.variables != nullptr},
+      memory(aten, journal), mainScope(scope), values(program.values.size()) {
+  memory.scope = &mainScope;
+}
+
+//===- Registry -----------------------------------------------------------===//
+
+/// Created on first use, as the order of static initialization across files is
+/// unspecified.
+static llvm::StringMap<ScriptHandler> &getHandlers() {
+  static llvm::StringMap<ScriptHandler> handlers;
+  return handlers;
+}
+
+ScriptOperators::ScriptOperators(
+    ScriptHandler handler, std::initializer_list<llvm::StringLiteral> kinds) {
+  for (llvm::StringRef kind : kinds) {
+    bool isNew = getHandlers().try_emplace(kind, handler).second;
+    assert(isNew && "an operator has one handler");
+    (void)isNew;
+  }
+}
+
+ScriptHandler glowish::findScriptOperator(llvm::StringRef kind) {
+  return getHandlers().lookup(kind);
+}
+
+llvm::Expected<int64_t> ScriptCall::getInt(unsigned index) const {
+  const ScriptValue &value = inputs[index];
+  if (value.isInt())
+    return value.getInt();
+  if (value.is<bool>())
+    return int64_t(value.get<bool>());
+  return refuse(index, "an int that is known when the model is compiled");
+}
+
+llvm::Error ScriptCall::refuse(unsigned index, llvm::StringRef accepted) const {
+  return makeError("input {0} is {1}; accepted: {2}", index,
+                   inputs[index].describe(), accepted);
+}
+
+//===- Execution ----------------------------------------------------------===//
+
+/// The name of the nodes of \p node: that of its module, or of its result.
+static std::string getNodeName(const Program &program,
+                               const ProgramNode &node) {
+  if (!node.scope.empty())
+    return node.scope;
+  if (!node.outputs.empty())
+    if (const std::string &name = program.values[node.outputs[0]].name;
+        !name.empty())
+      return name;
+  return llvm::StringRef(node.kind).rsplit(':').second.str();
+}
+
+/// "node 'layer1.conv1' (aten::conv2d, model.py:17)".
+static std::string describe(llvm::StringRef name, const ProgramNode &node) {
+  std::string kind = node.kind;
+  if (!node.overload.empty())
+    kind += "." + node.overload;
+  if (!node.source.empty())
+    kind += ", " + node.source;
+  return describeNode(name, kind);
+}
+
+/// How many operators are executed at most: loops repeat them.
+static constexpr int64_t maxRun = 1 << 20;
+
+llvm::Expected<ScriptValues> ScriptInterpreter::call(const ProgramNode &node) {
+  ScriptValues inputs;
+  for (size_t input : node.inputs)
+    inputs.push_back(values[input]);
+  if (ScriptHandler handler = findScriptOperator(node.kind)) {
+    ScriptCall call{*this, node, inputs};
+    GLOWISH_ASSIGN_OR_RETURN(bool isDone, handler(call));
+    if (isDone)
+      return std::move(call.outputs);
+  }
+  return callAten(node, inputs);
+}
+
+llvm::Error ScriptInterpreter::run(const ProgramNode &node) {
+  std::string outer = memory.nodeName, name = getNodeName(program, node);
+  memory.nodeName = name;
+  if (++numRun > maxRun)
+    return makeError("it executes more than {0} operators", maxRun);
+  llvm::Expected<ScriptValues> outputs = call(node);
+  memory.nodeName = outer;
+  if (!outputs) {
+    std::string message = llvm::toString(outputs.takeError());
+    // Of nested ones the innermost is told.
+    if (!llvm::StringRef(message).starts_with("node "))
+      message = describe(name, node) + ": " + message;
+    return makeError("{0}", message);
+  }
+  // What operators that change their arguments return is never read.
+  for (size_t i = 0; i < node.outputs.size(); ++i)
+    values[node.outputs[i]] =
+        i < outputs->size() ? (*outputs)[i] : ScriptValue();
+  return llvm::Error::success();
+}
+
+llvm::Error ScriptInterpreter::run(const ProgramBlock &block) {
+  for (const ProgramNode &node : block.nodes)
+    GLOWISH_RETURN_IF_ERROR(run(node));
+  return llvm::Error::success();
+}
+
+ScriptValues ScriptInterpreter::getOutputs(const ProgramBlock &block) const {
+  ScriptValues outputs;
+  for (size_t output : block.outputs)
+    outputs.push_back(values[output]);
+  return outputs;
+}
+
+//===- Making values ------------------------------------------------------===//
+
+ScriptValue ScriptInterpreter::makeList(ScriptValues elements, bool isTuple,
+                                        std::vector<std::string> names) {
+  auto list = std::make_shared<ScriptList>();
+  list->birth = memory.tick();
+  list->elements = std::move(elements);
+  list->isTuple = isTuple;
+  list->names = std::move(names);
+  return list;
+}
+
+ScriptValue ScriptInterpreter::makeNumber(NodeValue value) {
+  auto *constant = value.getNodeAs<Constant>();
+  if (!constant)
+    return value;
+  const Tensor &tensor = constant->getTensor();
+  if (isFloatKind(value.getElemKind()))
+    return tensor.getAsDouble(0);
+  if (value.getElemKind() == ElemKind::Bool)
+    return tensor.getAsInt(0) != 0;
+  return tensor.getAsInt(0);
+}
+
+NodeValue ScriptInterpreter::makeScalar(const ScriptValue &number) {
+  if (number.isComputed())
+    return memory.enter(number.get<NodeValue>());
+  Tensor tensor(Type(number.isInt()        ? ElemKind::Int64
+                     : number.is<double>() ? ElemKind::Double
+                                           : ElemKind::Bool,
+                     {}));
+  if (number.isInt())
+    tensor.data<int64_t>()[0] = number.getInt();
+  else
+    tensor.setFromDouble(0, number.is<double>() ? number.get<double>()
+                                                : double(number.get<bool>()));
+  return NodeValue(getFunction().getModule().createConstant(memory.nodeName,
+                                                            std::move(tensor)));
+}
+
+/// The elements of \p tensor in row-major order: its own memory, which
+/// \p program keeps, if that is in order.
+static std::shared_ptr<const Tensor> borrowOrCopy(const Program &program,
+                                                  const ProgramTensor &tensor,
+                                                  ElemKind kind) {
+  Type type(kind, tensor.shape);
+  Dims dense = getDenseStrides(tensor.shape);
+  bool isDense = true;
+  for (auto [extent, stride, own] :
+       llvm::zip_equal(tensor.shape, tensor.strides, dense))
+    isDense &= extent == 1 || stride == own;
+  isDense |= type.getNumElements() == 0;
+  bool isAligned = uintptr_t(tensor.data) % Tensor::alignment == 0;
+  if (isDense && isAligned && tensor.data) {
+    auto *borrowed =
+        new Tensor(Tensor::borrow(type, const_cast<void *>(tensor.data)));
+    return std::shared_ptr<const Tensor>(
+        borrowed, [owner = program.owner](const Tensor *own) { delete own; });
+  }
+  auto copy = std::make_shared<Tensor>(type);
+  size_t size = getElemSize(kind);
+  auto *to = static_cast<char *>(copy->getBytes());
+  auto *from = static_cast<const char *>(tensor.data);
+  for (int64_t i = 0, count = type.getNumElements(); i < count; ++i) {
+    int64_t offset = 0, rest = i;
+    for (auto [stride, own] : llvm::zip_equal(tensor.strides, dense)) {
+      offset += rest / own * stride;
+      rest %= own;
+    }
+    memcpy(to + size_t(i) * size, from + offset * int64_t(size), size);
+  }
+  return copy;
+}
+
+/// A tensor that was there before the program began.
+ScriptTensorRef ScriptInterpreter::addStored(NodeValue value,
+                                             const std::string &name) {
+  ScriptTensorRef tensor = memory.create(value, /*isDense=*/true);
+  tensor->storage->name = name;
+  tensor->storage->birth = tensor->birth = 0;
+  tensors.push_back({name, tensor->storage, value});
+  return tensor;
+}
+
+ScriptValue ScriptInterpreter::makeStoredTensor(size_t index,
+                                                llvm::StringRef name) {
+  const ProgramTensor &tensor = program.tensors[index];
+  std::string own = name.empty() ? "constant" : name.str();
+  auto given = attributes.find(own);
+  if (given != attributes.end() && given->second.tensor)
+    return addStored(given->second.tensor, own);
+  std::vector<int64_t> layout = tensor.shape;
+  llvm::append_range(layout, tensor.strides);
+  layout.push_back(tensor.kind);
+  // Empty ones have no address.
+  ScriptTensorRef unshared;
+  ScriptTensorRef &known =
+      tensor.data ? stored[{tensor.data, layout}] : unshared;
+  if (known)
+    return known;
+  std::optional<ElemKind> kind = getAtenKind(tensor.kind);
+  if (!kind || !tensor.unsupported.empty())
+    return ScriptIgnored();
+  auto elements = borrowOrCopy(program, tensor, *kind);
+  aten.budget.grow(elements->getSizeInBytes());
+  known = addStored(
+      NodeValue(getFunction().getModule().createConstant(own, elements)), own);
+  return known;
+}
+
+static ScriptValue makeConstantWith(
+    ScriptInterpreter &in, const ProgramConstant &constant,
+    llvm::function_ref<ScriptValue(const ProgramConstant &)> makeElement) {
+  using Kind = ProgramConstant::Kind;
+  switch (constant.kind) {
+  case Kind::None:
+    return {};
+  case Kind::Int:
+    return constant.integer;
+  case Kind::Float:
+    return constant.real;
+  case Kind::Bool:
+    return constant.integer != 0;
+  case Kind::String:
+    return constant.text;
+  case Kind::List:
+  case Kind::Tuple: {
+    ScriptValues elements;
+    for (const ProgramConstant &element : constant.elements)
+      elements.push_back(makeElement(element));
+    return in.makeList(std::move(elements), constant.kind == Kind::Tuple);
+  }
+  case Kind::Dict: {
+    auto dict = std::make_shared<ScriptDict>();
+    dict->birth = in.memory.tick();
+    for (size_t i = 0; i + 1 < constant.elements.size(); i += 2)
+      dict->entries.push_back({makeElement(constant.elements[i]),
+                               makeElement(constant.elements[i + 1])});
+    return dict;
+  }
+  case Kind::Object:
+    return in.getObject(constant.index);
+  case Kind::Tensor:
+  case Kind::Ignored:
+  case Kind::Unsupported:
+    return ScriptIgnored();
+  }
+  llvm_unreachable("not a kind of constants");
+}
+
+ScriptValue ScriptInterpreter::makeConstant(const ProgramConstant &constant) {
+  if (constant.kind == ProgramConstant::Kind::Tensor)
+    return makeStoredTensor(constant.index, "");
+  return makeConstantWith(*this, constant, [&](const ProgramConstant &element) {
+    return makeConstant(element);
+  });
+}
+
+//===- Attributes ---------------------------------------------------------===//
+
+std::shared_ptr<ScriptObject> ScriptInterpreter::getObject(size_t index) {
+  std::shared_ptr<ScriptObject> &object = objects[index];
+  if (!object) {
+    object = std::make_shared<ScriptObject>();
+    object->stored = &program.objects[index];
+    object->type = object->stored->type;
+  }
+  return object;
+}
+
+llvm::Expected<ScriptValue>
+ScriptInterpreter::getAttribute(ScriptObject &object, llvm::StringRef name) {
+  if (auto *known = object.attributes.find(name.str());
+      known != object.attributes.end())
+    return known->second;
+  const ProgramConstant *found = nullptr;
+  if (object.stored)
+    for (const auto &[own, value] : object.stored->attributes)
+      if (own == name)
+        found = &value;
+  if (!found)
+    return makeError("the object has no attribute '{0}'", name);
+  std::string path = object.stored->path;
+  path += (path.empty() ? "" : ".") + name.str();
+  std::function<ScriptValue(const ProgramConstant &, const std::string &)>
+      make = [&](const ProgramConstant &constant,
+                 const std::string &own) -> ScriptValue {
+    if (constant.kind == ProgramConstant::Kind::Tensor)
+      return makeStoredTensor(constant.index, own);
+    // They were there before the program began.
+    size_t number = 0;
+    ScriptValue value =
+        makeConstantWith(*this, constant, [&](const ProgramConstant &element) {
+          return make(element, own + "." + std::to_string(number++));
+        });
+    if (value.isList())
+      value.getList().birth = 0;
+    if (value.isDict())
+      value.getDict().birth = 0;
+    return value;
+  };
+  auto given = attributes.find(path);
+  ScriptValue value = make(*found, path);
+  if (given != attributes.end())
+    value = !given->second.tensor ? given->second.other
+            : value.isTensor()    ? value
+                                  : addStored(given->second.tensor, path);
+  object.attributes[name.str()] = object.before[name.str()] = value;
+  return value;
+}

@@ -1,0 +1,152 @@
+//===- Interpreter.h - Execution of programs during import ------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IMPORTER_TORCHSCRIPT_INTERPRETER_H
+#define GLOWISH_LIB_IMPORTER_TORCHSCRIPT_INTERPRETER_H
+
+#include "TorchScript/Memory.h"
+#include "glowish/Importer/ImportOptions.h"
+
+namespace glowish {
+
+using ScriptValues = std::vector<ScriptValue>;
+
+/// A tensor attribute, or another one that the archive states, of which a
+/// program may make states.
+struct ScriptAttribute {
+  std::string name;
+  std::shared_ptr<ScriptStorage> storage;
+  /// Its elements before the program ran.
+  NodeValue before;
+};
+
+/// What an attribute is before the program runs.
+struct ScriptInitial {
+  /// The elements of a tensor; null for others.
+  NodeValue tensor = {};
+  ScriptValue other = {};
+};
+/// Those that are something else than what the archive states, by their names.
+using ScriptAttributes = std::map<std::string, ScriptInitial, std::less<>>;
+
+/// Executes a program once, in a function that it makes nodes in.
+class ScriptInterpreter {
+public:
+  /// \p scope: the function to make nodes in.
+  ScriptInterpreter(const torchscript::Program &program, ScriptScope scope,
+                    const ImportOptions &options, FoldingBudget &budget,
+                    const ScriptAttributes &attributes);
+
+  const torchscript::Program &program;
+  const ImportOptions &options;
+  /// Those of the attributes at first.
+  const ScriptAttributes &attributes;
+  /// Passes a warning on.
+  std::function<llvm::Error(llvm::StringRef)> report;
+  AtenContext aten;
+  ScriptJournal journal;
+  TensorMemory memory;
+  ScriptScope mainScope;
+  SubgraphBudget budget;
+
+  Function &getFunction() const { return memory.scope->function; }
+
+  //===- Execution ----------------------------------------------------------//
+
+  ScriptValue get(size_t value) const { return values[value]; }
+  void set(size_t value, ScriptValue own) { values[value] = std::move(own); }
+  /// Executes the nodes of \p block, whose inputs are set.
+  llvm::Error run(const torchscript::ProgramBlock &block);
+  /// The outputs of \p block, which was executed.
+  ScriptValues getOutputs(const torchscript::ProgramBlock &block) const;
+  /// Executes an operator of the table.
+  llvm::Expected<ScriptValues> callAten(const torchscript::ProgramNode &node,
+                                        llvm::ArrayRef<ScriptValue> inputs);
+
+  //===- Making values ------------------------------------------------------//
+
+  ScriptValue makeTensor(NodeValue value, bool isDense) {
+    return memory.create(value, isDense);
+  }
+  ScriptValue makeList(ScriptValues elements, bool isTuple = false,
+                       std::vector<std::string> names = {});
+  /// A number that the graph computes, or, of a constant, what it is.
+  ScriptValue makeNumber(NodeValue value);
+  ScriptValue makeConstant(const torchscript::ProgramConstant &constant);
+  /// The object at \p index of the program.
+  std::shared_ptr<ScriptObject> getObject(size_t index);
+  llvm::Expected<ScriptValue> getAttribute(ScriptObject &object,
+                                           llvm::StringRef name);
+  /// All tensors of the archive that were read, in that order.
+  llvm::ArrayRef<ScriptAttribute> getTensors() const { return tensors; }
+  /// All objects of the archive that were used.
+  const std::map<size_t, std::shared_ptr<ScriptObject>> &getObjects() const {
+    return objects;
+  }
+
+  //===- Conversion ---------------------------------------------------------//
+
+  /// \p value as an argument of type \p type.
+  llvm::Expected<AtenValue> convert(const ScriptValue &value,
+                                    const AtenType &type);
+  /// A result of an operator, of type \p type.
+  llvm::Expected<ScriptValue> convert(const AtenValue &value,
+                                      const torchscript::ProgramType &type,
+                                      bool isDense);
+  /// A number as a scalar of the graph.
+  NodeValue makeScalar(const ScriptValue &number);
+
+private:
+  llvm::Error run(const torchscript::ProgramNode &node);
+  llvm::Expected<ScriptValues> call(const torchscript::ProgramNode &node);
+  ScriptTensorRef addStored(NodeValue value, const std::string &name);
+  ScriptValue makeStoredTensor(size_t index, llvm::StringRef name);
+
+  std::vector<ScriptValue> values;
+  std::map<size_t, std::shared_ptr<ScriptObject>> objects;
+  /// By address, and extents, as attributes may be the same tensor.
+  std::map<std::pair<const void *, std::vector<int64_t>>, ScriptTensorRef>
+      stored;
+  std::vector<ScriptAttribute> tensors;
+  int64_t numRun = 0;
+};
+
+//===- Operators that are no operators of the table -----------------------===//
+
+/// An operator on values that the importer knows: lists, objects, extents.
+struct ScriptCall {
+  ScriptInterpreter &in;
+  const torchscript::ProgramNode &node;
+  ScriptValues inputs;
+  ScriptValues outputs = {};
+
+  /// What the program says of output \p index.
+  const torchscript::ProgramType &getType(unsigned index = 0) const {
+    return in.program.values[node.outputs[index]].type;
+  }
+  /// The only result.
+  bool done(ScriptValue value) {
+    outputs.push_back(std::move(value));
+    return true;
+  }
+  llvm::Expected<int64_t> getInt(unsigned index) const;
+  /// An error that states what input \p index is and what is \p accepted.
+  llvm::Error refuse(unsigned index, llvm::StringRef accepted) const;
+};
+
+/// Executes an operator: whether it is for such inputs. Otherwise it is the
+/// table's business.
+using ScriptHandler = llvm::Expected<bool> (*)(ScriptCall &call);
+
+/// Registers a handler, as a static object, for operators of any overload.
+class ScriptOperators {
+public:
+  ScriptOperators(ScriptHandler handler,
+                  std::initializer_list<llvm::StringLiteral> kinds);
+};
+
+/// That of operators called \p kind ("prim::If"), or null.
+ScriptHandler findScriptOperator(llvm::StringRef kind);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_TORCHSCRIPT_INTERPRETER_H

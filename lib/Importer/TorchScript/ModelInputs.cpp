@@ -1,0 +1,278 @@
+//===- ModelInputs.cpp - Inputs and outputs of programs -------------------===//
+
+#include "TorchScript/ModelInputs.h"
+#include "Common/Messages.h"
+
+using namespace glowish;
+using namespace glowish::torchscript;
+using TypeKind = ProgramType::Kind;
+
+//===- Inputs -------------------------------------------------------------===//
+
+/// The type that the options state for the input \p name; null if there is
+/// none.
+const Type *ModelInputs::findType(llvm::StringRef name) {
+  for (const auto *types : {&options.inputTypes, &options.givenTypes})
+    if (auto found = types->find(name.str()); found != types->end())
+      return &found->second;
+  return numTaken < options.givenTypesInOrder.size()
+             ? &options.givenTypesInOrder[numTaken++]
+             : nullptr;
+}
+
+/// Whether the options state something for \p name or an element of it.
+static bool isStated(const ImportOptions &options, llvm::StringRef name) {
+  auto covers = [&](llvm::StringRef stated) {
+    return stated == name ||
+           (stated.starts_with(name) && stated[name.size()] == '.');
+  };
+  auto any = [&](const auto &map) {
+    return llvm::any_of(map,
+                        [&](const auto &entry) { return covers(entry.first); });
+  };
+  return any(options.inputTypes) || any(options.constantInputs) ||
+         any(options.givenTypes);
+}
+
+static bool isNumber(const ProgramType &type) {
+  return type.kind == TypeKind::Int || type.kind == TypeKind::Float ||
+         type.kind == TypeKind::Bool || type.kind == TypeKind::Number;
+}
+
+/// The kind of a number that the graph gets as an input.
+static ElemKind getNumberKind(const ProgramType &type) {
+  return type.kind == TypeKind::Bool  ? ElemKind::Bool
+         : type.kind == TypeKind::Int ? ElemKind::Int64
+                                      : ElemKind::Double;
+}
+
+llvm::Expected<ModelInputs::Input>
+ModelInputs::createPlaceholder(const std::string &name,
+                               const ProgramType &type) {
+  names.push_back(name);
+  Input input{.isNumber = isNumber(type)};
+  if (auto constant = options.constantInputs.find(name);
+      constant != options.constantInputs.end()) {
+    input.known = NodeValue(module.createConstant(name, constant->second));
+    return input;
+  }
+  const Type *stated = findType(name);
+  if (!stated && !input.isNumber)
+    return makeError("the type of the input {0} is unknown; accepted: "
+                     "-model-input={1},float,[...] with its extents",
+                     quote(name), name);
+  Type own = input.isNumber ? Type(getNumberKind(type), {}) : *stated;
+  if (input.isNumber && stated &&
+      (stated->getKind() != own.getKind() || stated->getNumElements() != 1))
+    return makeError("the input {0} is {1}; stated for it is {2}", quote(name),
+                     own.str(), stated->str());
+  if (own.isQuantized())
+    return makeError("the input {0} is {1}; accepted: floats, plain integers "
+                     "and bool",
+                     quote(name), own.str());
+  input.placeholder = module.createPlaceholder(name, own, /*isInput=*/true,
+                                               /*isOutput=*/false);
+  return input;
+}
+
+/// A list has as many elements as the options state types for.
+llvm::Expected<ModelInputs::Input>
+ModelInputs::createList(const std::string &name, const ProgramType &type) {
+  Input input{.isContainer = true, .isTuple = type.kind == TypeKind::Tuple};
+  auto getElementName = [&](size_t i) {
+    return name + "." + std::to_string(i);
+  };
+  if (type.kind == TypeKind::Dict) {
+    std::vector<std::string> keys;
+    for (const auto *types : {&options.inputTypes, &options.givenTypes})
+      for (const auto &[stated, own] : *types)
+        if (llvm::StringRef key = stated; key.consume_front(name + ".") &&
+                                          !key.contains('.') &&
+                                          !llvm::is_contained(keys, key))
+          keys.push_back(key.str());
+    for (const std::string &key : keys) {
+      GLOWISH_ASSIGN_OR_RETURN(
+          Input element, create(name + "." + key, type.elements[1], nullptr));
+      input.keys.push_back(key);
+      input.elements.push_back(std::move(element));
+    }
+    if (input.keys.empty())
+      return makeError("the input {0} is a dictionary; accepted: "
+                       "-model-input={1}.KEY,float,[...] for each of its keys",
+                       quote(name), name);
+    return input;
+  }
+  size_t length = type.elements.size();
+  if (type.kind == TypeKind::List)
+    for (length = 0; isStated(options, getElementName(length));)
+      ++length;
+  for (size_t i = 0; i < length; ++i) {
+    const ProgramType &own = type.elements[input.isTuple ? i : 0];
+    GLOWISH_ASSIGN_OR_RETURN(Input element,
+                             create(getElementName(i), own, nullptr));
+    input.elements.push_back(std::move(element));
+  }
+  if (input.elements.empty())
+    return makeError("the input {0} is a list; accepted: "
+                     "-model-input={1}.0,float,[...] and so on for its "
+                     "elements",
+                     quote(name), name);
+  return input;
+}
+
+/// What the program has for an input that is not stated.
+static std::optional<ScriptValue> getKnown(const ProgramConstant *fallback) {
+  using Kind = ProgramConstant::Kind;
+  if (!fallback)
+    return std::nullopt;
+  switch (fallback->kind) {
+  case Kind::None:
+    return ScriptValue();
+  case Kind::Int:
+    return ScriptValue(fallback->integer);
+  case Kind::Float:
+    return ScriptValue(fallback->real);
+  case Kind::Bool:
+    return ScriptValue(fallback->integer != 0);
+  case Kind::String:
+    return ScriptValue(fallback->text);
+  default:
+    return std::nullopt;
+  }
+}
+
+llvm::Expected<ModelInputs::Input>
+ModelInputs::create(const std::string &name, const ProgramType &type,
+                    const ProgramConstant *fallback) {
+  if (type.kind == TypeKind::Optional && type.elements.size() == 1) {
+    if (isStated(options, name))
+      return create(name, type.elements.front(), nullptr);
+    names.push_back(name);
+    return Input{.known = getKnown(fallback).value_or(ScriptValue())};
+  }
+  if (type.kind == TypeKind::Tensor)
+    return createPlaceholder(name, type);
+  if (type.kind == TypeKind::List || type.kind == TypeKind::Tuple ||
+      type.kind == TypeKind::Dict)
+    return createList(name, type);
+  std::optional<ScriptValue> known = getKnown(fallback);
+  if (known && !isStated(options, name)) {
+    names.push_back(name);
+    return Input{.known = *known};
+  }
+  if (isNumber(type))
+    return createPlaceholder(name, type);
+  if (type.kind == TypeKind::Device)
+    return Input{.known = ScriptIgnored()};
+  return makeError("the input {0} is of type {1}; accepted: tensors, numbers, "
+                   "and lists, tuples and dictionaries of them",
+                   quote(name), type.text);
+}
+
+llvm::Error ModelInputs::create() {
+  for (const ProgramInput &input : program.inputs) {
+    GLOWISH_ASSIGN_OR_RETURN(
+        Input own, create(input.name, input.type,
+                          input.fallback ? &*input.fallback : nullptr));
+    inputs.push_back(std::move(own));
+  }
+  return checkStatedInputs(
+      options,
+      [&](llvm::StringRef name) { return llvm::is_contained(names, name); },
+      names);
+}
+
+ScriptValue ModelInputs::make(ScriptInterpreter &in, const Input &input) const {
+  if (input.isContainer) {
+    ScriptValues elements;
+    for (const Input &element : input.elements)
+      elements.push_back(make(in, element));
+    if (input.keys.empty())
+      return in.makeList(std::move(elements), input.isTuple);
+    auto dict = std::make_shared<ScriptDict>();
+    for (auto [key, element] : llvm::zip_equal(input.keys, elements))
+      dict->entries.push_back({key, element});
+    return dict;
+  }
+  bool isComputed = input.known.isComputed();
+  if (!input.placeholder && !isComputed)
+    return input.known;
+  NodeValue value =
+      isComputed ? input.known.get<NodeValue>() : NodeValue(input.placeholder);
+  if (input.isNumber)
+    return in.makeNumber(value);
+  ScriptTensorRef tensor = in.memory.create(value, /*isDense=*/true);
+  if (input.placeholder)
+    tensors.emplace_back(input.placeholder, tensor);
+  return tensor;
+}
+
+void ModelInputs::set(ScriptInterpreter &in) const {
+  tensors.clear();
+  if (program.self)
+    in.set(*program.self, in.getObject(0));
+  for (auto [input, own] : llvm::zip_equal(program.inputs, inputs))
+    in.set(input.value, make(in, own));
+}
+
+std::vector<ModelInputs::Written> ModelInputs::getWritten() const {
+  std::vector<Written> written;
+  for (const auto &[placeholder, tensor] : tensors)
+    if (NodeValue value = tensor->getStorage().value;
+        value != NodeValue(placeholder))
+      written.push_back({placeholder, value});
+  return written;
+}
+
+//===- Outputs ------------------------------------------------------------===//
+
+/// Appends the tensors and numbers of \p value, which is called \p name.
+static llvm::Error addOutputs(ScriptInterpreter &in, const ScriptValue &value,
+                              const std::string &name,
+                              std::vector<ModelOutput> &outputs) {
+  auto addElement = [&](const std::string &key, const ScriptValue &element) {
+    return addOutputs(in, element, name + "." + key, outputs);
+  };
+  if (value.isTensor()) {
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue tensor,
+                             in.memory.read(value.getTensor()));
+    outputs.push_back({name, tensor});
+  } else if (value.isKnownNumber() || value.isComputed()) {
+    outputs.push_back({name, in.makeScalar(value)});
+  } else if (value.isList()) {
+    const ScriptList &list = value.getList();
+    for (auto [i, element] : llvm::enumerate(list.elements))
+      GLOWISH_RETURN_IF_ERROR(addElement(
+          i < list.names.size() ? list.names[i] : std::to_string(i), element));
+  } else if (value.isDict()) {
+    for (const ScriptDict::Entry &entry : value.getDict().entries)
+      GLOWISH_RETURN_IF_ERROR(
+          addElement(entry.key.is<std::string>() ? entry.key.get<std::string>()
+                     : entry.key.isInt() ? std::to_string(entry.key.getInt())
+                                         : "value",
+                     entry.value));
+  } else if (value.isObject()) {
+    for (const auto &[attribute, own] : value.getObject().attributes)
+      GLOWISH_RETURN_IF_ERROR(addElement(attribute, own));
+  } else if (!value.isNone()) {
+    return in.report(llvm::formatv("'{0}': the output '{1}' is {2}, and left "
+                                   "out",
+                                   in.program.name, name, value.describe())
+                         .str());
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::vector<ModelOutput>>
+glowish::readOutputs(ScriptInterpreter &in) {
+  std::vector<ModelOutput> outputs;
+  ScriptValues values = in.getOutputs(in.program.body);
+  for (auto [i, value] : llvm::enumerate(values))
+    GLOWISH_RETURN_IF_ERROR(addOutputs(
+        in, value,
+        values.size() == 1 ? "output" : "output." + std::to_string(i),
+        outputs));
+  if (outputs.empty())
+    return makeError("the program returns no tensor");
+  return outputs;
+}

@@ -1,0 +1,103 @@
+//===- ModuleImporter.cpp - Import of TorchScript archives ----------------===//
+
+#include "Common/Messages.h"
+#include "TorchScript/Archive.h"
+#include "TorchScript/ModelInputs.h"
+#include "TorchScript/ReaderLibrary.h"
+#include "TorchScript/States.h"
+#include "glowish/Importer/ModelFormat.h"
+#include "glowish/Importer/TorchScript.h"
+#include "glowish/Support/File.h"
+
+using namespace glowish;
+using namespace glowish::torchscript;
+
+//===- Files --------------------------------------------------------------===//
+
+/// Reads the first bytes of \p path, and what lists the files of an archive.
+static TorchFile classifyPath(llvm::StringRef path) {
+  auto buffer = readFile(path);
+  if (buffer)
+    return classifyTorchFile((*buffer)->getBuffer());
+  llvm::consumeError(buffer.takeError());
+  return TorchFile::Other;
+}
+
+/// Whether PyTorch's users call files of that name so.
+static bool hasTorchName(llvm::StringRef path) {
+  return path.ends_with(".pt") || path.ends_with(".pth") ||
+         path.ends_with(".ptl") || path.ends_with(".jit") ||
+         path.ends_with(".torchscript");
+}
+
+bool glowish::isTorchScriptPath(llvm::StringRef path) {
+  switch (classifyPath(path)) {
+  case TorchFile::Other:
+  case TorchFile::Malformed:
+    return hasTorchName(path);
+  case TorchFile::ExportedProgram:
+    return false;
+  case TorchFile::TorchScript:
+  case TorchFile::OldTorchScript:
+  case TorchFile::Tensors:
+  case TorchFile::Pickle:
+  case TorchFile::Tar:
+    return true;
+  }
+  llvm_unreachable("not a kind of files");
+}
+
+/// An error unless the file is an archive of TorchScript.
+static llvm::Error checkFile(llvm::StringRef path) {
+  // That it cannot be read is told as of other files.
+  GLOWISH_RETURN_IF_ERROR(readFile(path).takeError());
+  switch (classifyPath(path)) {
+  case TorchFile::TorchScript:
+    return llvm::Error::success();
+  case TorchFile::OldTorchScript:
+    return makeError("'{0}' is TorchScript of PyTorch 1.3 or older; accepted: "
+                     "what torch.jit.save() of PyTorch 1.4 and newer writes",
+                     path);
+  case TorchFile::Tensors:
+  case TorchFile::Pickle:
+    return makeError("'{0}' has tensors without a program, as torch.save() "
+                     "writes them; accepted: a module that torch.jit.save() "
+                     "wrote",
+                     path);
+  case TorchFile::Tar:
+    return makeError("'{0}' is a tar archive, as PyTorch wrote them before "
+                     "release 0.4; accepted: a module that torch.jit.save() "
+                     "wrote",
+                     path);
+  case TorchFile::Malformed:
+    return makeError("'{0}' is a ZIP archive that is malformed: its list of "
+                     "files is missing",
+                     path);
+  case TorchFile::ExportedProgram:
+  case TorchFile::Other:
+    return makeError("'{0}' is not a TorchScript archive; accepted: a module "
+                     "that torch.jit.save() wrote",
+                     path);
+  }
+  llvm_unreachable("not a kind of files");
+}
+
+llvm::Expected<std::unique_ptr<Module>>
+glowish::importTorchScriptFile(llvm::StringRef path,
+                               const ImportOptions &options) {
+  GLOWISH_RETURN_IF_ERROR(checkFile(path));
+  auto import = [&]() -> llvm::Expected<std::unique_ptr<Module>> {
+    GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
+                             readTorchProgram(path));
+    return importWithStates(*program, options);
+  };
+  auto module = import();
+  if (!module)
+    return makeError("'{0}': {1}", path,
+                     cleanMessage(llvm::toString(module.takeError())));
+  return module;
+}
+
+static const ModelFormatRegistration format({.name = "TorchScript",
+                                             .isPath = isTorchScriptPath,
+                                             .import = importTorchScriptFile});

@@ -1,0 +1,82 @@
+//===- ReaderLibrary.cpp - The library that reads archives ----------------===//
+
+#include "TorchScript/ReaderLibrary.h"
+#include "glowish/Support/Error.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include <dlfcn.h>
+
+using namespace glowish;
+using namespace glowish::torchscript;
+
+static constexpr llvm::StringLiteral fileName("libglowish-torch.so"),
+    variable("GLOWISH_TORCH_READER");
+
+/// The reader's path: that which the environment states, or beside the library
+/// that this function is in.
+static std::string getPath() {
+  if (auto stated = llvm::sys::Process::GetEnv(variable);
+      stated && !stated->empty())
+    return *stated;
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<const void *>(&getPath), &info) ||
+      !info.dli_fname)
+    return fileName.str();
+  llvm::SmallString<128> path(info.dli_fname);
+  llvm::sys::fs::make_absolute(path);
+  llvm::sys::path::remove_filename(path);
+  llvm::sys::path::append(path, fileName);
+  return path.str().str();
+}
+
+namespace {
+
+struct Reader {
+  ReadFunction *read = nullptr;
+  /// Why there is none.
+  std::string reason;
+};
+
+} // namespace
+
+static Reader loadReader() {
+  std::string path = getPath();
+  if (!llvm::sys::fs::exists(path))
+    return {
+        .reason = llvm::formatv(
+            "TorchScript is read with libtorch, by {0}, which '{1}' is not: "
+            "build glowish where libtorch-dev is installed, or name the "
+            "file in ${2}",
+            fileName, path, variable)};
+  // No other library may see its symbols.
+  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    return {.reason =
+                llvm::formatv("TorchScript is read with libtorch (Debian: "
+                              "libtorch1.13), which cannot be loaded: "
+                              "{0}",
+                              dlerror())};
+  auto *version =
+      reinterpret_cast<VersionFunction *>(dlsym(library, versionSymbol));
+  auto *read = reinterpret_cast<ReadFunction *>(dlsym(library, readSymbol));
+  if (!version || !read)
+    return {.reason =
+                llvm::formatv("'{0}' is not {1} of glowish", path, fileName)};
+  if (version() != programVersion)
+    return {.reason =
+                llvm::formatv("'{0}' is of another release of glowish", path)};
+  return {.read = read, .reason = ""};
+}
+
+llvm::Expected<std::shared_ptr<const Program>>
+glowish::readTorchProgram(llvm::StringRef path) {
+  static const Reader reader = loadReader();
+  if (!reader.read)
+    return makeError("{0}", reader.reason);
+  auto program = std::make_shared<Program>();
+  std::string error;
+  if (!reader.read(path.str().c_str(), *program, error))
+    return makeError("{0}", error);
+  return program;
+}

@@ -1,0 +1,20 @@
+//===- ReaderLibrary.h - The library that reads archives --------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IMPORTER_TORCHSCRIPT_READERLIBRARY_H
+#define GLOWISH_LIB_IMPORTER_TORCHSCRIPT_READERLIBRARY_H
+
+#include "TorchScript/Program.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+namespace glowish {
+
+/// Reads the TorchScript archive \p path. The library that does it, and with it
+/// libtorch, is loaded at the first call: that which $GLOWISH_TORCH_READER
+/// names, or the one beside this library.
+llvm::Expected<std::shared_ptr<const torchscript::Program>>
+readTorchProgram(llvm::StringRef path);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_TORCHSCRIPT_READERLIBRARY_H

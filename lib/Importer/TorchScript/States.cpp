@@ -1,0 +1,464 @@
+//===- States.cpp - Attributes that a program changes ---------------------===//
+//
+// A program is imported with the attributes that the archive states. If it
+// changes some of them, it is imported again, with these as states: tensors, or
+// numbers that the graph computes. Where an attribute that decides what is
+// executed changes in the first run (whether there is a state at all, the
+// extent of it), the graph has two programs, one for the first run and one for
+// all others. A run begins with states of zeros; a flag among them tells that
+// it is the first one.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TorchScript/States.h"
+#include "Common/Messages.h"
+#include "TorchScript/Leaves.h"
+#include "TorchScript/ModelInputs.h"
+
+using namespace glowish;
+using namespace glowish::torchscript;
+
+namespace {
+
+/// What attributes become. Those of an execution, and those that later runs
+/// begin with.
+struct AttributePlan {
+  /// States that are tensors, or numbers that the graph computes.
+  std::map<std::string, Type> states;
+  /// Those that are numbers.
+  std::set<std::string> numbers;
+  /// What others are known to be from the second run on.
+  std::map<std::string, ScriptValue> known;
+  /// Whether the first run executes another program than the others.
+  bool hasFirstRun = false;
+};
+
+/// An attribute after an execution.
+struct ChangedAttribute {
+  std::string name;
+  ScriptValue value;
+  /// The elements of a tensor, or a number that the graph computes.
+  NodeValue leaf = {};
+  /// The type of what it was before, if that was a tensor or a number.
+  std::optional<Type> before = {};
+};
+
+/// What an execution of the program leaves.
+struct Execution {
+  std::vector<ModelOutput> outputs;
+  std::vector<ModelInputs::Written> inputs;
+  std::vector<ChangedAttribute> changes;
+
+  const ChangedAttribute *find(llvm::StringRef name) const {
+    for (const ChangedAttribute &change : changes)
+      if (change.name == name)
+        return &change;
+    return nullptr;
+  }
+};
+
+/// Imports a program with attributes as planned.
+class PlannedImport {
+public:
+  PlannedImport(const Program &program, const ImportOptions &options,
+                AttributePlan &plan)
+      : program(program), options(options), plan(plan),
+        module(std::make_unique<Module>(program.name)),
+        function(*module->createFunction("main")),
+        inputs(program, *module, options) {}
+
+  /// The module; none if the plan was wrong. It is a better one then.
+  llvm::Expected<std::unique_ptr<Module>> import();
+
+private:
+  llvm::Expected<Execution> execute(ScriptScope &scope,
+                                    const ScriptAttributes &attributes);
+  llvm::Error readChanges(ScriptInterpreter &in, Execution &execution);
+  llvm::Expected<bool> improvePlan(const Execution &execution, bool isFirst);
+  void createStates();
+  llvm::Expected<ScriptAttributes> getInitial();
+  ScriptAttributes getLater() const;
+  llvm::Expected<NodeValue> orInitial(const std::string &name);
+  llvm::Expected<NodeValue> getArchived(const std::string &name,
+                                        const Type &type);
+  llvm::Expected<bool> importOnce();
+  llvm::Expected<bool> importWithFirstRun();
+  llvm::Expected<std::vector<NodeValue>>
+  getResults(const Execution &execution, bool isFirst, OpenBody *body);
+  void saveOutputs(const Execution &execution,
+                   llvm::ArrayRef<NodeValue> values);
+  void saveStates(llvm::ArrayRef<NodeValue> values);
+  Placeholder *getFlag();
+
+  const Program &program;
+  const ImportOptions &options;
+  AttributePlan &plan;
+  std::unique_ptr<Module> module;
+  Function &function;
+  ModelInputs inputs;
+  FoldingBudget budget;
+  /// By the names of the plan's states.
+  std::map<std::string, Placeholder *> states;
+  /// Tells that states are those of an earlier run.
+  Placeholder *flag = nullptr;
+};
+
+} // namespace
+
+//===- Executions ---------------------------------------------------------===//
+
+static std::optional<Type> getTypeOf(const ScriptValue &value) {
+  if (value.isTensor())
+    return value.getTensor()->getType();
+  if (value.isComputed())
+    return value.get<NodeValue>().getType();
+  if (value.isKnownNumber())
+    return Type(value.isInt()        ? ElemKind::Int64
+                : value.is<double>() ? ElemKind::Double
+                                     : ElemKind::Bool,
+                {});
+  return std::nullopt;
+}
+
+/// Finds the attributes that are others after the execution.
+llvm::Error PlannedImport::readChanges(ScriptInterpreter &in,
+                                       Execution &execution) {
+  for (const auto &[index, object] : in.getObjects()) {
+    const std::string &path = object->stored->path;
+    for (const auto &[name, value] : object->attributes) {
+      auto *before = object->before.find(name);
+      if (before != object->before.end() && areSame(before->second, value))
+        continue;
+      ChangedAttribute change{.name = path + (path.empty() ? "" : ".") + name,
+                              .value = value};
+      if (value.isList() || value.isDict() || value.isObject())
+        return makeError("it sets the attribute {0} to {1}; accepted: tensors "
+                         "and numbers",
+                         quote(change.name), value.describe());
+      GLOWISH_ASSIGN_OR_RETURN(ScriptLeaves leaves, readLeaves(in, value));
+      change.leaf = leaves.leaf;
+      if (before != object->before.end())
+        change.before = getTypeOf(before->second);
+      execution.changes.push_back(std::move(change));
+    }
+  }
+  for (const ScriptAttribute &attribute : in.getTensors()) {
+    NodeValue value = attribute.storage->value;
+    if (value == attribute.before || execution.find(attribute.name))
+      continue;
+    ChangedAttribute change{attribute.name, in.memory.create(value, true),
+                            value, value.getType()};
+    execution.changes.push_back(std::move(change));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<Execution>
+PlannedImport::execute(ScriptScope &scope, const ScriptAttributes &attributes) {
+  ScriptInterpreter in(program, scope, options, budget, attributes);
+  inputs.set(in);
+  GLOWISH_RETURN_IF_ERROR(in.run(program.body));
+  Execution execution;
+  GLOWISH_ASSIGN_OR_RETURN(execution.outputs, readOutputs(in));
+  execution.inputs = inputs.getWritten();
+  GLOWISH_RETURN_IF_ERROR(readChanges(in, execution));
+  return execution;
+}
+
+//===- Plans --------------------------------------------------------------===//
+
+/// Adds to the plan what \p execution changes that it doesn't have: whether
+/// there is nothing. \p isFirst: attributes were those of the archive.
+llvm::Expected<bool> PlannedImport::improvePlan(const Execution &execution,
+                                                bool isFirst) {
+  bool isRight = true;
+  for (const ChangedAttribute &change : execution.changes) {
+    const std::string &name = change.name;
+    bool isState = plan.states.contains(name);
+    std::optional<Type> type = getTypeOf(change.value);
+    if (isState && (!type || *type != plan.states.at(name)))
+      return makeError("the attribute {0} is {1} after one run and {2} after "
+                       "another one; accepted: one type",
+                       quote(name), plan.states.at(name).str(),
+                       change.value.describe());
+    if (isState)
+      continue;
+    if (auto known = plan.known.find(name); known != plan.known.end()) {
+      if (areSame(known->second, change.value) || isFirst)
+        continue;
+      // It changes in each run.
+      plan.known.erase(known);
+      if (!type)
+        return makeError("the attribute {0} changes in each run; accepted: "
+                         "tensors and numbers",
+                         quote(name));
+      plan.numbers.insert(name);
+    } else if (!change.value.isTensor() && !change.value.isComputed()) {
+      plan.known[name] = change.value;
+      plan.hasFirstRun = true;
+      isRight = false;
+      continue;
+    }
+    if (change.value.isComputed())
+      plan.numbers.insert(name);
+    plan.states.insert_or_assign(name, *type);
+    plan.hasFirstRun |= !change.before || *change.before != *type;
+    isRight = false;
+  }
+  return isRight;
+}
+
+/// What the archive has for the state \p name, of type \p type.
+llvm::Expected<NodeValue> PlannedImport::getArchived(const std::string &name,
+                                                     const Type &type) {
+  AttributePlan none;
+  ScriptAttributes attributes;
+  ScriptScope scope{function};
+  ScriptInterpreter in(program, scope, options, budget, attributes);
+  for (size_t i = 0; i < program.objects.size(); ++i) {
+    std::shared_ptr<ScriptObject> object = in.getObject(i);
+    const std::string &path = object->stored->path;
+    for (const auto &[own, constant] : object->stored->attributes) {
+      if (path + (path.empty() ? "" : ".") + own != name)
+        continue;
+      GLOWISH_ASSIGN_OR_RETURN(ScriptValue value,
+                               in.getAttribute(*object, own));
+      GLOWISH_ASSIGN_OR_RETURN(ScriptLeaves leaves, readLeaves(in, value));
+      NodeValue leaf = getLeaf(in, leaves);
+      if (leaf && leaf.getType() == type)
+        return leaf;
+    }
+  }
+  for (auto [i, tensor] : llvm::enumerate(program.tensors)) {
+    ProgramConstant constant{.kind = ProgramConstant::Kind::Tensor, .index = i};
+    ScriptValue value = in.makeConstant(constant);
+    if (value.isTensor() && value.getTensor()->getType() == type &&
+        name == "constant")
+      return value.getTensor()->getStorage().value;
+  }
+  return makeError("the attribute {0} has no value of type {1} before the "
+                   "first run",
+                   quote(name), type.str());
+}
+
+static bool isZero(NodeValue value) {
+  auto *constant = value.getNodeAs<Constant>();
+  return constant && llvm::all_of(constant->getTensor().getByteRange(),
+                                  [](uint8_t byte) { return byte == 0; });
+}
+
+Placeholder *PlannedImport::getFlag() {
+  if (!flag)
+    flag = module->createPlaceholder(module->findPlaceholder("initialized")
+                                         ? "states_initialized"
+                                         : "initialized",
+                                     Type(ElemKind::Bool, {}),
+                                     /*isInput=*/true, /*isOutput=*/true);
+  return flag;
+}
+
+void PlannedImport::createStates() {
+  for (const auto &[name, type] : plan.states) {
+    std::string unique = name;
+    while (module->findPlaceholder(unique))
+      unique += "_state";
+    states[name] = module->createPlaceholder(unique, type, /*isInput=*/true,
+                                             /*isOutput=*/true);
+  }
+}
+
+/// The state \p name, or, before the first run, what the archive has for it.
+llvm::Expected<NodeValue> PlannedImport::orInitial(const std::string &name) {
+  NodeValue state(states[name]);
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue archived,
+                           getArchived(name, state.getType()));
+  if (isZero(archived))
+    return state;
+  NodeBuilder b(function, name);
+  return b.finish(b.select(NodeValue(getFlag()), state, archived));
+}
+
+llvm::Expected<ScriptAttributes> PlannedImport::getInitial() {
+  ScriptAttributes attributes;
+  for (const auto &[name, type] : plan.states) {
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue value, orInitial(name));
+    if (plan.numbers.contains(name))
+      attributes[name].other = value;
+    else
+      attributes[name].tensor = value;
+  }
+  return attributes;
+}
+
+/// Attributes from the second run on.
+ScriptAttributes PlannedImport::getLater() const {
+  ScriptAttributes attributes;
+  for (const auto &[name, placeholder] : states)
+    if (plan.numbers.contains(name))
+      attributes[name].other = NodeValue(placeholder);
+    else
+      attributes[name].tensor = NodeValue(placeholder);
+  for (const auto &[name, value] : plan.known)
+    attributes[name].other = value;
+  return attributes;
+}
+
+//===- Results ------------------------------------------------------------===//
+
+/// Saves the outputs and the inputs that were written to, with \p values in
+/// their place.
+void PlannedImport::saveOutputs(const Execution &execution,
+                                llvm::ArrayRef<NodeValue> values) {
+  for (const ModelOutput &output : execution.outputs) {
+    NodeValue value = values.front();
+    values = values.drop_front();
+    // An input may have the name.
+    std::string name = output.name;
+    while (module->findPlaceholder(name))
+      name += "_output";
+    Placeholder *placeholder = module->createPlaceholder(
+        name, value.getType(), /*isInput=*/false, /*isOutput=*/true);
+    function.create<SaveNode>("save_" + name, value, NodeValue(placeholder));
+  }
+  for (const ModelInputs::Written &input : execution.inputs) {
+    NodeValue value = values.front();
+    values = values.drop_front();
+    Placeholder &placeholder = *input.placeholder;
+    module->makeState(placeholder, placeholder.getType().getShape());
+    function.create<SaveNode>(("save_" + placeholder.getName()).str(), value,
+                              NodeValue(&placeholder));
+  }
+}
+
+void PlannedImport::saveStates(llvm::ArrayRef<NodeValue> values) {
+  for (auto [state, value] : llvm::zip_equal(states, values))
+    function.create<SaveNode>("save_" + state.first, value,
+                              NodeValue(state.second));
+  if (flag) {
+    NodeBuilder b(function, "initialized");
+    function.create<SaveNode>("save_initialized", b.scalar(ElemKind::Bool, 1),
+                              NodeValue(flag));
+  }
+}
+
+/// Outputs, inputs that were written to, and states after \p execution, in the
+/// function that it made nodes in.
+llvm::Expected<std::vector<NodeValue>>
+PlannedImport::getResults(const Execution &execution, bool isFirst,
+                          OpenBody *body) {
+  std::vector<NodeValue> values;
+  for (const ModelOutput &output : execution.outputs)
+    values.push_back(output.value);
+  for (const ModelInputs::Written &input : execution.inputs)
+    values.push_back(input.value);
+  for (const auto &[name, placeholder] : states) {
+    const ChangedAttribute *change = execution.find(name);
+    NodeValue value;
+    if (change && change->leaf) {
+      value = change->leaf;
+    } else if (change) {
+      ScriptAttributes none;
+      ScriptScope scope{function};
+      value = ScriptInterpreter(program, scope, options, budget, none)
+                  .makeScalar(change->value);
+    } else if (isFirst) {
+      GLOWISH_ASSIGN_OR_RETURN(value,
+                               getArchived(name, placeholder->getType()));
+    } else {
+      value = NodeValue(placeholder);
+    }
+    bool isOutside = llvm::isa<Placeholder>(value.node) &&
+                     !llvm::cast<Placeholder>(value.node)->getOwner();
+    values.push_back(body && isOutside ? body->enter(value) : value);
+  }
+  return values;
+}
+
+//===- Import -------------------------------------------------------------===//
+
+llvm::Expected<bool> PlannedImport::importOnce() {
+  GLOWISH_ASSIGN_OR_RETURN(ScriptAttributes attributes, getInitial());
+  ScriptScope scope{function};
+  GLOWISH_ASSIGN_OR_RETURN(Execution execution, execute(scope, attributes));
+  GLOWISH_ASSIGN_OR_RETURN(bool isRight,
+                           improvePlan(execution, /*isFirst=*/true));
+  if (!isRight)
+    return false;
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::vector<NodeValue> values,
+      getResults(execution, /*isFirst=*/false, /*body=*/nullptr));
+  size_t count = values.size() - states.size();
+  saveOutputs(execution, values);
+  saveStates(llvm::ArrayRef(values).drop_front(count));
+  return true;
+}
+
+llvm::Expected<bool> PlannedImport::importWithFirstRun() {
+  ScriptScope scope{function};
+  OpenBody later(*module, "later"), first(*module, "first");
+  ScriptScope laterScope{later.getFunction(), &later, &scope},
+      firstScope{first.getFunction(), &first, &scope};
+  ScriptAttributes laterAttributes = getLater(), firstAttributes;
+  GLOWISH_ASSIGN_OR_RETURN(Execution laterRun,
+                           execute(laterScope, laterAttributes));
+  GLOWISH_ASSIGN_OR_RETURN(bool isRight,
+                           improvePlan(laterRun, /*isFirst=*/false));
+  if (!isRight)
+    return false;
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> laterValues,
+                           getResults(laterRun, /*isFirst=*/false, &later));
+  first.enterCaptures(later);
+  GLOWISH_ASSIGN_OR_RETURN(Execution firstRun,
+                           execute(firstScope, firstAttributes));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> firstValues,
+                           getResults(firstRun, /*isFirst=*/true, &first));
+  later.enterCaptures(first);
+  if (laterRun.outputs.size() != firstRun.outputs.size() ||
+      laterRun.inputs.size() != firstRun.inputs.size())
+    return makeError("the first run has other outputs than those after it");
+  for (auto [x, y] : llvm::zip_equal(laterValues, firstValues)) {
+    if (x.getType() != y.getType())
+      return makeError("the first run computes {0}, and those after it {1}; "
+                       "accepted: one type",
+                       y.getType().str(), x.getType().str());
+    later.getFunction().addResult("result", x);
+    first.getFunction().addResult("result", y);
+  }
+  std::shared_ptr<Body> laterBody = later.getAttr(),
+                        firstBody = first.getAttr();
+  GLOWISH_ASSIGN_OR_RETURN(
+      IfNode *node,
+      function.tryCreate<IfNode>("run", NodeValue(getFlag()), laterBody,
+                                 firstBody, later.getCaptures()));
+  std::vector<NodeValue> values;
+  for (unsigned i = 0; i < node->getNumResults(); ++i)
+    values.push_back(node->getResult(i));
+  saveOutputs(laterRun, values);
+  saveStates(llvm::ArrayRef(values).take_back(states.size()));
+  return true;
+}
+
+llvm::Expected<std::unique_ptr<Module>> PlannedImport::import() {
+  GLOWISH_RETURN_IF_ERROR(inputs.create());
+  createStates();
+  GLOWISH_ASSIGN_OR_RETURN(bool isRight, plan.hasFirstRun ? importWithFirstRun()
+                                                          : importOnce());
+  if (!isRight)
+    return nullptr;
+  eraseUnusedConstants(*module);
+  return std::move(module);
+}
+
+llvm::Expected<std::unique_ptr<Module>>
+glowish::importWithStates(const Program &program,
+                          const ImportOptions &options) {
+  AttributePlan plan;
+  constexpr int maxAttempts = 8;
+  for (int attempt = 0; attempt < maxAttempts; ++attempt) {
+    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module,
+                             PlannedImport(program, options, plan).import());
+    if (module)
+      return module;
+  }
+  return makeError("the attributes that it changes are others after each run");
+}

@@ -1,0 +1,91 @@
+//===- Values.cpp - Values of TorchScript during import -------------------===//
+
+#include "TorchScript/Values.h"
+
+using namespace glowish;
+
+std::string ScriptValue::describe() const {
+  struct Visitor {
+    std::string operator()(std::monostate) const { return "None"; }
+    std::string operator()(const std::shared_ptr<ScriptTensor> &tensor) const {
+      return "a tensor, " + tensor->getType().str();
+    }
+    std::string operator()(NodeValue) const {
+      return "a number that is known only when the model runs";
+    }
+    std::string operator()(int64_t number) const {
+      return llvm::formatv("the int {0}", number);
+    }
+    std::string operator()(double number) const {
+      return llvm::formatv("the float {0}", number);
+    }
+    std::string operator()(bool flag) const { return flag ? "True" : "False"; }
+    std::string operator()(const std::string &) const { return "a string"; }
+    std::string operator()(const std::shared_ptr<ScriptList> &list) const {
+      return llvm::formatv("a {0} of {1}", list->isTuple ? "tuple" : "list",
+                           list->elements.size());
+    }
+    std::string operator()(const std::shared_ptr<ScriptDict> &dict) const {
+      return llvm::formatv("a dictionary of {0}", dict->entries.size());
+    }
+    std::string operator()(const std::shared_ptr<ScriptObject> &object) const {
+      return "an object, " + object->type;
+    }
+    std::string operator()(ScriptIgnored) const { return "a device"; }
+  };
+  return std::visit(Visitor(), value);
+}
+
+static double getNumber(const ScriptValue &value) {
+  return value.isInt()        ? double(value.getInt())
+         : value.is<double>() ? value.get<double>()
+                              : double(value.get<bool>());
+}
+
+/// Whether two lists have the same elements.
+static std::optional<bool> areEqual(const ScriptList &x, const ScriptList &y) {
+  if (x.elements.size() != y.elements.size())
+    return false;
+  for (auto [own, other] : llvm::zip_equal(x.elements, y.elements)) {
+    std::optional<bool> same = areEqual(own, other);
+    if (!same || !*same)
+      return same;
+  }
+  return true;
+}
+
+std::optional<bool> glowish::areEqual(const ScriptValue &x,
+                                      const ScriptValue &y) {
+  if (x.isComputed() || y.isComputed() || x.isTensor() || y.isTensor())
+    return std::nullopt;
+  if (x.isInt() && y.isInt())
+    return x.getInt() == y.getInt();
+  if (x.isKnownNumber() && y.isKnownNumber())
+    return getNumber(x) == getNumber(y);
+  if (x.value.index() != y.value.index())
+    return false;
+  if (x.is<std::string>())
+    return x.get<std::string>() == y.get<std::string>();
+  if (x.isList())
+    return ::areEqual(x.getList(), y.getList());
+  if (x.isObject())
+    return &x.getObject() == &y.getObject();
+  if (x.isDict())
+    return &x.getDict() == &y.getDict() ? std::optional(true) : std::nullopt;
+  return true;
+}
+
+ScriptValue *ScriptDict::find(const ScriptValue &key) {
+  for (Entry &entry : entries)
+    if (areEqual(entry.key, key) == true)
+      return &entry.value;
+  return nullptr;
+}
+
+void ScriptJournal::rollBack(size_t mark) {
+  while (records.size() > mark) {
+    std::visit([](auto &record) { *record.cell = std::move(record.before); },
+               records.back());
+    records.pop_back();
+  }
+}

@@ -1,0 +1,206 @@
+//===- Values.h - Values of TorchScript during import -----------*- C++ -*-===//
+//
+// The importer executes a program with values of which all but the elements of
+// tensors, and what is computed of these, is known. Tensors, lists,
+// dictionaries and objects can be changed; a journal takes changes back.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GLOWISH_LIB_IMPORTER_TORCHSCRIPT_VALUES_H
+#define GLOWISH_LIB_IMPORTER_TORCHSCRIPT_VALUES_H
+
+#include "Aten/AtenOp.h"
+#include "TorchScript/Program.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace glowish {
+
+struct ScriptTensor;
+struct ScriptList;
+struct ScriptDict;
+struct ScriptObject;
+
+/// Devices, generators and the like, which don't change what is computed.
+struct ScriptIgnored {};
+
+/// A value of the program. A NodeValue is a number, a scalar that the graph
+/// computes.
+struct ScriptValue {
+  std::variant<std::monostate, std::shared_ptr<ScriptTensor>, NodeValue,
+               int64_t, double, bool, std::string, std::shared_ptr<ScriptList>,
+               std::shared_ptr<ScriptDict>, std::shared_ptr<ScriptObject>,
+               ScriptIgnored>
+      value;
+
+  ScriptValue() = default;
+  template <typename T>
+    requires(!std::is_same_v<std::remove_cvref_t<T>, ScriptValue>)
+  ScriptValue(T &&own) : value(std::forward<T>(own)) {}
+
+  template <typename T> bool is() const {
+    return std::holds_alternative<T>(value);
+  }
+  template <typename T> const T &get() const { return std::get<T>(value); }
+  bool isNone() const { return is<std::monostate>(); }
+  bool isInt() const { return is<int64_t>(); }
+  int64_t getInt() const { return get<int64_t>(); }
+  bool isTensor() const { return is<std::shared_ptr<ScriptTensor>>(); }
+  const std::shared_ptr<ScriptTensor> &getTensor() const {
+    return get<std::shared_ptr<ScriptTensor>>();
+  }
+  bool isList() const { return is<std::shared_ptr<ScriptList>>(); }
+  ScriptList &getList() const { return *get<std::shared_ptr<ScriptList>>(); }
+  bool isDict() const { return is<std::shared_ptr<ScriptDict>>(); }
+  ScriptDict &getDict() const { return *get<std::shared_ptr<ScriptDict>>(); }
+  bool isObject() const { return is<std::shared_ptr<ScriptObject>>(); }
+  ScriptObject &getObject() const {
+    return *get<std::shared_ptr<ScriptObject>>();
+  }
+  /// Whether it is an int, a float or a bool that is known.
+  bool isKnownNumber() const { return isInt() || is<double>() || is<bool>(); }
+  /// Whether it is a number that the graph computes.
+  bool isComputed() const { return is<NodeValue>(); }
+
+  /// For messages: "a tensor", "the int 3".
+  std::string describe() const;
+};
+
+/// Memory that tensors share: the newest elements, as a value of the function
+/// that is being imported or of one around it.
+struct ScriptStorage {
+  /// When it was made, and when it got these elements.
+  uint64_t birth = 0, version = 0;
+  NodeValue value = {};
+  /// The name of the attribute or the input that it is; empty for others.
+  std::string name = {};
+  /// Whether PyTorch is known to have its elements in row-major order.
+  bool isDense = false;
+  struct Other {
+    std::shared_ptr<ScriptStorage> storage;
+    uint64_t version;
+  };
+  /// Storages that may be the same memory, with what they had at first.
+  std::vector<Other> mayShare = {};
+  /// Whether what may be the same memory was written.
+  bool isConflicting = false;
+};
+
+/// An operator that makes a tensor of others' memory.
+struct ScriptView {
+  const RegisteredAtenOp *op = nullptr;
+  /// In the order of its schema; that at `self` is another tensor each time.
+  AtenValue::List arguments = {};
+  unsigned self = 0;
+  /// The position in the list that it returns.
+  std::optional<size_t> element = {};
+  /// Set for `tensor.select(axis, index)` with an index that the graph
+  /// computes, int64 and not negative; there is no operator then.
+  NodeValue index = {};
+  int64_t axis = 0;
+  /// Whether the operator may have copied the elements: that depends on their
+  /// order in memory.
+  bool mayCopy = false;
+};
+
+/// A tensor: all of a storage, or a view of another tensor.
+struct ScriptTensor {
+  uint64_t birth = 0;
+  /// Null for a view.
+  std::shared_ptr<ScriptStorage> storage = {};
+  /// Null unless it is a view.
+  std::shared_ptr<ScriptTensor> base = {};
+  ScriptView view = {};
+  /// The elements of a view when its storage had \c version.
+  NodeValue value = {};
+  uint64_t version = 0;
+  /// Whether a view is known to be in row-major order without gaps.
+  bool isDense = false;
+
+  ScriptStorage &getStorage() const {
+    const ScriptTensor *root = this;
+    while (root->base)
+      root = root->base.get();
+    return *root->storage;
+  }
+  /// What it was last known as; elements may have changed since.
+  const Type &getType() const {
+    return (base ? value : storage->value).getType();
+  }
+};
+
+/// A list or a tuple.
+struct ScriptList {
+  uint64_t birth = 0;
+  std::vector<ScriptValue> elements = {};
+  bool isTuple = false;
+  /// The fields of a tuple that has names.
+  std::vector<std::string> names = {};
+};
+
+/// A dictionary, in the order of insertion.
+struct ScriptDict {
+  struct Entry {
+    ScriptValue key, value;
+  };
+  uint64_t birth = 0;
+  std::vector<Entry> entries = {};
+
+  ScriptValue *find(const ScriptValue &key);
+};
+
+/// A module or an instance of another class.
+struct ScriptObject {
+  uint64_t birth = 0;
+  /// What the archive has of it; null for objects that the program makes.
+  const torchscript::ProgramObject *stored = nullptr;
+  std::string type = {};
+  /// Those that were read or set.
+  using Attributes = llvm::MapVector<std::string, ScriptValue,
+                                     std::map<std::string, unsigned>>;
+  Attributes attributes = {};
+  /// Those that the archive states, as they were before the program ran.
+  Attributes before = {};
+};
+
+/// Whether two values that are known are equal; null if that isn't known.
+std::optional<bool> areEqual(const ScriptValue &x, const ScriptValue &y);
+
+/// Remembers what was changed, and takes it back.
+class ScriptJournal {
+public:
+  /// A point to go back to. All that exists then is older than what follows.
+  size_t mark() const { return records.size(); }
+  /// Must be called before \p cell is changed.
+  template <typename T> void save(const std::shared_ptr<T> &cell) {
+    records.push_back(Record<T>{cell, *cell});
+  }
+  /// Takes back all changes since \p mark.
+  void rollBack(size_t mark);
+  /// What was changed since \p mark and is not younger than \p birth, each
+  /// once, in the order of changes.
+  template <typename T>
+  std::vector<std::shared_ptr<T>> getChanged(size_t mark,
+                                             uint64_t birth) const {
+    std::vector<std::shared_ptr<T>> changed;
+    for (size_t i = mark; i < records.size(); ++i)
+      if (auto *record = std::get_if<Record<T>>(&records[i]))
+        if (record->cell->birth <= birth &&
+            !llvm::is_contained(changed, record->cell))
+          changed.push_back(record->cell);
+    return changed;
+  }
+
+private:
+  template <typename T> struct Record {
+    std::shared_ptr<T> cell;
+    T before;
+  };
+  std::vector<std::variant<Record<ScriptStorage>, Record<ScriptTensor>,
+                           Record<ScriptList>, Record<ScriptDict>,
+                           Record<ScriptObject>>>
+      records;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_TORCHSCRIPT_VALUES_H
