@@ -41,6 +41,8 @@ add_link_options(-fuse-ld=lld)
 
 find_package(LLVM 19.1 REQUIRED CONFIG HINTS /usr/lib/llvm-19/lib/cmake/llvm)
 find_package(Protobuf REQUIRED)
+# Archives of PyTorch's programs.
+find_library(LIBZIP zip REQUIRED)
 find_library(ONNX_PROTO_LIBRARY onnx_proto REQUIRED)
 find_library(ONNX_LIBRARY onnx REQUIRED)
 

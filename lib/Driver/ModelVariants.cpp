@@ -138,9 +138,9 @@ llvm::Error ModelVariants::open(llvm::StringRef modelPath,
   if (hasSymbols()) {
     bool isText = modelPath.ends_with(".graph");
     const ModelFormat &format = getModelFormat(modelPath);
-    if (isText || !format.hasSymbols)
-      return makeError("'{0}': several values of '{1}' need an ONNX model; a "
-                       "{2} has no symbolic dimensions",
+    if (isText || !format.hasVariants)
+      return makeError("'{0}': several values of '{1}' need an ONNX model; "
+                       "this is a {2}",
                        path, symbols.front().name,
                        isText ? "text form" : format.name.str() + " model");
     GLOWISH_ASSIGN_OR_RETURN(model, OnnxModel::read(path));

@@ -119,7 +119,7 @@ static llvm::Error checkEffect(llvm::StringRef path, bool isText) {
                        "has no symbolic dimensions; -model-input states the "
                        "types of its inputs",
                        symbols.front(), path, format.name);
-    if (!format.hasSymbols && !states.empty())
+    if (!format.hasVariants && !states.empty())
       return makeError("-state={0}: '{1}' is a {2} model; accepted: ONNX "
                        "models",
                        states.front(), path, format.name);

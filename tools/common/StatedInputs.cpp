@@ -38,7 +38,7 @@ readTypedModel(llvm::StringRef path, const ImportOptions &options,
 llvm::Expected<std::vector<OnnxModel::StatedInput>>
 glowish::readStatedInputs(llvm::StringRef path, const ImportOptions &options,
                           llvm::StringRef function) {
-  if (!path.ends_with(".graph") && getModelFormat(path).hasSymbols) {
+  if (!path.ends_with(".graph") && getModelFormat(path).hasVariants) {
     GLOWISH_ASSIGN_OR_RETURN(OnnxModel model, OnnxModel::read(path));
     return model.getStatedInputs(options);
   }

@@ -17,9 +17,11 @@ struct ModelFormat {
   /// Imports the model at \p path as a module with one function, "main".
   llvm::Expected<std::unique_ptr<Module>> (*import)(
       llvm::StringRef path, const ImportOptions &options);
-  /// Whether models may have symbolic dimensions, and outputs that become
-  /// states by their names.
+  /// Whether models may have symbolic dimensions, which options give values.
   bool hasSymbols = false;
+  /// Whether symbols may also have several values or ranges, so that there are
+  /// several programs of a model, and outputs become states by their names.
+  bool hasVariants = false;
 };
 
 /// Registers a format, in the file of its importer, as a static object.

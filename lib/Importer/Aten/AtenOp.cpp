@@ -60,10 +60,32 @@ AtenOp::AtenOp(Function &function, llvm::StringRef name,
                AtenContext &context)
     : NodeBuilder(function, name), schema(schema),
       arguments(std::move(arguments)), results(schema.results.size()),
-      context(context) {}
+      context(context) {
+  assert(this->arguments.size() == schema.arguments.size());
+  convertNumbers();
+}
+
+/// Programs write numbers in the place of tensors without dimensions; a float
+/// is a double where other tensors are.
+void AtenOp::convertNumbers() {
+  bool isDouble = llvm::any_of(arguments, [](const AtenValue &value) {
+    return value.isTensor() &&
+           value.get<NodeValue>().getElemKind() == ElemKind::Double;
+  });
+  for (auto [argument, value] : llvm::zip_equal(schema.arguments, arguments)) {
+    if (argument.type.base != Base::Tensor || argument.type.isList)
+      continue;
+    if (value.is<int64_t>())
+      value = AtenValue(ints(ElemKind::Int64, {}, {value.get<int64_t>()}));
+    else if (value.is<bool>())
+      value = AtenValue(scalar(ElemKind::Bool, value.getNumber()));
+    else if (value.is<double>())
+      value = AtenValue(scalar(isDouble ? ElemKind::Double : ElemKind::Float,
+                               value.getNumber()));
+  }
+}
 
 llvm::Error AtenOp::checkArguments() const {
-  assert(arguments.size() == schema.arguments.size());
   for (auto [argument, value] : llvm::zip_equal(schema.arguments, arguments))
     if (!argument.type.accepts(value))
       return makeError("argument '{0}' is {1}; accepted: {2}, known when the "

@@ -109,6 +109,7 @@ public:
   NodeValue ints(ElemKind kind, DimsRef shape, llvm::ArrayRef<int64_t> values);
 
 private:
+  void convertNumbers();
   llvm::Expected<NodeValue> create(NodeDraft draft) override;
   llvm::Error checkConstant(const Type &type) override {
     return context.budget.check(type.getSizeInBytes());

@@ -150,4 +150,5 @@ glowish::importOnnx(llvm::ArrayRef<uint8_t> bytes, llvm::StringRef name,
 static const ModelFormatRegistration format({.name = "ONNX",
                                              .isPath = nullptr,
                                              .import = importOnnxFile,
-                                             .hasSymbols = true});
+                                             .hasSymbols = true,
+                                             .hasVariants = true});

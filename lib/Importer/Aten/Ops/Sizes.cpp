@@ -1,0 +1,37 @@
+//===- Sizes.cpp - Extents, and checks of what is known -------------------===//
+
+#include "Aten/AtenOp.h"
+
+using namespace glowish;
+
+static llvm::Error importSymSize(AtenOp &op) {
+  if (op.getRank("self") == 0)
+    return op.refuse("self", "rank 1 and more");
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));
+  return op.setResult(AtenValue(op.getShape("self")[axis]));
+}
+
+static llvm::Error importSymNumel(AtenOp &op) {
+  return op.setResult(AtenValue(op.tensor("self").getType().getNumElements()));
+}
+
+/// What was checked when the program was exported.
+static llvm::Error importNothing(AtenOp & /*op*/) {
+  return llvm::Error::success();
+}
+
+static AtenOperators symSizeOp(importSymSize,
+                               {"sym_size.int(Tensor self, int dim) -> int"});
+static AtenOperators symNumelOp(importSymNumel,
+                                {"sym_numel(Tensor self) -> int"});
+static AtenOperators nothingOp(
+    importNothing,
+    {"_assert_scalar(Scalar self, str assert_msg) -> ()",
+     "_assert_async(Tensor self) -> ()",
+     "_assert_async.msg(Tensor self, str assert_msg) -> ()",
+     "_assert_tensor_metadata(Tensor a, int[]? size=None, int[]? stride=None, "
+     "ScalarType? dtype=None, *, Device? device=None, Layout? layout=None) -> "
+     "()",
+     "sym_constrain_range(Scalar size, *, int? min=None, int? max=None) -> ()",
+     "sym_constrain_range_for_size(Scalar size, *, int? min=None, int? "
+     "max=None) -> ()"});

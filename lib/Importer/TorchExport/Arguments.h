@@ -1,0 +1,37 @@
+//===- Arguments.h - Values that nodes of exported programs have -*- C++ -*-==//
+
+#ifndef GLOWISH_LIB_IMPORTER_TORCHEXPORT_ARGUMENTS_H
+#define GLOWISH_LIB_IMPORTER_TORCHEXPORT_ARGUMENTS_H
+
+#include "Aten/Value.h"
+#include "TorchExport/Json.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace glowish {
+
+/// The values of a graph, by name.
+class ExportedValues {
+public:
+  llvm::Expected<AtenValue> get(llvm::StringRef name) const;
+  void set(llvm::StringRef name, AtenValue value) {
+    values[name] = std::move(value);
+  }
+  bool has(llvm::StringRef name) const { return values.contains(name); }
+
+  /// The value of an Argument of the schema, a union. Devices, layouts and
+  /// memory formats are None.
+  llvm::Expected<AtenValue> read(const llvm::json::Value &argument) const;
+  llvm::Expected<AtenValue> read(const JsonMember &member) const;
+
+private:
+  llvm::StringMap<AtenValue> values;
+};
+
+/// The names that an Argument has as a result: one of a tensor or number, those
+/// of a list.
+llvm::Expected<std::vector<std::string>>
+readResultNames(const JsonMember &member);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_TORCHEXPORT_ARGUMENTS_H

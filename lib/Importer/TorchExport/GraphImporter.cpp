@@ -1,0 +1,280 @@
+//===- GraphImporter.cpp - Graphs of exported programs --------------------===//
+
+#include "TorchExport/GraphImporter.h"
+#include "Common/Messages.h"
+#include "TorchExport/Symbols.h"
+#include "TorchExport/Weights.h"
+
+using namespace glowish;
+namespace json = llvm::json;
+
+//===- Types --------------------------------------------------------------===//
+
+llvm::Expected<std::optional<Type>>
+glowish::readTensorMeta(const json::Object &meta,
+                        const std::map<std::string, int64_t> &symbols) {
+  GLOWISH_ASSIGN_OR_RETURN(int64_t number, getInteger(meta, "dtype"));
+  GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, getExportedKind(number));
+  GLOWISH_ASSIGN_OR_RETURN(const json::Array *sizes, getArray(meta, "sizes"));
+  Dims shape;
+  for (const json::Value &size : *sizes) {
+    GLOWISH_ASSIGN_OR_RETURN(JsonMember member, getMember(size));
+    if (auto extent = member.value->getAsInteger()) {
+      shape.push_back(*extent);
+      continue;
+    }
+    const json::Object *expression = member.value->getAsObject();
+    std::optional<std::string> text;
+    if (expression && expression->getString("expr_str"))
+      text = readSymbolicExtent(*expression->getString("expr_str"));
+    if (!text)
+      return std::nullopt;
+    GLOWISH_ASSIGN_OR_RETURN(std::optional<int64_t> extent,
+                             evaluateDim(*text, symbols));
+    if (!extent)
+      return std::nullopt;
+    shape.push_back(*extent);
+  }
+  GLOWISH_RETURN_IF_ERROR(checkShape(kind, shape));
+  return Type(kind, shape);
+}
+
+//===- Targets ------------------------------------------------------------===//
+
+/// "torch.ops.aten.add.Tensor" as ATen's table has it: "add.Tensor".
+static std::string getOperatorName(llvm::StringRef target) {
+  target.consume_front("torch.ops.");
+  auto [space, name] = target.split('.');
+  name.consume_back(".default");
+  return space == "aten" ? name.str() : (space + "::" + name).str();
+}
+
+llvm::Expected<std::vector<std::string>>
+glowish::findUnsupported(const json::Object &graph) {
+  std::vector<std::string> lines;
+  std::vector<const json::Object *> graphs = {&graph};
+  for (size_t next = 0; next < graphs.size(); ++next) {
+    GLOWISH_ASSIGN_OR_RETURN(const json::Array *nodes,
+                             getArray(*graphs[next], "nodes"));
+    for (const json::Value &value : *nodes) {
+      GLOWISH_ASSIGN_OR_RETURN(const json::Object *node, asObject(value));
+      GLOWISH_ASSIGN_OR_RETURN(llvm::StringRef target,
+                               getString(*node, "target"));
+      if (!findAtenOperator(getOperatorName(target)) &&
+          !isPythonOperator(target) && !isHigherOrder(target)) {
+        lines.push_back(
+            describeNode(node->getString("name").value_or(""), target));
+        continue;
+      }
+      if (const json::Array *inputs = node->getArray("inputs"))
+        for (const json::Value &input : *inputs)
+          if (const json::Object *object = input.getAsObject())
+            if (const json::Object *argument = object->getObject("arg"))
+              if (const json::Object *own = argument->getObject("as_graph"))
+                if (const json::Object *inner = own->getObject("graph"))
+                  graphs.push_back(inner);
+    }
+  }
+  return lines;
+}
+
+//===- Nodes --------------------------------------------------------------===//
+
+namespace {
+
+/// An argument of a node.
+struct NamedArgument {
+  llvm::StringRef name;
+  JsonMember value;
+};
+
+} // namespace
+
+static llvm::Expected<std::vector<NamedArgument>>
+readArguments(const json::Object &node) {
+  GLOWISH_ASSIGN_OR_RETURN(const json::Array *inputs, getArray(node, "inputs"));
+  std::vector<NamedArgument> arguments;
+  for (const json::Value &value : *inputs) {
+    GLOWISH_ASSIGN_OR_RETURN(const json::Object *input, asObject(value));
+    GLOWISH_ASSIGN_OR_RETURN(llvm::StringRef name, getString(*input, "name"));
+    GLOWISH_ASSIGN_OR_RETURN(const json::Object *argument,
+                             getObject(*input, "arg"));
+    GLOWISH_ASSIGN_OR_RETURN(JsonMember member, getMember(*argument));
+    arguments.push_back({name, member});
+  }
+  return arguments;
+}
+
+llvm::Expected<AtenValue::List>
+ExportedGraph::runAten(const json::Object &node, const RegisteredAtenOp &op,
+                       llvm::StringRef name) {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<NamedArgument> stated,
+                           readArguments(node));
+  const AtenSchema &schema = op.schema;
+  AtenValue::List arguments(schema.arguments.size());
+  std::vector<bool> isSet(schema.arguments.size());
+  for (const NamedArgument &argument : stated) {
+    std::optional<unsigned> index = schema.findArgument(argument.name);
+    if (!index)
+      return makeError("it has the argument {0}; accepted: those of the "
+                       "operator",
+                       quote(argument.name));
+    GLOWISH_ASSIGN_OR_RETURN(arguments[*index], values.read(argument.value));
+    isSet[*index] = true;
+  }
+  for (auto [i, argument] : llvm::enumerate(schema.arguments)) {
+    if (isSet[i])
+      continue;
+    if (!argument.fallback)
+      return makeError("it has no argument {0}", quote(argument.name));
+    arguments[i] = *argument.fallback;
+  }
+  return importAtenOperator(op, function, name, std::move(arguments),
+                            context.aten);
+}
+
+llvm::Expected<AtenValue::List> ExportedGraph::runNode(const json::Object &node,
+                                                       llvm::StringRef target,
+                                                       llvm::StringRef name) {
+  if (const RegisteredAtenOp *op = findAtenOperator(getOperatorName(target)))
+    return runAten(node, *op, name);
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<NamedArgument> stated,
+                           readArguments(node));
+  if (isPythonOperator(target)) {
+    AtenValue::List arguments;
+    for (const NamedArgument &argument : stated) {
+      GLOWISH_ASSIGN_OR_RETURN(AtenValue value, values.read(argument.value));
+      arguments.push_back(std::move(value));
+    }
+    GLOWISH_ASSIGN_OR_RETURN(AtenValue result,
+                             runPythonOperator(target, arguments));
+    return AtenValue::List{std::move(result)};
+  }
+  std::vector<HigherOrderArgument> arguments;
+  for (const NamedArgument &argument : stated) {
+    HigherOrderArgument &own = arguments.emplace_back();
+    if (argument.value.name == "as_graph") {
+      GLOWISH_ASSIGN_OR_RETURN(const json::Object *object,
+                               asObject(*argument.value.value));
+      GLOWISH_ASSIGN_OR_RETURN(own.graph, getObject(*object, "graph"));
+    } else {
+      GLOWISH_ASSIGN_OR_RETURN(own.value, values.read(argument.value));
+    }
+  }
+  return runHigherOrder(target, name, std::move(arguments), function, context);
+}
+
+/// An error unless \p value is what the file states of \p name.
+llvm::Error ExportedGraph::checkType(llvm::StringRef name,
+                                     const AtenValue &value) const {
+  const json::Object *all = graph.getObject("tensor_values");
+  const json::Object *meta = all ? all->getObject(name) : nullptr;
+  if (!meta || !value.isTensor())
+    return llvm::Error::success();
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<Type> stated,
+                           readTensorMeta(*meta, context.symbols));
+  const Type &type = value.get<NodeValue>().getType();
+  if (stated && *stated != type)
+    return makeError("the result {0} would be {1}, and the file states {2}",
+                     quote(name), type.str(), stated->str());
+  return llvm::Error::success();
+}
+
+llvm::Error ExportedGraph::setResults(const json::Object &node,
+                                      AtenValue::List results) {
+  GLOWISH_ASSIGN_OR_RETURN(const json::Array *outputs,
+                           getArray(node, "outputs"));
+  // An operator with several results may have one output, their list.
+  if (outputs->size() == 1 && results.size() > 1) {
+    AtenValue::List list = std::move(results);
+    results = {AtenValue(std::move(list))};
+  }
+  for (auto [i, output] : llvm::enumerate(*outputs)) {
+    GLOWISH_ASSIGN_OR_RETURN(JsonMember member, getMember(output));
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> names,
+                             readResultNames(member));
+    if (names.empty())
+      continue;
+    if (i >= results.size())
+      return makeError("the file has output {0}, and the operator {1} results",
+                       i, results.size());
+    AtenValue::List own;
+    if (results[i].is<AtenValue::List>())
+      own = results[i].get<AtenValue::List>();
+    else
+      own.push_back(results[i]);
+    if (own.size() != names.size())
+      return makeError("output {0} has {1} names for {2} values", i,
+                       names.size(), own.size());
+    for (auto [name, value] : llvm::zip_equal(names, own)) {
+      GLOWISH_RETURN_IF_ERROR(checkType(name, value));
+      // Results that nothing computes may be named and not used.
+      if (!value.isNone())
+        values.set(name, value);
+    }
+  }
+  return llvm::Error::success();
+}
+
+/// That of the node, or in older files that of its first result.
+static llvm::Expected<std::string> getNodeName(const json::Object &node) {
+  if (auto name = node.getString("name"))
+    return name->str();
+  GLOWISH_ASSIGN_OR_RETURN(const json::Array *outputs,
+                           getArray(node, "outputs"));
+  for (const json::Value &output : *outputs) {
+    GLOWISH_ASSIGN_OR_RETURN(JsonMember member, getMember(output));
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> names,
+                             readResultNames(member));
+    if (!names.empty())
+      return names.front();
+  }
+  return "node";
+}
+
+llvm::Error ExportedGraph::importNode(const json::Object &node) {
+  GLOWISH_ASSIGN_OR_RETURN(llvm::StringRef target, getString(node, "target"));
+  GLOWISH_ASSIGN_OR_RETURN(std::string name, getNodeName(node));
+  auto run = [&]() -> llvm::Error {
+    GLOWISH_RETURN_IF_ERROR(context.budget.take(1));
+    GLOWISH_ASSIGN_OR_RETURN(AtenValue::List results,
+                             runNode(node, target, name));
+    return setResults(node, std::move(results));
+  };
+  if (llvm::Error error = run())
+    return addContext(std::move(error), describeNode(name, target) + ": ");
+  return llvm::Error::success();
+}
+
+llvm::Error ExportedGraph::importNodes() {
+  GLOWISH_ASSIGN_OR_RETURN(const json::Array *nodes, getArray(graph, "nodes"));
+  for (const json::Value &value : *nodes) {
+    GLOWISH_ASSIGN_OR_RETURN(const json::Object *node, asObject(value));
+    GLOWISH_RETURN_IF_ERROR(importNode(*node));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<AtenValue::List> ExportedGraph::import(AtenValue::List inputs) {
+  GLOWISH_ASSIGN_OR_RETURN(const json::Array *stated,
+                           getArray(graph, "inputs"));
+  if (stated->size() != inputs.size())
+    return makeError("a graph has {0} inputs and gets {1}", stated->size(),
+                     inputs.size());
+  for (auto [i, value] : llvm::enumerate(*stated)) {
+    GLOWISH_ASSIGN_OR_RETURN(JsonMember member, getMember(value));
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> names,
+                             readResultNames(member));
+    if (names.size() == 1)
+      values.set(names.front(), inputs[i]);
+  }
+  GLOWISH_RETURN_IF_ERROR(importNodes());
+  GLOWISH_ASSIGN_OR_RETURN(const json::Array *outputs,
+                           getArray(graph, "outputs"));
+  AtenValue::List results;
+  for (const json::Value &output : *outputs) {
+    GLOWISH_ASSIGN_OR_RETURN(AtenValue value, values.read(output));
+    results.push_back(std::move(value));
+  }
+  return results;
+}

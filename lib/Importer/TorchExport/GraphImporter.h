@@ -1,0 +1,84 @@
+//===- GraphImporter.h - Graphs of exported programs ------------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IMPORTER_TORCHEXPORT_GRAPHIMPORTER_H
+#define GLOWISH_LIB_IMPORTER_TORCHEXPORT_GRAPHIMPORTER_H
+
+#include "Aten/AtenOp.h"
+#include "Common/OpenBody.h"
+#include "TorchExport/Arguments.h"
+#include "glowish/Importer/ImportOptions.h"
+
+namespace glowish {
+
+/// State shared by the graphs of a program.
+struct ExportedContext {
+  AtenContext aten;
+  const ImportOptions &options;
+  /// The values of symbols.
+  std::map<std::string, int64_t> symbols;
+  SubgraphBudget budget = {};
+};
+
+/// The type that a TensorMeta states; nothing if an extent is not known.
+llvm::Expected<std::optional<Type>>
+readTensorMeta(const llvm::json::Object &meta,
+               const std::map<std::string, int64_t> &symbols);
+
+/// Imports the nodes of a graph to a function: that of the model, or a body of
+/// a branch or loop.
+class ExportedGraph {
+public:
+  ExportedGraph(const llvm::json::Object &graph, Function &function,
+                ExportedContext &context)
+      : graph(graph), function(function), context(context) {}
+
+  /// Sets the graph's inputs to \p inputs, imports the nodes, and returns the
+  /// outputs.
+  llvm::Expected<AtenValue::List> import(AtenValue::List inputs);
+
+  ExportedValues &getValues() { return values; }
+  llvm::Error importNodes();
+
+private:
+  llvm::Error importNode(const llvm::json::Object &node);
+  llvm::Expected<AtenValue::List> runNode(const llvm::json::Object &node,
+                                          llvm::StringRef target,
+                                          llvm::StringRef name);
+  llvm::Expected<AtenValue::List> runAten(const llvm::json::Object &node,
+                                          const RegisteredAtenOp &op,
+                                          llvm::StringRef name);
+  llvm::Error setResults(const llvm::json::Object &node,
+                         AtenValue::List results);
+  llvm::Error checkType(llvm::StringRef name, const AtenValue &value) const;
+
+  const llvm::json::Object &graph;
+  Function &function;
+  ExportedContext &context;
+  ExportedValues values;
+};
+
+/// The operators that a program has and no translation: each "node ..." once.
+llvm::Expected<std::vector<std::string>>
+findUnsupported(const llvm::json::Object &graph);
+
+/// An operator of Python on numbers: "_operator.add", "math.floor".
+bool isPythonOperator(llvm::StringRef target);
+llvm::Expected<AtenValue> runPythonOperator(llvm::StringRef target,
+                                            const AtenValue::List &arguments);
+
+/// An argument of an operator that takes graphs: a graph or a value.
+struct HigherOrderArgument {
+  const llvm::json::Object *graph = nullptr;
+  AtenValue value = {};
+};
+/// Whether \p target takes graphs and is supported: cond, while_loop, and
+/// wrappers that run one.
+bool isHigherOrder(llvm::StringRef target);
+llvm::Expected<AtenValue::List>
+runHigherOrder(llvm::StringRef target, llvm::StringRef name,
+               std::vector<HigherOrderArgument> arguments, Function &function,
+               ExportedContext &context);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_TORCHEXPORT_GRAPHIMPORTER_H

@@ -1,0 +1,91 @@
+//===- Json.cpp - Fields of JSON objects ----------------------------------===//
+
+#include "TorchExport/Json.h"
+#include "Common/Messages.h"
+#include "glowish/Support/Error.h"
+
+using namespace glowish;
+namespace json = llvm::json;
+
+/// Graphs of branches and loops nest a few times; the parser recurses.
+static constexpr int maxDepth = 500;
+
+/// An error if brackets outside of strings nest deeper.
+static llvm::Error checkDepth(llvm::StringRef text) {
+  int depth = 0;
+  bool isString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (isString) {
+      if (c == '\\')
+        ++i;
+      isString = c != '"';
+      continue;
+    }
+    if (c == '"')
+      isString = true;
+    if (c == '{' || c == '[')
+      ++depth;
+    if (c == '}' || c == ']')
+      --depth;
+    if (depth > maxDepth)
+      return makeError("it nests deeper than {0} levels", maxDepth);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<json::Value> glowish::parseJson(llvm::StringRef text) {
+  GLOWISH_RETURN_IF_ERROR(checkDepth(text));
+  return json::parse(text);
+}
+
+static llvm::Error refuseField(llvm::StringRef key, llvm::StringRef type) {
+  return makeError("the field {0} is absent or no {1}", quote(key), type);
+}
+
+llvm::Expected<const json::Object *>
+glowish::getObject(const json::Object &object, llvm::StringRef key) {
+  if (const json::Object *value = object.getObject(key))
+    return value;
+  return refuseField(key, "object");
+}
+
+llvm::Expected<const json::Array *>
+glowish::getArray(const json::Object &object, llvm::StringRef key) {
+  if (const json::Array *value = object.getArray(key))
+    return value;
+  return refuseField(key, "array");
+}
+
+llvm::Expected<llvm::StringRef> glowish::getString(const json::Object &object,
+                                                   llvm::StringRef key) {
+  if (auto value = object.getString(key))
+    return *value;
+  return refuseField(key, "string");
+}
+
+llvm::Expected<int64_t> glowish::getInteger(const json::Object &object,
+                                            llvm::StringRef key) {
+  if (auto value = object.getInteger(key))
+    return *value;
+  return refuseField(key, "integer");
+}
+
+llvm::Expected<const json::Object *>
+glowish::asObject(const json::Value &value) {
+  if (const json::Object *object = value.getAsObject())
+    return object;
+  return makeError("an element of an array is no object");
+}
+
+llvm::Expected<JsonMember> glowish::getMember(const json::Object &object) {
+  for (const auto &[key, member] : object)
+    if (member.kind() != json::Value::Null)
+      return JsonMember{key, &member};
+  return makeError("a union has no member");
+}
+
+llvm::Expected<JsonMember> glowish::getMember(const json::Value &value) {
+  GLOWISH_ASSIGN_OR_RETURN(const json::Object *object, asObject(value));
+  return getMember(*object);
+}

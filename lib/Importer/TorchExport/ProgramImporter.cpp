@@ -1,0 +1,487 @@
+//===- ProgramImporter.cpp - Convert exported programs to a function ------===//
+
+#include "Common/Messages.h"
+#include "Common/StateSet.h"
+#include "TorchExport/Archive.h"
+#include "TorchExport/GraphImporter.h"
+#include "TorchExport/Symbols.h"
+#include "TorchExport/Weights.h"
+#include "glowish/Importer/ModelFormat.h"
+#include "glowish/Importer/TorchExport.h"
+
+using namespace glowish;
+namespace json = llvm::json;
+
+/// The version of the schema that is read; others may mean anything.
+static constexpr int64_t schemaVersion = 8;
+
+namespace {
+
+/// An input or output of the graph: what it is, and its name in the graph.
+struct Binding {
+  /// "user_input", "parameter", "buffer_mutation", ...
+  std::string role;
+  /// The name of the value; empty if it has none.
+  std::string value;
+  /// That of the parameter, buffer, constant or input that it belongs to.
+  std::string owner;
+  /// The Argument of a user's input or output.
+  const json::Object *argument = nullptr;
+};
+
+class ProgramImporter {
+public:
+  ProgramImporter(const json::Object &program, TorchWeights &weights,
+                  const ImportOptions &options)
+      : program(program), weights(weights), options(options),
+        module(std::make_unique<Module>("model")),
+        function(*module->createFunction("main")), states(function),
+        context{.aten = {.budget = budget,
+                         .evaluate = options.evaluate,
+                         .report = report,
+                         .isTraining = options.variables != nullptr},
+                .options = options,
+                .symbols = options.symbols} {}
+
+  llvm::Expected<std::unique_ptr<Module>> import();
+
+private:
+  llvm::Error readSignature();
+  llvm::Error bindSymbols();
+  llvm::Error checkSymbols() const;
+  const Type *findGiven(llvm::StringRef name, size_t position) const;
+  llvm::Expected<Type> getInputType(const Binding &input,
+                                    size_t position) const;
+  llvm::Expected<AtenValue> createUserInput(const Binding &input,
+                                            size_t position);
+  llvm::Expected<AtenValue> createTensor(const Binding &input);
+  llvm::Error createInputs();
+  llvm::Error saveOutputs();
+  llvm::Error saveOutput(const Binding &output, const AtenValue &value);
+  bool isChanged(llvm::StringRef owner, llvm::StringRef role) const;
+  std::string getUniqueName(llvm::StringRef name) const;
+  std::vector<std::string> getUserInputs() const;
+
+  const json::Object &program;
+  TorchWeights &weights;
+  const ImportOptions &options;
+  std::unique_ptr<Module> module;
+  Function &function;
+  StateSet states;
+  FoldingBudget budget;
+  std::function<llvm::Error(llvm::StringRef)> report =
+      [this](llvm::StringRef line) { return options.report(line); };
+  ExportedContext context;
+  const json::Object *graph = nullptr;
+  std::vector<Binding> inputs, outputs;
+  std::optional<ExportedGraph> importer;
+};
+
+} // namespace
+
+//===- Signature ----------------------------------------------------------===//
+
+/// One spec: a union of a role and its fields.
+static llvm::Expected<Binding> readBinding(const json::Value &spec) {
+  GLOWISH_ASSIGN_OR_RETURN(JsonMember member, getMember(spec));
+  const json::Object *fields = member.value->getAsObject();
+  if (!fields)
+    return makeError("the signature has {0} without fields",
+                     quote(member.name));
+  Binding binding;
+  binding.role = member.name.str();
+  for (llvm::StringRef key : {"parameter_name", "buffer_name",
+                              "tensor_constant_name", "user_input_name"})
+    if (auto owner = fields->getString(key))
+      binding.owner = owner->str();
+  if (auto name = fields->getString("name"))
+    binding.value = name->str();
+  const json::Object *argument = fields->getObject("arg");
+  if (!argument)
+    return binding;
+  if (auto name = argument->getString("name")) {
+    binding.value = name->str();
+    return binding;
+  }
+  binding.argument = argument;
+  GLOWISH_ASSIGN_OR_RETURN(JsonMember value, getMember(*argument));
+  if (const json::Object *object = value.value->getAsObject())
+    for (llvm::StringRef key : {"name", "as_name"})
+      if (auto name = object->getString(key))
+        binding.value = name->str();
+  return binding;
+}
+
+llvm::Error ProgramImporter::readSignature() {
+  GLOWISH_ASSIGN_OR_RETURN(const json::Object *graphModule,
+                           getObject(program, "graph_module"));
+  GLOWISH_ASSIGN_OR_RETURN(graph, getObject(*graphModule, "graph"));
+  GLOWISH_ASSIGN_OR_RETURN(const json::Object *signature,
+                           getObject(*graphModule, "signature"));
+  for (auto [key, list] : {std::pair("input_specs", &inputs),
+                           std::pair("output_specs", &outputs)}) {
+    GLOWISH_ASSIGN_OR_RETURN(const json::Array *specs,
+                             getArray(*signature, key));
+    for (const json::Value &spec : *specs) {
+      GLOWISH_ASSIGN_OR_RETURN(Binding binding, readBinding(spec));
+      list->push_back(std::move(binding));
+    }
+  }
+  static constexpr llvm::StringLiteral known[] = {
+      "user_input",          "parameter",   "buffer",
+      "tensor_constant",     "user_output", "buffer_mutation",
+      "user_input_mutation", "loss_output", "constant_input"};
+  for (const Binding &binding : llvm::concat<Binding>(inputs, outputs))
+    if (!llvm::is_contained(known, llvm::StringRef(binding.role)))
+      return makeError("the signature has {0}; accepted: tensors, numbers, "
+                       "parameters, buffers and changes of buffers and inputs",
+                       quote(binding.role));
+  return llvm::Error::success();
+}
+
+std::vector<std::string> ProgramImporter::getUserInputs() const {
+  std::vector<std::string> names;
+  for (const Binding &input : inputs)
+    if (input.role == "user_input" && !input.value.empty())
+      names.push_back(input.value);
+  return names;
+}
+
+/// Whether an output of \p role changes \p owner.
+bool ProgramImporter::isChanged(llvm::StringRef owner,
+                                llvm::StringRef role) const {
+  return llvm::any_of(outputs, [&](const Binding &output) {
+    return output.role == role && output.owner == owner;
+  });
+}
+
+//===- Symbols and types --------------------------------------------------===//
+
+/// The type that the options state for user input \p position.
+const Type *ProgramImporter::findGiven(llvm::StringRef name,
+                                       size_t position) const {
+  if (auto found = options.inputTypes.find(name.str());
+      found != options.inputTypes.end())
+    return &found->second;
+  if (auto found = options.givenTypes.find(name.str());
+      found != options.givenTypes.end())
+    return &found->second;
+  return position < options.givenTypesInOrder.size()
+             ? &options.givenTypesInOrder[position]
+             : nullptr;
+}
+
+static const json::Object *findMeta(const json::Object &graph,
+                                    llvm::StringRef name) {
+  const json::Object *all = graph.getObject("tensor_values");
+  return all ? all->getObject(name) : nullptr;
+}
+
+/// The symbol or expression of dimension \p dim; empty if it is a number.
+static std::string getDim(const json::Object &meta, size_t dim) {
+  const json::Array *sizes = meta.getArray("sizes");
+  const json::Object *size =
+      sizes && dim < sizes->size() ? (*sizes)[dim].getAsObject() : nullptr;
+  const json::Object *expression = size ? size->getObject("as_expr") : nullptr;
+  if (!expression || !expression->getString("expr_str"))
+    return "";
+  llvm::StringRef text = *expression->getString("expr_str");
+  return readSymbolicExtent(text).value_or(text.str());
+}
+
+/// Symbols take the extents of inputs whose types are stated.
+llvm::Error ProgramImporter::bindSymbols() {
+  size_t position = 0;
+  llvm::StringSet<> symbols;
+  for (const Binding &input : inputs) {
+    const json::Object *meta = findMeta(*graph, input.value);
+    if (input.role != "user_input" || !meta)
+      continue;
+    const Type *given = findGiven(input.value, position++);
+    const json::Array *sizes = meta->getArray("sizes");
+    for (size_t d = 0; sizes && d < sizes->size(); ++d) {
+      std::string dim = getDim(*meta, d);
+      for (const std::string &symbol : getDimSymbols(dim))
+        if (!dim.empty())
+          symbols.insert(symbol);
+      if (given && !dim.empty() && given->getRank() == sizes->size())
+        context.symbols.try_emplace(dim, given->getDim(unsigned(d)));
+    }
+  }
+  for (const auto &[name, value] : options.symbols)
+    if (!symbols.contains(name))
+      return makeError("no extent of the inputs depends on the symbol {0}",
+                       quote(name));
+  return checkSymbols();
+}
+
+/// An error unless the values are in the ranges that the file states.
+llvm::Error ProgramImporter::checkSymbols() const {
+  const json::Object *ranges = program.getObject("range_constraints");
+  if (!ranges)
+    return llvm::Error::success();
+  for (const auto &[name, value] : context.symbols) {
+    const json::Object *range = ranges->getObject(name);
+    if (!range)
+      continue;
+    int64_t low = range->getInteger("min_val").value_or(0);
+    int64_t high = range->getInteger("max_val").value_or(
+        std::numeric_limits<int64_t>::max());
+    if (value < low || value > high)
+      return makeError("the symbol {0} is {1}; accepted: {2} to {3}",
+                       quote(name), value, low, high);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<Type> ProgramImporter::getInputType(const Binding &input,
+                                                   size_t position) const {
+  const json::Object *meta = findMeta(*graph, input.value);
+  if (!meta)
+    return makeError("the file states no type of the input {0}",
+                     quote(input.value));
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<Type> type,
+                           readTensorMeta(*meta, context.symbols));
+  const Type *given = findGiven(input.value, position);
+  if (!type) {
+    std::string missing;
+    for (size_t d = 0; missing.empty() && d < meta->getArray("sizes")->size();
+         ++d)
+      for (const std::string &symbol : getDimSymbols(getDim(*meta, d)))
+        if (!symbol.empty() && !context.symbols.count(symbol))
+          missing = symbol;
+    return makeError("the input {0} has the symbol {1}; state its value: "
+                     "-onnx-define-symbol={1},N, or the input's type: "
+                     "-model-input",
+                     quote(input.value), missing);
+  }
+  if (given && *given != *type)
+    return makeError("the input {0} is {1}; stated for it is {2}",
+                     quote(input.value), type->str(), given->str());
+  return *type;
+}
+
+//===- Inputs -------------------------------------------------------------===//
+
+llvm::Expected<AtenValue> ProgramImporter::createUserInput(const Binding &input,
+                                                           size_t position) {
+  if (!input.argument)
+    return makeError("the signature has an input without a value");
+  GLOWISH_ASSIGN_OR_RETURN(JsonMember member, getMember(*input.argument));
+  // Numbers are known.
+  if (input.value.empty())
+    return ExportedValues().read(member);
+  if (member.name != "as_tensor") {
+    auto found = context.symbols.find(input.value);
+    if (found == context.symbols.end())
+      return makeError("the input {0} is a number; state its value: "
+                       "-onnx-define-symbol={1},N",
+                       quote(input.value), input.value);
+    return AtenValue(found->second);
+  }
+  if (auto constant = options.constantInputs.find(input.value);
+      constant != options.constantInputs.end())
+    return AtenValue(
+        NodeValue(module->createConstant(input.value, constant->second)));
+  GLOWISH_ASSIGN_OR_RETURN(Type type, getInputType(input, position));
+  bool isState = isChanged(input.value, "user_input_mutation");
+  return AtenValue(NodeValue(module->createPlaceholder(
+      input.value, type, /*isInput=*/true, /*isOutput=*/isState)));
+}
+
+/// A parameter, buffer or constant: a constant, or a variable of a training, or
+/// a state where the program changes it.
+llvm::Expected<AtenValue> ProgramImporter::createTensor(const Binding &input) {
+  GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<const Tensor> tensor,
+                           weights.get(input.owner));
+  budget.grow(tensor->getSizeInBytes());
+  const Type &type = tensor->getType();
+  if (isChanged(input.owner, "buffer_mutation"))
+    return AtenValue(states.add(input.owner, tensor));
+  if (input.role == "parameter" && options.variables &&
+      isFloatKind(type.getKind())) {
+    NodeValue variable(module->createPlaceholder(
+        input.owner, type, /*isInput=*/true, /*isOutput=*/true));
+    (*options.variables)[input.owner] = tensor;
+    return AtenValue(variable);
+  }
+  return AtenValue(NodeValue(module->createConstant(input.owner, tensor)));
+}
+
+llvm::Error ProgramImporter::createInputs() {
+  GLOWISH_ASSIGN_OR_RETURN(const json::Array *stated,
+                           getArray(*graph, "inputs"));
+  (void)stated;
+  size_t position = 0;
+  for (const Binding &input : inputs) {
+    AtenValue value;
+    if (input.role == "user_input") {
+      GLOWISH_ASSIGN_OR_RETURN(value, createUserInput(input, position));
+      position += findMeta(*graph, input.value) != nullptr;
+    } else if (input.role == "constant_input") {
+      continue;
+    } else {
+      GLOWISH_ASSIGN_OR_RETURN(value, createTensor(input));
+    }
+    if (!input.value.empty())
+      importer->getValues().set(input.value, std::move(value));
+  }
+  return llvm::Error::success();
+}
+
+//===- Outputs ------------------------------------------------------------===//
+
+/// Inputs and states have their names.
+std::string ProgramImporter::getUniqueName(llvm::StringRef name) const {
+  std::string unique = name.str();
+  for (unsigned i = 0; module->findPlaceholder(unique); ++i)
+    unique = (name + "_output" + (i ? llvm::Twine(i) : llvm::Twine())).str();
+  return unique;
+}
+
+llvm::Error ProgramImporter::saveOutput(const Binding &output,
+                                        const AtenValue &value) {
+  if (value.isNone())
+    return llvm::Error::success();
+  NodeBuilder b(function, output.value.empty() ? "output" : output.value);
+  NodeValue tensor;
+  if (value.isTensor())
+    tensor = value.get<NodeValue>();
+  else if (value.is<int64_t>())
+    tensor = b.reshape(b.int64s({value.get<int64_t>()}), {});
+  else if (value.isNumber())
+    tensor = b.scalar(value.is<bool>() ? ElemKind::Bool : ElemKind::Float,
+                      value.getNumber());
+  else
+    return makeError("an output is {0}; accepted: tensors and numbers",
+                     value.describe());
+  GLOWISH_ASSIGN_OR_RETURN(tensor, b.finish(tensor));
+  if (output.role == "buffer_mutation") {
+    states.save(output.owner, tensor);
+    return llvm::Error::success();
+  }
+  if (output.role == "user_input_mutation") {
+    Placeholder *input = module->findPlaceholder(output.owner);
+    if (!input || input->getType() != tensor.getType())
+      return makeError("the input {0} becomes {1}; accepted: its own type",
+                       quote(output.owner), tensor.getType().str());
+    function.create<SaveNode>("save_" + output.owner, tensor, NodeValue(input));
+    return llvm::Error::success();
+  }
+  std::string name =
+      getUniqueName(output.value.empty() ? "output" : output.value);
+  Placeholder *placeholder = module->createPlaceholder(
+      name, tensor.getType(), /*isInput=*/false, /*isOutput=*/true);
+  function.create<SaveNode>("save_" + name, tensor, NodeValue(placeholder));
+  return llvm::Error::success();
+}
+
+llvm::Error ProgramImporter::saveOutputs() {
+  bool isAny = false;
+  for (const Binding &output : outputs) {
+    AtenValue value;
+    if (!output.value.empty()) {
+      GLOWISH_ASSIGN_OR_RETURN(value, importer->getValues().get(output.value));
+    } else if (output.argument) {
+      GLOWISH_ASSIGN_OR_RETURN(JsonMember member, getMember(*output.argument));
+      GLOWISH_ASSIGN_OR_RETURN(value, importer->getValues().read(member));
+    }
+    GLOWISH_RETURN_IF_ERROR(saveOutput(output, value));
+    isAny |= !value.isNone();
+  }
+  if (!isAny)
+    return makeError("it has no output");
+  states.finish();
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<Module>> ProgramImporter::import() {
+  GLOWISH_RETURN_IF_ERROR(readSignature());
+  std::vector<std::string> names = getUserInputs();
+  GLOWISH_RETURN_IF_ERROR(checkStatedInputs(
+      options,
+      [&](llvm::StringRef name) { return llvm::is_contained(names, name); },
+      names));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> missing,
+                           findUnsupported(*graph));
+  GLOWISH_RETURN_IF_ERROR(refuseOperators(missing));
+  GLOWISH_RETURN_IF_ERROR(bindSymbols());
+  importer.emplace(*graph, function, context);
+  GLOWISH_RETURN_IF_ERROR(createInputs());
+  GLOWISH_RETURN_IF_ERROR(importer->importNodes());
+  GLOWISH_RETURN_IF_ERROR(saveOutputs());
+  eraseUnusedConstants(*module);
+  return std::move(module);
+}
+
+//===- Files --------------------------------------------------------------===//
+
+/// The name of the only model in \p archive.
+static llvm::Expected<std::string> findModel(const TorchArchive &archive) {
+  std::vector<std::string> models;
+  for (llvm::StringRef name : archive.list("models/"))
+    if (name.consume_front("models/") && name.consume_back(".json"))
+      models.push_back(name.str());
+  if (models.size() == 1)
+    return models.front();
+  if (archive.has("serialized_exported_program.json"))
+    return makeError("it has the layout of schema versions below 5; accepted: "
+                     "schema version {0}, which PyTorch 2.5 and later write",
+                     schemaVersion);
+  if (models.empty() && !archive.list("data/aotinductor/").empty())
+    return makeError("it holds compiled code (AOTInductor) and no graph; "
+                     "accepted: what torch.export.save writes");
+  return makeError("it has {0} models; accepted: 1, models/NAME.json",
+                   models.size());
+}
+
+static llvm::Error checkVersion(const json::Object &program) {
+  GLOWISH_ASSIGN_OR_RETURN(const json::Object *version,
+                           getObject(program, "schema_version"));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t major, getInteger(*version, "major"));
+  if (major == schemaVersion)
+    return llvm::Error::success();
+  return makeError("it has schema version {0}.{1}; accepted: {2}", major,
+                   version->getInteger("minor").value_or(0), schemaVersion);
+}
+
+static llvm::Expected<std::unique_ptr<Module>>
+importArchive(llvm::StringRef path, const ImportOptions &options) {
+  GLOWISH_ASSIGN_OR_RETURN(TorchArchive archive, TorchArchive::open(path));
+  GLOWISH_ASSIGN_OR_RETURN(std::string model, findModel(archive));
+  if (archive.has("byteorder")) {
+    GLOWISH_ASSIGN_OR_RETURN(std::string order, archive.readText("byteorder"));
+    if (llvm::StringRef(order).trim() != "little")
+      return makeError("its byte order is {0}; accepted: little", quote(order));
+  }
+  GLOWISH_ASSIGN_OR_RETURN(std::string text,
+                           archive.readText("models/" + model + ".json"));
+  llvm::Expected<json::Value> value = parseJson(text);
+  if (!value)
+    return addContext(value.takeError(), "models/" + model + ".json: ");
+  GLOWISH_ASSIGN_OR_RETURN(const json::Object *program, asObject(*value));
+  GLOWISH_RETURN_IF_ERROR(checkVersion(*program));
+  TorchWeights weights(archive);
+  GLOWISH_RETURN_IF_ERROR(weights.readConfig("data/weights/", model));
+  GLOWISH_RETURN_IF_ERROR(weights.readConfig("data/constants/", model));
+  return ProgramImporter(*program, weights, options).import();
+}
+
+llvm::Expected<std::unique_ptr<Module>>
+glowish::importTorchExportFile(llvm::StringRef path,
+                               const ImportOptions &options) {
+  auto module = importArchive(path, options);
+  if (!module)
+    return makeError("'{0}': {1}", path,
+                     cleanMessage(llvm::toString(module.takeError())));
+  return module;
+}
+
+bool glowish::isTorchExportPath(llvm::StringRef path) {
+  return path.ends_with(".pt2") || hasArchiveEntry(path, "models/");
+}
+
+static const ModelFormatRegistration format({.name = "PyTorch ExportedProgram",
+                                             .isPath = isTorchExportPath,
+                                             .import = importTorchExportFile,
+                                             .hasSymbols = true});
