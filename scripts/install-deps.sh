@@ -21,7 +21,7 @@ packages=(
   # The compiler, its tools, and the libraries it is built with.
   cmake ninja-build ccache clang-19 lld-19 llvm-19-dev llvm-19-tools
   libonnx-dev libprotobuf-dev protobuf-compiler libflatbuffers-dev
-  flatbuffers-compiler zlib1g-dev libzstd-dev
+  flatbuffers-compiler libzip-dev zlib1g-dev libzstd-dev
   # scripts/format.sh, which a test runs, and scripts/tidy.sh.
   clang-format-19 clang-tidy-19
   # The tests: GoogleTest, the sanitizers' runtimes, and lit's interpreter.

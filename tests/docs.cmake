@@ -17,7 +17,7 @@ check_doc(cpu-instructions.md
   "glowish-tblgen -gen-docs -dialect=CPU -I include/glowish/Ops lib/Backends/CPU/CPUInstrs.td -o docs/cpu-instructions.md"
   ${TBLGEN} -gen-docs -dialect=CPU -I ${ROOT}/include/glowish/Ops
     ${ROOT}/lib/Backends/CPU/CPUInstrs.td)
-foreach(format onnx caffe2 tflite)
+foreach(format onnx caffe2 tflite aten)
   check_doc(${format}-operators.md
     "model-compiler -list-operators=${format} > docs/${format}-operators.md"
     ${COMPILER} -list-operators=${format})

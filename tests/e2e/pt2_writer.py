@@ -29,9 +29,9 @@ def trace(module, inputs):
     def call(*values):
         result = module(*values)
         return list(result) if isinstance(result, (tuple, list)) else [result]
-    with torch.no_grad():
-        # Functional: views and updates in place become copies.
-        graph = make_fx(functionalize(call))(*inputs)
+    # Functional: views and updates in place become copies. With gradients, as
+    # inference has operators of its own for transformers that nobody exports.
+    graph = make_fx(functionalize(call))(*inputs)
     graph.graph.eliminate_dead_code()
     return graph
 

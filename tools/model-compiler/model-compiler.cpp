@@ -103,15 +103,16 @@ static std::string getDefaultName() {
 static cl::opt<std::string> listOperators(
     "list-operators", cl::ValueOptional,
     cl::desc("Print the operators that models may have, with limits, and do "
-             "nothing else; =onnx (with opsets and element types), =caffe2 or "
-             "=tflite prints one list"),
+             "nothing else; =onnx (with opsets and element types), =caffe2, "
+             "=tflite or =aten (PyTorch's) prints one list"),
     cl::value_desc("format"), cl::cat(modelCategory));
 
 static llvm::Error printOperators() {
   static constexpr std::pair<llvm::StringLiteral, void (*)(llvm::raw_ostream &)>
       lists[] = {{"onnx", printOnnxOperatorList},
                  {"caffe2", printCaffe2OperatorList},
-                 {"tflite", printTFLiteOperatorList}};
+                 {"tflite", printTFLiteOperatorList},
+                 {"aten", printAtenOperatorList}};
   bool isKnown = listOperators == "";
   for (const auto &[name, print] : lists) {
     isKnown |= name == listOperators;
@@ -119,8 +120,8 @@ static llvm::Error printOperators() {
       print(llvm::outs());
   }
   return isKnown ? llvm::Error::success()
-                 : makeError("-list-operators={0}: the lists are onnx, caffe2 "
-                             "and tflite",
+                 : makeError("-list-operators={0}: the lists are onnx, "
+                             "caffe2, tflite and aten",
                              listOperators.getValue());
 }
 

@@ -14,6 +14,8 @@ void printOnnxOperatorList(llvm::raw_ostream &os);
 void printCaffe2OperatorList(llvm::raw_ostream &os);
 /// The same for TensorFlow Lite.
 void printTFLiteOperatorList(llvm::raw_ostream &os);
+/// The same of PyTorch's operators.
+void printAtenOperatorList(llvm::raw_ostream &os);
 
 } // namespace glowish
 

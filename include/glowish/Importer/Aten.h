@@ -8,9 +8,15 @@
 
 namespace glowish {
 
-/// The full names ("add.Tensor") of ATen's operators that can be imported,
-/// sorted.
-std::vector<std::string> listAtenOperators();
+struct AtenOperatorInfo {
+  /// "add.Tensor".
+  std::string name;
+  /// Its schema: "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) ->
+  /// Tensor".
+  std::string schema;
+};
+/// ATen's operators that can be imported, sorted by name.
+std::vector<AtenOperatorInfo> listAtenOperators();
 
 } // namespace glowish
 

@@ -21,10 +21,10 @@ AtenOperators::AtenOperators(
   for (llvm::StringRef text : schemas) {
     AtenSchema schema = llvm::cantFail(parseAtenSchema(text));
     std::string name = schema.getFullName();
-    bool isNew =
-        getAtenRegistry()
-            .try_emplace(name, RegisteredAtenOp{std::move(schema), importer})
-            .second;
+    bool isNew = getAtenRegistry()
+                     .try_emplace(name, RegisteredAtenOp{std::move(schema),
+                                                         importer, text})
+                     .second;
     assert(isNew && "an operator is registered once");
     (void)isNew;
   }
@@ -35,11 +35,11 @@ const RegisteredAtenOp *glowish::findAtenOperator(llvm::StringRef name) {
   return found == getAtenRegistry().end() ? nullptr : &found->second;
 }
 
-std::vector<std::string> glowish::listAtenOperators() {
-  std::vector<std::string> names;
+std::vector<AtenOperatorInfo> glowish::listAtenOperators() {
+  std::vector<AtenOperatorInfo> list;
   for (const auto &[name, registered] : getAtenRegistry())
-    names.push_back(name);
-  return names;
+    list.push_back({name, registered.text.str()});
+  return list;
 }
 
 llvm::Expected<AtenValue::List>

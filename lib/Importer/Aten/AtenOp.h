@@ -136,6 +136,8 @@ using AtenImporter = llvm::Error (*)(AtenOp &op);
 struct RegisteredAtenOp {
   AtenSchema schema;
   AtenImporter importer;
+  /// The schema as a text.
+  llvm::StringRef text;
 };
 
 /// Registers the translation of operators, as a static object:

@@ -119,6 +119,37 @@ static AtenOperators
                   "__xor__.Tensor(Tensor self, Tensor other) -> Tensor",
                   "__xor__.Scalar(Tensor self, Scalar other) -> Tensor"});
 
+/// x * 2^y; to the right rounded down, as of signed integers.
+template <bool IsLeft> static llvm::Error importShift(AtenOp &op) {
+  ElemKind kind = op.promote({"self", "other"});
+  if (!isIntegerKind(kind))
+    return op.refuse("self", "integers");
+  NodeValue x = op.operand("self", kind), y = op.operand("other", kind);
+  if (IsLeft)
+    return op.setResult(op.make<ShiftLeftNode>(x, y));
+  // Of negative numbers the complement is shifted.
+  if (!isSignedIntegerKind(kind))
+    return op.setResult(op.make<ShiftRightNode>(x, y));
+  NodeValue isNegative = op.less(x, 0);
+  NodeValue magnitude = op.select(isNegative, op.complement(x), x);
+  NodeValue shifted = op.make<ShiftRightNode>(magnitude, y);
+  return op.setResult(op.select(isNegative, op.complement(shifted), shifted));
+}
+
+static AtenOperators shiftLeftOp(
+    importShift<true>,
+    {"__lshift__.Scalar(Tensor self, Scalar other) -> Tensor",
+     "__lshift__.Tensor(Tensor self, Tensor other) -> Tensor",
+     "bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor",
+     "bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor"});
+static AtenOperators shiftRightOp(
+    importShift<false>,
+    {"__rshift__.Scalar(Tensor self, Scalar other) -> Tensor",
+     "__rshift__.Tensor(Tensor self, Tensor other) -> Tensor",
+     "bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor",
+     "bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> "
+     "Tensor"});
+
 //===- Selection ----------------------------------------------------------===//
 
 static llvm::Error importWhere(AtenOp &op) {

@@ -16,6 +16,35 @@ static llvm::Error importMatMul(AtenOp &op) {
   return op.setResult(makeMatMul(op, x, y));
 }
 
+/// The value that \p value, three-dimensional, joins leading dimensions of.
+static NodeValue getSplit(NodeValue value) {
+  auto *reshape = value.getNodeAs<ReshapeNode>();
+  if (!reshape)
+    return {};
+  NodeValue inner = reshape->getInput();
+  DimsRef shape = inner.getShape();
+  bool keepsMatrices =
+      shape.size() > 3 && shape.take_back(2) == value.getShape().take_back(2);
+  return keepsMatrices ? inner : NodeValue();
+}
+
+/// Exported programs have a matmul of more dimensions as one of matrices, whose
+/// operands are reshaped before and whose result is after. That is undone, as
+/// it separates the matmuls of attention.
+static llvm::Error importBatchMatMul(AtenOp &op) {
+  NodeValue x = op.tensor("self"), y = op.tensor("mat2");
+  if (x.getShape().size() != 3 || y.getShape().size() != 3 ||
+      x.getShape()[0] != y.getShape()[0])
+    return op.refuse("mat2", "as many matrices as in 'self'");
+  NodeValue left = getSplit(x), right = getSplit(y);
+  if (left && right &&
+      left.getShape().drop_back(2) == right.getShape().drop_back(2)) {
+    Dims shape = {x.getShape()[0], x.getShape()[1], y.getShape()[2]};
+    return op.setResult(op.reshape(op.matMul(left, right), shape));
+  }
+  return op.setResult(op.matMul(x, y));
+}
+
 /// beta * self + alpha * (x * y).
 static llvm::Error importAddMatMul(AtenOp &op) {
   const auto &arguments = op.getSchema().arguments;
@@ -66,10 +95,11 @@ static AtenOperators
     matMulOp(importMatMul,
              {"matmul(Tensor self, Tensor other) -> Tensor",
               "mm(Tensor self, Tensor mat2) -> Tensor",
-              "bmm(Tensor self, Tensor mat2) -> Tensor",
               "mv(Tensor self, Tensor vec) -> Tensor",
               "dot(Tensor self, Tensor tensor) -> Tensor",
               "linalg_matmul(Tensor self, Tensor other) -> Tensor"});
+static AtenOperators batchMatMulOp(importBatchMatMul,
+                                   {"bmm(Tensor self, Tensor mat2) -> Tensor"});
 static AtenOperators
     addMatMulOp(importAddMatMul,
                 {"addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar "

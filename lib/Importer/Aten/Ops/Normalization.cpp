@@ -21,19 +21,60 @@ static NodeValue scaleAndShift(AtenOp &op, NodeValue value, NodeValue weight,
   return bias ? op.add(value, bias) : value;
 }
 
+namespace {
+
+/// Normalized x, its mean, and 1 / sqrt(variance + epsilon).
+struct Normalized {
+  NodeValue value, mean, inverseDeviation;
+};
+
+} // namespace
+
+static Normalized normalize(AtenOp &op, NodeValue x,
+                            llvm::ArrayRef<int64_t> axes, double epsilon) {
+  Normalized result;
+  result.mean = op.reduce(x, "mean", axes, /*keepDims=*/true);
+  NodeValue centred = op.sub(x, result.mean);
+  NodeValue variance =
+      op.reduce(op.mul(centred, centred), "mean", axes, /*keepDims=*/true);
+  result.inverseDeviation =
+      op.unary<ReciprocalNode>(op.unary<SqrtNode>(op.add(variance, epsilon)));
+  result.value = op.mul(centred, result.inverseDeviation);
+  return result;
+}
+
+static std::vector<int64_t> dimsFrom(int64_t first, size_t rank) {
+  std::vector<int64_t> dims;
+  for (int64_t d = first; d < int64_t(rank); ++d)
+    dims.push_back(d);
+  return dims;
+}
+
 //===- By given statistics ------------------------------------------------===//
+
+/// By the statistics of the batch, as of an instance normalization whose
+/// instances are made channels. Statistics that a model keeps are not changed.
+static llvm::Error normalizeBatch(AtenOp &op) {
+  NodeValue x = op.tensor("input");
+  size_t rank = x.getShape().size();
+  std::vector<int64_t> axes = dimsFrom(2, rank);
+  axes.insert(axes.begin(), 0);
+  NodeValue value = normalize(op, x, axes, op.number("eps", 1e-5)).value;
+  return op.setResult(
+      scaleAndShift(op, value, alongChannels(op, op.tensor("weight"), rank),
+                    alongChannels(op, op.tensor("bias"), rank)));
+}
 
 /// Other results, statistics of training, are not there.
 static llvm::Error importBatchNorm(AtenOp &op) {
   NodeValue x = op.tensor("input");
   GLOWISH_RETURN_IF_ERROR(op.checkFloat("input"));
+  if (x.getShape().size() < 2)
+    return op.refuse("input", "rank 2 and more");
   bool isTraining =
       op.getSchema().findArgument("training") && op.flag("training");
   if (isTraining || op.isNone("running_mean") || op.isNone("running_var"))
-    return makeError("it computes the statistics of the batch; accepted: a "
-                     "model for inference (call its eval() first)");
-  if (x.getShape().size() < 2)
-    return op.refuse("input", "rank 2 and more");
+    return normalizeBatch(op);
   int64_t channels = x.getShape()[1];
   ElemKind kind = x.getElemKind();
   auto parameter = [&](llvm::StringRef name, double ifNone) {
@@ -65,35 +106,6 @@ static AtenOperators batchNormOp(
      "float eps) -> (Tensor, Tensor, Tensor)"});
 
 //===- By computed statistics ---------------------------------------------===//
-
-namespace {
-
-/// Normalized x, its mean, and 1 / sqrt(variance + epsilon).
-struct Normalized {
-  NodeValue value, mean, inverseDeviation;
-};
-
-} // namespace
-
-static Normalized normalize(AtenOp &op, NodeValue x,
-                            llvm::ArrayRef<int64_t> axes, double epsilon) {
-  Normalized result;
-  result.mean = op.reduce(x, "mean", axes, /*keepDims=*/true);
-  NodeValue centred = op.sub(x, result.mean);
-  NodeValue variance =
-      op.reduce(op.mul(centred, centred), "mean", axes, /*keepDims=*/true);
-  result.inverseDeviation =
-      op.unary<ReciprocalNode>(op.unary<SqrtNode>(op.add(variance, epsilon)));
-  result.value = op.mul(centred, result.inverseDeviation);
-  return result;
-}
-
-static std::vector<int64_t> dimsFrom(int64_t first, size_t rank) {
-  std::vector<int64_t> dims;
-  for (int64_t d = first; d < int64_t(rank); ++d)
-    dims.push_back(d);
-  return dims;
-}
 
 /// A LayerNormalization over the last dimensions; those with three results also
 /// give mean and 1 / deviation.

@@ -292,6 +292,24 @@ static llvm::Error importRepeatInterleave(AtenOp &op) {
       op.reshape(op.broadcast(op.unsqueeze(x, axis + 1), wide), shape));
 }
 
+/// The index of each element so many times, which must be known.
+static llvm::Error importRepeatedIndices(AtenOp &op) {
+  auto *constant = op.tensor("repeats").getNodeAs<Constant>();
+  if (!constant || op.getRank("repeats") != 1)
+    return op.refuse("repeats", "a list that is known when the model is "
+                                "compiled");
+  std::vector<int64_t> indices;
+  const Tensor &repeats = constant->getTensor();
+  for (int64_t i = 0; i < repeats.getNumElements(); ++i) {
+    int64_t count = repeats.getAsInt(i);
+    if (count < 0 || count > int64_t(1) << 24 ||
+        indices.size() > size_t(1) << 24)
+      return op.refuse("repeats", "numbers from 0 to 2^24");
+    indices.insert(indices.end(), size_t(count), i);
+  }
+  return op.setResult(op.int64s(indices));
+}
+
 static llvm::Error importBroadcastTensors(AtenOp &op) {
   std::vector<NodeValue> values = op.tensors("tensors");
   Dims shape;
@@ -324,6 +342,10 @@ static AtenOperators
     repeatInterleaveOp(importRepeatInterleave,
                        {"repeat_interleave.self_int(Tensor self, int repeats, "
                         "int? dim=None, *, int? output_size=None) -> Tensor"});
+static AtenOperators
+    repeatedIndicesOp(importRepeatedIndices,
+                      {"repeat_interleave.Tensor(Tensor repeats, *, int? "
+                       "output_size=None) -> Tensor"});
 static AtenOperators
     broadcastTensorsOp(importBroadcastTensors,
                        {"broadcast_tensors(Tensor[] tensors) -> Tensor[]"});

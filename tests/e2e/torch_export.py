@@ -1,0 +1,487 @@
+#!/usr/bin/python3
+"""torch_export.py [--all] [NAME...]: exported programs of PyTorch (.pt2).
+
+pt2_writer.py writes them by the published schema, as no PyTorch that can be installed
+here does: small modules (torch_modules.py), the 20 networks of
+$GLOWISH_EXPORTER (default ../shared/tools/export_models.py) and programs of its own.
+Outputs on both back ends are PyTorch's within 1e-5 of the largest magnitude, or as
+near to those in double precision as twice PyTorch's own. The networks have as many
+instructions as their ONNX exports ($GLOWISH_MODELS, default build/models), 2 % more at
+most. Damaged archives get one line each.
+
+--all: all networks, not only the small ones, which takes minutes. $GLOWISH_BIN: the
+programs (default build/release/bin). Exits 1 if something is wrong, 77 without
+PyTorch."""
+
+import argparse
+import copy
+import importlib.util
+import json
+import os
+import re
+import sys
+import tempfile
+import warnings
+import zipfile
+
+warnings.filterwarnings("ignore")
+try:
+    import numpy as np
+    import torch
+except ImportError:
+    print("skipped: there is no PyTorch")
+    sys.exit(77)
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+os.chdir(os.path.dirname(os.path.dirname(HERE)))
+sys.path.insert(0, HERE)
+
+import pt2_writer  # noqa: E402
+import torch_modules  # noqa: E402
+from model_runs import BACKENDS, compare, run_model, run_tool  # noqa: E402
+
+EXPORTER = os.environ.get("GLOWISH_EXPORTER",
+                          "../shared/tools/export_models.py")
+MODELS = os.environ.get("GLOWISH_MODELS", "build/models")
+TOLERANCE = 1e-5
+SMALL = ["lenet", "mlp", "bert_tiny", "lstm_text"]
+
+
+class Report:
+    """Counts what is right, and prints what is not."""
+
+    def __init__(self):
+        self.passed, self.failed = 0, []
+
+    def add(self, name, problem):
+        if not problem:
+            self.passed += 1
+            return
+        self.failed.append(name)
+        print(f"{name}: {problem}")
+
+
+def in_double(module, inputs):
+    """The outputs in double precision."""
+    wide = copy.deepcopy(module).double()
+    with torch.no_grad():
+        return torch_modules.flatten(wide(*[
+            x.double() if x.is_floating_point() else x for x in inputs]))
+
+
+def is_near(actual, expected, exact):
+    """Whether floats are as near to the exact ones as twice PyTorch's own."""
+    largest = np.abs(exact).max(initial=0)
+    own = np.abs(expected.astype(np.float64) - exact).max(initial=0)
+    error = np.abs(actual.astype(np.float64) - exact).max(initial=0)
+    return error <= 2 * own + 1e-7 * largest
+
+
+def check_outputs(results, names, expected, module, inputs):
+    """What is wrong with the outputs; empty if nothing is."""
+    for i, (name, value) in enumerate(zip(names, expected)):
+        if name not in results:
+            return f"there is no output {name}"
+        problem = compare(name, results[name], value.numpy(), TOLERANCE)
+        if problem and "error" in problem and value.is_floating_point():
+            exact = in_double(module, inputs)[i].numpy()
+            if is_near(results[name], value.numpy(), exact):
+                continue
+        if problem:
+            return problem
+    return ""
+
+
+def run_case(report, name, module, inputs, work, backends=BACKENDS):
+    """A module as an archive, on the back ends. The archive's path."""
+    path = os.path.join(work, name + ".pt2")
+    for parameter in module.parameters():
+        parameter.requires_grad_(True)
+    with torch.no_grad():
+        expected = torch_modules.flatten(module(*inputs))
+    try:
+        names, outputs = pt2_writer.write(path, Flat(module), inputs)
+    except (RuntimeError, TypeError, AttributeError, KeyError) as error:
+        report.add(name, f"it cannot be traced: {error}"[:300])
+        return path
+    feeds = {n: x.numpy() for n, x in zip(names, inputs)}
+    for backend in backends:
+        results, text = run_model([path], feeds, backend,
+                                  os.path.join(work, "run"))
+        report.add(f"{name} ({backend})",
+                   text if results is None else
+                   check_outputs(results, outputs, expected, module, inputs))
+    return path
+
+
+class Flat(torch.nn.Module):
+    """A module whose nested results are a list."""
+
+    def __init__(self, module):
+        super().__init__()
+        for name, child in module.named_children():
+            self.add_module(name, child)
+        for name, parameter in module.named_parameters(recurse=False):
+            self.register_parameter(name, parameter)
+        for name, value in module.named_buffers(recurse=False):
+            self.register_buffer(name, value)
+        self.call = [module]
+
+    def forward(self, *inputs):
+        return torch_modules.flatten(self.call[0](*inputs))
+
+
+# --------------------------------------------------------------------------
+# Networks
+# --------------------------------------------------------------------------
+
+
+def load_exporter():
+    """The module that builds the networks, or None."""
+    if not os.path.exists(EXPORTER):
+        print(f"no {EXPORTER}: the networks are skipped")
+        return None
+    spec = importlib.util.spec_from_file_location("export_models", EXPORTER)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def count_instructions(args, work):
+    """The instructions of a model's program, or what was printed."""
+    code, text = run_tool("model-compiler", *args, "-dump-ir",
+                          "-emit-bundle=" + os.path.join(work, "bundle"))
+    if code != 0:
+        return text
+    body = text[text.index("code {"):]
+    return sum(1 for line in body.splitlines()
+               if re.match(r'\s+("|%\S+ = )', line))
+
+
+def check_instructions(report, name, path, inputs, work):
+    """As many as of the ONNX export, 2 % more at most."""
+    onnx = os.path.join(MODELS, name, "model.onnx")
+    if not os.path.exists(onnx):
+        return
+    kinds = {torch.float32: "float", torch.int64: "int64"}
+    shapes = ["-model-input=input_%d,%s,[%s]" % (
+        i, kinds[x.dtype], ",".join(map(str, x.shape)))
+        for i, x in enumerate(inputs)]
+    own = count_instructions(["-model=" + path], work)
+    other = count_instructions(["-model=" + onnx, *shapes], work)
+    if isinstance(own, str) or isinstance(other, str):
+        report.add(name + " (instructions)", f"{own} and {other}")
+        return
+    report.add(name + " (instructions)", "" if own <= 1.02 * other else
+               f"{own}; from ONNX {other}")
+
+
+def run_networks(report, names, work):
+    exporter = load_exporter()
+    if not exporter:
+        return
+    for name in names or exporter.MODELS:
+        net, inputs = exporter.build(name)
+        large = sum(p.numel() for p in net.parameters()) > 2e7
+        path = run_case(report, name, net, inputs, work,
+                        ["CPU"] if large else BACKENDS)
+        check_instructions(report, name, path, inputs, work)
+        os.remove(path)
+
+
+# --------------------------------------------------------------------------
+# Programs of our own: states, symbols, branches and loops
+# --------------------------------------------------------------------------
+
+
+def run_states(report, work):
+    """A buffer that the program changes is a state with a first value."""
+    path = os.path.join(work, "counter.pt2")
+    module, x = torch_modules.Counter(), torch.tensor([1.0, 2.0, 3.0])
+    names, outputs = pt2_writer.write(path, module, (x,), mutated={"total": 1})
+    results, text = run_model([path], {names[0]: x.numpy()}, "CPU",
+                              os.path.join(work, "run"))
+    if results is None:
+        report.add("state", text)
+        return
+    report.add("state", compare(outputs[0], results[outputs[0]],
+                                ((module.total + x) * 2).numpy(), 0))
+    report.add("state after", compare("total", results["total"],
+                                      (module.total + x).numpy(), 0))
+
+
+def run_symbols(report, work):
+    """An extent that is a symbol, in both notations of SymPy."""
+    module = torch.nn.Sequential(torch.nn.Conv2d(2, 3, 3), torch.nn.ReLU(),
+                                 torch.nn.AdaptiveAvgPool2d(1))
+    small, x = torch.randn(2, 2, 8, 8), torch.randn(3, 2, 8, 8)
+    for notation in ["s0", "Symbol('s0', positive=True, integer=True)"]:
+        path = os.path.join(work, "symbol.pt2")
+        names, outputs = pt2_writer.write(path, module, (small,),
+                                          symbols={0: {0: notation}})
+        expected = module(x).detach().numpy()
+        for options in [["-onnx-define-symbol=s0,3"],
+                        [f"-model-input={names[0]},float,[3,2,8,8]"], []]:
+            results, text = run_model([path], {names[0]: x.numpy()}, "CPU",
+                                      os.path.join(work, "run"), options)
+            report.add(f"symbol {options}", text if results is None else
+                       compare("output", results[outputs[0]], expected,
+                               TOLERANCE))
+    code, text = run_tool("model-compiler", "-model=" + path,
+                          "-emit-bundle=" + os.path.join(work, "b"))
+    report.add("symbol without a value", "" if code == 1 and
+               "-onnx-define-symbol=s0,N" in text else text)
+    code, text = run_tool("model-compiler", "-model=" + path,
+                          "-onnx-define-symbol=s0,100",
+                          "-emit-bundle=" + os.path.join(work, "b"))
+    report.add("symbol out of range", "" if not names or code == 0 or
+               "accepted: 1 to 64" in text else text)
+
+
+def tensor(name):
+    return {"as_tensor": {"name": name}}
+
+
+def node(target, inputs, outputs, name):
+    """A node of ATen's operators; `inputs`: (name, Argument)."""
+    return {"target": target, "metadata": {}, "name": name,
+            "inputs": [{"name": n, "arg": a} for n, a in inputs],
+            "outputs": [tensor(o) for o in outputs]}
+
+
+def aten(name, inputs, output):
+    return node("torch.ops.aten." + name, inputs, [output], output)
+
+
+def graph(inputs, outputs, nodes):
+    return {"inputs": [tensor(n) for n in inputs],
+            "outputs": [tensor(n) for n in outputs], "nodes": nodes,
+            "tensor_values": {}, "sym_int_values": {}, "sym_bool_values": {},
+            "is_single_tensor_return": False, "custom_obj_values": {}}
+
+
+def program(inputs, outputs, nodes):
+    """A program without weights; `inputs`: {name: tensor}."""
+    main = graph(list(inputs), outputs, nodes)
+    main["tensor_values"] = {n: pt2_writer.meta(x) for n, x in inputs.items()}
+    return {"graph_module": {
+        "graph": main, "module_call_graph": [],
+        "signature": {
+            "input_specs": [{"user_input": {"arg": tensor(n)}}
+                            for n in inputs],
+            "output_specs": [{"user_output": {"arg": tensor(n)}}
+                             for n in outputs]}},
+        "opset_version": {"aten": 10}, "range_constraints": {},
+        "schema_version": pt2_writer.VERSION}
+
+
+def branch_program(x):
+    """y = x * 2 if x.sum() > 0 else x - 1."""
+    double = graph(["a"], ["d"], [aten("mul.Tensor", [
+        ("self", tensor("a")), ("other", {"as_float": 2.0})], "d")])
+    less = graph(["a"], ["d"], [aten("sub.Tensor", [
+        ("self", tensor("a")), ("other", {"as_float": 1.0})], "d")])
+    return program({"x": x}, ["y"], [
+        aten("sum.default", [("self", tensor("x"))], "s"),
+        aten("gt.Scalar", [("self", tensor("s")), ("other", {"as_int": 0})],
+             "c"),
+        node("torch.ops.higher_order.cond", [
+            ("", tensor("c")),
+            ("", {"as_graph": {"name": "true_graph_0", "graph": double}}),
+            ("", {"as_graph": {"name": "false_graph_0", "graph": less}}),
+            ("", {"as_tensors": [{"name": "x"}]})], ["y"], "cond")])
+
+
+def loop_program(x):
+    """while x.sum() < 100: x = x * 2 + 1."""
+    condition = graph(["a"], ["c"], [
+        aten("sum.default", [("self", tensor("a"))], "s"),
+        aten("lt.Scalar", [("self", tensor("s")), ("other", {"as_int": 100})],
+             "c")])
+    body = graph(["a"], ["e"], [
+        aten("mul.Tensor", [("self", tensor("a")), ("other",
+                                                     {"as_float": 2.0})], "d"),
+        aten("add.Tensor", [("self", tensor("d")), ("other", {"as_int": 1})],
+             "e")])
+    return program({"x": x}, ["y"], [
+        node("torch.ops.higher_order.while_loop", [
+            ("", {"as_graph": {"name": "cond_graph_0", "graph": condition}}),
+            ("", {"as_graph": {"name": "body_graph_0", "graph": body}}),
+            ("", {"as_tensors": [{"name": "x"}]}),
+            ("", {"as_tensors": []})], ["y"], "loop")])
+
+
+def run_control(report, work):
+    def branch(x):
+        return x * 2 if x.sum() > 0 else x - 1
+
+    def loop(x):
+        while x.sum() < 100:
+            x = x * 2 + 1
+        return x
+    for name, build, function in [("cond", branch_program, branch),
+                                  ("while_loop", loop_program, loop)]:
+        for sign in [1, -1]:
+            x = sign * torch.tensor([1.0, 2.0, 3.5])
+            if name == "while_loop":
+                x = x.abs() * (2 - sign)
+            path = os.path.join(work, name + ".pt2")
+            pt2_writer.save(path, build(x), {}, {})
+            for backend in BACKENDS:
+                results, text = run_model(
+                    [path], {"x": x.numpy()}, backend,
+                    os.path.join(work, "run"), ["-max-trip-count=20"])
+                report.add(f"{name} {sign} ({backend})",
+                           text if results is None else
+                           compare("y", results["y"], function(x).numpy(), 0))
+
+
+def run_quantized(report, work):
+    """Quantized weights and activations of PT2E."""
+    x = torch.randn(3, 6)
+    weights = torch.randint(-127, 128, (4, 6), dtype=torch.int8)
+    scales, zeros = torch.rand(4) / 50 + 0.01, torch.zeros(4, dtype=torch.int64)
+    ranges = [("quant_min", {"as_int": -128}), ("quant_max", {"as_int": 127}),
+              ("dtype", {"as_scalar_type": 2})]
+    tensors = {"w": weights, "s": scales, "z": zeros}
+    step = [("scale", {"as_float": 0.02}), ("zero_point", {"as_int": 3})]
+    own = program({"x": x}, ["y"], [
+        node("torch.ops.quantized_decomposed.quantize_per_tensor.default",
+             [("input", tensor("x")), *step, *ranges], ["q"], "q"),
+        node("torch.ops.quantized_decomposed.dequantize_per_tensor.default",
+             [("input", tensor("q")), *step, *ranges], ["d"], "d"),
+        node("torch.ops.quantized_decomposed.dequantize_per_channel.default",
+             [("input", tensor("w")), ("scales", tensor("s")),
+              ("zero_points", tensor("z")), ("axis", {"as_int": 0}), *ranges],
+             ["v"], "v"),
+        aten("linear.default", [("input", tensor("d")), ("weight",
+                                                         tensor("v"))], "y")])
+    inner = own["graph_module"]["graph"]
+    for name, value in tensors.items():
+        inner["tensor_values"][name] = pt2_writer.meta(value)
+    own["graph_module"]["signature"]["input_specs"] += [
+        {"parameter": {"arg": {"name": n}, "parameter_name": "net." + n}}
+        for n in tensors]
+    path = os.path.join(work, "quantized.pt2")
+    pt2_writer.save(path, own, {"net." + n: v for n, v in tensors.items()}, {})
+    steps = torch.clamp(torch.round(x / 0.02) + 3, -128, 127)
+    expected = ((steps - 3) * 0.02) @ (weights.float() * scales[:, None]).t()
+    for backend in BACKENDS:
+        results, text = run_model([path], {"x": x.numpy()}, backend,
+                                  os.path.join(work, "run"))
+        report.add(f"quantized ({backend})", text if results is None else
+                   compare("y", results["y"], expected.numpy(), TOLERANCE))
+
+
+# --------------------------------------------------------------------------
+# Damaged archives
+# --------------------------------------------------------------------------
+
+
+def refuse(report, name, path, expected, work):
+    """One line that says what is accepted, but for a list of nodes, and exit code
+    1."""
+    code, text = run_tool("model-compiler", "-model=" + path,
+                          "-emit-bundle=" + os.path.join(work, "bundle"))
+    lines = [line for line in text.splitlines()
+             if line and not line.startswith("  node")]
+    right = code == 1 and len(lines) == 1 and re.search(expected, text)
+    report.add(name, "" if right else f"exit code {code}: {text}")
+
+
+def rewrite(source, target, change):
+    """Copies an archive; `change` gets and returns {name: bytes}."""
+    with zipfile.ZipFile(source) as archive:
+        entries = {n: archive.read(n) for n in archive.namelist()}
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in change(entries).items():
+            archive.writestr(name, data)
+
+
+def change_weight(data):
+    """Another byte in the first weight, whose checksum does not fit then."""
+    at = data.index(b"data/weights/weight_0") + len(b"data/weights/weight_0") + 1
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
+
+
+def run_damaged(report, work):
+    good = os.path.join(work, "good.pt2")
+    pt2_writer.write(good, torch.nn.Linear(3, 2), (torch.randn(2, 3),))
+    bad = os.path.join(work, "bad.pt2")
+    model = "archive/models/model.json"
+
+    def edit(change):
+        def apply(entries):
+            own = json.loads(entries[model])
+            change(own)
+            return {**entries, model: json.dumps(own)}
+        return apply
+
+    def drop(part):
+        return lambda entries: {n: d for n, d in entries.items()
+                                if part not in n}
+
+    def set_version(own):
+        own["schema_version"]["major"] = 9
+
+    def set_target(own):
+        own["graph_module"]["graph"]["nodes"][0]["target"] = \
+            "torch.ops.mylib.foo.default"
+    cases = [
+        ("another version", edit(set_version), "schema version 9.*accepted: 8"),
+        ("an unknown operator", edit(set_target), "torch.ops.mylib.foo"),
+        ("a missing tensor", drop("weight_0"), "no entry 'data/weights"),
+        ("no list of weights", drop("weights_config"), "no tensor"),
+        ("no model", drop("models/"), "0 models"),
+        ("no JSON", lambda e: {**e, model: b"{"}, "models/model.json"),
+        ("deep JSON", lambda e: {**e, model: b"[" * 100000}, "nests deeper"),
+        ("another byte order",
+         lambda e: {**e, "archive/byteorder": b"big"}, "byte order"),
+        ("version 2", lambda e: {
+            "serialized_exported_program.json": b"{}", "version": b"2"},
+         "schema versions below"),
+        ("compiled code", lambda e: {
+            "a/archive_format": b"pt2", "a/data/aotinductor/model/x.so": b"0"},
+         "AOTInductor"),
+        ("a ZIP bomb", lambda e: {**e, model: b" " * (1 << 29)}, "unpacks to"),
+    ]
+    for name, change, expected in cases:
+        rewrite(good, bad, change)
+        refuse(report, name, bad, expected, work)
+    with open(good, "rb") as file:
+        data = file.read()
+    for name, bytes_, expected in [
+            ("cut off", data[:len(data) // 2], "ZIP"),
+            ("no ZIP", b"hello", "ZIP"), ("empty", b"", "ZIP"),
+            ("a changed weight", change_weight(data), "weight_0.*damaged")]:
+        with open(bad, "wb") as file:
+            file.write(bytes_)
+        refuse(report, name, bad, expected, work)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    arguments = parser.parse_args()
+    report = Report()
+    torch.manual_seed(1)
+    with tempfile.TemporaryDirectory() as work:
+        for name, module, inputs in torch_modules.cases():
+            if not arguments.names or name in arguments.names:
+                module, inputs = torch_modules.built(name, module, inputs)
+                run_case(report, name, module, inputs, work)
+        if not arguments.names:
+            run_states(report, work)
+            run_symbols(report, work)
+            run_control(report, work)
+            run_quantized(report, work)
+            run_damaged(report, work)
+            run_networks(report, [] if arguments.all else SMALL, work)
+    print(f"{report.passed} checks passed, {len(report.failed)} failed")
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
