@@ -9,9 +9,10 @@ near to those in double precision as twice PyTorch's own. The networks have as m
 instructions as their ONNX exports ($GLOWISH_MODELS, default build/models), 2 % more at
 most. Damaged archives get one line each.
 
---all: all networks, not only the small ones, which takes minutes. $GLOWISH_BIN: the
-programs (default build/release/bin). Exits 1 if something is wrong, 77 without
-PyTorch."""
+--all: all networks, not only the small ones, which takes minutes. --damaged N: nothing
+but N archives with random changes, each of which must be compiled or get one line.
+$GLOWISH_BIN: the programs (default build/release/bin). Exits 1 if something is wrong,
+77 without PyTorch."""
 
 import argparse
 import copy
@@ -23,6 +24,7 @@ import sys
 import tempfile
 import warnings
 import zipfile
+from random import Random
 
 warnings.filterwarnings("ignore")
 try:
@@ -459,15 +461,98 @@ def run_damaged(report, work):
         refuse(report, name, bad, expected, work)
 
 
+def change_value(own, random):
+    """Changes something in a random place of a JSON value."""
+    places = []
+
+    def walk(value):
+        keys = value if isinstance(value, dict) else range(len(value))
+        for key in keys:
+            places.append((value, key))
+            if isinstance(value[key], (dict, list)):
+                walk(value[key])
+    walk(own)
+    if not places:
+        return
+    value, key = random.choice(places)
+    choice = random.randrange(5)
+    if choice == 0:
+        del value[key]
+    elif choice == 1:
+        value[key] = random.choice([None, True, -1, 0, 1 << 62, 1e300, "", "x",
+                                    [], {}, [[]], {"as_int": -7}])
+    elif choice == 2:
+        other, own_key = random.choice(places)
+        value[key] = copy.deepcopy(other.get(own_key) if isinstance(other, dict)
+                                   else other[own_key:own_key + 1])
+    elif choice == 3 and isinstance(value[key], int):
+        value[key] = random.choice([value[key] + 1, -value[key], 1 << 40])
+    elif isinstance(value[key], str):
+        value[key] = value[key][:random.randrange(len(value[key]) + 1)]
+
+
+def damage(source, target, random):
+    """Changes the graph, the lists of weights, or bytes anywhere."""
+    if random.random() < 0.25:
+        with open(source, "rb") as file:
+            data = bytearray(file.read())
+        for _ in range(random.randrange(1, 9)):
+            data[random.randrange(len(data))] = random.randrange(256)
+        with open(target, "wb") as file:
+            file.write(data[:random.choice([len(data),
+                                            random.randrange(len(data))])])
+        return
+
+    def change(entries):
+        name = random.choice([n for n in entries if n.endswith(".json")] +
+                             ["archive/models/model.json"] * 4)
+        own = json.loads(entries[name])
+        for _ in range(random.choice([1, 1, 2, 4])):
+            change_value(own, random)
+        return {**entries, name: json.dumps(own)}
+    rewrite(source, target, change)
+
+
+def run_random_damage(report, count, work):
+    """Archives with random changes: a bundle, or one line and exit code 1."""
+    seeds = []
+    wanted = ["attention", "conv2d", "pooling", "indexing", "lstm", "norms"]
+    for name, module, inputs in torch_modules.cases():
+        if name in wanted:
+            path = os.path.join(work, name + ".pt2")
+            pt2_writer.write(path, Flat(module.eval()), inputs)
+            seeds.append(path)
+    x = torch.tensor([1.0, 2.0, 3.5])
+    for name, build in [("cond", branch_program), ("loop", loop_program)]:
+        seeds.append(os.path.join(work, name + ".pt2"))
+        pt2_writer.save(seeds[-1], build(x), {}, {})
+    bad = os.path.join(work, "bad.pt2")
+    for number in range(count):
+        random = Random(number)
+        damage(random.choice(seeds), bad, random)
+        code, text = run_tool("model-compiler", "-model=" + bad,
+                              "-max-trip-count=9",
+                              "-emit-bundle=" + os.path.join(work, "bundle"))
+        lines = [line for line in text.splitlines() if line and
+                 not line.startswith(("  node", "warning: "))]
+        report.add(f"damaged {number}", "" if code == 0 or
+                   (code == 1 and len(lines) == 1) else f"{code}: {text}")
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--damaged", type=int, metavar="N")
     parser.add_argument("names", nargs="*", metavar="NAME")
     arguments = parser.parse_args()
     report = Report()
     torch.manual_seed(1)
     with tempfile.TemporaryDirectory() as work:
+        if arguments.damaged is not None:
+            run_random_damage(report, arguments.damaged, work)
+            print(f"{report.passed} archives, {len(report.failed)} failed")
+            return 1 if report.failed else 0
         for name, module, inputs in torch_modules.cases():
             if not arguments.names or name in arguments.names:
                 module, inputs = torch_modules.built(name, module, inputs)
@@ -478,6 +563,7 @@ def main():
             run_control(report, work)
             run_quantized(report, work)
             run_damaged(report, work)
+            run_random_damage(report, 40, work)
             run_networks(report, [] if arguments.all else SMALL, work)
     print(f"{report.passed} checks passed, {len(report.failed)} failed")
     return 1 if report.failed else 0

@@ -212,7 +212,7 @@ static llvm::Error importPow(AtenOp &op) {
   return op.setResult(op.cast(op.unary<RoundNode>(power), kind));
 }
 
-template <bool IsMax> static llvm::Error importExtreme(AtenOp &op) {
+template <bool IsMax> static llvm::Error importLarger(AtenOp &op) {
   auto [kind, x, y] = promoteOperands(op);
   if (kind == ElemKind::Bool)
     return op.setResult(IsMax ? op.logicalOr(x, y) : op.logicalAnd(x, y));
@@ -224,11 +224,11 @@ static AtenOperators
           {"pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
            "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
            "pow.Scalar(Scalar self, Tensor exponent) -> Tensor"});
-static AtenOperators maximumOp(importExtreme<true>,
+static AtenOperators maximumOp(importLarger<true>,
                                {"maximum(Tensor self, Tensor other) -> Tensor",
                                 "max.other(Tensor self, Tensor other) -> "
                                 "Tensor"});
-static AtenOperators minimumOp(importExtreme<false>,
+static AtenOperators minimumOp(importLarger<false>,
                                {"minimum(Tensor self, Tensor other) -> Tensor",
                                 "min.other(Tensor self, Tensor other) -> "
                                 "Tensor"});

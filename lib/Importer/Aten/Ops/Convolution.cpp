@@ -18,16 +18,13 @@ struct Convolution {
 
 } // namespace
 
-/// Upper bound of numbers of windows, against overflow.
-static constexpr int64_t maxWindowValue = int64_t(1) << 31;
-
 static llvm::Expected<std::vector<int64_t>>
 readWindowInts(AtenOp &op, llvm::StringRef argument, unsigned count,
                int64_t least) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> values,
                            op.integers(argument, count));
   for (int64_t value : values)
-    if (value < least || value > maxWindowValue)
+    if (value < least || value > maxWindowNumber)
       return op.refuse(argument,
                        llvm::formatv("numbers of {0} and more", least).str());
   return values;

@@ -9,7 +9,7 @@ using namespace glowish;
 /// Compares `self` and `other`, promoted; bools, which have no order, as
 /// integers.
 template <typename T, bool IsNegated = false>
-static llvm::Error importComparison(AtenOp &op) {
+static llvm::Error importTensorComparison(AtenOp &op) {
   ElemKind kind = op.promote({"self", "other"});
   if (kind == ElemKind::Bool)
     kind = ElemKind::Int32;
@@ -18,36 +18,36 @@ static llvm::Error importComparison(AtenOp &op) {
   return op.setResult(IsNegated ? op.unary<NotNode>(result) : result);
 }
 
-static AtenOperators eqOp(importComparison<EqualNode>,
+static AtenOperators eqOp(importTensorComparison<EqualNode>,
                           {"eq.Tensor(Tensor self, Tensor other) -> Tensor",
                            "eq.Scalar(Tensor self, Scalar other) -> Tensor"});
-static AtenOperators neOp(importComparison<EqualNode, true>,
+static AtenOperators neOp(importTensorComparison<EqualNode, true>,
                           {"ne.Tensor(Tensor self, Tensor other) -> Tensor",
                            "ne.Scalar(Tensor self, Scalar other) -> Tensor",
                            "not_equal.Tensor(Tensor self, Tensor other) -> "
                            "Tensor",
                            "not_equal.Scalar(Tensor self, Scalar other) -> "
                            "Tensor"});
-static AtenOperators ltOp(importComparison<LessNode>,
+static AtenOperators ltOp(importTensorComparison<LessNode>,
                           {"lt.Tensor(Tensor self, Tensor other) -> Tensor",
                            "lt.Scalar(Tensor self, Scalar other) -> Tensor",
                            "less.Tensor(Tensor self, Tensor other) -> Tensor",
                            "less.Scalar(Tensor self, Scalar other) -> Tensor"});
 static AtenOperators
-    gtOp(importComparison<GreaterNode>,
+    gtOp(importTensorComparison<GreaterNode>,
          {"gt.Tensor(Tensor self, Tensor other) -> Tensor",
           "gt.Scalar(Tensor self, Scalar other) -> Tensor",
           "greater.Tensor(Tensor self, Tensor other) -> Tensor",
           "greater.Scalar(Tensor self, Scalar other) -> "
           "Tensor"});
 static AtenOperators
-    leOp(importComparison<LessOrEqualNode>,
+    leOp(importTensorComparison<LessOrEqualNode>,
          {"le.Tensor(Tensor self, Tensor other) -> Tensor",
           "le.Scalar(Tensor self, Scalar other) -> Tensor",
           "less_equal.Tensor(Tensor self, Tensor other) -> Tensor",
           "less_equal.Scalar(Tensor self, Scalar other) -> Tensor"});
 static AtenOperators
-    geOp(importComparison<GreaterOrEqualNode>,
+    geOp(importTensorComparison<GreaterOrEqualNode>,
          {"ge.Tensor(Tensor self, Tensor other) -> Tensor",
           "ge.Scalar(Tensor self, Scalar other) -> Tensor",
           "greater_equal.Tensor(Tensor self, Tensor other) -> Tensor",

@@ -6,9 +6,6 @@
 
 using namespace glowish;
 
-/// Each element along a window dimension is unrolled in three dimensions.
-static constexpr int64_t maxWindowValue = int64_t(1) << 31;
-
 /// The windows over \p spatial; without strides they are the kernel's extents.
 static llvm::Expected<std::vector<Edge>> readEdges(AtenOp &op,
                                                    DimsRef spatial) {
@@ -27,7 +24,7 @@ static llvm::Expected<std::vector<Edge>> readEdges(AtenOp &op,
   std::vector<Edge> edges;
   for (size_t d = 0; d < count; ++d) {
     for (int64_t value : {kernels[d], strides[d], dilations[d], pads[d] + 1})
-      if (value < 1 || value > maxWindowValue)
+      if (value < 1 || value > maxWindowNumber)
         return op.refuse("kernel_size", "windows of at least 1");
     Edge edge{.extent = spatial[d],
               .kernel = kernels[d],
@@ -170,7 +167,7 @@ static llvm::Expected<std::vector<int64_t>> readOutputSize(AtenOp &op,
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes,
                            op.integers("output_size", spatial.size()));
   for (size_t d = 0; d < sizes.size(); ++d)
-    if (sizes[d] < 1 || sizes[d] > maxWindowValue || spatial[d] < 1)
+    if (sizes[d] < 1 || sizes[d] > maxWindowNumber || spatial[d] < 1)
       return op.refuse("output_size", "extents of at least 1");
   return sizes;
 }

@@ -99,7 +99,7 @@ static AtenOperators nearestExactOp(
      "scale_factors) -> Tensor",
      "_upsample_nearest_exact2d.vec(Tensor input, int[]? output_size, float[]? "
      "scale_factors) -> Tensor"});
-static AtenOperators linearOp(
+static AtenOperators interpolatedOp(
     importInterpolated<false, false>,
     {"upsample_linear1d(Tensor self, int[1] output_size, bool align_corners, "
      "float? scales=None) -> Tensor",
