@@ -9,6 +9,7 @@
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Driver/Compilation.h"
 #include "glowish/Driver/PassCheck.h"
+#include "glowish/Graph/Contract.h"
 #include "glowish/Graph/GraphText.h"
 #include "glowish/Graph/Verifier.h"
 #include "glowish/IR/IRText.h"
@@ -44,6 +45,11 @@ static cl::list<std::string> passes("passes", cl::CommaSeparated,
 static ValueOption<bool>
     verifyEach("verify-each", cl::desc("Run the verifier after every pass"),
                cl::cat(optCategory));
+static ValueOption<bool> checksContract(
+    "verify-contract",
+    cl::desc("Check, before passes, that the graph is what a front end "
+             "delivers (docs/contract.md)"),
+    cl::cat(optCategory));
 static ValueOption<bool>
     checkPasses("check-passes",
                 cl::desc("Interpret the first function after every pass; an "
@@ -237,6 +243,9 @@ static llvm::Expected<int> runOnModule(Module &module, PassCheck &check,
   if (toIR || isRun || checkPasses || !getFunctionName().empty())
     GLOWISH_RETURN_IF_ERROR(addContext(
         selectFunction(module, getFunctionName()), "'" + inputPath + "': "));
+  if (checksContract)
+    GLOWISH_RETURN_IF_ERROR(
+        addContext(verifyContract(module), "'" + inputPath + "': "));
   GraphPassContext context;
   context.evaluate = evaluateNode;
   std::unique_ptr<Backend> interpreter = createInterpreter();
