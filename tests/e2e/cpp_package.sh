@@ -74,3 +74,42 @@ tr -s '\n ' ' ' <"$work/c-only.log" | grep -q \
 # Neither this build nor these sources are named in the package.
 ! grep -rlF -e "$build/lib" -e "$PWD/include" -e "$work/installed" \
   "$package" || exit 1
+
+# A back end in a library of its own, and libraries that are none or of another version.
+configure examples/plugin/backend counting || {
+  cat "$work/counting.log"
+  exit 1
+}
+cmake --build "$work/counting"
+runner=$work/prefix/bin/model-runner
+model=tests/lit/forms/lstm_cell.graph
+plugin=$work/counting/libcounting.so
+"$runner" -model=$model -random-inputs=1 -load="$plugin" -backend=Counting \
+  -output-dir="$work/counted" >"$work/counted.txt" 2>&1
+grep -q '^ElementWiseLoop: ' "$work/counted.txt"
+"$runner" -model=$model -random-inputs=1 -backend=Interpreter \
+  -output-dir="$work/interpreted" >"$work/interpreted.txt" 2>&1
+diff -r "$work/counted" "$work/interpreted"
+
+# refuse TEXT OPTION...: one line that contains TEXT, and exit code 1.
+refuse() {
+  local text=$1 status=0
+  shift
+  "$runner" -model=$model -random-inputs=1 "$@" >"$work/refused.txt" 2>&1 ||
+    status=$?
+  [[ $status -eq 1 && $(wc -l <"$work/refused.txt") -eq 1 ]] &&
+    grep -q "$text" "$work/refused.txt" || {
+    cat "$work/refused.txt"
+    exit 1
+  }
+}
+refuse 'the back ends are CPU and Interpreter' -backend=Counting
+refuse 'cannot be loaded' -load="$work/none.so" -backend=Counting
+printf 'int x;\n' >"$work/none.c"
+clang-19 -shared -fPIC "$work/none.c" -o "$work/libnone.so"
+refuse 'is no plug-in: it has no glowish_plugin_version' -load="$work/libnone.so"
+printf 'const unsigned glowish_plugin_version = 99;
+void glowish_register_plugin(void) {}\n' >"$work/other.c"
+clang-19 -shared -fPIC "$work/other.c" -o "$work/libother.so"
+refuse 'version 99 of the interface of plug-ins; accepted: 1' \
+  -load="$work/libother.so"

@@ -5,7 +5,9 @@
 #include "common/MemoryRegions.h"
 #include "common/PassFlags.h"
 #include "common/ValueOption.h"
+#include "glowish/Backends/BackendRegistry.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Backends/Plugin.h"
 #include "glowish/IR/Passes.h"
 #include "glowish/Importer/Caffe2.h"
 #include "llvm/ADT/StringExtras.h"
@@ -43,9 +45,15 @@ static ValueOption<bool> placesIOInArena(
              "activations and share it: a run destroys the inputs"),
     cl::cat(modelCategory));
 static cl::opt<std::string> backendName("backend",
-                                        cl::desc("CPU or Interpreter"),
+                                        cl::desc("CPU or Interpreter, or one "
+                                                 "that -load brings"),
                                         cl::value_desc("name"), cl::init("CPU"),
                                         cl::cat(modelCategory));
+static cl::list<std::string>
+    plugins("load",
+            cl::desc("Load a shared library that brings back ends (may be "
+                     "repeated)"),
+            cl::value_desc("file"), cl::cat(modelCategory));
 
 static ValueOption<bool>
     dumpGraph("dump-graph", cl::desc("Print the lowered graph to stderr"),
@@ -329,6 +337,19 @@ llvm::Expected<bool> glowish::printTargetHelp(llvm::raw_ostream &os) {
   return true;
 }
 
+/// The back end \p name, given for -\p option, which runs here if \p isLocal.
+static llvm::Expected<std::unique_ptr<Backend>>
+makeBackend(llvm::StringRef option, llvm::StringRef name,
+            const TargetOptions &target, bool isLocal) {
+  for (const std::string &path : plugins)
+    GLOWISH_RETURN_IF_ERROR(addContext(loadPlugin(path), "-load: "));
+  llvm::Expected<const BackendInfo *> info = findBackend(name);
+  if (!info)
+    return addContext(info.takeError(), "-" + option + "=" + name + ": ");
+  return isLocal && (*info)->createLocal ? (*info)->createLocal(target)
+                                         : (*info)->create(target);
+}
+
 llvm::Expected<std::unique_ptr<Backend>> glowish::createBackend() {
   return createBackend("backend", backendName, getTargetOptions());
 }
@@ -336,54 +357,13 @@ llvm::Expected<std::unique_ptr<Backend>> glowish::createBackend() {
 llvm::Expected<std::unique_ptr<Backend>>
 glowish::createBackend(llvm::StringRef option, llvm::StringRef name,
                        const TargetOptions &target) {
-  if (name == "Interpreter")
-    return createInterpreter();
-  if (name != "CPU")
-    return makeError("-{0}={1}: the back ends are CPU and Interpreter", option,
-                     name);
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> cpuBackend,
-                           CPUBackend::create(target));
-  return cpuBackend;
-}
-
-/// The options that \p target comes from, as they were written.
-static std::string formatTarget(const TargetOptions &target) {
-  std::vector<std::string> options;
-  auto add = [&](llvm::StringRef name, const std::string &value) {
-    if (!value.empty())
-      options.push_back(("-" + name + "=" + value).str());
-  };
-  add("target", target.triple);
-  add("march", target.architecture);
-  add("mcpu", target.cpu);
-  add("mattr", llvm::join(target.attributes, ","));
-  add("mabi", target.abi);
-  return llvm::join(options, " ");
-}
-
-llvm::Expected<std::unique_ptr<CPUBackend>>
-glowish::createLocalCPU(const TargetOptions &target) {
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> backend,
-                           CPUBackend::create(target));
-  std::string options = formatTarget(target);
-  // What is made for the host by default runs on it.
-  if (options.empty())
-    return backend;
-  if (llvm::Error error = backend->checkRunsHere())
-    return makeError("{0}: {1}; accepted: what runs here, or "
-                     "-backend=Interpreter",
-                     options, llvm::toString(std::move(error)));
-  return backend;
+  return makeBackend(option, name, target, /*isLocal=*/false);
 }
 
 llvm::Expected<std::unique_ptr<Backend>>
 glowish::createLocalBackend(llvm::StringRef option, llvm::StringRef name,
                             const TargetOptions &target) {
-  if (name != "CPU")
-    return createBackend(option, name, target);
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> backend,
-                           createLocalCPU(target));
-  return backend;
+  return makeBackend(option, name, target, /*isLocal=*/true);
 }
 
 llvm::Expected<std::unique_ptr<Backend>>

@@ -41,7 +41,7 @@ TargetOptions getTargetOptions();
 /// For -mcpu=help or -mattr=help, prints the names that are accepted and
 /// returns true.
 llvm::Expected<bool> printTargetHelp(llvm::raw_ostream &os);
-/// -backend: "CPU" or "Interpreter".
+/// That of -backend; -load may bring others than "CPU" and "Interpreter".
 llvm::Expected<std::unique_ptr<Backend>> createBackend();
 /// The back end \p name, which -\p option has been given; \p target is used by
 /// "CPU".
@@ -56,9 +56,6 @@ createLocalBackend(std::optional<Phase> stopAfter);
 llvm::Expected<std::unique_ptr<Backend>>
 createLocalBackend(llvm::StringRef option, llvm::StringRef name,
                    const TargetOptions &target);
-/// The CPU back end for \p target on this machine; the same error.
-llvm::Expected<std::unique_ptr<CPUBackend>>
-createLocalCPU(const TargetOptions &target);
 llvm::StringRef getBackendName();
 /// The tuner for the kernels of \p backend, which is the result of
 /// createBackend(), if -tune is given; else null.

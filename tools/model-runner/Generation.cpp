@@ -98,7 +98,7 @@ static llvm::Error printDecoding(std::vector<double> times,
   llvm::sort(times);
   double median = times[times.size() / 2];
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> cpu,
-                           createLocalCPU(getTargetOptions()));
+                           CPUBackend::createLocal(getTargetOptions()));
   GLOWISH_ASSIGN_OR_RETURN(MachineLimits limits, measureMachineLimits(*cpu));
   double rate = limits.levels.back().readRate;
   auto bytes = double(countWeightBytes(generator.getSmallestProgram()));

@@ -78,7 +78,7 @@ static llvm::Error profileRuns(const CompiledVariants &compiled, size_t variant,
                                Session &session, InstrClock &clock,
                                Report *report) {
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> cpu,
-                           createLocalCPU(getTargetOptions()));
+                           CPUBackend::createLocal(getTargetOptions()));
   GLOWISH_ASSIGN_OR_RETURN(MachineLimits limits, measureMachineLimits(*cpu));
   for (unsigned i = 0; i < warmup; ++i)
     GLOWISH_RETURN_IF_ERROR(session.run());
@@ -337,7 +337,8 @@ static llvm::Expected<int> runModel() {
                            createLocalBackend(options.stopAfter));
   // A profile has the peak of the target beside the interpreter's times, too.
   if (isProfiling() && !options.stopAfter)
-    GLOWISH_RETURN_IF_ERROR(createLocalCPU(getTargetOptions()).takeError());
+    GLOWISH_RETURN_IF_ERROR(
+        CPUBackend::createLocal(getTargetOptions()).takeError());
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<KernelTuner> tuner,
                            createTuner(*backend));
   options.tuner = tuner.get();

@@ -2,6 +2,7 @@
 
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "Run.h"
+#include "glowish/Backends/BackendRegistry.h"
 #include "glowish/Backends/RunErrors.h"
 #include "glowish/Graph/Nodes.h"
 
@@ -183,3 +184,11 @@ public:
 std::unique_ptr<Backend> glowish::createInterpreter() {
   return std::make_unique<Interpreter>();
 }
+
+static const BackendRegistration registration(
+    {.name = "Interpreter",
+     .description = "plain loops that the others are checked against",
+     .create = [](const TargetOptions & /*target*/)
+         -> llvm::Expected<std::unique_ptr<Backend>> {
+       return createInterpreter();
+     }});

@@ -88,6 +88,10 @@ public:
   /// the fault of the tuning file.
   static llvm::Expected<std::unique_ptr<CPUBackend>>
   create(const TargetOptions &options);
+  /// The same for what runs what it compiles: the error says why this machine
+  /// can't run code for \p options.
+  static llvm::Expected<std::unique_ptr<CPUBackend>>
+  createLocal(const TargetOptions &options);
   ~CPUBackend() override;
 
   llvm::StringRef getName() const override { return "CPU"; }
