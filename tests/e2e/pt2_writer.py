@@ -30,7 +30,7 @@ def trace(module, inputs):
         result = module(*values)
         return list(result) if isinstance(result, (tuple, list)) else [result]
     # Functional: views and updates in place become copies. With gradients, as
-    # inference has operators of its own for transformers that nobody exports.
+    # inference has operators of its own for transformers, which are not exported.
     graph = make_fx(functionalize(call))(*inputs)
     graph.graph.eliminate_dead_code()
     return graph

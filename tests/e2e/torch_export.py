@@ -7,9 +7,9 @@ $GLOWISH_EXPORTER (default ../shared/tools/export_models.py) and programs of its
 Outputs on both back ends are PyTorch's within 1e-5 of the largest magnitude, or as
 near to those in double precision as twice PyTorch's own. The networks have as many
 instructions as their ONNX exports ($GLOWISH_MODELS, default build/models), 2 % more at
-most. Damaged archives get one line each.
+most. Malformed archives get one line each.
 
---all: all networks, not only the small ones, which takes minutes. --damaged N: nothing
+--all: all networks, not only the small ones, which takes minutes. --mutate N: nothing
 but N archives with random changes, each of which must be compiled or get one line.
 $GLOWISH_BIN: the programs (default build/release/bin). Exits 1 if something is wrong,
 77 without PyTorch."""
@@ -376,7 +376,7 @@ def run_quantized(report, work):
 
 
 # --------------------------------------------------------------------------
-# Damaged archives
+# Malformed archives
 # --------------------------------------------------------------------------
 
 
@@ -406,7 +406,7 @@ def change_weight(data):
     return data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
 
 
-def run_damaged(report, work):
+def run_malformed(report, work):
     good = os.path.join(work, "good.pt2")
     pt2_writer.write(good, torch.nn.Linear(3, 2), (torch.randn(2, 3),))
     bad = os.path.join(work, "bad.pt2")
@@ -455,7 +455,7 @@ def run_damaged(report, work):
     for name, bytes_, expected in [
             ("cut off", data[:len(data) // 2], "ZIP"),
             ("no ZIP", b"hello", "ZIP"), ("empty", b"", "ZIP"),
-            ("a changed weight", change_weight(data), "weight_0.*damaged")]:
+            ("a changed weight", change_weight(data), "weight_0.*corrupt")]:
         with open(bad, "wb") as file:
             file.write(bytes_)
         refuse(report, name, bad, expected, work)
@@ -491,7 +491,7 @@ def change_value(own, random):
         value[key] = value[key][:random.randrange(len(value[key]) + 1)]
 
 
-def damage(source, target, random):
+def mutate(source, target, random):
     """Changes the graph, the lists of weights, or bytes anywhere."""
     if random.random() < 0.25:
         with open(source, "rb") as file:
@@ -513,7 +513,7 @@ def damage(source, target, random):
     rewrite(source, target, change)
 
 
-def run_random_damage(report, count, work):
+def run_mutated(report, count, work):
     """Archives with random changes: a bundle, or one line and exit code 1."""
     seeds = []
     wanted = ["attention", "conv2d", "pooling", "indexing", "lstm", "norms"]
@@ -529,13 +529,13 @@ def run_random_damage(report, count, work):
     bad = os.path.join(work, "bad.pt2")
     for number in range(count):
         random = Random(number)
-        damage(random.choice(seeds), bad, random)
+        mutate(random.choice(seeds), bad, random)
         code, text = run_tool("model-compiler", "-model=" + bad,
                               "-max-trip-count=9",
                               "-emit-bundle=" + os.path.join(work, "bundle"))
         lines = [line for line in text.splitlines() if line and
                  not line.startswith(("  node", "warning: "))]
-        report.add(f"damaged {number}", "" if code == 0 or
+        report.add(f"mutated {number}", "" if code == 0 or
                    (code == 1 and len(lines) == 1) else f"{code}: {text}")
 
 
@@ -543,14 +543,14 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--all", action="store_true")
-    parser.add_argument("--damaged", type=int, metavar="N")
+    parser.add_argument("--mutate", type=int, metavar="N")
     parser.add_argument("names", nargs="*", metavar="NAME")
     arguments = parser.parse_args()
     report = Report()
     torch.manual_seed(1)
     with tempfile.TemporaryDirectory() as work:
-        if arguments.damaged is not None:
-            run_random_damage(report, arguments.damaged, work)
+        if arguments.mutate is not None:
+            run_mutated(report, arguments.mutate, work)
             print(f"{report.passed} archives, {len(report.failed)} failed")
             return 1 if report.failed else 0
         for name, module, inputs in torch_modules.cases():
@@ -562,8 +562,8 @@ def main():
             run_symbols(report, work)
             run_control(report, work)
             run_quantized(report, work)
-            run_damaged(report, work)
-            run_random_damage(report, 40, work)
+            run_malformed(report, work)
+            run_mutated(report, 40, work)
             run_networks(report, [] if arguments.all else SMALL, work)
     print(f"{report.passed} checks passed, {len(report.failed)} failed")
     return 1 if report.failed else 0

@@ -4,7 +4,7 @@
 #define GLOWISH_LIB_IMPORTER_ATEN_IMAGES_H
 
 #include "Aten/AtenOp.h"
-#include "Common/Windows.h"
+#include "Common/SlidingWindows.h"
 
 namespace glowish {
 

@@ -32,7 +32,7 @@ llvm::Expected<TorchArchive> TorchArchive::open(llvm::StringRef path) {
     zip_stat_t stat;
     if (zip_stat_index(result.archive.get(), i, 0, &stat) != 0 ||
         !(stat.valid & ZIP_STAT_NAME) || !(stat.valid & ZIP_STAT_SIZE))
-      return makeError("entry {0} of the archive is damaged", i);
+      return makeError("entry {0} of the archive is corrupt", i);
     llvm::StringRef name = stat.name;
     // Older archives have no top folder.
     llvm::StringRef below = name.split('/').second;
@@ -84,7 +84,7 @@ llvm::Error TorchArchive::read(llvm::StringRef name, void *target,
   std::string text = zip_file_strerror(file);
   zip_fclose(file);
   if (rest != 0)
-    return makeError("the entry {0} is damaged: {1}", quote(name), text);
+    return makeError("the entry {0} is corrupt: {1}", quote(name), text);
   return llvm::Error::success();
 }
 

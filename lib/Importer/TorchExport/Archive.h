@@ -20,7 +20,7 @@ public:
   bool has(llvm::StringRef name) const { return entries.contains(name); }
   /// The names that begin with \p prefix, sorted.
   std::vector<std::string> list(llvm::StringRef prefix) const;
-  /// A text. An error if it is absent, damaged or very large.
+  /// A text. An error if it is absent, corrupt or very large.
   llvm::Expected<std::string> readText(llvm::StringRef name) const;
   /// The size of an entry in bytes; an error if it is absent.
   llvm::Expected<uint64_t> getSize(llvm::StringRef name) const;

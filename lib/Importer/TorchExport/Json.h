@@ -7,7 +7,7 @@
 
 namespace glowish {
 
-/// Parses \p text. An error if it is damaged or nested too deeply.
+/// Parses \p text. An error if it is corrupt or nested too deeply.
 llvm::Expected<llvm::json::Value> parseJson(llvm::StringRef text);
 
 /// The field \p key of \p object, which must be there and of this type.

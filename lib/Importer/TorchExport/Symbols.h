@@ -9,8 +9,8 @@ namespace glowish {
 
 /// A symbolic extent as DimExpression has it. \p text is what SymPy prints:
 /// "s0 + 1", or in its other notation "Add(Symbol('s0', integer=True),
-/// Integer(1))". Nothing if it is neither, or has other functions than sums,
-/// products and quotients.
+/// Integer(1))". Nothing if it is neither, or has other functions than
+/// addition, multiplication and division.
 std::optional<std::string> readSymbolicExtent(llvm::StringRef text);
 
 } // namespace glowish

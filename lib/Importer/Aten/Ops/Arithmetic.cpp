@@ -262,11 +262,11 @@ static AtenOperators hypotOp(importHypot,
 //===- Three operands -----------------------------------------------------===//
 
 /// self + value * (tensor1 * tensor2), or tensor1 / tensor2.
-template <bool IsProduct> static llvm::Error importAddCombined(AtenOp &op) {
-  auto promote = IsProduct ? &AtenOp::promote : &AtenOp::promoteToFloat;
+template <bool IsMul> static llvm::Error importAddCombined(AtenOp &op) {
+  auto promote = IsMul ? &AtenOp::promote : &AtenOp::promoteToFloat;
   ElemKind kind = (op.*promote)({"self", "tensor1", "tensor2"});
   NodeValue x = op.operand("tensor1", kind), y = op.operand("tensor2", kind);
-  NodeValue part = IsProduct ? op.mul(x, y) : op.div(x, y);
+  NodeValue part = IsMul ? op.mul(x, y) : op.div(x, y);
   if (!op.get("value").isNumber() || op.get("value").getNumber() != 1)
     part = op.mul(part, op.operand("value", kind));
   return op.setResult(op.add(op.operand("self", kind), part));

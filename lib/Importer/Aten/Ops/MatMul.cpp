@@ -132,7 +132,7 @@ static NodeValue withHeads(AtenOp &op, NodeValue value) {
   return op.reshape(value, {outer, 1, shape[shape.size() - 2], shape.back()});
 }
 
-/// A mask of bools says who attends to whom; another one is added.
+/// A mask of bools tells which keys a query attends to; another one is added.
 static NodeValue readMask(AtenOp &op, DimsRef outer) {
   NodeValue mask = op.tensor("attn_mask");
   NodeValue query = op.tensor("query");

@@ -2,7 +2,7 @@
 
 #include "ONNX/Ops/NdPooling.h"
 #include "Common/Positions.h"
-#include "Common/Windows.h"
+#include "Common/SlidingWindows.h"
 #include <cmath>
 
 using namespace glowish;

@@ -1,12 +1,12 @@
-//===- Windows.h - Sliding windows in N dimensions --------------*- C++ -*-===//
+//===- SlidingWindows.h - Sliding windows in N dimensions -------*- C++ -*-===//
 //
 // Poolings over three dimensions, or with indices, are composed of one slice
 // per element along a window dimension; 3-D convolutions of 2-D ones.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GLOWISH_LIB_IMPORTER_COMMON_WINDOWS_H
-#define GLOWISH_LIB_IMPORTER_COMMON_WINDOWS_H
+#ifndef GLOWISH_LIB_IMPORTER_COMMON_SLIDINGWINDOWS_H
+#define GLOWISH_LIB_IMPORTER_COMMON_SLIDINGWINDOWS_H
 
 #include "glowish/Graph/NodeBuilder.h"
 
@@ -63,4 +63,4 @@ NodeValue makeVolumeConvTranspose(NodeBuilder &b, NodeValue input,
 
 } // namespace glowish
 
-#endif // GLOWISH_LIB_IMPORTER_COMMON_WINDOWS_H
+#endif // GLOWISH_LIB_IMPORTER_COMMON_SLIDINGWINDOWS_H

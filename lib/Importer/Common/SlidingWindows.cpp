@@ -1,6 +1,6 @@
-//===- Windows.cpp - Sliding windows in N dimensions ----------------------===//
+//===- SlidingWindows.cpp - Sliding windows in N dimensions ---------------===//
 
-#include "Common/Windows.h"
+#include "Common/SlidingWindows.h"
 
 using namespace glowish;
 
