@@ -1,0 +1,82 @@
+//===- SpecializedSessions.cpp - A program for each shape -----------------===//
+
+#include "glowish/Driver/SpecializedSessions.h"
+
+using namespace glowish;
+
+struct SpecializedSessions::Program {
+  /// The types that it is for, by the inputs' names.
+  std::map<std::string, Type> types;
+  std::unique_ptr<PlannedProgram> program;
+  std::unique_ptr<Session> session;
+};
+
+SpecializedSessions::SpecializedSessions(Backend &backend, std::string path,
+                                         ImportOptions importOptions,
+                                         CompilationOptions options,
+                                         size_t capacity)
+    : backend(backend), path(std::move(path)),
+      importOptions(std::move(importOptions)), options(std::move(options)),
+      capacity(std::max<size_t>(capacity, 1)) {}
+
+SpecializedSessions::~SpecializedSessions() = default;
+
+static std::map<std::string, Type>
+getTypes(const SpecializedSessions::Inputs &inputs) {
+  std::map<std::string, Type> types;
+  for (const auto &[name, tensor] : inputs)
+    types.emplace(name, tensor->getType());
+  return types;
+}
+
+llvm::Expected<std::unique_ptr<SpecializedSessions::Program>>
+SpecializedSessions::compile(const Inputs &inputs) const {
+  auto result = std::make_unique<Program>();
+  result->types = getTypes(inputs);
+  ImportOptions own = importOptions;
+  for (const auto &[name, type] : result->types)
+    own.givenTypes.insert_or_assign(name, type);
+  Compilation compilation(backend, options);
+  GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
+                           compilation.import(path, std::move(own)));
+  GLOWISH_ASSIGN_OR_RETURN(PlannedProgram planned,
+                           compilation.compile(std::move(graph)));
+  result->program = std::make_unique<PlannedProgram>(std::move(planned));
+  GLOWISH_ASSIGN_OR_RETURN(result->session, Session::create(*result->program));
+  return result;
+}
+
+/// Moves the program for \p inputs to the front, after it has been compiled if
+/// need be.
+llvm::Expected<SpecializedSessions::Program *>
+SpecializedSessions::find(const Inputs &inputs) {
+  std::map<std::string, Type> types = getTypes(inputs);
+  auto found = llvm::find_if(
+      programs, [&](const auto &program) { return program->types == types; });
+  Program *last = programs.empty() ? nullptr : programs.front().get();
+  if (found != programs.end()) {
+    programs.splice(programs.begin(), programs, found);
+  } else {
+    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, compile(inputs));
+    ++numCompiled;
+    programs.push_front(std::move(program));
+  }
+  Program *current = programs.front().get();
+  if (last && last != current)
+    current->session->takeStates(*last->session);
+  while (programs.size() > capacity)
+    programs.pop_back();
+  return current;
+}
+
+llvm::Expected<Session *> SpecializedSessions::run(const Inputs &inputs) {
+  GLOWISH_ASSIGN_OR_RETURN(Program *program, find(inputs));
+  Session &session = *program->session;
+  for (const auto &[name, tensor] : inputs) {
+    GLOWISH_ASSIGN_OR_RETURN(const Buffer *placeholder,
+                             session.findPlaceholder(name));
+    GLOWISH_RETURN_IF_ERROR(session.setInput(placeholder, *tensor));
+  }
+  GLOWISH_RETURN_IF_ERROR(session.run());
+  return &session;
+}
