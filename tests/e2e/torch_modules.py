@@ -221,6 +221,15 @@ def cases():
                 x, (1, 1, 2, 0), mode="replicate"), F.pad(
                     x, (1, 2, 0, 1), mode="circular"), F.pad(x, (-1, 1))]), (
                         normal(1, 2, 4, 5),)
+    yield "sampling", f(lambda x, g: [
+        F.grid_sample(x, g, align_corners=False), F.grid_sample(
+            x, g, "nearest", "border", True), F.unfold(
+                x, (2, 3), padding=1, stride=2), F.fold(F.unfold(
+                    x, 2, padding=1), (5, 6), 2, padding=1), torch.cdist(
+                        x[0, 0], x[0, 1]), torch.as_strided(
+                            x, (3, 4), (7, 2), 1)]), (
+                                normal(1, 2, 5, 6), torch.rand(1, 3, 4, 2) - 0.5)
+    yield "bags", nn.EmbeddingBag(9, 4, mode="mean"), (ints(9, 3, 5),)
     yield "pixels", f(lambda x: [
         F.pixel_shuffle(x, 2), F.pixel_unshuffle(x, 2), F.channel_shuffle(
             x, 4)]), (normal(1, 8, 4, 6),)

@@ -20,6 +20,15 @@ static llvm::Error importConversionAs(AtenOp &op) {
       op.cast(op.tensor("self"), op.tensor("other").getElemKind()));
 }
 
+/// The elements of another tensor, in the shape and kind of this one.
+static llvm::Error importCopy(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  return op.setResult(
+      op.broadcast(op.cast(op.tensor("src"), x.getElemKind()), x.getShape()));
+}
+
+static AtenOperators copyOp(importCopy, {"copy(Tensor self, Tensor src, bool "
+                                         "non_blocking=False) -> Tensor"});
 static AtenOperators identityOp(
     importIdentity,
     {"contiguous(Tensor(a) self, *, MemoryFormat memory_format=None) -> "

@@ -87,6 +87,11 @@ static llvm::Error importBatchNorm(AtenOp &op) {
       /*axis=*/1, op.number("eps", 1e-5)));
 }
 
+static AtenOperators batchStatisticsOp(
+    normalizeBatch,
+    {"_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? "
+     "bias, bool training, float momentum, float eps) -> (Tensor, Tensor, "
+     "Tensor)"});
 static AtenOperators batchNormOp(
     importBatchNorm,
     {"batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? "

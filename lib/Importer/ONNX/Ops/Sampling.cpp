@@ -1,116 +1,13 @@
 //===- Sampling.cpp - Sampling of images at computed points ---------------===//
 
-#include "ONNX/Ops/Sampler.h"
+#include "Common/GridSampling.h"
+#include "ONNX/Composer.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
 
 using namespace glowish;
 
-/// Transposes [N, ..., C] to the model's layout [N, C, ...].
-static NodeValue toModelLayout(Composer &c, NodeValue value) {
-  if (!value)
-    return value;
-  int64_t rank = value.getShape().size();
-  std::vector<int64_t> order = {0, rank - 1};
-  for (int64_t d = 1; d + 1 < rank; ++d)
-    order.push_back(d);
-  return c.transpose(value, order);
-}
-
 //===- GridSample ---------------------------------------------------------===//
-
-namespace {
-
-/// The attributes of GridSample.
-struct GridRules {
-  std::string mode, padding;
-  bool alignCorners;
-};
-
-class GridSampler {
-public:
-  GridSampler(Composer &c, Sampler &sampler, const GridRules &rules)
-      : c(c), sampler(sampler), rules(rules) {}
-  /// Returns the taps for coordinates from -1 to 1 along dimension \p d.
-  std::vector<Tap> getTaps(NodeValue grid, unsigned d);
-
-private:
-  NodeValue reflect(NodeValue x, unsigned d);
-  NodeValue keepInside(NodeValue x, unsigned d);
-  Tap makeTap(NodeValue index, NodeValue weight, unsigned d);
-  std::vector<Tap> getCubicTaps(NodeValue x, unsigned d);
-
-  Composer &c;
-  Sampler &sampler;
-  const GridRules &rules;
-};
-
-} // namespace
-
-/// Reflects at the centers of the first and last pixel, or at their outer
-/// edges: a triangle wave.
-NodeValue GridSampler::reflect(NodeValue x, unsigned d) {
-  double low = rules.alignCorners ? 0 : -0.5;
-  double range = double(sampler.getExtent(d)) - (rules.alignCorners ? 1 : 0);
-  if (range == 0)
-    return c.mul(x, 0);
-  NodeValue distance = c.unary<AbsNode>(c.sub(x, low));
-  NodeValue periods = c.unary<FloorNode>(c.div(distance, 2 * range));
-  distance = c.sub(distance, c.mul(periods, 2 * range));
-  return c.add(c.min(distance, c.sub(2 * range, distance)), low);
-}
-
-/// Moves points outside of the image into it, except for zero padding.
-NodeValue GridSampler::keepInside(NodeValue x, unsigned d) {
-  if (rules.padding == "border")
-    return c.clip(x, 0, double(sampler.getExtent(d) - 1));
-  return rules.padding == "reflection" ? reflect(x, d) : x;
-}
-
-/// \p index may be outside of the image.
-Tap GridSampler::makeTap(NodeValue index, NodeValue weight, unsigned d) {
-  if (rules.padding == "zeros")
-    return sampler.takeInside(index, weight, d);
-  // A reflected index may be half a pixel outside, on the edge of the image.
-  NodeValue inside = c.unary<RoundNode>(keepInside(index, d));
-  return {c.clip(inside, 0, double(sampler.getExtent(d) - 1)), weight};
-}
-
-/// Cubic convolution with a = -0.75 of the four pixels around \p x.
-std::vector<Tap> GridSampler::getCubicTaps(NodeValue x, unsigned d) {
-  constexpr double a = -0.75;
-  NodeValue low = c.unary<FloorNode>(x);
-  NodeValue t = c.sub(x, low);
-  auto near = [&](NodeValue s) { // for distances up to 1
-    NodeValue slope = c.sub(c.mul(s, a + 2), a + 3);
-    return c.add(c.mul(c.mul(slope, s), s), 1);
-  };
-  auto far = [&](NodeValue s) { // for distances from 1 to 2
-    NodeValue p = c.add(c.mul(c.sub(s, 5), s), 8);
-    return c.mul(c.sub(c.mul(p, s), 4), a);
-  };
-  NodeValue rest = c.sub(1, t);
-  return {makeTap(c.sub(low, 1), far(c.add(t, 1)), d), makeTap(low, near(t), d),
-          makeTap(c.add(low, 1), near(rest), d),
-          makeTap(c.add(low, 2), far(c.add(rest, 1)), d)};
-}
-
-std::vector<Tap> GridSampler::getTaps(NodeValue grid, unsigned d) {
-  double extent = double(sampler.getExtent(d));
-  NodeValue x = c.add(grid, 1);
-  x = rules.alignCorners ? c.mul(x, (extent - 1) / 2)
-                         : c.div(c.sub(c.mul(x, extent), 1), 2);
-  if (rules.mode == "nearest")
-    x = c.unary<RoundNode>(x);
-  x = keepInside(x, d);
-  if (rules.mode == "nearest")
-    return {makeTap(c.unary<RoundNode>(x), {}, d)};
-  if (rules.mode == "cubic")
-    return getCubicTaps(x, d);
-  NodeValue low = c.unary<FloorNode>(x);
-  NodeValue weight = c.sub(x, low);
-  return {makeTap(low, c.sub(1, weight), d), makeTap(c.add(low, 1), weight, d)};
-}
 
 static llvm::Error importGridSample(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue images, op.getInput(0));
@@ -142,18 +39,8 @@ static llvm::Error importGridSample(OpContext &op) {
                      "'{1}'; accepted: linear, nearest, cubic and zeros, "
                      "border, reflection",
                      rules.mode, rules.padding);
-  points = points.drop_back();
   Composer c(op);
-  Sampler sampler(c, images, {});
-  GridSampler gridSampler(c, sampler, rules);
-  std::vector<std::vector<Tap>> taps;
-  for (unsigned d = 0; d < count; ++d) {
-    // The coordinates of a point are in reverse order of dimensions.
-    NodeValue part = c.slice(grid, points.size(), count - 1 - d, 1);
-    part = c.cast(c.reshape(part, points), images.getElemKind());
-    taps.push_back(gridSampler.getTaps(part, d));
-  }
-  return c.setOutput(0, toModelLayout(c, sampler.sample(points, taps)));
+  return c.setOutput(0, sampleGrid(c, images, grid, rules));
 }
 
 //===- AffineGrid ---------------------------------------------------------===//
@@ -299,7 +186,7 @@ static llvm::Error importRoiAlign(OpContext &op) {
                             : c.add(value, part);
   value = c.reduce(value, mode == "max" ? "max" : "mean", {3, 4},
                    /*keepDims=*/false);
-  GLOWISH_RETURN_IF_ERROR(c.setOutput(0, toModelLayout(c, value)));
+  GLOWISH_RETURN_IF_ERROR(c.setOutput(0, moveChannelsFirst(c, value)));
   // The number of boxes, which equals that of batch indices.
   Extents boxes = op.getExtents(1), batches = op.getExtents(2);
   op.setExtents(0, {boxes.empty() ? NodeValue() : boxes[0], {}, {}, {}});
@@ -414,7 +301,7 @@ static llvm::Error importDeformConv(OpContext &op) {
   NodeValue result = c.make<ConvolutionNode>(
       channels, flat, bias, std::vector<int64_t>{1, 1},
       std::vector<int64_t>{0, 0, 0, 0}, std::vector<int64_t>{1, 1}, w.group);
-  return c.setOutput(0, toModelLayout(c, result));
+  return c.setOutput(0, moveChannelsFirst(c, result));
 }
 
 static OnnxOperator gridSampleOp("GridSample", 16, importGridSample);

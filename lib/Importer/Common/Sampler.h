@@ -1,9 +1,9 @@
 //===- Sampler.h - Interpolated sampling ------------------------*- C++ -*-===//
 
-#ifndef GLOWISH_LIB_IMPORTER_ONNX_OPS_SAMPLER_H
-#define GLOWISH_LIB_IMPORTER_ONNX_OPS_SAMPLER_H
+#ifndef GLOWISH_LIB_IMPORTER_COMMON_SAMPLER_H
+#define GLOWISH_LIB_IMPORTER_COMMON_SAMPLER_H
 
-#include "ONNX/Composer.h"
+#include "glowish/Graph/NodeBuilder.h"
 
 namespace glowish {
 
@@ -19,7 +19,7 @@ class Sampler {
 public:
   /// \p batch is the image number of each point, int64, broadcast to the
   /// points; null if dimension 0 of the points is the image.
-  Sampler(Composer &c, NodeValue images, NodeValue batch);
+  Sampler(NodeBuilder &b, NodeValue images, NodeValue batch);
 
   int64_t getExtent(unsigned d) const { return spatial[d]; }
   int64_t getNumChannels() const { return channels; }
@@ -41,7 +41,7 @@ public:
                                     llvm::ArrayRef<std::vector<Tap>> taps);
 
 private:
-  Composer &c;
+  NodeBuilder &b;
   NodeValue pixels, batch; // [N * pixels, C]
   Dims spatial;
   int64_t numImages, channels;
@@ -50,4 +50,4 @@ private:
 
 } // namespace glowish
 
-#endif // GLOWISH_LIB_IMPORTER_ONNX_OPS_SAMPLER_H
+#endif // GLOWISH_LIB_IMPORTER_COMMON_SAMPLER_H
