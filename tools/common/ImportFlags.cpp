@@ -28,6 +28,12 @@ static cl::list<std::string> modelInputs(
 static cl::alias modelInputsAlias("model-input-name",
                                   cl::desc("Alias of -model-input"),
                                   cl::aliasopt(modelInputs));
+static cl::list<std::string> constantInputs(
+    "constant-input",
+    cl::desc("Compile the model for one value of an input that is a number: an "
+             "integer, a float or true or false. The input is none of the "
+             "program then, and what depends on it is decided"),
+    cl::value_desc("name,number"), cl::cat(modelCategory));
 static cl::list<std::string> states(
     "state",
     cl::desc("Keep an output as the input of the next run: one placeholder, "
@@ -127,8 +133,9 @@ static llvm::Error checkEffect(llvm::StringRef path, bool isText) {
   }
   // Lists have an operator& of their own.
   for (const cl::Option *option : std::initializer_list<const cl::Option *>{
-           std::addressof(modelInputs), std::addressof(symbols),
-           std::addressof(states), &maxTripCount, std::addressof(maxExtents)})
+           std::addressof(modelInputs), std::addressof(constantInputs),
+           std::addressof(symbols), std::addressof(states), &maxTripCount,
+           std::addressof(maxExtents)})
     if (option->getNumOccurrences())
       return makeError("-{0}: '{1}' is a text form, which states all types",
                        option->ArgStr, path);
@@ -150,6 +157,7 @@ glowish::getImportFlags(llvm::StringRef path, bool isText,
   GLOWISH_RETURN_IF_ERROR(
       readNumbers("max-extent", maxExtents, options.maxExtents));
   GLOWISH_RETURN_IF_ERROR(readInputTypes(modelInputs, options));
+  GLOWISH_RETURN_IF_ERROR(readConstantInputs(constantInputs, options));
   GLOWISH_ASSIGN_OR_RETURN(options.tflite, readTFLiteFlags(path));
   return options;
 }

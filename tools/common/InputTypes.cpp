@@ -1,4 +1,5 @@
-//===- InputTypes.cpp - Parses -model-input -------------------------------===//
+//===- InputTypes.cpp - Parses what is stated of inputs
+//--------------------===//
 
 #include "common/InputTypes.h"
 #include "glowish/Support/Error.h"
@@ -97,5 +98,34 @@ llvm::Error glowish::readInputTypes(llvm::ArrayRef<std::string> texts,
                                     ImportOptions &options) {
   for (llvm::StringRef text : texts)
     GLOWISH_RETURN_IF_ERROR(readInputType(text, options));
+  return llvm::Error::success();
+}
+
+/// An integer, a float or a truth value as a scalar; none if it is no number.
+static std::optional<Tensor> parseNumber(llvm::StringRef text) {
+  if (text == "true" || text == "false") {
+    Tensor flag(Type(ElemKind::Bool, {}));
+    flag.setFromDouble(0, text == "true");
+    return flag;
+  }
+  if (int64_t number = 0; !text.getAsInteger(10, number))
+    return Tensor::fromValues<int64_t>(Type(ElemKind::Int64, {}), {number});
+  if (float number = 0; llvm::to_float(text, number))
+    return Tensor::fromValues<float>(Type(ElemKind::Float, {}), {number});
+  return std::nullopt;
+}
+
+llvm::Error glowish::readConstantInputs(llvm::ArrayRef<std::string> texts,
+                                        ImportOptions &options) {
+  for (llvm::StringRef text : texts) {
+    auto [name, number] = text.rsplit(',');
+    std::optional<Tensor> value = parseNumber(number.trim());
+    if (!value || name.trim().empty())
+      return makeError("-constant-input={0}: the form is name,number, for "
+                       "example sr,16000",
+                       text);
+    options.constantInputs[name.trim().str()] =
+        std::make_shared<const Tensor>(std::move(*value));
+  }
   return llvm::Error::success();
 }

@@ -1,4 +1,5 @@
-//===- InputTypes.h - Parses -model-input -----------------------*- C++ -*-===//
+//===- InputTypes.h - Parses what is stated of inputs ------------*- C++
+//-*-===//
 
 #ifndef GLOWISH_TOOLS_COMMON_INPUTTYPES_H
 #define GLOWISH_TOOLS_COMMON_INPUTTYPES_H
@@ -16,6 +17,10 @@ llvm::Expected<Type> parseInputType(llvm::StringRef text);
 /// \p options; an error shows the form.
 llvm::Error readInputTypes(llvm::ArrayRef<std::string> texts,
                            ImportOptions &options);
+
+/// The same for -constant-input, `name,number` each.
+llvm::Error readConstantInputs(llvm::ArrayRef<std::string> texts,
+                               ImportOptions &options);
 
 } // namespace glowish
 
