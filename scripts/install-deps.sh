@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# install-deps.sh [--train] [--fonts] [--bench] [--cross] [--browser]: installs
-# what a bare Debian 12 lacks for building and testing glowish. Packages that
+# install-deps.sh [--train] [--fonts] [--bench] [--cross] [--browser] [--torch]:
+# installs what a bare Debian 12 lacks for building and testing glowish. Packages that
 # are there already are left alone, and when none is missing nothing is run.
 # Needs root or sudo.
 #
@@ -15,6 +15,8 @@
 #              installed)
 #   --browser  also Chromium, in which tests/e2e/report.py opens reports and
 #              tests/e2e/web_page.py the page of examples/web
+#   --torch    also libtorch, with which TorchScript archives are read (260 MB to
+#              load, 780 MB installed)
 set -euo pipefail
 
 packages=(
@@ -59,8 +61,11 @@ for option in "$@"; do
     --browser)
       packages+=(chromium)
       ;;
+    --torch)
+      packages+=(libtorch-dev)
+      ;;
     -h | --help)
-      sed -n '2,17s/^# \{0,1\}//p' "$0"
+      sed -n '2,19s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
