@@ -10,6 +10,10 @@ using Base = AtenType::Base;
 
 llvm::Expected<AtenValue> ScriptInterpreter::convert(const ScriptValue &value,
                                                      const AtenType &type) {
+  if (value.is<ScriptIgnored>() && type.base == Base::Tensor)
+    return makeError("it is {0}; accepted: floats, integers and bools that are "
+                     "stored one by one",
+                     value.describe());
   if (value.isNone() || value.is<ScriptIgnored>() || type.base == Base::Ignored)
     return AtenValue();
   if (value.isTensor()) {
@@ -325,13 +329,25 @@ selectComputed(ScriptInterpreter &in, const AtenCall &call) {
   return ScriptValue(in.memory.createView(base, view, element));
 }
 
-/// The operator "add.Tensor" for "aten::add" and its overload.
-static std::string getTableName(const ProgramNode &node, bool isInPlace) {
-  llvm::StringRef name = node.kind;
+/// The operator of the table for "aten::add" and its overload, or null. What is
+/// in place is found by the name of the operator that returns its result.
+static const RegisteredAtenOp *findOperator(const ProgramNode &node,
+                                            bool isInPlace) {
+  llvm::StringRef name = node.kind, overload = node.overload;
   name.consume_front("aten::");
   if (isInPlace)
     name.consume_back("_");
-  return name.str() + (node.overload.empty() ? "" : "." + node.overload);
+  auto find = [&]() {
+    return findAtenOperator(
+        (name + (overload.empty() ? "" : ".") + overload).str());
+  };
+  const RegisteredAtenOp *found = find();
+  // The same for lists of tensors, none of which is None.
+  if (!found && overload.consume_back("hacked_twin")) {
+    overload.consume_back("_");
+    found = find();
+  }
+  return found;
 }
 
 /// The argument that \p node writes to, if there is just one; none if it writes
@@ -371,8 +387,7 @@ callInPlace(ScriptInterpreter &in, const ProgramNode &node,
   if (!inputs[written].isTensor())
     return makeError("it changes {0}; accepted: a tensor",
                      inputs[written].describe());
-  const RegisteredAtenOp *op =
-      findAtenOperator(getTableName(node, /*isInPlace=*/true));
+  const RegisteredAtenOp *op = findOperator(node, /*isInPlace=*/true);
   if (!op)
     return makeError("the operator is not supported");
   GLOWISH_ASSIGN_OR_RETURN(AtenCall call,
@@ -397,8 +412,7 @@ ScriptInterpreter::callAten(const ProgramNode &node,
                            findWritten(program, node));
   if (written)
     return callInPlace(*this, node, inputs, *written);
-  const RegisteredAtenOp *op =
-      findAtenOperator(getTableName(node, /*isInPlace=*/false));
+  const RegisteredAtenOp *op = findOperator(node, /*isInPlace=*/false);
   if (!op)
     return makeError("the operator is not supported");
   GLOWISH_ASSIGN_OR_RETURN(AtenCall call,

@@ -189,20 +189,22 @@ static llvm::Expected<bool> importSlice(ScriptCall &call) {
     return false;
   const ScriptValues &all = from.getList().elements;
   auto size = int64_t(all.size());
+  GLOWISH_ASSIGN_OR_RETURN(int64_t step, call.getInt(3));
+  if (step == 0)
+    return call.refuse(3, "another step");
+  // Backwards, the end is before the first element.
+  int64_t least = step > 0 ? 0 : -1, most = step > 0 ? size : size - 1;
   auto getBound = [&](unsigned index,
                       int64_t absent) -> llvm::Expected<int64_t> {
     if (call.inputs[index].isNone())
       return absent;
     GLOWISH_ASSIGN_OR_RETURN(int64_t bound, call.getInt(index));
-    return std::clamp(bound < 0 ? bound + size : bound, int64_t(0), size);
+    return std::clamp(bound < 0 ? bound + size : bound, least, most);
   };
-  GLOWISH_ASSIGN_OR_RETURN(int64_t start, getBound(1, 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t end, getBound(2, size));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t step, call.getInt(3));
-  if (step < 1)
-    return call.refuse(3, "a step of at least 1");
+  GLOWISH_ASSIGN_OR_RETURN(int64_t start, getBound(1, step > 0 ? 0 : most));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t end, getBound(2, step > 0 ? size : -1));
   ScriptValues some;
-  for (int64_t i = start; i < end; i += step)
+  for (int64_t i = start; step > 0 ? i < end : i > end; i += step)
     some.push_back(all[size_t(i)]);
   return call.done(call.in.makeList(std::move(some), from.getList().isTuple));
 }

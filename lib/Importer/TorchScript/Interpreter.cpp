@@ -229,8 +229,11 @@ ScriptValue ScriptInterpreter::makeStoredTensor(size_t index,
   if (known)
     return known;
   std::optional<ElemKind> kind = getAtenKind(tensor.kind);
-  if (!kind || !tensor.unsupported.empty())
-    return ScriptIgnored();
+  if (!tensor.unsupported.empty())
+    return ScriptIgnored{"a tensor that is " + tensor.unsupported};
+  if (!kind)
+    return ScriptIgnored{"a tensor of PyTorch's type " +
+                         std::to_string(tensor.kind)};
   auto elements = borrowOrCopy(program, tensor, *kind);
   aten.budget.grow(elements->getSizeInBytes());
   known = addStored(
@@ -270,9 +273,10 @@ static ScriptValue makeConstantWith(
   }
   case Kind::Object:
     return in.getObject(constant.index);
+  case Kind::Unsupported:
+    return ScriptIgnored{"a value of type " + constant.text};
   case Kind::Tensor:
   case Kind::Ignored:
-  case Kind::Unsupported:
     return ScriptIgnored();
   }
   llvm_unreachable("not a kind of constants");

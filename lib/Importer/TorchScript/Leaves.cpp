@@ -77,7 +77,9 @@ llvm::Expected<ScriptValue> LeafRebuilder::rebuild(const ScriptLeaves &like,
     llvm::SmallVector<ScriptTensorRef, 1> others;
     if (like.value.getTensor()->birth <= birth)
       others.push_back(like.value.getTensor());
-    return ScriptValue(in.memory.createUncertain(value, others));
+    // Iterations may have another order of elements.
+    return ScriptValue(
+        in.memory.createUncertain(value, /*isDense=*/false, others));
   }
   if (like.value.isComputed() || like.value.isKnownNumber()) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue value, next(like));
@@ -136,7 +138,8 @@ ScriptValue LeafMerger::take(const ScriptLeaves &x, const ScriptLeaves &y,
     for (const ScriptLeaves *leaves : {&x, &y})
       if (leaves->value.getTensor()->birth <= birth)
         others.push_back(leaves->value.getTensor());
-    return in.memory.createUncertain(node->getResult(next++), others);
+    bool isDense = x.value.getTensor()->isDense && y.value.getTensor()->isDense;
+    return in.memory.createUncertain(node->getResult(next++), isDense, others);
   }
   if (isNumber(x.value))
     return node->getResult(next++);

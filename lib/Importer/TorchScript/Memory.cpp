@@ -103,9 +103,9 @@ ScriptTensorRef TensorMemory::createView(ScriptTensorRef base, ScriptView view,
 }
 
 ScriptTensorRef
-TensorMemory::createUncertain(NodeValue value,
+TensorMemory::createUncertain(NodeValue value, bool isDense,
                               llvm::ArrayRef<ScriptTensorRef> others) {
-  ScriptTensorRef tensor = create(value, /*isDense=*/false);
+  ScriptTensorRef tensor = create(value, isDense);
   for (const ScriptTensorRef &other : others) {
     const ScriptTensor *root = other.get();
     while (root->base)

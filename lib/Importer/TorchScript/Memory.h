@@ -51,7 +51,7 @@ public:
                              NodeValue value);
   /// A tensor of which it isn't known which of \p others' memory it shares, if
   /// any.
-  ScriptTensorRef createUncertain(NodeValue value,
+  ScriptTensorRef createUncertain(NodeValue value, bool isDense,
                                   llvm::ArrayRef<ScriptTensorRef> others);
 
   llvm::Expected<NodeValue> read(const ScriptTensorRef &tensor);

@@ -50,10 +50,15 @@ llvm::Expected<ModelInputs::Input>
 ModelInputs::createPlaceholder(const std::string &name,
                                const ProgramType &type) {
   names.push_back(name);
-  Input input{.isNumber = isNumber(type)};
+  Input input{.isNumber = isNumber(type),
+              .isReal = type.kind == TypeKind::Float};
   if (auto constant = options.constantInputs.find(name);
       constant != options.constantInputs.end()) {
     input.known = NodeValue(module.createConstant(name, constant->second));
+    ElemKind kind = constant->second->getType().getKind();
+    if (type.kind == TypeKind::Int && kind != ElemKind::Int64)
+      return makeError("the input {0} is an int; stated for it is {1}",
+                       quote(name), constant->second->getType().str());
     return input;
   }
   const Type *stated = findType(name);
@@ -73,6 +78,21 @@ ModelInputs::createPlaceholder(const std::string &name,
   input.placeholder = module.createPlaceholder(name, own, /*isInput=*/true,
                                                /*isOutput=*/false);
   return input;
+}
+
+/// Whether inputs of \p type are tensors, numbers, or lists of such.
+static bool hasTensors(const ProgramType &type) {
+  switch (type.kind) {
+  case TypeKind::List:
+  case TypeKind::Tuple:
+  case TypeKind::Optional:
+    return llvm::all_of(type.elements, hasTensors);
+  case TypeKind::Dict:
+    return type.elements[0].kind == TypeKind::String &&
+           hasTensors(type.elements[1]);
+  default:
+    return type.kind == TypeKind::Tensor || isNumber(type);
+  }
 }
 
 /// A list has as many elements as the options state types for.
@@ -152,8 +172,10 @@ ModelInputs::create(const std::string &name, const ProgramType &type,
   }
   if (type.kind == TypeKind::Tensor)
     return createPlaceholder(name, type);
-  if (type.kind == TypeKind::List || type.kind == TypeKind::Tuple ||
-      type.kind == TypeKind::Dict)
+  bool isContainer = type.kind == TypeKind::List ||
+                     type.kind == TypeKind::Tuple ||
+                     type.kind == TypeKind::Dict;
+  if (isContainer && hasTensors(type))
     return createList(name, type);
   std::optional<ScriptValue> known = getKnown(fallback);
   if (known && !isStated(options, name)) {
@@ -182,6 +204,11 @@ llvm::Error ModelInputs::create() {
       names);
 }
 
+/// A known int as the float that the program takes.
+static ScriptValue toFloat(const ScriptValue &value) {
+  return value.isInt() ? ScriptValue(double(value.getInt())) : value;
+}
+
 ScriptValue ModelInputs::make(ScriptInterpreter &in, const Input &input) const {
   if (input.isContainer) {
     ScriptValues elements;
@@ -200,7 +227,7 @@ ScriptValue ModelInputs::make(ScriptInterpreter &in, const Input &input) const {
   NodeValue value =
       isComputed ? input.known.get<NodeValue>() : NodeValue(input.placeholder);
   if (input.isNumber)
-    return in.makeNumber(value);
+    return input.isReal ? toFloat(in.makeNumber(value)) : in.makeNumber(value);
   ScriptTensorRef tensor = in.memory.create(value, /*isDense=*/true);
   if (input.placeholder)
     tensors.emplace_back(input.placeholder, tensor);

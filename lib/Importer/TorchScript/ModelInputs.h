@@ -31,7 +31,8 @@ private:
   struct Input {
     ScriptValue known = {};
     Placeholder *placeholder = nullptr;
-    bool isNumber = false, isContainer = false, isTuple = false;
+    bool isNumber = false, isReal = false;
+    bool isContainer = false, isTuple = false;
     std::vector<std::string> keys = {};
     std::vector<Input> elements = {};
   };

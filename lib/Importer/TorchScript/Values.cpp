@@ -31,7 +31,9 @@ std::string ScriptValue::describe() const {
     std::string operator()(const std::shared_ptr<ScriptObject> &object) const {
       return "an object, " + object->type;
     }
-    std::string operator()(ScriptIgnored) const { return "a device"; }
+    std::string operator()(const ScriptIgnored &ignored) const {
+      return ignored.what;
+    }
   };
   return std::visit(Visitor(), value);
 }
@@ -83,6 +85,7 @@ ScriptValue *ScriptDict::find(const ScriptValue &key) {
 }
 
 void ScriptJournal::rollBack(size_t mark) {
+  saved.clear();
   while (records.size() > mark) {
     std::visit([](auto &record) { *record.cell = std::move(record.before); },
                records.back());

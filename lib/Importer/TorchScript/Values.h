@@ -11,6 +11,7 @@
 
 #include "Aten/AtenOp.h"
 #include "TorchScript/Program.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace glowish {
@@ -20,8 +21,11 @@ struct ScriptList;
 struct ScriptDict;
 struct ScriptObject;
 
-/// Devices, generators and the like, which don't change what is computed.
-struct ScriptIgnored {};
+/// Devices, generators and the like, which don't change what is computed; or
+/// what is not supported, which is an error where it is used.
+struct ScriptIgnored {
+  std::string what = "a device";
+};
 
 /// A value of the program. A NodeValue is a number, a scalar that the graph
 /// computes.
@@ -169,10 +173,15 @@ std::optional<bool> areEqual(const ScriptValue &x, const ScriptValue &y);
 class ScriptJournal {
 public:
   /// A point to go back to. All that exists then is older than what follows.
-  size_t mark() const { return records.size(); }
+  size_t mark() {
+    saved.clear();
+    return records.size();
+  }
   /// Must be called before \p cell is changed.
   template <typename T> void save(const std::shared_ptr<T> &cell) {
-    records.push_back(Record<T>{cell, *cell});
+    // Lists that grow would be copied each time.
+    if (saved.insert(cell.get()).second)
+      records.push_back(Record<T>{cell, *cell});
   }
   /// Takes back all changes since \p mark.
   void rollBack(size_t mark);
@@ -199,6 +208,8 @@ private:
                            Record<ScriptList>, Record<ScriptDict>,
                            Record<ScriptObject>>>
       records;
+  /// Those that were saved since the last mark.
+  llvm::DenseSet<const void *> saved;
 };
 
 } // namespace glowish

@@ -6,12 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Program.h"
+#include <torch/csrc/api/include/torch/version.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 #include <torch/csrc/jit/passes/inline_fork_wait.h>
 #include <torch/csrc/jit/passes/inliner.h>
 #include <torch/csrc/jit/serialization/import.h>
+#include <torch/library.h>
 #include <unordered_map>
 
 using namespace glowish::torchscript;
@@ -57,6 +59,28 @@ private:
 };
 
 } // namespace
+
+//===- Operators ----------------------------------------------------------===//
+
+// What archives have that this libtorch does not: an operator of later
+// releases, and those of torchvision. They are not executed, so that schemas
+// are enough.
+
+#if TORCH_VERSION_MAJOR < 2
+TORCH_LIBRARY_FRAGMENT(aten, library) {
+  library.def("scaled_dot_product_attention(Tensor query, Tensor key, Tensor "
+              "value, Tensor? attn_mask=None, float dropout_p=0.0, bool "
+              "is_causal=False, *, float? scale=None, bool enable_gqa=False) "
+              "-> Tensor");
+}
+#endif
+
+TORCH_LIBRARY_FRAGMENT(torchvision, library) {
+  library.def("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor");
+  library.def("roi_align(Tensor input, Tensor rois, float spatial_scale, int "
+              "pooled_height, int pooled_width, int sampling_ratio, bool "
+              "aligned) -> Tensor");
+}
 
 //===- Types --------------------------------------------------------------===//
 
@@ -329,6 +353,8 @@ void Describer::describe(const jit::Method &method) {
   std::shared_ptr<jit::Graph> graph = method.graph()->copy();
   jit::Inline(*graph);
   jit::InlineForkWait(graph);
+  // What is executed at once calls methods, too.
+  jit::Inline(*graph);
   jit::EliminateDeadCode(graph);
   program.body = describe(*graph->block());
   const auto &arguments = method.function().getSchema().arguments();

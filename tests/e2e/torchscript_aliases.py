@@ -1,0 +1,321 @@
+"""Modules that change tensors which share memory, for torchscript.py."""
+
+from typing import List
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from torchscript_cases import case, normal
+
+
+@case(normal(5, 7), is_quick=True)
+class WriteSlices(nn.Module):
+    def forward(self, x):
+        y = x.clone()
+        y[:, 1] = 0
+        y[2] += 1
+        y[1:4, 2:5] *= 2
+        y[::2, ::3] = 7
+        y[-1, -1] = 9
+        return y, x
+
+
+@case(normal(5, 7))
+class ReadOtherViews(nn.Module):
+    """Views that were made before see what is written."""
+    def forward(self, x):
+        y = x * 1
+        row, column, flat = y[1], y.t()[2], y.view(-1)
+        y.add_(1)
+        row.mul_(2)
+        flat[3:9] = 0
+        return y, row, column, flat
+
+
+@case(normal(4, 6), is_quick=True)
+class WriteThroughChains(nn.Module):
+    def forward(self, x):
+        y = x.clone()
+        y.view(2, 2, 6).transpose(0, 2)[1:3, :, 1].fill_(5)
+        y.unsqueeze(0).squeeze(0)[0].view(3, 2)[:, 0] += 10
+        return y
+
+
+@case(normal(4, 6))
+class WriteParts(nn.Module):
+    def forward(self, x):
+        y = x.clone()
+        a, b = y.chunk(2, dim=1)
+        a += b
+        for row in y.unbind(0):
+            row.sub_(row.mean())
+        parts = y.split([1, 5], 1)
+        parts[0].zero_()
+        return y, a, b
+
+
+@case(normal(4, 6))
+class CopyIsNoView(nn.Module):
+    def forward(self, x):
+        y = x.clone()
+        z = y.clone()
+        w = y + 0
+        y.zero_()
+        return y, z, w
+
+
+@case(normal(4, 6))
+class ReshapeIsView(nn.Module):
+    """Of a tensor in order, reshape() makes a view."""
+    def forward(self, x):
+        y = x.clone()
+        z = y.reshape(-1)
+        z[0] = 3
+        y[1, 1] = 4
+        return y, z
+
+
+@case(normal(4, 6))
+class ReshapeIsCopy(nn.Module):
+    """Of a transposed one it makes a copy."""
+    def forward(self, x):
+        y = x.clone()
+        z = y.t().reshape(-1)
+        z[0] = 3
+        y[1, 1] = 4
+        return y, z
+
+
+@case(normal(2, 3, 4))
+class ContiguousMayCopy(nn.Module):
+    def forward(self, x):
+        y = x.clone()
+        same = y.contiguous()
+        other = y.transpose(0, 1).contiguous()
+        same += 1
+        other *= 2
+        return y, same, other
+
+
+@case(normal(2, 3, 4))
+class FlattenOfSlice(nn.Module):
+    def forward(self, x):
+        y = x.clone()
+        a = y[:, 1].flatten()
+        b = y[1].flatten()
+        a += 1
+        b += 2
+        return y, a, b
+
+
+@case(normal(3, 4))
+class MaskedWrites(nn.Module):
+    def forward(self, x):
+        y = x.clone()
+        y[y > 0] = 0.5
+        y.masked_fill_(y < -1, -1)
+        y.clamp_(-0.5, 2)
+        return y
+
+
+@case(normal(5, 3), torch.tensor([3, 0]), normal(2, 3))
+class IndexedWrites(nn.Module):
+    def forward(self, x, i, v):
+        y = x.clone()
+        y[i] = v
+        y[i, 1] += 2
+        y.index_fill_(0, i, 0.25)
+        return y
+
+
+@case(normal(3, 4), normal(3, 4))
+class CopyAndCast(nn.Module):
+    def forward(self, x, y):
+        z = torch.zeros(3, 4, dtype=torch.int32)
+        z.copy_(x * 10)
+        z[0] = y[0] * 3
+        z += 1
+        return z
+
+
+@case(normal(3, 4))
+class InPlaceActivations(nn.Module):
+    def forward(self, x):
+        y = x + 0
+        z = F.relu(y, inplace=True)
+        z = F.leaky_relu(z.sub_(0.5), 0.1, inplace=True)
+        return y, z
+
+
+@case(normal(3, 4), is_traced=True)
+class TracedWrites(nn.Module):
+    def forward(self, x):
+        y = torch.zeros(5, 4)
+        y[1:4] = x
+        y[:, 0] = x[0, 0]
+        y += 1
+        return y
+
+
+@case(normal(6, 4), is_quick=True)
+class WritesInLoop(nn.Module):
+    def forward(self, x):
+        y = torch.zeros(6, 4)
+        for i in range(x.size(0)):
+            y[i] = x[i] * i
+            if i > 0:
+                y[i] += y[i - 1]
+        return y
+
+
+@case(normal(90, 4))
+class WritesInLongLoop(nn.Module):
+    """So many iterations that a Loop node is made."""
+    def forward(self, x):
+        y = torch.zeros(90, 4)
+        total = torch.zeros(4)
+        for i in range(90):
+            total += x[i].exp() * 0.1
+            total = total - x[i].tanh().mean() * 0.01 + x[i].sin() * 0.5
+            y[i] = total
+        return y, total
+
+
+@case(normal(3, 4), is_quick=True)
+class WritesInBranch(nn.Module):
+    def forward(self, x):
+        y = x.clone()
+        row = y[0]
+        if bool(x.sum() > 100):
+            y.zero_()
+        else:
+            row += 5
+        return y, row
+
+
+@case(normal(3, 4))
+class OneOfTwo(nn.Module):
+    """What a branch returns may be another tensor; only it is read later."""
+    def forward(self, x):
+        a, b = x + 1, x - 1
+        c = a if bool(x.sum() > 0) else b
+        c += 1
+        return c
+
+
+@case(normal(3, 4), refused="whether they share memory")
+class ReadOneOfTwo(nn.Module):
+    def forward(self, x):
+        a, b = x + 1, x - 1
+        c = a if bool(x.sum() > 0) else b
+        c += 1
+        return c, a
+
+
+@case(normal(3, 4), refused="several times")
+class WriteExpanded(nn.Module):
+    def forward(self, x):
+        y = x[:, :1].clone().expand(3, 4)
+        y.select(0, 1).copy_(x[0])
+        return y
+
+
+@case(normal(3, 4), is_quick=True)
+class ChangedInput(nn.Module):
+    """The input is an output, too."""
+    def forward(self, x):
+        x[0] = 1
+        return x * 2
+
+
+@case(normal(3, 4))
+class TensorsInLists(nn.Module):
+    def forward(self, x):
+        rows: List[torch.Tensor] = [x.clone() for _ in range(3)]
+        other = rows
+        for i, row in enumerate(rows):
+            row += i
+        other[1] = other[1] * 0
+        rows[2][0] = 8
+        return rows
+
+
+@case(normal(3, 4))
+class Diagonal(nn.Module):
+    def forward(self, x):
+        y = x.clone()
+        y.diagonal().fill_(1)
+        y.t()[2] = 4
+        return y
+
+
+@case(normal(3, 4))
+class ShapesInPlace(nn.Module):
+    def forward(self, x):
+        y = x.clone()
+        z = y[1]
+        z.unsqueeze_(0)
+        z += 3
+        return y, z
+
+
+@case(normal(3, 1, 4))
+class DetachAndTo(nn.Module):
+    """Without another type these are the same tensor."""
+    def forward(self, x):
+        y = x.clone()
+        a, b, c = y.detach(), y.to(torch.float32), y.to(torch.float64)
+        d = F.dropout(y, 0.5, False)
+        y += 1
+        return a, b, c, d, y.squeeze(1)
+
+
+@case(normal(2, 3, 4))
+class Permuted(nn.Module):
+    def forward(self, x):
+        y = x.clone()
+        p = y.permute(2, 0, 1)
+        p[1:3, 1] -= 2
+        y[0].swapaxes(0, 1)[0] = 6
+        return y, p
+
+
+@case(normal(4, 4))
+class ExpandedValues(nn.Module):
+    def forward(self, x):
+        y = x.clone()
+        y[:2] = x[3]
+        y[:, 2:] = 1.5
+        y[3] = x[0, 0]
+        return y
+
+
+@case(normal(4, 4))
+class OverlappingCopy(nn.Module):
+    def forward(self, x):
+        y = x.clone()
+        y[1:] = y[:-1].clone()
+        y[:, 0] = y[:, 3]
+        return y
+
+
+@case(normal(4, 4))
+class WriteAfterOutput(nn.Module):
+    """What is returned changes until the program ends."""
+    def forward(self, x):
+        y = x * 2
+        result = (y, y[0])
+        y += 1
+        return result
+
+
+@case(normal(2, 8, 6))
+class HeadsInPlace(nn.Module):
+    """The order of elements decides that the last reshape copies."""
+    def forward(self, x):
+        y = x.clone().view(2, 8, 2, 3).transpose(1, 2)
+        z = y.reshape(2, 2, 24)
+        z += 1
+        y *= 2
+        return y, z
