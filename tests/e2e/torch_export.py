@@ -439,9 +439,9 @@ def run_malformed(report, work):
         ("deep JSON", lambda e: {**e, model: b"[" * 100000}, "nests deeper"),
         ("another byte order",
          lambda e: {**e, "archive/byteorder": b"big"}, "byte order"),
-        ("version 2", lambda e: {
+        ("the older layout", lambda e: {
             "serialized_exported_program.json": b"{}", "version": b"2"},
-         "schema versions below"),
+         "layout of PyTorch 2.7"),
         ("compiled code", lambda e: {
             "a/archive_format": b"pt2", "a/data/aotinductor/model/x.so": b"0"},
          "AOTInductor"),

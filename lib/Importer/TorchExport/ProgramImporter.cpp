@@ -425,8 +425,8 @@ static llvm::Expected<std::string> findModel(const TorchArchive &archive) {
   if (models.size() == 1)
     return models.front();
   if (archive.has("serialized_exported_program.json"))
-    return makeError("it has the layout of schema versions below 5; accepted: "
-                     "schema version {0}, which PyTorch 2.5 and later write",
+    return makeError("it has the layout of PyTorch 2.7 and before; accepted: "
+                     "that of PyTorch 2.8 and later, schema version {0}",
                      schemaVersion);
   if (models.empty() && !archive.list("data/aotinductor/").empty())
     return makeError("it holds compiled code (AOTInductor) and no graph; "
