@@ -8,7 +8,7 @@ using namespace glowish::torchscript;
 //===- Numbers ------------------------------------------------------------===//
 
 /// The kind of numbers of type \p type; none for Scalar, which may be any.
-static std::optional<ElemKind> getNumberKind(const ProgramType &type) {
+static std::optional<ElemKind> findNumberKind(const ProgramType &type) {
   switch (type.kind) {
   case ProgramType::Kind::Int:
     return ElemKind::Int64;
@@ -41,7 +41,7 @@ static llvm::Expected<bool> importNumber(ScriptCall &call) {
     return call.refuse(0, "a number or a tensor");
   }
   ElemKind own = value.getElemKind();
-  ElemKind kind = getNumberKind(call.getType())
+  ElemKind kind = findNumberKind(call.getType())
                       .value_or(isFloatKind(own)        ? ElemKind::Double
                                 : own == ElemKind::Bool ? own
                                                         : ElemKind::Int64);
