@@ -361,6 +361,7 @@ def run_quantized(report, work):
     inner = own["graph_module"]["graph"]
     for name, value in tensors.items():
         inner["tensor_values"][name] = pt2_writer.meta(value)
+        inner["inputs"].append(tensor(name))
     own["graph_module"]["signature"]["input_specs"] += [
         {"parameter": {"arg": {"name": n}, "parameter_name": "net." + n}}
         for n in tensors]

@@ -38,6 +38,9 @@ static llvm::Expected<AtenValue::List> runGraph(const json::Object &graph,
                                                 AtenValue::List inputs,
                                                 Function &function,
                                                 ExportedContext &context) {
+  const json::Array *nodes = graph.getArray("nodes");
+  GLOWISH_RETURN_IF_ERROR(
+      context.budget.take(1 + (nodes ? int64_t(nodes->size()) : 0)));
   return ExportedGraph(graph, function, context).import(std::move(inputs));
 }
 

@@ -2,7 +2,7 @@
 
 #include "Common/Messages.h"
 #include "Common/StateSet.h"
-#include "TorchExport/Archive.h"
+#include "Common/TorchArchive.h"
 #include "TorchExport/GraphImporter.h"
 #include "TorchExport/Symbols.h"
 #include "TorchExport/Weights.h"
@@ -311,7 +311,9 @@ llvm::Expected<AtenValue> ProgramImporter::createTensor(const Binding &input) {
 llvm::Error ProgramImporter::createInputs() {
   GLOWISH_ASSIGN_OR_RETURN(const json::Array *stated,
                            getArray(*graph, "inputs"));
-  (void)stated;
+  if (stated->size() != inputs.size())
+    return makeError("the graph has {0} inputs, and its signature {1}",
+                     stated->size(), inputs.size());
   size_t position = 0;
   for (const Binding &input : inputs) {
     AtenValue value;
@@ -478,7 +480,8 @@ glowish::importTorchExportFile(llvm::StringRef path,
 }
 
 bool glowish::isTorchExportPath(llvm::StringRef path) {
-  return path.ends_with(".pt2") || hasArchiveEntry(path, "models/");
+  return path.ends_with(".pt2") ||
+         classifyTorchFile(path) == TorchFile::ExportedProgram;
 }
 
 static const ModelFormatRegistration format({.name = "PyTorch ExportedProgram",

@@ -3,7 +3,7 @@
 #ifndef GLOWISH_LIB_IMPORTER_TORCHEXPORT_WEIGHTS_H
 #define GLOWISH_LIB_IMPORTER_TORCHEXPORT_WEIGHTS_H
 
-#include "TorchExport/Archive.h"
+#include "Common/TorchArchive.h"
 #include "TorchExport/Json.h"
 
 namespace glowish {

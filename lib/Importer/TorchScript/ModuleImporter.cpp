@@ -1,7 +1,7 @@
 //===- ModuleImporter.cpp - Import of TorchScript archives ----------------===//
 
 #include "Common/Messages.h"
-#include "TorchScript/Archive.h"
+#include "Common/TorchArchive.h"
 #include "TorchScript/ModelInputs.h"
 #include "TorchScript/ReaderLibrary.h"
 #include "TorchScript/States.h"
@@ -14,15 +14,6 @@ using namespace glowish::torchscript;
 
 //===- Files --------------------------------------------------------------===//
 
-/// Reads the first bytes of \p path, and what lists the files of an archive.
-static TorchFile classifyPath(llvm::StringRef path) {
-  auto buffer = readFile(path);
-  if (buffer)
-    return classifyTorchFile((*buffer)->getBuffer());
-  llvm::consumeError(buffer.takeError());
-  return TorchFile::Other;
-}
-
 /// Whether PyTorch's users call files of that name so.
 static bool hasTorchName(llvm::StringRef path) {
   return path.ends_with(".pt") || path.ends_with(".pth") ||
@@ -31,7 +22,7 @@ static bool hasTorchName(llvm::StringRef path) {
 }
 
 bool glowish::isTorchScriptPath(llvm::StringRef path) {
-  switch (classifyPath(path)) {
+  switch (classifyTorchFile(path)) {
   case TorchFile::Other:
   case TorchFile::Malformed:
     return hasTorchName(path);
@@ -51,7 +42,7 @@ bool glowish::isTorchScriptPath(llvm::StringRef path) {
 static llvm::Error checkFile(llvm::StringRef path) {
   // That it cannot be read is told as of other files.
   GLOWISH_RETURN_IF_ERROR(readFile(path).takeError());
-  switch (classifyPath(path)) {
+  switch (classifyTorchFile(path)) {
   case TorchFile::TorchScript:
     return llvm::Error::success();
   case TorchFile::OldTorchScript:

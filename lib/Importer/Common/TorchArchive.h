@@ -1,7 +1,7 @@
-//===- Archive.h - Archives of exported programs ----------------*- C++ -*-===//
+//===- TorchArchive.h - Archives that PyTorch writes ------------*- C++ -*-===//
 
-#ifndef GLOWISH_LIB_IMPORTER_TORCHEXPORT_ARCHIVE_H
-#define GLOWISH_LIB_IMPORTER_TORCHEXPORT_ARCHIVE_H
+#ifndef GLOWISH_LIB_IMPORTER_COMMON_TORCHARCHIVE_H
+#define GLOWISH_LIB_IMPORTER_COMMON_TORCHARCHIVE_H
 
 #include "glowish/Base/Tensor.h"
 #include "llvm/ADT/StringMap.h"
@@ -41,10 +41,28 @@ private:
   llvm::StringMap<Entry> entries;
 };
 
-/// Whether the file \p path is an archive with the entry \p name below its top
-/// folder, or one that begins like it if \p name ends with '/'.
-bool hasArchiveEntry(llvm::StringRef path, llvm::StringRef name);
+/// What PyTorch writes to files.
+enum class TorchFile {
+  /// None of the following.
+  Other,
+  TorchScript,
+  /// TorchScript as PyTorch 1.0 to 1.3 wrote it.
+  OldTorchScript,
+  ExportedProgram,
+  /// Tensors alone, as torch.save() writes them.
+  Tensors,
+  /// The same before PyTorch 1.6: a pickle.
+  Pickle,
+  /// The same before PyTorch 0.4: a tar archive.
+  Tar,
+  /// A ZIP archive whose list of files is malformed.
+  Malformed,
+};
+
+/// By the contents of the file \p path: its first bytes, and the names in an
+/// archive. Other where it cannot be read.
+TorchFile classifyTorchFile(llvm::StringRef path);
 
 } // namespace glowish
 
-#endif // GLOWISH_LIB_IMPORTER_TORCHEXPORT_ARCHIVE_H
+#endif // GLOWISH_LIB_IMPORTER_COMMON_TORCHARCHIVE_H

@@ -1,9 +1,8 @@
-//===- Archive.cpp - Archives of exported programs ------------------------===//
+//===- TorchArchive.cpp - Archives that PyTorch writes --------------------===//
 
-#include "TorchExport/Archive.h"
+#include "Common/TorchArchive.h"
 #include "Common/Messages.h"
-#include "glowish/Support/Error.h"
-#include "llvm/Support/FileSystem.h"
+#include "glowish/Support/File.h"
 #include <zip.h>
 
 using namespace glowish;
@@ -99,31 +98,45 @@ llvm::Expected<std::string> TorchArchive::readText(llvm::StringRef name) const {
   return text;
 }
 
-bool glowish::hasArchiveEntry(llvm::StringRef path, llvm::StringRef name) {
-  // Only regular files are opened to see what they are.
-  llvm::sys::fs::file_status status;
-  if (llvm::sys::fs::status(path, status) ||
-      status.type() != llvm::sys::fs::file_type::regular_file)
-    return false;
-  auto file = llvm::sys::fs::openNativeFileForRead(path);
-  if (!file) {
-    llvm::consumeError(file.takeError());
-    return false;
+//===- Files of PyTorch ---------------------------------------------------===//
+
+/// What torch.save() began files with before PyTorch 1.6: a number of ten
+/// bytes, as a pickle.
+static constexpr llvm::StringLiteral oldPickle("\x80\2\x8a\n\x6c\xfc\x9c\x46"
+                                               "\xf9\x20\x6a\xa8\x50\x19");
+
+static bool isTar(llvm::StringRef bytes) {
+  constexpr size_t offset = 257;
+  return bytes.size() > offset && bytes.substr(offset).starts_with("ustar");
+}
+
+static TorchFile classify(const TorchArchive &archive) {
+  if (archive.has("model.json"))
+    return TorchFile::OldTorchScript;
+  if (archive.has("archive_format") || !archive.list("models/").empty() ||
+      archive.has("serialized_exported_program.json"))
+    return TorchFile::ExportedProgram;
+  if (archive.has("constants.pkl") && !archive.list("code/").empty())
+    return TorchFile::TorchScript;
+  return archive.has("data.pkl") ? TorchFile::Tensors : TorchFile::Other;
+}
+
+TorchFile glowish::classifyTorchFile(llvm::StringRef path) {
+  auto buffer = readFile(path);
+  if (!buffer) {
+    llvm::consumeError(buffer.takeError());
+    return TorchFile::Other;
   }
-  char start[4] = {};
-  auto count = llvm::sys::fs::readNativeFile(*file, start);
-  llvm::sys::fs::closeFile(*file);
-  if (!count) {
-    llvm::consumeError(count.takeError());
-    return false;
-  }
-  if (llvm::StringRef(start, *count) != "PK\3\4")
-    return false;
+  llvm::StringRef bytes = (*buffer)->getBuffer();
+  if (bytes.starts_with(oldPickle))
+    return TorchFile::Pickle;
+  if (isTar(bytes))
+    return TorchFile::Tar;
+  if (!bytes.starts_with("PK\3\4"))
+    return TorchFile::Other;
   llvm::Expected<TorchArchive> archive = TorchArchive::open(path);
-  if (!archive) {
-    llvm::consumeError(archive.takeError());
-    return false;
-  }
-  return name.ends_with("/") ? !archive->list(name).empty()
-                             : archive->has(name);
+  if (archive)
+    return classify(*archive);
+  llvm::consumeError(archive.takeError());
+  return TorchFile::Malformed;
 }
