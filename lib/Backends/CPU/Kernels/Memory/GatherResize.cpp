@@ -2,7 +2,7 @@
 
 #include "Kernels/KernelOperands.h"
 #include "Kernels/StridedOperand.h"
-#include <cmath>
+#include "glowish/Ops/ResizeSource.h"
 
 using namespace glowish;
 using llvm::Value;
@@ -59,42 +59,20 @@ struct SourceTable {
 
 } // namespace
 
-static double getSource(llvm::StringRef coordinates, int64_t out,
-                        int64_t inSize, int64_t outSize, double scale) {
-  if (coordinates == "asymmetric")
-    return double(out) / scale;
-  if (coordinates == "align_corners")
-    return outSize == 1
-               ? 0.0
-               : double(out) * double(inSize - 1) / double(outSize - 1);
-  if (coordinates == "pytorch_half_pixel" && outSize == 1)
-    return 0.0;
-  return (double(out) + 0.5) / scale - 0.5;
-}
-
-static double roundSource(llvm::StringRef mode, double source) {
-  if (mode == "floor")
-    return std::floor(source);
-  if (mode == "ceil")
-    return std::ceil(source);
-  return mode == "round_prefer_floor" ? std::ceil(source - 0.5)
-                                      : std::floor(source + 0.5);
-}
-
 static SourceTable makeTable(const ResizeInstr &instr, unsigned d,
                              double scale) {
-  int64_t in = instr.getInput()->getShape()[d];
-  int64_t out = instr.getResult()->getShape()[d];
+  ResizeDim dim = {.mode = instr.getMode(),
+                   .coordinates = instr.getCoordinates(),
+                   .nearestMode = instr.getNearestMode(),
+                   .from = instr.getInput()->getShape()[d],
+                   .to = instr.getResult()->getShape()[d],
+                   .scale = scale};
   SourceTable table;
-  for (int64_t i = 0; i < out; ++i) {
-    double source = getSource(instr.getCoordinates(), i, in, out, scale);
-    if (instr.getMode() == "nearest")
-      source = roundSource(instr.getNearestMode(), source);
-    source = std::clamp(source, 0.0, double(in - 1));
-    int64_t low = int64_t(source);
-    table.low.push_back(int32_t(low));
-    table.high.push_back(int32_t(std::min(low + 1, in - 1)));
-    table.weight.push_back(source - double(low));
+  for (int64_t i = 0; i < dim.to; ++i) {
+    ResizeSource source = getResizeSource(dim, i);
+    table.low.push_back(int32_t(source.low));
+    table.high.push_back(int32_t(source.high));
+    table.weight.push_back(source.weight);
   }
   return table;
 }
