@@ -35,7 +35,7 @@ RECORDS = ("include/glowish/Ops/Nodes.td", "include/glowish/Ops/ScalarOps.td",
 CODE = ("lib", "include", "tools", "tests/fuzz")
 MOST = 3
 # Types whose objects register something for one kind.
-REGISTRATIONS = ("NodeExporter", "NodeRefusal")
+REGISTRATIONS = ("NodeExporter", "NodeRefusal", "MlirForm")
 
 # (file, first kind of the list): why it is no property of operators.
 ALLOWED = {

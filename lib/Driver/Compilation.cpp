@@ -205,6 +205,12 @@ getWatched(PassHooks<Unit> hooks, const Compilation &compilation,
 
 llvm::Error Compilation::runGraphPasses(const GraphStage &graph,
                                         const Pipeline &pipeline) {
+  return runGraphPasses(graph, pipeline, getPassContext());
+}
+
+llvm::Error Compilation::runGraphPasses(const GraphStage &graph,
+                                        const Pipeline &pipeline,
+                                        const GraphPassContext &context) {
   Module &module = graph.getModule();
   Function &function = graph.getFunction();
   auto print = [&](llvm::raw_ostream &os, Function &) {
@@ -218,7 +224,7 @@ llvm::Error Compilation::runGraphPasses(const GraphStage &graph,
   if (options.passCheck)
     GLOWISH_RETURN_IF_ERROR(options.passCheck->start(module));
   llvm::Expected<bool> changed = runPipeline<Function, GraphPassContext>(
-      pipeline, getGraphPasses(), function, getPassContext(),
+      pipeline, getGraphPasses(), function, context,
       getWatched(getHooks<Function>(options, options.graphPasses,
                                     numGraphPasses, print, check),
                  *this, function, options.observer));
@@ -354,6 +360,19 @@ llvm::Expected<LoweredGraph> Compilation::lower(ModelGraph graph) {
     printModule(llvm::errs(), lowered.getModule(), /*sideFile=*/nullptr);
   GLOWISH_RETURN_IF_ERROR(writeDot(options.dotFile, lowered.getFunction()));
   return lowered;
+}
+
+llvm::Error Compilation::lowerUnsupported(
+    const GraphStage &graph,
+    std::function<bool(const Node &node)> isSupported) {
+  static const Pipeline pipeline = {
+      {{"lower", "constant-fold", "dce"},
+       /*toFixedPoint=*/true,
+       /*required=*/{"lower"}},
+  };
+  GraphPassContext context = getPassContext();
+  context.isSupported = std::move(isSupported);
+  return runGraphPasses(graph, pipeline, context);
 }
 
 const Placeholder *

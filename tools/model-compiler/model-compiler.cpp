@@ -11,6 +11,7 @@
 #include "glowish/Backends/CPU/Bundle.h"
 #include "glowish/Driver/OperatorList.h"
 #include "glowish/Driver/TrainingCompilation.h"
+#include "glowish/Exporter/MLIR.h"
 #include "glowish/Exporter/ONNX.h"
 #include "glowish/Support/Checksum.h"
 #include "glowish/Support/File.h"
@@ -90,6 +91,17 @@ static cl::opt<std::string> onnxFile(
              "-stop-after=optimize after the graph passes"),
     cl::value_desc("file"), cl::cat(modelCategory));
 
+static cl::opt<std::string> mlirDialect(
+    "emit-mlir",
+    cl::desc("Write the model as MLIR of this dialect, linalg or tosa, instead "
+             "of compiling it: after the graph passes, or as it is after the "
+             "phase of -stop-after"),
+    cl::value_desc("dialect"), cl::cat(modelCategory));
+static cl::opt<std::string> mlirFile("mlir-file",
+                                     cl::desc("Write the MLIR to this file"),
+                                     cl::value_desc("file"), cl::init("-"),
+                                     cl::cat(modelCategory));
+
 /// After the model's file: matmul.fp16.onnx gives matmul_fp16, and for.onnx
 /// for_.
 static std::string getDefaultName() {
@@ -130,6 +142,12 @@ static ValueOption<bool>
                   cl::desc("Print what became of the flags of Glow's "
                            "model-compiler, and do nothing else"),
                   cl::cat(modelCategory));
+
+static ValueOption<bool> listMlirNodes(
+    "list-mlir-nodes",
+    cl::desc("Print which kinds of nodes -emit-mlir writes, and do nothing "
+             "else"),
+    cl::cat(modelCategory));
 
 static llvm::Expected<BundleOptions> getBundleOptions() {
   BundleOptions options;
@@ -223,17 +241,24 @@ static llvm::Error compileInference(Backend &backend, BundleWriter *writer,
   return writeReport(*report);
 }
 
+/// Refuses what does not go with \p option, which writes the model in another
+/// format instead of compiling it.
+static llvm::Error checkExport(llvm::StringRef option,
+                               llvm::ArrayRef<SymbolValues> several) {
+  if (!outputFolder.empty() || train)
+    return makeError("{0} and {1}; state one of them", option,
+                     train ? "-train" : "-emit-bundle");
+  if (!several.empty())
+    return makeError("{0}: the symbol '{1}' has several values; accepted: one",
+                     option, several.front().name);
+  return llvm::Error::success();
+}
+
 /// Imports the model, optimizes it if requested, and writes it.
 static llvm::Error writeOnnxModel(const ImportOptions &importOptions,
                                   llvm::ArrayRef<SymbolValues> several,
                                   CompilationOptions options) {
-  if (!outputFolder.empty() || train)
-    return makeError("-emit-onnx and {0}; state one of them",
-                     train ? "-train" : "-emit-bundle");
-  if (!several.empty())
-    return makeError("-emit-onnx: the symbol '{0}' has several values; "
-                     "accepted: one",
-                     several.front().name);
+  GLOWISH_RETURN_IF_ERROR(checkExport("-emit-onnx", several));
   Phase last = options.stopAfter.value_or(Phase::Import);
   if (last > Phase::Optimize)
     return makeError("-stop-after={0}: -emit-onnx writes what the phases "
@@ -250,6 +275,52 @@ static llvm::Error writeOnnxModel(const ImportOptions &importOptions,
     GLOWISH_ASSIGN_OR_RETURN(graph, compilation.optimize(std::move(graph)));
   }
   GLOWISH_RETURN_IF_ERROR(writeOnnxFile(graph.getModule(), onnxFile));
+  return report ? writeReport(*report) : llvm::Error::success();
+}
+
+/// Writes \p graph, whose nodes the dialect must have, or lowering replace.
+static llvm::Error writeMlirGraph(Compilation &compilation,
+                                  const GraphStage &graph,
+                                  MlirDialect dialect) {
+  auto isSupported = [dialect](const Node &node) {
+    return hasMlirForm(dialect, node);
+  };
+  GLOWISH_RETURN_IF_ERROR(compilation.lowerUnsupported(graph, isSupported));
+  return writeMlirFile(graph.getModule(), dialect, mlirFile);
+}
+
+/// Runs the phases up to that of -stop-after and writes what they leave.
+static llvm::Error writeMlirModel(const ImportOptions &importOptions,
+                                  llvm::ArrayRef<SymbolValues> several,
+                                  CompilationOptions options) {
+  GLOWISH_RETURN_IF_ERROR(checkExport("-emit-mlir", several));
+  std::optional<MlirDialect> dialect = parseMlirDialect(mlirDialect);
+  if (!dialect)
+    return makeError("-emit-mlir={0}: there is no such dialect; accepted: "
+                     "linalg, tosa",
+                     mlirDialect.getValue());
+  Phase last = options.stopAfter.value_or(Phase::Optimize);
+  if (last > Phase::Lower)
+    return makeError("-stop-after={0}: -emit-mlir writes what the phases "
+                     "import, optimize and lower leave",
+                     getPhaseName(last));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, createBackend());
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Report> report,
+                           createReport(getModelPath(), *backend, last));
+  options.observer = report.get();
+  Compilation compilation(*backend, options);
+  GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
+                           compilation.import(getModelPath(), importOptions));
+  if (last >= Phase::Optimize) {
+    GLOWISH_ASSIGN_OR_RETURN(graph, compilation.optimize(std::move(graph)));
+  }
+  if (last == Phase::Lower) {
+    GLOWISH_ASSIGN_OR_RETURN(LoweredGraph lowered,
+                             compilation.lower(std::move(graph)));
+    GLOWISH_RETURN_IF_ERROR(writeMlirGraph(compilation, lowered, *dialect));
+  } else {
+    GLOWISH_RETURN_IF_ERROR(writeMlirGraph(compilation, graph, *dialect));
+  }
   return report ? writeReport(*report) : llvm::Error::success();
 }
 
@@ -288,6 +359,10 @@ static llvm::Expected<int> compileModel() {
     printGlowFlags(llvm::outs());
     return ExitCode::success;
   }
+  if (listMlirNodes) {
+    printMlirNodes(llvm::outs());
+    return ExitCode::success;
+  }
   GLOWISH_ASSIGN_OR_RETURN(bool printedHelp, printTargetHelp(llvm::outs()));
   if (printedHelp)
     return ExitCode::success;
@@ -312,8 +387,14 @@ static llvm::Expected<int> compileModel() {
     return makeError("-{0} and -train: a bundle that learns computes in float; "
                      "state one of them",
                      precisionFlag);
-  if (!onnxFile.empty()) {
-    GLOWISH_RETURN_IF_ERROR(writeOnnxModel(importOptions, several, options));
+  if (!onnxFile.empty() && !mlirDialect.empty())
+    return makeError("-emit-onnx and -emit-mlir; state one of them");
+  if (mlirDialect.empty() && mlirFile.getNumOccurrences())
+    return makeError("-mlir-file has no effect without -emit-mlir; accepted: "
+                     "with -emit-mlir=DIALECT");
+  if (!onnxFile.empty() || !mlirDialect.empty()) {
+    auto *write = onnxFile.empty() ? writeMlirModel : writeOnnxModel;
+    GLOWISH_RETURN_IF_ERROR(write(importOptions, several, options));
     timer.end();
     reportTime(timer);
     return ExitCode::success;
@@ -321,7 +402,8 @@ static llvm::Expected<int> compileModel() {
   if (outputFolder.empty() && !options.stopAfter && !asksForReport() &&
       !asksForDumps(options))
     return makeError("nothing to do; state -emit-bundle=FOLDER, "
-                     "-emit-onnx=FILE, -report=FILE, what is to be printed "
+                     "-emit-onnx=FILE, -emit-mlir=DIALECT, -report=FILE, what "
+                     "is to be printed "
                      "(-dump-ir), or a phase with -stop-after");
   if (train && outputFolder.empty() && asksForCode())
     return makeError("-dump-llvm-ir and -dump-llvm-asm print the code of a "

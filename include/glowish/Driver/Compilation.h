@@ -146,6 +146,12 @@ public:
   /// @{
   llvm::Expected<ModelGraph> optimize(ModelGraph graph);
   llvm::Expected<LoweredGraph> lower(ModelGraph graph);
+  /// Lowers nodes that \p isSupported refuses, in place: for a graph that is
+  /// not compiled further, but written in a format that has other nodes than
+  /// the back end.
+  llvm::Error
+  lowerUnsupported(const GraphStage &graph,
+                   std::function<bool(const Node &node)> isSupported);
   /// Computes parts of the function in patches until it needs at most
   /// options.maxActivationBytes and fits into options.arenaRegions, if these
   /// are given. Measures the ways to do so by what the phases after this one
@@ -187,6 +193,8 @@ private:
   takeModule(llvm::Expected<std::unique_ptr<Module>> loaded,
              llvm::StringRef context);
   llvm::Error runGraphPasses(const GraphStage &graph, const Pipeline &pipeline);
+  llvm::Error runGraphPasses(const GraphStage &graph, const Pipeline &pipeline,
+                             const GraphPassContext &context);
   llvm::Error runIRPasses(IRFunction &function);
   /// The loss of \p graph if rematerialization is enabled; else null.
   const Placeholder *findRematerializedLoss(const GraphStage &graph) const;

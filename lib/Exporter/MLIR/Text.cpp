@@ -1,0 +1,201 @@
+//===- Text.cpp - Types and literals of MLIR ------------------------------===//
+
+#include "MLIR/Text.h"
+#include "glowish/Ops/Scalar.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cstring>
+
+using namespace glowish;
+
+llvm::StringRef glowish::getElementType(ElemKind kind) {
+  switch (kind) {
+  case ElemKind::Float:
+    return "f32";
+  case ElemKind::Float16:
+    return "f16";
+  case ElemKind::BFloat16:
+    return "bf16";
+  case ElemKind::Double:
+    return "f64";
+  case ElemKind::Bool:
+    return "i1";
+  default:
+    break;
+  }
+  switch (getElemSize(kind)) {
+  case 1:
+    return "i8";
+  case 2:
+    return "i16";
+  case 4:
+    return "i32";
+  default:
+    return "i64";
+  }
+}
+
+Type glowish::getStoredType(const Type &type) {
+  switch (type.getKind()) {
+  case ElemKind::Int8Q:
+    return Type(ElemKind::Int8, type.getShape());
+  case ElemKind::UInt8Q:
+    return Type(ElemKind::UInt8, type.getShape());
+  case ElemKind::Int16Q:
+    return Type(ElemKind::Int16, type.getShape());
+  case ElemKind::Int32Q:
+    return Type(ElemKind::Int32, type.getShape());
+  default:
+    return type;
+  }
+}
+
+std::string glowish::getTensorType(const Type &type) {
+  std::string text = "tensor<";
+  for (int64_t extent : type.getShape())
+    text += std::to_string(extent) + "x";
+  return text + getElementType(type.getKind()).str() + ">";
+}
+
+std::string glowish::getTensorTypes(llvm::ArrayRef<Type> types) {
+  return llvm::join(llvm::map_range(types, getTensorType), ", ");
+}
+
+/// The shortest decimal number that is read as \p value again; the bits of one
+/// that is infinite or NaN.
+template <typename T, typename Bits>
+static std::string formatFloat(T value, Bits bits) {
+  if (!std::isfinite(value))
+    return "0x" + llvm::utohexstr(bits, /*LowerCase=*/false,
+                                  /*Width=*/2 * sizeof(Bits));
+  char buffer[40];
+  for (int digits = 6; digits <= 17; ++digits) {
+    std::snprintf(buffer, sizeof(buffer), "%.*e", digits, double(value));
+    if (T(std::strtod(buffer, nullptr)) == value)
+      break;
+  }
+  return buffer;
+}
+
+/// Element \p index of \p tensor as an attribute without its type.
+static std::string formatElement(const Tensor &tensor, int64_t index) {
+  ElemKind kind = tensor.getType().getKind();
+  switch (kind) {
+  case ElemKind::Float: {
+    float value = tensor.data<float>()[index];
+    return formatFloat(value, llvm::bit_cast<uint32_t>(value));
+  }
+  case ElemKind::Double: {
+    double value = tensor.data<double>()[index];
+    return formatFloat(value, llvm::bit_cast<uint64_t>(value));
+  }
+  case ElemKind::Float16: {
+    Float16 value = tensor.data<Float16>()[index];
+    return formatFloat(float(value), value.bits);
+  }
+  case ElemKind::BFloat16: {
+    BFloat16 value = tensor.data<BFloat16>()[index];
+    return formatFloat(float(value), value.bits);
+  }
+  case ElemKind::Bool:
+    return tensor.getAsInt(index) ? "true" : "false";
+  default:
+    break;
+  }
+  if (isLowPrecisionKind(kind))
+    return std::to_string(
+        static_cast<const int8_t *>(tensor.getBytes())[index]);
+  int64_t value = tensor.getAsInt(index);
+  bool isUnsigned = isIntegerKind(kind) && !isSignedIntegerKind(kind);
+  if (!isUnsigned || getElemSize(kind) == 8)
+    return std::to_string(value);
+  // Types have no sign, and literals that of the type with the same bits.
+  unsigned bits = 8 * getElemSize(kind);
+  return std::to_string(llvm::SignExtend64(uint64_t(value), bits));
+}
+
+std::string glowish::formatLiteral(ElemKind kind, double value) {
+  Tensor tensor(Type(kind, {}));
+  tensor.setFromDouble(0, value);
+  return formatElement(tensor, 0);
+}
+
+std::string glowish::formatList(llvm::ArrayRef<int64_t> values) {
+  return llvm::join(
+      llvm::map_range(values,
+                      [](int64_t value) { return std::to_string(value); }),
+      ", ");
+}
+
+//===- Elements of tensors ------------------------------------------------===//
+
+bool glowish::isSplat(const Tensor &tensor) {
+  llvm::ArrayRef<uint8_t> bytes = tensor.getByteRange();
+  size_t size = getElemSize(tensor.getType().getKind());
+  // Equal to itself shifted by an element.
+  return std::memcmp(bytes.data(), bytes.data() + size, bytes.size() - size) ==
+         0;
+}
+
+void glowish::writeHex(llvm::raw_ostream &os, llvm::ArrayRef<uint8_t> bytes) {
+  constexpr size_t blockSize = 4096;
+  char block[2 * blockSize];
+  while (!bytes.empty()) {
+    llvm::ArrayRef<uint8_t> part = bytes.take_front(blockSize);
+    char *next = block;
+    for (uint8_t byte : part) {
+      *next++ = llvm::hexdigit(byte >> 4);
+      *next++ = llvm::hexdigit(byte & 15);
+    }
+    os.write(block, size_t(next - block));
+    bytes = bytes.drop_front(part.size());
+  }
+}
+
+/// The elements from \p next on as nested lists.
+static void appendNested(std::string &text, const Tensor &tensor,
+                         unsigned dimension, int64_t &next) {
+  DimsRef shape = tensor.getType().getShape();
+  if (dimension == shape.size()) {
+    text += formatElement(tensor, next++);
+    return;
+  }
+  text += "[";
+  for (int64_t i = 0; i < shape[dimension]; ++i) {
+    text += i ? ", " : "";
+    appendNested(text, tensor, dimension + 1, next);
+  }
+  text += "]";
+}
+
+/// Bits of bools, the first in the lowest bit.
+static std::vector<uint8_t> packBools(const Tensor &tensor) {
+  std::vector<uint8_t> packed((tensor.getNumElements() + 7) / 8);
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+    packed[i / 8] |= uint8_t((tensor.getAsInt(i) != 0) << i % 8);
+  return packed;
+}
+
+std::string glowish::formatElements(const Tensor &tensor) {
+  constexpr int64_t mostListed = 32;
+  int64_t count = tensor.getNumElements();
+  if (count == 0)
+    return "";
+  if (isSplat(tensor))
+    return formatElement(tensor, 0);
+  std::string text;
+  if (count <= mostListed) {
+    int64_t next = 0;
+    appendNested(text, tensor, 0, next);
+    return text;
+  }
+  llvm::raw_string_ostream os(text);
+  os << "\"0x";
+  if (tensor.getType().getKind() == ElemKind::Bool)
+    writeHex(os, packBools(tensor));
+  else
+    writeHex(os, tensor.getByteRange());
+  os << '"';
+  return text;
+}

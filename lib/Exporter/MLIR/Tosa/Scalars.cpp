@@ -1,0 +1,242 @@
+//===- Scalars.cpp - Formulas in TOSA -------------------------------------===//
+
+#include "MLIR/Tosa/TosaWriter.h"
+#include <cmath>
+
+using namespace glowish;
+
+static MlirValue getTensor(const MlirScalar &x) {
+  return {x.name, Type(x.kind, x.shape)};
+}
+
+MlirScalar TosaWriter::elementOp(llvm::StringRef operation,
+                                 llvm::ArrayRef<MlirScalar> args, ElemKind kind,
+                                 const llvm::Twine &attributes) {
+  MlirValues operands;
+  Dims shape = args[0].shape;
+  for (const MlirScalar &arg : args) {
+    operands.push_back(getTensor(arg));
+    for (size_t d = 0; d < shape.size(); ++d)
+      shape[d] = shape[d] == 1 ? arg.shape[d] : shape[d];
+  }
+  MlirValue result = tosaOp(operation, operands, Type(kind, shape), attributes);
+  return {this, result.name, kind, shape};
+}
+
+MlirScalar TosaWriter::refuseScalar(const llvm::Twine &what,
+                                    const MlirScalar &like, ElemKind kind) {
+  MlirValue value = refuseValue(what, Type(kind, like.shape));
+  return {this, value.name, kind, like.shape};
+}
+
+MlirScalar TosaWriter::literal(const MlirScalar &like, ElemKind kind,
+                               double value) {
+  Dims ones(like.shape.size(), 1);
+  MlirValue splat = getConstants().getSplat(Type(kind, ones), value);
+  return {this, splat.name, kind, ones};
+}
+
+//===- Conversions --------------------------------------------------------===//
+
+/// Whether \p kind is uint8 or uint16: bits that TOSA takes for signed ones.
+static bool isNarrowUnsigned(ElemKind kind) {
+  return isIntegerKind(kind) && !isSignedIntegerKind(kind) &&
+         getElemSize(kind) <= 2;
+}
+static bool isWideUnsigned(ElemKind kind) {
+  return isIntegerKind(kind) && !isSignedIntegerKind(kind) &&
+         getElemSize(kind) > 2;
+}
+
+MlirScalar TosaWriter::castScalar(const MlirScalar &x, ElemKind kind) {
+  if (x.kind == kind)
+    return x;
+  bool fromFloat = isFloatKind(x.kind), toFloat = isFloatKind(kind);
+  bool isSameWidth = getElemSize(x.kind) == getElemSize(kind);
+  MlirScalar renamed = x;
+  renamed.kind = kind;
+  if (isIntegerKind(x.kind) && isIntegerKind(kind) && isSameWidth)
+    return renamed;
+  if (isWideUnsigned(x.kind) && (toFloat || getElemSize(kind) == 8))
+    return refuseScalar("conversion of " + getElemKindName(x.kind), x, kind);
+  if (isNarrowUnsigned(x.kind) && getElemSize(kind) > getElemSize(x.kind)) {
+    MlirScalar wide = elementOp("tosa.cast", x, ElemKind::Int32);
+    double mask = std::ldexp(1, 8 * int(getElemSize(x.kind))) - 1;
+    return castScalar(wide & wide.like(mask), kind);
+  }
+  if (fromFloat && isWideUnsigned(kind))
+    return refuseScalar("conversion to " + getElemKindName(kind), x, kind);
+  if (!fromFloat || toFloat)
+    return elementOp("tosa.cast", x, kind);
+  // It rounds to the nearest; narrow integers are those of the low bits.
+  MlirScalar whole = select(x < 0.0, ceil(x), floor(x));
+  if (getElemSize(kind) < 4)
+    return castScalar(elementOp("tosa.cast", whole, ElemKind::Int32), kind);
+  return elementOp("tosa.cast", whole, kind);
+}
+
+MlirScalar TosaWriter::bitCastScalar(const MlirScalar &x, ElemKind kind) {
+  if (x.kind == ElemKind::Bool)
+    return castScalar(x, kind);
+  if (getElementType(x.kind) != getElementType(kind))
+    return refuseScalar("operation on the bits of " + getElemKindName(x.kind),
+                        x, kind);
+  MlirScalar renamed = x;
+  renamed.kind = kind;
+  return renamed;
+}
+
+/// Its table begins with the result for -128.
+MlirScalar TosaWriter::lookup(const MlirScalar &x,
+                              llvm::ArrayRef<double> table) {
+  Tensor numbers(Type(x.kind, {256}));
+  for (int64_t i = 0; i < 256; ++i)
+    numbers.setFromDouble(i, table[size_t(i + 128) % 256]);
+  MlirValue result =
+      tosaOp("tosa.table", {getTensor(x), constant(std::move(numbers))},
+             Type(x.kind, x.shape));
+  return {this, result.name, x.kind, x.shape};
+}
+
+//===- Primitives ---------------------------------------------------------===//
+
+/// Where the divisor is 0 or -1 another one is divided by.
+MlirScalar TosaWriter::divideIntegers(const MlirScalar &x,
+                                      const MlirScalar &y) {
+  if (x.kind != ElemKind::Int32)
+    return refuseScalar("division of " + getElemKindName(x.kind), x, x.kind);
+  MlirScalar zero = x.like(0);
+  MlirScalar isZero = y == zero, isMinusOne = y == x.like(-1);
+  MlirScalar divisor = select(isZero || isMinusOne, x.like(1), y);
+  MlirScalar quotient = elementOp("tosa.int_div", {x, divisor}, x.kind);
+  return select(isZero, zero, select(isMinusOne, zero - x, quotient));
+}
+
+MlirScalar TosaWriter::roundToEven(const MlirScalar &x) {
+  MlirScalar low = floor(x);
+  MlirScalar fraction = x - low, half = low * 0.5;
+  MlirScalar isEven = floor(half) == half;
+  MlirScalar staysLow = fraction < 0.5 || (fraction == 0.5 && isEven);
+  // What is infinite has no fraction.
+  return select(staysLow || low == x, low, low + 1.0);
+}
+
+MlirScalar TosaWriter::multiplyHigh(const MlirScalar &x, const MlirScalar &y) {
+  MlirScalar full =
+      castScalar(x, ElemKind::Int64) * castScalar(y, ElemKind::Int64);
+  full = full + double(1 << 30);
+  return castScalar(elementOp("tosa.arithmetic_right_shift",
+                              {full, full.like(31)}, ElemKind::Int64,
+                              " {round = false}"),
+                    ElemKind::Int32);
+}
+
+/// 0 where \p y is not below the width.
+MlirScalar TosaWriter::shift(ScalarPrimitive primitive, const MlirScalar &x,
+                             const MlirScalar &y) {
+  double last = 8 * getElemSize(x.kind) - 1;
+  MlirScalar isInside = y >= 0.0 && y <= last;
+  MlirScalar near = select(isInside, y, y.like(0));
+  llvm::StringRef operation = primitive == ScalarPrimitive::ShiftLeft
+                                  ? "tosa.logical_left_shift"
+                                  : "tosa.logical_right_shift";
+  return select(isInside, elementOp(operation, {x, near}, x.kind), x.like(0));
+}
+
+namespace {
+struct TosaPrimitive {
+  ScalarPrimitive primitive;
+  llvm::StringLiteral operation;
+  bool isOfFloats = true, isOfIntegers = true;
+};
+} // namespace
+
+/// The operation that is \p primitive of \p kind; empty where it is composed,
+/// or there is none.
+static llvm::StringRef findTosaOperation(ScalarPrimitive primitive,
+                                         ElemKind kind) {
+  using enum ScalarPrimitive;
+  static constexpr TosaPrimitive all[] = {
+      {Add, "tosa.add"},          {Sub, "tosa.sub"},
+      {Mul, "tosa.mul"},          {Equal, "tosa.equal"},
+      {Max, "tosa.maximum"},      {Min, "tosa.minimum"},
+      {Not, "tosa.logical_not"},  {And, "tosa.logical_and"},
+      {Or, "tosa.logical_or"},    {BitAnd, "tosa.bitwise_and"},
+      {BitOr, "tosa.bitwise_or"}, {BitXor, "tosa.bitwise_xor"},
+      {Exp, "tosa.exp"},          {Log, "tosa.log"},
+      {Floor, "tosa.floor"},      {Ceil, "tosa.ceil"},
+      {Tanh, "tosa.tanh"},        {Erf, "tosa.erf"},
+      {Pow, "tosa.pow"},          {Neg, "tosa.negate", true, false},
+      {Select, "tosa.select"},
+  };
+  for (const TosaPrimitive &each : all)
+    if (each.primitive == primitive)
+      return (isFloatKind(kind) ? each.isOfFloats : each.isOfIntegers)
+                 ? each.operation
+                 : "";
+  return "";
+}
+
+/// Whether signed and unsigned operands of the same bits give the same bits.
+static bool hasNoSign(ScalarPrimitive primitive) {
+  using enum ScalarPrimitive;
+  return llvm::is_contained(
+      {Add, Sub, Mul, Neg, Equal, BitAnd, BitOr, BitXor, Select, ShiftLeft},
+      primitive);
+}
+
+MlirScalar TosaWriter::applyPrimitive(ScalarPrimitive primitive,
+                                      llvm::ArrayRef<MlirScalar> args) {
+  using enum ScalarPrimitive;
+  const MlirScalar &x = args[0], &y = args.back();
+  ElemKind kind = y.kind;
+  bool isComparison =
+      primitive == Less || primitive == LessOrEqual || primitive == Equal;
+  ElemKind result = isComparison ? ElemKind::Bool : kind;
+  if (!hasNoSign(primitive) && isWideUnsigned(kind))
+    return refuseScalar("arithmetic of " + getElemKindName(kind), y, result);
+  bool isNarrowDivision =
+      primitive == Div && isIntegerKind(kind) && getElemSize(kind) < 4;
+  if ((!hasNoSign(primitive) && isNarrowUnsigned(kind)) || isNarrowDivision) {
+    MlirScalar wide =
+        applyPrimitive(primitive, {castScalar(x, ElemKind::Int32),
+                                   castScalar(y, ElemKind::Int32)});
+    return isComparison ? wide : castScalar(wide, kind);
+  }
+  llvm::StringRef operation = findTosaOperation(primitive, kind);
+  if (!operation.empty())
+    return elementOp(operation, args, result,
+                     primitive == Mul ? " {shift = 0 : i8}" : "");
+  switch (primitive) {
+  case Less:
+    return elementOp("tosa.greater", {y, x}, result);
+  case LessOrEqual:
+    return elementOp("tosa.greater_equal", {y, x}, result);
+  case Neg:
+    return x.like(0) - x;
+  case Div:
+    if (!isFloatKind(kind))
+      return divideIntegers(x, y);
+    return x * elementOp("tosa.reciprocal", y, kind);
+  case Sqrt:
+    return elementOp("tosa.reciprocal", elementOp("tosa.rsqrt", x, kind), kind);
+  case Rint:
+    return roundToEven(x);
+  case ShiftLeft:
+  case ShiftRight:
+    return shift(primitive, x, y);
+  case ArithmeticShiftRight:
+    return elementOp("tosa.arithmetic_right_shift", {x, y & y.like(31)}, kind,
+                     " {round = false}");
+  case RoundedMultiplyHigh:
+    return multiplyHigh(x, y);
+  case Sin:
+    return refuseScalar("sine", x, kind);
+  case Cos:
+    return refuseScalar("cosine", x, kind);
+  case Atan:
+    return refuseScalar("inverse tangent", x, kind);
+  default:
+    llvm_unreachable("type rules refuse this kind");
+  }
+}

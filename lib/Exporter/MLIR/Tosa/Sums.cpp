@@ -1,0 +1,167 @@
+//===- Sums.cpp - Reductions, matmuls and windows in TOSA -----------------===//
+
+#include "MLIR/Tosa/TosaWriter.h"
+#include "llvm/ADT/StringExtras.h"
+#include <cmath>
+
+using namespace glowish;
+
+/// What the reduction of no elements is.
+static double getEmptyReduction(llvm::StringRef mode) {
+  if (mode == "max" || mode == "min")
+    return mode == "max" ? -HUGE_VAL : HUGE_VAL;
+  return mode == "prod" ? 1 : 0;
+}
+
+MlirValue TosaWriter::reduce(llvm::StringRef mode, const MlirValue &x,
+                             IntsRef axes, bool keepDims) {
+  Dims all(x.getShape()), kept;
+  for (unsigned d = 0; d < x.getRank(); ++d)
+    if (llvm::is_contained(axes, int64_t(d)))
+      all[d] = 1;
+    else
+      kept.push_back(all[d]);
+  DimsRef shape = keepDims ? DimsRef(all) : DimsRef(kept);
+  if (x.type.getNumElements() == 0)
+    return splat(x.type.withShape(shape), getEmptyReduction(mode));
+  bool isUnsigned =
+      isIntegerKind(x.getKind()) && !isSignedIntegerKind(x.getKind());
+  if (isUnsigned && (mode == "max" || mode == "min"))
+    return refuseValue("reduction of " + getElemKindName(x.getKind()),
+                       x.type.withShape(shape));
+  MlirValue value = x;
+  for (int64_t axis : axes) {
+    Dims next(value.getShape());
+    next[axis] = 1;
+    value =
+        tosaOp(("tosa.reduce_" + mode).str(), value, value.type.withShape(next),
+               " {axis = " + llvm::Twine(axis) + " : i32}");
+  }
+  return reshape(value, shape);
+}
+
+MlirValue TosaWriter::matMul(const MlirValue &lhs, const MlirValue &rhs,
+                             const Type &type) {
+  if (type.getNumElements() == 0 || lhs.getShape().back() == 0)
+    return splat(type, 0);
+  DimsRef leading = type.getShape().drop_back(2);
+  int64_t batch = countElements(leading);
+  auto flatten = [&](const MlirValue &x) {
+    Dims all(leading), flat = {batch};
+    for (int64_t extent : x.getShape().take_back(2)) {
+      all.push_back(extent);
+      flat.push_back(extent);
+    }
+    return reshape(broadcast(x, all), flat);
+  };
+  MlirValue sums =
+      tosaOp("tosa.matmul", {flatten(lhs), flatten(rhs)},
+             type.withShape({batch, type.getShape().take_back(2)[0],
+                             type.getShape().back()}));
+  return reshape(sums, type.getShape());
+}
+
+//===- Windows ------------------------------------------------------------===//
+
+/// One convolution for each group.
+MlirValue TosaWriter::convolveGroups(const MlirConvolution &convolution,
+                                     const Type &type) {
+  DimsRef taps = convolution.filter.getShape();
+  int64_t group = convolution.group, filters = taps[0] / group;
+  auto take = [&](const MlirValue &x, unsigned axis, int64_t number,
+                  int64_t size) {
+    std::vector<int64_t> starts(x.getRank(), 0), sizes(x.getShape());
+    std::vector<int64_t> steps(x.getRank(), 1);
+    starts[axis] = number * size;
+    sizes[axis] = size;
+    return slice(x, starts, sizes, steps);
+  };
+  Dims shape(type.getShape());
+  shape[3] = filters;
+  MlirValues parts;
+  for (int64_t i = 0; i < group; ++i) {
+    MlirConvolution part = convolution;
+    part.group = 1;
+    part.input = take(convolution.input, 3, i, taps[3]);
+    part.filter = take(convolution.filter, 0, i, filters);
+    if (convolution.bias)
+      part.bias = take(convolution.bias, 0, i, filters);
+    parts.push_back(convolve(part, type.withShape(shape)));
+  }
+  return concat(parts, 3, type);
+}
+
+MlirValue TosaWriter::convolve(const MlirConvolution &convolution,
+                               const Type &type) {
+  if (!isFloatKind(type.getKind()))
+    return refuseValue("convolution of int32", type);
+  MlirValue filter = convolution.filter;
+  DimsRef taps = filter.getShape();
+  int64_t group = convolution.group, filters = taps[0] / group;
+  MlirValue bias =
+      convolution.bias ? convolution.bias : splat(type.withShape({taps[0]}), 0);
+  if (type.getNumElements() == 0 || taps[3] == 0)
+    return broadcast(bias, type.getShape());
+  bool isDepthwise = group > 1 && taps[3] == 1;
+  if (group > 1 && !isDepthwise)
+    return convolveGroups(convolution, type);
+  if (isDepthwise)
+    filter = transpose(reshape(filter, {group, filters, taps[1], taps[2]}),
+                       {2, 3, 0, 1});
+  MlirValue input = padImages(convolution.input, convolution.pads, 0);
+  auto list = [](IntsRef values) { return formatList(values); };
+  return tosaOp(isDepthwise ? "tosa.depthwise_conv2d" : "tosa.conv2d",
+                {input, filter, bias}, type,
+                " {dilation = array<i64: " + list(convolution.dilations) +
+                    ">, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: " +
+                    list(convolution.strides) + ">}");
+}
+
+/// A mean of all taps, times their number, is their sum.
+MlirValue TosaWriter::pool(llvm::StringRef mode, const MlirValue &x,
+                           const MlirWindow &window, const Type &type) {
+  if (type.getNumElements() == 0)
+    return splat(type, 0);
+  if (llvm::any_of(window.dilations, [](int64_t d) { return d != 1; }))
+    return refuseValue("pooling with dilations", type);
+  if (!isFloatKind(type.getKind()))
+    return refuseValue("pooling of " + getElemKindName(type.getKind()), type);
+  bool isMax = mode == "max";
+  MlirValue pooled =
+      tosaOp(isMax ? "tosa.max_pool2d" : "tosa.avg_pool2d", x, type,
+             llvm::Twine(" {") + (isMax ? "" : "acc_type = f32, ") +
+                 "kernel = array<i64: " + formatList(window.kernels) +
+                 ">, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: " +
+                 formatList(window.strides) + ">}");
+  if (isMax)
+    return pooled;
+  double taps = double(window.kernels[0] * window.kernels[1]);
+  return mapSame(type.getKind(), {pooled},
+                 [&](auto elements) { return elements[0] * taps; });
+}
+
+//===- Branches -----------------------------------------------------------===//
+
+static void writeTosaIf(TosaWriter &w, const IfNode &node) {
+  MlirValues captures;
+  for (NodeValue capture : node.getCaptures())
+    captures.push_back(w.get(capture));
+  auto writeBranch = [&](const std::shared_ptr<Body> &body) {
+    MlirValues results = w.writeBody(getFunction(body), captures);
+    w.line("tosa.yield " + formatOperands(results));
+  };
+  MlirValue condition = w.reshape(w.get(node.getCondition()), {});
+  MlirValues results =
+      w.beginOp(node.getTypes(), "tosa.cond_if " + condition.name + " -> (" +
+                                     getTensorTypes(node.getTypes()) + ") {");
+  w.indent();
+  writeBranch(node.getThenBody());
+  w.outdent();
+  w.line("} else {");
+  w.indent();
+  writeBranch(node.getElseBody());
+  w.outdent();
+  w.line("}");
+  w.setResults(node, results);
+}
+static const MlirForm tosaIfForm(NodeKind::If, writeTosaIf);

@@ -1,0 +1,80 @@
+//===- TosaWriter.h - Write nodes in TOSA -----------------------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_EXPORTER_MLIR_TOSA_TOSAWRITER_H
+#define GLOWISH_LIB_EXPORTER_MLIR_TOSA_TOSAWRITER_H
+
+#include "MLIR/Writer.h"
+
+namespace glowish {
+
+/// Operations of TOSA as LLVM 19 has it. A scalar of a formula is a tensor
+/// here, which broadcasts to those that it meets: all have one rank.
+class TosaWriter final : public MlirWriter {
+public:
+  static constexpr std::optional<MlirDialect> formDialect = MlirDialect::Tosa;
+
+  using MlirWriter::MlirWriter;
+
+  MlirDialect getDialect() const override { return MlirDialect::Tosa; }
+
+  MlirValue mapElements(ElemKind kind, DimsRef shape,
+                        llvm::ArrayRef<MlirValue> operands,
+                        ScalarFunction function) override;
+  MlirValue reduce(llvm::StringRef mode, const MlirValue &x, IntsRef axes,
+                   bool keepDims) override;
+  MlirValue reshape(const MlirValue &x, DimsRef shape) override;
+  MlirValue transpose(const MlirValue &x, IntsRef permutation) override;
+  MlirValue broadcast(const MlirValue &x, DimsRef shape) override;
+  MlirValue slice(const MlirValue &x, IntsRef starts, IntsRef sizes,
+                  IntsRef steps) override;
+  MlirValue concat(llvm::ArrayRef<MlirValue> xs, int64_t axis,
+                   const Type &type) override;
+  MlirValue padWider(const MlirValue &x, IntsRef pads, double value) override;
+  MlirValue splat(const Type &type, double value) override {
+    return getConstants().getSplat(getStoredType(type), value);
+  }
+  MlirValue matMul(const MlirValue &lhs, const MlirValue &rhs,
+                   const Type &type) override;
+  MlirValue convolve(const MlirConvolution &convolution,
+                     const Type &type) override;
+  MlirValue pool(llvm::StringRef mode, const MlirValue &x,
+                 const MlirWindow &window, const Type &type) override;
+  MlirValue gather(const MlirValue &x, const MlirValue &indices, int64_t axis,
+                   const Type &type) override;
+  MlirValue argMax(const MlirValue &x, int64_t axis, bool selectLast,
+                   const Type &type) override;
+
+  MlirScalar applyPrimitive(ScalarPrimitive primitive,
+                            llvm::ArrayRef<MlirScalar> args) override;
+  MlirScalar literal(const MlirScalar &like, ElemKind kind,
+                     double value) override;
+  MlirScalar castScalar(const MlirScalar &x, ElemKind kind) override;
+  MlirScalar bitCastScalar(const MlirScalar &x, ElemKind kind) override;
+  MlirScalar lookup(const MlirScalar &x, llvm::ArrayRef<double> table) override;
+
+  /// Writes `operation` of \p operands with \p attributes, " {...}" or nothing.
+  MlirValue tosaOp(llvm::StringRef operation,
+                   llvm::ArrayRef<MlirValue> operands, const Type &type,
+                   const llvm::Twine &attributes = "");
+
+private:
+  MlirScalar elementOp(llvm::StringRef operation,
+                       llvm::ArrayRef<MlirScalar> args, ElemKind kind,
+                       const llvm::Twine &attributes = "");
+  MlirScalar refuseScalar(const llvm::Twine &what, const MlirScalar &like,
+                          ElemKind kind);
+  MlirScalar divideIntegers(const MlirScalar &x, const MlirScalar &y);
+  MlirScalar roundToEven(const MlirScalar &x);
+  MlirScalar multiplyHigh(const MlirScalar &x, const MlirScalar &y);
+  MlirScalar shift(ScalarPrimitive primitive, const MlirScalar &x,
+                   const MlirScalar &y);
+  MlirValue reverse(const MlirValue &x, int64_t axis);
+  MlirValue takeEach(const MlirValue &x, int64_t axis, int64_t size,
+                     int64_t step);
+  MlirValue convolveGroups(const MlirConvolution &convolution,
+                           const Type &type);
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_EXPORTER_MLIR_TOSA_TOSAWRITER_H

@@ -1,0 +1,238 @@
+//===- Writer.h - Write nodes as operations of a dialect --------*- C++ -*-===//
+//
+// MlirWriter has what the forms of nodes (Forms/) are composed of: operations
+// on whole tensors. Those that are virtual are written by a dialect.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GLOWISH_LIB_EXPORTER_MLIR_WRITER_H
+#define GLOWISH_LIB_EXPORTER_MLIR_WRITER_H
+
+#include "MLIR/ConstantTable.h"
+#include "MLIR/Scalar.h"
+#include "MLIR/Text.h"
+#include "glowish/Exporter/MLIR.h"
+#include "glowish/Graph/Nodes.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace glowish {
+
+using MlirValues = std::vector<MlirValue>;
+using IntsRef = llvm::ArrayRef<int64_t>;
+/// Computes an element of elements.
+using ScalarFunction =
+    llvm::function_ref<MlirScalar(llvm::ArrayRef<MlirScalar> elements)>;
+
+/// "%1, %2 : tensor<...>, tensor<...>".
+std::string formatOperands(llvm::ArrayRef<MlirValue> values);
+
+/// What sums of elements of \p kind are kept in: float for half precisions.
+ElemKind getSumKind(ElemKind kind);
+
+/// A window over dimensions 1 and 2 of images.
+struct MlirWindow {
+  IntsRef kernels, strides, pads, dilations;
+};
+
+/// A convolution of operands of one kind.
+struct MlirConvolution {
+  MlirValue input, filter, bias;
+  IntsRef strides, pads, dilations;
+  int64_t group = 1;
+};
+
+class MlirWriter {
+public:
+  /// Forms that are composed for all dialects.
+  static constexpr std::optional<MlirDialect> formDialect = std::nullopt;
+
+  explicit MlirWriter(ConstantTable &constants) : constants(constants) {}
+  virtual ~MlirWriter() = default;
+
+  virtual MlirDialect getDialect() const = 0;
+
+  /// Writes the nodes of \p function that it saves or that these depend on.
+  /// Its inputs must have been set.
+  void writeNodes(const Function &function);
+  /// The operations of the function, indented.
+  llvm::StringRef getText() const { return text; }
+
+  //===- Errors -------------------------------------------------------------//
+
+  /// Records that the node that is being written cannot be expressed, for
+  /// \p reason. What is written of the function is of no use then.
+  void refuse(const llvm::Twine &reason);
+  /// Records that the dialect has nothing for \p what, and returns a value that
+  /// stands for one.
+  MlirValue refuseValue(const llvm::Twine &what, const Type &type);
+  /// "'a' (Scatter): linalg ...", for each refused node.
+  llvm::ArrayRef<std::string> getRefusals() const { return refusals; }
+
+  //===- Values of the function ---------------------------------------------//
+
+  /// Null for null.
+  MlirValue get(NodeValue value);
+  void set(NodeValue value, const MlirValue &written);
+  void setResult(const Node &node, const MlirValue &written) {
+    set(NodeValue(const_cast<Node *>(&node)), written);
+  }
+  void setResults(const Node &node, llvm::ArrayRef<MlirValue> written);
+  /// Writes the nodes of \p body, of which \p arguments are the parameters, and
+  /// returns the values of its results.
+  MlirValues writeBody(const Function &body,
+                       llvm::ArrayRef<MlirValue> arguments);
+  /// Returns the value saved to \p placeholder, or null.
+  MlirValue getSaved(const Node *placeholder);
+  void save(const Node *placeholder, NodeValue value) {
+    saved[placeholder] = value;
+  }
+
+  //===- Tensors ------------------------------------------------------------//
+
+  /// \p function of the elements of \p operands, which broadcast to \p shape:
+  /// values of half precisions are float. What it returns is converted to
+  /// \p kind.
+  MlirValue map(ElemKind kind, DimsRef shape,
+                llvm::ArrayRef<MlirValue> operands, ScalarFunction function);
+  /// The same of elements as they are stored, and \p function returns one of
+  /// \p kind.
+  virtual MlirValue mapElements(ElemKind kind, DimsRef shape,
+                                llvm::ArrayRef<MlirValue> operands,
+                                ScalarFunction function) = 0;
+  /// \p operands' common shape, and the kind of the result.
+  MlirValue mapSame(ElemKind kind, llvm::ArrayRef<MlirValue> operands,
+                    ScalarFunction function);
+  MlirValue cast(const MlirValue &x, ElemKind kind);
+  MlirValue bitCast(const MlirValue &x, ElemKind kind);
+  /// As getSumKind() says.
+  MlirValue widen(const MlirValue &x) {
+    return cast(x, getSumKind(x.getKind()));
+  }
+  MlirValue sub(const MlirValue &x, const MlirValue &y);
+  MlirValue mul(const MlirValue &x, const MlirValue &y);
+  MlirValue add(const MlirValue &x, const MlirValue &y);
+  MlirValue div(const MlirValue &x, const MlirValue &y);
+
+  /// \p mode of Reduce but mean, in the kind of \p x.
+  virtual MlirValue reduce(llvm::StringRef mode, const MlirValue &x,
+                           IntsRef axes, bool keepDims) = 0;
+  virtual MlirValue reshape(const MlirValue &x, DimsRef shape) = 0;
+  virtual MlirValue transpose(const MlirValue &x, IntsRef permutation) = 0;
+  virtual MlirValue broadcast(const MlirValue &x, DimsRef shape) = 0;
+  virtual MlirValue slice(const MlirValue &x, IntsRef starts, IntsRef sizes,
+                          IntsRef steps) = 0;
+  virtual MlirValue concat(llvm::ArrayRef<MlirValue> xs, int64_t axis,
+                           const Type &type) = 0;
+  /// \p pads: before, then after each dimension; negative ones crop.
+  MlirValue pad(const MlirValue &x, IntsRef pads, double value);
+  /// With pads that are not negative.
+  virtual MlirValue padWider(const MlirValue &x, IntsRef pads,
+                             double value) = 0;
+  /// Pads of images: [top, left, bottom, right].
+  MlirValue padImages(const MlirValue &x, IntsRef pads, double value);
+  virtual MlirValue splat(const Type &type, double value) = 0;
+  MlirValue constant(Tensor tensor) {
+    return constants.getSmall(std::move(tensor));
+  }
+  /// An int64 constant of rank 1.
+  MlirValue ints(IntsRef values);
+
+  //===- Sums of products, and windows --------------------------------------//
+
+  /// In the kind of the operands, which leading dimensions broadcast.
+  virtual MlirValue matMul(const MlirValue &lhs, const MlirValue &rhs,
+                           const Type &type) = 0;
+  virtual MlirValue convolve(const MlirConvolution &convolution,
+                             const Type &type) = 0;
+  /// "max" or "sum" of the elements of each window, in the kind of \p x.
+  virtual MlirValue pool(llvm::StringRef mode, const MlirValue &x,
+                         const MlirWindow &window, const Type &type) = 0;
+
+  //===- Elements at computed places ----------------------------------------//
+
+  virtual MlirValue gather(const MlirValue &x, const MlirValue &indices,
+                           int64_t axis, const Type &type) = 0;
+  virtual MlirValue argMax(const MlirValue &x, int64_t axis, bool selectLast,
+                           const Type &type) = 0;
+
+  //===- Scalars ------------------------------------------------------------//
+
+  /// Operands of half precisions have been loaded.
+  virtual MlirScalar applyPrimitive(ScalarPrimitive primitive,
+                                    llvm::ArrayRef<MlirScalar> args) = 0;
+  virtual MlirScalar literal(const MlirScalar &like, ElemKind kind,
+                             double value) = 0;
+  /// \p x as \p kind, where the values of both have a meaning: floats are
+  /// truncated and in range, integers wrap.
+  virtual MlirScalar castScalar(const MlirScalar &x, ElemKind kind) = 0;
+  virtual MlirScalar bitCastScalar(const MlirScalar &x, ElemKind kind) = 0;
+  virtual MlirScalar lookup(const MlirScalar &x,
+                            llvm::ArrayRef<double> table) = 0;
+
+  //===- Text ---------------------------------------------------------------//
+
+  /// A new name of a value: "%5".
+  std::string newName() { return "%" + std::to_string(nextName++); }
+  /// Writes a line at the current depth.
+  void line(const llvm::Twine &content);
+  void indent() { ++depth; }
+  void outdent() { --depth; }
+  /// Writes an operation with one result.
+  MlirValue op(const Type &type, const llvm::Twine &content) {
+    std::string name = newName();
+    line(name + " = " + content);
+    return {name, type};
+  }
+  /// Writes an operation with results of \p types, up to what comes before its
+  /// regions.
+  MlirValues beginOp(llvm::ArrayRef<Type> types, const llvm::Twine &content);
+  ConstantTable &getConstants() { return constants; }
+
+private:
+  void writeNode(const Node &node);
+
+  ConstantTable &constants;
+  llvm::DenseMap<NodeValue, MlirValue> values;
+  llvm::DenseMap<const Node *, NodeValue> saved;
+  std::vector<std::string> refusals;
+  const Node *current = nullptr;
+  std::string text;
+  unsigned nextName = 0, depth = 2;
+};
+
+std::unique_ptr<MlirWriter> createMlirWriter(MlirDialect dialect,
+                                             ConstantTable &constants);
+
+//===- Registration -------------------------------------------------------===//
+
+/// Registers the form of a node kind: `static const MlirForm form(
+/// NodeKind::Softmax, writeSoftmax);` with `void writeSoftmax(MlirWriter &w,
+/// const SoftmaxNode &node)`, as a static object. W is MlirWriter, or the
+/// writer of the only dialect that has the form.
+class MlirForm {
+public:
+  using Function = std::function<void(MlirWriter &w, const Node &node)>;
+  using Predicate = bool (*)(const Node &node);
+
+  template <typename W, typename T>
+  MlirForm(NodeKind kind, void (*write)(W &w, const T &node))
+      : MlirForm(kind, write, nullptr) {}
+  /// With \p accepts: for the nodes that it accepts, others are lowered.
+  template <typename W, typename T>
+  MlirForm(NodeKind kind, void (*write)(W &w, const T &node), Predicate accepts)
+      : MlirForm(kind, W::formDialect,
+                 Function([write](MlirWriter &w, const Node &node) {
+                   write(static_cast<W &>(w), llvm::cast<T>(node));
+                 }),
+                 accepts) {}
+  MlirForm(NodeKind kind, std::optional<MlirDialect> dialect, Function write,
+           Predicate accepts);
+};
+
+/// Returns the form of \p kind in \p dialect, or null.
+const MlirForm::Function *findMlirForm(MlirDialect dialect, NodeKind kind);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_EXPORTER_MLIR_WRITER_H
