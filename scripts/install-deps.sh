@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# install-deps.sh [--train] [--fonts] [--bench] [--cross] [--browser] [--torch]:
+# install-deps.sh [--train] [--fonts] [--bench] [--cross] [--browser] [--torch]
+# [--mlir]:
 # installs what a bare Debian 12 lacks for building and testing glowish. Packages that
 # are there already are left alone, and when none is missing nothing is run.
 # Needs root or sudo.
@@ -17,6 +18,9 @@
 #              tests/e2e/web_page.py the page of examples/web
 #   --torch    also libtorch, with which TorchScript archives are read (260 MB to
 #              load, 780 MB installed)
+#   --mlir     also MLIR's tools, with which tests/e2e/mlir.py and glowish-fuzz run
+#              what model-compiler -emit-mlir writes (62 MB to load, 370 MB
+#              installed)
 set -euo pipefail
 
 packages=(
@@ -64,8 +68,11 @@ for option in "$@"; do
     --torch)
       packages+=(libtorch-dev)
       ;;
+    --mlir)
+      packages+=(mlir-19-tools libmlir-19 python3-numpy)
+      ;;
     -h | --help)
-      sed -n '2,19s/^# \{0,1\}//p' "$0"
+      sed -n '2,23s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)

@@ -189,6 +189,8 @@ Finding fuzz::check(const TestCase &test,
     auto actual = runCase(test, config, describe);
     if (!actual)
       return refuse(config, "", actual.takeError());
+    if (actual->empty())
+      continue;
     std::string difference = comparer.describeAll(*actual, config);
     if (!difference.empty())
       return {Verdict::Differs, config, difference};

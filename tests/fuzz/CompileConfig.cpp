@@ -38,6 +38,13 @@ void fuzz::useForeignTarget(std::unique_ptr<ForeignTarget> target) {
   foreign = std::move(target);
 }
 
+/// Null where graphs are compiled.
+static std::unique_ptr<MlirTarget> mlir;
+
+void fuzz::useMlirTarget(std::unique_ptr<MlirTarget> target) {
+  mlir = std::move(target);
+}
+
 static const std::vector<TargetOptions> &getTargets() {
   static const std::vector<TargetOptions> targets =
       foreign ? std::vector<TargetOptions>{foreign->getOptions()} : getLevels();
@@ -46,7 +53,9 @@ static const std::vector<TargetOptions> &getTargets() {
 
 std::string CompileConfig::str() const {
   std::string cpu = "interpreter";
-  if (level >= 0) {
+  if (mlir) {
+    cpu = "on=mlir-" + getMlirDialectName(mlir->getDialect()).str();
+  } else if (level >= 0) {
     const TargetOptions &target = getTargets()[level];
     cpu = foreign ? "on=" + foreign->getName().str()
                   : "cpu=" + (target.cpu.empty() ? "host" : target.cpu);
@@ -122,7 +131,7 @@ std::vector<CompileConfig> fuzz::pickConfigs(uint64_t seed,
   if (random.below(2))
     interpreter.order = 1 + random.below(1000);
   std::vector<CompileConfig> configs;
-  if (!foreign)
+  if (!foreign && !mlir)
     configs.push_back(std::move(interpreter));
   for (unsigned i = 0; i < options.numCompiled; ++i)
     configs.push_back(pickCompiled(names, random));
@@ -337,9 +346,38 @@ static llvm::Expected<Outputs> runOnce(Executable &program,
   return outputs;
 }
 
+/// Runs the graph of \p test as MLIR, after the graph passes of \p config.
+static llvm::Expected<std::vector<Outputs>>
+runAsMlir(const TestCase &test, const CompileConfig &config) {
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, test.makeModule());
+  std::vector<OutputPart> parts = getOutputParts(*module);
+  GraphPassContext context;
+  context.evaluate = evaluateNode;
+  context.isSupported = [](const Node &node) {
+    return hasMlirForm(mlir->getDialect(), node);
+  };
+  static const Pipeline lowering = {{{"lower"}, /*toFixedPoint=*/true}};
+  for (const Pipeline *pipeline : {&getOptimizePipeline(), &lowering})
+    GLOWISH_RETURN_IF_ERROR(runPasses<Function, GraphPassContext>(
+        *pipeline, config, getGraphPasses(), *module->getFunctions().front(),
+        context, /*checks=*/{}, *module));
+  std::vector<Outputs> results;
+  for (const RunExtents &values : test.getRuns()) {
+    GLOWISH_ASSIGN_OR_RETURN(std::optional<Outputs> outputs,
+                             mlir->run(*module, values));
+    if (!outputs)
+      return std::vector<Outputs>();
+    GLOWISH_ASSIGN_OR_RETURN(results.emplace_back(),
+                             takeParts(parts, *outputs, values));
+  }
+  return results;
+}
+
 llvm::Expected<std::vector<Outputs>> fuzz::runCase(const TestCase &test,
                                                    const CompileConfig &config,
                                                    const Describe &describe) {
+  if (mlir)
+    return runAsMlir(test, config);
   GLOWISH_ASSIGN_OR_RETURN(Backend *backend, getBackend(config));
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, test.makeModule());
   std::vector<OutputPart> parts = getOutputParts(*module);

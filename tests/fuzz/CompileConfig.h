@@ -4,6 +4,7 @@
 #define GLOWISH_TESTS_FUZZ_COMPILECONFIG_H
 
 #include "Foreign/ForeignTarget.h"
+#include "Foreign/MlirTarget.h"
 #include "RunValues.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include <functional>
@@ -48,6 +49,8 @@ struct CompileConfig {
 /// From now on programs are compiled for \p target alone, with one thread, and
 /// the interpreter is none of the configs.
 void useForeignTarget(std::unique_ptr<ForeignTarget> target);
+/// From now on graphs are written for \p target after the graph passes alone.
+void useMlirTarget(std::unique_ptr<MlirTarget> target);
 
 /// What all configs of a run have in common.
 struct ConfigOptions {
@@ -74,7 +77,8 @@ using Describe = std::function<std::string(size_t run, const Outputs &outputs)>;
 
 /// Compiles \p test once and runs it as its runs say: the outputs of each.
 /// \p describe looks at the outputs after every pass, if they are checked: the
-/// error names the pass and says what it found.
+/// error names the pass and says what it found. Without outputs the program
+/// could not be written in the dialect of MLIR that all are written in.
 llvm::Expected<std::vector<Outputs>> runCase(const TestCase &test,
                                              const CompileConfig &config,
                                              const Describe &describe);

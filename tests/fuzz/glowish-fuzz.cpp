@@ -52,7 +52,8 @@ static cl::opt<bool> reproducible(
 static cl::opt<std::string>
     machine("on",
             cl::desc("Run programs in QEMU or Node.js: aarch64, riscv64, "
-                     "cortex-m4, cortex-m55, wasm, wasm-simd"),
+                     "cortex-m4, cortex-m55, wasm, wasm-simd; or graphs as "
+                     "MLIR: mlir-linalg, mlir-tosa"),
             cl::value_desc("machine"), cl::cat(category));
 static cl::opt<bool>
     hasRanges("ranges",
@@ -229,6 +230,15 @@ static llvm::Expected<bool> chooseMachine() {
   if (reproducible)
     return makeError("-on does not go with -reproducible, which compares the "
                      "levels of this machine");
+  if (MlirTarget::isName(machine)) {
+    if (checkPasses)
+      return makeError("-check-passes does not go with -on={0}",
+                       machine.getValue());
+    GLOWISH_ASSIGN_OR_RETURN(auto target, MlirTarget::create(machine));
+    bool isThere = target != nullptr;
+    useMlirTarget(std::move(target));
+    return isThere;
+  }
   GLOWISH_ASSIGN_OR_RETURN(auto target, ForeignTarget::create(machine));
   bool isThere = target != nullptr;
   useForeignTarget(std::move(target));

@@ -8,12 +8,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "ForeignTarget.h"
+#include "RunProgram.h"
 #include "glowish/Backends/CPU/Bundle.h"
 #include "glowish/IR/MemoryPlan.h"
 #include "glowish/Support/File.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Program.h"
-#include <sys/resource.h>
 
 using namespace glowish;
 using namespace glowish::fuzz;
@@ -70,50 +70,6 @@ static std::optional<std::string> findMissing(const Machine &machine) {
     if (!llvm::sys::findProgramByName(name))
       return name;
   return std::nullopt;
-}
-
-namespace {
-
-/// Emulators and linkers reserve more addresses than graphs may take
-/// (limitMemory).
-class WithoutMemoryLimit {
-public:
-  WithoutMemoryLimit() {
-    getrlimit(RLIMIT_AS, &limit);
-    rlimit most = {limit.rlim_max, limit.rlim_max};
-    setrlimit(RLIMIT_AS, &most);
-  }
-  ~WithoutMemoryLimit() { setrlimit(RLIMIT_AS, &limit); }
-
-private:
-  rlimit limit;
-};
-
-} // namespace
-
-/// What a program prints; an error has the end of that.
-static llvm::Expected<std::string>
-runProgram(llvm::ArrayRef<std::string> command, const std::string &log) {
-  constexpr unsigned seconds = 120;
-  llvm::ErrorOr<std::string> path =
-      llvm::sys::findProgramByName(command.front());
-  if (!path)
-    return makeError("there is no {0}", command.front());
-  llvm::SmallVector<llvm::StringRef> words(command.begin(), command.end());
-  std::string message;
-  WithoutMemoryLimit without;
-  int status = llvm::sys::ExecuteAndWait(
-      *path, words, /*Env=*/std::nullopt,
-      {llvm::StringRef(""), llvm::StringRef(log), llvm::StringRef(log)},
-      seconds, /*MemoryLimit=*/0, &message);
-  std::string text;
-  if (auto file = llvm::MemoryBuffer::getFile(log))
-    text = (*file)->getBuffer().str();
-  if (status != 0)
-    return makeError("{0} failed: {1}", command.front(),
-                     text.empty() ? message
-                                  : llvm::StringRef(text).trim().str());
-  return text;
 }
 
 /// The machine's C sources become objects in the folder, once.

@@ -1,0 +1,161 @@
+#!/usr/bin/python3
+"""Networks as MLIR, lowered and run by LLVM's own tools.
+
+    mlir.py [--all] [--dialect=DIALECT] [NAME...]
+
+Writes each exported network of $GLOWISH_MODELS (default build/models), the small
+ones, all of them, or those named, in the dialects linalg and tosa, or DIALECT;
+lowers and runs it (tests/mlir/run_mlir.py), and compares the outputs with what
+the interpreter makes: 1e-4 of an output's largest magnitude is allowed. What a
+dialect cannot express is printed. Exit code 1 if a network is wrong, 77 if there
+is none, no NumPy, or no mlir-opt-19 and mlir-cpu-runner-19. $GLOWISH_BIN: the
+programs (default build/release/bin).
+"""
+
+import os
+import re
+import shutil
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+os.chdir(os.path.join(HERE, "../.."))
+sys.path.insert(0, os.path.join(HERE, "../mlir"))
+sys.path.insert(0, HERE)
+
+import run_mlir  # noqa: E402 (found through the path above)
+from cases import EXPORTED, read_interface, read_npy_type  # noqa: E402
+
+MODELS = os.environ.get("GLOWISH_MODELS", "build/models")
+WORK = "build/e2e/mlir"
+BOUND = 1e-4
+DIALECTS = ["linalg", "tosa"]
+# What ctest runs: seconds each.
+SMALL = ["lenet", "mlp", "bert_tiny", "espcn", "dlrm"]
+# NumPy's types by the kinds in @main's attributes.
+TYPES = {"float": "<f4", "double": "<f8", "float16": "<f2", "int8": "|i1",
+         "uint8": "|u1", "int16": "<i2", "uint16": "<u2", "int32": "<i4",
+         "uint32": "<u4", "int64": "<i8", "uint64": "<u8", "bool": "|b1"}
+
+
+class Inexpressible(Exception):
+    """The dialect has no form of a node."""
+
+
+def read_main(module):
+    """The arguments and results of @main: pairs of a name and a type of
+    NumPy."""
+    with open(module, encoding="utf-8") as file:
+        file.readline()
+        sides = file.readline().split(") -> (")
+    pattern = r'glowish.name = "([^"]*)", glowish.kind = "(\w+)"'
+    return [[(name, TYPES[kind]) for name, kind in re.findall(pattern, side)]
+            for side in sides]
+
+
+def run_written(model, inputs, dialect, folder):
+    """The outputs of `model`, written in `dialect`, by name."""
+    module = os.path.join(folder, "model.mlir")
+    code, text = model_runs.run_tool(
+        "model-compiler", "-model=" + model, "-emit-mlir=" + dialect,
+        "-mlir-file=" + module,
+        *[f"-model-input={name},{read_npy_type(path)}"
+          for name, path in inputs.items()])
+    if code != 0 and "cannot express" in text:
+        raise Inexpressible(text.strip())
+    if code != 0:
+        raise RuntimeError(text)
+    arguments, results = read_main(module)
+    for i, (name, _) in enumerate(arguments):
+        np.load(inputs[name]).tofile(os.path.join(folder, f"input_{i}.bin"))
+    run_mlir.run_module(module, folder, dialect, level=3)
+    return {name: np.fromfile(os.path.join(folder, f"output_{i}.bin"), type)
+            for i, (name, type) in enumerate(results)}
+
+
+def get_error(actual, expected):
+    """The largest difference as a share of the largest magnitude."""
+    a, b = actual.astype(np.float64), expected.ravel().astype(np.float64)
+    if a.shape != b.shape or not np.array_equal(np.isnan(a), np.isnan(b)):
+        return np.inf
+    largest = np.nanmax(np.abs(b), initial=0)
+    return np.nanmax(np.abs(a - b), initial=0) / max(largest, 1e-30)
+
+
+def interpret(model, inputs, folder):
+    expected, text = model_runs.run_model(
+        [model], {name: np.load(path) for name, path in inputs.items()},
+        "Interpreter", os.path.join(folder, "interpreter"))
+    if expected is None:
+        raise RuntimeError(text)
+    return expected
+
+
+def check(name, dialects):
+    """Whether the network is right in all dialects that express it."""
+    source = os.path.join(MODELS, name)
+    model = os.path.join(source, "model.onnx")
+    inputs = {input: os.path.join(source, f"input_{i}.npy")
+              for i, (input, _) in enumerate(read_interface(model)[0])}
+    folder = os.path.join(WORK, name)
+    os.makedirs(folder, exist_ok=True)
+    expected, isRight = None, True
+    for dialect in dialects:
+        start = time.monotonic()
+        try:
+            actual = run_written(model, inputs, dialect, folder)
+            seconds = time.monotonic() - start
+            expected = expected or interpret(model, inputs, folder)
+            error = max(get_error(actual[output], expected[model_runs.legal(output)])
+                        for output in actual)
+            verdict = f"{error:.1e}" + ("" if error <= BOUND else " WRONG")
+            isRight = isRight and error <= BOUND
+            print(f"{name:20} {dialect:8} {verdict:16} {seconds:5.0f} s")
+        except Inexpressible as error:
+            print(f"{name:20} {dialect:8} {error}")
+        except RuntimeError as error:
+            isRight = False
+            print(f"{name:20} {dialect:8} WRONG: {error}")
+        sys.stdout.flush()
+    shutil.rmtree(folder)
+    return isRight
+
+
+def main():
+    names = [arg for arg in sys.argv[1:] if not arg.startswith("-")]
+    dialects, everything = DIALECTS, False
+    for option in sys.argv[1:]:
+        if option.startswith("--dialect="):
+            dialects = [option.split("=")[1]]
+        elif option == "--all":
+            everything = True
+        elif option.startswith("-"):
+            print(__doc__, file=sys.stderr)
+            return 2
+    names = names or (EXPORTED if everything else SMALL)
+    names = [name for name in names
+             if os.path.exists(os.path.join(MODELS, name, "model.onnx"))]
+    if not names:
+        print("skipped: no network in", MODELS)
+        return 77
+    print("Largest difference as a share of the largest magnitude;",
+          BOUND, "is allowed.")
+    wrong = [name for name in names if not check(name, dialects)]
+    if wrong:
+        print(len(wrong), "of", len(names), "networks are wrong:", *wrong)
+        return 1
+    print("all", len(names), "networks are right")
+    return 0
+
+
+missing = run_mlir.find_missing()
+if not missing:
+    try:
+        import numpy as np
+        import model_runs
+    except ImportError:
+        missing = "no NumPy"
+if missing:
+    print("skipped:", missing)
+    sys.exit(77)
+sys.exit(main())

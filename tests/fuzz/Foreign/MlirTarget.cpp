@@ -1,0 +1,91 @@
+//===- MlirTarget.cpp - Graphs as MLIR ------------------------------------===//
+
+#include "MlirTarget.h"
+#include "RunProgram.h"
+#include "glowish/Support/File.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Program.h"
+
+using namespace glowish;
+using namespace glowish::fuzz;
+
+llvm::Expected<std::unique_ptr<MlirTarget>>
+MlirTarget::create(llvm::StringRef name) {
+  std::optional<MlirDialect> dialect =
+      parseMlirDialect(name.drop_front(llvm::StringRef("mlir-").size()));
+  if (!dialect)
+    return makeError(
+        "-on={0}: there is no such dialect; accepted: mlir-linalg, "
+        "mlir-tosa",
+        name);
+  for (llvm::StringRef tool :
+       {"python3", "clang-19", "mlir-opt-19", "mlir-cpu-runner-19"})
+    if (!llvm::sys::findProgramByName(tool)) {
+      llvm::outs() << "skipped: there is no " << tool
+                   << " (scripts/install-deps.sh --mlir)\n";
+      return nullptr;
+    }
+  GLOWISH_ASSIGN_OR_RETURN(auto folder, TemporaryFolder::create());
+  return std::unique_ptr<MlirTarget>(
+      new MlirTarget(*dialect, std::move(folder)));
+}
+
+/// Writes the elements of the inputs to files of \p folder.
+static llvm::Error writeInputs(const MlirSignature &signature,
+                               const TemporaryFolder &folder,
+                               const RunExtents &values) {
+  for (auto [i, placeholder] : llvm::enumerate(signature.arguments)) {
+    const Type &type = placeholder->getType();
+    Tensor given = makeInput(placeholder->getModelName(), type,
+                             placeholder->getInputExtents(), values);
+    llvm::StringRef bytes(static_cast<const char *>(given.getBytes()),
+                          size_t(given.getSizeInBytes()));
+    GLOWISH_RETURN_IF_ERROR(writeFile(
+        folder.getFile("input_" + std::to_string(i) + ".bin"), bytes));
+  }
+  return llvm::Error::success();
+}
+
+static llvm::Expected<Outputs> readOutputs(const MlirSignature &signature,
+                                           const TemporaryFolder &folder) {
+  Outputs outputs;
+  for (auto [i, placeholder] : llvm::enumerate(signature.results)) {
+    GLOWISH_ASSIGN_OR_RETURN(
+        auto file,
+        readFile(folder.getFile("output_" + std::to_string(i) + ".bin")));
+    Tensor output(placeholder->getType());
+    if (int64_t(file->getBufferSize()) != output.getSizeInBytes())
+      return makeError("output_{0}.bin has {1} bytes", i,
+                       file->getBufferSize());
+    if (file->getBufferSize())
+      std::memcpy(output.getBytes(), file->getBufferStart(),
+                  file->getBufferSize());
+    outputs[placeholder->getModelName().str()] = std::move(output);
+  }
+  return outputs;
+}
+
+llvm::Expected<std::optional<Outputs>>
+MlirTarget::run(const Module &module, const RunExtents &values) const {
+  GLOWISH_ASSIGN_OR_RETURN(auto own, TemporaryFolder::create());
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (llvm::Error error = writeMlir(module, dialect, os)) {
+    if (dialect == MlirDialect::Linalg)
+      return std::move(error);
+    llvm::consumeError(std::move(error));
+    return std::nullopt;
+  }
+  MlirSignature signature = getMlirSignature(module);
+  GLOWISH_RETURN_IF_ERROR(writeFile(own->getFile("module.mlir"), text));
+  GLOWISH_RETURN_IF_ERROR(writeInputs(signature, *own, values));
+  std::vector<std::string> command = {
+      "python3",
+      FUZZ_SOURCES "/../../mlir/run_mlir.py",
+      own->getFile("module.mlir"),
+      own->getPath().str(),
+      "--dialect=" + getMlirDialectName(dialect).str(),
+      "--library=" + folder->getFile("libtensor_files.so")};
+  GLOWISH_RETURN_IF_ERROR(runProgram(command, own->getFile("log")).takeError());
+  return readOutputs(signature, *own);
+}
