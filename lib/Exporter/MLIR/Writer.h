@@ -40,6 +40,8 @@ struct MlirConvolution {
   MlirValue input, filter, bias;
   IntsRef strides, pads, dilations;
   int64_t group = 1;
+  /// What every element of int8 is less; of TOSA alone.
+  int64_t inputZero = 0, filterZero = 0;
 };
 
 class MlirWriter {

@@ -42,6 +42,21 @@ MlirValue TosaWriter::reduce(llvm::StringRef mode, const MlirValue &x,
 
 MlirValue TosaWriter::matMul(const MlirValue &lhs, const MlirValue &rhs,
                              const Type &type) {
+  return multiplyMatrices(lhs, rhs, type, "");
+}
+
+MlirValue TosaWriter::matMulBytes(const MlirValue &lhs, const MlirValue &rhs,
+                                  int64_t lhsZero, int64_t rhsZero,
+                                  const Type &type) {
+  return multiplyMatrices(lhs, rhs, type,
+                          " {quantization_info = #tosa.matmul_quant<a_zp = " +
+                              llvm::Twine(lhsZero) +
+                              ", b_zp = " + llvm::Twine(rhsZero) + ">}");
+}
+
+MlirValue TosaWriter::multiplyMatrices(const MlirValue &lhs,
+                                       const MlirValue &rhs, const Type &type,
+                                       const llvm::Twine &attributes) {
   if (type.getNumElements() == 0 || lhs.getShape().back() == 0)
     return splat(type, 0);
   DimsRef leading = type.getShape().drop_back(2);
@@ -57,7 +72,8 @@ MlirValue TosaWriter::matMul(const MlirValue &lhs, const MlirValue &rhs,
   MlirValue sums =
       tosaOp("tosa.matmul", {flatten(lhs), flatten(rhs)},
              type.withShape({batch, type.getShape().take_back(2)[0],
-                             type.getShape().back()}));
+                             type.getShape().back()}),
+             attributes);
   return reshape(sums, type.getShape());
 }
 
@@ -93,8 +109,11 @@ MlirValue TosaWriter::convolveGroups(const MlirConvolution &convolution,
 
 MlirValue TosaWriter::convolve(const MlirConvolution &convolution,
                                const Type &type) {
-  if (!isFloatKind(type.getKind()))
-    return refuseValue("convolution of int32", type);
+  bool isOfBytes = convolution.input.getKind() == ElemKind::Int8 &&
+                   type.getKind() == ElemKind::Int32;
+  if (!isFloatKind(type.getKind()) && !isOfBytes)
+    return refuseValue("convolution of " + getElemKindName(type.getKind()),
+                       type);
   MlirValue filter = convolution.filter;
   DimsRef taps = filter.getShape();
   int64_t group = convolution.group, filters = taps[0] / group;
@@ -108,13 +127,21 @@ MlirValue TosaWriter::convolve(const MlirConvolution &convolution,
   if (isDepthwise)
     filter = transpose(reshape(filter, {group, filters, taps[1], taps[2]}),
                        {2, 3, 0, 1});
-  MlirValue input = padImages(convolution.input, convolution.pads, 0);
+  MlirValue input = padImages(convolution.input, convolution.pads,
+                              double(convolution.inputZero));
+  std::string zeros =
+      isOfBytes
+          ? llvm::formatv(", quantization_info = #tosa.conv_quant<input_zp "
+                          "= {0}, weight_zp = {1}>",
+                          convolution.inputZero, convolution.filterZero)
+                .str()
+          : "";
   auto list = [](IntsRef values) { return formatList(values); };
   return tosaOp(isDepthwise ? "tosa.depthwise_conv2d" : "tosa.conv2d",
                 {input, filter, bias}, type,
                 " {dilation = array<i64: " + list(convolution.dilations) +
                     ">, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: " +
-                    list(convolution.strides) + ">}");
+                    list(convolution.strides) + ">" + zeros + "}");
 }
 
 /// A mean of all taps, times their number, is their sum.
@@ -124,9 +151,12 @@ MlirValue TosaWriter::pool(llvm::StringRef mode, const MlirValue &x,
     return splat(type, 0);
   if (llvm::any_of(window.dilations, [](int64_t d) { return d != 1; }))
     return refuseValue("pooling with dilations", type);
-  if (!isFloatKind(type.getKind()))
-    return refuseValue("pooling of " + getElemKindName(type.getKind()), type);
   bool isMax = mode == "max";
+  bool isSigned =
+      isFloatKind(type.getKind()) || isSignedIntegerKind(type.getKind());
+  bool isDouble = type.getKind() == ElemKind::Double;
+  if (!isSigned || isDouble || !(isMax || isFloatKind(type.getKind())))
+    return refuseValue("pooling of " + getElemKindName(type.getKind()), type);
   MlirValue pooled =
       tosaOp(isMax ? "tosa.max_pool2d" : "tosa.avg_pool2d", x, type,
              llvm::Twine(" {") + (isMax ? "" : "acc_type = f32, ") +

@@ -52,6 +52,9 @@ public:
   MlirScalar bitCastScalar(const MlirScalar &x, ElemKind kind) override;
   MlirScalar lookup(const MlirScalar &x, llvm::ArrayRef<double> table) override;
 
+  /// The matmul of int8 less their zero points, in int32.
+  MlirValue matMulBytes(const MlirValue &lhs, const MlirValue &rhs,
+                        int64_t lhsZero, int64_t rhsZero, const Type &type);
   /// Writes `operation` of \p operands with \p attributes, " {...}" or nothing.
   MlirValue tosaOp(llvm::StringRef operation,
                    llvm::ArrayRef<MlirValue> operands, const Type &type,
@@ -71,6 +74,8 @@ private:
   MlirValue reverse(const MlirValue &x, int64_t axis);
   MlirValue takeEach(const MlirValue &x, int64_t axis, int64_t size,
                      int64_t step);
+  MlirValue multiplyMatrices(const MlirValue &lhs, const MlirValue &rhs,
+                             const Type &type, const llvm::Twine &attributes);
   MlirValue convolveGroups(const MlirConvolution &convolution,
                            const Type &type);
 };

@@ -1,0 +1,46 @@
+//===- Integers.cpp - Sums of products of bytes in linalg -----------------===//
+
+#include "MLIR/Linalg/LinalgWriter.h"
+
+using namespace glowish;
+
+/// \p x less \p zeroPoint, of its kind or absent, as int32.
+static MlirValue subtractZero(LinalgWriter &w, NodeValue x,
+                              NodeValue zeroPoint) {
+  MlirValue wide = w.cast(w.get(x), ElemKind::Int32);
+  if (!zeroPoint)
+    return wide;
+  return w.sub(wide, w.cast(w.get(zeroPoint), ElemKind::Int32));
+}
+
+static void writeIntegerMatMul(LinalgWriter &w, const MatMulIntegerNode &node) {
+  w.setResult(node,
+              w.matMul(w.cast(w.get(node.getLhs()), ElemKind::Int32),
+                       subtractZero(w, node.getRhs(), node.getRhsZeroPoint()),
+                       node.getType()));
+}
+static const MlirForm matMulIntegerForm(NodeKind::MatMulInteger,
+                                        writeIntegerMatMul);
+
+static void writeIntegerConvolution(LinalgWriter &w,
+                                    const ConvolutionIntegerNode &node) {
+  NodeValue filterZero = node.getFilterZeroPoint();
+  MlirValue filter = w.cast(w.get(node.getFilter()), ElemKind::Int32);
+  if (filterZero) {
+    MlirValue zero = w.cast(w.get(filterZero), ElemKind::Int32);
+    if (zero.getRank() == 1)
+      zero = w.reshape(zero, {zero.getShape()[0], 1, 1, 1});
+    filter = w.sub(filter, zero);
+  }
+  w.setResult(node, w.convolve({.input = subtractZero(w, node.getInput(),
+                                                      node.getZeroPoint()),
+                                .filter = filter,
+                                .bias = w.get(node.getBias()),
+                                .strides = node.getStrides(),
+                                .pads = node.getPads(),
+                                .dilations = node.getDilations(),
+                                .group = node.getGroup()},
+                               node.getType()));
+}
+static const MlirForm convolutionIntegerForm(NodeKind::ConvolutionInteger,
+                                             writeIntegerConvolution);
