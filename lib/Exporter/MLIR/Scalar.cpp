@@ -161,6 +161,23 @@ MlirScalar glowish::convertScalar(const MlirScalar &x, ElemKind to) {
   return w.castScalar(w.castScalar(x, value), to);
 }
 
+//===- Orders -------------------------------------------------------------===//
+
+/// NaN is above all numbers.
+static MlirScalar isAbove(const MlirScalar &x, const MlirScalar &y) {
+  MlirScalar isLarger = y < x;
+  if (!isFloatKind(x.kind))
+    return isLarger;
+  return isLarger || (!(x == x) && y == y);
+}
+
+MlirScalar glowish::isRankedBefore(const MlirScalar &other, const MlirScalar &x,
+                                   const MlirScalar &isEarlier, bool largest) {
+  MlirScalar otherIsAbove = isAbove(other, x), xIsAbove = isAbove(x, other);
+  MlirScalar isTie = !otherIsAbove && !xIsAbove;
+  return (isTie && isEarlier) || (largest ? otherIsAbove : xIsAbove);
+}
+
 //===- Steps --------------------------------------------------------------===//
 
 template <typename Formula, size_t... Args>

@@ -158,6 +158,11 @@ inline MlirScalar select(const MlirScalar &condition, const MlirScalar &x,
 /// The number of \p table at the bits of \p x.
 MlirScalar lookup(const MlirScalar &x, llvm::ArrayRef<double> table);
 
+/// Whether \p other comes before \p x in the order of TopK, in which NaN is
+/// larger than all numbers; \p isEarlier: its index is the lower one.
+MlirScalar isRankedBefore(const MlirScalar &other, const MlirScalar &x,
+                          const MlirScalar &isEarlier, bool largest);
+
 /// The formula of \p step, an element-wise node, of \p args, as an element of
 /// the step's kind.
 MlirScalar applyStep(const ScalarStep &step, llvm::ArrayRef<MlirScalar> args);

@@ -16,23 +16,14 @@ static MlirValue rankElements(LinalgWriter &w, const MlirValue &x,
   other.back() = "d" + std::to_string(rank);
   LinalgWriter::Access out = {w.splat(Type(ElemKind::Int64, x.getShape()), 0),
                               own};
-  auto isAbove = [](const MlirScalar &a, const MlirScalar &b) {
-    MlirScalar isLarger = b < a;
-    if (!isFloatKind(a.kind))
-      return isLarger;
-    return isLarger || (!(a == a) && b == b);
-  };
   return w
       .generic({.count = rank + 1, .reduced = {rank}}, {{x, own}, {x, other}},
                out,
                [&](auto elements, auto ranks) {
-                 MlirScalar a = elements[0], b = elements[1];
-                 MlirScalar aIsAbove = isAbove(a, b), bIsAbove = isAbove(b, a);
                  MlirScalar isEarlier = w.fromIndex(w.loopIndex(rank)) <
                                         w.fromIndex(w.loopIndex(rank - 1));
-                 MlirScalar isTie = !aIsAbove && !bIsAbove;
-                 MlirScalar isBefore =
-                     (isTie && isEarlier) || (largest ? bIsAbove : aIsAbove);
+                 MlirScalar isBefore = isRankedBefore(elements[1], elements[0],
+                                                      isEarlier, largest);
                  return std::vector<MlirScalar>{
                      ranks[0] + w.castScalar(isBefore, ElemKind::Int64)};
                })

@@ -203,6 +203,9 @@ MlirScalar TosaWriter::applyPrimitive(ScalarPrimitive primitive,
                                    castScalar(y, ElemKind::Int32)});
     return isComparison ? wide : castScalar(wide, kind);
   }
+  // mlir-opt replaces such a one by the operand, whose shape may be another.
+  if (primitive == Select && args[1].name == y.name)
+    return y;
   llvm::StringRef operation = findTosaOperation(primitive, kind);
   if (!operation.empty())
     return elementOp(operation, args, result,

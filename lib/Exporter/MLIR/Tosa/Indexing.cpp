@@ -1,0 +1,138 @@
+//===- Indexing.cpp - Elements at computed places in TOSA -----------------===//
+//
+// TOSA neither sorts nor loops over elements: what these nodes compute is
+// composed of operations on whole tensors.
+//
+//===----------------------------------------------------------------------===//
+
+#include "MLIR/Tosa/TosaWriter.h"
+
+using namespace glowish;
+
+/// 0, 1, ... of int32 along dimension \p axis of \p rank, the others of
+/// extent 1.
+static MlirValue makeIndices(TosaWriter &w, unsigned rank, int64_t axis,
+                             int64_t count) {
+  Dims shape(rank, 1);
+  shape[axis] = count;
+  Tensor indices(Type(ElemKind::Int32, shape));
+  for (int64_t i = 0; i < count; ++i)
+    indices.setFromDouble(i, double(i));
+  return w.constant(std::move(indices));
+}
+
+//===- CumSum -------------------------------------------------------------===//
+
+/// \p x with \p count zeros before the first elements along \p axis, in place
+/// of the last ones.
+static MlirValue shiftAlong(TosaWriter &w, const MlirValue &x, int64_t axis,
+                            int64_t count) {
+  unsigned rank = x.getRank();
+  std::vector<int64_t> pads(2 * rank, 0);
+  pads[axis] = count;
+  pads[rank + axis] = -count;
+  return w.pad(x, pads, 0);
+}
+
+/// \p x from its end to its start along \p axis.
+static MlirValue turnAround(TosaWriter &w, const MlirValue &x, int64_t axis) {
+  std::vector<int64_t> starts(x.getRank(), 0), steps(x.getRank(), 1);
+  starts[axis] = x.getShape()[axis] - 1;
+  steps[axis] = -1;
+  return w.slice(x, starts, x.getShape(), steps);
+}
+
+/// Sums of two neighbours, then of four, and so on.
+static void writeTosaCumSum(TosaWriter &w, const CumSumNode &node) {
+  const Type &type = node.getType();
+  int64_t axis = node.getAxis();
+  if (type.getNumElements() == 0)
+    return w.setResult(node, w.splat(type, 0));
+  MlirValue x = w.widen(w.get(node.getInput()));
+  if (node.getReverse())
+    x = turnAround(w, x, axis);
+  if (node.getExclusive())
+    x = shiftAlong(w, x, axis, 1);
+  for (int64_t count = 1; count < type.getDim(axis); count *= 2)
+    x = w.add(x, shiftAlong(w, x, axis, count));
+  if (node.getReverse())
+    x = turnAround(w, x, axis);
+  w.setResult(node, w.cast(x, type.getKind()));
+}
+static const MlirForm tosaCumSumForm(NodeKind::CumSum, writeTosaCumSum);
+
+//===- DynamicUpdateSlice -------------------------------------------------===//
+
+/// Each element of the result is gathered from the update, and then chosen
+/// where the update lies.
+static void writeTosaUpdateSlice(TosaWriter &w,
+                                 const DynamicUpdateSliceNode &node) {
+  MlirValue input = w.get(node.getInput()), update = w.get(node.getUpdate());
+  int64_t axis = node.getAxis(), length = update.getShape()[axis];
+  if (update.type.getNumElements() == 0)
+    return w.setResult(node, input);
+  unsigned rank = input.getRank();
+  int64_t extent = input.getShape()[axis];
+  MlirValue start = w.reshape(w.get(node.getStart()), {});
+  start = w.map(ElemKind::Int32, {}, {start}, [&](auto elements) {
+    return max(min(elements[0], double(extent - length)), 0.0);
+  });
+  MlirValue places =
+      w.mapSame(ElemKind::Int32, {makeIndices(w, rank, axis, extent), start},
+                [](auto elements) { return elements[0] - elements[1]; });
+  MlirValue isInside = w.mapSame(ElemKind::Bool, {places}, [&](auto elements) {
+    return elements[0] >= 0.0 && elements[0] < double(length);
+  });
+  // A gather takes those below 0 from the end; they are not chosen.
+  MlirValue moved = w.gather(update, w.reshape(places, {extent}), axis,
+                             update.type.withShape(input.getShape()));
+  w.setResult(node, w.mapElements(input.getKind(), input.getShape(),
+                                  {isInside, moved, input}, [](auto elements) {
+                                    return select(elements[0], elements[1],
+                                                  elements[2]);
+                                  }));
+}
+static const MlirForm tosaUpdateSliceForm(NodeKind::DynamicUpdateSlice,
+                                          writeTosaUpdateSlice);
+
+//===- TopK ---------------------------------------------------------------===//
+
+/// The number of elements of its row that come before each one, by comparing
+/// all pairs; then the element of rank k is the k-th.
+static void writeTosaTopK(TosaWriter &w, const TopKNode &node) {
+  const Type &type = node.getType();
+  if (type.getNumElements() == 0)
+    return w.setResult(node, w.splat(type, 0));
+  MlirValue x = w.widen(w.get(node.getInput()));
+  unsigned rank = x.getRank();
+  int64_t length = x.getShape().back();
+  Dims asColumn(x.getShape()), asRow(x.getShape());
+  asColumn.push_back(1);
+  asRow.insert(asRow.end() - 1, 1);
+  MlirValue isBefore = w.mapSame(ElemKind::Int32,
+                                 {w.reshape(x, asColumn), w.reshape(x, asRow),
+                                  makeIndices(w, rank + 1, rank - 1, length),
+                                  makeIndices(w, rank + 1, rank, length)},
+                                 [&](auto elements) {
+                                   MlirScalar before = isRankedBefore(
+                                       elements[1], elements[0],
+                                       /*isEarlier=*/elements[3] < elements[2],
+                                       node.getLargest());
+                                   return w.castScalar(before, ElemKind::Int32);
+                                 });
+  MlirValue ranks =
+      w.reduce("sum", isBefore, int64_t(rank), /*keepDims=*/false);
+  MlirValue chosen =
+      w.mapSame(ElemKind::Int32,
+                {w.reshape(ranks, asRow),
+                 makeIndices(w, rank + 1, rank - 1, node.getCount()),
+                 makeIndices(w, rank + 1, rank, length)},
+                [](auto elements) {
+                  return select(elements[0] == elements[1], elements[2],
+                                elements[2].like(0));
+                });
+  MlirValue indices =
+      w.reduce("sum", chosen, int64_t(rank), /*keepDims=*/false);
+  w.setResult(node, w.cast(indices, type.getKind()));
+}
+static const MlirForm tosaTopKForm(NodeKind::TopK, writeTosaTopK);
