@@ -3,9 +3,9 @@
 
     mlir.py [--all] [--dialect=DIALECT] [NAME...]
 
-Writes each exported network of $GLOWISH_MODELS (default build/models), the small
-ones, all of them, or those named, in the dialects linalg and tosa, or DIALECT;
-lowers and runs it (tests/mlir/run_mlir.py), and compares the outputs with what
+Writes exported networks of $GLOWISH_MODELS (default build/models) and quantized
+ones of $GLOWISH_TEST_DATA/quantized (default ../shared/data), the small ones, all
+of them, or those named, in the dialects linalg and tosa, or DIALECT; lowers and runs it (tests/mlir/run_mlir.py), and compares the outputs with what
 the interpreter makes: 1e-4 of an output's largest magnitude is allowed. What a
 dialect cannot express is printed. Exit code 1 if a network is wrong, 77 if there
 is none, no NumPy, or no mlir-opt-19 and mlir-cpu-runner-19. $GLOWISH_BIN: the
@@ -24,14 +24,20 @@ sys.path.insert(0, os.path.join(HERE, "../mlir"))
 sys.path.insert(0, HERE)
 
 import run_mlir  # noqa: E402 (found through the path above)
-from cases import EXPORTED, read_interface, read_npy_type  # noqa: E402
+from cases import (EXPORTED, read_interface, read_npy_type,  # noqa: E402
+                   read_tensor, write_npy)
 
 MODELS = os.environ.get("GLOWISH_MODELS", "build/models")
+QUANTIZED_MODELS = os.path.join(
+    os.environ.get("GLOWISH_TEST_DATA", "../shared/data"), "quantized")
 WORK = "build/e2e/mlir"
 BOUND = 1e-4
 DIALECTS = ["linalg", "tosa"]
+QUANTIZED = ["tiny_resnet8_int8", "tiny_dscnn_kws_int8",
+             "tiny_mobilenet_vww_int8", "tiny_autoencoder_int8"]
 # What ctest runs: seconds each.
-SMALL = ["lenet", "mlp", "bert_tiny", "espcn", "dlrm"]
+SMALL = ["lenet", "mlp", "bert_tiny", "squeezenet1_1", "dlrm",
+         "tiny_dscnn_kws_int8"]
 # NumPy's types by the kinds in @main's attributes.
 TYPES = {"float": "<f4", "double": "<f8", "float16": "<f2", "int8": "|i1",
          "uint8": "|u1", "int16": "<i2", "uint16": "<u2", "int32": "<i4",
@@ -68,7 +74,8 @@ def run_written(model, inputs, dialect, folder):
     arguments, results = read_main(module)
     for i, (name, _) in enumerate(arguments):
         np.load(inputs[name]).tofile(os.path.join(folder, f"input_{i}.bin"))
-    run_mlir.run_module(module, folder, dialect, level=3)
+    # Compiling loops of whole networks takes LLVM longer than it saves.
+    run_mlir.run_module(module, folder, dialect, level=0)
     return {name: np.fromfile(os.path.join(folder, f"output_{i}.bin"), type)
             for i, (name, type) in enumerate(results)}
 
@@ -91,14 +98,32 @@ def interpret(model, inputs, folder):
     return expected
 
 
+def find_model(name):
+    for models in (MODELS, QUANTIZED_MODELS):
+        model = os.path.join(models, name, "model.onnx")
+        if os.path.exists(model):
+            return model
+    return None
+
+
+def find_inputs(model, folder):
+    """The .npy files of the inputs, made in `folder` where there are none."""
+    source, inputs = os.path.dirname(model), {}
+    for i, (name, _) in enumerate(read_interface(model)[0]):
+        inputs[name] = os.path.join(source, f"input_{i}.npy")
+        if not os.path.exists(inputs[name]):
+            inputs[name] = os.path.join(folder, f"input_{i}.npy")
+            write_npy(inputs[name], *read_tensor(os.path.join(
+                source, "test_data_set_0", f"input_{i}.pb")))
+    return inputs
+
+
 def check(name, dialects):
     """Whether the network is right in all dialects that express it."""
-    source = os.path.join(MODELS, name)
-    model = os.path.join(source, "model.onnx")
-    inputs = {input: os.path.join(source, f"input_{i}.npy")
-              for i, (input, _) in enumerate(read_interface(model)[0])}
+    model = find_model(name)
     folder = os.path.join(WORK, name)
     os.makedirs(folder, exist_ok=True)
+    inputs = find_inputs(model, folder)
     expected, isRight = None, True
     for dialect in dialects:
         start = time.monotonic()
@@ -132,11 +157,10 @@ def main():
         elif option.startswith("-"):
             print(__doc__, file=sys.stderr)
             return 2
-    names = names or (EXPORTED if everything else SMALL)
-    names = [name for name in names
-             if os.path.exists(os.path.join(MODELS, name, "model.onnx"))]
+    names = names or (EXPORTED + QUANTIZED if everything else SMALL)
+    names = [name for name in names if find_model(name)]
     if not names:
-        print("skipped: no network in", MODELS)
+        print("skipped: no network in", MODELS, "or", QUANTIZED_MODELS)
         return 77
     print("Largest difference as a share of the largest magnitude;",
           BOUND, "is allowed.")
