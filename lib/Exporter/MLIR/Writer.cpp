@@ -3,6 +3,7 @@
 #include "MLIR/Writer.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
+#include <cmath>
 
 using namespace glowish;
 
@@ -10,6 +11,12 @@ ElemKind glowish::getSumKind(ElemKind kind) {
   return kind == ElemKind::Float16 || kind == ElemKind::BFloat16
              ? ElemKind::Float
              : kind;
+}
+
+double glowish::getReductionIdentity(llvm::StringRef mode) {
+  if (mode == "max" || mode == "min")
+    return mode == "max" ? -HUGE_VAL : HUGE_VAL;
+  return mode == "prod" ? 1 : 0;
 }
 
 std::string glowish::formatOperands(llvm::ArrayRef<MlirValue> values) {

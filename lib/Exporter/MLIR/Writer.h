@@ -30,6 +30,9 @@ std::string formatOperands(llvm::ArrayRef<MlirValue> values);
 /// What sums of elements of \p kind are kept in: float for half precisions.
 ElemKind getSumKind(ElemKind kind);
 
+/// What a reduction of \p mode makes of no elements; a mean has no such value.
+double getReductionIdentity(llvm::StringRef mode);
+
 /// A window over dimensions 1 and 2 of images.
 struct MlirWindow {
   IntsRef kernels, strides, pads, dilations;

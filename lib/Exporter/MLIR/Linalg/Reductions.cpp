@@ -2,18 +2,8 @@
 
 #include "MLIR/Linalg/LinalgWriter.h"
 #include "llvm/ADT/StringExtras.h"
-#include <cmath>
 
 using namespace glowish;
-
-/// What the reduction of no elements is.
-static double getReductionIdentity(llvm::StringRef mode) {
-  if (mode == "max")
-    return -HUGE_VAL;
-  if (mode == "min")
-    return HUGE_VAL;
-  return mode == "prod" ? 1 : 0;
-}
 
 MlirValue LinalgWriter::reduce(llvm::StringRef mode, const MlirValue &x,
                                IntsRef axes, bool keepDims) {

@@ -2,16 +2,8 @@
 
 #include "MLIR/Tosa/TosaWriter.h"
 #include "llvm/ADT/StringExtras.h"
-#include <cmath>
 
 using namespace glowish;
-
-/// What the reduction of no elements is.
-static double getEmptyReduction(llvm::StringRef mode) {
-  if (mode == "max" || mode == "min")
-    return mode == "max" ? -HUGE_VAL : HUGE_VAL;
-  return mode == "prod" ? 1 : 0;
-}
 
 MlirValue TosaWriter::reduce(llvm::StringRef mode, const MlirValue &x,
                              IntsRef axes, bool keepDims) {
@@ -23,7 +15,7 @@ MlirValue TosaWriter::reduce(llvm::StringRef mode, const MlirValue &x,
       kept.push_back(all[d]);
   DimsRef shape = keepDims ? DimsRef(all) : DimsRef(kept);
   if (x.type.getNumElements() == 0)
-    return splat(x.type.withShape(shape), getEmptyReduction(mode));
+    return splat(x.type.withShape(shape), getReductionIdentity(mode));
   bool isUnsigned =
       isIntegerKind(x.getKind()) && !isSignedIntegerKind(x.getKind());
   if (isUnsigned && (mode == "max" || mode == "min"))
@@ -33,9 +25,8 @@ MlirValue TosaWriter::reduce(llvm::StringRef mode, const MlirValue &x,
   for (int64_t axis : axes) {
     Dims next(value.getShape());
     next[axis] = 1;
-    value =
-        tosaOp(("tosa.reduce_" + mode).str(), value, value.type.withShape(next),
-               " {axis = " + llvm::Twine(axis) + " : i32}");
+    value = tosaOp(("tosa.reduce_" + mode).str(), value,
+                   value.type.withShape(next), formatTosaAxis(axis));
   }
   return reshape(value, shape);
 }
@@ -160,8 +151,8 @@ MlirValue TosaWriter::pool(llvm::StringRef mode, const MlirValue &x,
   MlirValue pooled =
       tosaOp(isMax ? "tosa.max_pool2d" : "tosa.avg_pool2d", x, type,
              llvm::Twine(" {") + (isMax ? "" : "acc_type = f32, ") +
-                 "kernel = array<i64: " + formatList(window.kernels) +
-                 ">, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: " +
+                 "kernel = " + formatTosaArray(window.kernels) +
+                 ", pad = array<i64: 0, 0, 0, 0>, stride = array<i64: " +
                  formatList(window.strides) + ">}");
   if (isMax)
     return pooled;

@@ -18,13 +18,12 @@ MlirValue TosaWriter::tosaOp(llvm::StringRef operation,
                       getTensorType(type));
 }
 
-/// "array<i64: 1, 2>".
-static std::string formatArray(IntsRef values) {
+std::string glowish::formatTosaArray(IntsRef values) {
   return values.empty() ? "array<i64>"
                         : "array<i64: " + formatList(values) + ">";
 }
 
-static std::string formatAxis(int64_t axis) {
+std::string glowish::formatTosaAxis(int64_t axis) {
   return " {axis = " + std::to_string(axis) + " : i32}";
 }
 
@@ -51,7 +50,7 @@ MlirValue TosaWriter::reshape(const MlirValue &x, DimsRef shape) {
   if (type.getNumElements() == 0)
     return splat(type, 0);
   return tosaOp("tosa.reshape", x, type,
-                " {new_shape = " + formatArray(shape) + "}");
+                " {new_shape = " + formatTosaArray(shape) + "}");
 }
 
 /// A constant of int32 that an operation has as an operand.
@@ -85,11 +84,11 @@ MlirValue TosaWriter::broadcast(const MlirValue &x, DimsRef shape) {
   return DimsRef(own) == shape
              ? value
              : tosaOp("tosa.tile", value, x.type.withShape(shape),
-                      " {multiples = " + formatArray(repeats) + "}");
+                      " {multiples = " + formatTosaArray(repeats) + "}");
 }
 
 MlirValue TosaWriter::reverse(const MlirValue &x, int64_t axis) {
-  return tosaOp("tosa.reverse", x, x.type, formatAxis(axis));
+  return tosaOp("tosa.reverse", x, x.type, formatTosaAxis(axis));
 }
 
 /// \p size elements of \p x along \p axis, the first and then each \p step-th.
@@ -129,8 +128,8 @@ MlirValue TosaWriter::slice(const MlirValue &x, IntsRef starts, IntsRef sizes,
   Type spanType = x.type.withShape(spans);
   if (spanType != value.type)
     value = tosaOp("tosa.slice", value, spanType,
-                   " {size = " + formatArray(spans) +
-                       ", start = " + formatArray(firsts) + "}");
+                   " {size = " + formatTosaArray(spans) +
+                       ", start = " + formatTosaArray(firsts) + "}");
   for (size_t d = 0; d < starts.size(); ++d)
     if (spans[d] != sizes[d])
       value = takeEach(value, int64_t(d), sizes[d], std::abs(steps[d]));
@@ -147,7 +146,7 @@ MlirValue TosaWriter::concat(llvm::ArrayRef<MlirValue> xs, int64_t axis,
     return splat(type, 0);
   if (parts.size() == 1)
     return parts.front();
-  return tosaOp("tosa.concat", parts, type, formatAxis(axis));
+  return tosaOp("tosa.concat", parts, type, formatTosaAxis(axis));
 }
 
 MlirValue TosaWriter::padWider(const MlirValue &x, IntsRef pads, double value) {
@@ -196,7 +195,7 @@ MlirValue TosaWriter::argMax(const MlirValue &x, int64_t axis, bool selectLast,
   kept.erase(kept.begin() + axis);
   MlirValue value = selectLast ? reverse(x, axis) : x;
   MlirValue index = tosaOp("tosa.argmax", value, Type(ElemKind::Int32, kept),
-                           formatAxis(axis));
+                           formatTosaAxis(axis));
   index = map(ElemKind::Int64, kept, {index}, [&](auto elements) {
     return selectLast ? double(last) - elements[0] : elements[0];
   });

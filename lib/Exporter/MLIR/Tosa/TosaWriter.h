@@ -80,6 +80,11 @@ private:
                            const Type &type);
 };
 
+/// "array<i64: 1, 2>".
+std::string formatTosaArray(IntsRef values);
+/// " {axis = 1 : i32}".
+std::string formatTosaAxis(int64_t axis);
+
 } // namespace glowish
 
 #endif // GLOWISH_LIB_EXPORTER_MLIR_TOSA_TOSAWRITER_H
