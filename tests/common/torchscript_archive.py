@@ -1,4 +1,4 @@
-"""Writes TorchScript archives without PyTorch, for tests of those who read them.
+"""Writes TorchScript archives without PyTorch, for tests of what reads them.
 
     write_archive("net.pt", code, {"scale": [1.0, 2.0], "steps": 3})
 
