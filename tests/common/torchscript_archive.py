@@ -62,6 +62,17 @@ class _Pickler(pickle._Pickler):
             return ("storage", _FloatStorage, obj.key, "cpu", obj.count)
         return None
 
+    def _batch_setitems(self, items, *_):
+        items = list(items)
+        if not items:
+            return
+        # PyTorch doesn't know the operation for one item.
+        self.write(pickle.MARK)
+        for key, value in items:
+            self.save(key)
+            self.save(value)
+        self.write(pickle.SETITEMS)
+
 
 def _pickle(value):
     buffer = io.BytesIO()
