@@ -16,8 +16,9 @@ EXPORTER = os.environ.get("GLOWISH_EXPORTER",
 MODELS = os.environ.get("GLOWISH_MODELS", "build/models")
 # How many more instructions there may be than of the ONNX form.
 MOST_FURTHER = 1.02
-# Of its own sums PyTorch's result is not better.
-TOLERANCES = {"inception_v3": 1e-4}
+# Their ONNX forms are as far from PyTorch on the CPU: resnet50 1.5e-5,
+# inception_v3 3.5e-5. networks.sh allows as much.
+TOLERANCES = {"inception_v3": 1e-4, "resnet50": 1e-4}
 
 
 def load_exporter():
