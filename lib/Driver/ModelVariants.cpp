@@ -139,10 +139,13 @@ llvm::Error ModelVariants::open(llvm::StringRef modelPath,
     bool isText = modelPath.ends_with(".graph");
     const ModelFormat &format = getModelFormat(modelPath);
     if (isText || !format.hasVariants)
-      return makeError("'{0}': several values of '{1}' need an ONNX model; "
-                       "this is a {2}",
+      return makeError("'{0}': several values of '{1}' need an ONNX model; a "
+                       "{2} has {3}",
                        path, symbols.front().name,
-                       isText ? "text form" : format.name.str() + " model");
+                       isText ? "text form" : format.name.str() + " model",
+                       !isText && format.hasSymbols
+                           ? "one program, for one value"
+                           : "no symbolic dimensions");
     GLOWISH_ASSIGN_OR_RETURN(model, OnnxModel::read(path));
     GLOWISH_RETURN_IF_ERROR(checkSymbols());
   }
