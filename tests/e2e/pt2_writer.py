@@ -7,6 +7,7 @@ imported; needs PyTorch with make_fx (1.13 and later).
 
 import json
 import operator
+import re
 import zipfile
 
 import torch
@@ -207,9 +208,10 @@ class Writer:
                  if i in owners else
                  {"user_output": {"arg": {"as_tensor": {"name": self.names[n]}}}}
                  for i, n in enumerate(results)]
-        ranges = {expression: {"min_val": 1, "max_val": 64}
+        ranges = {name: {"min_val": 1, "max_val": 64}
                   for dims in self.symbols.values()
-                  for expression in dims.values() if expression.isidentifier()}
+                  for expression in dims.values()
+                  for name in re.findall(r"\bs\d+\b", expression)}
         program = {
             "graph_module": {
                 "graph": {

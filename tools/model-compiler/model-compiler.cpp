@@ -254,7 +254,27 @@ static llvm::Error checkExport(llvm::StringRef option,
   return llvm::Error::success();
 }
 
-/// Imports the model, optimizes it if requested, and writes it.
+/// Imports the model, optimizes it if \p last includes that, and hands it to
+/// \p write; then writes the report.
+static llvm::Error
+exportGraph(const ImportOptions &importOptions, CompilationOptions options,
+            Phase last,
+            llvm::function_ref<llvm::Error(Compilation &, ModelGraph)> write) {
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, createBackend());
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Report> report,
+                           createReport(getModelPath(), *backend, last));
+  options.observer = report.get();
+  Compilation compilation(*backend, options);
+  GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
+                           compilation.import(getModelPath(), importOptions));
+  if (last >= Phase::Optimize) {
+    GLOWISH_ASSIGN_OR_RETURN(graph, compilation.optimize(std::move(graph)));
+  }
+  GLOWISH_RETURN_IF_ERROR(write(compilation, std::move(graph)));
+  return report ? writeReport(*report) : llvm::Error::success();
+}
+
+/// Writes what -stop-after leaves, without it what was imported.
 static llvm::Error writeOnnxModel(const ImportOptions &importOptions,
                                   llvm::ArrayRef<SymbolValues> several,
                                   CompilationOptions options) {
@@ -264,18 +284,10 @@ static llvm::Error writeOnnxModel(const ImportOptions &importOptions,
     return makeError("-stop-after={0}: -emit-onnx writes what the phases "
                      "import and optimize leave",
                      getPhaseName(last));
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, createBackend());
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Report> report,
-                           createReport(getModelPath(), *backend, last));
-  options.observer = report.get();
-  Compilation compilation(*backend, options);
-  GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
-                           compilation.import(getModelPath(), importOptions));
-  if (last == Phase::Optimize) {
-    GLOWISH_ASSIGN_OR_RETURN(graph, compilation.optimize(std::move(graph)));
-  }
-  GLOWISH_RETURN_IF_ERROR(writeOnnxFile(graph.getModule(), onnxFile));
-  return report ? writeReport(*report) : llvm::Error::success();
+  return exportGraph(importOptions, options, last,
+                     [](Compilation &, ModelGraph graph) {
+                       return writeOnnxFile(graph.getModule(), onnxFile);
+                     });
 }
 
 /// Writes \p graph, whose nodes the dialect must have, or lowering replace.
@@ -304,24 +316,14 @@ static llvm::Error writeMlirModel(const ImportOptions &importOptions,
     return makeError("-stop-after={0}: -emit-mlir writes what the phases "
                      "import, optimize and lower leave",
                      getPhaseName(last));
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, createBackend());
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Report> report,
-                           createReport(getModelPath(), *backend, last));
-  options.observer = report.get();
-  Compilation compilation(*backend, options);
-  GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
-                           compilation.import(getModelPath(), importOptions));
-  if (last >= Phase::Optimize) {
-    GLOWISH_ASSIGN_OR_RETURN(graph, compilation.optimize(std::move(graph)));
-  }
-  if (last == Phase::Lower) {
+  auto write = [&](Compilation &compilation, ModelGraph graph) -> llvm::Error {
+    if (last != Phase::Lower)
+      return writeMlirGraph(compilation, graph, *dialect);
     GLOWISH_ASSIGN_OR_RETURN(LoweredGraph lowered,
                              compilation.lower(std::move(graph)));
-    GLOWISH_RETURN_IF_ERROR(writeMlirGraph(compilation, lowered, *dialect));
-  } else {
-    GLOWISH_RETURN_IF_ERROR(writeMlirGraph(compilation, graph, *dialect));
-  }
-  return report ? writeReport(*report) : llvm::Error::success();
+    return writeMlirGraph(compilation, lowered, *dialect);
+  };
+  return exportGraph(importOptions, options, last, write);
 }
 
 /// Checks that options of training are given with -train only, and those of

@@ -20,11 +20,9 @@ public:
   static llvm::Expected<AtenImages> read(AtenOp &op, llvm::StringRef argument,
                                          unsigned numSpatial);
 
-  unsigned getNumSpatial() const { return numSpatial; }
   /// [N, C, ...].
   NodeValue getValue() const { return value; }
   DimsRef getSpatial() const { return value.getShape().drop_front(2); }
-  int64_t getChannels() const { return value.getShape()[1]; }
   /// [N, H, W, C]; of one spatial dimension H is 1.
   NodeValue getNHWC(AtenOp &op) const;
   /// A filter of as many dimensions likewise.

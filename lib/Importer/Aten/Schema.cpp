@@ -94,12 +94,6 @@ AtenSchema::findArgument(llvm::StringRef argument) const {
   return std::nullopt;
 }
 
-bool AtenSchema::writesArguments() const {
-  return llvm::any_of(arguments, [](const AtenArgument &argument) {
-    return argument.isWritten;
-  });
-}
-
 namespace {
 
 /// Reads the notation of schemas from left to right.

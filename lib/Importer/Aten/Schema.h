@@ -63,8 +63,6 @@ struct AtenSchema {
   }
   /// The position of argument \p argument, if there is one of the name.
   std::optional<unsigned> findArgument(llvm::StringRef argument) const;
-  /// Whether it writes to an argument.
-  bool writesArguments() const;
 };
 
 /// Reads \p text in the notation above. SymInt is a synonym of int; extents of

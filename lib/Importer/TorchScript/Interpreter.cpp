@@ -212,10 +212,14 @@ ScriptTensorRef ScriptInterpreter::addStored(NodeValue value,
   return tensor;
 }
 
+std::string ScriptInterpreter::getConstantName(size_t index) {
+  return "constant_" + std::to_string(index);
+}
+
 ScriptValue ScriptInterpreter::makeStoredTensor(size_t index,
                                                 llvm::StringRef name) {
   const ProgramTensor &tensor = program.tensors[index];
-  std::string own = name.empty() ? "constant" : name.str();
+  std::string own = name.empty() ? getConstantName(index) : name.str();
   auto given = attributes.find(own);
   if (given != attributes.end() && given->second.tensor)
     return addStored(given->second.tensor, own);

@@ -95,10 +95,15 @@ public:
   /// A number as a scalar of the graph.
   NodeValue makeScalar(const ScriptValue &number);
 
+  /// What a constant of code, tensor \p index of the program, is named as a
+  /// state, which attributes have names for.
+  static std::string getConstantName(size_t index);
+
 private:
   llvm::Error run(const torchscript::ProgramNode &node);
   llvm::Expected<ScriptValues> call(const torchscript::ProgramNode &node);
   ScriptTensorRef addStored(NodeValue value, const std::string &name);
+  /// \p name: that of the attribute, empty for a constant of code.
   ScriptValue makeStoredTensor(size_t index, llvm::StringRef name);
 
   std::vector<ScriptValue> values;

@@ -68,7 +68,6 @@ public:
   llvm::Expected<NodeValue> apply(const ScriptView &view, NodeValue base);
 
   AtenContext &getAten() { return aten; }
-  ScriptJournal &getJournal() { return journal; }
 
 private:
   NodeValue enter(NodeValue value, ScriptScope &inside);

@@ -211,7 +211,6 @@ llvm::Expected<bool> PlannedImport::improvePlan(const Execution &execution,
 /// What the archive has for the state \p name, of type \p type.
 llvm::Expected<NodeValue> PlannedImport::getArchived(const std::string &name,
                                                      const Type &type) {
-  AttributePlan none;
   ScriptAttributes attributes;
   ScriptScope scope{function};
   ScriptInterpreter in(program, scope, options, budget, attributes);
@@ -233,7 +232,7 @@ llvm::Expected<NodeValue> PlannedImport::getArchived(const std::string &name,
     ProgramConstant constant{.kind = ProgramConstant::Kind::Tensor, .index = i};
     ScriptValue value = in.makeConstant(constant);
     if (value.isTensor() && value.getTensor()->getType() == type &&
-        name == "constant")
+        name == ScriptInterpreter::getConstantName(i))
       return value.getTensor()->getStorage().value;
   }
   return makeError("the attribute {0} has no value of type {1} before the "

@@ -27,18 +27,28 @@ readParameter(AtenOp &op, llvm::StringRef argument, ElemKind kind) {
   return op.finish(op.reshape(tensor, shape));
 }
 
+namespace {
+
+/// The names of two arguments, which are plural where each channel has its own.
+struct ParameterNames {
+  llvm::StringRef scale = "scale", zeroPoint = "zero_point";
+  explicit ParameterNames(const AtenOp &op) {
+    if (op.getSchema().findArgument("scales"))
+      scale = "scales", zeroPoint = "zero_points";
+  }
+};
+
+} // namespace
+
 /// round(input / scale) + zero point, to even at a half, within the bounds.
 static llvm::Error importQuantize(AtenOp &op) {
-  llvm::StringRef scaleName =
-      op.getSchema().findArgument("scales") ? "scales" : "scale";
-  llvm::StringRef zeroName =
-      op.getSchema().findArgument("zero_points") ? "zero_points" : "zero_point";
+  ParameterNames names(op);
   GLOWISH_RETURN_IF_ERROR(op.checkFloat("input"));
   NodeValue x = op.cast(op.tensor("input"), ElemKind::Float);
   GLOWISH_ASSIGN_OR_RETURN(NodeValue scale,
-                           readParameter(op, scaleName, ElemKind::Float));
+                           readParameter(op, names.scale, ElemKind::Float));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue zeroPoint,
-                           readParameter(op, zeroName, ElemKind::Float));
+                           readParameter(op, names.zeroPoint, ElemKind::Float));
   ElemKind kind = op.kind("dtype", ElemKind::Int8);
   if (!isIntegerKind(kind))
     return op.refuse("dtype", "integers");
@@ -55,16 +65,14 @@ static llvm::Error importQuantize(AtenOp &op) {
 
 /// (input - zero point) * scale, as float.
 static llvm::Error importDequantize(AtenOp &op) {
-  llvm::StringRef scaleName =
-      op.getSchema().findArgument("scales") ? "scales" : "scale";
-  llvm::StringRef zeroName =
-      op.getSchema().findArgument("zero_points") ? "zero_points" : "zero_point";
+  ParameterNames names(op);
   GLOWISH_ASSIGN_OR_RETURN(NodeValue scale,
-                           readParameter(op, scaleName, ElemKind::Float));
+                           readParameter(op, names.scale, ElemKind::Float));
   NodeValue steps = op.cast(op.tensor("input"), ElemKind::Int32);
-  if (!op.isNone(zeroName)) {
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue zeroPoint,
-                             readParameter(op, zeroName, ElemKind::Int32));
+  if (!op.isNone(names.zeroPoint)) {
+    GLOWISH_ASSIGN_OR_RETURN(
+        NodeValue zeroPoint,
+        readParameter(op, names.zeroPoint, ElemKind::Int32));
     steps = op.sub(steps, zeroPoint);
   }
   NodeValue result = op.mul(op.cast(steps, ElemKind::Float), scale);
