@@ -20,7 +20,7 @@ endforeach()
 
 configure_package_config_file(cmake/glowishConfig.cmake.in
   ${PROJECT_BINARY_DIR}/glowishConfig.cmake INSTALL_DESTINATION ${package}
-  PATH_VARS CMAKE_INSTALL_BINDIR)
+  PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_INCLUDEDIR)
 # Bundles are for any processor, so that a project for one of 32 bits may use the package;
 # glowishConfig.cmake refuses the library there.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/glowishConfigVersion.cmake

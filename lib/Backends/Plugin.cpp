@@ -1,18 +1,14 @@
 //===- Plugin.cpp - Back ends from shared libraries -----------------------===//
 
 #include "glowish/Backends/Plugin.h"
+#include "glowish/Plugin/SharedLibrary.h"
 #include "glowish/Support/Error.h"
-#include "llvm/Support/DynamicLibrary.h"
 
 using namespace glowish;
-using llvm::sys::DynamicLibrary;
 
 llvm::Error glowish::loadPlugin(llvm::StringRef path) {
-  std::string message;
-  DynamicLibrary library =
-      DynamicLibrary::getPermanentLibrary(path.str().c_str(), &message);
-  if (!library.isValid())
-    return makeError("'{0}' cannot be loaded: {1}", path, message);
+  GLOWISH_ASSIGN_OR_RETURN(llvm::sys::DynamicLibrary library,
+                           loadSharedLibrary(path));
   auto *version = static_cast<const unsigned *>(
       library.getAddressOfSymbol("glowish_plugin_version"));
   void *entry = library.getAddressOfSymbol("glowish_register_plugin");

@@ -1,6 +1,7 @@
 //===- GraphParser.cpp - Parse the text form of the graph -----------------===//
 
 #include "glowish/Graph/GraphText.h"
+#include "glowish/Graph/Nodes.h"
 #include "glowish/Graph/Verifier.h"
 #include "glowish/Ops/TextForm.h"
 #include "glowish/Support/Error.h"
@@ -16,6 +17,8 @@ public:
       : parser(text, fileName.str(), std::move(sideFile)) {}
 
   llvm::Expected<std::unique_ptr<Module>> parse();
+  /// See glowish::parseBody.
+  llvm::Expected<std::shared_ptr<FunctionBody>> parseBodyOf(Module &given);
 
 private:
   llvm::Error parsePlaceholder();
@@ -26,13 +29,14 @@ private:
   llvm::Expected<NodeDraft> parseDraft(const Function &function);
   llvm::Error parseStorage(
       llvm::function_ref<Placeholder *(llvm::StringRef, const Type &)> add);
-  llvm::Expected<std::shared_ptr<Body>> parseBody();
+  llvm::Expected<std::shared_ptr<FunctionBody>> parseBody();
   /// Records \p node under \p name. Returns an error if the name is in use, as
-  /// nodes must keep the names of the text.
+  /// nodes of a module must keep the names of the text.
   llvm::Error define(llvm::StringRef name, Node *node);
 
   TextParser parser;
-  std::unique_ptr<Module> module;
+  std::unique_ptr<Module> ownModule;
+  Module *module = nullptr;
   llvm::StringMap<Node *> nodes;
   static constexpr unsigned maxDepth = 64;
   unsigned depth = 0; // of bodies
@@ -41,7 +45,8 @@ private:
 } // namespace
 
 llvm::Error GraphParser::define(llvm::StringRef name, Node *node) {
-  if (node->getName() != name || !nodes.try_emplace(name, node).second)
+  if ((ownModule && node->getName() != name) ||
+      !nodes.try_emplace(name, node).second)
     return parser.error("the name '" + name + "' is taken");
   return llvm::Error::success();
 }
@@ -120,9 +125,12 @@ llvm::Expected<NodeDraft> GraphParser::parseDraft(const Function &function) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue value, parseValue(function));
     draft.operands.push_back(value);
   }
-  GLOWISH_ASSIGN_OR_RETURN(draft.attrs, parser.parseAttrs(
-                                            getNodeInfo(*kind), std::nullopt,
-                                            [this] { return parseBody(); }));
+  GLOWISH_ASSIGN_OR_RETURN(
+      draft.attrs, parser.parseAttrs(
+                       getNodeInfo(*kind), std::nullopt,
+                       [this]() -> llvm::Expected<std::shared_ptr<Body>> {
+                         return parseBody();
+                       }));
   return draft;
 }
 
@@ -173,7 +181,7 @@ llvm::Error GraphParser::parseStorage(
 }
 
 /// `body "then" (%a : float<2>) -> (%r : float<2>) { nodes }`
-llvm::Expected<std::shared_ptr<Body>> GraphParser::parseBody() {
+llvm::Expected<std::shared_ptr<FunctionBody>> GraphParser::parseBody() {
   if (++depth > maxDepth)
     return parser.error("bodies are nested more than " + llvm::Twine(maxDepth) +
                         " deep");
@@ -211,7 +219,8 @@ llvm::Error GraphParser::parseFunction() {
 llvm::Expected<std::unique_ptr<Module>> GraphParser::parse() {
   GLOWISH_RETURN_IF_ERROR(parser.expect("module"));
   GLOWISH_ASSIGN_OR_RETURN(std::string name, parser.parseString());
-  module = std::make_unique<Module>(name);
+  ownModule = std::make_unique<Module>(name);
+  module = ownModule.get();
   while (!parser.atEnd()) {
     if (parser.consumeIf("placeholder"))
       GLOWISH_RETURN_IF_ERROR(parsePlaceholder());
@@ -225,11 +234,40 @@ llvm::Expected<std::unique_ptr<Module>> GraphParser::parse() {
   // The lexer reports a character that starts no token as the end.
   GLOWISH_RETURN_IF_ERROR(parser.expectEnd());
   GLOWISH_RETURN_IF_ERROR(verify(*module));
-  return std::move(module);
+  return std::move(ownModule);
+}
+
+/// Whether \p body has one Save for each of its results.
+static bool savesEachResult(const Function &body) {
+  llvm::DenseMap<const Node *, unsigned> counts;
+  for (const Node &node : body.getNodes())
+    if (auto *save = llvm::dyn_cast<SaveNode>(&node))
+      ++counts[save->getOutput().node];
+  return llvm::all_of(body.getResults(), [&](const auto &result) {
+    return counts.lookup(result.get()) == 1;
+  });
+}
+
+llvm::Expected<std::shared_ptr<FunctionBody>>
+GraphParser::parseBodyOf(Module &given) {
+  module = &given;
+  while (parser.consumeIf("constant"))
+    GLOWISH_RETURN_IF_ERROR(parseConstant());
+  GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<FunctionBody> body, parseBody());
+  GLOWISH_RETURN_IF_ERROR(parser.expectEnd());
+  if (!savesEachResult(body->getFunction()))
+    return parser.error("each result of the body needs one Save");
+  return body;
 }
 
 llvm::Expected<std::unique_ptr<Module>>
 glowish::parseModule(llvm::StringRef text, llvm::StringRef fileName,
                      std::shared_ptr<llvm::MemoryBuffer> sideFile) {
   return GraphParser(text, fileName, std::move(sideFile)).parse();
+}
+
+llvm::Expected<std::shared_ptr<FunctionBody>>
+glowish::parseBody(llvm::StringRef text, llvm::StringRef fileName,
+                   Module &module) {
+  return GraphParser(text, fileName, nullptr).parseBodyOf(module);
 }

@@ -107,7 +107,7 @@ NodeDraft Node::getDraft() const { return {kind, getOperands(), attrs}; }
 bool glowish::hasConstantOperands(const Node &node) {
   // Nodes with bodies are simplified by passes of their own.
   if (node.getNumResults() == 0 || node.hasSideEffects() ||
-      node.getInfo().hasBodies())
+      node.getInfo().hasBodies() || node.getInfo().has(OpTrait::CallsFunction))
     return false;
   for (NodeValue value : node.getOperands())
     if (value && !llvm::isa<Constant>(value.node))

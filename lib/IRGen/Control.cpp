@@ -1,4 +1,4 @@
-//===- Control.cpp - Branches and loops -----------------------------------===//
+//===- Control.cpp - Branches, loops and calls ----------------------------===//
 
 #include "IRGenerator.h"
 #include "glowish/IRGen/IRGen.h"
@@ -39,6 +39,14 @@ llvm::Error IRGenerator::generateIf(IfNode &node) {
   function.create<IfInstr>(node.getName(), createResults(node),
                            getBuffer(node.getCondition()),
                            getBuffers(node.getCaptures()), thenBody, elseBody);
+  return llvm::Error::success();
+}
+
+llvm::Error IRGenerator::generateExternalCall(ExternalCallNode &node) {
+  function.create<ExternalCallInstr>(
+      node.getName(), createResults(node), getBuffers(node.getInputs()),
+      node.getOperatorName().str(), node.getFunction().str(),
+      node.getResultTypes().vec(), node.getValues(), node.getAbsent().vec());
   return llvm::Error::success();
 }
 

@@ -10,6 +10,11 @@ static bool isNameStart(char c) { return llvm::isAlpha(c) || c == '_'; }
 static bool isIdentifierPart(char c) { return llvm::isAlnum(c) || c == '_'; }
 static bool isNamePart(char c) { return isIdentifierPart(c) || c == '.'; }
 
+bool glowish::isIdentifier(llvm::StringRef text) {
+  return !text.empty() && isNameStart(text[0]) &&
+         llvm::all_of(text, isIdentifierPart);
+}
+
 //===- Printing -----------------------------------------------------------===//
 
 void glowish::printQuoted(llvm::raw_ostream &os, llvm::StringRef text) {

@@ -22,6 +22,8 @@ AttrValue::AttrValue(ElemKind value) : AttrVariant(value) {}
 AttrValue::AttrValue(ScalarProgram value) : AttrVariant(std::move(value)) {}
 AttrValue::AttrValue(std::shared_ptr<Body> value)
     : AttrVariant(std::move(value)) {}
+AttrValue::AttrValue(std::vector<Type> value) : AttrVariant(std::move(value)) {}
+AttrValue::AttrValue(NamedValues value) : AttrVariant(std::move(value)) {}
 AttrValue::AttrValue(const AttrValue &other) = default;
 AttrValue::AttrValue(AttrValue &&other) noexcept = default;
 AttrValue &AttrValue::operator=(const AttrValue &other) = default;
@@ -40,7 +42,9 @@ llvm::hash_code glowish::hash_value(const AttrValue &value) {
           return llvm::hash_value(llvm::bit_cast<uint64_t>(content));
         else if constexpr (std::is_same_v<T, ElemKind>)
           return llvm::hash_value(unsigned(content));
-        else if constexpr (std::is_same_v<T, std::vector<int64_t>>)
+        else if constexpr (std::is_same_v<T, std::vector<int64_t>> ||
+                           std::is_same_v<T, std::vector<Type>> ||
+                           std::is_same_v<T, NamedValues>)
           return llvm::hash_combine_range(content.begin(), content.end());
         else if constexpr (std::is_same_v<T, ScalarProgram>)
           return hash_value(content);
@@ -83,6 +87,10 @@ static llvm::StringRef getAttrKindName(AttrKind kind) {
     return "a scalar program";
   case AttrKind::Body:
     return "a body";
+  case AttrKind::Types:
+    return "a list of types";
+  case AttrKind::Values:
+    return "a list of named values";
   }
   llvm_unreachable("not an attribute kind");
 }
@@ -105,6 +113,10 @@ static AttrValue getZero(AttrKind kind) {
     return ScalarProgram();
   case AttrKind::Body:
     return std::shared_ptr<Body>();
+  case AttrKind::Types:
+    return std::vector<Type>();
+  case AttrKind::Values:
+    return NamedValues();
   }
   llvm_unreachable("not an attribute kind");
 }

@@ -18,6 +18,42 @@ static void printSignature(llvm::raw_ostream &os, const Body &body) {
   os << ')';
 }
 
+/// `{alpha = 0.5, axes = [1, 2], "a-b" = "x"}`.
+static void printNamedValues(llvm::raw_ostream &os, const NamedValues &values) {
+  auto printOne = [&](const auto &element) {
+    using T = std::decay_t<decltype(element)>;
+    if constexpr (std::is_same_v<T, double>)
+      printDouble(os, element);
+    else if constexpr (std::is_same_v<T, std::string>)
+      printQuoted(os, element);
+    else
+      os << element;
+  };
+  auto printOneNamed = [&](const NamedValue &value) {
+    if (isIdentifier(value.name))
+      os << value.name;
+    else
+      printQuoted(os, value.name);
+    os << " = ";
+    std::visit(
+        [&](const auto &content) {
+          using T = std::decay_t<decltype(content)>;
+          if constexpr (std::is_arithmetic_v<T> ||
+                        std::is_same_v<T, std::string>) {
+            printOne(content);
+          } else {
+            os << '[';
+            llvm::interleave(content, os, printOne, ", ");
+            os << ']';
+          }
+        },
+        value.content);
+  };
+  os << '{';
+  llvm::interleave(values, os, printOneNamed, ", ");
+  os << '}';
+}
+
 static void
 printAttrValue(llvm::raw_ostream &os, const AttrValue &value,
                unsigned numInputs,
@@ -54,6 +90,14 @@ printAttrValue(llvm::raw_ostream &os, const AttrValue &value,
       printSignature(os, body);
     return;
   }
+  case AttrKind::Types:
+    os << '[';
+    llvm::interleaveComma(std::get<std::vector<Type>>(value), os);
+    os << ']';
+    return;
+  case AttrKind::Values:
+    printNamedValues(os, std::get<NamedValues>(value));
+    return;
   }
   llvm_unreachable("not an attribute kind");
 }
@@ -294,6 +338,69 @@ TextParser::parseProgram(std::optional<unsigned> numInputs) {
 
 //===- Attributes ---------------------------------------------------------===//
 
+llvm::Expected<std::vector<Type>> TextParser::parseTypes() {
+  std::vector<Type> types;
+  GLOWISH_RETURN_IF_ERROR(parseList("[", "]", [&]() -> llvm::Error {
+    GLOWISH_ASSIGN_OR_RETURN(Type type, parseType());
+    types.push_back(std::move(type));
+    return llvm::Error::success();
+  }));
+  return types;
+}
+
+/// A number or a string, or what is in a list of them.
+llvm::Expected<NamedValue::Content> TextParser::parseNamedContent() {
+  if (token.kind == Token::String)
+    return parseString();
+  if (token.kind == Token::Integer)
+    return parseInt();
+  return parseDouble();
+}
+
+llvm::Expected<NamedValue::Content> TextParser::parseNamedList() {
+  std::vector<NamedValue::Content> elements;
+  GLOWISH_RETURN_IF_ERROR(parseList("[", "]", [&]() -> llvm::Error {
+    GLOWISH_ASSIGN_OR_RETURN(NamedValue::Content element, parseNamedContent());
+    if (!elements.empty() && element.index() != elements.front().index())
+      return error("a list has elements of one kind: integers, floats or "
+                   "strings");
+    elements.push_back(std::move(element));
+    return llvm::Error::success();
+  }));
+  auto collect = [&](auto zero) -> NamedValue::Content {
+    std::vector<decltype(zero)> list;
+    for (NamedValue::Content &element : elements)
+      list.push_back(std::move(std::get<decltype(zero)>(element)));
+    return list;
+  };
+  if (elements.empty())
+    return std::vector<int64_t>();
+  return std::visit(
+      [&](const auto &first) -> NamedValue::Content {
+        using T = std::decay_t<decltype(first)>;
+        if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>)
+          return collect(T());
+        llvm_unreachable("lists are not nested");
+      },
+      elements.front());
+}
+
+llvm::Expected<NamedValues> TextParser::parseNamedValues() {
+  NamedValues values;
+  GLOWISH_RETURN_IF_ERROR(parseList("{", "}", [&]() -> llvm::Error {
+    NamedValue &value = values.emplace_back();
+    bool isQuoted = token.kind == Token::String;
+    GLOWISH_ASSIGN_OR_RETURN(value.name, isQuoted ? parseString()
+                                                  : parseIdentifier("a name"));
+    GLOWISH_RETURN_IF_ERROR(expect("="));
+    bool isList = token.kind == Token::Punctuation && token.text == "[";
+    GLOWISH_ASSIGN_OR_RETURN(value.content,
+                             isList ? parseNamedList() : parseNamedContent());
+    return llvm::Error::success();
+  }));
+  return values;
+}
+
 llvm::Expected<AttrValue>
 TextParser::parseAttrValue(AttrKind kind, std::optional<unsigned> numInputs,
                            ParseBody parseBody) {
@@ -323,6 +430,10 @@ TextParser::parseAttrValue(AttrKind kind, std::optional<unsigned> numInputs,
     if (!parseBody)
       return error("a body is not accepted here");
     return parseBody();
+  case AttrKind::Types:
+    return parseTypes();
+  case AttrKind::Values:
+    return parseNamedValues();
   }
   llvm_unreachable("not an attribute kind");
 }

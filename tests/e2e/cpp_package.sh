@@ -75,6 +75,17 @@ tr -s '\n ' ' ' <"$work/c-only.log" | grep -q \
 ! grep -rlF -e "$build/lib" -e "$PWD/include" -e "$work/installed" \
   "$package" || exit 1
 
+# Operators in a library of its own, and an application that has another one.
+configure examples/plugin/operators operators || {
+  cat "$work/operators.log"
+  exit 1
+}
+cmake --build "$work/operators"
+"$work/operators/app" >"$work/app.txt"
+sed -n '/^prints$/,$p' examples/plugin/README.md |
+  sed -n '/^```$/,/^```$/p;' | sed '2,/^```$/!d' | grep -v '```' |
+  diff - "$work/app.txt"
+
 # A back end in a library of its own, and libraries that are none or of another version.
 configure examples/plugin/backend counting || {
   cat "$work/counting.log"

@@ -390,7 +390,9 @@ void OperandGenerator::changeAttr(EntryDraft &draft, unsigned index) {
   case AttrKind::Program:
     value = makeProgram(draft);
     return;
-  case AttrKind::Body: // a spec makes them (GraphSpec.h)
+  case AttrKind::Body:  // a spec makes them (GraphSpec.h)
+  case AttrKind::Types: // calls of functions, which there are none of
+  case AttrKind::Values:
     return;
   }
 }

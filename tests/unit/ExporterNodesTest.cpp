@@ -591,6 +591,42 @@ TEST(ExporterNodes, LoopsThatRunFully) {
             std::vector<std::string>{"Loop"});
 }
 
+//===- External operators -------------------------------------------------===//
+
+static const char *external = R"(
+module "m"
+placeholder %x : float<3> input "x"
+placeholder %y : float<3> output "y"
+placeholder %z : int64<> output "z"
+function "main" {
+  %foo:2 = ExternalCall(%x) {operatorName = "com.example:Foo", function = "f", resultTypes = [float<3>, int64<>], values = {i = 2, f = 0.5, s = "x", is = [1, 2], fs = [0.25], ss = ["a", "b"]}, absent = [0]} : float<3>, int64<>
+  Save(%foo:0, %y)
+  Save(%foo:1, %z)
+}
+)";
+
+TEST(ExporterNodes, ExternalOperators) {
+  std::string bytes = llvm::cantFail(writeOnnx(*parse(external)));
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(bytes));
+  ASSERT_EQ(model.opset_import_size(), 2);
+  EXPECT_EQ(model.opset_import(1).domain(), "com.example");
+  EXPECT_EQ(model.opset_import(1).version(), 1);
+  const onnx::NodeProto &node = model.graph().node(0);
+  EXPECT_EQ(node.op_type(), "Foo");
+  EXPECT_EQ(node.domain(), "com.example");
+  EXPECT_EQ(std::vector<std::string>(node.input().begin(), node.input().end()),
+            (std::vector<std::string>{"", "x"}));
+  EXPECT_EQ(node.output_size(), 2);
+  ASSERT_EQ(node.attribute_size(), 6);
+  EXPECT_EQ(node.attribute(0).i(), 2);
+  EXPECT_EQ(node.attribute(1).f(), 0.5f);
+  EXPECT_EQ(node.attribute(2).s(), "x");
+  EXPECT_EQ(node.attribute(3).ints(1), 2);
+  EXPECT_EQ(node.attribute(4).floats(0), 0.25f);
+  EXPECT_EQ(node.attribute(5).strings(1), "b");
+}
+
 //===- Completeness -------------------------------------------------------===//
 
 static void addKinds(const Function &function, std::set<NodeKind> &kinds) {
@@ -605,7 +641,7 @@ TEST(ExporterNodes, EachKindIsWrittenOrHasAReason) {
   std::set<NodeKind> tested;
   for (Case build : getCases())
     addKinds(*make(build)->findFunction("main"), tested);
-  for (const char *text : {branches, fibonacci})
+  for (const char *text : {branches, fibonacci, external})
     addKinds(*parse(text)->findFunction("main"), tested);
   llvm::ArrayRef<OpInfo> table = getNodeTable();
   for (size_t i = 0; i < table.size(); ++i) {

@@ -2,6 +2,7 @@
 
 #include "common/ImportFlags.h"
 #include "common/InputTypes.h"
+#include "common/OperatorFlags.h"
 #include "common/TFLiteFlags.h"
 #include "common/ValueOption.h"
 #include "glowish/Importer/ModelFormat.h"
@@ -159,6 +160,7 @@ glowish::getImportFlags(llvm::StringRef path, bool isText,
   GLOWISH_RETURN_IF_ERROR(readInputTypes(modelInputs, options));
   GLOWISH_RETURN_IF_ERROR(readConstantInputs(constantInputs, options));
   GLOWISH_ASSIGN_OR_RETURN(options.tflite, readTFLiteFlags(path));
+  GLOWISH_ASSIGN_OR_RETURN(options.operators, readOperatorFlags());
   return options;
 }
 

@@ -39,8 +39,8 @@ const Vocabulary &getWords(ClassKind kind) {
 void emitKinds(raw_ostream &os, ArrayRef<OpRecord> ops, ClassKind kind) {
   bool isNode = kind == ClassKind::Node;
   Section section(os, isNode ? "GET_NODE_LIST" : "GET_INSTR_LIST");
-  // Lists of functions distinguish instructions that do nothing, and those with
-  // bodies; for other lists they are instructions.
+  // Lists of functions distinguish instructions that do nothing, and those that
+  // execute other programs; for other lists they are instructions.
   const char *marker = "LIFETIME_MARKER", *control = "CONTROL_FLOW";
   if (!isNode)
     for (const char *macro : {marker, control})
@@ -53,7 +53,7 @@ void emitKinds(raw_ostream &os, ArrayRef<OpRecord> ops, ClassKind kind) {
       return marker;
     bool hasBodies = any_of(
         op.attrs, [](const AttrRecord &attr) { return attr.kind == "Body"; });
-    return hasBodies ? control : "INSTR";
+    return hasBodies || op.has("CallsFunction") ? control : "INSTR";
   };
   for (const OpRecord &op : ops)
     os << getMacro(op) << "(" << op.name << ")\n";

@@ -3,6 +3,7 @@
 #ifndef GLOWISH_BACKENDS_RUNERRORS_H
 #define GLOWISH_BACKENDS_RUNERRORS_H
 
+#include "glowish/IR/IR.h"
 #include "glowish/Support/Error.h"
 
 namespace glowish {
@@ -13,6 +14,10 @@ inline llvm::Error makeTripCountError() {
   return makeError("a loop has more iterations than it was compiled for; state "
                    "a larger bound with -max-trip-count=N");
 }
+
+/// An error if \p function, or a body inside it, calls a function that no
+/// plug-in of this process has.
+llvm::Error checkExternalFunctions(const IRFunction &function);
 
 } // namespace glowish
 

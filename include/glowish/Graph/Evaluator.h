@@ -16,7 +16,7 @@ using NodeEvaluator =
     std::function<llvm::Expected<std::vector<Tensor>>(const Node &node)>;
 
 /// Whether \p node can be folded: all operands are Constants, and it has
-/// results but neither side effects nor bodies.
+/// results but neither side effects nor bodies, and calls no function.
 bool hasConstantOperands(const Node &node);
 
 } // namespace glowish

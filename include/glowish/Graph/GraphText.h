@@ -39,6 +39,12 @@ llvm::Expected<std::unique_ptr<Module>>
 parseModule(llvm::StringRef text, llvm::StringRef fileName,
             std::shared_ptr<llvm::MemoryBuffer> sideFile);
 
+/// Parses constants and then a body, as they stand in the text of a module, and
+/// creates them in \p module, whose names may be the same as those of the text.
+/// The body is not verified as a whole; each of its results is saved to once.
+llvm::Expected<std::shared_ptr<FunctionBody>>
+parseBody(llvm::StringRef text, llvm::StringRef fileName, Module &module);
+
 } // namespace glowish
 
 #endif // GLOWISH_GRAPH_GRAPHTEXT_H

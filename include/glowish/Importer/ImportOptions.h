@@ -8,6 +8,7 @@
 #include "glowish/Graph/Variables.h"
 #include "glowish/Importer/FusedRows.h"
 #include "glowish/Importer/PlaceholderLayout.h"
+#include "glowish/Plugin/ExternalOperator.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>
 
@@ -70,6 +71,9 @@ struct ImportOptions {
   std::map<std::string, const FusedRows *> fusedInputs;
   /// Inputs that are replaced by constants, for inputs that determine shapes.
   std::map<std::string, std::shared_ptr<const Tensor>> constantInputs;
+  /// The operators that glowish does not know (-operators, -external); null for
+  /// none.
+  std::shared_ptr<const ExternalOperators> operators;
   /// Maximum trip count of loops for which the model states none
   /// (-max-trip-count); 0 if unknown.
   int64_t maxTripCount = 0;

@@ -121,6 +121,11 @@ def IfInstr : InstrFor<If> {
                   VariadicOperand<"captures", "parameters of both bodies">];
   let Attributes = If.Attributes # [SegmentsAttr];
 }
+def ExternalCallInstr : InstrFor<ExternalCall> {
+  let Operands = [VariadicOutOperand<"results">, VariadicOperand<"inputs">];
+  let Attributes = ExternalCall.Attributes # [SegmentsAttr];
+  let Traits = ExternalCall.Traits;
+}
 def LoopInstr : InstrFor<Loop> {
   let Operands = [VariadicOutOperand<"results">,
                   OptionalOperand<"tripCount">, OptionalOperand<"condition">,

@@ -62,6 +62,28 @@ def Loop : Node<"Executes a body repeatedly"> {
   let Source = "ONNX Loop-19, Scan-19";
 }
 
+//===- External operators -------------------------------------------------===//
+
+def ExternalCall : Node<"Calls a function of a plug-in or of the application"> {
+  let Description = [{
+    The function computes the results from the inputs, all of them in row-major
+    order, and has no other effect (glowish/Plugin/glowish_call.h). Inputs and
+    results of any kinds but quantized ones.
+  }];
+  let Operands = [VariadicOperand<"inputs">];
+  let Attributes = [Attr<String, "operatorName", "DOMAIN:NAME, for messages">,
+                    Attr<String, "function", "the function's name in C">,
+                    Attr<Types, "resultTypes", "one a result">,
+                    Attr<Values, "values", "the operator's attributes", "{}">,
+                    Attr<Ints, "absent",
+                         "positions, among the operator's inputs, of those that "
+                         "it does not have, in ascending order", "{}">];
+  let Results = [];
+  let NoGradient = "glowish does not know what the function computes";
+  let Traits = [CallsFunction];
+  let IRGeneration = "true";
+}
+
 //===- Convolution and matrix multiplication ------------------------------===//
 
 def Convolution : Node<"2-D convolution of NHWC images"> {

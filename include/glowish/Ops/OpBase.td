@@ -14,6 +14,8 @@ class Trait<string doc> { string Doc = doc; }
 
 def LifetimeMarker : Trait<"begins or ends the lifetime of an activation">;
 def HasSideEffects : Trait<"has an effect besides its results">;
+def CallsFunction
+    : Trait<"calls a function that is not part of the compiled program">;
 def StaticDataMovement
     : Trait<"copies elements between positions that are known at compile time">;
 def DynamicDataMovement
@@ -71,6 +73,11 @@ def Program : AttrKind<"Program", "glowish::ScalarProgram",
                        "const glowish::ScalarProgram &">;
 def Body : AttrKind<"Body", "std::shared_ptr<glowish::Body>",
                     "const std::shared_ptr<glowish::Body> &">;
+def Types : AttrKind<"Types", "std::vector<glowish::Type>",
+                     "llvm::ArrayRef<glowish::Type>">;
+/// Attributes of an operator that glowish does not know.
+def Values : AttrKind<"Values", "glowish::NamedValues",
+                      "const glowish::NamedValues &">;
 
 /// An attribute. One with a default (a C++ expression) is the last argument of
 /// the builders and is printed only if it differs from the default. `allowed`

@@ -12,6 +12,7 @@
 #include "glowish/Base/Type.h"
 #include "glowish/Ops/AxisMap.h"
 #include "glowish/Ops/Body.h"
+#include "glowish/Ops/NamedValues.h"
 #include "glowish/Ops/ScalarProgram.h"
 #include <string>
 #include <variant>
@@ -28,12 +29,15 @@ enum class AttrKind : uint8_t {
   String,
   Kind,
   Program,
-  Body
+  Body,
+  Types,
+  Values
 };
 
 using AttrVariant =
     std::variant<int64_t, std::vector<int64_t>, double, bool, std::string,
-                 ElemKind, ScalarProgram, std::shared_ptr<Body>>;
+                 ElemKind, ScalarProgram, std::shared_ptr<Body>,
+                 std::vector<Type>, NamedValues>;
 
 /// The value of an attribute: a variant whose copies, moves and destruction
 /// are compiled once. Inline they are the largest part of what most files that
@@ -50,6 +54,8 @@ struct AttrValue : AttrVariant {
   AttrValue(ElemKind value);
   AttrValue(ScalarProgram value);
   AttrValue(std::shared_ptr<Body> value);
+  AttrValue(std::vector<Type> value);
+  AttrValue(NamedValues value);
   /// A text is given as a std::string: a pointer would become a Bool.
   AttrValue(const void *) = delete;
   AttrValue(const AttrValue &other);

@@ -18,6 +18,8 @@
 
 namespace glowish {
 
+/// Whether \p text is [A-Za-z_][A-Za-z0-9_]*.
+bool isIdentifier(llvm::StringRef text);
 /// `%conv1`, or `%"a/b:0"` where the name is not [A-Za-z_][A-Za-z0-9_.]*.
 void printName(llvm::raw_ostream &os, llvm::StringRef name);
 /// A quoted string. Escapes are \" \\ \n, and \0A for any byte (two
@@ -102,6 +104,10 @@ public:
   llvm::Expected<double> parseDouble();
   llvm::Expected<std::vector<int64_t>> parseInts();
   llvm::Expected<Type> parseType();
+  /// `[float<2x3>, int64<>]`
+  llvm::Expected<std::vector<Type>> parseTypes();
+  /// `{alpha = 0.5, axes = [1, 2]}`
+  llvm::Expected<NamedValues> parseNamedValues();
   /// A program of \p numInputs inputs; when that is not known, the number of
   /// the first step's value tells. Whether the steps fit together is for
   /// ScalarProgram::check.
@@ -142,6 +148,8 @@ private:
   llvm::Expected<AttrValue> parseAttrValue(AttrKind kind,
                                            std::optional<unsigned> numInputs,
                                            ParseBody parseBody);
+  llvm::Expected<NamedValue::Content> parseNamedContent();
+  llvm::Expected<NamedValue::Content> parseNamedList();
   llvm::Expected<unsigned> parseValueNumber();
   llvm::Expected<ScalarStep> parseStep();
   template <typename T> llvm::Expected<Tensor> parseInline(const Type &type);

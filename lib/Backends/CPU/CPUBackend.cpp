@@ -19,6 +19,7 @@
 #include "Target/TargetSelection.h"
 #include "Target/VariantDispatch.h"
 #include "Tuning/TuningRecord.h"
+#include "glowish/Backends/RunErrors.h"
 #include "glowish/Graph/Nodes.h"
 #include "glowish/Support/File.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -456,6 +457,7 @@ llvm::Expected<std::unique_ptr<Executable>>
 CPUBackend::compile(const IRFunction &function, const MemoryPlan &plan,
                     InstrClock *clock) {
   llvm::LLVMContext context;
+  GLOWISH_RETURN_IF_ERROR(checkExternalFunctions(function));
   // An Executable is given one arena.
   MemoryPlan ofOneArena = plan;
   ofOneArena.arenaRegions.clear();

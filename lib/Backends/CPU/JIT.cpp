@@ -4,6 +4,7 @@
 #include "Bundle/glowish_threads.h"
 #include "ModuleEmitter.h"
 #include "glowish/Backends/RunErrors.h"
+#include "glowish/Plugin/ExternalFunction.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/TargetParser/Host.h"
@@ -27,6 +28,8 @@ public:
         std::tuple_cat(std::tuple(constants, mutables, activations), args));
     if (status == int(EntryStatus::TripCount))
       return makeTripCountError();
+    if (status == int(EntryStatus::Function))
+      return makeFunctionError();
     if (status != int(EntryStatus::Success))
       return makeError("the compiled program returned status {0}", status);
     return llvm::Error::success();
@@ -46,11 +49,18 @@ static void markTime(InstrClock *clock) { clock->mark(); }
 /// Gives objects the functions of this process that they call.
 static llvm::Error defineFunctions(llvm::orc::LLJIT &jit) {
   auto flags = llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable;
-  return jit.getMainJITDylib().define(llvm::orc::absoluteSymbols(
-      {{jit.mangleAndIntern(parallelForName),
-        {ExecutorAddr::fromPtr(&glowish_parallel_for), flags}},
-       {jit.mangleAndIntern(markName),
-        {ExecutorAddr::fromPtr(&markTime), flags}}}));
+  llvm::orc::SymbolMap symbols;
+  auto define = [&](llvm::StringRef name, auto *function) {
+    symbols[jit.mangleAndIntern(name)] = {ExecutorAddr::fromPtr(function),
+                                          flags};
+  };
+  define(parallelForName, &glowish_parallel_for);
+  define(markName, &markTime);
+  forEachExternalFunction([&](const ExternalFunction &function) {
+    define(function.name, function.kernel);
+  });
+  return jit.getMainJITDylib().define(
+      llvm::orc::absoluteSymbols(std::move(symbols)));
 }
 
 llvm::Expected<std::unique_ptr<Executable>>

@@ -340,6 +340,8 @@ void ModuleEmitter::emitInstr(llvm::IRBuilder<> &builder, const Frame &frame,
     return emitIf(builder, frame, *branch);
   if (auto *loop = llvm::dyn_cast<LoopInstr>(&instr))
     return emitLoop(builder, frame, *loop);
+  if (auto *call = llvm::dyn_cast<ExternalCallInstr>(&instr))
+    return emitExternalCall(builder, frame, *call);
   llvm::SmallVector<llvm::Value *, 4> args;
   for (Buffer *buffer : getPresent(instr))
     args.push_back(getAddress(builder, frame, buffer));
@@ -372,6 +374,15 @@ bool glowish::hasBoundedLoops(const IRFunction &function) {
     for (const Instruction &instr : each.getInstrs())
       if (auto *loop = llvm::dyn_cast<LoopInstr>(&instr))
         found |= loop->getTripCount() != nullptr;
+  });
+  return found;
+}
+
+bool glowish::hasExternalCalls(const IRFunction &function) {
+  bool found = false;
+  forEachFunction(function, [&](const IRFunction &each) {
+    for (const Instruction &instr : each.getInstrs())
+      found |= instr.getInfo().has(OpTrait::CallsFunction);
   });
   return found;
 }
@@ -414,7 +425,7 @@ bool glowish::convertsToIntegers(const IRFunction &function) {
 
 llvm::Value *ModuleEmitter::createStatus(llvm::Function &entry,
                                          const IRFunction &function) {
-  if (!hasBoundedLoops(function))
+  if (!hasBoundedLoops(function) && !hasExternalCalls(function))
     return nullptr;
   llvm::BasicBlock &first = entry.getEntryBlock();
   llvm::IRBuilder<> builder(&first, first.begin());

@@ -23,7 +23,8 @@ enum class EntryStatus : unsigned {
   Processor = 5,
   Dimension = 6,
   // 7 is what restoring the state of a bundle that learns returns.
-  TripCount = 8
+  TripCount = 8,
+  Function = 9
 };
 
 /// The function that splits work among threads; the application supplies it or
@@ -41,6 +42,10 @@ inline constexpr llvm::StringLiteral markName = "glowish_mark";
 /// Whether a loop of \p function or of a body inside it may have to end before
 /// its trip count: the entry returns EntryStatus::TripCount then.
 bool hasBoundedLoops(const IRFunction &function);
+
+/// Whether \p function or a body inside it calls functions that are not in it:
+/// the entry may return EntryStatus::Function then.
+bool hasExternalCalls(const IRFunction &function);
 
 /// Whether a scalar program of \p function or of a body inside it converts
 /// floats to integers, as a quantized network does: the last bit of a float may
@@ -126,7 +131,8 @@ private:
   /// the end of another block then.
   void emitInstr(llvm::IRBuilder<> &builder, const Frame &frame,
                  const Instruction &instr);
-  /// Storage for the entry's result, if loops may change it; else null.
+  /// Storage for the entry's result, if loops or calls may change it; else
+  /// null.
   static llvm::Value *createStatus(llvm::Function &entry,
                                    const IRFunction &function);
   /// void (constants, activations..., status, parameters..., results...)
@@ -141,6 +147,8 @@ private:
               const IfInstr &instr);
   void emitLoop(llvm::IRBuilder<> &builder, const Frame &frame,
                 const LoopInstr &instr);
+  void emitExternalCall(llvm::IRBuilder<> &builder, const Frame &frame,
+                        const ExternalCallInstr &instr);
   llvm::Function *createEntry(llvm::StringRef name, bool isTimed);
   void emitChecks(llvm::Function *entry, const IRFunction &function);
 

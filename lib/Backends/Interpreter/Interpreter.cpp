@@ -5,6 +5,7 @@
 #include "glowish/Backends/BackendRegistry.h"
 #include "glowish/Backends/RunErrors.h"
 #include "glowish/Graph/Nodes.h"
+#include "glowish/Plugin/ExternalFunction.h"
 
 using namespace glowish;
 using namespace glowish::interpreter;
@@ -144,6 +145,8 @@ public:
       runInstr(memory, instr);
       if (memory.hasLoopCut())
         return makeTripCountError();
+      if (!memory.getFailedOperator().empty())
+        return makeFunctionError(memory.getFailedOperator());
       if (clock)
         clock->mark();
     }
@@ -175,6 +178,7 @@ public:
     });
     if (!unknown.empty())
       return makeError("the interpreter has no instruction '{0}'", unknown);
+    GLOWISH_RETURN_IF_ERROR(checkExternalFunctions(function));
     return std::make_unique<InterpretedFunction>(function, plan, clock);
   }
 };

@@ -25,6 +25,12 @@ public:
   /// Records that a loop reached its maximum trip count with a true condition.
   void setLoopCut() const { *isLoopCut = true; }
   bool hasLoopCut() const { return *isLoopCut; }
+  /// Records the operator whose function failed.
+  void setFailedOperator(llvm::StringRef name) const {
+    *failedOperator = name.str();
+  }
+  /// Empty if none did.
+  llvm::StringRef getFailedOperator() const { return *failedOperator; }
 
   /// Keeps what inputs of \p function state: in the arena, an input is
   /// overwritten when no instruction reads it any more.
@@ -54,6 +60,7 @@ private:
   uint8_t *activations;
   /// Of the whole run, the bodies included.
   std::shared_ptr<bool> isLoopCut = std::make_shared<bool>(false);
+  std::shared_ptr<std::string> failedOperator = std::make_shared<std::string>();
 };
 
 /// Element kinds that kernels compute in: half precisions in float. Those of

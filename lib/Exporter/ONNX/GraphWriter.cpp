@@ -79,8 +79,10 @@ OnnxValues GraphWriter::raw(llvm::StringRef type,
     return OnnxValues(kinds.size());
   onnx::NodeProto &node = *graph.add_node();
   node.set_op_type(type.str());
-  if (!domain.empty())
+  if (!domain.empty()) {
     node.set_domain(domain.str());
+    pool.requireDomain(domain);
+  }
   while (!inputs.empty() && !inputs.back())
     inputs = inputs.drop_back();
   for (const OnnxValue &input : inputs)
@@ -279,7 +281,6 @@ OnnxValue GraphWriter::multiplyNBits(NodeValue x,
     entry->second = storeNBits(weights, isTransposed);
   if (!entry->second)
     return {};
-  pool.requireMicrosoft();
   OnnxValue lhs = get(x);
   OnnxValues inputs = {cast(lhs, ElemKind::Float)};
   llvm::append_range(inputs, entry->second->inputs);

@@ -227,9 +227,9 @@ llvm::Error ModelWriter::write() {
   for (Placeholder *placeholder : outputs)
     GLOWISH_RETURN_IF_ERROR(addOutput(*placeholder));
   renameValues(graph, renamed);
-  if (pool.needsMicrosoft()) {
+  for (const std::string &domain : pool.getDomains()) {
     auto &opset = *model.add_opset_import();
-    opset.set_domain("com.microsoft");
+    opset.set_domain(domain);
     opset.set_version(1);
   }
   return llvm::Error::success();

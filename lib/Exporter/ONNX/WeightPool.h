@@ -48,9 +48,9 @@ public:
     requiredOpset = std::max(requiredOpset, needed);
   }
   int getRequiredOpset() const { return requiredOpset; }
-  /// Records that a node is of domain com.microsoft.
-  void requireMicrosoft() { hasMicrosoft = true; }
-  bool needsMicrosoft() const { return hasMicrosoft; }
+  /// Records that a node is of \p domain, not ONNX's own.
+  void requireDomain(llvm::StringRef domain) { domains.insert(domain.str()); }
+  const std::set<std::string> &getDomains() const { return domains; }
 
   /// Reserves and returns \p base, with a number appended if it is in use.
   std::string takeName(llvm::StringRef base);
@@ -69,7 +69,7 @@ public:
 
 private:
   int opset, requiredOpset = 0;
-  bool hasMicrosoft = false;
+  std::set<std::string> domains;
   std::vector<Weight> weights;
   llvm::StringMap<unsigned> names;
   std::map<std::pair<const Constant *, Layout>, OnnxValue> constants;

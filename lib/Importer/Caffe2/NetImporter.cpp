@@ -126,8 +126,8 @@ llvm::StringSet<> NetImporter::findStatedWeights() const {
   llvm::StringSet<> weights;
   if (!context.hasZeroWeights)
     return weights;
-  auto isWeight = [](const OperatorDef &op, unsigned index) {
-    return index >= findCaffe2Operator(op.type())->traits.firstWeight;
+  auto isWeight = [&](const OperatorDef &op, unsigned index) {
+    return index >= findCaffe2Operator(op.type(), options)->traits.firstWeight;
   };
   for (const OperatorDef *op : live)
     for (int i = 0; i < op->input_size(); ++i)
@@ -216,7 +216,10 @@ llvm::Error NetImporter::checkOpen() const {
       continue;
     if (!blob.reader)
       return makeError("nothing computes the output {0}", quote(name));
-    if (context.hasZeroWeights && isImplied(*blob.reader, blob.index))
+    if (context.hasZeroWeights &&
+        isImplied(*blob.reader,
+                  *findCaffe2Operator(blob.reader->type(), options),
+                  blob.index))
       continue;
     if (missing.empty())
       first = name.str();
@@ -295,7 +298,7 @@ llvm::Error NetImporter::findLive() {
 llvm::Error NetImporter::checkOperators() const {
   std::vector<std::string> missing;
   for (const OperatorDef *op : live)
-    if (!findCaffe2Operator(op->type()))
+    if (!findCaffe2Operator(op->type(), options))
       missing.push_back(describe(*op));
   return refuseOperators(missing);
 }
@@ -304,7 +307,7 @@ llvm::Error NetImporter::importOp(OperatorDef &proto) {
   NetOp op(proto, context);
   llvm::Error error = op.readInputs();
   if (!error)
-    error = findCaffe2Operator(proto.type())->importer(op);
+    error = findCaffe2Operator(proto.type(), options)->importer(op);
   // The first error is the cause of the others.
   if (op.hasFailed()) {
     llvm::consumeError(std::move(error));

@@ -1,6 +1,8 @@
 //===- NetOp.cpp - A Caffe2 operator being imported -----------------------===//
 
 #include "Caffe2/NetOp.h"
+#include "Caffe2/ExternalOp.h"
+#include "Common/External.h"
 #include "Common/ProtobufFile.h"
 #include "glowish/Importer/Caffe2.h"
 #include <cmath>
@@ -26,13 +28,20 @@ Caffe2Operator::Caffe2Operator(llvm::StringRef name, NetOpImporter importer,
   (void)isNew;
 }
 
-const RegisteredNetOp *glowish::findCaffe2Operator(llvm::StringRef name) {
+const RegisteredNetOp *
+glowish::findCaffe2Operator(llvm::StringRef name,
+                            const ImportOptions &options) {
+  static const RegisteredNetOp external{
+      importExternalNetOp, {.minInputs = 0, .maxInputs = manyInputs}};
+  if (findExternalOperator(options, caffe2Domain, name))
+    return &external;
   auto found = getNetRegistry().find(name.str());
   return found == getNetRegistry().end() ? nullptr : &found->second;
 }
 
-bool glowish::isImplied(const caffe2::OperatorDef &op, unsigned index) {
-  const NetOpTraits &traits = findCaffe2Operator(op.type())->traits;
+bool glowish::isImplied(const caffe2::OperatorDef &op,
+                        const RegisteredNetOp &registered, unsigned index) {
+  const NetOpTraits &traits = registered.traits;
   return index >= traits.firstImplied &&
          (traits.impliedBy.empty() ||
           llvm::any_of(op.arg(), [&](const Argument &arg) {
@@ -56,7 +65,8 @@ NetOp::NetOp(caffe2::OperatorDef &proto, NetContext &net)
 }
 
 llvm::Error NetOp::readInputs() {
-  const RegisteredNetOp *registered = findCaffe2Operator(getType());
+  const RegisteredNetOp *registered =
+      findCaffe2Operator(getType(), net.options);
   assert(registered && "operators are checked before they are imported");
   const NetOpTraits &traits = registered->traits;
   unsigned count = getNumInputs();
@@ -70,7 +80,7 @@ llvm::Error NetOp::readInputs() {
                                std::to_string(traits.maxInputs));
   for (unsigned i = 0; i < count; ++i) {
     inputs.push_back(net.blobs.lookup(getInputName(i)));
-    bool mayMiss = net.hasZeroWeights && isImplied(proto, i);
+    bool mayMiss = net.hasZeroWeights && isImplied(proto, *registered, i);
     if (!inputs[i].value && !mayMiss)
       return makeError("nothing computes its input {0} ({1})", i,
                        quote(getInputName(i)));
@@ -145,6 +155,11 @@ NodeValue NetOp::weight(unsigned index, DimsRef shape) {
 }
 
 //===- Arguments ----------------------------------------------------------===//
+
+const google::protobuf::RepeatedPtrField<Argument> &NetOp::getArgs() const {
+  argRead.assign(argRead.size(), true);
+  return proto.arg();
+}
 
 const Argument *NetOp::findArg(llvm::StringRef name) const {
   const Argument *found = nullptr;

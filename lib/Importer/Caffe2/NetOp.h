@@ -97,6 +97,8 @@ public:
   /// \p rank dimensions, normalized.
   llvm::Expected<int64_t> getAxis(llvm::StringRef name, int64_t defaultValue,
                                   unsigned rank);
+  /// Returns all arguments and marks them as read.
+  const google::protobuf::RepeatedPtrField<caffe2::Argument> &getArgs() const;
   /// Marks arguments that have no effect on inference as read.
   void ignoreArgs(std::initializer_list<llvm::StringRef> names) const {
     for (llvm::StringRef name : names)
@@ -181,12 +183,15 @@ struct RegisteredNetOp {
   NetOpImporter importer;
   NetOpTraits traits;
 };
-/// Returns the importer of \p name, or null.
-const RegisteredNetOp *findCaffe2Operator(llvm::StringRef name);
+/// Returns the importer of the operator \p name, or of all external operators
+/// where \p options declare it as one, or null.
+const RegisteredNetOp *findCaffe2Operator(llvm::StringRef name,
+                                          const ImportOptions &options);
 
-/// Whether the other inputs imply the shape of input \p index of \p op, whose
-/// importer must be registered.
-bool isImplied(const caffe2::OperatorDef &op, unsigned index);
+/// Whether the other inputs of \p op, which is \p registered, imply the shape
+/// of input \p index.
+bool isImplied(const caffe2::OperatorDef &op, const RegisteredNetOp &registered,
+               unsigned index);
 
 } // namespace glowish
 

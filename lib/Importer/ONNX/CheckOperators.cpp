@@ -1,5 +1,6 @@
 //===- CheckOperators.cpp - Check for unsupported operators ---------------===//
 
+#include "Common/External.h"
 #include "ONNX/GraphScope.h"
 #include "ONNX/ModelFile.h"
 
@@ -13,6 +14,7 @@ std::string glowish::describe(const onnx::NodeProto &proto) {
 }
 
 static void findMissing(const onnx::GraphProto &graph, const NodeOpsets &opsets,
+                        const ImportOptions &options,
                         std::vector<std::string> &missing) {
   for (const onnx::NodeProto &node : graph.node()) {
     const RegisteredOperator *found =
@@ -20,6 +22,13 @@ static void findMissing(const onnx::GraphProto &graph, const NodeOpsets &opsets,
     std::string domain = normalizeDomain(node.domain());
     std::string of = domain.empty() ? "" : "domain " + quote(domain) + ", ";
     int version = opsets.get(node).getVersion(domain);
+    if (auto *own = findExternalOperator(options, domain, node.op_type())) {
+      if (!own->isInOpset(version))
+        missing.push_back(llvm::formatv("{0}: the plug-in does not have it in "
+                                        "{1}opset {2}",
+                                        describe(node), of, version));
+      continue;
+    }
     if (!found)
       missing.push_back(
           llvm::formatv("{0} of {1}opset {2}", describe(node), of, version));
@@ -29,13 +38,14 @@ static void findMissing(const onnx::GraphProto &graph, const NodeOpsets &opsets,
                         "has {2}",
                         describe(node), found->since, version));
     for (const onnx::GraphProto *inner : getGraphs(node))
-      findMissing(*inner, opsets, missing);
+      findMissing(*inner, opsets, options, missing);
   }
 }
 
 llvm::Error glowish::checkOperators(const onnx::GraphProto &graph,
-                                    const NodeOpsets &opsets) {
+                                    const NodeOpsets &opsets,
+                                    const ImportOptions &options) {
   std::vector<std::string> missing;
-  findMissing(graph, opsets, missing);
+  findMissing(graph, opsets, options, missing);
   return refuseOperators(missing);
 }

@@ -335,7 +335,7 @@ llvm::Error GraphImporter::checkOpset() const {
 
 llvm::Expected<std::unique_ptr<Module>> GraphImporter::import() {
   GLOWISH_RETURN_IF_ERROR(checkOpset());
-  GLOWISH_RETURN_IF_ERROR(checkOperators(graph, opsets));
+  GLOWISH_RETURN_IF_ERROR(checkOperators(graph, opsets, options));
   GLOWISH_RETURN_IF_ERROR(checkMaxExtents(graph, options));
   // What a step reads and writes would be taken for a weight.
   if (options.variables && !options.states.empty())

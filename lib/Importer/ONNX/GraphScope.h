@@ -138,7 +138,8 @@ std::string describe(const onnx::NodeProto &proto);
 /// Returns one error that lists all nodes of \p graph and its subgraphs that
 /// cannot be imported.
 llvm::Error checkOperators(const onnx::GraphProto &graph,
-                           const NodeOpsets &opsets);
+                           const NodeOpsets &opsets,
+                           const ImportOptions &options);
 
 /// Returns the subgraphs in the attributes of \p proto.
 llvm::SmallVector<const onnx::GraphProto *, 2>

@@ -352,6 +352,12 @@ llvm::Error OpContext::setValue(unsigned index, GraphValue value) {
 
 //===- Checks before and after the operator's importer --------------------===//
 
+const google::protobuf::RepeatedPtrField<AttributeProto> &
+OpContext::getAttrs() const {
+  attrRead.assign(attrRead.size(), true);
+  return proto.attribute();
+}
+
 llvm::Error OpContext::checkAttrs() const {
   llvm::StringSet<> names;
   for (const AttributeProto &attr : proto.attribute()) {

@@ -129,6 +129,9 @@ public:
   //===- Attributes ---------------------------------------------------------//
 
   const onnx::AttributeProto *findAttr(llvm::StringRef name) const;
+  /// Returns all attributes and marks them as read.
+  const google::protobuf::RepeatedPtrField<onnx::AttributeProto> &
+  getAttrs() const;
   bool hasAttr(llvm::StringRef name) const { return findAttr(name); }
   /// Marks attributes that do not affect inference as read.
   void ignoreAttrs(std::initializer_list<llvm::StringRef> names) const {

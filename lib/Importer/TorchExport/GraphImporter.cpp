@@ -1,6 +1,7 @@
 //===- GraphImporter.cpp - Graphs of exported programs --------------------===//
 
 #include "TorchExport/GraphImporter.h"
+#include "Aten/External.h"
 #include "Common/Messages.h"
 #include "TorchExport/Symbols.h"
 #include "TorchExport/Weights.h"
@@ -50,7 +51,8 @@ static std::string getOperatorName(llvm::StringRef target) {
 }
 
 llvm::Expected<std::vector<std::string>>
-glowish::findUnsupported(const json::Object &graph) {
+glowish::findUnsupported(const json::Object &graph,
+                         const ImportOptions &options) {
   std::vector<std::string> lines;
   std::vector<const json::Object *> graphs = {&graph};
   for (size_t next = 0; next < graphs.size(); ++next) {
@@ -60,7 +62,8 @@ glowish::findUnsupported(const json::Object &graph) {
       GLOWISH_ASSIGN_OR_RETURN(const json::Object *node, asObject(value));
       GLOWISH_ASSIGN_OR_RETURN(llvm::StringRef target,
                                getString(*node, "target"));
-      if (!findAtenOperator(getOperatorName(target)) &&
+      std::string name = getOperatorName(target);
+      if (!findAtenOperator(name) && !findExternalAten(options, name) &&
           !isPythonOperator(target) && !isHigherOrder(target)) {
         lines.push_back(
             describeNode(node->getString("name").value_or(""), target));
@@ -106,6 +109,28 @@ readArguments(const json::Object &node) {
 }
 
 llvm::Expected<AtenValue::List>
+ExportedGraph::runExternal(const json::Object &node, const ExternalOperator &op,
+                           llvm::StringRef name) {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<NamedArgument> stated,
+                           readArguments(node));
+  std::vector<NamedAtenValue> arguments;
+  for (const NamedArgument &argument : stated) {
+    GLOWISH_ASSIGN_OR_RETURN(AtenValue value, values.read(argument.value));
+    arguments.push_back({argument.name.str(), std::move(value)});
+  }
+  GLOWISH_ASSIGN_OR_RETURN(const json::Array *outputs,
+                           getArray(node, "outputs"));
+  unsigned numResults = 0;
+  for (const json::Value &output : *outputs) {
+    GLOWISH_ASSIGN_OR_RETURN(JsonMember member, getMember(output));
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> names,
+                             readResultNames(member));
+    numResults += names.size();
+  }
+  return importExternalAten(op, function, name, arguments, numResults);
+}
+
+llvm::Expected<AtenValue::List>
 ExportedGraph::runAten(const json::Object &node, const RegisteredAtenOp &op,
                        llvm::StringRef name) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<NamedArgument> stated,
@@ -136,7 +161,10 @@ ExportedGraph::runAten(const json::Object &node, const RegisteredAtenOp &op,
 llvm::Expected<AtenValue::List> ExportedGraph::runNode(const json::Object &node,
                                                        llvm::StringRef target,
                                                        llvm::StringRef name) {
-  if (const RegisteredAtenOp *op = findAtenOperator(getOperatorName(target)))
+  std::string operatorName = getOperatorName(target);
+  if (auto *external = findExternalAten(context.options, operatorName))
+    return runExternal(node, *external, name);
+  if (const RegisteredAtenOp *op = findAtenOperator(operatorName))
     return runAten(node, *op, name);
   GLOWISH_ASSIGN_OR_RETURN(std::vector<NamedArgument> stated,
                            readArguments(node));

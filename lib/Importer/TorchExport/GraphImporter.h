@@ -44,6 +44,9 @@ private:
   llvm::Expected<AtenValue::List> runNode(const llvm::json::Object &node,
                                           llvm::StringRef target,
                                           llvm::StringRef name);
+  llvm::Expected<AtenValue::List> runExternal(const llvm::json::Object &node,
+                                              const ExternalOperator &op,
+                                              llvm::StringRef name);
   llvm::Expected<AtenValue::List> runAten(const llvm::json::Object &node,
                                           const RegisteredAtenOp &op,
                                           llvm::StringRef name);
@@ -59,7 +62,7 @@ private:
 
 /// The operators that a program has and no translation: each "node ..." once.
 llvm::Expected<std::vector<std::string>>
-findUnsupported(const llvm::json::Object &graph);
+findUnsupported(const llvm::json::Object &graph, const ImportOptions &options);
 
 /// An operator of Python on numbers: "_operator.add", "math.floor".
 bool isPythonOperator(llvm::StringRef target);

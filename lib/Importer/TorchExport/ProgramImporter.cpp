@@ -405,7 +405,7 @@ llvm::Expected<std::unique_ptr<Module>> ProgramImporter::import() {
       [&](llvm::StringRef name) { return llvm::is_contained(names, name); },
       names));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> missing,
-                           findUnsupported(*graph));
+                           findUnsupported(*graph, options));
   GLOWISH_RETURN_IF_ERROR(refuseOperators(missing));
   GLOWISH_RETURN_IF_ERROR(bindSymbols());
   importer.emplace(*graph, function, context);

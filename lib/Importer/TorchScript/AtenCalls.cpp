@@ -1,5 +1,6 @@
 //===- AtenCalls.cpp - Execute operators of the table ---------------------===//
 
+#include "Aten/External.h"
 #include "TorchScript/Interpreter.h"
 
 using namespace glowish;
@@ -405,11 +406,46 @@ callInPlace(ScriptInterpreter &in, const ProgramNode &node,
   return ScriptValues{inputs[written]};
 }
 
+static llvm::Expected<ScriptValues>
+callExternal(ScriptInterpreter &in, const ExternalOperator &op,
+             const ProgramNode &node, llvm::ArrayRef<ScriptValue> inputs) {
+  const ProgramSchema &schema = in.program.schemas[*node.schema];
+  std::vector<NamedAtenValue> arguments;
+  for (auto [argument, input] : llvm::zip_equal(schema.arguments, inputs)) {
+    auto value = in.convert(input, AtenType());
+    if (!value)
+      return addContext(value.takeError(),
+                        "argument '" + argument.name + "': ");
+    arguments.push_back({argument.name, std::move(*value)});
+  }
+  GLOWISH_ASSIGN_OR_RETURN(AtenValue::List results,
+                           importExternalAten(op, in.getFunction(),
+                                              in.memory.nodeName, arguments,
+                                              node.outputs.size()));
+  ScriptValues outputs;
+  for (auto [i, output] : llvm::enumerate(node.outputs)) {
+    GLOWISH_ASSIGN_OR_RETURN(ScriptValue value,
+                             in.convert(results[i],
+                                        in.program.values[output].type,
+                                        /*isDense=*/true));
+    outputs.push_back(std::move(value));
+  }
+  return outputs;
+}
+
 llvm::Expected<ScriptValues>
 ScriptInterpreter::callAten(const ProgramNode &node,
                             llvm::ArrayRef<ScriptValue> inputs) {
   GLOWISH_ASSIGN_OR_RETURN(std::optional<size_t> written,
                            findWritten(program, node));
+  if (auto *external = findExternalAten(options, node.kind);
+      external && node.schema) {
+    if (written)
+      return makeError("it changes its argument '{0}'; accepted: external "
+                       "operators that change none",
+                       program.schemas[*node.schema].arguments[*written].name);
+    return callExternal(*this, *external, node, inputs);
+  }
   if (written)
     return callInPlace(*this, node, inputs, *written);
   const RegisteredAtenOp *op = findOperator(node, /*isInPlace=*/false);

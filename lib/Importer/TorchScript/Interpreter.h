@@ -58,7 +58,7 @@ public:
   llvm::Error run(const torchscript::ProgramBlock &block);
   /// The outputs of \p block, which was executed.
   ScriptValues getOutputs(const torchscript::ProgramBlock &block) const;
-  /// Executes an operator of the table.
+  /// Executes an operator of the table, or an external one.
   llvm::Expected<ScriptValues> callAten(const torchscript::ProgramNode &node,
                                         llvm::ArrayRef<ScriptValue> inputs);
 

@@ -73,13 +73,23 @@ static llvm::Error checkFile(llvm::StringRef path) {
   llvm_unreachable("not a kind of files");
 }
 
+/// Those of external operators.
+static std::vector<std::string> getSchemas(const ImportOptions &options) {
+  std::vector<std::string> schemas;
+  if (options.operators)
+    for (const auto &[name, op] : options.operators->getAll())
+      if (!op->getSchema().empty())
+        schemas.push_back(op->getSchema().str());
+  return schemas;
+}
+
 llvm::Expected<std::unique_ptr<Module>>
 glowish::importTorchScriptFile(llvm::StringRef path,
                                const ImportOptions &options) {
   GLOWISH_RETURN_IF_ERROR(checkFile(path));
   auto import = [&]() -> llvm::Expected<std::unique_ptr<Module>> {
     GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
-                             readTorchProgram(path));
+                             readTorchProgram(path, getSchemas(options)));
     return importWithStates(*program, options);
   };
   auto module = import();

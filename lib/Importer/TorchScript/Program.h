@@ -19,7 +19,7 @@
 namespace glowish::torchscript {
 
 /// Of this header: a reader with another one is refused.
-inline constexpr uint32_t programVersion = 1;
+inline constexpr uint32_t programVersion = 2;
 
 /// The type of a value.
 struct ProgramType {
@@ -173,10 +173,12 @@ struct Program {
 inline constexpr const char *versionSymbol = "glowishTorchVersion";
 inline constexpr const char *readSymbol = "glowishTorchRead";
 using VersionFunction = uint32_t();
-/// Reads the archive \p path. If that fails, it returns false, and \p error is
-/// a line that tells why.
-using ReadFunction = bool(const char *path, Program &program,
-                          std::string &error);
+/// Reads the archive \p path, whose program may have operators of \p schemas
+/// beside those of libtorch. If that fails, it returns false, and \p error is a
+/// line that tells why.
+using ReadFunction = bool(const char *path,
+                          const std::vector<std::string> &schemas,
+                          Program &program, std::string &error);
 
 } // namespace glowish::torchscript
 

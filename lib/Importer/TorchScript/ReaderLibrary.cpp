@@ -70,13 +70,14 @@ static Reader loadReader() {
 }
 
 llvm::Expected<std::shared_ptr<const Program>>
-glowish::readTorchProgram(llvm::StringRef path) {
+glowish::readTorchProgram(llvm::StringRef path,
+                          const std::vector<std::string> &schemas) {
   static const Reader reader = loadReader();
   if (!reader.read)
     return makeError("{0}", reader.reason);
   auto program = std::make_shared<Program>();
   std::string error;
-  if (!reader.read(path.str().c_str(), *program, error))
+  if (!reader.read(path.str().c_str(), schemas, *program, error))
     return makeError("{0}", error);
   return program;
 }

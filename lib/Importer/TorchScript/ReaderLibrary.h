@@ -9,11 +9,12 @@
 
 namespace glowish {
 
-/// Reads the TorchScript archive \p path. The library that does it, and with it
+/// Reads the TorchScript archive \p path, which may have operators of
+/// \p schemas beside those of libtorch. The library that does it, and with it
 /// libtorch, is loaded at the first call: that which $GLOWISH_TORCH_READER
 /// names, or the one beside this library.
 llvm::Expected<std::shared_ptr<const torchscript::Program>>
-readTorchProgram(llvm::StringRef path);
+readTorchProgram(llvm::StringRef path, const std::vector<std::string> &schemas);
 
 } // namespace glowish
 

@@ -26,8 +26,7 @@ static std::vector<BundleDim> getDims(const Variants &variants) {
 }
 
 static BundleFacts getFacts(const Variants &variants, const Weights &weights,
-                            const BundleOptions &options,
-                            const CPUBackend &backend) {
+                            const BundleOptions &options, CPUBackend &backend) {
   BundleFacts facts{options,
                     getDims(variants),
                     {},
@@ -42,6 +41,8 @@ static BundleFacts getFacts(const Variants &variants, const Weights &weights,
       llvm::any_of(variants.programs, [](const Variant &variant) {
         return hasBoundedLoops(*variant.function);
       });
+  facts.functions = getBundleFunctions(
+      variants.programs, backend.getTargetMachine().getTargetTriple());
   for (const Variant &variant : variants.programs) {
     // The others have its placeholders.
     if (!variant.isForWholeRanges())
@@ -167,6 +168,8 @@ llvm::Error glowish::writeBundle(CPUBackend &backend, const Variants &variants,
   Weights weights(variants);
   BundleFacts facts = getFacts(variants, weights, options, backend);
   GLOWISH_RETURN_IF_ERROR(checkTarget(backend, facts));
+  if (isForWeb(backend))
+    GLOWISH_RETURN_IF_ERROR(checkWebFunctions(facts));
   GLOWISH_RETURN_IF_ERROR(checkSymbols(facts));
   GLOWISH_RETURN_IF_ERROR(chooseIdentifiers(facts));
   GLOWISH_ASSIGN_OR_RETURN(BundleCode code,
@@ -179,6 +182,7 @@ llvm::Error glowish::writeBundle(CPUBackend &backend, const Variants &variants,
   GLOWISH_RETURN_IF_ERROR(files.addCode(code));
   GLOWISH_RETURN_IF_ERROR(files.add(
       ".h", [&](llvm::raw_ostream &os) { printBundleHeader(os, facts); }));
+  GLOWISH_RETURN_IF_ERROR(addFunctions(files, facts));
   GLOWISH_RETURN_IF_ERROR(files.addThreads(backend.getTarget()));
   GLOWISH_RETURN_IF_ERROR(files.addWeights(weights));
   return files.commit();

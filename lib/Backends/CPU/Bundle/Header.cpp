@@ -491,6 +491,9 @@ void glowish::printEntry(llvm::raw_ostream &os, const BundleFacts &facts,
     os << R"(. GLOWISH_ERROR_TRIP_COUNT means that a loop would
  * have gone on after the largest number of iterations that it was compiled
  * for: the outputs are there, computed as if it had ended)";
+  if (!facts.functions.empty())
+    os << R"(. GLOWISH_ERROR_FUNCTION means that a function that
+ * the network calls failed, and that the outputs are not to be used)";
   os << ". */\n"
      << formatv("int {0}({1});\n", name, getArguments(facts, name.size() + 5));
   if (facts.hasLevels)

@@ -3,6 +3,7 @@
 #ifndef GLOWISH_LIB_BACKENDS_CPU_BUNDLE_HEADER_H
 #define GLOWISH_LIB_BACKENDS_CPU_BUNDLE_HEADER_H
 
+#include "Functions.h"
 #include "Symbols.h"
 #include "glowish/Backends/CPU/Bundle.h"
 
@@ -49,6 +50,9 @@ struct BundleFacts {
 
   /// Whether the entry may return EntryStatus::TripCount.
   bool hasBoundedLoops = false;
+
+  /// What the programs call; the entry may return EntryStatus::Function then.
+  std::vector<BundleFunction> functions = {};
 
   /// The regions of the activations, where they have several.
   llvm::ArrayRef<ArenaRegion> getArenaRegions() const {

@@ -72,6 +72,7 @@ void glowish::printBundleHeader(llvm::raw_ostream &os,
     printDimensionStatus(os);
   if (facts.hasBoundedLoops)
     printTripCountStatus(os);
+  printFunctionPrototypes(os, facts);
   if (facts.options.api == BundleApi::Dynamic) {
     printDynamicTypes(os);
     if (!facts.dims.empty())

@@ -56,12 +56,16 @@ static void addCommonNames(NameTable &names) {
   printVariantTypes(os);
   printTrainingCommon(os);
   printTripCountStatus(os);
+  printFunctionStatus(os);
+  os << getCallHeader();
   addMacros(text, names);
   for (const char *name :
        {"glowish_checksum", "glowish_checksum_step", "glowish_store64",
         "glowish_load64", "glowish_parallel_for", "glowish_set_num_threads",
         "SymbolTableEntry", "GlowishSymbol", "BundleConfig", "BundleVariant",
-        "BundleVariants", "GlowishVariable", "size_t", "ptrdiff_t"})
+        "BundleVariants", "GlowishVariable", "glowish_tensor",
+        "glowish_attribute", "glowish_call", "glowish_function", "size_t",
+        "ptrdiff_t"})
     names.add(name);
   for (std::string sign : {"", "u"})
     for (std::string width :
@@ -95,6 +99,8 @@ public:
                      llvm::ArrayRef<llvm::StringRef> macros);
   /// Adds the entry, which has a name of its own.
   llvm::Error addEntry(llvm::StringRef name);
+  /// Adds the functions that the programs call.
+  llvm::Error addFunctions();
   /// Adds the arguments of the entry, and what headers have for each region of
   /// the activations.
   llvm::Error addArenaRegions();
@@ -143,6 +149,21 @@ llvm::Error NameChooser::addEntry(llvm::StringRef name) {
                    "already; state another one",
                    name == network ? "-network-name" : "-main-entry-name",
                    name);
+}
+
+llvm::Error NameChooser::addFunctions() {
+  for (const BundleFunction &function : facts.functions) {
+    std::string reason = explainReservedName(function.name);
+    if (!isCIdentifier(function.name))
+      reason = "is no name of a function in C";
+    else if (reason.empty() && !names.add(function.name))
+      reason = "is a name that the bundle declares already";
+    if (!reason.empty())
+      return makeError("the function '{0}' of the operator '{1}' {2}; state "
+                       "another one",
+                       function.name, function.operatorName, reason);
+  }
+  return llvm::Error::success();
 }
 
 llvm::Error NameChooser::addArenaRegions() {
@@ -211,6 +232,7 @@ llvm::Error glowish::chooseIdentifiers(BundleFacts &facts) {
         names.addPrograms({"MUTABLE_MEM_SIZE", "ACTIVATIONS_MEM_SIZE"}));
   }
   GLOWISH_RETURN_IF_ERROR(names.addEntry(facts.options.entryName));
+  GLOWISH_RETURN_IF_ERROR(names.addFunctions());
   GLOWISH_RETURN_IF_ERROR(names.addArenaRegions());
   for (size_t i = 0; i < facts.programs.front().symbols.size(); ++i)
     names.nameSymbol(facts.programs, i);
@@ -225,6 +247,7 @@ llvm::Error glowish::chooseTrainingIdentifiers(BundleFacts &facts) {
   GLOWISH_RETURN_IF_ERROR(names.addPrograms({"NUM_SYMBOLS"}));
   for (const char *entry : {"_infer", "_train_step"})
     GLOWISH_RETURN_IF_ERROR(names.addEntry(facts.options.networkName + entry));
+  GLOWISH_RETURN_IF_ERROR(names.addFunctions());
   for (BundleProgram &program : facts.programs)
     for (size_t i = 0; i < program.symbols.size(); ++i)
       names.nameSymbol(program, i);

@@ -113,6 +113,8 @@ llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
                     backend.hasLevels()};
   facts.hasBoundedLoops = hasBoundedLoops(*programs.inference.function) ||
                           hasBoundedLoops(*programs.step.function);
+  facts.functions = getBundleFunctions(
+      both.programs, backend.getTargetMachine().getTargetTriple());
   GLOWISH_RETURN_IF_ERROR(checkTarget(backend, facts));
   const char *identifiers[] = {"INFER", "TRAIN_STEP"};
   for (auto [program, identifier] : llvm::zip_equal(both.programs, identifiers))
@@ -137,6 +139,7 @@ llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
   GLOWISH_RETURN_IF_ERROR(files.add(".h", [&](llvm::raw_ostream &os) {
     printTrainingHeader(os, facts, state);
   }));
+  GLOWISH_RETURN_IF_ERROR(addFunctions(files, facts));
   GLOWISH_RETURN_IF_ERROR(files.addThreads(backend.getTarget()));
   GLOWISH_RETURN_IF_ERROR(files.addWeights(weights));
   if (options.weights != BundleWeights::Embed) {

@@ -176,6 +176,7 @@ void glowish::printTrainingHeader(llvm::raw_ostream &os,
   printTrainingCommon(os);
   if (facts.hasBoundedLoops)
     printTripCountStatus(os);
+  printFunctionPrototypes(os, facts);
   printIdentity(os, facts);
   printSizeMacros(os, facts);
   for (const BundleProgram &program : facts.programs)

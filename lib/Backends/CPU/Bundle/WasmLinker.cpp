@@ -83,6 +83,7 @@ static std::vector<std::string> getArguments(llvm::StringRef linker,
       "--export=__heap_base",
       "--strip-all",
       "-O2"};
+  llvm::append_range(arguments, link.libraries);
   for (const std::string &name : link.exports)
     arguments.push_back("--export=" + name);
   if (link.sharesMemory)

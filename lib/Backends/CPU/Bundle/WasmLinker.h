@@ -13,6 +13,8 @@ namespace glowish {
 /// __heap_base.
 struct WasmLink {
   llvm::ArrayRef<char> object;
+  /// Files of further objects.
+  std::vector<std::string> libraries = {};
   uint64_t stackBytes = 0, heapBytes = 0;
   /// Data that is exported, beside the functions that name themselves so.
   std::vector<std::string> exports = {};

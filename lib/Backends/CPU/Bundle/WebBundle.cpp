@@ -57,6 +57,16 @@ static uint64_t getThreadBytes(const BundleFacts &facts) {
   return facts.numThreads > 1 ? uint64_t(facts.numThreads) * webStackBytes : 0;
 }
 
+llvm::Error glowish::checkWebFunctions(const BundleFacts &facts) {
+  for (const BundleFunction &function : facts.functions)
+    if (!function.object)
+      return makeError("the operator '{0}' calls '{1}', which no module for "
+                       "JavaScript can have from outside; accepted: a plug-in "
+                       "with an object for WebAssembly, or -target=wasm32-wasi",
+                       function.operatorName, function.name);
+  return llvm::Error::success();
+}
+
 llvm::Error glowish::checkWebMemory(const BundleFacts &facts) {
   const uint64_t most =
       (uint64_t(1) << 32) - webStackBytes - otherBytes - getThreadBytes(facts);
@@ -101,6 +111,9 @@ llvm::Error glowish::writeWebFiles(const BundleCode &code,
                                 (isEmbedded ? facts.constantSize : 0) +
                                 getThreadBytes(facts) + 4 * facts.alignment,
                    .sharesMemory = facts.numThreads > 1};
+  for (const BundleFunction &function : facts.functions)
+    if (!llvm::is_contained(link.libraries, *function.object))
+      link.libraries.push_back(*function.object);
   if (isEmbedded)
     link.exports.push_back(options.networkName + "_weights");
   GLOWISH_ASSIGN_OR_RETURN(WasmModule module, linkWasm(linker, link));

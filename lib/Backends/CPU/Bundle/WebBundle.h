@@ -14,6 +14,9 @@ bool isForWeb(CPUBackend &backend);
 /// bundles do not learn, and have one API.
 llvm::Error checkWebOptions(CPUBackend &backend, const BundleOptions &options);
 
+/// Whether the functions that the network calls can be in its module.
+llvm::Error checkWebFunctions(const BundleFacts &facts);
+
 /// Whether regions of the sizes in \p facts are in reach of its addresses.
 llvm::Error checkWebMemory(const BundleFacts &facts);
 

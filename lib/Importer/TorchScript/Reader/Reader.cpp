@@ -8,6 +8,7 @@
 #include "../Program.h"
 #include <torch/csrc/api/include/torch/version.h>
 #include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/frontend/function_schema_parser.h>
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 #include <torch/csrc/jit/passes/inline_fork_wait.h>
@@ -80,6 +81,20 @@ TORCH_LIBRARY_FRAGMENT(torchvision, library) {
   library.def("roi_align(Tensor input, Tensor rois, float spatial_scale, int "
               "pooled_height, int pooled_width, int sampling_ratio, bool "
               "aligned) -> Tensor");
+}
+
+/// Lets programs have the operator of \p text, once for the process.
+static void defineOperator(const std::string &text) {
+  c10::FunctionSchema schema = jit::parseSchema(text);
+  if (c10::Dispatcher::singleton().findSchema(schema.operator_name()))
+    return;
+  // Operators are forgotten with their libraries.
+  static std::vector<std::unique_ptr<torch::Library>> libraries;
+  std::string space = schema.name().substr(0, schema.name().find("::"));
+  libraries
+      .emplace_back(std::make_unique<torch::Library>(
+          torch::Library::FRAGMENT, space, c10::nullopt, __FILE__, __LINE__))
+      ->def(std::move(schema));
 }
 
 //===- Types --------------------------------------------------------------===//
@@ -408,9 +423,12 @@ static std::string shorten(const std::string &message) {
 
 GLOWISH_EXPORT uint32_t glowishTorchVersion() { return programVersion; }
 
-GLOWISH_EXPORT bool glowishTorchRead(const char *path, Program &program,
-                                     std::string &error) {
+GLOWISH_EXPORT bool glowishTorchRead(const char *path,
+                                     const std::vector<std::string> &schemas,
+                                     Program &program, std::string &error) {
   try {
+    for (const std::string &schema : schemas)
+      defineOperator(schema);
     auto owner = std::make_shared<Owner>();
     owner->module = jit::load(path, c10::Device(c10::kCPU));
     owner->module.eval();

@@ -1,0 +1,76 @@
+//===- ExternalFunction.h - The code of external operators ------*- C++ -*-===//
+
+#ifndef GLOWISH_PLUGIN_EXTERNALFUNCTION_H
+#define GLOWISH_PLUGIN_EXTERNALFUNCTION_H
+
+#include "glowish/Base/Type.h"
+#include "glowish/Ops/NamedValues.h"
+#include "glowish/Plugin/glowish_call.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/Error.h"
+#include <deque>
+
+namespace glowish {
+
+/// A function that ExternalCall calls.
+struct ExternalFunction {
+  struct Object {
+    /// A normalized triple.
+    std::string target;
+    std::string path;
+  };
+
+  /// Its name in C.
+  std::string name;
+  /// Plain code, for the interpreter.
+  glowish_function *reference = nullptr;
+  /// For the compiled program; never null.
+  glowish_function *kernel = nullptr;
+  /// Files that bundles can have the function from.
+  std::vector<Object> objects;
+};
+
+/// Adds \p function to those of this process, which plug-ins bring; an error if
+/// there is another of its name.
+llvm::Error registerExternalFunction(ExternalFunction function);
+/// Returns null if there is none: then only bundles, whose application has it,
+/// can call the function.
+const ExternalFunction *findExternalFunction(llvm::StringRef name);
+void forEachExternalFunction(
+    llvm::function_ref<void(const ExternalFunction &function)> visit);
+/// The error that a program of this process can't call the function \p name of
+/// the operator \p operatorName.
+llvm::Error makeNoFunctionError(llvm::StringRef operatorName,
+                                llvm::StringRef name);
+/// The error that the function of \p operatorName, empty if that is not known,
+/// returned a number other than 0.
+llvm::Error makeFunctionError(llvm::StringRef operatorName = "");
+
+/// The argument of a glowish_function.
+class CallArguments {
+public:
+  explicit CallArguments(const NamedValues &attributes);
+  CallArguments(const CallArguments &) = delete;
+
+  void addInput(const Type &type, const void *data) {
+    add(inputs, type, const_cast<void *>(data));
+  }
+  void addAbsentInput();
+  void addOutput(const Type &type, void *data) { add(outputs, type, data); }
+  /// Valid until the next of these functions, and as long as the attributes.
+  const glowish_call &get();
+
+private:
+  using Tensors = std::vector<glowish_tensor>;
+  void add(Tensors &tensors, const Type &type, void *data);
+
+  Tensors inputs, outputs;
+  std::deque<Dims> extents;
+  std::vector<glowish_attribute> attributes;
+  std::deque<std::vector<const char *>> strings;
+  glowish_call call = {};
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_PLUGIN_EXTERNALFUNCTION_H

@@ -1,0 +1,176 @@
+//===- ExternalCallEmitter.cpp - Calls of other people's functions --------===//
+//
+// What glowish_call.h declares, as constants and on the stack: only the
+// addresses of the operands are stored in a run.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ModuleEmitter.h"
+#include "glowish/Plugin/glowish_call.h"
+
+using namespace glowish;
+using llvm::Value;
+
+namespace {
+
+/// The structures of glowish_call.h, and constants of them.
+class CallConstants {
+public:
+  explicit CallConstants(llvm::Module &module)
+      : module(module), context(module.getContext()),
+        pointer(llvm::PointerType::getUnqual(context)),
+        i32(llvm::Type::getInt32Ty(context)),
+        i64(llvm::Type::getInt64Ty(context)) {
+    tensor = llvm::StructType::get(context, {pointer, pointer, i32, i32});
+    attribute = llvm::StructType::get(
+        context, {pointer, pointer, pointer, pointer, i64, i32, i32});
+    call = llvm::StructType::get(context,
+                                 {pointer, pointer, pointer, i32, i32, i32});
+  }
+
+  llvm::Constant *makeExtents(DimsRef shape) {
+    return makeGlobal(llvm::ConstantDataArray::get(
+        context,
+        llvm::ArrayRef(reinterpret_cast<const uint64_t *>(shape.data()),
+                       shape.size())));
+  }
+  llvm::Constant *makeAttributes(const NamedValues &values) {
+    std::vector<llvm::Constant *> list;
+    for (const NamedValue &value : values)
+      list.push_back(makeAttribute(value));
+    return makeGlobal(llvm::ConstantArray::get(
+        llvm::ArrayType::get(attribute, list.size()), list));
+  }
+
+  llvm::StructType *tensor, *attribute, *call;
+
+private:
+  llvm::Constant *makeGlobal(llvm::Constant *value) {
+    auto *global = new llvm::GlobalVariable(
+        module, value->getType(), /*isConstant=*/true,
+        llvm::GlobalValue::PrivateLinkage, value, "call");
+    global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+    return global;
+  }
+  llvm::Constant *makeString(llvm::StringRef text) {
+    return makeGlobal(llvm::ConstantDataArray::getString(context, text));
+  }
+  llvm::Constant *makeElements(llvm::ArrayRef<int64_t> elements) {
+    return makeExtents(elements);
+  }
+  llvm::Constant *makeElements(llvm::ArrayRef<double> elements) {
+    return makeGlobal(llvm::ConstantDataArray::get(context, elements));
+  }
+  llvm::Constant *makeElements(llvm::ArrayRef<std::string> elements) {
+    std::vector<llvm::Constant *> list;
+    for (const std::string &element : elements)
+      list.push_back(makeString(element));
+    return makeGlobal(llvm::ConstantArray::get(
+        llvm::ArrayType::get(pointer, list.size()), list));
+  }
+  llvm::Constant *makeAttribute(const NamedValue &value);
+
+  llvm::Module &module;
+  llvm::LLVMContext &context;
+  llvm::Type *pointer, *i32, *i64;
+};
+
+template <typename T> struct ListOf {
+  static constexpr bool isList = false;
+  using Element = T;
+};
+template <typename T> struct ListOf<std::vector<T>> {
+  static constexpr bool isList = true;
+  using Element = T;
+};
+
+/// GLOWISH_INTS, GLOWISH_FLOATS or GLOWISH_STRINGS.
+template <typename Element>
+constexpr int listType = std::is_same_v<Element, int64_t>  ? GLOWISH_INTS
+                         : std::is_same_v<Element, double> ? GLOWISH_FLOATS
+                                                           : GLOWISH_STRINGS;
+
+} // namespace
+
+llvm::Constant *CallConstants::makeAttribute(const NamedValue &value) {
+  return std::visit(
+      [&](const auto &content) -> llvm::Constant * {
+        using T = std::decay_t<decltype(content)>;
+        using Element = typename ListOf<T>::Element;
+        llvm::ArrayRef<Element> elements(content);
+        constexpr int type = listType<Element>;
+        llvm::Constant *none = llvm::ConstantPointerNull::get(
+            llvm::PointerType::getUnqual(context));
+        llvm::Constant *lists[] = {none, none, none};
+        lists[type] = makeElements(elements);
+        return llvm::ConstantStruct::get(
+            attribute, makeString(value.name), lists[GLOWISH_INTS],
+            lists[GLOWISH_FLOATS], lists[GLOWISH_STRINGS],
+            llvm::ConstantInt::get(i64, elements.size()),
+            llvm::ConstantInt::get(i32, type),
+            llvm::ConstantInt::get(i32, ListOf<T>::isList));
+      },
+      value.content);
+}
+
+/// Stores \p values to the fields of the structure \p type at \p address.
+static void storeFields(llvm::IRBuilder<> &builder, llvm::StructType *type,
+                        Value *address, llvm::ArrayRef<Value *> values) {
+  for (auto [i, value] : llvm::enumerate(values))
+    builder.CreateStore(value, builder.CreateStructGEP(type, address, i));
+}
+
+void ModuleEmitter::emitExternalCall(llvm::IRBuilder<> &builder,
+                                     const Frame &frame,
+                                     const ExternalCallInstr &instr) {
+  CallConstants constants(module);
+  llvm::ArrayRef<int64_t> absent = instr.getAbsent();
+  llvm::ArrayRef<Buffer *> inputs = instr.getInputs();
+  llvm::ArrayRef<Buffer *> results = instr.getResults();
+  size_t numInputs = inputs.size() + absent.size();
+  // The stack of a loop would grow with each iteration elsewhere.
+  llvm::BasicBlock &first =
+      builder.GetInsertBlock()->getParent()->getEntryBlock();
+  llvm::IRBuilder<> stack(&first, first.begin());
+  auto allocate = [&](llvm::Type *type, size_t count) {
+    return stack.CreateAlloca(llvm::ArrayType::get(type, count));
+  };
+  Value *inputTensors = allocate(constants.tensor, numInputs);
+  Value *resultTensors = allocate(constants.tensor, results.size());
+  Value *call = allocate(constants.call, 1);
+
+  auto storeTensor = [&](Value *tensors, size_t position,
+                         const Buffer *buffer) {
+    Value *null = llvm::ConstantPointerNull::get(builder.getPtrTy());
+    DimsRef shape = buffer ? buffer->getShape() : DimsRef();
+    Value *kind = builder.getInt32(buffer ? int(buffer->getType().getKind())
+                                          : GLOWISH_ABSENT);
+    storeFields(
+        builder, constants.tensor,
+        builder.CreateConstInBoundsGEP1_64(constants.tensor, tensors, position),
+        {buffer ? getAddress(builder, frame, buffer) : null,
+         constants.makeExtents(shape), builder.getInt32(shape.size()), kind});
+  };
+  for (size_t position = 0; position < numInputs; ++position) {
+    bool isAbsent = !absent.empty() && size_t(absent.front()) == position;
+    storeTensor(inputTensors, position, isAbsent ? nullptr : inputs.front());
+    (isAbsent ? (void)(absent = absent.drop_front())
+              : (void)(inputs = inputs.drop_front()));
+  }
+  for (auto [position, result] : llvm::enumerate(results))
+    storeTensor(resultTensors, position, result);
+  const NamedValues &values = instr.getValues();
+  storeFields(builder, constants.call, call,
+              {inputTensors, resultTensors, constants.makeAttributes(values),
+               builder.getInt32(numInputs), builder.getInt32(results.size()),
+               builder.getInt32(values.size())});
+
+  llvm::FunctionCallee function = module.getOrInsertFunction(
+      instr.getFunction(), builder.getInt32Ty(), builder.getPtrTy());
+  Value *failed = builder.CreateIsNotNull(builder.CreateCall(function, {call}));
+  builder.CreateStore(
+      builder.CreateSelect(
+          failed, builder.getInt32(unsigned(EntryStatus::Function)),
+          builder.CreateLoad(builder.getInt32Ty(), frame.status)),
+      frame.status);
+}

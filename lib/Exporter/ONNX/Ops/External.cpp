@@ -1,0 +1,55 @@
+//===- External.cpp - Export of external operators ------------------------===//
+
+#include "ONNX/GraphWriter.h"
+
+using namespace glowish;
+using onnx::AttributeProto;
+
+static AttributeProto makeAttr(const NamedValue &value) {
+  AttributeProto attr;
+  attr.set_name(value.name);
+  std::visit(
+      [&](const auto &content) {
+        using T = std::decay_t<decltype(content)>;
+        if constexpr (std::is_same_v<T, int64_t>) {
+          attr = intAttr(value.name, content);
+        } else if constexpr (std::is_same_v<T, double>) {
+          attr = floatAttr(value.name, content);
+        } else if constexpr (std::is_same_v<T, std::string>) {
+          attr = stringAttr(value.name, content);
+        } else if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
+          attr = intsAttr(value.name, content);
+        } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+          attr.set_type(AttributeProto::FLOATS);
+          for (double element : content)
+            attr.add_floats(float(element));
+        } else {
+          attr.set_type(AttributeProto::STRINGS);
+          for (const std::string &element : content)
+            attr.add_strings(element);
+        }
+      },
+      value.content);
+  return attr;
+}
+
+static void exportExternalCall(GraphWriter &w, const ExternalCallNode &node) {
+  std::vector<OnnxValue> inputs;
+  for (NodeValue input : node.getInputs())
+    inputs.push_back(w.get(input));
+  for (int64_t position : node.getAbsent())
+    inputs.insert(inputs.begin() + position, OnnxValue());
+  llvm::SmallVector<ElemKind, 4> kinds;
+  for (const Type &type : node.getTypes())
+    kinds.push_back(type.getKind());
+  OnnxAttrs attrs;
+  for (const NamedValue &value : node.getValues())
+    attrs.push_back(makeAttr(value));
+  auto [domain, name] = node.getOperatorName().rsplit(':');
+  OnnxValues results = w.raw(name, inputs, kinds, attrs, domain);
+  for (auto [i, result] : llvm::enumerate(results))
+    w.set(NodeValue(const_cast<ExternalCallNode *>(&node), unsigned(i)),
+          result);
+}
+static const NodeExporter externalCall(NodeKind::ExternalCall,
+                                       exportExternalCall);

@@ -1,0 +1,125 @@
+//===- External.cpp - External operators in PyTorch's programs ------------===//
+
+#include "Aten/External.h"
+#include "glowish/Support/Error.h"
+
+using namespace glowish;
+
+const ExternalOperator *glowish::findExternalAten(const ImportOptions &options,
+                                                  llvm::StringRef name) {
+  auto [space, own] = name.split("::");
+  if (own.empty())
+    return nullptr;
+  const ExternalOperator *found = findExternalOperator(options, space, own);
+  return found ? found
+               : findExternalOperator(options, space, own.split('.').first);
+}
+
+namespace {
+
+/// Divides arguments into inputs and attributes.
+class ArgumentSorter {
+public:
+  llvm::Error add(const std::string &name, const AtenValue &value,
+                  bool isTensor) {
+    if (value.isTensor())
+      inputs.push_back(value.get<NodeValue>());
+    else if (value.isNone() && isTensor)
+      inputs.push_back(NodeValue());
+    else if (value.is<AtenValue::List>())
+      return addList(name, value.get<AtenValue::List>());
+    else if (!value.isNone())
+      attributes.push_back({name, readNumberOrText(value)});
+    return llvm::Error::success();
+  }
+
+  std::vector<NodeValue> inputs;
+  NamedValues attributes;
+
+private:
+  static NamedValue::Content readNumberOrText(const AtenValue &value) {
+    if (value.is<double>())
+      return value.get<double>();
+    if (value.is<std::string>())
+      return value.get<std::string>();
+    if (value.is<bool>())
+      return int64_t(value.get<bool>());
+    if (value.is<ElemKind>())
+      return int64_t(value.get<ElemKind>());
+    return value.get<int64_t>();
+  }
+
+  llvm::Error addList(const std::string &name, const AtenValue::List &list);
+  template <typename T>
+  void addElements(const std::string &name, const AtenValue::List &list) {
+    std::vector<T> elements;
+    for (const AtenValue &element : list)
+      elements.push_back(std::get<T>(readNumberOrText(element)));
+    attributes.push_back({name, std::move(elements)});
+  }
+};
+
+} // namespace
+
+llvm::Error ArgumentSorter::addList(const std::string &name,
+                                    const AtenValue::List &list) {
+  auto isAll = [&](auto test) { return llvm::all_of(list, test); };
+  if (isAll([](const AtenValue &each) {
+        return each.is<int64_t>() || each.is<bool>();
+      }))
+    addElements<int64_t>(name, list);
+  else if (isAll([](const AtenValue &each) { return each.is<double>(); }))
+    addElements<double>(name, list);
+  else if (isAll([](const AtenValue &each) { return each.is<std::string>(); }))
+    addElements<std::string>(name, list);
+  else if (isAll([](const AtenValue &each) {
+             return each.isTensor() || each.isNone();
+           }))
+    for (const AtenValue &each : list)
+      inputs.push_back(each.isNone() ? NodeValue() : each.get<NodeValue>());
+  else
+    return makeError("argument '{0}' is a list of several kinds of values; "
+                     "accepted of an external operator: tensors, integers, "
+                     "floats or strings",
+                     name);
+  return llvm::Error::success();
+}
+
+/// Adds the arguments of \p schema in its order.
+static llvm::Error addBySchema(ArgumentSorter &sorter, llvm::StringRef text,
+                               llvm::ArrayRef<NamedAtenValue> arguments) {
+  GLOWISH_ASSIGN_OR_RETURN(AtenSchema schema, parseAtenSchema(text));
+  for (const NamedAtenValue &argument : arguments)
+    if (!schema.findArgument(argument.name))
+      return makeError("it has the argument '{0}'; accepted: those of the "
+                       "schema {1}",
+                       argument.name, text);
+  for (const AtenArgument &own : schema.arguments) {
+    auto stated = llvm::find_if(arguments, [&](const NamedAtenValue &each) {
+      return each.name == own.name;
+    });
+    if (stated == arguments.end() && !own.fallback)
+      return makeError("it has no argument '{0}'", own.name);
+    GLOWISH_RETURN_IF_ERROR(sorter.add(
+        own.name, stated == arguments.end() ? *own.fallback : stated->value,
+        own.type.base == AtenType::Base::Tensor));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<AtenValue::List> glowish::importExternalAten(
+    const ExternalOperator &op, Function &function, llvm::StringRef name,
+    llvm::ArrayRef<NamedAtenValue> arguments, unsigned numResults) {
+  ArgumentSorter sorter;
+  if (!op.getSchema().empty())
+    GLOWISH_RETURN_IF_ERROR(addBySchema(sorter, op.getSchema(), arguments));
+  else
+    for (const NamedAtenValue &argument : arguments)
+      GLOWISH_RETURN_IF_ERROR(
+          sorter.add(argument.name, argument.value, /*isTensor=*/false));
+  GLOWISH_ASSIGN_OR_RETURN(
+      auto results,
+      importExternalOperator(op, function, name, sorter.inputs,
+                             std::move(sorter.attributes), numResults));
+  return makeAtenList(results);
+}
