@@ -210,7 +210,7 @@ static llvm::Error importNot(TFLiteOp &op) {
   return op.setOutput(0, op.unary<NotNode>(op.input(0)));
 }
 
-static constexpr llvm::StringLiteral quantizedKinds =
+static constexpr llvm::StringLiteral quantizedLimit =
     "float, integers, and quantized int8, uint8 and int16";
 static constexpr llvm::StringLiteral notQuantized = "not quantized";
 static constexpr llvm::StringLiteral oneScale =
@@ -219,7 +219,7 @@ static constexpr TFLiteOpTraits two{.minInputs = 2, .maxInputs = 2};
 static constexpr TFLiteOpTraits twoPlain{
     .minInputs = 2, .maxInputs = 2, .limit = notQuantized};
 static constexpr TFLiteOpTraits twoQuantized{
-    .minInputs = 2, .maxInputs = 2, .limit = quantizedKinds};
+    .minInputs = 2, .maxInputs = 2, .limit = quantizedLimit};
 static constexpr TFLiteOpTraits twoAlike{
     .minInputs = 2, .maxInputs = 2, .limit = oneScale};
 static constexpr TFLiteOpTraits choice{

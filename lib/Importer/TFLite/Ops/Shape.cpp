@@ -312,7 +312,7 @@ static llvm::Error importRange(TFLiteOp &op) {
       }));
 }
 
-static constexpr TFLiteOpTraits two{.minInputs = 2, .maxInputs = 2};
+static constexpr TFLiteOpTraits splitTraits{.minInputs = 2, .maxInputs = 2};
 static constexpr TFLiteOpTraits three{.minInputs = 3, .maxInputs = 3};
 static constexpr TFLiteOpTraits any{.minInputs = 1,
                                     .maxInputs = TFLiteOpTraits::many};
@@ -331,7 +331,7 @@ static TFLiteOperator concatenationOp("CONCATENATION", importConcatenation,
                                       any);
 static TFLiteOperator packOp("PACK", importPack, any);
 static TFLiteOperator unpackOp("UNPACK", importUnpack);
-static TFLiteOperator splitOp("SPLIT", importSplit, two);
+static TFLiteOperator splitOp("SPLIT", importSplit, splitTraits);
 static TFLiteOperator splitVOp("SPLIT_V", importSplitV, three);
 static TFLiteOperator reverseOp("REVERSE_V2", importReverse, constantSecond);
 static TFLiteOperator padOp("PAD", importPad, constantSecond);

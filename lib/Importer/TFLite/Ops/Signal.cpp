@@ -406,4 +406,4 @@ static TFLiteOperator subtractionOp("SignalFilterBankSpectralSubtraction",
                                     {.minOutputs = 2});
 static TFLiteOperator pcanOp("SignalPCAN", importPCAN,
                              {.minInputs = 3, .maxInputs = 3});
-static TFLiteOperator logOp("SignalFilterBankLog", importLog);
+static TFLiteOperator filterBankLogOp("SignalFilterBankLog", importLog);
