@@ -2,6 +2,7 @@
 
 #include "Caffe2/NetFile.h"
 #include "Caffe2/NetOp.h"
+#include "Common/Outputs.h"
 #include "Common/ProtobufFile.h"
 #include "glowish/Importer/Caffe2.h"
 #include "glowish/Importer/ModelFormat.h"
@@ -377,10 +378,7 @@ llvm::Error NetImporter::importOutputs() {
       return makeError("the output {0} has the name of an input but another "
                        "value",
                        quote(name));
-    Placeholder *placeholder = module->createPlaceholder(
-        name, value.getType(), /*isInput=*/false, /*isOutput=*/true);
-    context.function.create<SaveNode>("save_" + name, value,
-                                      NodeValue(placeholder));
+    createOutput(context.function, name, value);
   }
   return llvm::Error::success();
 }

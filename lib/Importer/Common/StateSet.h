@@ -3,7 +3,7 @@
 #ifndef GLOWISH_LIB_IMPORTER_COMMON_STATESET_H
 #define GLOWISH_LIB_IMPORTER_COMMON_STATESET_H
 
-#include "glowish/Graph/Module.h"
+#include "Common/Outputs.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace glowish {
@@ -14,7 +14,7 @@ namespace glowish {
 /// there was a run.
 class StateSet {
 public:
-  explicit StateSet(Function &function) : function(function) {}
+  explicit StateSet(Function &function) : function(function), flag(function) {}
 
   /// The value of the state \p name before the run; \p initial is that of the
   /// first run.
@@ -22,15 +22,13 @@ public:
   /// Saves \p value, of the state's type, for the next run.
   void save(llvm::StringRef name, NodeValue value);
   /// Saves that there was a run. Called once, at the end.
-  void finish();
+  void finish() { flag.save(); }
 
 private:
-  Placeholder *create(llvm::StringRef name, const Type &type);
-
   Function &function;
   llvm::StringMap<Placeholder *> placeholders;
-  /// Null unless a state begins with other values than zeros.
-  Placeholder *initialized = nullptr;
+  /// For states that begin with other values than zeros.
+  RunFlag flag;
 };
 
 } // namespace glowish

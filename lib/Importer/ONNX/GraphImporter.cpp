@@ -1,6 +1,7 @@
 //===- GraphImporter.cpp - Convert an ONNX graph to a module --------------===//
 
 #include "ONNX/GraphImporter.h"
+#include "Common/Outputs.h"
 #include "ONNX/DeclaredTypes.h"
 #include "ONNX/DynamicDims.h"
 #include "ONNX/GraphInputs.h"
@@ -187,11 +188,7 @@ llvm::Error GraphImporter::saveOutput(const std::string &name,
                                       NodeValue value) {
   if (module->findPlaceholder(name))
     return makeError("two outputs have the name {0}", quote(name));
-  Placeholder *placeholder =
-      module->createPlaceholder(name, value.getType(), /*isInput=*/false,
-                                /*isOutput=*/true);
-  scope.getContext().function.create<SaveNode>("save_" + name, value,
-                                               NodeValue(placeholder));
+  createOutput(scope.getContext().function, name, value);
   return llvm::Error::success();
 }
 

@@ -1,6 +1,7 @@
 //===- Boundary.cpp - Inputs and outputs as the options ask for -----------===//
 
 #include "TFLite/Boundary.h"
+#include "Common/Outputs.h"
 #include "TFLite/Quantized.h"
 
 using namespace glowish;
@@ -46,10 +47,7 @@ void glowish::createOutput(Function &function, const TFLiteTensor &tensor,
     value = dequantize(b, value, *tensor.quantization);
   else if (options.turnsUInt8ToInt8 && value.getElemKind() == ElemKind::UInt8)
     value = shiftBy(b, value, uint8Offset, ElemKind::Int8);
-  Placeholder *placeholder = function.getModule().createPlaceholder(
-      name, value.getType(), /*isInput=*/false, /*isOutput=*/true);
-  function.create<SaveNode>(("save_" + name).str(), value,
-                            NodeValue(placeholder));
+  createOutput(function, name.str(), value);
 }
 
 /// What is added to the integers that the placeholder of \p variable holds.

@@ -59,7 +59,6 @@ private:
   llvm::Error saveOutputs();
   llvm::Error saveOutput(const Binding &output, const AtenValue &value);
   bool isChanged(llvm::StringRef owner, llvm::StringRef role) const;
-  std::string getUniqueName(llvm::StringRef name) const;
   std::vector<std::string> getUserInputs() const;
 
   const json::Object &program;
@@ -333,14 +332,6 @@ llvm::Error ProgramImporter::createInputs() {
 
 //===- Outputs ------------------------------------------------------------===//
 
-/// Inputs and states have their names.
-std::string ProgramImporter::getUniqueName(llvm::StringRef name) const {
-  std::string unique = name.str();
-  for (unsigned i = 0; module->findPlaceholder(unique); ++i)
-    unique = (name + "_output" + (i ? llvm::Twine(i) : llvm::Twine())).str();
-  return unique;
-}
-
 llvm::Error ProgramImporter::saveOutput(const Binding &output,
                                         const AtenValue &value) {
   if (value.isNone())
@@ -370,11 +361,12 @@ llvm::Error ProgramImporter::saveOutput(const Binding &output,
     function.create<SaveNode>("save_" + output.owner, tensor, NodeValue(input));
     return llvm::Error::success();
   }
-  std::string name =
-      getUniqueName(output.value.empty() ? "output" : output.value);
-  Placeholder *placeholder = module->createPlaceholder(
-      name, tensor.getType(), /*isInput=*/false, /*isOutput=*/true);
-  function.create<SaveNode>("save_" + name, tensor, NodeValue(placeholder));
+  // Inputs and states have their names.
+  createOutput(
+      function,
+      getUniqueModelName(
+          *module, output.value.empty() ? "output" : output.value, "_output"),
+      tensor);
   return llvm::Error::success();
 }
 

@@ -12,6 +12,7 @@
 
 #include "TorchScript/States.h"
 #include "Common/Messages.h"
+#include "Common/Outputs.h"
 #include "TorchScript/Leaves.h"
 #include "TorchScript/ModelInputs.h"
 
@@ -65,7 +66,7 @@ public:
       : program(program), options(options), plan(plan),
         module(std::make_unique<Module>(program.name)),
         function(*module->createFunction("main")),
-        inputs(program, *module, options) {}
+        inputs(program, *module, options), flag(function) {}
 
   /// The module; none if the plan was wrong. It is a better one then.
   llvm::Expected<std::unique_ptr<Module>> import();
@@ -88,7 +89,6 @@ private:
   void saveOutputs(const Execution &execution,
                    llvm::ArrayRef<NodeValue> values);
   void saveStates(llvm::ArrayRef<NodeValue> values);
-  Placeholder *getFlag();
 
   const Program &program;
   const ImportOptions &options;
@@ -99,8 +99,7 @@ private:
   FoldingBudget budget;
   /// By the names of the plan's states.
   std::map<std::string, Placeholder *> states;
-  /// Tells that states are those of an earlier run.
-  Placeholder *flag = nullptr;
+  RunFlag flag;
 };
 
 } // namespace
@@ -246,23 +245,11 @@ static bool isZero(NodeValue value) {
                                   [](uint8_t byte) { return byte == 0; });
 }
 
-Placeholder *PlannedImport::getFlag() {
-  if (!flag)
-    flag = module->createPlaceholder(module->findPlaceholder("initialized")
-                                         ? "states_initialized"
-                                         : "initialized",
-                                     Type(ElemKind::Bool, {}),
-                                     /*isInput=*/true, /*isOutput=*/true);
-  return flag;
-}
-
 void PlannedImport::createStates() {
   for (const auto &[name, type] : plan.states) {
-    std::string unique = name;
-    while (module->findPlaceholder(unique))
-      unique += "_state";
-    states[name] = module->createPlaceholder(unique, type, /*isInput=*/true,
-                                             /*isOutput=*/true);
+    states[name] = module->createPlaceholder(
+        getUniqueModelName(*module, name, "_state"), type, /*isInput=*/true,
+        /*isOutput=*/true);
   }
 }
 
@@ -274,7 +261,7 @@ llvm::Expected<NodeValue> PlannedImport::orInitial(const std::string &name) {
   if (isZero(archived))
     return state;
   NodeBuilder b(function, name);
-  return b.finish(b.select(NodeValue(getFlag()), state, archived));
+  return b.finish(b.select(flag.get(), state, archived));
 }
 
 llvm::Expected<ScriptAttributes> PlannedImport::getInitial() {
@@ -312,12 +299,8 @@ void PlannedImport::saveOutputs(const Execution &execution,
     NodeValue value = values.front();
     values = values.drop_front();
     // An input may have the name.
-    std::string name = output.name;
-    while (module->findPlaceholder(name))
-      name += "_output";
-    Placeholder *placeholder = module->createPlaceholder(
-        name, value.getType(), /*isInput=*/false, /*isOutput=*/true);
-    function.create<SaveNode>("save_" + name, value, NodeValue(placeholder));
+    createOutput(function, getUniqueModelName(*module, output.name, "_output"),
+                 value);
   }
   for (const ModelInputs::Written &input : execution.inputs) {
     NodeValue value = values.front();
@@ -333,11 +316,7 @@ void PlannedImport::saveStates(llvm::ArrayRef<NodeValue> values) {
   for (auto [state, value] : llvm::zip_equal(states, values))
     function.create<SaveNode>("save_" + state.first, value,
                               NodeValue(state.second));
-  if (flag) {
-    NodeBuilder b(function, "initialized");
-    function.create<SaveNode>("save_initialized", b.scalar(ElemKind::Bool, 1),
-                              NodeValue(flag));
-  }
+  flag.save();
 }
 
 /// Outputs, inputs that were written to, and states after \p execution, in the
@@ -426,9 +405,8 @@ llvm::Expected<bool> PlannedImport::importWithFirstRun() {
   std::shared_ptr<Body> laterBody = later.getAttr(),
                         firstBody = first.getAttr();
   GLOWISH_ASSIGN_OR_RETURN(
-      IfNode *node,
-      function.tryCreate<IfNode>("run", NodeValue(getFlag()), laterBody,
-                                 firstBody, later.getCaptures()));
+      IfNode *node, function.tryCreate<IfNode>("run", flag.get(), laterBody,
+                                               firstBody, later.getCaptures()));
   std::vector<NodeValue> values;
   for (unsigned i = 0; i < node->getNumResults(); ++i)
     values.push_back(node->getResult(i));

@@ -1,0 +1,38 @@
+//===- Outputs.h - Outputs of modules that are imported ---------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IMPORTER_COMMON_OUTPUTS_H
+#define GLOWISH_LIB_IMPORTER_COMMON_OUTPUTS_H
+
+#include "glowish/Graph/Module.h"
+
+namespace glowish {
+
+/// \p name, followed by \p suffix, and by that and a number, until no
+/// placeholder of \p module has it.
+std::string getUniqueModelName(const Module &module, llvm::StringRef name,
+                               llvm::StringRef suffix);
+
+/// Creates the output \p name, which no placeholder has, and saves \p value to
+/// it.
+void createOutput(Function &function, const std::string &name, NodeValue value);
+
+/// A state that tells whether there was a run before. An application begins
+/// with states of zeros.
+class RunFlag {
+public:
+  explicit RunFlag(Function &function) : function(function) {}
+
+  /// False in the first run. Creates the state.
+  NodeValue get();
+  /// Saves that there was a run, if anything asks for it. Called once, at the
+  /// end.
+  void save();
+
+private:
+  Function &function;
+  Placeholder *placeholder = nullptr;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_COMMON_OUTPUTS_H
