@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """operators.py: operators that glowish does not know, of plug-ins that this test compiles
-(tests/e2e/operators) and of the application, in ONNX models, Caffe2 nets and, where PyTorch
-is installed, exported programs and TorchScript. What plug-ins must not do gets one line.
+(tests/e2e/operators) and of the application, in ONNX models, Caffe2 nets, TensorFlow Lite
+files and, where PyTorch is installed, exported programs and TorchScript. What plug-ins must not do gets one line.
 
 $GLOWISH_BIN: the programs (default build/release/bin). Exits 1 if something is wrong, 77
 where there is no NumPy or no clang."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -114,7 +115,7 @@ def expect_description(inputs, attributes, num_outputs):
                     np.frombuffer(x.tobytes(), np.uint8).sum()]
     for name, value in attributes.items():
         elements = value if isinstance(value, list) else [value]
-        kind = {int: 0, float: 1, str: 2}[type(elements[0])] if elements else 0
+        kind = {int: 0, bool: 0, float: 1, str: 2}[type(elements[0])] if elements else 0
         numbers += [sum(name.encode()), kind, isinstance(value, list), len(elements)]
         numbers += [sum(e.encode()) if kind == 2 else np.float32(e) if kind == 1 else e
                     for e in elements]
@@ -434,6 +435,49 @@ def test_caffe2(library, work):
            "-model-input=x,float,[2,3]", "-random-inputs=1")
 
 
+def test_tflite(library, work):
+    """A file of one custom operator, whose options flatc writes as FlexBuffers."""
+    flatc = shutil.which("flatc")
+    if not flatc:
+        print("TensorFlow Lite is not tried: there is no flatc")
+        return
+    attributes = {"a": 5, "b": [1, -2, 3], "c": "text", "d": 0.25, "e": ["x", "yz"],
+                  "f": True}
+
+    def convert(name, content, *options):
+        path = os.path.join(work, name + ".json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(content, file)
+        subprocess.run([flatc, "-b", "-o", work, *options, path], check=True)
+
+    def write(options):
+        with open(os.path.join(work, "options.bin"), "rb") as file:
+            data = list(file.read())
+        convert("custom", {
+            "version": 3, "buffers": [{}],
+            "operator_codes": [{"deprecated_builtin_code": 32, "builtin_code": "CUSTOM",
+                                "custom_code": "Describe"}],
+            "subgraphs": [{
+                "tensors": [{"shape": [2, 3], "type": "INT16", "name": "x", "buffer": 0},
+                            {"shape": [MOST], "type": "FLOAT64", "name": "y", "buffer": 0}],
+                "inputs": [0], "outputs": [1],
+                "operators": [{"opcode_index": 0, "inputs": [0, -1, 0], "outputs": [1],
+                               "custom_options": data if options else []}]}]},
+                "lib/Importer/TFLite/tflite.fbs")
+        return os.path.join(work, "custom.tflite")
+
+    x = np.arange(6, dtype=np.int16).reshape(2, 3)
+    convert("options", attributes, "--flexbuffers")
+    for own in (attributes, {}):
+        path = write(own)
+        if not os.path.exists(path):
+            os.rename(os.path.join(work, "custom.bin"), path)
+        expected, _ = expect_description([x, None, x], own, 1)
+        run_both("TensorFlow Lite", path, {"x": x}, ["-operators=" + library], work,
+                 lambda _, out, expected=expected: same(out["y"], expected))
+        os.remove(path)
+
+
 def test_torch(library, work):
     try:
         import torch
@@ -578,6 +622,7 @@ def main():
         test_rules(work)
         test_forms(library, work)
         test_caffe2(library, work)
+        test_tflite(library, work)
         test_torch(library, work)
         test_bundles(work)
         test_example(work)

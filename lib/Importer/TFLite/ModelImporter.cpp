@@ -118,7 +118,7 @@ llvm::Error ModelImporter::checkOperators() const {
     for (const tflite::Operator *op : *subgraph.operators()) {
       std::string type = file.getOperatorName(*op);
       llvm::ArrayRef<int32_t> outputs = getIndices(op->outputs());
-      if (!findTFLiteOperator(type)) {
+      if (!findTFLiteOperator(type, options)) {
         std::string name;
         if (!outputs.empty())
           name =

@@ -113,7 +113,8 @@ llvm::Error SubgraphImporter::importOperator(const tflite::Operator &stored,
   for (int32_t index : getIndices(stored.outputs()))
     outputs.push_back(&tensors[size_t(index)]);
   std::string type = model.file.getOperatorName(stored);
-  const RegisteredTFLiteOp &registered = *findTFLiteOperator(type);
+  const RegisteredTFLiteOp &registered =
+      *findTFLiteOperator(type, context.options);
   TFLiteOp op(stored, type, inputs, outputs, context);
   llvm::Error error = checkInputs(inputs, registered.traits);
   if (!error && outputs.size() < registered.traits.minOutputs)

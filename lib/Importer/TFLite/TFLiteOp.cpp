@@ -1,6 +1,8 @@
 //===- TFLiteOp.cpp - A TensorFlow Lite operator being imported -----------===//
 
 #include "TFLite/TFLiteOp.h"
+#include "Common/External.h"
+#include "TFLite/ExternalOp.h"
 #include "glowish/Importer/TFLite.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -25,7 +27,15 @@ TFLiteOperator::TFLiteOperator(llvm::StringRef name, TFLiteOpImporter importer,
   (void)isNew;
 }
 
-const RegisteredTFLiteOp *glowish::findTFLiteOperator(llvm::StringRef name) {
+const RegisteredTFLiteOp *
+glowish::findTFLiteOperator(llvm::StringRef name,
+                            const ImportOptions &options) {
+  // Any input may be absent.
+  static const RegisteredTFLiteOp external{
+      importExternalTFLiteOp,
+      {.minInputs = 0, .maxInputs = TFLiteOpTraits::many - 1}};
+  if (findExternalOperator(options, tfliteDomain, name))
+    return &external;
   auto found = getTFLiteRegistry().find(name.str());
   return found == getTFLiteRegistry().end() ? nullptr : &found->second;
 }

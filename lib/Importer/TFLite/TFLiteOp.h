@@ -232,8 +232,10 @@ struct RegisteredTFLiteOp {
   TFLiteOpImporter importer;
   TFLiteOpTraits traits;
 };
-/// The importer of \p name, or null.
-const RegisteredTFLiteOp *findTFLiteOperator(llvm::StringRef name);
+/// The importer of the operator \p name, or of all external operators where
+/// \p options declare it as one, or null.
+const RegisteredTFLiteOp *findTFLiteOperator(llvm::StringRef name,
+                                             const ImportOptions &options);
 
 } // namespace glowish
 
