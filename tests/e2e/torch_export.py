@@ -16,7 +16,6 @@ $GLOWISH_BIN: the programs (default build/release/bin). Exits 1 if something is 
 
 import argparse
 import copy
-import importlib.util
 import json
 import os
 import re
@@ -28,7 +27,6 @@ from random import Random
 
 warnings.filterwarnings("ignore")
 try:
-    import numpy as np
     import torch
 except ImportError:
     print("skipped: there is no PyTorch")
@@ -41,11 +39,9 @@ sys.path.insert(0, HERE)
 import pt2_writer  # noqa: E402
 import torch_modules  # noqa: E402
 from model_runs import BACKENDS, compare, run_model, run_tool  # noqa: E402
+from torch_networks import (TOLERANCE, Reference,  # noqa: E402
+                            check_instructions, load_exporter)
 
-EXPORTER = os.environ.get("GLOWISH_EXPORTER",
-                          "../shared/tools/export_models.py")
-MODELS = os.environ.get("GLOWISH_MODELS", "build/models")
-TOLERANCE = 1e-5
 SMALL = ["lenet", "mlp", "bert_tiny", "lstm_text"]
 
 
@@ -63,44 +59,12 @@ class Report:
         print(f"{name}: {problem}")
 
 
-def in_double(module, inputs):
-    """The outputs in double precision."""
-    wide = copy.deepcopy(module).double()
-    with torch.no_grad():
-        return torch_modules.flatten(wide(*[
-            x.double() if x.is_floating_point() else x for x in inputs]))
-
-
-def is_near(actual, expected, exact):
-    """Whether floats are as near to the exact ones as twice PyTorch's own."""
-    largest = np.abs(exact).max(initial=0)
-    own = np.abs(expected.astype(np.float64) - exact).max(initial=0)
-    error = np.abs(actual.astype(np.float64) - exact).max(initial=0)
-    return error <= 2 * own + 1e-7 * largest
-
-
-def check_outputs(results, names, expected, module, inputs):
-    """What is wrong with the outputs; empty if nothing is."""
-    for i, (name, value) in enumerate(zip(names, expected)):
-        if name not in results:
-            return f"there is no output {name}"
-        problem = compare(name, results[name], value.numpy(), TOLERANCE)
-        if problem and "error" in problem and value.is_floating_point():
-            exact = in_double(module, inputs)[i].numpy()
-            if is_near(results[name], value.numpy(), exact):
-                continue
-        if problem:
-            return problem
-    return ""
-
-
 def run_case(report, name, module, inputs, work, backends=BACKENDS):
     """A module as an archive, on the back ends. The archive's path."""
     path = os.path.join(work, name + ".pt2")
     for parameter in module.parameters():
         parameter.requires_grad_(True)
-    with torch.no_grad():
-        expected = torch_modules.flatten(module(*inputs))
+    reference = Reference(module, inputs)
     try:
         names, outputs = pt2_writer.write(path, Flat(module), inputs)
     except (RuntimeError, TypeError, AttributeError, KeyError) as error:
@@ -112,7 +76,7 @@ def run_case(report, name, module, inputs, work, backends=BACKENDS):
                                   os.path.join(work, "run"))
         report.add(f"{name} ({backend})",
                    text if results is None else
-                   check_outputs(results, outputs, expected, module, inputs))
+                   reference.check(results, outputs))
     return path
 
 
@@ -138,47 +102,6 @@ class Flat(torch.nn.Module):
 # --------------------------------------------------------------------------
 
 
-def load_exporter():
-    """The module that builds the networks, or None."""
-    if not os.path.exists(EXPORTER):
-        print(f"no {EXPORTER}: the networks are skipped")
-        return None
-    spec = importlib.util.spec_from_file_location("export_models", EXPORTER)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def count_instructions(args, work):
-    """The instructions of a model's program, or what was printed."""
-    code, text = run_tool("model-compiler", *args, "-dump-ir",
-                          "-emit-bundle=" + os.path.join(work, "bundle"))
-    if code != 0:
-        return text
-    body = text[text.index("code {"):]
-    return sum(1 for line in body.splitlines()
-               if re.match(r'\s+("|%\S+ = )', line))
-
-
-def check_instructions(report, name, path, inputs, work):
-    """As many as of the ONNX export, 2 % more at most."""
-    onnx = os.path.join(MODELS, name, "model.onnx")
-    if not os.path.exists(onnx):
-        print(f"no {onnx}: its instructions are not compared")
-        return
-    kinds = {torch.float32: "float", torch.int64: "int64"}
-    shapes = ["-model-input=input_%d,%s,[%s]" % (
-        i, kinds[x.dtype], ",".join(map(str, x.shape)))
-        for i, x in enumerate(inputs)]
-    own = count_instructions(["-model=" + path], work)
-    other = count_instructions(["-model=" + onnx, *shapes], work)
-    if isinstance(own, str) or isinstance(other, str):
-        report.add(name + " (instructions)", f"{own} and {other}")
-        return
-    report.add(name + " (instructions)", "" if own <= 1.02 * other else
-               f"{own}; from ONNX {other}")
-
-
 def run_networks(report, names, work):
     exporter = load_exporter()
     if not exporter:
@@ -188,7 +111,8 @@ def run_networks(report, names, work):
         large = sum(p.numel() for p in net.parameters()) > 2e7
         path = run_case(report, name, net, inputs, work,
                         ["CPU"] if large else BACKENDS)
-        check_instructions(report, name, path, inputs, work)
+        report.add(name + " (instructions)",
+                   check_instructions(name, path, work))
         os.remove(path)
 
 

@@ -225,7 +225,7 @@ def main():
         if is_wanted("malformed", True):
             report("malformed",
                    check_malformed(folder, 40 if arguments.all else 4))
-        for name in torchscript_networks.NAMES:
+        for name in torchscript_networks.list_names():
             if is_wanted(name, False):
                 report(name, torchscript_networks.check(name, folder))
         for entry in torchscript_data.find():

@@ -1,38 +1,13 @@
 """Whole networks for torchscript.py: those of the exporter of the test data,
 compared with their ONNX form, and torchvision's detection."""
 
-import importlib.util
 import os
-import re
-import sys
 import warnings
 
 import torch
 
-from model_runs import BACKENDS, compare, run_model, run_tool
-
-EXPORTER = os.environ.get("GLOWISH_EXPORTER",
-                          "../shared/tools/export_models.py")
-MODELS = os.environ.get("GLOWISH_MODELS", "build/models")
-# How many more instructions there may be than of the ONNX form.
-MOST_FURTHER = 1.02
-# Their ONNX forms are as far from PyTorch on the CPU: resnet50 1.5e-5,
-# inception_v3 3.5e-5. networks.sh allows as much.
-TOLERANCES = {"inception_v3": 1e-4, "resnet50": 1e-4}
-
-
-def load_exporter():
-    """The module with the networks; none if it is missing."""
-    if not os.path.exists(EXPORTER):
-        return None
-    spec = importlib.util.spec_from_file_location("export_models", EXPORTER)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["export_models"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-exporter = load_exporter()
+from model_runs import BACKENDS, run_model
+from torch_networks import Reference, check_instructions, load_exporter
 
 
 def detection():
@@ -56,22 +31,15 @@ def detection():
     return Heads().eval(), (torch.randn(1, 3, 320, 320),)
 
 
-NAMES = (list(exporter.MODELS) if exporter else []) + ["detection"]
-
-
-def count_instructions(model, options):
-    """The instructions of the program, without those that manage memory."""
-    code, text = run_tool("model-compiler", "-model=" + model, *options,
-                          "-dump-ir", "-emit-bundle=" + model + ".bundle")
-    if code != 0:
-        raise RuntimeError(text.strip()[-300:])
-    return len(re.findall(r'^ +"', text, re.M))
+def list_names():
+    exporter = load_exporter()
+    return (list(exporter.MODELS) if exporter else []) + ["detection"]
 
 
 def check(name, folder):
     """What is wrong with a network; empty if nothing is."""
     network, inputs = (detection() if name == "detection"
-                       else exporter.build(name))
+                       else load_exporter().build(name))
     path = os.path.join(folder, name + ".pt")
     # Without gradients, attention would be one operator of PyTorch alone.
     for parameter in network.parameters():
@@ -81,31 +49,20 @@ def check(name, folder):
         program = torch.jit.trace(network, inputs, check_trace=False)
     program.save(path)
     names = [a.name for a in program.forward.schema.arguments[1:]]
-    with torch.no_grad():
-        results = network(*inputs)
-    if isinstance(results, torch.Tensor):
-        expected = {"output": results}
-    else:
-        expected = {f"output.{i}": own for i, own in enumerate(results)}
+    reference = Reference(network, inputs)
+    outputs = (["output"] if len(reference.outputs) == 1 else
+               [f"output.{i}" for i in range(len(reference.outputs))])
     given = {key: own.numpy() for key, own in zip(names, inputs)}
     for backend in BACKENDS:
-        outputs, text = run_model([path], given, backend,
+        results, text = run_model([path], given, backend,
                                   os.path.join(folder, "run"))
-        if outputs is None:
-            return text.strip()
-        for key, value in expected.items():
-            wrong = compare(key, outputs[key], value.detach().numpy(),
-                            TOLERANCES.get(name, 1e-5))
-            if wrong:
-                return f"{backend}: {wrong}"
-    onnx = os.path.join(MODELS, name, "model.onnx")
-    if not os.path.exists(onnx):
+        wrong = (text.strip() if results is None else
+                 reference.check(results, outputs))
+        if wrong:
+            return f"{backend}: {wrong}"
+    if name == "detection":
         return ""
     kinds = {torch.float32: "float", torch.int64: "int64"}
-    options = [f"-model-input={key},{kinds[own.dtype]},{list(own.shape)}"
-               for key, own in zip(names, inputs)]
-    own = count_instructions(path, options)
-    other = count_instructions(onnx, [])
-    if own > MOST_FURTHER * other:
-        return f"{own} instructions, and {other} of the ONNX form"
-    return ""
+    return check_instructions(name, path, folder, [
+        f"-model-input={key},{kinds[own.dtype]},{list(own.shape)}"
+        for key, own in zip(names, inputs)])
