@@ -182,15 +182,24 @@ Finding fuzz::check(const TestCase &test,
   if (llvm::Error error = comparer.start())
     return refuse(configs.front(), single, std::move(error));
   ElementCounts elements;
+  Omissions omissions;
+  std::string omitted;
+  auto omit = [&](const Inexpressible &graph) {
+    omitted = graph.message();
+    ++omissions.programs;
+    for (const std::string &reason : graph.getReasons())
+      ++omissions.reasons[reason];
+  };
   for (const CompileConfig &config : configs) {
     auto describe = [&](size_t run, const Outputs &actual) {
       return comparer.describe(run, actual, config);
     };
     auto actual = runCase(test, config, describe);
-    if (!actual)
-      return refuse(config, "", actual.takeError());
-    if (actual->empty())
+    if (!actual) {
+      if (llvm::Error error = llvm::handleErrors(actual.takeError(), omit))
+        return refuse(config, "", std::move(error));
       continue;
+    }
     std::string difference = comparer.describeAll(*actual, config);
     if (!difference.empty())
       return {Verdict::Differs, config, difference};
@@ -204,12 +213,15 @@ Finding fuzz::check(const TestCase &test,
     }
     elements += comparer.count(config);
   }
-  return {Verdict::Same, {}, "", elements};
+  return {Verdict::Same, {}, omitted, elements, std::move(omissions)};
 }
 
 Finding fuzz::checkInChild(const TestCase &test,
                            llvm::ArrayRef<CompileConfig> configs) {
   constexpr unsigned secondsForOne = 30;
+  // No other text on stderr has it.
+  constexpr llvm::StringLiteral mark = "\x01";
+  std::string omitted;
   for (const CompileConfig &config : configs) {
     ChildResult result = runChild([&] {
       // Of the processor: a busy machine takes its time.
@@ -217,12 +229,17 @@ Finding fuzz::checkInChild(const TestCase &test,
       setrlimit(RLIMIT_CPU, &time);
       limitMemory();
       Finding finding = check(test, config);
-      llvm::errs() << finding.message;
+      llvm::errs() << (finding.verdict == Verdict::Same ? mark : "")
+                   << finding.message;
       return int(finding.verdict);
     });
     if (result.exitCode >= 0 && result.exitCode <= int(Verdict::TooLarge)) {
       if (result.exitCode)
         return {Verdict(result.exitCode), config, result.text};
+      llvm::StringRef message =
+          llvm::StringRef(result.text).rsplit(mark).second;
+      if (!message.empty())
+        omitted = message.str();
       continue;
     }
     std::string how = result.signal
@@ -232,5 +249,5 @@ Finding fuzz::checkInChild(const TestCase &test,
     return {Verdict::Crashed, config,
             how + ": " + llvm::StringRef(result.text).split('\n').first.str()};
   }
-  return {};
+  return {Verdict::Same, {}, omitted};
 }

@@ -9,6 +9,7 @@ namespace glowish::fuzz {
 
 /// What is wrong with a graph.
 enum class Verdict {
+  /// Of what was compared.
   Same,
   /// An output is not what the interpreter computes.
   Differs,
@@ -33,13 +34,23 @@ struct ElementCounts {
   }
 };
 
+/// Programs that were left out, as the dialect of MLIR that they should be
+/// written in cannot express their graphs.
+struct Omissions {
+  uint64_t programs = 0;
+  /// How many of them have each reason (Inexpressible::getReasons).
+  std::map<std::string, uint64_t> reasons;
+};
+
 struct Finding {
   Verdict verdict = Verdict::Same;
   CompileConfig config;
-  /// The output and element, the compiler's message, or the signal.
+  /// The output and element, the compiler's message, or the signal. If the
+  /// verdict is Same, why the graph could not be expressed; else empty.
   std::string message;
   /// If the verdict is Same.
   ElementCounts elements = {};
+  Omissions omissions = {};
 };
 
 /// Ends this process with exit code Verdict::TooLarge when it takes more than

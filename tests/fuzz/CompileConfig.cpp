@@ -363,12 +363,9 @@ runAsMlir(const TestCase &test, const CompileConfig &config) {
         context, /*checks=*/{}, *module));
   std::vector<Outputs> results;
   for (const RunExtents &values : test.getRuns()) {
-    GLOWISH_ASSIGN_OR_RETURN(std::optional<Outputs> outputs,
-                             mlir->run(*module, values));
-    if (!outputs)
-      return std::vector<Outputs>();
+    GLOWISH_ASSIGN_OR_RETURN(Outputs outputs, mlir->run(*module, values));
     GLOWISH_ASSIGN_OR_RETURN(results.emplace_back(),
-                             takeParts(parts, *outputs, values));
+                             takeParts(parts, outputs, values));
   }
   return results;
 }

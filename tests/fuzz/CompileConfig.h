@@ -77,8 +77,8 @@ using Describe = std::function<std::string(size_t run, const Outputs &outputs)>;
 
 /// Compiles \p test once and runs it as its runs say: the outputs of each.
 /// \p describe looks at the outputs after every pass, if they are checked: the
-/// error names the pass and says what it found. Without outputs the program
-/// could not be written in the dialect of MLIR that all are written in.
+/// error names the pass and says what it found. It is Inexpressible where the
+/// dialect of MLIR in which all graphs are written has no form of this one.
 llvm::Expected<std::vector<Outputs>> runCase(const TestCase &test,
                                              const CompileConfig &config,
                                              const Describe &describe);

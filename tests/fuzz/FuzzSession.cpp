@@ -13,29 +13,44 @@ using namespace glowish::fuzz;
 
 /// Checks one graph: "same" or "wrong", the numbers of elements of its outputs
 /// and of those that were compared, of its operators and of those that were
-/// refused, and its features.
+/// refused, and its features; then a line for each reason to leave programs
+/// out, with how many have it.
 static std::string checkSeed(uint64_t seed, const FuzzSession &session) {
   GeneratedCase made = session.generate(seed);
   Finding finding = check(*made.test, pickConfigs(seed, session.options));
   bool isSame = finding.verdict == Verdict::Same && made.complaint.empty();
-  return llvm::formatv("{0} {1} {2} {3} {4} {5}", isSame ? "same" : "wrong",
-                       finding.elements.all, finding.elements.compared,
-                       made.numOperators, made.numRefused,
-                       llvm::join(made.features, " "));
+  std::string text =
+      llvm::formatv("{0} {1} {2} {3} {4} {5} {6}", isSame ? "same" : "wrong",
+                    finding.elements.all, finding.elements.compared,
+                    made.numOperators, made.numRefused,
+                    finding.omissions.programs, llvm::join(made.features, " "));
+  for (const auto &[reason, count] : finding.omissions.reasons)
+    text += llvm::formatv("\n{0} {1}", count, reason);
+  return text;
 }
 
 /// Adds what checkSeed says; returns whether nothing is wrong.
 static bool addReport(FuzzSessionResult &result, llvm::StringRef text) {
-  llvm::SmallVector<llvm::StringRef> words(llvm::split(text, ' '));
-  uint64_t counts[4];
+  auto [head, reasons] = text.split('\n');
+  llvm::SmallVector<llvm::StringRef> words(llvm::split(head, ' '));
+  uint64_t counts[5];
   for (auto [i, count] : llvm::enumerate(counts))
     words[i + 1].getAsInteger(10, count);
   result.elements += {counts[0], counts[1]};
   result.numOperators += counts[2];
   result.numRefused += counts[3];
-  for (llvm::StringRef feature : llvm::drop_begin(words, 5))
+  result.omissions.programs += counts[4];
+  for (llvm::StringRef feature : llvm::drop_begin(words, 6))
     if (!feature.empty())
       ++result.graphsWith[feature.str()];
+  while (!reasons.empty()) {
+    auto [line, rest] = reasons.split('\n');
+    auto [number, reason] = line.split(' ');
+    uint64_t count = 0;
+    number.getAsInteger(10, count);
+    result.omissions.reasons[reason.str()] += count;
+    reasons = rest;
+  }
   return words[0] == "same";
 }
 

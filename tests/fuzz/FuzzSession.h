@@ -41,6 +41,7 @@ struct FuzzSessionResult {
   std::map<std::string, uint64_t> graphsWith;
   /// Of the graphs that nothing is wrong with.
   ElementCounts elements;
+  Omissions omissions;
   /// GeneratedCase, of all graphs but those that crash.
   uint64_t numOperators = 0, numRefused = 0;
 };

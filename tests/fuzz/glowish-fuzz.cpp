@@ -157,7 +157,8 @@ static llvm::Expected<int> runFiles() {
     GLOWISH_ASSIGN_OR_RETURN(auto test, readCase(path));
     Finding finding = checkInChild(*test, getAllConfigs());
     if (finding.verdict == Verdict::Same) {
-      llvm::outs() << path << ": same\n";
+      llvm::outs() << path << (finding.message.empty() ? ": same" : ": ")
+                   << finding.message << "\n";
       continue;
     }
     printFinding(path, finding);
@@ -223,6 +224,32 @@ static void printRefused(const FuzzSessionResult &result) {
                << " models\n";
 }
 
+/// Prints which programs were left out and why, the most frequent reasons
+/// first, and returns whether enough are left: a dialect without any form would
+/// differ nowhere.
+static bool checkOmissions(const FuzzSessionResult &result) {
+  constexpr uint64_t mostPercent = 60, fewPrograms = 100;
+  const Omissions &omissions = result.omissions;
+  if (omissions.programs == 0)
+    return true;
+  uint64_t all = graphCount * numCompiled;
+  bool isEnough =
+      omissions.programs * 100 <= all * mostPercent || all < fewPrograms;
+  llvm::outs() << omissions.programs << " of " << all
+               << " programs left out, which cannot be expressed";
+  if (!isEnough)
+    llvm::outs() << "; accepted: " << mostPercent << "% or less";
+  llvm::outs() << "\n";
+  std::vector<std::pair<std::string, uint64_t>> reasons(
+      omissions.reasons.begin(), omissions.reasons.end());
+  llvm::stable_sort(reasons, [](const auto &a, const auto &b) {
+    return a.second > b.second;
+  });
+  for (const auto &[reason, count] : reasons)
+    llvm::outs() << llvm::formatv("{0,8} {1}\n", count, reason);
+  return isEnough;
+}
+
 /// Whether what -on names can be used.
 static llvm::Expected<bool> chooseMachine() {
   if (machine.empty())
@@ -273,7 +300,8 @@ static llvm::Expected<int> runAll() {
   if (coverage)
     printCoverage(llvm::outs(), result.graphsWith, getKindNames());
   printRefused(result);
-  bool isEnough = checkShare(result);
+  bool isEnough = checkOmissions(result);
+  isEnough &= checkShare(result);
   llvm::outs() << graphCount << " graphs, " << result.wrongSeeds.size()
                << " differences\n";
   return result.wrongSeeds.empty() && isEnough ? ExitCode::success

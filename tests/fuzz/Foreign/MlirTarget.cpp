@@ -5,6 +5,7 @@
 #include "glowish/Support/File.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Regex.h"
 
 using namespace glowish;
 using namespace glowish::fuzz;
@@ -65,16 +66,28 @@ static llvm::Expected<Outputs> readOutputs(const MlirSignature &signature,
   return outputs;
 }
 
-llvm::Expected<std::optional<Outputs>>
-MlirTarget::run(const Module &module, const RunExtents &values) const {
+char Inexpressible::ID = 0;
+
+std::set<std::string> Inexpressible::getReasons() const {
+  // Names are not of interest, which are quoted.
+  static const llvm::Regex refusal("' \\(([A-Za-z0-9]+)\\)(: [^;]+)");
+  std::set<std::string> reasons;
+  llvm::SmallVector<llvm::StringRef> groups;
+  for (llvm::StringRef rest = text; refusal.match(rest, &groups);
+       rest = rest.drop_front(groups[0].end() - rest.begin()))
+    reasons.insert((groups[1] + groups[2]).str());
+  return reasons;
+}
+
+llvm::Expected<Outputs> MlirTarget::run(const Module &module,
+                                        const RunExtents &values) const {
   GLOWISH_ASSIGN_OR_RETURN(auto own, TemporaryFolder::create());
   std::string text;
   llvm::raw_string_ostream os(text);
   if (llvm::Error error = writeMlir(module, dialect, os)) {
     if (dialect == MlirDialect::Linalg)
       return std::move(error);
-    llvm::consumeError(std::move(error));
-    return std::nullopt;
+    return llvm::make_error<Inexpressible>(llvm::toString(std::move(error)));
   }
   MlirSignature signature = getMlirSignature(module);
   GLOWISH_RETURN_IF_ERROR(writeFile(own->getFile("module.mlir"), text));

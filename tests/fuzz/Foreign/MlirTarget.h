@@ -6,8 +6,29 @@
 #include "../RunValues.h"
 #include "TemporaryFolder.h"
 #include "glowish/Exporter/MLIR.h"
+#include <set>
 
 namespace glowish::fuzz {
+
+/// A graph that a dialect of MLIR cannot express.
+class Inexpressible : public llvm::ErrorInfo<Inexpressible> {
+public:
+  static char ID;
+
+  explicit Inexpressible(std::string text) : text(std::move(text)) {}
+
+  /// "Scatter: tosa has no form of it", one for each kind of nodes and reason.
+  std::set<std::string> getReasons() const;
+
+  void log(llvm::raw_ostream &os) const override { os << text; }
+  std::error_code convertToErrorCode() const override {
+    return llvm::inconvertibleErrorCode();
+  }
+
+private:
+  /// That of writeMlir().
+  std::string text;
+};
 
 /// Writes graphs in a dialect and runs them with LLVM's tools
 /// (tests/mlir/run_mlir.py).
@@ -20,10 +41,11 @@ public:
   static bool isName(llvm::StringRef name) { return name.starts_with("mlir-"); }
 
   MlirDialect getDialect() const { return dialect; }
-  /// The outputs of \p module, whose nodes have forms, in a run that states
-  /// \p values; null where the dialect has no such operation.
-  llvm::Expected<std::optional<Outputs>> run(const Module &module,
-                                             const RunExtents &values) const;
+  /// The outputs of \p module in a run that states \p values. The error is
+  /// Inexpressible where the dialect has no such operation, but for linalg,
+  /// which has all.
+  llvm::Expected<Outputs> run(const Module &module,
+                              const RunExtents &values) const;
 
 private:
   MlirTarget(MlirDialect dialect, std::unique_ptr<TemporaryFolder> folder)
