@@ -72,6 +72,33 @@ function "main" {
   }
 }
 
+// LLVM 19's tosa-to-scf fails for a cond_if in a cond_if.
+TEST(ExporterMlir, TosaSelectsInsideOfBranches) {
+  constexpr const char *graph = R"(
+module "m"
+placeholder %c : bool<> input "c"
+placeholder %x : float<2x3> input "x"
+placeholder %y : float<2x3> output "y"
+function "main" {
+  %outer = If(%c, %c, %x) {thenBody = body "a" (%d : bool<>, %p : float<2x3>) -> (%r : float<2x3>) {
+    %inner = If(%d, %p) {thenBody = body "b" (%q : float<2x3>) -> (%s : float<2x3>) {
+      %n = Neg(%q) : float<2x3>
+      Save(%n, %s)
+    }, elseBody = body "c" (%t : float<2x3>) -> (%u : float<2x3>) {
+      Save(%t, %u)
+    }} : float<2x3>
+    Save(%inner, %r)
+  }, elseBody = body "d" (%e : bool<>, %v : float<2x3>) -> (%w : float<2x3>) {
+    Save(%v, %w)
+  }} : float<2x3>
+  Save(%outer, %y)
+}
+)";
+  std::string text = write(graph, MlirDialect::Tosa);
+  EXPECT_EQ(llvm::StringRef(text).count("tosa.cond_if"), 1u) << text;
+  EXPECT_EQ(llvm::StringRef(text).count("tosa.select"), 1u) << text;
+}
+
 TEST(ExporterMlir, NamesAreQuoted) {
   std::string text = write(R"(
 module "m"

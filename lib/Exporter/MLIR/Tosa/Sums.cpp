@@ -163,26 +163,51 @@ MlirValue TosaWriter::pool(llvm::StringRef mode, const MlirValue &x,
 
 //===- Branches -----------------------------------------------------------===//
 
-static void writeTosaIf(TosaWriter &w, const IfNode &node) {
+MlirValues TosaWriter::writeBranches(const IfNode &node,
+                                     const MlirValue &condition,
+                                     const MlirValues &captures) {
+  auto writeBranch = [&](const std::shared_ptr<Body> &body) {
+    indent();
+    MlirValues results = writeBody(getFunction(body), captures);
+    line("tosa.yield " + formatOperands(results));
+    outdent();
+  };
+  MlirValues results =
+      beginOp(node.getTypes(), "tosa.cond_if " + condition.name + " -> (" +
+                                   getTensorTypes(node.getTypes()) + ") {");
+  isInBranch = true;
+  writeBranch(node.getThenBody());
+  line("} else {");
+  writeBranch(node.getElseBody());
+  isInBranch = false;
+  line("}");
+  return results;
+}
+
+/// Computes both branches and selects: LLVM 19's tosa-to-scf converts no
+/// cond_if inside of another one.
+MlirValues TosaWriter::selectBranch(const IfNode &node,
+                                    const MlirValue &condition,
+                                    const MlirValues &captures) {
+  MlirValues thens = writeBody(getFunction(node.getThenBody()), captures);
+  MlirValues elses = writeBody(getFunction(node.getElseBody()), captures);
+  MlirValues results;
+  for (auto [ours, theirs] : llvm::zip_equal(thens, elses)) {
+    Dims ones(size_t(ours.type.getRank()), 1);
+    results.push_back(tosaOp(
+        "tosa.select", {reshape(condition, ones), ours, theirs}, ours.type));
+  }
+  return results;
+}
+
+void TosaWriter::writeIf(const IfNode &node) {
   MlirValues captures;
   for (NodeValue capture : node.getCaptures())
-    captures.push_back(w.get(capture));
-  auto writeBranch = [&](const std::shared_ptr<Body> &body) {
-    MlirValues results = w.writeBody(getFunction(body), captures);
-    w.line("tosa.yield " + formatOperands(results));
-  };
-  MlirValue condition = w.reshape(w.get(node.getCondition()), {});
-  MlirValues results =
-      w.beginOp(node.getTypes(), "tosa.cond_if " + condition.name + " -> (" +
-                                     getTensorTypes(node.getTypes()) + ") {");
-  w.indent();
-  writeBranch(node.getThenBody());
-  w.outdent();
-  w.line("} else {");
-  w.indent();
-  writeBranch(node.getElseBody());
-  w.outdent();
-  w.line("}");
-  w.setResults(node, results);
+    captures.push_back(get(capture));
+  MlirValue condition = reshape(get(node.getCondition()), {});
+  setResults(node, isInBranch ? selectBranch(node, condition, captures)
+                              : writeBranches(node, condition, captures));
 }
+
+static void writeTosaIf(TosaWriter &w, const IfNode &node) { w.writeIf(node); }
 static const MlirForm tosaIfForm(NodeKind::If, writeTosaIf);

@@ -59,6 +59,8 @@ public:
   MlirValue tosaOp(llvm::StringRef operation,
                    llvm::ArrayRef<MlirValue> operands, const Type &type,
                    const llvm::Twine &attributes = "");
+  /// Writes a cond_if; inside of another one, both branches and a selection.
+  void writeIf(const IfNode &node);
 
 private:
   MlirScalar elementOp(llvm::StringRef operation,
@@ -78,6 +80,13 @@ private:
                              const Type &type, const llvm::Twine &attributes);
   MlirValue convolveGroups(const MlirConvolution &convolution,
                            const Type &type);
+  MlirValues writeBranches(const IfNode &node, const MlirValue &condition,
+                           const MlirValues &captures);
+  MlirValues selectBranch(const IfNode &node, const MlirValue &condition,
+                          const MlirValues &captures);
+
+  /// Whether nodes are written into a region of a cond_if.
+  bool isInBranch = false;
 };
 
 /// "array<i64: 1, 2>".
