@@ -30,6 +30,9 @@ std::string glowish::formatTosaAxis(int64_t axis) {
 MlirValue TosaWriter::mapElements(ElemKind kind, DimsRef shape,
                                   llvm::ArrayRef<MlirValue> operands,
                                   ScalarFunction function) {
+  // tosa-to-linalg makes an extent of 1 of 0 where an operand broadcasts.
+  if (Type type(kind, shape); type.getNumElements() == 0)
+    return splat(type, 0);
   std::vector<MlirScalar> elements;
   for (const MlirValue &operand : operands) {
     Dims own(shape.size() - operand.getRank(), 1);
