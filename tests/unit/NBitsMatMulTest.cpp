@@ -89,16 +89,19 @@ TEST(NBitsMatMul, AgreesWithInterpreter) {
       {{3, 4}, 0, 32},      {{5, 1, 24}, 20, 7}, {{1, 256}, 1, 32},
       {{1, 13}, 9, 13},     {{1, 46}, 17, 24},
   };
+  // Each case and kind has an epilogue with zero points or without.
   unsigned number = 0;
-  for (const Case &c : cases)
-    for (ElemKind weights : kinds)
-      for (bool hasZeros : {false, true})
-        for (bool hasEpilogue : {false, true})
-          compare("case " + std::to_string(number++), [&](Function &f,
-                                                          Module &m) {
-            NodeValue x = build(c, weights, hasZeros, ElemKind::Float, f, m);
-            return hasEpilogue ? addEpilogue(x, f, m) : x;
-          });
+  for (size_t i = 0; i < std::size(cases); ++i)
+    for (size_t kind = 0; kind < std::size(kinds); ++kind)
+      for (bool hasZeros : {false, true}) {
+        bool hasEpilogue = (i + kind + hasZeros) % 2;
+        compare(
+            "case " + std::to_string(number++), [&](Function &f, Module &m) {
+              NodeValue x =
+                  build(cases[i], kinds[kind], hasZeros, ElemKind::Float, f, m);
+              return hasEpilogue ? addEpilogue(x, f, m) : x;
+            });
+      }
 }
 
 /// More rows than a tile has, whose weights are unpacked in pieces: blocks that
