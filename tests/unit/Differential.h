@@ -7,6 +7,7 @@
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Driver/Compilation.h"
 #include "glowish/Driver/Session.h"
+#include "glowish/IR/IRText.h"
 #include "glowish/Support/Random.h"
 #include "gtest/gtest.h"
 
@@ -54,6 +55,15 @@ inline llvm::Expected<PlannedProgram> compileFor(Backend &backend,
   options.tuner = tuner;
   options.verifyEach = true;
   return Compilation(backend, options).compile(buildModule(build));
+}
+
+/// The instructions of \p build's program for \p backend as text: what the code
+/// follows from on one target.
+inline std::string printProgram(Backend &backend, const BuildFn &build) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printIR(os, llvm::cantFail(compileFor(backend, build)).getIR(), nullptr);
+  return text;
 }
 
 /// How many instructions called \p name \p build's code for \p backend has.
