@@ -9,8 +9,9 @@
 namespace glowish {
 
 /// This machine with all that it has, and on x86-64 each of the architecture's
-/// levels that it reaches.
-inline std::vector<TargetOptions> getLevels() {
+/// levels that it reaches. Without \p sharesWeights once each: what has no
+/// weights has the same code whatever levels share them.
+inline std::vector<TargetOptions> getLevels(bool sharesWeights = true) {
   std::vector<TargetOptions> targets(1);
   std::string triple = llvm::sys::getProcessTriple();
   if (llvm::Triple(triple).getArch() != llvm::Triple::x86_64)
@@ -21,6 +22,8 @@ inline std::vector<TargetOptions> getLevels() {
         names, [&](llvm::StringRef name) { return features.lookup(name); });
   };
   auto add = [&](const char *cpu, const char *onlyLevel = "") {
+    if (*onlyLevel && !sharesWeights)
+      return;
     TargetOptions &target = targets.emplace_back();
     target.triple = triple;
     target.cpu = cpu;

@@ -141,7 +141,7 @@ void check(const Case<T, Wide> &test, const std::vector<T> &values) {
   for (T x : values)
     expected.push_back(test.reference(Wide(x)));
   ElemKind kind = std::is_same_v<T, float> ? ElemKind::Float : ElemKind::Double;
-  for (const TargetOptions &target : getLevels()) {
+  for (const TargetOptions &target : getLevels(/*sharesWeights=*/false)) {
     Program program(target, kind, test.build);
     std::vector<T> actual = program.run<T, T>(values);
     double worst = 0;
@@ -273,7 +273,7 @@ TEST(VectorMath, Pow) {
     };
     // The optimizer makes x * x * x of a cube, which is rounded twice.
     double most = exponent == 3 ? 1.51 : 0.52;
-    for (const TargetOptions &target : getLevels()) {
+    for (const TargetOptions &target : getLevels(/*sharesWeights=*/false)) {
       Program program(target, ElemKind::Float, build);
       std::vector<float> actual = program.run<float, float>(values);
       for (size_t i = 0; i < values.size(); ++i) {
@@ -301,7 +301,7 @@ TEST(VectorMath, HalfPrecisions) {
       return f.create<CastNode>("c", x, to)->getResult();
     };
   };
-  for (const TargetOptions &target : getLevels()) {
+  for (const TargetOptions &target : getLevels(/*sharesWeights=*/false)) {
     Program widen(target, ElemKind::Float16, cast(ElemKind::Float));
     std::vector<float> wide = widen.run<uint16_t, float>(halves);
     for (unsigned bits = 0; bits < 0x10000; ++bits) {
