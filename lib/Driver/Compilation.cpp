@@ -101,8 +101,8 @@ Compilation::takeModule(llvm::Expected<std::unique_ptr<Module>> loaded,
 /// Reads \p path; the extension of its name states the format.
 static llvm::Expected<std::unique_ptr<Module>>
 importFile(llvm::StringRef path, const ImportOptions &options) {
-  return path.ends_with(".graph") ? readModule(path)
-                                  : getModelFormat(path).import(path, options);
+  return isTextForm(path) ? readModule(path)
+                          : getModelFormat(path).import(path, options);
 }
 
 llvm::Expected<ModelGraph> Compilation::import(llvm::StringRef path,
@@ -580,15 +580,23 @@ llvm::Error glowish::selectFunction(Module &module, llvm::StringRef name) {
 
 //===- Text forms on disk -------------------------------------------------===//
 
-/// The bytes of PATH and, where it exists, of PATH.weights.
+std::vector<std::string> glowish::listTextFiles(llvm::StringRef path) {
+  std::vector<std::string> files = {path.str()};
+  std::string sidePath = (path + ".weights").str();
+  if (llvm::sys::fs::exists(sidePath))
+    files.push_back(std::move(sidePath));
+  return files;
+}
+
+/// The bytes of the files of \p path; null in place of one that is not there.
 static llvm::Expected<std::pair<std::unique_ptr<llvm::MemoryBuffer>,
                                 std::shared_ptr<llvm::MemoryBuffer>>>
 readText(llvm::StringRef path) {
-  GLOWISH_ASSIGN_OR_RETURN(auto text, readFile(path));
+  std::vector<std::string> files = listTextFiles(path);
+  GLOWISH_ASSIGN_OR_RETURN(auto text, readFile(files[0]));
   std::shared_ptr<llvm::MemoryBuffer> sideFile;
-  std::string sidePath = (path + ".weights").str();
-  if (llvm::sys::fs::exists(sidePath)) {
-    GLOWISH_ASSIGN_OR_RETURN(sideFile, readFile(sidePath));
+  if (files.size() > 1) {
+    GLOWISH_ASSIGN_OR_RETURN(sideFile, readFile(files[1]));
   }
   return std::make_pair(std::move(text), sideFile);
 }

@@ -136,7 +136,7 @@ llvm::Error ModelVariants::open(llvm::StringRef modelPath,
         "each program; accepted with values of their own in the "
         "range of a symbol: those in mutableWeight");
   if (hasSymbols()) {
-    bool isText = modelPath.ends_with(".graph");
+    bool isText = isTextForm(modelPath);
     const ModelFormat &format = getModelFormat(modelPath);
     if (isText || !format.hasVariants)
       return makeError("'{0}': several values of '{1}' need an ONNX model; a "

@@ -218,6 +218,12 @@ private:
 /// the functions.
 llvm::Error selectFunction(Module &module, llvm::StringRef name);
 
+/// Whether \p path is a module in the text form, by its name.
+inline bool isTextForm(llvm::StringRef path) {
+  return path.ends_with(".graph");
+}
+/// The files of a text form: \p path, and PATH.weights if that exists.
+std::vector<std::string> listTextFiles(llvm::StringRef path);
 /// Reads a module in the text form; its side file is PATH.weights, if that
 /// exists.
 llvm::Expected<std::unique_ptr<Module>> readModule(llvm::StringRef path);

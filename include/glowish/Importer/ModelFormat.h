@@ -22,6 +22,11 @@ struct ModelFormat {
   /// Whether symbols may also have several values or ranges, so that there are
   /// several programs of a model, and outputs become states by their names.
   bool hasVariants = false;
+  /// The files that import() would read, \p path among them: what it makes
+  /// depends on their contents and the options alone. Null where that is
+  /// \p path alone.
+  llvm::Expected<std::vector<std::string>> (*listFiles)(
+      llvm::StringRef path, const ImportOptions &options) = nullptr;
 };
 
 /// Registers a format, in the file of its importer, as a static object.
@@ -32,6 +37,10 @@ public:
 
 /// The format of \p path, which is no text form (.graph).
 const ModelFormat &getModelFormat(llvm::StringRef path);
+
+/// ModelFormat::listFiles of the format of \p path.
+llvm::Expected<std::vector<std::string>>
+listModelFiles(llvm::StringRef path, const ImportOptions &options);
 
 } // namespace glowish
 

@@ -437,6 +437,12 @@ glowish::importCaffe2File(llvm::StringRef path, const ImportOptions &options) {
   return importNets(nets, files, path, options);
 }
 
+static llvm::Expected<std::vector<std::string>>
+listCaffe2Files(llvm::StringRef path, const ImportOptions &options) {
+  return findCaffe2Files(path, options.secondFile);
+}
+
 static const ModelFormatRegistration format({.name = "Caffe2",
                                              .isPath = isCaffe2Path,
-                                             .import = importCaffe2File});
+                                             .import = importCaffe2File,
+                                             .listFiles = listCaffe2Files});

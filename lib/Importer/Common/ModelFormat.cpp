@@ -26,3 +26,11 @@ const ModelFormat &glowish::getModelFormat(llvm::StringRef path) {
   assert(fallback && "one format is that of all other files");
   return *fallback;
 }
+
+llvm::Expected<std::vector<std::string>>
+glowish::listModelFiles(llvm::StringRef path, const ImportOptions &options) {
+  const ModelFormat &format = getModelFormat(path);
+  if (format.listFiles)
+    return format.listFiles(path, options);
+  return std::vector<std::string>{path.str()};
+}

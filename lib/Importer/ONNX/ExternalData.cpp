@@ -52,8 +52,9 @@ static bool isInside(llvm::StringRef path, llvm::StringRef folder) {
          (folder.ends_with("/") || path.starts_with("/"));
 }
 
-llvm::Expected<ExternalData::File>
-ExternalData::open(llvm::StringRef location) {
+/// The real path of \p location.
+llvm::Expected<std::string>
+ExternalData::findFile(llvm::StringRef location) const {
   namespace path = llvm::sys::path;
   if (folder.empty())
     return makeError("external data {0} need the model to be a file",
@@ -70,14 +71,60 @@ ExternalData::open(llvm::StringRef location) {
       !isInside(real, realFolder))
     return makeError("external data {0} cannot be found in the model's folder",
                      quote(location));
-  File &file = files[real.str().str()];
-  if (file)
-    return file;
   // Reading a pipe might never end.
   if (!fs::is_regular_file(real))
     return makeError("external data {0} are not a plain file", quote(location));
-  GLOWISH_ASSIGN_OR_RETURN(file, readFile(real));
+  return real.str().str();
+}
+
+llvm::Expected<ExternalData::File>
+ExternalData::open(llvm::StringRef location) {
+  GLOWISH_ASSIGN_OR_RETURN(std::string real, findFile(location));
+  File &file = files[real];
+  if (!file) {
+    GLOWISH_ASSIGN_OR_RETURN(file, readFile(real));
+  }
   return file;
+}
+
+/// Adds the files of the tensors in \p message to \p paths, by location.
+llvm::Error
+ExternalData::addFiles(const google::protobuf::Message &message,
+                       std::map<std::string, std::string> &paths) const {
+  if (message.GetDescriptor() == onnx::TensorProto::descriptor()) {
+    const auto &tensor = static_cast<const onnx::TensorProto &>(message);
+    for (const auto &entry : tensor.external_data())
+      if (entry.key() == "location") {
+        GLOWISH_ASSIGN_OR_RETURN(paths[entry.value()], findFile(entry.value()));
+      }
+    return llvm::Error::success();
+  }
+  const google::protobuf::Reflection &reflection = *message.GetReflection();
+  std::vector<const google::protobuf::FieldDescriptor *> fields;
+  reflection.ListFields(message, &fields);
+  for (const auto *field : fields) {
+    if (field->cpp_type() != field->CPPTYPE_MESSAGE)
+      continue;
+    if (!field->is_repeated()) {
+      GLOWISH_RETURN_IF_ERROR(
+          addFiles(reflection.GetMessage(message, field), paths));
+      continue;
+    }
+    for (int i = 0; i < reflection.FieldSize(message, field); ++i)
+      GLOWISH_RETURN_IF_ERROR(
+          addFiles(reflection.GetRepeatedMessage(message, field, i), paths));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::vector<std::string>>
+ExternalData::listFiles(const google::protobuf::Message &message) const {
+  std::map<std::string, std::string> paths;
+  GLOWISH_RETURN_IF_ERROR(addFiles(message, paths));
+  std::vector<std::string> files;
+  for (const auto &[location, real] : paths)
+    files.push_back(real);
+  return files;
 }
 
 /// Whether \p bytes can be used as elements of \p kind in place: they must be

@@ -25,9 +25,17 @@ public:
   llvm::Expected<std::shared_ptr<const Tensor>>
   read(const onnx::TensorProto &proto, const Type &type);
 
+  /// Returns the real paths of the files that tensors anywhere in \p message
+  /// name, one for each location, sorted by these. An error is one of read().
+  llvm::Expected<std::vector<std::string>>
+  listFiles(const google::protobuf::Message &message) const;
+
 private:
   using File = std::shared_ptr<llvm::MemoryBuffer>;
+  llvm::Expected<std::string> findFile(llvm::StringRef location) const;
   llvm::Expected<File> open(llvm::StringRef location);
+  llvm::Error addFiles(const google::protobuf::Message &message,
+                       std::map<std::string, std::string> &paths) const;
 
   std::string folder;
   /// By real paths.

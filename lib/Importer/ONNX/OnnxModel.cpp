@@ -1,6 +1,7 @@
 //===- OnnxModel.cpp - ONNX models for repeated import --------------------===//
 
 #include "glowish/Importer/OnnxModel.h"
+#include "ONNX/ExternalData.h"
 #include "ONNX/FlexAttention.h"
 #include "ONNX/Functions.h"
 #include "ONNX/GraphImporter.h"
@@ -147,8 +148,28 @@ glowish::importOnnx(llvm::ArrayRef<uint8_t> bytes, llvm::StringRef name,
   return model.importLast(options);
 }
 
+static llvm::Expected<std::vector<std::string>>
+listOnnxFiles(llvm::StringRef path, const ImportOptions &) {
+  GLOWISH_ASSIGN_OR_RETURN(auto buffer, readFile(path));
+  std::vector<std::string> files = {path.str()};
+  // Without the key that states a location there are no external data, and the
+  // model need not be parsed.
+  if (!buffer->getBuffer().contains("location"))
+    return files;
+  llvm::Expected<onnx::ModelProto> proto = parseModelProto(buffer->getBuffer());
+  if (!proto)
+    return proto.takeError();
+  llvm::StringRef folder = llvm::sys::path::parent_path(path);
+  ExternalData data(folder.empty() ? "." : folder);
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> external,
+                           data.listFiles(*proto));
+  llvm::append_range(files, external);
+  return files;
+}
+
 static const ModelFormatRegistration format({.name = "ONNX",
                                              .isPath = nullptr,
                                              .import = importOnnxFile,
                                              .hasSymbols = true,
-                                             .hasVariants = true});
+                                             .hasVariants = true,
+                                             .listFiles = listOnnxFiles});

@@ -13,14 +13,14 @@ using namespace glowish::torchscript;
 static constexpr llvm::StringLiteral fileName("libglowish-torch.so"),
     variable("GLOWISH_TORCH_READER");
 
-/// The reader's path: that which the environment states, or beside the library
-/// that this function is in.
-static std::string getPath() {
+/// That which the environment states, or beside the library that this function
+/// is in.
+std::string glowish::getTorchReaderPath() {
   if (auto stated = llvm::sys::Process::GetEnv(variable);
       stated && !stated->empty())
     return *stated;
   Dl_info info;
-  if (!dladdr(reinterpret_cast<const void *>(&getPath), &info) ||
+  if (!dladdr(reinterpret_cast<const void *>(&getTorchReaderPath), &info) ||
       !info.dli_fname)
     return fileName.str();
   llvm::SmallString<128> path(info.dli_fname);
@@ -41,7 +41,7 @@ struct Reader {
 } // namespace
 
 static Reader loadReader() {
-  std::string path = getPath();
+  std::string path = getTorchReaderPath();
   if (!llvm::sys::fs::exists(path))
     return {
         .reason = llvm::formatv(

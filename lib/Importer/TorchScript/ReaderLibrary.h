@@ -15,6 +15,8 @@ namespace glowish {
 /// names, or the one beside this library.
 llvm::Expected<std::shared_ptr<const torchscript::Program>>
 readTorchProgram(llvm::StringRef path, const std::vector<std::string> &schemas);
+/// The path of that library, which need not exist.
+std::string getTorchReaderPath();
 
 } // namespace glowish
 
