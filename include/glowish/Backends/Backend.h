@@ -4,6 +4,7 @@
 #define GLOWISH_BACKENDS_BACKEND_H
 
 #include "glowish/Backends/Bundle.h"
+#include "glowish/Backends/CodeSerializer.h"
 #include "glowish/Backends/InstrClock.h"
 #include "glowish/IR/AccessEstimate.h"
 #include "glowish/IR/Cost.h"
@@ -95,6 +96,12 @@ public:
   /// Writes bundles of what this back end, which outlives the result, has
   /// prepared; null where it writes none.
   virtual std::unique_ptr<BundleWriter> createBundleWriter() { return nullptr; }
+
+  /// Compiles to bytes what this back end, which outlives the result, has
+  /// prepared; null where programs can't be kept.
+  virtual std::unique_ptr<CodeSerializer> createCodeSerializer() {
+    return nullptr;
+  }
 
 protected:
   /// prepare() of \p function alone.

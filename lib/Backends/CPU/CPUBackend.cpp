@@ -453,19 +453,26 @@ CPUBackend::emitObject(llvm::Module &module,
   return object;
 }
 
-llvm::Expected<std::unique_ptr<Executable>>
-CPUBackend::compile(const IRFunction &function, const MemoryPlan &plan,
-                    InstrClock *clock) {
+llvm::Expected<llvm::SmallVector<char, 0>>
+CPUBackend::emitLocalObject(const IRFunction &function, const MemoryPlan &plan,
+                            bool isTimed) {
   llvm::LLVMContext context;
   GLOWISH_RETURN_IF_ERROR(checkExternalFunctions(function));
   // An Executable is given one arena.
   MemoryPlan ofOneArena = plan;
   ofOneArena.arenaRegions.clear();
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module,
-                           emitModule(context, function, ofOneArena,
-                                      jitEntryName,
-                                      /*isTimed=*/clock != nullptr));
-  GLOWISH_ASSIGN_OR_RETURN(auto object, emitObject(*module));
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::unique_ptr<llvm::Module> module,
+      emitModule(context, function, ofOneArena, jitEntryName, isTimed));
+  return emitObject(*module);
+}
+
+llvm::Expected<std::unique_ptr<Executable>>
+CPUBackend::compile(const IRFunction &function, const MemoryPlan &plan,
+                    InstrClock *clock) {
+  GLOWISH_ASSIGN_OR_RETURN(
+      auto object,
+      emitLocalObject(function, plan, /*isTimed=*/clock != nullptr));
   glowish_set_num_threads(int(getTarget().numThreads));
   return loadObject(object, clock);
 }

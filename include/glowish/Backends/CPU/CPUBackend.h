@@ -105,6 +105,7 @@ public:
   compile(const IRFunction &function, const MemoryPlan &plan,
           InstrClock *clock) override;
   std::unique_ptr<BundleWriter> createBundleWriter() override;
+  std::unique_ptr<CodeSerializer> createCodeSerializer() override;
 
   /// An LLVM module with the entry
   ///   int entryName(const uint8_t *constants, uint8_t *mutables,
@@ -131,6 +132,10 @@ public:
   llvm::Expected<llvm::SmallVector<char, 0>>
   emitObject(llvm::Module &module,
              llvm::SmallVectorImpl<char> *assembly = nullptr);
+  /// The object that compile() loads, with an entry for one arena.
+  llvm::Expected<llvm::SmallVector<char, 0>>
+  emitLocalObject(const IRFunction &function, const MemoryPlan &plan,
+                  bool isTimed = false);
 
   /// Whether this machine runs code for the target, or of several levels for
   /// the lowest: the error names the target or an instruction set extension
@@ -140,6 +145,7 @@ public:
   const TargetOptions &getOptions() const { return options; }
   /// The choices that were measured; null without a tuning file.
   TuningRecord *getTuning() { return tuning.get(); }
+  const TuningRecord *getTuning() const { return tuning.get(); }
   /// The convolutions and matmuls of \p function, without its bodies, for
   /// which there is no such choice.
   std::set<TuningKey> findUntuned(const IRFunction &function) const;

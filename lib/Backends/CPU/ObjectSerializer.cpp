@@ -1,0 +1,69 @@
+//===- ObjectSerializer.cpp - Programs as objects -------------------------===//
+
+#include "Bundle/glowish_threads.h"
+#include "JIT.h"
+#include "Tuning/TuningRecord.h"
+#include "glowish/Backends/CPU/CPUBackend.h"
+#include "glowish/Support/Error.h"
+
+using namespace glowish;
+
+namespace glowish {
+
+static void addToKey(KeyHasher &key, const TestingOptions &options) {
+  const auto &[onlyLevel, choiceRank, compilesQuickly] = options;
+  key.addAll(onlyLevel, choiceRank, compilesQuickly);
+}
+
+static void addToKey(KeyHasher &key, const TargetOptions &options) {
+  // The tuning file's contents are added, not its name.
+  const auto &[triple, architecture, cpu, attributes, abi, floatABI,
+               relocationModel, codeModel, numThreads, winograd, isReproducible,
+               tuningFile, tune, dumpsLLVM, dumpsAssembly, testing] = options;
+  key.addAll(triple, architecture, cpu, attributes, abi, floatABI,
+             relocationModel, codeModel, numThreads, winograd, isReproducible,
+             testing);
+  // What is measured is written to the file, and what is printed must be made.
+  if (tune || dumpsLLVM || dumpsAssembly)
+    key.refuse();
+}
+
+} // namespace glowish
+
+namespace {
+
+/// Code is the object that the JIT loads.
+class ObjectSerializer final : public CodeSerializer {
+public:
+  explicit ObjectSerializer(CPUBackend &backend) : backend(backend) {}
+
+  void addToKey(KeyHasher &key) const override {
+    glowish::addToKey(key, backend.getOptions());
+    // What stands for this machine in the options.
+    const llvm::TargetMachine &machine = backend.getTargetMachine();
+    key.addAll(machine.getTargetTriple().str(), machine.getTargetCPU(),
+               machine.getTargetFeatureString());
+    const TuningRecord *tuning = backend.getTuning();
+    key.add(tuning ? tuning->str() : std::string());
+  }
+
+  llvm::Expected<llvm::SmallVector<char, 0>>
+  serialize(const IRFunction &function, const MemoryPlan &plan) override {
+    return backend.emitLocalObject(function, plan);
+  }
+
+  llvm::Expected<std::unique_ptr<Executable>>
+  load(llvm::ArrayRef<char> code) override {
+    glowish_set_num_threads(int(backend.getTarget().numThreads));
+    return loadObject(code);
+  }
+
+private:
+  CPUBackend &backend;
+};
+
+} // namespace
+
+std::unique_ptr<CodeSerializer> CPUBackend::createCodeSerializer() {
+  return std::make_unique<ObjectSerializer>(*this);
+}
