@@ -2,6 +2,7 @@
 
 #include "glowish/Driver/Session.h"
 #include "glowish/Base/CopyCorner.h"
+#include "glowish/Driver/RunnableProgram.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cstdlib>
 #include <set>
@@ -22,9 +23,7 @@ static void fillUnspecified(Tensor &tensor) {
   std::fill_n(bytes, tensor.getSizeInBytes(), uint8_t(0xff));
 }
 
-/// Checks that the system has the memory for \p plan. A model may declare any
-/// extents: an excess is an error of the input, and must not abort.
-static llvm::Error checkMemory(const MemoryPlan &plan) {
+llvm::Error glowish::checkMemory(const MemoryPlan &plan) {
   uint64_t size = plan.constantSize + plan.mutableSize + plan.activationSize;
   // The compiler would remove an allocation that is not used.
   void *volatile memory = std::calloc(size + Tensor::alignment, 1);
@@ -40,13 +39,28 @@ llvm::Expected<std::unique_ptr<Session>>
 Session::create(Backend &backend, const IRFunction &function,
                 const MemoryPlan &plan, InstrClock *clock,
                 std::shared_ptr<const Tensor> constants) {
-  std::unique_ptr<Session> session(new Session(plan));
   GLOWISH_RETURN_IF_ERROR(checkMemory(plan));
-  GLOWISH_ASSIGN_OR_RETURN(session->executable,
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable,
                            backend.compile(function, plan, clock));
   if (!constants)
     constants =
         std::make_shared<const Tensor>(makeConstantRegion(function, plan));
+  return create(function, plan, std::move(executable), std::move(constants));
+}
+
+llvm::Expected<std::unique_ptr<Session>>
+Session::create(const RunnableProgram &program) {
+  return create(*program.placeholders, *program.plan, program.executable,
+                program.constants);
+}
+
+llvm::Expected<std::unique_ptr<Session>>
+Session::create(const IRFunction &function, const MemoryPlan &plan,
+                std::shared_ptr<const Executable> executable,
+                std::shared_ptr<const Tensor> constants) {
+  GLOWISH_RETURN_IF_ERROR(checkMemory(plan));
+  std::unique_ptr<Session> session(new Session(plan));
+  session->executable = std::move(executable);
   session->constants = std::move(constants);
   session->mutables = makeRegion(plan.mutableSize);
   session->activations = makeRegion(plan.activationSize);

@@ -7,17 +7,17 @@ using namespace glowish;
 struct SpecializedSessions::Program {
   /// The types that it is for, by the inputs' names.
   std::map<std::string, Type> types;
-  std::unique_ptr<PlannedProgram> program;
+  RunnableModel model;
   std::unique_ptr<Session> session;
 };
 
 SpecializedSessions::SpecializedSessions(Backend &backend, std::string path,
                                          ImportOptions importOptions,
                                          CompilationOptions options,
-                                         size_t capacity)
-    : backend(backend), path(std::move(path)),
-      importOptions(std::move(importOptions)), options(std::move(options)),
-      capacity(std::max<size_t>(capacity, 1)) {}
+                                         size_t capacity, ProgramCache *cache)
+    : request{backend, std::move(path), std::move(importOptions),
+              std::move(options)},
+      capacity(std::max<size_t>(capacity, 1)), cache(cache) {}
 
 SpecializedSessions::~SpecializedSessions() = default;
 
@@ -30,23 +30,22 @@ getTypes(const SpecializedSessions::Inputs &inputs) {
 }
 
 llvm::Expected<std::unique_ptr<SpecializedSessions::Program>>
-SpecializedSessions::compile(const Inputs &inputs) const {
+SpecializedSessions::make(const Inputs &inputs) {
   auto result = std::make_unique<Program>();
   result->types = getTypes(inputs);
-  ImportOptions own = importOptions;
+  ModelRequest own = request;
   for (const auto &[name, type] : result->types)
-    own.givenTypes.insert_or_assign(name, type);
-  Compilation compilation(backend, options);
-  GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
-                           compilation.import(path, std::move(own)));
-  GLOWISH_ASSIGN_OR_RETURN(PlannedProgram planned,
-                           compilation.compile(std::move(graph)));
-  result->program = std::make_unique<PlannedProgram>(std::move(planned));
-  GLOWISH_ASSIGN_OR_RETURN(result->session, Session::create(*result->program));
+    own.importOptions.givenTypes.insert_or_assign(name, type);
+  GLOWISH_ASSIGN_OR_RETURN(result->model, makeRunnable(std::move(own), cache));
+  // The request has no symbols with several values.
+  GLOWISH_ASSIGN_OR_RETURN(
+      result->session, Session::create(result->model.programs.front().program));
+  if (!result->model.isFromCache)
+    ++numCompiled;
   return result;
 }
 
-/// Moves the program for \p inputs to the front, after it has been compiled if
+/// Moves the program for \p inputs to the front, after it has been made if
 /// need be.
 llvm::Expected<SpecializedSessions::Program *>
 SpecializedSessions::find(const Inputs &inputs) {
@@ -57,8 +56,7 @@ SpecializedSessions::find(const Inputs &inputs) {
   if (found != programs.end()) {
     programs.splice(programs.begin(), programs, found);
   } else {
-    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, compile(inputs));
-    ++numCompiled;
+    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, make(inputs));
     programs.push_front(std::move(program));
   }
   Program *current = programs.front().get();

@@ -31,6 +31,8 @@ class CompiledVariants {
 public:
   /// In the order of ModelVariants, which outlives this.
   llvm::ArrayRef<PlannedProgram> getPrograms() const { return programs; }
+  /// Without them, the rest is of no use.
+  std::vector<PlannedProgram> takePrograms() { return std::move(programs); }
   Variants getVariants() const;
   /// The region that all programs read.
   Tensor makeConstantRegion() const;

@@ -8,6 +8,8 @@
 
 namespace glowish {
 
+struct RunnableProgram;
+
 /// A compiled program and its memory: set inputs, run, read outputs.
 class Session {
 public:
@@ -26,6 +28,10 @@ public:
   create(Backend &backend, const IRFunction &function, const MemoryPlan &plan,
          InstrClock *clock = nullptr,
          std::shared_ptr<const Tensor> constants = nullptr);
+  /// The same of code that is loaded. Placeholders are those of \p program,
+  /// which outlives the session.
+  static llvm::Expected<std::unique_ptr<Session>>
+  create(const RunnableProgram &program);
 
   /// Placeholders in the model's order.
   llvm::ArrayRef<const Buffer *> getPlaceholders() const {
@@ -62,6 +68,10 @@ public:
 
 private:
   explicit Session(const MemoryPlan &plan) : plan(plan) {}
+  static llvm::Expected<std::unique_ptr<Session>>
+  create(const IRFunction &function, const MemoryPlan &plan,
+         std::shared_ptr<const Executable> executable,
+         std::shared_ptr<const Tensor> constants);
   /// Writes \p tensor, which has the placeholder's type.
   void write(const Buffer *placeholder, const Tensor &tensor);
   llvm::Error setPart(const Buffer *placeholder, const Tensor &tensor);
@@ -71,7 +81,7 @@ private:
   uint8_t *getAddress(const Buffer *placeholder) const;
 
   const MemoryPlan &plan;
-  std::unique_ptr<Executable> executable;
+  std::shared_ptr<const Executable> executable;
   std::shared_ptr<const Tensor> constants;
   Tensor mutables, activations;
   /// The inputs that each run takes to the arena, where it destroys them.
@@ -82,6 +92,10 @@ private:
   std::map<std::string, const Buffer *> symbols;
   std::vector<const Buffer *> placeholders;
 };
+
+/// Checks that the system has the memory for \p plan. A model may declare any
+/// extents: an excess is an error of the input, and must not abort.
+llvm::Error checkMemory(const MemoryPlan &plan);
 
 } // namespace glowish
 

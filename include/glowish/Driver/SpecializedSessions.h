@@ -3,7 +3,7 @@
 #ifndef GLOWISH_DRIVER_SPECIALIZEDSESSIONS_H
 #define GLOWISH_DRIVER_SPECIALIZEDSESSIONS_H
 
-#include "glowish/Driver/Compilation.h"
+#include "glowish/Driver/RunnableProgram.h"
 #include "glowish/Driver/Session.h"
 #include <list>
 #include <memory>
@@ -12,17 +12,18 @@ namespace glowish {
 
 /// Runs a model on inputs whose extents may be others in each run: there is a
 /// program for each combination of input types, compiled when it first arrives.
-/// The programs used last are kept. States go from one to the next.
+/// The programs used last are kept in memory, and all in a cache on disk if
+/// there is one. States go from one to the next.
 class SpecializedSessions {
 public:
   using Inputs = std::map<std::string, const Tensor *>;
 
   /// \p path: a model or a text form, read for each program. \p backend
   /// outlives this; compilations run to their end. At most \p capacity programs
-  /// are kept, at least 1.
+  /// are kept in memory, at least 1. \p cache outlives this, too; null: none.
   SpecializedSessions(Backend &backend, std::string path,
                       ImportOptions importOptions, CompilationOptions options,
-                      size_t capacity = 8);
+                      size_t capacity = 8, ProgramCache *cache = nullptr);
   ~SpecializedSessions();
 
   /// Runs the program for the types of \p inputs, by their names in the model:
@@ -31,20 +32,20 @@ public:
   /// names an input that the model does not have, or what it does not accept.
   llvm::Expected<Session *> run(const Inputs &inputs);
 
-  /// The programs that were compiled so far, and those that are kept.
+  /// The programs that were compiled so far, without those that were read from
+  /// the cache, and those that are in memory.
   size_t countCompiled() const { return numCompiled; }
   size_t countKept() const { return programs.size(); }
 
 private:
   struct Program;
-  llvm::Expected<std::unique_ptr<Program>> compile(const Inputs &inputs) const;
+  llvm::Expected<std::unique_ptr<Program>> make(const Inputs &inputs);
   llvm::Expected<Program *> find(const Inputs &inputs);
 
-  Backend &backend;
-  std::string path;
-  ImportOptions importOptions;
-  CompilationOptions options;
+  /// For all programs, but for the types of inputs.
+  ModelRequest request;
   size_t capacity;
+  ProgramCache *cache;
   size_t numCompiled = 0;
   /// The one used last is first.
   std::list<std::unique_ptr<Program>> programs;
