@@ -2,6 +2,7 @@
 
 #include "Generation.h"
 #include "Perplexity.h"
+#include "ProgramCacheFlags.h"
 #include "common/CommonOptions.h"
 #include "common/InputFolder.h"
 #include "common/ProfileDump.h"
@@ -15,6 +16,7 @@
 #include "glowish/Backends/CPU/PeakRate.h"
 #include "glowish/Driver/PassCheck.h"
 #include "glowish/Driver/Profile.h"
+#include "glowish/Driver/RunnableProgram.h"
 #include "glowish/Support/Progress.h"
 
 using namespace glowish;
@@ -184,6 +186,16 @@ static llvm::Error limitQuantization(Backend &backend,
   return applyQuantizationLimit(*limit, std::move(model), options);
 }
 
+/// Writes and checks the outputs of \p session; returns the exit code.
+/// \p title: that of one of several programs.
+static llvm::Expected<int>
+handleOutputs(const Session &session, llvm::ArrayRef<SequenceOutput> sequences,
+              llvm::StringRef title) {
+  GLOWISH_RETURN_IF_ERROR(writeOutputs(
+      session, sequences, title.empty() ? std::string() : getFileName(title)));
+  return checkOutputs(session, sequences);
+}
+
 /// What runs with the inputs of a session, once its program has run.
 using InputsFunction = llvm::function_ref<llvm::Error(Session &session)>;
 
@@ -213,11 +225,10 @@ static llvm::Expected<int> runVariant(const ModelVariants &model,
     GLOWISH_RETURN_IF_ERROR(profileOf(*session));
   }
   timer.end();
-  bool isOneOfSeveral = model.getNumVariants() > 1;
-  GLOWISH_RETURN_IF_ERROR(
-      writeOutputs(*session, sequences,
-                   isOneOfSeveral ? getFileName(model.describe(variant)) : ""));
-  GLOWISH_ASSIGN_OR_RETURN(int code, checkOutputs(*session, sequences));
+  GLOWISH_ASSIGN_OR_RETURN(
+      int code,
+      handleOutputs(*session, sequences,
+                    model.getNumVariants() > 1 ? model.describe(variant) : ""));
   if (isProfiling()) {
     printMemory(program.getPlan());
     GLOWISH_RETURN_IF_ERROR(
@@ -303,6 +314,79 @@ compileModel(ModelVariants &model, const ImportOptions &importOptions,
   return model.compile();
 }
 
+//===- Programs of a cache ------------------------------------------------===//
+
+/// The first option for which the model is compiled in any case; empty if there
+/// is none.
+static llvm::StringRef findCompilingOption(const CompilationOptions &options,
+                                           bool isLanguageModel) {
+  if (isProfiling())
+    return profiling ? "profile" : "profile-trace";
+  if (isLanguageModel)
+    return "generate or -perplexity";
+  if (dumpsProfile())
+    return "dump-profile";
+  if (limitsQuantization())
+    return "max-error";
+  if (asksForReport())
+    return "report or -memory-map";
+  if (options.tuner)
+    return "tune";
+  if (options.passCheck)
+    return "check-passes";
+  if (options.verifyEach)
+    return "verify-each";
+  if (options.stopAfter)
+    return "stop-after";
+  return asksForDumps(options) ? "dump-... or -print-..." : "";
+}
+
+/// Runs \p program; returns the exit code. \p title: that of one of several
+/// programs.
+static llvm::Expected<int> runProgram(const RunnableProgram &program,
+                                      const GivenTensors &given,
+                                      llvm::ArrayRef<SequenceOutput> sequences,
+                                      llvm::StringRef title,
+                                      PhaseTimer &timer) {
+  timer.begin("run");
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
+                           Session::create(program));
+  GLOWISH_RETURN_IF_ERROR(fillInputs(*session, given));
+  GLOWISH_RETURN_IF_ERROR(session->run());
+  timer.end();
+  GLOWISH_ASSIGN_OR_RETURN(int code, handleOutputs(*session, sequences, title));
+  if (iterations) {
+    printMemory(*program.plan);
+    GLOWISH_RETURN_IF_ERROR(timeRuns(*session));
+  }
+  return code;
+}
+
+/// Runs the programs of \p request, those of \p cache where it has them.
+static llvm::Expected<int>
+runWithCache(ModelRequest request, ProgramCache &cache,
+             const GivenTensors &given,
+             const std::vector<SequenceOutput> &sequences, PhaseTimer &timer) {
+  RunnableModel model;
+  {
+    Progress progress;
+    progress.show("compiling");
+    GLOWISH_ASSIGN_OR_RETURN(model, makeRunnable(std::move(request), &cache));
+  }
+  bool isOneOfSeveral = model.programs.size() > 1;
+  int code = ExitCode::success;
+  for (const auto &[title, program] : model.programs) {
+    if (!title.empty())
+      llvm::outs() << "with " << title << ":\n";
+    GLOWISH_ASSIGN_OR_RETURN(
+        int own, runProgram(program, given, sequences,
+                            isOneOfSeveral ? title : std::string(), timer));
+    code = std::max(code, own);
+  }
+  reportTime(timer);
+  return code;
+}
+
 /// Writes \p report, unless it is null.
 static llvm::Error finishReport(Report *report, const ModelVariants &model) {
   if (!report)
@@ -310,6 +394,28 @@ static llvm::Error finishReport(Report *report, const ModelVariants &model) {
   for (size_t i = 0; i < model.getNumVariants(); ++i)
     report->setProgramTitle(i, model.describe(i));
   return writeReport(*report);
+}
+
+/// With those that quantize the model.
+static llvm::Expected<CompilationOptions>
+getAllCompilationOptions(PhaseTimer &timer) {
+  GLOWISH_ASSIGN_OR_RETURN(CompilationOptions options,
+                           getCompilationOptions(timer));
+  GLOWISH_ASSIGN_OR_RETURN(options.quantization, getQuantizationOptions());
+  GLOWISH_ASSIGN_OR_RETURN(options.precision, getPrecisionConfig());
+  options.quantizesActivations = quantizesActivations();
+  return options;
+}
+
+static llvm::Expected<std::unique_ptr<Backend>>
+createRunningBackend(std::optional<Phase> stopAfter) {
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
+                           createLocalBackend(stopAfter));
+  // A profile has the peak of the target beside the interpreter's times, too.
+  if (isProfiling() && !stopAfter)
+    GLOWISH_RETURN_IF_ERROR(
+        CPUBackend::createLocal(getTargetOptions()).takeError());
+  return backend;
 }
 
 static llvm::Expected<int> runModel() {
@@ -325,23 +431,23 @@ static llvm::Expected<int> runModel() {
   std::vector<SequenceOutput> sequences;
   importOptions.sequenceOutputs = &sequences;
   GLOWISH_ASSIGN_OR_RETURN(CompilationOptions options,
-                           getCompilationOptions(timer));
-  GLOWISH_ASSIGN_OR_RETURN(options.quantization, getQuantizationOptions());
-  GLOWISH_ASSIGN_OR_RETURN(options.precision, getPrecisionConfig());
-  options.quantizesActivations = quantizesActivations();
+                           getAllCompilationOptions(timer));
   PassCheck passCheck(
       [&](Session &session) { return fillInputs(session, given); });
   if (checkPasses)
     options.passCheck = &passCheck;
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
-                           createLocalBackend(options.stopAfter));
-  // A profile has the peak of the target beside the interpreter's times, too.
-  if (isProfiling() && !options.stopAfter)
-    GLOWISH_RETURN_IF_ERROR(
-        CPUBackend::createLocal(getTargetOptions()).takeError());
+                           createRunningBackend(options.stopAfter));
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<KernelTuner> tuner,
                            createTuner(*backend));
   options.tuner = tuner.get();
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::unique_ptr<ProgramCache> cache,
+      openProgramCache(*backend, findCompilingOption(options, useTokens)));
+  if (cache)
+    return runWithCache({*backend, getModelPath().str(), importOptions, options,
+                         std::move(several)},
+                        *cache, given, sequences, timer);
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<Report> report,
       createReport(getModelPath(), *backend, options.stopAfter));
