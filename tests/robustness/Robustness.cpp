@@ -151,9 +151,9 @@ int glowish::robustness::compileStep(size_t size, llvm::StringRef path) {
   });
 }
 
-void glowish::robustness::checkInChildProcess(const std::string &name,
-                                              llvm::function_ref<int()> check,
-                                              Counts &counts) {
+void glowish::robustness::checkInChildProcess(
+    const std::string &name, llvm::function_ref<int()> check, Counts &counts,
+    llvm::function_ref<bool(llvm::StringRef text)> isForeign) {
   ChildResult result = runChild([&] {
     rlimit limit = {maxSeconds, maxSeconds};
     setrlimit(RLIMIT_CPU, &limit);
@@ -166,6 +166,8 @@ void glowish::robustness::checkInChildProcess(const std::string &name,
     ++counts.refused;
   else if (result.exitCode == Accepted)
     ++counts.accepted;
+  else if (isForeign && isForeign(result.text))
+    ++counts.foreign;
   else
     ADD_FAILURE() << name << ": exit code " << result.exitCode << ", signal "
                   << result.signal << "\n"

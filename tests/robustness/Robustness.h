@@ -48,13 +48,17 @@ void saveCase(const std::string &name, const std::string &bytes);
 
 struct Counts {
   unsigned refused = 0, accepted = 0;
+  /// Those that another library crashed for.
+  unsigned foreign = 0;
 };
 
 /// Runs \p check in a child process with a limit of time; counts its outcome
 /// in \p counts, and is a failure of the test where that is none.
-/// \p name: for messages.
-void checkInChildProcess(const std::string &name,
-                         llvm::function_ref<int()> check, Counts &counts);
+/// \p name: for messages. \p isForeign: whether another library made the fault,
+/// by what was written to stderr.
+void checkInChildProcess(
+    const std::string &name, llvm::function_ref<int()> check, Counts &counts,
+    llvm::function_ref<bool(llvm::StringRef text)> isForeign = nullptr);
 
 } // namespace glowish::robustness
 

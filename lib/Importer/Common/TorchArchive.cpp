@@ -87,6 +87,27 @@ llvm::Error TorchArchive::read(llvm::StringRef name, void *target,
   return llvm::Error::success();
 }
 
+llvm::Error TorchArchive::checkAll() const {
+  std::vector<char> buffer(1 << 20);
+  zip_int64_t count = zip_get_num_entries(archive.get(), 0);
+  for (zip_int64_t i = 0; i < count; ++i) {
+    std::string name = zip_get_name(archive.get(), zip_uint64_t(i), 0);
+    zip_file_t *file = zip_fopen_index(archive.get(), zip_uint64_t(i), 0);
+    if (!file)
+      return makeError("the entry {0} cannot be read: {1}", quote(name),
+                       zip_strerror(archive.get()));
+    zip_int64_t got;
+    do
+      got = zip_fread(file, buffer.data(), buffer.size());
+    while (got > 0);
+    std::string text = zip_file_strerror(file);
+    zip_fclose(file);
+    if (got < 0)
+      return makeError("the entry {0} is corrupt: {1}", quote(name), text);
+  }
+  return llvm::Error::success();
+}
+
 llvm::Expected<std::string> TorchArchive::readText(llvm::StringRef name) const {
   GLOWISH_ASSIGN_OR_RETURN(uint64_t size, getSize(name));
   if (size > maxTextBytes)

@@ -26,6 +26,8 @@ public:
   llvm::Expected<uint64_t> getSize(llvm::StringRef name) const;
   /// Reads an entry of \p size bytes to \p target, and checks its checksum.
   llvm::Error read(llvm::StringRef name, void *target, uint64_t size) const;
+  /// An error if the checksum of an entry is not that of its bytes.
+  llvm::Error checkAll() const;
 
 private:
   struct Close {

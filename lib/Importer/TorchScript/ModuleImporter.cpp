@@ -88,6 +88,9 @@ glowish::importTorchScriptFile(llvm::StringRef path,
                                const ImportOptions &options) {
   GLOWISH_RETURN_IF_ERROR(checkFile(path));
   auto import = [&]() -> llvm::Expected<std::unique_ptr<Module>> {
+    // libtorch ignores checksums, and may crash where one is wrong.
+    GLOWISH_ASSIGN_OR_RETURN(TorchArchive archive, TorchArchive::open(path));
+    GLOWISH_RETURN_IF_ERROR(archive.checkAll());
     GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
                              readTorchProgram(path, getSchemas(options)));
     return importWithStates(*program, options);

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Program.h"
+#include <c10/core/CPUAllocator.h>
+#include <malloc.h>
 #include <torch/csrc/api/include/torch/version.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
@@ -41,12 +43,14 @@ private:
 
   ProgramType describe(const c10::TypePtr &type);
   ProgramConstant describe(const c10::IValue &value, const std::string &path);
+  ProgramConstant describeNested(const c10::IValue &value,
+                                 const std::string &path);
   ProgramConstant describeList(ConstantKind kind,
                                c10::ArrayRef<c10::IValue> elements,
                                const std::string &path);
   ProgramConstant describeObject(const c10::IValue &value,
                                  const std::string &path);
-  size_t addTensor(const at::Tensor &tensor);
+  size_t addTensor(const at::Tensor &tensor, const std::string &path);
   size_t addValue(const jit::Value *value);
   size_t addSchema(const c10::FunctionSchema &schema);
   ProgramBlock describe(const jit::Block &block);
@@ -57,6 +61,8 @@ private:
   std::unordered_map<const void *, size_t> objects;
   std::unordered_map<const jit::Value *, size_t> values;
   std::unordered_map<const c10::FunctionSchema *, size_t> schemas;
+  /// How many values the one that is described is in.
+  unsigned depth = 0;
 };
 
 } // namespace
@@ -156,7 +162,47 @@ ProgramType Describer::describe(const c10::TypePtr &type) {
 
 //===- Constants and attributes -------------------------------------------===//
 
-size_t Describer::addTensor(const at::Tensor &tensor) {
+/// The bytes that the storage of \p tensor has. An archive states a number
+/// beside its record, which libtorch does not compare with the record.
+static size_t getStorageSize(const at::Tensor &tensor) {
+  const at::DataPtr &memory = tensor.storage().data_ptr();
+  size_t stated = tensor.storage().nbytes();
+  if (!memory.get())
+    return 0;
+  // What libtorch allocated, records among it, is malloc's.
+  if (memory.get_deleter() == c10::GetCPUAllocator()->raw_deleter())
+    return std::min(stated, malloc_usable_size(memory.get()));
+  return stated;
+}
+
+/// Throws unless all elements of \p tensor are in its storage: neither does
+/// libtorch compare sizes, strides and offsets of an archive with that.
+static void checkExtents(const at::Tensor &tensor, const std::string &path) {
+  int64_t first = tensor.storage_offset(), last = first, number = 1, bytes = 0;
+  bool isRight = first >= 0, isEmpty = false;
+  for (int64_t d = 0; d < tensor.dim(); ++d) {
+    int64_t size = tensor.size(d), distance = 0;
+    isRight &= size >= 0;
+    isEmpty |= size == 0;
+    isRight &=
+        !__builtin_mul_overflow(number, std::max<int64_t>(size, 1), &number) &&
+        !__builtin_mul_overflow(size - 1, tensor.stride(d), &distance);
+    int64_t &edge = distance < 0 ? first : last;
+    isRight &= !__builtin_add_overflow(edge, distance, &edge);
+  }
+  int64_t itemSize = int64_t(tensor.dtype().itemsize());
+  isRight &= !__builtin_mul_overflow(number, itemSize, &number) &&
+             !__builtin_add_overflow(last, 1, &last) &&
+             !__builtin_mul_overflow(last, itemSize, &bytes);
+  if (isRight &&
+      (isEmpty || (first >= 0 && uint64_t(bytes) <= getStorageSize(tensor))))
+    return;
+  throw std::runtime_error(
+      (path.empty() ? "a constant tensor" : "the tensor '" + path + "'") +
+      " has elements beyond the record of its storage");
+}
+
+size_t Describer::addTensor(const at::Tensor &tensor, const std::string &path) {
   ProgramTensor result;
   result.kind = int64_t(tensor.scalar_type());
   result.shape = tensor.sizes().vec();
@@ -167,6 +213,7 @@ size_t Describer::addTensor(const at::Tensor &tensor) {
   else if (tensor.is_meta() || !tensor.device().is_cpu())
     result.unsupported = "on another device";
   else {
+    checkExtents(tensor, path);
     result.strides = tensor.strides().vec();
     result.data = tensor.numel() ? tensor.data_ptr() : nullptr;
   }
@@ -213,6 +260,19 @@ ProgramConstant Describer::describeObject(const c10::IValue &value,
 
 ProgramConstant Describer::describe(const c10::IValue &value,
                                     const std::string &path) {
+  // A list of an archive may contain itself.
+  constexpr unsigned mostDeep = 200;
+  if (depth == mostDeep)
+    throw std::runtime_error("values nest deeper than " +
+                             std::to_string(mostDeep));
+  ++depth;
+  ProgramConstant result = describeNested(value, path);
+  --depth;
+  return result;
+}
+
+ProgramConstant Describer::describeNested(const c10::IValue &value,
+                                          const std::string &path) {
   ProgramConstant result;
   if (value.isNone())
     return result;
@@ -220,7 +280,7 @@ ProgramConstant Describer::describe(const c10::IValue &value,
     if (!value.toTensor().defined())
       return result;
     result.kind = ConstantKind::Tensor;
-    result.index = addTensor(value.toTensor());
+    result.index = addTensor(value.toTensor(), path);
   } else if (value.isInt()) {
     result.kind = ConstantKind::Int;
     result.integer = value.toInt();
@@ -416,6 +476,10 @@ static std::string shorten(const std::string &message) {
     line += c == '\n' ? ' ' : c;
   size_t end = line.find_last_not_of(" .");
   line.resize(end == std::string::npos ? 0 : end + 1);
+  // What nothing but a malformed archive leads to is no bug to report.
+  if (size_t at = line.find(" INTERNAL ASSERT FAILED"); at != std::string::npos)
+    return "libtorch cannot read it: '" + line.substr(0, at) +
+           "' does not hold";
   return line.empty() ? "libtorch cannot read it" : line;
 }
 
