@@ -3,10 +3,11 @@
 
     mlir.py [--all] [--dialect=DIALECT] [NAME...]
 
-Writes exported networks of $GLOWISH_MODELS (default build/models) and quantized
-ones of $GLOWISH_TEST_DATA/quantized (default ../shared/data), the small ones, all
-of them, or those named, in the dialects linalg and tosa, or DIALECT; lowers and runs it (tests/mlir/run_mlir.py), and compares the outputs with what
-the interpreter makes: 1e-4 of an output's largest magnitude is allowed. What a
+The networks are exported ones of $GLOWISH_MODELS (default build/models) and
+quantized ones of $GLOWISH_TEST_DATA/quantized (default ../shared/data): the small
+ones, all of them, or those named. Each is written in the dialects linalg and tosa,
+or in DIALECT, lowered and run (tests/mlir/run_mlir.py). The outputs are compared
+with the interpreter's: 1e-4 of an output's largest magnitude is allowed. What a
 dialect cannot express is printed. Exit code 1 if a network is wrong, 77 if there
 is none, no NumPy, or no mlir-opt-19 and mlir-cpu-runner-19. $GLOWISH_BIN: the
 programs (default build/release/bin).

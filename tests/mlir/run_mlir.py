@@ -179,8 +179,8 @@ def main():
     try:
         run_module(options.module, options.folder, options.dialect,
                    options.level, options.library)
-    except RuntimeError as error:
-        print(error, file=sys.stderr)
+    except (OSError, RuntimeError) as error:
+        print("error:", error, file=sys.stderr)
         return 1
     return 0
 

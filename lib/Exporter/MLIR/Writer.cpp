@@ -106,6 +106,14 @@ MlirValues MlirWriter::writeBody(const Function &body,
   return results;
 }
 
+MlirValues MlirWriter::writeBranch(const IfNode &node,
+                                   const std::shared_ptr<Body> &body) {
+  MlirValues captures;
+  for (NodeValue capture : node.getCaptures())
+    captures.push_back(get(capture));
+  return writeBody(getFunction(body), captures);
+}
+
 MlirValue MlirWriter::getSaved(const Node *placeholder) {
   return get(saved.lookup(placeholder));
 }

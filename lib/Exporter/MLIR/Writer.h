@@ -87,6 +87,8 @@ public:
   /// returns the values of its results.
   MlirValues writeBody(const Function &body,
                        llvm::ArrayRef<MlirValue> arguments);
+  /// The same of a branch of \p node.
+  MlirValues writeBranch(const IfNode &node, const std::shared_ptr<Body> &body);
   /// Returns the value saved to \p placeholder, or null.
   MlirValue getSaved(const Node *placeholder);
   void save(const Node *placeholder, NodeValue value) {

@@ -2,49 +2,18 @@
 
 #include "MLIR/PoolDivisors.h"
 #include "glowish/Ops/ResizeSource.h"
-#include <cmath>
 
 using namespace glowish;
 
 static void writeMaxPool(MlirWriter &w, const MaxPoolNode &node) {
-  constexpr double lowest = -HUGE_VAL;
-  MlirValue padded =
-      w.padImages(w.get(node.getInput()), node.getPads(), lowest);
+  MlirValue padded = w.padImages(w.get(node.getInput()), node.getPads(),
+                                 getReductionIdentity("max"));
   w.setResult(node, w.pool("max", padded,
                            {node.getKernels(), node.getStrides(),
                             node.getPads(), node.getDilations()},
                            node.getType()));
 }
 static const MlirForm maxPoolForm(NodeKind::MaxPool, writeMaxPool);
-
-/// The taps of window \p number along dimension \p d that are in an image of
-/// \p extent.
-static int64_t countInside(const MlirWindow &window, unsigned d, int64_t number,
-                           int64_t extent) {
-  int64_t count = 0;
-  for (int64_t tap = 0; tap < window.kernels[d]; ++tap) {
-    int64_t place =
-        number * window.strides[d] - window.pads[d] + tap * window.dilations[d];
-    count += place >= 0 && place < extent;
-  }
-  return count;
-}
-
-Tensor glowish::makePoolDivisors(const Type &type, const MlirWindow &window,
-                                 IntsRef sizes, bool countIncludePads) {
-  Tensor divisors(type);
-  int64_t all = window.kernels[0] * window.kernels[1];
-  int64_t rows = type.getDim(1), columns = type.getDim(2);
-  for (int64_t y = 0; y < rows; ++y)
-    for (int64_t x = 0; x < columns; ++x) {
-      int64_t inside = countInside(window, 0, y, sizes[0]) *
-                       countInside(window, 1, x, sizes[1]);
-      int64_t count = countIncludePads ? all : inside;
-      divisors.setFromDouble(y * columns + x,
-                             double(std::max<int64_t>(count, 1)));
-    }
-  return divisors;
-}
 
 static void writeAvgPool(MlirWriter &w, const AvgPoolNode &node) {
   const Type &type = node.getType();

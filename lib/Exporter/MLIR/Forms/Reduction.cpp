@@ -1,7 +1,6 @@
 //===- Reduction.cpp - Reductions and normalizations as MLIR --------------===//
 
 #include "MLIR/Writer.h"
-#include <cmath>
 
 using namespace glowish;
 

@@ -8,17 +8,10 @@ using namespace glowish;
 //===- If -----------------------------------------------------------------===//
 
 static void writeIf(LinalgWriter &w, const IfNode &node) {
-  MlirValues captures;
-  for (NodeValue capture : node.getCaptures())
-    captures.push_back(w.get(capture));
-  auto branch = [&](const std::shared_ptr<Body> &body) {
-    return [&w, &captures, &function = getFunction(body)]() {
-      return w.writeBody(function, captures);
-    };
-  };
-  MlirValues results =
-      w.ifElse(w.extract(w.get(node.getCondition())), node.getTypes(),
-               branch(node.getThenBody()), branch(node.getElseBody()));
+  MlirValues results = w.ifElse(
+      w.extract(w.get(node.getCondition())), node.getTypes(),
+      [&] { return w.writeBranch(node, node.getThenBody()); },
+      [&] { return w.writeBranch(node, node.getElseBody()); });
   w.setResults(node, results);
 }
 static const MlirForm ifForm(NodeKind::If, writeIf);

@@ -127,12 +127,11 @@ MlirValue TosaWriter::convolve(const MlirConvolution &convolution,
                           convolution.inputZero, convolution.filterZero)
                 .str()
           : "";
-  auto list = [](IntsRef values) { return formatList(values); };
   return tosaOp(isDepthwise ? "tosa.depthwise_conv2d" : "tosa.conv2d",
                 {input, filter, bias}, type,
-                " {dilation = array<i64: " + list(convolution.dilations) +
-                    ">, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: " +
-                    list(convolution.strides) + ">" + zeros + "}");
+                " {dilation = " + formatTosaArray(convolution.dilations) +
+                    ", pad = array<i64: 0, 0, 0, 0>, stride = " +
+                    formatTosaArray(convolution.strides) + zeros + "}");
 }
 
 /// A mean of all taps, times their number, is their sum.
@@ -164,21 +163,19 @@ MlirValue TosaWriter::pool(llvm::StringRef mode, const MlirValue &x,
 //===- Branches -----------------------------------------------------------===//
 
 MlirValues TosaWriter::writeBranches(const IfNode &node,
-                                     const MlirValue &condition,
-                                     const MlirValues &captures) {
-  auto writeBranch = [&](const std::shared_ptr<Body> &body) {
+                                     const MlirValue &condition) {
+  auto writeOne = [&](const std::shared_ptr<Body> &body) {
     indent();
-    MlirValues results = writeBody(getFunction(body), captures);
-    line("tosa.yield " + formatOperands(results));
+    line("tosa.yield " + formatOperands(writeBranch(node, body)));
     outdent();
   };
   MlirValues results =
       beginOp(node.getTypes(), "tosa.cond_if " + condition.name + " -> (" +
                                    getTensorTypes(node.getTypes()) + ") {");
   isInBranch = true;
-  writeBranch(node.getThenBody());
+  writeOne(node.getThenBody());
   line("} else {");
-  writeBranch(node.getElseBody());
+  writeOne(node.getElseBody());
   isInBranch = false;
   line("}");
   return results;
@@ -187,10 +184,9 @@ MlirValues TosaWriter::writeBranches(const IfNode &node,
 /// Computes both branches and selects: LLVM 19's tosa-to-scf converts no
 /// cond_if inside of another one.
 MlirValues TosaWriter::selectBranch(const IfNode &node,
-                                    const MlirValue &condition,
-                                    const MlirValues &captures) {
-  MlirValues thens = writeBody(getFunction(node.getThenBody()), captures);
-  MlirValues elses = writeBody(getFunction(node.getElseBody()), captures);
+                                    const MlirValue &condition) {
+  MlirValues thens = writeBranch(node, node.getThenBody());
+  MlirValues elses = writeBranch(node, node.getElseBody());
   MlirValues results;
   for (auto [ours, theirs] : llvm::zip_equal(thens, elses)) {
     Dims ones(size_t(ours.type.getRank()), 1);
@@ -201,12 +197,9 @@ MlirValues TosaWriter::selectBranch(const IfNode &node,
 }
 
 void TosaWriter::writeIf(const IfNode &node) {
-  MlirValues captures;
-  for (NodeValue capture : node.getCaptures())
-    captures.push_back(get(capture));
   MlirValue condition = reshape(get(node.getCondition()), {});
-  setResults(node, isInBranch ? selectBranch(node, condition, captures)
-                              : writeBranches(node, condition, captures));
+  setResults(node, isInBranch ? selectBranch(node, condition)
+                              : writeBranches(node, condition));
 }
 
 static void writeTosaIf(TosaWriter &w, const IfNode &node) { w.writeIf(node); }

@@ -80,10 +80,8 @@ private:
                              const Type &type, const llvm::Twine &attributes);
   MlirValue convolveGroups(const MlirConvolution &convolution,
                            const Type &type);
-  MlirValues writeBranches(const IfNode &node, const MlirValue &condition,
-                           const MlirValues &captures);
-  MlirValues selectBranch(const IfNode &node, const MlirValue &condition,
-                          const MlirValues &captures);
+  MlirValues writeBranches(const IfNode &node, const MlirValue &condition);
+  MlirValues selectBranch(const IfNode &node, const MlirValue &condition);
 
   /// Whether nodes are written into a region of a cond_if.
   bool isInBranch = false;
