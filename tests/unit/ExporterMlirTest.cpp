@@ -130,3 +130,54 @@ function "main" {
   EXPECT_NE(text.find(R"(glowish.name = "a\22b\\c")"), std::string::npos)
       << text;
 }
+
+/// TOSA compares integers as signed ones, so that others come with the highest
+/// bit flipped, here and back again.
+TEST(ExporterMlir, TosaComparesUnsignedIntegersInTheirOrder) {
+  std::string text = write(R"(
+module "m"
+placeholder %x : uint8<1x4x4x2> input "x"
+placeholder %a : int64<1x4x4> output "a"
+placeholder %m : uint8<1x4x4> output "m"
+placeholder %p : uint8<1x2x2x2> output "p"
+function "main" {
+  %arg = ArgMax(%x) {axis = 3, keepDims = false, selectLast = false} : int64<1x4x4>
+  %max = Reduce(%x) {mode = "max", axes = [3], keepDims = false} : uint8<1x4x4>
+  %pool = MaxPool(%x) {kernels = [2, 2], strides = [2, 2], pads = [0, 0, 0, 0], dilations = [1, 1]} : uint8<1x2x2x2>
+  Save(%arg, %a)
+  Save(%max, %m)
+  Save(%pool, %p)
+}
+)",
+                           MlirDialect::Tosa);
+  EXPECT_NE(text.find("dense<-128> : tensor<1x1x1x1xi8>"), std::string::npos)
+      << text;
+  for (const char *operation :
+       {"tosa.argmax %", "tosa.reduce_max %", "tosa.max_pool2d %"}) {
+    EXPECT_NE(text.find(operation), std::string::npos) << text;
+    EXPECT_EQ(text.find(std::string(operation) + "arg0"), std::string::npos)
+        << text;
+  }
+  // Three flips before, and two behind those that return elements.
+  size_t flips = 0;
+  for (size_t at = 0;
+       (at = text.find("tosa.bitwise_xor", at + 1)) != std::string::npos;)
+    ++flips;
+  EXPECT_EQ(flips, 5u) << text;
+}
+
+/// mlir-opt refuses an index of no elements.
+TEST(ExporterMlir, TosaHasNoIndicesOfNothing) {
+  std::string text = write(R"(
+module "m"
+placeholder %x : float<0x3> input "x"
+placeholder %y : int64<0> output "y"
+function "main" {
+  %a = ArgMax(%x) {axis = 1, keepDims = false, selectLast = true} : int64<0>
+  Save(%a, %y)
+}
+)",
+                           MlirDialect::Tosa);
+  EXPECT_EQ(text.find("tosa.argmax"), std::string::npos) << text;
+  EXPECT_NE(text.find("tensor<0xi64>"), std::string::npos) << text;
+}

@@ -107,8 +107,7 @@ static std::string formatElement(const Tensor &tensor, int64_t index) {
     return std::to_string(
         static_cast<const int8_t *>(tensor.getBytes())[index]);
   int64_t value = tensor.getAsInt(index);
-  bool isUnsigned = isIntegerKind(kind) && !isSignedIntegerKind(kind);
-  if (!isUnsigned || getElemSize(kind) == 8)
+  if (!isUnsignedKind(kind) || getElemSize(kind) == 8)
     return std::to_string(value);
   // Types have no sign, and literals that of the type with the same bits.
   unsigned bits = 8 * getElemSize(kind);

@@ -10,6 +10,11 @@ namespace glowish {
 /// "f32". Integers have no sign there, and those under 8 bits, like floats of 8
 /// bits and fewer, are stored in i8.
 llvm::StringRef getElementType(ElemKind kind);
+/// Whether elements of \p kind are integers whose bits MLIR's types don't tell
+/// from those of signed ones.
+inline bool isUnsignedKind(ElemKind kind) {
+  return isIntegerKind(kind) && !isSignedIntegerKind(kind);
+}
 /// The integers of a quantized type: nothing is computed with these types,
 /// their elements are only moved.
 Type getStoredType(const Type &type);

@@ -183,9 +183,8 @@ MlirValue LinalgWriter::pool(llvm::StringRef mode, const MlirValue &x,
     return start;
   // Of which the shape alone counts.
   MlirValue shape = empty(x.type.withShape(window.kernels));
-  bool isUnsigned =
-      !isFloatKind(x.getKind()) && !isSignedIntegerKind(x.getKind());
-  llvm::StringRef suffix = isUnsigned && mode == "max" ? "_unsigned" : "";
+  bool isUnsignedMax = mode == "max" && isUnsignedKind(x.getKind());
+  llvm::StringRef suffix = isUnsignedMax ? "_unsigned" : "";
   return op(type, "linalg.pooling_nhwc_" + mode + suffix + " " +
                       formatSteps(window.dilations, window.strides) + " ins(" +
                       formatOperands({x, shape}) + ") outs(" +

@@ -13,14 +13,7 @@ using namespace glowish;
 /// An operand as int8.
 static MlirValue makeSigned(TosaWriter &w, NodeValue x) {
   MlirValue bytes = w.get(x);
-  if (bytes.getKind() == ElemKind::Int8)
-    return bytes;
-  return w.mapElements(ElemKind::Int8, bytes.getShape(), {bytes},
-                       [](auto elements) {
-                         MlirScalar byte = elements[0];
-                         byte.kind = ElemKind::Int8;
-                         return byte ^ byte.like(-128);
-                       });
+  return bytes.getKind() == ElemKind::Int8 ? bytes : w.flipSign(bytes);
 }
 
 /// The zero point of \p x as int8, which \p zeroPoint states; null where it is

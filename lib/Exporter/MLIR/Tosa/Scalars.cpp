@@ -40,12 +40,10 @@ MlirScalar TosaWriter::literal(const MlirScalar &like, ElemKind kind,
 
 /// Whether \p kind is uint8 or uint16: bits that TOSA takes for signed ones.
 static bool isNarrowUnsigned(ElemKind kind) {
-  return isIntegerKind(kind) && !isSignedIntegerKind(kind) &&
-         getElemSize(kind) <= 2;
+  return isUnsignedKind(kind) && getElemSize(kind) <= 2;
 }
 static bool isWideUnsigned(ElemKind kind) {
-  return isIntegerKind(kind) && !isSignedIntegerKind(kind) &&
-         getElemSize(kind) > 2;
+  return isUnsignedKind(kind) && getElemSize(kind) > 2;
 }
 
 MlirScalar TosaWriter::castScalar(const MlirScalar &x, ElemKind kind) {

@@ -16,11 +16,9 @@ MlirValue TosaWriter::reduce(llvm::StringRef mode, const MlirValue &x,
   DimsRef shape = keepDims ? DimsRef(all) : DimsRef(kept);
   if (x.type.getNumElements() == 0)
     return splat(x.type.withShape(shape), getReductionIdentity(mode));
-  bool isUnsigned =
-      isIntegerKind(x.getKind()) && !isSignedIntegerKind(x.getKind());
-  if (isUnsigned && (mode == "max" || mode == "min"))
-    return refuseValue("reduction of " + getElemKindName(x.getKind()),
-                       x.type.withShape(shape));
+  // Integers are compared as signed ones.
+  if (isUnsignedKind(x.getKind()) && (mode == "max" || mode == "min"))
+    return flipSign(reduce(mode, flipSign(x), axes, keepDims));
   MlirValue value = x;
   for (int64_t axis : axes) {
     Dims next(value.getShape());
@@ -142,17 +140,20 @@ MlirValue TosaWriter::pool(llvm::StringRef mode, const MlirValue &x,
   if (llvm::any_of(window.dilations, [](int64_t d) { return d != 1; }))
     return refuseValue("pooling with dilations", type);
   bool isMax = mode == "max";
-  bool isSigned =
-      isFloatKind(type.getKind()) || isSignedIntegerKind(type.getKind());
+  if (isMax && isUnsignedKind(type.getKind())) {
+    MlirValue flipped = flipSign(x);
+    return flipSign(
+        pool(mode, flipped, window, type.withKind(flipped.getKind())));
+  }
   bool isDouble = type.getKind() == ElemKind::Double;
-  if (!isSigned || isDouble || !(isMax || isFloatKind(type.getKind())))
+  if (isDouble || !(isMax || isFloatKind(type.getKind())))
     return refuseValue("pooling of " + getElemKindName(type.getKind()), type);
   MlirValue pooled =
       tosaOp(isMax ? "tosa.max_pool2d" : "tosa.avg_pool2d", x, type,
              llvm::Twine(" {") + (isMax ? "" : "acc_type = f32, ") +
                  "kernel = " + formatTosaArray(window.kernels) +
-                 ", pad = array<i64: 0, 0, 0, 0>, stride = array<i64: " +
-                 formatList(window.strides) + ">}");
+                 ", pad = array<i64: 0, 0, 0, 0>, stride = " +
+                 formatTosaArray(window.strides) + "}");
   if (isMax)
     return pooled;
   double taps = double(window.kernels[0] * window.kernels[1]);

@@ -2,6 +2,7 @@
 
 #include "MLIR/Tosa/TosaWriter.h"
 #include "llvm/ADT/StringExtras.h"
+#include <cmath>
 
 using namespace glowish;
 
@@ -42,6 +43,30 @@ MlirValue TosaWriter::mapElements(ElemKind kind, DimsRef shape,
   }
   MlirScalar result = function(elements);
   return broadcast({result.name, Type(kind, result.shape)}, shape);
+}
+
+/// The integer kind of the other sign and as many bits as \p kind.
+static ElemKind getOtherSign(ElemKind kind) {
+  using enum ElemKind;
+  constexpr std::pair<ElemKind, ElemKind> pairs[] = {
+      {Int8, UInt8}, {Int16, UInt16}, {Int32, UInt32}, {Int64, UInt64}};
+  for (auto [isSigned, isUnsigned] : pairs)
+    if (kind == isSigned || kind == isUnsigned)
+      return kind == isSigned ? isUnsigned : isSigned;
+  llvm_unreachable("not an integer kind");
+}
+
+MlirValue TosaWriter::flipSign(const MlirValue &x) {
+  ElemKind kind = getOtherSign(x.getKind());
+  // The lowest number of a signed kind has the highest bit alone.
+  ElemKind signedKind = isUnsignedKind(kind) ? x.getKind() : kind;
+  return mapElements(kind, x.getShape(), {x}, [&](auto elements) {
+    MlirScalar bits = elements[0];
+    bits.kind = signedKind;
+    MlirScalar flipped = bits ^ bits.like(-HUGE_VAL);
+    flipped.kind = kind;
+    return flipped;
+  });
 }
 
 //===- Shapes -------------------------------------------------------------===//
@@ -193,6 +218,11 @@ MlirValue TosaWriter::gather(const MlirValue &x, const MlirValue &indices,
 
 MlirValue TosaWriter::argMax(const MlirValue &x, int64_t axis, bool selectLast,
                              const Type &type) {
+  if (type.getNumElements() == 0)
+    return splat(type, 0);
+  // It compares integers as signed ones.
+  if (isUnsignedKind(x.getKind()))
+    return argMax(flipSign(x), axis, selectLast, type);
   Dims kept(x.getShape());
   int64_t last = kept[axis] - 1;
   kept.erase(kept.begin() + axis);

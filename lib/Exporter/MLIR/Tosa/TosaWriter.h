@@ -52,6 +52,9 @@ public:
   MlirScalar bitCastScalar(const MlirScalar &x, ElemKind kind) override;
   MlirScalar lookup(const MlirScalar &x, llvm::ArrayRef<double> table) override;
 
+  /// The integers \p x of either sign with the highest bit flipped: those of
+  /// the other sign and the same order, all of them moved by as much.
+  MlirValue flipSign(const MlirValue &x);
   /// The matmul of int8 less their zero points, in int32.
   MlirValue matMulBytes(const MlirValue &lhs, const MlirValue &rhs,
                         int64_t lhsZero, int64_t rhsZero, const Type &type);
