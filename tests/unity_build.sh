@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# unity_build.sh FOLDER: the library compiles with GLOWISH_UNITY, as scripts/demo.sh
-# builds it: no two files of a layer that are compiled together have the same name
-# at file scope. It only has to compile, so nothing is optimised.
+# unity_build.sh FOLDER: all compiles with GLOWISH_UNITY, as .ci/run and
+# scripts/demo.sh build it: no two files that are compiled together have the same name
+# at file scope. It only has to compile, so nothing is optimised: not as a release
+# build, whose tests state a level of optimization.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cmake --preset release -B "$1" -DGLOWISH_UNITY=ON -DGLOWISH_BUILD_TESTS=OFF \
-  -DCMAKE_CXX_FLAGS_RELEASE=-O0 >/dev/null
-ninja -C "$1" --quiet glowish
+cmake --preset release -B "$1" -DGLOWISH_UNITY=ON -DCMAKE_BUILD_TYPE=Debug \
+  -DCMAKE_CXX_FLAGS_DEBUG=-O0 >/dev/null
+ninja -C "$1" --quiet

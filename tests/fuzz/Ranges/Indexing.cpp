@@ -5,8 +5,6 @@
 using namespace glowish;
 using namespace glowish::fuzz;
 
-static bool hasDims(const ModelValue &value) { return value.getRank() > 0; }
-
 /// An index of each element is the element modulo the extent of dimension
 /// \p axis of \p x.
 static std::string addWrapped(ModelBuilder &b, const std::string &numbers,

@@ -33,6 +33,8 @@ struct ModelValue {
   bool isFloat() const { return isFloatKind(kind); }
 };
 
+inline bool hasDims(const ModelValue &value) { return value.getRank() > 0; }
+
 inline int64_t getLeast(const Extent &extent) {
   return *std::min_element(extent.begin(), extent.end());
 }

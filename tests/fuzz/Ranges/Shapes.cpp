@@ -6,7 +6,6 @@ using namespace glowish;
 using namespace glowish::fuzz;
 
 static bool isAny(const ModelValue &) { return true; }
-static bool hasDims(const ModelValue &value) { return value.getRank() > 0; }
 
 static Extent multiply(const Extent &a, const Extent &b) {
   Extent result = a;
