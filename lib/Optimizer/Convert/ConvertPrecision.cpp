@@ -155,6 +155,13 @@ void PrecisionConverter::keepQuantizations() {
   }
 }
 
+/// Whether \p node is one that takes whatever kind its operands have.
+static bool followsKinds(const Node &node) {
+  // Bodies and functions have the kinds that they were made with.
+  return !node.getInfo().hasBodies() &&
+         !node.getInfo().has(OpTrait::CallsFunction);
+}
+
 /// Whether \p node computes of real values, or of constants alone.
 bool PrecisionConverter::isConvertible(const Node &node) const {
   bool isOfConstants = true, hasFloats = false;
@@ -216,7 +223,7 @@ void PrecisionConverter::visit(Node &node) {
   if (!isConvertible(node))
     return;
   if (!kept.contains(&node) && !config.keptKinds.count(node.getKind()) &&
-      !node.getInfo().hasBodies() && convert(node))
+      followsKinds(node) && convert(node))
     return;
   for (unsigned i = 0; i < node.getNumResults(); ++i)
     if (isFloat(node.getResult(i)))
