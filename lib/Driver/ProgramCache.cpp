@@ -3,6 +3,7 @@
 #include "glowish/Driver/ProgramCache.h"
 #include "ProgramImages.h"
 #include "glowish/Support/File.h"
+#include "glowish/Support/TemporaryName.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -63,26 +64,32 @@ ProgramCache::find(const KeyHasher::Digest &key) {
   return images;
 }
 
+static llvm::Error writeEntry(llvm::StringRef path, const ProgramImages &images,
+                              const KeyHasher::Digest &key) {
+  OutputFiles files;
+  llvm::Expected<llvm::raw_pwrite_stream &> stream = files.add(path);
+  if (!stream)
+    return stream.takeError();
+  writeImages(*stream, images, key);
+  return files.commit();
+}
+
 void ProgramCache::warn(llvm::Error error) const {
   std::string message = llvm::toString(std::move(error));
   if (options.warn)
-    options.warn("the programs are not kept: " + message);
+    options.warn(message);
 }
 
 void ProgramCache::keep(const KeyHasher::Digest &key,
                         const ProgramImages &images) {
   uint64_t size = getFileSize(images);
   if (size > options.maxBytes)
-    return warn(makeError("they have {0} bytes, and the folder may have {1}",
+    return warn(makeError("the programs are not kept: they have {0} bytes, and "
+                          "the folder may have {1}",
                           size, options.maxBytes));
   std::string path = getPath(key);
-  OutputFiles files;
-  llvm::Expected<llvm::raw_pwrite_stream &> stream = files.add(path);
-  if (!stream)
-    return warn(stream.takeError());
-  writeImages(*stream, images, key);
-  if (llvm::Error error = files.commit())
-    return warn(std::move(error));
+  if (llvm::Error error = writeEntry(path, images, key))
+    return warn(addContext(std::move(error), "the programs are not kept: "));
   if (llvm::Error error = prune(path))
     warn(std::move(error));
 }
@@ -97,8 +104,16 @@ struct KeptFile {
 
 } // namespace
 
-/// Removes those of the cache's files that were used least recently until the
-/// rest has at most options.maxBytes; never \p kept, which was just written.
+/// Whether a file called \p name, last written at \p time, is what is left of
+/// a process that ended while it wrote.
+static bool isAbandoned(llvm::StringRef name, llvm::sys::TimePoint<> time) {
+  return isTemporaryName(name) &&
+         std::chrono::system_clock::now() - time > std::chrono::hours(24);
+}
+
+/// Removes what is left of other processes, and those of the cache's files that
+/// were used least recently until the rest has at most options.maxBytes; never
+/// \p kept, which was just written.
 llvm::Error ProgramCache::prune(llvm::StringRef kept) const {
   std::vector<KeptFile> files;
   uint64_t total = 0;
@@ -111,6 +126,8 @@ llvm::Error ProgramCache::prune(llvm::StringRef kept) const {
     if (!status || !fs::is_regular_file(*status))
       continue;
     llvm::sys::TimePoint<> time = status->getLastModificationTime();
+    if (isAbandoned(name, time))
+      (void)fs::remove(file->path());
     if (!name.ends_with(ending))
       continue;
     total += status->getSize();

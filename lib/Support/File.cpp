@@ -1,6 +1,7 @@
 //===- File.cpp - Reading and writing files -------------------------------===//
 
 #include "glowish/Support/File.h"
+#include "glowish/Support/TemporaryName.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -58,12 +59,11 @@ llvm::Error glowish::createDirectories(llvm::StringRef path) {
 /// only within one file system. The name does not extend the file's own name,
 /// which may already have the maximum length. fs::createUniqueFile is not used
 /// because it replaces every '%' in the path by a random digit.
-static std::string makeTemporaryName(llvm::StringRef path) {
+static std::string makeTemporaryPath(llvm::StringRef path) {
   llvm::SmallString<128> name(llvm::sys::path::parent_path(path));
   uint64_t random = uint64_t(llvm::sys::Process::GetRandomNumber()) << 32 |
                     llvm::sys::Process::GetRandomNumber();
-  llvm::sys::path::append(name,
-                          llvm::formatv(".glowish-{0:x-16}.tmp", random).str());
+  llvm::sys::path::append(name, makeTemporaryName(random));
   return name.str().str();
 }
 
@@ -73,7 +73,7 @@ static std::error_code createUnique(llvm::StringRef path, std::string &name,
                                     CreateFn create) {
   std::error_code code;
   for (unsigned attempt = 0; attempt < 16; ++attempt) {
-    name = makeTemporaryName(path);
+    name = makeTemporaryPath(path);
     // Registered before the file exists, so that a signal in between leaves no
     // file behind.
     llvm::sys::RemoveFileOnSignal(name);

@@ -355,10 +355,20 @@ TEST_F(ProgramCacheTest, LimitsItsSize) {
     EXPECT_EQ(cache->find(getKey(getRequest(count))) != nullptr, isKept)
         << count;
   EXPECT_EQ(list(in("cache")).size(), 4u);
+  // What a process has left goes after a day.
+  for (const char *name : {"cache/.glowish-0.tmp", "cache/.glowish-1.tmp"})
+    put(name, "");
+  std::filesystem::last_write_time(
+      in("cache/.glowish-0.tmp"),
+      std::filesystem::file_time_type::clock::now() - std::chrono::hours(25));
+  llvm::cantFail(makeRunnable(getRequest(2), cache.get()));
+  EXPECT_EQ(read("cache/.glowish-0.tmp"), "(none)");
+  EXPECT_EQ(read("cache/.glowish-1.tmp"), "");
   // One that is too large by itself removes nothing.
+  std::vector<std::string> before = listPrograms();
   cache = openCache(100);
   llvm::cantFail(makeRunnable(getRequest(5), cache.get()));
-  EXPECT_EQ(listPrograms().size(), 3u);
+  EXPECT_EQ(listPrograms(), before);
   EXPECT_THAT(warnings, testing::ElementsAre(testing::ContainsRegex(
                             "^the programs are not kept: they have [0-9]+ "
                             "bytes, and the folder may have [0-9]+$")));

@@ -26,8 +26,8 @@ public:
     /// When files have more than this together, those used least recently are
     /// removed. One that is larger by itself is not kept.
     uint64_t maxBytes = uint64_t(4) << 30;
-    /// Called with a one-line message where programs could not be kept, which
-    /// is no error: they run. May be null.
+    /// Called with a one-line message where programs could not be kept, or
+    /// others not be removed, which is no error. May be null.
     std::function<void(llvm::StringRef)> warn = {};
   };
   /// What became of the requests so far.
