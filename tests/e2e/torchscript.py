@@ -23,6 +23,7 @@ import os
 import sys
 import tempfile
 import warnings
+import zipfile
 
 try:
     import numpy as np
@@ -192,6 +193,21 @@ def check_malformed(folder, count):
     return ""
 
 
+def check_short_records(folder):
+    """An archive whose tensors state more elements than are stored."""
+    path = save(next(c for c in CASES if c.name == "SmallNetwork"), folder)
+    short = os.path.join(folder, "short.pt")
+    with zipfile.ZipFile(path) as source, zipfile.ZipFile(short, "w") as file:
+        for name in source.namelist():
+            size = 1 if "/data/" in name else None
+            file.writestr(name, source.read(name)[:size])
+    code, text = run_tool("glowish-opt", short,
+                          "-model-input=x,float,[1,3,17,17]")
+    if code != 1 or not text.endswith("beyond the record of its storage\n"):
+        return f"exit code {code}, {text.strip()[:300]!r}"
+    return ""
+
+
 def check_docs(folder):
     """The first program of docs/pytorch.md writes an archive that is right."""
     with open("docs/pytorch.md", encoding="utf-8") as file:
@@ -242,6 +258,8 @@ def main():
                 report(case.name, check(case, folder))
         if is_wanted("docs", True):
             report("docs", check_docs(folder))
+        if is_wanted("short", True):
+            report("short", check_short_records(folder))
         if is_wanted("malformed", True):
             report("malformed",
                    check_malformed(folder, 40 if arguments.all else 4))
