@@ -222,12 +222,13 @@ static std::string describeInputs(const ExternalUse &use) {
 llvm::Expected<TypeList> ShapeRules::infer(const ExternalUse &use) const {
   auto run = [&]() -> llvm::Expected<TypeList> {
     for (const ShapeRule &rule : rules) {
-      if (rule.inputs.size() != use.inputs.size())
-        continue;
       Bindings bindings(use.attributes);
-      bool fits = true;
-      for (auto [pattern, type] : llvm::zip_equal(rule.inputs, use.inputs))
-        fits = fits && bindings.match(pattern, type);
+      bool fits = rule.inputs.size() >= use.inputs.size();
+      // Inputs that a model leaves out at the end are absent.
+      for (auto [i, pattern] : llvm::enumerate(rule.inputs))
+        fits = fits &&
+               bindings.match(pattern, i < use.inputs.size() ? use.inputs[i]
+                                                             : std::nullopt);
       if (!fits)
         continue;
       GLOWISH_ASSIGN_OR_RETURN(bool holds, bindings.checkExpressions());

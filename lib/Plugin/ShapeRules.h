@@ -10,9 +10,9 @@
 // the types of the inputs, then those of the results; the first that fits the
 // inputs holds. A name in the place of an element kind stands for any one, one
 // among the extents for an extent, [NAME] for any number of extents, `none` for
-// an absent input. A name that stands twice stands for the same. Extents of
-// results, and of inputs, may be expressions in quotes (Base/DimExpression.h),
-// of names and of the operator's integer attributes.
+// an absent input, also at the end. A name that stands twice stands for the
+// same. Extents of results, and of inputs, may be expressions in quotes
+// (Base/DimExpression.h), of names and of the operator's integer attributes.
 //
 //===----------------------------------------------------------------------===//
 

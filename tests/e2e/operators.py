@@ -383,6 +383,16 @@ def test_rules(work):
                        [node("Foo", ["", "x"], ["z"])], ["z"])
     code, output = infer("(none, T<[S]>) -> (T<[S]>)", none)
     check("absent input", "" if code == 0 and "absent = [0]" in output else output)
+    for inputs in (["x"], ["x", ""]):
+        last = write_model(os.path.join(work, "last.onnxtxt"), {"x": x},
+                           [node("Foo", inputs, ["z"])], ["z"])
+        code, output = infer("(T<[S]>) -> (T<>)\n(T<[S]>, none) -> (T<[S]>)", last)
+        check("rules in order", "" if code == 0 and ": float<>" in output else output)
+        code, output = infer("(T<[S]>, none, none) -> (T<[S]>)", last)
+        check("absent at the end", "" if code == 0 and ": float<2x3x4>" in output else output)
+        code, output = infer("(T<[S]>, T<>) -> (T<[S]>)", last)
+        check("missing at the end", "" if code == 1 and "no rule is for (float<2x3x4>)" in output
+              else output)
 
 
 def test_forms(library, work):
