@@ -28,7 +28,7 @@ public:
   llvm::Expected<std::string> compose(const ExternalUse &use) const override;
 
 private:
-  LibraryOperator(const glowish_operator &record)
+  explicit LibraryOperator(const glowish_operator &record)
       : ExternalOperator(record.domain, record.name), record(record) {}
   llvm::Error registerFunction(llvm::StringRef libraryPath) const;
 

@@ -318,8 +318,11 @@ compileModel(ModelVariants &model, const ImportOptions &importOptions,
 
 /// The first option for which the model is compiled in any case; empty if there
 /// is none.
-static llvm::StringRef findCompilingOption(const CompilationOptions &options,
+static llvm::StringRef findCompilingOption(const ImportOptions &importOptions,
+                                           const CompilationOptions &options,
                                            bool isLanguageModel) {
+  if (importOptions.operators)
+    return "operators or -external";
   if (isProfiling())
     return profiling ? "profile" : "profile-trace";
   if (isLanguageModel)
@@ -443,7 +446,8 @@ static llvm::Expected<int> runModel() {
   options.tuner = tuner.get();
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<ProgramCache> cache,
-      openProgramCache(*backend, findCompilingOption(options, useTokens)));
+      openProgramCache(*backend,
+                       findCompilingOption(importOptions, options, useTokens)));
   if (cache)
     return runWithCache({*backend, getModelPath().str(), importOptions, options,
                          std::move(several)},

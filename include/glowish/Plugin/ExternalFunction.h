@@ -46,6 +46,17 @@ llvm::Error makeNoFunctionError(llvm::StringRef operatorName,
 /// returned a number other than 0.
 llvm::Error makeFunctionError(llvm::StringRef operatorName = "");
 
+/// \p present, inputs of an ExternalCall, with null ones at the positions
+/// \p absent: those of the operator.
+template <typename Range>
+auto insertAbsent(const Range &present, llvm::ArrayRef<int64_t> absent) {
+  using T = std::decay_t<decltype(*present.begin())>;
+  llvm::SmallVector<T, 4> inputs(present.begin(), present.end());
+  for (int64_t position : absent)
+    inputs.insert(inputs.begin() + position, T());
+  return inputs;
+}
+
 /// The argument of a glowish_function.
 class CallArguments {
 public:

@@ -10,7 +10,9 @@ extern "C" {
 #endif
 
 /* Element kinds, by the numbers that bundles have them by. float16 and bfloat16
- * are their bits, bool is a byte that is 0 or 1. */
+ * are their bits, bool is a byte that is 0 or 1. Kinds of low precision, float8
+ * and integers under 8 bits, have the numbers from 17 on that headers of
+ * bundles state, and a byte for each element. */
 #define GLOWISH_FLOAT 0
 #define GLOWISH_FLOAT16 1
 #define GLOWISH_BFLOAT16 2

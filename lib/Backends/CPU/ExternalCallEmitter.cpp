@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ModuleEmitter.h"
-#include "glowish/Plugin/glowish_call.h"
+#include "glowish/Plugin/ExternalFunction.h"
 
 using namespace glowish;
 using llvm::Value;
@@ -120,57 +120,58 @@ static void storeFields(llvm::IRBuilder<> &builder, llvm::StructType *type,
     builder.CreateStore(value, builder.CreateStructGEP(type, address, i));
 }
 
+llvm::Value *ModuleEmitter::emitTensors(llvm::IRBuilder<> &builder,
+                                        const Frame &frame,
+                                        llvm::ArrayRef<Buffer *> buffers) {
+  CallConstants constants(module);
+  // The stack of a loop would grow with each iteration elsewhere.
+  llvm::BasicBlock &first =
+      builder.GetInsertBlock()->getParent()->getEntryBlock();
+  Value *tensors =
+      llvm::IRBuilder<>(&first, first.begin())
+          .CreateAlloca(llvm::ArrayType::get(constants.tensor, buffers.size()));
+  for (auto [i, buffer] : llvm::enumerate(buffers)) {
+    Value *data = llvm::ConstantPointerNull::get(builder.getPtrTy());
+    DimsRef shape;
+    int kind = GLOWISH_ABSENT;
+    if (buffer) {
+      data = getAddress(builder, frame, buffer);
+      shape = buffer->getShape();
+      kind = int(buffer->getType().getKind());
+    }
+    storeFields(
+        builder, constants.tensor,
+        builder.CreateConstInBoundsGEP1_64(constants.tensor, tensors, i),
+        {data, constants.makeExtents(shape), builder.getInt32(shape.size()),
+         builder.getInt32(kind)});
+  }
+  return tensors;
+}
+
 void ModuleEmitter::emitExternalCall(llvm::IRBuilder<> &builder,
                                      const Frame &frame,
                                      const ExternalCallInstr &instr) {
   CallConstants constants(module);
-  llvm::ArrayRef<int64_t> absent = instr.getAbsent();
-  llvm::ArrayRef<Buffer *> inputs = instr.getInputs();
+  llvm::SmallVector<Buffer *, 4> inputs =
+      insertAbsent(instr.getInputs(), instr.getAbsent());
   llvm::ArrayRef<Buffer *> results = instr.getResults();
-  size_t numInputs = inputs.size() + absent.size();
-  // The stack of a loop would grow with each iteration elsewhere.
+  const NamedValues &values = instr.getValues();
   llvm::BasicBlock &first =
       builder.GetInsertBlock()->getParent()->getEntryBlock();
-  llvm::IRBuilder<> stack(&first, first.begin());
-  auto allocate = [&](llvm::Type *type, size_t count) {
-    return stack.CreateAlloca(llvm::ArrayType::get(type, count));
-  };
-  Value *inputTensors = allocate(constants.tensor, numInputs);
-  Value *resultTensors = allocate(constants.tensor, results.size());
-  Value *call = allocate(constants.call, 1);
-
-  auto storeTensor = [&](Value *tensors, size_t position,
-                         const Buffer *buffer) {
-    Value *null = llvm::ConstantPointerNull::get(builder.getPtrTy());
-    DimsRef shape = buffer ? buffer->getShape() : DimsRef();
-    Value *kind = builder.getInt32(buffer ? int(buffer->getType().getKind())
-                                          : GLOWISH_ABSENT);
-    storeFields(
-        builder, constants.tensor,
-        builder.CreateConstInBoundsGEP1_64(constants.tensor, tensors, position),
-        {buffer ? getAddress(builder, frame, buffer) : null,
-         constants.makeExtents(shape), builder.getInt32(shape.size()), kind});
-  };
-  for (size_t position = 0; position < numInputs; ++position) {
-    bool isAbsent = !absent.empty() && size_t(absent.front()) == position;
-    storeTensor(inputTensors, position, isAbsent ? nullptr : inputs.front());
-    (isAbsent ? (void)(absent = absent.drop_front())
-              : (void)(inputs = inputs.drop_front()));
-  }
-  for (auto [position, result] : llvm::enumerate(results))
-    storeTensor(resultTensors, position, result);
-  const NamedValues &values = instr.getValues();
-  storeFields(builder, constants.call, call,
-              {inputTensors, resultTensors, constants.makeAttributes(values),
-               builder.getInt32(numInputs), builder.getInt32(results.size()),
-               builder.getInt32(values.size())});
-
+  Value *call =
+      llvm::IRBuilder<>(&first, first.begin()).CreateAlloca(constants.call);
+  storeFields(
+      builder, constants.call, call,
+      {emitTensors(builder, frame, inputs),
+       emitTensors(builder, frame, results), constants.makeAttributes(values),
+       builder.getInt32(inputs.size()), builder.getInt32(results.size()),
+       builder.getInt32(values.size())});
   llvm::FunctionCallee function = module.getOrInsertFunction(
       instr.getFunction(), builder.getInt32Ty(), builder.getPtrTy());
   Value *failed = builder.CreateIsNotNull(builder.CreateCall(function, {call}));
+  Value *status = builder.CreateLoad(builder.getInt32Ty(), frame.status);
   builder.CreateStore(
       builder.CreateSelect(
-          failed, builder.getInt32(unsigned(EntryStatus::Function)),
-          builder.CreateLoad(builder.getInt32Ty(), frame.status)),
+          failed, builder.getInt32(unsigned(EntryStatus::Function)), status),
       frame.status);
 }

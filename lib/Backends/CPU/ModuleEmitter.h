@@ -147,6 +147,9 @@ private:
               const IfInstr &instr);
   void emitLoop(llvm::IRBuilder<> &builder, const Frame &frame,
                 const LoopInstr &instr);
+  /// An array of glowish_tensor on the stack; \p buffers: null for absent ones.
+  llvm::Value *emitTensors(llvm::IRBuilder<> &builder, const Frame &frame,
+                           llvm::ArrayRef<Buffer *> buffers);
   void emitExternalCall(llvm::IRBuilder<> &builder, const Frame &frame,
                         const ExternalCallInstr &instr);
   llvm::Function *createEntry(llvm::StringRef name, bool isTimed);

@@ -1,6 +1,7 @@
 //===- External.cpp - Export of external operators ------------------------===//
 
 #include "ONNX/GraphWriter.h"
+#include "glowish/Plugin/ExternalFunction.h"
 
 using namespace glowish;
 using onnx::AttributeProto;
@@ -35,10 +36,8 @@ static AttributeProto makeAttr(const NamedValue &value) {
 
 static void exportExternalCall(GraphWriter &w, const ExternalCallNode &node) {
   std::vector<OnnxValue> inputs;
-  for (NodeValue input : node.getInputs())
+  for (NodeValue input : insertAbsent(node.getInputs(), node.getAbsent()))
     inputs.push_back(w.get(input));
-  for (int64_t position : node.getAbsent())
-    inputs.insert(inputs.begin() + position, OnnxValue());
   llvm::SmallVector<ElemKind, 4> kinds;
   for (const Type &type : node.getTypes())
     kinds.push_back(type.getKind());
