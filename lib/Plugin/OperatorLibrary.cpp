@@ -1,10 +1,10 @@
 //===- OperatorLibrary.cpp - Operators of shared libraries ----------------===//
 
 #include "OperatorLibrary.h"
-#include "ChildProcess.h"
 #include "glowish/Plugin/ExternalFunction.h"
 #include "glowish/Plugin/SharedLibrary.h"
 #include "glowish/Plugin/glowish_operators.h"
+#include "glowish/Support/ChildProcess.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -13,6 +13,9 @@
 using namespace glowish;
 
 namespace {
+
+/// What a function of a plug-in may take.
+constexpr unsigned maxSeconds = 10;
 
 /// What the child process writes: whether it succeeded, and a text.
 constexpr char succeeded = '+';
@@ -58,13 +61,16 @@ static llvm::Expected<std::string> callInChild(const ExternalUse &use,
     arguments.addOutput(unknown, nullptr);
   const glowish_call &call = arguments.get();
   GLOWISH_ASSIGN_OR_RETURN(
-      std::string answer, runInChildProcess([&] {
-        char text[1024] = "";
-        glowish_message message = {text, sizeof(text)};
-        std::optional<std::string> result = caller(call, message);
-        text[sizeof(text) - 1] = '\0';
-        return result ? succeeded + *result : failed + std::string(text);
-      }));
+      std::string answer,
+      runInChildProcess(
+          maxSeconds,
+          [&] {
+            char text[1024] = "";
+            glowish_message message = {text, sizeof(text)};
+            std::optional<std::string> result = caller(call, message);
+            text[sizeof(text) - 1] = '\0';
+            return result ? succeeded + *result : failed + std::string(text);
+          }));
   if (answer.front() == succeeded)
     return answer.substr(1);
   std::string message = answer.substr(1);

@@ -168,7 +168,7 @@ void MalformedTorchScript::checkMutations(
     check(name + std::to_string(i), seed.inputs);
   }
   EXPECT_GT(counts.refused, 0u);
-  EXPECT_LE(counts.foreign * 10, count);
+  EXPECT_LE(counts.foreign * 10, LLVM_ADDRESS_SANITIZER_BUILD ? count : 0);
   llvm::outs() << counts.refused << " refused, " << counts.accepted
                << " accepted, libtorch crashed for " << counts.foreign << "\n";
   llvm::outs().flush();
@@ -192,10 +192,9 @@ TEST_F(MalformedTorchScript, Bytes) {
 }
 
 /// Code, pickles and tensors, behind checksums that are right: libtorch reads
-/// what was mutated.
+/// what was mutated, and crashes for some; in a process of its own, but where a
+/// sanitizer is to see it.
 TEST_F(MalformedTorchScript, Entries) {
-  if (!LLVM_ADDRESS_SANITIZER_BUILD)
-    GTEST_SKIP() << "only a sanitizer tells whether libtorch crashed";
   checkMutations("entries-", [&](const std::string &seed, Random &random) {
     ArchiveEntries entries = readArchive(seed);
     for (uint64_t left = 1 + random.below(3); left > 0; --left)

@@ -1,7 +1,9 @@
 //===- ReaderLibrary.cpp - The library that reads archives ----------------===//
 
 #include "TorchScript/ReaderLibrary.h"
+#include "glowish/Support/ChildProcess.h"
 #include "glowish/Support/Error.h"
+#include "llvm/Support/Compiler.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
@@ -69,12 +71,31 @@ static Reader loadReader() {
   return {.read = read, .reason = ""};
 }
 
+/// Has a copy of this process read the archive first: libtorch crashes for some
+/// that are malformed.
+static llvm::Error tryToRead(const Reader &reader, llvm::StringRef path,
+                             const std::vector<std::string> &schemas) {
+  // A sanitizer is to tell of what the reader does wrong itself.
+  if (LLVM_ADDRESS_SANITIZER_BUILD)
+    return llvm::Error::success();
+  llvm::Expected<std::string> reason = runInChildProcess(/*maxSeconds=*/0, [&] {
+    Program program;
+    std::string error;
+    reader.read(path.str().c_str(), schemas, program, error);
+    return error;
+  });
+  if (!reason)
+    return addContext(reason.takeError(), "libtorch cannot read it: ");
+  return reason->empty() ? llvm::Error::success() : makeError("{0}", *reason);
+}
+
 llvm::Expected<std::shared_ptr<const Program>>
 glowish::readTorchProgram(llvm::StringRef path,
                           const std::vector<std::string> &schemas) {
   static const Reader reader = loadReader();
   if (!reader.read)
     return makeError("{0}", reader.reason);
+  GLOWISH_RETURN_IF_ERROR(tryToRead(reader, path, schemas));
   auto program = std::make_shared<Program>();
   std::string error;
   if (!reader.read(path.str().c_str(), schemas, *program, error))

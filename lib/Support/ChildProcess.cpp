@@ -1,6 +1,6 @@
 //===- ChildProcess.cpp - Code that may crash -----------------------------===//
 
-#include "ChildProcess.h"
+#include "glowish/Support/ChildProcess.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -13,8 +13,6 @@
 #include <unistd.h>
 
 using namespace glowish;
-
-static constexpr unsigned maxSeconds = 10;
 
 /// Writes or, with `read`, reads \p size bytes unless the other side ends.
 template <typename Transfer, typename Byte>
@@ -34,7 +32,7 @@ static size_t transferAll(Transfer transfer, int file, Byte *bytes,
 
 /// What the copy of the process does.
 [[noreturn]] static void answer(llvm::function_ref<std::string()> function,
-                                int pipe, FILE *log) {
+                                unsigned maxSeconds, int pipe, FILE *log) {
   // The handlers of this process print a stack trace and remove files.
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGTERM,
                      SIGINT, SIGALRM, SIGPIPE})
@@ -82,7 +80,8 @@ static std::string readLastLine(FILE *log) {
 }
 
 llvm::Expected<std::string>
-glowish::runInChildProcess(llvm::function_ref<std::string()> function) {
+glowish::runInChildProcess(unsigned maxSeconds,
+                           llvm::function_ref<std::string()> function) {
   FILE *log = std::tmpfile();
   if (!log)
     return makeError("no temporary file: {0}", std::strerror(errno));
@@ -95,7 +94,7 @@ glowish::runInChildProcess(llvm::function_ref<std::string()> function) {
   pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
-    answer(function, ends[1], log);
+    answer(function, maxSeconds, ends[1], log);
   }
   close(ends[1]);
   auto closePipe = llvm::make_scope_exit([&] { close(ends[0]); });
