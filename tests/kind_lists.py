@@ -30,7 +30,8 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-RECORDS = ("include/glowish/Ops/Nodes.td", "include/glowish/Ops/ScalarOps.td",
+RECORDS = ("include/glowish/Ops/Nodes.td", "include/glowish/Ops/ControlNodes.td",
+           "include/glowish/Ops/ScalarOps.td",
            "include/glowish/Ops/Instrs.td", "lib/Backends/CPU/CPUInstrs.td")
 CODE = ("lib", "include", "tools", "tests/fuzz")
 MOST = 3

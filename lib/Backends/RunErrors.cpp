@@ -6,6 +6,12 @@
 
 using namespace glowish;
 
+llvm::Error glowish::makeFunctionError(llvm::StringRef operatorName) {
+  if (operatorName.empty())
+    return makeError("the function of an external operator failed");
+  return makeError("the function of the operator '{0}' failed", operatorName);
+}
+
 llvm::Error glowish::checkExternalFunctions(const IRFunction &function) {
   const ExternalCallInstr *missing = nullptr;
   forEachFunction(function, [&](const IRFunction &each) {
@@ -16,6 +22,7 @@ llvm::Error glowish::checkExternalFunctions(const IRFunction &function) {
   });
   if (!missing)
     return llvm::Error::success();
-  return makeNoFunctionError(missing->getOperatorName(),
-                             missing->getFunction());
+  return makeError("the operator '{0}' is a function of the application, "
+                   "'{1}'; accepted here: bundles, or -operators=FILE with it",
+                   missing->getOperatorName(), missing->getFunction());
 }

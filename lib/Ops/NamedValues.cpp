@@ -35,15 +35,9 @@ llvm::hash_code glowish::hash_value(const NamedValue &value) {
       return llvm::hash_value(element);
   };
   llvm::hash_code hash = llvm::hash_combine(value.name, value.content.index());
-  std::visit(
-      [&](const auto &own) {
-        using T = std::decay_t<decltype(own)>;
-        if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>)
-          hash = llvm::hash_combine(hash, hashOne(own));
-        else
-          for (const auto &element : own)
-            hash = llvm::hash_combine(hash, hashOne(element));
-      },
-      value.content);
+  visitElements(value.content, [&](auto elements, bool /*isList*/) {
+    for (const auto &element : elements)
+      hash = llvm::hash_combine(hash, hashOne(element));
+  });
   return hash;
 }

@@ -35,19 +35,11 @@ static void printNamedValues(llvm::raw_ostream &os, const NamedValues &values) {
     else
       printQuoted(os, value.name);
     os << " = ";
-    std::visit(
-        [&](const auto &content) {
-          using T = std::decay_t<decltype(content)>;
-          if constexpr (std::is_arithmetic_v<T> ||
-                        std::is_same_v<T, std::string>) {
-            printOne(content);
-          } else {
-            os << '[';
-            llvm::interleave(content, os, printOne, ", ");
-            os << ']';
-          }
-        },
-        value.content);
+    visitElements(value.content, [&](auto elements, bool isList) {
+      os << (isList ? "[" : "");
+      llvm::interleave(elements, os, printOne, ", ");
+      os << (isList ? "]" : "");
+    });
   };
   os << '{';
   llvm::interleave(values, os, printOneNamed, ", ");

@@ -48,62 +48,42 @@ void glowish::forEachExternalFunction(
     visit(entry.second);
 }
 
-llvm::Error glowish::makeNoFunctionError(llvm::StringRef operatorName,
-                                         llvm::StringRef name) {
-  return makeError("the operator '{0}' is a function of the application, "
-                   "'{1}'; accepted here: bundles, or -operators=FILE with it",
-                   operatorName, name);
-}
-
-llvm::Error glowish::makeFunctionError(llvm::StringRef operatorName) {
-  if (operatorName.empty())
-    return makeError("the function of an external operator failed");
-  return makeError("the function of the operator '{0}' failed", operatorName);
-}
-
 //===- Arguments ----------------------------------------------------------===//
 
-/// Sets what `attribute` is a list of to the \p count elements at \p elements.
-static void setList(glowish_attribute &attribute, const int64_t *elements) {
+/// Makes \p elements what \p attribute has.
+static void setElements(glowish_attribute &attribute,
+                        llvm::ArrayRef<int64_t> elements) {
   attribute.type = GLOWISH_INTS;
-  attribute.ints = elements;
+  attribute.ints = elements.data();
 }
-static void setList(glowish_attribute &attribute, const double *elements) {
+static void setElements(glowish_attribute &attribute,
+                        llvm::ArrayRef<double> elements) {
   attribute.type = GLOWISH_FLOATS;
-  attribute.floats = elements;
+  attribute.floats = elements.data();
 }
-static void setList(glowish_attribute &attribute, const char *const *elements) {
+static void setElements(glowish_attribute &attribute,
+                        llvm::ArrayRef<const char *> elements) {
   attribute.type = GLOWISH_STRINGS;
-  attribute.strings = elements;
+  attribute.strings = elements.data();
 }
 
 CallArguments::CallArguments(const NamedValues &values) {
   for (const NamedValue &value : values) {
     glowish_attribute &attribute = attributes.emplace_back();
     attribute.name = value.name.c_str();
-    attribute.count = 1;
-    std::visit(
-        [&](const auto &content) {
-          using T = std::decay_t<decltype(content)>;
-          if constexpr (std::is_arithmetic_v<T>) {
-            setList(attribute, &content);
-          } else if constexpr (std::is_same_v<T, std::string>) {
-            strings.push_back({content.c_str()});
-            setList(attribute, strings.back().data());
-          } else {
-            attribute.is_list = 1;
-            attribute.count = int64_t(content.size());
-            if constexpr (std::is_same_v<T, std::vector<std::string>>) {
-              std::vector<const char *> &list = strings.emplace_back();
-              for (const std::string &element : content)
-                list.push_back(element.c_str());
-              setList(attribute, list.data());
-            } else {
-              setList(attribute, content.data());
-            }
-          }
-        },
-        value.content);
+    visitElements(value.content, [&](auto elements, bool isList) {
+      attribute.is_list = isList;
+      attribute.count = int64_t(elements.size());
+      if constexpr (std::is_same_v<decltype(elements),
+                                   llvm::ArrayRef<std::string>>) {
+        std::vector<const char *> &texts = strings.emplace_back();
+        for (const std::string &element : elements)
+          texts.push_back(element.c_str());
+        setElements(attribute, llvm::ArrayRef(texts));
+      } else {
+        setElements(attribute, elements);
+      }
+    });
   }
 }
 

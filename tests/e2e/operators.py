@@ -621,6 +621,44 @@ def test_example(work):
            "-target=wasm32-unknown-unknown", "-mattr=+simd128")
 
 
+def test_web(work):
+    """A module for JavaScript has the kernel, where its plug-in has an object for it."""
+    if not shutil.which("node") or not shutil.which("wasm-ld-19"):
+        print("WebAssembly is not tried: there is no node or no wasm-ld-19")
+        return
+    subprocess.run([CLANG, "--target=wasm32", "-O2", "-ffreestanding", "-c",
+                    EXAMPLE + "/median.c", "-I" + INCLUDE, "-o",
+                    os.path.join(work, "median.wasm.o")], check=True)
+    library = compile_library(
+        work, "web", [EXAMPLE + "/operators.c", EXAMPLE + "/median.c"],
+        '-DMEDIAN_OBJECT="median.wasm.o"', '-DMEDIAN_TARGET="wasm32-unknown-unknown"')
+    x = np.array([[3, 1, 2, 9, 4], [0, 5, 5, -1, 2]], np.float32)
+    rules = os.path.join(work, "median.txt")
+    with open(rules, "w", encoding="utf-8") as file:
+        file.write("function example_median\n(T<[S]>) -> (T<[S]>)\n")
+    # The kernel fails for 33 elements. The plug-in's shape function refuses them, and rules
+    # that name the same function don't.
+    for size, domain, kind, wanted in ((3, "com.example", "Median", "3,2,2,4,4,0,5,5,2,2"),
+                                       (33, "test", "Other", "9")):
+        path = write_model(os.path.join(work, "web.onnxtxt"), {"x": x},
+                           [node(kind, ["x"], ["y"], {"size": size}, domain)], ["y"])
+        options = ["-operators=" + library, "-external=test:Other," + rules]
+        folder = os.path.join(work, f"web{size}")
+        code, text = run_tool("model-compiler", "-model=" + path, *options,
+                              "-target=wasm32-unknown-unknown", "-mattr=+simd128",
+                              "-emit-bundle=" + folder, "-network-name=net")
+        check(f"WebAssembly {size}", text)
+        script = os.path.join(folder, "test.mjs")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write("import {load} from './net.mjs';\nconst network = await load();\n"
+                       f"network.inputs.x.set({x.flatten().tolist()});\n"
+                       "try { console.log(network.run().y.join()); }\n"
+                       "catch (error) { console.log(error.code); }\n")
+        done = subprocess.run(["node", script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, check=False)
+        check(f"module {size}", "" if done.stdout.strip() == wanted else done.stdout)
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
         library = compile_library(work, "operators", [SOURCES + "/operators.c"])
@@ -636,6 +674,7 @@ def main():
         test_torch(library, work)
         test_bundles(work)
         test_example(work)
+        test_web(work)
     print(f"{checks} checks, {wrong} wrong")
     return 1 if wrong else 0
 

@@ -15,8 +15,12 @@ inline llvm::Error makeTripCountError() {
                    "a larger bound with -max-trip-count=N");
 }
 
+/// The error of a run in which the function of the external operator
+/// \p operatorName, empty if that is not known, returned a number other than 0.
+llvm::Error makeFunctionError(llvm::StringRef operatorName = "");
+
 /// An error if \p function, or a body inside it, calls a function that no
-/// plug-in of this process has.
+/// plug-in of this process has: only bundles, whose application has it, can.
 llvm::Error checkExternalFunctions(const IRFunction &function);
 
 } // namespace glowish

@@ -38,14 +38,6 @@ llvm::Error registerExternalFunction(ExternalFunction function);
 const ExternalFunction *findExternalFunction(llvm::StringRef name);
 void forEachExternalFunction(
     llvm::function_ref<void(const ExternalFunction &function)> visit);
-/// The error that a program of this process can't call the function \p name of
-/// the operator \p operatorName.
-llvm::Error makeNoFunctionError(llvm::StringRef operatorName,
-                                llvm::StringRef name);
-/// The error that the function of \p operatorName, empty if that is not known,
-/// returned a number other than 0.
-llvm::Error makeFunctionError(llvm::StringRef operatorName = "");
-
 /// \p present, inputs of an ExternalCall, with null ones at the positions
 /// \p absent: those of the operator.
 template <typename Range>

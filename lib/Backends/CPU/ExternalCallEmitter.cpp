@@ -1,4 +1,4 @@
-//===- ExternalCallEmitter.cpp - Calls of other people's functions --------===//
+//===- ExternalCallEmitter.cpp - Calls of external functions --------------===//
 //
 // What glowish_call.h declares, as constants and on the stack: only the
 // addresses of the operands are stored in a run.
@@ -75,15 +75,6 @@ private:
   llvm::Type *pointer, *i32, *i64;
 };
 
-template <typename T> struct ListOf {
-  static constexpr bool isList = false;
-  using Element = T;
-};
-template <typename T> struct ListOf<std::vector<T>> {
-  static constexpr bool isList = true;
-  using Element = T;
-};
-
 /// GLOWISH_INTS, GLOWISH_FLOATS or GLOWISH_STRINGS.
 template <typename Element>
 constexpr int listType = std::is_same_v<Element, int64_t>  ? GLOWISH_INTS
@@ -93,11 +84,9 @@ constexpr int listType = std::is_same_v<Element, int64_t>  ? GLOWISH_INTS
 } // namespace
 
 llvm::Constant *CallConstants::makeAttribute(const NamedValue &value) {
-  return std::visit(
-      [&](const auto &content) -> llvm::Constant * {
-        using T = std::decay_t<decltype(content)>;
-        using Element = typename ListOf<T>::Element;
-        llvm::ArrayRef<Element> elements(content);
+  return visitElements(
+      value.content, [&](auto elements, bool isList) -> llvm::Constant * {
+        using Element = typename decltype(elements)::value_type;
         constexpr int type = listType<Element>;
         llvm::Constant *none = llvm::ConstantPointerNull::get(
             llvm::PointerType::getUnqual(context));
@@ -108,9 +97,16 @@ llvm::Constant *CallConstants::makeAttribute(const NamedValue &value) {
             lists[GLOWISH_FLOATS], lists[GLOWISH_STRINGS],
             llvm::ConstantInt::get(i64, elements.size()),
             llvm::ConstantInt::get(i32, type),
-            llvm::ConstantInt::get(i32, ListOf<T>::isList));
-      },
-      value.content);
+            llvm::ConstantInt::get(i32, isList));
+      });
+}
+
+/// Memory for a \p type on the stack, taken once: that of a loop would grow
+/// with each iteration.
+static Value *allocate(llvm::IRBuilder<> &builder, llvm::Type *type) {
+  llvm::BasicBlock &first =
+      builder.GetInsertBlock()->getParent()->getEntryBlock();
+  return llvm::IRBuilder<>(&first, first.begin()).CreateAlloca(type);
 }
 
 /// Stores \p values to the fields of the structure \p type at \p address.
@@ -124,12 +120,8 @@ llvm::Value *ModuleEmitter::emitTensors(llvm::IRBuilder<> &builder,
                                         const Frame &frame,
                                         llvm::ArrayRef<Buffer *> buffers) {
   CallConstants constants(module);
-  // The stack of a loop would grow with each iteration elsewhere.
-  llvm::BasicBlock &first =
-      builder.GetInsertBlock()->getParent()->getEntryBlock();
   Value *tensors =
-      llvm::IRBuilder<>(&first, first.begin())
-          .CreateAlloca(llvm::ArrayType::get(constants.tensor, buffers.size()));
+      allocate(builder, llvm::ArrayType::get(constants.tensor, buffers.size()));
   for (auto [i, buffer] : llvm::enumerate(buffers)) {
     Value *data = llvm::ConstantPointerNull::get(builder.getPtrTy());
     DimsRef shape;
@@ -156,10 +148,7 @@ void ModuleEmitter::emitExternalCall(llvm::IRBuilder<> &builder,
       insertAbsent(instr.getInputs(), instr.getAbsent());
   llvm::ArrayRef<Buffer *> results = instr.getResults();
   const NamedValues &values = instr.getValues();
-  llvm::BasicBlock &first =
-      builder.GetInsertBlock()->getParent()->getEntryBlock();
-  Value *call =
-      llvm::IRBuilder<>(&first, first.begin()).CreateAlloca(constants.call);
+  Value *call = allocate(builder, constants.call);
   storeFields(
       builder, constants.call, call,
       {emitTensors(builder, frame, inputs),

@@ -5,7 +5,6 @@
 #include "glowish/Backends/BackendRegistry.h"
 #include "glowish/Backends/RunErrors.h"
 #include "glowish/Graph/Nodes.h"
-#include "glowish/Plugin/ExternalFunction.h"
 
 using namespace glowish;
 using namespace glowish::interpreter;

@@ -20,20 +20,3 @@ void glowish::createOutput(Function &function, const std::string &name,
       name, value.getType(), /*isInput=*/false, /*isOutput=*/true);
   function.create<SaveNode>("save_" + name, value, NodeValue(placeholder));
 }
-
-NodeValue RunFlag::get() {
-  Module &module = function.getModule();
-  if (!placeholder)
-    placeholder = module.createPlaceholder(
-        getUniqueModelName(module, "initialized", "_state"),
-        Type(ElemKind::Bool, {}), /*isInput=*/true, /*isOutput=*/true);
-  return NodeValue(placeholder);
-}
-
-void RunFlag::save() {
-  if (!placeholder)
-    return;
-  Tensor yes = Tensor::fromValues<bool>(Type(ElemKind::Bool, {}), {true});
-  NodeValue value(function.getModule().createConstant("yes", std::move(yes)));
-  function.create<SaveNode>("save_initialized", value, NodeValue(placeholder));
-}

@@ -16,23 +16,6 @@ std::string getUniqueModelName(const Module &module, llvm::StringRef name,
 /// it.
 void createOutput(Function &function, const std::string &name, NodeValue value);
 
-/// A state that tells whether there was a run before. An application begins
-/// with states of zeros.
-class RunFlag {
-public:
-  explicit RunFlag(Function &function) : function(function) {}
-
-  /// False in the first run. Creates the state.
-  NodeValue get();
-  /// Saves that there was a run, if anything asks for it. Called once, at the
-  /// end.
-  void save();
-
-private:
-  Function &function;
-  Placeholder *placeholder = nullptr;
-};
-
 } // namespace glowish
 
 #endif // GLOWISH_LIB_IMPORTER_COMMON_OUTPUTS_H

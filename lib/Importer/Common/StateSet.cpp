@@ -1,9 +1,27 @@
 //===- StateSet.cpp - States with initial values --------------------------===//
 
 #include "Common/StateSet.h"
+#include "Common/Outputs.h"
 #include "glowish/Graph/Nodes.h"
 
 using namespace glowish;
+
+NodeValue RunFlag::get() {
+  Module &module = function.getModule();
+  if (!placeholder)
+    placeholder = module.createPlaceholder(
+        getUniqueModelName(module, "initialized", "_state"),
+        Type(ElemKind::Bool, {}), /*isInput=*/true, /*isOutput=*/true);
+  return NodeValue(placeholder);
+}
+
+void RunFlag::save() {
+  if (!placeholder)
+    return;
+  Tensor yes = Tensor::fromValues<bool>(Type(ElemKind::Bool, {}), {true});
+  NodeValue value(function.getModule().createConstant("yes", std::move(yes)));
+  function.create<SaveNode>("save_initialized", value, NodeValue(placeholder));
+}
 
 NodeValue StateSet::add(llvm::StringRef name,
                         std::shared_ptr<const Tensor> initial) {

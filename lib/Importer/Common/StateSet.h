@@ -3,10 +3,27 @@
 #ifndef GLOWISH_LIB_IMPORTER_COMMON_STATESET_H
 #define GLOWISH_LIB_IMPORTER_COMMON_STATESET_H
 
-#include "Common/Outputs.h"
+#include "glowish/Graph/Module.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace glowish {
+
+/// A state that tells whether there was a run before. An application begins
+/// with states of zeros.
+class RunFlag {
+public:
+  explicit RunFlag(Function &function) : function(function) {}
+
+  /// False in the first run. Creates the state.
+  NodeValue get();
+  /// Saves that there was a run, if anything asks for it. Called once, at the
+  /// end.
+  void save();
+
+private:
+  Function &function;
+  Placeholder *placeholder = nullptr;
+};
 
 /// Tensors that a program keeps from run to run. Each is a placeholder that is
 /// an input and an output. An application begins with zeros; where the model

@@ -17,21 +17,20 @@ static void findMissing(const onnx::GraphProto &graph, const NodeOpsets &opsets,
                         const ImportOptions &options,
                         std::vector<std::string> &missing) {
   for (const onnx::NodeProto &node : graph.node()) {
-    const RegisteredOperator *found =
-        findOnnxOperator(node.domain(), node.op_type());
     std::string domain = normalizeDomain(node.domain());
+    const RegisteredOperator *found =
+        findOnnxOperator(domain, node.op_type(), options);
+    const ExternalOperator *external =
+        findExternalOperator(options, domain, node.op_type());
     std::string of = domain.empty() ? "" : "domain " + quote(domain) + ", ";
     int version = opsets.get(node).getVersion(domain);
-    if (auto *own = findExternalOperator(options, domain, node.op_type())) {
-      if (!own->isInOpset(version))
-        missing.push_back(llvm::formatv("{0}: the plug-in does not have it in "
-                                        "{1}opset {2}",
-                                        describe(node), of, version));
-      continue;
-    }
     if (!found)
       missing.push_back(
           llvm::formatv("{0} of {1}opset {2}", describe(node), of, version));
+    else if (external && !external->isInOpset(version))
+      missing.push_back(llvm::formatv("{0}: the plug-in does not have it in "
+                                      "{1}opset {2}",
+                                      describe(node), of, version));
     else if (version < found->since)
       missing.push_back(
           llvm::formatv("{0}: supported since opset {1}, the model "

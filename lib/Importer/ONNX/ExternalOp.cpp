@@ -3,6 +3,7 @@
 #include "ONNX/ExternalOp.h"
 #include "Common/External.h"
 #include "Common/Messages.h"
+#include "ONNX/GraphScope.h"
 
 using namespace glowish;
 using onnx::AttributeProto;
@@ -37,8 +38,9 @@ readContent(const AttributeProto &attr) {
   }
 }
 
-llvm::Error glowish::importExternalOp(OpContext &op,
-                                      const ExternalOperator &external) {
+llvm::Error glowish::importExternalOp(OpContext &op) {
+  const ExternalOperator *external = findExternalOperator(
+      op.getScope().getState().options, op.getDomain(), op.getOpType());
   std::vector<NodeValue> inputs;
   for (unsigned i = 0; i < op.getNumInputs(); ++i) {
     if (op.hasSequence(i))
@@ -54,8 +56,8 @@ llvm::Error glowish::importExternalOp(OpContext &op,
   }
   GLOWISH_ASSIGN_OR_RETURN(
       auto results, importExternalOperator(
-                        external, op.getFunction(), op.getOutputName(0), inputs,
-                        std::move(attributes), op.getNumOutputs()));
+                        *external, op.getFunction(), op.getOutputName(0),
+                        inputs, std::move(attributes), op.getNumOutputs()));
   for (unsigned i = 0; i < op.getNumOutputs(); ++i)
     GLOWISH_RETURN_IF_ERROR(op.setOutput(i, results[i]));
   return llvm::Error::success();

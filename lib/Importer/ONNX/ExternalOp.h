@@ -4,12 +4,11 @@
 #define GLOWISH_LIB_IMPORTER_ONNX_EXTERNALOP_H
 
 #include "ONNX/OpContext.h"
-#include "glowish/Plugin/ExternalOperator.h"
 
 namespace glowish {
 
-/// Imports \p op as a use of \p external.
-llvm::Error importExternalOp(OpContext &op, const ExternalOperator &external);
+/// Imports an operator that the options declare as an external one.
+llvm::Error importExternalOp(OpContext &op);
 
 } // namespace glowish
 

@@ -1,9 +1,7 @@
 //===- GraphScope.cpp - Names and nodes of an ONNX graph ------------------===//
 
 #include "ONNX/GraphScope.h"
-#include "Common/External.h"
 #include "ONNX/DeclaredTypes.h"
-#include "ONNX/ExternalOp.h"
 #include "ONNX/ModelFile.h"
 #include "ONNX/ReadNames.h"
 
@@ -297,12 +295,9 @@ llvm::Error GraphScope::importNode(const onnx::NodeProto &proto) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> inputs, findInputs(proto));
   OpContext op(proto, context, std::move(inputs));
   GLOWISH_RETURN_IF_ERROR(op.checkAttrs());
-  if (auto *external = findExternalOperator(
-          state.options, normalizeDomain(proto.domain()), proto.op_type()))
-    GLOWISH_RETURN_IF_ERROR(importExternalOp(op, *external));
-  else
-    GLOWISH_RETURN_IF_ERROR(
-        findOnnxOperator(proto.domain(), proto.op_type())->importer(op));
+  GLOWISH_RETURN_IF_ERROR(
+      findOnnxOperator(proto.domain(), proto.op_type(), state.options)
+          ->importer(op));
   GLOWISH_RETURN_IF_ERROR(op.checkAllRead());
   GLOWISH_RETURN_IF_ERROR(warnOfUnknownAttrs(proto, op));
   GLOWISH_RETURN_IF_ERROR(setOutputs(proto, op));

@@ -70,6 +70,8 @@ public:
             std::vector<NodeValue> inputs);
 
   llvm::StringRef getOpType() const { return proto.op_type(); }
+  /// Empty for ONNX's own.
+  std::string getDomain() const { return normalizeDomain(proto.domain()); }
   /// Returns the node's name, or that of its first output if it has none.
   llvm::StringRef getNodeName() const;
   /// Returns the version of ONNX's own opset in force at the node.
@@ -283,9 +285,11 @@ struct RegisteredOperator {
   int since;
   OpImporter importer;
 };
-/// Returns the importer of \p name of \p domain, or null.
+/// Returns the importer of \p name of \p domain, or of all external operators
+/// where \p options declare it as one, or null.
 const RegisteredOperator *findOnnxOperator(llvm::StringRef domain,
-                                           llvm::StringRef name);
+                                           llvm::StringRef name,
+                                           const ImportOptions &options);
 
 /// Whether \p name of \p domain has never had \p attribute up to \p opset
 /// according to ONNX's schemas. False if the operator has no schema.

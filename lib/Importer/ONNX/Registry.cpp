@@ -1,5 +1,7 @@
 //===- Registry.cpp - Registry of operator importers ----------------------===//
 
+#include "Common/External.h"
+#include "ONNX/ExternalOp.h"
 #include "ONNX/OpContext.h"
 #include "glowish/Importer/OperatorNotes.h"
 
@@ -25,11 +27,14 @@ OnnxOperator::OnnxOperator(llvm::StringRef name, int since, OpImporter importer,
   (void)isNew;
 }
 
-const RegisteredOperator *glowish::findOnnxOperator(llvm::StringRef domain,
-                                                    llvm::StringRef name) {
-  if (domain == "ai.onnx")
-    domain = "";
-  auto found = getRegistry().find({domain.str(), name.str()});
+const RegisteredOperator *
+glowish::findOnnxOperator(llvm::StringRef domain, llvm::StringRef name,
+                          const ImportOptions &options) {
+  static const RegisteredOperator external{/*since=*/1, importExternalOp};
+  std::string normalized = normalizeDomain(domain);
+  if (findExternalOperator(options, normalized, name))
+    return &external;
+  auto found = getRegistry().find({normalized, name.str()});
   return found == getRegistry().end() ? nullptr : &found->second;
 }
 

@@ -1,6 +1,7 @@
 //===- ProgramImporter.cpp - Convert exported programs to a function ------===//
 
 #include "Common/Messages.h"
+#include "Common/Outputs.h"
 #include "Common/StateSet.h"
 #include "Common/TorchArchive.h"
 #include "TorchExport/GraphImporter.h"

@@ -13,6 +13,7 @@
 #include "TorchScript/States.h"
 #include "Common/Messages.h"
 #include "Common/Outputs.h"
+#include "Common/StateSet.h"
 #include "TorchScript/Leaves.h"
 #include "TorchScript/ModelInputs.h"
 

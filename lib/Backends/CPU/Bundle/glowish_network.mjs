@@ -7,6 +7,7 @@ const reasons = {
   6: 'there is no code for these extents',
   8: 'a loop has more iterations than its bound; the outputs are computed as ' +
       'if it had ended',
+  9: 'a function that the network calls failed; the outputs are not to be used',
 };
 
 /** What run() throws where the network's entry returns an error. */
