@@ -53,6 +53,18 @@ Tensor Tensor::borrow(const Type &type, void *data) {
   return tensor;
 }
 
+std::shared_ptr<const Tensor>
+glowish::shareElements(const Type &type, const void *data,
+                       std::shared_ptr<const void> owner) {
+  struct Shared {
+    std::shared_ptr<const void> owner;
+    Tensor tensor;
+  };
+  auto shared = std::make_shared<Shared>(
+      Shared{std::move(owner), Tensor::borrow(type, const_cast<void *>(data))});
+  return std::shared_ptr<const Tensor>(shared, &shared->tensor);
+}
+
 Tensor Tensor::clone() const {
   Tensor copy(type);
   if (int64_t size = getSizeInBytes())

@@ -349,14 +349,6 @@ static bool readRest(llvm::StringRef rest, ProgramImages &images) {
   return reader.isGood() && reader.isAtEnd() && count > 0;
 }
 
-/// The constants of a file.
-namespace {
-struct FileConstants {
-  std::shared_ptr<llvm::MemoryBuffer> file;
-  Tensor tensor;
-};
-} // namespace
-
 std::unique_ptr<ProgramImages>
 glowish::readImages(std::shared_ptr<llvm::MemoryBuffer> file,
                     const KeyHasher::Digest &key) {
@@ -383,12 +375,8 @@ glowish::readImages(std::shared_ptr<llvm::MemoryBuffer> file,
   for (const ProgramImage &program : images->programs)
     if (program.plan->constantSize > bytes.size())
       return nullptr;
-  // Constants are never written.
-  auto *data = const_cast<char *>(bytes.data());
-  auto constants = std::make_shared<FileConstants>(FileConstants{
-      std::move(file),
-      Tensor::borrow(Type(ElemKind::UInt8, {int64_t(bytes.size())}), data)});
   images->constants =
-      std::shared_ptr<const Tensor>(constants, &constants->tensor);
+      shareElements(Type(ElemKind::UInt8, {int64_t(bytes.size())}),
+                    bytes.data(), std::move(file));
   return images;
 }

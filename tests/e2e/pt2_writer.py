@@ -248,10 +248,14 @@ def raw(tensor):
 
 
 def save(path, program, weights, constants, model="model"):
-    """Writes the archive; all entries are stored."""
+    """Writes the archive; as in PyTorch's, all entries are stored, and each is aligned
+    to 64 bytes by an extra field of its header."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         def add(name, text):
-            archive.writestr("archive/" + name, text)
+            info = zipfile.ZipInfo("archive/" + name)
+            size = -(archive.fp.tell() + 30 + len(info.filename) + 4) % 64
+            info.extra = b"FB" + size.to_bytes(2, "little") + b"Z" * size
+            archive.writestr(info, text)
         add("archive_format", "pt2")
         add("byteorder", "little")
         add(".data/version", "0")

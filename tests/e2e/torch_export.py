@@ -328,8 +328,24 @@ def rewrite(source, target, change):
 
 def change_weight(data):
     """Another byte in the first weight, whose checksum does not fit then."""
-    at = data.index(b"data/weights/weight_0") + len(b"data/weights/weight_0") + 1
+    name = b"data/weights/weight_0"
+    at = -(-(data.index(name) + len(name)) // 64) * 64 + 1
     return data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
+
+
+def run_compressed(report, work):
+    """An archive whose entries are compressed, as other programs may write it."""
+    stored, packed = (os.path.join(work, name) for name in ("stored.pt2", "packed.pt2"))
+    x = torch.randn(2, 3)
+    module = torch.nn.Linear(3, 200)
+    names, outputs = pt2_writer.write(stored, module, (x,))
+    rewrite(stored, packed, lambda entries: entries)
+    for path in stored, packed:
+        results, text = run_model([path], {names[0]: x.numpy()}, "CPU",
+                                  os.path.join(work, "run"))
+        report.add(path, text if results is None else
+                   compare(outputs[0], results[outputs[0]],
+                           module(x).detach().numpy(), 1e-6))
 
 
 def run_malformed(report, work):
@@ -488,6 +504,7 @@ def main():
             run_symbols(report, work)
             run_control(report, work)
             run_quantized(report, work)
+            run_compressed(report, work)
             run_malformed(report, work)
             run_mutated(report, 40, work)
             run_networks(report, [] if arguments.all else SMALL, work)

@@ -87,6 +87,11 @@ private:
   void *bytes = nullptr;
 };
 
+/// A constant of \p type with the elements at \p data, which are in memory that
+/// \p owner keeps: a mapped file, say.
+std::shared_ptr<const Tensor> shareElements(const Type &type, const void *data,
+                                            std::shared_ptr<const void> owner);
+
 } // namespace glowish
 
 #endif // GLOWISH_BASE_TENSOR_H

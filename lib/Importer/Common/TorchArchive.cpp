@@ -2,8 +2,8 @@
 
 #include "Common/TorchArchive.h"
 #include "Common/Messages.h"
+#include "Common/ZipSource.h"
 #include "glowish/Support/File.h"
-#include <zip.h>
 
 using namespace glowish;
 
@@ -14,17 +14,17 @@ void TorchArchive::Close::operator()(zip *archive) const {
   zip_discard(archive);
 }
 
+TorchArchive::TorchArchive() = default;
+TorchArchive::TorchArchive(TorchArchive &&) = default;
+TorchArchive::~TorchArchive() = default;
+
 llvm::Expected<TorchArchive> TorchArchive::open(llvm::StringRef path) {
   TorchArchive result;
-  int code = 0;
-  result.archive.reset(zip_open(path.str().c_str(), ZIP_RDONLY, &code));
-  if (!result.archive) {
-    zip_error_t error;
-    zip_error_init_with_code(&error, code);
-    std::string text = zip_error_strerror(&error);
-    zip_error_fini(&error);
-    return makeError("it is no ZIP archive that can be read: {0}", text);
-  }
+  GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<llvm::MemoryBuffer> file,
+                           readFile(path));
+  result.source = std::make_unique<ZipSource>(std::move(file));
+  GLOWISH_ASSIGN_OR_RETURN(zip_t *archive, result.source->open());
+  result.archive.reset(archive);
   zip_int64_t count = zip_get_num_entries(result.archive.get(), 0);
   for (zip_uint64_t i = 0; i < zip_uint64_t(std::max<zip_int64_t>(count, 0));
        ++i) {
@@ -65,57 +65,78 @@ llvm::Expected<uint64_t> TorchArchive::getSize(llvm::StringRef name) const {
   return entry.size;
 }
 
-llvm::Error TorchArchive::read(llvm::StringRef name, void *target,
-                               uint64_t size) const {
-  GLOWISH_ASSIGN_OR_RETURN(Entry entry, find(name));
-  if (entry.size != size)
-    return makeError("the entry {0} has {1} bytes; expected are {2}",
-                     quote(name), entry.size, size);
+/// Gives the bytes of \p entry to \p receive, a piece at a time. An error if
+/// they are corrupt; libzip compares the checksum at the end.
+llvm::Error TorchArchive::readPieces(Entry entry, Receiver receive) const {
+  std::string name = quote(zip_get_name(archive.get(), entry.index, 0));
   zip_file_t *file = zip_fopen_index(archive.get(), entry.index, 0);
   if (!file)
-    return makeError("the entry {0} cannot be read: {1}", quote(name),
+    return makeError("the entry {0} cannot be read: {1}", name,
                      zip_strerror(archive.get()));
-  zip_int64_t got = size ? zip_fread(file, target, size) : 0;
-  // The checksum is compared at the end.
-  char beyond;
-  zip_int64_t rest =
-      got == zip_int64_t(size) ? zip_fread(file, &beyond, 1) : -1;
+  std::vector<uint8_t> piece(std::min<uint64_t>(entry.size + 1, 1 << 20));
+  uint64_t rest = entry.size;
+  zip_int64_t count;
+  // Compressed bytes may unpack to more than the archive says.
+  while ((count = zip_fread(file, piece.data(), piece.size())) > 0 &&
+         uint64_t(count) <= rest) {
+    receive(llvm::ArrayRef(piece.data(), size_t(count)));
+    rest -= uint64_t(count);
+  }
   std::string text = zip_file_strerror(file);
   zip_fclose(file);
-  if (rest != 0)
-    return makeError("the entry {0} is corrupt: {1}", quote(name), text);
+  if (count < 0)
+    return makeError("the entry {0} is corrupt: {1}", name, text);
+  if (count > 0 || rest > 0)
+    return makeError("the entry {0} is corrupt: it has not the {1} bytes that "
+                     "the archive states",
+                     name, entry.size);
   return llvm::Error::success();
 }
 
-llvm::Error TorchArchive::checkAll() const {
-  std::vector<char> buffer(1 << 20);
-  zip_int64_t count = zip_get_num_entries(archive.get(), 0);
-  for (zip_int64_t i = 0; i < count; ++i) {
-    std::string name = zip_get_name(archive.get(), zip_uint64_t(i), 0);
-    zip_file_t *file = zip_fopen_index(archive.get(), zip_uint64_t(i), 0);
-    if (!file)
-      return makeError("the entry {0} cannot be read: {1}", quote(name),
-                       zip_strerror(archive.get()));
-    zip_int64_t got;
-    do
-      got = zip_fread(file, buffer.data(), buffer.size());
-    while (got > 0);
-    std::string text = zip_file_strerror(file);
-    zip_fclose(file);
-    if (got < 0)
-      return makeError("the entry {0} is corrupt: {1}", quote(name), text);
+llvm::Expected<SharedBytes>
+TorchArchive::readBytes(llvm::StringRef name) const {
+  GLOWISH_ASSIGN_OR_RETURN(Entry entry, find(name));
+  zip_stat_t stat;
+  if (zip_stat_index(archive.get(), entry.index, 0, &stat) == 0 &&
+      (stat.valid & ZIP_STAT_COMP_METHOD) && stat.comp_method == ZIP_CM_STORE) {
+    llvm::ArrayRef<uint8_t> mapped;
+    uint64_t done = 0;
+    bool isMapped = true;
+    GLOWISH_RETURN_IF_ERROR(
+        readPieces(entry, [&](llvm::ArrayRef<uint8_t> piece) {
+          if (done == 0)
+            mapped = llvm::arrayRefFromStringRef(source->getLastRead())
+                         .take_front(entry.size);
+          isMapped = isMapped && mapped.size() == entry.size &&
+                     mapped.slice(done, piece.size()) == piece;
+          done += piece.size();
+        }));
+    if (isMapped)
+      return SharedBytes{mapped, source->getFile()};
   }
+  auto copy =
+      std::make_shared<Tensor>(Type(ElemKind::UInt8, {int64_t(entry.size)}));
+  auto *end = static_cast<uint8_t *>(copy->getBytes());
+  GLOWISH_RETURN_IF_ERROR(
+      readPieces(entry, [&](auto piece) { end = llvm::copy(piece, end); }));
+  return SharedBytes{copy->getByteRange(), copy};
+}
+
+llvm::Error TorchArchive::checkAll() const {
+  for (const auto &entry : entries)
+    GLOWISH_RETURN_IF_ERROR(readPieces(entry.second, [](auto) {}));
   return llvm::Error::success();
 }
 
 llvm::Expected<std::string> TorchArchive::readText(llvm::StringRef name) const {
-  GLOWISH_ASSIGN_OR_RETURN(uint64_t size, getSize(name));
-  if (size > maxTextBytes)
+  GLOWISH_ASSIGN_OR_RETURN(Entry entry, find(name));
+  if (entry.size > maxTextBytes)
     return makeError("the entry {0} unpacks to {1} bytes; accepted: at most "
                      "{2}",
-                     quote(name), size, maxTextBytes);
-  std::string text(size, '\0');
-  GLOWISH_RETURN_IF_ERROR(read(name, text.data(), size));
+                     quote(name), entry.size, maxTextBytes);
+  std::string text;
+  GLOWISH_RETURN_IF_ERROR(readPieces(
+      entry, [&](auto piece) { text.append(piece.begin(), piece.end()); }));
   return text;
 }
 

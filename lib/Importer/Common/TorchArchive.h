@@ -11,11 +11,21 @@ struct zip;
 
 namespace glowish {
 
+class ZipSource;
+
+/// Bytes in memory that \p owner keeps.
+struct SharedBytes {
+  llvm::ArrayRef<uint8_t> bytes;
+  std::shared_ptr<const void> owner;
+};
+
 /// The files of a ZIP archive, without the one top folder that PyTorch's
 /// archives have.
 class TorchArchive {
 public:
   static llvm::Expected<TorchArchive> open(llvm::StringRef path);
+  TorchArchive(TorchArchive &&);
+  ~TorchArchive();
 
   bool has(llvm::StringRef name) const { return entries.contains(name); }
   /// The names that begin with \p prefix, sorted.
@@ -24,8 +34,9 @@ public:
   llvm::Expected<std::string> readText(llvm::StringRef name) const;
   /// The size of an entry in bytes; an error if it is absent.
   llvm::Expected<uint64_t> getSize(llvm::StringRef name) const;
-  /// Reads an entry of \p size bytes to \p target, and checks its checksum.
-  llvm::Error read(llvm::StringRef name, void *target, uint64_t size) const;
+  /// An entry, whose checksum is compared: bytes of the mapped file where they
+  /// are not compressed, as PyTorch writes them, else unpacked ones.
+  llvm::Expected<SharedBytes> readBytes(llvm::StringRef name) const;
   /// An error if the checksum of an entry is not that of its bytes.
   llvm::Error checkAll() const;
 
@@ -36,9 +47,12 @@ private:
   struct Entry {
     uint64_t index, size;
   };
-  TorchArchive() = default;
+  using Receiver = llvm::function_ref<void(llvm::ArrayRef<uint8_t>)>;
+  TorchArchive();
   llvm::Expected<Entry> find(llvm::StringRef name) const;
+  llvm::Error readPieces(Entry entry, Receiver receive) const;
 
+  std::unique_ptr<ZipSource> source;
   std::unique_ptr<zip, Close> archive;
   llvm::StringMap<Entry> entries;
 };

@@ -21,12 +21,6 @@ struct Place {
   uint64_t length = 0;
 };
 
-/// A tensor and the mapped file that it borrows from.
-struct MappedTensor {
-  std::shared_ptr<llvm::MemoryBuffer> file;
-  Tensor tensor;
-};
-
 } // namespace
 
 static llvm::Expected<Place> readPlace(const onnx::TensorProto &proto,
@@ -153,8 +147,5 @@ ExternalData::read(const onnx::TensorProto &proto, const Type &type) {
     GLOWISH_ASSIGN_OR_RETURN(Tensor copy, readRawTensor(type, bytes));
     return std::make_shared<const Tensor>(std::move(copy));
   }
-  // The payload of a constant is never written.
-  auto mapped = std::make_shared<MappedTensor>(MappedTensor{
-      file, Tensor::borrow(type, const_cast<uint8_t *>(bytes.data()))});
-  return std::shared_ptr<const Tensor>(mapped, &mapped->tensor);
+  return shareElements(type, bytes.data(), std::move(file));
 }

@@ -130,7 +130,8 @@ static Tensor gather(const Type &type, const Layout &layout,
   return tensor;
 }
 
-llvm::Expected<Tensor> TorchWeights::read(const Payload &payload) const {
+llvm::Expected<std::shared_ptr<const Tensor>>
+TorchWeights::read(const Payload &payload) const {
   if (payload.isPickled)
     return makeError("it is a Python object; accepted: tensors");
   GLOWISH_ASSIGN_OR_RETURN(int64_t number, getInteger(payload.meta, "dtype"));
@@ -144,22 +145,19 @@ llvm::Expected<Tensor> TorchWeights::read(const Payload &payload) const {
   GLOWISH_RETURN_IF_ERROR(checkShape(kind, layout.shape));
   Type type(kind, layout.shape);
   if (type.getNumElements() == 0)
-    return Tensor(type);
+    return std::make_shared<const Tensor>(type);
   std::optional<int64_t> span = layout.getSpan();
   GLOWISH_ASSIGN_OR_RETURN(uint64_t size, archive.getSize(payload.path));
   if (!span || uint64_t(*span) > size / getElemSize(kind))
     return makeError("{0} does not lie in the {1} bytes of {2}", type.str(),
                      size, quote(payload.path));
-  if (layout.strides == getDenseStrides(layout.shape) && layout.offset == 0 &&
-      size == uint64_t(type.getSizeInBytes())) {
-    Tensor tensor(type);
-    GLOWISH_RETURN_IF_ERROR(
-        archive.read(payload.path, tensor.getBytes(), size));
-    return tensor;
-  }
-  std::vector<uint8_t> bytes(size);
-  GLOWISH_RETURN_IF_ERROR(archive.read(payload.path, bytes.data(), size));
-  return gather(type, layout, bytes);
+  GLOWISH_ASSIGN_OR_RETURN(SharedBytes entry, archive.readBytes(payload.path));
+  const uint8_t *first =
+      entry.bytes.data() + size_t(layout.offset) * getElemSize(kind);
+  if (layout.strides == getDenseStrides(layout.shape) &&
+      uintptr_t(first) % getElemSize(kind) == 0)
+    return shareElements(type, first, std::move(entry.owner));
+  return std::make_shared<const Tensor>(gather(type, layout, entry.bytes));
 }
 
 llvm::Expected<std::shared_ptr<const Tensor>>
@@ -169,15 +167,15 @@ TorchWeights::get(llvm::StringRef name) {
     return makeError("the archive has no tensor {0}", quote(name));
   Payload &payload = found->second;
   if (!payload.tensor) {
-    llvm::Expected<Tensor> tensor = read(payload);
+    llvm::Expected<std::shared_ptr<const Tensor>> tensor = read(payload);
     if (!tensor)
       return addContext(tensor.takeError(), "the tensor " + quote(name) + ": ");
-    if (tensor->getType().getKind() == ElemKind::Bool)
-      for (uint8_t byte : tensor->getByteRange())
+    if ((*tensor)->getType().getKind() == ElemKind::Bool)
+      for (uint8_t byte : (*tensor)->getByteRange())
         if (!isElementByte(ElemKind::Bool, byte))
           return makeError("the tensor {0} has bools that are neither 0 nor 1",
                            quote(name));
-    payload.tensor = std::make_shared<const Tensor>(std::move(*tensor));
+    payload.tensor = std::move(*tensor);
   }
   return payload.tensor;
 }

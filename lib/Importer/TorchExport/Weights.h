@@ -31,7 +31,8 @@ private:
     bool isPickled;
     std::shared_ptr<const Tensor> tensor;
   };
-  llvm::Expected<Tensor> read(const Payload &payload) const;
+  llvm::Expected<std::shared_ptr<const Tensor>>
+  read(const Payload &payload) const;
 
   const TorchArchive &archive;
   llvm::StringMap<Payload> payloads;

@@ -181,12 +181,8 @@ static std::shared_ptr<const Tensor> borrowOrCopy(const Program &program,
     isDense &= extent == 1 || stride == own;
   isDense |= type.getNumElements() == 0;
   bool isAligned = uintptr_t(tensor.data) % Tensor::alignment == 0;
-  if (isDense && isAligned && tensor.data) {
-    auto *borrowed =
-        new Tensor(Tensor::borrow(type, const_cast<void *>(tensor.data)));
-    return std::shared_ptr<const Tensor>(
-        borrowed, [owner = program.owner](const Tensor *own) { delete own; });
-  }
+  if (isDense && isAligned && tensor.data)
+    return shareElements(type, tensor.data, program.owner);
   auto copy = std::make_shared<Tensor>(type);
   size_t size = getElemSize(kind);
   auto *to = static_cast<char *>(copy->getBytes());
