@@ -1,6 +1,8 @@
 //===- Evaluator.cpp - Computing a node at compile time -------------------===//
 
 #include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Base/Permute.h"
+#include "glowish/Graph/Nodes.h"
 #include "glowish/IRGen/IRGen.h"
 #include "glowish/Optimizer/Passes.h"
 
@@ -43,7 +45,27 @@ llvm::Error glowish::lowerForInterpreter(Function &function) {
       .takeError();
 }
 
+/// The result of a node that moves all elements of a constant, without a
+/// program of the interpreter, which has copies of it: weights are large.
+static std::optional<Tensor> moveElements(const Node &node) {
+  auto getElements = [](NodeValue value) -> const Tensor & {
+    return *llvm::cast<Constant>(value.node)->getPayload();
+  };
+  if (auto *transpose = llvm::dyn_cast<TransposeNode>(&node))
+    return permute(getElements(transpose->getInput()),
+                   transpose->getPermutation());
+  if (auto *reshape = llvm::dyn_cast<ReshapeNode>(&node))
+    return getElements(reshape->getInput()).clone();
+  return std::nullopt;
+}
+
 llvm::Expected<std::vector<Tensor>> glowish::evaluateNode(const Node &node) {
+  if (std::optional<Tensor> moved = moveElements(node)) {
+    std::vector<Tensor> results;
+    // Scales that run along a dimension run along another one then.
+    results.push_back(std::move(*moved).withType(node.getType()));
+    return results;
+  }
   Module module("evaluate");
   std::vector<Placeholder *> outputs;
   GLOWISH_ASSIGN_OR_RETURN(Function *function, isolate(node, module, outputs));

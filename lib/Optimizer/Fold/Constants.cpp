@@ -19,24 +19,6 @@ static bool isWorthFolding(const Node &node) {
   return after <= before + maxGrowth;
 }
 
-static llvm::Expected<std::vector<Tensor>>
-fold(const Node &node, const GraphPassContext &context) {
-  std::vector<Tensor> results;
-  if (auto *transpose = llvm::dyn_cast<TransposeNode>(&node)) {
-    // Scales that run along a dimension run along another one then.
-    results.push_back(permute(*getConstantTensor(transpose->getInput()),
-                              transpose->getPermutation())
-                          .withType(node.getType()));
-    return results;
-  }
-  if (auto *reshape = llvm::dyn_cast<ReshapeNode>(&node)) {
-    Tensor copy = getConstantTensor(reshape->getInput())->clone();
-    results.push_back(std::move(copy).withType(node.getType()));
-    return results;
-  }
-  return context.evaluate(node);
-}
-
 llvm::Expected<bool> glowish::foldConstants(Function &function,
                                             const GraphPassContext &context) {
   bool changed = false;
@@ -45,7 +27,7 @@ llvm::Expected<bool> glowish::foldConstants(Function &function,
     Node &node = *it++;
     if (!isWorthFolding(node) || !context.evaluate)
       continue;
-    llvm::Expected<std::vector<Tensor>> results = fold(node, context);
+    llvm::Expected<std::vector<Tensor>> results = context.evaluate(node);
     // A loop that has too many iterations fails where it is executed, if it is.
     if (!results && node.getInfo().hasBodies()) {
       llvm::consumeError(results.takeError());
