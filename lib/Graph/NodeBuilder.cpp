@@ -2,6 +2,7 @@
 
 #include "glowish/Graph/NodeBuilder.h"
 #include "glowish/Support/Error.h"
+#include <numeric>
 
 using namespace glowish;
 
@@ -59,15 +60,20 @@ NodeValue NodeBuilder::transpose(NodeValue x,
   return x ? make<TransposeNode>(x, permutation) : x;
 }
 
+NodeValue NodeBuilder::swapDims(NodeValue x, int64_t first, int64_t second) {
+  if (!x || first == second)
+    return x;
+  std::vector<int64_t> permutation(x.getShape().size());
+  std::iota(permutation.begin(), permutation.end(), 0);
+  std::swap(permutation[first], permutation[second]);
+  return transpose(x, permutation);
+}
+
 NodeValue NodeBuilder::transposeLast(NodeValue x) {
   if (!x)
     return x;
-  std::vector<int64_t> permutation;
-  for (unsigned d = 0; d < x.getShape().size(); ++d)
-    permutation.push_back(d);
-  std::swap(permutation[permutation.size() - 1],
-            permutation[permutation.size() - 2]);
-  return transpose(x, permutation);
+  int64_t rank = x.getType().getRank();
+  return swapDims(x, rank - 2, rank - 1);
 }
 
 NodeValue NodeBuilder::slice(NodeValue x, int64_t axis, int64_t start,
@@ -81,6 +87,20 @@ NodeValue NodeBuilder::slice(NodeValue x, int64_t axis, int64_t start,
     return x;
   starts[axis] = start;
   sizes[axis] = size;
+  return make<SliceNode>(x, starts, sizes, steps);
+}
+
+NodeValue NodeBuilder::reverse(NodeValue x, llvm::ArrayRef<int64_t> axes) {
+  if (!x)
+    return x;
+  std::vector<int64_t> sizes(x.getShape());
+  std::vector<int64_t> starts(sizes.size(), 0), steps(sizes.size(), 1);
+  for (int64_t axis : axes) {
+    if (sizes[axis] == 0)
+      return x;
+    starts[axis] = sizes[axis] - 1;
+    steps[axis] = -1;
+  }
   return make<SliceNode>(x, starts, sizes, steps);
 }
 

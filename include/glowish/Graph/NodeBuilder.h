@@ -88,10 +88,14 @@ public:
     return !x || x.getShape() == shape ? x : make<ReshapeNode>(x, shape);
   }
   NodeValue transpose(NodeValue x, llvm::ArrayRef<int64_t> permutation);
+  /// Swaps two dimensions; returns \p x if they are the same.
+  NodeValue swapDims(NodeValue x, int64_t first, int64_t second);
   /// Swaps the last two dimensions.
   NodeValue transposeLast(NodeValue x);
   /// Returns the elements [start, start + size) along dimension \p axis.
   NodeValue slice(NodeValue x, int64_t axis, int64_t start, int64_t size);
+  /// Reverses the order of elements along each of \p axes.
+  NodeValue reverse(NodeValue x, llvm::ArrayRef<int64_t> axes);
   NodeValue concat(llvm::ArrayRef<NodeValue> parts, int64_t axis);
   NodeValue broadcast(NodeValue x, DimsRef shape);
   NodeValue gather(NodeValue x, NodeValue indices, int64_t axis) {

@@ -188,8 +188,7 @@ llvm::Expected<std::vector<int64_t>> AtenOp::axes(llvm::StringRef argument,
                                                   int64_t rank) const {
   std::vector<int64_t> values = integers(argument);
   if (values.empty())
-    for (int64_t d = 0; d < rank; ++d)
-      values.push_back(d);
+    values = getAllDims(rank);
   // A scalar may be reduced along a dimension that it does not have.
   if (rank == 0)
     return std::vector<int64_t>();

@@ -1,7 +1,8 @@
-//===- Axes.cpp - Normalization of axis numbers ---------------------------===//
+//===- Axes.cpp - Numbers of dimensions -----------------------------------===//
 
 #include "Common/Axes.h"
 #include "glowish/Support/Error.h"
+#include <numeric>
 
 using namespace glowish;
 
@@ -23,4 +24,22 @@ glowish::normalizeAxes(std::vector<int64_t> axes, unsigned rank) {
   llvm::sort(axes);
   axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
   return axes;
+}
+
+std::vector<int64_t> glowish::getDimsFrom(int64_t first, unsigned rank) {
+  std::vector<int64_t> dims(std::max<int64_t>(int64_t(rank) - first, 0));
+  std::iota(dims.begin(), dims.end(), first);
+  return dims;
+}
+
+std::vector<int64_t> glowish::getAllDims(unsigned rank) {
+  return getDimsFrom(0, rank);
+}
+
+std::vector<int64_t> glowish::getMovedDims(unsigned rank, int64_t from,
+                                           int64_t to) {
+  std::vector<int64_t> dims = getAllDims(rank);
+  dims.erase(dims.begin() + from);
+  dims.insert(dims.begin() + to, from);
+  return dims;
 }

@@ -1,17 +1,15 @@
 //===- GridSampling.cpp - Images sampled at a grid of points --------------===//
 
 #include "Common/GridSampling.h"
+#include "Common/Axes.h"
 
 using namespace glowish;
 
 NodeValue glowish::moveChannelsFirst(NodeBuilder &b, NodeValue value) {
   if (!value)
     return value;
-  int64_t rank = value.getShape().size();
-  std::vector<int64_t> order = {0, rank - 1};
-  for (int64_t d = 1; d + 1 < rank; ++d)
-    order.push_back(d);
-  return b.transpose(value, order);
+  unsigned rank = value.getType().getRank();
+  return b.transpose(value, getMovedDims(rank, rank - 1, 1));
 }
 
 namespace {

@@ -81,20 +81,6 @@ getWeights(const ResizedDim &dim, const Sampling &sampling, double coordinate) {
   return weights;
 }
 
-/// Swaps dimension \p axis with the last.
-static NodeValue moveLast(NodeBuilder &b, NodeValue value, int64_t axis) {
-  if (!value)
-    return value;
-  int64_t last = int64_t(value.getShape().size()) - 1;
-  if (axis == last)
-    return value;
-  std::vector<int64_t> order;
-  for (int64_t d = 0; d <= last; ++d)
-    order.push_back(d);
-  std::swap(order[axis], order[last]);
-  return b.transpose(value, order);
-}
-
 static NodeValue resizeNearest(NodeBuilder &b, NodeValue value,
                                const ResizedDim &dim,
                                const Sampling &sampling) {
@@ -108,9 +94,12 @@ static NodeValue resizeNearest(NodeBuilder &b, NodeValue value,
 
 static NodeValue resizeSmooth(NodeBuilder &b, NodeValue value,
                               const ResizedDim &dim, const Sampling &sampling) {
-  value = moveLast(b, value, dim.axis);
   if (!value)
     return value;
+  Dims shape(value.getShape());
+  int64_t last = int64_t(shape.size()) - 1;
+  std::swap(shape[dim.axis], shape[last]);
+  NodeValue turned = b.swapDims(value, dim.axis, last);
   // Compute row by row: table() checks the budget before the first one.
   std::vector<double> weights;
   NodeValue matrix = b.transposeLast(
@@ -120,11 +109,10 @@ static NodeValue resizeSmooth(NodeBuilder &b, NodeValue value,
               getWeights(dim, sampling, getCoordinate(dim, sampling, index[0]));
         return weights[index[1]];
       }));
-  Dims shape(value.getShape());
   NodeValue rows =
-      b.reshape(value, {countElements(DimsRef(shape).drop_back()), dim.from});
+      b.reshape(turned, {countElements(DimsRef(shape).drop_back()), dim.from});
   shape.back() = dim.to;
-  return moveLast(b, b.reshape(b.matMul(rows, matrix), shape), dim.axis);
+  return b.swapDims(b.reshape(b.matMul(rows, matrix), shape), dim.axis, last);
 }
 
 /// tf_crop_and_resize has one value for all coordinates outside of the input.

@@ -1,7 +1,6 @@
 //===- DynamicDims.cpp - Values with dynamic dimensions -------------------===//
 
 #include "ONNX/DynamicDims.h"
-#include <numeric>
 
 using namespace glowish;
 
@@ -55,12 +54,6 @@ NodeValue glowish::numberAlong(Composer &c, const DynamicValue &x,
   if (!x.value)
     return {};
   return c.iota(ElemKind::Int64, x.getRank(), dim, x.getShape()[dim]);
-}
-
-std::vector<int64_t> glowish::getAllDims(unsigned rank) {
-  std::vector<int64_t> dims(rank);
-  std::iota(dims.begin(), dims.end(), 0);
-  return dims;
 }
 
 //===- Elements beyond the actual extents ---------------------------------===//

@@ -62,8 +62,6 @@ NodeValue fillOutside(Composer &c, const DynamicValue &x,
 /// its actual end, non-negative. Returns \p indices if the dimension is static.
 NodeValue wrapDynamicIndices(Composer &c, NodeValue indices,
                              const DynamicValue &x, unsigned axis);
-/// Returns 0 ... \p rank - 1.
-std::vector<int64_t> getAllDims(unsigned rank);
 
 /// Unifies dimension \p x of \p xs and \p y of \p ys, which have the same
 /// actual extent: both get the smaller upper bound and the same extent value.

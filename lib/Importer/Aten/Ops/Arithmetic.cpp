@@ -299,9 +299,7 @@ static AtenOperators
 static llvm::Error setLoss(AtenOp &op, NodeValue loss) {
   if (!loss)
     return op.setResult(loss);
-  std::vector<int64_t> axes;
-  for (unsigned d = 0; d < loss.getShape().size(); ++d)
-    axes.push_back(d);
+  std::vector<int64_t> axes = getAllDims(loss.getShape().size());
   switch (op.integer("reduction")) {
   case 0:
     return op.setResult(loss);

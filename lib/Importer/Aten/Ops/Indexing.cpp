@@ -192,22 +192,18 @@ static llvm::Error setIndexed(AtenOp &op, NodeValue source,
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));
   if (x.getShape().empty())
     return op.refuse("self", "rank 1 and more");
-  std::vector<int64_t> order;
-  for (int64_t d = 0; d < op.getRank("self"); ++d)
-    order.push_back(d);
-  std::swap(order[0], order[axis]);
   int64_t count = indices.getType().getNumElements();
   Dims part(x.getShape());
   part[axis] = count;
-  source = op.transpose(op.broadcast(source, part), order);
-  x = op.transpose(x, order);
+  source = op.swapDims(op.broadcast(source, part), 0, axis);
+  x = op.swapDims(x, 0, axis);
   if (!x)
     return op.setResult(x);
   DimsRef shape = x.getShape();
   ScatteredRows rows{shape[0], countElements(shape.drop_front())};
   NodeValue result = scatterRows(op, x, wrapIndices(op, indices, shape[0]),
                                  source, rows, mode);
-  return op.setResult(op.transpose(result, order));
+  return op.setResult(op.swapDims(result, 0, axis));
 }
 
 static llvm::Error importIndexAdd(AtenOp &op) {
@@ -363,10 +359,7 @@ static NodeValue placeIndices(AtenOp &op, NodeValue value,
   int64_t count = int64_t(index.indexShape.size());
   if (index.place == 0 || !value)
     return value;
-  std::vector<int64_t> order;
-  int64_t rank = int64_t(value.getShape().size());
-  for (int64_t d = 0; d < rank; ++d)
-    order.push_back(d);
+  std::vector<int64_t> order = getAllDims(value.getType().getRank());
   int64_t middle = isBack ? index.place : count;
   int64_t end = index.place + count;
   std::rotate(order.begin(), order.begin() + middle, order.begin() + end);
@@ -496,12 +489,9 @@ static llvm::Error importUnfold(AtenOp &op) {
         return double(index[0] * step + index[1]);
       });
   NodeValue windows = op.gather(x, indices, axis);
-  std::vector<int64_t> order;
-  for (int64_t d = 0; d <= op.getRank("self"); ++d)
-    if (d != axis + 1)
-      order.push_back(d);
-  order.push_back(axis + 1);
-  return op.setResult(op.transpose(windows, order));
+  int64_t last = op.getRank("self");
+  return op.setResult(
+      op.transpose(windows, getMovedDims(last + 1, axis + 1, last)));
 }
 
 static AtenOperators

@@ -183,14 +183,9 @@ static NodeValue averageAlong(AtenOp &op, NodeValue value, int64_t axis,
         auto [low, high] = getCovered(index[1], from, to);
         return index[0] >= low && index[0] < high ? 1 / double(high - low) : 0;
       });
-  std::vector<int64_t> order;
   int64_t last = int64_t(value.getShape().size()) - 1;
-  for (int64_t d = 0; d <= last; ++d)
-    order.push_back(d);
-  std::swap(order[axis], order[last]);
-  if (axis == last)
-    return op.matMul(value, weights);
-  return op.transpose(op.matMul(op.transpose(value, order), weights), order);
+  return op.swapDims(op.matMul(op.swapDims(value, axis, last), weights), axis,
+                     last);
 }
 
 static NodeValue maximumAlong(AtenOp &op, NodeValue value, int64_t axis,

@@ -26,8 +26,7 @@ static llvm::Expected<Reduction> readReduction(AtenOp &op) {
   if (schema.findArgument("dim")) {
     GLOWISH_ASSIGN_OR_RETURN(reduction.axes, op.axes("dim", rank));
   } else {
-    for (int64_t d = 0; d < rank; ++d)
-      reduction.axes.push_back(d);
+    reduction.axes = getAllDims(rank);
   }
   if (schema.findArgument("keepdim"))
     reduction.keepsDims = op.flag("keepdim");

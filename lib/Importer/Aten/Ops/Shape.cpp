@@ -113,8 +113,7 @@ static llvm::Error importSqueeze(AtenOp &op) {
   if (op.getSchema().arguments.size() > 1) {
     GLOWISH_ASSIGN_OR_RETURN(axes, op.axes("dim", rank));
   } else {
-    for (int64_t d = 0; d < rank; ++d)
-      axes.push_back(d);
+    axes = getAllDims(rank);
   }
   Dims shape;
   for (int64_t d = 0; d < rank; ++d)
@@ -140,13 +139,6 @@ static AtenOperators
 
 //===- Permutations -------------------------------------------------------===//
 
-static std::vector<int64_t> getOrder(int64_t rank) {
-  std::vector<int64_t> order;
-  for (int64_t d = 0; d < rank; ++d)
-    order.push_back(d);
-  return order;
-}
-
 static llvm::Error importPermute(AtenOp &op) {
   int64_t rank = op.getRank("self");
   std::vector<int64_t> order = op.integers("dims");
@@ -165,16 +157,12 @@ static llvm::Error importTranspose(AtenOp &op) {
   const auto &arguments = op.getSchema().arguments;
   GLOWISH_ASSIGN_OR_RETURN(int64_t first, op.axis(arguments[1].name, rank));
   GLOWISH_ASSIGN_OR_RETURN(int64_t second, op.axis(arguments[2].name, rank));
-  if (rank == 0 || first == second)
-    return op.setResult(op.tensor("self"));
-  std::vector<int64_t> order = getOrder(rank);
-  std::swap(order[first], order[second]);
-  return op.setResult(op.transpose(op.tensor("self"), order));
+  return op.setResult(op.swapDims(op.tensor("self"), first, second));
 }
 
 /// All dimensions in reverse order.
 static llvm::Error importReversed(AtenOp &op) {
-  std::vector<int64_t> order = getOrder(op.getRank("self"));
+  std::vector<int64_t> order = getAllDims(op.getRank("self"));
   if (order.size() < 2)
     return op.setResult(op.tensor("self"));
   std::reverse(order.begin(), order.end());

@@ -253,20 +253,10 @@ static AtenOperators
 //===- Order --------------------------------------------------------------===//
 
 static llvm::Error importFlip(AtenOp &op) {
-  NodeValue x = op.tensor("self");
   std::vector<int64_t> dims = op.integers("dims");
   GLOWISH_ASSIGN_OR_RETURN(dims,
                            normalizeAxes(dims, unsigned(op.getRank("self"))));
-  std::vector<int64_t> starts(x.getShape().size(), 0);
-  std::vector<int64_t> steps(x.getShape().size(), 1);
-  std::vector<int64_t> sizes(x.getShape());
-  for (int64_t axis : dims) {
-    if (sizes[axis] == 0)
-      return op.setResult(x);
-    starts[axis] = sizes[axis] - 1;
-    steps[axis] = -1;
-  }
-  return op.setResult(op.make<SliceNode>(x, starts, sizes, steps));
+  return op.setResult(op.reverse(op.tensor("self"), dims));
 }
 
 /// Without dimensions, of all elements in a row.

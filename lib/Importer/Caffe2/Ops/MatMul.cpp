@@ -60,10 +60,9 @@ static llvm::Error importDotProduct(NetOp &op) {
   DimsRef shape = x.getShape();
   if (y.getShape() != shape || shape.empty())
     return op.refuseInput(1, "the same type as input 0");
-  std::vector<int64_t> axes;
-  for (size_t d = 1; d < shape.size(); ++d)
-    axes.push_back(int64_t(d));
-  return op.setOutput(0, op.reduce(op.mul(x, y), "sum", axes, false));
+  return op.setOutput(0,
+                      op.reduce(op.mul(x, y), "sum",
+                                getDimsFrom(1, unsigned(shape.size())), false));
 }
 
 static constexpr NetOpTraits fcTraits{

@@ -4,21 +4,13 @@
 
 using namespace glowish;
 
-/// Returns the dimensions of \p rank from \p first on.
-static std::vector<int64_t> getAxesFrom(int64_t first, size_t rank) {
-  std::vector<int64_t> axes;
-  for (int64_t d = first; d < int64_t(rank); ++d)
-    axes.push_back(d);
-  return axes;
-}
-
 static llvm::Error importReduction(NetOp &op, llvm::StringRef mode) {
   NodeValue x = op.input(0);
   GLOWISH_ASSIGN_OR_RETURN(
       std::vector<int64_t> axes,
       normalizeAxes(op.getInts("axes"), x.getShape().size()));
   if (axes.empty())
-    axes = getAxesFrom(0, x.getShape().size());
+    axes = getAllDims(x.getShape().size());
   bool keepDims = op.getInt("keepdims", 1) != 0;
   return op.setOutput(0, op.reduce(x, mode, axes, keepDims));
 }
@@ -47,7 +39,7 @@ static llvm::Error importReduceBack(NetOp &op, llvm::StringRef mode) {
     return makeError("argument 'num_reduce_dim' is {0}; accepted: 0 to {1}",
                      count, rank);
   return op.setOutput(
-      0, op.reduce(x, mode, getAxesFrom(rank - count, size_t(rank)), false));
+      0, op.reduce(x, mode, getDimsFrom(rank - count, unsigned(rank)), false));
 }
 static llvm::Error importReduceBackSum(NetOp &op) {
   return importReduceBack(op, "sum");
@@ -59,7 +51,7 @@ static llvm::Error importReduceBackMean(NetOp &op) {
 static llvm::Error importAveragedLoss(NetOp &op) {
   NodeValue x = op.input(0);
   return op.setOutput(
-      0, op.reduce(x, "mean", getAxesFrom(0, x.getShape().size()), false));
+      0, op.reduce(x, "mean", getAllDims(x.getShape().size()), false));
 }
 
 /// The sum or mean of magnitudes (p = 1) or squares (p = 2), without the root.
@@ -71,7 +63,7 @@ static llvm::Error importLpNorm(NetOp &op) {
     return makeError("argument 'p' is {0}; accepted: 1 and 2", p);
   NodeValue terms = p == 1 ? op.unary<AbsNode>(x) : op.mul(x, x);
   NodeValue sum = op.reduce(terms, isMean ? "mean" : "sum",
-                            getAxesFrom(0, x.getShape().size()), false);
+                            getAllDims(x.getShape().size()), false);
   return op.setOutput(0, op.reshape(sum, {1}));
 }
 

@@ -1,7 +1,6 @@
 //===- Shape.cpp - Shapes and data movement -------------------------------===//
 
 #include "Caffe2/Matrix.h"
-#include <numeric>
 
 using namespace glowish;
 
@@ -104,9 +103,10 @@ static llvm::Error importSqueeze(NetOp &op) {
 static llvm::Error importTranspose(NetOp &op) {
   NodeValue x = op.input(0);
   std::vector<int64_t> axes = op.getInts("axes");
-  if (!op.hasArg("axes"))
-    for (int64_t d = int64_t(x.getShape().size()); d > 0; --d)
-      axes.push_back(d - 1);
+  if (!op.hasArg("axes")) {
+    axes = getAllDims(x.getShape().size());
+    std::reverse(axes.begin(), axes.end());
+  }
   return setMoved(op, op.transpose(x, axes));
 }
 
@@ -137,11 +137,8 @@ static llvm::Error importChannelShuffle(NetOp &op) {
   Dims split = shape;
   split[axis] = group;
   split.insert(split.begin() + axis + 1, shape[axis] / group);
-  std::vector<int64_t> permutation(split.size());
-  std::iota(permutation.begin(), permutation.end(), 0);
-  std::swap(permutation[axis], permutation[axis + 1]);
   return setMoved(
-      op, op.reshape(op.transpose(op.reshape(x, split), permutation), shape));
+      op, op.reshape(op.swapDims(op.reshape(x, split), axis, axis + 1), shape));
 }
 
 //===- Concatenation and slicing ------------------------------------------===//

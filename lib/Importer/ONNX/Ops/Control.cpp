@@ -217,21 +217,14 @@ static llvm::Expected<NodeValue> moveScanAxis(OpContext &op, NodeValue scan,
                                               int64_t axis, bool isReverse) {
   Composer c(op);
   unsigned rank = scan.getType().getRank();
-  int64_t extent = scan.getShape()[0];
-  if (isReverse && extent > 1)
-    scan = c.gather(
-        scan,
-        c.table(ElemKind::Int64, {extent},
-                [&](DimsRef index) { return double(extent - 1 - index[0]); }),
-        0);
+  if (isReverse && scan.getShape()[0] > 1)
+    scan = c.reverse(scan, {0});
   llvm::Expected<int64_t> position = normalizeAxis(axis, rank);
   if (!position)
     return addContext(position.takeError(), "a scan output's axis is ");
-  std::vector<int64_t> permutation;
-  for (unsigned d = 1; d < rank; ++d)
-    permutation.push_back(d);
-  permutation.insert(permutation.begin() + *position, 0);
-  return c.finish(*position ? c.transpose(scan, permutation) : scan);
+  if (*position)
+    scan = c.transpose(scan, getMovedDims(rank, 0, *position));
+  return c.finish(scan);
 }
 
 /// Runs the body along the scan inputs, which follow the states in \p values.

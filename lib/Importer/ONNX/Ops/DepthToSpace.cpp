@@ -108,10 +108,8 @@ static llvm::Error importCenterCropPad(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, op.getConstantInts(1));
   DimsRef shape = input.getShape();
-  std::vector<int64_t> axes;
-  for (unsigned d = 0; d < shape.size(); ++d)
-    axes.push_back(d);
-  GLOWISH_ASSIGN_OR_RETURN(axes, op.getInts("axes", axes));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes,
+                           op.getInts("axes", getAllDims(shape.size())));
   if (sizes.size() != axes.size())
     return makeError("{0} sizes; accepted: {1}", sizes.size(), axes.size());
   std::vector<int64_t> pads(2 * shape.size(), 0);

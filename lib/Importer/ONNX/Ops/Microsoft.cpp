@@ -107,12 +107,8 @@ arrange(OpContext &op, NodeValue x, bool isBatchInside, bool isTransposed) {
   int64_t rank = int64_t(x.getShape().size());
   if (rank < 2) // a vector has nothing to transpose
     return x;
-  std::vector<int64_t> permutation;
-  for (int64_t d = 0; d < rank; ++d)
-    permutation.push_back(d);
-  if (isBatchInside)
-    std::rotate(permutation.begin(), permutation.begin() + 1,
-                permutation.end() - 1);
+  std::vector<int64_t> permutation =
+      getMovedDims(rank, 0, isBatchInside ? rank - 2 : 0);
   if (isTransposed)
     std::swap(permutation[rank - 1], permutation[rank - 2]);
   return op.transpose(x, permutation);

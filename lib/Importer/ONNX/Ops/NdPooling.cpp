@@ -112,12 +112,11 @@ static llvm::Error importGlobalLpPool(OpContext &op) {
     GLOWISH_ASSIGN_OR_RETURN(int64_t power, op.getInt("p", 2));
     p = double(power);
   }
-  std::vector<int64_t> axes;
-  for (unsigned d = 2; d < input.getShape().size(); ++d)
-    axes.push_back(d);
   Composer c(op);
   NodeValue power = c.pow(c.unary<AbsNode>(input), p);
-  NodeValue sum = c.reduce(power, "sum", axes, /*keepDims=*/true);
+  NodeValue sum =
+      c.reduce(power, "sum", getDimsFrom(2, input.getType().getRank()),
+               /*keepDims=*/true);
   return c.setOutput(0, c.pow(sum, 1 / p));
 }
 

@@ -74,12 +74,10 @@ template <typename T> static llvm::Error importGlobalPool(OpContext &op) {
   if (rank < 3)
     return makeError("input 0 is {0}; accepted: rank 3 or more",
                      value.getType().str());
-  std::vector<int64_t> axes;
-  for (unsigned d = 2; d < rank; ++d)
-    axes.push_back(d);
   constexpr bool isMax = std::is_same_v<T, GlobalMaxPoolNode>;
   return op.setOutput(0, op.create<ReduceNode>(value, isMax ? "max" : "mean",
-                                               axes, /*keepDims=*/true));
+                                               getDimsFrom(2, rank),
+                                               /*keepDims=*/true));
 }
 
 static OnnxOperator maxPoolOp("MaxPool", 1, alongOuter<1, importMaxPool>);

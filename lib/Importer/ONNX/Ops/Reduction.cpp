@@ -23,8 +23,7 @@ static llvm::Expected<Reduction> readReduction(OpContext &op, unsigned rank) {
                            op.getInt("noop_with_empty_axes", 0));
   result.keepDims = keepDims != 0;
   if (axes.empty() && !emptyMeansNone)
-    for (unsigned d = 0; d < rank; ++d)
-      axes.push_back(d);
+    axes = getAllDims(rank);
   GLOWISH_ASSIGN_OR_RETURN(result.axes, normalizeAxes(std::move(axes), rank));
   return result;
 }

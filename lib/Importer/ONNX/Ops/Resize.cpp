@@ -29,8 +29,8 @@ static llvm::Expected<std::vector<double>> readFloats(const OpContext &op,
 /// default.
 static llvm::Expected<std::vector<int64_t>> readAxes(const OpContext &op,
                                                      unsigned rank) {
-  std::vector<int64_t> axes = getAllDims(rank);
-  GLOWISH_ASSIGN_OR_RETURN(axes, op.getInts("axes", axes));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes,
+                           op.getInts("axes", getAllDims(rank)));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> distinct,
                            normalizeAxes(axes, rank));
   if (distinct.size() != axes.size())

@@ -32,10 +32,8 @@ llvm::Error glowish::importTrainingBatchNormalization(OpContext &op) {
   if (rank < 2)
     return makeError("input 0 is {0}; accepted: rank 2 or more",
                      x.getType().str());
-  std::vector<int64_t> axes;
-  for (unsigned d = 0; d < rank; ++d)
-    if (d != 1)
-      axes.push_back(d);
+  std::vector<int64_t> axes = getAllDims(rank);
+  axes.erase(axes.begin() + 1);
   Composer c(op);
   int64_t channels = x.getShape()[1];
   Moments moments = getMoments(c, x, axes);

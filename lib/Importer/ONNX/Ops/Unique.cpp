@@ -76,16 +76,15 @@ static Groups groupColumns(Composer &c, NodeValue keys) {
 static NodeValue getColumns(Composer &c, NodeValue x, int64_t axis) {
   if (!x)
     return x;
-  std::vector<int64_t> order = getAllDims(x.getShape().size());
-  order.erase(order.begin() + axis);
-  order.push_back(axis);
+  unsigned rank = x.getType().getRank();
   int64_t n = x.getShape()[axis], rows = x.getType().getNumElements() / n;
   if (x.getElemKind() == ElemKind::Bool)
     x = c.cast(x, ElemKind::UInt8);
   // Slices without elements are all equal.
   if (rows == 0)
     return c.splat(ElemKind::Int64, {1, n}, 0);
-  return c.reshape(c.transpose(x, order), {rows, n});
+  return c.reshape(c.transpose(x, getMovedDims(rank, axis, rank - 1)),
+                   {rows, n});
 }
 
 /// Combines \p values into elements \p rows of a tensor of n elements \p start.

@@ -183,12 +183,7 @@ static llvm::Error importSplitV(TFLiteOp &op) {
 static llvm::Error importReverse(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes, op.getConstantInts(1));
   GLOWISH_ASSIGN_OR_RETURN(axes, normalizeAxes(axes, op.getShape(0).size()));
-  Dims shape(op.getShape(0)), starts(shape.size(), 0), steps(shape.size(), 1);
-  for (int64_t axis : axes) {
-    starts[size_t(axis)] = shape[size_t(axis)] - 1;
-    steps[size_t(axis)] = -1;
-  }
-  return op.setOutput(0, op.make<SliceNode>(op.input(0), starts, shape, steps));
+  return op.setOutput(0, op.reverse(op.input(0), axes));
 }
 
 //===- Padding and repetition ---------------------------------------------===//

@@ -13,7 +13,6 @@
 #include "TFLite/Signal.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
-#include <numeric>
 
 using namespace glowish;
 
@@ -24,10 +23,9 @@ using namespace glowish;
 static llvm::Error importAutoScale(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkKind(0, ElemKind::Int16));
   NodeValue x = op.cast(op.input(0), ElemKind::Int32);
-  std::vector<int64_t> axes(op.getShape(0).size());
-  std::iota(axes.begin(), axes.end(), 0);
-  NodeValue largest = op.reduce(op.unary<AbsNode>(x), "max", axes,
-                                /*keepDims=*/false);
+  NodeValue largest =
+      op.reduce(op.unary<AbsNode>(x), "max", getAllDims(op.getShape(0).size()),
+                /*keepDims=*/false);
   NodeValue bits = op.sub(15, countBits(op, largest, 15));
   bits = op.select(op.equal(largest, 0), op.number(bits, 0), bits);
   bits = op.max(bits, 0);
