@@ -290,24 +290,15 @@ static llvm::Error expandMasks(AtenOp &op, std::vector<NodeValue> &indices) {
   return llvm::Error::success();
 }
 
-/// The shape that the shapes of \p values broadcast to.
-static llvm::Expected<Dims> broadcastShapes(llvm::ArrayRef<NodeValue> values) {
-  Dims shape;
-  for (NodeValue value : values) {
-    if (!value)
-      continue;
-    DimsRef own = value.getShape();
-    if (own.size() > shape.size())
-      shape.insert(shape.begin(), own.size() - shape.size(), 1);
-    for (size_t d = 0; d < own.size(); ++d) {
-      int64_t &extent = shape[shape.size() - own.size() + d];
-      if (extent != own[d] && extent != 1 && own[d] != 1)
-        return makeError("argument 'indices' has extents {0} and {1}; "
-                         "accepted: tensors that broadcast",
-                         extent, own[d]);
-      extent = extent == 1 ? own[d] : extent;
-    }
-  }
+/// The shape that the shapes of \p indices broadcast to.
+static llvm::Expected<Dims> getIndexShape(llvm::ArrayRef<NodeValue> indices) {
+  llvm::SmallVector<DimsRef, 4> shapes;
+  for (NodeValue index : indices)
+    if (index)
+      shapes.push_back(index.getShape());
+  llvm::Expected<Dims> shape = broadcastShapes(shapes);
+  if (!shape)
+    return addContext(shape.takeError(), "argument 'indices': ");
   return shape;
 }
 
@@ -318,7 +309,7 @@ static llvm::Expected<AdvancedIndex> readAdvancedIndex(AtenOp &op) {
   if (indices.size() > shape.size())
     return op.refuse("indices", "at most one for each dimension");
   AdvancedIndex result;
-  GLOWISH_ASSIGN_OR_RETURN(result.indexShape, broadcastShapes(indices));
+  GLOWISH_ASSIGN_OR_RETURN(result.indexShape, getIndexShape(indices));
   std::vector<int64_t> others;
   Dims extents;
   for (size_t d = 0; d < shape.size(); ++d) {

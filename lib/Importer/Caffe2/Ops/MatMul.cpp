@@ -1,5 +1,6 @@
 //===- MatMul.cpp - Matrix multiplication ---------------------------------===//
 
+#include "Common/MatMul.h"
 #include "Caffe2/Matrix.h"
 
 using namespace glowish;
@@ -37,21 +38,11 @@ static llvm::Error importBatchMatMul(NetOp &op) {
   size_t rankA = a.getShape().size(), rankB = b.getShape().size();
   if (!rankA || !rankB)
     return op.refuseInput(rankA ? 1 : 0, "rank 1 or more");
-  if (rankA == 1)
-    a = op.unsqueeze(a, 0);
-  else if (transA)
+  if (transA && rankA > 1)
     a = op.transposeLast(a);
-  if (rankB == 1)
-    b = op.unsqueeze(b, 1);
-  else if (transB)
+  if (transB && rankB > 1)
     b = op.transposeLast(b);
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue result, op.finish(op.matMul(a, b)));
-  Dims shape(result.getShape());
-  if (rankB == 1)
-    shape.pop_back();
-  if (rankA == 1)
-    shape.erase(shape.end() - (rankB == 1 ? 1 : 2));
-  return op.setOutput(0, op.reshape(result, shape));
+  return op.setOutput(0, makeMatMul(op, a, b));
 }
 
 /// The dot product of corresponding rows; of vectors, x * y.
