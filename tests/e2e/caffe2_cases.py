@@ -205,6 +205,8 @@ CASES += [
           f32(np.log1p(np.abs(WIDE).astype(np.float64)))),
     unary("log1p", "input", "output", f32([1e-10]), f32([1e-10]),
           variant=":tiny"),
+    unary("log1p", "input", "output", f32([1e38]), f32([np.log1p(1e38)]),
+          variant=":large"),
     unary("negative", "input", "output", X23, -X23),
     unary("sigmoid", "sigmoid_test_input", "sigmoid_test_output", X23,
           f32(1 / (1 + np.exp(-X23.astype(np.float64))))),

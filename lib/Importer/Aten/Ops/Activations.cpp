@@ -1,6 +1,7 @@
 //===- Activations.cpp - Activation functions -----------------------------===//
 
 #include "Aten/AtenOp.h"
+#include "Common/ElementWise.h"
 
 using namespace glowish;
 
@@ -8,12 +9,6 @@ using namespace glowish;
 template <typename T> static llvm::Error importPlain(AtenOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
   return op.setResult(op.unary<T>(op.tensor("self")));
-}
-
-/// log(1 + e^x), which does not overflow: max(x, 0) + log(1 + e^-|x|).
-static NodeValue makeSoftplus(AtenOp &op, NodeValue x) {
-  NodeValue power = op.unary<ExpNode>(op.unary<NegNode>(op.unary<AbsNode>(x)));
-  return op.add(op.unary<ReluNode>(x), op.unary<LogNode>(op.add(power, 1.0)));
 }
 
 /// log(1 + e^(beta * x)) / beta; x where beta * x is above the threshold.
@@ -33,8 +28,7 @@ static llvm::Error importSoftplus(AtenOp &op) {
 }
 
 static llvm::Error importMish(AtenOp &op) {
-  NodeValue x = op.floating("self");
-  return op.setResult(op.mul(x, op.unary<TanhNode>(makeSoftplus(op, x))));
+  return op.setResult(makeMish(op, op.floating("self")));
 }
 
 static llvm::Error importLogSigmoid(AtenOp &op) {
@@ -94,9 +88,7 @@ static llvm::Error importElu(AtenOp &op) {
 static llvm::Error importCelu(AtenOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
   GLOWISH_ASSIGN_OR_RETURN(double alpha, op.number("alpha"));
-  NodeValue x = op.tensor("self");
-  NodeValue below = op.make<EluNode>(op.div(x, alpha), alpha);
-  return op.setResult(op.select(op.less(x, 0), below, x));
+  return op.setResult(makeCelu(op, op.tensor("self"), alpha));
 }
 
 static llvm::Error importSelu(AtenOp &op) {
@@ -125,10 +117,9 @@ template <bool IsSoft> static llvm::Error importShrink(AtenOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
   GLOWISH_ASSIGN_OR_RETURN(double bound, op.number("lambd"));
   NodeValue x = op.tensor("self");
-  NodeValue above = IsSoft ? op.sub(x, bound) : x;
-  NodeValue below = IsSoft ? op.add(x, bound) : x;
-  NodeValue result = op.select(op.greater(x, bound), above, op.mul(x, 0.0));
-  return op.setResult(op.select(op.less(x, -bound), below, result));
+  // What is NaN stays NaN.
+  return op.setResult(
+      makeShrink(op, x, bound, IsSoft ? bound : 0, op.mul(x, 0.0)));
 }
 
 static llvm::Error importThreshold(AtenOp &op) {
@@ -158,7 +149,7 @@ static llvm::Error importLogit(AtenOp &op) {
     double eps = op.number("eps", 0);
     x = op.clip(x, eps, 1 - eps);
   }
-  return op.setResult(op.unary<LogNode>(op.div(x, op.sub(1.0, x))));
+  return op.setResult(makeLogit(op, x));
 }
 
 static AtenOperators siluOp(importPlain<SiluNode>,

@@ -1,6 +1,7 @@
 //===- Arithmetic.cpp - Arithmetic of two and more tensors ----------------===//
 
 #include "Aten/AtenOp.h"
+#include "Common/ElementWise.h"
 #include <cmath>
 
 using namespace glowish;
@@ -74,34 +75,6 @@ static AtenOperators mulOp(importMul,
 
 //===- Division -----------------------------------------------------------===//
 
-/// Whether the quotients of \p x and \p y, integers, are negative and not
-/// whole; \p quotient is theirs, truncated.
-static NodeValue needsFloor(AtenOp &op, NodeValue x, NodeValue y,
-                            NodeValue quotient) {
-  NodeValue isWhole = op.equal(op.mul(quotient, y), x);
-  NodeValue hasSigns = op.equal(op.less(x, 0), op.less(y, 0));
-  return op.unary<NotNode>(op.logicalOr(isWhole, hasSigns));
-}
-
-static NodeValue divideDown(AtenOp &op, const Pair &pair) {
-  auto [kind, x, y] = pair;
-  NodeValue quotient = op.div(x, y);
-  if (isFloatKind(kind))
-    return op.unary<FloorNode>(quotient);
-  if (!isSignedIntegerKind(kind))
-    return quotient;
-  return op.select(needsFloor(op, x, y, quotient), op.sub(quotient, 1),
-                   quotient);
-}
-
-static NodeValue divideTowardsZero(AtenOp &op, const Pair &pair) {
-  NodeValue quotient = op.div(pair.x, pair.y);
-  if (!isFloatKind(pair.kind))
-    return quotient;
-  return op.select(op.less(quotient, 0), op.unary<CeilNode>(quotient),
-                   op.unary<FloorNode>(quotient));
-}
-
 static llvm::Error importDiv(AtenOp &op) {
   ElemKind kind = op.promoteToFloat({"self", "other"});
   return op.setResult(
@@ -111,30 +84,30 @@ static llvm::Error importDiv(AtenOp &op) {
 static llvm::Error importDivMode(AtenOp &op) {
   if (op.isNone("rounding_mode"))
     return importDiv(op);
-  Pair pair = promoteOperands(op, ElemKind::Int64);
+  auto [kind, x, y] = promoteOperands(op, ElemKind::Int64);
   std::string mode = op.text("rounding_mode");
   if (mode == "floor")
-    return op.setResult(divideDown(op, pair));
+    return op.setResult(divideDown(op, x, y));
   if (mode == "trunc")
-    return op.setResult(divideTowardsZero(op, pair));
+    return op.setResult(divideTowardsZero(op, x, y));
   return op.refuse("rounding_mode", "None, 'floor' and 'trunc'");
 }
 
 static llvm::Error importFloorDivide(AtenOp &op) {
-  return op.setResult(divideDown(op, promoteOperands(op, ElemKind::Int64)));
+  auto [kind, x, y] = promoteOperands(op, ElemKind::Int64);
+  return op.setResult(divideDown(op, x, y));
 }
 
 /// The remainder of a division that is rounded down, as Python has it.
 static llvm::Error importRemainder(AtenOp &op) {
-  Pair pair = promoteOperands(op, ElemKind::Int64);
-  return op.setResult(op.sub(pair.x, op.mul(divideDown(op, pair), pair.y)));
+  auto [kind, x, y] = promoteOperands(op, ElemKind::Int64);
+  return op.setResult(getFlooredRest(op, x, y));
 }
 
 /// The remainder of a division that is rounded towards 0.
 static llvm::Error importFmod(AtenOp &op) {
-  Pair pair = promoteOperands(op, ElemKind::Int64);
-  return op.setResult(
-      op.sub(pair.x, op.mul(divideTowardsZero(op, pair), pair.y)));
+  auto [kind, x, y] = promoteOperands(op, ElemKind::Int64);
+  return op.setResult(getTruncatedRest(op, x, y));
 }
 
 static AtenOperators

@@ -2,6 +2,7 @@
 
 #include "Aten/AtenOp.h"
 #include "Common/Positions.h"
+#include "Common/ElementWise.h"
 #include <cmath>
 
 using namespace glowish;
@@ -116,7 +117,7 @@ static NodeValue findExtreme(AtenOp &op, NodeValue x, int64_t axis,
   if (x.getElemKind() == ElemKind::Bool || x.getElemKind() == ElemKind::UInt8)
     x = op.cast(x, ElemKind::Int32);
   if (!isMax)
-    x = isFloatKind(x.getElemKind()) ? op.unary<NegNode>(x) : op.complement(x);
+    x = turnOrder(op, x);
   return op.make<ArgMaxNode>(x, axis, keepsDims, /*selectLast=*/false);
 }
 

@@ -1,6 +1,7 @@
 //===- Unary.cpp - Functions of one tensor --------------------------------===//
 
 #include "Aten/AtenOp.h"
+#include "Common/ElementWise.h"
 #include <cmath>
 #include <limits>
 
@@ -83,12 +84,6 @@ template <typename T> static llvm::Error importRounding(AtenOp &op) {
   return op.setResult(isFloatKind(x.getElemKind()) ? op.unary<T>(x) : x);
 }
 
-/// Rounds floats towards 0.
-static NodeValue truncate(AtenOp &op, NodeValue x) {
-  return op.select(op.less(x, 0), op.unary<CeilNode>(x),
-                   op.unary<FloorNode>(x));
-}
-
 static llvm::Error importTrunc(AtenOp &op) {
   NodeValue x = op.tensor("self");
   return op.setResult(isFloatKind(x.getElemKind()) ? truncate(op, x) : x);
@@ -149,17 +144,8 @@ static llvm::Error importLog10(AtenOp &op) {
       op.mul(op.unary<LogNode>(op.floating("self")), 1 / std::log(10.0)));
 }
 
-/// log(1 + x). For small x what 1 + x loses by rounding is made up for by the
-/// ratio of x and what is left of it (Higham, Accuracy and Stability of
-/// Numerical Algorithms, 1.14.1).
 static llvm::Error importLog1p(AtenOp &op) {
-  NodeValue x = op.floating("self");
-  NodeValue sum = op.add(x, 1.0);
-  NodeValue log = op.unary<LogNode>(sum), left = op.sub(sum, 1.0);
-  NodeValue small =
-      op.select(op.equal(left, 0.0), x, op.mul(log, op.div(x, left)));
-  return op.setResult(
-      op.select(op.less(op.unary<AbsNode>(x), 0.5), small, log));
+  return op.setResult(makeLog1p(op, op.floating("self")));
 }
 
 /// e^x - 1; for small x as 2 t / (1 - t), where t is tanh(x / 2).
@@ -247,11 +233,7 @@ static llvm::Error importNanToNum(AtenOp &op) {
   ElemKind kind = x.getElemKind();
   if (!isFloatKind(kind))
     return op.setResult(x);
-  double most = kind == ElemKind::Double    ? std::numeric_limits<double>::max()
-                : kind == ElemKind::Float16 ? 65504.0
-                : kind == ElemKind::BFloat16
-                    ? 0x1.fep127
-                    : double(std::numeric_limits<float>::max());
+  double most = getLargestFinite(kind);
   NodeValue result =
       op.select(op.equal(x, x), x, op.number(x, op.number("nan", 0)));
   result = op.select(op.equal(x, inf), op.number(x, op.number("posinf", most)),

@@ -1,5 +1,6 @@
 //===- ElementWise.cpp - Element-wise operators ---------------------------===//
 
+#include "Common/ElementWise.h"
 #include "Caffe2/ElemKinds.h"
 #include <limits>
 
@@ -39,26 +40,16 @@ static llvm::Error importGelu(NetOp &op) {
                                 : op.unary<GeluNode>(x));
 }
 
-/// log(1 + x), accurate for small x, too: the rounding error of 1 + x cancels
-/// in the quotient log(1 + x) / ((1 + x) - 1).
-static NodeValue log1p(NetOp &op, NodeValue x) {
-  NodeValue sum = op.add(x, 1);
-  NodeValue scaled = op.div(op.mul(op.unary<LogNode>(sum), x), op.sub(sum, 1));
-  // The quotient is undefined if 1 + x is 1 or infinite.
-  double inf = std::numeric_limits<double>::infinity();
-  NodeValue isPlain = op.logicalOr(op.equal(sum, 1), op.equal(sum, inf));
-  return op.select(isPlain, x, scaled);
-}
-
 static llvm::Error importLog1p(NetOp &op) {
-  return op.setOutput(0, log1p(op, op.input(0)));
+  return op.setOutput(0, makeLog1p(op, op.input(0)));
 }
 
-/// log(1 + e^x), computed without overflow.
+/// log(1 + e^x), without overflow and, as opposed to makeSoftplus(), with all
+/// digits of what is near to 0.
 static llvm::Error importSoftplus(NetOp &op) {
   NodeValue x = op.input(0);
   NodeValue power = op.unary<ExpNode>(op.unary<NegNode>(op.unary<AbsNode>(x)));
-  return op.setOutput(0, op.add(op.max(x, 0), log1p(op, power)));
+  return op.setOutput(0, op.add(op.max(x, 0), makeLog1p(op, power)));
 }
 
 /// log(x / (1 - x)), with x clamped to eps ... 1 - eps.
@@ -67,7 +58,7 @@ static llvm::Error importLogit(NetOp &op) {
   if (!(eps >= 0 && eps <= 0.5))
     return makeError("argument 'eps' is {0}; accepted: 0 to 0.5", eps);
   NodeValue x = op.clip(op.input(0), eps, 1 - eps);
-  return op.setOutput(0, op.unary<LogNode>(op.div(x, op.sub(1, x))));
+  return op.setOutput(0, makeLogit(op, x));
 }
 
 static llvm::Error importClip(NetOp &op) {

@@ -1,6 +1,7 @@
 //===- Reduction.cpp - Reductions, sorting and losses ---------------------===//
 
 #include "Caffe2/NetOp.h"
+#include "Common/ElementWise.h"
 
 using namespace glowish;
 
@@ -72,10 +73,8 @@ template <bool isMin> static llvm::Error importArgMax(NetOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
                            op.getAxis("axis", -1, x.getShape().size()));
   bool keepDims = op.getInt("keepdims", 1) != 0;
-  if (isMin && isSignedIntegerKind(x.getElemKind()))
-    x = op.complement(x);
-  else if (isMin)
-    x = op.unary<NegNode>(x);
+  if (isMin)
+    x = turnOrder(op, x);
   return op.setOutput(0, op.make<ArgMaxNode>(x, axis, keepDims,
                                              /*selectLast=*/false));
 }

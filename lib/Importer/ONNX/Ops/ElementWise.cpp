@@ -1,5 +1,6 @@
 //===- ElementWise.cpp - Element-wise operators ---------------------------===//
 
+#include "Common/ElementWise.h"
 #include "ONNX/DynamicDims.h"
 
 using namespace glowish;
@@ -206,46 +207,19 @@ static llvm::Error importIsInf(OpContext &op) {
   return op.setOutput(0, op.create<EqualNode>(x, bound));
 }
 
-/// x - y * trunc(x / y).
-static llvm::Error importFloatMod(OpContext &op, NodeValue x, NodeValue y) {
-  Composer c(op);
-  NodeValue quotient = c.div(x, y);
-  NodeValue whole = c.select(c.less(quotient, 0), c.unary<CeilNode>(quotient),
-                             c.unary<FloorNode>(quotient));
-  return c.setOutput(0, c.sub(x, c.mul(whole, y)));
-}
-
-/// x - y * trunc(x / y) of integers, or with fmod = 0 a result with the sign of
-/// the divisor.
+/// What divisions leave: rounded towards 0 with `fmod`, else down.
 static llvm::Error importMod(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue y, op.getInput(1));
   GLOWISH_ASSIGN_OR_RETURN(int64_t fmod, op.getInt("fmod", 0));
   ElemKind kind = x.getElemKind();
-  if (isFloatKind(kind) && fmod)
-    return importFloatMod(op, x, y);
-  if (!isIntegerKind(kind))
+  if (!isIntegerKind(kind) && !(fmod && isFloatKind(kind)))
     return makeError("input 0 is {0}, 'fmod' {1}; accepted: an integer kind, "
                      "or a float kind with fmod",
                      x.getType().str(), fmod);
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue quotient,
-                           op.createHelper<DivNode>(".quotient", x, y));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue whole,
-                           op.createHelper<MulNode>(".whole", quotient, y));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue rest,
-                           op.createHelper<SubNode>(".rest", x, whole));
-  if (fmod || !isSignedIntegerKind(kind))
-    return op.setOutput(0, rest);
-  NodeValue zero = op.createScalar(kind, 0);
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue restBelow,
-                           op.create<LessNode>(rest, zero));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue yBelow, op.create<LessNode>(y, zero));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue same,
-                           op.create<EqualNode>(restBelow, yBelow));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue isZero, op.create<EqualNode>(rest, zero));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue keep, op.create<OrNode>(same, isZero));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue moved, op.create<AddNode>(rest, y));
-  return op.setOutput(0, op.create<SelectNode>(keep, rest, moved));
+  Composer c(op);
+  return c.setOutput(0, fmod ? getTruncatedRest(c, x, y)
+                             : getFlooredRest(c, x, y));
 }
 
 static OnnxOperator absOp("Abs", 1, elementWise<importUnary<AbsNode>>);

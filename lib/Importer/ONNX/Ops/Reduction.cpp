@@ -1,5 +1,6 @@
 //===- Reduction.cpp - Reductions and ArgMax ------------------------------===//
 
+#include "Common/ElementWise.h"
 #include "ONNX/DynamicDims.h"
 #include <cmath>
 
@@ -186,10 +187,8 @@ static llvm::Error importArg(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t selectLast,
                            op.getInt("select_last_index", 0));
   Composer c(op);
-  // The minimum integer has no negation; the complement reverses the order.
   if (op.getOpType() == "ArgMin")
-    input = isIntegerKind(input.getElemKind()) ? c.complement(input)
-                                               : c.unary<NegNode>(input);
+    input = turnOrder(c, input);
   GLOWISH_ASSIGN_OR_RETURN(input, c.finish(input));
   DynamicValue x = {input, op.getExtents(0)};
   input = fillOutside(c, x, {axis}, -HUGE_VAL);

@@ -1,5 +1,6 @@
 //===- Arithmetic.cpp - Element-wise arithmetic and comparisons -----------===//
 
+#include "Common/ElementWise.h"
 #include "TFLite/Quantized.h"
 
 using namespace glowish;
@@ -99,31 +100,12 @@ template <typename T> static llvm::Error importBinary(TFLiteOp &op) {
   return importPlain(op, makeBinary<T>, ActivationFunctionType::NONE);
 }
 
-/// Quotients rounded down, and what is left.
-static NodeValue floorDivide(TFLiteOp &op, NodeValue x, NodeValue y) {
-  if (!x || !y)
-    return {};
-  NodeValue quotient = op.div(x, y);
-  if (isFloatKind(x.getElemKind()))
-    return op.unary<FloorNode>(quotient);
-  // Truncated quotients are too large where signs differ and something is left.
-  NodeValue rest = op.sub(x, op.mul(quotient, y));
-  NodeValue differs =
-      op.make<NotNode>(op.equal(op.less(rest, 0), op.less(y, 0)));
-  NodeValue isAbove =
-      op.logicalAnd(op.make<NotNode>(op.equal(rest, 0)), differs);
-  return op.select(isAbove, op.sub(quotient, 1), quotient);
-}
-
-static llvm::Error importFloorDiv(TFLiteOp &op) {
-  GLOWISH_RETURN_IF_ERROR(op.checkNotQuantized());
-  return importPlain(op, floorDivide, ActivationFunctionType::NONE);
-}
-
-static llvm::Error importFloorMod(TFLiteOp &op) {
+/// FLOOR_DIV and FLOOR_MOD.
+template <NodeValue (*Build)(NodeBuilder &, NodeValue, NodeValue)>
+static llvm::Error importFloored(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkNotQuantized());
   auto build = [](TFLiteOp &o, NodeValue x, NodeValue y) {
-    return o.sub(x, o.mul(floorDivide(o, x, y), y));
+    return Build(o, x, y);
   };
   return importPlain(op, build, ActivationFunctionType::NONE);
 }
@@ -229,8 +211,10 @@ static TFLiteOperator addOp("ADD", importAdd, twoQuantized);
 static TFLiteOperator subOp("SUB", importSub, twoQuantized);
 static TFLiteOperator mulOp("MUL", importMul, twoQuantized);
 static TFLiteOperator divOp("DIV", importDiv, twoPlain);
-static TFLiteOperator floorDivOp("FLOOR_DIV", importFloorDiv, twoPlain);
-static TFLiteOperator floorModOp("FLOOR_MOD", importFloorMod, twoPlain);
+static TFLiteOperator floorDivOp("FLOOR_DIV", importFloored<divideDown>,
+                                 twoPlain);
+static TFLiteOperator floorModOp("FLOOR_MOD", importFloored<getFlooredRest>,
+                                 twoPlain);
 static TFLiteOperator powOp("POW", importBinary<PowNode>, twoPlain);
 static TFLiteOperator squaredOp("SQUARED_DIFFERENCE", importSquaredDifference,
                                 twoPlain);

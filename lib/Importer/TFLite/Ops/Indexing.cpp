@@ -1,5 +1,6 @@
 //===- Indexing.cpp - Elements chosen by indices --------------------------===//
 
+#include "Common/ElementWise.h"
 #include "TFLite/TFLiteOp.h"
 
 using namespace glowish;
@@ -88,12 +89,6 @@ static llvm::Error importGatherNd(TFLiteOp &op) {
   llvm::append_range(matrix, shape.drop_front(depth));
   return op.setOutput(0,
                       op.gather(op.reshape(op.input(0), matrix), numbers, 0));
-}
-
-/// x such that a larger one has a smaller result; the order of bytes turns
-/// without a change of kind.
-static NodeValue turnOrder(TFLiteOp &op, NodeValue x) {
-  return isFloatKind(x.getElemKind()) ? op.unary<NegNode>(x) : op.complement(x);
 }
 
 static llvm::Error importArg(TFLiteOp &op) {
