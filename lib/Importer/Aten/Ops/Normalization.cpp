@@ -1,53 +1,16 @@
 //===- Normalization.cpp - Normalizations ---------------------------------===//
 
+#include "Common/Normalization.h"
 #include "Aten/AtenOp.h"
 
 using namespace glowish;
 
-/// \p parameter [C] for the channels, dimension 1, of a tensor of \p rank.
-static NodeValue alongChannels(AtenOp &op, NodeValue parameter, size_t rank) {
-  if (!parameter)
-    return parameter;
-  Dims shape(rank > 1 ? rank - 1 : 1, 1);
-  shape[0] = parameter.getType().getNumElements();
-  return op.reshape(parameter, shape);
-}
-
-/// \p value * weight + bias, whatever of these there is.
-static NodeValue scaleAndShift(AtenOp &op, NodeValue value, NodeValue weight,
-                               NodeValue bias) {
-  if (weight)
-    value = op.mul(value, weight);
-  return bias ? op.add(value, bias) : value;
-}
-
-namespace {
-
-/// Normalized x, its mean, and 1 / sqrt(variance + epsilon).
-struct Normalized {
-  NodeValue value, mean, inverseDeviation;
-};
-
-} // namespace
-
-static Normalized normalize(AtenOp &op, NodeValue x,
-                            llvm::ArrayRef<int64_t> axes, double epsilon) {
-  Normalized result;
-  result.mean = op.reduce(x, "mean", axes, /*keepDims=*/true);
-  NodeValue centred = op.sub(x, result.mean);
-  NodeValue variance =
-      op.reduce(op.mul(centred, centred), "mean", axes, /*keepDims=*/true);
-  result.inverseDeviation =
-      op.unary<ReciprocalNode>(op.unary<SqrtNode>(op.add(variance, epsilon)));
-  result.value = op.mul(centred, result.inverseDeviation);
-  return result;
-}
-
-static std::vector<int64_t> dimsFrom(int64_t first, size_t rank) {
-  std::vector<int64_t> dims;
-  for (int64_t d = first; d < int64_t(rank); ++d)
-    dims.push_back(d);
-  return dims;
+/// \p value * weight + bias, one of each per channel, whatever of these there
+/// is.
+static NodeValue scaleChannels(AtenOp &op, NodeValue value) {
+  unsigned rank = value ? value.getType().getRank() : 0;
+  return scaleAndShift(op, value, alongChannels(op, op.tensor("weight"), rank),
+                       alongChannels(op, op.tensor("bias"), rank));
 }
 
 //===- By given statistics ------------------------------------------------===//
@@ -56,13 +19,10 @@ static std::vector<int64_t> dimsFrom(int64_t first, size_t rank) {
 /// instances are made channels. Statistics that a model keeps are not changed.
 static llvm::Error normalizeBatch(AtenOp &op) {
   NodeValue x = op.tensor("input");
-  size_t rank = x.getShape().size();
-  std::vector<int64_t> axes = dimsFrom(2, rank);
+  std::vector<int64_t> axes = getDimsFrom(2, x.getType().getRank());
   axes.insert(axes.begin(), 0);
   NodeValue value = normalize(op, x, axes, op.number("eps", 1e-5)).value;
-  return op.setResult(
-      scaleAndShift(op, value, alongChannels(op, op.tensor("weight"), rank),
-                    alongChannels(op, op.tensor("bias"), rank)));
+  return op.setResult(scaleChannels(op, value));
 }
 
 /// Other results, statistics of training, are not there.
@@ -125,21 +85,16 @@ template <bool SubtractMean> static llvm::Error importLayerNorm(AtenOp &op) {
   int64_t axis = int64_t(shape.size() - normalized.size());
   double epsilon =
       op.number("eps", x.getElemKind() == ElemKind::Double ? 0x1p-52 : 0x1p-23);
-  NodeValue weight = op.tensor("weight"), bias;
-  if (SubtractMean)
-    bias = op.tensor("bias");
-  auto fits = [&](NodeValue parameter) {
-    return !parameter || (parameter.getShape() == DimsRef(normalized) &&
-                          parameter.getElemKind() == x.getElemKind());
-  };
-  bool takesBoth = fits(weight) && fits(bias);
-  NodeValue result = op.make<LayerNormalizationNode>(
-      x, takesBoth ? weight : NodeValue(), takesBoth ? bias : NodeValue(), axis,
-      epsilon, SubtractMean);
-  if (!takesBoth)
-    result = scaleAndShift(op, result, weight, bias);
+  NodeValue result =
+      makeLayerNorm(op, {.x = x,
+                         .scale = op.tensor("weight"),
+                         .bias = SubtractMean ? op.tensor("bias") : NodeValue(),
+                         .axis = axis,
+                         .epsilon = epsilon,
+                         .subtractMean = SubtractMean});
   if (op.getSchema().results.size() == 3) {
-    Normalized parts = normalize(op, x, dimsFrom(axis, shape.size()), epsilon);
+    Normalized parts =
+        normalize(op, x, getDimsFrom(axis, shape.size()), epsilon);
     GLOWISH_RETURN_IF_ERROR(op.setResult(parts.mean, 1));
     GLOWISH_RETURN_IF_ERROR(op.setResult(parts.inverseDeviation, 2));
   }
@@ -155,15 +110,8 @@ static llvm::Error importGroupNorm(AtenOp &op) {
   Dims shape(x.getShape());
   if (shape.size() < 2 || groups < 1 || shape[1] % groups)
     return op.refuse("input", "a number of channels that the groups divide");
-  Dims grouped = {shape[0], groups, shape[1] / groups};
-  grouped.append(shape.begin() + 2, shape.end());
-  Normalized parts =
-      normalize(op, op.reshape(x, grouped), dimsFrom(2, grouped.size()),
-                op.number("eps", 1e-5));
-  NodeValue result =
-      scaleAndShift(op, op.reshape(parts.value, shape),
-                    alongChannels(op, op.tensor("weight"), shape.size()),
-                    alongChannels(op, op.tensor("bias"), shape.size()));
+  Normalized parts = normalizeGroups(op, x, groups, op.number("eps", 1e-5));
+  NodeValue result = scaleChannels(op, op.reshape(parts.value, shape));
   if (isNative) {
     Dims rows = {shape[0], groups};
     GLOWISH_RETURN_IF_ERROR(op.setResult(op.reshape(parts.mean, rows), 1));
@@ -182,10 +130,8 @@ static llvm::Error importInstanceNorm(AtenOp &op) {
   if (rank < 3)
     return op.refuse("input", "rank 3 and more");
   NodeValue value =
-      normalize(op, x, dimsFrom(2, rank), op.number("eps", 1e-5)).value;
-  return op.setResult(
-      scaleAndShift(op, value, alongChannels(op, op.tensor("weight"), rank),
-                    alongChannels(op, op.tensor("bias"), rank)));
+      normalize(op, x, getDimsFrom(2, rank), op.number("eps", 1e-5)).value;
+  return op.setResult(scaleChannels(op, value));
 }
 
 static AtenOperators layerNormOp(

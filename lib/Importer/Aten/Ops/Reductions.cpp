@@ -196,13 +196,13 @@ static double readCorrection(const AtenOp &op) {
 
 namespace {
 
-struct Moments {
+struct Spread {
   NodeValue variance, mean;
 };
 
 } // namespace
 
-static llvm::Expected<Moments> computeMoments(AtenOp &op) {
+static llvm::Expected<Spread> computeSpread(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(Reduction reduction, readReduction(op));
   GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
   DimsRef shape = op.getShape("self");
@@ -220,16 +220,16 @@ static llvm::Expected<Moments> computeMoments(AtenOp &op) {
   else
     variance =
         op.div(reduce(op, squares, "sum"), std::max(count - correction, 0.0));
-  return Moments{variance, reduce(op, reduction, "mean")};
+  return Spread{variance, reduce(op, reduction, "mean")};
 }
 
 template <bool IsRoot, bool WithMean>
 static llvm::Error importVariance(AtenOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(Moments moments, computeMoments(op));
+  GLOWISH_ASSIGN_OR_RETURN(Spread spread, computeSpread(op));
   if (WithMean)
-    GLOWISH_RETURN_IF_ERROR(op.setResult(moments.mean, 1));
-  return op.setResult(IsRoot ? op.unary<SqrtNode>(moments.variance)
-                             : moments.variance);
+    GLOWISH_RETURN_IF_ERROR(op.setResult(spread.mean, 1));
+  return op.setResult(IsRoot ? op.unary<SqrtNode>(spread.variance)
+                             : spread.variance);
 }
 
 static AtenOperators

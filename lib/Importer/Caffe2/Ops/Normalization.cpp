@@ -1,5 +1,6 @@
 //===- Normalization.cpp - Normalizations and softmax ---------------------===//
 
+#include "Common/Normalization.h"
 #include "Caffe2/Matrix.h"
 
 using namespace glowish;
@@ -63,16 +64,11 @@ static llvm::Error importLayerNorm(NetOp &op) {
       0, op.make<LayerNormalizationNode>(x, scale, bias, axis, epsilon, true)));
   if (op.getNumOutputs() < 2)
     return llvm::Error::success();
-  std::vector<int64_t> axes;
-  for (int64_t d = axis; d < int64_t(shape.size()); ++d)
-    axes.push_back(d);
   Dims outer(shape.take_front(axis));
   outer.push_back(1);
-  NodeValue mean = op.reduce(x, "mean", axes, true);
-  NodeValue rest = op.sub(x, mean);
-  NodeValue variance = op.reduce(op.mul(rest, rest), "mean", axes, false);
-  NodeValue deviation = op.unary<SqrtNode>(op.add(variance, epsilon));
-  GLOWISH_RETURN_IF_ERROR(op.setOutput(1, op.reshape(mean, outer)));
+  Moments moments = getMoments(op, x, getDimsFrom(axis, shape.size()));
+  NodeValue deviation = op.unary<SqrtNode>(op.add(moments.variance, epsilon));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(1, op.reshape(moments.mean, outer)));
   return op.setOutput(2, op.reshape(deviation, outer));
 }
 
@@ -84,13 +80,11 @@ static llvm::Error importRMSNorm(NetOp &op) {
   int64_t columns = x.getNumColumns();
   NodeValue gamma = op.reshape(op.weight(1, {columns}), {columns});
   NodeValue beta = op.reshape(op.weight(2, {columns}), {columns});
-  NodeValue square = op.reduce(op.mul(x.value, x.value), "mean", {1}, true);
-  NodeValue factor =
-      op.unary<ReciprocalNode>(op.unary<SqrtNode>(op.add(square, eps)));
-  NodeValue y = op.add(op.mul(op.mul(x.value, factor), gamma), beta);
+  Normalized normal = normalize(op, x.value, {1}, eps, /*subtractMean=*/false);
+  NodeValue y = scaleAndShift(op, normal.value, gamma, beta);
   GLOWISH_RETURN_IF_ERROR(
       op.setOutput(0, op.reshape(y, op.input(0).getShape())));
-  return op.setOutput(1, op.reshape(factor, x.rows));
+  return op.setOutput(1, op.reshape(normal.inverseDeviation, x.rows));
 }
 
 static Caffe2Operator softmaxOp("Softmax", importSoftmax);

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Common/Normalization.h"
 #include "ONNX/DynamicDims.h"
 #include "ONNX/Images.h"
-#include "ONNX/LayerNorm.h"
 #include "ONNX/Quantization.h"
 
 using namespace glowish;
@@ -160,7 +160,7 @@ static llvm::Error importSkipLayerNormalization(OpContext &op) {
                      norm.x.getType().str());
   norm.axis = int64_t(norm.x.getShape().size()) - 1;
   norm.subtractMean = SubtractMean;
-  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, makeLayerNorm(op, norm)));
+  GLOWISH_RETURN_IF_ERROR(c.setOutput(0, makeLayerNorm(c, norm)));
   if (op.wantsOutput(3))
     GLOWISH_RETURN_IF_ERROR(op.setOutput(3, norm.x));
   return passOuterExtents(op, norm.axis);
@@ -220,7 +220,8 @@ static llvm::Error normalizeEmbeddings(OpContext &op, const Embeddings &e) {
   GLOWISH_ASSIGN_OR_RETURN(norm.epsilon, op.getFloat("epsilon", 1e-12));
   GLOWISH_ASSIGN_OR_RETURN(norm.x, addEmbeddings(op, e));
   norm.axis = int64_t(norm.x.getShape().size()) - 1;
-  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, makeLayerNorm(op, norm)));
+  Composer c(op);
+  GLOWISH_RETURN_IF_ERROR(c.setOutput(0, makeLayerNorm(c, norm)));
   if (op.wantsOutput(1)) {
     Dims batch = {e.ids.getShape()[0]};
     GLOWISH_RETURN_IF_ERROR(op.setOutput(

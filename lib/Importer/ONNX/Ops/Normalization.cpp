@@ -1,13 +1,12 @@
 //===- Normalization.cpp - Normalizations and softmax ---------------------===//
 
+#include "Common/Normalization.h"
 #include "ONNX/DynamicDims.h"
 #include "ONNX/Images.h"
-#include "ONNX/LayerNorm.h"
 #include "ONNX/Ops/Statistics.h"
 #include "ONNX/Softmax.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
-#include <numeric>
 
 using namespace glowish;
 
@@ -98,21 +97,12 @@ static llvm::Expected<NodeValue> makeSoftmax(OpContext &op, NodeValue input,
 /// 1 at the first maximum, 0 elsewhere.
 static llvm::Expected<NodeValue> makeHardmax(OpContext &op, NodeValue input,
                                              int64_t axis) {
-  DimsRef shape = input.getShape();
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue largest,
-                           op.create<ArgMaxNode>(input, axis, /*keepDims=*/true,
-                                                 /*selectLast=*/false));
-  GLOWISH_RETURN_IF_ERROR(
-      op.checkBudget(shape[axis] * int64_t(sizeof(int64_t))));
-  std::vector<int64_t> indices(shape[axis]);
-  std::iota(indices.begin(), indices.end(), 0);
-  Dims column(shape.size() - axis, 1);
-  column[0] = shape[axis];
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue index, op.reshape(op.createInt64s(indices),
-                                                       column, ".indices"));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue isLargest,
-                           op.create<EqualNode>(largest, index));
-  return op.create<CastNode>(isLargest, input.getElemKind());
+  Composer c(op);
+  NodeValue largest = c.make<ArgMaxNode>(input, axis, /*keepDims=*/true,
+                                         /*selectLast=*/false);
+  NodeValue index = c.iota(ElemKind::Int64, input.getType().getRank(), axis,
+                           input.getShape()[axis]);
+  return c.finish(c.cast(c.equal(largest, index), input.getElemKind()));
 }
 
 /// Applies \p make to \p input, which has the extents of input 0, along the
@@ -162,50 +152,11 @@ template <AlongAxis Make> static llvm::Error importAlongAxis(OpContext &op) {
 
 //===- Normalization by computed statistics -------------------------------===//
 
-static llvm::Expected<NodeValue> makeMean(OpContext &op, NodeValue value,
-                                          llvm::ArrayRef<int64_t> axes) {
-  return op.createHelper<ReduceNode>(".mean", value, "mean", axes,
-                                     /*keepDims=*/true);
-}
-
-namespace {
-/// Normalized x, the mean, and 1 / sqrt(variance + epsilon).
-struct Normalized {
-  NodeValue value, mean, inverseDeviation;
-};
-} // namespace
-
-/// Normalizes over \p axes. Unless \p subtractMean, the mean of squares
-/// replaces the variance.
-static llvm::Expected<Normalized> normalize(OpContext &op, NodeValue x,
-                                            llvm::ArrayRef<int64_t> axes,
-                                            double epsilon, bool subtractMean) {
-  Normalized result;
-  if (subtractMean) {
-    GLOWISH_ASSIGN_OR_RETURN(result.mean, makeMean(op, x, axes));
-    GLOWISH_ASSIGN_OR_RETURN(x, op.create<SubNode>(x, result.mean));
-  }
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue square, op.create<MulNode>(x, x));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue variance, makeMean(op, square, axes));
-  NodeValue bias = op.createScalar(x.getElemKind(), epsilon);
-  GLOWISH_ASSIGN_OR_RETURN(variance, op.create<AddNode>(variance, bias));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue deviation, op.create<SqrtNode>(variance));
-  GLOWISH_ASSIGN_OR_RETURN(result.inverseDeviation,
-                           op.create<ReciprocalNode>(deviation));
-  GLOWISH_ASSIGN_OR_RETURN(result.value,
-                           op.create<MulNode>(x, result.inverseDeviation));
-  return result;
-}
-
-static std::vector<int64_t> dimsFrom(int64_t first, unsigned rank) {
-  std::vector<int64_t> dims;
-  for (int64_t d = first; d < int64_t(rank); ++d)
-    dims.push_back(d);
-  return dims;
-}
-
-/// \p value * scale + bias, one of each per channel (dimension 1).
-static llvm::Expected<NodeValue> scaleChannels(OpContext &op, NodeValue value) {
+/// Sets output 0 to \p value * scale + bias, one of each per channel (dimension
+/// 1), with \p shape.
+static llvm::Error setScaledChannels(OpContext &op, Composer &c,
+                                     NodeValue value, DimsRef shape) {
+  GLOWISH_RETURN_IF_ERROR(c.takeError());
   unsigned rank = value.getShape().size();
   NodeValue factors[2];
   for (unsigned i = 0; i < 2; ++i) {
@@ -215,13 +166,10 @@ static llvm::Expected<NodeValue> scaleChannels(OpContext &op, NodeValue value) {
           "input {0} is {1}; accepted: one element for each of {2} "
           "channels",
           i + 1, factor.getType().str(), value.getShape()[1]);
-    Dims shape(rank - 1, 1);
-    shape[0] = factor.getShape()[0];
-    GLOWISH_ASSIGN_OR_RETURN(factors[i],
-                             op.reshape(factor, shape, ".channels"));
+    factors[i] = alongChannels(c, factor, rank);
   }
-  GLOWISH_ASSIGN_OR_RETURN(value, op.create<MulNode>(value, factors[0]));
-  return op.create<AddNode>(value, factors[1]);
+  value = scaleAndShift(c, value, factors[0], factors[1]);
+  return c.setOutput(0, c.reshape(value, shape));
 }
 
 static llvm::Error importInstanceNormalization(OpContext &op) {
@@ -231,10 +179,9 @@ static llvm::Error importInstanceNormalization(OpContext &op) {
   if (rank < 3)
     return makeError("input 0 is {0}; accepted: rank 3 or more",
                      x.getType().str());
-  GLOWISH_ASSIGN_OR_RETURN(Normalized normal,
-                           normalize(op, x, dimsFrom(2, rank), epsilon,
-                                     /*subtractMean=*/true));
-  return op.setOutput(0, scaleChannels(op, normal.value));
+  Composer c(op);
+  NodeValue normal = normalize(c, x, getDimsFrom(2, rank), epsilon).value;
+  return setScaledChannels(op, c, normal, x.getShape());
 }
 
 /// Normalizes groups of channels. Before opset 21 scale and bias have one
@@ -244,49 +191,16 @@ static llvm::Error importGroupNormalization(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(double epsilon, op.getFloat("epsilon", 1e-5));
   GLOWISH_ASSIGN_OR_RETURN(int64_t groups, op.getInt("num_groups", 0));
   op.ignoreAttrs({"stash_type"});
-  Dims shape(x.getShape());
+  DimsRef shape = x.getShape();
   if (shape.size() < 2 || groups < 1 || shape[1] % groups)
     return makeError("input 0 is {0} and 'num_groups' {1}; accepted: a number "
                      "that divides the channels",
                      x.getType().str(), groups);
-  Dims grouped = {shape[0], groups, shape[1] / groups};
-  grouped.append(shape.begin() + 2, shape.end());
-  GLOWISH_ASSIGN_OR_RETURN(x, op.reshape(x, grouped, ".groups"));
-  GLOWISH_ASSIGN_OR_RETURN(
-      Normalized normal, normalize(op, x, dimsFrom(2, grouped.size()), epsilon,
-                                   /*subtractMean=*/true));
-  NodeValue value = normal.value;
-  if (op.getOpset() < 21) {
-    GLOWISH_ASSIGN_OR_RETURN(value, scaleChannels(op, value));
-    return op.setOutput(0, op.reshape(value, shape, ".shaped"));
-  }
-  GLOWISH_ASSIGN_OR_RETURN(value, op.reshape(value, shape, ".shaped"));
-  return op.setOutput(0, scaleChannels(op, value));
-}
-
-/// A LayerNormalization node, followed by scale and bias if they have to
-/// broadcast.
-llvm::Expected<NodeValue> glowish::makeLayerNorm(OpContext &op,
-                                                 const LayerNorm &norm) {
-  DimsRef normalized = norm.x.getShape().drop_front(norm.axis);
-  auto fits = [&](NodeValue value) {
-    return !value || (value.getShape() == normalized &&
-                      value.getElemKind() == norm.x.getElemKind());
-  };
-  bool takesScale = fits(norm.scale);
-  bool takesBias = takesScale && fits(norm.bias);
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue value,
-                           op.create<LayerNormalizationNode>(
-                               norm.x, takesScale ? norm.scale : NodeValue(),
-                               takesBias ? norm.bias : NodeValue(), norm.axis,
-                               norm.epsilon, norm.subtractMean));
-  if (!takesScale) {
-    GLOWISH_ASSIGN_OR_RETURN(value, op.create<MulNode>(value, norm.scale));
-  }
-  if (!takesBias) {
-    GLOWISH_ASSIGN_OR_RETURN(value, op.create<AddNode>(value, norm.bias));
-  }
-  return value;
+  Composer c(op);
+  NodeValue value = normalizeGroups(c, x, groups, epsilon).value;
+  if (op.getOpset() >= 21)
+    value = c.reshape(value, shape);
+  return setScaledChannels(op, c, value, shape);
 }
 
 /// LayerNormalization also outputs mean and 1 / deviation.
@@ -303,16 +217,16 @@ static llvm::Error importLayerNormalization(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(norm.epsilon, op.getFloat("epsilon", 1e-5));
   norm.subtractMean = SubtractMean;
   op.ignoreAttrs({"stash_type"});
-  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, makeLayerNorm(op, norm)));
+  Composer c(op);
+  GLOWISH_RETURN_IF_ERROR(c.setOutput(0, makeLayerNorm(c, norm)));
   if (!op.wantsOutput(1) && !op.wantsOutput(2))
     return passOuterExtents(op, norm.axis);
-  GLOWISH_ASSIGN_OR_RETURN(Normalized statistics,
-                           normalize(op, norm.x, dimsFrom(norm.axis, rank),
-                                     norm.epsilon, SubtractMean));
+  Normalized statistics = normalize(c, norm.x, getDimsFrom(norm.axis, rank),
+                                    norm.epsilon, SubtractMean);
   unsigned next = 1;
   if (SubtractMean)
-    GLOWISH_RETURN_IF_ERROR(op.setOutput(next++, statistics.mean));
-  GLOWISH_RETURN_IF_ERROR(op.setOutput(next, statistics.inverseDeviation));
+    GLOWISH_RETURN_IF_ERROR(c.setOutput(next++, statistics.mean));
+  GLOWISH_RETURN_IF_ERROR(c.setOutput(next, statistics.inverseDeviation));
   return passOuterExtents(op, norm.axis);
 }
 
@@ -334,17 +248,12 @@ static llvm::Error importMeanVarianceNormalization(OpContext &op) {
     GLOWISH_ASSIGN_OR_RETURN(axes, op.getInts("axes", axes));
   }
   GLOWISH_ASSIGN_OR_RETURN(axes, normalizeAxes(axes, rank));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue mean, makeMean(op, x, axes));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue centred, op.create<SubNode>(x, mean));
+  Composer c(op);
+  Moments moments = getMoments(c, x, axes);
   if (!dividesByDeviation)
-    return op.setOutput(0, centred);
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue square,
-                           op.create<MulNode>(centred, centred));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue variance, makeMean(op, square, axes));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue deviation, op.create<SqrtNode>(variance));
-  NodeValue tiny = op.createScalar(x.getElemKind(), 1e-9);
-  GLOWISH_ASSIGN_OR_RETURN(deviation, op.create<AddNode>(deviation, tiny));
-  return op.setOutput(0, op.create<DivNode>(centred, deviation));
+    return c.setOutput(0, moments.centred);
+  NodeValue deviation = c.add(c.unary<SqrtNode>(moments.variance), 1e-9);
+  return c.setOutput(0, c.div(moments.centred, deviation));
 }
 
 /// x / |x| along one dimension, or 0 if the norm is 0.
@@ -355,20 +264,13 @@ static llvm::Error importLpNormalization(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t p, op.getInt("p", 2));
   if (p != 1 && p != 2)
     return makeError("attribute 'p' is {0}; accepted: 1, 2", p);
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue power, p == 1 ? op.create<AbsNode>(x)
-                                                   : op.create<MulNode>(x, x));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue norm,
-                           op.create<ReduceNode>(power, "sum",
-                                                 std::vector<int64_t>{axis},
-                                                 /*keepDims=*/true));
-  if (p == 2) {
-    GLOWISH_ASSIGN_OR_RETURN(norm, op.create<SqrtNode>(norm));
-  }
-  NodeValue zero = op.createScalar(x.getElemKind(), 0);
-  NodeValue one = op.createScalar(x.getElemKind(), 1);
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue isZero, op.create<EqualNode>(norm, zero));
-  GLOWISH_ASSIGN_OR_RETURN(norm, op.create<SelectNode>(isZero, one, norm));
-  return op.setOutput(0, op.create<DivNode>(x, norm));
+  Composer c(op);
+  NodeValue power = p == 1 ? c.unary<AbsNode>(x) : c.mul(x, x);
+  NodeValue norm = c.reduce(power, "sum", {axis}, /*keepDims=*/true);
+  if (p == 2)
+    norm = c.unary<SqrtNode>(norm);
+  norm = c.select(c.equal(norm, 0), c.number(x, 1), norm);
+  return c.setOutput(0, c.div(x, norm));
 }
 
 static OnnxOperator

@@ -1,24 +1,9 @@
 //===- Statistics.cpp - Training form of BatchNormalization ---------------===//
 
 #include "ONNX/Ops/Statistics.h"
+#include "Common/Normalization.h"
 
 using namespace glowish;
-
-namespace {
-struct Moments {
-  NodeValue mean, variance;
-};
-} // namespace
-
-/// Returns the population mean and variance along \p axes, which are kept with
-/// extent 1.
-static Moments getMoments(Composer &c, NodeValue x,
-                          llvm::ArrayRef<int64_t> axes) {
-  NodeValue mean = c.reduce(x, "mean", axes, /*keepDims=*/true);
-  NodeValue centered = c.sub(x, mean);
-  return {mean, c.reduce(c.mul(centered, centered), "mean", axes,
-                         /*keepDims=*/true)};
-}
 
 llvm::Error glowish::importTrainingBatchNormalization(OpContext &op) {
   NodeValue operands[5];
