@@ -1,4 +1,4 @@
-//===- Positions.cpp - Gather and scatter by element ----------------------===//
+//===- Positions.cpp - Elements by their positions ------------------------===//
 
 #include "Common/Positions.h"
 
@@ -45,6 +45,48 @@ NodeValue glowish::gatherElements(NodeBuilder &b, NodeValue data,
     return {};
   return gatherPositions(
       b, data, getElementPositions(b, data.getShape(), indices, axis));
+}
+
+TopElements glowish::takeTop(NodeBuilder &b, NodeValue x, int64_t axis,
+                             int64_t count, bool largest) {
+  if (!x)
+    return {};
+  int64_t last = int64_t(x.getType().getRank()) - 1;
+  NodeValue rows = b.swapDims(x, axis, last);
+  // Bools have no order.
+  NodeValue compared =
+      x.getElemKind() == ElemKind::Bool ? b.cast(rows, ElemKind::Int32) : rows;
+  if (!compared)
+    return {};
+  NodeValue indices = b.make<TopKNode>(compared, count, largest);
+  Dims starts(rows.getShape());
+  starts.back() = 1;
+  NodeValue positions = b.add(
+      indices, makePositions(b, starts, getDenseStrides(rows.getShape())));
+  NodeValue values = gatherPositions(b, rows, positions);
+  return {b.swapDims(values, axis, last), b.swapDims(indices, axis, last),
+          positions};
+}
+
+NodeValue glowish::makeOneHot(NodeBuilder &b, NodeValue indices, int64_t axis,
+                              int64_t depth) {
+  if (!indices)
+    return indices;
+  unsigned rank = indices.getType().getRank() + 1;
+  return b.equal(b.unsqueeze(indices, axis),
+                 b.iota(indices.getElemKind(), rank, axis, depth));
+}
+
+NodeValue glowish::keepTriangle(NodeBuilder &b, NodeValue x, int64_t diagonal,
+                                bool isLower) {
+  if (!x)
+    return x;
+  NodeValue isKept =
+      b.table(ElemKind::Bool, x.getShape().take_back(2), [&](DimsRef index) {
+        int64_t distance = index[1] - index[0];
+        return double(isLower ? distance <= diagonal : distance >= diagonal);
+      });
+  return b.select(isKept, x, b.number(x, 0));
 }
 
 NodeValue glowish::shiftAlong(NodeBuilder &b, NodeValue value, int64_t axis,

@@ -1,4 +1,4 @@
-//===- Positions.h - Gather and scatter by element --------------*- C++ -*-===//
+//===- Positions.h - Elements by their positions ----------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_COMMON_POSITIONS_H
 #define GLOWISH_LIB_IMPORTER_COMMON_POSITIONS_H
@@ -27,6 +27,29 @@ NodeValue getElementPositions(NodeBuilder &b, DimsRef shape, NodeValue indices,
 
 /// Returns the elements of \p data at row-major \p positions.
 NodeValue gatherPositions(NodeBuilder &b, NodeValue data, NodeValue positions);
+
+/// Elements along a dimension, in order, their indices in that dimension, and
+/// their row-major positions in the operand with this dimension and the last
+/// one swapped.
+struct TopElements {
+  NodeValue values, indices, positions;
+};
+/// Returns the \p count largest elements of \p x along \p axis, or the
+/// smallest; of equal ones the first comes first (ONNX TopK-1, aten::topk,
+/// Caffe2 TopK, TensorFlow Lite TOPK_V2).
+TopElements takeTop(NodeBuilder &b, NodeValue x, int64_t axis, int64_t count,
+                    bool largest);
+
+/// Returns whether each of \p indices is each of 0 ... \p depth - 1, which are
+/// the new dimension \p axis (ONNX OneHot-9, aten::one_hot, TensorFlow Lite
+/// ONE_HOT).
+NodeValue makeOneHot(NodeBuilder &b, NodeValue indices, int64_t axis,
+                     int64_t depth);
+
+/// Keeps what is not below diagonal \p diagonal of the matrices \p x, or not
+/// above it if \p isLower; others become 0 (ONNX Trilu-14, aten::tril).
+NodeValue keepTriangle(NodeBuilder &b, NodeValue x, int64_t diagonal,
+                       bool isLower);
 
 /// The rows of \p data as a matrix that a Scatter updates.
 struct ScatteredRows {

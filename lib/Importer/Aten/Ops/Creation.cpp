@@ -1,6 +1,7 @@
 //===- Creation.cpp - New tensors -----------------------------------------===//
 
 #include "Aten/AtenOp.h"
+#include "Common/Positions.h"
 #include <cmath>
 
 using namespace glowish;
@@ -215,13 +216,7 @@ template <bool IsLower> static llvm::Error importTriangle(AtenOp &op) {
   NodeValue x = op.tensor("self");
   if (x.getShape().size() < 2)
     return op.refuse("self", "rank 2 and more");
-  int64_t diagonal = op.integer("diagonal");
-  NodeValue mask =
-      op.table(ElemKind::Bool, x.getShape().take_back(2), [&](DimsRef index) {
-        int64_t distance = index[1] - index[0];
-        return double(IsLower ? distance <= diagonal : distance >= diagonal);
-      });
-  return op.setResult(op.select(mask, x, op.number(x, 0)));
+  return op.setResult(keepTriangle(op, x, op.integer("diagonal"), IsLower));
 }
 
 static AtenOperators trilOp(importTriangle<true>,

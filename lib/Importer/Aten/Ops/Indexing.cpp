@@ -432,11 +432,8 @@ static llvm::Error importOneHot(AtenOp &op) {
   int64_t classes = op.integer("num_classes");
   if (classes < 1)
     return op.refuse("num_classes", "1 and more");
-  unsigned rank = unsigned(op.getRank("self"));
-  NodeValue numbers =
-      op.iota(ElemKind::Int64, rank + 1, int64_t(rank), classes);
-  return op.setResult(op.cast(op.equal(op.unsqueeze(x, int64_t(rank)), numbers),
-                              ElemKind::Int64));
+  NodeValue isChosen = makeOneHot(op, x, op.getRank("self"), classes);
+  return op.setResult(op.cast(isChosen, ElemKind::Int64));
 }
 
 /// The elements (i, i + offset) of two dimensions, as a new last one.

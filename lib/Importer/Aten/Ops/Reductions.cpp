@@ -375,23 +375,10 @@ static llvm::Error setOrdered(AtenOp &op, int64_t axis, int64_t count,
       GLOWISH_RETURN_IF_ERROR(op.setResult(x, 0));
     return op.setResult(zero, wantsValues ? 1 : 0);
   }
-  std::vector<int64_t> order;
-  for (int64_t d = 0; d < rank; ++d)
-    order.push_back(d);
-  std::swap(order[axis], order[rank - 1]);
-  bool isLast = axis == rank - 1;
-  NodeValue rows = isLast ? x : op.transpose(x, order);
-  NodeValue compared =
-      x.getElemKind() == ElemKind::Bool ? op.cast(rows, ElemKind::Int32) : rows;
-  NodeValue indices = op.make<TopKNode>(compared, count, isDescending);
-  NodeValue values = gatherElements(op, rows, indices, rank - 1);
-  if (!isLast) {
-    values = op.transpose(values, order);
-    indices = op.transpose(indices, order);
-  }
+  TopElements top = takeTop(op, x, axis, count, isDescending);
   if (wantsValues)
-    GLOWISH_RETURN_IF_ERROR(op.setResult(values, 0));
-  return op.setResult(indices, wantsValues ? 1 : 0);
+    GLOWISH_RETURN_IF_ERROR(op.setResult(top.values, 0));
+  return op.setResult(top.indices, wantsValues ? 1 : 0);
 }
 
 static llvm::Error importTopK(AtenOp &op) {

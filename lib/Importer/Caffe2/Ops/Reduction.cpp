@@ -2,6 +2,7 @@
 
 #include "Caffe2/NetOp.h"
 #include "Common/ElementWise.h"
+#include "Common/Positions.h"
 
 using namespace glowish;
 
@@ -92,21 +93,11 @@ static llvm::Error importTopK(NetOp &op) {
   int64_t k = op.getInt("k", 0), extent = shape[axis];
   if (k < 1 || k > extent)
     return makeError("argument 'k' is {0}; accepted: 1 to {1}", k, extent);
-  int64_t rows = countElements(shape.drop_back());
-  op.nameAfterOutput(1);
-  NodeValue indices = op.make<TopKNode>(x, k, /*largest=*/true);
-  GLOWISH_RETURN_IF_ERROR(op.setOutput(1, indices));
-  op.nameAfterOutput(0);
-  NodeValue starts = op.table(ElemKind::Int64, {rows, 1}, [&](DimsRef index) {
-    return double(index[0] * extent);
-  });
-  NodeValue positions =
-      op.reshape(op.add(op.reshape(indices, {rows, k}), starts), {rows * k});
-  NodeValue values = op.gather(op.reshape(x, {rows * extent}), positions, 0);
-  Dims result(shape);
-  result[axis] = k;
-  GLOWISH_RETURN_IF_ERROR(op.setOutput(2, positions));
-  return op.setOutput(0, op.reshape(values, result));
+  TopElements top = takeTop(op, x, axis, k, /*largest=*/true);
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(1, top.indices));
+  int64_t count = countElements(shape.drop_back()) * k;
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(2, op.reshape(top.positions, {count})));
+  return op.setOutput(0, top.values);
 }
 
 /// The mean of -x * t + log(1 + e^x) along the last dimension.

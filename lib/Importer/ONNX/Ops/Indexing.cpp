@@ -277,19 +277,9 @@ static llvm::Error importTopK(OpContext &op) {
     count = int64_t(std::clamp(number.high, 0.0, double(extent)));
     x.setExtent(axis, makeExtent(op, c, number.value, count));
   }
-  std::vector<int64_t> order = getAllDims(rank);
-  std::swap(order[axis], order[rank - 1]);
-  NodeValue last = axis == rank - 1 ? x.value : c.transpose(x.value, order);
-  if (c.hasFailed())
-    return c.setOutput(0, {});
-  NodeValue indices = c.make<TopKNode>(last, count, largest != 0);
-  NodeValue values = gatherElements(c, last, indices, rank - 1);
-  if (axis != rank - 1) {
-    indices = c.transpose(indices, order);
-    values = c.transpose(values, order);
-  }
-  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, c, 0, {values, x.extents}));
-  return setDynamicOutput(op, c, 1, {indices, x.extents});
+  TopElements top = takeTop(c, x.value, axis, count, largest != 0);
+  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, c, 0, {top.values, x.extents}));
+  return setDynamicOutput(op, c, 1, {top.indices, x.extents});
 }
 
 /// Reverses the first elements of each sequence, as many as its length.

@@ -1,6 +1,7 @@
 //===- Indexing.cpp - Elements chosen by indices --------------------------===//
 
 #include "Common/ElementWise.h"
+#include "Common/Positions.h"
 #include "TFLite/TFLiteOp.h"
 
 using namespace glowish;
@@ -110,9 +111,7 @@ static llvm::Error importOneHot(TFLiteOp &op) {
   unsigned rank = unsigned(op.getShape(0).size()) + 1;
   int64_t stated = op.options<tflite::OneHotOptions>().axis();
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, normalizeAxis(stated, rank));
-  NodeValue indices = op.unsqueeze(op.input(0), axis);
-  NodeValue isChosen =
-      op.equal(indices, op.iota(op.getKind(0), rank, axis, depth[0]));
+  NodeValue isChosen = makeOneHot(op, op.input(0), axis, depth[0]);
   return op.setOutput(0, op.select(isChosen, op.input(2), op.input(3)));
 }
 
@@ -123,22 +122,11 @@ static llvm::Error importTopK(TFLiteOp &op) {
   if (count.size() != 1 || shape.empty() || count[0] < 0 ||
       count[0] > shape.back())
     return op.refuseInput(1, "a number of elements of the last dimension");
-  NodeValue indices =
-      op.make<TopKNode>(op.input(0), count[0], /*largest=*/true);
-  // Rows are numbered through.
-  int64_t rows = 1;
-  for (int64_t extent : shape.drop_back())
-    rows *= extent;
-  NodeValue offsets = op.iota(ElemKind::Int64, 2, 0, rows);
-  NodeValue numbers = op.add(op.reshape(indices, {rows, count[0]}),
-                             op.mul(offsets, double(shape.back())));
-  Dims result(shape);
-  result.back() = count[0];
-  NodeValue flat = op.reshape(op.input(0), {rows * shape.back()});
-  GLOWISH_RETURN_IF_ERROR(
-      op.setOutput(0, op.reshape(op.gather(flat, numbers, 0), result)));
-  return op.setOutput(
-      1, op.cast(indices, op.getOutputKind(op.getNumOutputs() > 1 ? 1 : 0)));
+  TopElements top = takeTop(op, op.input(0), int64_t(shape.size()) - 1,
+                            count[0], /*largest=*/true);
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, top.values));
+  ElemKind kind = op.getOutputKind(op.getNumOutputs() > 1 ? 1 : 0);
+  return op.setOutput(1, op.cast(top.indices, kind));
 }
 
 static llvm::Error importCumSum(TFLiteOp &op) {
