@@ -1,8 +1,9 @@
 //===- Reductions.cpp - Reductions and order ------------------------------===//
 
+#include "Common/Reductions.h"
 #include "Aten/AtenOp.h"
-#include "Common/Positions.h"
 #include "Common/ElementWise.h"
+#include "Common/Positions.h"
 #include <cmath>
 
 using namespace glowish;
@@ -308,21 +309,11 @@ static AtenOperators normOp(
      "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, "
      "bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"});
 
-/// log(sum of e^x), of differences from the maximum, so that none overflows.
 static llvm::Error importLogSumExp(AtenOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
   GLOWISH_ASSIGN_OR_RETURN(Reduction reduction, readReduction(op));
-  NodeValue x = reduction.x;
-  NodeValue most = op.reduce(x, "max", reduction.axes, /*keepDims=*/true);
-  constexpr double inf = std::numeric_limits<double>::infinity();
-  most =
-      op.select(op.less(op.unary<AbsNode>(most), inf), most, op.number(x, 0.0));
-  reduction.x = op.unary<ExpNode>(op.sub(x, most));
-  NodeValue sum = reduce(op, reduction, "sum");
-  if (!sum)
-    return op.setResult(sum);
   return op.setResult(
-      op.add(op.unary<LogNode>(sum), op.reshape(most, sum.getShape())));
+      makeLogSumExp(op, reduction.x, reduction.axes, reduction.keepsDims));
 }
 
 static AtenOperators
@@ -341,15 +332,13 @@ static llvm::Error importCumSum(AtenOp &op) {
   return op.setResult(x.getShape().empty() ? x : op.cumSum(x, axis));
 }
 
-/// Each step multiplies by what is twice as far.
 static llvm::Error importCumProd(AtenOp &op) {
   NodeValue x = op.tensor("self");
   ElemKind own = x.getElemKind();
   x = op.cast(x, op.kind("dtype", isFloatKind(own) ? own : ElemKind::Int64));
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));
   if (op.getRank("self") > 0)
-    for (int64_t step = 1; step < op.getShape("self")[axis]; step *= 2)
-      x = op.mul(x, shiftAlong(op, x, axis, step, /*filler=*/1));
+    x = multiplyAlong(op, x, axis, /*exclusive=*/false, /*reverse=*/false);
   return op.setResult(x);
 }
 

@@ -1,21 +1,9 @@
 //===- Cumulative.cpp - CumSum and CumProd --------------------------------===//
 
+#include "Common/Reductions.h"
 #include "ONNX/DynamicDims.h"
-#include "ONNX/Ops/Indexing.h"
 
 using namespace glowish;
-
-/// Multiplies the elements up to each one, by doubling: after each step an
-/// element is the product of the last 2 * count elements.
-static NodeValue multiplyAlong(Composer &c, NodeValue value, int64_t axis,
-                               bool exclusive, bool reverse) {
-  int64_t extent = value.getShape()[axis], direction = reverse ? -1 : 1;
-  if (exclusive && extent > 0)
-    value = shiftAlong(c, value, axis, direction, 1);
-  for (int64_t count = 1; count < extent; count *= 2)
-    value = c.mul(value, shiftAlong(c, value, axis, direction * count, 1));
-  return value;
-}
 
 static llvm::Error importCumulative(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(0));

@@ -1,6 +1,7 @@
 //===- Reduction.cpp - Reductions and ArgMax ------------------------------===//
 
 #include "Common/ElementWise.h"
+#include "Common/Reductions.h"
 #include "ONNX/DynamicDims.h"
 #include <cmath>
 
@@ -139,44 +140,14 @@ static llvm::Error importReduceLogSum(OpContext &op) {
   return op.setOutput(0, op.create<LogNode>(sum));
 }
 
-/// log(sum(e^x)), computed as m + log(sum(e^(x - m))) with the maximum m to
-/// avoid overflow; log(0) without elements.
 static llvm::Error importReduceLogSumExp(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(Reduction reduction,
                            readReduction(op, input.getShape().size()));
-  if (input.getType().getNumElements() == 0 || reduction.axes.empty()) {
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue power, op.create<ExpNode>(input));
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue sum, reduce(op, power, "sum"));
-    return op.setOutput(0, op.create<LogNode>(sum));
-  }
   Composer c(op);
   input = fillReduced(op, c, input, "max", reduction.axes);
-  GLOWISH_ASSIGN_OR_RETURN(input, c.finish(input));
-  auto along = [&](NodeValue value, llvm::StringRef mode) {
-    return op.create<ReduceNode>(value, mode, reduction.axes,
-                                 /*keepDims=*/true);
-  };
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue largest, along(input, "max"));
-  // Infinite maxima would give infinity - infinity.
-  double maximum = std::numeric_limits<float>::max();
-  if (input.getElemKind() == ElemKind::Float16)
-    maximum = 65504;
-  GLOWISH_ASSIGN_OR_RETURN(largest,
-                           op.create<ClipNode>(largest, -maximum, maximum));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue shifted,
-                           op.create<SubNode>(input, largest));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue power, op.create<ExpNode>(shifted));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue sum, along(power, "sum"));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue log, op.create<LogNode>(sum));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue result, op.create<AddNode>(log, largest));
-  if (reduction.keepDims)
-    return op.setOutput(0, result);
-  Dims shape;
-  for (auto [d, extent] : llvm::enumerate(result.getShape()))
-    if (!llvm::is_contained(reduction.axes, int64_t(d)))
-      shape.push_back(extent);
-  return op.setOutput(0, op.reshape(result, shape, ".reduced"));
+  return c.setOutput(
+      0, makeLogSumExp(c, input, reduction.axes, reduction.keepDims));
 }
 
 static llvm::Error importArg(OpContext &op) {

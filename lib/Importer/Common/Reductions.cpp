@@ -1,0 +1,39 @@
+//===- Reductions.cpp - Sums and products that are composed ---------------===//
+
+#include "Common/Reductions.h"
+#include "Common/ElementWise.h"
+#include "Common/Positions.h"
+
+using namespace glowish;
+
+NodeValue glowish::makeLogSumExp(NodeBuilder &b, NodeValue x,
+                                 llvm::ArrayRef<int64_t> axes, bool keepDims) {
+  if (!x || axes.empty())
+    return x;
+  if (x.getType().getNumElements() == 0)
+    return b.unary<LogNode>(
+        b.reduce(b.unary<ExpNode>(x), "sum", axes, keepDims));
+  NodeValue most = b.reduce(x, "max", axes, /*keepDims=*/true);
+  // Infinite maxima would give infinity - infinity.
+  double bound = getLargestFinite(x.getElemKind());
+  most = b.clip(most, -bound, bound);
+  NodeValue sum =
+      b.reduce(b.unary<ExpNode>(b.sub(x, most)), "sum", axes, keepDims);
+  if (!sum)
+    return sum;
+  return b.add(b.unary<LogNode>(sum), b.reshape(most, sum.getShape()));
+}
+
+/// By doubling: after each step an element is the product of the last 2 * count
+/// elements.
+NodeValue glowish::multiplyAlong(NodeBuilder &b, NodeValue x, int64_t axis,
+                                 bool exclusive, bool reverse) {
+  if (!x)
+    return x;
+  int64_t extent = x.getShape()[axis], direction = reverse ? -1 : 1;
+  if (exclusive && extent > 0)
+    x = shiftAlong(b, x, axis, direction, 1);
+  for (int64_t count = 1; count < extent; count *= 2)
+    x = b.mul(x, shiftAlong(b, x, axis, direction * count, 1));
+  return x;
+}
