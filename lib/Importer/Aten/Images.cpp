@@ -54,6 +54,41 @@ NodeValue AtenImages::restoreBatch(AtenOp &op, NodeValue result) const {
   return op.reshape(result, result.getShape().drop_front());
 }
 
+llvm::Expected<std::vector<Edge>> glowish::readEdges(AtenOp &op,
+                                                     DimsRef spatial) {
+  size_t count = spatial.size();
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> kernels,
+                           op.integers("kernel_size", count));
+  std::vector<int64_t> strides = kernels, dilations(count, 1);
+  if (!op.integers("stride").empty()) {
+    GLOWISH_ASSIGN_OR_RETURN(strides, op.integers("stride", count));
+  }
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> pads,
+                           op.integers("padding", count));
+  if (op.getSchema().findArgument("dilation")) {
+    GLOWISH_ASSIGN_OR_RETURN(dilations, op.integers("dilation", count));
+  }
+  bool isCeiled =
+      op.getSchema().findArgument("ceil_mode") && op.flag("ceil_mode");
+  std::vector<Edge> edges;
+  for (size_t d = 0; d < count; ++d) {
+    for (int64_t value : {kernels[d], strides[d], dilations[d], pads[d] + 1})
+      if (value < 1 || value > maxWindowNumber)
+        return op.refuse("kernel_size", "windows of at least 1");
+    Edge edge{.extent = spatial[d],
+              .kernel = kernels[d],
+              .stride = strides[d],
+              .dilation = dilations[d],
+              .before = pads[d],
+              .after = pads[d]};
+    completePads(edge, "NOTSET", isCeiled);
+    if (edge.getCount() < 1)
+      return op.refuse("kernel_size", "windows that fit into the images");
+    edges.push_back(edge);
+  }
+  return edges;
+}
+
 AtenWindow::AtenWindow(llvm::ArrayRef<Edge> edges) {
   static const Edge line;
   const Edge &vertical = edges.size() == 2 ? edges[0] : line;

@@ -39,6 +39,11 @@ private:
   bool hasBatch = true;
 };
 
+/// The windows over \p spatial that `kernel_size`, `stride`, `padding`, and
+/// `dilation` and `ceil_mode` where the schema has them, state. Without strides
+/// they are the kernel's extents.
+llvm::Expected<std::vector<Edge>> readEdges(AtenOp &op, DimsRef spatial);
+
 /// Vertical and horizontal numbers of \p edges, one or two of them: [1 or 0 for
 /// the height of lines, ...].
 struct AtenWindow {

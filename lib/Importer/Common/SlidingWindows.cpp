@@ -1,6 +1,7 @@
 //===- SlidingWindows.cpp - Sliding windows in N dimensions ---------------===//
 
 #include "Common/SlidingWindows.h"
+#include "Common/Positions.h"
 
 using namespace glowish;
 
@@ -117,6 +118,16 @@ static int64_t countInside(const Edge &edge, int64_t index, bool countPads) {
   return count;
 }
 
+NodeValue glowish::padCounted(NodeBuilder &b, NodeValue pixels,
+                              std::vector<int64_t> &pads, int64_t bottom,
+                              int64_t right) {
+  pixels = b.pad(
+      pixels, {0, pads[0], pads[1], 0, 0, pads[2] - bottom, pads[3] - right, 0},
+      0);
+  pads = {0, 0, bottom, right};
+  return pixels;
+}
+
 NodeValue glowish::averageWindows(NodeBuilder &b, NodeValue value,
                                   llvm::ArrayRef<Edge> edges, bool countPads) {
   NodeValue result = sumWindows(b, value, edges);
@@ -129,6 +140,57 @@ NodeValue glowish::averageWindows(NodeBuilder &b, NodeValue value,
     result = b.div(result, counts);
   }
   return result;
+}
+
+//===- Columns ------------------------------------------------------------===//
+
+NodeValue glowish::makeWindowPositions(NodeBuilder &b,
+                                       llvm::ArrayRef<Edge> edges) {
+  Dims kernel, counts, padded;
+  for (const Edge &edge : edges) {
+    kernel.push_back(edge.kernel);
+    counts.push_back(edge.getCount());
+    padded.push_back(edge.getPadded());
+  }
+  Dims kernelStrides = getDenseStrides(kernel);
+  Dims countStrides = getDenseStrides(counts),
+       strides = getDenseStrides(padded);
+  return b.table(ElemKind::Int64,
+                 {countElements(kernel), countElements(counts)},
+                 [&](DimsRef index) {
+                   int64_t position = 0;
+                   for (auto [d, edge] : llvm::enumerate(edges)) {
+                     int64_t element = index[0] / kernelStrides[d] % kernel[d];
+                     int64_t window = index[1] / countStrides[d] % counts[d];
+                     position += strides[d] * (window * edge.stride +
+                                               element * edge.dilation);
+                   }
+                   return double(position);
+                 });
+}
+
+NodeValue glowish::addWindows(NodeBuilder &b, NodeValue columns,
+                              llvm::ArrayRef<Edge> edges) {
+  NodeValue positions = makeWindowPositions(b, edges);
+  if (!columns || !positions)
+    return {};
+  ElemKind kind = columns.getElemKind();
+  DimsRef shape = columns.getShape();
+  int64_t taps = positions.getType().getNumElements();
+  Dims padded = {shape[0], shape[1] / positions.getShape()[0]};
+  int64_t images = countElements(padded);
+  std::vector<int64_t> crop(2 * (edges.size() + 2), 0);
+  for (auto [d, edge] : llvm::enumerate(edges)) {
+    padded.push_back(edge.getPadded());
+    crop[d + 2] = -edge.before;
+    crop[d + edges.size() + 4] = -edge.after;
+  }
+  // A row of the scattered matrix is a pixel of all images.
+  int64_t pixels = countElements(DimsRef(padded).drop_front(2));
+  NodeValue updates = b.transposeLast(b.reshape(columns, {images, taps}));
+  NodeValue sums = scatterRows(b, b.splat(kind, {pixels, images}, 0), positions,
+                               updates, {pixels, images}, "add");
+  return b.pad(b.reshape(b.transposeLast(sums), padded), crop, 0);
 }
 
 //===- 3-D convolutions ---------------------------------------------------===//

@@ -18,8 +18,9 @@ struct Edge {
   int64_t before = 0, after = 0; // pads
   int64_t beyond = 0;            // the part of `after` added by ceil_mode
   int64_t getReach() const { return (kernel - 1) * dilation + 1; }
+  int64_t getPadded() const { return extent + before + after; }
   int64_t getCount() const {
-    int64_t space = extent + before + after - getReach();
+    int64_t space = getPadded() - getReach();
     return space < 0 ? 0 : space / stride + 1;
   }
 };
@@ -38,6 +39,13 @@ NodeValue sumWindows(NodeBuilder &b, NodeValue value,
 NodeValue averageWindows(NodeBuilder &b, NodeValue value,
                          llvm::ArrayRef<Edge> edges, bool countPads);
 
+/// Makes padding of \p pixels [N, H, W, C] that counts in a mean a part of
+/// them. What ceil_mode adds, \p bottom and \p right, does not count and is
+/// what
+/// \p pads are then.
+NodeValue padCounted(NodeBuilder &b, NodeValue pixels,
+                     std::vector<int64_t> &pads, int64_t bottom, int64_t right);
+
 /// Values and, unless null, the positions that they were taken from.
 struct IndexedMaxima {
   NodeValue values, positions;
@@ -46,6 +54,14 @@ struct IndexedMaxima {
 /// elements the first in row-major order is selected.
 IndexedMaxima maxWindows(NodeBuilder &b, IndexedMaxima value,
                          llvm::ArrayRef<Edge> edges);
+
+/// For each element of each window its row-major position in an image with its
+/// padding: [elements, windows], int64.
+NodeValue makeWindowPositions(NodeBuilder &b, llvm::ArrayRef<Edge> edges);
+/// Adds the columns [N, C * elements, windows] to images [N, C, ...] of the
+/// extents of \p edges, where they may overlap (ONNX Col2Im-18, aten::col2im).
+NodeValue addWindows(NodeBuilder &b, NodeValue columns,
+                     llvm::ArrayRef<Edge> edges);
 
 /// A convolution of \p input [N, C, D, H, W] with \p filter [OC, C / group, KD,
 /// KH, KW]: a sum of 2-D convolutions, one per layer of the filter. \p bias

@@ -6,40 +6,6 @@
 
 using namespace glowish;
 
-/// The windows over \p spatial; without strides they are the kernel's extents.
-static llvm::Expected<std::vector<Edge>> readEdges(AtenOp &op,
-                                                   DimsRef spatial) {
-  size_t count = spatial.size();
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> kernels,
-                           op.integers("kernel_size", count));
-  std::vector<int64_t> strides = kernels, dilations(count, 1);
-  if (!op.integers("stride").empty()) {
-    GLOWISH_ASSIGN_OR_RETURN(strides, op.integers("stride", count));
-  }
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> pads,
-                           op.integers("padding", count));
-  if (op.getSchema().findArgument("dilation")) {
-    GLOWISH_ASSIGN_OR_RETURN(dilations, op.integers("dilation", count));
-  }
-  std::vector<Edge> edges;
-  for (size_t d = 0; d < count; ++d) {
-    for (int64_t value : {kernels[d], strides[d], dilations[d], pads[d] + 1})
-      if (value < 1 || value > maxWindowNumber)
-        return op.refuse("kernel_size", "windows of at least 1");
-    Edge edge{.extent = spatial[d],
-              .kernel = kernels[d],
-              .stride = strides[d],
-              .dilation = dilations[d],
-              .before = pads[d],
-              .after = pads[d]};
-    completePads(edge, "NOTSET", op.flag("ceil_mode"));
-    if (edge.getCount() < 1)
-      return op.refuse("kernel_size", "windows that fit into the images");
-    edges.push_back(edge);
-  }
-  return edges;
-}
-
 //===- Maxima -------------------------------------------------------------===//
 
 /// Result 1, where the schema has one, is the position of each maximum in its
@@ -92,20 +58,6 @@ static AtenOperators
 
 //===- Means --------------------------------------------------------------===//
 
-/// Makes padding that counts a part of the image where the part that ceil_mode
-/// adds does not count.
-static NodeValue padImages(AtenOp &op, NodeValue pixels, AtenWindow &window,
-                           llvm::ArrayRef<Edge> edges) {
-  int64_t bottom = edges.size() == 2 ? edges[0].beyond : 0;
-  int64_t right = edges.back().beyond;
-  std::vector<int64_t> &pads = window.pads;
-  pixels = op.pad(
-      pixels, {0, pads[0], pads[1], 0, 0, pads[2] - bottom, pads[3] - right, 0},
-      0);
-  pads = {0, 0, bottom, right};
-  return pixels;
-}
-
 template <unsigned NumSpatial> static llvm::Error importAvgPool(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(AtenImages images,
                            AtenImages::read(op, "self", NumSpatial));
@@ -124,10 +76,10 @@ template <unsigned NumSpatial> static llvm::Error importAvgPool(AtenOp &op) {
         op, averageWindows(op, images.getValue(), edges, countPads)));
   AtenWindow window(edges);
   NodeValue pixels = images.getNHWC(op);
-  bool isBeyond =
-      llvm::any_of(edges, [](const Edge &edge) { return edge.beyond > 0; });
-  if (countPads && isBeyond) {
-    pixels = padImages(op, pixels, window, edges);
+  int64_t bottom = edges.size() == 2 ? edges[0].beyond : 0;
+  int64_t right = edges.back().beyond;
+  if (countPads && (bottom || right)) {
+    pixels = padCounted(op, pixels, window.pads, bottom, right);
     countPads = false;
   }
   return op.setResult(images.fromNHWC(

@@ -41,76 +41,23 @@ static AtenOperators gridSamplerOp(
 
 //===- Columns ------------------------------------------------------------===//
 
-namespace {
-
-/// The windows over images of extents [height, width].
-struct Columns {
-  std::vector<Edge> edges;
-  int64_t getKernel() const { return edges[0].kernel * edges[1].kernel; }
-  int64_t getCount() const { return edges[0].getCount() * edges[1].getCount(); }
-};
-
-} // namespace
-
-static llvm::Expected<Columns> readColumns(AtenOp &op, DimsRef spatial) {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> kernels,
-                           op.integers("kernel_size", 2));
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> dilations,
-                           op.integers("dilation", 2));
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> pads,
-                           op.integers("padding", 2));
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> strides,
-                           op.integers("stride", 2));
-  Columns columns;
-  for (unsigned d = 0; d < 2; ++d) {
-    for (int64_t value : {kernels[d], strides[d], dilations[d], pads[d] + 1})
-      if (value < 1 || value > maxWindowNumber)
-        return op.refuse("kernel_size", "windows of at least 1");
-    columns.edges.push_back({.extent = spatial[d],
-                             .kernel = kernels[d],
-                             .stride = strides[d],
-                             .dilation = dilations[d],
-                             .before = pads[d],
-                             .after = pads[d]});
-    if (columns.edges.back().getCount() < 1)
-      return op.refuse("kernel_size", "windows that fit into the images");
-  }
-  return columns;
-}
-
-/// For each element of each window [KH * KW, windows] its position in the
-/// padded image.
-static NodeValue getPositions(AtenOp &op, const Columns &columns) {
-  const Edge &vertical = columns.edges[0], &horizontal = columns.edges[1];
-  int64_t width = horizontal.extent + 2 * horizontal.before;
-  return op.table(ElemKind::Int64, {columns.getKernel(), columns.getCount()},
-                  [&](DimsRef index) {
-                    int64_t ky = index[0] / horizontal.kernel,
-                            kx = index[0] % horizontal.kernel;
-                    int64_t y = index[1] / horizontal.getCount(),
-                            x = index[1] % horizontal.getCount();
-                    return double(
-                        (y * vertical.stride + ky * vertical.dilation) * width +
-                        x * horizontal.stride + kx * horizontal.dilation);
-                  });
-}
-
 /// [N, C, H, W] to [N, C * KH * KW, windows].
 static llvm::Error importToColumns(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(AtenImages images, AtenImages::read(op, "self", 2));
-  GLOWISH_ASSIGN_OR_RETURN(Columns columns,
-                           readColumns(op, images.getSpatial()));
-  int64_t top = columns.edges[0].before, left = columns.edges[1].before;
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges,
+                           readEdges(op, images.getSpatial()));
+  int64_t top = edges[0].before, left = edges[1].before;
   NodeValue x =
       op.pad(images.getValue(), {0, 0, top, left, 0, 0, top, left}, 0);
-  if (!x)
+  NodeValue positions = makeWindowPositions(op, edges);
+  if (!x || !positions)
     return op.setResult(x);
   DimsRef shape = x.getShape();
   int64_t batch = shape[0], channels = shape[1];
   x = op.reshape(x, {batch, channels, shape[2] * shape[3]});
-  NodeValue windows = op.gather(x, getPositions(op, columns), 2);
-  NodeValue result = op.reshape(
-      windows, {batch, channels * columns.getKernel(), columns.getCount()});
+  DimsRef taps = positions.getShape();
+  NodeValue result = op.reshape(op.gather(x, positions, 2),
+                                {batch, channels * taps[0], taps[1]});
   return op.setResult(images.restoreBatch(op, result));
 }
 
@@ -122,27 +69,15 @@ static llvm::Error importFromColumns(AtenOp &op) {
   for (int64_t extent : size)
     if (extent < 1 || extent > maxWindowNumber)
       return op.refuse("output_size", "extents of at least 1");
-  GLOWISH_ASSIGN_OR_RETURN(Columns columns, readColumns(op, size));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges, readEdges(op, size));
   bool hasBatch = x.getShape().size() == 3;
   if (!hasBatch)
     x = op.unsqueeze(x, 0);
-  int64_t kernel = columns.getKernel();
-  if (!x || x.getShape().size() != 3 || x.getShape()[1] % kernel ||
-      x.getShape()[2] != columns.getCount())
+  if (!x || x.getShape().size() != 3 ||
+      x.getShape()[1] % (edges[0].kernel * edges[1].kernel) ||
+      x.getShape()[2] != edges[0].getCount() * edges[1].getCount())
     return op.refuse("self", "[N, channels * kernel, windows]");
-  int64_t batch = x.getShape()[0], channels = x.getShape()[1] / kernel;
-  int64_t top = columns.edges[0].before, left = columns.edges[1].before;
-  int64_t height = size[0] + 2 * top, width = size[1] + 2 * left;
-  // A row of the scattered matrix is a pixel of all images.
-  NodeValue updates = op.transpose(
-      op.reshape(x, {batch * channels, kernel * columns.getCount()}), {1, 0});
-  NodeValue sums = scatterRows(
-      op, op.splat(x.getElemKind(), {height * width, batch * channels}, 0),
-      getPositions(op, columns), updates, {height * width, batch * channels},
-      "add");
-  NodeValue images =
-      op.reshape(op.transpose(sums, {1, 0}), {batch, channels, height, width});
-  images = op.pad(images, {0, 0, -top, -left, 0, 0, -top, -left}, 0);
+  NodeValue images = addWindows(op, x, edges);
   if (!hasBatch && images)
     images = op.reshape(images, images.getShape().drop_front());
   return op.setResult(images);

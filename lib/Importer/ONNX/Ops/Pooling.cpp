@@ -1,5 +1,6 @@
 //===- Pooling.cpp - Pooling operators ------------------------------------===//
 
+#include "Common/SlidingWindows.h"
 #include "ONNX/DynamicDims.h"
 #include "ONNX/Images.h"
 #include "ONNX/Ops/NdPooling.h"
@@ -21,29 +22,16 @@ static llvm::Error importMaxPool(OpContext &op) {
   return setImages(op, result, input.isOneDimensional);
 }
 
-/// If padding counts, but not the part added by ceil_mode: makes the former
-/// part of the image, so that only the latter remains padding.
-static llvm::Expected<NodeValue> padImages(OpContext &op, NodeValue images,
-                                           Window &window) {
-  int64_t bottom = window.beyondPads[0], right = window.beyondPads[1];
-  std::vector<int64_t> &pads = window.pads;
-  GLOWISH_ASSIGN_OR_RETURN(
-      NodeValue padded,
-      op.createHelper<PadNode>(".padded", images,
-                               std::vector<int64_t>{0, pads[0], pads[1], 0, 0,
-                                                    pads[2] - bottom,
-                                                    pads[3] - right, 0},
-                               "constant", 0.0));
-  pads = {0, 0, bottom, right};
-  return padded;
-}
-
 llvm::Expected<Images> glowish::averageImages(OpContext &op, Images images) {
   GLOWISH_ASSIGN_OR_RETURN(Window window, readWindow(op, images, nullptr));
   GLOWISH_ASSIGN_OR_RETURN(int64_t countPads,
                            op.getInt("count_include_pad", 0));
-  if (countPads && (window.beyondPads[0] || window.beyondPads[1])) {
-    GLOWISH_ASSIGN_OR_RETURN(images.value, padImages(op, images.value, window));
+  int64_t bottom = window.beyondPads[0], right = window.beyondPads[1];
+  if (countPads && (bottom || right)) {
+    Composer c(op);
+    GLOWISH_ASSIGN_OR_RETURN(
+        images.value,
+        c.finish(padCounted(c, images.value, window.pads, bottom, right)));
     countPads = false;
   }
   GLOWISH_ASSIGN_OR_RETURN(
