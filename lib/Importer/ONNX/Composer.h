@@ -15,6 +15,8 @@ public:
   explicit Composer(OpContext &op)
       : NodeBuilder(op.getFunction(), op.getNodeName()), op(op) {}
 
+  /// Returns \p value, or null after keeping its error.
+  using NodeBuilder::keep;
   /// Sets output \p index of the operator.
   llvm::Error setOutput(unsigned index, NodeValue value) {
     return op.setOutput(index, finish(value));

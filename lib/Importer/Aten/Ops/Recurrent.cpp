@@ -1,12 +1,7 @@
 //===- Recurrent.cpp - LSTM, GRU and RNN ----------------------------------===//
-//
-// Sequences have a static length and are unrolled: one matmul projects the
-// inputs of all time steps, and each time step adds the projection of its
-// state. All time steps share their kernels.
-//
-//===----------------------------------------------------------------------===//
 
 #include "Aten/AtenOp.h"
+#include "Common/RecurrentCells.h"
 
 using namespace glowish;
 
@@ -14,108 +9,52 @@ namespace {
 
 enum class Cell { LSTM, GRU, Tanh, Relu };
 
-/// Weights of one direction of a layer: [gates * hidden, input] and [gates *
-/// hidden, hidden], and biases, which may be null.
-struct Weights {
-  NodeValue input, state, inputBias, stateBias;
-};
-
-/// [batch, hidden]; c of an LSTM only.
-struct State {
-  NodeValue h, c;
-};
-
 /// One direction of a layer.
-class CellBuilder {
+class CellBuilder final : public RecurrentCell {
 public:
-  CellBuilder(AtenOp &op, Cell cell, const Weights &weights)
-      : op(op), cell(cell), weights(weights),
-        hidden(weights.state.getShape()[1]) {}
+  CellBuilder(AtenOp &op, Cell cell, const CellWeights &own)
+      : RecurrentCell(op), cell(cell) {
+    weights = own;
+    hidden = own.state.getShape()[1];
+  }
 
   /// Projects rows of the input for all gates, with the biases that can be
   /// added here: [rows, gates * hidden].
   NodeValue projectInput(NodeValue rows);
   /// The state after a step with the projected input \p gates.
-  State step(NodeValue gates, const State &state);
+  CellState step(NodeValue gates, const CellState &state);
 
 private:
-  /// What r multiplies, the projected state of a GRU's candidate, has its bias
-  /// inside.
-  int64_t getJointGates() const { return cell == Cell::GRU ? 2 : getGates(); }
-  int64_t getGates() const {
-    return cell == Cell::LSTM ? 4 : cell == Cell::GRU ? 3 : 1;
-  }
-  NodeValue take(NodeValue gates, int64_t first, int64_t count = 1) {
-    return op.slice(gates, 1, first * hidden, count * hidden);
-  }
-  NodeValue projectState(NodeValue h, int64_t first, int64_t count) {
-    NodeValue rows = op.slice(weights.state, 0, first * hidden, count * hidden);
-    return op.matMul(h, op.transpose(rows, {1, 0}));
-  }
-  State stepLSTM(NodeValue gates, const State &state);
-  State stepGRU(NodeValue gates, const State &state);
+  NodeValue activate(unsigned function, NodeValue x) override;
 
-  AtenOp &op;
   Cell cell;
-  Weights weights;
-  int64_t hidden;
 };
 
 } // namespace
 
 NodeValue CellBuilder::projectInput(NodeValue rows) {
-  NodeValue gates = op.matMul(rows, op.transpose(weights.input, {1, 0}));
-  if (!weights.inputBias)
-    return gates;
-  int64_t size = getGates() * hidden, joint = getJointGates() * hidden;
-  NodeValue bias = op.add(op.slice(weights.inputBias, 0, 0, joint),
-                          op.slice(weights.stateBias, 0, 0, joint));
-  if (joint < size)
-    bias = op.concat(
-        {bias, op.slice(weights.inputBias, 0, joint, size - joint)}, 0);
-  return op.add(gates, bias);
+  NodeValue gates = b.matMul(rows, b.transpose(weights.input, {1, 0}));
+  // What r multiplies, the projected state of a GRU's candidate, has its bias
+  // inside.
+  return addBiases(gates, cell == Cell::LSTM ? 4 : cell == Cell::GRU ? 2 : 1);
 }
 
-/// The gates are i, f, g, o.
-State CellBuilder::stepLSTM(NodeValue gates, const State &state) {
-  gates = op.add(gates, projectState(state.h, 0, 4));
-  NodeValue in = op.unary<SigmoidNode>(take(gates, 0));
-  NodeValue forget = op.unary<SigmoidNode>(take(gates, 1));
-  NodeValue candidate = op.unary<TanhNode>(take(gates, 2));
-  NodeValue out = op.unary<SigmoidNode>(take(gates, 3));
-  State next;
-  next.c = op.add(op.mul(forget, state.c), op.mul(in, candidate));
-  next.h = op.mul(out, op.unary<TanhNode>(next.c));
-  return next;
+NodeValue CellBuilder::activate(unsigned function, NodeValue x) {
+  if (cell == Cell::Tanh)
+    return b.unary<TanhNode>(x);
+  if (cell == Cell::Relu)
+    return b.unary<ReluNode>(x);
+  return RecurrentCell::activate(function, x);
 }
 
-/// The gates are r, z, n.
-State CellBuilder::stepGRU(NodeValue gates, const State &state) {
-  NodeValue joint = op.unary<SigmoidNode>(
-      op.add(take(gates, 0, 2), projectState(state.h, 0, 2)));
-  NodeValue reset = take(joint, 0), update = take(joint, 1);
-  NodeValue recurrent = projectState(state.h, 2, 1);
-  if (weights.stateBias)
-    recurrent =
-        op.add(recurrent, op.slice(weights.stateBias, 0, 2 * hidden, hidden));
-  NodeValue candidate =
-      op.unary<TanhNode>(op.add(take(gates, 2), op.mul(reset, recurrent)));
-  State next;
-  next.h =
-      op.add(op.mul(op.sub(1.0, update), candidate), op.mul(update, state.h));
-  return next;
-}
-
-State CellBuilder::step(NodeValue gates, const State &state) {
+CellState CellBuilder::step(NodeValue gates, const CellState &state) {
   if (cell == Cell::LSTM)
-    return stepLSTM(gates, state);
+    return stepLSTM(gates, state,
+                    {.in = 0, .forget = 1, .candidate = 2, .out = 3});
   if (cell == Cell::GRU)
-    return stepGRU(gates, state);
-  NodeValue sum = op.add(gates, projectState(state.h, 0, 1));
-  State next;
-  next.h =
-      cell == Cell::Tanh ? op.unary<TanhNode>(sum) : op.unary<ReluNode>(sum);
-  return next;
+    return stepGRU(gates, state,
+                   {.reset = 0, .update = 1, .isResetLate = true});
+  return stepRNN(gates, state);
 }
 
 //===- Layers -------------------------------------------------------------===//
@@ -132,9 +71,6 @@ struct Layers {
 };
 
 } // namespace
-
-/// Each time step is unrolled.
-static constexpr int64_t maxSteps = 1 << 16;
 
 static llvm::Error readStates(AtenOp &op, Layers &layers) {
   if (op.get("hx").is<AtenValue::List>()) {
@@ -177,7 +113,7 @@ static llvm::Expected<Layers> readLayers(AtenOp &op) {
                                "projections)");
   int64_t length = layers.input.getShape()[0];
   DimsRef states = layers.h.getShape();
-  if (length < 1 || length > maxSteps || states.size() != 3 ||
+  if (length < 1 || length > maxUnrolledSteps || states.size() != 3 ||
       states[0] != layers.count * layers.directions ||
       states[1] != layers.input.getShape()[1])
     return op.refuse("hx", "states of each direction of a layer, and an input "
@@ -198,13 +134,13 @@ namespace {
 /// h after each time step, in order of time, and the last state.
 struct Run {
   std::vector<NodeValue> steps;
-  State last;
+  CellState last;
 };
 
 } // namespace
 
 static Run runDirection(AtenOp &op, CellBuilder cell, NodeValue input,
-                        State state, bool isReverse) {
+                        CellState state, bool isReverse) {
   DimsRef shape = input.getShape();
   int64_t length = shape[0], batch = shape[1];
   NodeValue gates =
@@ -220,14 +156,6 @@ static Run runDirection(AtenOp &op, CellBuilder cell, NodeValue input,
   return run;
 }
 
-/// Joins \p parts [batch, hidden] along a new first dimension.
-static NodeValue stack(AtenOp &op, llvm::ArrayRef<NodeValue> parts) {
-  std::vector<NodeValue> rows;
-  for (NodeValue part : parts)
-    rows.push_back(op.unsqueeze(part, 0));
-  return op.concat(rows, 0);
-}
-
 template <Cell C> static llvm::Error importLayers(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(Layers layers, readLayers(op));
   size_t each = layers.hasBiases ? 4 : 2;
@@ -238,7 +166,7 @@ template <Cell C> static llvm::Error importLayers(AtenOp &op) {
     for (int64_t d = 0; d < layers.directions; ++d) {
       int64_t index = layer * layers.directions + d;
       const NodeValue *own = &layers.params[size_t(index) * each];
-      Weights weights{own[0], own[1], {}, {}};
+      CellWeights weights{own[0], own[1], {}, {}};
       if (layers.hasBiases) {
         weights.inputBias = own[2];
         weights.stateBias = own[3];
@@ -246,11 +174,11 @@ template <Cell C> static llvm::Error importLayers(AtenOp &op) {
       if (weights.input.getShape().size() != 2 ||
           weights.state.getShape().size() != 2)
         return op.refuse("params", "matrices");
-      State start{takeState(op, layers.h, index),
-                  takeState(op, layers.c, index)};
+      CellState start{takeState(op, layers.h, index),
+                      takeState(op, layers.c, index)};
       Run run = runDirection(op, CellBuilder(op, C, weights), input, start,
                              /*isReverse=*/d == 1);
-      directions.push_back(stack(op, run.steps));
+      directions.push_back(stackAlong(op, run.steps, 0));
       lastH.push_back(run.last.h);
       lastC.push_back(run.last.c);
     }
@@ -258,9 +186,9 @@ template <Cell C> static llvm::Error importLayers(AtenOp &op) {
   }
   GLOWISH_RETURN_IF_ERROR(op.takeError());
   NodeValue output = input;
-  std::vector<NodeValue> finals = {stack(op, lastH)};
+  std::vector<NodeValue> finals = {stackAlong(op, lastH, 0)};
   if (C == Cell::LSTM)
-    finals.push_back(stack(op, lastC));
+    finals.push_back(stackAlong(op, lastC, 0));
   if (!layers.hasBatch) {
     output = op.reshape(output, {output.getShape()[0], output.getShape()[2]});
     for (NodeValue &state : finals)
@@ -299,9 +227,9 @@ static AtenOperators
 
 template <Cell C> static llvm::Error importCell(AtenOp &op) {
   NodeValue input = op.tensor("input");
-  Weights weights{op.tensor("w_ih"), op.tensor("w_hh"), op.tensor("b_ih"),
-                  op.tensor("b_hh")};
-  State state;
+  CellWeights weights{op.tensor("w_ih"), op.tensor("w_hh"), op.tensor("b_ih"),
+                      op.tensor("b_hh")};
+  CellState state;
   if (op.get("hx").is<AtenValue::List>()) {
     std::vector<NodeValue> states = op.tensors("hx");
     if (states.size() != 2 || !states[0] || !states[1])
@@ -321,7 +249,7 @@ template <Cell C> static llvm::Error importCell(AtenOp &op) {
     state.c = op.unsqueeze(state.c, 0);
   }
   CellBuilder cell(op, C, weights);
-  State next = cell.step(cell.projectInput(input), state);
+  CellState next = cell.step(cell.projectInput(input), state);
   auto restore = [&](NodeValue value) {
     return hasBatch || !value
                ? value

@@ -1,13 +1,9 @@
 //===- Recurrent.cpp - Common parts of recurrent operators ----------------===//
 
 #include "ONNX/Ops/Recurrent.h"
-#include "ONNX/Composer.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace glowish;
-
-/// Each time step is unrolled.
-static constexpr int64_t maxSteps = 1 << 16;
 
 //===- Attributes and operands --------------------------------------------===//
 
@@ -94,10 +90,10 @@ llvm::Error RecurrentImporter::readShapes() {
     GLOWISH_ASSIGN_OR_RETURN(input, op.transpose(input, {1, 0, 2}));
   }
   length = input.getShape()[0];
-  if (length > maxSteps)
+  if (length > maxUnrolledSteps)
     return makeError("the sequence has {0} steps, which are unrolled; "
                      "accepted: at most {1}",
-                     length, maxSteps);
+                     length, maxUnrolledSteps);
   batch = input.getShape()[1];
   GLOWISH_ASSIGN_OR_RETURN(NodeValue weights, op.getInput(1));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue states, op.getInput(2));
@@ -150,10 +146,9 @@ llvm::Error RecurrentImporter::readLengths() {
   return llvm::Error::success();
 }
 
-llvm::Expected<NodeValue> RecurrentImporter::getDirection(NodeValue value,
-                                                          unsigned direction) {
-  GLOWISH_ASSIGN_OR_RETURN(value, slice(value, 0, direction, 1));
-  return op.reshape(value, value.getShape().drop_front(), ".direction");
+NodeValue RecurrentImporter::getDirection(NodeValue value, unsigned direction) {
+  value = c.slice(value, 0, direction, 1);
+  return value ? c.reshape(value, value.getShape().drop_front()) : value;
 }
 
 llvm::Expected<NodeValue> RecurrentImporter::readState(unsigned index,
@@ -171,89 +166,51 @@ llvm::Expected<NodeValue> RecurrentImporter::readState(unsigned index,
   if (value.getShape() != DimsRef(expected))
     return makeError("input {0} has the shape {1}; accepted: {2}", index,
                      formatShape(value.getShape()), formatShape(expected));
-  return getDirection(value, direction);
+  return c.finish(getDirection(value, direction));
 }
 
-//===- Building blocks of time steps --------------------------------------===//
-
-llvm::Expected<NodeValue> RecurrentImporter::slice(NodeValue value,
-                                                   unsigned axis, int64_t start,
-                                                   int64_t size) {
-  std::vector<int64_t> starts(value.getShape().size(), 0);
-  std::vector<int64_t> steps(value.getShape().size(), 1);
-  std::vector<int64_t> sizes(value.getShape());
-  starts[axis] = start;
-  sizes[axis] = size;
-  return op.create<SliceNode>(value, starts, sizes, steps);
-}
-
-llvm::Expected<NodeValue>
-RecurrentImporter::take(NodeValue gates, int64_t first, int64_t count) {
-  return slice(gates, 1, first * hidden, count * hidden);
-}
-
-llvm::Expected<NodeValue> RecurrentImporter::project(NodeValue h, int64_t first,
-                                                     int64_t count) {
-  GLOWISH_ASSIGN_OR_RETURN(
-      NodeValue rows, slice(recurrence, 0, first * hidden, count * hidden));
-  GLOWISH_ASSIGN_OR_RETURN(rows, op.transpose(rows, {1, 0}));
-  return op.create<MatMulNode>(h, rows);
-}
+//===- Weights and activations --------------------------------------------===//
 
 llvm::Error RecurrentImporter::readWeights(unsigned direction) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue all, op.getInput(1));
-  GLOWISH_ASSIGN_OR_RETURN(weights, getDirection(all, direction));
+  weights.input = getDirection(all, direction);
   GLOWISH_ASSIGN_OR_RETURN(NodeValue states, op.getInput(2));
-  GLOWISH_ASSIGN_OR_RETURN(recurrence, getDirection(states, direction));
-  return llvm::Error::success();
+  weights.state = getDirection(states, direction);
+  return c.takeError();
 }
 
-llvm::Expected<NodeValue> RecurrentImporter::projectRows(NodeValue rows) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue transposed, op.transpose(weights, {1, 0}));
-  return op.create<MatMulNode>(rows, transposed);
+NodeValue RecurrentImporter::projectRows(NodeValue rows) {
+  return c.matMul(rows, c.transpose(weights.input, {1, 0}));
 }
 
-llvm::Expected<NodeValue> RecurrentImporter::activate(unsigned function,
-                                                      NodeValue x) {
+NodeValue RecurrentImporter::activate(unsigned function, NodeValue x) {
   const Activation &activation = current[function];
   llvm::StringRef name = activation.name;
-  ElemKind kind = x.getElemKind();
-  NodeValue alpha = op.createScalar(kind, activation.alpha);
-  NodeValue beta = op.createScalar(kind, activation.beta);
-  if (clip > 0) {
-    GLOWISH_ASSIGN_OR_RETURN(x, op.create<ClipNode>(x, -clip, clip));
-  }
+  double alpha = activation.alpha, beta = activation.beta;
+  if (clip > 0)
+    x = c.clip(x, -clip, clip);
+  if (!x)
+    return x;
   if (name == "Tanh")
-    return op.create<TanhNode>(x);
+    return c.unary<TanhNode>(x);
   if (name == "Sigmoid")
-    return op.create<SigmoidNode>(x);
+    return c.unary<SigmoidNode>(x);
   if (name == "Relu")
-    return op.create<ReluNode>(x);
+    return c.unary<ReluNode>(x);
   if (name == "HardSigmoid")
-    return op.create<HardSigmoidNode>(x, activation.alpha, activation.beta);
+    return c.make<HardSigmoidNode>(x, alpha, beta);
   if (name == "LeakyRelu")
-    return op.create<LeakyReluNode>(x, activation.alpha);
+    return c.make<LeakyReluNode>(x, alpha);
   if (name == "Elu")
-    return op.create<EluNode>(x, activation.alpha);
-  if (name == "Softsign") {
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue size, op.create<AbsNode>(x));
-    GLOWISH_ASSIGN_OR_RETURN(
-        size, op.create<AddNode>(size, op.createScalar(kind, 1)));
-    return op.create<DivNode>(x, size);
-  }
-  if (name == "ThresholdedRelu") {
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue isLarger,
-                             op.create<GreaterNode>(x, alpha));
-    return op.create<SelectNode>(isLarger, x, op.createScalar(kind, 0));
-  }
+    return c.make<EluNode>(x, alpha);
+  if (name == "Softsign")
+    return c.div(x, c.add(c.unary<AbsNode>(x), 1));
+  if (name == "ThresholdedRelu")
+    return c.select(c.greater(x, alpha), x, c.number(x, 0));
   // Affine: alpha * x + beta. ScaledTanh: alpha * tanh(beta * x).
-  if (name == "Affine") {
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue scaled, op.create<MulNode>(x, alpha));
-    return op.create<AddNode>(scaled, beta);
-  }
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue scaled, op.create<MulNode>(x, beta));
-  GLOWISH_ASSIGN_OR_RETURN(scaled, op.create<TanhNode>(scaled));
-  return op.create<MulNode>(scaled, alpha);
+  if (name == "Affine")
+    return c.add(c.mul(x, alpha), beta);
+  return c.mul(c.unary<TanhNode>(c.mul(x, beta)), alpha);
 }
 
 //===- Time steps ---------------------------------------------------------===//
@@ -262,43 +219,26 @@ llvm::Expected<NodeValue> RecurrentImporter::activate(unsigned function,
 /// including the biases of the input and those of the state that can be added
 /// here.
 llvm::Expected<NodeValue> RecurrentImporter::projectInputs(unsigned direction) {
-  GLOWISH_ASSIGN_OR_RETURN(
-      NodeValue rows,
-      op.reshape(input, {length * batch, input.getShape()[2]}, ".rows"));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue gates, projectRows(rows));
-  stateBias = NodeValue();
+  NodeValue gates =
+      projectRows(c.reshape(input, {length * batch, input.getShape()[2]}));
+  weights.inputBias = weights.stateBias = {};
   NodeValue bias = op.getOptionalInput(3);
   if (!bias)
-    return gates;
+    return c.finish(gates);
   int64_t size = numGates * hidden;
   Dims expected = {int64_t(isReverse.size()), 2 * size};
   if (bias.getShape() != DimsRef(expected))
     return makeError("input 3 has the shape {0}; accepted: {1}",
                      formatShape(bias.getShape()), formatShape(expected));
-  GLOWISH_ASSIGN_OR_RETURN(bias, getDirection(bias, direction));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue inputBias, slice(bias, 0, 0, size));
-  GLOWISH_ASSIGN_OR_RETURN(stateBias, slice(bias, 0, size, size));
-  int64_t joint = getSeparateBiasGate() * hidden;
-  NodeValue sum = inputBias;
-  if (joint == size) {
-    GLOWISH_ASSIGN_OR_RETURN(sum, op.create<AddNode>(inputBias, stateBias));
-  } else {
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue front, slice(inputBias, 0, 0, joint));
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue stateFront,
-                             slice(stateBias, 0, 0, joint));
-    GLOWISH_ASSIGN_OR_RETURN(front, op.create<AddNode>(front, stateFront));
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue back,
-                             slice(inputBias, 0, joint, size - joint));
-    llvm::SmallVector<NodeValue, 2> parts = {front, back};
-    GLOWISH_ASSIGN_OR_RETURN(sum, op.create<ConcatNode>(parts, int64_t(0)));
-  }
-  return op.create<AddNode>(gates, sum);
+  bias = getDirection(bias, direction);
+  weights.inputBias = c.slice(bias, 0, 0, size);
+  weights.stateBias = c.slice(bias, 0, size, size);
+  return c.finish(addBiases(gates, getSeparateBiasGate()));
 }
 
-llvm::Expected<NodeValue> RecurrentImporter::clearUnusedRows(NodeValue rows) {
+NodeValue RecurrentImporter::clearUnusedRows(NodeValue rows) {
   if (!computedLengths && lengths.empty())
     return rows;
-  Composer c(op);
   NodeValue largest =
       computedLengths
           ? c.cast(c.reduce(computedLengths, "max", {0, 1}, /*keepDims=*/false),
@@ -307,7 +247,8 @@ llvm::Expected<NodeValue> RecurrentImporter::clearUnusedRows(NodeValue rows) {
   NodeValue steps =
       c.table(ElemKind::Int32, {length * batch, 1},
               [&](DimsRef index) { return double(index[0] / batch); });
-  return c.finish(c.select(c.less(steps, largest), rows, c.number(rows, 0)));
+  return rows ? c.select(c.less(steps, largest), rows, c.number(rows, 0))
+              : rows;
 }
 
 bool RecurrentImporter::mayHaveEnded(int64_t t) const {
@@ -316,29 +257,23 @@ bool RecurrentImporter::mayHaveEnded(int64_t t) const {
 }
 
 /// Selects \p next for sequences that have time step \p t, \p last for others.
-llvm::Expected<State> RecurrentImporter::selectRunning(const State &next,
-                                                       const State &last,
-                                                       int64_t t) {
+CellState RecurrentImporter::selectRunning(const CellState &next,
+                                           const CellState &last, int64_t t) {
   if (!mayHaveEnded(t))
     return next;
   NodeValue isRunning;
   if (computedLengths) {
-    NodeValue time = op.createScalar(computedLengths.getElemKind(), double(t));
-    GLOWISH_ASSIGN_OR_RETURN(isRunning,
-                             op.create<GreaterNode>(computedLengths, time));
+    isRunning = c.greater(computedLengths, double(t));
   } else {
     Tensor mask(Type(ElemKind::Bool, {batch, 1}));
     for (int64_t i = 0; i < batch; ++i)
       mask.data<bool>()[i] = lengths[i] > t;
     isRunning = op.createConstant(std::move(mask));
   }
-  State result;
-  GLOWISH_ASSIGN_OR_RETURN(result.h,
-                           op.create<SelectNode>(isRunning, next.h, last.h));
-  if (hasCell()) {
-    GLOWISH_ASSIGN_OR_RETURN(result.c,
-                             op.create<SelectNode>(isRunning, next.c, last.c));
-  }
+  CellState result;
+  result.h = c.select(isRunning, next.h, last.h);
+  if (hasCell())
+    result.c = c.select(isRunning, next.c, last.c);
   return result;
 }
 
@@ -356,10 +291,10 @@ llvm::Error RecurrentImporter::runDirection(unsigned direction,
       return makeError("input 7 has the shape {0}; accepted: {1}",
                        formatShape(peepholes.getShape()),
                        formatShape(expected));
-    GLOWISH_ASSIGN_OR_RETURN(peepholes, getDirection(peepholes, direction));
+    peepholes = getDirection(peepholes, direction);
   }
   GLOWISH_ASSIGN_OR_RETURN(NodeValue gates, projectInputs(direction));
-  State state;
+  CellState state;
   GLOWISH_ASSIGN_OR_RETURN(state.h, readState(5, direction));
   if (hasCell()) {
     GLOWISH_ASSIGN_OR_RETURN(state.c, readState(6, direction));
@@ -367,19 +302,17 @@ llvm::Error RecurrentImporter::runDirection(unsigned direction,
   std::vector<NodeValue> steps(length);
   for (int64_t i = 0; i < length; ++i) {
     int64_t t = isReverse ? length - 1 - i : i;
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue now, slice(gates, 0, t * batch, batch));
-    State seen = state;
+    NodeValue now = c.slice(gates, 0, t * batch, batch);
+    CellState seen = state;
     if (clearsEndedStates() && !isReverse && t > 0)
       seen.h = steps[t - 1];
-    GLOWISH_ASSIGN_OR_RETURN(State next, step(now, seen));
-    GLOWISH_ASSIGN_OR_RETURN(next, selectRunning(next, state, t));
+    CellState next = selectRunning(step(now, seen), state, t);
+    GLOWISH_RETURN_IF_ERROR(c.takeError());
     steps[t] = next.h;
     // The output is 0 after the end of a sequence.
     if (mayHaveEnded(t)) {
-      State zeros = {op.createScalar(next.h.getElemKind(), 0),
-                     op.createScalar(next.h.getElemKind(), 0)};
-      GLOWISH_ASSIGN_OR_RETURN(State shown, selectRunning(next, zeros, t));
-      steps[t] = shown.h;
+      CellState zeros = {c.number(next.h, 0), c.number(next.h, 0)};
+      steps[t] = selectRunning(next, zeros, t).h;
     }
     state = next;
   }
@@ -390,37 +323,18 @@ llvm::Error RecurrentImporter::runDirection(unsigned direction,
 
 //===- Results ------------------------------------------------------------===//
 
-/// Stacks tensors of one shape along a new dimension \p axis.
-llvm::Expected<NodeValue>
-RecurrentImporter::stackDirections(llvm::ArrayRef<NodeValue> parts,
-                                   unsigned axis) {
-  Dims shape(parts[0].getShape());
-  shape.insert(shape.begin() + axis, 1);
-  llvm::SmallVector<NodeValue, 8> stacked;
-  for (NodeValue part : parts) {
-    GLOWISH_ASSIGN_OR_RETURN(part, op.reshape(part, shape, ".stacked"));
-    stacked.push_back(part);
-  }
-  if (stacked.size() == 1)
-    return stacked[0];
-  return op.create<ConcatNode>(stacked, int64_t(axis));
-}
-
 /// Sets Y [length, directions, batch, hidden], and Y_h and Y_c [directions,
 /// batch, hidden]; with layout 1 the batch comes first.
 llvm::Error RecurrentImporter::setOutputs() {
   if (op.wantsOutput(0)) {
     op.nameAfterOutput(0);
     std::vector<NodeValue> directions;
-    for (const std::vector<NodeValue> &steps : outputs) {
-      GLOWISH_ASSIGN_OR_RETURN(NodeValue all, stackDirections(steps, 0));
-      directions.push_back(all);
-    }
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue all, stackDirections(directions, 1));
-    if (isBatchFirst) {
-      GLOWISH_ASSIGN_OR_RETURN(all, op.transpose(all, {2, 0, 1, 3}));
-    }
-    GLOWISH_RETURN_IF_ERROR(op.setOutput(0, all));
+    for (const std::vector<NodeValue> &steps : outputs)
+      directions.push_back(stackAlong(c, steps, 0));
+    NodeValue all = stackAlong(c, directions, 1);
+    if (isBatchFirst)
+      all = c.transpose(all, {2, 0, 1, 3});
+    GLOWISH_RETURN_IF_ERROR(c.setOutput(0, all));
   }
   for (unsigned i = 1; i < (hasCell() ? 3u : 2u); ++i) {
     if (!op.wantsOutput(i))
@@ -428,13 +342,12 @@ llvm::Error RecurrentImporter::setOutputs() {
     op.nameAfterOutput(i);
     std::vector<NodeValue> directions;
     directions.reserve(finals.size());
-    for (const State &state : finals)
+    for (const CellState &state : finals)
       directions.push_back(i == 1 ? state.h : state.c);
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue all, stackDirections(directions, 0));
-    if (isBatchFirst) {
-      GLOWISH_ASSIGN_OR_RETURN(all, op.transpose(all, {1, 0, 2}));
-    }
-    GLOWISH_RETURN_IF_ERROR(op.setOutput(i, all));
+    NodeValue all = stackAlong(c, directions, 0);
+    if (isBatchFirst)
+      all = c.transpose(all, {1, 0, 2});
+    GLOWISH_RETURN_IF_ERROR(c.setOutput(i, all));
   }
   return llvm::Error::success();
 }

@@ -11,7 +11,8 @@ namespace {
 /// The gates are i, o, f, c.
 class LSTMImporter : public RecurrentImporter {
 public:
-  explicit LSTMImporter(OpContext &op) : RecurrentImporter(op, 4, functions) {}
+  LSTMImporter(OpContext &op, Composer &c)
+      : RecurrentImporter(op, c, 4, functions) {}
 
 private:
   static constexpr llvm::StringRef functions[] = {"Sigmoid", "Tanh", "Tanh"};
@@ -21,17 +22,15 @@ private:
     isCoupled = value != 0;
     return llvm::Error::success();
   }
-  /// Adds the peephole of \p c to \p gate.
-  llvm::Expected<NodeValue> addPeephole(NodeValue gate, NodeValue c,
-                                        int64_t number) {
-    if (!peepholes)
-      return gate;
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue weights,
-                             slice(peepholes, 0, number * hidden, hidden));
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue weighted, combine<MulNode>(c, weights));
-    return combine<AddNode>(gate, weighted);
+  CellState step(NodeValue gates, const CellState &state) override {
+    return stepLSTM(gates, state,
+                    {.in = 0,
+                     .forget = 2,
+                     .candidate = 3,
+                     .out = 1,
+                     .isCoupled = isCoupled,
+                     .peepholes = peepholes});
   }
-  llvm::Expected<State> step(NodeValue gates, const State &state) override;
 
   bool isCoupled = false;
 };
@@ -49,16 +48,16 @@ private:
   /// As in ONNX Runtime, for the scale of the states.
   bool clearsEndedStates() const override { return true; }
   llvm::Error readWeights(unsigned direction) override;
-  llvm::Expected<NodeValue> projectRows(NodeValue rows) override {
-    GLOWISH_ASSIGN_OR_RETURN(rows, clearUnusedRows(rows));
-    return multiply(rows, inputWeights);
+  NodeValue projectRows(NodeValue rows) override {
+    return c.keep(multiply(clearUnusedRows(rows), inputWeights));
   }
-  llvm::Expected<NodeValue> project(NodeValue h, int64_t, int64_t) override {
-    return multiply(h, stateWeights);
+  NodeValue projectState(NodeValue h, int64_t, int64_t) override {
+    return c.keep(multiply(h, stateWeights));
   }
-  llvm::Expected<NodeValue> multiply(NodeValue x, const Quantized &weights) {
+  llvm::Expected<NodeValue> multiply(NodeValue x, const Quantized &matrix) {
+    GLOWISH_ASSIGN_OR_RETURN(x, c.finish(x));
     GLOWISH_ASSIGN_OR_RETURN(Quantized rows, quantizeDynamically(op, x));
-    return makeFloatMatMul(op, rows, weights, NodeValue());
+    return makeFloatMatMul(op, rows, matrix, NodeValue());
   }
   llvm::Expected<Quantized> readMatrix(unsigned index, unsigned scaleIndex,
                                        unsigned direction);
@@ -69,7 +68,8 @@ private:
 /// The gates are z, r, h.
 class GRUImporter final : public RecurrentImporter {
 public:
-  explicit GRUImporter(OpContext &op) : RecurrentImporter(op, 3, functions) {}
+  GRUImporter(OpContext &op, Composer &c)
+      : RecurrentImporter(op, c, 3, functions) {}
 
 private:
   static constexpr llvm::StringRef functions[] = {"Sigmoid", "Tanh"};
@@ -80,56 +80,27 @@ private:
     isResetLate = value != 0;
     return llvm::Error::success();
   }
-  llvm::Expected<State> step(NodeValue gates, const State &state) override;
+  CellState step(NodeValue gates, const CellState &state) override {
+    return stepGRU(gates, state,
+                   {.reset = 1, .update = 0, .isResetLate = isResetLate});
+  }
 
   bool isResetLate = false;
 };
 
 class RNNImporter final : public RecurrentImporter {
 public:
-  explicit RNNImporter(OpContext &op) : RecurrentImporter(op, 1, functions) {}
+  RNNImporter(OpContext &op, Composer &c)
+      : RecurrentImporter(op, c, 1, functions) {}
 
 private:
   static constexpr llvm::StringRef functions[] = {"Tanh"};
-  llvm::Expected<State> step(NodeValue gates, const State &state) override {
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue projected, project(state.h, 0, 1));
-    GLOWISH_ASSIGN_OR_RETURN(projected, combine<AddNode>(gates, projected));
-    State next;
-    GLOWISH_ASSIGN_OR_RETURN(next.h, activate(0, projected));
-    return next;
+  CellState step(NodeValue gates, const CellState &state) override {
+    return stepRNN(gates, state);
   }
 };
 
 } // namespace
-
-llvm::Expected<State> LSTMImporter::step(NodeValue gates, const State &state) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue projected, project(state.h, 0, 4));
-  GLOWISH_ASSIGN_OR_RETURN(gates, combine<AddNode>(gates, projected));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue in, take(gates, 0));
-  GLOWISH_ASSIGN_OR_RETURN(in, addPeephole(in, state.c, 0));
-  GLOWISH_ASSIGN_OR_RETURN(in, activate(0, in));
-  NodeValue forget;
-  if (isCoupled) {
-    GLOWISH_ASSIGN_OR_RETURN(
-        forget, combine<SubNode>(op.createScalar(in.getElemKind(), 1), in));
-  } else {
-    GLOWISH_ASSIGN_OR_RETURN(forget, take(gates, 2));
-    GLOWISH_ASSIGN_OR_RETURN(forget, addPeephole(forget, state.c, 2));
-    GLOWISH_ASSIGN_OR_RETURN(forget, activate(0, forget));
-  }
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue candidate, take(gates, 3));
-  GLOWISH_ASSIGN_OR_RETURN(candidate, activate(1, candidate));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue kept, combine<MulNode>(forget, state.c));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue added, combine<MulNode>(in, candidate));
-  State next;
-  GLOWISH_ASSIGN_OR_RETURN(next.c, combine<AddNode>(kept, added));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue out, take(gates, 1));
-  GLOWISH_ASSIGN_OR_RETURN(out, addPeephole(out, next.c, 1));
-  GLOWISH_ASSIGN_OR_RETURN(out, activate(0, out));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue shown, activate(2, next.c));
-  GLOWISH_ASSIGN_OR_RETURN(next.h, combine<MulNode>(out, shown));
-  return next;
-}
 
 /// Reads the matrix of \p direction in input \p index. Inputs \p scaleIndex and
 /// the next, scale and zero point, have one value per direction or per column.
@@ -151,9 +122,10 @@ QuantizedLSTMImporter::readMatrix(unsigned index, unsigned scaleIndex,
       return makeError("input {0} is {1}; accepted: {2}<{3}> or {2}<{3}x{4}>",
                        own, part->getType().str(), getElemKindName(kind),
                        directions, 4 * hidden);
-    GLOWISH_ASSIGN_OR_RETURN(*part, getDirection(*part, direction));
+    *part = getDirection(*part, direction);
   }
-  GLOWISH_ASSIGN_OR_RETURN(matrix.value, getDirection(matrix.value, direction));
+  matrix.value = getDirection(matrix.value, direction);
+  GLOWISH_RETURN_IF_ERROR(c.takeError());
   return matrix;
 }
 
@@ -163,42 +135,9 @@ llvm::Error QuantizedLSTMImporter::readWeights(unsigned direction) {
   return llvm::Error::success();
 }
 
-llvm::Expected<State> GRUImporter::step(NodeValue gates, const State &state) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue joint, take(gates, 0, 2));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue projected, project(state.h, 0, 2));
-  GLOWISH_ASSIGN_OR_RETURN(joint, combine<AddNode>(joint, projected));
-  GLOWISH_ASSIGN_OR_RETURN(joint, activate(0, joint));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue update, take(joint, 0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue reset, take(joint, 1));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue candidate, take(gates, 2));
-  NodeValue recurrent;
-  if (isResetLate) {
-    GLOWISH_ASSIGN_OR_RETURN(recurrent, project(state.h, 2, 1));
-    if (stateBias) {
-      GLOWISH_ASSIGN_OR_RETURN(NodeValue bias,
-                               slice(stateBias, 0, 2 * hidden, hidden));
-      GLOWISH_ASSIGN_OR_RETURN(recurrent, combine<AddNode>(recurrent, bias));
-    }
-    GLOWISH_ASSIGN_OR_RETURN(recurrent, combine<MulNode>(reset, recurrent));
-  } else {
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue kept, combine<MulNode>(reset, state.h));
-    GLOWISH_ASSIGN_OR_RETURN(recurrent, project(kept, 2, 1));
-  }
-  GLOWISH_ASSIGN_OR_RETURN(candidate, combine<AddNode>(candidate, recurrent));
-  GLOWISH_ASSIGN_OR_RETURN(candidate, activate(1, candidate));
-  GLOWISH_ASSIGN_OR_RETURN(
-      NodeValue complement,
-      combine<SubNode>(op.createScalar(update.getElemKind(), 1), update));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue fresh,
-                           combine<MulNode>(complement, candidate));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue kept, combine<MulNode>(update, state.h));
-  State next;
-  GLOWISH_ASSIGN_OR_RETURN(next.h, combine<AddNode>(fresh, kept));
-  return next;
-}
-
 template <typename T> static llvm::Error importRecurrent(OpContext &op) {
-  return T(op).import();
+  Composer c(op);
+  return T(op, c).import();
 }
 
 static OnnxOperator lstmOp("LSTM", 1, importRecurrent<LSTMImporter>);
