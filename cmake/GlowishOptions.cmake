@@ -46,6 +46,9 @@ find_library(LIBZIP zip REQUIRED)
 find_library(ONNX_PROTO_LIBRARY onnx_proto REQUIRED)
 find_library(ONNX_LIBRARY onnx REQUIRED)
 
+# Man pages are written by a script.
+find_package(Python3 COMPONENTS Interpreter)
+
 add_library(glowish_options INTERFACE)
 target_include_directories(glowish_options INTERFACE
   ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)

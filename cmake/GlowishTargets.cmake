@@ -26,14 +26,27 @@ function(glowish_library layer)
   glowish_join_files(glowish${layer})
 endfunction()
 
-# glowish_tool(NAME SOURCES ...): a program in build/<preset>/bin.
+# glowish_tool(NAME SOURCES ...): a program in build/<preset>/bin, with its man page.
 function(glowish_tool name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   glowish_use_precompiled_headers(${name} codegen)
   glowish_join_files(${name})
   target_link_libraries(${name} PRIVATE glowish ${ARG_LIBRARIES})
-  install(TARGETS ${name})
+  install(TARGETS ${name} COMPONENT Tools)
+  if(Python3_FOUND)
+    set(script ${PROJECT_SOURCE_DIR}/packaging/man_page.py)
+    set(page ${PROJECT_BINARY_DIR}/man/${name}.1)
+    add_custom_command(OUTPUT ${page}
+      COMMAND ${Python3_EXECUTABLE} ${script} $<TARGET_FILE:${name}> ${page}
+      DEPENDS ${name} ${script}
+      COMMENT "Writing ${name}.1")
+    add_custom_target(${name}-man ALL DEPENDS ${page})
+    install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT Tools)
+  endif()
+  # bash looks for a file with the name of the command.
+  install(FILES ${PROJECT_SOURCE_DIR}/packaging/completion.bash RENAME ${name}
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT Tools)
 endfunction()
 
 # glowish_embed_texts(FILE...): makes glowish/NAME.inc of each text file NAME, a

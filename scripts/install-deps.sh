@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # install-deps.sh [--train] [--fonts] [--bench] [--cross] [--browser] [--torch]
-# [--mlir]:
+# [--mlir] [--package]:
 # installs what a bare Debian 12 lacks for building and testing glowish. Packages that
 # are there already are left alone, and when none is missing nothing is run.
 # Needs root or sudo.
@@ -21,6 +21,8 @@
 #   --mlir     also MLIR's tools, with which tests/e2e/mlir.py and glowish-fuzz run
 #              what model-compiler -emit-mlir writes (62 MB to load, 370 MB
 #              installed)
+#   --package  also what scripts/package.sh needs for all Debian packages, libtorch, and
+#              what tests/e2e/deb_packages.sh checks them with
 set -euo pipefail
 
 packages=(
@@ -39,6 +41,8 @@ packages=(
   qemu-user qemu-system-arm
   # model-trainer reads PNG and JPEG files, the demo PNG files.
   libpng-dev libjpeg-dev
+  # Debian packages, and pkg-config.
+  dpkg-dev file pkgconf
 )
 
 for option in "$@"; do
@@ -71,8 +75,11 @@ for option in "$@"; do
     --mlir)
       packages+=(mlir-19-tools libmlir-19 python3-numpy)
       ;;
+    --package)
+      packages+=(libtorch-dev lintian debootstrap)
+      ;;
     -h | --help)
-      sed -n '2,23s/^# \{0,1\}//p' "$0"
+      sed -n '2,25s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)

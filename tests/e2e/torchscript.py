@@ -232,7 +232,7 @@ def main():
     parser.add_argument("--keep", metavar="FOLDER")
     parser.add_argument("names", nargs="*", metavar="NAME")
     arguments = parser.parse_args()
-    if not os.path.exists(os.path.join(BIN, "../lib/libglowish-torch.so")):
+    if not os.path.exists(os.path.join(BIN, "../lib/glowish/libglowish-torch.so")):
         print("skipped: this build does not read TorchScript (Debian: "
               "libtorch-dev)")
         return 77

@@ -23,7 +23,7 @@ if config.sanitize:
     config.environment["ASAN_OPTIONS"] = "detect_leaks=0"
 if platform.machine() in ("x86_64", "AMD64"):
     config.available_features.add("host-x86_64")
-if os.path.exists(os.path.join(config.build_dir, "lib", "libglowish-torch.so")):
+if os.path.exists(os.path.join(config.build_dir, "lib/glowish/libglowish-torch.so")):
     config.available_features.add("torchscript")
 if os.geteuid() != 0:
     config.available_features.add("not-root")

@@ -40,9 +40,8 @@ NodeValue averageWindows(NodeBuilder &b, NodeValue value,
                          llvm::ArrayRef<Edge> edges, bool countPads);
 
 /// Makes padding of \p pixels [N, H, W, C] that counts in a mean a part of
-/// them. What ceil_mode adds, \p bottom and \p right, does not count and is
-/// what
-/// \p pads are then.
+/// them. \p pads are then what ceil_mode adds, \p bottom and \p right, which
+/// does not count.
 NodeValue padCounted(NodeBuilder &b, NodeValue pixels,
                      std::vector<int64_t> &pads, int64_t bottom, int64_t right);
 

@@ -15,8 +15,8 @@ using namespace glowish::torchscript;
 static constexpr llvm::StringLiteral fileName("libglowish-torch.so"),
     variable("GLOWISH_TORCH_READER");
 
-/// That which the environment states, or beside the library that this function
-/// is in.
+/// That which the environment states, or in the folder glowish beside the
+/// library that this function is in.
 std::string glowish::getTorchReaderPath() {
   if (auto stated = llvm::sys::Process::GetEnv(variable);
       stated && !stated->empty())
@@ -28,7 +28,7 @@ std::string glowish::getTorchReaderPath() {
   llvm::SmallString<128> path(info.dli_fname);
   llvm::sys::fs::make_absolute(path);
   llvm::sys::path::remove_filename(path);
-  llvm::sys::path::append(path, fileName);
+  llvm::sys::path::append(path, "glowish", fileName);
   return path.str().str();
 }
 

@@ -1,0 +1,75 @@
+# Debian packages, by CPack (scripts/package.sh). What they hold is said by the
+# components of the install rules.
+set(CPACK_GENERATOR DEB)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL Tools Library Development)
+if(TARGET glowish-torch)
+  list(APPEND CPACK_COMPONENTS_ALL TorchScript)
+endif()
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/packaging/finish_files.cmake)
+
+set(CPACK_PACKAGE_NAME glowish)
+set(CPACK_PACKAGE_VENDOR glowish)
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "ahead-of-time compiler for neural networks")
+set(CPACK_DEBIAN_PACKAGE_MAINTAINER
+  "The glowish maintainers <maintainers@glowish.invalid>")
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
+
+set(what "glowish compiles trained networks (ONNX, TensorFlow Lite, PyTorch, Caffe2)
+to an object file, a C header and weights, which an application links and calls
+as a function. Bundles need no runtime.
+")
+set(version "(= ${PROJECT_VERSION})")
+set(library libglowish${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+
+set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME glowish)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "${library} ${version}")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS lld-19)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "cmake, glowish-torch ${version}, libglowish-dev ${version}")
+set(CPACK_DEBIAN_TOOLS_DESCRIPTION "${what}
+This package has the tools: compiler, runner, trainer, classifier, debugger.
+lld links modules for WebAssembly.")
+
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${library})
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA
+  ${PROJECT_SOURCE_DIR}/packaging/debian/triggers)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS "glowish-torch ${version}")
+set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "${what}
+This package has the library that the tools and other programs use.")
+
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libglowish-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
+  "${library} ${version}, glowish ${version}, llvm-${LLVM_VERSION_MAJOR}-dev")
+set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "${what}
+This package has what C++ programs need that use the compiler as a library:
+headers, a CMake package, and a file for pkg-config.")
+
+set(CPACK_DEBIAN_TORCHSCRIPT_PACKAGE_NAME glowish-torch)
+set(CPACK_DEBIAN_TORCHSCRIPT_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_TORCHSCRIPT_PACKAGE_DEPENDS "${library} ${version}")
+set(CPACK_DEBIAN_TORCHSCRIPT_DESCRIPTION "${what}
+This package has the reader of TorchScript archives, which needs libtorch.")
+
+# What every Debian package has.
+set(names Tools:glowish Library:${library} Development:libglowish-dev
+  TorchScript:glowish-torch)
+foreach(each ${names})
+  string(REPLACE ":" ";" each ${each})
+  list(GET each 0 component)
+  list(GET each 1 name)
+  if(component IN_LIST CPACK_COMPONENTS_ALL)
+    install(FILES packaging/debian/copyright packaging/debian/changelog
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name} COMPONENT ${component}
+      EXCLUDE_FROM_ALL)
+  endif()
+endforeach()
+include(CPack)
