@@ -1,6 +1,7 @@
 //===- VectorMath.cpp - Functions of vectors without a library ------------===//
 
 #include "Kernels/Math/VectorMath.h"
+#include "glowish/Ops/ErrorFunction.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
 using namespace glowish;
@@ -271,31 +272,16 @@ Value *vectormath::tanh(KernelBuilder &b, Value *x) {
 }
 
 static Value *erfWide(KernelBuilder &b, Value *x) {
-  static const double near[] = {
-      1.12837916709551257,     -0.376126389031837524,
-      0.112837916709551197,    -0.0268661706451297335,
-      0.00522397762542208575,  -0.000854832702185319121,
-      0.000120553328993575305, -0.000014925647465105214,
-      1.64620434075279564e-6,  -1.63646144176750479e-7,
-      1.47921457165736379e-8,  -1.21630416995859634e-9,
-      8.70378908932125369e-11, -4.22289504603583539e-12};
-  static const double far[] = {
-      0.255395676310505744,      -0.427185847413958362,
-      0.241658194242466182,      -0.0789785810157533027,
-      0.00373289240421566094,    0.0069974617414944403,
-      -0.000847143227222542493,  -0.000981977052925228667,
-      0.0000435544510527107524,  0.000174357702168715243,
-      0.0000275402023934783816,  -0.0000274805402758572128,
-      -0.0000138839868096302249, 7.79466055861540202e-7,
-      2.07873705572566568e-6};
   Value *two = number(x, 2), *one = number(x, 1);
-  Value *magnitude = limit(b, vectormath::abs(b, x), 0, 6);
+  Value *magnitude =
+      limit(b, vectormath::abs(b, x), 0, errorfunction::doubleEnd);
   Value *x2 = b.CreateFMul(magnitude, magnitude);
-  Value *small = b.CreateFMul(magnitude, polynomial(b, x2, near));
+  Value *small =
+      b.CreateFMul(magnitude, polynomial(b, x2, errorfunction::doubleNear));
   Value *u =
       b.CreateFDiv(b.CreateFSub(magnitude, two), b.CreateFAdd(magnitude, two));
-  Value *complement =
-      b.CreateFMul(vectormath::exp(b, b.CreateFNeg(x2)), polynomial(b, u, far));
+  Value *complement = b.CreateFMul(vectormath::exp(b, b.CreateFNeg(x2)),
+                                   polynomial(b, u, errorfunction::doubleFar));
   Value *isSmall = b.CreateFCmpOLT(magnitude, one);
   return copySign(
       b, b.CreateSelect(isSmall, small, b.CreateFSub(one, complement)), x);
@@ -352,11 +338,8 @@ Value *vectormath::erf(KernelBuilder &b, Value *x) {
   if (b.getTarget().hasAVX512 && !b.getTarget().isReproducible)
     return b.mapParts(x, 16,
                       [&](Value *part) { return erfBySegments(b, part); });
-  return oddQuotient(b, x, 3.92,
-                     {1.128379169, 0.1851367611, 0.05424425189, 0.003838693233,
-                      0.0003767634069, 4.609313848e-6, -1.280030779e-8},
-                     {1, 0.4974065887, 0.1138744337, 0.01543020318,
-                      0.001301545422, 6.239995542e-5});
+  return oddQuotient(b, x, errorfunction::floatEnd, errorfunction::floatP,
+                     errorfunction::floatQ);
 }
 
 /// \p x = n pi / 2 + rest, |rest| <= pi / 4. Of n only its last two bits count.
