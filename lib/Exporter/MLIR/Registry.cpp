@@ -36,13 +36,11 @@ static Forms &getForms() {
   return forms;
 }
 
-MlirForm::MlirForm(NodeKind kind, std::optional<MlirDialect> dialect,
+MlirForm::MlirForm(NodeKind kind, llvm::ArrayRef<MlirDialect> dialects,
                    Function write, Predicate accepts) {
-  for (MlirDialect each : allMlirDialects) {
-    if (dialect.value_or(each) != each)
-      continue;
+  for (MlirDialect dialect : dialects) {
     bool isNew =
-        getForms().try_emplace({each, kind}, Form{write, accepts}).second;
+        getForms().try_emplace({dialect, kind}, Form{write, accepts}).second;
     assert(isNew && "a node kind is registered once");
     (void)isNew;
   }

@@ -98,7 +98,7 @@ static MlirScalar keepLowBits(const MlirScalar &x, ElemKind to) {
     // Of a negative number the bits above are ones.
     double sign = 1u << (bits - 1);
     low = (low ^ low.like(sign)) - low.like(sign);
-    low.kind = ElemKind::Int8;
+    low = x.writer->castScalar(low, ElemKind::Int8);
   }
   return low;
 }
@@ -159,6 +159,56 @@ MlirScalar glowish::convertScalar(const MlirScalar &x, ElemKind to) {
   // Half precisions are made of floats.
   ElemKind value = getValueKind(to);
   return w.castScalar(w.castScalar(x, value), to);
+}
+
+//===- Integers -----------------------------------------------------------===//
+
+MlirScalar glowish::divideIntegers(
+    const MlirScalar &x, const MlirScalar &y,
+    llvm::function_ref<MlirScalar(const MlirScalar &divisor)> divide) {
+  MlirScalar zero = x.like(0), one = x.like(1);
+  MlirScalar isZero = y == zero;
+  if (!isSignedIntegerKind(x.kind))
+    return select(isZero, zero, divide(select(isZero, one, y)));
+  MlirScalar isMinusOne = y == x.like(-1);
+  MlirScalar quotient = divide(select(isZero || isMinusOne, one, y));
+  return select(isZero, zero, select(isMinusOne, zero - x, quotient));
+}
+
+MlirScalar glowish::shiftInside(
+    const MlirScalar &x, const MlirScalar &y,
+    llvm::function_ref<MlirScalar(const MlirScalar &distance)> shift) {
+  double last = 8 * getElemSize(x.kind) - 1;
+  MlirScalar isInside = y >= 0.0 && y <= last;
+  MlirScalar near = select(isInside, y, y.like(0));
+  return select(isInside, shift(near), x.like(0));
+}
+
+MlirScalar glowish::multiplyHigh(
+    const MlirScalar &x, const MlirScalar &y,
+    llvm::function_ref<MlirScalar(const MlirScalar &full)> shift) {
+  MlirWriter &w = *x.writer;
+  MlirScalar full =
+      w.castScalar(x, ElemKind::Int64) * w.castScalar(y, ElemKind::Int64);
+  full = full + double(1 << 30);
+  return w.castScalar(shift(full), ElemKind::Int32);
+}
+
+MlirScalar glowish::countFromStart(const MlirScalar &index, int64_t length) {
+  return select(index < 0.0, index + double(length), index);
+}
+
+MlirScalar glowish::combineElements(llvm::StringRef mode,
+                                    const MlirScalar &element,
+                                    const MlirScalar &value) {
+  if (mode == "replace")
+    return value;
+  if (mode == "max")
+    return max(element, value);
+  if (mode == "min")
+    return min(element, value);
+  bool multiplies = mode == "mul" || mode == "prod";
+  return multiplies ? element * value : element + value;
 }
 
 //===- Orders -------------------------------------------------------------===//

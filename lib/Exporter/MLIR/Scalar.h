@@ -11,6 +11,7 @@
 
 #include "glowish/Base/Type.h"
 #include "glowish/Ops/ScalarProgram.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace glowish {
 
@@ -162,6 +163,31 @@ MlirScalar lookup(const MlirScalar &x, llvm::ArrayRef<double> table);
 /// larger than all numbers; \p isEarlier: its index is the lower one.
 MlirScalar isRankedBefore(const MlirScalar &other, const MlirScalar &x,
                           const MlirScalar &isEarlier, bool largest);
+
+/// \p x divided by \p y, integers of one kind: 0 where \p y is 0, and \p x
+/// times -1 where it is -1. \p divide gets divisors that are neither, whose
+/// quotient no dialect leaves open.
+MlirScalar divideIntegers(
+    const MlirScalar &x, const MlirScalar &y,
+    llvm::function_ref<MlirScalar(const MlirScalar &divisor)> divide);
+/// \p x moved by \p y bits: 0 where \p y is not one of the bits that there are.
+/// \p shift gets distances that are.
+MlirScalar
+shiftInside(const MlirScalar &x, const MlirScalar &y,
+            llvm::function_ref<MlirScalar(const MlirScalar &distance)> shift);
+/// The primitive RoundedMultiplyHigh, of which \p shift moves int64 by 31 to
+/// the right.
+MlirScalar
+multiplyHigh(const MlirScalar &x, const MlirScalar &y,
+             llvm::function_ref<MlirScalar(const MlirScalar &full)> shift);
+
+/// \p index, one of \p length elements counted from either end, as one from the
+/// start.
+MlirScalar countFromStart(const MlirScalar &index, int64_t length);
+/// \p value combined into \p element by a mode of Reduce or Scatter; a NaN in
+/// either stays.
+MlirScalar combineElements(llvm::StringRef mode, const MlirScalar &element,
+                           const MlirScalar &value);
 
 /// The formula of \p step, an element-wise node, of \p args, as an element of
 /// the step's kind.

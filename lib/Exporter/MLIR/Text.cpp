@@ -36,6 +36,16 @@ llvm::StringRef glowish::getElementType(ElemKind kind) {
   }
 }
 
+ElemKind glowish::getOtherSign(ElemKind kind) {
+  using enum ElemKind;
+  constexpr std::pair<ElemKind, ElemKind> pairs[] = {
+      {Int8, UInt8}, {Int16, UInt16}, {Int32, UInt32}, {Int64, UInt64}};
+  for (auto [isSigned, isUnsigned] : pairs)
+    if (kind == isSigned || kind == isUnsigned)
+      return kind == isSigned ? isUnsigned : isSigned;
+  llvm_unreachable("not an integer kind");
+}
+
 Type glowish::getStoredType(const Type &type) {
   switch (type.getKind()) {
   case ElemKind::Int8Q:

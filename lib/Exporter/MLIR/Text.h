@@ -15,6 +15,8 @@ llvm::StringRef getElementType(ElemKind kind);
 inline bool isUnsignedKind(ElemKind kind) {
   return isIntegerKind(kind) && !isSignedIntegerKind(kind);
 }
+/// The integer kind of the other sign and as many bits as \p kind.
+ElemKind getOtherSign(ElemKind kind);
 /// The integers of a quantized type: nothing is computed with these types,
 /// their elements are only moved.
 Type getStoredType(const Type &type);

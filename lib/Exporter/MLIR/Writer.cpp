@@ -13,6 +13,16 @@ ElemKind glowish::getSumKind(ElemKind kind) {
              : kind;
 }
 
+Dims glowish::getReducedShape(DimsRef shape, IntsRef axes, bool keepDims) {
+  Dims kept;
+  for (auto [d, extent] : llvm::enumerate(shape))
+    if (!llvm::is_contained(axes, int64_t(d)))
+      kept.push_back(extent);
+    else if (keepDims)
+      kept.push_back(1);
+  return kept;
+}
+
 double glowish::getReductionIdentity(llvm::StringRef mode) {
   if (mode == "max" || mode == "min")
     return mode == "max" ? -HUGE_VAL : HUGE_VAL;
@@ -112,6 +122,16 @@ MlirValues MlirWriter::writeBranch(const IfNode &node,
   for (NodeValue capture : node.getCaptures())
     captures.push_back(get(capture));
   return writeBody(getFunction(body), captures);
+}
+
+MlirValues MlirWriter::writeIteration(const LoopNode &node,
+                                      llvm::ArrayRef<MlirValue> values) {
+  MlirValues arguments(values);
+  auto statesAndCaptures = node.getValues();
+  for (NodeValue capture :
+       llvm::drop_begin(statesAndCaptures, size_t(node.getNumStates())))
+    arguments.push_back(get(capture));
+  return writeBody(getFunction(node.getBody()), arguments);
 }
 
 MlirValue MlirWriter::getSaved(const Node *placeholder) {

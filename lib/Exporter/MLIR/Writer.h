@@ -30,6 +30,9 @@ std::string formatOperands(llvm::ArrayRef<MlirValue> values);
 /// What sums of elements of \p kind are kept in: float for half precisions.
 ElemKind getSumKind(ElemKind kind);
 
+/// \p shape with 1, or nothing, in place of the extents of \p axes.
+Dims getReducedShape(DimsRef shape, IntsRef axes, bool keepDims);
+
 /// What a reduction of \p mode makes of no elements; a mean has no such value.
 double getReductionIdentity(llvm::StringRef mode);
 
@@ -49,8 +52,8 @@ struct MlirConvolution {
 
 class MlirWriter {
 public:
-  /// Forms that are composed for all dialects.
-  static constexpr std::optional<MlirDialect> formDialect = std::nullopt;
+  /// Those that have the forms that are composed with it.
+  static constexpr llvm::ArrayRef<MlirDialect> formDialects = allMlirDialects;
 
   explicit MlirWriter(ConstantTable &constants) : constants(constants) {}
   virtual ~MlirWriter() = default;
@@ -89,6 +92,11 @@ public:
                        llvm::ArrayRef<MlirValue> arguments);
   /// The same of a branch of \p node.
   MlirValues writeBranch(const IfNode &node, const std::shared_ptr<Body> &body);
+  /// The same of an iteration of \p node, whose number, condition and states
+  /// are
+  /// \p values.
+  MlirValues writeIteration(const LoopNode &node,
+                            llvm::ArrayRef<MlirValue> values);
   /// Returns the value saved to \p placeholder, or null.
   MlirValue getSaved(const Node *placeholder);
   void save(const Node *placeholder, NodeValue value) {
@@ -216,7 +224,7 @@ std::unique_ptr<MlirWriter> createMlirWriter(MlirDialect dialect,
 /// Registers the form of a node kind: `static const MlirForm form(
 /// NodeKind::Softmax, writeSoftmax);` with `void writeSoftmax(MlirWriter &w,
 /// const SoftmaxNode &node)`, as a static object. W is MlirWriter, or the
-/// writer of the only dialect that has the form.
+/// writer of the only dialects that have the form.
 class MlirForm {
 public:
   using Function = std::function<void(MlirWriter &w, const Node &node)>;
@@ -228,12 +236,17 @@ public:
   /// With \p accepts: for the nodes that it accepts, others are lowered.
   template <typename W, typename T>
   MlirForm(NodeKind kind, void (*write)(W &w, const T &node), Predicate accepts)
-      : MlirForm(kind, W::formDialect,
+      : MlirForm(kind, W::formDialects, write, accepts) {}
+  /// For \p dialects, of those that W is for.
+  template <typename W, typename T>
+  MlirForm(NodeKind kind, llvm::ArrayRef<MlirDialect> dialects,
+           void (*write)(W &w, const T &node), Predicate accepts = nullptr)
+      : MlirForm(kind, dialects,
                  Function([write](MlirWriter &w, const Node &node) {
                    write(static_cast<W &>(w), llvm::cast<T>(node));
                  }),
                  accepts) {}
-  MlirForm(NodeKind kind, std::optional<MlirDialect> dialect, Function write,
+  MlirForm(NodeKind kind, llvm::ArrayRef<MlirDialect> dialects, Function write,
            Predicate accepts);
 };
 

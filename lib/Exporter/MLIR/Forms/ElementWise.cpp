@@ -20,7 +20,7 @@ static std::vector<MlirForm> makeElementWiseForms() {
   std::vector<MlirForm> forms;
   for (const OpInfo &info : getNodeTable())
     if (info.scalarOp)
-      forms.emplace_back(*findNodeKind(info.name), std::nullopt,
+      forms.emplace_back(*findNodeKind(info.name), allMlirDialects,
                          MlirForm::Function(writeElementWise), nullptr);
   return forms;
 }

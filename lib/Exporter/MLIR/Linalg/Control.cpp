@@ -25,8 +25,7 @@ namespace {
 class LoopWriter {
 public:
   LoopWriter(LinalgWriter &w, const LoopNode &node)
-      : w(w), node(node), body(getFunction(node.getBody())),
-        numStates(unsigned(node.getNumStates())),
+      : w(w), node(node), numStates(unsigned(node.getNumStates())),
         numScans(node.getNumResults() - numStates - 1) {}
 
   void write();
@@ -43,7 +42,6 @@ private:
 
   LinalgWriter &w;
   const LoopNode &node;
-  const Function &body;
   unsigned numStates, numScans;
 };
 
@@ -73,11 +71,8 @@ MlirScalar LoopWriter::isBelow(const MlirValues &carried,
 }
 
 MlirValues LoopWriter::writeIteration(const MlirValues &carried) {
-  MlirValues arguments(carried.begin(), carried.begin() + 2 + numStates);
-  auto values = node.getValues();
-  for (unsigned i = numStates; i < values.size(); ++i)
-    arguments.push_back(w.get(values[i]));
-  MlirValues results = w.writeBody(body, arguments);
+  MlirValues results =
+      w.writeIteration(node, llvm::ArrayRef(carried).take_front(2 + numStates));
   MlirScalar number = w.extract(carried[0]);
   MlirValues next = {w.fromScalar(number + 1.0)};
   next.insert(next.end(), results.begin(), results.begin() + 1 + numStates);

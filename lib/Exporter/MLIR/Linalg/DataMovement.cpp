@@ -177,12 +177,6 @@ MlirValue LinalgWriter::padWider(const MlirValue &x, IntsRef pads,
 
 //===- Gather -------------------------------------------------------------===//
 
-/// \p number, an index of one of \p length elements counted from either end, as
-/// one from the start.
-static MlirScalar countFromStart(const MlirScalar &number, int64_t length) {
-  return select(number < 0.0, number + double(length), number);
-}
-
 MlirValue LinalgWriter::gather(const MlirValue &x, const MlirValue &indices,
                                int64_t axis, const Type &type) {
   if (type.getNumElements() == 0)

@@ -11,7 +11,7 @@ namespace glowish {
 /// and scf for the rest.
 class LinalgWriter final : public MlirWriter {
 public:
-  static constexpr std::optional<MlirDialect> formDialect = MlirDialect::Linalg;
+  static constexpr MlirDialect formDialects[] = {MlirDialect::Linalg};
 
   using MlirWriter::MlirWriter;
 
@@ -111,11 +111,6 @@ private:
                            const MlirValue &input, const MlirValue &start);
   MlirValue startSums(const MlirValue &bias, const Type &type);
 };
-
-/// \p value combined into \p element by a mode of Reduce or Scatter; a NaN in
-/// either stays.
-MlirScalar combineElements(llvm::StringRef mode, const MlirScalar &element,
-                           const MlirScalar &value);
 
 } // namespace glowish
 

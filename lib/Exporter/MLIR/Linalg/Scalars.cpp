@@ -125,24 +125,6 @@ static llvm::StringRef findOperation(ScalarPrimitive primitive, ElemKind kind) {
   return isSignedIntegerKind(kind) ? found->ofSigned : found->ofUnsigned;
 }
 
-/// Where the divisor is 0 or -1 another one is divided by: what the quotient is
-/// then, LLVM leaves open.
-static MlirScalar divideIntegers(LinalgWriter &w, const MlirScalar &x,
-                                 const MlirScalar &y) {
-  MlirScalar zero = x.like(0), one = x.like(1);
-  MlirScalar isZero = y == zero;
-  auto divide = [&](llvm::StringRef operation, const MlirScalar &divisor) {
-    return w.scalarOp(x.kind, operation + " " + x.name + ", " + divisor.name +
-                                  " : " + getElementType(x.kind));
-  };
-  if (!isSignedIntegerKind(x.kind))
-    return select(isZero, zero, divide("arith.divui", select(isZero, one, y)));
-  MlirScalar isMinusOne = y == x.like(-1);
-  MlirScalar quotient =
-      divide("arith.divsi", select(isZero || isMinusOne, one, y));
-  return select(isZero, zero, select(isMinusOne, zero - x, quotient));
-}
-
 /// 0 where \p y is not below the width, which LLVM leaves open.
 static MlirScalar shift(LinalgWriter &w, llvm::StringRef operation,
                         const MlirScalar &x, const MlirScalar &y) {
@@ -168,17 +150,6 @@ static MlirScalar raise(LinalgWriter &w, const MlirScalar &x,
       w.scalarOp(ElemKind::Double,
                  "math.powf " + base.name + ", " + exponent.name + " : f64");
   return w.castScalar(power, x.kind);
-}
-
-static MlirScalar multiplyHigh(LinalgWriter &w, const MlirScalar &x,
-                               const MlirScalar &y) {
-  MlirScalar full =
-      w.castScalar(x, ElemKind::Int64) * w.castScalar(y, ElemKind::Int64);
-  full = full + double(1 << 30);
-  MlirScalar high =
-      w.scalarOp(ElemKind::Int64, "arith.shrsi " + full.name + ", " +
-                                      full.like(31).name + " : i64");
-  return w.castScalar(high, ElemKind::Int32);
 }
 
 MlirScalar LinalgWriter::applyPrimitive(ScalarPrimitive primitive,
@@ -207,7 +178,12 @@ MlirScalar LinalgWriter::applyPrimitive(ScalarPrimitive primitive,
     return scalarOp(kind, "arith.xori " + x.name + ", " + x.like(1).name +
                               " : " + type);
   case Div:
-    return divideIntegers(*this, x, y);
+    return divideIntegers(x, y, [&](const MlirScalar &divisor) {
+      llvm::StringRef name =
+          isSignedIntegerKind(kind) ? "arith.divsi" : "arith.divui";
+      return scalarOp(kind,
+                      name + " " + x.name + ", " + divisor.name + " : " + type);
+    });
   case ShiftLeft:
     return shift(*this, "arith.shli", x, y);
   case ShiftRight:
@@ -216,7 +192,10 @@ MlirScalar LinalgWriter::applyPrimitive(ScalarPrimitive primitive,
     return scalarOp(kind, "arith.shrsi " + x.name + ", " +
                               (y & y.like(31)).name + " : " + type);
   case RoundedMultiplyHigh:
-    return multiplyHigh(*this, x, y);
+    return multiplyHigh(x, y, [&](const MlirScalar &full) {
+      return scalarOp(ElemKind::Int64, "arith.shrsi " + full.name + ", " +
+                                           full.like(31).name + " : i64");
+    });
   case Pow:
     return raise(*this, x, y);
   default:
@@ -262,19 +241,4 @@ MlirValue LinalgWriter::fromScalar(const MlirScalar &x) {
   Type type(x.kind, {});
   return op(type,
             "tensor.from_elements " + x.name + " : " + getTensorType(type));
-}
-
-//===- Modes --------------------------------------------------------------===//
-
-MlirScalar glowish::combineElements(llvm::StringRef mode,
-                                    const MlirScalar &element,
-                                    const MlirScalar &value) {
-  if (mode == "replace")
-    return value;
-  if (mode == "max")
-    return max(element, value);
-  if (mode == "min")
-    return min(element, value);
-  bool multiplies = mode == "mul" || mode == "prod";
-  return multiplies ? element * value : element + value;
 }

@@ -5,35 +5,20 @@
 
 using namespace glowish;
 
-static MlirValue getTensor(const MlirScalar &x) {
-  return {x.name, Type(x.kind, x.shape)};
-}
-
 MlirScalar TosaWriter::elementOp(llvm::StringRef operation,
                                  llvm::ArrayRef<MlirScalar> args, ElemKind kind,
                                  const llvm::Twine &attributes) {
   MlirValues operands;
-  Dims shape = args[0].shape;
-  for (const MlirScalar &arg : args) {
+  for (const MlirScalar &arg : args)
     operands.push_back(getTensor(arg));
-    for (size_t d = 0; d < shape.size(); ++d)
-      shape[d] = shape[d] == 1 ? arg.shape[d] : shape[d];
-  }
-  MlirValue result = tosaOp(operation, operands, Type(kind, shape), attributes);
-  return {this, result.name, kind, shape};
-}
-
-MlirScalar TosaWriter::refuseScalar(const llvm::Twine &what,
-                                    const MlirScalar &like, ElemKind kind) {
-  MlirValue value = refuseValue(what, Type(kind, like.shape));
-  return {this, value.name, kind, like.shape};
+  return getScalar(tensorOp(operation, operands,
+                            Type(kind, getCommonShape(args)), attributes));
 }
 
 MlirScalar TosaWriter::literal(const MlirScalar &like, ElemKind kind,
                                double value) {
   Dims ones(like.shape.size(), 1);
-  MlirValue splat = getConstants().getSplat(Type(kind, ones), value);
-  return {this, splat.name, kind, ones};
+  return getScalar(getConstants().getSplat(Type(kind, ones), value));
 }
 
 //===- Conversions --------------------------------------------------------===//
@@ -90,25 +75,12 @@ MlirScalar TosaWriter::lookup(const MlirScalar &x,
   Tensor numbers(Type(x.kind, {256}));
   for (int64_t i = 0; i < 256; ++i)
     numbers.setFromDouble(i, table[size_t(i + 128) % 256]);
-  MlirValue result =
-      tosaOp("tosa.table", {getTensor(x), constant(std::move(numbers))},
-             Type(x.kind, x.shape));
-  return {this, result.name, x.kind, x.shape};
+  return getScalar(tensorOp("tosa.table",
+                            {getTensor(x), constant(std::move(numbers))},
+                            Type(x.kind, x.shape)));
 }
 
 //===- Primitives ---------------------------------------------------------===//
-
-/// Where the divisor is 0 or -1 another one is divided by.
-MlirScalar TosaWriter::divideIntegers(const MlirScalar &x,
-                                      const MlirScalar &y) {
-  if (x.kind != ElemKind::Int32)
-    return refuseScalar("division of " + getElemKindName(x.kind), x, x.kind);
-  MlirScalar zero = x.like(0);
-  MlirScalar isZero = y == zero, isMinusOne = y == x.like(-1);
-  MlirScalar divisor = select(isZero || isMinusOne, x.like(1), y);
-  MlirScalar quotient = elementOp("tosa.int_div", {x, divisor}, x.kind);
-  return select(isZero, zero, select(isMinusOne, zero - x, quotient));
-}
 
 MlirScalar TosaWriter::roundToEven(const MlirScalar &x) {
   MlirScalar low = floor(x);
@@ -117,28 +89,6 @@ MlirScalar TosaWriter::roundToEven(const MlirScalar &x) {
   MlirScalar staysLow = fraction < 0.5 || (fraction == 0.5 && isEven);
   // What is infinite has no fraction.
   return select(staysLow || low == x, low, low + 1.0);
-}
-
-MlirScalar TosaWriter::multiplyHigh(const MlirScalar &x, const MlirScalar &y) {
-  MlirScalar full =
-      castScalar(x, ElemKind::Int64) * castScalar(y, ElemKind::Int64);
-  full = full + double(1 << 30);
-  return castScalar(elementOp("tosa.arithmetic_right_shift",
-                              {full, full.like(31)}, ElemKind::Int64,
-                              " {round = false}"),
-                    ElemKind::Int32);
-}
-
-/// 0 where \p y is not below the width.
-MlirScalar TosaWriter::shift(ScalarPrimitive primitive, const MlirScalar &x,
-                             const MlirScalar &y) {
-  double last = 8 * getElemSize(x.kind) - 1;
-  MlirScalar isInside = y >= 0.0 && y <= last;
-  MlirScalar near = select(isInside, y, y.like(0));
-  llvm::StringRef operation = primitive == ScalarPrimitive::ShiftLeft
-                                  ? "tosa.logical_left_shift"
-                                  : "tosa.logical_right_shift";
-  return select(isInside, elementOp(operation, {x, near}, x.kind), x.like(0));
 }
 
 namespace {
@@ -216,8 +166,12 @@ MlirScalar TosaWriter::applyPrimitive(ScalarPrimitive primitive,
   case Neg:
     return x.like(0) - x;
   case Div:
+    if (kind == ElemKind::Int32)
+      return divideIntegers(x, y, [&](const MlirScalar &divisor) {
+        return elementOp("tosa.int_div", {x, divisor}, kind);
+      });
     if (!isFloatKind(kind))
-      return divideIntegers(x, y);
+      return refuseScalar("division of " + getElemKindName(kind), x, kind);
     return x * elementOp("tosa.reciprocal", y, kind);
   case Sqrt:
     return elementOp("tosa.reciprocal", elementOp("tosa.rsqrt", x, kind), kind);
@@ -225,12 +179,19 @@ MlirScalar TosaWriter::applyPrimitive(ScalarPrimitive primitive,
     return roundToEven(x);
   case ShiftLeft:
   case ShiftRight:
-    return shift(primitive, x, y);
+    return shiftInside(x, y, [&](const MlirScalar &distance) {
+      return elementOp(primitive == ShiftLeft ? "tosa.logical_left_shift"
+                                              : "tosa.logical_right_shift",
+                       {x, distance}, kind);
+    });
   case ArithmeticShiftRight:
     return elementOp("tosa.arithmetic_right_shift", {x, y & y.like(31)}, kind,
                      " {round = false}");
   case RoundedMultiplyHigh:
-    return multiplyHigh(x, y);
+    return multiplyHigh(x, y, [&](const MlirScalar &full) {
+      return elementOp("tosa.arithmetic_right_shift", {full, full.like(31)},
+                       ElemKind::Int64, " {round = false}");
+    });
   case Sin:
     return refuseScalar("sine", x, kind);
   case Cos:

@@ -7,13 +7,7 @@ using namespace glowish;
 
 MlirValue TosaWriter::reduce(llvm::StringRef mode, const MlirValue &x,
                              IntsRef axes, bool keepDims) {
-  Dims all(x.getShape()), kept;
-  for (unsigned d = 0; d < x.getRank(); ++d)
-    if (llvm::is_contained(axes, int64_t(d)))
-      all[d] = 1;
-    else
-      kept.push_back(all[d]);
-  DimsRef shape = keepDims ? DimsRef(all) : DimsRef(kept);
+  Dims shape = getReducedShape(x.getShape(), axes, keepDims);
   if (x.type.getNumElements() == 0)
     return splat(x.type.withShape(shape), getReductionIdentity(mode));
   // Integers are compared as signed ones.
@@ -23,8 +17,8 @@ MlirValue TosaWriter::reduce(llvm::StringRef mode, const MlirValue &x,
   for (int64_t axis : axes) {
     Dims next(value.getShape());
     next[axis] = 1;
-    value = tosaOp(("tosa.reduce_" + mode).str(), value,
-                   value.type.withShape(next), formatTosaAxis(axis));
+    value = tensorOp(("tosa.reduce_" + mode).str(), value,
+                     value.type.withShape(next), formatTosaAxis(axis));
   }
   return reshape(value, shape);
 }
@@ -59,10 +53,10 @@ MlirValue TosaWriter::multiplyMatrices(const MlirValue &lhs,
     return reshape(broadcast(x, all), flat);
   };
   MlirValue sums =
-      tosaOp("tosa.matmul", {flatten(lhs), flatten(rhs)},
-             type.withShape({batch, type.getShape().take_back(2)[0],
-                             type.getShape().back()}),
-             attributes);
+      tensorOp("tosa.matmul", {flatten(lhs), flatten(rhs)},
+               type.withShape({batch, type.getShape().take_back(2)[0],
+                               type.getShape().back()}),
+               attributes);
   return reshape(sums, type.getShape());
 }
 
@@ -125,11 +119,11 @@ MlirValue TosaWriter::convolve(const MlirConvolution &convolution,
                           convolution.inputZero, convolution.filterZero)
                 .str()
           : "";
-  return tosaOp(isDepthwise ? "tosa.depthwise_conv2d" : "tosa.conv2d",
-                {input, filter, bias}, type,
-                " {dilation = " + formatTosaArray(convolution.dilations) +
-                    ", pad = array<i64: 0, 0, 0, 0>, stride = " +
-                    formatTosaArray(convolution.strides) + zeros + "}");
+  return tensorOp(isDepthwise ? "tosa.depthwise_conv2d" : "tosa.conv2d",
+                  {input, filter, bias}, type,
+                  " {dilation = " + formatTosaArray(convolution.dilations) +
+                      ", pad = array<i64: 0, 0, 0, 0>, stride = " +
+                      formatTosaArray(convolution.strides) + zeros + "}");
 }
 
 /// A mean of all taps, times their number, is their sum.
@@ -149,11 +143,11 @@ MlirValue TosaWriter::pool(llvm::StringRef mode, const MlirValue &x,
   if (isDouble || !(isMax || isFloatKind(type.getKind())))
     return refuseValue("pooling of " + getElemKindName(type.getKind()), type);
   MlirValue pooled =
-      tosaOp(isMax ? "tosa.max_pool2d" : "tosa.avg_pool2d", x, type,
-             llvm::Twine(" {") + (isMax ? "" : "acc_type = f32, ") +
-                 "kernel = " + formatTosaArray(window.kernels) +
-                 ", pad = array<i64: 0, 0, 0, 0>, stride = " +
-                 formatTosaArray(window.strides) + "}");
+      tensorOp(isMax ? "tosa.max_pool2d" : "tosa.avg_pool2d", x, type,
+               llvm::Twine(" {") + (isMax ? "" : "acc_type = f32, ") +
+                   "kernel = " + formatTosaArray(window.kernels) +
+                   ", pad = array<i64: 0, 0, 0, 0>, stride = " +
+                   formatTosaArray(window.strides) + "}");
   if (isMax)
     return pooled;
   double taps = double(window.kernels[0] * window.kernels[1]);
@@ -191,7 +185,7 @@ MlirValues TosaWriter::selectBranch(const IfNode &node,
   MlirValues results;
   for (auto [ours, theirs] : llvm::zip_equal(thens, elses)) {
     Dims ones(size_t(ours.type.getRank()), 1);
-    results.push_back(tosaOp(
+    results.push_back(tensorOp(
         "tosa.select", {reshape(condition, ones), ours, theirs}, ours.type));
   }
   return results;

@@ -1,23 +1,9 @@
 //===- TosaWriter.cpp - Movement of elements in TOSA ----------------------===//
 
 #include "MLIR/Tosa/TosaWriter.h"
-#include "llvm/ADT/StringExtras.h"
 #include <cmath>
 
 using namespace glowish;
-
-MlirValue TosaWriter::tosaOp(llvm::StringRef operation,
-                             llvm::ArrayRef<MlirValue> operands,
-                             const Type &type, const llvm::Twine &attributes) {
-  std::vector<std::string> names, types;
-  for (const MlirValue &operand : operands) {
-    names.push_back(operand.name);
-    types.push_back(getTensorType(operand.type));
-  }
-  return op(type, operation + " " + llvm::join(names, ", ") + attributes +
-                      " : (" + llvm::join(types, ", ") + ") -> " +
-                      getTensorType(type));
-}
 
 std::string glowish::formatTosaArray(IntsRef values) {
   return values.empty() ? "array<i64>"
@@ -26,34 +12,6 @@ std::string glowish::formatTosaArray(IntsRef values) {
 
 std::string glowish::formatTosaAxis(int64_t axis) {
   return " {axis = " + std::to_string(axis) + " : i32}";
-}
-
-MlirValue TosaWriter::mapElements(ElemKind kind, DimsRef shape,
-                                  llvm::ArrayRef<MlirValue> operands,
-                                  ScalarFunction function) {
-  // tosa-to-linalg makes an extent of 1 of 0 where an operand broadcasts.
-  if (Type type(kind, shape); type.getNumElements() == 0)
-    return splat(type, 0);
-  std::vector<MlirScalar> elements;
-  for (const MlirValue &operand : operands) {
-    Dims own(shape.size() - operand.getRank(), 1);
-    llvm::append_range(own, operand.getShape());
-    MlirValue value = reshape(operand, own);
-    elements.push_back({this, value.name, value.getKind(), own});
-  }
-  MlirScalar result = function(elements);
-  return broadcast({result.name, Type(kind, result.shape)}, shape);
-}
-
-/// The integer kind of the other sign and as many bits as \p kind.
-static ElemKind getOtherSign(ElemKind kind) {
-  using enum ElemKind;
-  constexpr std::pair<ElemKind, ElemKind> pairs[] = {
-      {Int8, UInt8}, {Int16, UInt16}, {Int32, UInt32}, {Int64, UInt64}};
-  for (auto [isSigned, isUnsigned] : pairs)
-    if (kind == isSigned || kind == isUnsigned)
-      return kind == isSigned ? isUnsigned : isSigned;
-  llvm_unreachable("not an integer kind");
 }
 
 MlirValue TosaWriter::flipSign(const MlirValue &x) {
@@ -71,14 +29,9 @@ MlirValue TosaWriter::flipSign(const MlirValue &x) {
 
 //===- Shapes -------------------------------------------------------------===//
 
-MlirValue TosaWriter::reshape(const MlirValue &x, DimsRef shape) {
-  Type type = x.type.withShape(shape);
-  if (type == x.type)
-    return x;
-  if (type.getNumElements() == 0)
-    return splat(type, 0);
-  return tosaOp("tosa.reshape", x, type,
-                " {new_shape = " + formatTosaArray(shape) + "}");
+MlirValue TosaWriter::writeReshape(const MlirValue &x, const Type &type) {
+  return tensorOp("tosa.reshape", x, type,
+                  " {new_shape = " + formatTosaArray(type.getShape()) + "}");
 }
 
 /// A constant of int32 that an operation has as an operand.
@@ -88,35 +41,23 @@ static Tensor makeInt32s(DimsRef shape, IntsRef values) {
   return tensor;
 }
 
-MlirValue TosaWriter::transpose(const MlirValue &x, IntsRef permutation) {
-  Dims shape;
-  for (int64_t d : permutation)
-    shape.push_back(x.getShape()[d]);
-  if (llvm::is_sorted(permutation))
-    return x;
+MlirValue TosaWriter::writeTranspose(const MlirValue &x, IntsRef permutation,
+                                     const Type &type) {
   MlirValue order =
       constant(makeInt32s({int64_t(permutation.size())}, permutation));
-  return tosaOp("tosa.transpose", {x, order}, x.type.withShape(shape));
+  return tensorOp("tosa.transpose", {x, order}, type);
 }
 
-MlirValue TosaWriter::broadcast(const MlirValue &x, DimsRef shape) {
-  if (x.getShape() == shape)
-    return x;
-  if (countElements(shape) == 0)
-    return splat(x.type.withShape(shape), 0);
-  Dims own(shape.size() - x.getRank(), 1), repeats;
-  llvm::append_range(own, x.getShape());
-  for (size_t d = 0; d < shape.size(); ++d)
-    repeats.push_back(own[d] == shape[d] ? 1 : shape[d]);
-  MlirValue value = reshape(x, own);
-  return DimsRef(own) == shape
-             ? value
-             : tosaOp("tosa.tile", value, x.type.withShape(shape),
-                      " {multiples = " + formatTosaArray(repeats) + "}");
+MlirValue TosaWriter::writeBroadcast(const MlirValue &x, const Type &type) {
+  Dims repeats;
+  for (auto [own, extent] : llvm::zip_equal(x.getShape(), type.getShape()))
+    repeats.push_back(own == extent ? 1 : extent);
+  return tensorOp("tosa.tile", x, type,
+                  " {multiples = " + formatTosaArray(repeats) + "}");
 }
 
-MlirValue TosaWriter::reverse(const MlirValue &x, int64_t axis) {
-  return tosaOp("tosa.reverse", x, x.type, formatTosaAxis(axis));
+MlirValue TosaWriter::writeReverse(const MlirValue &x, int64_t axis) {
+  return tensorOp("tosa.reverse", x, x.type, formatTosaAxis(axis));
 }
 
 /// \p size elements of \p x along \p axis, the first and then each \p step-th.
@@ -139,57 +80,38 @@ MlirValue TosaWriter::takeEach(const MlirValue &x, int64_t axis, int64_t size,
   return reshape(slice(parts, starts, sizes, steps), shape);
 }
 
-MlirValue TosaWriter::slice(const MlirValue &x, IntsRef starts, IntsRef sizes,
-                            IntsRef steps) {
-  Type type = x.type.withShape(sizes);
-  if (type.getNumElements() == 0)
-    return splat(type, 0);
-  MlirValue value = x;
-  std::vector<int64_t> firsts(starts), spans(sizes);
-  for (size_t d = 0; d < starts.size(); ++d) {
-    if (steps[d] < 0 && sizes[d] > 1) {
-      value = reverse(value, int64_t(d));
-      firsts[d] = x.getShape()[d] - 1 - starts[d];
-    }
-    spans[d] = (sizes[d] - 1) * std::abs(steps[d]) + 1;
-  }
+MlirValue TosaWriter::writeSlice(const MlirValue &x, IntsRef starts,
+                                 IntsRef steps, const Type &type) {
+  DimsRef sizes = type.getShape();
+  std::vector<int64_t> spans;
+  for (auto [size, step] : llvm::zip_equal(sizes, steps))
+    spans.push_back((size - 1) * step + 1);
   Type spanType = x.type.withShape(spans);
+  MlirValue value = x;
   if (spanType != value.type)
-    value = tosaOp("tosa.slice", value, spanType,
-                   " {size = " + formatTosaArray(spans) +
-                       ", start = " + formatTosaArray(firsts) + "}");
+    value = tensorOp("tosa.slice", value, spanType,
+                     " {size = " + formatTosaArray(spans) +
+                         ", start = " + formatTosaArray(starts) + "}");
   for (size_t d = 0; d < starts.size(); ++d)
     if (spans[d] != sizes[d])
-      value = takeEach(value, int64_t(d), sizes[d], std::abs(steps[d]));
+      value = takeEach(value, int64_t(d), sizes[d], steps[d]);
   return value;
 }
 
-MlirValue TosaWriter::concat(llvm::ArrayRef<MlirValue> xs, int64_t axis,
-                             const Type &type) {
-  MlirValues parts;
-  for (const MlirValue &x : xs)
-    if (x.type.getNumElements() != 0)
-      parts.push_back(x);
-  if (parts.empty())
-    return splat(type, 0);
-  if (parts.size() == 1)
-    return parts.front();
-  return tosaOp("tosa.concat", parts, type, formatTosaAxis(axis));
+MlirValue TosaWriter::writeConcat(llvm::ArrayRef<MlirValue> xs, int64_t axis,
+                                  const Type &type) {
+  return tensorOp("tosa.concat", xs, type, formatTosaAxis(axis));
 }
 
-MlirValue TosaWriter::padWider(const MlirValue &x, IntsRef pads, double value) {
+MlirValue TosaWriter::writePad(const MlirValue &x, IntsRef pads, double value,
+                               const Type &type) {
   unsigned rank = x.getRank();
-  Dims shape(x.getShape()), pairs;
-  for (unsigned d = 0; d < rank; ++d) {
-    shape[d] += pads[d] + pads[rank + d];
+  Dims pairs;
+  for (unsigned d = 0; d < rank; ++d)
     pairs.append({pads[d], pads[rank + d]});
-  }
-  Type type = x.type.withShape(shape);
-  if (x.type.getNumElements() == 0)
-    return splat(type, value);
   MlirValue amounts = constant(makeInt32s({int64_t(rank), 2}, pairs));
   MlirValue filler = getConstants().getSplat(Type(x.getKind(), {}), value);
-  return tosaOp("tosa.pad", {x, amounts, filler}, type);
+  return tensorOp("tosa.pad", {x, amounts, filler}, type);
 }
 
 //===- Elements at computed places ----------------------------------------===//
@@ -205,14 +127,13 @@ MlirValue TosaWriter::gather(const MlirValue &x, const MlirValue &indices,
   int64_t count = indices.type.getNumElements();
   MlirValue places =
       map(ElemKind::Int32, indices.getShape(), {indices}, [&](auto elements) {
-        const MlirScalar &i = elements[0];
-        MlirScalar fromStart = select(i < 0.0, i + double(length), i);
-        return max(min(fromStart, double(length - 1)), 0.0);
+        MlirScalar number = countFromStart(elements[0], length);
+        return max(min(number, double(length - 1)), 0.0);
       });
   places = broadcast(reshape(places, {1, count}), {outer, count});
   MlirValue rows =
-      tosaOp("tosa.gather", {reshape(x, {outer, length, inner}), places},
-             type.withShape({outer, count, inner}));
+      tensorOp("tosa.gather", {reshape(x, {outer, length, inner}), places},
+               type.withShape({outer, count, inner}));
   return reshape(rows, type.getShape());
 }
 
@@ -226,9 +147,9 @@ MlirValue TosaWriter::argMax(const MlirValue &x, int64_t axis, bool selectLast,
   Dims kept(x.getShape());
   int64_t last = kept[axis] - 1;
   kept.erase(kept.begin() + axis);
-  MlirValue value = selectLast ? reverse(x, axis) : x;
-  MlirValue index = tosaOp("tosa.argmax", value, Type(ElemKind::Int32, kept),
-                           formatTosaAxis(axis));
+  MlirValue value = selectLast ? writeReverse(x, axis) : x;
+  MlirValue index = tensorOp("tosa.argmax", value, Type(ElemKind::Int32, kept),
+                             formatTosaAxis(axis));
   index = map(ElemKind::Int64, kept, {index}, [&](auto elements) {
     return selectLast ? double(last) - elements[0] : elements[0];
   });

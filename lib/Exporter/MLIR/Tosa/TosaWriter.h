@@ -3,36 +3,21 @@
 #ifndef GLOWISH_LIB_EXPORTER_MLIR_TOSA_TOSAWRITER_H
 #define GLOWISH_LIB_EXPORTER_MLIR_TOSA_TOSAWRITER_H
 
-#include "MLIR/Writer.h"
+#include "MLIR/TensorWriter.h"
 
 namespace glowish {
 
-/// Operations of TOSA as LLVM 19 has it. A scalar of a formula is a tensor
-/// here, which broadcasts to those that it meets: all have one rank.
-class TosaWriter final : public MlirWriter {
+/// Operations of TOSA as LLVM 19 has it.
+class TosaWriter final : public TensorWriter {
 public:
-  static constexpr std::optional<MlirDialect> formDialect = MlirDialect::Tosa;
+  static constexpr MlirDialect formDialects[] = {MlirDialect::Tosa};
 
-  using MlirWriter::MlirWriter;
+  using TensorWriter::TensorWriter;
 
   MlirDialect getDialect() const override { return MlirDialect::Tosa; }
 
-  MlirValue mapElements(ElemKind kind, DimsRef shape,
-                        llvm::ArrayRef<MlirValue> operands,
-                        ScalarFunction function) override;
   MlirValue reduce(llvm::StringRef mode, const MlirValue &x, IntsRef axes,
                    bool keepDims) override;
-  MlirValue reshape(const MlirValue &x, DimsRef shape) override;
-  MlirValue transpose(const MlirValue &x, IntsRef permutation) override;
-  MlirValue broadcast(const MlirValue &x, DimsRef shape) override;
-  MlirValue slice(const MlirValue &x, IntsRef starts, IntsRef sizes,
-                  IntsRef steps) override;
-  MlirValue concat(llvm::ArrayRef<MlirValue> xs, int64_t axis,
-                   const Type &type) override;
-  MlirValue padWider(const MlirValue &x, IntsRef pads, double value) override;
-  MlirValue splat(const Type &type, double value) override {
-    return getConstants().getSplat(getStoredType(type), value);
-  }
   MlirValue matMul(const MlirValue &lhs, const MlirValue &rhs,
                    const Type &type) override;
   MlirValue convolve(const MlirConvolution &convolution,
@@ -58,25 +43,26 @@ public:
   /// The matmul of int8 less their zero points, in int32.
   MlirValue matMulBytes(const MlirValue &lhs, const MlirValue &rhs,
                         int64_t lhsZero, int64_t rhsZero, const Type &type);
-  /// Writes `operation` of \p operands with \p attributes, " {...}" or nothing.
-  MlirValue tosaOp(llvm::StringRef operation,
-                   llvm::ArrayRef<MlirValue> operands, const Type &type,
-                   const llvm::Twine &attributes = "");
   /// Writes a cond_if; inside of another one, both branches and a selection.
   void writeIf(const IfNode &node);
 
 private:
+  MlirValue writeReshape(const MlirValue &x, const Type &type) override;
+  MlirValue writeTranspose(const MlirValue &x, IntsRef permutation,
+                           const Type &type) override;
+  MlirValue writeBroadcast(const MlirValue &x, const Type &type) override;
+  MlirValue writeReverse(const MlirValue &x, int64_t axis) override;
+  MlirValue writeSlice(const MlirValue &x, IntsRef starts, IntsRef steps,
+                       const Type &type) override;
+  MlirValue writeConcat(llvm::ArrayRef<MlirValue> xs, int64_t axis,
+                        const Type &type) override;
+  MlirValue writePad(const MlirValue &x, IntsRef pads, double value,
+                     const Type &type) override;
+
   MlirScalar elementOp(llvm::StringRef operation,
                        llvm::ArrayRef<MlirScalar> args, ElemKind kind,
                        const llvm::Twine &attributes = "");
-  MlirScalar refuseScalar(const llvm::Twine &what, const MlirScalar &like,
-                          ElemKind kind);
-  MlirScalar divideIntegers(const MlirScalar &x, const MlirScalar &y);
   MlirScalar roundToEven(const MlirScalar &x);
-  MlirScalar multiplyHigh(const MlirScalar &x, const MlirScalar &y);
-  MlirScalar shift(ScalarPrimitive primitive, const MlirScalar &x,
-                   const MlirScalar &y);
-  MlirValue reverse(const MlirValue &x, int64_t axis);
   MlirValue takeEach(const MlirValue &x, int64_t axis, int64_t size,
                      int64_t step);
   MlirValue multiplyMatrices(const MlirValue &lhs, const MlirValue &rhs,

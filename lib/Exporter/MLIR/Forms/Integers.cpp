@@ -1,28 +1,31 @@
-//===- Integers.cpp - Sums of products of bytes in linalg -----------------===//
+//===- Integers.cpp - Sums of products of bytes
+//-----------------------------===//
 
-#include "MLIR/Linalg/LinalgWriter.h"
+#include "MLIR/Writer.h"
 
 using namespace glowish;
 
+/// Those that compute with int32; TOSA multiplies bytes.
+static constexpr MlirDialect dialects[] = {MlirDialect::Linalg};
+
 /// \p x less \p zeroPoint, of its kind or absent, as int32.
-static MlirValue subtractZero(LinalgWriter &w, NodeValue x,
-                              NodeValue zeroPoint) {
+static MlirValue subtractZero(MlirWriter &w, NodeValue x, NodeValue zeroPoint) {
   MlirValue wide = w.cast(w.get(x), ElemKind::Int32);
   if (!zeroPoint)
     return wide;
   return w.sub(wide, w.cast(w.get(zeroPoint), ElemKind::Int32));
 }
 
-static void writeIntegerMatMul(LinalgWriter &w, const MatMulIntegerNode &node) {
+static void writeIntegerMatMul(MlirWriter &w, const MatMulIntegerNode &node) {
   w.setResult(node,
               w.matMul(w.cast(w.get(node.getLhs()), ElemKind::Int32),
                        subtractZero(w, node.getRhs(), node.getRhsZeroPoint()),
                        node.getType()));
 }
-static const MlirForm matMulIntegerForm(NodeKind::MatMulInteger,
+static const MlirForm matMulIntegerForm(NodeKind::MatMulInteger, dialects,
                                         writeIntegerMatMul);
 
-static void writeIntegerConvolution(LinalgWriter &w,
+static void writeIntegerConvolution(MlirWriter &w,
                                     const ConvolutionIntegerNode &node) {
   NodeValue filterZero = node.getFilterZeroPoint();
   MlirValue filter = w.cast(w.get(node.getFilter()), ElemKind::Int32);
@@ -43,4 +46,4 @@ static void writeIntegerConvolution(LinalgWriter &w,
                                node.getType()));
 }
 static const MlirForm convolutionIntegerForm(NodeKind::ConvolutionInteger,
-                                             writeIntegerConvolution);
+                                             dialects, writeIntegerConvolution);
