@@ -1,16 +1,17 @@
 #!/usr/bin/python3
-"""Networks as MLIR, lowered and run by LLVM's own tools.
+"""Networks as MLIR, lowered and run by LLVM's and StableHLO's own tools.
 
     mlir.py [--all] [--dialect=DIALECT] [NAME...]
 
 The networks are exported ones of $GLOWISH_MODELS (default build/models) and
 quantized ones of $GLOWISH_TEST_DATA/quantized (default ../shared/data): the small
-ones, all of them, or those named. Each is written in the dialects linalg and tosa,
-or in DIALECT, lowered and run (tests/mlir/run_mlir.py). The outputs are compared
-with the interpreter's: 1e-4 of an output's largest magnitude is allowed. What a
-dialect cannot express is printed. Exit code 1 if a network is wrong, 77 if there
-is none, no NumPy, or no mlir-opt-19 and mlir-cpu-runner-19. $GLOWISH_BIN: the
-programs (default build/release/bin).
+ones, all of them, or those named. Each is written in the dialects linalg, tosa and
+stablehlo, or in DIALECT, lowered and run (tests/mlir/run_mlir.py). What StableHLO's
+reference interpreter computes in seconds it runs too. The outputs are compared with
+the interpreter's: 1e-4 of an output's largest magnitude is allowed. What a dialect
+cannot express is printed. Exit code 1 if a network is wrong, 77 if there is none, no
+NumPy, or no mlir-opt-19 and mlir-cpu-runner-19; StableHLO is left out without its
+tools. $GLOWISH_BIN: the programs (default build/release/bin).
 """
 
 import os
@@ -33,12 +34,14 @@ QUANTIZED_MODELS = os.path.join(
     os.environ.get("GLOWISH_TEST_DATA", "../shared/data"), "quantized")
 WORK = "build/e2e/mlir"
 BOUND = 1e-4
-DIALECTS = ["linalg", "tosa"]
+DIALECTS = ["linalg", "tosa", "stablehlo"]
 QUANTIZED = ["tiny_resnet8_int8", "tiny_dscnn_kws_int8",
              "tiny_mobilenet_vww_int8", "tiny_autoencoder_int8"]
 # What ctest runs: seconds each.
 SMALL = ["lenet", "mlp", "bert_tiny", "squeezenet1_1", "dlrm",
          "tiny_dscnn_kws_int8"]
+# What StableHLO's interpreter runs.
+INTERPRETED = ["lenet", "mlp"]
 # NumPy's types by the kinds in @main's attributes.
 TYPES = {"float": "<f4", "double": "<f8", "float16": "<f2", "int8": "|i1",
          "uint8": "|u1", "int16": "<i2", "uint16": "<u2", "int32": "<i4",
@@ -60,7 +63,7 @@ def read_main(module):
             for side in sides]
 
 
-def run_written(model, inputs, dialect, folder):
+def run_written(model, inputs, dialect, interprets, folder):
     """The outputs of `model`, written in `dialect`, by name."""
     module = os.path.join(folder, "model.mlir")
     code, text = model_runs.run_tool(
@@ -76,7 +79,7 @@ def run_written(model, inputs, dialect, folder):
     for i, (name, _) in enumerate(arguments):
         np.load(inputs[name]).tofile(os.path.join(folder, f"input_{i}.bin"))
     # Compiling loops of whole networks takes LLVM longer than it saves.
-    run_mlir.run_module(module, folder, dialect, level=0)
+    run_mlir.run_module(module, folder, dialect, interprets, level=0)
     return {name: np.fromfile(os.path.join(folder, f"output_{i}.bin"), type)
             for i, (name, type) in enumerate(results)}
 
@@ -126,22 +129,27 @@ def check(name, dialects):
     os.makedirs(folder, exist_ok=True)
     inputs = find_inputs(model, folder)
     expected, isRight = None, True
-    for dialect in dialects:
+    runs = [(dialect, False) for dialect in dialects]
+    if (name in INTERPRETED and "stablehlo" in dialects
+            and not run_mlir.find_missing("stablehlo", interprets=True)):
+        runs.append(("stablehlo", True))
+    for dialect, interprets in runs:
+        title = dialect + ("*" if interprets else "")
         start = time.monotonic()
         try:
-            actual = run_written(model, inputs, dialect, folder)
+            actual = run_written(model, inputs, dialect, interprets, folder)
             seconds = time.monotonic() - start
             expected = expected or interpret(model, inputs, folder)
             error = max(get_error(actual[output], expected[model_runs.legal(output)])
                         for output in actual)
             verdict = f"{error:.1e}" + ("" if error <= BOUND else " WRONG")
             isRight = isRight and error <= BOUND
-            print(f"{name:20} {dialect:8} {verdict:16} {seconds:5.0f} s")
+            print(f"{name:23} {title:10} {verdict:13} {seconds:5.0f} s")
         except Inexpressible as error:
-            print(f"{name:20} {dialect:8} {error}")
+            print(f"{name:23} {title:10} {error}")
         except RuntimeError as error:
             isRight = False
-            print(f"{name:20} {dialect:8} WRONG: {error}")
+            print(f"{name:23} {title:10} WRONG: {error}")
         sys.stdout.flush()
     shutil.rmtree(folder)
     return isRight
@@ -149,7 +157,7 @@ def check(name, dialects):
 
 def main():
     names = [arg for arg in sys.argv[1:] if not arg.startswith("-")]
-    dialects, everything = DIALECTS, False
+    dialects, everything = list(DIALECTS), False
     for option in sys.argv[1:]:
         if option.startswith("--dialect="):
             dialects = [option.split("=")[1]]
@@ -163,8 +171,15 @@ def main():
     if not names:
         print("skipped: no network in", MODELS, "or", QUANTIZED_MODELS)
         return 77
-    print("Largest difference as a share of the largest magnitude;",
-          BOUND, "is allowed.")
+    for dialect in list(dialects):
+        without = run_mlir.find_missing(dialect)
+        if without:
+            print(f"{dialect} is left out: {without}")
+            dialects.remove(dialect)
+    if not dialects:
+        return 77
+    print("Largest difference as a share of the largest magnitude;", BOUND,
+          "is allowed. *: by StableHLO's interpreter")
     wrong = [name for name in names if not check(name, dialects)]
     if wrong:
         print(len(wrong), "of", len(names), "networks are wrong:", *wrong)

@@ -416,7 +416,7 @@ def test_forms(library, work):
                          [option])[0] for each in (path, graph, onnx)]
     for each in results[1:]:
         check("forms", same(each["y"], results[0]["y"]))
-    for dialect in ("linalg", "tosa"):
+    for dialect in ("linalg", "tosa", "stablehlo"):
         code, text = run_tool("model-compiler", "-model=" + path, option,
                               "-emit-mlir=" + dialect)
         check("MLIR", "" if code == 1 and "ExternalCall" in text else text)

@@ -53,7 +53,7 @@ static cl::opt<std::string>
     machine("on",
             cl::desc("Run programs in QEMU or Node.js: aarch64, riscv64, "
                      "cortex-m4, cortex-m55, wasm, wasm-simd; or graphs as "
-                     "MLIR: mlir-linalg, mlir-tosa"),
+                     "MLIR: mlir-linalg, mlir-tosa, mlir-stablehlo"),
             cl::value_desc("machine"), cl::cat(category));
 static cl::opt<bool>
     hasRanges("ranges",

@@ -1,13 +1,17 @@
 #!/usr/bin/python3
 """Runs a module that model-compiler -emit-mlir has written.
 
-    run_mlir.py MODULE FOLDER [--dialect=tosa] [--level=N]
+    run_mlir.py MODULE FOLDER [--dialect=DIALECT] [--interpret] [--level=N]
                 [--library=FILE]
 
 The arguments of @main are FOLDER/input_K.bin, the results FOLDER/output_K.bin,
 with the elements alone. mlir-opt-19 lowers the module to LLVM by loops, and
 mlir-cpu-runner-19 compiles it, with optimization level N (default 0), and runs
-it. Exit code 77 where these are not installed.
+it. DIALECT is linalg (the default), tosa or stablehlo; of the last one
+stablehlo-opt makes linalg first, of what it has a lowering for. With --interpret
+stablehlo-translate, StableHLO's reference interpreter, runs the module instead.
+Both are those of $STABLEHLO_BIN or $PATH. Exit code 77 where what is needed is
+not installed.
 
 As a library: run_module(), find_missing(). Uses nothing beyond Python's
 library.
@@ -15,10 +19,12 @@ library.
 
 import argparse
 import os
-import re
 import shutil
 import subprocess
 import sys
+
+import interpret_stablehlo
+from signatures import get_element, read_signature
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIBRARIES = "/usr/lib/llvm-19/lib"
@@ -26,6 +32,12 @@ RUNNER_UTILS = ["libmlir_c_runner_utils.so.19.1", "libmlir_float16_utils.so.19.1
 
 TOSA_PASSES = ["func.func(tosa-to-scf,tosa-to-linalg-named,tosa-to-linalg,"
                "tosa-to-arith,tosa-to-tensor)"]
+
+STABLEHLO_PASSES = ["stablehlo-legalize-to-linalg",
+                    "stablehlo-convert-to-signless",
+                    "reconcile-unrealized-casts"]
+# Constants of equal elements, and broadcasts, become parts of loops.
+FUSION_PASSES = ["func.func(linalg-fuse-elementwise-ops)"]
 
 # In this order.
 PASSES = [
@@ -48,8 +60,14 @@ PASSES = [
 ]
 
 
-def find_missing():
+def find_missing(dialect="linalg", interprets=False):
     """What is not installed; empty if all is there."""
+    if dialect == "stablehlo":
+        tool = "stablehlo-translate" if interprets else "stablehlo-opt"
+        if not interpret_stablehlo.find_tool(tool):
+            return f"no {tool} in $STABLEHLO_BIN or $PATH"
+        if interprets:
+            return ""
     for tool in ("mlir-opt-19", "mlir-cpu-runner-19", "clang-19"):
         if not shutil.which(tool):
             return f"no {tool} (scripts/install-deps.sh --mlir)"
@@ -59,19 +77,8 @@ def find_missing():
     return ""
 
 
-def read_signature(line):
-    """The types of @main's arguments and results."""
-    arguments, results = line.split(") -> (")
-    return [re.findall(r"(tensor<[^>]*>) \{", part)
-            for part in (arguments, results)]
-
-
 def get_memref(tensor):
     return "memref" + tensor[len("tensor"):]
-
-
-def get_element(tensor):
-    return re.fullmatch(r"tensor<(?:\d+x)*(\w+)>", tensor).group(1)
 
 
 def make_entry(arguments, results):
@@ -117,40 +124,66 @@ def build_library(library):
         os.rename(new, library)
 
 
-def lower(module, lowered, passes):
-    """Lowers the file `module`, with @run, to the file `lowered`."""
-    with open(module, "rb") as source:
-        head = [source.readline(), source.readline()]
-        arguments, results = read_signature(head[1].decode())
-        # The rest may be larger than memory.
-        with subprocess.Popen(
-                ["mlir-opt-19", "-", "--emit-bytecode", "-o", lowered,
-                 f"--pass-pipeline=builtin.module({','.join(passes)})"],
-                stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            try:
-                process.stdin.write(head[0])
-                process.stdin.write(make_entry(arguments, results).encode())
-                process.stdin.write(head[1])
-                shutil.copyfileobj(source, process.stdin, 1 << 20)
-                process.stdin.close()
-            except BrokenPipeError:
-                pass
-            process.stdin = None
-            errors = process.communicate()[1].decode(errors="replace")
+def lower(source, lowered, passes):
+    """Lowers the module that is read from `source`, with @run, to the file
+    `lowered`."""
+    head, line = b"", source.readline()
+    while line and not line.startswith(b"  func.func @main("):
+        head, line = head + line, source.readline()
+    arguments, results = read_signature(line.decode())
+    # The rest may be larger than memory.
+    with subprocess.Popen(
+            ["mlir-opt-19", "-", "--emit-bytecode", "-o", lowered,
+             f"--pass-pipeline=builtin.module({','.join(passes)})"],
+            stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            process.stdin.write(head)
+            process.stdin.write(make_entry(arguments, results).encode())
+            process.stdin.write(line)
+            shutil.copyfileobj(source, process.stdin, 1 << 20)
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        process.stdin = None
+        errors = process.communicate()[1].decode(errors="replace")
     if process.returncode != 0:
         raise RuntimeError("mlir-opt-19: " + errors[:2000])
 
 
-def run_module(module, folder, dialect="linalg", level=0, library=None):
+def lower_stablehlo(module, lowered, log):
+    """The same of StableHLO; `log` is a file for what stablehlo-opt prints."""
+    tool = interpret_stablehlo.find_tool("stablehlo-opt")
+    with open(log, "wb") as errors, subprocess.Popen(
+            [tool, module,
+             f"--pass-pipeline=builtin.module({','.join(STABLEHLO_PASSES)})"],
+            stdout=subprocess.PIPE, stderr=errors) as process:
+        try:
+            lower(process.stdout, lowered, FUSION_PASSES + PASSES)
+        finally:
+            process.stdout.close()
+    if process.returncode != 0:
+        with open(log, encoding="utf-8", errors="replace") as errors:
+            raise RuntimeError("stablehlo-opt: " + errors.read(2000))
+
+
+def run_module(module, folder, dialect="linalg", interprets=False, level=0,
+               library=None):
     """As the command does; an error is a RuntimeError."""
     module, folder = os.path.abspath(module), os.path.abspath(folder)
+    if interprets:
+        interpret_stablehlo.interpret(module, folder)
+        return
     lowered = os.path.join(folder, "lowered.mlirbc")
     library = library or os.path.join(folder, "libtensor_files.so")
     build_library(library)
     libraries = [library] + [
         os.path.join(LIBRARIES, name) for name in RUNNER_UTILS]
-    lower(module, lowered,
-          (TOSA_PASSES if dialect == "tosa" else []) + PASSES)
+    if dialect == "stablehlo":
+        lower_stablehlo(module, lowered, os.path.join(folder, "log"))
+    else:
+        with open(module, "rb") as source:
+            lower(source, lowered,
+                  (TOSA_PASSES if dialect == "tosa" else []) + PASSES)
     done = subprocess.run(
         ["mlir-cpu-runner-19", lowered, "-e", "run",
          "-entry-point-result=void", f"-O{level}",
@@ -167,18 +200,21 @@ def main():
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("module")
     parser.add_argument("folder")
-    parser.add_argument("--dialect", choices=["linalg", "tosa"],
+    parser.add_argument("--dialect", choices=["linalg", "tosa", "stablehlo"],
                         default="linalg")
+    parser.add_argument("--interpret", action="store_true")
     parser.add_argument("--level", type=int, choices=range(4), default=0)
     parser.add_argument("--library")
     options = parser.parse_args()
-    missing = find_missing()
+    if options.interpret and options.dialect != "stablehlo":
+        parser.error("--interpret goes with --dialect=stablehlo")
+    missing = find_missing(options.dialect, options.interpret)
     if missing:
         print("skipped:", missing)
         return 77
     try:
         run_module(options.module, options.folder, options.dialect,
-                   options.level, options.library)
+                   options.interpret, options.level, options.library)
     except (OSError, RuntimeError) as error:
         print("error:", error, file=sys.stderr)
         return 1

@@ -1,8 +1,8 @@
 //===- ExporterMlirTest.cpp - Nodes as MLIR -------------------------------===//
 //
 // What is written is compared with the interpreter by glowish-fuzz
-// -on=mlir-linalg and -on=mlir-tosa; here are the properties that no such
-// comparison shows.
+// -on=mlir-linalg, -on=mlir-tosa and -on=mlir-stablehlo; here are the
+// properties that no such comparison shows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +10,7 @@
 #include "glowish/Graph/GraphText.h"
 #include "llvm/Support/raw_ostream.h"
 #include <gtest/gtest.h>
+#include <set>
 
 using namespace glowish;
 
@@ -35,12 +36,13 @@ static bool isLowered(NodeKind kind) {
 }
 
 /// Calls of functions leave for ONNX alone, where they are what they were.
-TEST(ExporterMlir, LinalgHasAFormOfEachKind) {
-  for (const OpInfo &info : getNodeTable())
-    if (std::optional<NodeKind> kind = findNodeKind(info.name);
-        kind && !info.has(OpTrait::CallsFunction))
-      EXPECT_TRUE(hasMlirForm(MlirDialect::Linalg, *kind) || isLowered(*kind))
-          << info.name.str();
+TEST(ExporterMlir, LinalgAndStableHloHaveAFormOfEachKind) {
+  for (MlirDialect dialect : {MlirDialect::Linalg, MlirDialect::StableHlo})
+    for (const OpInfo &info : getNodeTable())
+      if (std::optional<NodeKind> kind = findNodeKind(info.name);
+          kind && !info.has(OpTrait::CallsFunction))
+        EXPECT_TRUE(hasMlirForm(dialect, *kind) || isLowered(*kind))
+            << info.name.str();
 }
 
 TEST(ExporterMlir, StatesAreArgumentsAndResults) {
@@ -180,4 +182,64 @@ function "main" {
                            MlirDialect::Tosa);
   EXPECT_EQ(text.find("tosa.argmax"), std::string::npos) << text;
   EXPECT_NE(text.find("tensor<0xi64>"), std::string::npos) << text;
+}
+
+/// The names of values in \p text: "%0", "%cst1".
+static std::vector<std::string> findNames(llvm::StringRef text) {
+  std::vector<std::string> names;
+  for (size_t at = 0; (at = text.find('%', at)) != llvm::StringRef::npos; ++at)
+    names.push_back("%" + text.drop_front(at + 1)
+                              .take_while([](char c) { return isalnum(c); })
+                              .str());
+  return names;
+}
+
+/// XLA takes reductions, sorts and scatters that use constants from outside for
+/// programs that capture values, which it refuses.
+TEST(ExporterMlir, StableHloComputationsAreClosed) {
+  std::string text = write(R"(
+module "m"
+placeholder %x : bfloat16<1x4x4x3> input "x"
+placeholder %rows : bfloat16<4x3> input "rows"
+placeholder %i : int64<2> input "i"
+placeholder %u : bfloat16<2x3> input "u"
+placeholder %a : int64<1x4x4> output "a"
+placeholder %p : bfloat16<1x2x2x3> output "p"
+placeholder %s : bfloat16<4x3> output "s"
+placeholder %t : int64<4x2> output "t"
+function "main" {
+  %arg = ArgMax(%x) {axis = 3, keepDims = false, selectLast = true} : int64<1x4x4>
+  %pool = MaxPool(%x) {kernels = [2, 2], strides = [2, 2], pads = [0, 0, 0, 0], dilations = [1, 1]} : bfloat16<1x2x2x3>
+  %scatter = Scatter(%rows, %i, %u) {mode = "max"} : bfloat16<4x3>
+  %top = TopK(%rows) {count = 2, largest = false} : int64<4x2>
+  Save(%arg, %a)
+  Save(%pool, %p)
+  Save(%scatter, %s)
+  Save(%top, %t)
+}
+)",
+                           MlirDialect::StableHlo);
+  unsigned computations = 0;
+  bool isInside = false;
+  std::set<std::string> known;
+  for (llvm::StringRef line : llvm::split(text, '\n')) {
+    line = line.trim();
+    if (line.starts_with("})"))
+      isInside = false;
+    if (isInside) {
+      auto [before, after] = line.split(" = ");
+      bool isReturn = after.empty() && !line.starts_with("^bb0");
+      for (const std::string &name : findNames(isReturn ? line : after))
+        EXPECT_TRUE(known.count(name)) << line.str();
+      // The parameters, or the result.
+      for (const std::string &name : findNames(before))
+        known.insert(name);
+    }
+    if (line.ends_with("({")) {
+      isInside = true;
+      known.clear();
+      ++computations;
+    }
+  }
+  EXPECT_EQ(computations, 4u) << text;
 }

@@ -93,9 +93,9 @@ static cl::opt<std::string> onnxFile(
 
 static cl::opt<std::string> mlirDialect(
     "emit-mlir",
-    cl::desc("Write the model as MLIR of this dialect, linalg or tosa, instead "
-             "of compiling it: after the graph passes, or as it is after the "
-             "phase of -stop-after"),
+    cl::desc("Write the model as MLIR of this dialect, linalg, tosa or "
+             "stablehlo, instead of compiling it: after the graph passes, or "
+             "as it is after the phase of -stop-after"),
     cl::value_desc("dialect"), cl::cat(modelCategory));
 static cl::opt<std::string> mlirFile("mlir-file",
                                      cl::desc("Write the MLIR to this file"),
@@ -308,9 +308,8 @@ static llvm::Error writeMlirModel(const ImportOptions &importOptions,
   GLOWISH_RETURN_IF_ERROR(checkExport("-emit-mlir", several));
   std::optional<MlirDialect> dialect = parseMlirDialect(mlirDialect);
   if (!dialect)
-    return makeError("-emit-mlir={0}: there is no such dialect; accepted: "
-                     "linalg, tosa",
-                     mlirDialect.getValue());
+    return makeError("-emit-mlir={0}: there is no such dialect; accepted: {1}",
+                     mlirDialect.getValue(), listMlirDialects());
   Phase last = options.stopAfter.value_or(Phase::Optimize);
   if (last > Phase::Lower)
     return makeError("-stop-after={0}: -emit-mlir writes what the phases "

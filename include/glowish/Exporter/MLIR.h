@@ -12,15 +12,18 @@ namespace glowish {
 enum class MlirDialect : uint8_t {
   /// linalg on tensors, with arith, math, tensor and scf.
   Linalg,
-  Tosa
+  Tosa,
+  StableHlo
 };
 
-inline constexpr MlirDialect allMlirDialects[] = {MlirDialect::Linalg,
-                                                  MlirDialect::Tosa};
+inline constexpr MlirDialect allMlirDialects[] = {
+    MlirDialect::Linalg, MlirDialect::Tosa, MlirDialect::StableHlo};
 
-/// "linalg", "tosa".
+/// "linalg", "tosa", "stablehlo".
 llvm::StringRef getMlirDialectName(MlirDialect dialect);
 std::optional<MlirDialect> parseMlirDialect(llvm::StringRef name);
+/// The names of all, each after \p prefix: "linalg, tosa, stablehlo".
+std::string listMlirDialects(llvm::StringRef prefix = "");
 
 /// Whether \p node is written in \p dialect as it is; lowering replaces the
 /// others. Of a node whose kind is written, writeMlir() may still refuse an
@@ -38,9 +41,9 @@ struct MlirSignature {
 MlirSignature getMlirSignature(const Module &module);
 
 /// Writes the first function of \p module as a module with `func.func @main`,
-/// as LLVM 19 reads it. Its arguments and results have the attributes
-/// glowish.name, the name in the model, and glowish.kind, the element kind. The
-/// error lists all nodes that the dialect cannot express.
+/// as LLVM 19 reads it, or StableHLO's tools. Its arguments and results have
+/// the attributes glowish.name, the name in the model, and glowish.kind, the
+/// element kind. The error lists all nodes that the dialect cannot express.
 llvm::Error writeMlir(const Module &module, MlirDialect dialect,
                       llvm::raw_ostream &os);
 /// Writes the file \p path; "-" is stdout.

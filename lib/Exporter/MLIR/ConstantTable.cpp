@@ -1,7 +1,6 @@
 //===- ConstantTable.cpp - Constants of a written module ------------------===//
 
 #include "MLIR/ConstantTable.h"
-#include "MLIR/Text.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -31,8 +30,10 @@ MlirValue ConstantTable::getSmall(Tensor tensor) {
 
 MlirValue ConstantTable::getSplat(const Type &type, double value) {
   std::string elements =
-      type.getNumElements() ? formatLiteral(type.getKind(), value) : "";
-  return {define(type, "dense<" + elements + ">"), type};
+      type.getNumElements()
+          ? formatLiteral(type.getKind(), value, getTextStyle(dialect))
+          : "";
+  return {define(formatDefinition(type, "dense<" + elements + ">")), type};
 }
 
 MlirValue ConstantTable::add(std::shared_ptr<const Tensor> tensor) {
@@ -40,22 +41,39 @@ MlirValue ConstantTable::add(std::shared_ptr<const Tensor> tensor) {
   // Bools are packed there.
   bool isInline = tensor->getSizeInBytes() <= mostInlineBytes ||
                   type.getKind() == ElemKind::Bool || isSplat(*tensor);
-  if (isInline)
-    return {define(type, "dense<" + formatElements(*tensor) + ">"), type};
+  if (isInline) {
+    std::string elements = formatElements(*tensor, getTextStyle(dialect));
+    return {define(formatDefinition(type, "dense<" + elements + ">")), type};
+  }
+  if (dialect == MlirDialect::StableHlo)
+    return defineBytes(std::move(tensor));
+  std::string name = "w" + std::to_string(resources.size());
   resources.push_back(std::move(tensor));
-  return {define(type, "dense_resource<w" +
-                           std::to_string(resources.size() - 1) + ">"),
-          type};
+  return {define(formatDefinition(type, "dense_resource<" + name + ">")), type};
 }
 
-std::string ConstantTable::define(const Type &type,
-                                  const std::string &elements) {
-  std::string typeText = getTensorType(type);
-  std::string definition =
-      style == Style::Arith ? "arith.constant " + elements + " : " + typeText
-                            : "\"tosa.const\"() <{value = " + elements + " : " +
-                                  typeText + "}> : () -> " + typeText;
-  return define(definition);
+std::string ConstantTable::formatDefinition(const Type &type,
+                                            const std::string &elements) const {
+  std::string typeText = getTensorType(type, getTextStyle(dialect));
+  switch (dialect) {
+  case MlirDialect::Linalg:
+    return "arith.constant " + elements + " : " + typeText;
+  case MlirDialect::Tosa:
+    return "\"tosa.const\"() <{value = " + elements + " : " + typeText +
+           "}> : () -> " + typeText;
+  case MlirDialect::StableHlo:
+    return "stablehlo.constant " + elements + " : " + typeText;
+  }
+  llvm_unreachable("not a dialect");
+}
+
+/// StableHLO's interpreter, and its portable artifacts, have no resources.
+MlirValue ConstantTable::defineBytes(std::shared_ptr<const Tensor> tensor) {
+  std::string name = "%cst" + std::to_string(definitions.size());
+  const Type &type = tensor->getType();
+  definitions.push_back({name + " = stablehlo.constant dense<\"0x", tensor,
+                         "\"> : " + getTensorType(type, TextStyle::StableHlo)});
+  return {name, type};
 }
 
 std::string ConstantTable::getScalar(llvm::StringRef type,
@@ -70,15 +88,19 @@ const std::string &ConstantTable::define(const std::string &definition) {
   std::string &name = known[definition];
   if (name.empty()) {
     name = "%cst" + std::to_string(definitions.size());
-    definitions.push_back(name + " = " + definition);
+    definitions.push_back({name + " = " + definition});
   }
   return name;
 }
 
 void ConstantTable::writeDefinitions(llvm::raw_ostream &os,
                                      llvm::StringRef indent) const {
-  for (const std::string &definition : definitions)
-    os << indent << definition << '\n';
+  for (const Definition &definition : definitions) {
+    os << indent << definition.text;
+    if (definition.bytes)
+      writeHex(os, definition.bytes->getByteRange());
+    os << definition.rest << '\n';
+  }
 }
 
 void ConstantTable::writeResources(llvm::raw_ostream &os) const {

@@ -3,6 +3,7 @@
 #ifndef GLOWISH_LIB_EXPORTER_MLIR_CONSTANTTABLE_H
 #define GLOWISH_LIB_EXPORTER_MLIR_CONSTANTTABLE_H
 
+#include "MLIR/Text.h"
 #include "glowish/Graph/Module.h"
 #include <map>
 
@@ -21,12 +22,11 @@ struct MlirValue {
 
 /// The constants of a module: values that are defined at the beginning of the
 /// function, small ones with their elements, larger ones as resources whose
-/// bytes follow behind the module.
+/// bytes follow behind the module, or, for StableHLO, with their bytes.
 class ConstantTable {
 public:
-  /// The operation that defines them: arith.constant or tosa.const.
-  enum class Style { Arith, Tosa };
-  explicit ConstantTable(Style style) : style(style) {}
+  /// \p dialect has the operation that defines them.
+  explicit ConstantTable(MlirDialect dialect) : dialect(dialect) {}
 
   MlirValue get(const Constant &constant);
   /// Equal ones are one value.
@@ -44,12 +44,22 @@ public:
   void writeResources(llvm::raw_ostream &os) const;
 
 private:
+  /// A line of text, with the bytes of a tensor in it if there is one.
+  struct Definition {
+    std::string text;
+    std::shared_ptr<const Tensor> bytes = nullptr;
+    std::string rest = {};
+  };
+
   MlirValue add(std::shared_ptr<const Tensor> tensor);
-  std::string define(const Type &type, const std::string &elements);
+  /// The operation that defines \p elements, which are between dense brackets.
+  std::string formatDefinition(const Type &type,
+                               const std::string &elements) const;
+  MlirValue defineBytes(std::shared_ptr<const Tensor> tensor);
   const std::string &define(const std::string &definition);
 
-  Style style;
-  std::vector<std::string> definitions;
+  MlirDialect dialect;
+  std::vector<Definition> definitions;
   std::vector<std::shared_ptr<const Tensor>> resources;
   std::map<const Tensor *, MlirValue> payloads;
   /// By type and bytes.

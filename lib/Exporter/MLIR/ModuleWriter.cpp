@@ -1,6 +1,7 @@
 //===- ModuleWriter.cpp - Write a function as an MLIR module --------------===//
 
 #include "MLIR/Linalg/LinalgWriter.h"
+#include "MLIR/StableHlo/StableHloWriter.h"
 #include "MLIR/Tosa/TosaWriter.h"
 #include "glowish/Support/File.h"
 #include "llvm/ADT/DenseSet.h"
@@ -14,9 +15,8 @@ namespace {
 class ModuleWriter {
 public:
   ModuleWriter(const Module &module, MlirDialect dialect)
-      : function(*module.getFunctions().front()),
-        constants(dialect == MlirDialect::Linalg ? ConstantTable::Style::Arith
-                                                 : ConstantTable::Style::Tosa),
+      : function(*module.getFunctions().front()), constants(dialect),
+        style(getTextStyle(dialect)),
         writer(createMlirWriter(dialect, constants)),
         signature(getMlirSignature(module)) {}
 
@@ -30,6 +30,7 @@ private:
 
   const Function &function;
   ConstantTable constants;
+  TextStyle style;
   std::unique_ptr<MlirWriter> writer;
   MlirSignature signature;
   MlirValues resultValues;
@@ -44,6 +45,8 @@ glowish::createMlirWriter(MlirDialect dialect, ConstantTable &constants) {
     return std::make_unique<LinalgWriter>(constants);
   case MlirDialect::Tosa:
     return std::make_unique<TosaWriter>(constants);
+  case MlirDialect::StableHlo:
+    return std::make_unique<StableHloWriter>(constants);
   }
   llvm_unreachable("not a dialect");
 }
@@ -107,16 +110,17 @@ void ModuleWriter::print(llvm::raw_ostream &os) const {
   os << "module {\n  func.func @main(";
   for (auto [i, placeholder] : llvm::enumerate(signature.arguments))
     os << (i ? ", " : "") << "%arg" << i << ": "
-       << getTensorType(placeholder->getType()) << describe(*placeholder);
+       << getTensorType(placeholder->getType(), style)
+       << describe(*placeholder);
   os << ") -> (";
   for (auto [i, placeholder] : llvm::enumerate(signature.results))
-    os << (i ? ", " : "") << getTensorType(placeholder->getType())
+    os << (i ? ", " : "") << getTensorType(placeholder->getType(), style)
        << describe(*placeholder);
   os << ") {\n";
   constants.writeDefinitions(os, "    ");
   os << writer->getText() << "    return";
   if (!resultValues.empty())
-    os << ' ' << formatOperands(resultValues);
+    os << ' ' << formatOperands(resultValues, style);
   os << "\n  }\n}\n\n";
   constants.writeResources(os);
 }

@@ -36,7 +36,7 @@ static bool hasFormula(MlirDialect dialect, ScalarOp op) {
     operands.push_back(
         {"%operand", Type(isCondition ? ElemKind::Bool : kind, {2})});
   }
-  ConstantTable constants(ConstantTable::Style::Arith);
+  ConstantTable constants(dialect);
   std::unique_ptr<MlirWriter> writer = createMlirWriter(dialect, constants);
   writer->map(kind, {2}, operands, [&](llvm::ArrayRef<MlirScalar> elements) {
     MlirScalar result = applyStep(step, elements);

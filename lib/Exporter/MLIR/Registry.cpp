@@ -1,6 +1,7 @@
 //===- Registry.cpp - Registry of the forms of nodes ----------------------===//
 
 #include "MLIR/Writer.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
 
@@ -10,6 +11,8 @@ llvm::StringRef glowish::getMlirDialectName(MlirDialect dialect) {
     return "linalg";
   case MlirDialect::Tosa:
     return "tosa";
+  case MlirDialect::StableHlo:
+    return "stablehlo";
   }
   llvm_unreachable("not a dialect");
 }
@@ -19,6 +22,15 @@ std::optional<MlirDialect> glowish::parseMlirDialect(llvm::StringRef name) {
     if (getMlirDialectName(dialect) == name)
       return dialect;
   return std::nullopt;
+}
+
+std::string glowish::listMlirDialects(llvm::StringRef prefix) {
+  return llvm::join(
+      llvm::map_range(allMlirDialects,
+                      [&](MlirDialect dialect) {
+                        return (prefix + getMlirDialectName(dialect)).str();
+                      }),
+      ", ");
 }
 
 namespace {

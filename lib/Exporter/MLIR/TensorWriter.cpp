@@ -9,14 +9,15 @@ MlirValue TensorWriter::tensorOp(llvm::StringRef operation,
                                  llvm::ArrayRef<MlirValue> operands,
                                  const Type &type,
                                  const llvm::Twine &attributes) {
+  TextStyle style = getTextStyle(getDialect());
   std::vector<std::string> names, types;
   for (const MlirValue &operand : operands) {
     names.push_back(operand.name);
-    types.push_back(getTensorType(operand.type));
+    types.push_back(getTensorType(operand.type, style));
   }
   return op(type, operation + " " + llvm::join(names, ", ") + attributes +
                       " : (" + llvm::join(types, ", ") + ") -> " +
-                      getTensorType(type));
+                      getTensorType(type, style));
 }
 
 //===- Scalars ------------------------------------------------------------===//

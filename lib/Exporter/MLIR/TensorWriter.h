@@ -1,8 +1,8 @@
 //===- TensorWriter.h - Dialects of whole tensors ---------------*- C++ -*-===//
 //
-// TOSA, like other dialects, has operations on whole tensors alone.
-// TensorWriter has what does not differ between such dialects: what needs no
-// operation, or none of the dialect, and how scalars of formulas are tensors.
+// TOSA and StableHLO have operations on whole tensors alone. TensorWriter has
+// what does not differ between them: what needs no operation, or none of the
+// dialect, and how scalars of formulas are tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,8 @@ namespace glowish {
 /// meets: all have one rank.
 class TensorWriter : public MlirWriter {
 public:
-  static constexpr MlirDialect formDialects[] = {MlirDialect::Tosa};
+  static constexpr MlirDialect formDialects[] = {MlirDialect::Tosa,
+                                                 MlirDialect::StableHlo};
 
   using MlirWriter::MlirWriter;
 

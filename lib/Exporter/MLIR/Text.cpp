@@ -9,7 +9,21 @@
 
 using namespace glowish;
 
-llvm::StringRef glowish::getElementType(ElemKind kind) {
+TextStyle glowish::getTextStyle(MlirDialect dialect) {
+  return dialect == MlirDialect::StableHlo ? TextStyle::StableHlo
+                                           : TextStyle::Llvm;
+}
+
+/// Whether elements of \p kind are written as integers without a sign.
+static bool isWrittenUnsigned(ElemKind kind, TextStyle style) {
+  ElemKind value = getValueKind(kind);
+  // The bits of floats of 8 bits and fewer.
+  bool isLowFloat = isLowPrecisionKind(kind) && isFloatKind(value);
+  bool isUnsigned = isUnsignedKind(value) || kind == ElemKind::UInt8Q;
+  return style == TextStyle::StableHlo && (isUnsigned || isLowFloat);
+}
+
+llvm::StringRef glowish::getElementType(ElemKind kind, TextStyle style) {
   switch (kind) {
   case ElemKind::Float:
     return "f32";
@@ -24,16 +38,10 @@ llvm::StringRef glowish::getElementType(ElemKind kind) {
   default:
     break;
   }
-  switch (getElemSize(kind)) {
-  case 1:
-    return "i8";
-  case 2:
-    return "i16";
-  case 4:
-    return "i32";
-  default:
-    return "i64";
-  }
+  static constexpr llvm::StringLiteral types[][2] = {
+      {"i8", "ui8"}, {"i16", "ui16"}, {"i32", "ui32"}, {"i64", "ui64"}};
+  return types[llvm::Log2_32(getElemSize(kind))]
+              [isWrittenUnsigned(kind, style)];
 }
 
 ElemKind glowish::getOtherSign(ElemKind kind) {
@@ -61,15 +69,20 @@ Type glowish::getStoredType(const Type &type) {
   }
 }
 
-std::string glowish::getTensorType(const Type &type) {
+std::string glowish::getTensorType(const Type &type, TextStyle style) {
   std::string text = "tensor<";
   for (int64_t extent : type.getShape())
     text += std::to_string(extent) + "x";
-  return text + getElementType(type.getKind()).str() + ">";
+  return text + getElementType(type.getKind(), style).str() + ">";
 }
 
-std::string glowish::getTensorTypes(llvm::ArrayRef<Type> types) {
-  return llvm::join(llvm::map_range(types, getTensorType), ", ");
+std::string glowish::getTensorTypes(llvm::ArrayRef<Type> types,
+                                    TextStyle style) {
+  return llvm::join(llvm::map_range(types,
+                                    [style](const Type &type) {
+                                      return getTensorType(type, style);
+                                    }),
+                    ", ");
 }
 
 /// The shortest decimal number that is read as \p value again; the bits of one
@@ -89,7 +102,8 @@ static std::string formatFloat(T value, Bits bits) {
 }
 
 /// Element \p index of \p tensor as an attribute without its type.
-static std::string formatElement(const Tensor &tensor, int64_t index) {
+static std::string formatElement(const Tensor &tensor, int64_t index,
+                                 TextStyle style) {
   ElemKind kind = tensor.getType().getKind();
   switch (kind) {
   case ElemKind::Float: {
@@ -113,10 +127,14 @@ static std::string formatElement(const Tensor &tensor, int64_t index) {
   default:
     break;
   }
-  if (isLowPrecisionKind(kind))
-    return std::to_string(
-        static_cast<const int8_t *>(tensor.getBytes())[index]);
+  bool isUnsigned = isWrittenUnsigned(kind, style);
+  if (isLowPrecisionKind(kind)) {
+    uint8_t byte = tensor.getByteRange()[index];
+    return std::to_string(isUnsigned ? byte : int8_t(byte));
+  }
   int64_t value = tensor.getAsInt(index);
+  if (isUnsigned)
+    return std::to_string(uint64_t(value));
   if (!isUnsignedKind(kind) || getElemSize(kind) == 8)
     return std::to_string(value);
   // Types have no sign, and literals that of the type with the same bits.
@@ -124,10 +142,11 @@ static std::string formatElement(const Tensor &tensor, int64_t index) {
   return std::to_string(llvm::SignExtend64(uint64_t(value), bits));
 }
 
-std::string glowish::formatLiteral(ElemKind kind, double value) {
+std::string glowish::formatLiteral(ElemKind kind, double value,
+                                   TextStyle style) {
   Tensor tensor(Type(kind, {}));
   tensor.setFromDouble(0, value);
-  return formatElement(tensor, 0);
+  return formatElement(tensor, 0, style);
 }
 
 std::string glowish::formatList(llvm::ArrayRef<int64_t> values) {
@@ -164,16 +183,16 @@ void glowish::writeHex(llvm::raw_ostream &os, llvm::ArrayRef<uint8_t> bytes) {
 
 /// The elements from \p next on as nested lists.
 static void appendNested(std::string &text, const Tensor &tensor,
-                         unsigned dimension, int64_t &next) {
+                         unsigned dimension, int64_t &next, TextStyle style) {
   DimsRef shape = tensor.getType().getShape();
   if (dimension == shape.size()) {
-    text += formatElement(tensor, next++);
+    text += formatElement(tensor, next++, style);
     return;
   }
   text += "[";
   for (int64_t i = 0; i < shape[dimension]; ++i) {
     text += i ? ", " : "";
-    appendNested(text, tensor, dimension + 1, next);
+    appendNested(text, tensor, dimension + 1, next, style);
   }
   text += "]";
 }
@@ -186,22 +205,24 @@ static std::vector<uint8_t> packBools(const Tensor &tensor) {
   return packed;
 }
 
-std::string glowish::formatElements(const Tensor &tensor) {
+std::string glowish::formatElements(const Tensor &tensor, TextStyle style) {
   constexpr int64_t mostListed = 32;
   int64_t count = tensor.getNumElements();
   if (count == 0)
     return "";
   if (isSplat(tensor))
-    return formatElement(tensor, 0);
+    return formatElement(tensor, 0, style);
   std::string text;
-  if (count <= mostListed) {
+  bool isBool = tensor.getType().getKind() == ElemKind::Bool;
+  // The bytes of bools are packed by some versions of LLVM alone.
+  if (count <= mostListed || (isBool && style == TextStyle::StableHlo)) {
     int64_t next = 0;
-    appendNested(text, tensor, 0, next);
+    appendNested(text, tensor, 0, next, style);
     return text;
   }
   llvm::raw_string_ostream os(text);
   os << "\"0x";
-  if (tensor.getType().getKind() == ElemKind::Bool)
+  if (isBool)
     writeHex(os, packBools(tensor));
   else
     writeHex(os, tensor.getByteRange());

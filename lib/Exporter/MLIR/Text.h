@@ -4,12 +4,25 @@
 #define GLOWISH_LIB_EXPORTER_MLIR_TEXT_H
 
 #include "glowish/Base/Tensor.h"
+#include "glowish/Exporter/MLIR.h"
 
 namespace glowish {
 
-/// "f32". Integers have no sign there, and those under 8 bits, like floats of 8
-/// bits and fewer, are stored in i8.
-llvm::StringRef getElementType(ElemKind kind);
+/// How types and elements are written.
+enum class TextStyle : uint8_t {
+  /// As LLVM's dialects have them: integers have no sign.
+  Llvm,
+  /// As StableHLO has them: unsigned integers are "ui8". All versions of LLVM
+  /// read the elements of bools alike.
+  StableHlo
+};
+
+TextStyle getTextStyle(MlirDialect dialect);
+
+/// "f32". Those under 8 bits, like floats of 8 bits and fewer, are stored in
+/// bytes: "i8", or "ui8" of StableHLO for all that are not signed integers.
+llvm::StringRef getElementType(ElemKind kind,
+                               TextStyle style = TextStyle::Llvm);
 /// Whether elements of \p kind are integers whose bits MLIR's types don't tell
 /// from those of signed ones.
 inline bool isUnsignedKind(ElemKind kind) {
@@ -21,19 +34,22 @@ ElemKind getOtherSign(ElemKind kind);
 /// their elements are only moved.
 Type getStoredType(const Type &type);
 /// "tensor<2x3xf32>".
-std::string getTensorType(const Type &type);
+std::string getTensorType(const Type &type, TextStyle style = TextStyle::Llvm);
 /// The extents of each value as types, "tensor<2xf32>, tensor<f32>".
-std::string getTensorTypes(llvm::ArrayRef<Type> types);
+std::string getTensorTypes(llvm::ArrayRef<Type> types,
+                           TextStyle style = TextStyle::Llvm);
 
 /// "1.500000e+00", "-3", "true": \p value, saturated for an integer kind, as an
 /// attribute of \p kind without its type.
-std::string formatLiteral(ElemKind kind, double value);
+std::string formatLiteral(ElemKind kind, double value,
+                          TextStyle style = TextStyle::Llvm);
 /// "2, 3".
 std::string formatList(llvm::ArrayRef<int64_t> values);
 
 /// What is between the brackets of dense<>: the elements of \p tensor one by
 /// one, one for all if they are equal, or, if there are many, their bytes.
-std::string formatElements(const Tensor &tensor);
+std::string formatElements(const Tensor &tensor,
+                           TextStyle style = TextStyle::Llvm);
 /// Whether all elements of \p tensor, of which there is one at least, have the
 /// same bits.
 bool isSplat(const Tensor &tensor);

@@ -29,11 +29,12 @@ double glowish::getReductionIdentity(llvm::StringRef mode) {
   return mode == "prod" ? 1 : 0;
 }
 
-std::string glowish::formatOperands(llvm::ArrayRef<MlirValue> values) {
+std::string glowish::formatOperands(llvm::ArrayRef<MlirValue> values,
+                                    TextStyle style) {
   std::vector<std::string> names, types;
   for (const MlirValue &value : values) {
     names.push_back(value.name);
-    types.push_back(getTensorType(value.type));
+    types.push_back(getTensorType(value.type, style));
   }
   return llvm::join(names, ", ") + " : " + llvm::join(types, ", ");
 }

@@ -25,7 +25,8 @@ using ScalarFunction =
     llvm::function_ref<MlirScalar(llvm::ArrayRef<MlirScalar> elements)>;
 
 /// "%1, %2 : tensor<...>, tensor<...>".
-std::string formatOperands(llvm::ArrayRef<MlirValue> values);
+std::string formatOperands(llvm::ArrayRef<MlirValue> values,
+                           TextStyle style = TextStyle::Llvm);
 
 /// What sums of elements of \p kind are kept in: float for half precisions.
 ElemKind getSumKind(ElemKind kind);

@@ -10,22 +10,35 @@
 using namespace glowish;
 using namespace glowish::fuzz;
 
+/// A program that running \p dialect needs and that is not installed, and where
+/// it would be from; empty if all are there.
+static std::string findMissing(MlirDialect dialect) {
+  if (dialect == MlirDialect::StableHlo) {
+    constexpr llvm::StringLiteral tool = "stablehlo-translate";
+    const char *folder = std::getenv("STABLEHLO_BIN");
+    bool isThere = llvm::sys::findProgramByName(tool) ||
+                   (folder && llvm::sys::findProgramByName(tool, {folder}));
+    return isThere ? "" : (tool + " in $STABLEHLO_BIN or $PATH").str();
+  }
+  for (llvm::StringRef tool :
+       {"python3", "clang-19", "mlir-opt-19", "mlir-cpu-runner-19"})
+    if (!llvm::sys::findProgramByName(tool))
+      return (tool + " (scripts/install-deps.sh --mlir)").str();
+  return "";
+}
+
 llvm::Expected<std::unique_ptr<MlirTarget>>
 MlirTarget::create(llvm::StringRef name) {
   std::optional<MlirDialect> dialect =
       parseMlirDialect(name.drop_front(llvm::StringRef("mlir-").size()));
   if (!dialect)
-    return makeError(
-        "-on={0}: there is no such dialect; accepted: mlir-linalg, "
-        "mlir-tosa",
-        name);
-  for (llvm::StringRef tool :
-       {"python3", "clang-19", "mlir-opt-19", "mlir-cpu-runner-19"})
-    if (!llvm::sys::findProgramByName(tool)) {
-      llvm::outs() << "skipped: there is no " << tool
-                   << " (scripts/install-deps.sh --mlir)\n";
-      return nullptr;
-    }
+    return makeError("-on={0}: there is no such dialect; accepted: {1}", name,
+                     listMlirDialects("mlir-"));
+  std::string missing = findMissing(*dialect);
+  if (!missing.empty()) {
+    llvm::outs() << "skipped: there is no " << missing << '\n';
+    return nullptr;
+  }
   GLOWISH_ASSIGN_OR_RETURN(auto folder, TemporaryFolder::create());
   return std::unique_ptr<MlirTarget>(
       new MlirTarget(*dialect, std::move(folder)));
@@ -85,7 +98,7 @@ llvm::Expected<Outputs> MlirTarget::run(const Module &module,
   std::string text;
   llvm::raw_string_ostream os(text);
   if (llvm::Error error = writeMlir(module, dialect, os)) {
-    if (dialect == MlirDialect::Linalg)
+    if (dialect != MlirDialect::Tosa)
       return std::move(error);
     return llvm::make_error<Inexpressible>(llvm::toString(std::move(error)));
   }
@@ -99,6 +112,9 @@ llvm::Expected<Outputs> MlirTarget::run(const Module &module,
       own->getPath().str(),
       "--dialect=" + getMlirDialectName(dialect).str(),
       "--library=" + folder->getFile("libtensor_files.so")};
+  // What StableHLO's own lowering leaves, its interpreter has too.
+  if (dialect == MlirDialect::StableHlo)
+    command.push_back("--interpret");
   GLOWISH_RETURN_IF_ERROR(runProgram(command, own->getFile("log")).takeError());
   return readOutputs(signature, *own);
 }

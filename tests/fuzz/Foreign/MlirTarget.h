@@ -30,8 +30,8 @@ private:
   std::string text;
 };
 
-/// Writes graphs in a dialect and runs them with LLVM's tools
-/// (tests/mlir/run_mlir.py).
+/// Writes graphs in a dialect and runs them with LLVM's tools, or StableHLO's
+/// interpreter (tests/mlir/run_mlir.py).
 class MlirTarget {
 public:
   /// \p name: "mlir-linalg" and so on, else an error says which there are.
@@ -42,8 +42,8 @@ public:
 
   MlirDialect getDialect() const { return dialect; }
   /// The outputs of \p module in a run that states \p values. The error is
-  /// Inexpressible where the dialect has no such operation, but for linalg,
-  /// which has all.
+  /// Inexpressible where TOSA has no such operation; the other dialects have
+  /// all.
   llvm::Expected<Outputs> run(const Module &module,
                               const RunExtents &values) const;
 

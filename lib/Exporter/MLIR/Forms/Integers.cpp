@@ -6,7 +6,8 @@
 using namespace glowish;
 
 /// Those that compute with int32; TOSA multiplies bytes.
-static constexpr MlirDialect dialects[] = {MlirDialect::Linalg};
+static constexpr MlirDialect dialects[] = {MlirDialect::Linalg,
+                                           MlirDialect::StableHlo};
 
 /// \p x less \p zeroPoint, of its kind or absent, as int32.
 static MlirValue subtractZero(MlirWriter &w, NodeValue x, NodeValue zeroPoint) {
