@@ -2,6 +2,7 @@
 
 import os
 import platform
+import shutil
 import sys
 import lit.formats
 
@@ -25,5 +26,7 @@ if platform.machine() in ("x86_64", "AMD64"):
     config.available_features.add("host-x86_64")
 if os.path.exists(os.path.join(config.build_dir, "lib/glowish/libglowish-torch.so")):
     config.available_features.add("torchscript")
+if shutil.which("mlir-opt-19") and shutil.which("mlir-cpu-runner-19"):
+    config.available_features.add("mlir")
 if os.geteuid() != 0:
     config.available_features.add("not-root")

@@ -171,7 +171,8 @@ MlirValues Suppression::visit(const LinalgWriter::Index &batch,
 
 MlirValue Suppression::write() {
   const Type &type = node.getType();
-  DimsRef shape = candidates.getShape();
+  // A copy: candidates will have another shape.
+  Dims shape(candidates.getShape());
   Type flat(ElemKind::Int64, {shape[0] * shape[1], node.getCount()});
   MlirValue start = w.splat(flat, -1);
   if (type.getNumElements() == 0 || candidates.type.getNumElements() == 0 ||
