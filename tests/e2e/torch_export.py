@@ -39,7 +39,7 @@ sys.path.insert(0, HERE)
 import pt2_writer  # noqa: E402
 import torch_modules  # noqa: E402
 from model_runs import BACKENDS, compare, run_model, run_tool  # noqa: E402
-from torch_networks import (TOLERANCE, Reference,  # noqa: E402
+from torch_networks import (EXACT_OPTIONS, TOLERANCE, Reference,  # noqa: E402
                             check_instructions, load_exporter)
 
 SMALL = ["lenet", "mlp", "bert_tiny", "lstm_text"]
@@ -73,7 +73,7 @@ def run_case(report, name, module, inputs, work, backends=BACKENDS):
     feeds = {n: x.numpy() for n, x in zip(names, inputs)}
     for backend in backends:
         results, text = run_model([path], feeds, backend,
-                                  os.path.join(work, "run"))
+                                  os.path.join(work, "run"), EXACT_OPTIONS)
         report.add(f"{name} ({backend})",
                    text if results is None else
                    reference.check(results, outputs))

@@ -7,7 +7,8 @@ import warnings
 import torch
 
 from model_runs import BACKENDS, run_model
-from torch_networks import Reference, check_instructions, load_exporter
+from torch_networks import (EXACT_OPTIONS, Reference, check_instructions,
+                            load_exporter)
 
 
 def detection():
@@ -55,7 +56,7 @@ def check(name, folder):
     given = {key: own.numpy() for key, own in zip(names, inputs)}
     for backend in BACKENDS:
         results, text = run_model([path], given, backend,
-                                  os.path.join(folder, "run"))
+                                  os.path.join(folder, "run"), EXACT_OPTIONS)
         wrong = (text.strip() if results is None else
                  reference.check(results, outputs))
         if wrong:
