@@ -41,8 +41,8 @@ packages=(
   qemu-user qemu-system-arm
   # model-trainer reads PNG and JPEG files, the demo PNG files.
   libpng-dev libjpeg-dev
-  # Debian packages, and pkg-config.
-  dpkg-dev file pkgconf
+  # Debian packages, and what tests/e2e/deb_packages.sh checks them with.
+  dpkg-dev file pkgconf man-db
 )
 
 for option in "$@"; do

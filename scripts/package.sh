@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # package.sh: builds the release preset and makes Debian packages of it, in
-# build/packages. The same commit gives the same packages: their files have the time
-# of the commit.
+# build/packages. Their files have the time of the commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -11,7 +11,7 @@ build=$(realpath "$1")
 root=${2:+$(realpath -m "$2")}
 model=$(realpath -m "${GLOWISH_MODELS:-$(dirname "$0")/../../build/models}/mobilenet_v2")
 cd "$(dirname "$0")/../.."
-for program in dpkg-deb dpkg-shlibdeps file; do
+for program in dpkg-deb dpkg-shlibdeps file readelf nm man; do
   if ! command -v "$program" >/dev/null; then
     echo "skipped: $program is not installed (scripts/install-deps.sh)"
     exit 77
@@ -51,7 +51,9 @@ for tool in "$usr"/bin/*; do
 done
 
 # The library exports what is its own.
-! nm -D --defined-only "$usr/lib/libglowish.so" | awk '{print $3}' |
+nm -D --defined-only "$usr/lib/libglowish.so" >"$work/symbols.txt"
+grep -q 7glowish "$work/symbols.txt"
+! awk '{print $3}' "$work/symbols.txt" |
   grep -v '^glowish_\|^_Z[A-Z]*7glowish\|^GLOWISH_' || exit 1
 
 # complete WORD...: what bash would offer for the last word.

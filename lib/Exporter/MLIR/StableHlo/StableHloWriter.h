@@ -57,7 +57,6 @@ public:
 
   //===- Regions ------------------------------------------------------------//
 
-  using Region = llvm::function_ref<MlirValues(llvm::ArrayRef<MlirValue>)>;
   using Computation = llvm::function_ref<std::vector<MlirScalar>(
       llvm::ArrayRef<MlirScalar> parameters)>;
   /// Writes `"OPERATION"(operands) <{attributes}> ({...})`, where
