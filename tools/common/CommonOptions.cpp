@@ -2,12 +2,11 @@
 
 #include "common/CommonOptions.h"
 #include "common/GlowFlags.h"
-#include "common/MemoryRegions.h"
 #include "common/PassFlags.h"
+#include "common/SettingOptions.h"
 #include "common/ValueOption.h"
-#include "glowish/Backends/BackendRegistry.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
-#include "glowish/Backends/Plugin.h"
+#include "glowish/Compiler/CompilationSettings.h"
 #include "glowish/IR/Passes.h"
 #include "glowish/Importer/Caffe2.h"
 #include "llvm/ADT/StringExtras.h"
@@ -27,34 +26,6 @@ static cl::list<std::string> modelPaths(
     cl::value_desc("path"), cl::cat(modelCategory));
 static cl::alias modelPathsAlias("m", cl::desc("Alias of -model"),
                                  cl::aliasopt(modelPaths));
-static ValueOption<uint64_t> maxActivationBytes(
-    "max-activation-bytes",
-    cl::desc("The most memory for activations: where the model needs more, "
-             "layers with large images are computed in patches, which takes "
-             "longer; an error if that is not enough"),
-    cl::value_desc("bytes"), cl::cat(modelCategory));
-static cl::opt<std::string> memoryRegions(
-    "memory-regions",
-    cl::desc("The memories that activations are divided among, the fastest "
-             "first, each with its most bytes; what is accessed most goes into "
-             "the first ones, and a bundle's entry has a pointer for each"),
-    cl::value_desc("name:bytes[K|M],..."), cl::cat(modelCategory));
-static ValueOption<bool> placesIOInArena(
-    "io-in-activations",
-    cl::desc("Inputs and outputs have their places in the memory for "
-             "activations and share it: a run destroys the inputs"),
-    cl::cat(modelCategory));
-static cl::opt<std::string> backendName("backend",
-                                        cl::desc("CPU or Interpreter, or one "
-                                                 "that -load brings"),
-                                        cl::value_desc("name"), cl::init("CPU"),
-                                        cl::cat(modelCategory));
-static cl::list<std::string>
-    plugins("load",
-            cl::desc("Load a shared library that brings back ends (may be "
-                     "repeated)"),
-            cl::value_desc("file"), cl::cat(modelCategory));
-
 static ValueOption<bool>
     dumpGraph("dump-graph", cl::desc("Print the lowered graph to stderr"),
               cl::cat(debugCategory));
@@ -93,95 +64,16 @@ static ValueOption<bool>
     timePhases("time", cl::desc("Print a table of the phases' times"),
                cl::cat(debugCategory));
 
-static cl::opt<std::string> target("target",
-                                   cl::desc("Target triple (default: host)"),
-                                   cl::value_desc("triple"),
-                                   cl::cat(targetCategory));
-static cl::opt<std::string>
-    architecture("march",
-                 cl::desc("Architecture, in place of the triple's: aarch64, "
-                          "arm, riscv64, x86-64, ..."),
-                 cl::value_desc("name"), cl::cat(targetCategory));
-static cl::opt<std::string>
-    cpu("mcpu",
-        cl::desc("Target CPU (default: the host's, or generic); several of "
-                 "x86-64, x86-64-v2, x86-64-v3 and x86-64-v4: the bundle takes "
-                 "the best that its processor has"),
-        cl::value_desc("name,..."), cl::cat(targetCategory));
-static cl::list<std::string>
-    attributes("mattr", cl::CommaSeparated,
-               cl::desc("Target features: +a,-b; help: list them"),
-               cl::value_desc("features"), cl::cat(targetCategory));
+static CompilationSettings compilationSettings;
+static SettingOptions compilationOptions(compilationSettings, modelCategory);
+static TargetSettings targetSettings;
+static SettingOptions targetOptions(targetSettings, targetCategory);
 static cl::alias attributesAlias("target-feature", cl::CommaSeparated,
                                  cl::desc("Alias of -mattr"),
-                                 cl::aliasopt(attributes));
-static cl::opt<std::string> abi("mabi", cl::desc("Target ABI"),
-                                cl::value_desc("name"),
-                                cl::cat(targetCategory));
-static ValueOption<llvm::FloatABI::ABIType> floatABI(
-    "float-abi", cl::desc("How floats are passed"),
-    cl::init(llvm::FloatABI::Default),
-    cl::values(clEnumValN(llvm::FloatABI::Default, "default", "The target's"),
-               clEnumValN(llvm::FloatABI::Soft, "soft", "In integer registers"),
-               clEnumValN(llvm::FloatABI::Hard, "hard", "In float registers")),
-    cl::cat(targetCategory));
-static ValueOption<llvm::Reloc::Model> relocationModel(
-    "relocation-model",
-    cl::desc("Relocations of the object (default: pic, or static where the "
-             "target has no system)"),
-    cl::values(clEnumValN(llvm::Reloc::Static, "static", "Not relocatable"),
-               clEnumValN(llvm::Reloc::PIC_, "pic", "Position independent")),
-    cl::cat(targetCategory));
-static ValueOption<unsigned> numThreads(
-    "threads",
-    cl::desc("Split kernels for this many threads (default 1). A bundle calls "
-             "glowish_parallel_for for it: yours, or that of the "
-             "glowish_threads.c which is written beside it; one for JavaScript "
-             "has workers"),
-    cl::value_desc("N"), cl::init(1), inRange(1u, maxThreads),
-    cl::cat(targetCategory));
-static ValueOption<WinogradLimit> winograd(
-    "winograd",
-    cl::desc("Convolutions may be computed with fewer multiplications where "
-             "that is faster (default 4)"),
-    cl::init(WinogradLimit::F4),
-    cl::values(clEnumValN(WinogradLimit::None, "off",
-                          "No: each output is a sum of products"),
-               clEnumValN(WinogradLimit::F2, "2",
-                          "By F(2x2,3x3): no less exact"),
-               clEnumValN(WinogradLimit::F4, "4",
-                          "By F(4x4,3x3) and F(2x2,5x5), too: errors "
-                          "are some 2 times larger")),
-    cl::cat(targetCategory));
-static ValueOption<bool> reproducible(
-    "reproducible",
-    cl::desc(
-        "Floats have the same bits on all 64-bit targets with a system and "
-        "float vectors, on WebAssembly with simd128, and with any number of "
-        "threads"),
-    cl::cat(targetCategory));
-static ValueOption<llvm::CodeModel::Model> codeModel(
-    "code-model", cl::desc("Code model of the object"),
-    cl::init(llvm::CodeModel::Small),
-    cl::values(clEnumValN(llvm::CodeModel::Small, "small", "Small"),
-               clEnumValN(llvm::CodeModel::Medium, "medium", "Medium"),
-               clEnumValN(llvm::CodeModel::Large, "large", "Large")),
-    cl::cat(targetCategory));
+                                 cl::aliasopt(targetOptions.find("mattr")));
 static cl::alias codeModelAlias("bundle-code-model",
                                 cl::desc("Alias of -code-model"),
-                                cl::aliasopt(codeModel));
-
-static ValueOption<bool>
-    tune("tune",
-         cl::desc("Measure the algorithms of each convolution, and matmul "
-                  "with a constant matrix, on this machine, which must be able "
-                  "to run the target's code; with -tuning-file"),
-         cl::cat(targetCategory));
-static cl::opt<std::string> tuningFile(
-    "tuning-file",
-    cl::desc("Take the measured choices in this file; with -tune, shapes that "
-             "it lacks are measured and added"),
-    cl::value_desc("file"), cl::cat(targetCategory));
+                                cl::aliasopt(targetOptions.find("code-model")));
 
 llvm::StringRef glowish::getModelPath() {
   return modelPaths.empty() ? llvm::StringRef() : modelPaths.front();
@@ -215,7 +107,9 @@ static llvm::Expected<std::string> readSecondModelPath() {
                        path);
   return modelPaths[1];
 }
-llvm::StringRef glowish::getBackendName() { return backendName; }
+llvm::StringRef glowish::getBackendName() {
+  return compilationSettings.getBackendName();
+}
 
 llvm::Expected<ImportOptions>
 glowish::getImportOptions(std::vector<SymbolValues> &several) {
@@ -257,13 +151,7 @@ glowish::getCompilationOptions(PhaseTimer &timer) {
   options.importedDotFile = importedDotFile;
   GLOWISH_RETURN_IF_ERROR(readPassFlags(options));
   options.printAfterAll = printAfterAll;
-  if (maxActivationBytes.getNumOccurrences())
-    options.maxActivationBytes = maxActivationBytes;
-  options.placesIOInArena = placesIOInArena;
-  if (memoryRegions.getNumOccurrences()) {
-    GLOWISH_ASSIGN_OR_RETURN(options.arenaRegions,
-                             parseMemoryRegions(memoryRegions));
-  }
+  GLOWISH_RETURN_IF_ERROR(compilationSettings.apply(options));
   options.verifyEach = verifyEach;
   options.timer = timePhases ? &timer : nullptr;
   for (const std::string &name : printAfter) {
@@ -307,75 +195,39 @@ void glowish::reportTime(const PhaseTimer &timer) {
 }
 
 TargetOptions glowish::getTargetOptions() {
-  TargetOptions options;
-  options.triple = target;
-  options.architecture = architecture;
-  options.cpu = cpu;
-  options.attributes = std::vector<std::string>(attributes);
-  options.abi = abi;
-  options.floatABI = floatABI;
-  if (relocationModel.getNumOccurrences())
-    options.relocationModel = relocationModel;
-  options.codeModel = codeModel;
+  TargetOptions options = targetSettings.getOptions();
   options.dumpsLLVM = dumpsLLVM;
   options.dumpsAssembly = dumpsAssembly;
-  options.winograd = winograd;
-  options.isReproducible = reproducible;
-  options.tune = tune;
-  options.tuningFile = tuningFile;
-  options.numThreads = numThreads;
   return options;
 }
 
 llvm::Expected<bool> glowish::printTargetHelp(llvm::raw_ostream &os) {
-  bool listsCpus = cpu == "help";
-  if (!listsCpus && !llvm::is_contained(attributes, "help"))
-    return false;
-  GLOWISH_ASSIGN_OR_RETURN(std::string names,
-                           listTargetNames(getTargetOptions(), listsCpus));
+  GLOWISH_ASSIGN_OR_RETURN(std::string names, targetSettings.getHelp());
   os << names;
-  return true;
-}
-
-/// The back end \p name, given for -\p option, which runs here if \p isLocal.
-static llvm::Expected<std::unique_ptr<Backend>>
-makeBackend(llvm::StringRef option, llvm::StringRef name,
-            const TargetOptions &target, bool isLocal) {
-  for (const std::string &path : plugins)
-    GLOWISH_RETURN_IF_ERROR(addContext(loadPlugin(path), "-load: "));
-  llvm::Expected<const BackendInfo *> info = findBackend(name);
-  if (!info)
-    return addContext(info.takeError(), "-" + option + "=" + name + ": ");
-  return isLocal && (*info)->createLocal ? (*info)->createLocal(target)
-                                         : (*info)->create(target);
+  return !names.empty();
 }
 
 llvm::Expected<std::unique_ptr<Backend>> glowish::createBackend() {
-  return createBackend("backend", backendName, getTargetOptions());
-}
-
-llvm::Expected<std::unique_ptr<Backend>>
-glowish::createBackend(llvm::StringRef option, llvm::StringRef name,
-                       const TargetOptions &target) {
-  return makeBackend(option, name, target, /*isLocal=*/false);
+  return compilationSettings.createBackend(getTargetOptions());
 }
 
 llvm::Expected<std::unique_ptr<Backend>>
 glowish::createLocalBackend(llvm::StringRef option, llvm::StringRef name,
                             const TargetOptions &target) {
-  return makeBackend(option, name, target, /*isLocal=*/true);
+  return compilationSettings.createBackend(option, name, target,
+                                           /*isLocal=*/true);
 }
 
 llvm::Expected<std::unique_ptr<Backend>>
 glowish::createLocalBackend(std::optional<Phase> stopAfter) {
   if (stopAfter)
     return createBackend();
-  return createLocalBackend("backend", backendName, getTargetOptions());
+  return createLocalBackend("backend", getBackendName(), getTargetOptions());
 }
 
 llvm::Expected<std::unique_ptr<KernelTuner>>
 glowish::createTuner(Backend &backend) {
-  if (!tune || backend.getName() != "CPU")
+  if (!targetSettings.isTuning() || backend.getName() != "CPU")
     return nullptr;
   return createTuner(static_cast<CPUBackend &>(backend));
 }

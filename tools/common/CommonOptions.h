@@ -4,7 +4,7 @@
 #define GLOWISH_TOOLS_COMMON_COMMONOPTIONS_H
 
 #include "common/ImportFlags.h"
-#include "glowish/Backends/CPU/CPUBackend.h"
+#include "glowish/Compiler/TargetSettings.h"
 #include "llvm/Support/CommandLine.h"
 
 namespace glowish {
@@ -34,8 +34,6 @@ bool asksForDumps(const CompilationOptions &options);
 bool asksForCode();
 /// Prints \p timer's table to stderr if -time is given.
 void reportTime(const PhaseTimer &timer);
-/// The most threads that kernels are split for.
-constexpr unsigned maxThreads = 256;
 /// -target, -mcpu, -mattr, ...
 TargetOptions getTargetOptions();
 /// For -mcpu=help or -mattr=help, prints the names that are accepted and
@@ -43,16 +41,13 @@ TargetOptions getTargetOptions();
 llvm::Expected<bool> printTargetHelp(llvm::raw_ostream &os);
 /// That of -backend; -load may bring others than "CPU" and "Interpreter".
 llvm::Expected<std::unique_ptr<Backend>> createBackend();
-/// The back end \p name, which -\p option has been given; \p target is used by
-/// "CPU".
-llvm::Expected<std::unique_ptr<Backend>>
-createBackend(llvm::StringRef option, llvm::StringRef name,
-              const TargetOptions &target);
 /// The same for tools that run what they compile: the error says why this
 /// machine can't run code for \p target. Not checked where \p stopAfter ends
 /// the compilation before there is any.
 llvm::Expected<std::unique_ptr<Backend>>
 createLocalBackend(std::optional<Phase> stopAfter);
+/// The back end \p name, which -\p option has been given, as such a tool has
+/// it; \p target is used by "CPU".
 llvm::Expected<std::unique_ptr<Backend>>
 createLocalBackend(llvm::StringRef option, llvm::StringRef name,
                    const TargetOptions &target);

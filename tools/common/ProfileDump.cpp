@@ -4,6 +4,7 @@
 #include "common/QuantizationBudgetFlags.h"
 #include "common/QuantizationFlags.h"
 #include "common/ValueOption.h"
+#include "glowish/Compiler/QuantizationSettings.h"
 #include "glowish/Support/File.h"
 
 using namespace glowish;
@@ -33,7 +34,7 @@ llvm::Expected<std::unique_ptr<RangeProfiler>> glowish::createRangeProfiler(
                        "accepted: with -dump-profile=FILE");
     return nullptr;
   }
-  llvm::StringRef flag = getPrecisionFlag(options);
+  llvm::StringRef flag = getPrecisionSetting(options);
   if (!flag.empty())
     return makeError("-dump-profile and -{0}: profiles are of float models{1}; "
                      "state one of them",

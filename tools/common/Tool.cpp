@@ -86,9 +86,13 @@ static std::string &getRefusal() {
 
 bool glowish::refuseValue(llvm::StringRef option, llvm::StringRef value,
                           const llvm::Twine &accepted) {
+  return refuseLine("-" + option + "=" + value + ": accepted: " + accepted);
+}
+
+bool glowish::refuseLine(const llvm::Twine &message) {
   std::string &refusal = getRefusal();
   if (refusal.empty())
-    refusal = ("-" + option + "=" + value + ": accepted: " + accepted).str();
+    refusal = message.str();
   return true;
 }
 

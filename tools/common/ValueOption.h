@@ -8,12 +8,8 @@
 #ifndef GLOWISH_TOOLS_COMMON_VALUEOPTION_H
 #define GLOWISH_TOOLS_COMMON_VALUEOPTION_H
 
-#include "llvm/ADT/StringExtras.h"
+#include "glowish/Compiler/Setting.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/FormatVariadic.h"
-#include <limits>
-#include <type_traits>
 
 namespace glowish {
 
@@ -21,6 +17,8 @@ namespace glowish {
 /// first one counts. Returns true, as the parsers of options do for an error.
 bool refuseValue(llvm::StringRef option, llvm::StringRef value,
                  const llvm::Twine &accepted);
+/// The same of a whole message.
+bool refuseLine(const llvm::Twine &message);
 
 /// Parses one of the names of cl::values.
 template <typename T> class ValueParser : public llvm::cl::parser<T> {
@@ -41,35 +39,6 @@ public:
   }
 };
 
-/// The numbers that an option accepts; all by default.
-template <typename T> struct NumberRange {
-  T low = std::numeric_limits<T>::lowest(),
-    high = std::numeric_limits<T>::max();
-  bool excludesLow = false, excludesHigh = false;
-
-  bool has(T value) const {
-    return (excludesLow ? low < value : low <= value) &&
-           (excludesHigh ? value < high : value <= high);
-  }
-  std::string describe() const;
-};
-
-/// "an integer from 1 to 256", "a number of at least 0 and below 1".
-template <typename T> std::string NumberRange<T>::describe() const {
-  if constexpr (!std::is_floating_point_v<T>)
-    return llvm::formatv("an integer from {0} to {1}", low, high);
-  std::string text = "a number";
-  llvm::raw_string_ostream os(text);
-  bool hasLow = low != std::numeric_limits<T>::lowest();
-  if (hasLow)
-    os << (excludesLow ? " above " : " of at least ")
-       << llvm::format("%g", double(low));
-  if (high != std::numeric_limits<T>::max())
-    os << (hasLow ? " and" : "") << (excludesHigh ? " below " : " of at most ")
-       << llvm::format("%g", double(high));
-  return text;
-}
-
 /// Parses numbers, and true and false.
 template <typename T>
   requires std::is_arithmetic_v<T>
@@ -80,10 +49,9 @@ public:
 
   bool parse(llvm::cl::Option &, llvm::StringRef name, llvm::StringRef text,
              T &value) {
-    if (parseText(text, value) && range.has(value))
+    if (parseValue(text, value) && range.has(value))
       return false;
-    return refuseValue(
-        name, text, std::is_same_v<T, bool> ? "true, false" : range.describe());
+    return refuseValue(name, text, describeValues(range));
   }
 
   llvm::cl::ValueExpected getValueExpectedFlagDefault() const {
@@ -96,17 +64,6 @@ public:
   void setRange(const NumberRange<T> &newRange) { range = newRange; }
 
 private:
-  static bool parseText(llvm::StringRef text, T &value) {
-    if constexpr (std::is_same_v<T, bool>) {
-      value = text.empty() || text.equals_insensitive("true") || text == "1";
-      return value || text.equals_insensitive("false") || text == "0";
-    } else if constexpr (std::is_floating_point_v<T>) {
-      return llvm::to_float(text, value);
-    } else {
-      return !text.getAsInteger(0, value);
-    }
-  }
-
   llvm::cl::parser<T> plain;
   NumberRange<T> range;
 };
@@ -116,25 +73,14 @@ using ValueOption = llvm::cl::opt<T, false, ValueParser<T>>;
 template <typename T>
 using ValueListOption = llvm::cl::list<T, bool, ValueParser<T>>;
 
-/// A modifier of options: the numbers that are accepted.
-template <typename T> struct Accepts {
-  NumberRange<T> range;
-  template <typename Option> void apply(Option &option) const {
+} // namespace glowish
+
+/// A range is a modifier of options: the numbers that they accept.
+template <typename T> struct llvm::cl::applicator<glowish::NumberRange<T>> {
+  template <typename Option>
+  static void opt(const glowish::NumberRange<T> &range, Option &option) {
     option.getParser().setRange(range);
   }
 };
-template <typename T> Accepts<T> inRange(T low, T high) {
-  return {{.low = low, .high = high}};
-}
-template <typename T> Accepts<T> atLeast(T low) { return {{.low = low}}; }
-inline Accepts<double> above(double low) {
-  return {{.low = low, .excludesLow = true}};
-}
-/// From \p low on, and below \p high.
-inline Accepts<double> atLeastAndBelow(double low, double high) {
-  return {{.low = low, .high = high, .excludesHigh = true}};
-}
-
-} // namespace glowish
 
 #endif // GLOWISH_TOOLS_COMMON_VALUEOPTION_H

@@ -236,10 +236,7 @@ static llvm::Error compile(Classifier &classifier,
   importOptions.inputTypes[input.name] = Type(input.kind, shape);
   GLOWISH_ASSIGN_OR_RETURN(CompilationOptions compilationOptions,
                            getCompilationOptions(timer));
-  GLOWISH_ASSIGN_OR_RETURN(compilationOptions.quantization,
-                           getQuantizationOptions());
-  GLOWISH_ASSIGN_OR_RETURN(compilationOptions.precision, getPrecisionConfig());
-  compilationOptions.quantizesActivations = quantizesActivations();
+  GLOWISH_RETURN_IF_ERROR(readQuantizationFlags(compilationOptions));
   GLOWISH_ASSIGN_OR_RETURN(classifier.backend,
                            createLocalBackend(compilationOptions.stopAfter));
   GLOWISH_RETURN_IF_ERROR(limitQuantization(classifier, options, input.name,

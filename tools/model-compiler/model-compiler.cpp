@@ -2,21 +2,20 @@
 
 #include "common/CommonOptions.h"
 #include "common/GlowFlags.h"
-#include "common/InputTypes.h"
 #include "common/QuantizationFlags.h"
 #include "common/ReportOptions.h"
+#include "common/SettingOptions.h"
 #include "common/Tool.h"
 #include "common/TrainingOptions.h"
 #include "common/ValueOption.h"
-#include "glowish/Backends/CPU/Bundle.h"
+#include "glowish/Compiler/BundleCompilation.h"
+#include "glowish/Compiler/BundleSettings.h"
+#include "glowish/Compiler/QuantizationSettings.h"
 #include "glowish/Driver/OperatorList.h"
-#include "glowish/Driver/TrainingCompilation.h"
 #include "glowish/Exporter/MLIR.h"
 #include "glowish/Exporter/ONNX.h"
-#include "glowish/Support/Checksum.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
-#include "llvm/Support/Path.h"
 
 using namespace glowish;
 namespace cl = llvm::cl;
@@ -26,63 +25,11 @@ static cl::OptionCategory bundleCategory("Bundle options");
 static cl::opt<std::string>
     outputFolder("emit-bundle", cl::desc("Write the bundle to this folder"),
                  cl::value_desc("folder"), cl::cat(bundleCategory));
-static cl::opt<std::string> networkName(
-    "network-name",
-    cl::desc("Name of the files and prefix of the symbols (default: the "
-             "model's file name)"),
-    cl::value_desc("name"), cl::cat(bundleCategory));
-static cl::opt<std::string> entryName(
-    "main-entry-name",
-    cl::desc("Name of the entry function (default: the network's name)"),
-    cl::value_desc("name"), cl::cat(bundleCategory));
-static ValueOption<BundleApi> bundleApi(
-    "bundle-api", cl::desc("What the header offers"),
-    cl::init(BundleApi::Static),
-    cl::values(clEnumValN(BundleApi::Static, "static",
-                          "Macros: sizes and offsets at compile time"),
-               clEnumValN(BundleApi::Dynamic, "dynamic",
-                          "A configuration struct with a symbol table")),
-    cl::cat(bundleCategory));
-static ValueOption<BundleWeights> bundleWeights(
-    "weights", cl::desc("Where the weights go"), cl::init(BundleWeights::File),
-    cl::values(clEnumValN(BundleWeights::File, "file",
-                          "NAME.weights.bin; of up to 1 MiB, for the static "
-                          "API, also NAME.weights.txt, to be included in an "
-                          "array"),
-               clEnumValN(BundleWeights::Text, "text",
-                          "NAME.weights.bin and NAME.weights.txt of any size"),
-               clEnumValN(BundleWeights::Embed, "embed",
-                          "Into the object, as the array NAME_weights")),
-    cl::cat(bundleCategory));
-static ValueOption<bool>
-    listsConstants("bundle-api-verbose",
-                   cl::desc("List the constants in the header's first comment"),
-                   cl::cat(bundleCategory));
-static ValueOption<bool>
-    savesAssembly("llvm-save-asm", cl::desc("Write the assembly, NAME.s, too"),
-                  cl::cat(bundleCategory));
-
-static ValueOption<bool> convertPlaceholders(
-    "convert-placeholders",
-    cl::desc("With -convert-to-fp16: inputs, outputs and states of float get "
-             "the half precision, too"),
-    cl::cat(quantizationCategory));
-
-static ValueOption<bool>
-    train("train",
-          cl::desc("Write a bundle that infers and learns: NAME_infer and "
-                   "NAME_train_step on the same weights"),
-          cl::cat(trainingCategory));
-static cl::list<std::string> stepSymbols(
-    "train-define-symbol",
-    cl::desc("Bind a symbolic dimension in the training step, where it differs "
-             "from inference (may be repeated)"),
-    cl::value_desc("name,value"), cl::cat(trainingCategory));
-static cl::opt<std::string>
-    labelType("label-type",
-              cl::desc("Type of the label, where it is not what -loss says: "
-                       "-label-type=int64,[32]"),
-              cl::value_desc("type,[dims]"), cl::cat(trainingCategory));
+static BundleSettings bundleSettings;
+static SettingOptions bundleOptions(bundleSettings, bundleCategory);
+static TrainingBundleSettings trainingBundleSettings;
+static SettingOptions trainingBundleOptions(trainingBundleSettings,
+                                            trainingCategory);
 
 static cl::opt<std::string> onnxFile(
     "emit-onnx",
@@ -101,16 +48,6 @@ static cl::opt<std::string> mlirFile("mlir-file",
                                      cl::desc("Write the MLIR to this file"),
                                      cl::value_desc("file"), cl::init("-"),
                                      cl::cat(modelCategory));
-
-/// After the model's file: matmul.fp16.onnx gives matmul_fp16, and for.onnx
-/// for_.
-static std::string getDefaultName() {
-  std::string name = legalizeName(llvm::sys::path::stem(getModelPath()));
-  for (const std::string &each : {name, name + "_"})
-    if (isCIdentifier(each) && explainReservedName(each).empty())
-      return each;
-  return "A" + name;
-}
 
 static cl::opt<std::string> listOperators(
     "list-operators", cl::ValueOptional,
@@ -150,101 +87,31 @@ static ValueOption<bool> listMlirNodes(
     cl::cat(modelCategory));
 
 static llvm::Expected<BundleOptions> getBundleOptions() {
-  BundleOptions options;
-  options.folder = outputFolder;
-  options.api = bundleApi;
-  options.weights = bundleWeights;
-  options.listsConstants = listsConstants;
-  options.savesAssembly = savesAssembly;
-  options.networkName = networkName.getNumOccurrences() ? networkName.getValue()
-                                                        : getDefaultName();
-  options.entryName = entryName.getNumOccurrences() ? entryName.getValue()
-                                                    : options.networkName;
-  GLOWISH_RETURN_IF_ERROR(checkBundleNames(options));
+  GLOWISH_ASSIGN_OR_RETURN(
+      BundleOptions options,
+      bundleSettings.getOptions(outputFolder, getModelPath()));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> files, getModelFiles());
-  for (const std::string &file : files) {
-    GLOWISH_ASSIGN_OR_RETURN(auto model, readFile(file));
-    llvm::StringRef bytes = model->getBuffer();
-    options.modelHash ^= checksum64(
-        llvm::ArrayRef<uint8_t>(bytes.bytes_begin(), bytes.bytes_end()));
-  }
+  GLOWISH_RETURN_IF_ERROR(hashModel(files, options));
   return options;
 }
 
-/// The bundle of -train. \p writer is there where a folder is given.
-static llvm::Error compileTraining(Backend &backend, BundleWriter *writer,
-                                   const ImportOptions &inference,
-                                   CompilationOptions options,
-                                   const BundleOptions &bundleOptions,
-                                   Report *report) {
-  GLOWISH_ASSIGN_OR_RETURN(TrainingConfig config, getTrainingConfig());
-  if (!labelType.empty()) {
-    llvm::Expected<Type> type = parseInputType(labelType);
-    if (!type)
-      return addContext(type.takeError(), "-label-type=" + labelType + ": ");
-    config.labelKind = type->getKind();
-    config.labelShape = Dims(type->getShape());
-  }
-  ImportOptions step = inference;
-  // Warnings would be repeated.
-  step.warn = nullptr;
-  std::map<std::string, int64_t> ownSymbols;
+/// What -train asks for; nullopt without it.
+static llvm::Expected<std::optional<TrainingRequest>> getTrainingRequest() {
+  if (!trainingBundleSettings.isTraining())
+    return std::nullopt;
+  TrainingRequest request;
+  GLOWISH_ASSIGN_OR_RETURN(request.config, getTrainingConfig());
+  GLOWISH_RETURN_IF_ERROR(trainingBundleSettings.readLabelType(request.config));
   GLOWISH_RETURN_IF_ERROR(
-      readNumbers("train-define-symbol", stepSymbols, ownSymbols));
-  for (const auto &[name, value] : ownSymbols)
-    step.symbols[name] = value;
-  options.rematerialization = getRematerialization();
-  GLOWISH_ASSIGN_OR_RETURN(std::optional<TrainingCompilation> model,
-                           TrainingCompilation::compile(backend, getModelPath(),
-                                                        inference, step, config,
-                                                        options));
-  if (model && !options.stopAfter && !outputFolder.empty())
-    GLOWISH_RETURN_IF_ERROR(
-        writer->writeTraining(model->getPrograms(), bundleOptions));
-  if (!report)
-    return llvm::Error::success();
-  report->setProgramTitle(0, "inference");
-  report->setProgramTitle(1, "training step");
-  return writeReport(*report);
-}
-
-/// The bundle of a model that infers. \p writer is there where a folder is
-/// given, or code is to be printed.
-static llvm::Error compileInference(Backend &backend, BundleWriter *writer,
-                                    const ImportOptions &importOptions,
-                                    const std::vector<SymbolValues> &several,
-                                    const CompilationOptions &options,
-                                    BundleOptions bundleOptions, Report *report,
-                                    Progress &progress) {
-  ModelVariants model(backend, options);
-  GLOWISH_RETURN_IF_ERROR(model.open(getModelPath(), importOptions, several));
-  GLOWISH_ASSIGN_OR_RETURN(std::optional<CompiledVariants> compiled,
-                           model.compile());
-  if (compiled && !options.stopAfter && !outputFolder.empty()) {
-    progress.show("generating code");
-    if (options.timer)
-      options.timer->begin("codegen");
-    CodeSizes sizes;
-    bundleOptions.codeSizes = report ? &sizes : nullptr;
-    GLOWISH_RETURN_IF_ERROR(
-        writer->write(compiled->getVariants(), bundleOptions));
-    if (report)
-      report->setCodeSizes(std::move(sizes));
-  }
-  if (compiled && !options.stopAfter && outputFolder.empty() && asksForCode())
-    GLOWISH_RETURN_IF_ERROR(
-        writer->printCode(compiled->getVariants(), bundleOptions.entryName));
-  if (!report)
-    return llvm::Error::success();
-  for (size_t i = 0; i < model.getNumVariants(); ++i)
-    report->setProgramTitle(i, model.describe(i));
-  return writeReport(*report);
+      trainingBundleSettings.readStepSymbols(request.stepSymbols));
+  return request;
 }
 
 /// Refuses what does not go with \p option, which writes the model in another
 /// format instead of compiling it.
 static llvm::Error checkExport(llvm::StringRef option,
                                llvm::ArrayRef<SymbolValues> several) {
+  bool train = trainingBundleSettings.isTraining();
   if (!outputFolder.empty() || train)
     return makeError("{0} and {1}; state one of them", option,
                      train ? "-train" : "-emit-bundle");
@@ -328,7 +195,8 @@ static llvm::Error writeMlirModel(const ImportOptions &importOptions,
 /// Checks that options of training are given with -train only, and those of
 /// inference without.
 static llvm::Error checkTrainingOptions() {
-  if (train && entryName.getNumOccurrences())
+  bool train = trainingBundleSettings.isTraining();
+  if (train && bundleSettings.hasEntryName())
     return makeError("-main-entry-name has no effect with -train, whose "
                      "entries are NAME_infer and NAME_train_step; accepted: "
                      "-network-name=NAME");
@@ -337,7 +205,7 @@ static llvm::Error checkTrainingOptions() {
   std::string first;
   for (const auto &entry : cl::getRegisteredOptions()) {
     const cl::Option &option = *entry.second;
-    if (option.getNumOccurrences() && &option != &train &&
+    if (option.getNumOccurrences() && option.ArgStr != "train" &&
         llvm::is_contained(option.Categories, &trainingCategory))
       // The map has no order.
       first = first.empty() ? entry.first().str()
@@ -375,19 +243,13 @@ static llvm::Expected<int> compileModel() {
                            getImportOptions(several));
   GLOWISH_ASSIGN_OR_RETURN(CompilationOptions options,
                            getCompilationOptions(timer));
-  GLOWISH_ASSIGN_OR_RETURN(options.quantization, getQuantizationOptions());
-  GLOWISH_ASSIGN_OR_RETURN(options.precision, getPrecisionConfig());
-  options.quantizesActivations = quantizesActivations();
-  if (options.precision)
-    options.precision->convertsPlaceholders = convertPlaceholders;
-  else if (convertPlaceholders)
-    return makeError("-convert-placeholders has no effect where floats stay "
-                     "float; accepted: with -convert-to-fp16");
-  llvm::StringRef precisionFlag = getPrecisionFlag(options);
-  if (train && !precisionFlag.empty())
+  GLOWISH_RETURN_IF_ERROR(readQuantizationFlags(options));
+  bool train = trainingBundleSettings.isTraining();
+  llvm::StringRef precision = getPrecisionSetting(options);
+  if (train && !precision.empty())
     return makeError("-{0} and -train: a bundle that learns computes in float; "
                      "state one of them",
-                     precisionFlag);
+                     precision);
   if (!onnxFile.empty() && !mlirDialect.empty())
     return makeError("-emit-onnx and -emit-mlir; state one of them");
   if (mlirDialect.empty() && mlirFile.getNumOccurrences())
@@ -410,44 +272,25 @@ static llvm::Expected<int> compileModel() {
     return makeError("-dump-llvm-ir and -dump-llvm-asm print the code of a "
                      "bundle; with -train, accepted: with -emit-bundle=FOLDER");
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, createBackend());
-  std::unique_ptr<BundleWriter> writer = backend->createBundleWriter();
-  if (!writer && outputFolder.empty() && asksForCode())
-    return makeError("-backend={0} has no code to print; -backend=CPU has",
-                     getBackendName());
-  if (!writer && !outputFolder.empty())
-    return makeError("-backend={0} cannot write a bundle; -backend=CPU can",
-                     getBackendName());
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<KernelTuner> tuner,
                            createTuner(*backend));
   options.tuner = tuner.get();
-  GLOWISH_ASSIGN_OR_RETURN(BundleOptions bundleOptions, getBundleOptions());
+  options.rematerialization = getRematerialization();
+  GLOWISH_ASSIGN_OR_RETURN(BundleOptions bundle, getBundleOptions());
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<TrainingRequest> training,
+                           getTrainingRequest());
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<Report> report,
       createReport(getModelPath(), *backend, options.stopAfter));
-  options.observer = report.get();
-
+  BundleRequest request = {
+      *backend, getModelPath().str(), importOptions, several, options, bundle};
+  request.printsCode = asksForCode();
+  request.training = std::move(training);
+  request.report = report.get();
+  request.writeReport = [&] { return writeReport(*report); };
   Progress progress;
   progress.show("importing and optimizing");
-  if (train) {
-    if (!several.empty())
-      return makeError("-train takes one value of '{0}'; another one in the "
-                       "step is stated with -train-define-symbol",
-                       several.front().name);
-    if (options.placesIOInArena)
-      return makeError("-io-in-activations: a bundle that learns keeps its "
-                       "placeholders between calls; accepted: without -train");
-    if (!options.arenaRegions.empty())
-      return makeError("-memory-regions: the programs of a bundle that learns "
-                       "share one region of activations; accepted: without "
-                       "-train");
-    GLOWISH_RETURN_IF_ERROR(compileTraining(*backend, writer.get(),
-                                            importOptions, options,
-                                            bundleOptions, report.get()));
-  } else {
-    GLOWISH_RETURN_IF_ERROR(
-        compileInference(*backend, writer.get(), importOptions, several,
-                         options, bundleOptions, report.get(), progress));
-  }
+  GLOWISH_RETURN_IF_ERROR(makeBundle(std::move(request)));
   timer.end();
   progress.clear();
   reportTime(timer);

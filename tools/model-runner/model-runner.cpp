@@ -404,9 +404,7 @@ static llvm::Expected<CompilationOptions>
 getAllCompilationOptions(PhaseTimer &timer) {
   GLOWISH_ASSIGN_OR_RETURN(CompilationOptions options,
                            getCompilationOptions(timer));
-  GLOWISH_ASSIGN_OR_RETURN(options.quantization, getQuantizationOptions());
-  GLOWISH_ASSIGN_OR_RETURN(options.precision, getPrecisionConfig());
-  options.quantizesActivations = quantizesActivations();
+  GLOWISH_RETURN_IF_ERROR(readQuantizationFlags(options));
   return options;
 }
 

@@ -137,8 +137,10 @@ llvm::Expected<DebuggerOptions> glowish::getDebuggerOptions(PhaseTimer &timer) {
   options.onlyBad = onlyBad;
   GLOWISH_ASSIGN_OR_RETURN(CompilationOptions compilationOptions,
                            getCompilationOptions(timer));
-  GLOWISH_ASSIGN_OR_RETURN(compilationOptions.quantization,
-                           getQuantizationOptions());
+  GLOWISH_RETURN_IF_ERROR(readQuantizationFlags(compilationOptions));
+  if (compilationOptions.precision)
+    return makeError("-convert-to-fp16: models are compared in the precision "
+                     "that they have; accepted: without it");
   options.isQuantized = compilationOptions.quantization != nullptr;
   GLOWISH_ASSIGN_OR_RETURN(GraphForm form, getGraphForm(options.isQuantized));
   options.comparison.rtol = relativeTolerance;

@@ -1,7 +1,7 @@
-//===- MemoryRegions.h - The option -memory-regions -------------*- C++ -*-===//
+//===- MemoryRegions.h - The setting memory-regions ------------*- C++ -*-===//
 
-#ifndef GLOWISH_TOOLS_COMMON_MEMORYREGIONS_H
-#define GLOWISH_TOOLS_COMMON_MEMORYREGIONS_H
+#ifndef GLOWISH_LIB_COMPILER_MEMORYREGIONS_H
+#define GLOWISH_LIB_COMPILER_MEMORYREGIONS_H
 
 #include "glowish/IR/MemoryPlan.h"
 
@@ -14,4 +14,4 @@ parseMemoryRegions(llvm::StringRef text);
 
 } // namespace glowish
 
-#endif // GLOWISH_TOOLS_COMMON_MEMORYREGIONS_H
+#endif // GLOWISH_LIB_COMPILER_MEMORYREGIONS_H

@@ -1,8 +1,7 @@
-//===- InputTypes.h - Parses what is stated of inputs ------------*- C++
-//-*-===//
+//===- InputTypes.h - Parses what is stated of inputs -----------*- C++ -*-===//
 
-#ifndef GLOWISH_TOOLS_COMMON_INPUTTYPES_H
-#define GLOWISH_TOOLS_COMMON_INPUTTYPES_H
+#ifndef GLOWISH_COMPILER_INPUTTYPES_H
+#define GLOWISH_COMPILER_INPUTTYPES_H
 
 #include "glowish/Importer/ImportOptions.h"
 
@@ -24,4 +23,4 @@ llvm::Error readConstantInputs(llvm::ArrayRef<std::string> texts,
 
 } // namespace glowish
 
-#endif // GLOWISH_TOOLS_COMMON_INPUTTYPES_H
+#endif // GLOWISH_COMPILER_INPUTTYPES_H

@@ -1,7 +1,6 @@
-//===- InputTypes.cpp - Parses what is stated of inputs
-//--------------------===//
+//===- InputTypes.cpp - Parses what is stated of inputs -------------------===//
 
-#include "common/InputTypes.h"
+#include "glowish/Compiler/InputTypes.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>

@@ -1,6 +1,6 @@
-//===- MemoryRegions.cpp - The option -memory-regions ---------------------===//
+//===- MemoryRegions.cpp - The setting memory-regions ---------------------===//
 
-#include "common/MemoryRegions.h"
+#include "MemoryRegions.h"
 #include "glowish/Backends/CPU/Bundle.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,0 +1,55 @@
+//===- BundleCompilation.h - From a model to a bundle -----------*- C++ -*-===//
+
+#ifndef GLOWISH_COMPILER_BUNDLECOMPILATION_H
+#define GLOWISH_COMPILER_BUNDLECOMPILATION_H
+
+#include "glowish/Autodiff/Training.h"
+#include "glowish/Backends/Bundle.h"
+#include "glowish/Driver/ModelVariants.h"
+
+namespace glowish {
+
+class Report;
+
+/// How a bundle learns.
+struct TrainingRequest {
+  TrainingConfig config;
+  /// Values of symbolic dimensions in the step, where they differ from
+  /// inference.
+  std::map<std::string, int64_t> stepSymbols;
+};
+
+/// A model, and the bundle that is made of it.
+struct BundleRequest {
+  Backend &backend;
+  /// See Compilation::import.
+  std::string path;
+  ImportOptions importOptions;
+  /// See ModelVariants::open.
+  std::vector<SymbolValues> symbols;
+  CompilationOptions options;
+  /// Without a folder nothing is written.
+  BundleOptions bundle;
+  /// Where there is no folder: generate the code for what the back end prints
+  /// of it.
+  bool printsCode = false;
+  std::optional<TrainingRequest> training = std::nullopt;
+  /// Records the compilation; may be null.
+  Report *report = nullptr;
+  /// Called when the report is complete, while the programs are there. May be
+  /// null.
+  std::function<llvm::Error()> writeReport = nullptr;
+};
+
+/// Compiles the model and writes its bundle: all files, or none. Where
+/// options.stopAfter comes before the code, nothing is written. An error names
+/// what can't be together, as the setting that states it.
+llvm::Error makeBundle(BundleRequest request);
+
+/// Adds the contents of \p files to the options' hash of the model.
+llvm::Error hashModel(llvm::ArrayRef<std::string> files,
+                      BundleOptions &options);
+
+} // namespace glowish
+
+#endif // GLOWISH_COMPILER_BUNDLECOMPILATION_H

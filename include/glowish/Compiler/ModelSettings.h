@@ -1,0 +1,80 @@
+//===- ModelSettings.h - What is stated of a model --------------*- C++ -*-===//
+
+#ifndef GLOWISH_COMPILER_MODELSETTINGS_H
+#define GLOWISH_COMPILER_MODELSETTINGS_H
+
+#include "glowish/Compiler/OperatorSettings.h"
+#include "glowish/Compiler/TFLiteSettings.h"
+#include "glowish/Driver/ModelVariants.h"
+
+namespace glowish {
+
+/// How a model is imported.
+class ModelSettings : public SettingGroup {
+public:
+  /// For the model at \p path; an error shows the right form, or says that a
+  /// setting has no effect on such a model (\p isText: it is a text form).
+  /// Symbols with several values go to \p several. Warnings of the importer go
+  /// nowhere until `warn` is set.
+  llvm::Expected<ImportOptions>
+  getImportOptions(llvm::StringRef path, bool isText,
+                   std::vector<SymbolValues> &several);
+  /// Which function of a module is meant; empty where none is stated.
+  llvm::StringRef getFunctionName() const { return functionName; }
+
+private:
+  llvm::Error readSymbols(ImportOptions &options,
+                          std::vector<SymbolValues> &several) const;
+  llvm::Error readStates(ImportOptions &options) const;
+  llvm::Error checkEffect(llvm::StringRef path, bool isText) const;
+
+  ListSetting symbols{
+      *this, "onnx-define-symbol", "name,value,...",
+      "Bind a symbolic dimension (may be repeated); with several values, the "
+      "model is compiled for each, and in all combinations with other symbols; "
+      "with low..high, each run states the extent, and values in front of that "
+      "have code of their own"};
+  ListSetting modelInputs{
+      *this, "model-input", "name,type[,scale,offset],[dims]",
+      "State the type of an input: -model-input=data,float,[1,3,8,8]; of a "
+      "quantized one (int8q, of Caffe2 models) with scale and offset"};
+  ListSetting constantInputs{
+      *this, "constant-input", "name,number",
+      "Compile the model for one value of an input that is a number: an "
+      "integer, a float or true or false. The input is none of the program "
+      "then, and what depends on it is decided"};
+  ListSetting states{
+      *this, "state", "input,output",
+      "Keep an output as the input of the next run: one placeholder, written "
+      "in place where that is possible; '*' stands for the same text in both "
+      "names"};
+  NumberSetting<int64_t> maxTripCount{
+      *this,
+      "max-trip-count",
+      "N",
+      "The most repetitions of a loop of which the model does not state any; a "
+      "run that needs more is an error",
+      0,
+      atLeast(int64_t(1))};
+  ListSetting maxExtents{
+      *this, "max-extent", "name,N",
+      "The largest extent of the dimensions of a value that are known only "
+      "when the model runs and that nothing else bounds"};
+  SwitchSetting strict{
+      *this, "strict",
+      "Warnings about the model are errors: declared types that its values do "
+      "not have, attributes that are ignored, opsets that are not known"};
+  TextSetting functionName{*this, "function", "name",
+                           "The function of a text form that has several"};
+  OperatorSettings operators{*this};
+  TFLiteSettings tflite{*this};
+};
+
+/// What the setting \p name has been given, `name,value` each; the error shows
+/// the form.
+llvm::Error readNumbers(llvm::StringRef name, llvm::ArrayRef<std::string> texts,
+                        std::map<std::string, int64_t> &numbers);
+
+} // namespace glowish
+
+#endif // GLOWISH_COMPILER_MODELSETTINGS_H

@@ -1,0 +1,37 @@
+//===- CompilationSettings.cpp - What a model is compiled to --------------===//
+
+#include "glowish/Compiler/CompilationSettings.h"
+#include "MemoryRegions.h"
+#include "glowish/Backends/BackendRegistry.h"
+#include "glowish/Backends/Plugin.h"
+
+using namespace glowish;
+
+llvm::Error CompilationSettings::apply(CompilationOptions &options) const {
+  if (maxActivationBytes.isGiven())
+    options.maxActivationBytes = maxActivationBytes;
+  options.placesIOInArena = placesIOInArena;
+  if (memoryRegions.isGiven()) {
+    GLOWISH_ASSIGN_OR_RETURN(options.arenaRegions,
+                             parseMemoryRegions(memoryRegions));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<Backend>>
+CompilationSettings::createBackend(const TargetOptions &target) const {
+  return createBackend("backend", backend, target, /*isLocal=*/false);
+}
+
+llvm::Expected<std::unique_ptr<Backend>>
+CompilationSettings::createBackend(llvm::StringRef option, llvm::StringRef name,
+                                   const TargetOptions &target,
+                                   bool isLocal) const {
+  for (const std::string &path : plugins)
+    GLOWISH_RETURN_IF_ERROR(addContext(loadPlugin(path), "-load: "));
+  llvm::Expected<const BackendInfo *> info = findBackend(name);
+  if (!info)
+    return addContext(info.takeError(), "-" + option + "=" + name + ": ");
+  return isLocal && (*info)->createLocal ? (*info)->createLocal(target)
+                                         : (*info)->create(target);
+}

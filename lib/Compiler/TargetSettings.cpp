@@ -1,0 +1,31 @@
+//===- TargetSettings.cpp - What code is made for -------------------------===//
+
+#include "glowish/Compiler/TargetSettings.h"
+
+using namespace glowish;
+
+TargetOptions TargetSettings::getOptions() const {
+  TargetOptions options;
+  options.triple = target;
+  options.architecture = architecture;
+  options.cpu = cpu;
+  options.attributes = attributes.getValues();
+  options.abi = abi;
+  options.floatABI = floatABI;
+  if (relocationModel.isGiven())
+    options.relocationModel = relocationModel;
+  options.codeModel = codeModel;
+  options.winograd = winograd;
+  options.isReproducible = reproducible;
+  options.tune = tune;
+  options.tuningFile = tuningFile;
+  options.numThreads = numThreads;
+  return options;
+}
+
+llvm::Expected<std::string> TargetSettings::getHelp() const {
+  bool listsCpus = cpu.getValue() == "help";
+  if (!listsCpus && !llvm::is_contained(attributes, "help"))
+    return std::string();
+  return listTargetNames(getOptions(), listsCpus);
+}
