@@ -96,7 +96,19 @@ void Session::write(const Buffer *placeholder, const Tensor &tensor) {
   llvm::copy(tensor.getByteRange(), static_cast<uint8_t *>(target.getBytes()));
 }
 
+bool Session::bind(const Buffer *placeholder, void *memory) {
+  if (!isBindable(*placeholder) || plan.isInArena(placeholder))
+    return false;
+  bound.resize(placeholders.size());
+  auto index = llvm::find(placeholders, placeholder) - placeholders.begin();
+  bound[size_t(index)] = static_cast<uint8_t *>(memory);
+  return true;
+}
+
 llvm::Error Session::setInput(const Buffer *placeholder, const Tensor &tensor) {
+  // What the caller has is not written to.
+  if (!bound.empty())
+    bind(placeholder, nullptr);
   if (!placeholder->getInputExtents().dims.empty())
     return setPart(placeholder, tensor);
   if (tensor.getType() != placeholder->getType())
@@ -173,6 +185,9 @@ llvm::Error Session::checkExtents() const {
 }
 
 uint8_t *Session::getAddress(const Buffer *placeholder) const {
+  for (auto [buffer, address] : llvm::zip(placeholders, bound))
+    if (buffer == placeholder && address)
+      return address;
   const Tensor &region = plan.isInArena(placeholder) ? activations : mutables;
   auto *base = static_cast<uint8_t *>(const_cast<void *>(region.getBytes()));
   return base + plan.getOffset(placeholder);
@@ -235,5 +250,6 @@ llvm::Error Session::run() {
     llvm::copy(tensor.getByteRange(), getAddress(buffer));
   return executable->run(constants->data<uint8_t>().data(),
                          mutables.data<uint8_t>().data(),
-                         activations.data<uint8_t>().data());
+                         activations.data<uint8_t>().data(),
+                         bound.empty() ? nullptr : bound.data());
 }

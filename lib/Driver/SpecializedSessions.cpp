@@ -30,9 +30,9 @@ getTypes(const SpecializedSessions::Inputs &inputs) {
 }
 
 llvm::Expected<std::unique_ptr<SpecializedSessions::Program>>
-SpecializedSessions::make(const Inputs &inputs) {
+SpecializedSessions::make(const std::map<std::string, Type> &types) {
   auto result = std::make_unique<Program>();
-  result->types = getTypes(inputs);
+  result->types = types;
   ModelRequest own = request;
   for (const auto &[name, type] : result->types)
     own.importOptions.givenTypes.insert_or_assign(name, type);
@@ -45,18 +45,15 @@ SpecializedSessions::make(const Inputs &inputs) {
   return result;
 }
 
-/// Moves the program for \p inputs to the front, after it has been made if
-/// need be.
-llvm::Expected<SpecializedSessions::Program *>
-SpecializedSessions::find(const Inputs &inputs) {
-  std::map<std::string, Type> types = getTypes(inputs);
+llvm::Expected<Session *>
+SpecializedSessions::prepare(const std::map<std::string, Type> &types) {
   auto found = llvm::find_if(
       programs, [&](const auto &program) { return program->types == types; });
   Program *last = programs.empty() ? nullptr : programs.front().get();
   if (found != programs.end()) {
     programs.splice(programs.begin(), programs, found);
   } else {
-    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, make(inputs));
+    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, make(types));
     programs.push_front(std::move(program));
   }
   Program *current = programs.front().get();
@@ -64,17 +61,16 @@ SpecializedSessions::find(const Inputs &inputs) {
     current->session->takeStates(*last->session);
   while (programs.size() > capacity)
     programs.pop_back();
-  return current;
+  return current->session.get();
 }
 
 llvm::Expected<Session *> SpecializedSessions::run(const Inputs &inputs) {
-  GLOWISH_ASSIGN_OR_RETURN(Program *program, find(inputs));
-  Session &session = *program->session;
+  GLOWISH_ASSIGN_OR_RETURN(Session *session, prepare(getTypes(inputs)));
   for (const auto &[name, tensor] : inputs) {
     GLOWISH_ASSIGN_OR_RETURN(const Buffer *placeholder,
-                             session.findPlaceholder(name));
-    GLOWISH_RETURN_IF_ERROR(session.setInput(placeholder, *tensor));
+                             session->findPlaceholder(name));
+    GLOWISH_RETURN_IF_ERROR(session->setInput(placeholder, *tensor));
   }
-  GLOWISH_RETURN_IF_ERROR(session.run());
-  return &session;
+  GLOWISH_RETURN_IF_ERROR(session->run());
+  return session;
 }

@@ -88,7 +88,8 @@ TEST(Profile, UntimedCodeCallsNothing) {
   const PlannedProgram &program = *profiled.program;
   auto emit = [&](bool isTimed) {
     return llvm::cantFail(backend->emitModule(context, program.getIR(),
-                                              program.getPlan(), "f", isTimed));
+                                              program.getPlan(), "f",
+                                              {.isTimed = isTimed}));
   };
   EXPECT_FALSE(emit(false)->getFunction("glowish_mark"));
   EXPECT_TRUE(emit(true)->getFunction("glowish_mark"));

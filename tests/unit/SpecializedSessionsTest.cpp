@@ -73,6 +73,43 @@ TEST_F(SpecializedSessionsTest, CompilesForEachShape) {
   }
 }
 
+/// Inputs and outputs are where the caller has them, aligned to an element
+/// only; the session does not write to an input that is bound. States stay.
+TEST_F(SpecializedSessionsTest, RunsWithMemoryOfTheCaller) {
+  std::unique_ptr<Backend> backends[] = {
+      createInterpreter(),
+      llvm::cantFail(CPUBackend::createLocal(TargetOptions()))};
+  for (const auto &backend : backends)
+    for (int64_t count : {1, 3, 7, 17, 33}) {
+      SpecializedSessions sessions(*backend, path, options, {});
+      Type type(ElemKind::Float, {count});
+      Session &session = *llvm::cantFail(sessions.prepare({{"x", type}}));
+      auto find = [&](llvm::StringRef name) {
+        return llvm::cantFail(session.findPlaceholder(name));
+      };
+      std::vector<float> x(size_t(count) + 1, 2), y(size_t(count) + 2, -1);
+      EXPECT_TRUE(session.bind(find("x"), &x[1]));
+      EXPECT_TRUE(session.bind(find("y"), &y[1]));
+      EXPECT_FALSE(session.bind(find("total"), x.data()));
+      llvm::cantFail(session.run());
+      llvm::cantFail(session.run());
+      std::vector<float> expected(size_t(count) + 2, 2 + 2 * float(count));
+      expected.front() = expected.back() = -1;
+      EXPECT_THAT(y, testing::ElementsAreArray(expected));
+      EXPECT_EQ(session.getTensor(find("y")).getBytes(), &y[1]);
+
+      Tensor other(type);
+      other.data<float>().front() = 1;
+      llvm::cantFail(session.setInput(find("x"), other));
+      EXPECT_TRUE(session.bind(find("y"), nullptr));
+      llvm::cantFail(session.run());
+      EXPECT_THAT(x, testing::Each(2));
+      EXPECT_THAT(y, testing::ElementsAreArray(expected));
+      EXPECT_EQ(session.getTensor(find("y")).data<float>().front(),
+                1 + 4 * float(count));
+    }
+}
+
 TEST_F(SpecializedSessionsTest, RefusesOtherInputs) {
   std::unique_ptr<Backend> interpreter = createInterpreter();
   SpecializedSessions sessions(*interpreter, path, options, {});

@@ -10,11 +10,20 @@
 #include "glowish/IR/Cost.h"
 #include "glowish/IR/IR.h"
 #include "glowish/IR/MemoryPlan.h"
+#include "glowish/IR/PlaceholderLiveness.h"
 #include "glowish/Support/Error.h"
 
 namespace glowish {
 
 class Node;
+
+/// Whether a run may find \p buffer, a placeholder, elsewhere than its plan
+/// has it: an input or an output whose extents no run states.
+inline bool isBindable(const Buffer &buffer) {
+  const InputExtents &extents = buffer.getInputExtents();
+  return PlaceholderLiveness::hasLifetime(buffer) && !extents.range &&
+         extents.dims.empty() && !buffer.getExtents();
+}
 
 /// A program ready to run in this process. Reentrant: all state is in the
 /// three memory regions, laid out by its MemoryPlan.
@@ -22,9 +31,13 @@ class Executable {
 public:
   virtual ~Executable() = default;
   /// Each region is aligned to MemoryPlan::alignment and as large as the plan
-  /// says.
+  /// says. \p bound: null, or for each placeholder in the order of the
+  /// function's buffers where the run finds it, aligned to an element; null for
+  /// those that are where the plan has them, as are all that are not
+  /// isBindable() or are in the arena.
   virtual llvm::Error run(const uint8_t *constants, uint8_t *mutables,
-                          uint8_t *activations) const = 0;
+                          uint8_t *activations,
+                          uint8_t *const *bound = nullptr) const = 0;
 };
 
 /// Choices that a back end made for several programs together.

@@ -45,6 +45,13 @@ public:
   /// may be smaller: the tensor then states the extent of a symbol, which is
   /// the largest until an input states it. What lies beyond is NaN.
   llvm::Error setInput(const Buffer *placeholder, const Tensor &tensor);
+  /// Lets runs read input \p placeholder, or write output \p placeholder, at
+  /// \p memory, which is aligned to an element, has the bytes of the
+  /// placeholder's type, is no part of another output and lives until the next
+  /// call for the placeholder. Null, and setInput(): where the session has it.
+  /// False where the session must have it itself: states, and what has extents
+  /// of each run.
+  bool bind(const Buffer *placeholder, void *memory);
   /// The type of the largest tensor that setInput() takes: the placeholder's,
   /// but for a state that grows.
   Type getLargestType(const Buffer *placeholder) const;
@@ -91,6 +98,8 @@ private:
   /// The inputs that state extents, by symbols.
   std::map<std::string, const Buffer *> symbols;
   std::vector<const Buffer *> placeholders;
+  /// What Executable::run calls \p bound; empty where nothing is.
+  std::vector<uint8_t *> bound;
 };
 
 /// Checks that the system has the memory for \p plan. A model may declare any

@@ -32,6 +32,11 @@ public:
   /// names an input that the model does not have, or what it does not accept.
   llvm::Expected<Session *> run(const Inputs &inputs);
 
+  /// The session of the program for inputs of \p types, by their names in the
+  /// model, with the states that the last one has left: until the next call.
+  /// Inputs are for the caller to set.
+  llvm::Expected<Session *> prepare(const std::map<std::string, Type> &types);
+
   /// The programs that were compiled so far, without those that were read from
   /// the cache, and those that are in memory.
   size_t countCompiled() const { return numCompiled; }
@@ -39,8 +44,8 @@ public:
 
 private:
   struct Program;
-  llvm::Expected<std::unique_ptr<Program>> make(const Inputs &inputs);
-  llvm::Expected<Program *> find(const Inputs &inputs);
+  llvm::Expected<std::unique_ptr<Program>>
+  make(const std::map<std::string, Type> &types);
 
   /// For all programs, but for the types of inputs.
   ModelRequest request;

@@ -290,29 +290,28 @@ llvm::Error CPUBackend::prepareFunction(IRFunction &function,
 llvm::Expected<std::unique_ptr<llvm::Module>>
 CPUBackend::emitModule(llvm::LLVMContext &context, const IRFunction &function,
                        const MemoryPlan &plan, llvm::StringRef entryName,
-                       bool isTimed) {
-  return emitModule(context, Variants::single(function, plan), entryName,
-                    isTimed);
+                       EntryForm form) {
+  return emitModule(context, Variants::single(function, plan), entryName, form);
 }
 
 /// The code of all programs for one target, and what picks one.
 static llvm::Function *emitVariants(llvm::Module &module,
                                     const TargetDescription &target,
                                     const Variants &variants,
-                                    const std::string &name, bool isTimed,
+                                    const std::string &name, EntryForm form,
                                     KernelNames *kernels) {
   ModuleEmitter emitter(module, target, kernels);
   if (variants.programs.size() == 1) {
     const Variant &only = variants.programs.front();
-    return emitter.emit(*only.function, *only.plan, name, isTimed);
+    return emitter.emit(*only.function, *only.plan, name, form);
   }
   // Each program for single values of ranges gets an entry in front of those
   // before it that have the same values.
   std::vector<VariantEntry> entries;
   for (auto [i, variant] : llvm::enumerate(variants.programs)) {
-    llvm::Function *entry = emitter.emit(
-        *variant.function, *variant.plan,
-        ("variant." + llvm::Twine(i) + target.suffix).str(), isTimed);
+    llvm::Function *entry =
+        emitter.emit(*variant.function, *variant.plan,
+                     ("variant." + llvm::Twine(i) + target.suffix).str(), form);
     auto known = llvm::find_if(entries, [&](const VariantEntry &other) {
       return other.values == llvm::ArrayRef(variant.values);
     });
@@ -331,7 +330,7 @@ static llvm::Function *emitVariants(llvm::Module &module,
 
 llvm::Expected<std::unique_ptr<llvm::Module>>
 CPUBackend::emitModule(llvm::LLVMContext &context, const Variants &variants,
-                       llvm::StringRef entryName, bool isTimed,
+                       llvm::StringRef entryName, EntryForm form,
                        KernelNames *kernels) {
   auto module = std::make_unique<llvm::Module>(entryName, context);
   module->setTargetTriple(machine->getTargetTriple().str());
@@ -343,7 +342,7 @@ CPUBackend::emitModule(llvm::LLVMContext &context, const Variants &variants,
       continue;
     std::string name = entryName.str() + level.suffix;
     entries.push_back({level.cpu, emitVariants(*module, level, variants, name,
-                                               isTimed, kernels)});
+                                               form, kernels)});
   }
   assert(!entries.empty() && "the only level is none of the levels");
   if (entries.size() > 1)
@@ -463,7 +462,8 @@ CPUBackend::emitLocalObject(const IRFunction &function, const MemoryPlan &plan,
   ofOneArena.arenaRegions.clear();
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<llvm::Module> module,
-      emitModule(context, function, ofOneArena, jitEntryName, isTimed));
+      emitModule(context, function, ofOneArena, jitEntryName,
+                 {.bindsPlaceholders = true, .isTimed = isTimed}));
   return emitObject(*module);
 }
 
@@ -474,5 +474,5 @@ CPUBackend::compile(const IRFunction &function, const MemoryPlan &plan,
       auto object,
       emitLocalObject(function, plan, /*isTimed=*/clock != nullptr));
   glowish_set_num_threads(int(getTarget().numThreads));
-  return loadObject(object, clock);
+  return loadProgram(object, clock);
 }

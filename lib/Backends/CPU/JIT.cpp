@@ -14,32 +14,62 @@ using llvm::orc::ExecutorAddr;
 
 namespace {
 
-/// A loaded object. Args: the type of the clock, where the program is timed.
-template <typename... Args> class JITProgram final : public Executable {
+/// The error of an entry that returned \p status.
+llvm::Error makeStatusError(int status) {
+  if (status == int(EntryStatus::TripCount))
+    return makeTripCountError();
+  if (status == int(EntryStatus::Function))
+    return makeFunctionError();
+  if (status != int(EntryStatus::Success))
+    return makeError("the compiled program returned status {0}", status);
+  return llvm::Error::success();
+}
+
+/// Code that is loaded, and its entry.
+struct LoadedObject {
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  ExecutorAddr entry;
+};
+
+/// An object whose entry has the regions alone.
+class LoadedFunction final : public Executable {
 public:
-  JITProgram(std::unique_ptr<llvm::orc::LLJIT> jit, ExecutorAddr entry,
-             Args... args)
-      : jit(std::move(jit)), entry(entry.toPtr<Entry>()), args(args...) {}
+  explicit LoadedFunction(LoadedObject object)
+      : jit(std::move(object.jit)), entry(object.entry.toPtr<Entry>()) {}
 
   llvm::Error run(const uint8_t *constants, uint8_t *mutables,
-                  uint8_t *activations) const override {
-    int status = std::apply(
-        entry,
-        std::tuple_cat(std::tuple(constants, mutables, activations), args));
-    if (status == int(EntryStatus::TripCount))
-      return makeTripCountError();
-    if (status == int(EntryStatus::Function))
-      return makeFunctionError();
-    if (status != int(EntryStatus::Success))
-      return makeError("the compiled program returned status {0}", status);
-    return llvm::Error::success();
+                  uint8_t *activations, uint8_t *const *bound) const override {
+    assert(!bound && "the entry binds no placeholders");
+    return makeStatusError(entry(constants, mutables, activations));
   }
 
 private:
-  using Entry = int (*)(const uint8_t *, uint8_t *, uint8_t *, Args...);
+  using Entry = int (*)(const uint8_t *, uint8_t *, uint8_t *);
   std::unique_ptr<llvm::orc::LLJIT> jit;
   Entry entry;
-  std::tuple<Args...> args;
+};
+
+/// A loaded program. Clock: the type of the clock, where it is timed.
+template <typename... Clock> class JITProgram final : public Executable {
+public:
+  JITProgram(LoadedObject object, Clock... clock)
+      : jit(std::move(object.jit)), entry(object.entry.toPtr<Entry>()),
+        clock(clock...) {}
+
+  llvm::Error run(const uint8_t *constants, uint8_t *mutables,
+                  uint8_t *activations, uint8_t *const *bound) const override {
+    return makeStatusError(std::apply(
+        entry,
+        std::tuple_cat(std::tuple(constants, mutables, activations, bound),
+                       clock)));
+  }
+
+private:
+  using Entry = int (*)(const uint8_t *, uint8_t *, uint8_t *, uint8_t *const *,
+                        Clock...);
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  Entry entry;
+  std::tuple<Clock...> clock;
 };
 
 } // namespace
@@ -63,8 +93,7 @@ static llvm::Error defineFunctions(llvm::orc::LLJIT &jit) {
       llvm::orc::absoluteSymbols(std::move(symbols)));
 }
 
-llvm::Expected<std::unique_ptr<Executable>>
-glowish::loadObject(llvm::ArrayRef<char> object, InstrClock *clock) {
+static llvm::Expected<LoadedObject> load(llvm::ArrayRef<char> object) {
   // Only objects are loaded. Stating a target keeps LLJIT from detecting the
   // features of the processor, which would take most of the time.
   llvm::orc::LLJITBuilder builder;
@@ -77,8 +106,19 @@ glowish::loadObject(llvm::ArrayRef<char> object, InstrClock *clock) {
       jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(
           llvm::StringRef(object.data(), object.size()), "glowish")));
   GLOWISH_ASSIGN_OR_RETURN(ExecutorAddr entry, jit->lookup(jitEntryName));
+  return LoadedObject{std::move(jit), entry};
+}
+
+llvm::Expected<std::unique_ptr<Executable>>
+glowish::loadObject(llvm::ArrayRef<char> object) {
+  GLOWISH_ASSIGN_OR_RETURN(LoadedObject loaded, load(object));
+  return std::make_unique<LoadedFunction>(std::move(loaded));
+}
+
+llvm::Expected<std::unique_ptr<Executable>>
+glowish::loadProgram(llvm::ArrayRef<char> object, InstrClock *clock) {
+  GLOWISH_ASSIGN_OR_RETURN(LoadedObject loaded, load(object));
   if (clock)
-    return std::make_unique<JITProgram<InstrClock *>>(std::move(jit), entry,
-                                                      clock);
-  return std::make_unique<JITProgram<>>(std::move(jit), entry);
+    return std::make_unique<JITProgram<InstrClock *>>(std::move(loaded), clock);
+  return std::make_unique<JITProgram<>>(std::move(loaded));
 }

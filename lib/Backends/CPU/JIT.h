@@ -10,11 +10,16 @@ namespace glowish {
 /// The entry of objects that are to be loaded.
 constexpr llvm::StringLiteral jitEntryName = "glowish_jit_main";
 
-/// Loads an object made for this machine: the same bytes that a bundle gets,
-/// so that what is tested here is what is shipped. \p clock: null, or the
-/// clock of a timed object.
+/// Loads an object made for this machine, whose entry has the three regions as
+/// its arguments, and binds no placeholders.
 llvm::Expected<std::unique_ptr<Executable>>
-loadObject(llvm::ArrayRef<char> object, InstrClock *clock = nullptr);
+loadObject(llvm::ArrayRef<char> object);
+
+/// Loads what CPUBackend::emitLocalObject has made: the code that a bundle
+/// gets, so that what is tested here is what is shipped, but for an entry that
+/// binds placeholders. \p clock: null, or the clock of a timed object.
+llvm::Expected<std::unique_ptr<Executable>>
+loadProgram(llvm::ArrayRef<char> object, InstrClock *clock = nullptr);
 
 } // namespace glowish
 

@@ -171,10 +171,12 @@ void ModuleEmitter::recordKernel(const Instruction &instr,
       (*kernelNames)[&instr].push_back(function->getName().str());
 }
 
-llvm::Function *ModuleEmitter::createEntry(llvm::StringRef name, bool isTimed) {
+llvm::Function *ModuleEmitter::createEntry(llvm::StringRef name,
+                                           EntryForm form) {
   llvm::LLVMContext &context = module.getContext();
   unsigned numRegions = 2 + getNumArenaPointers();
-  std::vector<llvm::Type *> params(numRegions + isTimed,
+  std::vector<llvm::Type *> params(numRegions + form.bindsPlaceholders +
+                                       form.isTimed,
                                    llvm::PointerType::getUnqual(context));
   auto *type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context), params,
                                        /*isVarArg=*/false);
@@ -196,6 +198,32 @@ ModuleEmitter::Frame ModuleEmitter::getFrame(llvm::Function *entry) const {
   for (unsigned i = 0; i < getNumArenaPointers(); ++i)
     frame.arena.push_back(entry->getArg(2 + i));
   return frame;
+}
+
+void ModuleEmitter::bindPlaceholders(llvm::IRBuilder<> &builder, Frame &frame,
+                                     llvm::Function &entry,
+                                     const IRFunction &function) {
+  llvm::SmallVector<const Buffer *> placeholders;
+  for (const auto &buffer : function.getBuffers())
+    if (buffer->getKind() == Buffer::Kind::Mutable)
+      placeholders.push_back(buffer.get());
+  llvm::Type *pointer = builder.getPtrTy();
+  // Stands for a table that is not given.
+  auto *type = llvm::ArrayType::get(pointer, placeholders.size());
+  auto *unbound = new llvm::GlobalVariable(
+      module, type, /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage,
+      llvm::Constant::getNullValue(type), "unbound");
+  llvm::Value *given = entry.getArg(2 + getNumArenaPointers());
+  llvm::Value *table =
+      builder.CreateSelect(builder.CreateIsNull(given), unbound, given);
+  for (auto [i, buffer] : llvm::enumerate(placeholders)) {
+    if (!isBindable(*buffer) || plan->isInArena(buffer))
+      continue;
+    llvm::Value *bound = builder.CreateLoad(
+        pointer, builder.CreateConstInBoundsGEP1_64(pointer, table, i));
+    frame.bindings[buffer] = builder.CreateSelect(
+        builder.CreateIsNull(bound), getAddress(builder, frame, buffer), bound);
+  }
 }
 
 void ModuleEmitter::emitChecks(llvm::Function *entry,
@@ -436,20 +464,22 @@ llvm::Value *ModuleEmitter::createStatus(llvm::Function &entry,
 
 llvm::Function *ModuleEmitter::emit(const IRFunction &function,
                                     const MemoryPlan &memoryPlan,
-                                    llvm::StringRef entryName, bool isTimed) {
+                                    llvm::StringRef entryName, EntryForm form) {
   plan = &memoryPlan;
   keepsRoundings = convertsToIntegers(function);
-  llvm::Function *entry = createEntry(entryName, isTimed);
+  llvm::Function *entry = createEntry(entryName, form);
   emitChecks(entry, function);
   if (usesMatrixRegisters(function, target))
     requestMatrixRegisters(entry);
   llvm::IRBuilder<> builder(&entry->back());
   Frame frame = getFrame(entry);
+  if (form.bindsPlaceholders)
+    bindPlaceholders(builder, frame, *entry, function);
   readSymbols(builder, frame, function);
   frame.status = createStatus(*entry, function);
   createArgumentArray(builder, frame, function);
   auto markTime = [&] {
-    if (!isTimed)
+    if (!form.isTimed)
       return;
     llvm::Argument *clock = &*std::prev(entry->arg_end());
     auto mark = module.getOrInsertFunction(markName, builder.getVoidTy(),

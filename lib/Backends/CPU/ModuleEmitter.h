@@ -3,6 +3,7 @@
 #ifndef GLOWISH_LIB_BACKENDS_CPU_MODULEEMITTER_H
 #define GLOWISH_LIB_BACKENDS_CPU_MODULEEMITTER_H
 
+#include "glowish/Backends/CPU/CPUBackend.h"
 #include "glowish/Backends/CPU/TargetDescription.h"
 #include "glowish/Backends/CodeSizes.h"
 #include "glowish/IR/Instrs.h"
@@ -66,9 +67,9 @@ public:
                 KernelNames *kernelNames = nullptr)
       : module(module), target(target), kernelNames(kernelNames) {}
 
-  /// Returns the entry. With \p isTimed: see CPUBackend::emitModule.
+  /// Returns the entry.
   llvm::Function *emit(const IRFunction &function, const MemoryPlan &plan,
-                       llvm::StringRef entryName, bool isTimed);
+                       llvm::StringRef entryName, EntryForm form);
 
 private:
   /// The code of an instruction: void (ptr, ...), one pointer a present
@@ -101,7 +102,8 @@ private:
     llvm::Value *mutables = nullptr;
     /// The entry's result so far, an i32; null where it is always a success.
     llvm::Value *status = nullptr;
-    /// The parameters and results of a body.
+    /// The parameters and results of a body, and placeholders that an entry is
+    /// given pointers to.
     llvm::DenseMap<const Buffer *, llvm::Value *> bindings{};
     /// Storage for the pointers and bounds that tasks get; null without
     /// threads.
@@ -152,7 +154,10 @@ private:
                            llvm::ArrayRef<Buffer *> buffers);
   void emitExternalCall(llvm::IRBuilder<> &builder, const Frame &frame,
                         const ExternalCallInstr &instr);
-  llvm::Function *createEntry(llvm::StringRef name, bool isTimed);
+  llvm::Function *createEntry(llvm::StringRef name, EntryForm form);
+  /// Lets \p frame find the placeholders where the entry's table has them.
+  void bindPlaceholders(llvm::IRBuilder<> &builder, Frame &frame,
+                        llvm::Function &entry, const IRFunction &function);
   void emitChecks(llvm::Function *entry, const IRFunction &function);
 
   llvm::Module &module;

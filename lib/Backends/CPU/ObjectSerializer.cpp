@@ -55,7 +55,7 @@ public:
   llvm::Expected<std::unique_ptr<Executable>>
   load(llvm::ArrayRef<char> code) override {
     glowish_set_num_threads(int(backend.getTarget().numThreads));
-    return loadObject(code);
+    return loadProgram(code);
   }
 
 private:

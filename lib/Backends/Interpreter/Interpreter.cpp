@@ -133,8 +133,10 @@ public:
       : function(function), plan(plan), clock(clock) {}
 
   llvm::Error run(const uint8_t *constants, uint8_t *mutables,
-                  uint8_t *activations) const override {
+                  uint8_t *activations, uint8_t *const *bound) const override {
     Memory memory(plan, constants, mutables, activations);
+    if (bound)
+      bindPlaceholders(memory, bound);
     memory.readSymbols(function);
     if (clock)
       clock->mark();
@@ -153,6 +155,13 @@ public:
   }
 
 private:
+  void bindPlaceholders(Memory &memory, uint8_t *const *bound) const {
+    for (const auto &buffer : function.getBuffers())
+      if (buffer->getKind() == Buffer::Kind::Mutable)
+        if (uint8_t *address = *bound++)
+          memory.bind(buffer.get(), address);
+  }
+
   const IRFunction &function;
   const MemoryPlan &plan;
   InstrClock *clock;

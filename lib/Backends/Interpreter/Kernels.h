@@ -39,7 +39,8 @@ public:
     return symbols.at(symbol);
   }
 
-  /// Binds \p buffer, a parameter or result of a body, to \p address.
+  /// Binds \p buffer, a parameter or result of a body or a placeholder, to
+  /// \p address.
   void bind(const Buffer *buffer, uint8_t *address) {
     bindings[buffer] = address;
   }

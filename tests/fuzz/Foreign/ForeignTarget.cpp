@@ -153,7 +153,7 @@ public:
         activationSize(plan.activationSize), alignment(plan.alignment) {}
 
   llvm::Error run(const uint8_t *constants, uint8_t *mutables,
-                  uint8_t *activations) const override;
+                  uint8_t *activations, uint8_t *const *bound) const override;
 
 private:
   std::unique_ptr<TemporaryFolder> folder;
@@ -164,7 +164,9 @@ private:
 } // namespace
 
 llvm::Error ForeignProgram::run(const uint8_t *constants, uint8_t *mutables,
-                                uint8_t *activations) const {
+                                uint8_t *activations,
+                                uint8_t *const *bound) const {
+  assert(!bound && "another process has no access to this one's memory");
   std::string bytes;
   for (uint64_t number : {constantSize, mutableSize, activationSize, alignment})
     for (unsigned shift = 0; shift < 32; shift += 8)

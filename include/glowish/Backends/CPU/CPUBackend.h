@@ -80,6 +80,14 @@ struct TargetOptions {
 llvm::Expected<std::string> listTargetNames(const TargetOptions &options,
                                             bool listsCpus);
 
+/// The arguments of an entry behind the regions.
+struct EntryForm {
+  /// A pointer to what Executable::run calls \p bound.
+  bool bindsPlaceholders = false;
+  /// An InstrClock; the entry calls glowish_mark with it between instructions.
+  bool isTimed = false;
+};
+
 /// The LLVM back end: compiles in memory for the host (ORC), and to objects for
 /// any target of LLVM.
 class CPUBackend : public Backend {
@@ -113,19 +121,17 @@ public:
   /// which returns 0; everything else in it is internal. Where the plans divide
   /// the arena into regions, it has a pointer for each of these in place of
   /// activations. Not yet optimised.
-  /// With \p isTimed the entry has one more argument, an InstrClock, and calls
-  /// glowish_mark with it between instructions.
   llvm::Expected<std::unique_ptr<llvm::Module>>
   emitModule(llvm::LLVMContext &context, const IRFunction &function,
              const MemoryPlan &plan, llvm::StringRef entryName,
-             bool isTimed = false);
+             EntryForm form = {});
   /// The same for several programs: the entry's first arguments are values of
   /// the symbolic dimensions (int64_t), and it returns EntryStatus::Dimension
   /// where no program is for them. Programs share their kernels, the names of
   /// which go to \p kernels unless it is null.
   llvm::Expected<std::unique_ptr<llvm::Module>>
   emitModule(llvm::LLVMContext &context, const Variants &variants,
-             llvm::StringRef entryName, bool isTimed = false,
+             llvm::StringRef entryName, EntryForm form = {},
              KernelNames *kernels = nullptr);
   /// Optimises \p module and writes an object file of it, and to \p assembly,
   /// unless it is null, the same code as text.

@@ -110,7 +110,7 @@ static llvm::Expected<BundleCode> makeCode(CPUBackend &backend,
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<llvm::Module> module,
       backend.emitModule(context, variants, facts.options.entryName,
-                         /*isTimed=*/false, sizes ? &sizes->kernels : nullptr));
+                         /*form=*/{}, sizes ? &sizes->kernels : nullptr));
   if (facts.options.api == BundleApi::Dynamic)
     emitConfig(*module, facts);
   if (facts.options.weights == BundleWeights::Embed)
