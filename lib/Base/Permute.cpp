@@ -1,9 +1,35 @@
 //===- Permute.cpp - Permute the dimensions of a tensor -------------------===//
 
 #include "glowish/Base/Permute.h"
-#include <cstring>
+#include "glowish/Support/Task.h"
 
 using namespace glowish;
+
+/// Writes the elements, of type \p T, to \p target in the order that \p shape
+/// and \p steps walk through \p source. Stops where the task is cancelled.
+template <typename T>
+static void walk(const void *source, void *target, DimsRef shape,
+                 DimsRef steps) {
+  auto *from = static_cast<const T *>(source);
+  auto *to = static_cast<T *>(target);
+  size_t last = shape.size() - 1;
+  Dims index(last, 0);
+  while (!isCancelled()) {
+    for (int64_t i = 0; i < shape[last]; ++i)
+      to[i] = from[i * steps[last]];
+    to += shape[last];
+    size_t d = last;
+    for (; d > 0; --d) {
+      from += steps[d - 1];
+      if (++index[d - 1] < shape[d - 1])
+        break;
+      from -= steps[d - 1] * shape[d - 1];
+      index[d - 1] = 0;
+    }
+    if (d == 0)
+      return;
+  }
+}
 
 Tensor glowish::permute(const Tensor &tensor,
                         llvm::ArrayRef<int64_t> permutation) {
@@ -14,21 +40,31 @@ Tensor glowish::permute(const Tensor &tensor,
     steps.push_back(strides[axis]);
   }
   Tensor result(type.withShape(shape));
-  int64_t count = type.getNumElements();
-  int64_t size = getElemSize(type.getKind());
-  auto *source = static_cast<const uint8_t *>(tensor.getBytes());
-  auto *target = static_cast<uint8_t *>(result.getBytes());
-  Dims index(shape.size(), 0);
-  int64_t offset = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    std::memcpy(target + i * size, source + offset * size, size);
-    for (size_t d = shape.size(); d-- > 0;) {
-      offset += steps[d];
-      if (++index[d] < shape[d])
-        break;
-      offset -= steps[d] * shape[d];
-      index[d] = 0;
-    }
+  if (type.getNumElements() == 0)
+    return result;
+  // A scalar is a row of one element.
+  if (shape.empty()) {
+    shape.push_back(1);
+    steps.push_back(1);
+  }
+  auto run = [&](auto element) {
+    walk<decltype(element)>(tensor.getBytes(), result.getBytes(), shape, steps);
+  };
+  switch (getElemSize(type.getKind())) {
+  case 1:
+    run(uint8_t());
+    break;
+  case 2:
+    run(uint16_t());
+    break;
+  case 4:
+    run(uint32_t());
+    break;
+  case 8:
+    run(uint64_t());
+    break;
+  default:
+    llvm_unreachable("elements have 1, 2, 4 or 8 bytes");
   }
   return result;
 }

@@ -2,14 +2,21 @@
 
 #include "glowish/Compiler/BundleCompilation.h"
 #include "glowish/Driver/TrainingCompilation.h"
+#include "glowish/Importer/Caffe2.h"
 #include "glowish/Report/Report.h"
 #include "glowish/Support/Checksum.h"
 #include "glowish/Support/File.h"
 
 using namespace glowish;
 
-llvm::Error glowish::hashModel(llvm::ArrayRef<std::string> files,
+llvm::Error glowish::hashModel(llvm::StringRef path,
+                               const ImportOptions &importOptions,
                                BundleOptions &options) {
+  std::vector<std::string> files = {path.str()};
+  if (isCaffe2Path(path)) {
+    GLOWISH_ASSIGN_OR_RETURN(files,
+                             findCaffe2Files(path, importOptions.secondFile));
+  }
   for (const std::string &file : files) {
     GLOWISH_ASSIGN_OR_RETURN(auto model, readFile(file));
     llvm::StringRef bytes = model->getBuffer();

@@ -14,6 +14,7 @@
 #include "glowish/IRGen/Rematerialization.h"
 #include "glowish/Importer/ModelFormat.h"
 #include "glowish/Support/File.h"
+#include "glowish/Support/Task.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Debug.h"
 #include "llvm/Support/FileSystem.h"
@@ -39,11 +40,36 @@ std::optional<Phase> glowish::parsePhase(llvm::StringRef name) {
   return std::nullopt;
 }
 
+/// An estimate of the share of a compilation that is done before \p phase. Most
+/// of the time goes to the code after the last one.
+static double getShareBefore(Phase phase) {
+  switch (phase) {
+  case Phase::Import:
+    return 0;
+  case Phase::Optimize:
+    return 0.1;
+  case Phase::Lower:
+    return 0.15;
+  case Phase::FitMemory:
+    return 0.18;
+  case Phase::Schedule:
+    return 0.2;
+  case Phase::IRGen:
+    return 0.22;
+  case Phase::OptimizeIR:
+    return 0.24;
+  case Phase::Plan:
+    return 0.3;
+  }
+  llvm_unreachable("all phases are listed");
+}
+
 void Compilation::beginPhase(Phase phase) {
   DEBUG_WITH_TYPE("phases", llvm::dbgs()
                                 << "phase " << getPhaseName(phase) << "\n");
   if (options.timer)
     options.timer->begin(getPhaseName(phase));
+  reportProgress(getPhaseName(phase), getShareBefore(phase));
 }
 
 template <typename Stage>

@@ -7,6 +7,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Signals.h"
+#include <atomic>
 
 using namespace glowish;
 namespace fs = llvm::sys::fs;
@@ -37,6 +38,15 @@ glowish::readFile(llvm::StringRef path) {
 }
 
 //===- Writing ------------------------------------------------------------===//
+
+static std::atomic<bool> handlesSignals = false;
+
+void glowish::handleSignals() { handlesSignals = true; }
+
+void glowish::removeOnSignals(llvm::StringRef path) {
+  if (handlesSignals)
+    llvm::sys::RemoveFileOnSignal(path);
+}
 
 static llvm::Error makeWriteError(llvm::StringRef path, std::error_code code) {
   return makeError("cannot write '{0}': {1}", path, code.message());
@@ -76,7 +86,7 @@ static std::error_code createUnique(llvm::StringRef path, std::string &name,
     name = makeTemporaryPath(path);
     // Registered before the file exists, so that a signal in between leaves no
     // file behind.
-    llvm::sys::RemoveFileOnSignal(name);
+    removeOnSignals(name);
     code = create(name);
     if (!code)
       return code;

@@ -85,13 +85,6 @@ llvm::Error glowish::checkModelPath() {
   return llvm::Error::success();
 }
 
-llvm::Expected<std::vector<std::string>> glowish::getModelFiles() {
-  if (isCaffe2Path(getModelPath()))
-    return findCaffe2Files(getModelPath(),
-                           modelPaths.size() > 1 ? modelPaths[1] : "");
-  return std::vector<std::string>{getModelPath().str()};
-}
-
 /// Of a Caffe2 model given as two files the other one.
 static llvm::Expected<std::string> readSecondModelPath() {
   if (modelPaths.size() < 2)

@@ -16,8 +16,6 @@ extern llvm::cl::OptionCategory targetCategory;
 llvm::StringRef getModelPath();
 /// An error where -model is not given, or only Glow reads such a model.
 llvm::Error checkModelPath();
-/// The files of the model: several of a Caffe2 model.
-llvm::Expected<std::vector<std::string>> getModelFiles();
 /// -onnx-define-symbol and -model-input; an error shows the right form.
 /// Symbols with several values go to \p several.
 llvm::Expected<ImportOptions>

@@ -5,6 +5,7 @@
 #include "common/ValueOption.h"
 #include "glowish/Support/DebugOutput.h"
 #include "glowish/Support/Error.h"
+#include "glowish/Support/File.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
@@ -176,6 +177,7 @@ int glowish::runTool(int argc, char **argv, llvm::StringRef overview,
   // Writing beyond the file size limit is then an error like a full disk, and
   // not a crash.
   std::signal(SIGXFSZ, SIG_IGN);
+  handleSignals();
   llvm::SmallVector<const cl::OptionCategory *> shown(categories.begin(),
                                                       categories.end());
   shown.push_back(&generalCategory);

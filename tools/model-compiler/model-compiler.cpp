@@ -86,12 +86,12 @@ static ValueOption<bool> listMlirNodes(
              "else"),
     cl::cat(modelCategory));
 
-static llvm::Expected<BundleOptions> getBundleOptions() {
+static llvm::Expected<BundleOptions>
+getBundleOptions(const ImportOptions &importOptions) {
   GLOWISH_ASSIGN_OR_RETURN(
       BundleOptions options,
       bundleSettings.getOptions(outputFolder, getModelPath()));
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> files, getModelFiles());
-  GLOWISH_RETURN_IF_ERROR(hashModel(files, options));
+  GLOWISH_RETURN_IF_ERROR(hashModel(getModelPath(), importOptions, options));
   return options;
 }
 
@@ -276,7 +276,8 @@ static llvm::Expected<int> compileModel() {
                            createTuner(*backend));
   options.tuner = tuner.get();
   options.rematerialization = getRematerialization();
-  GLOWISH_ASSIGN_OR_RETURN(BundleOptions bundle, getBundleOptions());
+  GLOWISH_ASSIGN_OR_RETURN(BundleOptions bundle,
+                           getBundleOptions(importOptions));
   GLOWISH_ASSIGN_OR_RETURN(std::optional<TrainingRequest> training,
                            getTrainingRequest());
   GLOWISH_ASSIGN_OR_RETURN(

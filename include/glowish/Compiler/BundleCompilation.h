@@ -46,8 +46,9 @@ struct BundleRequest {
 /// what can't be together, as the setting that states it.
 llvm::Error makeBundle(BundleRequest request);
 
-/// Adds the contents of \p files to the options' hash of the model.
-llvm::Error hashModel(llvm::ArrayRef<std::string> files,
+/// Sets the options' hash of the model at \p path: of its file, or the two of a
+/// Caffe2 model.
+llvm::Error hashModel(llvm::StringRef path, const ImportOptions &importOptions,
                       BundleOptions &options);
 
 } // namespace glowish

@@ -20,10 +20,18 @@ readFile(llvm::StringRef path);
 /// Creates the directory \p path and its parents.
 llvm::Error createDirectories(llvm::StringRef path);
 
+/// Lets signals that end the process remove temporary files first, by handlers
+/// of LLVM's. For programs of ours: the handlers of an application that uses
+/// the library are its own affair.
+void handleSignals();
+/// Makes \p path one of these files, until
+/// llvm::sys::DontRemoveFileOnSignal().
+void removeOnSignals(llvm::StringRef path);
+
 /// A set of output files that appear together or not at all. Each file is
 /// written under a temporary name in its directory and renamed by commit().
-/// Without commit(), or when a signal kills the process, the temporaries are
-/// removed. An existing device or pipe cannot be replaced and is written to
+/// Without commit(), or when a signal kills the process (handleSignals()), the
+/// temporaries are removed. An existing device or pipe cannot be replaced and is written to
 /// directly.
 class OutputFiles {
 public:

@@ -10,6 +10,7 @@
 #define GLOWISH_SUPPORT_PASS_H
 
 #include "glowish/Support/Error.h"
+#include "glowish/Support/Task.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -148,6 +149,7 @@ llvm::Expected<bool> runPipeline(const Pipeline &pipeline,
       if (!*runs)
         return changedNested;
     }
+    GLOWISH_RETURN_IF_ERROR(checkCancelled());
     llvm::Expected<bool> changed = call.run(unit, context);
     if (!changed)
       return changed.takeError();

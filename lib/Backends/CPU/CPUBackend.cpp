@@ -1,6 +1,7 @@
 //===- CPUBackend.cpp - Native code through LLVM --------------------------===//
 
 #include "glowish/Backends/CPU/CPUBackend.h"
+#include "CodeGeneration.h"
 #include "Bundle/glowish_threads.h"
 #include "JIT.h"
 #include "Kernels/MatMul/Attention.h"
@@ -22,12 +23,11 @@
 #include "glowish/Backends/RunErrors.h"
 #include "glowish/Graph/Nodes.h"
 #include "glowish/Support/File.h"
+#include "glowish/Support/Task.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/MCSubtargetInfo.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace glowish;
@@ -284,7 +284,7 @@ llvm::Error CPUBackend::prepareFunction(IRFunction &function,
                              ? packings->choose(filter.getTensor(), candidates)
                              : candidates.front();
                 });
-  return llvm::Error::success();
+  return checkCancelled();
 }
 
 llvm::Expected<std::unique_ptr<llvm::Module>>
@@ -344,6 +344,7 @@ CPUBackend::emitModule(llvm::LLVMContext &context, const Variants &variants,
     entries.push_back({level.cpu, emitVariants(*module, level, variants, name,
                                                form, kernels)});
   }
+  GLOWISH_RETURN_IF_ERROR(checkCancelled());
   assert(!entries.empty() && "the only level is none of the levels");
   if (entries.size() > 1)
     emitDispatch(*module, entryName, entries);
@@ -379,41 +380,6 @@ static bool hasFloatMVE(const llvm::TargetMachine &machine) {
          machine.getMCSubtargetInfo()->checkFeatures("+mve.fp");
 }
 
-/// The kernels state their own vectors and unrolling: LLVM's passes clean up
-/// and allocate registers, and must not undo the tiling.
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = false;
-  tuning.SLPVectorization = false;
-  tuning.LoopUnrolling = false;
-  tuning.LoopInterleaving = false;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager sccs;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine, tuning);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(sccs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, sccs, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
-      .run(module, modules);
-}
-
-/// The code of \p module, which this changes, as \p kind of file.
-static llvm::Error emitCode(llvm::Module &module, llvm::TargetMachine &machine,
-                            llvm::CodeGenFileType kind,
-                            llvm::SmallVectorImpl<char> &code) {
-  llvm::raw_svector_ostream os(code);
-  llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, os, nullptr, kind))
-    return makeError("target '{0}' cannot write object files",
-                     machine.getTargetTriple().str());
-  passes.run(module);
-  return llvm::Error::success();
-}
-
 /// A module that the same code is generated of: registers depend on the order
 /// of uses, which CloneModule would change.
 static llvm::Expected<std::unique_ptr<llvm::Module>>
@@ -430,7 +396,7 @@ CPUBackend::emitObject(llvm::Module &module,
                        llvm::SmallVectorImpl<char> *assembly) {
   addSystemAttributes(module);
   if (!options.testing.compilesQuickly)
-    optimize(module, *machine);
+    optimizeModule(module, *machine);
   if (hasFloatMVE(*machine))
     hideMVEConstants(module);
   if (options.dumpsLLVM)

@@ -5,6 +5,7 @@
 #include "Instrs.h"
 #include "Selection/KernelSelection.h"
 #include "glowish/Ops/TextForm.h"
+#include "glowish/Support/Task.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -490,6 +491,8 @@ llvm::Function *ModuleEmitter::emit(const IRFunction &function,
   for (const Instruction &instr : function.getInstrs()) {
     if (instr.isLifetimeMarker())
       continue;
+    if (isCancelled())
+      break;
     emitInstr(builder, frame, instr);
     markTime();
   }

@@ -5,6 +5,7 @@
 #include "glowish/Graph/Nodes.h"
 #include "glowish/IRGen/IRGen.h"
 #include "glowish/Optimizer/Passes.h"
+#include "glowish/Support/Task.h"
 
 using namespace glowish;
 
@@ -60,7 +61,9 @@ static std::optional<Tensor> moveElements(const Node &node) {
 }
 
 llvm::Expected<std::vector<Tensor>> glowish::evaluateNode(const Node &node) {
+  GLOWISH_RETURN_IF_ERROR(checkCancelled());
   if (std::optional<Tensor> moved = moveElements(node)) {
+    GLOWISH_RETURN_IF_ERROR(checkCancelled());
     std::vector<Tensor> results;
     // Scales that run along a dimension run along another one then.
     results.push_back(std::move(*moved).withType(node.getType()));

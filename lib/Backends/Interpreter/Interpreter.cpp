@@ -5,6 +5,7 @@
 #include "glowish/Backends/BackendRegistry.h"
 #include "glowish/Backends/RunErrors.h"
 #include "glowish/Graph/Nodes.h"
+#include "glowish/Support/Task.h"
 
 using namespace glowish;
 using namespace glowish::interpreter;
@@ -143,6 +144,7 @@ public:
     for (const Instruction &instr : function.getInstrs()) {
       if (instr.isLifetimeMarker())
         continue;
+      GLOWISH_RETURN_IF_ERROR(checkCancelled());
       runInstr(memory, instr);
       if (memory.hasLoopCut())
         return makeTripCountError();

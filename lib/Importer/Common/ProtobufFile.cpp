@@ -1,6 +1,7 @@
 //===- ProtobufFile.cpp - Parsing of protobuf files -----------------------===//
 
 #include "Common/ProtobufFile.h"
+#include "glowish/Support/Task.h"
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
@@ -42,12 +43,34 @@ bool glowish::looksLikeText(llvm::StringRef bytes) {
          });
 }
 
+namespace {
+
+/// The bytes of a message in blocks, and no more of them once this thread's task
+/// is cancelled.
+class CancellableStream final : public pb::io::ZeroCopyInputStream {
+public:
+  explicit CancellableStream(llvm::StringRef bytes)
+      : array(bytes.data(), int(bytes.size()), /*block_size=*/1 << 20) {}
+
+  bool Next(const void **data, int *size) override {
+    return !isCancelled() && array.Next(data, size);
+  }
+  void BackUp(int count) override { array.BackUp(count); }
+  bool Skip(int count) override { return array.Skip(count); }
+  int64_t ByteCount() const override { return array.ByteCount(); }
+
+private:
+  pb::io::ArrayInputStream array;
+};
+
+} // namespace
+
 bool glowish::parseBinary(llvm::StringRef bytes, pb::Message &message) {
   static SilentProtobuf silent;
   if (bytes.size() > size_t(INT_MAX))
     return false;
-  pb::io::ArrayInputStream array(bytes.data(), int(bytes.size()));
-  pb::io::CodedInputStream coded(&array);
+  CancellableStream stream(bytes);
+  pb::io::CodedInputStream coded(&stream);
   coded.SetTotalBytesLimit(INT_MAX);
   return message.ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
 }

@@ -37,7 +37,7 @@ public:
 
 private:
   explicit TemporaryFile(llvm::StringRef name) : path(name), remover(name) {
-    llvm::sys::RemoveFileOnSignal(path);
+    removeOnSignals(path);
   }
   std::string path;
   llvm::FileRemover remover;

@@ -13,6 +13,7 @@
 #include "Selection/MatMulImages.h"
 #include "Selection/Requantization.h"
 #include "glowish/IR/Passes.h"
+#include "glowish/Support/Task.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace glowish;
@@ -530,7 +531,7 @@ void glowish::prepareIntegerKernels(IRFunction &function,
                                     ByteCandidates getCandidates) {
   IntegerKernelSelector selector(function, target, getCandidates);
   for (auto it = function.getInstrs().begin();
-       it != function.getInstrs().end();) {
+       it != function.getInstrs().end() && !isCancelled();) {
     Instruction &instr = *it++;
     if (auto *convolution = llvm::dyn_cast<ConvolutionIntegerInstr>(&instr))
       selector.select(*convolution);

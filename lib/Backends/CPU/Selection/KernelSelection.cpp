@@ -5,6 +5,7 @@
 #include "Selection/MatMulImages.h"
 #include "glowish/IR/LoopBounds.h"
 #include "glowish/IR/Passes.h"
+#include "glowish/Support/Task.h"
 
 using namespace glowish;
 
@@ -207,7 +208,7 @@ void glowish::selectKernels(IRFunction &function,
                             ConvolutionChooser choose) {
   KernelSelector selector(function, target, choose);
   for (auto it = function.getInstrs().begin();
-       it != function.getInstrs().end();)
+       it != function.getInstrs().end() && !isCancelled();)
     selector.visit(*it++);
   llvm::cantFail(eliminateDeadStores(function, IRPassContext()));
   llvm::cantFail(insertLifetimes(function, IRPassContext()));

@@ -5,6 +5,7 @@
 #include "Kernels/NBits/NBitsLayout.h"
 #include "Selection/FilterPacker.h"
 #include "glowish/IR/Passes.h"
+#include "glowish/Support/Task.h"
 #include <map>
 
 using namespace glowish;
@@ -120,7 +121,7 @@ void glowish::prepareNBitsKernels(IRFunction &function) {
   NBitsPacker packer(function);
   bool changed = false;
   for (auto it = function.getInstrs().begin();
-       it != function.getInstrs().end();)
+       it != function.getInstrs().end() && !isCancelled();)
     if (auto *matmul = llvm::dyn_cast<MatMulNBitsInstr>(&*it++)) {
       packer.replace(*matmul);
       changed = true;

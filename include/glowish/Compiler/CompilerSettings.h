@@ -1,0 +1,71 @@
+//===- CompilerSettings.h - All that can be stated --------------*- C++ -*-===//
+
+#ifndef GLOWISH_COMPILER_COMPILERSETTINGS_H
+#define GLOWISH_COMPILER_COMPILERSETTINGS_H
+
+#include "glowish/Compiler/BundleSettings.h"
+#include "glowish/Compiler/CompilationSettings.h"
+#include "glowish/Compiler/ModelSettings.h"
+#include "glowish/Compiler/QuantizationSettings.h"
+#include "glowish/Compiler/TargetSettings.h"
+#include "glowish/Compiler/TrainingSettings.h"
+
+namespace glowish {
+
+class Report;
+
+/// All settings of one compilation, for what finds them by name. They have the
+/// names of model-compiler's options. One thread at a time.
+class CompilerSettings {
+public:
+  /// In the order of their groups.
+  std::vector<Setting *> getSettings() const;
+  /// Null if no setting is called \p name.
+  Setting *find(llvm::StringRef name) const;
+  /// Setting::set of the setting \p name. The error names the setting that looks
+  /// most like a name which there is not.
+  llvm::Error set(llvm::StringRef name, llvm::StringRef text);
+
+  ModelSettings model;
+  CompilationSettings compilation;
+  TargetSettings target;
+  QuantizationSettings quantization;
+  BundleSettings bundle;
+  TrainingSettings training;
+  TrainingBundleSettings trainingBundle;
+
+private:
+  std::vector<const SettingGroup *> getGroups() const;
+};
+
+/// Settings made into what a compilation needs. The back end is the caller's to
+/// keep, as is the tuner, which may be null.
+struct PreparedCompilation {
+  std::unique_ptr<Backend> backend;
+  std::unique_ptr<KernelTuner> tuner;
+  ImportOptions importOptions;
+  /// Symbols with several values or ranges and values.
+  std::vector<SymbolValues> symbols;
+  CompilationOptions options;
+};
+
+/// For the model at \p path. Where \p isLocal, the back end runs what it
+/// compiles. Messages of the importer go to \p warn; null: nowhere.
+llvm::Expected<PreparedCompilation>
+prepareCompilation(CompilerSettings &settings, llvm::StringRef path,
+                   bool isLocal, std::function<void(llvm::StringRef)> warn);
+
+/// Compiles the model at \p path to a bundle in \p folder, as model-compiler
+/// does with -emit-bundle. \p report: what records the compilation; may be null.
+/// \p writeReport: see BundleRequest. Returns what the bundle's files are called
+/// after.
+llvm::Expected<BundleOptions>
+compileBundle(CompilerSettings &settings, llvm::StringRef path,
+              llvm::StringRef folder,
+              std::function<void(llvm::StringRef)> warn,
+              Report *report = nullptr,
+              std::function<llvm::Error()> writeReport = nullptr);
+
+} // namespace glowish
+
+#endif // GLOWISH_COMPILER_COMPILERSETTINGS_H

@@ -1,0 +1,110 @@
+//===- CompilerSettings.cpp - All that can be stated ----------------------===//
+
+#include "glowish/Compiler/CompilerSettings.h"
+#include "glowish/Compiler/BundleCompilation.h"
+
+using namespace glowish;
+
+std::vector<const SettingGroup *> CompilerSettings::getGroups() const {
+  return {&model,  &compilation, &target,        &quantization,
+          &bundle, &training,    &trainingBundle};
+}
+
+std::vector<Setting *> CompilerSettings::getSettings() const {
+  std::vector<Setting *> settings;
+  for (const SettingGroup *group : getGroups())
+    llvm::append_range(settings, group->getSettings());
+  return settings;
+}
+
+Setting *CompilerSettings::find(llvm::StringRef name) const {
+  for (const SettingGroup *group : getGroups())
+    if (Setting *setting = group->find(name))
+      return setting;
+  return nullptr;
+}
+
+llvm::Error CompilerSettings::set(llvm::StringRef name, llvm::StringRef text) {
+  if (Setting *setting = find(name))
+    return setting->set(text);
+  llvm::StringRef nearest;
+  unsigned best = unsigned(name.size() + 1) / 2;
+  for (const Setting *setting : getSettings()) {
+    unsigned distance = setting->getName().edit_distance(name, true, best);
+    if (distance < best) {
+      best = distance;
+      nearest = setting->getName();
+    }
+  }
+  return makeError("there is no option '{0}'{1}", name,
+                   nearest.empty() ? "" : " ('" + nearest.str() + "' is)");
+}
+
+llvm::Expected<PreparedCompilation>
+glowish::prepareCompilation(CompilerSettings &settings, llvm::StringRef path,
+                            bool isLocal,
+                            std::function<void(llvm::StringRef)> warn) {
+  PreparedCompilation result;
+  GLOWISH_ASSIGN_OR_RETURN(
+      result.importOptions,
+      settings.model.getImportOptions(path, isTextForm(path), result.symbols));
+  result.importOptions.warn = std::move(warn);
+  result.options.function = settings.model.getFunctionName().str();
+  GLOWISH_RETURN_IF_ERROR(settings.compilation.apply(result.options));
+  GLOWISH_RETURN_IF_ERROR(settings.quantization.apply(result.options));
+  result.options.rematerialization = settings.training.getRematerialization();
+  TargetOptions target = settings.target.getOptions();
+  GLOWISH_ASSIGN_OR_RETURN(
+      result.backend,
+      isLocal ? settings.compilation.createBackend(
+                    "backend", settings.compilation.getBackendName(), target,
+                    /*isLocal=*/true)
+              : settings.compilation.createBackend(target));
+  if (settings.target.isTuning() && result.backend->getName() == "CPU") {
+    GLOWISH_ASSIGN_OR_RETURN(
+        result.tuner, createTuner(static_cast<CPUBackend &>(*result.backend)));
+    result.options.tuner = result.tuner.get();
+  }
+  return result;
+}
+
+/// What a bundle that learns asks for; nullopt for one that does not.
+static llvm::Expected<std::optional<TrainingRequest>>
+getTrainingRequest(const CompilerSettings &settings) {
+  if (!settings.trainingBundle.isTraining())
+    return std::nullopt;
+  TrainingRequest request;
+  GLOWISH_ASSIGN_OR_RETURN(request.config, settings.training.getConfig());
+  GLOWISH_RETURN_IF_ERROR(
+      settings.trainingBundle.readLabelType(request.config));
+  GLOWISH_RETURN_IF_ERROR(
+      settings.trainingBundle.readStepSymbols(request.stepSymbols));
+  return request;
+}
+
+llvm::Expected<BundleOptions>
+glowish::compileBundle(CompilerSettings &settings, llvm::StringRef path,
+                       llvm::StringRef folder,
+                       std::function<void(llvm::StringRef)> warn,
+                       Report *report,
+                       std::function<llvm::Error()> writeReport) {
+  if (folder.empty())
+    return makeError("no folder is stated for the bundle");
+  GLOWISH_ASSIGN_OR_RETURN(
+      PreparedCompilation prepared,
+      prepareCompilation(settings, path, /*isLocal=*/false, std::move(warn)));
+  GLOWISH_ASSIGN_OR_RETURN(BundleOptions bundle,
+                           settings.bundle.getOptions(folder, path));
+  GLOWISH_RETURN_IF_ERROR(hashModel(path, prepared.importOptions, bundle));
+  BundleRequest request = {*prepared.backend,
+                           path.str(),
+                           std::move(prepared.importOptions),
+                           std::move(prepared.symbols),
+                           std::move(prepared.options),
+                           bundle};
+  GLOWISH_ASSIGN_OR_RETURN(request.training, getTrainingRequest(settings));
+  request.report = report;
+  request.writeReport = std::move(writeReport);
+  GLOWISH_RETURN_IF_ERROR(makeBundle(std::move(request)));
+  return bundle;
+}

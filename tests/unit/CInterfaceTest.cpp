@@ -1,0 +1,417 @@
+//===- CInterfaceTest.cpp - The interface in C ----------------------------===//
+
+#include "TestFolder.h"
+#include "glowish.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+#include <gmock/gmock.h>
+#include <thread>
+
+using namespace glowish;
+using testing::HasSubstr;
+
+namespace {
+
+/// y = x + total; total grows by the sum of x, and is a state with
+/// state=total,next. W is there so that the model has a weight.
+constexpr llvm::StringLiteral model = R"(
+ir_version: 7 opset_import { version: 13 }
+graph {
+  name: "g"
+  node { op_type: "Add" input: "x" input: "total" output: "u" }
+  node { op_type: "Mul" input: "u" input: "W" output: "y" }
+  node { op_type: "ReduceSum" input: "x" output: "sum" name: "sum"
+         attribute { name: "keepdims" type: INT i: 0 } }
+  node { op_type: "Add" input: "sum" input: "total" output: "next" }
+  initializer { name: "W" data_type: 1 float_data: 2 }
+  input { name: "x" type { tensor_type { elem_type: 1 shape {
+    dim { dim_param: "N" } } } } }
+  input { name: "total" type { tensor_type { elem_type: 1 shape { } } } }
+  output { name: "y" type { tensor_type { elem_type: 1 shape {
+    dim { dim_param: "N" } } } } }
+  output { name: "next" type { tensor_type { elem_type: 1 shape { } } } }
+})";
+
+/// Convolutions of many shapes, whose code takes more than a moment.
+std::string makeDeepModel(unsigned depth) {
+  std::string text = "ir_version: 7 opset_import { version: 13 }\n"
+                     "graph { name: \"deep\"\n"
+                     "input { name: \"x0\" type { tensor_type { elem_type: 1 "
+                     "shape { dim { dim_value: 1 } dim { dim_value: 3 } "
+                     "dim { dim_value: 33 } dim { dim_value: 33 } } } } }\n";
+  llvm::raw_string_ostream os(text);
+  for (unsigned i = 0, channels = 3; i < depth; ++i) {
+    unsigned next = channels + 5;
+    os << "initializer { name: \"w" << i << "\" data_type: 1 dims: " << next
+       << " dims: " << channels << " dims: 3 dims: 3 raw_data: \"";
+    for (unsigned byte = 0; byte < next * channels * 36; ++byte)
+      os << (byte % 4 == 3 ? "\\074" : "\\000");
+    os << "\" }\nnode { op_type: \"Conv\" input: \"x" << i << "\" input: \"w"
+       << i << "\" output: \"x" << i + 1
+       << "\" attribute { name: \"pads\" type: INTS ints: 1 ints: 1 ints: 1 "
+          "ints: 1 } }\n";
+    channels = next;
+  }
+  os << "output { name: \"x" << depth
+     << "\" type { tensor_type { elem_type: 1 } } } }\n";
+  return text;
+}
+
+/// The message of \p error, which is freed; "" for null.
+std::string take(glowish_error *error, int32_t code = GLOWISH_ERROR_REFUSED) {
+  EXPECT_TRUE(!error || glowish_error_code(error) == code);
+  std::string message = glowish_error_message(error);
+  glowish_error_free(error);
+  return message;
+}
+
+class CInterfaceTest : public TestFolder {
+protected:
+  void SetUp() override {
+    TestFolder::SetUp();
+    path = in("model.onnxtxt");
+    write(path, model);
+    options = glowish_options_create();
+    EXPECT_EQ(take(glowish_options_set(options, "state", "total,next")), "");
+  }
+  void TearDown() override {
+    glowish_options_free(options);
+    TestFolder::TearDown();
+  }
+  static void write(const std::string &file, llvm::StringRef text) {
+    std::error_code code;
+    llvm::raw_fd_ostream(file, code) << text;
+  }
+  static glowish_model *open(const std::string &file) {
+    glowish_model *result = nullptr;
+    EXPECT_EQ(take(glowish_model_open(file.c_str(), &result)), "");
+    return result;
+  }
+  /// The model for N extents, or for what \p symbol says.
+  glowish_program *compile(llvm::StringRef symbol) {
+    EXPECT_EQ(take(glowish_options_set(options, "onnx-define-symbol",
+                                       symbol.str().c_str())),
+              "");
+    glowish_model *opened = open(path);
+    glowish_program *program = nullptr;
+    EXPECT_EQ(take(glowish_compile(opened, options, nullptr, &program)), "");
+    glowish_model_free(opened);
+    return program;
+  }
+
+  std::string path;
+  glowish_options *options = nullptr;
+};
+
+TEST_F(CInterfaceTest, RunsWithStates) {
+  glowish_program *program = compile("N,3");
+  ASSERT_EQ(glowish_program_input_count(program), 1u);
+  const glowish_value *x = glowish_program_input(program, 0);
+  EXPECT_STREQ(x->name, "x");
+  EXPECT_EQ(x->kind, GLOWISH_FLOAT);
+  ASSERT_EQ(x->rank, 1);
+  EXPECT_EQ(x->extents[0], 3);
+  EXPECT_EQ(x->bytes, 12u);
+  EXPECT_EQ(glowish_program_input(program, 1), nullptr);
+  ASSERT_EQ(glowish_program_output_count(program), 1u);
+  EXPECT_STREQ(glowish_program_output(program, 0)->name, "y");
+  ASSERT_EQ(glowish_program_state_count(program), 1u);
+  EXPECT_EQ(glowish_program_state(program, 0)->rank, 0);
+
+  glowish_session *session = nullptr;
+  ASSERT_EQ(take(glowish_session_create(program, &session)), "");
+  // A session stays when its program is freed.
+  glowish_program_free(program);
+  const float given[] = {1, 2, 3};
+  EXPECT_EQ(take(glowish_session_set_input(session, 0, given, nullptr)), "");
+  EXPECT_EQ(take(glowish_session_run(session)), "");
+  const void *data = nullptr;
+  int64_t extent = 0;
+  EXPECT_EQ(take(glowish_session_output(session, 0, &data, &extent)), "");
+  EXPECT_EQ(extent, 3);
+  EXPECT_THAT(llvm::ArrayRef(static_cast<const float *>(data), 3),
+              testing::ElementsAre(2, 4, 6));
+  void *state = nullptr;
+  EXPECT_EQ(take(glowish_session_state(session, 0, &state)), "");
+  EXPECT_EQ(*static_cast<float *>(state), 6);
+  *static_cast<float *>(state) = 10;
+
+  float bound[] = {0, 4, 5, 6}, result[4] = {};
+  EXPECT_EQ(take(glowish_session_bind_input(session, 0, bound + 1)), "");
+  EXPECT_EQ(take(glowish_session_bind_output(session, 0, result + 1)), "");
+  EXPECT_EQ(take(glowish_session_run(session)), "");
+  EXPECT_THAT(result, testing::ElementsAre(0, 28, 30, 32));
+  glowish_session_free(session);
+}
+
+TEST_F(CInterfaceTest, RunsWithExtentsOfEachRun) {
+  glowish_program *program = compile("N,1..17");
+  glowish_session *session = nullptr;
+  ASSERT_EQ(take(glowish_session_create(program, &session)), "");
+  const std::vector<float> ones(17, 1);
+  for (int64_t extent : {3, 17, 1}) {
+    EXPECT_EQ(
+        take(glowish_session_set_input(session, 0, ones.data(), &extent)), "");
+    EXPECT_EQ(take(glowish_session_run(session)), "");
+    const void *data = nullptr;
+    int64_t left = 0;
+    EXPECT_EQ(take(glowish_session_output(session, 0, &data, &left)), "");
+    EXPECT_EQ(left, extent);
+  }
+  int64_t wrong = 18, negative = -1;
+  EXPECT_THAT(take(glowish_session_set_input(session, 0, ones.data(), &wrong)),
+              HasSubstr("input 'x' is at most float<17>"));
+  EXPECT_THAT(
+      take(glowish_session_set_input(session, 0, ones.data(), &negative)),
+      HasSubstr("input 'x'"));
+  EXPECT_THAT(take(glowish_session_bind_input(session, 0, ones.data())),
+              HasSubstr("'x' is in the memory of the session"));
+  glowish_session_free(session);
+  glowish_program_free(program);
+}
+
+TEST_F(CInterfaceTest, WritesTheToolsBundle) {
+  glowish_model *fromMemory = nullptr;
+  ASSERT_EQ(take(glowish_model_open_memory(model.data(), model.size(),
+                                           "model.onnxtxt", &fromMemory)),
+            "");
+  EXPECT_EQ(take(glowish_options_bind_dimension(options, "N", 7)), "");
+  EXPECT_EQ(take(glowish_options_set(options, "weights", "embed")), "");
+  EXPECT_EQ(take(glowish_compile_bundle(fromMemory, options,
+                                        in("out").c_str(), nullptr)),
+            "");
+  glowish_model_free(fromMemory);
+  EXPECT_TRUE(llvm::sys::fs::exists(in("out/model.o")));
+  EXPECT_TRUE(llvm::sys::fs::exists(in("out/model.h")));
+}
+
+TEST_F(CInterfaceTest, NamesWhatItRefuses) {
+  EXPECT_EQ(take(glowish_options_set(options, "thread", "2")),
+            "there is no option 'thread' ('threads' is)");
+  EXPECT_EQ(take(glowish_options_set(options, "threads", "0")),
+            "-threads=0: accepted: an integer from 1 to 256");
+  EXPECT_EQ(take(glowish_options_set(options, "winograd", "3")),
+            "-winograd=3: accepted: off, 2, 4");
+  EXPECT_EQ(take(glowish_options_set(options, "strict", nullptr)), "");
+  glowish_model *opened = nullptr;
+  EXPECT_THAT(take(glowish_model_open("absent.onnx", &opened)),
+              HasSubstr("'absent.onnx'"));
+  EXPECT_THAT(
+      take(glowish_model_open_memory("x", 1, "../net.onnx", &opened)),
+      HasSubstr("'../net.onnx' is no name of a file"));
+  EXPECT_EQ(opened, nullptr);
+  glowish_program *program = nullptr;
+  opened = open(path);
+  // The dimension N has no value.
+  EXPECT_THAT(take(glowish_compile(opened, options, nullptr, &program)),
+              HasSubstr("onnx-define-symbol"));
+  EXPECT_EQ(take(glowish_options_set(options, "onnx-define-symbol", "N,1,2")),
+            "");
+  EXPECT_THAT(take(glowish_compile(opened, options, nullptr, &program)),
+              HasSubstr("'N' has several values"));
+  EXPECT_THAT(take(glowish_compile_bundle(opened, options, "", nullptr)),
+              HasSubstr("no folder"));
+  EXPECT_EQ(take(glowish_options_set(options, "target", "none-such")), "");
+  EXPECT_THAT(take(glowish_compile_bundle(opened, options, in("o").c_str(),
+                                          nullptr)),
+              HasSubstr("none-such"));
+  EXPECT_EQ(program, nullptr);
+  EXPECT_FALSE(llvm::sys::fs::exists(in("o/model.o")));
+  glowish_model_free(opened);
+}
+
+TEST_F(CInterfaceTest, RefusesNullAndIndices) {
+  auto argument = [](glowish_error *error) {
+    return take(error, GLOWISH_ERROR_ARGUMENT);
+  };
+  glowish_program *program = compile("N,2");
+  glowish_session *session = nullptr;
+  glowish_model *opened = open(path);
+  ASSERT_EQ(take(glowish_session_create(program, &session)), "");
+  float number = 0;
+  const void *data = nullptr;
+  void *state = nullptr;
+  std::string messages[] = {
+      argument(glowish_options_set(nullptr, "threads", "1")),
+      argument(glowish_options_set(options, nullptr, "1")),
+      argument(glowish_options_bind_dimension(options, nullptr, 1)),
+      argument(glowish_model_open(nullptr, &opened)),
+      argument(glowish_model_open("x", nullptr)),
+      argument(glowish_model_open_memory(nullptr, 1, "x", &opened)),
+      argument(glowish_model_open_memory("x", 1, nullptr, &opened)),
+      argument(glowish_model_open_memory("x", 1, "x", nullptr)),
+      argument(glowish_compile_bundle(nullptr, options, "out", nullptr)),
+      argument(glowish_compile_bundle(opened, options, nullptr, nullptr)),
+      argument(glowish_compile(nullptr, options, nullptr, &program)),
+      argument(glowish_compile(opened, options, nullptr, nullptr)),
+      argument(glowish_session_create(nullptr, &session)),
+      argument(glowish_session_create(program, nullptr)),
+      argument(glowish_session_set_input(nullptr, 0, &number, nullptr)),
+      argument(glowish_session_set_input(session, 0, nullptr, nullptr)),
+      argument(glowish_session_bind_input(nullptr, 0, &number)),
+      argument(glowish_session_bind_output(nullptr, 0, &number)),
+      argument(glowish_session_run(nullptr)),
+      argument(glowish_session_output(nullptr, 0, &data, nullptr)),
+      argument(glowish_session_output(session, 0, nullptr, nullptr)),
+      argument(glowish_session_state(nullptr, 0, &state)),
+      argument(glowish_session_state(session, 0, nullptr))};
+  for (const std::string &message : messages)
+    EXPECT_THAT(message, HasSubstr("is null; accepted: a pointer"));
+  EXPECT_EQ(argument(glowish_session_set_input(session, 1, &number, nullptr)),
+            "there is no input 1; the program has 1");
+  EXPECT_EQ(argument(glowish_session_bind_input(session, 1, &number)),
+            "there is no input 1; the program has 1");
+  EXPECT_EQ(argument(glowish_session_bind_output(session, 9, &number)),
+            "there is no output 9; the program has 1");
+  EXPECT_EQ(argument(glowish_session_output(session, 9, &data, nullptr)),
+            "there is no output 9; the program has 1");
+  EXPECT_EQ(argument(glowish_session_state(session, 1, &state)),
+            "there is no state 1; the program has 1");
+  glowish_session_free(session);
+  glowish_program_free(program);
+  glowish_model_free(opened);
+  // Null is accepted where something is freed, watched or counted.
+  glowish_error_free(nullptr);
+  glowish_options_free(nullptr);
+  glowish_model_free(nullptr);
+  glowish_program_free(nullptr);
+  glowish_session_free(nullptr);
+  glowish_job_free(nullptr);
+  glowish_job_cancel(nullptr);
+  EXPECT_EQ(glowish_program_input_count(nullptr), 0u);
+  EXPECT_EQ(glowish_error_code(nullptr), 0);
+  EXPECT_STREQ(glowish_error_message(nullptr), "");
+}
+
+TEST_F(CInterfaceTest, ListsOptions) {
+  size_t count = glowish_options_count(options);
+  std::vector<std::string> names;
+  for (size_t i = 0; i < count; ++i) {
+    names.push_back(glowish_options_name(options, i));
+    EXPECT_STRNE(glowish_options_description(options, i), "");
+  }
+  EXPECT_THAT(names, testing::IsSupersetOf(
+                         {"mcpu", "quantize-weights", "bundle-api", "loss"}));
+  llvm::sort(names);
+  EXPECT_EQ(std::unique(names.begin(), names.end()), names.end());
+  EXPECT_EQ(glowish_options_name(options, count), nullptr);
+  EXPECT_EQ(glowish_interface_version(), GLOWISH_INTERFACE_VERSION);
+  EXPECT_STREQ(glowish_release(), GLOWISH_VERSION);
+}
+
+/// What a compilation told.
+struct Told {
+  std::vector<std::string> steps;
+  std::vector<double> shares;
+  glowish_job *cancelled = nullptr;
+  std::string cancelAt;
+};
+
+void tell(void *context, const char *step, double done) {
+  auto &told = *static_cast<Told *>(context);
+  told.steps.push_back(step);
+  told.shares.push_back(done);
+  if (told.cancelAt == step)
+    glowish_job_cancel(told.cancelled);
+}
+
+TEST_F(CInterfaceTest, TellsHowFarItIs) {
+  write(path, makeDeepModel(3));
+  glowish_model *opened = open(path);
+  glowish_job *job = glowish_job_create();
+  Told told;
+  glowish_job_on_progress(job, tell, &told);
+  glowish_program *program = nullptr;
+  EXPECT_EQ(take(glowish_compile(opened, nullptr, job, &program)), "");
+  EXPECT_TRUE(llvm::is_sorted(told.shares));
+  EXPECT_THAT(told.steps,
+              testing::IsSupersetOf({"import", "optimize", "lower", "plan",
+                                     "optimize code", "generate code"}));
+  EXPECT_GE(told.shares.front(), 0);
+  EXPECT_LE(told.shares.back(), 1);
+  glowish_program_free(program);
+  glowish_job_free(job);
+  glowish_model_free(opened);
+}
+
+/// Whatever it does, a compilation that is cancelled ends, and leaves nothing
+/// behind.
+TEST_F(CInterfaceTest, IsCancelledAtEachStep) {
+  write(path, makeDeepModel(6));
+  glowish_model *opened = open(path);
+  for (const char *step : {"import", "optimize", "lower", "schedule", "irgen",
+                           "optimize-ir", "plan", "optimize code",
+                           "generate code"}) {
+    glowish_job *job = glowish_job_create();
+    Told told;
+    told.cancelled = job;
+    told.cancelAt = step;
+    glowish_job_on_progress(job, tell, &told);
+    glowish_program *program = nullptr;
+    EXPECT_EQ(take(glowish_compile(opened, nullptr, job, &program),
+                   GLOWISH_ERROR_CANCELLED),
+              "cancelled")
+        << step;
+    EXPECT_EQ(take(glowish_compile_bundle(opened, nullptr, in("out").c_str(),
+                                          job),
+                   GLOWISH_ERROR_CANCELLED),
+              "cancelled")
+        << step;
+    EXPECT_EQ(program, nullptr);
+    glowish_job_free(job);
+  }
+  std::error_code code;
+  llvm::sys::fs::directory_iterator file(in("out"), code);
+  EXPECT_TRUE(code || file == llvm::sys::fs::directory_iterator());
+  glowish_model_free(opened);
+}
+
+/// Several threads compile, run and are refused at once, each with options of
+/// its own, with the results of one alone.
+TEST_F(CInterfaceTest, CompilesOnSeveralThreads) {
+  std::vector<std::vector<float>> results(4);
+  auto work = [&](size_t thread) {
+    glowish_options *own = glowish_options_create();
+    glowish_options_set(own, "state", "total,next");
+    // Of two threads each the same.
+    int64_t extent = int64_t(thread) % 2 + 2;
+    glowish_options_bind_dimension(own, "N", extent);
+    glowish_options_set(own, "backend", thread < 2 ? "CPU" : "Interpreter");
+    glowish_model *opened = nullptr;
+    glowish_program *program = nullptr;
+    glowish_session *session = nullptr;
+    EXPECT_EQ(take(glowish_model_open(path.c_str(), &opened)), "");
+    EXPECT_NE(take(glowish_options_set(own, "threads", "many")), "");
+    for (int i = 0; i < 3; ++i) {
+      glowish_program_free(program);
+      program = nullptr;
+      EXPECT_EQ(take(glowish_compile(opened, own, nullptr, &program)), "");
+    }
+    EXPECT_EQ(take(glowish_session_create(program, &session)), "");
+    const float given[] = {1, 2, 3};
+    EXPECT_EQ(take(glowish_session_set_input(session, 0, given, nullptr)), "");
+    for (int i = 0; i < 10; ++i)
+      EXPECT_EQ(take(glowish_session_run(session)), "");
+    const void *data = nullptr;
+    EXPECT_EQ(take(glowish_session_output(session, 0, &data, nullptr)), "");
+    auto *floats = static_cast<const float *>(data);
+    results[thread].assign(floats, floats + extent);
+    glowish_session_free(session);
+    glowish_program_free(program);
+    glowish_model_free(opened);
+    glowish_options_free(own);
+  };
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < results.size(); ++i)
+    threads.emplace_back(work, i);
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_THAT(results[0], testing::ElementsAre(56, 58));
+  EXPECT_THAT(results[1], testing::ElementsAre(110, 112, 114));
+  EXPECT_EQ(results[2], results[0]);
+  EXPECT_EQ(results[3], results[1]);
+}
+
+} // namespace
