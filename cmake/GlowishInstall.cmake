@@ -18,6 +18,10 @@ install(EXPORT glowishTargets NAMESPACE glowish:: DESTINATION ${package}
 install(DIRECTORY include/glowish DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   COMPONENT Development
   FILES_MATCHING PATTERN *.h PATTERN *.def PATTERN glowish_*.h EXCLUDE)
+
+# The interface in C, and for C++ over it.
+install(FILES include/glowish.h include/glowish.hpp
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT Development)
 foreach(generated Graph/NodeClasses.inc Graph/NodeKinds.inc IR/InstrClasses.inc
     IR/InstrKinds.inc Ops/OpTraits.inc Ops/ScalarOps.inc Ops/TypeRules.inc)
   get_filename_component(folder ${generated} DIRECTORY)
@@ -42,7 +46,8 @@ install(FILES ${PROJECT_BINARY_DIR}/glowishConfig.cmake
   cmake/GlowishAddBundle.cmake DESTINATION ${package} COMPONENT Tools)
 
 # The same for pkg-config.
-foreach(file glowish:DATADIR:Tools libglowish:LIBDIR:Development)
+foreach(file glowish:DATADIR:Tools libglowish:LIBDIR:Development
+    libglowish-c:LIBDIR:Development)
   string(REPLACE ":" ";" file ${file})
   list(GET file 0 name)
   list(GET file 1 folder)

@@ -43,6 +43,8 @@ packages=(
   libpng-dev libjpeg-dev
   # Debian packages, and what tests/e2e/deb_packages.sh checks them with.
   dpkg-dev file pkgconf man-db
+  # Whether the interface in C is that of the last release.
+  abigail-tools
 )
 
 for option in "$@"; do

@@ -1,6 +1,7 @@
 //===- Packing.cpp - Elements as files have them --------------------------===//
 
 #include "glowish/Base/Packing.h"
+#include "glowish/Support/Task.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace glowish;
@@ -33,7 +34,10 @@ Tensor glowish::unpackElements(const Type &type,
   Tensor tensor(type);
   auto *bytes = static_cast<uint8_t *>(tensor.getBytes());
   if (!isPacked(type.getKind())) {
-    llvm::copy(packed, bytes);
+    constexpr size_t blockBytes = 16 << 20;
+    for (size_t done = 0; done < packed.size() && !isCancelled();
+         done += blockBytes)
+      llvm::copy(packed.slice(done).take_front(blockBytes), bytes + done);
     // A bool with a value other than 0 and 1 has undefined behaviour.
     if (type.getKind() == ElemKind::Bool)
       for (uint8_t &byte : llvm::MutableArrayRef(bytes, packed.size()))

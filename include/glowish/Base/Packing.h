@@ -21,7 +21,8 @@ bool isPacked(ElemKind kind);
 int64_t getPackedSize(const Type &type);
 
 /// The tensor of \p type that has the getPackedSize(type) bytes \p packed in a
-/// file; little-endian, as are all hosts.
+/// file; little-endian, as are all hosts. Not all of them are there where this
+/// thread's task is cancelled.
 Tensor unpackElements(const Type &type, llvm::ArrayRef<uint8_t> packed);
 
 /// The inverse of unpackElements.

@@ -4,6 +4,7 @@
 #include "glowish/Base/Packing.h"
 #include "glowish/Importer/ONNX.h"
 #include "glowish/Support/Error.h"
+#include "glowish/Support/Task.h"
 
 using namespace glowish;
 using onnx::TensorProto;
@@ -90,7 +91,9 @@ llvm::Expected<Tensor> glowish::readRawTensor(const Type &type,
   if (int64_t(raw.size()) != getPackedSize(type))
     return makeError("{0} needs {1} bytes of data, got {2}", type.str(),
                      getPackedSize(type), raw.size());
-  return unpackElements(type, raw);
+  Tensor tensor = unpackElements(type, raw);
+  GLOWISH_RETURN_IF_ERROR(checkCancelled());
+  return tensor;
 }
 
 /// Reads \p field, the typed field for elements of T. Floats under 32 bits are
