@@ -34,16 +34,21 @@ install(FILES include/glowish/Plugin/glowish_call.h
   include/glowish/Plugin/glowish_operators.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/glowish/Plugin COMPONENT Tools)
 
+# What programs with weights in files compile (glowish_install_weights).
+install(FILES lib/Backends/CPU/Bundle/glowish_weights.c
+  lib/Backends/CPU/Bundle/glowish_weights.h
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/glowish COMPONENT Tools)
+
 configure_package_config_file(cmake/glowishConfig.cmake.in
   ${PROJECT_BINARY_DIR}/glowishConfig.cmake INSTALL_DESTINATION ${package}
-  PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_INCLUDEDIR)
+  PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_DATADIR CMAKE_INSTALL_INCLUDEDIR)
 # Bundles are for any processor, so that a project for one of 32 bits may use the package;
 # glowishConfig.cmake refuses the library there.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/glowishConfigVersion.cmake
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${PROJECT_BINARY_DIR}/glowishConfig.cmake
   ${PROJECT_BINARY_DIR}/glowishConfigVersion.cmake
-  cmake/GlowishAddBundle.cmake DESTINATION ${package} COMPONENT Tools)
+  cmake/GlowishAddBundle.cmake cmake/GlowishCrossOptions.cmake DESTINATION ${package} COMPONENT Tools)
 
 # The same for pkg-config.
 foreach(file glowish:DATADIR:Tools libglowish:LIBDIR:Development

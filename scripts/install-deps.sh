@@ -41,6 +41,8 @@ packages=(
   qemu-user qemu-system-arm
   # model-trainer reads PNG and JPEG files, the demo PNG files.
   libpng-dev libjpeg-dev
+  # A build system of projects with bundles (tests/e2e/build_systems.sh).
+  meson
   # Debian packages, and what tests/e2e/deb_packages.sh checks them with.
   dpkg-dev file pkgconf man-db
   # Whether the interface in C is that of the last release.

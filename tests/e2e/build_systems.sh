@@ -1,0 +1,235 @@
+#!/usr/bin/env bash
+# build_systems.sh BUILD_FOLDER cmake|meson|make: installs that build and makes
+# examples/build-systems with it by that build system, for this machine and for
+# 64-bit Arm, which QEMU runs. The program runs in its build folder, and from where it was
+# installed after that folder was moved. With CMake also: the options that a toolchain file
+# stands for make the same code as those that the docs state. Exits with 77 where the build
+# system is not installed.
+set -euo pipefail
+trap 'echo "failed: line $LINENO" >&2' ERR
+build=$(realpath "$1")
+system=$2
+cd "$(dirname "$0")/../.."
+example=$PWD/examples/build-systems
+if ! command -v "$system" >/dev/null; then
+  echo "skipped: $system is not installed (scripts/install-deps.sh)"
+  exit 77
+fi
+
+work=$build/build-systems-test/$system
+rm -rf "$work"
+mkdir -p "$work"
+cmake --install "$build" --prefix "$work/prefix" >"$work/install.log"
+# Meson asks the second one in cross builds.
+export PKG_CONFIG_PATH=$work/prefix/share/pkgconfig
+export PKG_CONFIG_PATH_FOR_BUILD=$PKG_CONFIG_PATH
+package=$(echo "$work"/prefix/lib*/cmake/glowish)
+compiler=$work/prefix/bin/model-compiler
+printf '%s: three\n%s: star\n' "$example/3.pgm" "$example/star.ppm" >"$work/expected.txt"
+
+# quietly COMMAND...: its output is shown where it fails.
+quietly() {
+  "$@" >"$work/log.txt" 2>&1 || {
+    echo "failed: $*"
+    cat "$work/log.txt"
+    return 1
+  }
+}
+
+# check_program [EMULATOR...] PROGRAM: it names the images, from any working directory.
+check_program() {
+  (cd / && "$@" "$example/3.pgm" "$example/star.ppm") | diff "$work/expected.txt" -
+}
+
+# check_installed FOLDER [EMULATOR...]: so does the installed program after a move; and it
+# fails where weights are missing.
+check_installed() {
+  local moved=$1-moved
+  mv "$1" "$moved"
+  check_program "${@:2}" "$moved/bin/recognize"
+  find "$moved" -name 'shapes.weights.bin' -delete
+  ! "${@:2}" "$moved/bin/recognize" 2>"$work/missing.txt" || return 1
+  grep -q '^shapes.weights.bin: not found' "$work/missing.txt"
+}
+
+emulator=(qemu-aarch64 -L /usr/aarch64-linux-gnu)
+has_cross=
+if command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then
+  has_cross=1
+else
+  echo "not tested: cross builds, without aarch64-linux-gnu-gcc and qemu-aarch64"
+fi
+
+# get_text OBJECT: its code.
+get_text() {
+  llvm-objcopy-19 -O binary -j .text "$1" "$work/text" 2>"$work/objcopy.txt" || {
+    cat "$work/objcopy.txt"
+    return 1
+  }
+  [[ -s $work/text ]]
+  sha256sum <"$work/text"
+}
+
+# compare_options NAME TOOLCHAIN OPTION...: a project with that toolchain file makes the code
+# that the options make. TOOLCHAIN is the text of the file, or its path.
+compare_options() {
+  local name=$1 toolchain=$2
+  shift 2
+  mkdir -p "$work/$name"
+  if [[ $toolchain == *'('* ]]; then
+    echo "$toolchain" >"$work/$name/toolchain.cmake"
+    toolchain=$work/$name/toolchain.cmake
+  fi
+  cat >"$work/$name/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.16)
+project(derived LANGUAGES C)
+find_package(glowish REQUIRED)
+glowish_add_bundle(words "$PWD/examples/microcontroller/words.onnx" WEIGHTS embed)
+END
+  quietly cmake -S "$work/$name" -B "$work/$name/build" -G Ninja \
+    -DCMAKE_TOOLCHAIN_FILE="$toolchain" -DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY \
+    -Dglowish_DIR="$package"
+  quietly cmake --build "$work/$name/build" --target words.bundle/words.o
+  quietly "$compiler" -model=examples/microcontroller/words.onnx -weights=embed \
+    -emit-bundle="$work/$name/stated" -network-name=words "$@"
+  [[ $(get_text "$work/$name/build/words.bundle/words.o") == \
+    $(get_text "$work/$name/stated/words.o") ]] || {
+    echo "$name: the toolchain file does not stand for $*"
+    return 1
+  }
+}
+
+# What toolchain files stand for, where their compilers are installed.
+compare_toolchains() {
+  local boards=$PWD/examples/microcontroller/boards compared=0
+  local generic='set(CMAKE_SYSTEM_NAME Generic)'
+  while read -r name needed options; do
+    command -v "$needed" >/dev/null || continue
+    case $name in
+      m4 | m4-soft | m33 | m33-no-dsp | m55-no-mve)
+        local flags=
+        case $name in
+          m4) flags='-mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16' ;;
+          m4-soft) flags='-mcpu=cortex-m4 -mfloat-abi=soft' ;;
+          m33) flags='-mcpu=cortex-m33 -mfloat-abi=hard' ;;
+          m33-no-dsp) flags='-mcpu=cortex-m33+nodsp -mfloat-abi=hard' ;;
+          m55-no-mve) flags='-mcpu=cortex-m55+nomve -mfloat-abi=hard' ;;
+        esac
+        # shellcheck disable=SC2086
+        compare_options "$name" "$generic
+set(CMAKE_C_COMPILER $needed)
+set(CMAKE_C_FLAGS_INIT \"-mthumb $flags\")" $options
+        ;;
+      clang-*)
+        # shellcheck disable=SC2086
+        compare_options "$name" "set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_C_COMPILER $needed)
+set(CMAKE_C_COMPILER_TARGET ${name#clang-})" $options
+        ;;
+      stated)
+        # shellcheck disable=SC2086
+        compare_options "$name" "set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_C_COMPILER $needed)
+set(GLOWISH_TARGET_OPTIONS ${options// /;})" $options
+        ;;
+      mps* | rv32*)
+        # shellcheck disable=SC2086
+        compare_options "$name" "$boards/$name.cmake" $options
+        ;;
+      *)
+        # shellcheck disable=SC2086
+        compare_options "$name" "set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_C_COMPILER $needed)" $options
+        ;;
+    esac
+    compared=$((compared + 1))
+  done <<'END'
+mps2-an386 arm-none-eabi-gcc -target=thumbv7em-none-eabihf -mcpu=cortex-m4
+mps3-an547 arm-none-eabi-gcc -target=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55
+rv32imc riscv64-unknown-elf-gcc -target=riscv32-unknown-elf -mattr=+m,+c -mabi=ilp32
+m4 arm-none-eabi-gcc -target=arm -mcpu=cortex-m4 -float-abi=hard
+m4-soft arm-none-eabi-gcc -target=thumbv7em-none-eabi -mcpu=cortex-m4 -mattr=-fpregs
+m33 arm-none-eabi-gcc -target=thumbv8m.main-none-eabihf -mcpu=cortex-m33
+m33-no-dsp arm-none-eabi-gcc -target=thumbv8m.main-none-eabihf -mcpu=cortex-m33 -mattr=-dsp
+m55-no-mve arm-none-eabi-gcc -target=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55 -mattr=-mve,-mve.fp
+aarch64 aarch64-linux-gnu-gcc -target=aarch64-linux-gnu
+armhf arm-linux-gnueabihf-gcc -target=armv7a-linux-gnueabihf -mattr=-neon
+riscv64 riscv64-linux-gnu-gcc -target=riscv64-linux-gnu
+mingw x86_64-w64-mingw32-gcc -target=x86_64-w64-mingw32
+clang-aarch64-linux-gnu clang-19 -target=aarch64-linux-gnu
+clang-riscv64-linux-gnu clang-19 -target=riscv64-linux-gnu
+stated clang-19 -target=x86_64-linux-gnu -mcpu=x86-64-v2
+END
+  echo "$compared toolchain files compared with options"
+}
+
+case $system in
+  cmake)
+    # compile NAME [OPTION...]
+    compile() {
+      quietly cmake -S "$example" -B "$work/$1" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+        -DCMAKE_C_FLAGS_RELEASE='-O2 -Wall -Wextra -Werror' -Dglowish_DIR="$package" "${@:2}"
+      quietly cmake --build "$work/$1"
+      quietly cmake --install "$work/$1" --prefix "$work/$1-installed"
+      [[ -f $work/$1-installed/share/recognize/digits.weights.bin ]]
+    }
+    compile native
+    check_program "$work/native/recognize"
+    check_installed "$work/native-installed"
+    # Nothing to do is left; and a changed model comes to the program's folder.
+    cmake --build "$work/native" | grep -q 'no work to do'
+    printf stale >"$work/native/digits.weights.bin"
+    touch "$work"/native/digits.bundle/digits.weights.bin
+    quietly cmake --build "$work/native"
+    check_program "$work/native/recognize"
+    # So does GNU Make.
+    quietly cmake -S "$example" -B "$work/make" -G 'Unix Makefiles' -Dglowish_DIR="$package"
+    quietly cmake --build "$work/make" --parallel 2
+    check_program "$work/make/recognize"
+    if [[ -n $has_cross ]]; then
+      compile arm -DCMAKE_TOOLCHAIN_FILE="$example/toolchains/aarch64.cmake"
+      check_program "${emulator[@]}" "$work/arm/recognize"
+      check_installed "$work/arm-installed" "${emulator[@]}"
+    fi
+    compare_toolchains
+    ;;
+  meson)
+    # compile NAME [OPTION...]
+    compile() {
+      quietly meson setup "$work/$1" "$example" --prefix="$work/$1-installed" \
+        --werror -Dwarning_level=2 "${@:2}"
+      quietly meson compile -C "$work/$1"
+      quietly meson test -C "$work/$1"
+      quietly meson install -C "$work/$1"
+      [[ -f $work/$1-installed/share/recognize/digits.weights.bin ]]
+    }
+    compile native
+    check_program "$work/native/recognize"
+    check_installed "$work/native-installed"
+    if [[ -n $has_cross ]]; then
+      compile arm --cross-file="$example/toolchains/aarch64.meson"
+      check_program "${emulator[@]}" "$work/arm/recognize"
+      check_installed "$work/arm-installed" "${emulator[@]}"
+      "${LLVM_READOBJ:-llvm-readobj-19}" -h "$work/arm/digits.o" | grep -q EM_AARCH64
+    fi
+    ;;
+  make)
+    # compile NAME [VARIABLE=VALUE...]
+    compile() {
+      quietly make -C "$example" CFLAGS='-O2 -Wall -Wextra -Werror' BUILD="$work/$1" \
+        PREFIX="$work/$1-installed" "${@:2}" all install
+    }
+    compile native
+    check_program "$work/native/recognize"
+    check_installed "$work/native-installed"
+    if [[ -n $has_cross ]]; then
+      compile arm CC=aarch64-linux-gnu-gcc GLOWISH_OPTIONS='-target=aarch64-linux-gnu'
+      check_program "${emulator[@]}" "$work/arm/recognize"
+      check_installed "$work/arm-installed" "${emulator[@]}"
+    fi
+    ;;
+  *)
+    echo "build_systems.sh: $system is not cmake, meson or make" >&2
+    exit 2
+    ;;
+esac
