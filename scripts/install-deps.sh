@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # install-deps.sh [--train] [--fonts] [--bench] [--cross] [--browser] [--torch]
-# [--mlir] [--package]:
+# [--mlir] [--package] [--serving]:
 # installs what a bare Debian 12 lacks for building and testing glowish. Packages that
 # are there already are left alone, and when none is missing nothing is run.
 # Needs root or sudo.
@@ -23,6 +23,7 @@
 #              installed)
 #   --package  also what scripts/package.sh needs for all Debian packages, libtorch, and
 #              what tests/e2e/deb_packages.sh checks them with
+#   --serving  also what examples/serving and its test need: libmicrohttpd, ab
 set -euo pipefail
 
 packages=(
@@ -82,8 +83,11 @@ for option in "$@"; do
     --package)
       packages+=(libtorch-dev lintian debootstrap)
       ;;
+    --serving)
+      packages+=(libmicrohttpd-dev apache2-utils python3-numpy)
+      ;;
     -h | --help)
-      sed -n '2,25s/^# \{0,1\}//p' "$0"
+      sed -n '2,30s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
