@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # install-deps.sh [--train] [--fonts] [--bench] [--cross] [--browser] [--torch]
-# [--mlir] [--package] [--serving]:
+# [--mlir] [--package] [--serving] [--docs]:
 # installs what a bare Debian 12 lacks for building and testing glowish. Packages that
 # are there already are left alone, and when none is missing nothing is run.
 # Needs root or sudo.
@@ -24,6 +24,7 @@
 #   --package  also what scripts/package.sh needs for all Debian packages, libtorch, and
 #              what tests/e2e/deb_packages.sh checks them with
 #   --serving  also what examples/serving and its test need: libmicrohttpd, ab
+#   --docs     also MkDocs, with which scripts/build-docs.sh makes a site of docs/
 set -euo pipefail
 
 packages=(
@@ -85,6 +86,9 @@ for option in "$@"; do
       ;;
     --serving)
       packages+=(libmicrohttpd-dev apache2-utils python3-numpy)
+      ;;
+    --docs)
+      packages+=(mkdocs python3-pygments)
       ;;
     -h | --help)
       sed -n '2,30s/^# \{0,1\}//p' "$0"

@@ -205,8 +205,8 @@ def Attention : Node<"softmax(query * key^T * scale + mask) * value"> {
 def AttentionInteger : Node<"Attention of 8-bit integers with 32-bit sums"> {
   let Description = [{
     query [..., M, D], key [..., N, D], value [..., N, E], each int8 or uint8, all
-    with the same leading dimensions. The scores are scale * (sum over D of (query
-    - queryZeroPoint) * key) + mask, in float; a zero point of key would add the
+    with the same leading dimensions. The scores are scale * (sum over D of (query -
+    queryZeroPoint) * key) + mask, in float; a zero point of key would add the
     same to all scores of a query. A weight of their softmax over the keys becomes
     the integer w = min(round(weight / weightScale), maxWeight), to even at a half;
     NaN becomes 0. The result is int32 [..., M, E], the sums of w * (value -
