@@ -4,7 +4,8 @@ READMEs of examples, or of the pages that are named. A comment in front of a cod
 the block is, and is not seen by readers:
 
   <!-- run -->               commands for bash; `run: needs NAME...` where these are installed:
-                             programs, libraries of pkg-config, python3-numpy, python3-pil
+                             programs, libraries of pkg-config, python3-numpy, python3-pil;
+                             `run: exits with 2` where the exit code is to be that
   <!-- output -->            what the commands before it print at last, stdout and stderr; `...`
                              stands for any text, and on a line of its own for any lines
   <!-- output: numbers vary -->   the same, with any numbers and spaces in place of those
@@ -27,7 +28,7 @@ from typing import List, Optional
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MARK = re.compile(r"^ *<!-- *(run|output|file|setup)\b(.*)$", re.M)
-TIMEOUT = 120  # seconds for a page
+TIMEOUT = 300  # seconds for a page
 
 
 @dataclass
@@ -39,6 +40,7 @@ class Block:
     needs: List[str] = field(default_factory=list)
     output: Optional[str] = None
     numbers_vary: bool = False
+    status: int = 0
 
 
 MODULES = {"python3-numpy": "numpy", "python3-pil": "PIL"}
@@ -80,6 +82,8 @@ def read_mark(match, comment, place):
         return Block(0, "")
     if kind == "run" and argument.startswith(": needs "):
         return Block(0, "", needs=argument.split()[2:])
+    if kind == "run" and re.match(r": exits with \d+$", argument):
+        return Block(0, "", status=int(argument.split()[-1]))
     if kind == "file" and re.match(r": \S+$", argument):
         return Block(0, "", file=argument[2:])
     if kind == "output" and argument in ("", ": numbers vary"):
@@ -139,14 +143,18 @@ def match_output(expected, actual, numbers_vary):
 
 
 def make_folder(folder, build):
-    """What a reader's checkout has."""
+    """What a reader's checkout has. Examples write beside these, and never through a link into
+    the project: its files are copies, and of its folders examples/, where they write, is one."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder + "/build/release")
     for name in os.listdir(ROOT):
-        if name not in ("build", "examples", ".git"):
-            os.symlink(os.path.join(ROOT, name), os.path.join(folder, name))
-    shutil.copytree(ROOT + "/examples", folder + "/examples",
-                    ignore=shutil.ignore_patterns("__pycache__"))
+        path, copy = os.path.join(ROOT, name), os.path.join(folder, name)
+        if name == "examples":
+            shutil.copytree(path, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        elif os.path.isfile(path):
+            shutil.copy(path, copy)
+        elif name not in ("build", ".git"):
+            os.symlink(path, copy)
     os.symlink(build + "/bin", folder + "/build/release/bin")
 
 
@@ -173,10 +181,16 @@ def run_page(page, build, prefix):
             continue
         ran.append((number, block))
         if block.file:
+            target = os.path.realpath(os.path.join(folder, block.file))
+            if os.path.commonpath([target, os.path.realpath(folder)]) != os.path.realpath(folder):
+                return [f"{name}:{block.line}: {block.file} is outside of the example's folder"], \
+                    skipped, 0
             with open(f"{state}/{number}.file", "w", encoding="utf-8") as file:
                 file.write(block.text)
             block.text = (f'mkdir -p "$(dirname "{block.file}")"\n'
                           f'cp "{state}/{number}.file" "{block.file}"\n')
+        if block.status:
+            block.text = f"status=0\n(\n{block.text}) || status=$?\n[[ $status == {block.status} ]]\n"
         script += [f'exec >"{state}/{number}.out" 2>&1', block.text,
                    f'touch "{state}/{number}.done"']
     with open(state + "/script.sh", "w", encoding="utf-8") as file:
