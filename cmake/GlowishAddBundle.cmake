@@ -22,7 +22,8 @@
 include(${CMAKE_CURRENT_LIST_DIR}/GlowishCrossOptions.cmake)
 # Where glowish_weights.c is: in the package as the package says, else in the sources.
 if(NOT GLOWISH_SUPPORT_FOLDER)
-  set(GLOWISH_SUPPORT_FOLDER ${CMAKE_CURRENT_LIST_DIR}/../lib/Backends/CPU/Bundle)
+  set(GLOWISH_SUPPORT_FOLDER ${CMAKE_CURRENT_LIST_DIR}/../lib/Backends/CPU/Bundle
+    CACHE INTERNAL "")
 endif()
 
 function(glowish_add_bundle name model)

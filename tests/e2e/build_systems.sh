@@ -81,7 +81,7 @@ compare_options() {
     toolchain=$work/$name/toolchain.cmake
   fi
   cat >"$work/$name/CMakeLists.txt" <<END
-cmake_minimum_required(VERSION 3.16)
+cmake_minimum_required(VERSION 3.18)
 project(derived LANGUAGES C)
 find_package(glowish REQUIRED)
 glowish_add_bundle(words "$PWD/examples/microcontroller/words.onnx" WEIGHTS embed)
@@ -99,51 +99,8 @@ END
   }
 }
 
-# What toolchain files stand for, where their compilers are installed.
-compare_toolchains() {
-  local boards=$PWD/examples/microcontroller/boards compared=0
-  local generic='set(CMAKE_SYSTEM_NAME Generic)'
-  while read -r name needed options; do
-    command -v "$needed" >/dev/null || continue
-    case $name in
-      m4 | m4-soft | m33 | m33-no-dsp | m55-no-mve)
-        local flags=
-        case $name in
-          m4) flags='-mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16' ;;
-          m4-soft) flags='-mcpu=cortex-m4 -mfloat-abi=soft' ;;
-          m33) flags='-mcpu=cortex-m33 -mfloat-abi=hard' ;;
-          m33-no-dsp) flags='-mcpu=cortex-m33+nodsp -mfloat-abi=hard' ;;
-          m55-no-mve) flags='-mcpu=cortex-m55+nomve -mfloat-abi=hard' ;;
-        esac
-        # shellcheck disable=SC2086
-        compare_options "$name" "$generic
-set(CMAKE_C_COMPILER $needed)
-set(CMAKE_C_FLAGS_INIT \"-mthumb $flags\")" $options
-        ;;
-      clang-*)
-        # shellcheck disable=SC2086
-        compare_options "$name" "set(CMAKE_SYSTEM_NAME Linux)
-set(CMAKE_C_COMPILER $needed)
-set(CMAKE_C_COMPILER_TARGET ${name#clang-})" $options
-        ;;
-      stated)
-        # shellcheck disable=SC2086
-        compare_options "$name" "set(CMAKE_SYSTEM_NAME Linux)
-set(CMAKE_C_COMPILER $needed)
-set(GLOWISH_TARGET_OPTIONS ${options// /;})" $options
-        ;;
-      mps* | rv32*)
-        # shellcheck disable=SC2086
-        compare_options "$name" "$boards/$name.cmake" $options
-        ;;
-      *)
-        # shellcheck disable=SC2086
-        compare_options "$name" "set(CMAKE_SYSTEM_NAME Linux)
-set(CMAKE_C_COMPILER $needed)" $options
-        ;;
-    esac
-    compared=$((compared + 1))
-  done <<'END'
+# A name, the compiler, and the options that a toolchain file of this name stands for.
+toolchains=$(cat <<'END'
 mps2-an386 arm-none-eabi-gcc -target=thumbv7em-none-eabihf -mcpu=cortex-m4
 mps3-an547 arm-none-eabi-gcc -target=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55
 rv32imc riscv64-unknown-elf-gcc -target=riscv32-unknown-elf -mattr=+m,+c -mabi=ilp32
@@ -160,7 +117,70 @@ clang-aarch64-linux-gnu clang-19 -target=aarch64-linux-gnu
 clang-riscv64-linux-gnu clang-19 -target=riscv64-linux-gnu
 stated clang-19 -target=x86_64-linux-gnu -mcpu=x86-64-v2
 END
+)
+
+# get_toolchain NAME COMPILER OPTION...: the text of the toolchain file, or its path.
+get_toolchain() {
+  local system=Linux more=
+  case $1 in
+    mps* | rv32*)
+      echo "$PWD/examples/microcontroller/boards/$1.cmake"
+      return
+      ;;
+    m4) more='-mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16' ;;
+    m4-soft) more='-mcpu=cortex-m4 -mfloat-abi=soft' ;;
+    m33) more='-mcpu=cortex-m33 -mfloat-abi=hard' ;;
+    m33-no-dsp) more='-mcpu=cortex-m33+nodsp -mfloat-abi=hard' ;;
+    m55-no-mve) more='-mcpu=cortex-m55+nomve -mfloat-abi=hard' ;;
+  esac
+  if [[ -n $more ]]; then
+    system=Generic
+    more="set(CMAKE_C_FLAGS_INIT \"-mthumb $more\")"
+  elif [[ $1 == clang-* ]]; then
+    more="set(CMAKE_C_COMPILER_TARGET ${1#clang-})"
+  elif [[ $1 == stated ]]; then
+    more="set(GLOWISH_TARGET_OPTIONS ${*:3})"
+  fi
+  printf '%s\n' "set(CMAKE_SYSTEM_NAME $system)" "set(CMAKE_C_COMPILER $2)" "$more"
+}
+
+# What toolchain files stand for, where their compilers are installed.
+compare_toolchains() {
+  local compared=0 name cc options
+  while read -r name cc options; do
+    command -v "$cc" >/dev/null || continue
+    # shellcheck disable=SC2086
+    compare_options "$name" "$(get_toolchain "$name" "$cc" $options)" $options
+    compared=$((compared + 1))
+  done <<<"$toolchains"
   echo "$compared toolchain files compared with options"
+}
+
+# refuse TEXT COMMAND: a project with this command in a folder above the one with the package
+# fails with TEXT.
+refuse() {
+  local folder=$work/refused
+  rm -rf "$folder"
+  mkdir -p "$folder/inner"
+  cat >"$folder/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.18)
+project(refused LANGUAGES C)
+add_subdirectory(inner)
+add_executable(app "$example/main.c")
+glowish_add_bundle(digits "$PWD/examples/digits/digits.onnx" WEIGHTS embed)
+$2
+END
+  echo 'find_package(glowish REQUIRED)
+glowish_add_bundle(inside "'"$PWD"'/examples/digits/digits.onnx")' >"$folder/inner/CMakeLists.txt"
+  ! cmake -S "$folder" -B "$folder/build" -G Ninja -Dglowish_DIR="$package" \
+    >"$work/refused.txt" 2>&1 || {
+    echo "accepted: $2"
+    return 1
+  }
+  tr -s '\n ' ' ' <"$work/refused.txt" | grep -qF "$1" || {
+    cat "$work/refused.txt"
+    return 1
+  }
 }
 
 case $system in
@@ -191,7 +211,24 @@ case $system in
       check_program "${emulator[@]}" "$work/arm/recognize"
       check_installed "$work/arm-installed" "${emulator[@]}"
     fi
+    if command -v x86_64-w64-mingw32-gcc >/dev/null; then
+      compile windows -DCMAKE_SYSTEM_NAME=Windows -DCMAKE_C_COMPILER=x86_64-w64-mingw32-gcc
+      if command -v wine64 >/dev/null; then
+        check_program wine64 "$work/windows/recognize.exe"
+      fi
+    fi
     compare_toolchains
+    refuse 'unknown arguments: NONE' 'glowish_add_bundle(x x.onnx NONE)'
+    refuse 'the target inside is of another folder' 'glowish_add_bundle(x x.onnx TARGET inside)'
+    refuse 'digits is no target of glowish_add_bundle with weights in files' \
+      'glowish_install_weights(app digits)'
+    refuse 'nothing is no target of glowish_add_bundle with weights in files' \
+      'glowish_install_weights(app nothing)'
+    refuse 'its weights are in two folders' 'glowish_install_weights(app inside)
+glowish_install_weights(app inside DESTINATION share/app)'
+    refuse 'does not say what it compiles for' 'set(CMAKE_CROSSCOMPILING TRUE)
+set(CMAKE_C_FLAGS -fnonsense)
+glowish_add_bundle(x x.onnx)'
     ;;
   meson)
     # compile NAME [OPTION...]

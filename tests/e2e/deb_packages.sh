@@ -77,6 +77,7 @@ cmake --build "$work/digits" >>"$work/digits.log"
 if command -v pkg-config >/dev/null; then
   export PKG_CONFIG_PATH=$usr/lib/pkgconfig:$usr/share/pkgconfig
   [[ -x $(pkg-config --variable=model_compiler glowish) ]]
+  [[ -f $(pkg-config --variable=supportdir glowish)/glowish_weights.c ]]
   # shellcheck disable=SC2046
   clang++-19 -std=c++20 $(pkg-config --cflags libglowish) examples/cpp-graph/*.cpp \
     $(pkg-config --libs libglowish) -o "$work/edges"
