@@ -2,11 +2,11 @@
  * this process. C99 and C++. docs/c-interface.md has examples.
  *
  * Handles are opaque. Functions that can fail return null, or an error that the
- * caller frees. Strings are UTF-8, end with a zero and belong to the handle that
- * they come from. A handle is for one thread at a time, unless stated otherwise;
- * different handles are independent, so that several threads may compile and run
- * at once. The library prints nothing, installs no handlers of signals, and ends
- * the process only where there is no memory.
+ * caller frees. Strings are UTF-8, end with a zero and belong to the handle
+ * that they come from. A handle is for one thread at a time, unless stated
+ * otherwise; different handles are independent, so that several threads may
+ * compile and run at once. The library prints nothing, installs no handlers of
+ * signals, and ends the process only where there is no memory.
  *
  * The interface only grows: a program that was built with one release runs with
  * any later one of the same major version.
@@ -37,8 +37,8 @@ typedef struct glowish_error glowish_error;
 /* A null pointer where none may be, or an index or name that there is not: a
  * mistake of the program. */
 #define GLOWISH_ERROR_ARGUMENT 1
-/* What the model, an option or the system does not allow; the message is the one
- * that the tools print. */
+/* What the model, an option or the system does not allow; the message is the
+ * one that the tools print. */
 #define GLOWISH_ERROR_REFUSED 2
 /* glowish_job_cancel() was called. */
 #define GLOWISH_ERROR_CANCELLED 3
@@ -118,8 +118,8 @@ void glowish_job_cancel(glowish_job *job);
 
 /* --- Bundles -------------------------------------------------------------- */
 
-/* Writes the bundle of `model` to `folder`, as model-compiler -emit-bundle does:
- * all of its files, or none. `options` and `job` may be null. */
+/* Writes the bundle of `model` to `folder`, as model-compiler -emit-bundle
+ * does: all of its files, or none. `options` and `job` may be null. */
 glowish_error *glowish_compile_bundle(const glowish_model *model,
                                       glowish_options *options,
                                       const char *folder, glowish_job *job);
@@ -171,14 +171,14 @@ glowish_error *glowish_session_create(const glowish_program *program,
 void glowish_session_free(glowish_session *session);
 /* Copies an input from `data`. `extents` are those of this run, one for each
  * dimension; null: those of the value. */
-glowish_error *glowish_session_set_input(glowish_session *session,
-                                         size_t index, const void *data,
+glowish_error *glowish_session_set_input(glowish_session *session, size_t index,
+                                         const void *data,
                                          const int64_t *extents);
-/* Lets runs read an input from `data`, or write an output to it, without a copy:
- * memory of value.bytes, aligned to an element, that lives until the next call
- * for the value or the end of the session. Outputs overlap nothing else. Null
- * ends it. An error where the program must have the value itself: with extents
- * that each run states or yields, or with -io-in-activations. */
+/* Lets runs read an input from `data`, or write an output to it, without a
+ * copy: memory of value.bytes, aligned to an element, that lives until the next
+ * call for the value or the end of the session. Outputs overlap nothing else.
+ * Null ends it. An error where the program must have the value itself: with
+ * extents that each run states or yields, or with -io-in-activations. */
 glowish_error *glowish_session_bind_input(glowish_session *session,
                                           size_t index, const void *data);
 glowish_error *glowish_session_bind_output(glowish_session *session,

@@ -1,6 +1,6 @@
 // The same as main.c by glowish.hpp.
-#include <glowish.hpp>
 #include <cstdio>
+#include <glowish.hpp>
 
 namespace api = glowish::api;
 

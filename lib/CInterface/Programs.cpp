@@ -22,8 +22,8 @@ glowish_error *glowish_compile_bundle(const glowish_model *model,
   GLOWISH_RETURN_IF_NULL(folder);
   TaskScope scope(getTask(job));
   CompilerSettings none;
-  return toCError(compileBundle(options ? options->settings : none,
-                                model->path, folder, getWarn(job))
+  return toCError(compileBundle(options ? options->settings : none, model->path,
+                                folder, getWarn(job))
                       .takeError(),
                   job);
 }

@@ -11,10 +11,10 @@ checkIndex(const std::vector<std::unique_ptr<ProgramValue>> &values,
            size_t index, const char *what) {
   if (index < values.size())
     return nullptr;
-  return makeCError(GLOWISH_ERROR_ARGUMENT,
-                    llvm::Twine("there is no ") + what + " " +
-                        llvm::Twine(index) + "; the program has " +
-                        llvm::Twine(values.size()));
+  return makeCError(GLOWISH_ERROR_ARGUMENT, llvm::Twine("there is no ") + what +
+                                                " " + llvm::Twine(index) +
+                                                "; the program has " +
+                                                llvm::Twine(values.size()));
 }
 
 glowish_error *glowish_session_create(const glowish_program *program,

@@ -82,12 +82,10 @@ getTrainingRequest(const CompilerSettings &settings) {
   return request;
 }
 
-llvm::Expected<BundleOptions>
-glowish::compileBundle(CompilerSettings &settings, llvm::StringRef path,
-                       llvm::StringRef folder,
-                       std::function<void(llvm::StringRef)> warn,
-                       Report *report,
-                       std::function<llvm::Error()> writeReport) {
+llvm::Expected<BundleOptions> glowish::compileBundle(
+    CompilerSettings &settings, llvm::StringRef path, llvm::StringRef folder,
+    std::function<void(llvm::StringRef)> warn, Report *report,
+    std::function<llvm::Error()> writeReport) {
   if (folder.empty())
     return makeError("no folder is stated for the bundle");
   GLOWISH_ASSIGN_OR_RETURN(

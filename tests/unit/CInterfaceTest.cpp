@@ -152,8 +152,8 @@ TEST_F(CInterfaceTest, RunsWithExtentsOfEachRun) {
   ASSERT_EQ(take(glowish_session_create(program, &session)), "");
   const std::vector<float> ones(17, 1);
   for (int64_t extent : {3, 17, 1}) {
-    EXPECT_EQ(
-        take(glowish_session_set_input(session, 0, ones.data(), &extent)), "");
+    EXPECT_EQ(take(glowish_session_set_input(session, 0, ones.data(), &extent)),
+              "");
     EXPECT_EQ(take(glowish_session_run(session)), "");
     const void *data = nullptr;
     int64_t left = 0;
@@ -179,8 +179,8 @@ TEST_F(CInterfaceTest, WritesTheToolsBundle) {
             "");
   EXPECT_EQ(take(glowish_options_bind_dimension(options, "N", 7)), "");
   EXPECT_EQ(take(glowish_options_set(options, "weights", "embed")), "");
-  EXPECT_EQ(take(glowish_compile_bundle(fromMemory, options,
-                                        in("out").c_str(), nullptr)),
+  EXPECT_EQ(take(glowish_compile_bundle(fromMemory, options, in("out").c_str(),
+                                        nullptr)),
             "");
   glowish_model_free(fromMemory);
   EXPECT_TRUE(llvm::sys::fs::exists(in("out/model.o")));
@@ -198,9 +198,8 @@ TEST_F(CInterfaceTest, NamesWhatItRefuses) {
   glowish_model *opened = nullptr;
   EXPECT_THAT(take(glowish_model_open("absent.onnx", &opened)),
               HasSubstr("'absent.onnx'"));
-  EXPECT_THAT(
-      take(glowish_model_open_memory("x", 1, "../net.onnx", &opened)),
-      HasSubstr("'../net.onnx' is no name of a file"));
+  EXPECT_THAT(take(glowish_model_open_memory("x", 1, "../net.onnx", &opened)),
+              HasSubstr("'../net.onnx' is no name of a file"));
   EXPECT_EQ(opened, nullptr);
   glowish_program *program = nullptr;
   opened = open(path);
@@ -214,9 +213,9 @@ TEST_F(CInterfaceTest, NamesWhatItRefuses) {
   EXPECT_THAT(take(glowish_compile_bundle(opened, options, "", nullptr)),
               HasSubstr("no folder"));
   EXPECT_EQ(take(glowish_options_set(options, "target", "none-such")), "");
-  EXPECT_THAT(take(glowish_compile_bundle(opened, options, in("o").c_str(),
-                                          nullptr)),
-              HasSubstr("none-such"));
+  EXPECT_THAT(
+      take(glowish_compile_bundle(opened, options, in("o").c_str(), nullptr)),
+      HasSubstr("none-such"));
   EXPECT_EQ(program, nullptr);
   EXPECT_FALSE(llvm::sys::fs::exists(in("o/model.o")));
   glowish_model_free(opened);
@@ -341,9 +340,9 @@ TEST_F(CInterfaceTest, TellsHowFarItIs) {
 TEST_F(CInterfaceTest, IsCancelledAtEachStep) {
   write(path, makeDeepModel(6));
   glowish_model *opened = open(path);
-  for (const char *step : {"import", "optimize", "lower", "schedule", "irgen",
-                           "optimize-ir", "plan", "optimize code",
-                           "generate code"}) {
+  for (const char *step :
+       {"import", "optimize", "lower", "schedule", "irgen", "optimize-ir",
+        "plan", "optimize code", "generate code"}) {
     glowish_job *job = glowish_job_create();
     Told told;
     told.cancelled = job;
@@ -354,10 +353,10 @@ TEST_F(CInterfaceTest, IsCancelledAtEachStep) {
                    GLOWISH_ERROR_CANCELLED),
               "cancelled")
         << step;
-    EXPECT_EQ(take(glowish_compile_bundle(opened, nullptr, in("out").c_str(),
-                                          job),
-                   GLOWISH_ERROR_CANCELLED),
-              "cancelled")
+    EXPECT_EQ(
+        take(glowish_compile_bundle(opened, nullptr, in("out").c_str(), job),
+             GLOWISH_ERROR_CANCELLED),
+        "cancelled")
         << step;
     EXPECT_EQ(program, nullptr);
     glowish_job_free(job);

@@ -22,8 +22,8 @@ public:
   std::vector<Setting *> getSettings() const;
   /// Null if no setting is called \p name.
   Setting *find(llvm::StringRef name) const;
-  /// Setting::set of the setting \p name. The error names the setting that looks
-  /// most like a name which there is not.
+  /// Setting::set of the setting \p name. The error names the setting that
+  /// looks most like a name which there is not.
   llvm::Error set(llvm::StringRef name, llvm::StringRef text);
 
   ModelSettings model;
@@ -56,13 +56,13 @@ prepareCompilation(CompilerSettings &settings, llvm::StringRef path,
                    bool isLocal, std::function<void(llvm::StringRef)> warn);
 
 /// Compiles the model at \p path to a bundle in \p folder, as model-compiler
-/// does with -emit-bundle. \p report: what records the compilation; may be null.
-/// \p writeReport: see BundleRequest. Returns what the bundle's files are called
-/// after.
+/// does with -emit-bundle. \p report: what records the compilation; may be
+/// null.
+/// \p writeReport: see BundleRequest. Returns what the bundle's files are
+/// called after.
 llvm::Expected<BundleOptions>
 compileBundle(CompilerSettings &settings, llvm::StringRef path,
-              llvm::StringRef folder,
-              std::function<void(llvm::StringRef)> warn,
+              llvm::StringRef folder, std::function<void(llvm::StringRef)> warn,
               Report *report = nullptr,
               std::function<llvm::Error()> writeReport = nullptr);
 

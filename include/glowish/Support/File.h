@@ -31,8 +31,8 @@ void removeOnSignals(llvm::StringRef path);
 /// A set of output files that appear together or not at all. Each file is
 /// written under a temporary name in its directory and renamed by commit().
 /// Without commit(), or when a signal kills the process (handleSignals()), the
-/// temporaries are removed. An existing device or pipe cannot be replaced and is written to
-/// directly.
+/// temporaries are removed. An existing device or pipe cannot be replaced and
+/// is written to directly.
 class OutputFiles {
 public:
   OutputFiles() = default;

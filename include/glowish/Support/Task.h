@@ -19,7 +19,8 @@ public:
   /// Called by the thread that works, with what it does now, "optimize", and an
   /// estimate of the share of the work that is done, 0 to 1, which never gets
   /// smaller.
-  using ProgressFunction = std::function<void(llvm::StringRef step, double done)>;
+  using ProgressFunction =
+      std::function<void(llvm::StringRef step, double done)>;
 
   explicit Task(ProgressFunction progress = nullptr)
       : progress(std::move(progress)) {}

@@ -1,8 +1,8 @@
 //===- CPUBackend.cpp - Native code through LLVM --------------------------===//
 
 #include "glowish/Backends/CPU/CPUBackend.h"
-#include "CodeGeneration.h"
 #include "Bundle/glowish_threads.h"
+#include "CodeGeneration.h"
 #include "JIT.h"
 #include "Kernels/MatMul/Attention.h"
 #include "Kernels/NBits/NBitsLayout.h"

@@ -62,9 +62,9 @@ public:
   }
 
   bool runOnFunction(llvm::Function &function) override {
-    reportProgress("generate code",
-                   shareBeforeCode + (1 - shareBeforeCode) * double(numDone++) /
-                                         double(numFunctions));
+    reportProgress("generate code", shareBeforeCode + (1 - shareBeforeCode) *
+                                                          double(numDone++) /
+                                                          double(numFunctions));
     if (!isCancelled())
       return false;
     for (llvm::BasicBlock &block : function)

@@ -45,8 +45,8 @@ bool glowish::looksLikeText(llvm::StringRef bytes) {
 
 namespace {
 
-/// The bytes of a message in blocks, and no more of them once this thread's task
-/// is cancelled.
+/// The bytes of a message in blocks, and no more of them once this thread's
+/// task is cancelled.
 class CancellableStream final : public pb::io::ZeroCopyInputStream {
 public:
   explicit CancellableStream(llvm::StringRef bytes)
