@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-layers=(Support Base Ops Graph Plugin Autodiff Importer Exporter Optimizer IR IRGen Backends Driver Report Compiler CInterface)
+layers=(Support Base Ops Graph Plugin Distributed Autodiff Importer Exporter Optimizer IR IRGen Backends Driver Report Compiler CInterface)
 wrong=0
 for i in "${!layers[@]}"; do
   for later in "${layers[@]:i+1}"; do

@@ -50,6 +50,28 @@ llvm::Error IRGenerator::generateExternalCall(ExternalCallNode &node) {
   return llvm::Error::success();
 }
 
+/// The buffer that is averaged is the result; copies of the input disappear
+/// where nothing else reads it. What reads the result has it finished first.
+llvm::Error IRGenerator::generateAllReduce(AllReduceNode &node) {
+  Buffer *result = createResult(node);
+  function.create<CopyInstr>(node.getName(), result,
+                             getBuffer(node.getInput()));
+  function.create<StartAllReduceInstr>(node.getName(), result);
+  unfinished[result] = &node;
+  return llvm::Error::success();
+}
+
+void IRGenerator::finishReductions(const Node &reader) {
+  for (NodeValue value : reader.getOperands()) {
+    Buffer *buffer = value ? getBuffer(value) : nullptr;
+    auto reduction = unfinished.find(buffer);
+    if (reduction == unfinished.end())
+      continue;
+    function.create<FinishAllReduceInstr>(reduction->second->getName(), buffer);
+    unfinished.erase(reduction);
+  }
+}
+
 llvm::Error IRGenerator::generateLoop(LoopNode &node) {
   GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<Body> body,
                            generateBody(node.getBody()));

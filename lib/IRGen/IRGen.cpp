@@ -208,6 +208,7 @@ void IRGenerator::copySaved(const Saved &save) {
 llvm::Error IRGenerator::run() {
   findSavedPlaceholders();
   for (Node *node : order) {
+    finishReductions(*node);
     GLOWISH_RETURN_IF_ERROR(generate(*node));
     auto delayed = delayedSaves.find(position++);
     if (delayed == delayedSaves.end())

@@ -55,6 +55,8 @@ private:
   /// no run needs anything else. It has the operand's buffer, or a view of it.
   bool isViewOf(const Node &node, unsigned index) const;
   void findSavedPlaceholders();
+  /// Before \p reader, ends the reductions whose results it reads.
+  void finishReductions(const Node &reader);
 
   IRFunction &function;
   llvm::ArrayRef<Node *> order;
@@ -74,6 +76,9 @@ private:
   /// they come after.
   llvm::DenseMap<unsigned, std::vector<Saved>> delayedSaves;
   unsigned position = 0;
+
+  /// The results of AllReduce nodes that nothing has read so far.
+  llvm::DenseMap<const Buffer *, const Node *> unfinished;
 };
 
 } // namespace glowish

@@ -1,6 +1,7 @@
 //===- Rematerialization.cpp - Computing again instead of keeping ---------===//
 
 #include "glowish/IRGen/Rematerialization.h"
+#include "Collectives.h"
 #include "MinCut.h"
 #include "glowish/Graph/Module.h"
 #include "glowish/IRGen/IRGen.h"
@@ -29,7 +30,8 @@ static int64_t getBytes(const Node &node) {
 
 /// Whether a copy of \p node computes the same.
 static bool canCopy(const Node &node) {
-  return !node.hasSideEffects() && getBodies(node).empty();
+  return !node.hasSideEffects() && getBodies(node).empty() &&
+         !node.getInfo().has(OpTrait::Collective);
 }
 
 namespace {
@@ -391,5 +393,5 @@ glowish::scheduleWithRematerialization(Function &function,
     }
   std::vector<Node *> order = Attempt(function, *bestStart, loss, best).order;
   function.sortTopologically();
-  return order;
+  return overlapReductions(std::move(order));
 }

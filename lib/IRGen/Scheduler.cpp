@@ -1,5 +1,6 @@
 //===- Scheduler.cpp - An order with a small peak of live memory ----------===//
 
+#include "Collectives.h"
 #include "ExactSchedule.h"
 #include "ScheduleGraph.h"
 #include "glowish/IRGen/IRGen.h"
@@ -222,5 +223,5 @@ std::vector<Node *> glowish::scheduleNodes(Function &function,
   }
   if (strategy == ScheduleStrategy::Best)
     lowerPeakExactly(graph, best);
-  return pick(nodes, best);
+  return overlapReductions(pick(nodes, best));
 }

@@ -226,8 +226,9 @@ std::vector<GradientCase> glowish::getNormalizationCases() {
          {between(-2, 2), between(-1, 1), between(-1, 1), between(-1, 1),
           between(0.3, 2)}});
   cases.push_back({batchNormalization});
-  // Without training it is the identity.
+  // Without training it is the identity, and so it is without other processes.
   cases.push_back({"Dropout(double<3x7>) {ratio = 0.5}"});
+  cases.push_back({"AllReduce(double<3x7>)"});
   addEach(cases,
           "LocalResponseNormalization(double<2x3x7>) {size = $, beta = 0.75, "
           "bias = 1.2}",

@@ -545,6 +545,16 @@ TEST(TypeRules, Reduce) {
             "prod");
 }
 
+TEST(TypeRules, AllReduce) {
+  EXPECT_EQ(infer("AllReduce(float<3x7>)"), "float<3x7>");
+  EXPECT_EQ(infer("AllReduce(double<>)"), "double<>");
+  EXPECT_EQ(infer("AllReduce(float<0>)"), "float<0>");
+  for (const char *kind : {"float16", "bfloat16", "int32", "int64"})
+    EXPECT_EQ(infer("AllReduce(" + std::string(kind) + "<3>)"),
+              "operand 'input' (" + std::string(kind) +
+                  "<3>): expected float or double");
+}
+
 TEST(TypeRules, CumSum) {
   auto cumSum = [](llvm::StringRef type, llvm::StringRef axis) {
     return infer("CumSum(" + type + ") {axis = " + axis +

@@ -63,3 +63,19 @@ def ExternalCall : Node<"Calls a function of a plug-in or of the application"> {
   let Traits = [CallsFunction];
   let IRGeneration = "true";
 }
+
+//===- Processes ----------------------------------------------------------===//
+
+def AllReduce : Node<"Averages over the processes of a group"> {
+  let Description = [{
+    Each process of the group (glowish/Distributed/ProcessGroup.h) has an input
+    of the same type, and each gets the mean of all; a process without a group
+    gets its input. float and double. All processes execute the same AllReduce
+    nodes in the same order.
+    The gradient is the mean of those of all processes, where the gradients of a
+    process are of its own loss, of which the group learns the mean.
+  }];
+  let Operands = [Operand<"input">];
+  let Traits = [CallsFunction, Collective];
+  let IRGeneration = "true";
+}

@@ -132,3 +132,17 @@ def LoopInstr : InstrFor<Loop> {
                   VariadicOperand<"values", "initial states, then captures">];
   let Attributes = Loop.Attributes # [SegmentsAttr];
 }
+
+//===- Processes ----------------------------------------------------------===//
+//
+// AllReduce is two instructions, between which the program goes on computing.
+
+let Operands = [InOutOperand<"buffer">], Traits = [CallsFunction, Collective],
+    TypeRule = "inferAllReduceBuffer" in {
+  def StartAllReduce : Instr<"Begins to average a buffer over the processes"> {
+    let Description = [{
+      Until FinishAllReduce of the same buffer nothing else may read or write it.
+    }];
+  }
+  def FinishAllReduce : Instr<"Waits until a buffer is averaged">;
+}

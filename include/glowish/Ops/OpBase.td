@@ -16,6 +16,8 @@ def LifetimeMarker : Trait<"begins or ends the lifetime of an activation">;
 def HasSideEffects : Trait<"has an effect besides its results">;
 def CallsFunction
     : Trait<"calls a function that is not part of the compiled program">;
+def Collective
+    : Trait<"all processes of a group execute it, in the same order and as often">;
 def StaticDataMovement
     : Trait<"copies elements between positions that are known at compile time">;
 def DynamicDataMovement

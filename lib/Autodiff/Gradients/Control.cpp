@@ -251,3 +251,13 @@ llvm::Error LoopGradient::run() {
 llvm::Error glowish::differentiateLoop(LoopNode &node, GradientContext &g) {
   return LoopGradient(node, g).run();
 }
+
+//===- Processes ----------------------------------------------------------===//
+
+/// Each process differentiates its own loss, of which the group learns the
+/// mean: an input has 1/N of the effect on each of the N results.
+llvm::Error glowish::differentiateAllReduce(AllReduceNode &node,
+                                            GradientContext &g) {
+  g.accumulate(node.inputIdx, g.make<AllReduceNode>(g.getGradient()));
+  return llvm::Error::success();
+}

@@ -1,11 +1,13 @@
 //===- ExternalCallEmitter.cpp - Calls of external functions --------------===//
 //
 // What glowish_call.h declares, as constants and on the stack: only the
-// addresses of the operands are stored in a run.
+// addresses of the operands are stored in a run. And calls of the functions
+// that average over processes.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ModuleEmitter.h"
+#include "glowish/Distributed/AllReduce.h"
 #include "glowish/Plugin/ExternalFunction.h"
 
 using namespace glowish;
@@ -163,4 +165,23 @@ void ModuleEmitter::emitExternalCall(llvm::IRBuilder<> &builder,
       builder.CreateSelect(
           failed, builder.getInt32(unsigned(EntryStatus::Function)), status),
       frame.status);
+}
+
+void ModuleEmitter::emitCollective(llvm::IRBuilder<> &builder,
+                                   const Frame &frame,
+                                   const Instruction &instr) {
+  const Type &type = instr.getOperand(0)->getType();
+  Value *address = getAddress(builder, frame, instr.getOperand(0));
+  if (!llvm::isa<StartAllReduceInstr>(instr)) {
+    builder.CreateCall(module.getOrInsertFunction(finishAllReduceName,
+                                                  builder.getVoidTy(),
+                                                  builder.getPtrTy()),
+                       {address});
+    return;
+  }
+  llvm::FunctionCallee start = module.getOrInsertFunction(
+      startAllReduceName, builder.getVoidTy(), builder.getPtrTy(),
+      builder.getInt64Ty(), builder.getInt32Ty());
+  builder.CreateCall(start, {address, builder.getInt64(type.getNumElements()),
+                             builder.getInt32(unsigned(type.getKind()))});
 }

@@ -4,6 +4,7 @@
 #include "Bundle/glowish_threads.h"
 #include "ModuleEmitter.h"
 #include "glowish/Backends/RunErrors.h"
+#include "glowish/Distributed/AllReduce.h"
 #include "glowish/Plugin/ExternalFunction.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -86,6 +87,8 @@ static llvm::Error defineFunctions(llvm::orc::LLJIT &jit) {
   };
   define(parallelForName, &glowish_parallel_for);
   define(markName, &markTime);
+  define(startAllReduceName, &glowish_start_all_reduce);
+  define(finishAllReduceName, &glowish_finish_all_reduce);
   forEachExternalFunction([&](const ExternalFunction &function) {
     define(function.name, function.kernel);
   });

@@ -371,6 +371,8 @@ void ModuleEmitter::emitInstr(llvm::IRBuilder<> &builder, const Frame &frame,
     return emitLoop(builder, frame, *loop);
   if (auto *call = llvm::dyn_cast<ExternalCallInstr>(&instr))
     return emitExternalCall(builder, frame, *call);
+  if (instr.getInfo().has(OpTrait::Collective))
+    return emitCollective(builder, frame, instr);
   llvm::SmallVector<llvm::Value *, 4> args;
   for (Buffer *buffer : getPresent(instr))
     args.push_back(getAddress(builder, frame, buffer));

@@ -158,6 +158,9 @@ private:
   /// Lets \p frame find the placeholders where the entry's table has them.
   void bindPlaceholders(llvm::IRBuilder<> &builder, Frame &frame,
                         llvm::Function &entry, const IRFunction &function);
+  /// StartAllReduce or FinishAllReduce.
+  void emitCollective(llvm::IRBuilder<> &builder, const Frame &frame,
+                      const Instruction &instr);
   void emitChecks(llvm::Function *entry, const IRFunction &function);
 
   llvm::Module &module;

@@ -1,6 +1,7 @@
-//===- External.cpp - Functions of plug-ins -------------------------------===//
+//===- External.cpp - Functions outside the program -----------------------===//
 
 #include "Run.h"
+#include "glowish/Distributed/AllReduce.h"
 #include "glowish/Plugin/ExternalFunction.h"
 
 using namespace glowish;
@@ -21,4 +22,16 @@ void interpreter::runExternalCall(const Memory &memory,
   const ExternalFunction *function = findExternalFunction(instr.getFunction());
   if (function->reference(&arguments.get()) != 0)
     memory.setFailedOperator(instr.getOperatorName());
+}
+
+void interpreter::runStartAllReduce(const Memory &memory,
+                                    const StartAllReduceInstr &instr) {
+  const Type &type = instr.getBuffer()->getType();
+  glowish_start_all_reduce(memory.getAddress(instr.getBuffer()),
+                           type.getNumElements(), int32_t(type.getKind()));
+}
+
+void interpreter::runFinishAllReduce(const Memory &memory,
+                                     const FinishAllReduceInstr &instr) {
+  glowish_finish_all_reduce(memory.getAddress(instr.getBuffer()));
 }

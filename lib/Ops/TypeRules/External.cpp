@@ -1,4 +1,4 @@
-//===- External.cpp - Types of external operators -------------------------===//
+//===- External.cpp - Types of what calls functions -----------------------===//
 
 #include "glowish/Ops/TextForm.h"
 #include "glowish/Ops/TypeRuleHelpers.h"
@@ -30,4 +30,21 @@ llvm::Expected<TypeList> glowish::inferExternalCall(const OpView &view) {
                                     "and below the number of inputs, " +
                                         llvm::Twine(numInputs));
   return TypeList(results);
+}
+
+static llvm::Error checkAveraged(const OpView &op) {
+  const Type &type = op.getInput(0);
+  if (type.getKind() == ElemKind::Float || type.getKind() == ElemKind::Double)
+    return llvm::Error::success();
+  return op.operandError(0, "expected float or double");
+}
+
+llvm::Expected<TypeList> glowish::inferAllReduce(const OpView &view) {
+  GLOWISH_RETURN_IF_ERROR(checkAveraged(view));
+  return makeResult(AllReduceView(view).getInput());
+}
+
+llvm::Expected<TypeList> glowish::inferAllReduceBuffer(const OpView &op) {
+  GLOWISH_RETURN_IF_ERROR(checkAveraged(op));
+  return TypeList();
 }

@@ -52,3 +52,6 @@ static void exportExternalCall(GraphWriter &w, const ExternalCallNode &node) {
 }
 static const NodeExporter externalCall(NodeKind::ExternalCall,
                                        exportExternalCall);
+
+static const NodeRefusal allReduce(NodeKind::AllReduce,
+                                   "ONNX has no groups of processes");
