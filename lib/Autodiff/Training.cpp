@@ -1,5 +1,6 @@
 //===- Training.cpp - Training steps --------------------------------------===//
 
+#include "DataParallel.h"
 #include "Losses.h"
 #include "Solvers.h"
 #include "TrainingForm.h"
@@ -116,7 +117,7 @@ llvm::Error StepMaker::makeLabelAndLoss() {
   Placeholder *lossOutput =
       module.createPlaceholder(config.lossName, loss.getType(),
                                /*isInput=*/false, /*isOutput=*/true);
-  save(loss, lossOutput);
+  save(average(b, loss, config.processes), lossOutput);
   return llvm::Error::success();
 }
 
@@ -224,6 +225,8 @@ llvm::Expected<TrainingStep> StepMaker::make() {
   NodeValue one = b.scalar(loss.getElemKind(), 1);
   GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> gradients,
                            addGradients(function, {{loss, one}}, values));
+  b.setName("gradients");
+  averageGradients(b, gradients, config.processes);
   clip(gradients);
   update(trained, gradients);
   GLOWISH_RETURN_IF_ERROR(b.takeError());

@@ -1,6 +1,7 @@
 //===- TrainingForm.cpp - Training form of a function ---------------------===//
 
 #include "TrainingForm.h"
+#include "DataParallel.h"
 #include "GradientContext.h"
 #include "glowish/Graph/RandomValues.h"
 #include "glowish/Support/Checksum.h"
@@ -20,7 +21,7 @@ static llvm::Error useBatchStatistics(BatchNormalizationNode &node,
   NodeValue input = node.getInput();
   int64_t channels = input.getShape()[node.getAxis()];
   double count = double(input.getType().getNumElements()) /
-                 double(std::max<int64_t>(channels, 1));
+                 double(std::max<int64_t>(channels, 1)) * config.processes.size;
   if (count < 2)
     return makeError(
         "a channel has {0} elements; accepted: at least 2 for training",
@@ -28,10 +29,12 @@ static llvm::Error useBatchStatistics(BatchNormalizationNode &node,
   NodeBuilder b(*node.getParent(), node.getName());
   InsertionGuard guard(b.getFunction(), &node);
   auto axes = getOtherAxes(input.getShape().size(), node.getAxis());
-  NodeValue mean = b.reduce(input, "mean", axes, /*keepDims=*/true);
+  NodeValue mean = average(b, b.reduce(input, "mean", axes, /*keepDims=*/true),
+                           config.processes);
   NodeValue centered = b.sub(input, mean);
-  NodeValue variance =
-      b.reduce(b.mul(centered, centered), "mean", axes, /*keepDims=*/false);
+  NodeValue variance = average(
+      b, b.reduce(b.mul(centered, centered), "mean", axes, /*keepDims=*/false),
+      config.processes);
   mean = b.reshape(mean, {channels});
   GLOWISH_RETURN_IF_ERROR(b.takeError());
   auto keep = [&](NodeValue running, NodeValue value, double factor) {
@@ -47,7 +50,8 @@ static llvm::Error useBatchStatistics(BatchNormalizationNode &node,
   return b.takeError();
 }
 
-/// The mask depends on the seed, the node's name and the step.
+/// The mask depends on the seed, the node's name and the step: a process draws
+/// what one process would draw for its samples.
 static llvm::Error dropElements(DropoutNode &node, NodeValue count,
                                 const TrainingConfig &config) {
   if (node.getRatio() == 0) {
@@ -64,7 +68,8 @@ static llvm::Error dropElements(DropoutNode &node, NodeValue count,
   ElemKind kind = node.getType().getKind();
   ElemKind drawn = kind == ElemKind::Double ? kind : ElemKind::Float;
   NodeValue step = b.cast(count, ElemKind::UInt64);
-  RandomValues random(b, node.getType().getShape(), b.add(step, b.uint64(key)));
+  RandomValues random(b, node.getType().getShape(), b.add(step, b.uint64(key)),
+                      findPart(node.getInput(), config.processes));
   NodeValue isKept = b.greaterOrEqual(random.uniform(drawn), node.getRatio());
   NodeValue scaled = b.mul(node.getInput(), 1 / (1 - node.getRatio()));
   NodeValue result =

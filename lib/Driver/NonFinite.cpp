@@ -35,7 +35,10 @@ void NonFiniteFinder::addOutputs(Function &function,
       continue;
     std::string name = placeholder->getModelName().str();
     indices[NodeValue(placeholder.get())] = values.size();
-    values.push_back({"the input or variable '" + name + "'", name, {}, true});
+    values.push_back({.description = "the input or variable '" + name + "'",
+                      .placeholder = name,
+                      .operands = {},
+                      .isGiven = true});
   }
   std::vector<Node *> saves;
   for (Node &node : function.getNodes())
@@ -48,10 +51,13 @@ void NonFiniteFinder::addOutputs(Function &function,
     std::vector<size_t> operands = findIndices(node);
     indices[output.value] = values.size();
     values.push_back(
-        {llvm::formatv("node '{0}' ({1})", findModelName(node, modelNames),
-                       node.getKindName())
-             .str(),
-         std::move(output.placeholder), std::move(operands), false});
+        {.description =
+             llvm::formatv("node '{0}' ({1})", findModelName(node, modelNames),
+                           node.getKindName())
+                 .str(),
+         .placeholder = std::move(output.placeholder),
+         .operands = std::move(operands),
+         .isCollective = node.getInfo().has(OpTrait::Collective)});
   }
   for (const Node *save : saves)
     if (std::vector<size_t> saved = findIndices(*save); !saved.empty())
@@ -117,7 +123,8 @@ llvm::Expected<std::string> NonFiniteFinder::find(const Session &source) {
       continue;
     const Value &value = values[index];
     llvm::append_range(pending, value.operands);
-    if (llvm::none_of(value.operands,
+    if (!value.isCollective &&
+        llvm::none_of(value.operands,
                       [&](size_t operand) { return wrong.count(operand); }))
       first = std::min(first.value_or(index), index);
   }

@@ -20,7 +20,8 @@ public:
 
   /// Makes the step that \p session has the inputs and variables of, without
   /// changing them. Describes the node that first made a value that is not
-  /// finite, and that made the loss or a variable so; empty if there is none.
+  /// finite, and that made the loss or a variable so; empty if there is none in
+  /// this process.
   llvm::Expected<std::string> find(const Session &session);
 
 private:
@@ -33,6 +34,8 @@ private:
     /// given, none.
     std::vector<size_t> operands;
     bool isGiven = false;
+    /// It comes from other processes as well, which find its origin there.
+    bool isCollective = false;
   };
 
   explicit NonFiniteFinder(std::unique_ptr<Backend> backend)

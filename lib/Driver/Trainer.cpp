@@ -70,6 +70,16 @@ llvm::Error Trainer::setVariable(llvm::StringRef name, const Tensor &value) {
   return session->setInput(variable, value);
 }
 
+std::string Trainer::describeReductions() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (const Instruction &instr : stepProgram->getIR().getInstrs())
+    if (instr.getInfo().has(OpTrait::Collective))
+      os << instr.getKindName() << ' ' << instr.getOperand(0)->getType().str()
+         << '\n';
+  return text;
+}
+
 bool Trainer::hasFiniteVariables() const {
   return llvm::all_of(variables, [&](const Buffer *variable) {
     return isFinite(getVariable(variable));

@@ -13,10 +13,12 @@ NodeValue RandomValues::bits(uint64_t stream, uint64_t numStreams) {
   for (unsigned d = rank; d-- > 0;) {
     Dims row(rank, 1);
     row[d] = shape[d];
+    bool isDivided = part && part->axis == d;
+    int64_t first = isDivided ? part->index * shape[d] : 0;
     counter = c.add(counter, c.table(ElemKind::UInt64, row, [&](DimsRef index) {
-      return double(index[d]) * stride;
+      return double(first + index[d]) * stride;
     }));
-    stride *= double(shape[d]);
+    stride *= double(shape[d] * (isDivided ? part->count : 1));
   }
   NodeValue value =
       counter && key ? c.make<RandomBitsNode>(counter, key) : NodeValue();

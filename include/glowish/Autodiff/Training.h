@@ -65,6 +65,16 @@ struct SolverConfig {
   std::optional<double> epsilon = std::nullopt;
 };
 
+/// The processes that train together: each makes the step of its part of a
+/// batch, and what depends on all samples (loss, gradients, statistics of the
+/// batch) is averaged over them. The parts have equal sizes and are in the
+/// order of the ranks.
+struct TrainingProcesses {
+  unsigned size = 1, rank = 0;
+  /// About so many bytes of gradients are averaged at a time.
+  uint64_t bucketBytes = 4 << 20;
+};
+
 /// Options of makeTrainingStep().
 struct TrainingConfig {
   LossKind loss = LossKind::SoftmaxCrossEntropy;
@@ -92,6 +102,7 @@ struct TrainingConfig {
   std::function<bool(llvm::StringRef name)> isTrained;
   /// Adds an output "NAME.gradient" for each trained variable.
   bool outputGradients = false;
+  TrainingProcesses processes;
 };
 
 /// A function that performs one training step.

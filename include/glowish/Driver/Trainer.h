@@ -50,6 +50,11 @@ public:
   /// The error names variable and both types.
   llvm::Error setVariable(llvm::StringRef name, const Tensor &value);
 
+  /// The sizes and kinds of all that a step averages over the processes, in
+  /// their order, as text: the same in all processes that can make a step
+  /// together.
+  std::string describeReductions() const;
+
   /// Whether no variable has an infinity or NaN.
   bool hasFiniteVariables() const;
 

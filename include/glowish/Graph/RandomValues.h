@@ -12,9 +12,17 @@ namespace glowish {
 /// the loop that reads a tensor can compute it.
 class RandomValues {
 public:
-  /// \p key is a uint64 scalar, constant or computed.
-  RandomValues(NodeBuilder &builder, DimsRef shape, NodeValue key)
-      : c(builder), shape(shape), key(key) {}
+  /// One of \p count equal parts of a larger tensor along dimension \p axis.
+  struct Part {
+    unsigned axis = 0;
+    int64_t index = 0, count = 1;
+  };
+
+  /// \p key is a uint64 scalar, constant or computed. With \p part, elements
+  /// are those of the larger tensor.
+  RandomValues(NodeBuilder &builder, DimsRef shape, NodeValue key,
+               std::optional<Part> part = std::nullopt)
+      : c(builder), shape(shape), key(key), part(part) {}
 
   /// Uniform in [0, 1), float or double: multiples of 2^-24 or 2^-53.
   NodeValue uniform(ElemKind kind);
@@ -32,6 +40,7 @@ private:
   NodeBuilder &c;
   Dims shape;
   NodeValue key;
+  std::optional<Part> part;
 };
 
 } // namespace glowish
