@@ -3,6 +3,7 @@
 #include "common/Tool.h"
 #include "common/GlowFlags.h"
 #include "common/ValueOption.h"
+#include "glowish/Distributed/ProcessGroup.h"
 #include "glowish/Support/DebugOutput.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/File.h"
@@ -185,10 +186,14 @@ int glowish::runTool(int argc, char **argv, llvm::StringRef overview,
   cl::SetVersionPrinter([](llvm::raw_ostream &os) {
     os << "glowish " GLOWISH_VERSION ", LLVM " LLVM_VERSION_STRING "\n";
   });
-  if (llvm::Error error = parseCommandLine(argc, argv, overview))
-    return reportError(std::move(error));
-  if (llvm::Error error = enableDebugTypes())
-    return reportError(std::move(error));
+  // Processes that mpirun has started have the same command line.
+  if (llvm::Error error = llvm::joinErrors(
+          parseCommandLine(argc, argv, overview), enableDebugTypes())) {
+    if (ProcessGroup::getLaunchedRank() == 0)
+      return reportError(std::move(error));
+    llvm::consumeError(std::move(error));
+    return ExitCode::failure;
+  }
   llvm::Expected<int> code = body();
   llvm::outs().flush();
   if (llvm::outs().has_error()) {

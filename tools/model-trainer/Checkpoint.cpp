@@ -175,9 +175,8 @@ static std::optional<Checkpoint> parse(llvm::StringRef bytes) {
   return checkpoint;
 }
 
-llvm::Expected<Checkpoint> glowish::readCheckpoint(llvm::StringRef path) {
-  GLOWISH_ASSIGN_OR_RETURN(auto buffer, readFile(path));
-  llvm::StringRef bytes = buffer->getBuffer();
+llvm::Expected<Checkpoint> glowish::parseCheckpoint(llvm::StringRef bytes,
+                                                    llvm::StringRef path) {
   if (!bytes.starts_with(magic))
     return makeError("'{0}' is not a checkpoint", path);
   if (bytes.size() < headerSize)
@@ -198,4 +197,9 @@ llvm::Expected<Checkpoint> glowish::readCheckpoint(llvm::StringRef path) {
                      "fit",
                      path);
   return std::move(*checkpoint);
+}
+
+llvm::Expected<Checkpoint> glowish::readCheckpoint(llvm::StringRef path) {
+  GLOWISH_ASSIGN_OR_RETURN(auto buffer, readFile(path));
+  return parseCheckpoint(buffer->getBuffer(), path);
 }

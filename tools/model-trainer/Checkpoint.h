@@ -37,6 +37,9 @@ llvm::Error writeCheckpoint(const Checkpoint &checkpoint, llvm::StringRef path);
 /// The error says whether \p path is no checkpoint, one of another version, or
 /// corrupt.
 llvm::Expected<Checkpoint> readCheckpoint(llvm::StringRef path);
+/// The same of \p bytes, the contents of \p path.
+llvm::Expected<Checkpoint> parseCheckpoint(llvm::StringRef bytes,
+                                           llvm::StringRef path);
 
 } // namespace glowish
 

@@ -95,6 +95,18 @@ static cl::opt<std::string>
                         "from the beginning"),
                cl::value_desc("file"), cl::cat(resultCategory));
 
+static ValueOption<uint64_t>
+    bucketBytes("bucket-bytes",
+                cl::desc("With mpirun: about so many bytes of gradients are "
+                         "averaged at a time (default 4194304)"),
+                cl::value_desc("N"), cl::init(TrainingProcesses().bucketBytes),
+                atLeast(uint64_t(1)), cl::cat(trainingCategory));
+static ValueOption<bool> communicationReport(
+    "communication-report",
+    cl::desc("With mpirun: print at the end what the processes have sent each "
+             "other, and how long they have waited for it"),
+    cl::cat(resultCategory));
+
 /// -validation: a share is a number, whatever else is a folder.
 static llvm::Error readValidation(TrainerOptions &options) {
   double share = 0;
@@ -138,6 +150,8 @@ llvm::Expected<TrainerOptions> glowish::getTrainerOptions() {
   options.saveEveryEpoch = saveEveryEpoch;
   options.checkpointPath = checkpointPath;
   options.resumePath = resumePath;
+  options.config.processes.bucketBytes = bucketBytes;
+  options.reportsCommunication = communicationReport;
   if (saveEveryEpoch && savePath.empty())
     return makeError("-save-every-epoch needs -save=FILE");
   return options;

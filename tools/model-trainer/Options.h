@@ -25,6 +25,7 @@ struct TrainerOptions {
   double validationShare = 0;
   std::string savePath, lossLogPath, lossCurvePath;
   bool saveEveryEpoch = false;
+  bool reportsCommunication = false;
   /// Where checkpoints go, and the one to begin with.
   std::string checkpointPath, resumePath;
 };

@@ -24,6 +24,20 @@ void Snapshot::take(uint64_t newStep) {
                static_cast<uint8_t *>(kept.getBytes()));
 }
 
+/// What is not finite first, and in which process: the others get it by an
+/// average.
+llvm::Expected<std::string> Snapshot::findCause() {
+  GLOWISH_ASSIGN_OR_RETURN(std::string cause, trainer.findNonFinite());
+  if (!group)
+    return cause;
+  std::string first;
+  for (auto [rank, each] : llvm::enumerate(group->gather(cause)))
+    if (first.empty() && !each.empty())
+      first = llvm::formatv("{0} on rank {1}", each, rank);
+  group->broadcast(first);
+  return first;
+}
+
 /// The step has overwritten the variables that it began with, and the step
 /// before may have left some that are not finite. So both are made again, on
 /// from the snapshot.
@@ -39,7 +53,7 @@ Snapshot::explainNonFinite(double loss, uint64_t last,
   for (uint64_t number = step; number <= last; ++number) {
     fillStep(number);
     if (number + 1 >= last) {
-      GLOWISH_ASSIGN_OR_RETURN(cause, trainer.findNonFinite());
+      GLOWISH_ASSIGN_OR_RETURN(cause, findCause());
       if (!cause.empty()) {
         cause = llvm::formatv("the first value that is not finite is that of "
                               "{0}, in step {1}",
@@ -51,6 +65,7 @@ Snapshot::explainNonFinite(double loss, uint64_t last,
   }
   if (cause.empty())
     cause = "the interpreter computes no such value";
-  return makeError("the loss of step {0} is {1}: {2}", last + 1,
-                   std::isnan(loss) ? "NaN" : "infinite", cause);
+  llvm::Error error = makeError("the loss of step {0} is {1}: {2}", last + 1,
+                                std::isnan(loss) ? "NaN" : "infinite", cause);
+  return group ? group->agree(std::move(error)) : std::move(error);
 }

@@ -2,6 +2,7 @@
 
 #include "model-trainer/TrainingLoop.h"
 #include "glowish/Support/Error.h"
+#include "glowish/Support/KeyHasher.h"
 #include "glowish/Support/Progress.h"
 #include "llvm/ADT/StringMap.h"
 #include <cmath>
@@ -46,14 +47,14 @@ TrainingLoop::bind(const Session &session, const DataSet &data) const {
     GLOWISH_ASSIGN_OR_RETURN(const Buffer *buffer,
                              session.findPlaceholder(input.name));
     GLOWISH_RETURN_IF_ERROR(checkSamples(input, buffer->getType(),
-                                         options.batchSize,
+                                         options.getPartSize(),
                                          /*sameShape=*/true));
     result.push_back({&input, buffer});
   }
   GLOWISH_ASSIGN_OR_RETURN(const Buffer *label,
                            session.findPlaceholder(data.label.name));
   GLOWISH_RETURN_IF_ERROR(checkSamples(data.label, label->getType(),
-                                       options.batchSize,
+                                       options.getPartSize(),
                                        /*sameShape=*/false));
   result.push_back({&data.label, label});
   return result;
@@ -97,8 +98,10 @@ llvm::ArrayRef<int64_t> TrainingLoop::getRows(uint64_t number) {
     }
     orderEpoch = epoch;
   }
-  size_t size = size_t(options.batchSize);
-  return llvm::ArrayRef(order).slice(number % getStepsPerEpoch() * size, size);
+  size_t size = size_t(options.batchSize), part = size_t(options.getPartSize());
+  size_t start = options.group ? options.group->getRank() * part : 0;
+  return llvm::ArrayRef(order).slice(number % getStepsPerEpoch() * size + start,
+                                     part);
 }
 
 double TrainingLoop::getRate(uint64_t number) const {
@@ -113,6 +116,22 @@ static void fillBatch(Session &session, llvm::ArrayRef<int64_t> rows,
     Tensor batch = session.getTensor(buffer);
     copySamples(*array, rows, batch);
   }
+}
+
+std::string TrainingLoop::describe() const {
+  KeyHasher key;
+  key.addAll(options.batchSize, options.numEpochs, options.numSteps,
+             options.seed, options.shuffles, options.learningRate,
+             options.learningRateDecay, step, validation.has_value());
+  auto addData = [&](const DataSet &data) {
+    for (const SampleArray &input : data.inputs)
+      key.addBytes(input.values.getByteRange());
+    key.addBytes(data.label.values.getByteRange());
+  };
+  addData(training);
+  if (validation)
+    addData(*validation);
+  return llvm::toHex(*key.finish());
 }
 
 /// Gives the session what step \p number learns from.
@@ -137,32 +156,43 @@ llvm::Expected<double> TrainingLoop::runStep() {
                              session.findPlaceholder(trainer.getStep().output));
     Tensor label = session.getTensor(trainer.getLabel());
     countCorrect(session.getTensor(prediction), label, label.getNumElements(),
-                 metrics);
+                 own);
   }
   ++step;
   return loss;
 }
 
-llvm::Expected<EpochResult> TrainingLoop::runEpoch(LossLog &log) {
+/// The steps of an epoch and what they came to, without validation.
+llvm::Expected<EpochResult> TrainingLoop::runSteps(LossLog &log) {
   Clock::time_point start = Clock::now();
-  uint64_t epoch = step / getStepsPerEpoch();
+  uint64_t begin = step, epoch = step / getStepsPerEpoch();
   uint64_t end = std::min((epoch + 1) * getStepsPerEpoch(), getLastStep());
   EpochResult result;
   result.epoch = epoch + 1;
-  uint64_t begin = step;
+  Progress progress(llvm::formatv("epoch {0}", epoch + 1).str(), end - step);
+  while (step < end) {
+    GLOWISH_ASSIGN_OR_RETURN(double loss, runStep());
+    log.add(step, epoch + 1, loss);
+    progress.step();
+  }
+  auto time = std::chrono::duration<double>(Clock::now() - start);
+  result.secondsPerStep =
+      time.count() / double(std::max(end - begin, uint64_t(1)));
+  sumOverGroup(own);
+  metrics.numLabels += own.numLabels;
+  metrics.numCorrect += own.numCorrect;
+  own = Metrics();
+  result.loss = metrics.getLoss();
+  result.accuracy = metrics.getAccuracy();
+  return result;
+}
+
+llvm::Expected<EpochResult> TrainingLoop::runEpoch(LossLog &log) {
+  Clock::time_point start = Clock::now();
+  GLOWISH_ASSIGN_OR_RETURN(EpochResult result, runSteps(log));
   {
-    Progress progress(llvm::formatv("epoch {0}", epoch + 1).str(), end - step);
-    while (step < end) {
-      GLOWISH_ASSIGN_OR_RETURN(double loss, runStep());
-      log.add(step, epoch + 1, loss);
-      progress.step();
-    }
-    auto time = std::chrono::duration<double>(Clock::now() - start);
-    result.secondsPerStep =
-        time.count() / double(std::max(end - begin, uint64_t(1)));
+    Progress progress;
     progress.show("validating");
-    result.loss = metrics.getLoss();
-    result.accuracy = metrics.getAccuracy();
     GLOWISH_RETURN_IF_ERROR(validate(result));
   }
   if (step % getStepsPerEpoch() == 0)
@@ -174,38 +204,82 @@ llvm::Expected<EpochResult> TrainingLoop::runEpoch(LossLog &log) {
   return result;
 }
 
-/// The last batch is filled up with its last sample, which is not counted.
+void TrainingLoop::sumOverGroup(Metrics &sums) {
+  if (!options.group)
+    return;
+  sums.numLabels = options.group->sum(sums.numLabels);
+  sums.numCorrect = options.group->sum(sums.numCorrect);
+}
+
+/// Appends to \p losses those of this process's part of the batch that begins
+/// with sample \p first, and counts right answers. The last batch is filled up
+/// with the last sample, which is not counted.
+llvm::Error TrainingLoop::validateBatch(int64_t first,
+                                        std::vector<double> &losses,
+                                        Metrics &sums) {
+  GLOWISH_ASSIGN_OR_RETURN(Session *session, trainer.getInference());
+  GLOWISH_ASSIGN_OR_RETURN(
+      const Buffer *lossBuffer,
+      session->findPlaceholder(trainer.getConfig().lossName));
+  GLOWISH_ASSIGN_OR_RETURN(const Buffer *prediction,
+                           session->findPlaceholder(trainer.getStep().output));
+  int64_t size = options.getPartSize();
+  int64_t count =
+      std::clamp<int64_t>(validation->getNumSamples() - first, 0, size);
+  std::vector<int64_t> rows;
+  for (int64_t i = 0; i < size; ++i)
+    rows.push_back(std::min(first + i, validation->getNumSamples() - 1));
+  fillBatch(*session, rows, validationBindings);
+  GLOWISH_RETURN_IF_ERROR(session->run());
+  Tensor values = session->getTensor(lossBuffer);
+  int64_t numLosses = values.getNumElements() / size * count;
+  for (int64_t i = 0; i < numLosses; ++i)
+    losses.push_back(values.getAsDouble(i));
+  if (hasClasses)
+    countCorrect(session->getTensor(prediction),
+                 session->getTensor(validationBindings.back().buffer),
+                 validation->label.getSampleSize() * count, sums);
+  return llvm::Error::success();
+}
+
+/// Each process takes its part of each batch. The losses are added in the order
+/// of the samples, as one process does.
 llvm::Error TrainingLoop::validate(EpochResult &result) {
   if (!validation)
     return llvm::Error::success();
-  GLOWISH_ASSIGN_OR_RETURN(Session *session, trainer.getInference());
-  const TrainingConfig &config = trainer.getConfig();
-  GLOWISH_ASSIGN_OR_RETURN(const Buffer *losses,
-                           session->findPlaceholder(config.lossName));
-  GLOWISH_ASSIGN_OR_RETURN(const Buffer *prediction,
-                           session->findPlaceholder(trainer.getStep().output));
-  const Buffer *label = validationBindings.back().buffer;
   Metrics sums;
-  int64_t numSamples = validation->getNumSamples();
-  for (int64_t first = 0; first < numSamples; first += options.batchSize) {
-    int64_t count = std::min(options.batchSize, numSamples - first);
-    std::vector<int64_t> rows;
-    for (int64_t i = 0; i < options.batchSize; ++i)
-      rows.push_back(first + std::min(i, count - 1));
-    fillBatch(*session, rows, validationBindings);
-    GLOWISH_RETURN_IF_ERROR(session->run());
-    Tensor values = session->getTensor(losses);
-    int64_t numLosses = values.getNumElements() / options.batchSize * count;
-    for (int64_t i = 0; i < numLosses; ++i)
-      sums.loss += values.getAsDouble(i);
-    sums.numLosses += numLosses;
-    if (hasClasses)
-      countCorrect(session->getTensor(prediction), session->getTensor(label),
-                   validation->label.getSampleSize() * count, sums);
+  int64_t offset =
+      options.group ? options.group->getRank() * options.getPartSize() : 0;
+  for (int64_t first = 0; first < validation->getNumSamples();
+       first += options.batchSize) {
+    std::vector<double> losses;
+    GLOWISH_RETURN_IF_ERROR(validateBatch(first + offset, losses, sums));
+    for (double loss : gatherLosses(losses)) {
+      sums.loss += loss;
+      ++sums.numLosses;
+    }
   }
+  sumOverGroup(sums);
   result.validationLoss = sums.getLoss();
   result.validationAccuracy = sums.getAccuracy();
   return llvm::Error::success();
+}
+
+/// \p losses of all processes, in the first one; those of this process in all
+/// others.
+std::vector<double>
+TrainingLoop::gatherLosses(const std::vector<double> &losses) const {
+  if (!options.group)
+    return losses;
+  std::vector<double> all;
+  llvm::StringRef bytes(reinterpret_cast<const char *>(losses.data()),
+                        losses.size() * sizeof(double));
+  for (const std::string &part : options.group->gather(bytes)) {
+    size_t count = all.size();
+    all.resize(count + part.size() / sizeof(double));
+    llvm::copy(part, reinterpret_cast<char *>(all.data() + count));
+  }
+  return options.group->isFirst() ? all : losses;
 }
 
 //===- Going back to an earlier step --------------------------------------===//

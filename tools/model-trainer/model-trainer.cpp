@@ -1,6 +1,7 @@
 //===- model-trainer.cpp - Trains a model ---------------------------------===//
 
 #include "common/CommonOptions.h"
+#include "common/Processes.h"
 #include "common/Tool.h"
 #include "glowish/Importer/ModelFormat.h"
 #include "glowish/Importer/OnnxWeights.h"
@@ -12,6 +13,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
+#include <chrono>
 #include <cmath>
 
 using namespace glowish;
@@ -137,6 +139,22 @@ static llvm::Error checkResultPaths(const TrainerOptions &options) {
   return llvm::Error::success();
 }
 
+/// What is written after an epoch.
+static llvm::Error writeResults(TrainingLoop &loop,
+                                const TrainerOptions &options) {
+  if (!options.checkpointPath.empty())
+    GLOWISH_RETURN_IF_ERROR(
+        writeCheckpoint(loop.getCheckpoint(), options.checkpointPath));
+  if (!options.lossCurvePath.empty())
+    GLOWISH_RETURN_IF_ERROR(
+        writeFile(options.lossCurvePath,
+                  drawLossCurve(loop.getHistory(),
+                                llvm::sys::path::filename(getModelPath()))));
+  if (options.saveEveryEpoch && !options.savePath.empty())
+    return saveModel(loop.getTrainer(), options.savePath);
+  return llvm::Error::success();
+}
+
 static llvm::Error runEpochs(TrainingLoop &loop, LossLog &log,
                              const TrainerOptions &options) {
   if (loop.isDone()) {
@@ -148,83 +166,183 @@ static llvm::Error runEpochs(TrainingLoop &loop, LossLog &log,
   while (!loop.isDone()) {
     GLOWISH_ASSIGN_OR_RETURN(EpochResult result, loop.runEpoch(log));
     printEpoch(result);
-    if (!options.checkpointPath.empty())
-      GLOWISH_RETURN_IF_ERROR(
-          writeCheckpoint(loop.getCheckpoint(), options.checkpointPath));
-    if (!options.lossCurvePath.empty())
-      GLOWISH_RETURN_IF_ERROR(
-          writeFile(options.lossCurvePath,
-                    drawLossCurve(loop.getHistory(),
-                                  llvm::sys::path::filename(getModelPath()))));
-    if (options.saveEveryEpoch)
-      GLOWISH_RETURN_IF_ERROR(saveModel(loop.getTrainer(), options.savePath));
+    GLOWISH_RETURN_IF_ERROR(
+        agree(options.loop.group, writeResults(loop, options)));
   }
   return llvm::Error::success();
 }
 
-static llvm::Error train(Trainer &trainer, SplitData data,
-                         const TrainerOptions &options) {
-  int64_t numLeftOver = data.training.getNumSamples() % options.loop.batchSize;
-  GLOWISH_ASSIGN_OR_RETURN(
-      std::unique_ptr<TrainingLoop> loop,
-      TrainingLoop::create(trainer, std::move(data.training),
-                           std::move(data.validation), options.loop));
-  if (numLeftOver)
-    llvm::errs() << llvm::formatv(
-        "note: each epoch leaves out {0} samples, less than a batch\n",
-        numLeftOver);
-  if (!options.resumePath.empty()) {
-    GLOWISH_ASSIGN_OR_RETURN(Checkpoint checkpoint,
-                             readCheckpoint(options.resumePath));
-    if (llvm::Error error = loop->restore(checkpoint))
-      return addContext(std::move(error), "'" + options.resumePath + "': ");
+/// How much of a step is communication.
+static void printReport(const ProcessGroup &group, uint64_t numSteps,
+                        double seconds) {
+  ReductionStatistics statistics = group.getStatistics();
+  double steps = double(std::max<uint64_t>(numSteps, 1));
+  llvm::outs() << llvm::formatv(
+      "communication of {0} processes: {1:F0} bytes in {2:F0} reductions a "
+      "step; {3:F3} ms of a step of {4:F3} ms, of which it waited for {5:F3} "
+      "ms ({6:F1} %)\n",
+      group.getSize(), double(statistics.bytes) / steps,
+      double(statistics.count) / steps, 1e3 * statistics.busySeconds / steps,
+      1e3 * seconds / steps, 1e3 * statistics.waitSeconds / steps,
+      100 * statistics.waitSeconds / std::max(seconds, 1e-9));
+}
+
+namespace {
+
+/// All that is there before the first step.
+struct Training {
+  TrainerOptions options;
+  PhaseTimer timer;
+  std::unique_ptr<Backend> backend;
+  std::unique_ptr<KernelTuner> tuner;
+  std::unique_ptr<Trainer> trainer;
+  std::unique_ptr<TrainingLoop> loop;
+};
+
+} // namespace
+
+/// Divides the batch among the processes of \p group, of which the first writes
+/// files.
+static llvm::Error divideBatch(TrainerOptions &options,
+                               ImportOptions &importOptions,
+                               ProcessGroup *group) {
+  options.loop.group = group;
+  if (!group)
+    return llvm::Error::success();
+  int64_t size = group->getSize(), batch = options.loop.batchSize;
+  if (batch % size)
+    return makeError("-batch-size={0}: accepted: a multiple of {1}, the number "
+                     "of processes",
+                     batch, size);
+  options.config.processes.size = group->getSize();
+  options.config.processes.rank = group->getRank();
+  for (auto &[name, type] : importOptions.inputTypes) {
+    Dims shape(type.getShape());
+    if (shape.empty() || shape.front() != batch)
+      continue;
+    shape.front() = batch / size;
+    type = type.withShape(shape);
   }
-  LossLog log;
-  GLOWISH_RETURN_IF_ERROR(log.open(options.lossLogPath));
-  llvm::Error error = runEpochs(*loop, log, options);
-  // Keep the log of the steps before an error.
-  error = llvm::joinErrors(std::move(error), log.commit());
-  if (error)
-    return error;
-  if (!options.savePath.empty())
-    return saveModel(trainer, options.savePath);
+  if (group->isFirst())
+    return llvm::Error::success();
+  importOptions.warn = nullptr;
+  for (std::string *path : {&options.savePath, &options.lossLogPath,
+                            &options.lossCurvePath, &options.checkpointPath})
+    path->clear();
   return llvm::Error::success();
 }
 
-static llvm::Expected<int> runTrainer() {
+/// Reads -resume; all processes get what the first one has read.
+static llvm::Error resume(Training &training) {
+  const std::string &path = training.options.resumePath;
+  ProcessGroup *group = training.options.loop.group;
+  if (path.empty())
+    return llvm::Error::success();
+  std::string bytes;
+  llvm::Error error = llvm::Error::success();
+  if (isFirst(group)) {
+    if (auto file = readFile(path))
+      bytes = (*file)->getBuffer().str();
+    else
+      error = file.takeError();
+  }
+  GLOWISH_RETURN_IF_ERROR(agree(group, std::move(error)));
+  if (group)
+    group->broadcast(bytes);
+  GLOWISH_ASSIGN_OR_RETURN(Checkpoint checkpoint, parseCheckpoint(bytes, path));
+  return addContext(training.loop->restore(checkpoint), "'" + path + "': ");
+}
+
+/// Makes sure that the processes begin with the same variables, samples and
+/// steps.
+static llvm::Error synchronize(Training &training) {
+  ProcessGroup *group = training.options.loop.group;
+  if (!group)
+    return llvm::Error::success();
+  GLOWISH_RETURN_IF_ERROR(
+      group->checkEqual(training.trainer->describeReductions(), "a program"));
+  GLOWISH_RETURN_IF_ERROR(
+      group->checkEqual(training.loop->describe(), "data or options"));
+  for (const Buffer *variable : training.trainer->getVariables()) {
+    Tensor value = training.trainer->getVariable(variable);
+    group->broadcast({static_cast<uint8_t *>(value.getBytes()),
+                      size_t(value.getType().getSizeInBytes())});
+  }
+  return llvm::Error::success();
+}
+
+static llvm::Error prepare(Training &training, ProcessGroup *group) {
   GLOWISH_RETURN_IF_ERROR(checkModelPath());
   if (const ModelFormat &format = getModelFormat(getModelPath()); format.isPath)
     return makeError("'{0}' is a {1} model, and trained weights go to an ONNX "
                      "file; `model-compiler -emit-onnx=FILE` makes one of it",
                      getModelPath(), format.name);
-  PhaseTimer timer;
-  GLOWISH_ASSIGN_OR_RETURN(TrainerOptions options, getTrainerOptions());
+  TrainerOptions &options = training.options;
+  GLOWISH_ASSIGN_OR_RETURN(options, getTrainerOptions());
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions, getImportOptions());
+  GLOWISH_RETURN_IF_ERROR(divideBatch(options, importOptions, group));
   GLOWISH_ASSIGN_OR_RETURN(CompilationOptions compilationOptions,
-                           getCompilationOptions(timer));
+                           getCompilationOptions(training.timer));
   if (compilationOptions.stopAfter)
     return makeError("-stop-after is not for training");
   compilationOptions.rematerialization = getRematerialization();
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
+  GLOWISH_ASSIGN_OR_RETURN(training.backend,
                            createLocalBackend(/*stopAfter=*/std::nullopt));
   GLOWISH_RETURN_IF_ERROR(checkResultPaths(options));
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<KernelTuner> tuner,
-                           createTuner(*backend));
-  compilationOptions.tuner = tuner.get();
+  GLOWISH_ASSIGN_OR_RETURN(training.tuner, createTuner(*training.backend));
+  compilationOptions.tuner = training.tuner.get();
   GLOWISH_ASSIGN_OR_RETURN(SplitData data, readData(options, importOptions));
-  stateTypes(data.training, options.loop.batchSize, importOptions,
+  stateTypes(data.training, options.loop.getPartSize(), importOptions,
              options.config);
-  std::unique_ptr<Trainer> trainer;
   {
     Progress progress;
     progress.show("compiling");
-    GLOWISH_ASSIGN_OR_RETURN(
-        trainer,
-        Trainer::create(*backend, getModelPath(), importOptions, options.config,
-                        compilationOptions, options.initializer));
+    GLOWISH_ASSIGN_OR_RETURN(training.trainer,
+                             Trainer::create(*training.backend, getModelPath(),
+                                             importOptions, options.config,
+                                             compilationOptions,
+                                             options.initializer));
   }
-  GLOWISH_RETURN_IF_ERROR(train(*trainer, std::move(data), options));
-  reportTime(timer);
+  int64_t numLeftOver = data.training.getNumSamples() % options.loop.batchSize;
+  GLOWISH_ASSIGN_OR_RETURN(
+      training.loop,
+      TrainingLoop::create(*training.trainer, std::move(data.training),
+                           std::move(data.validation), options.loop));
+  if (numLeftOver && isFirst(group))
+    llvm::errs() << llvm::formatv(
+        "note: each epoch leaves out {0} samples, less than a batch\n",
+        numLeftOver);
+  return llvm::Error::success();
+}
+
+static llvm::Error train(Training &training) {
+  const TrainerOptions &options = training.options;
+  ProcessGroup *group = options.loop.group;
+  auto start = std::chrono::steady_clock::now();
+  uint64_t firstStep = training.loop->getStep();
+  LossLog log;
+  GLOWISH_RETURN_IF_ERROR(agree(group, log.open(options.lossLogPath)));
+  llvm::Error error = runEpochs(*training.loop, log, options);
+  // Keep the log of the steps before an error.
+  error = llvm::joinErrors(std::move(error), log.commit());
+  if (error)
+    return error;
+  std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  if (options.reportsCommunication && group)
+    printReport(*group, training.loop->getStep() - firstStep, time.count());
+  if (options.savePath.empty())
+    return agree(group, llvm::Error::success());
+  return agree(group, saveModel(*training.trainer, options.savePath));
+}
+
+static llvm::Expected<int> runTrainer(ProcessGroup *group) {
+  Training training;
+  GLOWISH_RETURN_IF_ERROR(agree(group, prepare(training, group)));
+  GLOWISH_RETURN_IF_ERROR(agree(group, resume(training)));
+  GLOWISH_RETURN_IF_ERROR(synchronize(training));
+  GLOWISH_RETURN_IF_ERROR(train(training));
+  if (isFirst(group))
+    reportTime(training.timer);
   return ExitCode::success;
 }
 
@@ -233,5 +351,5 @@ int main(int argc, char **argv) {
                  "Trains an ONNX model in this process and saves it.\n",
                  {&modelCategory, &trainingCategory, &dataCategory,
                   &resultCategory, &targetCategory, &debugCategory},
-                 runTrainer);
+                 [] { return runInGroup(runTrainer); });
 }
