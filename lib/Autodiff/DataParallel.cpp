@@ -1,7 +1,7 @@
 //===- DataParallel.cpp - Training on several processes -------------------===//
 
 #include "DataParallel.h"
-#include "llvm/ADT/DenseMap.h"
+#include <map>
 
 using namespace glowish;
 
@@ -79,35 +79,102 @@ void glowish::averageGradients(NodeBuilder &b,
 
 namespace {
 
+/// A dimension of a value in which the samples are, with the number of its
+/// elements that each sample has next to each other: more than 1 where
+/// dimensions have become one.
+struct BatchPlace {
+  unsigned dim = 0;
+  int64_t inner = 1;
+  auto operator<=>(const BatchPlace &) const = default;
+};
+
 /// Follows dimensions back to the inputs of the model.
 class BatchFinder {
 public:
-  /// Whether dimension \p dim of \p value is that of the samples.
-  bool isBatch(NodeValue value, unsigned dim);
+  /// \p numSamples: the extent of the samples.
+  explicit BatchFinder(int64_t numSamples) : numSamples(numSamples) {}
+  /// Whether the samples are at \p place of \p value.
+  bool isBatch(NodeValue value, BatchPlace place);
 
 private:
-  llvm::DenseMap<std::pair<Node *, unsigned>, bool> known;
+  bool isBatchOfOperand(const Node &node, BatchPlace place);
+  /// Whether \p extent indices at \p place are one or more whole batches.
+  bool isWhole(int64_t extent, BatchPlace place) const {
+    return extent % (numSamples * place.inner) == 0;
+  }
+
+  int64_t numSamples;
+  std::map<std::pair<const Node *, BatchPlace>, bool> known;
 };
 
 } // namespace
 
-bool BatchFinder::isBatch(NodeValue value, unsigned dim) {
+/// What is at \p place of the result of a reshape in its operand of shape
+/// \p from: it has as many elements behind it. Dimensions of 1 have the same.
+static llvm::SmallVector<BatchPlace, 2> findReshaped(DimsRef from, DimsRef to,
+                                                     BatchPlace place) {
+  int64_t behind = place.inner * countElements(to.drop_front(place.dim + 1));
+  llvm::SmallVector<BatchPlace, 2> places;
+  int64_t own = 1;
+  for (unsigned d = from.size(); d-- > 0; own *= from[d])
+    if (behind >= own && behind % own == 0 &&
+        (behind < own * from[d] || (from[d] == 1 && behind == own)))
+      places.push_back({d, behind / own});
+  return places;
+}
+
+bool BatchFinder::isBatchOfOperand(const Node &node, BatchPlace place) {
+  if (node.getInfo().has(OpTrait::View))
+    return llvm::any_of(
+        findReshaped(node.getOperand(0).getShape(), node.getType().getShape(),
+                     place),
+        [&](BatchPlace from) { return isBatch(node.getOperand(0), from); });
+  // The dimensions of the indices are in the place of the axis.
+  if (auto *gather = llvm::dyn_cast<GatherNode>(&node)) {
+    int64_t dim = int64_t(place.dim) - gather->getAxis();
+    return dim >= 0 && dim < int64_t(gather->getIndices().getShape().size()) &&
+           isBatch(gather->getIndices(), {unsigned(dim), place.inner});
+  }
+  // Parts of whole batches: the steps of a sequence.
+  if (auto *slice = llvm::dyn_cast<SliceNode>(&node))
+    return slice->getSteps()[place.dim] == 1 &&
+           isWhole(slice->getStarts()[place.dim], place) &&
+           isWhole(slice->getSizes()[place.dim], place) &&
+           isBatch(slice->getInput(), place);
+  if (auto *concat = llvm::dyn_cast<ConcatNode>(&node))
+    return llvm::any_of(concat->getInputs(), [&](NodeValue part) {
+      return isWhole(part.getShape()[place.dim], place) && isBatch(part, place);
+    });
+  std::optional<OperandAxes> axes = followAxis(node, place.dim);
+  for (unsigned i = 0; axes && i < axes->size(); ++i)
+    if ((*axes)[i] && node.getOperand(i) && (*axes)[i]->isPointwise() &&
+        isBatch(node.getOperand(i), {(*axes)[i]->dim, place.inner}))
+      return true;
+  return false;
+}
+
+bool BatchFinder::isBatch(NodeValue value, BatchPlace place) {
   if (auto *placeholder = value.getNodeAs<Placeholder>())
-    return placeholder->isInput() && !placeholder->isOutput() && dim == 0;
-  if (value.result != 0)
+    return placeholder->isInput() && !placeholder->isOutput() &&
+           place == BatchPlace();
+  if (value.result != 0 || llvm::isa<Constant>(value.node))
     return false;
-  auto [entry, isNew] = known.insert({{value.node, dim}, false});
+  std::pair<const Node *, BatchPlace> key = {value.node, place};
+  auto [entry, isNew] = known.insert({key, false});
   if (!isNew)
     return entry->second;
-  std::optional<OperandAxes> axes = followAxis(*value.node, dim);
-  bool found = false;
-  for (unsigned i = 0; axes && i < axes->size() && !found; ++i)
-    found = (*axes)[i] && value.node->getOperand(i) &&
-            (*axes)[i]->isPointwise() &&
-            isBatch(value.node->getOperand(i), (*axes)[i]->dim);
-  if (found)
-    known[{value.node, dim}] = true;
+  bool found = isBatchOfOperand(*value.node, place);
+  known[key] = found;
   return found;
+}
+
+/// The number of samples: the first dimension of the model's inputs.
+static int64_t findNumSamples(Module &module) {
+  for (const auto &placeholder : module.getPlaceholders())
+    if (placeholder->isInput() && !placeholder->isOutput() &&
+        !placeholder->getType().getShape().empty())
+      return placeholder->getType().getShape().front();
+  return 1;
 }
 
 std::optional<RandomValues::Part>
@@ -115,13 +182,16 @@ glowish::findPart(NodeValue value, const TrainingProcesses &processes) {
   DimsRef shape = value.getShape();
   if (processes.size == 1 || shape.empty())
     return std::nullopt;
-  // Where samples and other dimensions have become one, they come first.
-  unsigned batch = 0;
-  BatchFinder finder;
-  for (unsigned d = 0; d < shape.size(); ++d)
-    if (finder.isBatch(value, d)) {
-      batch = d;
-      break;
-    }
-  return RandomValues::Part{batch, processes.rank, processes.size};
+  int64_t numSamples = std::max<int64_t>(
+      findNumSamples(value.node->getParent()->getModule()), 1);
+  BatchFinder finder(numSamples);
+  for (unsigned d = 0; d < shape.size(); ++d) {
+    int64_t most = shape[d] % numSamples ? 0 : shape[d] / numSamples;
+    for (int64_t inner = 1; inner <= most; ++inner)
+      if (most % inner == 0 && finder.isBatch(value, {d, inner}))
+        return RandomValues::Part{d, processes.rank, processes.size,
+                                  numSamples * inner};
+  }
+  // What cannot be followed has the samples first.
+  return RandomValues::Part{0, processes.rank, processes.size, shape.front()};
 }

@@ -21,9 +21,8 @@ void averageGradients(NodeBuilder &b, std::vector<NodeValue> &gradients,
                       const TrainingProcesses &processes);
 
 /// The part of this process in the tensor that one process would have in the
-/// place of \p value: that of its samples, along the dimension that follows the
-/// first one of the model's inputs. None where there is one process, or for a
-/// scalar.
+/// place of \p value: that of its samples, where the first dimension of the
+/// model's inputs has gone. None where there is one process, or for a scalar.
 std::optional<RandomValues::Part> findPart(NodeValue value,
                                            const TrainingProcesses &processes);
 

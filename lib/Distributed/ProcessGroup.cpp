@@ -46,7 +46,6 @@ llvm::Expected<std::unique_ptr<ProcessGroup>> ProcessGroup::join() {
   if (const char *reason = transport->join(&group->rank, &group->size))
     return makeError("{0}", reason);
   current = group.get();
-  GLOWISH_RETURN_IF_ERROR(group->checkBuilds());
   if (group->size == 1)
     return nullptr;
   return std::move(group);
@@ -58,8 +57,6 @@ ProcessGroup::~ProcessGroup() {
   transport.leave();
 }
 
-/// Processes of different builds may reduce different things in different
-/// orders.
 llvm::Error ProcessGroup::checkBuilds() {
   KeyHasher key;
   addBuildIdentity(key);

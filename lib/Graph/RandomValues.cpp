@@ -14,9 +14,8 @@ NodeValue RandomValues::bits(uint64_t stream, uint64_t numStreams) {
     Dims row(rank, 1);
     row[d] = shape[d];
     bool isDivided = part && part->axis == d;
-    int64_t first = isDivided ? part->index * shape[d] : 0;
     counter = c.add(counter, c.table(ElemKind::UInt64, row, [&](DimsRef index) {
-      return double(first + index[d]) * stride;
+      return double(isDivided ? part->locate(index[d]) : index[d]) * stride;
     }));
     stride *= double(shape[d] * (isDivided ? part->count : 1));
   }

@@ -21,29 +21,31 @@ static void becomeSilent() {
   setenv("TERM", "dumb", /*overwrite=*/1);
 }
 
+/// What \p error of \p group means for the exit code.
+static int endWithError(ProcessGroup &group, llvm::Error error) {
+  if (!error.isA<AgreedError>())
+    group.abort(llvm::toString(std::move(error)));
+  if (group.isFirst())
+    reportError(std::move(error));
+  else
+    llvm::consumeError(std::move(error));
+  // mpirun ends all when one ends with an error, also those that still print.
+  group.wait();
+  return ExitCode::failure;
+}
+
 llvm::Expected<int> glowish::runInGroup(
     llvm::function_ref<llvm::Expected<int>(ProcessGroup *)> body) {
-  llvm::Expected<std::unique_ptr<ProcessGroup>> group = ProcessGroup::join();
-  bool isSilent = ProcessGroup::getLaunchedRank() != 0;
-  auto finish = [&](llvm::Error error) -> llvm::Expected<int> {
-    if (!error.isA<AgreedError>() || !isSilent)
-      return std::move(error);
-    llvm::consumeError(std::move(error));
-    return ExitCode::failure;
-  };
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<ProcessGroup> group,
+                           ProcessGroup::join());
   if (!group)
-    return finish(group.takeError());
-  if (!*group)
     return body(nullptr);
-  if (isSilent)
+  if (!group->isFirst())
     becomeSilent();
-  llvm::Expected<int> code = body(group->get());
-  if (code)
-    return code;
-  llvm::Error error = code.takeError();
-  if (!error.isA<AgreedError>())
-    (*group)->abort(llvm::toString(std::move(error)));
-  return finish(std::move(error));
+  if (llvm::Error error = group->checkBuilds())
+    return endWithError(*group, std::move(error));
+  llvm::Expected<int> code = body(group.get());
+  return code ? *code : endWithError(*group, code.takeError());
 }
 
 llvm::Error glowish::agree(ProcessGroup *group, llvm::Error error) {

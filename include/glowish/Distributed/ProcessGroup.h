@@ -51,8 +51,7 @@ public:
 
   /// The group of this process; null if it is not launched, or alone. The
   /// library libglowish-mpi.so, which is loaded for this, is beside libglowish;
-  /// GLOWISH_MPI names another file. It is an AgreedError if processes are of
-  /// different builds.
+  /// GLOWISH_MPI names another file.
   static llvm::Expected<std::unique_ptr<ProcessGroup>> join();
   /// The group that join() has returned, while there is one; else null.
   static ProcessGroup *getCurrent();
@@ -67,6 +66,8 @@ public:
   void broadcast(llvm::MutableArrayRef<uint8_t> bytes);
   /// The same of a size that only the first process knows.
   void broadcast(std::string &bytes);
+  /// Returns when all processes have called it.
+  void wait() { sum(0); }
   /// What all processes have passed, in the order of their ranks; only in the
   /// first one, else nothing.
   std::vector<std::string> gather(llvm::StringRef bytes);
@@ -77,6 +78,9 @@ public:
   /// message of the first process that does not, and its rank unless all have
   /// the same.
   llvm::Error agree(llvm::Error error);
+  /// An AgreedError that names a process of another build than process 0's: it
+  /// may reduce other things in another order.
+  llvm::Error checkBuilds();
   /// An AgreedError that names the first process whose \p bytes are not those
   /// of process 0, of which \p what says what they describe.
   llvm::Error checkEqual(llvm::StringRef bytes, llvm::StringRef what);
@@ -94,7 +98,6 @@ public:
 
 private:
   explicit ProcessGroup(const Transport &transport) : transport(transport) {}
-  llvm::Error checkBuilds();
 
   const Transport &transport;
   unsigned rank = 0, size = 1;

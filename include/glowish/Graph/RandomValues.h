@@ -12,10 +12,16 @@ namespace glowish {
 /// the loop that reads a tensor can compute it.
 class RandomValues {
 public:
-  /// One of \p count equal parts of a larger tensor along dimension \p axis.
+  /// One of `count` equal parts of a larger tensor along dimension `axis`, in
+  /// each `extent` indices of the tensor that follow each other: all of them,
+  /// or fewer where the larger one has the other parts in between.
   struct Part {
     unsigned axis = 0;
-    int64_t index = 0, count = 1;
+    int64_t index = 0, count = 1, extent = 0;
+    /// The index in the larger tensor.
+    int64_t locate(int64_t own) const {
+      return (own / extent * count + index) * extent + own % extent;
+    }
   };
 
   /// \p key is a uint64 scalar, constant or computed. With \p part, elements
