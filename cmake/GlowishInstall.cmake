@@ -1,5 +1,5 @@
 # What is installed, in the components that are Debian packages (packaging/):
-# Tools, Library, Development, TorchScript.
+# Tools, Library, Development, TorchScript, MPI.
 #
 # The CMake package: find_package(glowish) gives glowish_add_bundle(), and with
 # COMPONENTS library the target glowish::glowish (docs/library.md). Bundles need the

@@ -6,6 +6,9 @@ set(CPACK_COMPONENTS_ALL Tools Library Development)
 if(TARGET glowish-torch)
   list(APPEND CPACK_COMPONENTS_ALL TorchScript)
 endif()
+if(TARGET glowish-mpi)
+  list(APPEND CPACK_COMPONENTS_ALL MPI)
+endif()
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/packaging/finish_files.cmake)
@@ -32,7 +35,7 @@ set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME glowish)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "${library} ${version}")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS lld-19)
-set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "cmake, glowish-torch ${version}, libglowish-dev ${version}")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "cmake, glowish-torch ${version}, glowish-mpi ${version}, libglowish-dev ${version}")
 set(CPACK_DEBIAN_TOOLS_DESCRIPTION "${what}
 This package has the tools: compiler, runner, trainer, classifier, debugger.
 lld links modules for WebAssembly.")
@@ -41,7 +44,7 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${library})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA
   ${PROJECT_SOURCE_DIR}/packaging/debian/triggers)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS "glowish-torch ${version}")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS "glowish-torch ${version}, glowish-mpi ${version}")
 set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "${what}
 This package has the library that the tools and other programs use.")
 
@@ -59,9 +62,16 @@ set(CPACK_DEBIAN_TORCHSCRIPT_PACKAGE_DEPENDS "${library} ${version}")
 set(CPACK_DEBIAN_TORCHSCRIPT_DESCRIPTION "${what}
 This package has the reader of TorchScript archives, which needs libtorch.")
 
+set(CPACK_DEBIAN_MPI_PACKAGE_NAME glowish-mpi)
+set(CPACK_DEBIAN_MPI_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "${library} ${version}, openmpi-bin")
+set(CPACK_DEBIAN_MPI_DESCRIPTION "${what}
+This package has what the tools need to work on several processes, which mpirun
+of Open MPI starts.")
+
 # What every Debian package has.
 set(names Tools:glowish Library:${library} Development:libglowish-dev
-  TorchScript:glowish-torch)
+  TorchScript:glowish-torch MPI:glowish-mpi)
 foreach(each ${names})
   string(REPLACE ":" ";" each ${each})
   list(GET each 0 component)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # install-deps.sh [--train] [--fonts] [--bench] [--cross] [--browser] [--torch]
-# [--mlir] [--package] [--serving] [--docs]:
+# [--mlir] [--mpi] [--package] [--serving] [--docs]:
 # installs what a bare Debian 12 lacks for building and testing glowish. Packages that
 # are there already are left alone, and when none is missing nothing is run.
 # Needs root or sudo.
@@ -21,8 +21,10 @@
 #   --mlir     also MLIR's tools, with which tests/e2e/mlir.py and glowish-fuzz run
 #              what model-compiler -emit-mlir writes (62 MB to load, 370 MB
 #              installed)
-#   --package  also what scripts/package.sh needs for all Debian packages, libtorch, and
-#              what tests/e2e/deb_packages.sh checks them with
+#   --mpi      also Open MPI, by which the tools run on several processes, for
+#              libglowish-mpi and its tests
+#   --package  also what scripts/package.sh needs for all Debian packages, libtorch and
+#              Open MPI, and what tests/e2e/deb_packages.sh checks them with
 #   --serving  also what examples/serving and its test need: libmicrohttpd, ab
 #   --docs     also MkDocs, with which scripts/build-docs.sh makes a site of docs/
 set -euo pipefail
@@ -81,8 +83,11 @@ for option in "$@"; do
     --mlir)
       packages+=(mlir-19-tools libmlir-19 python3-numpy)
       ;;
+    --mpi)
+      packages+=(openmpi-bin libopenmpi-dev)
+      ;;
     --package)
-      packages+=(libtorch-dev lintian debootstrap)
+      packages+=(libtorch-dev libopenmpi-dev lintian debootstrap)
       ;;
     --serving)
       packages+=(libmicrohttpd-dev apache2-utils python3-numpy)
@@ -91,7 +96,7 @@ for option in "$@"; do
       packages+=(mkdocs python3-pygments)
       ;;
     -h | --help)
-      sed -n '2,30s/^# \{0,1\}//p' "$0"
+      sed -n '2,32s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
