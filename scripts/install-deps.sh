@@ -96,7 +96,7 @@ for option in "$@"; do
       packages+=(mkdocs python3-pygments)
       ;;
     -h | --help)
-      sed -n '2,32s/^# \{0,1\}//p' "$0"
+      sed -n '2,31s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains on several processes, and compares with one.
 
-    mpi.py [--full] [--hosts]
+    mpi.py [--full] [--hosts] [--only=FUNCTION]...
 
 Without an option, small networks (mpi_models.py) on 2, 3 and 4 processes: losses
 equal those of one process with the same batches to 1e-6 of their size, and are the
@@ -19,6 +19,7 @@ $GLOWISH_BIN: the programs (default build/release/bin). Prints what is wrong; ex
 """
 
 import os
+import random
 import re
 import shutil
 import signal
@@ -357,6 +358,71 @@ def check_killed(work, rank=1):
     check(result.returncode == 0, "the checkpoint: " + result.stdout)
 
 
+def check_folders(work):
+    """Classified files and the outputs of a folder, as one process has them."""
+    folder = os.path.join(work, "classes")
+    mpi_models.write("convolutions", folder)
+    network = os.path.join(folder, "model.onnxtxt")
+    folder = os.path.join(work, "inputs")
+    os.makedirs(folder)
+    draw = random.Random(4)
+    for i in range(7):
+        mpi_models.write_npy(os.path.join(folder, "%d.npy" % i), "f",
+                             [1, 1, 12, 12],
+                             [draw.gauss(0, 1) for _ in range(144)])
+    classifier = [os.path.join(BIN, "image-classifier"), "-model=" + network,
+                  "-image-layout=NonImage", "-minibatch=2", "-topk=2",
+                  "-backend=Interpreter", folder]
+    alone = run(classifier)
+    check(alone.returncode == 0 and alone.stdout.count("File:") == 7,
+          "one classifier: " + alone.stdout)
+    for processes in 2, 5:
+        check(run(launch(processes, classifier)).stdout == alone.stdout,
+              "%d classifiers: other answers" % processes)
+    labels = "-expected-labels=0,1,2,3,4,0,1"
+    expected, found = run(classifier + [labels]), run(
+        launch(2, classifier + [labels]))
+    check(found.returncode == expected.returncode == 2 and
+          found.stdout.startswith(expected.stdout), "labels: " + found.stdout)
+    runner = [os.path.join(BIN, "model-runner"), "-model=" + network,
+              "-onnx-define-symbol=N,1", "-backend=Interpreter",
+              "-input-dir=" + folder]
+    for processes in 0, 3, 8:
+        result = run(launch(processes, runner + [
+            "-output-dir=%s/outputs%d" % (work, processes)]))
+        check(result.returncode == 0, "%d runners: %s" % (processes,
+                                                          result.stdout))
+    files = read_folder(work + "/outputs0")
+    check(len(files) == 7, "the files of one runner are %s" % list(files))
+    for processes in 3, 8:
+        check(read_folder("%s/outputs%d" % (work, processes)) == files,
+              "%d runners: other files" % processes)
+    expect_error("no folder", run(launch(2, runner[:3])),
+                 "^error: several processes divide the inputs of a folder")
+    # A process that is killed while it waits for what it reads.
+    os.mkfifo(os.path.join(folder, "6a.npy"))
+    command = launch(3, runner + ["-output-dir=" + work + "/outputs"])
+    with subprocess.Popen(command, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True) as job:
+        end = time.monotonic() + 60
+        while len(get_processes(job.pid)) < 3 and time.monotonic() < end:
+            time.sleep(0.05)
+        time.sleep(1)
+        os.kill(get_processes(job.pid)[2], signal.SIGKILL)
+        text = job.communicate(timeout=60)[0]
+    check(job.returncode != 0 and
+          re.search("rank 2.*signal 9", text.replace("\n", " ")),
+          "a killed runner: " + text)
+    check(not os.path.exists(work + "/outputs"), "a killed runner leaves files")
+
+
+def read_folder(folder):
+    """The contents of all files below a folder."""
+    return {os.path.relpath(os.path.join(path, name), folder):
+            read(os.path.join(path, name))
+            for path, _, names in os.walk(folder) for name in names}
+
+
 def check_full_disk(work):
     """No space for a checkpoint: the one before stays as it is."""
     network = Network(os.path.join(work, "transformer"), 0.05,
@@ -471,8 +537,8 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as work:
         parts = (check_losses, check_buckets, check_checkpoints,
-                 check_refusals, check_builds, check_killed, check_full_disk,
-                 check_not_finite)
+                 check_refusals, check_builds, check_killed, check_folders,
+                 check_full_disk, check_not_finite)
         if "--full" in sys.argv:
             parts = [check_full]
         if "--hosts" in sys.argv:
@@ -480,7 +546,10 @@ def main():
                 print("skipped: --hosts needs root")
                 return 77
             parts = [check_hosts]
+        names = [name[7:] for name in sys.argv if name.startswith("--only=")]
         for part in parts:
+            if names and part.__name__ not in names:
+                continue
             begin = time.monotonic()
             part(work)
             print("%s: %.0f s" % (part.__name__, time.monotonic() - begin),

@@ -12,7 +12,8 @@ namespace fs = llvm::sys::fs;
 
 static cl::opt<std::string> inputFolder(
     "input-dir",
-    cl::desc("A folder of inputs for -dump-profile, which runs with each: "
+    cl::desc("A folder of inputs for -output-dir, which gets a folder of "
+             "outputs for each, or for -dump-profile, which runs with each: "
              ".npy and .pb files for the first input, and folders with "
              "input_K or NAME.npy (or .pb) for each input"),
     cl::value_desc("folder"), cl::cat(inputCategory));
@@ -77,10 +78,13 @@ llvm::Expected<std::vector<InputSet>> glowish::listInputSets() {
   for (const std::string &name : names) {
     std::string path = joinPaths(inputFolder, name);
     if (!fs::is_directory(path)) {
-      sets.push_back({.inOrder = {path}, .byName = {}});
+      sets.push_back({.name = llvm::sys::path::stem(name).str(),
+                      .inOrder = {path},
+                      .byName = {}});
       continue;
     }
     GLOWISH_ASSIGN_OR_RETURN(InputSet set, listSet(path));
+    set.name = name;
     if (!set.inOrder.empty() || !set.byName.empty())
       sets.push_back(std::move(set));
   }

@@ -10,6 +10,8 @@ namespace glowish {
 /// The files of -input-dir for one run: the first inputs in order, and others
 /// by name.
 struct InputSet {
+  /// Of the file or the folder, without a file's ending.
+  std::string name;
   std::vector<std::string> inOrder;
   std::vector<NamedFile> byName;
 };

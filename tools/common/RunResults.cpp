@@ -82,29 +82,54 @@ getModelOutputs(const Session &session,
   return sorted;
 }
 
+llvm::Expected<std::vector<OutputFile>>
+glowish::encodeOutputs(const Session &session,
+                       llvm::ArrayRef<SequenceOutput> sequences,
+                       const std::string &subfolder) {
+  llvm::SmallString<128> folder(outputFolder);
+  llvm::sys::path::append(folder, subfolder);
+  std::vector<OutputFile> files;
+  for (const ModelOutput &output : getModelOutputs(session, sequences)) {
+    llvm::SmallString<128> path(folder);
+    llvm::sys::path::append(path, getFileName(output.name));
+    path += output.isSequence ? ".pb" : ".npy";
+    OutputFile file = {path.str().str(), ""};
+    if (output.isSequence) {
+      std::vector<Tensor> elements;
+      for (const Buffer *buffer : output.buffers)
+        elements.push_back(session.getOutput(buffer));
+      file.bytes = writeSequenceProto(output.name, elements);
+    } else {
+      GLOWISH_ASSIGN_OR_RETURN(
+          file.bytes,
+          encodeNpy(path, session.getOutput(output.buffers.front())));
+    }
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+llvm::Error glowish::writeOutputFiles(llvm::ArrayRef<OutputFile> files) {
+  for (const OutputFile &file : files) {
+    GLOWISH_RETURN_IF_ERROR(
+        createDirectories(llvm::sys::path::parent_path(file.path)));
+    GLOWISH_RETURN_IF_ERROR(writeFile(file.path, file.bytes));
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error glowish::writeOutputs(const Session &session,
                                   llvm::ArrayRef<SequenceOutput> sequences,
                                   const std::string &subfolder) {
   if (outputFolder.empty())
     return llvm::Error::success();
+  // A model may have no outputs.
   llvm::SmallString<128> folder(outputFolder);
   llvm::sys::path::append(folder, subfolder);
   GLOWISH_RETURN_IF_ERROR(createDirectories(folder));
-  for (const ModelOutput &output : getModelOutputs(session, sequences)) {
-    llvm::SmallString<128> path(folder);
-    llvm::sys::path::append(path, getFileName(output.name));
-    if (!output.isSequence) {
-      GLOWISH_RETURN_IF_ERROR(writeNpyFile(
-          (path + ".npy").str(), session.getOutput(output.buffers.front())));
-      continue;
-    }
-    std::vector<Tensor> elements;
-    for (const Buffer *buffer : output.buffers)
-      elements.push_back(session.getOutput(buffer));
-    GLOWISH_RETURN_IF_ERROR(writeFile(
-        (path + ".pb").str(), writeSequenceProto(output.name, elements)));
-  }
-  return llvm::Error::success();
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<OutputFile> files,
+                           encodeOutputs(session, sequences, subfolder));
+  return writeOutputFiles(files);
 }
 
 /// A file and what it is compared with.
@@ -196,4 +221,9 @@ glowish::checkOutputs(const Session &session,
 bool glowish::asksForResults() {
   return !outputFolder.empty() || !expectations.empty() ||
          !getTestDataFolder().empty();
+}
+
+bool glowish::asksForOutputsAlone() {
+  return !outputFolder.empty() && expectations.empty() &&
+         getTestDataFolder().empty();
 }

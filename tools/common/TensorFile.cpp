@@ -53,7 +53,8 @@ static ElemKind getNpyKind(ElemKind kind) {
   return isLowIntegerKind(kind) ? getValueKind(kind) : ElemKind::UInt8;
 }
 
-llvm::Error glowish::writeNpyFile(llvm::StringRef path, const Tensor &tensor) {
+llvm::Expected<std::string> glowish::encodeNpy(llvm::StringRef path,
+                                               const Tensor &tensor) {
   const Type &type = tensor.getType();
   for (const NpyKind &known : npyKinds) {
     if (known.kind != getNpyKind(type.getKind()))
@@ -61,10 +62,15 @@ llvm::Error glowish::writeNpyFile(llvm::StringRef path, const Tensor &tensor) {
     std::string text;
     llvm::raw_string_ostream os(text);
     writeNpy(os, known.element, type.getShape(), tensor.getByteRange());
-    return writeFile(path, text);
+    return text;
   }
   return makeError("'{0}': .npy files have no element type for {1}", path,
                    getElemKindName(type.getKind()));
+}
+
+llvm::Error glowish::writeNpyFile(llvm::StringRef path, const Tensor &tensor) {
+  GLOWISH_ASSIGN_OR_RETURN(std::string bytes, encodeNpy(path, tensor));
+  return writeFile(path, bytes);
 }
 
 std::string glowish::getFileName(llvm::StringRef name) {

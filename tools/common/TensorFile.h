@@ -9,8 +9,11 @@ namespace glowish {
 
 /// Reads a .npy file or a TensorProto (.pb). Elements keep their kind.
 llvm::Expected<Tensor> readTensorFile(llvm::StringRef path);
-/// Writes \p tensor as .npy; bfloat16 and quantized kinds are refused, as the
-/// format has no name for them.
+/// The bytes of \p tensor as the .npy file \p path; bfloat16 and quantized
+/// kinds are refused, as the format has no name for them.
+llvm::Expected<std::string> encodeNpy(llvm::StringRef path,
+                                      const Tensor &tensor);
+/// Writes \p tensor as .npy, with the same errors.
 llvm::Error writeNpyFile(llvm::StringRef path, const Tensor &tensor);
 
 /// The name of a tensor as a file name: what a path could misread becomes '_'.

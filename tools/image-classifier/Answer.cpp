@@ -1,6 +1,8 @@
 //===- Answer.cpp - Predicted classes of a sample -------------------------===//
 
 #include "image-classifier/Answer.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
@@ -61,4 +63,31 @@ void glowish::printAnswer(llvm::raw_ostream &os, llvm::StringRef path,
     os << (answer.areProbabilities ? " (probability: " : " (score: ")
        << llvm::format("%.4f", entry.score) << ")";
   }
+}
+
+//===- Bytes --------------------------------------------------------------===//
+
+std::string glowish::writeAnswer(const Answer &answer) {
+  std::string bytes(1, char(answer.areProbabilities));
+  for (const Answer::Class &each : answer.best) {
+    char numbers[2 * sizeof(uint64_t)];
+    llvm::support::endian::write64le(numbers, uint64_t(each.index));
+    llvm::support::endian::write64le(numbers + sizeof(uint64_t),
+                                     llvm::bit_cast<uint64_t>(each.score));
+    bytes.append(numbers, sizeof(numbers));
+  }
+  return bytes;
+}
+
+Answer glowish::readAnswer(llvm::StringRef bytes) {
+  Answer answer;
+  answer.areProbabilities = bytes.front();
+  for (bytes = bytes.drop_front(); !bytes.empty();
+       bytes = bytes.drop_front(2 * sizeof(uint64_t))) {
+    uint64_t index = llvm::support::endian::read64le(bytes.data());
+    uint64_t score =
+        llvm::support::endian::read64le(bytes.data() + sizeof(uint64_t));
+    answer.best.push_back({int64_t(index), llvm::bit_cast<double>(score)});
+  }
+  return answer;
 }

@@ -37,6 +37,10 @@ struct AnswerOptions {
 Answer makeAnswer(const Tensor &output, int64_t first, int64_t count,
                   const AnswerOptions &options);
 
+/// The bytes of \p answer, for another process, and the answer again.
+std::string writeAnswer(const Answer &answer);
+Answer readAnswer(llvm::StringRef bytes);
+
 /// Whether \p label is among the best classes.
 bool hasLabel(const Answer &answer, int64_t label,
               const AnswerOptions &options);

@@ -1,9 +1,11 @@
 //===- image-classifier.cpp - Classifies images ---------------------------===//
 
 #include "common/CommonOptions.h"
+#include "common/Processes.h"
 #include "common/ProfileDump.h"
 #include "common/QuantizationBudgetFlags.h"
 #include "common/QuantizationFlags.h"
+#include "common/Records.h"
 #include "common/StatedInputs.h"
 #include "common/Tool.h"
 #include "glowish/Driver/Session.h"
@@ -338,6 +340,29 @@ static llvm::Expected<int> classifyStream(Classifier &classifier,
   return code != ExitCode::success ? code : own;
 }
 
+/// Classifies the batches of this process; one answer a file.
+static llvm::Expected<std::vector<Answer>>
+classifyShare(Classifier &classifier, const ClassifierOptions &options,
+              const ProcessGroup *group) {
+  size_t batchSize = size_t(classifier.batchSize);
+  IndexRange batches =
+      getShare(group, llvm::divideCeil(options.files.size(), batchSize));
+  llvm::ArrayRef<std::string> rest =
+      llvm::ArrayRef(options.files)
+          .drop_front(std::min(batches.first * batchSize, options.files.size()))
+          .take_front(batches.count * batchSize);
+  std::vector<Answer> answers;
+  while (!rest.empty()) {
+    size_t count = std::min(rest.size(), batchSize);
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<Answer> batch,
+                             classifier.classify(rest.take_front(count)));
+    llvm::append_range(answers, batch);
+    rest = rest.drop_front(count);
+  }
+  return answers;
+}
+
+/// Prints the answers as soon as they are there.
 static llvm::Expected<int> classifyFiles(Classifier &classifier,
                                          const ClassifierOptions &options) {
   Report report(options);
@@ -353,24 +378,73 @@ static llvm::Expected<int> classifyFiles(Classifier &classifier,
   return report.finish();
 }
 
-static llvm::Expected<int> runClassifier() {
+/// Prints the answers of all processes, in the first one.
+static llvm::Expected<int> reportTogether(llvm::ArrayRef<Answer> answers,
+                                          const ClassifierOptions &options,
+                                          ProcessGroup &group) {
+  std::vector<std::string> records;
+  for (const Answer &answer : answers)
+    records.push_back(writeAnswer(answer));
+  std::vector<std::string> all = gatherRecords(group, records);
+  // Without a program there are no answers.
+  if (!group.isFirst() || all.empty())
+    return ExitCode::success;
+  Report report(options);
+  for (auto [path, record] : llvm::zip_equal(options.files, all))
+    report.add(path, readAnswer(record));
+  return report.finish();
+}
+
+/// What processes can't do together.
+static llvm::Error checkTogether(const ClassifierOptions &options) {
+  if (options.isStream)
+    return makeError("names of files come from stdin (-), which several "
+                     "processes cannot divide; accepted: files or folders");
+  if (dumpsProfile())
+    return makeError("-dump-profile: several processes would each have a part "
+                     "of it; accepted: one process");
+  return llvm::Error::success();
+}
+
+/// Compiles, and with \p group classifies the files of this process.
+static llvm::Expected<int> runAlone(ProcessGroup *group,
+                                    ClassifierOptions &options,
+                                    std::vector<Answer> &answers) {
   GLOWISH_RETURN_IF_ERROR(checkModelPath());
   PhaseTimer timer;
-  GLOWISH_ASSIGN_OR_RETURN(ClassifierOptions options, getClassifierOptions());
+  GLOWISH_ASSIGN_OR_RETURN(options, getClassifierOptions());
+  if (group)
+    GLOWISH_RETURN_IF_ERROR(checkTogether(options));
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions, getImportOptions());
+  if (!isFirst(group))
+    importOptions.warn = nullptr;
   Classifier classifier;
   GLOWISH_RETURN_IF_ERROR(compile(classifier, options, importOptions, timer));
   int code = ExitCode::success;
   if (classifier.session) {
     timer.begin("run");
-    GLOWISH_ASSIGN_OR_RETURN(code, options.isStream
-                                       ? classifyStream(classifier, options)
-                                       : classifyFiles(classifier, options));
+    if (group) {
+      GLOWISH_ASSIGN_OR_RETURN(answers,
+                               classifyShare(classifier, options, group));
+    } else {
+      GLOWISH_ASSIGN_OR_RETURN(code, options.isStream
+                                         ? classifyStream(classifier, options)
+                                         : classifyFiles(classifier, options));
+    }
     GLOWISH_RETURN_IF_ERROR(writeProfile(classifier.profiler.get()));
     timer.end();
   }
-  reportTime(timer);
+  if (isFirst(group))
+    reportTime(timer);
   return code;
+}
+
+static llvm::Expected<int> runClassifier(ProcessGroup *group) {
+  ClassifierOptions options;
+  std::vector<Answer> answers;
+  GLOWISH_ASSIGN_OR_RETURN(int code,
+                           agree(group, runAlone(group, options, answers)));
+  return group ? reportTogether(answers, options, *group) : code;
 }
 
 int main(int argc, char **argv) {
@@ -379,5 +453,5 @@ int main(int argc, char **argv) {
                  "file.\n",
                  {&modelCategory, &quantizationCategory, &imageCategory,
                   &answerCategory, &targetCategory, &debugCategory},
-                 runClassifier);
+                 [] { return runInGroup(runClassifier); });
 }

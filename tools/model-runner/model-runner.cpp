@@ -1,10 +1,12 @@
 //===- model-runner.cpp - Runs a model and checks its results -------------===//
 
+#include "FolderRun.h"
 #include "Generation.h"
 #include "Perplexity.h"
 #include "ProgramCacheFlags.h"
 #include "common/CommonOptions.h"
 #include "common/InputFolder.h"
+#include "common/Processes.h"
 #include "common/ProfileDump.h"
 #include "common/QuantizationBudgetFlags.h"
 #include "common/QuantizationFlags.h"
@@ -107,16 +109,32 @@ static void printMemory(const MemoryPlan &plan) {
       plan.getEfficiency());
 }
 
-/// The inputs of the first run, and the sets of -input-dir in \p sets.
-static llvm::Expected<GivenTensors> readInputs(std::vector<InputSet> &sets) {
+/// What the processes of a group divide.
+static llvm::Error checkTogether(const FolderRun &folderRun) {
+  if (folderRun.getGroup() && !folderRun.isWanted())
+    return makeError("several processes divide the inputs of a folder; "
+                     "accepted: with -input-dir=FOLDER and "
+                     "-output-dir=FOLDER");
+  return llvm::Error::success();
+}
+
+/// The inputs of the first run, and the sets of -input-dir in \p sets, or in
+/// \p folderRun if their outputs are wanted.
+static llvm::Expected<GivenTensors> readInputs(std::vector<InputSet> &sets,
+                                               FolderRun &folderRun) {
   GLOWISH_ASSIGN_OR_RETURN(GivenTensors given, readGivenTensors());
   GLOWISH_ASSIGN_OR_RETURN(sets, listInputSets());
+  bool hasProfile = dumpsProfile() || limitsQuantization();
+  if (!sets.empty() && !hasProfile && asksForOutputsAlone())
+    GLOWISH_RETURN_IF_ERROR(folderRun.setSets(sets));
+  GLOWISH_RETURN_IF_ERROR(checkTogether(folderRun));
   if (sets.empty())
     return given;
-  if (!dumpsProfile() && !limitsQuantization())
+  if (!hasProfile && !folderRun.isWanted())
     return makeError("-input-dir has no effect without a profile; accepted: "
-                     "with -dump-profile=FILE, or -max-error=PERCENT");
-  if (asksForResults())
+                     "with -output-dir=FOLDER, -dump-profile=FILE, or "
+                     "-max-error=PERCENT");
+  if (asksForResults() && !folderRun.isWanted())
     return makeError("-input-dir: the outputs of several runs are not kept; "
                      "accepted: without -output-dir, -expect and -test-data");
   GLOWISH_RETURN_IF_ERROR(readInputSet(sets.front(), given));
@@ -201,13 +219,13 @@ using InputsFunction = llvm::function_ref<llvm::Error(Session &session)>;
 
 /// Runs the program of \p variant of \p model; returns the exit code.
 /// \p constants: the region that the variants share; null where there is one.
-static llvm::Expected<int> runVariant(const ModelVariants &model,
-                                      const CompiledVariants &compiled,
-                                      size_t variant, const GivenTensors &given,
-                                      llvm::ArrayRef<SequenceOutput> sequences,
-                                      std::shared_ptr<const Tensor> constants,
-                                      PhaseTimer &timer, Report *report,
-                                      InputsFunction profileOf) {
+/// \p keepsOutputs: \p profileOf does not write the outputs itself.
+static llvm::Expected<int>
+runVariant(const ModelVariants &model, const CompiledVariants &compiled,
+           size_t variant, const GivenTensors &given,
+           llvm::ArrayRef<SequenceOutput> sequences,
+           std::shared_ptr<const Tensor> constants, PhaseTimer &timer,
+           Report *report, InputsFunction profileOf, bool keepsOutputs) {
   const PlannedProgram &program = compiled.getPrograms()[variant];
   InstrClock clock;
   std::unique_ptr<Session> session;
@@ -225,10 +243,13 @@ static llvm::Expected<int> runVariant(const ModelVariants &model,
     GLOWISH_RETURN_IF_ERROR(profileOf(*session));
   }
   timer.end();
-  GLOWISH_ASSIGN_OR_RETURN(
-      int code,
-      handleOutputs(*session, sequences,
-                    model.getNumVariants() > 1 ? model.describe(variant) : ""));
+  int code = ExitCode::success;
+  if (keepsOutputs) {
+    GLOWISH_ASSIGN_OR_RETURN(code, handleOutputs(*session, sequences,
+                                                 model.getNumVariants() > 1
+                                                     ? model.describe(variant)
+                                                     : ""));
+  }
   if (isProfiling()) {
     printMemory(program.getPlan());
     GLOWISH_RETURN_IF_ERROR(
@@ -243,10 +264,11 @@ static llvm::Expected<int> runVariant(const ModelVariants &model,
 static llvm::Expected<int>
 runVariants(const ModelVariants &model, const CompiledVariants &compiled,
             const GivenTensors &given, llvm::ArrayRef<SequenceOutput> sequences,
-            PhaseTimer &timer, Report *report, InputsFunction profileOf) {
+            PhaseTimer &timer, Report *report, InputsFunction profileOf,
+            bool keepsOutputs) {
   if (!model.hasSymbols())
     return runVariant(model, compiled, 0, given, sequences, nullptr, timer,
-                      report, profileOf);
+                      report, profileOf, keepsOutputs);
   auto constants =
       std::make_shared<const Tensor>(compiled.makeConstantRegion());
   if (iterations && model.getNumVariants() > 1)
@@ -257,9 +279,9 @@ runVariants(const ModelVariants &model, const CompiledVariants &compiled,
   int code = ExitCode::success;
   for (size_t i = 0; i < model.getNumVariants(); ++i) {
     llvm::outs() << "with " << model.describe(i) << ":\n";
-    GLOWISH_ASSIGN_OR_RETURN(int own,
-                             runVariant(model, compiled, i, given, sequences,
-                                        constants, timer, report, profileOf));
+    GLOWISH_ASSIGN_OR_RETURN(
+        int own, runVariant(model, compiled, i, given, sequences, constants,
+                            timer, report, profileOf, keepsOutputs));
     code = std::max(code, own);
   }
   return code;
@@ -320,7 +342,10 @@ compileModel(ModelVariants &model, const ImportOptions &importOptions,
 /// is none.
 static llvm::StringRef findCompilingOption(const ImportOptions &importOptions,
                                            const CompilationOptions &options,
-                                           bool isLanguageModel) {
+                                           bool isLanguageModel,
+                                           bool runsFolder) {
+  if (runsFolder)
+    return "input-dir";
   if (importOptions.operators)
     return "operators or -external";
   if (isProfiling())
@@ -419,15 +444,22 @@ createRunningBackend(std::optional<Phase> stopAfter) {
   return backend;
 }
 
-static llvm::Expected<int> runModel() {
+static llvm::Expected<int> runModel(FolderRun &folderRun) {
   GLOWISH_RETURN_IF_ERROR(checkModelPath());
   GLOWISH_ASSIGN_OR_RETURN(TokensFunction *useTokens, chooseTokensFunction());
   PhaseTimer timer;
   std::vector<SymbolValues> several;
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions,
                            getImportOptions(several));
+  if (!isFirst(folderRun.getGroup()))
+    importOptions.warn = nullptr;
   std::vector<InputSet> inputSets;
-  GLOWISH_ASSIGN_OR_RETURN(GivenTensors given, readInputs(inputSets));
+  GLOWISH_ASSIGN_OR_RETURN(GivenTensors given,
+                           readInputs(inputSets, folderRun));
+  if (folderRun.isWanted() && !several.empty())
+    return makeError("-input-dir: the symbol '{0}' has several values; "
+                     "accepted: one",
+                     several.front().name);
   stateGivenTypes(given, importOptions);
   std::vector<SequenceOutput> sequences;
   importOptions.sequenceOutputs = &sequences;
@@ -445,7 +477,8 @@ static llvm::Expected<int> runModel() {
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<ProgramCache> cache,
       openProgramCache(*backend,
-                       findCompilingOption(importOptions, options, useTokens)));
+                       findCompilingOption(importOptions, options, useTokens,
+                                           folderRun.isWanted())));
   if (cache)
     return runWithCache({*backend, getModelPath().str(), importOptions, options,
                          std::move(several)},
@@ -468,13 +501,15 @@ static llvm::Expected<int> runModel() {
         runLanguageModel(useTokens, model, *compiled, given, timer));
   } else if (compiled && !options.stopAfter) {
     auto profileOf = [&](Session &session) -> llvm::Error {
+      if (folderRun.isWanted())
+        return folderRun.run(session, sequences);
       if (!profiler)
         return llvm::Error::success();
       return profileInputs(*profiler, session, inputSets);
     };
-    GLOWISH_ASSIGN_OR_RETURN(code,
-                             runVariants(model, *compiled, given, sequences,
-                                         timer, report.get(), profileOf));
+    GLOWISH_ASSIGN_OR_RETURN(
+        code, runVariants(model, *compiled, given, sequences, timer,
+                          report.get(), profileOf, !folderRun.isWanted()));
     GLOWISH_RETURN_IF_ERROR(writeProfile(profiler.get()));
   }
   timer.end();
@@ -486,10 +521,17 @@ static llvm::Expected<int> runModel() {
   return code;
 }
 
+static llvm::Expected<int> runInProcesses(ProcessGroup *group) {
+  FolderRun folderRun(group);
+  GLOWISH_ASSIGN_OR_RETURN(int code, agree(group, runModel(folderRun)));
+  GLOWISH_RETURN_IF_ERROR(folderRun.finish());
+  return code;
+}
+
 int main(int argc, char **argv) {
   return runTool(argc, argv,
                  "Runs a model in this process and compares its outputs.\n",
                  {&modelCategory, &quantizationCategory, &inputCategory,
                   &runCategory, &targetCategory, &debugCategory},
-                 runModel);
+                 [] { return runInGroup(runInProcesses); });
 }
