@@ -26,6 +26,14 @@ private:
   void save(NodeValue value, Placeholder *target) {
     function.create<SaveNode>(target->getName(), value, NodeValue(target));
   }
+  /// Of the solver, which is not in the part that computes gradients.
+  void saveUpdated(NodeValue value, Placeholder *target);
+  llvm::Expected<std::vector<NodeValue>>
+  makeGradients(llvm::ArrayRef<Placeholder *> trained);
+  std::vector<NodeValue>
+  exchangeGradients(llvm::ArrayRef<NodeValue> gradients,
+                    llvm::ArrayRef<Placeholder *> trained);
+  void keepUpdates();
   void clip(std::vector<NodeValue> &gradients);
   void update(llvm::ArrayRef<Placeholder *> trained,
               llvm::ArrayRef<NodeValue> gradients);
@@ -41,6 +49,8 @@ private:
   NodeValue loss;
   /// The number of the step, from 1.
   NodeValue count;
+  /// What the solver saves.
+  std::vector<Node *> updates;
 };
 
 } // namespace
@@ -93,7 +103,7 @@ static llvm::Expected<Placeholder *> makeLabel(SaveNode &output,
     return addContext(type.takeError(),
                       "the output '" + getOutputName(output) + "': ");
   for (const std::string &name :
-       {config.label, config.lossName, config.rateName})
+       {config.label, config.lossName, config.rateName, config.gradientsName})
     if (module.findPlaceholder(name))
       return makeError(
           "the model has an input, output or weight '{0}' already; "
@@ -195,13 +205,81 @@ void StepMaker::update(llvm::ArrayRef<Placeholder *> trained,
           addVariable((name + "." + state).str(), placeholder->getType()));
       old.push_back(states.back());
     }
+    if (config.part == StepPart::Gradients)
+      continue;
     Solver::Update next = solver.update(placeholder, gradient, old);
     if (b.hasFailed())
       return;
-    save(next.x, placeholder);
+    saveUpdated(next.x, placeholder);
     for (auto [state, value] : llvm::zip_equal(states, next.states))
-      save(value, state);
+      saveUpdated(value, state);
   }
+}
+
+void StepMaker::saveUpdated(NodeValue value, Placeholder *target) {
+  if (config.part != StepPart::Gradients)
+    updates.push_back(
+        function.create<SaveNode>(target->getName(), value, NodeValue(target)));
+}
+
+/// Leaves out what the step computes and saves beside the updates.
+void StepMaker::keepUpdates() {
+  for (auto it = function.getNodes().begin();
+       it != function.getNodes().end();) {
+    Node &node = *it++;
+    if (llvm::isa<SaveNode>(node) && !llvm::is_contained(updates, &node))
+      function.erase(&node);
+  }
+}
+
+/// Saves \p gradients for another part, or takes those of \p trained that
+/// another one has saved.
+std::vector<NodeValue>
+StepMaker::exchangeGradients(llvm::ArrayRef<NodeValue> gradients,
+                             llvm::ArrayRef<Placeholder *> trained) {
+  bool areDouble = llvm::all_of(trained, [](const Placeholder *placeholder) {
+    return placeholder->getType().getKind() == ElemKind::Double;
+  });
+  ElemKind kind = areDouble ? ElemKind::Double : ElemKind::Float;
+  int64_t size = 0;
+  for (const Placeholder *placeholder : trained) {
+    step.gradientStarts.push_back(size);
+    size += placeholder->getType().getNumElements();
+  }
+  Placeholder *all =
+      module.createPlaceholder(config.gradientsName, Type(kind, {size}),
+                               /*isInput=*/true, /*isOutput=*/true);
+  std::vector<NodeValue> taken, parts;
+  for (auto [placeholder, start] :
+       llvm::zip_equal(trained, step.gradientStarts)) {
+    const Type &type = placeholder->getType();
+    NodeValue part = b.slice(all, 0, start, type.getNumElements());
+    taken.push_back(b.cast(b.reshape(part, type.getShape()), type.getKind()));
+  }
+  if (config.part == StepPart::Update)
+    return taken;
+  for (NodeValue gradient : gradients)
+    parts.push_back(b.reshape(b.cast(gradient, kind),
+                              {gradient.getType().getNumElements()}));
+  if (NodeValue whole = b.concat(parts, 0))
+    save(whole, all);
+  return gradients.vec();
+}
+
+/// The gradients of \p trained, averaged over the processes.
+llvm::Expected<std::vector<NodeValue>>
+StepMaker::makeGradients(llvm::ArrayRef<Placeholder *> trained) {
+  std::vector<NodeValue> gradients;
+  b.setName(config.gradientsName);
+  if (config.part != StepPart::Update) {
+    std::vector<NodeValue> values(trained.begin(), trained.end());
+    NodeValue one = b.scalar(loss.getElemKind(), 1);
+    GLOWISH_ASSIGN_OR_RETURN(gradients,
+                             addGradients(function, {{loss, one}}, values));
+    averageGradients(b, gradients, config.processes);
+  }
+  return config.part == StepPart::Whole ? gradients
+                                        : exchangeGradients(gradients, trained);
 }
 
 llvm::Expected<TrainingStep> StepMaker::make() {
@@ -214,21 +292,19 @@ llvm::Expected<TrainingStep> StepMaker::make() {
                                        : &function.getNodes().front());
     count = b.add(counter, 1);
   }
-  save(count, counter);
+  saveUpdated(count, counter);
   GLOWISH_RETURN_IF_ERROR(makeTrainingForm(function, count, config));
   GLOWISH_RETURN_IF_ERROR(makeLabelAndLoss());
   std::vector<Placeholder *> trained = findTrained();
   if (trained.empty())
     return makeError("nothing can be trained: the loss depends on no trainable "
                      "initializer of a float kind");
-  std::vector<NodeValue> values(trained.begin(), trained.end());
-  NodeValue one = b.scalar(loss.getElemKind(), 1);
   GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> gradients,
-                           addGradients(function, {{loss, one}}, values));
-  b.setName("gradients");
-  averageGradients(b, gradients, config.processes);
+                           makeGradients(trained));
   clip(gradients);
   update(trained, gradients);
+  if (config.part == StepPart::Update)
+    keepUpdates();
   GLOWISH_RETURN_IF_ERROR(b.takeError());
   return step;
 }

@@ -35,9 +35,17 @@ BundleSettings::getOptions(llvm::StringRef folder,
   return options;
 }
 
-llvm::Error TrainingBundleSettings::readStepSymbols(
-    std::map<std::string, int64_t> &symbols) const {
-  return readNumbers("train-define-symbol", stepSymbols, symbols);
+llvm::Expected<std::optional<TrainingRequest>>
+TrainingBundleSettings::getRequest(TrainingConfig config) const {
+  if (!train)
+    return std::nullopt;
+  TrainingRequest request;
+  request.config = std::move(config);
+  GLOWISH_RETURN_IF_ERROR(readLabelType(request.config));
+  GLOWISH_RETURN_IF_ERROR(
+      readNumbers("train-define-symbol", stepSymbols, request.stepSymbols));
+  request.hasExternalGradients = gradients == Gradients::External;
+  return request;
 }
 
 llvm::Error

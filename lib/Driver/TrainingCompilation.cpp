@@ -18,7 +18,8 @@ void glowish::avoidNames(TrainingConfig &config, const Module &module) {
   auto isTaken = [&](const std::string &name) {
     return name == config.label || module.findPlaceholder(name);
   };
-  for (std::string *name : {&config.lossName, &config.rateName}) {
+  for (std::string *name :
+       {&config.lossName, &config.rateName, &config.gradientsName}) {
     std::string free = *name;
     for (unsigned i = 1; isTaken(free); ++i)
       free = "training_" + *name + (i > 1 ? std::to_string(i) : "");
@@ -40,40 +41,65 @@ llvm::Expected<TrainingStep> glowish::makeStep(ModelGraph &graph,
 llvm::Expected<std::optional<TrainingCompilation>> TrainingCompilation::compile(
     Backend &backend, llvm::StringRef path,
     const ImportOptions &inferenceOptions, const ImportOptions &stepOptions,
-    TrainingConfig config, const CompilationOptions &options) {
-  VariableValues variables;
+    TrainingConfig config, const CompilationOptions &options,
+    bool hasExternalGradients) {
+  TrainingCompilation result;
   ConstantPool constants(MemoryPlan::defaultAlignment);
-  Compilation inference(backend, options), step(backend, options);
-  // Both imports give the model's variables the same values.
-  GLOWISH_ASSIGN_OR_RETURN(
-      ModelGraph inferenceGraph,
-      importForTraining(inference, path, inferenceOptions, variables));
-  GLOWISH_ASSIGN_OR_RETURN(
-      ModelGraph stepGraph,
-      importForTraining(step, path, stepOptions, variables));
-  avoidNames(config, stepGraph.getModule());
-  GLOWISH_RETURN_IF_ERROR(makeStep(stepGraph, variables, config).takeError());
-  GLOWISH_ASSIGN_OR_RETURN(std::optional<IRProgram> inferenceIR,
-                           inference.runToIR(std::move(inferenceGraph)));
-  GLOWISH_ASSIGN_OR_RETURN(std::optional<IRProgram> stepIR,
-                           step.runToIR(std::move(stepGraph)));
-  if (!inferenceIR || !stepIR)
+  std::vector<Compilation> compilations;
+  // They stay where they are.
+  compilations.reserve(3);
+  std::vector<ModelGraph> graphs;
+  // All imports give the model's variables the same values.
+  auto import = [&](const ImportOptions &importOptions) -> llvm::Error {
+    compilations.emplace_back(backend, options);
+    GLOWISH_ASSIGN_OR_RETURN(
+        ModelGraph graph, importForTraining(compilations.back(), path,
+                                            importOptions, result.variables));
+    graphs.push_back(std::move(graph));
+    return llvm::Error::success();
+  };
+  GLOWISH_RETURN_IF_ERROR(import(inferenceOptions));
+  std::vector<StepPart> parts = {StepPart::Whole};
+  if (hasExternalGradients)
+    parts = {StepPart::Gradients, StepPart::Update};
+  for (StepPart part : parts) {
+    GLOWISH_RETURN_IF_ERROR(import(stepOptions));
+    if (part == parts.front())
+      avoidNames(config, graphs.back().getModule());
+    config.part = part;
+    GLOWISH_ASSIGN_OR_RETURN(result.step,
+                             makeStep(graphs.back(), result.variables, config));
+  }
+  std::vector<IRProgram> programs;
+  for (auto [compilation, graph] : llvm::zip_equal(compilations, graphs)) {
+    GLOWISH_ASSIGN_OR_RETURN(std::optional<IRProgram> program,
+                             compilation.runToIR(std::move(graph)));
+    if (program)
+      programs.push_back(std::move(*program));
+  }
+  if (programs.size() < compilations.size())
     return std::nullopt;
-  GLOWISH_ASSIGN_OR_RETURN(std::optional<PlannedProgram> inferenceProgram,
-                           inference.runToPlan(std::move(*inferenceIR),
-                                               /*choices=*/nullptr,
-                                               &constants));
-  GLOWISH_ASSIGN_OR_RETURN(
-      std::optional<PlannedProgram> stepProgram,
-      step.runToPlan(std::move(*stepIR), /*choices=*/nullptr, &constants));
-  if (!inferenceProgram || !stepProgram)
+  for (auto [compilation, program] : llvm::zip_equal(compilations, programs)) {
+    GLOWISH_ASSIGN_OR_RETURN(std::optional<PlannedProgram> planned,
+                             compilation.runToPlan(std::move(program),
+                                                   /*choices=*/nullptr,
+                                                   &constants));
+    if (planned)
+      result.programs.push_back(std::move(*planned));
+  }
+  if (result.programs.size() < compilations.size())
     return std::nullopt;
-  return TrainingCompilation(std::move(*inferenceProgram),
-                             std::move(*stepProgram), std::move(variables));
+  return std::move(result);
 }
 
 TrainingPrograms TrainingCompilation::getPrograms() const {
-  return {{{}, &inference.getIR(), &inference.getPlan()},
-          {{}, &step.getIR(), &step.getPlan()},
-          variables};
+  TrainingPrograms result{{}, {}, variables, step.trained, step.gradientStarts};
+  for (const PlannedProgram &program : programs) {
+    Variant variant = {{}, &program.getIR(), &program.getPlan()};
+    if (&program == &programs.front())
+      result.inference = variant;
+    else
+      result.steps.push_back(variant);
+  }
+  return result;
 }

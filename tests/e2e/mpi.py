@@ -416,6 +416,23 @@ def check_folders(work):
     check(not os.path.exists(work + "/outputs"), "a killed runner leaves files")
 
 
+def check_example(work):
+    """The application that averages the gradients of a bundle itself."""
+    outputs = []
+    for processes in 1, 2:
+        result = run(["examples/mpi/run.sh", str(processes)], env=dict(
+            os.environ, GLOWISH_BIN=BIN,
+            WORK=os.path.join(work, "example%d" % processes)))
+        check(result.returncode == 0, "examples/mpi: " + result.stdout)
+        outputs.append(re.findall(r"step +\d+  loss ([0-9.e+-]+)",
+                                  result.stdout))
+    check(len(outputs[0]) == len(outputs[1]) == 11, "losses of examples/mpi")
+    check(all(abs(float(a) - float(b)) <= 1e-5 * float(a)
+              for a, b in zip(*outputs)), "examples/mpi: %s" % outputs)
+    check(float(outputs[1][-1]) < 0.1 * float(outputs[1][0]),
+          "examples/mpi does not learn")
+
+
 def read_folder(folder):
     """The contents of all files below a folder."""
     return {os.path.relpath(os.path.join(path, name), folder):
@@ -538,7 +555,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         parts = (check_losses, check_buckets, check_checkpoints,
                  check_refusals, check_builds, check_killed, check_folders,
-                 check_full_disk, check_not_finite)
+                 check_example, check_full_disk, check_not_finite)
         if "--full" in sys.argv:
             parts = [check_full]
         if "--hosts" in sys.argv:

@@ -95,18 +95,6 @@ getBundleOptions(const ImportOptions &importOptions) {
   return options;
 }
 
-/// What -train asks for; nullopt without it.
-static llvm::Expected<std::optional<TrainingRequest>> getTrainingRequest() {
-  if (!trainingBundleSettings.isTraining())
-    return std::nullopt;
-  TrainingRequest request;
-  GLOWISH_ASSIGN_OR_RETURN(request.config, getTrainingConfig());
-  GLOWISH_RETURN_IF_ERROR(trainingBundleSettings.readLabelType(request.config));
-  GLOWISH_RETURN_IF_ERROR(
-      trainingBundleSettings.readStepSymbols(request.stepSymbols));
-  return request;
-}
-
 /// Refuses what does not go with \p option, which writes the model in another
 /// format instead of compiling it.
 static llvm::Error checkExport(llvm::StringRef option,
@@ -278,15 +266,15 @@ static llvm::Expected<int> compileModel() {
   options.rematerialization = getRematerialization();
   GLOWISH_ASSIGN_OR_RETURN(BundleOptions bundle,
                            getBundleOptions(importOptions));
-  GLOWISH_ASSIGN_OR_RETURN(std::optional<TrainingRequest> training,
-                           getTrainingRequest());
+  GLOWISH_ASSIGN_OR_RETURN(TrainingConfig training, getTrainingConfig());
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<Report> report,
       createReport(getModelPath(), *backend, options.stopAfter));
   BundleRequest request = {
       *backend, getModelPath().str(), importOptions, several, options, bundle};
   request.printsCode = asksForCode();
-  request.training = std::move(training);
+  GLOWISH_ASSIGN_OR_RETURN(request.training,
+                           trainingBundleSettings.getRequest(training));
   request.report = report.get();
   request.writeReport = [&] { return writeReport(*report); };
   Progress progress;

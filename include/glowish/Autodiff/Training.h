@@ -75,6 +75,15 @@ struct TrainingProcesses {
   uint64_t bucketBytes = 4 << 20;
 };
 
+/// What of a step a function does.
+enum class StepPart {
+  Whole,
+  /// Outputs, loss, statistics of the batch, and the gradients, which it saves.
+  Gradients,
+  /// What the solver makes of saved gradients.
+  Update
+};
+
 /// Options of makeTrainingStep().
 struct TrainingConfig {
   LossKind loss = LossKind::SoftmaxCrossEntropy;
@@ -84,8 +93,12 @@ struct TrainingConfig {
   std::string output;
   /// Names of the placeholders that are created: two inputs, the labels and the
   /// learning rate (a float scalar), and one output, the loss before the update
-  /// (a scalar of the prediction's kind).
-  std::string label = "label", lossName = "loss", rateName = "learning_rate";
+  /// (a scalar of the prediction's kind). Where the step has two parts, these
+  /// are placeholders of both, and so are the gradients: a vector of all
+  /// elements, the trained variables one after the other, in float or, if all
+  /// variables are double, in double.
+  std::string label = "label", lossName = "loss", rateName = "learning_rate",
+              gradientsName = "gradients";
   ElemKind labelKind = ElemKind::Int64;
   /// Empty: the shape that LossKind describes for class indices.
   std::optional<Dims> labelShape;
@@ -103,6 +116,7 @@ struct TrainingConfig {
   /// Adds an output "NAME.gradient" for each trained variable.
   bool outputGradients = false;
   TrainingProcesses processes;
+  StepPart part = StepPart::Whole;
 };
 
 /// A function that performs one training step.
@@ -113,6 +127,8 @@ struct TrainingStep {
   std::string output;
   /// The trained variables, in the module's order.
   std::vector<std::string> trained;
+  /// Where the gradient of each begins among all, in elements.
+  std::vector<int64_t> gradientStarts;
 };
 
 /// Makes a training step from \p function, which must have been imported with
@@ -122,7 +138,8 @@ struct TrainingStep {
 /// variables of the module and of \p variables. BatchNormalization and Dropout
 /// get their training form. It is an error if the loss depends on a variable
 /// through a node that cannot be differentiated, if the output does not exist,
-/// if the label's type does not fit, or if there is nothing to train.
+/// if the label's type does not fit, or if there is nothing to train. All parts
+/// of a step make the same placeholders in the same order.
 llvm::Expected<TrainingStep> makeTrainingStep(Function &function,
                                               VariableValues &variables,
                                               const TrainingConfig &config);

@@ -40,13 +40,19 @@ struct BundleOptions {
   CodeSizes *codeSizes = nullptr;
 };
 
-/// A network that learns where it is used: two programs on the same variables.
+/// A network that learns where it is used: programs on the same variables.
 struct TrainingPrograms {
-  /// The program for inference, and the one for a training step.
-  Variant inference, step;
+  Variant inference;
+  /// The one for a training step; or the one that computes gradients and the
+  /// one that updates, which have all placeholders in common (StepPart).
+  std::vector<Variant> steps;
   /// First values of the variables, by their names in the model. Placeholders
   /// of the step; those of the model are in both programs.
   const std::map<std::string, std::shared_ptr<const Tensor>> &variables;
+  /// The trained variables, and where the gradient of each begins among those
+  /// that the programs exchange, if there are two.
+  const std::vector<std::string> &trained;
+  const std::vector<int64_t> &gradientStarts;
 };
 
 /// Writes the programs that a back end has prepared as bundles.

@@ -3,8 +3,7 @@
 #ifndef GLOWISH_COMPILER_BUNDLESETTINGS_H
 #define GLOWISH_COMPILER_BUNDLESETTINGS_H
 
-#include "glowish/Autodiff/Training.h"
-#include "glowish/Backends/Bundle.h"
+#include "glowish/Compiler/BundleCompilation.h"
 #include "glowish/Compiler/Setting.h"
 
 namespace glowish {
@@ -58,16 +57,29 @@ private:
 class TrainingBundleSettings : public SettingGroup {
 public:
   bool isTraining() const { return train; }
-  /// The values of symbolic dimensions that differ from inference.
-  llvm::Error readStepSymbols(std::map<std::string, int64_t> &symbols) const;
-  /// Kind and shape of the label, where they are stated.
-  llvm::Error readLabelType(TrainingConfig &config) const;
+  /// For a bundle that does steps of \p config, with kind and shape of the label
+  /// where they are stated; nullopt for one that does not learn.
+  llvm::Expected<std::optional<TrainingRequest>>
+  getRequest(TrainingConfig config) const;
 
 private:
+  llvm::Error readLabelType(TrainingConfig &config) const;
+
   SwitchSetting train{
       *this, "train",
       "Write a bundle that infers and learns: NAME_infer and NAME_train_step "
       "on the same weights"};
+  enum class Gradients { Internal, External };
+  ChoiceSetting<Gradients> gradients{
+      *this,
+      "gradients",
+      "With -train: what becomes of the gradients",
+      Gradients::Internal,
+      {{Gradients::Internal, "internal",
+        "NAME_train_step applies them (default)"},
+       {Gradients::External, "external",
+        "NAME_gradients computes them, the application may change them, and "
+        "NAME_update applies them"}}};
   ListSetting stepSymbols{
       *this, "train-define-symbol", "name,value",
       "Bind a symbolic dimension in the training step, where it differs from "

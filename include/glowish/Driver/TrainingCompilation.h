@@ -16,8 +16,9 @@ llvm::Expected<ModelGraph> importForTraining(Compilation &compilation,
                                              ImportOptions importOptions,
                                              VariableValues &variables);
 
-/// Renames the loss and the learning rate of \p config where \p module has an
-/// input, output or variable of that name: "loss" becomes "training_loss".
+/// Renames the loss, the learning rate and the gradients of \p config where
+/// \p module has an input, output or variable of that name: "loss" becomes
+/// "training_loss".
 void avoidNames(TrainingConfig &config, const Module &module);
 
 /// Makes the function of \p graph, as importForTraining() leaves it, one that
@@ -26,29 +27,30 @@ llvm::Expected<TrainingStep> makeStep(ModelGraph &graph,
                                       VariableValues &variables,
                                       const TrainingConfig &config);
 
-/// A model compiled to infer and to learn: two programs on the same variables,
+/// A model compiled to infer and to learn: programs on the same variables,
 /// which have their constants in common.
 class TrainingCompilation {
 public:
   /// \p inference and \p step: what binds the dimensions of the inputs in each
   /// program. \p backend outlives this. Null where options.stopAfter comes
-  /// before the plan.
+  /// before the plan. \p hasExternalGradients: a step is two programs, one that
+  /// computes gradients and one that updates; else one program.
   static llvm::Expected<std::optional<TrainingCompilation>>
   compile(Backend &backend, llvm::StringRef path,
           const ImportOptions &inference, const ImportOptions &step,
-          TrainingConfig config, const CompilationOptions &options);
+          TrainingConfig config, const CompilationOptions &options,
+          bool hasExternalGradients = false);
 
   /// This outlives what it returns, and stays where it is.
   TrainingPrograms getPrograms() const;
 
 private:
-  TrainingCompilation(PlannedProgram inference, PlannedProgram step,
-                      VariableValues variables)
-      : inference(std::move(inference)), step(std::move(step)),
-        variables(std::move(variables)) {}
+  TrainingCompilation() = default;
 
-  PlannedProgram inference, step;
+  /// That for inference, and those of a step.
+  std::vector<PlannedProgram> programs;
   VariableValues variables;
+  TrainingStep step;
 };
 
 } // namespace glowish

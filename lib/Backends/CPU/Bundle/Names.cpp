@@ -239,14 +239,17 @@ llvm::Error glowish::chooseIdentifiers(BundleFacts &facts) {
   return llvm::Error::success();
 }
 
-llvm::Error glowish::chooseTrainingIdentifiers(BundleFacts &facts) {
+llvm::Error
+glowish::chooseTrainingIdentifiers(BundleFacts &facts,
+                                   llvm::ArrayRef<const char *> entries) {
   NameChooser names(facts);
   GLOWISH_RETURN_IF_ERROR(
       names.addOwn({"variables", "save_state", "restore_state", "state"},
                    {"STATE_SIZE", "NUM_VARIABLES"}));
   GLOWISH_RETURN_IF_ERROR(names.addPrograms({"NUM_SYMBOLS"}));
-  for (const char *entry : {"_infer", "_train_step"})
-    GLOWISH_RETURN_IF_ERROR(names.addEntry(facts.options.networkName + entry));
+  for (const char *entry : entries)
+    GLOWISH_RETURN_IF_ERROR(
+        names.addEntry(facts.options.networkName + "_" + entry));
   GLOWISH_RETURN_IF_ERROR(names.addFunctions());
   for (BundleProgram &program : facts.programs)
     for (size_t i = 0; i < program.symbols.size(); ++i)

@@ -44,7 +44,8 @@ BundleDim makeBundleDim(llvm::StringRef symbol, std::vector<int64_t> values,
 /// all headers declare.
 llvm::Error chooseIdentifiers(BundleFacts &facts);
 /// The same for a bundle that learns.
-llvm::Error chooseTrainingIdentifiers(BundleFacts &facts);
+llvm::Error chooseTrainingIdentifiers(BundleFacts &facts,
+                                      llvm::ArrayRef<const char *> entries);
 
 } // namespace glowish
 

@@ -10,8 +10,44 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/Endian.h"
+#include <set>
 
 using namespace glowish;
+
+/// The entries of a bundle: what their names end with.
+static llvm::ArrayRef<const char *>
+getEntries(const TrainingPrograms &programs) {
+  static constexpr const char *whole[] = {"infer", "train_step"};
+  static constexpr const char *parts[] = {"infer", "gradients", "update"};
+  if (programs.steps.size() == 1)
+    return whole;
+  return parts;
+}
+
+/// \p programs in the order of their entries.
+static std::vector<Variant> getAll(const TrainingPrograms &programs) {
+  std::vector<Variant> all = {programs.inference};
+  llvm::append_range(all, programs.steps);
+  return all;
+}
+
+/// The symbols of \p program that it uses, and variables.
+static std::vector<BundleSymbol>
+getUsedSymbols(const Variant &program, const TrainingPrograms &programs) {
+  std::set<std::string> used;
+  for (const Instruction &instr : program.function->getInstrs())
+    for (const Buffer *operand : instr.getOperands())
+      if (operand && operand->getRoot()->getKind() == Buffer::Kind::Mutable)
+        used.insert(operand->getRoot()->getModelName().str());
+  std::vector<BundleSymbol> symbols =
+      getBundleSymbols(*program.function, *program.plan);
+  if (programs.steps.size() > 1)
+    llvm::erase_if(symbols, [&](const BundleSymbol &symbol) {
+      return !used.count(symbol.modelName) &&
+             !programs.variables.count(symbol.modelName);
+    });
+  return symbols;
+}
 
 /// The variables of \p step, the second program, and that those of the model
 /// lie at the same place in the first.
@@ -64,7 +100,17 @@ static std::vector<uint8_t> makeStateBytes(const BundleState &state,
   return bytes;
 }
 
-/// Both programs in one object.
+/// That \p second has its placeholders where \p first has them.
+static llvm::Error checkPlaces(const BundleProgram &first,
+                               const BundleProgram &second) {
+  for (const BundleSymbol &symbol : second.symbols)
+    for (const BundleSymbol &other : first.symbols)
+      if (other.modelName == symbol.modelName && other.offset != symbol.offset)
+        return makeError("internal: '{0}' has two places", symbol.modelName);
+  return llvm::Error::success();
+}
+
+/// All programs in one object.
 static llvm::Expected<BundleCode> makeCode(CPUBackend &backend,
                                            const TrainingPrograms &programs,
                                            const Weights &weights,
@@ -72,16 +118,18 @@ static llvm::Expected<BundleCode> makeCode(CPUBackend &backend,
                                            const BundleFacts &facts) {
   llvm::LLVMContext context;
   const std::string &name = facts.options.networkName;
-  GLOWISH_ASSIGN_OR_RETURN(
-      std::unique_ptr<llvm::Module> module,
-      backend.emitModule(context, *programs.inference.function,
-                         *programs.inference.plan, name + "_infer"));
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> step,
-                           backend.emitModule(context, *programs.step.function,
-                                              *programs.step.plan,
-                                              name + "_train_step"));
-  if (llvm::Linker::linkModules(*module, std::move(step)))
-    return makeError("internal: the two programs do not link");
+  std::unique_ptr<llvm::Module> module;
+  for (auto [program, entry] :
+       llvm::zip_equal(getAll(programs), getEntries(programs))) {
+    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> next,
+                             backend.emitModule(context, *program.function,
+                                                *program.plan,
+                                                name + "_" + entry));
+    if (!module)
+      module = std::move(next);
+    else if (llvm::Linker::linkModules(*module, std::move(next)))
+      return makeError("internal: the programs do not link");
+  }
   if (facts.options.weights == BundleWeights::Embed) {
     emitBytes(*module, name + "_weights", weights.getBytes(), facts.alignment);
     emitBytes(*module, name + "_state", state, facts.alignment);
@@ -100,35 +148,43 @@ llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
                      "has none of; accepted: -target=wasm32-wasi",
                      backend.getTargetMachine().getTargetTriple().str());
   GLOWISH_RETURN_IF_ERROR(checkBundleNames(options));
-  Variants both{{}, {programs.inference, programs.step}};
-  Weights weights(both);
+  Variants all{{}, getAll(programs)};
+  Weights weights(all);
   BundleFacts facts{options,
                     {},
                     {},
                     weights.getSize(),
-                    both.getMutableSize(),
-                    both.getActivationSize(),
-                    both.getAlignment(),
+                    all.getMutableSize(),
+                    all.getActivationSize(),
+                    all.getAlignment(),
                     weights.getChecksum(),
                     backend.hasLevels()};
-  facts.hasBoundedLoops = hasBoundedLoops(*programs.inference.function) ||
-                          hasBoundedLoops(*programs.step.function);
+  facts.hasBoundedLoops =
+      llvm::any_of(all.programs, [](const Variant &program) {
+        return hasBoundedLoops(*program.function);
+      });
   facts.functions = getBundleFunctions(
-      both.programs, backend.getTargetMachine().getTargetTriple());
+      all.programs, backend.getTargetMachine().getTargetTriple());
   GLOWISH_RETURN_IF_ERROR(checkTarget(backend, facts));
-  const char *identifiers[] = {"INFER", "TRAIN_STEP"};
-  for (auto [program, identifier] : llvm::zip_equal(both.programs, identifiers))
+  for (auto [program, entry] :
+       llvm::zip_equal(all.programs, getEntries(programs)))
     facts.programs.push_back(
-        {identifier,
+        {llvm::StringRef(entry).upper(),
          {},
          *program.plan,
          program.plan->activationSize,
-         getBundleSymbols(*program.function, *program.plan),
+         getUsedSymbols(program, programs),
          getBundleConstants(*program.function, *program.plan)});
-  GLOWISH_RETURN_IF_ERROR(chooseTrainingIdentifiers(facts));
+  GLOWISH_RETURN_IF_ERROR(
+      chooseTrainingIdentifiers(facts, getEntries(programs)));
+  GLOWISH_RETURN_IF_ERROR(
+      checkPlaces(facts.programs[1], facts.programs.back()));
   GLOWISH_ASSIGN_OR_RETURN(BundleState state,
                            makeState(facts.programs[0], facts.programs[1],
                                      programs, options.modelHash));
+  for (auto [name, start] :
+       llvm::zip(programs.trained, programs.gradientStarts))
+    state.gradients.push_back({name, start});
   std::vector<uint8_t> bytes = makeStateBytes(state, programs);
   GLOWISH_ASSIGN_OR_RETURN(BundleCode code,
                            makeCode(backend, programs, weights, bytes, facts));

@@ -158,10 +158,30 @@ static void printEntries(llvm::raw_ostream &os, const BundleFacts &facts) {
                   name);
   printEntry(os, facts, (name + "_infer").str(),
              "Runs the network with the variables as they are.");
-  printEntry(os, facts, (name + "_train_step").str(),
-             "Makes one step: computes outputs and loss, and then changes the "
-             "variables.");
+  if (facts.programs.size() == 2) {
+    printEntry(
+        os, facts, (name + "_train_step").str(),
+        "Makes one step: computes outputs and loss, and then changes the "
+        "variables.");
+  } else {
+    printEntry(os, facts, (name + "_gradients").str(),
+               "Computes outputs, loss and gradients: means over the batch.");
+    printEntry(os, facts, (name + "_update").str(),
+               "Changes the variables by the gradients as they are now.");
+  }
   os << "\n#ifdef __cplusplus\n}\n#endif\n";
+}
+
+/// Where the gradients of the variables are among all.
+static void printGradients(llvm::raw_ostream &os, const BundleState &state) {
+  if (state.gradients.empty())
+    return;
+  os << "\n/* The gradients are one array in the mutable region. In it begin "
+        "those of\n";
+  for (const BundleState::Gradient &gradient : state.gradients)
+    os << formatv(" *   {0,12}  {1}\n", gradient.start,
+                  escapeComment(gradient.modelName));
+  os << " */\n";
 }
 
 void glowish::printTrainingHeader(llvm::raw_ostream &os,
@@ -181,6 +201,7 @@ void glowish::printTrainingHeader(llvm::raw_ostream &os,
   printSizeMacros(os, facts);
   for (const BundleProgram &program : facts.programs)
     printProgramMacros(os, facts, program);
+  printGradients(os, state);
   printEntries(os, facts);
   printWeightsCheck(os, facts);
   printVariables(os, facts, state);

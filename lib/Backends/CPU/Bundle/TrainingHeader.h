@@ -16,6 +16,13 @@ struct BundleState {
     uint64_t bytes;
   };
   std::vector<Variable> variables;
+  struct Gradient {
+    std::string modelName;
+    /// The first element among the gradients that the programs exchange.
+    int64_t start;
+  };
+  /// Empty where one program makes a step.
+  std::vector<Gradient> gradients;
   /// A checksum of names, types and order: states of other bundles have
   /// another.
   uint64_t layout = 0;
@@ -30,7 +37,8 @@ struct BundleState {
 /// The definitions that all training bundles share.
 void printTrainingCommon(llvm::raw_ostream &os);
 
-/// The first program of \p facts infers, the second makes a step.
+/// The first program of \p facts infers; the second makes a step, or it and the
+/// third do.
 void printTrainingHeader(llvm::raw_ostream &os, const BundleFacts &facts,
                          const BundleState &state);
 
