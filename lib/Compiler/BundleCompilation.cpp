@@ -55,14 +55,19 @@ static llvm::Error makeTrainingBundle(BundleRequest &request,
       std::optional<TrainingCompilation> model,
       TrainingCompilation::compile(request.backend, request.path,
                                    request.importOptions, step,
-                                   request.training->config, request.options));
+                                   request.training->config, request.options,
+                                   request.training->hasExternalGradients));
   if (model && !request.options.stopAfter && !request.bundle.folder.empty())
     GLOWISH_RETURN_IF_ERROR(
         writer->writeTraining(model->getPrograms(), request.bundle));
   if (!request.report)
     return llvm::Error::success();
   request.report->setProgramTitle(0, "inference");
-  request.report->setProgramTitle(1, "training step");
+  bool isExternal = request.training->hasExternalGradients;
+  request.report->setProgramTitle(1,
+                                  isExternal ? "gradients" : "training step");
+  if (isExternal)
+    request.report->setProgramTitle(2, "update");
   return request.writeReport ? request.writeReport() : llvm::Error::success();
 }
 

@@ -68,20 +68,6 @@ glowish::prepareCompilation(CompilerSettings &settings, llvm::StringRef path,
   return result;
 }
 
-/// What a bundle that learns asks for; nullopt for one that does not.
-static llvm::Expected<std::optional<TrainingRequest>>
-getTrainingRequest(const CompilerSettings &settings) {
-  if (!settings.trainingBundle.isTraining())
-    return std::nullopt;
-  TrainingRequest request;
-  GLOWISH_ASSIGN_OR_RETURN(request.config, settings.training.getConfig());
-  GLOWISH_RETURN_IF_ERROR(
-      settings.trainingBundle.readLabelType(request.config));
-  GLOWISH_RETURN_IF_ERROR(
-      settings.trainingBundle.readStepSymbols(request.stepSymbols));
-  return request;
-}
-
 llvm::Expected<BundleOptions> glowish::compileBundle(
     CompilerSettings &settings, llvm::StringRef path, llvm::StringRef folder,
     std::function<void(llvm::StringRef)> warn, Report *report,
@@ -100,7 +86,10 @@ llvm::Expected<BundleOptions> glowish::compileBundle(
                            std::move(prepared.symbols),
                            std::move(prepared.options),
                            bundle};
-  GLOWISH_ASSIGN_OR_RETURN(request.training, getTrainingRequest(settings));
+  GLOWISH_ASSIGN_OR_RETURN(TrainingConfig training,
+                           settings.training.getConfig());
+  GLOWISH_ASSIGN_OR_RETURN(request.training,
+                           settings.trainingBundle.getRequest(training));
   request.report = report;
   request.writeReport = std::move(writeReport);
   GLOWISH_RETURN_IF_ERROR(makeBundle(std::move(request)));

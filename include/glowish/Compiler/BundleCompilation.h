@@ -17,6 +17,8 @@ struct TrainingRequest {
   /// Values of symbolic dimensions in the step, where they differ from
   /// inference.
   std::map<std::string, int64_t> stepSymbols;
+  /// See TrainingCompilation::compile.
+  bool hasExternalGradients = false;
 };
 
 /// A model, and the bundle that is made of it.

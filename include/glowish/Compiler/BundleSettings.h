@@ -57,8 +57,8 @@ private:
 class TrainingBundleSettings : public SettingGroup {
 public:
   bool isTraining() const { return train; }
-  /// For a bundle that does steps of \p config, with kind and shape of the label
-  /// where they are stated; nullopt for one that does not learn.
+  /// For a bundle that does steps of \p config, with kind and shape of the
+  /// label where they are stated; nullopt for one that does not learn.
   llvm::Expected<std::optional<TrainingRequest>>
   getRequest(TrainingConfig config) const;
 
