@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
 import mpi  # noqa: E402  (it goes to the project's folder)
 
 SAMPLES = 32
-STEPS = {"lenet": 200, "resnet18": 12, "lstm": 40, "transformer": 40}
+STEPS = {"lenet": 200, "resnet18": 8, "lstm": 40, "transformer": 40}
 PROCESSES = [1, 2, 4, 8, 16, 32, 64]
 # Seconds for the smallest message and bytes a second. Latencies of MPI over TCP on
 # Ethernet, 15 us (www.nw-grid.ac.uk/LivMPI), and over Ethernet past the system, 1.93 us
@@ -32,7 +32,7 @@ NETWORKS = {"10 Gbit/s, 15 us": (15e-6, 0.93 * 10e9 / 8),
 # Of a step, about: the backward pass computes two gradients for each product of the
 # forward pass.
 FORWARD = 1 / 3
-BUCKET = 4 << 20
+BUCKET = 1 << 20
 
 
 def measure(name, work):

@@ -98,7 +98,7 @@ static cl::opt<std::string>
 static ValueOption<uint64_t>
     bucketBytes("bucket-bytes",
                 cl::desc("With mpirun: about so many bytes of gradients are "
-                         "averaged at a time (default 4194304)"),
+                         "averaged at a time (default 1048576)"),
                 cl::value_desc("N"), cl::init(TrainingProcesses().bucketBytes),
                 atLeast(uint64_t(1)), cl::cat(trainingCategory));
 static ValueOption<bool> communicationReport(

@@ -72,7 +72,7 @@ struct SolverConfig {
 struct TrainingProcesses {
   unsigned size = 1, rank = 0;
   /// About so many bytes of gradients are averaged at a time.
-  uint64_t bucketBytes = 4 << 20;
+  uint64_t bucketBytes = 1 << 20;
 };
 
 /// What of a step a function does.
