@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
 import mpi  # noqa: E402  (it goes to the project's folder)
 
 SAMPLES = 32
-STEPS = {"lenet": 200, "resnet18": 8, "lstm": 40, "transformer": 40}
+STEPS = {"lenet": 60, "resnet18": 4, "lstm": 15, "transformer": 15}
 PROCESSES = [1, 2, 4, 8, 16, 32, 64]
 # Seconds for the smallest message and bytes a second. Latencies of MPI over TCP on
 # Ethernet, 15 us (www.nw-grid.ac.uk/LivMPI), and over Ethernet past the system, 1.93 us
