@@ -28,7 +28,7 @@ from typing import List, Optional
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MARK = re.compile(r"^ *<!-- *(run|output|file|setup)\b(.*)$", re.M)
-TIMEOUT = 300  # seconds for a page
+TIMEOUT = 900  # seconds for a page: one that hangs ends, also on a machine that is busy
 
 
 @dataclass
