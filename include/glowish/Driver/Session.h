@@ -47,10 +47,10 @@ public:
   llvm::Error setInput(const Buffer *placeholder, const Tensor &tensor);
   /// Lets runs read input \p placeholder, or write output \p placeholder, at
   /// \p memory, which is aligned to an element, has the bytes of the
-  /// placeholder's type, is no part of another output and lives until the next
-  /// call for the placeholder. Null, and setInput(): where the session has it.
-  /// False where the session must have it itself: states, and what has extents
-  /// of each run.
+  /// placeholder's type, is no part of another output and is there until the
+  /// next call for the placeholder. Null, and setInput(): where the session has
+  /// it. False where the session must have it itself: states, and what has
+  /// extents of each run.
   bool bind(const Buffer *placeholder, void *memory);
   /// The type of the largest tensor that setInput() takes: the placeholder's,
   /// but for a state that grows.
