@@ -37,7 +37,7 @@ done
 files=("$@")
 if [[ $# == 0 ]]; then
   cd "$(dirname "$0")/.."
-  mapfile -t files < <(find bench examples include lib tests tools \
+  mapfile -t files < <(find bench examples include lib python tests tools \
     -name node_modules -prune -o -name '*.[ch]' -print -o -name '*.cpp' -print)
 fi
 

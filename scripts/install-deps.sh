@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # install-deps.sh [--train] [--fonts] [--bench] [--cross] [--browser] [--torch]
-# [--mlir] [--mpi] [--package] [--serving] [--docs]:
+# [--mlir] [--mpi] [--package] [--python] [--serving] [--docs]:
 # installs what a bare Debian 12 lacks for building and testing glowish. Packages that
 # are there already are left alone, and when none is missing nothing is run.
 # Needs root or sudo.
@@ -25,6 +25,7 @@
 #              libglowish-mpi and its tests
 #   --package  also what scripts/package.sh needs for all Debian packages, libtorch and
 #              Open MPI, and what tests/e2e/deb_packages.sh checks them with
+#   --python   also what the Python module and its tests need: pybind11, NumPy, ONNX
 #   --serving  also what examples/serving and its test need: libmicrohttpd, ab
 #   --docs     also MkDocs, with which scripts/build-docs.sh makes a site of docs/
 set -euo pipefail
@@ -95,8 +96,12 @@ for option in "$@"; do
     --docs)
       packages+=(mkdocs python3-pygments)
       ;;
+    --python)
+      packages+=(python3-dev pybind11-dev python3-numpy python3-onnx python3-wheel
+        python3-setuptools)
+      ;;
     -h | --help)
-      sed -n '2,31s/^# \{0,1\}//p' "$0"
+      sed -n '2,32s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)

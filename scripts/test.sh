@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/install-deps.sh --mpi
+scripts/install-deps.sh --mpi --python
 scripts/build.sh release
 echo "==> testing"
 log=$(mktemp)

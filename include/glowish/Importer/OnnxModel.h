@@ -44,6 +44,19 @@ public:
   llvm::Expected<std::vector<StatedInput>>
   getStatedInputs(const ImportOptions &options) const;
 
+  /// An input or output as the model declares it.
+  struct DeclaredValue {
+    std::string name;
+    /// None if the model states none, or one that tensors don't have.
+    std::optional<ElemKind> kind;
+    /// Numbers, symbols and expressions of them; empty where nothing is stated.
+    /// None if the model does not even state the rank.
+    std::optional<std::vector<std::string>> dims;
+  };
+  /// Returns the inputs, except weights, and the outputs in the model's order.
+  std::vector<DeclaredValue> getDeclaredInputs() const;
+  std::vector<DeclaredValue> getDeclaredOutputs() const;
+
   struct Input {
     std::string name;
     Type type;

@@ -117,6 +117,36 @@ OnnxModel::getStatedInputs(const ImportOptions &options) const {
   return inputs;
 }
 
+static OnnxModel::DeclaredValue declare(const onnx::ValueInfoProto &proto) {
+  OnnxModel::DeclaredValue value = {proto.name(), std::nullopt, std::nullopt};
+  const onnx::TypeProto_Tensor &tensor = proto.type().tensor_type();
+  if (llvm::Expected<ElemKind> kind = getElemKind(tensor.elem_type()))
+    value.kind = *kind;
+  else
+    llvm::consumeError(kind.takeError());
+  if (!tensor.has_shape())
+    return value;
+  value.dims.emplace();
+  for (const auto &dim : tensor.shape().dim())
+    value.dims->push_back(dim.has_dim_value() ? std::to_string(dim.dim_value())
+                                              : dim.dim_param());
+  return value;
+}
+
+std::vector<OnnxModel::DeclaredValue> OnnxModel::getDeclaredInputs() const {
+  std::vector<DeclaredValue> values;
+  for (const onnx::ValueInfoProto *proto : contents->inputs)
+    values.push_back(declare(*proto));
+  return values;
+}
+
+std::vector<OnnxModel::DeclaredValue> OnnxModel::getDeclaredOutputs() const {
+  std::vector<DeclaredValue> values;
+  for (const onnx::ValueInfoProto &proto : contents->proto.graph().output())
+    values.push_back(declare(proto));
+  return values;
+}
+
 llvm::Expected<std::vector<OnnxModel::Input>>
 OnnxModel::getInputs(const ImportOptions &options) const {
   std::vector<Input> inputs;

@@ -1,0 +1,30 @@
+"""What is known of inputs and outputs."""
+from __future__ import annotations
+
+from typing import NamedTuple, Optional, Tuple, Union
+
+import numpy as np
+
+Dim = Union[int, str, None]
+
+
+class Value(NamedTuple):
+    """An input or output of a model.
+
+    name: as the model has it.
+    dtype: of the arrays; of bfloat16 and of kinds of low precision, that of the
+        bits. None where the model states it nowhere.
+    shape: an extent, the name or expression of a symbolic dimension, or None for
+        each dimension; None where not even the rank is known.
+    kind: the element type as the compiler calls it: "float", "bfloat16", "int8q".
+    scales, offsets: of quantized kinds, value = (integer - offset) * scale.
+    is_state: whether it is kept from a call to the next.
+    """
+
+    name: str
+    dtype: Optional[np.dtype]
+    shape: Optional[Tuple[Dim, ...]]
+    kind: Optional[str] = None
+    scales: Tuple[float, ...] = ()
+    offsets: Tuple[int, ...] = ()
+    is_state: bool = False

@@ -1,0 +1,64 @@
+//===- BundleBindings.cpp - Bundles and reports ---------------------------===//
+
+#include "bindings/Arrays.h"
+#include "bindings/Bindings.h"
+#include "core/BundleMaker.h"
+#include "core/Failure.h"
+#include <pybind11/stl.h>
+
+namespace py = pybind11;
+using namespace glowish;
+using namespace glowish::python;
+
+/// The kind that a dtype or one of our names stands for.
+static ElemKind parseKind(const std::string &name) {
+#define ELEM_KIND(ENUM, TYPE, SPELLING)                                        \
+  if (name == SPELLING || name == getTypeName(ElemKind::ENUM))                 \
+    return ElemKind::ENUM;
+#include "glowish/Base/ElemKinds.def"
+  throw Failure{Failure::Kind::Value, "there is no element type '" + name +
+                                          "'; accepted: float32, int64, ..."};
+}
+
+static py::tuple makeBundleOf(const std::string &path,
+                              const std::string &secondPath,
+                              const std::string &folder,
+                              const py::list &options, const py::dict &types,
+                              bool wantsReport, bool reportsTimes) {
+  BundleMakerRequest request;
+  request.path = path;
+  request.secondPath = secondPath;
+  request.folder = folder;
+  request.wantsReport = wantsReport;
+  request.reportsTimes = reportsTimes;
+  for (auto [name, type] : types) {
+    auto [kind, shape] =
+        type.cast<std::pair<std::string, std::vector<int64_t>>>();
+    request.types[name.cast<std::string>()] = {parseKind(kind), shape, nullptr};
+  }
+  Settings settings = makeSettings(SettingUse::Compile, options);
+  BundleMakerResult result;
+  {
+    py::gil_scoped_release released;
+    result = makeBundle(std::move(settings), request);
+  }
+  showWarnings(result.warnings);
+  return py::make_tuple(result.networkName, result.report);
+}
+
+static py::list listDeclaredInputs(const std::string &path) {
+  py::list result;
+  for (const ValueInfo &info : readDeclaredInputs(path))
+    result.append(makeValue(info));
+  return result;
+}
+
+void glowish::python::addBundleBindings(py::module_ &module) {
+  module.def("make_bundle", makeBundleOf, py::arg("path"),
+             py::arg("second_path"), py::arg("folder"), py::arg("options"),
+             py::arg("types"), py::arg("report"), py::arg("report_times"),
+             "Compiles the model at path. Returns the network's name and the "
+             "page about the compilation.");
+  module.def("declared_inputs", listDeclaredInputs, py::arg("path"),
+             "The inputs that an ONNX model declares, by name and kind.");
+}

@@ -1,0 +1,121 @@
+//===- BundleMaker.cpp - Bundles and reports ------------------------------===//
+
+#include "core/BundleMaker.h"
+#include "core/Checksum.h"
+#include "core/Expected.h"
+#include "core/SettingGroups.h"
+#include "core/Tensors.h"
+#include "glowish/Compiler/BundleCompilation.h"
+#include "glowish/Importer/Caffe2.h"
+#include "glowish/Importer/ModelFormat.h"
+#include "glowish/Report/Report.h"
+#include "glowish/Support/Checksum.h"
+#include "llvm/Support/Path.h"
+
+using namespace glowish;
+using namespace glowish::python;
+
+uint64_t glowish::python::computeChecksum(const void *bytes, size_t size) {
+  return checksum64(
+      llvm::ArrayRef<uint8_t>(static_cast<const uint8_t *>(bytes), size));
+}
+
+std::vector<ValueInfo>
+glowish::python::readDeclaredInputs(const std::string &path) {
+  if (isTextForm(path) || getModelFormat(path).isPath)
+    return {};
+  std::vector<ValueInfo> infos;
+  for (const auto &value : take(OnnxModel::read(path)).getDeclaredInputs())
+    infos.push_back({value.name, value.kind, std::nullopt});
+  return infos;
+}
+
+static std::unique_ptr<Report> createReport(const BundleMakerRequest &request,
+                                            const Backend &backend) {
+  if (!request.wantsReport)
+    return nullptr;
+  auto report = std::make_unique<Report>(
+      llvm::sys::path::filename(request.path).str(), request.reportsTimes);
+  report->addFact("compiler", "glowish " GLOWISH_VERSION);
+  report->addFact("back end", backend.getName().str());
+  if (backend.getName() == "CPU") {
+    const auto &cpu = static_cast<const CPUBackend &>(backend);
+    report->addFact("target", cpu.getTargetMachine().getTargetTriple().str());
+    report->addFact("processor", cpu.getTarget().cpu);
+    report->addFact("threads", std::to_string(cpu.getTarget().numThreads));
+  }
+  return report;
+}
+
+static std::optional<TrainingRequest>
+readTraining(SettingGroups &groups, CompilationOptions &options) {
+  if (!groups.trainingBundle.isTraining()) {
+    for (const Setting *setting : groups.training.getSettings())
+      if (setting->isGiven())
+        fail(Failure::Kind::Type,
+             "-{0} has no effect without -train, which makes a bundle that "
+             "learns; accepted: with train=True",
+             setting->getName());
+    return std::nullopt;
+  }
+  if (groups.bundle.hasEntryName())
+    fail(Failure::Kind::Type,
+         "-main-entry-name has no effect with -train, whose entries are "
+         "NAME_infer and NAME_train_step; accepted: network_name");
+  if (llvm::StringRef precision = getPrecisionSetting(options);
+      !precision.empty())
+    fail(Failure::Kind::Value,
+         "-{0} and -train: a bundle that learns computes in float; state one "
+         "of them",
+         precision);
+  TrainingRequest training;
+  training.config = take(groups.training.getConfig());
+  check(groups.trainingBundle.readLabelType(training.config));
+  check(groups.trainingBundle.readStepSymbols(training.stepSymbols));
+  options.rematerialization = groups.training.getRematerialization();
+  return training;
+}
+
+static std::vector<std::string> listFiles(const BundleMakerRequest &request) {
+  if (isCaffe2Path(request.path))
+    return take(findCaffe2Files(request.path, request.secondPath));
+  return {request.path};
+}
+
+BundleMakerResult
+glowish::python::makeBundle(Settings settings,
+                            const BundleMakerRequest &request) {
+  SettingGroups &groups = settings.getGroups();
+  BundleMakerResult result;
+  CompilationRequest compilation =
+      readRequest(settings, request.path, result.warnings);
+  compilation.importOptions.secondFile = request.secondPath;
+  for (const auto &[name, view] : request.types)
+    compilation.importOptions.givenTypes.emplace(name, getType(view));
+  std::optional<TrainingRequest> training =
+      readTraining(groups, compilation.options);
+  std::unique_ptr<Backend> backend =
+      createBackend(settings, /*runsHere=*/false);
+  std::unique_ptr<KernelTuner> tuner = createTuner(settings, *backend);
+  compilation.options.tuner = tuner.get();
+  BundleOptions bundle =
+      take(groups.bundle.getOptions(request.folder, request.path));
+  result.networkName = bundle.networkName;
+  check(hashModel(listFiles(request), bundle));
+  std::unique_ptr<Report> report = createReport(request, *backend);
+  BundleRequest own = {*backend,
+                       request.path,
+                       std::move(compilation.importOptions),
+                       std::move(compilation.symbols),
+                       std::move(compilation.options),
+                       std::move(bundle)};
+  own.training = std::move(training);
+  own.report = report.get();
+  own.writeReport = [&]() -> llvm::Error {
+    llvm::raw_string_ostream os(result.report);
+    report->print(os);
+    return llvm::Error::success();
+  };
+  check(glowish::makeBundle(std::move(own)));
+  return result;
+}
