@@ -54,6 +54,10 @@ static cl::opt<bool>
                        "scope.csv does not name"),
               cl::cat(category));
 static cl::opt<bool>
+    listTests("list-tests",
+              cl::desc("List the tests that are not skipped, and run none"),
+              cl::cat(category));
+static cl::opt<bool>
     byClass("by-class", cl::desc("Print how many tests of each class passed"),
             cl::cat(category));
 static cl::opt<bool>
@@ -153,6 +157,12 @@ static llvm::Expected<int> runSuite() {
   if (update && expectedFile.empty())
     return makeError("-update needs -expected-failures");
   GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeTest> tests, chooseTests());
+  if (listTests) {
+    for (const NodeTest &test : tests)
+      if (!test.skip)
+        llvm::outs() << test.name << "\n";
+    return ExitCode::success;
+  }
   ExpectedFailures expected;
   if (!expectedFile.empty()) {
     GLOWISH_ASSIGN_OR_RETURN(expected, readExpectedFailures(expectedFile));

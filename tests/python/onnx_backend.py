@@ -1,0 +1,124 @@
+#!/usr/bin/python3
+"""onnx_backend.py [--share N] [--verbose]: runs ONNX's own tests by its own runner,
+onnx.backend.test, on glowish.backend, and compares by name what passes with what the
+test `conformance-debian` passes. With --share N, each N-th of the tests.
+
+What that passes must pass here, but for the tests in DIFFERENT, which must fail.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import time
+import unittest
+import warnings
+
+import numpy as np
+
+# ONNX 1.12's runner has this name of NumPy before 1.24.
+np.object = object
+
+import onnx.backend.test  # noqa: E402
+
+import glowish.backend  # noqa: E402
+import models  # noqa: E402
+
+# Tests that this runner decides otherwise, and why.
+RANDOM = ("the outputs are random, and ONNX's runner compares them with those of "
+          "NumPy's generator")
+DIFFERENT = {
+    f"node/test_{name}": RANDOM for name in (
+        "bernoulli", "bernoulli_double", "bernoulli_double_expanded",
+        "bernoulli_expanded", "bernoulli_seed", "bernoulli_seed_expanded",
+        "training_dropout", "training_dropout_default",
+        "training_dropout_default_mask", "training_dropout_mask")}
+
+
+def list_expected():
+    """The names of the tests that conformance-debian passes."""
+    suite = "/usr/share/libonnx-testdata/data"
+    program = os.path.join(os.environ.get("GLOWISH_BIN", models.ROOT +
+                                          "/build/release/bin"), "onnx-backend-test")
+    listed = subprocess.run([program, f"-suite={suite}", "-backend=CPU", "-list-tests"],
+                            capture_output=True, text=True, check=True).stdout.split()
+    failing = set()
+    with open(models.ROOT + "/tests/conformance/expected-failures-debian.txt",
+              encoding="utf-8") as file:
+        for line in file:
+            if not line.startswith("#"):
+                failing.add(line.split()[0])
+    return {name for name in listed if name not in failing}
+
+
+class Recorder(unittest.TestResult):
+    """Keeps what became of each test."""
+
+    def __init__(self):
+        super().__init__()
+        self.outcomes = {}
+
+    def _set(self, test, outcome):
+        self.outcomes[test.id().rsplit(".", 1)[1]] = outcome
+
+    def addSuccess(self, test):
+        self._set(test, "passed")
+
+    def addSkip(self, test, reason):
+        self._set(test, f"skipped: {reason}")
+
+    def _add_problem(self, test, error):
+        text = str(error[1]).strip().splitlines() or [error[0].__name__]
+        self._set(test, "failed: " + " ".join(text[:6])[:200])
+
+    addFailure = addError = _add_problem
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--share", type=int, default=1)
+    parser.add_argument("--verbose", action="store_true")
+    arguments = parser.parse_args()
+    if not os.path.isdir(onnx.backend.test.loader.DATA_DIR):
+        print("skipped: no tests of ONNX's (the package libonnx-testdata)")
+        return 77
+    warnings.simplefilter("ignore")
+    expected = list_expected()
+    start = time.time()
+    # Models that would be downloaded are no tests here.
+    runner = onnx.backend.test.BackendTest(glowish.backend, __name__)
+    kinds = {"Node": "node", "Simple": "simple", "PyTorchConverted": "pytorch-converted",
+             "PyTorchOperator": "pytorch-operator"}
+    recorder, names = Recorder(), {}
+    for case_name, case in sorted(runner.test_cases.items()):
+        kind = kinds.get(case_name[len("OnnxBackend"):-len("ModelTest")])
+        if kind is None:
+            continue
+        tests = [test for test in unittest.defaultTestLoader.loadTestsFromTestCase(case)
+                 if test.id().endswith("_cpu")]
+        for test in tests[::arguments.share]:
+            name = test.id().rsplit(".", 1)[1]
+            names[name] = f"{kind}/{name[:-len('_cpu')]}"
+            test.run(recorder)
+    outcomes = {names[name]: outcome for name, outcome in recorder.outcomes.items()}
+    passed = {name for name, outcome in outcomes.items() if outcome == "passed"}
+    run = expected & set(outcomes)
+    if arguments.share == 1 and run != expected:
+        print("conformance-debian has tests that this runner does not have:",
+              *sorted(expected - run))
+        return 1
+    wrong = sorted(name for name in run if (name in passed) == (name in DIFFERENT))
+    for name in wrong:
+        print("PASSES and is listed:" if name in passed else "FAILED", name,
+              "" if name in passed else outcomes[name])
+    if arguments.verbose:
+        for name in sorted(set(outcomes) - run):
+            print("not of conformance-debian:", name, outcomes[name])
+    different = len(run & set(DIFFERENT))
+    print(f"{len(run & passed)} of the {len(run)} tests that conformance-debian passes "
+          f"pass, {different} are decided otherwise; {len(passed - run)} others pass; "
+          f"{time.time() - start:.0f} s")
+    return 1 if wrong or not run else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
