@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 from . import _bundle, _glowish
 from ._errors import ArgumentError
 from ._options import merge_options
+from ._progress import make_progress
 from ._report import Report
 from ._source import Source
 from ._values import Value
@@ -83,7 +84,8 @@ def compile(model: Any, out: "str | os.PathLike[str]", *,
     folder = Path(out)
     name, page = _glowish.make_bundle(
         path=source.path, second_path=source.second, folder=str(folder),
-        options=pairs, types={}, report=report, report_times=True)
+        options=pairs, types={}, report=report, report_times=True,
+        progress=make_progress(progress))
     files = _list_files(folder, name)
 
     def find(suffix: str) -> Optional[Path]:

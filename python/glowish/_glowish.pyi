@@ -3,6 +3,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
+from ._report import Report
 from ._values import Value
 
 version: str
@@ -14,27 +15,40 @@ def checksum(buffer: Any) -> int: ...
 def declared_inputs(path: str) -> List[Value]: ...
 def make_bundle(path: str, second_path: str, folder: str,
                 options: List[Tuple[str, str]], types: Dict[str, Tuple[str, Any]],
-                report: bool, report_times: bool) -> Tuple[str, str]: ...
+                report: bool, report_times: bool,
+                progress: Any = ...) -> Tuple[str, str]: ...
 
 class Model:
-    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    """A model that is compiled in this process."""
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The output, an array, or a tuple of arrays where there are several."""
     def run(self, inputs: Dict[str, Any],
             out: Optional[Dict[str, np.ndarray[Any, Any]]] = None
-            ) -> Dict[str, np.ndarray[Any, Any]]: ...
+            ) -> Dict[str, np.ndarray[Any, Any]]:
+        """The outputs by their names."""
     @property
-    def inputs(self) -> List[Value]: ...
+    def inputs(self) -> Tuple[Value, ...]:
+        """Of the shapes that were called last, or as declared."""
     @property
-    def outputs(self) -> List[Value]: ...
+    def outputs(self) -> Tuple[Value, ...]:
+        """Of the shapes that were called last, or as declared."""
     @property
-    def num_compiled(self) -> int: ...
+    def num_compiled(self) -> int:
+        """How many programs were compiled, without those that a cache had."""
     @property
-    def sequences(self) -> List[Tuple[int, int]]: ...
-    def get_state(self, name: str) -> np.ndarray[Any, Any]: ...
-    def set_state(self, name: str, value: Any) -> None: ...
+    def sequences(self) -> List[Tuple[int, int]]:
+        """Position and length of each output that is a sequence."""
+    def get_state(self, name: str) -> np.ndarray[Any, Any]:
+        """A copy of what a state has now."""
+    def set_state(self, name: str, value: Any) -> None:
+        """Replaces what a state has: zeros begin anew."""
+    def report(self, times: bool = ...) -> Report:
+        """The page about the compilation for the shapes that were called last."""
+    _origin: Any
 
 def load_model(path: str, second_path: str, options: List[Tuple[str, str]], cache: str,
                capacity: int, constants: Dict[str, Any], compiles_now: bool,
-               compiles_quickly: bool) -> Model: ...
+               compiles_quickly: bool, progress: Any = ...) -> Model: ...
 
 class TrainedModel:
     def __init__(self, path: str, options: List[Tuple[str, str]],

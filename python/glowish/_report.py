@@ -7,6 +7,7 @@ from typing import Any, Dict, Optional, Sequence
 
 from . import _glowish
 from ._options import merge_options
+from ._progress import make_progress
 from ._source import Source
 
 
@@ -39,6 +40,7 @@ def report(model: Any, *,
            symbols: Optional[Dict[str, Any]] = None,
            quantize: Any = None,
            times: bool = True,
+           progress: Any = False,
            **options: Any) -> Report:
     """Compiles a model for the page about it, and writes no bundle.
 
@@ -49,5 +51,6 @@ def report(model: Any, *,
     pairs = merge_options(source.path, shapes, symbols, quantize, options)
     _, page = _glowish.make_bundle(
         path=source.path, second_path=source.second, folder="", options=pairs,
-        types={}, report=True, report_times=times)
+        types={}, report=True, report_times=times,
+        progress=make_progress(progress))
     return Report(page)

@@ -2,6 +2,7 @@
 
 #include "bindings/Arrays.h"
 #include "bindings/Bindings.h"
+#include "bindings/Watch.h"
 #include "core/BundleMaker.h"
 #include "core/Failure.h"
 #include <pybind11/stl.h>
@@ -24,7 +25,8 @@ static py::tuple makeBundleOf(const std::string &path,
                               const std::string &secondPath,
                               const std::string &folder,
                               const py::list &options, const py::dict &types,
-                              bool wantsReport, bool reportsTimes) {
+                              bool wantsReport, bool reportsTimes,
+                              const py::object &progress) {
   BundleMakerRequest request;
   request.path = path;
   request.secondPath = secondPath;
@@ -38,10 +40,7 @@ static py::tuple makeBundleOf(const std::string &path,
   }
   Settings settings = makeSettings(SettingUse::Compile, options);
   BundleMakerResult result;
-  {
-    py::gil_scoped_release released;
-    result = makeBundle(std::move(settings), request);
-  }
+  watch(progress, [&] { result = makeBundle(std::move(settings), request); });
   showWarnings(result.warnings);
   return py::make_tuple(result.networkName, result.report);
 }
@@ -57,6 +56,7 @@ void glowish::python::addBundleBindings(py::module_ &module) {
   module.def("make_bundle", makeBundleOf, py::arg("path"),
              py::arg("second_path"), py::arg("folder"), py::arg("options"),
              py::arg("types"), py::arg("report"), py::arg("report_times"),
+             py::arg("progress") = py::none(),
              "Compiles the model at path. Returns the network's name and the "
              "page about the compilation.");
   module.def("declared_inputs", listDeclaredInputs, py::arg("path"),

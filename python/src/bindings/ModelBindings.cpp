@@ -2,6 +2,7 @@
 
 #include "bindings/Arrays.h"
 #include "bindings/Bindings.h"
+#include "bindings/Watch.h"
 #include "core/Failure.h"
 #include "core/LoadedModel.h"
 #include <mutex>
@@ -30,6 +31,18 @@ private:
   std::mutex &mutex;
 };
 
+/// Lets other threads run Python. Less than pybind11's class does, in the way
+/// of every call.
+class GilRelease {
+public:
+  GilRelease() : state(PyEval_SaveThread()) {}
+  GilRelease(const GilRelease &) = delete;
+  ~GilRelease() { PyEval_RestoreThread(state); }
+
+private:
+  PyThreadState *state;
+};
+
 /// What a call is given, and what it makes.
 struct Call {
   /// For each input of the model; null where none is given.
@@ -44,26 +57,30 @@ struct Call {
 /// A model as Python calls it.
 class Model {
 public:
-  explicit Model(std::unique_ptr<LoadedModel> loaded)
-      : owned(std::move(loaded)), model(*owned) {
+  Model(std::unique_ptr<LoadedModel> loaded, py::object progress)
+      : owned(std::move(loaded)), model(*owned), progress(std::move(progress)) {
     readNames();
     readProgram();
   }
 
-  /// Arguments of a call: by position, then by name.
+  /// Arguments of a call: by position, then those with the names \p keywords, a
+  /// tuple or null.
   py::object call(PyObject *const *arguments, size_t numArguments,
-                  const py::handle &keywords);
+                  PyObject *keywords);
   py::dict run(const py::dict &inputs, const py::object &out);
   /// Lets Python show the warnings that a compilation has left.
   void showNewWarnings();
-  py::list getInputs();
-  py::list getOutputs();
+  py::tuple getInputs();
+  py::tuple getOutputs();
   py::object getState(const std::string &name);
   void setState(const std::string &name, const py::object &value);
   size_t countCompiled() { return model.countCompiled(); }
   std::vector<std::pair<size_t, size_t>> getSequences() {
     return model.getSequences();
   }
+
+  /// What the Python files keep of the model's file and options.
+  py::object origin = py::none();
 
 private:
   void readNames();
@@ -79,6 +96,8 @@ private:
 
   std::unique_ptr<LoadedModel> owned;
   LoadedModel &model;
+  /// Told how far compilations are, unless it is None.
+  py::object progress;
   std::mutex mutex;
   /// Of the inputs, as interned strings of Python.
   std::vector<py::object> names;
@@ -118,7 +137,7 @@ void Model::readProgram() {
     typeNumbers.push_back(getTypeNumber(slot.kind));
 }
 
-py::list Model::getInputs() {
+py::tuple Model::getInputs() {
   ModelLock lock(mutex);
   py::list result;
   for (const ValueInfo &info : model.getInputs())
@@ -126,7 +145,7 @@ py::list Model::getInputs() {
   return result;
 }
 
-py::list Model::getOutputs() {
+py::tuple Model::getOutputs() {
   ModelLock lock(mutex);
   py::list result;
   for (const ValueInfo &info : model.getOutputs())
@@ -221,10 +240,7 @@ void Model::readAny(Call &call) {
   if (!isOther)
     return;
   program = nullptr;
-  {
-    py::gil_scoped_release released;
-    model.prepare(given);
-  }
+  watch(progress, [&] { model.prepare(given); });
   for (std::string &line : model.takeWarnings())
     warnings.push_back(std::move(line));
   if (model.getInputs().size() != count)
@@ -293,7 +309,7 @@ void Model::makeOutputs(Call &call, const std::vector<py::object> &given) {
     }
     py::array array =
         makeArray(slot.kind, slot.shape.data(), slot.shape.size());
-    model.bind(slot, array.mutable_data());
+    model.bind(slot, py::detail::array_proxy(array.ptr())->data);
     call.outputs[i] = std::move(array);
   }
   if (!given.empty())
@@ -309,7 +325,7 @@ void Model::execute(Call &call, const std::vector<py::object> &given) {
   makeOutputs(call, given);
   const auto &inputs = program->inputs;
   {
-    py::gil_scoped_release released;
+    GilRelease released;
     for (size_t i = 0; i < inputs.size(); ++i) {
       const ArrayShape &shape = call.shapes[i];
       if (inputs[i].isBound)
@@ -332,7 +348,7 @@ void Model::execute(Call &call, const std::vector<py::object> &given) {
 }
 
 py::object Model::call(PyObject *const *arguments, size_t numArguments,
-                       const py::handle &keywords) {
+                       PyObject *keywords) {
   ModelLock lock(mutex);
   Call &call = current;
   // What an earlier call has left that failed.
@@ -346,10 +362,9 @@ py::object Model::call(PyObject *const *arguments, size_t numArguments,
                       " are given"};
   for (size_t i = 0; i < numArguments; ++i)
     call.objects[i] = arguments[i];
-  Py_ssize_t position = 0;
-  PyObject *name, *object;
-  while (keywords && PyDict_Next(keywords.ptr(), &position, &name, &object))
-    setKeyword(call, name, object);
+  for (Py_ssize_t i = 0; keywords && i < PyTuple_GET_SIZE(keywords); ++i)
+    setKeyword(call, PyTuple_GET_ITEM(keywords, i),
+               arguments[numArguments + size_t(i)]);
   execute(call, {});
   py::object result;
   if (call.outputs.size() == 1) {
@@ -433,11 +448,46 @@ void Model::setState(const std::string &name, const py::object &value) {
 
 //===- The class ----------------------------------------------------------===//
 
-static std::unique_ptr<Model>
-loadModel(const std::string &path, const std::string &secondPath,
-          const py::list &options, const std::string &cacheFolder,
-          size_t capacity, const py::dict &constants, bool compilesNow,
-          bool compilesQuickly) {
+// Calls do not go through pybind11, nor through a tuple and a dictionary of
+// their arguments: an instance ends with a pointer to a function, by the
+// protocol that PEP 590 describes.
+static constexpr size_t callOffset = sizeof(py::detail::instance);
+
+static Model &getModel(PyObject *self) {
+  auto *instance = reinterpret_cast<py::detail::instance *>(self);
+  return *static_cast<Model *>(instance->simple_value_holder[0]);
+}
+
+static PyObject *callModel(PyObject *self, PyObject *const *arguments,
+                           size_t numArguments, PyObject *keywords) {
+  try {
+    Model &model = getModel(self);
+    py::object result = model.call(
+        arguments, size_t(PyVectorcall_NARGS(numArguments)), keywords);
+    model.showNewWarnings();
+    return result.release().ptr();
+  } catch (py::error_already_set &error) {
+    error.restore();
+  } catch (...) {
+    translateFailure(std::current_exception());
+  }
+  return nullptr;
+}
+
+static void setUpCalls(PyHeapTypeObject *heapType) {
+  PyTypeObject *type = &heapType->ht_type;
+  type->tp_basicsize = callOffset + sizeof(vectorcallfunc);
+  type->tp_vectorcall_offset = callOffset;
+  type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+  type->tp_call = PyVectorcall_Call;
+}
+
+static py::object loadModel(const std::string &path,
+                            const std::string &secondPath,
+                            const py::list &options,
+                            const std::string &cacheFolder, size_t capacity,
+                            const py::dict &constants, bool compilesNow,
+                            bool compilesQuickly, const py::object &progress) {
   LoadRequest request;
   request.path = path;
   request.secondPath = secondPath;
@@ -453,25 +503,19 @@ loadModel(const std::string &path, const std::string &secondPath,
   }
   Settings settings = makeSettings(SettingUse::Load, options);
   std::unique_ptr<LoadedModel> loaded;
-  {
-    py::gil_scoped_release released;
+  watch(progress, [&] {
     loaded = std::make_unique<LoadedModel>(std::move(settings), request);
-  }
+  });
   showWarnings(loaded->takeWarnings());
-  return std::make_unique<Model>(std::move(loaded));
+  py::object self =
+      py::cast(std::make_unique<Model>(std::move(loaded), progress));
+  auto *call = reinterpret_cast<char *>(self.ptr()) + callOffset;
+  *reinterpret_cast<vectorcallfunc *>(call) = callModel;
+  return self;
 }
 
 void glowish::python::addModelBindings(py::module_ &module) {
-  py::class_<Model>(module, "Model")
-      .def("__call__",
-           [](Model &model, const py::args &arguments,
-              const py::kwargs &keywords) {
-             auto *tuple = reinterpret_cast<PyTupleObject *>(arguments.ptr());
-             py::object result =
-                 model.call(tuple->ob_item, arguments.size(), keywords);
-             model.showNewWarnings();
-             return result;
-           })
+  py::class_<Model>(module, "Model", py::custom_type_setup(setUpCalls))
       .def(
           "run",
           [](Model &model, const py::dict &inputs, const py::object &out) {
@@ -479,15 +523,34 @@ void glowish::python::addModelBindings(py::module_ &module) {
             model.showNewWarnings();
             return result;
           },
-          py::arg("inputs"), py::arg("out") = py::none())
-      .def_property_readonly("inputs", &Model::getInputs)
-      .def_property_readonly("outputs", &Model::getOutputs)
-      .def("get_state", &Model::getState, py::arg("name"))
-      .def("set_state", &Model::setState, py::arg("name"), py::arg("value"))
-      .def_property_readonly("num_compiled", &Model::countCompiled)
-      .def_property_readonly("sequences", &Model::getSequences);
+          py::arg("inputs"), py::arg("out") = py::none(),
+          "The outputs by their names. inputs: by their names. out: arrays "
+          "that "
+          "outputs are written to.")
+      .def_property_readonly("inputs", &Model::getInputs,
+                             "The inputs, of the shapes that were called last, "
+                             "or as declared.")
+      .def_property_readonly(
+          "outputs", &Model::getOutputs,
+          "The outputs, of the shapes that were called last, "
+          "or as declared.")
+      .def("get_state", &Model::getState, py::arg("name"),
+           "A copy of what a state has now.")
+      .def("set_state", &Model::setState, py::arg("name"), py::arg("value"),
+           "Replaces what a state has: zeros begin anew.")
+      .def_property_readonly("num_compiled", &Model::countCompiled,
+                             "How many programs were compiled, without those "
+                             "that a cache had.")
+      .def_property_readonly("sequences", &Model::getSequences,
+                             "Position and length of each output that is a "
+                             "sequence.")
+      .def_property(
+          "_origin", [](const Model &model) { return model.origin; },
+          [](Model &model, py::object origin) {
+            model.origin = std::move(origin);
+          });
   module.def("load_model", loadModel, py::arg("path"), py::arg("second_path"),
              py::arg("options"), py::arg("cache"), py::arg("capacity"),
              py::arg("constants"), py::arg("compiles_now"),
-             py::arg("compiles_quickly"));
+             py::arg("compiles_quickly"), py::arg("progress") = py::none());
 }

@@ -60,17 +60,22 @@ static const char *getErrorClass(Failure::Kind kind) {
   }
 }
 
+/// pybind11 asks for those that it does not have itself.
 static void translate(std::exception_ptr pointer) {
   try {
     std::rethrow_exception(pointer);
   } catch (const Failure &failure) {
-    if (failure.kind == Failure::Kind::Cancelled) {
-      PyErr_SetNone(PyExc_KeyboardInterrupt);
-      return;
-    }
     py::object type = py::module_::import("glowish._errors")
                           .attr(getErrorClass(failure.kind));
     PyErr_SetString(type.ptr(), failure.line.c_str());
+  }
+}
+
+void glowish::python::translateFailure(std::exception_ptr pointer) {
+  try {
+    translate(pointer);
+  } catch (const std::exception &error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "bindings/Arrays.h"
 #include "bindings/Bindings.h"
+#include "bindings/Watch.h"
 #include "core/TrainedModel.h"
 #include <pybind11/stl.h>
 
@@ -23,8 +24,11 @@ makeTrainedModel(const std::string &path, const py::list &options,
   }
   request.labels = readArray(labels, "labels", std::nullopt).view;
   Settings settings = makeSettings(SettingUse::Train, options);
-  py::gil_scoped_release released;
-  return std::make_unique<TrainedModel>(std::move(settings), request);
+  std::unique_ptr<TrainedModel> model;
+  watch(py::none(), [&] {
+    model = std::make_unique<TrainedModel>(std::move(settings), request);
+  });
+  return model;
 }
 
 static py::list listInputs(const TrainedModel &model) {
@@ -60,10 +64,7 @@ static py::dict infer(TrainedModel &model, const py::dict &arrays) {
     views[text] = owners.back().view;
   }
   std::vector<NamedView> outputs;
-  {
-    py::gil_scoped_release released;
-    outputs = model.infer(views);
-  }
+  watch(py::none(), [&] { outputs = model.infer(views); });
   py::dict result;
   for (const NamedView &output : outputs)
     result[py::str(output.name)] = makeArray(output.view);

@@ -6,7 +6,7 @@
 #include "core/SettingGroups.h"
 #include "core/Tensors.h"
 #include "glowish/Compiler/BundleCompilation.h"
-#include "glowish/Importer/Caffe2.h"
+
 #include "glowish/Importer/ModelFormat.h"
 #include "glowish/Report/Report.h"
 #include "glowish/Support/Checksum.h"
@@ -76,12 +76,6 @@ readTraining(SettingGroups &groups, CompilationOptions &options) {
   return training;
 }
 
-static std::vector<std::string> listFiles(const BundleMakerRequest &request) {
-  if (isCaffe2Path(request.path))
-    return take(findCaffe2Files(request.path, request.secondPath));
-  return {request.path};
-}
-
 BundleMakerResult
 glowish::python::makeBundle(Settings settings,
                             const BundleMakerRequest &request) {
@@ -101,7 +95,7 @@ glowish::python::makeBundle(Settings settings,
   BundleOptions bundle =
       take(groups.bundle.getOptions(request.folder, request.path));
   result.networkName = bundle.networkName;
-  check(hashModel(listFiles(request), bundle));
+  check(hashModel(request.path, compilation.importOptions, bundle));
   std::unique_ptr<Report> report = createReport(request, *backend);
   BundleRequest own = {*backend,
                        request.path,

@@ -20,9 +20,7 @@ struct Failure {
     Compiler,
     /// Of an argument: also a ValueError, or a TypeError.
     Value,
-    Type,
-    /// The user ended the compilation.
-    Cancelled
+    Type
   };
   Kind kind;
   std::string line;
