@@ -3,9 +3,9 @@
 
 Measures steps of the networks of bench/training on one process and on two of this
 machine (model-trainer -communication-report), with 32 samples for each process, and
-SIMULATES up to 64 machines from that: each computes as long as one process here, and a
-network with a stated latency and bandwidth reduces in rings. --doc writes both tables
-into docs/distributed-training.md.
+SIMULATES up to 64 machines: each computes as long as bench/train has measured for one
+(docs/training.md), and a network with a stated latency and bandwidth reduces the bytes in
+rings. --doc writes both tables into docs/distributed-training.md.
 
 $GLOWISH_BIN: the programs (default build/release/bin). Needs PyTorch and Open MPI
 (scripts/install-deps.sh --bench --mpi).
@@ -58,17 +58,25 @@ def measure(name, work):
             "count": count, "busy": busy, "wait": wait, "all": step}
 
 
+def get_times():
+    """Milliseconds of a step with SGD, by bench/train."""
+    with open(os.path.join("docs", "training.md"), encoding="utf-8") as file:
+        found = re.findall(r"\| (\w+) \| sgd \| [0-9.]+ \| ([0-9.]+) \|",
+                           file.read())
+    return {name: float(time) for name, time in found}
+
+
 def ring(size, processes, network):
     """Seconds in which a ring averages so many bytes."""
     latency, rate = network
     return 2 * (processes - 1) * (latency + size / processes / rate)
 
 
-def simulate(numbers, processes, network):
+def simulate(numbers, time, processes, network):
     """Seconds of a step: buckets are ready in equal distances in the backward
     pass, and are reduced one after the other, beside it; statistics of batches
     hold it up, in log2 N messages there and back."""
-    compute = numbers["alone"] / 1e3
+    compute = time / 1e3
     if processes == 1:
         return compute
     buckets = max(1, math.ceil(numbers["bytes"] / BUCKET))
@@ -82,12 +90,7 @@ def simulate(numbers, processes, network):
     return max(compute, end)
 
 
-def main():
-    names = [name[10:] for name in sys.argv if name.startswith("--network=")]
-    measured = {}
-    with tempfile.TemporaryDirectory() as work:
-        for name in names or STEPS:
-            measured[name] = measure(name, work)
+def make_tables(measured):
     rows = ["| network | one process, ms | two processes, ms | bytes a step | "
             "reductions | communication, ms | waited, ms | share of the step |",
             "|---|---|---|---|---|---|---|---|"]
@@ -97,13 +100,23 @@ def main():
             n["busy"], n["wait"], 100 * n["wait"] / n["all"]))
     simulated = ["| network | Ethernet | " + " | ".join(
         "%d" % p for p in PROCESSES) + " |", "|---|---|" + "---|" * len(PROCESSES)]
+    times = get_times()
     for name, n in measured.items():
         for label, network in NETWORKS.items():
-            shares = [simulate(n, 1, network) / simulate(n, p, network)
+            shares = [times[name] / 1e3 / simulate(n, times[name], p, network)
                       for p in PROCESSES]
             simulated.append("| %s | %s | %s |" % (name, label, " | ".join(
                 "%.1f" % (p * share) for p, share in zip(PROCESSES, shares))))
-    tables = {"measured": "\n".join(rows), "simulated": "\n".join(simulated)}
+    return {"measured": "\n".join(rows), "simulated": "\n".join(simulated)}
+
+
+def main():
+    names = [name[10:] for name in sys.argv if name.startswith("--network=")]
+    measured = {}
+    with tempfile.TemporaryDirectory() as work:
+        for name in names or STEPS:
+            measured[name] = measure(name, work)
+    tables = make_tables(measured)
     for name, table in tables.items():
         print(name + ":\n" + table)
     if "--doc" in sys.argv:

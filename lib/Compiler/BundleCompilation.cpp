@@ -1,13 +1,31 @@
 //===- BundleCompilation.cpp - From a model to a bundle -------------------===//
 
 #include "glowish/Compiler/BundleCompilation.h"
+#include "glowish/Backends/CPU/CPUBackend.h"
 #include "glowish/Driver/TrainingCompilation.h"
 #include "glowish/Importer/Caffe2.h"
 #include "glowish/Report/Report.h"
 #include "glowish/Support/Checksum.h"
 #include "glowish/Support/File.h"
+#include "llvm/Support/Path.h"
 
 using namespace glowish;
+
+std::unique_ptr<Report> glowish::createReport(llvm::StringRef path,
+                                              const Backend &backend,
+                                              bool hasTimes) {
+  auto report =
+      std::make_unique<Report>(llvm::sys::path::filename(path).str(), hasTimes);
+  report->addFact("compiler", "glowish " GLOWISH_VERSION);
+  report->addFact("back end", backend.getName().str());
+  if (backend.getName() == "CPU") {
+    const auto &cpu = static_cast<const CPUBackend &>(backend);
+    report->addFact("target", cpu.getTargetMachine().getTargetTriple().str());
+    report->addFact("processor", cpu.getTarget().cpu);
+    report->addFact("threads", std::to_string(cpu.getTarget().numThreads));
+  }
+  return report;
+}
 
 llvm::Error glowish::hashModel(llvm::StringRef path,
                                const ImportOptions &importOptions,

@@ -3,8 +3,8 @@
 #include "common/ReportOptions.h"
 #include "common/CommonOptions.h"
 #include "common/ValueOption.h"
+#include "glowish/Compiler/BundleCompilation.h"
 #include "glowish/Support/File.h"
-#include "llvm/Support/Path.h"
 
 using namespace glowish;
 namespace cl = llvm::cl;
@@ -37,17 +37,7 @@ glowish::createReport(llvm::StringRef modelPath, const Backend &backend,
     return makeError("-memory-map={0}: there is no memory plan after "
                      "-stop-after={1}; accepted: -stop-after=plan",
                      memoryMap.getValue(), getPhaseName(*stopAfter));
-  auto report = std::make_unique<Report>(
-      llvm::sys::path::filename(modelPath).str(), hasTimes);
-  report->addFact("compiler", "glowish " GLOWISH_VERSION);
-  report->addFact("back end", backend.getName().str());
-  if (backend.getName() == "CPU") {
-    const auto &cpu = static_cast<const CPUBackend &>(backend);
-    report->addFact("target", cpu.getTargetMachine().getTargetTriple().str());
-    report->addFact("processor", cpu.getTarget().cpu);
-    report->addFact("threads", std::to_string(cpu.getTarget().numThreads));
-  }
-  return report;
+  return createReport(modelPath, backend, hasTimes.getValue());
 }
 
 llvm::Error glowish::writeReport(const Report &report) {

@@ -48,6 +48,11 @@ struct BundleRequest {
 /// what can't be together, as the setting that states it.
 llvm::Error makeBundle(BundleRequest request);
 
+/// A report whose first table says what compiles the model at \p path, and for
+/// what. \p hasTimes: see Report.
+std::unique_ptr<Report> createReport(llvm::StringRef path,
+                                     const Backend &backend, bool hasTimes);
+
 /// Sets the options' hash of the model at \p path: of its file, or the two of a
 /// Caffe2 model.
 llvm::Error hashModel(llvm::StringRef path, const ImportOptions &importOptions,

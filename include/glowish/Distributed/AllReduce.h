@@ -1,5 +1,4 @@
-//===- AllReduce.h - What programs call to average ---------------*- C++
-//-*-===//
+//===- AllReduce.h - What programs call to average --------------*- C++ -*-===//
 
 #ifndef GLOWISH_DISTRIBUTED_ALLREDUCE_H
 #define GLOWISH_DISTRIBUTED_ALLREDUCE_H

@@ -1,5 +1,4 @@
-//===- ProcessGroup.h - Processes that work together -------------*- C++
-//-*-===//
+//===- ProcessGroup.h - Processes that work together ------------*- C++ -*-===//
 
 #ifndef GLOWISH_DISTRIBUTED_PROCESSGROUP_H
 #define GLOWISH_DISTRIBUTED_PROCESSGROUP_H

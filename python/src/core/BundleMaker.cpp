@@ -5,12 +5,9 @@
 #include "core/Expected.h"
 #include "core/SettingGroups.h"
 #include "core/Tensors.h"
-#include "glowish/Compiler/BundleCompilation.h"
-
 #include "glowish/Importer/ModelFormat.h"
 #include "glowish/Report/Report.h"
 #include "glowish/Support/Checksum.h"
-#include "llvm/Support/Path.h"
 
 using namespace glowish;
 using namespace glowish::python;
@@ -28,23 +25,6 @@ glowish::python::readDeclaredInputs(const std::string &path) {
   for (const auto &value : take(OnnxModel::read(path)).getDeclaredInputs())
     infos.push_back({value.name, value.kind, std::nullopt});
   return infos;
-}
-
-static std::unique_ptr<Report> createReport(const BundleMakerRequest &request,
-                                            const Backend &backend) {
-  if (!request.wantsReport)
-    return nullptr;
-  auto report = std::make_unique<Report>(
-      llvm::sys::path::filename(request.path).str(), request.reportsTimes);
-  report->addFact("compiler", "glowish " GLOWISH_VERSION);
-  report->addFact("back end", backend.getName().str());
-  if (backend.getName() == "CPU") {
-    const auto &cpu = static_cast<const CPUBackend &>(backend);
-    report->addFact("target", cpu.getTargetMachine().getTargetTriple().str());
-    report->addFact("processor", cpu.getTarget().cpu);
-    report->addFact("threads", std::to_string(cpu.getTarget().numThreads));
-  }
-  return report;
 }
 
 static std::optional<TrainingRequest>
@@ -68,12 +48,9 @@ readTraining(SettingGroups &groups, CompilationOptions &options) {
          "-{0} and -train: a bundle that learns computes in float; state one "
          "of them",
          precision);
-  TrainingRequest training;
-  training.config = take(groups.training.getConfig());
-  check(groups.trainingBundle.readLabelType(training.config));
-  check(groups.trainingBundle.readStepSymbols(training.stepSymbols));
   options.rematerialization = groups.training.getRematerialization();
-  return training;
+  return take(
+      groups.trainingBundle.getRequest(take(groups.training.getConfig())));
 }
 
 BundleMakerResult
@@ -96,7 +73,9 @@ glowish::python::makeBundle(Settings settings,
       take(groups.bundle.getOptions(request.folder, request.path));
   result.networkName = bundle.networkName;
   check(hashModel(request.path, compilation.importOptions, bundle));
-  std::unique_ptr<Report> report = createReport(request, *backend);
+  std::unique_ptr<Report> report;
+  if (request.wantsReport)
+    report = createReport(request.path, *backend, request.reportsTimes);
   BundleRequest own = {*backend,
                        request.path,
                        std::move(compilation.importOptions),

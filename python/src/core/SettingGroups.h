@@ -4,24 +4,11 @@
 #define GLOWISH_PYTHON_CORE_SETTINGGROUPS_H
 
 #include "core/Settings.h"
-#include "glowish/Compiler/BundleSettings.h"
-#include "glowish/Compiler/CompilationSettings.h"
-#include "glowish/Compiler/ModelSettings.h"
-#include "glowish/Compiler/QuantizationSettings.h"
-#include "glowish/Compiler/TargetSettings.h"
-#include "glowish/Compiler/TrainingSettings.h"
+#include "glowish/Compiler/CompilerSettings.h"
 
 namespace glowish::python {
 
-struct SettingGroups {
-  ModelSettings model;
-  CompilationSettings compilation;
-  TargetSettings target;
-  QuantizationSettings quantization;
-  BundleSettings bundle;
-  TrainingBundleSettings trainingBundle;
-  TrainingSettings training;
-};
+struct SettingGroups : CompilerSettings {};
 
 /// A group, its name, and which uses have it.
 struct NamedGroup {
