@@ -9,6 +9,9 @@ endif()
 if(TARGET glowish-mpi)
   list(APPEND CPACK_COMPONENTS_ALL MPI)
 endif()
+if(TARGET glowish-python)
+  list(APPEND CPACK_COMPONENTS_ALL Python)
+endif()
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/packaging/finish_files.cmake)
@@ -69,9 +72,22 @@ set(CPACK_DEBIAN_MPI_DESCRIPTION "${what}
 This package has what the tools need to work on several processes, which mpirun
 of Open MPI starts.")
 
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-glowish)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
+  "${library} ${version}, python3 (>= 3.11~), python3 (<< 3.12), python3-numpy")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "gcc | clang-19 | lld-19")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-onnx, python3-tqdm")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA
+  ${PROJECT_SOURCE_DIR}/packaging/debian/python/postinst
+  ${PROJECT_SOURCE_DIR}/packaging/debian/python/prerm)
+set(CPACK_DEBIAN_PYTHON_DESCRIPTION "${what}
+This package has the Python module, which compiles models to bundles, or runs
+them in its process on NumPy arrays. A C compiler or a linker loads bundles.")
+
 # What every Debian package has.
 set(names Tools:glowish Library:${library} Development:libglowish-dev
-  TorchScript:glowish-torch MPI:glowish-mpi)
+  TorchScript:glowish-torch MPI:glowish-mpi Python:python3-glowish)
 foreach(each ${names})
   string(REPLACE ":" ";" each ${each})
   list(GET each 0 component)

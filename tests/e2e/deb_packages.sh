@@ -56,6 +56,14 @@ grep -q 7glowish "$work/symbols.txt"
 ! awk '{print $3}' "$work/symbols.txt" |
   grep -v '^glowish_\|^_Z[A-Z]*7glowish\|^GLOWISH_' || exit 1
 
+# The Python module, where it was built.
+if compgen -G "$usr/lib/python3/dist-packages/glowish/_glowish.*.so" >/dev/null; then
+  ! readelf -d "$usr"/lib/python3/dist-packages/glowish/*.so | grep RUNPATH || exit 1
+  PYTHONPATH=$usr/lib/python3/dist-packages /usr/bin/python3 -B -c '
+import glowish
+assert glowish.load("examples/digits/digits.onnx").inputs'
+fi
+
 # complete WORD...: what bash would offer for the last word.
 complete_words() (
   source "$usr/share/bash-completion/completions/model-compiler"
