@@ -1,5 +1,4 @@
-//===- Transport.h - What libglowish-mpi does --------------------*- C++
-//-*-===//
+//===- Transport.h - What libglowish-mpi does -------------------*- C++ -*-===//
 //
 // Plain functions, so that the library with MPI needs nothing of libglowish.
 //

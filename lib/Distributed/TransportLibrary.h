@@ -1,5 +1,4 @@
-//===- TransportLibrary.h - The library with MPI -----------------*- C++
-//-*-===//
+//===- TransportLibrary.h - The library with MPI ----------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_DISTRIBUTED_TRANSPORTLIBRARY_H
 #define GLOWISH_LIB_DISTRIBUTED_TRANSPORTLIBRARY_H
