@@ -175,10 +175,10 @@ glowish_error *glowish_session_set_input(glowish_session *session, size_t index,
                                          const void *data,
                                          const int64_t *extents);
 /* Lets runs read an input from `data`, or write an output to it, without a
- * copy: memory of value.bytes, aligned to an element, that lives until the next
- * call for the value or the end of the session. Outputs overlap nothing else.
- * Null ends it. An error where the program must have the value itself: with
- * extents that each run states or yields, or with -io-in-activations. */
+ * copy: memory of value.bytes, aligned to an element, that is there until the
+ * next call for the value or the end of the session. Outputs overlap nothing
+ * else. Null ends it. An error where the program must have the value itself:
+ * with extents that each run states or yields, or with -io-in-activations. */
 glowish_error *glowish_session_bind_input(glowish_session *session,
                                           size_t index, const void *data);
 glowish_error *glowish_session_bind_output(glowish_session *session,

@@ -30,7 +30,7 @@ wheel=$(echo "$work"/dist/*.whl)
 package=$(echo "$work"/glowish-*/glowish)
 [[ -e $package/py.typed && -e $package/_glowish.pyi && -e $package/backend.py ]]
 readelf -d "$package"/_glowish.*.so | grep -q 'R.*PATH.*\[$ORIGIN\]'
-! grep -rl "$build" "$package" || exit 1
+! readelf -d "$package"/*.so* | grep "PATH.*$build" || exit 1
 PYTHONPATH=$(dirname "$package") "$python" - "$package" <<'END'
 import os
 import sys

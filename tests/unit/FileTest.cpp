@@ -370,6 +370,7 @@ TEST_F(FileTest, ASignalLeavesNothing) {
   put("old", "before");
   for (int number : deadlySignals) {
     ChildResult child = runChild([&] {
+      handleSignals();
       OutputFiles files;
       add(files, in("old"), std::string(1 << 20, 'x'));
       add(files, in("new"), "after");
