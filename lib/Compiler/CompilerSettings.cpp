@@ -40,11 +40,10 @@ llvm::Error CompilerSettings::set(llvm::StringRef name, llvm::StringRef text) {
                    nearest.empty() ? "" : " ('" + nearest.str() + "' is)");
 }
 
-llvm::Expected<PreparedCompilation>
-glowish::prepareCompilation(CompilerSettings &settings, llvm::StringRef path,
-                            bool isLocal,
-                            std::function<void(llvm::StringRef)> warn) {
-  PreparedCompilation result;
+llvm::Expected<StatedCompilation>
+glowish::readCompilation(CompilerSettings &settings, llvm::StringRef path,
+                         std::function<void(llvm::StringRef)> warn) {
+  StatedCompilation result;
   GLOWISH_ASSIGN_OR_RETURN(
       result.importOptions,
       settings.model.getImportOptions(path, isTextForm(path), result.symbols));
@@ -53,19 +52,36 @@ glowish::prepareCompilation(CompilerSettings &settings, llvm::StringRef path,
   GLOWISH_RETURN_IF_ERROR(settings.compilation.apply(result.options));
   GLOWISH_RETURN_IF_ERROR(settings.quantization.apply(result.options));
   result.options.rematerialization = settings.training.getRematerialization();
+  return result;
+}
+
+llvm::Expected<TunedBackend>
+glowish::createTunedBackend(const CompilerSettings &settings, bool isLocal,
+                            const TestingOptions &testing) {
+  TunedBackend result;
   TargetOptions target = settings.target.getOptions();
+  target.testing = testing;
   GLOWISH_ASSIGN_OR_RETURN(
       result.backend,
-      isLocal ? settings.compilation.createBackend(
-                    "backend", settings.compilation.getBackendName(), target,
-                    /*isLocal=*/true)
-              : settings.compilation.createBackend(target));
+      settings.compilation.createBackend(
+          "backend", settings.compilation.getBackendName(), target, isLocal));
   if (settings.target.isTuning() && result.backend->getName() == "CPU") {
     GLOWISH_ASSIGN_OR_RETURN(
         result.tuner, createTuner(static_cast<CPUBackend &>(*result.backend)));
-    result.options.tuner = result.tuner.get();
   }
   return result;
+}
+
+llvm::Expected<PreparedCompilation>
+glowish::prepareCompilation(CompilerSettings &settings, llvm::StringRef path,
+                            bool isLocal,
+                            std::function<void(llvm::StringRef)> warn) {
+  GLOWISH_ASSIGN_OR_RETURN(StatedCompilation stated,
+                           readCompilation(settings, path, std::move(warn)));
+  GLOWISH_ASSIGN_OR_RETURN(TunedBackend tuned,
+                           createTunedBackend(settings, isLocal));
+  stated.options.tuner = tuned.tuner.get();
+  return PreparedCompilation{std::move(stated), std::move(tuned)};
 }
 
 llvm::Expected<BundleOptions> glowish::compileBundle(

@@ -2,9 +2,8 @@
 
 #include "TransportLibrary.h"
 #include "glowish/Support/Error.h"
+#include "glowish/Support/OptionalLibrary.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/Process.h"
 #include <dlfcn.h>
 
 using namespace glowish;
@@ -12,23 +11,8 @@ using namespace glowish;
 static constexpr llvm::StringLiteral fileName("libglowish-mpi.so"),
     variable("GLOWISH_MPI");
 
-static std::string getPath() {
-  if (auto stated = llvm::sys::Process::GetEnv(variable);
-      stated && !stated->empty())
-    return *stated;
-  Dl_info info;
-  if (!dladdr(reinterpret_cast<const void *>(&loadTransport), &info) ||
-      !info.dli_fname)
-    return fileName.str();
-  llvm::SmallString<128> path(info.dli_fname);
-  llvm::sys::fs::make_absolute(path);
-  llvm::sys::path::remove_filename(path);
-  llvm::sys::path::append(path, "glowish", fileName);
-  return path.str().str();
-}
-
 llvm::Expected<const Transport *> glowish::loadTransport() {
-  std::string path = getPath();
+  std::string path = getOptionalLibraryPath(fileName, variable);
   if (!llvm::sys::fs::exists(path))
     return makeError("processes that mpirun starts work together by {0}, which "
                      "'{1}' is not: build glowish where libopenmpi-dev is "

@@ -104,23 +104,8 @@ unset LD_LIBRARY_PATH
 
 #--- A bare Debian 12 ---
 
-if [[ ! -e $root/.ready ]]; then
-  mirror=$(sed -nE 's/^URIs: *(\S+debian)\/?$/\1/p
-      s/^deb (\[[^]]*\] )?(\S+\/debian)\/? .*/\2/p' /etc/apt/sources.list \
-    /etc/apt/sources.list.d/* 2>/dev/null | head -n 1) || :
-  [[ -n $mirror ]] || {
-    echo "no Debian mirror in the apt sources"
-    exit 1
-  }
-  debootstrap --variant=minbase --include=gcc,libc6-dev bookworm "$root" \
-    "$mirror" >"$work/debootstrap.log"
-  # The same sources as this system's: updates are among them.
-  rm -f "$root/etc/apt/sources.list"
-  cp -r /etc/apt/apt.conf.d /etc/apt/sources.list* "$root/etc/apt/"
-  touch "$root/.ready"
-fi
-rm -rf "$root/test"
-mkdir "$root/test"
+source tests/e2e/bare_debian.sh
+make_bare_debian "$root" "$work/debootstrap.log" gcc,libc6-dev
 cp "$work"/packages/{glowish_,libglowish0}*.deb "$root/test"
 cp "$model"/* "$root/test"
 cp tests/e2e/run_bundle.c "$root/test"
@@ -142,8 +127,4 @@ echo "installed in $(((installed - before) / 1000000)) ms, compiled in" \
   "$(((after - compiled) / 1000000)) ms"
 END
 chroot "$root" apt-get purge -y -qq glowish 'libglowish*' >/dev/null 2>&1 || :
-chroot "$root" apt-get update -qq
-unshare --mount --pid --fork bash -c '
-  mount -t proc proc "$0/proc"
-  exec chroot "$0" env -i HOME=/root DEBIAN_FRONTEND=noninteractive \
-    PATH=/usr/sbin:/usr/bin:/sbin:/bin bash /test/run.sh' "$root"
+run_in_bare_debian "$root"

@@ -54,22 +54,8 @@ END
 
 #--- A bare Debian 12 ---
 
-if [[ ! -e $root/.ready ]]; then
-  mirror=$(sed -nE 's/^URIs: *(\S+debian)\/?$/\1/p
-      s/^deb (\[[^]]*\] )?(\S+\/debian)\/? .*/\2/p' /etc/apt/sources.list \
-    /etc/apt/sources.list.d/* 2>/dev/null | head -n 1) || :
-  [[ -n $mirror ]] || {
-    echo "no Debian mirror in the apt sources"
-    exit 1
-  }
-  debootstrap --variant=minbase bookworm "$root" "$mirror" >"$work/debootstrap.log"
-  # The same sources as this system's: updates are among them.
-  rm -f "$root/etc/apt/sources.list"
-  cp -r /etc/apt/apt.conf.d /etc/apt/sources.list* "$root/etc/apt/"
-  touch "$root/.ready"
-fi
-rm -rf "$root/test"
-mkdir "$root/test"
+source tests/e2e/bare_debian.sh
+make_bare_debian "$root" "$work/debootstrap.log"
 cp "$wheel" "$model"/* "$root/test"
 packages=$(sed -n 's/^apt install \(python3-numpy .*\)/\1/p' docs/python.md)
 [[ -n $packages ]]
@@ -94,8 +80,4 @@ echo "packages in \$(((installed - before) / 1000000)) ms, from the wheel to the
   "result \$(((after - installed) / 1000000)) ms"
 [ \$(((after - installed) / 1000000)) -lt 60000 ]
 END
-chroot "$root" apt-get update -qq
-unshare --mount --pid --fork bash -c '
-  mount -t proc proc "$0/proc"
-  exec chroot "$0" env -i HOME=/root DEBIAN_FRONTEND=noninteractive \
-    PATH=/usr/sbin:/usr/bin:/sbin:/bin bash /test/run.sh' "$root"
+run_in_bare_debian "$root"

@@ -16,6 +16,7 @@
 #include "glowish/Exporter/ONNX.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
+#include "glowish/Support/Task.h"
 
 using namespace glowish;
 namespace cl = llvm::cl;
@@ -278,7 +279,8 @@ static llvm::Expected<int> compileModel() {
   request.report = report.get();
   request.writeReport = [&] { return writeReport(*report); };
   Progress progress;
-  progress.show("importing and optimizing");
+  Task task([&](llvm::StringRef step, double) { progress.show(step); });
+  TaskScope scope(&task);
   GLOWISH_RETURN_IF_ERROR(makeBundle(std::move(request)));
   timer.end();
   progress.clear();

@@ -38,16 +38,35 @@ private:
   std::vector<const SettingGroup *> getGroups() const;
 };
 
-/// Settings made into what a compilation needs. The back end is the caller's to
-/// keep, as is the tuner, which may be null.
-struct PreparedCompilation {
-  std::unique_ptr<Backend> backend;
-  std::unique_ptr<KernelTuner> tuner;
+/// What settings say of the compilation of a model.
+struct StatedCompilation {
   ImportOptions importOptions;
   /// Symbols with several values or ranges and values.
   std::vector<SymbolValues> symbols;
+  /// Without a tuner.
   CompilationOptions options;
 };
+
+/// For the model at \p path. Messages of the importer go to \p warn; null:
+/// nowhere.
+llvm::Expected<StatedCompilation>
+readCompilation(CompilerSettings &settings, llvm::StringRef path,
+                std::function<void(llvm::StringRef)> warn);
+
+/// A back end, and what tunes its kernels; null where the settings do not ask
+/// for that.
+struct TunedBackend {
+  std::unique_ptr<Backend> backend;
+  std::unique_ptr<KernelTuner> tuner;
+};
+
+/// Where \p isLocal, the back end runs what it compiles.
+llvm::Expected<TunedBackend>
+createTunedBackend(const CompilerSettings &settings, bool isLocal,
+                   const TestingOptions &testing = {});
+
+/// Both together. The back end is the caller's to keep.
+struct PreparedCompilation : StatedCompilation, TunedBackend {};
 
 /// For the model at \p path. Where \p isLocal, the back end runs what it
 /// compiles. Messages of the importer go to \p warn; null: nowhere.

@@ -3,10 +3,9 @@
 #include "TorchScript/ReaderLibrary.h"
 #include "glowish/Support/ChildProcess.h"
 #include "glowish/Support/Error.h"
+#include "glowish/Support/OptionalLibrary.h"
 #include "llvm/Support/Compiler.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/Process.h"
 #include <dlfcn.h>
 
 using namespace glowish;
@@ -15,21 +14,8 @@ using namespace glowish::torchscript;
 static constexpr llvm::StringLiteral fileName("libglowish-torch.so"),
     variable("GLOWISH_TORCH_READER");
 
-/// That which the environment states, or in the folder glowish beside the
-/// library that this function is in.
 std::string glowish::getTorchReaderPath() {
-  if (auto stated = llvm::sys::Process::GetEnv(variable);
-      stated && !stated->empty())
-    return *stated;
-  Dl_info info;
-  if (!dladdr(reinterpret_cast<const void *>(&getTorchReaderPath), &info) ||
-      !info.dli_fname)
-    return fileName.str();
-  llvm::SmallString<128> path(info.dli_fname);
-  llvm::sys::fs::make_absolute(path);
-  llvm::sys::path::remove_filename(path);
-  llvm::sys::path::append(path, "glowish", fileName);
-  return path.str().str();
+  return getOptionalLibraryPath(fileName, variable);
 }
 
 namespace {

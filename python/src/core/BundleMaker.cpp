@@ -28,7 +28,7 @@ glowish::python::readDeclaredInputs(const std::string &path) {
 }
 
 static std::optional<TrainingRequest>
-readTraining(SettingGroups &groups, CompilationOptions &options) {
+readTraining(SettingGroups &groups, const CompilationOptions &options) {
   if (!groups.trainingBundle.isTraining()) {
     for (const Setting *setting : groups.training.getSettings())
       if (setting->isGiven())
@@ -48,7 +48,6 @@ readTraining(SettingGroups &groups, CompilationOptions &options) {
          "-{0} and -train: a bundle that learns computes in float; state one "
          "of them",
          precision);
-  options.rematerialization = groups.training.getRematerialization();
   return take(
       groups.trainingBundle.getRequest(take(groups.training.getConfig())));
 }
@@ -58,16 +57,14 @@ glowish::python::makeBundle(Settings settings,
                             const BundleMakerRequest &request) {
   SettingGroups &groups = settings.getGroups();
   BundleMakerResult result;
-  CompilationRequest compilation =
+  StatedCompilation compilation =
       readRequest(settings, request.path, result.warnings);
   compilation.importOptions.secondFile = request.secondPath;
   for (const auto &[name, view] : request.types)
     compilation.importOptions.givenTypes.emplace(name, getType(view));
   std::optional<TrainingRequest> training =
       readTraining(groups, compilation.options);
-  std::unique_ptr<Backend> backend =
-      createBackend(settings, /*runsHere=*/false);
-  std::unique_ptr<KernelTuner> tuner = createTuner(settings, *backend);
+  auto [backend, tuner] = take(createTunedBackend(groups, /*isLocal=*/false));
   compilation.options.tuner = tuner.get();
   BundleOptions bundle =
       take(groups.bundle.getOptions(request.folder, request.path));

@@ -18,8 +18,7 @@ struct LoadedModel::Parts {
 
   Settings settings;
   std::vector<std::string> warnings;
-  std::unique_ptr<Backend> backend;
-  std::unique_ptr<KernelTuner> tuner;
+  TunedBackend backend;
   std::unique_ptr<ProgramCache> cache;
   std::unique_ptr<SpecializedSessions> sessions;
   LoadedProgram program;
@@ -97,7 +96,7 @@ static bool hasOpenInputs(const OnnxModel &model,
 
 LoadedModel::LoadedModel(Settings settings, const LoadRequest &request)
     : parts(std::make_unique<Parts>(std::move(settings))) {
-  CompilationRequest compilation =
+  StatedCompilation compilation =
       readRequest(parts->settings, request.path, parts->warnings);
   if (!compilation.symbols.empty())
     fail(Failure::Kind::Value,
@@ -118,17 +117,17 @@ LoadedModel::LoadedModel(Settings settings, const LoadRequest &request)
     describeDeclared(model, options, parts->inputs, parts->outputs);
     isOpen |= hasOpenInputs(model, options);
   }
-  parts->backend = createBackend(parts->settings, /*runsHere=*/true,
-                                 request.compilesQuickly);
-  parts->tuner = createTuner(parts->settings, *parts->backend);
-  compilation.options.tuner = parts->tuner.get();
+  parts->backend = take(createTunedBackend(
+      parts->settings.getGroups(), /*isLocal=*/true,
+      {.onlyLevel = "", .compilesQuickly = request.compilesQuickly}));
+  compilation.options.tuner = parts->backend.tuner.get();
   if (!request.cacheFolder.empty())
     parts->cache = take(ProgramCache::open(
         {.folder = request.cacheFolder, .warn = [this](llvm::StringRef line) {
            parts->warnings.push_back(line.str());
          }}));
   parts->sessions = std::make_unique<SpecializedSessions>(
-      *parts->backend, request.path, std::move(options),
+      *parts->backend.backend, request.path, std::move(options),
       std::move(compilation.options), request.capacity, parts->cache.get());
   if (!isOpen)
     prepare({});

@@ -25,26 +25,10 @@ struct NamedGroup {
 
 std::vector<NamedGroup> listGroups(SettingGroups &groups);
 
-/// How a model at a path is imported, and all else that the settings say of the
-/// compilation.
-struct CompilationRequest {
-  ImportOptions importOptions;
-  std::vector<SymbolValues> symbols;
-  CompilationOptions options;
-};
-
-/// Throws what does not go with the model. The warnings of the importer go to
-/// \p warnings.
-CompilationRequest readRequest(Settings &settings, const std::string &path,
-                               std::vector<std::string> &warnings);
-
-/// The back end of the settings. \p runsHere: one whose programs this process
-/// runs. \p compilesQuickly: see TestingOptions.
-std::unique_ptr<Backend> createBackend(Settings &settings, bool runsHere,
-                                       bool compilesQuickly = false);
-
-/// Null unless the settings ask for it.
-std::unique_ptr<KernelTuner> createTuner(Settings &settings, Backend &backend);
+/// readCompilation() of the settings; throws what does not go with the model.
+/// The warnings of the importer go to \p warnings.
+StatedCompilation readRequest(Settings &settings, const std::string &path,
+                              std::vector<std::string> &warnings);
 
 } // namespace glowish::python
 

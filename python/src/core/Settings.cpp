@@ -2,7 +2,6 @@
 
 #include "core/Expected.h"
 #include "core/SettingGroups.h"
-#include "glowish/Backends/CPU/CPUBackend.h"
 
 using namespace glowish;
 using namespace glowish::python;
@@ -123,35 +122,11 @@ void Settings::set(const std::string &keyword, const std::string &text) {
   failUnknown(*groups, use, name);
 }
 
-CompilationRequest
+StatedCompilation
 glowish::python::readRequest(Settings &settings, const std::string &path,
                              std::vector<std::string> &warnings) {
-  SettingGroups &groups = settings.getGroups();
-  CompilationRequest request;
-  request.importOptions = take(
-      groups.model.getImportOptions(path, isTextForm(path), request.symbols));
-  request.importOptions.warn = [&warnings](llvm::StringRef line) {
-    warnings.push_back(line.str());
-  };
-  request.options.function = groups.model.getFunctionName().str();
-  check(groups.compilation.apply(request.options));
-  check(groups.quantization.apply(request.options));
-  return request;
-}
-
-std::unique_ptr<Backend> glowish::python::createBackend(Settings &settings,
-                                                        bool runsHere,
-                                                        bool compilesQuickly) {
-  SettingGroups &groups = settings.getGroups();
-  TargetOptions target = groups.target.getOptions();
-  target.testing.compilesQuickly = compilesQuickly;
-  return take(groups.compilation.createBackend(
-      "backend", groups.compilation.getBackendName(), target, runsHere));
-}
-
-std::unique_ptr<KernelTuner> glowish::python::createTuner(Settings &settings,
-                                                          Backend &backend) {
-  if (!settings.getGroups().target.isTuning() || backend.getName() != "CPU")
-    return nullptr;
-  return take(glowish::createTuner(static_cast<CPUBackend &>(backend)));
+  return take(
+      readCompilation(settings.getGroups(), path, [&](llvm::StringRef line) {
+        warnings.push_back(line.str());
+      }));
 }

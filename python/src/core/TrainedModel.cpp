@@ -17,8 +17,7 @@ struct TrainedModel::Parts {
   Settings settings;
   std::string path;
   std::vector<std::string> warnings;
-  std::unique_ptr<Backend> backend;
-  std::unique_ptr<KernelTuner> tuner;
+  TunedBackend backend;
   std::unique_ptr<Trainer> trainer;
   std::vector<ValueInfo> inputs;
   /// What infer() has given away.
@@ -58,7 +57,7 @@ TrainedModel::TrainedModel(Settings settings, const TrainRequest &request)
          "'{0}' is no ONNX model; trained weights go to an ONNX file",
          request.path);
   SettingGroups &groups = parts->settings.getGroups();
-  CompilationRequest compilation =
+  StatedCompilation compilation =
       readRequest(parts->settings, request.path, parts->warnings);
   if (!compilation.symbols.empty() ||
       !compilation.importOptions.symbolRanges.empty())
@@ -74,12 +73,9 @@ TrainedModel::TrainedModel(Settings settings, const TrainRequest &request)
     fail(Failure::Kind::Value,
          "initialize='{0}': accepted: keep, xavier, kaiming",
          request.initializer);
-  compilation.options.rematerialization =
-      groups.training.getRematerialization();
-  parts->backend = createBackend(parts->settings, /*runsHere=*/true);
-  parts->tuner = createTuner(parts->settings, *parts->backend);
-  compilation.options.tuner = parts->tuner.get();
-  parts->trainer = take(Trainer::create(*parts->backend, request.path,
+  parts->backend = take(createTunedBackend(groups, /*isLocal=*/true));
+  compilation.options.tuner = parts->backend.tuner.get();
+  parts->trainer = take(Trainer::create(*parts->backend.backend, request.path,
                                         compilation.importOptions, config,
                                         compilation.options, *initializer));
   for (const Buffer *buffer : parts->trainer->getInputs())
