@@ -97,12 +97,13 @@ void glowish_model_free(glowish_model *model);
 
 typedef struct glowish_job glowish_job;
 
-/* Called by the thread that compiles, with what it does, "optimize", and an
- * estimate of the share that is done, 0 to 1, which never gets smaller. */
+/* Called by the thread that has called the function which compiles, with what
+ * is done, "optimize", and an estimate of the share that is done, 0 to 1, which
+ * never gets smaller. */
 typedef void (*glowish_progress_function)(void *context, const char *step,
                                           double done);
-/* Called with a line about what is ignored in a model, or contradicts what is
- * computed. */
+/* Called by that thread with a line about what is ignored in a model, or
+ * contradicts what is computed. */
 typedef void (*glowish_warning_function)(void *context, const char *line);
 
 glowish_job *glowish_job_create(void);
@@ -113,7 +114,9 @@ void glowish_job_on_warning(glowish_job *job, glowish_warning_function function,
                             void *context);
 /* Ends compilations with the job, now and later, with
  * GLOWISH_ERROR_CANCELLED. Any thread may call it, and handlers of signals. The
- * compilation returns soon after; nothing half-written stays behind. */
+ * function which compiles returns within a tenth of a second, and changes no
+ * files after that; nothing half-written stays behind. A thread of the library
+ * may go on for some tenths of a second more. */
 void glowish_job_cancel(glowish_job *job);
 
 /* --- Bundles -------------------------------------------------------------- */

@@ -19,11 +19,20 @@ struct glowish_options {
   std::vector<glowish::Setting *> all = settings.getSettings();
 };
 
-struct glowish_model {
+namespace glowish {
+
+struct ModelFile {
   std::string path;
-  /// Removed with the model; empty where the path is the caller's.
+  /// Removed with this; empty where the path is the caller's.
   std::string temporaryFolder;
-  ~glowish_model();
+  ~ModelFile();
+};
+
+} // namespace glowish
+
+struct glowish_model {
+  /// Compilations that were cancelled may read it for a while.
+  std::shared_ptr<const glowish::ModelFile> file;
 };
 
 struct glowish_job {

@@ -8,7 +8,7 @@
 using namespace glowish;
 namespace fs = llvm::sys::fs;
 
-glowish_model::~glowish_model() {
+ModelFile::~ModelFile() {
   if (!temporaryFolder.empty())
     fs::remove_directories(temporaryFolder);
 }
@@ -19,25 +19,27 @@ glowish_error *glowish_model_open(const char *path, glowish_model **model) {
   if (!fs::exists(path))
     return makeCError(GLOWISH_ERROR_REFUSED,
                       llvm::Twine("'") + path + "': there is no such file");
-  *model = new glowish_model{path, ""};
+  auto file = std::make_shared<ModelFile>();
+  file->path = path;
+  *model = new glowish_model{std::move(file)};
   return nullptr;
 }
 
 /// Models are read by paths, some of them as mappings of their files: the
 /// contents go to a file of their own.
-static llvm::Expected<std::unique_ptr<glowish_model>>
+static llvm::Expected<std::shared_ptr<const ModelFile>>
 keepModel(llvm::StringRef bytes, llvm::StringRef name) {
   if (name.empty() || llvm::sys::path::filename(name) != name)
     return makeError("'{0}' is no name of a file", name);
-  auto model = std::make_unique<glowish_model>();
+  auto file = std::make_shared<ModelFile>();
   llvm::SmallString<128> folder;
   if (std::error_code code = fs::createUniqueDirectory("glowish", folder))
     return makeError("cannot make a temporary folder: {0}", code.message());
-  model->temporaryFolder = folder.str().str();
+  file->temporaryFolder = folder.str().str();
   llvm::sys::path::append(folder, name);
-  model->path = folder.str().str();
-  GLOWISH_RETURN_IF_ERROR(writeFile(model->path, bytes));
-  return model;
+  file->path = folder.str().str();
+  GLOWISH_RETURN_IF_ERROR(writeFile(file->path, bytes));
+  return file;
 }
 
 glowish_error *glowish_model_open_memory(const void *bytes, size_t size,
@@ -50,7 +52,7 @@ glowish_error *glowish_model_open_memory(const void *bytes, size_t size,
       keepModel(llvm::StringRef(static_cast<const char *>(bytes), size), name);
   if (!kept)
     return toCError(kept.takeError());
-  *model = kept->release();
+  *model = new glowish_model{std::move(*kept)};
   return nullptr;
 }
 

@@ -1,15 +1,18 @@
 //===- Programs.cpp - Compiling by the C interface ------------------------===//
 
 #include "Handles.h"
+#include "glowish/Support/BackgroundWork.h"
 
 using namespace glowish;
 
-/// Where warnings of a compilation with \p job go; null without one.
+/// Where warnings of a compilation with \p job go; null without one. A thread
+/// that is left behind must not use the job.
 static std::function<void(llvm::StringRef)> getWarn(const glowish_job *job) {
   if (!job || !job->warning)
     return nullptr;
   return [job](llvm::StringRef line) {
-    job->warning(job->warningContext, line.str().c_str());
+    callInWaitingThread(
+        [&] { job->warning(job->warningContext, line.str().c_str()); });
   };
 }
 
@@ -22,10 +25,14 @@ glowish_error *glowish_compile_bundle(const glowish_model *model,
   GLOWISH_RETURN_IF_NULL(folder);
   TaskScope scope(getTask(job));
   CompilerSettings none;
-  return toCError(compileBundle(options ? options->settings : none, model->path,
-                                folder, getWarn(job))
-                      .takeError(),
-                  job);
+  auto prepared = prepareBundle(options ? options->settings : none,
+                                model->file->path, folder, getWarn(job));
+  if (!prepared)
+    return toCError(prepared.takeError(), job);
+  auto make = [file = model->file, own = std::move(*prepared)]() mutable {
+    return makeBundle(std::move(own.request));
+  };
+  return toCError(runCancellable(std::move(make)), job);
 }
 
 static std::unique_ptr<ProgramValue> makeValue(const Buffer *buffer) {
@@ -67,7 +74,7 @@ static llvm::Expected<std::shared_ptr<const SharedProgram>>
 compile(const glowish_model &model, CompilerSettings &settings,
         std::function<void(llvm::StringRef)> warn) {
   GLOWISH_ASSIGN_OR_RETURN(PreparedCompilation prepared,
-                           prepareCompilation(settings, model.path,
+                           prepareCompilation(settings, model.file->path,
                                               /*isLocal=*/true,
                                               std::move(warn)));
   if (!prepared.symbols.empty())
@@ -76,11 +83,16 @@ compile(const glowish_model &model, CompilerSettings &settings,
                      prepared.symbols.front().name);
   auto shared = std::make_shared<SharedProgram>();
   shared->backend = std::move(prepared.backend);
-  ModelRequest request = {*shared->backend, model.path,
+  ModelRequest request = {*shared->backend, model.file->path,
                           std::move(prepared.importOptions),
                           std::move(prepared.options)};
-  GLOWISH_ASSIGN_OR_RETURN(shared->model, makeRunnable(std::move(request)));
-  addValues(*shared);
+  auto make = [shared, request = std::move(request), file = model.file,
+               tuner = std::move(prepared.tuner)]() mutable -> llvm::Error {
+    GLOWISH_ASSIGN_OR_RETURN(shared->model, makeRunnable(std::move(request)));
+    addValues(*shared);
+    return llvm::Error::success();
+  };
+  GLOWISH_RETURN_IF_ERROR(runCancellable(std::move(make)));
   return shared;
 }
 

@@ -27,21 +27,21 @@ std::unique_ptr<Report> glowish::createReport(llvm::StringRef path,
   return report;
 }
 
-llvm::Error glowish::hashModel(llvm::StringRef path,
-                               const ImportOptions &importOptions,
-                               BundleOptions &options) {
-  std::vector<std::string> files = {path.str()};
-  if (isCaffe2Path(path)) {
-    GLOWISH_ASSIGN_OR_RETURN(files,
-                             findCaffe2Files(path, importOptions.secondFile));
+/// Of the model's file, or of the two of a Caffe2 model.
+static llvm::Expected<uint64_t> hashModel(const BundleRequest &request) {
+  std::vector<std::string> files = {request.path};
+  if (isCaffe2Path(request.path)) {
+    GLOWISH_ASSIGN_OR_RETURN(
+        files, findCaffe2Files(request.path, request.importOptions.secondFile));
   }
+  uint64_t hash = 0;
   for (const std::string &file : files) {
     GLOWISH_ASSIGN_OR_RETURN(auto model, readFile(file));
     llvm::StringRef bytes = model->getBuffer();
-    options.modelHash ^= checksum64(
+    hash ^= checksum64(
         llvm::ArrayRef<uint8_t>(bytes.bytes_begin(), bytes.bytes_end()));
   }
-  return llvm::Error::success();
+  return hash;
 }
 
 /// Refuses what a bundle that learns can't have.
@@ -127,6 +127,9 @@ llvm::Error glowish::makeBundle(BundleRequest request) {
   if (!writer && !request.bundle.folder.empty())
     return makeError("-backend={0} cannot write a bundle; -backend=CPU can",
                      request.backend.getName());
+  if (!request.bundle.folder.empty()) {
+    GLOWISH_ASSIGN_OR_RETURN(request.bundle.modelHash, hashModel(request));
+  }
   request.options.observer = request.report;
   return request.training ? makeTrainingBundle(request, writer.get())
                           : makeInferenceBundle(request, writer.get());

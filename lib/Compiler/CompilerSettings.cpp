@@ -1,7 +1,6 @@
 //===- CompilerSettings.cpp - All that can be stated ----------------------===//
 
 #include "glowish/Compiler/CompilerSettings.h"
-#include "glowish/Compiler/BundleCompilation.h"
 
 using namespace glowish;
 
@@ -84,10 +83,10 @@ glowish::prepareCompilation(CompilerSettings &settings, llvm::StringRef path,
   return PreparedCompilation{std::move(stated), std::move(tuned)};
 }
 
-llvm::Expected<BundleOptions> glowish::compileBundle(
-    CompilerSettings &settings, llvm::StringRef path, llvm::StringRef folder,
-    std::function<void(llvm::StringRef)> warn, Report *report,
-    std::function<llvm::Error()> writeReport) {
+llvm::Expected<PreparedBundle>
+glowish::prepareBundle(CompilerSettings &settings, llvm::StringRef path,
+                       llvm::StringRef folder,
+                       std::function<void(llvm::StringRef)> warn) {
   if (folder.empty())
     return makeError("no folder is stated for the bundle");
   GLOWISH_ASSIGN_OR_RETURN(
@@ -95,19 +94,15 @@ llvm::Expected<BundleOptions> glowish::compileBundle(
       prepareCompilation(settings, path, /*isLocal=*/false, std::move(warn)));
   GLOWISH_ASSIGN_OR_RETURN(BundleOptions bundle,
                            settings.bundle.getOptions(folder, path));
-  GLOWISH_RETURN_IF_ERROR(hashModel(path, prepared.importOptions, bundle));
   BundleRequest request = {*prepared.backend,
                            path.str(),
                            std::move(prepared.importOptions),
                            std::move(prepared.symbols),
                            std::move(prepared.options),
-                           bundle};
+                           std::move(bundle)};
   GLOWISH_ASSIGN_OR_RETURN(TrainingConfig training,
                            settings.training.getConfig());
   GLOWISH_ASSIGN_OR_RETURN(request.training,
                            settings.trainingBundle.getRequest(training));
-  request.report = report;
-  request.writeReport = std::move(writeReport);
-  GLOWISH_RETURN_IF_ERROR(makeBundle(std::move(request)));
-  return bundle;
+  return PreparedBundle{std::move(prepared), std::move(request)};
 }

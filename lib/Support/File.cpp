@@ -1,6 +1,8 @@
 //===- File.cpp - Reading and writing files -------------------------------===//
 
 #include "glowish/Support/File.h"
+#include "glowish/Support/BackgroundWork.h"
+#include "glowish/Support/Task.h"
 #include "glowish/Support/TemporaryName.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -55,9 +57,15 @@ static llvm::Error makeWriteError(llvm::StringRef path, std::error_code code) {
 llvm::Error glowish::createDirectories(llvm::StringRef path) {
   if (path.empty())
     return makeError("cannot make a folder with an empty name");
-  // Without permissions of its own, LLVM leaves other users out.
-  if (std::error_code code = fs::create_directories(
-          path, /*IgnoreExisting=*/true, fs::perms::all_all))
+  std::error_code code;
+  bool isWanted = callInWaitingThread([&] {
+    // Without permissions of its own, LLVM leaves other users out.
+    code = fs::create_directories(path, /*IgnoreExisting=*/true,
+                                  fs::perms::all_all);
+  });
+  if (!isWanted)
+    return checkCancelled();
+  if (code)
     return makeError("cannot make the folder '{0}': {1}", path, code.message());
   if (!fs::is_directory(path))
     return makeError("cannot make the folder '{0}': a file is in the way",
@@ -204,8 +212,8 @@ llvm::Error OutputFiles::renameAll() {
 
 llvm::Error OutputFiles::commit() {
   llvm::Error error = closeStreams();
-  if (!error)
-    error = renameAll();
+  if (!error && !callInWaitingThread([&] { error = renameAll(); }))
+    error = checkCancelled();
   discard();
   return error;
 }

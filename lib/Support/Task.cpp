@@ -12,6 +12,8 @@ TaskScope::TaskScope(Task *task) : outer(current) { current = task; }
 
 TaskScope::~TaskScope() { current = outer; }
 
+bool glowish::hasTask() { return current; }
+
 bool glowish::isCancelled() { return current && current->isCancelled(); }
 
 llvm::Error glowish::checkCancelled() {

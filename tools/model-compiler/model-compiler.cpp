@@ -87,15 +87,6 @@ static ValueOption<bool> listMlirNodes(
              "else"),
     cl::cat(modelCategory));
 
-static llvm::Expected<BundleOptions>
-getBundleOptions(const ImportOptions &importOptions) {
-  GLOWISH_ASSIGN_OR_RETURN(
-      BundleOptions options,
-      bundleSettings.getOptions(outputFolder, getModelPath()));
-  GLOWISH_RETURN_IF_ERROR(hashModel(getModelPath(), importOptions, options));
-  return options;
-}
-
 /// Refuses what does not go with \p option, which writes the model in another
 /// format instead of compiling it.
 static llvm::Error checkExport(llvm::StringRef option,
@@ -265,8 +256,9 @@ static llvm::Expected<int> compileModel() {
                            createTuner(*backend));
   options.tuner = tuner.get();
   options.rematerialization = getRematerialization();
-  GLOWISH_ASSIGN_OR_RETURN(BundleOptions bundle,
-                           getBundleOptions(importOptions));
+  GLOWISH_ASSIGN_OR_RETURN(
+      BundleOptions bundle,
+      bundleSettings.getOptions(outputFolder, getModelPath()));
   GLOWISH_ASSIGN_OR_RETURN(TrainingConfig training, getTrainingConfig());
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<Report> report,

@@ -30,7 +30,7 @@ struct BundleRequest {
   /// See ModelVariants::open.
   std::vector<SymbolValues> symbols;
   CompilationOptions options;
-  /// Without a folder nothing is written.
+  /// Without a folder nothing is written. makeBundle sets the model's hash.
   BundleOptions bundle;
   /// Where there is no folder: generate the code for what the back end prints
   /// of it.
@@ -52,11 +52,6 @@ llvm::Error makeBundle(BundleRequest request);
 /// what. \p hasTimes: see Report.
 std::unique_ptr<Report> createReport(llvm::StringRef path,
                                      const Backend &backend, bool hasTimes);
-
-/// Sets the options' hash of the model at \p path: of its file, or the two of a
-/// Caffe2 model.
-llvm::Error hashModel(llvm::StringRef path, const ImportOptions &importOptions,
-                      BundleOptions &options);
 
 } // namespace glowish
 

@@ -3,6 +3,7 @@
 #ifndef GLOWISH_COMPILER_COMPILERSETTINGS_H
 #define GLOWISH_COMPILER_COMPILERSETTINGS_H
 
+#include "glowish/Compiler/BundleCompilation.h"
 #include "glowish/Compiler/BundleSettings.h"
 #include "glowish/Compiler/CompilationSettings.h"
 #include "glowish/Compiler/ModelSettings.h"
@@ -11,8 +12,6 @@
 #include "glowish/Compiler/TrainingSettings.h"
 
 namespace glowish {
-
-class Report;
 
 /// All settings of one compilation, for what finds them by name. They have the
 /// names of model-compiler's options. One thread at a time.
@@ -74,16 +73,17 @@ llvm::Expected<PreparedCompilation>
 prepareCompilation(CompilerSettings &settings, llvm::StringRef path,
                    bool isLocal, std::function<void(llvm::StringRef)> warn);
 
-/// Compiles the model at \p path to a bundle in \p folder, as model-compiler
-/// does with -emit-bundle. \p report: what records the compilation; may be
-/// null.
-/// \p writeReport: see BundleRequest. Returns what the bundle's files are
-/// called after.
-llvm::Expected<BundleOptions>
-compileBundle(CompilerSettings &settings, llvm::StringRef path,
-              llvm::StringRef folder, std::function<void(llvm::StringRef)> warn,
-              Report *report = nullptr,
-              std::function<llvm::Error()> writeReport = nullptr);
+/// What is to be made, and the back end that makes it.
+struct PreparedBundle : TunedBackend {
+  BundleRequest request;
+};
+
+/// For the model at \p path and its bundle in \p folder, as model-compiler does
+/// with -emit-bundle. Messages of the importer go to \p warn; null: nowhere.
+llvm::Expected<PreparedBundle>
+prepareBundle(CompilerSettings &settings, llvm::StringRef path,
+              llvm::StringRef folder,
+              std::function<void(llvm::StringRef)> warn);
 
 } // namespace glowish
 

@@ -51,6 +51,8 @@ private:
   Task *outer;
 };
 
+/// Whether this thread has a task.
+bool hasTask();
 /// Whether this thread's task is cancelled: what can't return an error may stop
 /// early, where checkCancelled() is called before its result is used.
 bool isCancelled();

@@ -69,7 +69,6 @@ glowish::python::makeBundle(Settings settings,
   BundleOptions bundle =
       take(groups.bundle.getOptions(request.folder, request.path));
   result.networkName = bundle.networkName;
-  check(hashModel(request.path, compilation.importOptions, bundle));
   std::unique_ptr<Report> report;
   if (request.wantsReport)
     report = createReport(request.path, *backend, request.reportsTimes);
