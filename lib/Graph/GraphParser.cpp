@@ -157,7 +157,8 @@ llvm::Error GraphParser::parseNode(Function &function) {
   if (!isNamed)
     return llvm::Error::success();
   GLOWISH_RETURN_IF_ERROR(define(name, *node));
-  GLOWISH_RETURN_IF_ERROR(parser.expect(":"));
+  if (!parser.consumeIf(":"))
+    return llvm::Error::success();
   for (const Type &inferred : (*node)->getTypes()) {
     if (&inferred != &(*node)->getTypes().front())
       GLOWISH_RETURN_IF_ERROR(parser.expect(","));

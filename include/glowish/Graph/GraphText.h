@@ -34,7 +34,8 @@ void printModule(llvm::raw_ostream &os, const Module &module,
 void printNode(llvm::raw_ostream &os, const Node &node);
 
 /// Parses the output of printModule. Types are inferred and the module is
-/// verified: a type in the text that differs from the inferred one is an error.
+/// verified: a type in the text that differs from the inferred one is an error,
+/// and nodes may come without types.
 llvm::Expected<std::unique_ptr<Module>>
 parseModule(llvm::StringRef text, llvm::StringRef fileName,
             std::shared_ptr<llvm::MemoryBuffer> sideFile);
