@@ -50,6 +50,8 @@ packages=(
   meson
   # Debian packages, and what tests/e2e/deb_packages.sh checks them with.
   dpkg-dev file pkgconf man-db
+  # Proofs of what the rewrites of the optimizer keep.
+  libz3-dev
   # Whether the interface in C is that of the last release.
   abigail-tools
 )

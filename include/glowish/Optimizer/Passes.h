@@ -10,6 +10,19 @@
 
 namespace glowish {
 
+/// Sees what the rewrites of a pass do, one by one: for proofs of them.
+class RewriteObserver {
+public:
+  virtual ~RewriteObserver() = default;
+  /// Called once for each rewrite of a pass that runs.
+  virtual void list(llvm::StringRef rewrite) = 0;
+  /// Before \p function may be rewritten.
+  virtual void willTry(Function &function) = 0;
+  /// \p rewrite has replaced a value of \p function, whose other nodes are as
+  /// they were, with those that are not used any more.
+  virtual void didApply(llvm::StringRef rewrite, Function &function) = 0;
+};
+
 /// Services and limits that the caller gives to graph passes.
 struct GraphPassContext {
   /// Computes nodes with constant operands.
@@ -19,6 +32,8 @@ struct GraphPassContext {
   std::function<bool(const Node &node)> isSupported;
   /// The most elements of constants that are merged when they are equal.
   int64_t maxMergedElements = std::numeric_limits<int64_t>::max();
+  /// May be null.
+  RewriteObserver *observer = nullptr;
 };
 
 using GraphPass = PassInfo<Function, GraphPassContext>;

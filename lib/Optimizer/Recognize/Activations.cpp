@@ -325,8 +325,8 @@ glowish::recognizeActivations(Function &function,
                               const GraphPassContext &context) {
   static const RewriteSet set = [] {
     RewriteSet rewrites;
-    rewrites.add(NodeKind::Mul, recognizeGated);
-    rewrites.add(NodeKind::Div, recognizeGated);
+    rewrites.add<recognizeGated>(NodeKind::Mul);
+    rewrites.add<recognizeGated>(NodeKind::Div);
     return rewrites;
   }();
   return applyRewrites(function, set, context);

@@ -213,7 +213,7 @@ glowish::simplifyElementWise(Function &function,
     rewrites.add<recognizeLeakyRelu<MinNode>>(NodeKind::Min);
     for (NodeKind kind :
          {NodeKind::Clip, NodeKind::Max, NodeKind::Min, NodeKind::Relu})
-      rewrites.add(kind, joinLimits);
+      rewrites.add<joinLimits>(kind);
     rewrites.add<joinConstants<AddNode>>(NodeKind::Add);
     rewrites.add<joinConstants<MulNode>>(NodeKind::Mul);
     rewrites.add<expandCube>(NodeKind::Pow);

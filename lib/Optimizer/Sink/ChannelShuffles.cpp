@@ -250,12 +250,10 @@ llvm::Expected<bool> glowish::sinkShuffles(Function &function,
     rewrites.add<shuffleWeights>(NodeKind::Reshape);
     rewrites.add<sinkIntoConvolution>(NodeKind::Convolution);
     // sink-reshapes and sink-transposes do this for element-wise nodes.
-    rewrites.addWhere(
-        [](const OpInfo &info) {
-          return info.followAxis && info.operands.size() == 1 &&
-                 !info.scalarOp && !info.has(OpTrait::StaticDataMovement);
-        },
-        sinkThroughChannels);
+    rewrites.addWhere<sinkThroughChannels>([](const OpInfo &info) {
+      return info.followAxis && info.operands.size() == 1 && !info.scalarOp &&
+             !info.has(OpTrait::StaticDataMovement);
+    });
     return rewrites;
   }();
   return applyRewrites(function, set, context);

@@ -161,7 +161,7 @@ llvm::Expected<bool> glowish::sinkConcats(Function &function,
                                           const GraphPassContext &context) {
   static const RewriteSet set = [] {
     RewriteSet rewrites;
-    rewrites.addElementWise(sinkConcat);
+    rewrites.addElementWise<sinkConcat>();
     return rewrites;
   }();
   return applyRewrites(function, set, context);

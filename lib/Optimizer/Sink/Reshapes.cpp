@@ -34,7 +34,7 @@ static std::optional<Dims> getInnerShape(NodeValue value, const Type &type,
   return reshapeBroadcast(value.getShape(), type.getShape(), inner);
 }
 
-static NodeValue sinkReshape(Node &root, RewriteContext &context) {
+static NodeValue sinkBehindElementWise(Node &root, RewriteContext &context) {
   const Type &type = root.getType();
   ReshapeNode *first = nullptr;
   for (NodeValue value : root.getOperands())
@@ -63,7 +63,7 @@ llvm::Expected<bool> glowish::sinkReshapes(Function &function,
                                            const GraphPassContext &context) {
   static const RewriteSet set = [] {
     RewriteSet rewrites;
-    rewrites.addElementWise(sinkReshape);
+    rewrites.addElementWise<sinkBehindElementWise>();
     return rewrites;
   }();
   return applyRewrites(function, set, context);

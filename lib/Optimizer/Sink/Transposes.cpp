@@ -370,12 +370,10 @@ llvm::Expected<bool> glowish::sinkTransposes(Function &function,
                                              const GraphPassContext &context) {
   static const RewriteSet set = [] {
     RewriteSet rewrites;
-    rewrites.addElementWise(sinkThroughElementWise);
-    rewrites.addWhere(
-        [](const OpInfo &info) {
-          return info.has(OpTrait::PermutesAxes) && !info.scalarOp;
-        },
-        sinkThroughAxes);
+    rewrites.addElementWise<sinkThroughElementWise>();
+    rewrites.addWhere<sinkThroughAxes>([](const OpInfo &info) {
+      return info.has(OpTrait::PermutesAxes) && !info.scalarOp;
+    });
     rewrites.add<sinkThroughOnes>(NodeKind::Reshape);
     rewrites.add<sinkThroughSplit>(NodeKind::Reshape);
     rewrites.add<sinkThroughMerge>(NodeKind::Reshape);

@@ -38,22 +38,28 @@ NodeValue RewriteContext::transpose(NodeValue value,
   return value;
 }
 
-void RewriteSet::add(NodeKind kind, Rewrite rewrite) {
-  rewrites[unsigned(kind)].push_back(rewrite);
-}
-
-void RewriteSet::addWhere(llvm::function_ref<bool(const OpInfo &info)> isWanted,
-                          Rewrite rewrite) {
-  for (unsigned kind = 0; kind < getNodeTable().size(); ++kind)
-    if (isWanted(getNodeTable()[kind]))
-      add(NodeKind(kind), rewrite);
-}
-
-llvm::ArrayRef<Rewrite> RewriteSet::get(NodeKind kind) const {
+llvm::ArrayRef<NamedRewrite> RewriteSet::get(NodeKind kind) const {
   auto found = rewrites.find(unsigned(kind));
   if (found == rewrites.end())
     return {};
   return found->second;
+}
+
+std::string RewriteSet::describe(NodeKind kind,
+                                 const NamedRewrite &rewrite) const {
+  for (const auto &[otherKind, list] : rewrites)
+    for (const NamedRewrite &other : list)
+      if (other.name == rewrite.name && other.apply != rewrite.apply)
+        return (rewrite.name + "<" + getNodeInfo(kind).name + ">").str();
+  return rewrite.name.str();
+}
+
+std::set<std::string> RewriteSet::describeAll() const {
+  std::set<std::string> all;
+  for (const auto &[kind, list] : rewrites)
+    for (const NamedRewrite &rewrite : list)
+      all.insert(describe(NodeKind(kind), rewrite));
+  return all;
 }
 
 namespace {
@@ -130,6 +136,9 @@ static void eraseNodesBetween(Function &function, const Node *before,
 bool glowish::applyRewrites(Function &function, const RewriteSet &set,
                             const GraphPassContext &pass) {
   Worklist worklist(function);
+  if (pass.observer)
+    for (const std::string &rewrite : set.describeAll())
+      pass.observer->list(rewrite);
   bool changed = false;
   while (Node *node = worklist.pop()) {
     if (!node->hasUses() && !node->hasSideEffects()) {
@@ -137,7 +146,9 @@ bool glowish::applyRewrites(Function &function, const RewriteSet &set,
       changed = true;
       continue;
     }
-    for (Rewrite rewrite : set.get(node->getKind())) {
+    for (const NamedRewrite &rewrite : set.get(node->getKind())) {
+      if (pass.observer)
+        pass.observer->willTry(function);
       Node *before = node == &function.getNodes().front()
                          ? nullptr
                          : &*std::prev(node->getIterator());
@@ -145,7 +156,7 @@ bool glowish::applyRewrites(Function &function, const RewriteSet &set,
       {
         InsertionGuard guard(function, node);
         RewriteContext context(*node, pass);
-        replacement = rewrite(*node, context);
+        replacement = rewrite.apply(*node, context);
       }
       if (!replacement) {
         eraseNodesBetween(function, before, node);
@@ -154,6 +165,9 @@ bool glowish::applyRewrites(Function &function, const RewriteSet &set,
       changed = true;
       assert(replacement.node != node && "a rewrite replaces its root");
       node->getResult().replaceAllUsesWith(replacement);
+      if (pass.observer)
+        pass.observer->didApply(set.describe(node->getKind(), rewrite),
+                                function);
       // The new nodes are those between what was before the root and it.
       for (auto it = before ? std::next(before->getIterator())
                             : function.getNodes().begin();

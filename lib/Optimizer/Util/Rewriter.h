@@ -6,6 +6,7 @@
 #include "glowish/Graph/Nodes.h"
 #include "glowish/Optimizer/Passes.h"
 #include <map>
+#include <set>
 
 namespace glowish {
 
@@ -56,33 +57,54 @@ private:
 /// before the root are erased.
 using Rewrite = NodeValue (*)(Node &root, RewriteContext &context);
 
+/// A rewrite, and the name of the function that it is.
+struct NamedRewrite {
+  llvm::StringRef name;
+  Rewrite apply;
+};
+
 /// Rewrites by the kind of their root.
 class RewriteSet {
 public:
   /// `set.add<rewriteGemm>(NodeKind::Gemm)` for
   /// `NodeValue rewriteGemm(GemmNode &root, RewriteContext &context)`.
   template <auto Fn> void add(NodeKind kind) {
-    add(kind, [](Node &root, RewriteContext &context) {
-      return call(Fn, root, context);
-    });
+    rewrites[unsigned(kind)].push_back(
+        {getName<Fn>(), [](Node &root, RewriteContext &context) {
+           return call(Fn, root, context);
+         }});
   }
-  void add(NodeKind kind, Rewrite rewrite);
   /// For the kinds whose record \p isWanted selects.
-  void addWhere(llvm::function_ref<bool(const OpInfo &info)> isWanted,
-                Rewrite rewrite);
-  void addElementWise(Rewrite rewrite) {
-    addWhere([](const OpInfo &info) { return info.scalarOp.has_value(); },
-             rewrite);
+  template <auto Fn>
+  void addWhere(llvm::function_ref<bool(const OpInfo &info)> isWanted) {
+    for (unsigned kind = 0; kind < getNodeTable().size(); ++kind)
+      if (isWanted(getNodeTable()[kind]))
+        add<Fn>(NodeKind(kind));
   }
-  llvm::ArrayRef<Rewrite> get(NodeKind kind) const;
+  template <auto Fn> void addElementWise() {
+    addWhere<Fn>([](const OpInfo &info) { return info.scalarOp.has_value(); });
+  }
+  llvm::ArrayRef<NamedRewrite> get(NodeKind kind) const;
+  /// What observers call \p rewrite of roots of \p kind: its name, and where
+  /// there are several of that name the kind, "foldOperation<Mul>".
+  std::string describe(NodeKind kind, const NamedRewrite &rewrite) const;
+  /// What they call all.
+  std::set<std::string> describeAll() const;
 
 private:
+  /// As the compiler has it, without arguments of templates.
+  template <auto Fn> static llvm::StringRef getName() {
+    llvm::StringRef name = __PRETTY_FUNCTION__;
+    name = name.split("Fn = &").second.drop_back();
+    name.consume_front("glowish::");
+    return name;
+  }
   template <typename T>
   static NodeValue call(NodeValue (*fn)(T &, RewriteContext &), Node &root,
                         RewriteContext &context) {
     return fn(llvm::cast<T>(root), context);
   }
-  std::map<unsigned, std::vector<Rewrite>> rewrites;
+  std::map<unsigned, std::vector<NamedRewrite>> rewrites;
 };
 
 /// Applies \p set until nothing applies: a worklist of nodes, to which the
