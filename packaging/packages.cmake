@@ -14,6 +14,8 @@ if(TARGET glowish-python)
 endif()
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
+# Whatever the permissions of the checkout are.
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/packaging/finish_files.cmake)
 
 set(CPACK_PACKAGE_NAME glowish)
@@ -85,7 +87,7 @@ set(CPACK_DEBIAN_PYTHON_DESCRIPTION "${what}
 This package has the Python module, which compiles models to bundles, or runs
 them in its process on NumPy arrays. A C compiler or a linker loads bundles.")
 
-# What every Debian package has.
+# What every Debian package has. The list of what all of them are made of is in the first.
 set(names Tools:glowish Library:${library} Development:libglowish-dev
   TorchScript:glowish-torch MPI:glowish-mpi Python:python3-glowish)
 foreach(each ${names})
@@ -98,4 +100,8 @@ foreach(each ${names})
       EXCLUDE_FROM_ALL)
   endif()
 endforeach()
+set(CPACK_GLOWISH_PACKAGES ${names})
+set(CPACK_GLOWISH_PYTHON "${Python3_EXECUTABLE}")
+set(CPACK_GLOWISH_SOURCES ${PROJECT_SOURCE_DIR})
+set(CPACK_GLOWISH_BUILD ${PROJECT_BINARY_DIR})
 include(CPack)

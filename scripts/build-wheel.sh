@@ -26,6 +26,8 @@ if [[ ! -e $(echo "$build"/python/glowish/_glowish.*.so) ]]; then
   exit 1
 fi
 
+# Wheels have the permissions of their files.
+umask 022
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for component in Python Library; do
@@ -44,6 +46,12 @@ printf 'Wheel-Version: 1.0\nGenerator: glowish\nRoot-Is-Purelib: false\nTag: %s\
 # Files have the time of the commit, so that it gives the same wheel.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH
+# What it is made of, where PEP 770 has it.
+mkdir "$info/sboms"
+pch=CMakeFiles/glowish-pch-
+"$python" packaging/sbom.py --build "$build" --wheel \
+  --output "$info/sboms/glowish.spdx.json" --requires glowish=python3,python3-numpy \
+  "glowish=$work/wheel=lib/,python/,${pch}llvm,${pch}codegen,${pch}onnx"
 mkdir -p "$dist"
 "$python" -m wheel pack --dest-dir "$dist" "$work/wheel" >"$work/log" || {
   cat "$work/log" >&2

@@ -1,23 +1,14 @@
 #!/usr/bin/env bash
 # package.sh: builds the release preset and makes Debian packages of it, in
-# build/packages. Their files have the time of the commit.
+# build/packages. The same commit gives the same bytes (docs/packages.md).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/install-deps.sh --package
 scripts/build.sh release
 echo "==> packing"
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
-export SOURCE_DATE_EPOCH
 rm -rf build/packages
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-cpack --config build/release/CPackConfig.cmake -B "$PWD/build/packages" \
-  >"$log" 2>&1 || {
-  cat "$log" >&2
-  exit 1
-}
-rm -rf build/packages/_CPack_Packages
+packaging/pack.sh build/release build/packages
 cd build/packages
 for package in *.deb; do
   dpkg-deb --show --showformat='${Package} ${Installed-Size}\n' "$package"

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # deb_packages.sh BUILD_FOLDER [ROOT]: makes the Debian packages of that build and checks
-# what is in them: lintian finds no error, the tools run, and a network is compiled and
-# linked with the packages' files alone. With ROOT, a folder that is made if it isn't
+# what is in them: made again at another time, in another folder and with another umask,
+# locale and time zone they have the same bytes, lintian finds no error, the list of what
+# they are made of is complete, programs and libraries are hardened, the tools run, and a
+# network is compiled and linked with the packages' files alone. With ROOT, a folder that is made if it isn't
 # there, they are also installed into a bare Debian 12 in it (as root; needs debootstrap),
 # mobilenet_v2 of $GLOWISH_MODELS (see networks.sh) is compiled, linked and run there,
 # and the times are stated.
@@ -21,12 +23,14 @@ done
 work=$build/deb-packages-test
 rm -rf "$work"
 mkdir "$work"
-cpack --config "$build/CPackConfig.cmake" -B "$work/packages" \
-  >"$work/cpack.log" 2>&1 || {
-  cat "$work/cpack.log"
-  exit 1
-}
-rm -rf "$work/packages/_CPack_Packages"
+packaging/pack.sh "$build" "$work/packages"
+(
+  umask 077
+  export LC_ALL=C TZ=Pacific/Auckland
+  packaging/pack.sh "$build" "$work/again/packages of another time"
+)
+diff -r "$work/packages" "$work/again/packages of another time"
+rm -r "$work/again"
 if command -v lintian >/dev/null; then
   lintian --fail-on error "$work"/packages/*.deb >"$work/lintian.log" 2>&1 || {
     cat "$work/lintian.log"
@@ -40,6 +44,8 @@ for package in "$work"/packages/*.deb; do
   dpkg-deb -x "$package" "$work/unpacked"
 done
 usr=$work/unpacked/usr
+tests/e2e/hardening.py "$build" "$usr"
+tests/e2e/check_sbom.py "$usr/share/doc/glowish/glowish.spdx.json" "$work/unpacked"
 export LD_LIBRARY_PATH=$usr/lib
 for tool in "$usr"/bin/*; do
   ! readelf -d "$tool" "$usr/lib/libglowish.so" | grep RUNPATH || exit 1

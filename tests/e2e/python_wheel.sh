@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# python_wheel.sh BUILD_FOLDER [ROOT]: makes the wheel of that build and checks it: it is
-# installed into a folder and used from there, without the build. With ROOT, a folder with
+# python_wheel.sh BUILD_FOLDER [ROOT]: makes the wheel of that build and checks it: made again
+# it has the same bytes, its libraries are hardened, the list of what they are made of is
+# complete, and it is installed into a folder and used from there, without the build. With ROOT, a folder with
 # a bare Debian 12 that is made if it isn't there (as root; needs debootstrap), it is
 # installed in that with the packages that docs/python.md states, mobilenet_v2 of
 # $GLOWISH_MODELS (see networks.sh) is compiled and run there, and the times are stated.
@@ -31,6 +32,15 @@ package=$(echo "$work"/glowish-*/glowish)
 [[ -e $package/py.typed && -e $package/_glowish.pyi && -e $package/backend.py ]]
 readelf -d "$package"/_glowish.*.so | grep -q 'R.*PATH.*\[$ORIGIN\]'
 ! readelf -d "$package"/*.so* | grep "PATH.*$build" || exit 1
+folder=$(dirname "$package")
+tests/e2e/hardening.py "$build" "$folder"
+tests/e2e/check_sbom.py "$folder"/glowish-*.dist-info/sboms/glowish.spdx.json "$folder"
+# The same again, and with another umask.
+(
+  umask 077
+  TZ=Pacific/Auckland DIST=$work/again scripts/build-wheel.sh "$build"
+)
+cmp "$wheel" "$work"/again/*.whl
 PYTHONPATH=$(dirname "$package") "$python" - "$package" <<'END'
 import os
 import sys
