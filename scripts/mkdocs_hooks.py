@@ -15,7 +15,7 @@ LOG = logging.getLogger("mkdocs.plugins.hooks")
 # A code span, or the target of a link or image.
 SPAN_OR_LINK = re.compile(r"(`+)(?:.|\n)*?\1|\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^ *(```|~~~)")
-OUTER_PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+OUTER_PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
 STYLE = "pygments.css"
 
 
