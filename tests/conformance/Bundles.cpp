@@ -2,51 +2,17 @@
 
 #include "Bundles.h"
 #include "NodeTest.h"
+#include "common/Foreign/TemporaryFolder.h"
 #include "common/SourceFolder.h"
 #include "glowish/Backends/CPU/Bundle.h"
 #include "glowish/Support/File.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
-#include <filesystem>
 
 using namespace glowish;
 
 namespace {
-
-/// A folder that goes with all that is in it.
-class TemporaryFolder {
-public:
-  static llvm::Expected<TemporaryFolder> create() {
-    TemporaryFolder folder;
-    if (std::error_code error = llvm::sys::fs::createUniqueDirectory(
-            "glowish-bundles", folder.path))
-      return makeError("no temporary folder: {0}", error.message());
-    return folder;
-  }
-  TemporaryFolder(TemporaryFolder &&other) : path(std::move(other.path)) {
-    other.path.clear();
-  }
-  ~TemporaryFolder() { empty(/*isLast=*/true); }
-
-  /// Takes away what is in it, or itself.
-  void empty(bool isLast = false) {
-    std::error_code code;
-    if (path.empty())
-      return;
-    std::filesystem::remove_all(path.str().str(), code);
-    if (!isLast)
-      llvm::sys::fs::create_directory(path);
-  }
-  std::string in(const llvm::Twine &name) const {
-    return (path + "/" + name).str();
-  }
-  llvm::StringRef getPath() const { return path; }
-
-private:
-  TemporaryFolder() = default;
-  llvm::SmallString<128> path;
-};
 
 /// One bundle: a test with a set of data.
 struct Unit {
@@ -67,7 +33,7 @@ class BundleRunner {
 public:
   BundleRunner(llvm::ArrayRef<NodeTest> tests, const JobOptions &options,
                std::function<void(uint64_t, JobResult)> done,
-               TemporaryFolder folder, std::string compiler)
+               std::unique_ptr<TemporaryFolder> folder, std::string compiler)
       : tests(tests), options(options), done(std::move(done)),
         folder(std::move(folder)), compiler(std::move(compiler)) {}
 
@@ -81,7 +47,7 @@ private:
   llvm::Error link(llvm::ArrayRef<const Unit *> units,
                    llvm::StringRef program) const;
   llvm::Error runAll(llvm::ArrayRef<Unit *> units);
-  llvm::Error run(const Unit &unit) const;
+  llvm::Expected<double> run(const Unit &unit) const;
   llvm::Error runProgram(const Unit &unit, const TestData &data,
                          std::string &output) const;
   llvm::Error execute(llvm::ArrayRef<std::string> arguments,
@@ -91,7 +57,7 @@ private:
   llvm::ArrayRef<NodeTest> tests;
   const JobOptions &options;
   std::function<void(uint64_t, JobResult)> done;
-  TemporaryFolder folder;
+  std::unique_ptr<TemporaryFolder> folder;
   std::string compiler;
 };
 
@@ -116,7 +82,7 @@ llvm::Expected<std::string> BundleRunner::compile(const Unit &unit) const {
   GLOWISH_ASSIGN_OR_RETURN(PlannedProgram program,
                            compilation.compile(std::move(imported.graph)));
   BundleOptions bundle;
-  bundle.folder = folder.getPath().str();
+  bundle.folder = folder->getPath().str();
   bundle.networkName = bundle.entryName = unit.name;
   bundle.api = BundleApi::Dynamic;
   GLOWISH_RETURN_IF_ERROR(
@@ -172,11 +138,11 @@ llvm::Error BundleRunner::link(llvm::ArrayRef<const Unit *> units,
       "-Wall",
       "-Wextra",
       "-Werror",
-      "-I" + folder.getPath().str(),
+      "-I" + folder->getPath().str(),
       "-DBUNDLE_HEADER=\"" + program.str() + ".h\"",
       getSourcePath("tests/e2e/run_bundle.c")};
   for (const Unit *unit : units)
-    arguments.push_back(folder.in(unit->name + ".o"));
+    arguments.push_back(folder->getFile(unit->name + ".o"));
   arguments.insert(arguments.end(), {"-lm", "-o", program.str()});
   return execute(arguments, (program + ".stdout").str());
 }
@@ -190,7 +156,7 @@ llvm::Error BundleRunner::linkAll(llvm::ArrayRef<Unit *> units) {
        rest = rest.drop_front(std::min(mostInOne, rest.size())))
     pieces.push_back(rest.take_front(mostInOne));
   auto getProgram = [&](uint64_t i) {
-    return folder.in("run_" + pieces[i].front()->name);
+    return folder->getFile("run_" + pieces[i].front()->name);
   };
   std::vector<Unit *> alone;
   auto take = [&](uint64_t i, JobResult result) {
@@ -231,13 +197,14 @@ static std::string getOutputFile(const Unit &unit, const std::string &folder,
 
 llvm::Error BundleRunner::runProgram(const Unit &unit, const TestData &data,
                                      std::string &output) const {
-  std::vector<std::string> arguments = {unit.program,
-                                        folder.in(unit.name + ".weights.bin"),
-                                        "-bundle=" + unit.name};
+  std::vector<std::string> arguments = {
+      unit.program, folder->getFile(unit.name + ".weights.bin"),
+      "-bundle=" + unit.name};
   for (auto [i, input] : llvm::enumerate(data.inputs)) {
     if (unit.constants.count(input.name))
       continue;
-    std::string file = folder.in(unit.name + ".input" + llvm::Twine(i));
+    std::string file =
+        folder->getFile(unit.name + ".input" + std::to_string(i));
     llvm::ArrayRef<uint8_t> bytes = input.tensor->getByteRange();
     GLOWISH_RETURN_IF_ERROR(writeFile(
         file, llvm::StringRef(reinterpret_cast<const char *>(bytes.data()),
@@ -246,15 +213,15 @@ llvm::Error BundleRunner::runProgram(const Unit &unit, const TestData &data,
   }
   for (auto [i, expected] : llvm::enumerate(data.outputs))
     arguments.push_back("-output=" + expected.name + "=" +
-                        getOutputFile(unit, folder.in(""), i));
-  std::string file = folder.in(unit.name + ".stdout");
+                        getOutputFile(unit, folder->getFile(""), i));
+  std::string file = folder->getFile(unit.name + ".stdout");
   GLOWISH_RETURN_IF_ERROR(execute(arguments, file));
   GLOWISH_ASSIGN_OR_RETURN(auto text, readFile(file));
   output = text->getBuffer().str();
   return llvm::Error::success();
 }
 
-llvm::Error BundleRunner::run(const Unit &unit) const {
+llvm::Expected<double> BundleRunner::run(const Unit &unit) const {
   GLOWISH_ASSIGN_OR_RETURN(TestData data,
                            readTestData(tests[unit.test], unit.dataSet));
   std::string text;
@@ -268,8 +235,8 @@ llvm::Error BundleRunner::run(const Unit &unit) const {
       return makeError("output '{0}' is {1} in the bundle, not {2} ({3})",
                        expected.name, i < types.size() ? types[i] : "absent",
                        describe(type), type.str());
-    GLOWISH_ASSIGN_OR_RETURN(auto file,
-                             readFile(getOutputFile(unit, folder.in(""), i)));
+    GLOWISH_ASSIGN_OR_RETURN(
+        auto file, readFile(getOutputFile(unit, folder->getFile(""), i)));
     if (int64_t(file->getBufferSize()) != type.getSizeInBytes())
       return makeError("output '{0}' has {1} bytes, not {2}", expected.name,
                        file->getBufferSize(), type.getSizeInBytes());
@@ -284,8 +251,8 @@ llvm::Error BundleRunner::runAll(llvm::ArrayRef<Unit *> units) {
   return runJobs(
       units.size(), options,
       [&](uint64_t i) -> llvm::Expected<std::string> {
-        GLOWISH_RETURN_IF_ERROR(run(*units[i]));
-        return llvm::join(units[i]->constants, "\n");
+        GLOWISH_ASSIGN_OR_RETURN(double ulps, run(*units[i]));
+        return PassedTest{units[i]->constants, ulps}.str();
       },
       [&](uint64_t i, JobResult result) {
         done(units[i]->test, std::move(result));
@@ -303,7 +270,7 @@ llvm::Error BundleRunner::runChunk(llvm::MutableArrayRef<Unit> units) {
   GLOWISH_RETURN_IF_ERROR(compileAll(units));
   GLOWISH_RETURN_IF_ERROR(linkAll(getRemaining()));
   GLOWISH_RETURN_IF_ERROR(runAll(getRemaining()));
-  folder.empty();
+  folder->empty();
   return llvm::Error::success();
 }
 
@@ -328,7 +295,7 @@ glowish::runBundleTests(llvm::ArrayRef<NodeTest> tests,
   if (!compiler)
     return makeError("no C compiler '{0}' to link bundles with",
                      GLOWISH_C_COMPILER);
-  GLOWISH_ASSIGN_OR_RETURN(TemporaryFolder folder, TemporaryFolder::create());
+  GLOWISH_ASSIGN_OR_RETURN(auto folder, TemporaryFolder::create());
   return BundleRunner(tests, options, std::move(done), std::move(folder),
                       *compiler)
       .run();

@@ -17,7 +17,7 @@ static constexpr llvm::StringLiteral heading =
     "# listed and passes is an error, too.\n";
 
 static const std::set<std::string> allBackends = {"CPU", "Interpreter",
-                                                  "bundle"};
+                                                  "aarch64", "bundle", "wasm"};
 /// Of models that were written again, and with passes checked; not what "all"
 /// means.
 static const std::set<std::string> otherBackends = {

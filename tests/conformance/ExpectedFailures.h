@@ -13,7 +13,7 @@ namespace glowish {
 
 /// A test of ONNX's that fails, on which back ends, and why.
 struct ExpectedFailure {
-  /// Interpreter, CPU, bundle, Written, WrittenOptimized.
+  /// Those that isTestBackend() knows.
   std::set<std::string> backends;
   std::string cause;
 };

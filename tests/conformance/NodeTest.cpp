@@ -2,14 +2,18 @@
 
 #include "NodeTest.h"
 #include "Tolerances.h"
+#include "UlpError.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Base/Comparison.h"
 #include "glowish/Driver/PassCheck.h"
+#include "glowish/Driver/RunnableProgram.h"
+#include "glowish/Driver/Session.h"
 #include "glowish/Exporter/ONNX.h"
 #include "glowish/Support/File.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
+#include <onnx/onnx_pb.h>
 
 using namespace glowish;
 
@@ -49,6 +53,22 @@ glowish::makeImportOptions(const TestData &data,
   return options;
 }
 
+/// Imports the model as its file has it, or with tensors in the place of
+/// inputs that are sequences or optionals.
+static llvm::Expected<ModelGraph> import(Compilation &compilation,
+                                         const NodeTest &test,
+                                         const TestData &data,
+                                         const ImportOptions &options) {
+  if (data.containers.empty())
+    return compilation.import(test.model, options);
+  GLOWISH_ASSIGN_OR_RETURN(onnx::ModelProto proto, readModelProto(test.model));
+  replaceContainers(proto, data.containers);
+  GLOWISH_ASSIGN_OR_RETURN(
+      OnnxModel model,
+      OnnxModel::parse(proto.SerializeAsString(), test.model, ""));
+  return compilation.import(model, options, /*isLast=*/true);
+}
+
 llvm::Expected<ImportedTest> glowish::importForData(Compilation &compilation,
                                                     const NodeTest &test,
                                                     const TestData &data) {
@@ -65,7 +85,7 @@ llvm::Expected<ImportedTest> glowish::importForData(Compilation &compilation,
       continue;
     constants = std::move(next);
     llvm::Expected<ModelGraph> graph =
-        compilation.import(test.model, makeImportOptions(data, constants));
+        import(compilation, test, data, makeImportOptions(data, constants));
     llvm::consumeError(std::move(problem));
     if (graph)
       return ImportedTest{std::move(*graph), std::move(constants)};
@@ -105,12 +125,42 @@ static llvm::Error checkOutput(llvm::StringRef name, const Tensor &actual,
                    format(expected.getAsDouble(at)));
 }
 
-llvm::Error glowish::checkOutputs(const TestData &data,
-                                  llvm::ArrayRef<Tensor> outputs) {
-  for (auto [expected, actual] : llvm::zip_equal(data.outputs, outputs))
+llvm::Expected<double> glowish::checkOutputs(const TestData &data,
+                                             llvm::ArrayRef<Tensor> outputs) {
+  double ulps = 0;
+  for (auto [expected, actual] : llvm::zip_equal(data.outputs, outputs)) {
     GLOWISH_RETURN_IF_ERROR(
         checkOutput(expected.name, actual, *expected.tensor, data.random));
-  return llvm::Error::success();
+    if (!data.random.contains(expected.name))
+      ulps = std::max(ulps, measureUlps(actual, *expected.tensor));
+  }
+  return ulps;
+}
+
+//===- What is reported ---------------------------------------------------===//
+
+void PassedTest::add(const PassedTest &other) {
+  constants.insert(other.constants.begin(), other.constants.end());
+  ulps = std::max(ulps, other.ulps);
+}
+
+std::string PassedTest::str() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << llvm::format("%.17g", ulps);
+  for (const std::string &name : constants)
+    os << "\n" << name;
+  return text;
+}
+
+PassedTest PassedTest::parse(llvm::StringRef text) {
+  PassedTest result;
+  auto [first, names] = text.split('\n');
+  first.getAsDouble(result.ulps);
+  for (llvm::StringRef name : llvm::split(names, '\n'))
+    if (!name.empty())
+      result.constants.insert(name.str());
+  return result;
 }
 
 //===- Running ------------------------------------------------------------===//
@@ -137,13 +187,30 @@ static llvm::Error setInputs(Session &session, const TestData &data,
   return llvm::Error::success();
 }
 
+/// A session whose program runs on another machine.
+static llvm::Expected<std::unique_ptr<Session>>
+createSession(const PlannedProgram &program, const ForeignTarget &foreign) {
+  const IRFunction &function = program.getIR();
+  const MemoryPlan &plan = program.getPlan();
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::unique_ptr<Executable> executable,
+      foreign.compile(program.getBackend(), function, plan));
+  auto keep = [](const auto *) {};
+  return Session::create(RunnableProgram{
+      {&function, keep},
+      {&plan, keep},
+      std::move(executable),
+      std::make_shared<const Tensor>(makeConstantRegion(function, plan))});
+}
+
 llvm::Expected<std::vector<Tensor>>
 glowish::compileAndRun(Compilation &compilation, ImportedTest test,
-                       const TestData &data) {
+                       const TestData &data, const ForeignTarget *foreign) {
   GLOWISH_ASSIGN_OR_RETURN(PlannedProgram program,
                            compilation.compile(std::move(test.graph)));
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
-                           Session::create(program));
+                           foreign ? createSession(program, *foreign)
+                                   : Session::create(program));
   GLOWISH_RETURN_IF_ERROR(setInputs(*session, data, test.constants));
   GLOWISH_RETURN_IF_ERROR(session->run());
   // More elements of a sequence than are expected would not be compared.
@@ -190,16 +257,26 @@ importWritten(Compilation &compilation, const NodeTest &test,
   return imported;
 }
 
-llvm::Expected<std::set<std::string>>
-glowish::runNodeTest(const NodeTest &test, llvm::StringRef backendName,
-                     llvm::StringRef written) {
-  std::set<std::string> all;
+static llvm::Expected<std::unique_ptr<Backend>>
+createBackend(llvm::StringRef name, const ForeignTarget *foreign) {
+  if (!foreign)
+    return createTestBackend(name.starts_with("Written") ? "Interpreter"
+                                                         : name);
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> backend,
+                           CPUBackend::create(foreign->getOptions()));
+  return backend;
+}
+
+llvm::Expected<PassedTest> glowish::runNodeTest(const NodeTest &test,
+                                                llvm::StringRef backendName,
+                                                llvm::StringRef written,
+                                                const ForeignTarget *foreign) {
+  PassedTest all;
   bool isWritten = backendName.starts_with("Written");
   for (unsigned i = 0; i < test.dataPrefixes.size(); ++i) {
     GLOWISH_ASSIGN_OR_RETURN(TestData data, readTestData(test, i));
-    GLOWISH_ASSIGN_OR_RETURN(
-        std::unique_ptr<Backend> backend,
-        createTestBackend(isWritten ? "Interpreter" : backendName));
+    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
+                             createBackend(backendName, foreign));
     std::set<std::string> constants;
     PassCheck check(
         [&](Session &session) { return setInputs(session, data, constants); });
@@ -218,9 +295,9 @@ glowish::runNodeTest(const NodeTest &test, llvm::StringRef backendName,
     constants = imported.constants;
     GLOWISH_ASSIGN_OR_RETURN(
         std::vector<Tensor> outputs,
-        compileAndRun(compilation, std::move(imported), data));
-    GLOWISH_RETURN_IF_ERROR(checkOutputs(data, outputs));
-    all.merge(constants);
+        compileAndRun(compilation, std::move(imported), data, foreign));
+    GLOWISH_ASSIGN_OR_RETURN(double ulps, checkOutputs(data, outputs));
+    all.add({std::move(constants), ulps});
   }
   return all;
 }

@@ -4,6 +4,7 @@
 #define GLOWISH_TESTS_CONFORMANCE_NODETEST_H
 
 #include "TestData.h"
+#include "common/Foreign/ForeignTarget.h"
 #include "glowish/Driver/Compilation.h"
 #include <set>
 
@@ -36,25 +37,45 @@ llvm::Expected<ImportedTest> importForData(Compilation &compilation,
                                            const TestData &data);
 
 /// Takes an imported model through all phases, runs it on the inputs that are
-/// no constants, and returns the outputs.
-llvm::Expected<std::vector<Tensor>> compileAndRun(Compilation &compilation,
-                                                  ImportedTest test,
-                                                  const TestData &data);
+/// no constants, and returns the outputs. \p foreign: the machine that the
+/// compilation's back end is for and on which the program runs; null for this
+/// process.
+llvm::Expected<std::vector<Tensor>>
+compileAndRun(Compilation &compilation, ImportedTest test, const TestData &data,
+              const ForeignTarget *foreign = nullptr);
 
 /// Compares \p outputs with those of \p data: they are at most getTolerance()
-/// off. The error names the element that exceeds its tolerance most.
-llvm::Error checkOutputs(const TestData &data, llvm::ArrayRef<Tensor> outputs);
+/// off. The error names the element that exceeds its tolerance most. Returns
+/// the largest error of those that are compared, as measureUlps does.
+llvm::Expected<double> checkOutputs(const TestData &data,
+                                    llvm::ArrayRef<Tensor> outputs);
+
+/// What is known of a test that passed.
+struct PassedTest {
+  /// The inputs that were constants.
+  std::set<std::string> constants;
+  /// The largest error of an output in units in the last place.
+  double ulps = 0;
+
+  /// Makes this that of both.
+  void add(const PassedTest &other);
+  /// What a worker reports, and its inverse.
+  std::string str() const;
+  static PassedTest parse(llvm::StringRef text);
+};
 
 /// Compiles the model for each set of data, runs it in this process, and
 /// compares. \p backend: "CPU" or "Interpreter"; "Written" or
 /// "WrittenOptimized" for the interpreter on the model that was imported,
 /// perhaps optimized, written as ONNX and imported again; "CheckPasses" for the
-/// CPU with every pass checked (PassCheck). Returns the inputs
-/// that were constants. What is written for the first set of data is left in
-/// WRITTEN/BACKEND/NAME.onnx unless \p written is empty.
-llvm::Expected<std::set<std::string>> runNodeTest(const NodeTest &test,
-                                                  llvm::StringRef backend,
-                                                  llvm::StringRef written = "");
+/// CPU with every pass checked (PassCheck). What is written for the first set
+/// of data is left in WRITTEN/BACKEND/NAME.onnx unless \p written is empty.
+/// \p foreign: the machine that it is compiled for and run on; the back end is
+/// the CPU's then.
+llvm::Expected<PassedTest> runNodeTest(const NodeTest &test,
+                                       llvm::StringRef backend,
+                                       llvm::StringRef written = "",
+                                       const ForeignTarget *foreign = nullptr);
 
 } // namespace glowish
 

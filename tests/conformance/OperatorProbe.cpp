@@ -62,17 +62,20 @@ run(const OperatorProbe &probe, const TestData &data,
 
 llvm::Expected<std::set<std::string>>
 glowish::findConstants(const OperatorProbe &probe) {
-  GLOWISH_ASSIGN_OR_RETURN(std::set<std::string> constants,
+  GLOWISH_ASSIGN_OR_RETURN(PassedTest passed,
                            runNodeTest(*probe.test, "Interpreter"));
+  std::set<std::string> constants = std::move(passed.constants);
   for (const NamedTensor &input : probe.data.inputs) {
     std::set<std::string> fewer = constants;
     if (!fewer.erase(input.name))
       continue;
     auto outputs = run(probe, probe.data, fewer, "Interpreter");
-    if (outputs && !checkOutputs(probe.data, *outputs))
+    llvm::Expected<double> ulps =
+        outputs ? checkOutputs(probe.data, *outputs) : outputs.takeError();
+    if (ulps)
       constants = std::move(fewer);
-    else if (!outputs)
-      llvm::consumeError(outputs.takeError());
+    else
+      llvm::consumeError(ulps.takeError());
   }
   return constants;
 }

@@ -1,6 +1,7 @@
 //===- Report.cpp - Report of ONNX's tests --------------------------------===//
 
 #include "Report.h"
+#include "glowish/Support/File.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -70,7 +71,7 @@ unsigned glowish::printResults(llvm::ArrayRef<NodeTest> tests,
     llvm::outs() << (mayFail ? "PASSES and is listed: " : "FAILED ")
                  << test.name;
     if (!mayFail)
-      llvm::outs() << ": " << shortenMessage(test, result.text);
+      llvm::outs() << ": " << shortenMessage(test, result.message);
     llvm::outs() << "\n";
   }
   printSkips(tests);
@@ -86,8 +87,8 @@ void glowish::printBound(llvm::ArrayRef<NodeTest> tests,
     if (test.skip || !result.passed)
       continue;
     std::vector<llvm::StringRef> names;
-    for (llvm::StringRef name : llvm::split(result.text, '\n'))
-      if (!name.empty() && !llvm::is_contained(test.constantInputs, name))
+    for (llvm::StringRef name : result.details.constants)
+      if (!llvm::is_contained(test.constantInputs, name))
         names.push_back(name);
     numTests += !names.empty();
     if (list && !names.empty())
@@ -157,6 +158,39 @@ void glowish::printOperators(llvm::ArrayRef<NodeTest> tests,
               /*onlyFailing=*/true);
 }
 
+/// The last three fields of a line of writeResults().
+static std::string describe(const NodeTest &test, const TestResult &result,
+                            llvm::StringRef backend,
+                            const ExpectedFailures *expected) {
+  if (test.skip)
+    return llvm::formatv("skipped\t\t{0}: {1}", test.skip->name,
+                         test.skip->reason);
+  if (result.passed)
+    return llvm::formatv("passed\t{0}\t",
+                         llvm::format("%.4g", result.details.ulps));
+  std::string cause = shortenMessage(test, result.message);
+  if (expected) {
+    auto found = expected->find(test.name);
+    if (found != expected->end() && found->second.backends.count(backend.str()))
+      cause = found->second.cause;
+  }
+  return "failed\t\t" + cause;
+}
+
+llvm::Error glowish::writeResults(llvm::ArrayRef<NodeTest> tests,
+                                  llvm::ArrayRef<BackendResults> results,
+                                  const ExpectedFailures *expected,
+                                  const std::string &path) {
+  std::string text = "test\toperators\tbackend\tresult\tulps\treason\n";
+  for (size_t i = 0; i < tests.size(); ++i)
+    for (const BackendResults &each : results)
+      text += llvm::formatv(
+          "{0}\t{1}\t{2}\t{3}\n", tests[i].name,
+          llvm::join(tests[i].operators, ","), each.backend,
+          describe(tests[i], each.results[i], each.backend, expected));
+  return writeFile(path, text);
+}
+
 void glowish::updateFailures(ExpectedFailures &failures,
                              llvm::ArrayRef<NodeTest> tests,
                              const BackendResults &results) {
@@ -165,7 +199,8 @@ void glowish::updateFailures(ExpectedFailures &failures,
       ExpectedFailure &failure = failures[test.name];
       failure.backends.insert(results.backend);
       if (failure.cause.empty())
-        failure.cause = unknownCause.str() + shortenMessage(test, result.text);
+        failure.cause =
+            unknownCause.str() + shortenMessage(test, result.message);
       continue;
     }
     auto found = failures.find(test.name);

@@ -16,8 +16,8 @@ struct ModelFacts {
 
   std::set<int64_t> elementTypes;
   std::set<std::string> domains, operators;
-  /// The kinds of values (TypeProto's oneof) of inputs, and of all values.
-  std::set<int> inputKinds, valueKinds;
+  /// The kinds of values (TypeProto's oneof).
+  std::set<int> valueKinds;
 
 private:
   void add(const onnx::TypeProto &type);
@@ -37,8 +37,6 @@ struct SkipRule {
 
 ModelFacts::ModelFacts(const onnx::ModelProto &model) {
   add(model.graph());
-  for (const auto &input : model.graph().input())
-    inputKinds.insert(input.type().value_case());
   for (const auto &function : model.functions())
     for (const auto &node : function.node())
       add(node);
@@ -139,16 +137,6 @@ static const SkipRule skipRules[] = {
     {{"maps", "values are tensors"},
      [](const ModelFacts &facts) {
        return facts.valueKinds.count(onnx::TypeProto::kMapType) != 0;
-     }},
-    {{"sequences", "of an input that is a sequence, only the data say how many "
-                   "tensors it has"},
-     [](const ModelFacts &facts) {
-       return facts.inputKinds.count(onnx::TypeProto::kSequenceType) != 0;
-     }},
-    {{"optionals", "of an input that is optional, only the data say whether it "
-                   "is there"},
-     [](const ModelFacts &facts) {
-       return facts.inputKinds.count(onnx::TypeProto::kOptionalType) != 0;
      }},
     {{"ai.onnx.ml",
       "trees, label encoders and the like are no neural networks"},

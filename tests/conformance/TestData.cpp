@@ -7,26 +7,24 @@
 
 using namespace glowish;
 
-static llvm::StringRef getKindName(const onnx::TypeProto &type) {
-  switch (type.value_case()) {
-  case onnx::TypeProto::kTensorType:
-    return "a tensor";
-  case onnx::TypeProto::kSequenceType:
-    return "a sequence";
-  case onnx::TypeProto::kOptionalType:
-    return "an optional";
-  case onnx::TypeProto::kMapType:
-    return "a map";
-  default:
-    return "no tensor";
-  }
-}
-
 static llvm::Error checkIsTensor(const onnx::ValueInfoProto &value) {
   if (value.type().has_tensor_type())
     return llvm::Error::success();
-  return makeError("input '{0}' of the model is {1}; accepted: a tensor",
-                   value.name(), getKindName(value.type()));
+  return makeError("input '{0}' of the model is {1}; accepted: a tensor, a "
+                   "sequence or an optional",
+                   value.name(),
+                   value.type().has_map_type() ? "a map" : "no tensor");
+}
+
+/// Reads input \p value, which is a sequence or an optional, from \p file.
+static llvm::Error readContainerInput(const std::string &file,
+                                      const onnx::ValueInfoProto &value,
+                                      TestData &data) {
+  GLOWISH_ASSIGN_OR_RETURN(Container container, readContainer(file, value));
+  for (auto [i, tensor] : llvm::enumerate(container.tensors))
+    data.inputs.push_back({container.getTensorName(i), tensor});
+  data.containers.push_back(std::move(container));
+  return llvm::Error::success();
 }
 
 /// The tensor that \p value, an input or output of the model, has. ONNX 1.10
@@ -90,12 +88,16 @@ llvm::Expected<TestData> glowish::readTestData(const NodeTest &test,
   for (const auto &initializer : model.graph().initializer())
     weights.insert(initializer.name());
   TestData data;
+  unsigned number = 0;
   for (const auto &value : model.graph().input()) {
     if (weights.count(value.name()))
       continue;
+    std::string file = prefix + "input_" + std::to_string(number++) + ".pb";
+    if (isContainer(value)) {
+      GLOWISH_RETURN_IF_ERROR(readContainerInput(file, value, data));
+      continue;
+    }
     GLOWISH_RETURN_IF_ERROR(checkIsTensor(value));
-    std::string file =
-        prefix + "input_" + std::to_string(data.inputs.size()) + ".pb";
     GLOWISH_ASSIGN_OR_RETURN(NamedTensor input, test.hasRampInputs
                                                     ? makeRamp(value)
                                                     : readValue(file, value));

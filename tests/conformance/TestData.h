@@ -3,6 +3,7 @@
 #ifndef GLOWISH_TESTS_CONFORMANCE_TESTDATA_H
 #define GLOWISH_TESTS_CONFORMANCE_TESTDATA_H
 
+#include "Containers.h"
 #include "RandomOutputs.h"
 #include "Suite.h"
 #include "glowish/Base/Tensor.h"
@@ -17,10 +18,12 @@ struct NamedTensor {
   std::shared_ptr<const Tensor> tensor;
 };
 
-/// In the model's order; initializers are no inputs, and sequences are an
-/// output for each element.
+/// In the model's order; initializers are no inputs, and sequences are an input
+/// or an output for each element.
 struct TestData {
   std::vector<NamedTensor> inputs, outputs;
+  /// The inputs that are sequences or optionals; their tensors are inputs.
+  std::vector<Container> containers;
   /// Those of the outputs that are not compared.
   RandomOutputs random;
 };

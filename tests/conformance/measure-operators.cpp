@@ -65,10 +65,11 @@ static llvm::Expected<Probes> chooseProbes(llvm::ArrayRef<NodeTest> tests) {
     if (found == probes.end())
       continue;
     llvm::Expected<TestData> data = readTestData(test, 0);
-    if (data)
-      found->second.push_back({&test, std::move(*data)});
-    else
+    if (!data)
       llvm::consumeError(data.takeError());
+    // Kinds are those of inputs that the model itself has.
+    else if (data->containers.empty())
+      found->second.push_back({&test, std::move(*data)});
   }
   for (auto &[name, list] : probes) {
     auto getRank = [](const OperatorProbe &probe) {

@@ -20,6 +20,7 @@ static cl::opt<std::string>
 static cl::list<std::string>
     backendNames("backend", cl::OneOrMore,
                  cl::desc("Interpreter, CPU, bundle: linked C programs, "
+                          "aarch64 or wasm: programs in an emulator, "
                           "Written or WrittenOptimized: the model written as "
                           "ONNX and imported again, CheckPasses: CPU, and "
                           "interpreted after every pass"),
@@ -57,6 +58,10 @@ static cl::opt<bool>
     listTests("list-tests",
               cl::desc("List the tests that are not skipped, and run none"),
               cl::cat(category));
+static cl::opt<std::string>
+    resultsFile("results",
+                cl::desc("Write a table of all results, for programs"),
+                cl::value_desc("file"), cl::cat(category));
 static cl::opt<bool>
     byClass("by-class", cl::desc("Print how many tests of each class passed"),
             cl::cat(category));
@@ -88,9 +93,15 @@ static llvm::Expected<std::vector<NodeTest>> chooseTests() {
   return tests;
 }
 
+static bool isForeign(llvm::StringRef backend) {
+  return backend == "aarch64" || backend == "wasm";
+}
+
+/// \p foreign: the machine of the back end; null for this one.
 static llvm::Expected<BackendResults> runTests(llvm::ArrayRef<NodeTest> tests,
-                                               const std::string &backend) {
-  BackendResults all{backend, std::vector<JobResult>(tests.size())};
+                                               const std::string &backend,
+                                               const ForeignTarget *foreign) {
+  BackendResults all{backend, std::vector<TestResult>(tests.size())};
   std::vector<NodeTest> chosen;
   std::vector<size_t> indices;
   for (auto [i, test] : llvm::enumerate(tests))
@@ -101,8 +112,11 @@ static llvm::Expected<BackendResults> runTests(llvm::ArrayRef<NodeTest> tests,
     }
   // A test can have several results: one for each set of data.
   auto done = [&](uint64_t i, JobResult result) {
-    if (all.results[indices[i]].passed)
-      all.results[indices[i]] = std::move(result);
+    TestResult &sofar = all.results[indices[i]];
+    if (result.passed)
+      sofar.details.add(PassedTest::parse(result.text));
+    else if (sofar.passed)
+      sofar = {/*passed=*/false, std::move(result.text)};
   };
   JobOptions options;
   options.numWorkers = numWorkers
@@ -114,9 +128,10 @@ static llvm::Expected<BackendResults> runTests(llvm::ArrayRef<NodeTest> tests,
     return all;
   }
   auto job = [&](uint64_t i) -> llvm::Expected<std::string> {
-    GLOWISH_ASSIGN_OR_RETURN(std::set<std::string> constants,
-                             runNodeTest(chosen[i], backend, keepWritten));
-    return llvm::join(constants, "\n");
+    GLOWISH_ASSIGN_OR_RETURN(
+        PassedTest passed,
+        runNodeTest(chosen[i], backend, keepWritten, foreign));
+    return passed.str();
   };
   GLOWISH_RETURN_IF_ERROR(runJobs(chosen.size(), options, job, done));
   return all;
@@ -148,11 +163,34 @@ static size_t printUnexplained(const ExpectedFailures &expected) {
   return names.size();
 }
 
+/// What ctest takes for a test that was skipped.
+static constexpr int skippedExitCode = 77;
+
+/// Runs the tests on all back ends. None where an emulator is not installed,
+/// which is said.
+static llvm::Expected<std::optional<std::vector<BackendResults>>>
+runOnBackends(llvm::ArrayRef<NodeTest> tests) {
+  std::vector<BackendResults> all;
+  for (const std::string &name : backendNames) {
+    std::unique_ptr<ForeignTarget> foreign;
+    if (isForeign(name)) {
+      GLOWISH_ASSIGN_OR_RETURN(foreign, ForeignTarget::create(name, timeLimit));
+      if (!foreign)
+        return std::nullopt;
+    }
+    GLOWISH_ASSIGN_OR_RETURN(BackendResults results,
+                             runTests(tests, name, foreign.get()));
+    all.push_back(std::move(results));
+  }
+  return all;
+}
+
 static llvm::Expected<int> runSuite() {
   for (const std::string &name : backendNames)
     if (!isTestBackend(name))
       return makeError("-backend={0}: the back ends are Interpreter, CPU, "
-                       "bundle, Written, WrittenOptimized and CheckPasses",
+                       "bundle, aarch64, wasm, Written, WrittenOptimized and "
+                       "CheckPasses",
                        name);
   if (update && expectedFile.empty())
     return makeError("-update needs -expected-failures");
@@ -167,17 +205,20 @@ static llvm::Expected<int> runSuite() {
   if (!expectedFile.empty()) {
     GLOWISH_ASSIGN_OR_RETURN(expected, readExpectedFailures(expectedFile));
   }
+  const ExpectedFailures *known = expectedFile.empty() ? nullptr : &expected;
+  GLOWISH_ASSIGN_OR_RETURN(auto found, runOnBackends(tests));
+  if (!found)
+    return skippedExitCode;
+  std::vector<BackendResults> all = std::move(*found);
   unsigned numWrong = 0;
-  std::vector<BackendResults> all;
-  for (const std::string &name : backendNames) {
-    GLOWISH_ASSIGN_OR_RETURN(BackendResults results, runTests(tests, name));
+  for (const BackendResults &results : all) {
     if (backendNames.size() > 1)
-      llvm::outs() << name << ":\n";
+      llvm::outs() << results.backend << ":\n";
     printBound(tests, results, listBound);
-    numWrong += printResults(tests, results,
-                             expectedFile.empty() ? nullptr : &expected);
-    all.push_back(std::move(results));
+    numWrong += printResults(tests, results, known);
   }
+  if (!resultsFile.empty())
+    GLOWISH_RETURN_IF_ERROR(writeResults(tests, all, known, resultsFile));
   if (byClass)
     printClasses(tests, all);
   if (byOperator)

@@ -3,9 +3,9 @@
 #ifndef GLOWISH_TESTS_FUZZ_COMPILECONFIG_H
 #define GLOWISH_TESTS_FUZZ_COMPILECONFIG_H
 
-#include "Foreign/ForeignTarget.h"
-#include "Foreign/MlirTarget.h"
+#include "MlirTarget.h"
 #include "RunValues.h"
+#include "common/Foreign/ForeignTarget.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include <functional>
 #include <set>

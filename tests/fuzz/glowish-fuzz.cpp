@@ -266,9 +266,11 @@ static llvm::Expected<bool> chooseMachine() {
     useMlirTarget(std::move(target));
     return isThere;
   }
-  GLOWISH_ASSIGN_OR_RETURN(auto target, ForeignTarget::create(machine));
-  bool isThere = target != nullptr;
-  useForeignTarget(std::move(target));
+  auto target = ForeignTarget::create(machine);
+  if (!target)
+    return addContext(target.takeError(), "-on: ");
+  bool isThere = *target != nullptr;
+  useForeignTarget(std::move(*target));
   return isThere;
 }
 

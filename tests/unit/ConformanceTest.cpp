@@ -4,6 +4,7 @@
 #include "TestFolder.h"
 #include "conformance/NodeTest.h"
 #include "conformance/Report.h"
+#include "conformance/UlpError.h"
 #include "gmock/gmock.h"
 #include <google/protobuf/text_format.h>
 #include <onnx/onnx-data_pb.h>
@@ -45,8 +46,8 @@ protected:
 
   /// "" for a pass.
   static std::string run(const NodeTest &test, llvm::StringRef backend) {
-    auto constants = runNodeTest(test, backend);
-    return constants ? "" : llvm::toString(constants.takeError());
+    auto passed = runNodeTest(test, backend);
+    return passed ? "" : llvm::toString(passed.takeError());
   }
 };
 
@@ -121,9 +122,10 @@ TEST_F(Conformance, BindsWhatDecidesAShape) {
   ASSERT_EQ(tests.size(), 1u);
   EXPECT_EQ(tests[0].testClass, "A");
   EXPECT_EQ(tests[0].constantInputs, std::vector<std::string>{"s"});
-  auto constants = runNodeTest(tests[0], "CPU");
-  ASSERT_TRUE(bool(constants)) << llvm::toString(constants.takeError());
-  EXPECT_EQ(*constants, std::set<std::string>{"s"});
+  auto passed = runNodeTest(tests[0], "CPU");
+  ASSERT_TRUE(bool(passed)) << llvm::toString(passed.takeError());
+  EXPECT_EQ(passed->constants, std::set<std::string>{"s"});
+  EXPECT_EQ(PassedTest::parse(passed->str()).constants, passed->constants);
 }
 
 TEST_F(Conformance, SkipsByWhatTheModelNeeds) {
@@ -158,11 +160,9 @@ TEST_F(Conformance, SkipsByWhatTheModelNeeds) {
                 makeNode(to + "27 }") + " } }"))),
             "new types");
   EXPECT_EQ(
-      getSkip(makeInput("sequence_type { elem_type { " + tensor + " } }")),
-      "sequences");
+      getSkip(makeInput("sequence_type { elem_type { " + tensor + " } }")), "");
   EXPECT_EQ(
-      getSkip(makeInput("optional_type { elem_type { " + tensor + " } }")),
-      "optionals");
+      getSkip(makeInput("optional_type { elem_type { " + tensor + " } }")), "");
   EXPECT_EQ(getSkip(makeInput("map_type { key_type: 7 value_type { " + tensor +
                               " } }")),
             "maps");
@@ -181,8 +181,8 @@ TEST_F(Conformance, CausesOfExpectedFailures) {
   tests[0].name = "old";
   tests[1].name = "new";
   tests[2].name = "repaired";
-  BackendResults results{"CPU", std::vector<JobResult>(3)};
-  results.results[0].text = results.results[1].text = "differs";
+  BackendResults results{"CPU", std::vector<TestResult>(3)};
+  results.results[0].message = results.results[1].message = "differs";
   results.results[2].passed = true;
   ExpectedFailures failures = {{"old", {{"CPU"}, "wrong data"}},
                                {"repaired", {{"CPU"}, "not supported"}}};
@@ -217,4 +217,58 @@ TEST_F(Conformance, SequenceOutputs) {
   for (const NodeTest &test : find())
     EXPECT_EQ(run(test, "Interpreter"),
               test.name == "both" ? "" : "the model has 2 outputs, not 1");
+}
+
+/// Inputs that are sequences have the elements of the data, those that are
+/// optionals their value or none.
+TEST_F(Conformance, SequencesAndOptionalsAsInputs) {
+  auto makeContainerModel = [](const std::string &type,
+                               const std::string &node) {
+    return "ir_version: 8 opset_import { version: 18 } graph { name: \"g\" " +
+           node + " input { name: \"s\" type { " + type +
+           " } } output { name: \"y\" type { tensor_type { } } } }";
+  };
+  std::string tensor = "elem_type { tensor_type { elem_type: 1 shape { dim { "
+                       "dim_value: 2 } } } }";
+  write<onnx::ModelProto>(
+      "length/model.onnx",
+      makeContainerModel("sequence_type { " + tensor + " }",
+                         onnxNode("SequenceLength", {"s"}, "", "y")));
+  write<onnx::SequenceProto>(
+      "length/test_data_set_0/input_0.pb",
+      "elem_type: 1 tensor_values { dims: 2 data_type: 1 float_data: 1 "
+      "float_data: 2 } tensor_values { dims: 2 data_type: 1 float_data: 1 "
+      "float_data: 2 }");
+  write<onnx::TensorProto>("length/test_data_set_0/output_0.pb",
+                           "data_type: 7 int64_data: 2");
+  write<onnx::ModelProto>(
+      "none/model.onnx",
+      makeContainerModel("optional_type { " + tensor + " }",
+                         onnxNode("OptionalHasElement", {"s"}, "", "y")));
+  write<onnx::OptionalProto>("none/test_data_set_0/input_0.pb", "elem_type: 1");
+  write<onnx::TensorProto>("none/test_data_set_0/output_0.pb",
+                           "data_type: 9 int32_data: 0");
+  std::vector<NodeTest> tests = find();
+  ASSERT_EQ(tests.size(), 2u);
+  for (const NodeTest &test : tests)
+    EXPECT_EQ(run(test, "Interpreter"), "") << test.name;
+}
+
+TEST(UlpError, IsInUnitsOfTheExpectedElement) {
+  auto measure = [](ElemKind kind, double actual, double expected) {
+    Tensor a(Type(kind, {1})), e(Type(kind, {1}));
+    a.setFromDouble(0, actual);
+    e.setFromDouble(0, expected);
+    return measureUlps(a, e);
+  };
+  EXPECT_EQ(measure(ElemKind::Float, 1 + 0x1p-22, 1), 2);
+  EXPECT_EQ(measure(ElemKind::Float, 1 - 0x1p-24, 1), 0.5);
+  EXPECT_EQ(measure(ElemKind::Double, 1 + 0x1p-22, 1), 0x1p30);
+  EXPECT_EQ(measure(ElemKind::Float16, 2, 2 + 0x1p-9), 1);
+  EXPECT_EQ(measure(ElemKind::Int32, 5, 7), 0);
+  // Next to 0 that of 1e-4, which is 2^-37.
+  EXPECT_EQ(measure(ElemKind::Float, 0x1p-37, 0), 1);
+  double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(measure(ElemKind::Float, infinity, infinity), 0);
+  EXPECT_EQ(measure(ElemKind::Float, 1, infinity), infinity);
 }

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ForeignTarget.h"
-#include "RunProgram.h"
+#include "common/Foreign/ForeignTarget.h"
+#include "common/Foreign/RunProgram.h"
 #include "glowish/Backends/CPU/Bundle.h"
 #include "glowish/IR/MemoryPlan.h"
 #include "glowish/Support/File.h"
@@ -16,7 +16,6 @@
 #include "llvm/Support/Program.h"
 
 using namespace glowish;
-using namespace glowish::fuzz;
 
 #define SEMIHOSTING                                                            \
   "qemu-system-arm -nographic -monitor none -serial none -semihosting-config " \
@@ -75,7 +74,7 @@ static std::optional<std::string> findMissing(const Machine &machine) {
 /// The machine's C sources become objects in the folder, once.
 llvm::Error ForeignTarget::compileDriver() {
   std::vector<std::string> options = splitWords(machine.options);
-  for (llvm::StringRef source : {FUZZ_SOURCES "/run_program.c",
+  for (llvm::StringRef source : {FOREIGN_SOURCES "/run_program.c",
                                  CROSS_SOURCES "/platform_semihosted.c"}) {
     std::string object =
         folder->getFile("driver" + std::to_string(linked.size()) + ".o");
@@ -92,8 +91,8 @@ llvm::Error ForeignTarget::compileDriver() {
                                         "-o",
                                         object};
     llvm::append_range(command, options);
-    if (machine.isBoard())
-      command.push_back("-DBOARD");
+    command.push_back(machine.isBoard() ? "-DBOARD"
+                                        : "-DMEMORY_BYTES=(1 << 30)");
     GLOWISH_RETURN_IF_ERROR(
         runProgram(command, folder->getFile("log")).takeError());
     linked.push_back(object);
@@ -108,14 +107,14 @@ llvm::Error ForeignTarget::compileDriver() {
 }
 
 llvm::Expected<std::unique_ptr<ForeignTarget>>
-ForeignTarget::create(llvm::StringRef name) {
+ForeignTarget::create(llvm::StringRef name, unsigned secondsOfRun) {
   auto found = llvm::find_if(
       machines, [&](const Machine &machine) { return machine.name == name; });
   if (found == std::end(machines)) {
     std::vector<std::string> names;
     for (const Machine &machine : machines)
       names.push_back(machine.name.str());
-    return makeError("-on={0}: there is no such machine; accepted: {1}", name,
+    return makeError("there is no machine '{0}'; accepted: {1}", name,
                      llvm::join(names, ", "));
   }
   if (std::optional<std::string> missing = findMissing(*found)) {
@@ -123,7 +122,8 @@ ForeignTarget::create(llvm::StringRef name) {
                  << " (scripts/install-deps.sh --cross, --bench)\n";
     return nullptr;
   }
-  std::unique_ptr<ForeignTarget> target(new ForeignTarget(*found));
+  std::unique_ptr<ForeignTarget> target(
+      new ForeignTarget(*found, secondsOfRun));
   GLOWISH_ASSIGN_OR_RETURN(target->folder, TemporaryFolder::create());
   if (!found->isForNode())
     GLOWISH_RETURN_IF_ERROR(target->compileDriver());
@@ -147,10 +147,12 @@ namespace {
 class ForeignProgram final : public Executable {
 public:
   ForeignProgram(std::unique_ptr<TemporaryFolder> folder,
-                 std::vector<std::string> command, const MemoryPlan &plan)
+                 std::vector<std::string> command, const MemoryPlan &plan,
+                 unsigned seconds)
       : folder(std::move(folder)), command(std::move(command)),
-        constantSize(plan.constantSize), mutableSize(plan.mutableSize),
-        activationSize(plan.activationSize), alignment(plan.alignment) {}
+        seconds(seconds), constantSize(plan.constantSize),
+        mutableSize(plan.mutableSize), activationSize(plan.activationSize),
+        alignment(plan.alignment) {}
 
   llvm::Error run(const uint8_t *constants, uint8_t *mutables,
                   uint8_t *activations, uint8_t *const *bound) const override;
@@ -158,6 +160,7 @@ public:
 private:
   std::unique_ptr<TemporaryFolder> folder;
   std::vector<std::string> command;
+  unsigned seconds;
   uint64_t constantSize, mutableSize, activationSize, alignment;
 };
 
@@ -182,7 +185,7 @@ llvm::Error ForeignProgram::run(const uint8_t *constants, uint8_t *mutables,
   llvm::SmallString<128> before;
   llvm::sys::fs::current_path(before);
   llvm::sys::fs::set_current_path(folder->getPath());
-  llvm::Error error = runProgram(command, "log").takeError();
+  llvm::Error error = runProgram(command, "log", seconds).takeError();
   llvm::sys::fs::set_current_path(before);
   GLOWISH_RETURN_IF_ERROR(std::move(error));
   GLOWISH_ASSIGN_OR_RETURN(auto results, readFile(folder->getFile("results")));
@@ -228,7 +231,7 @@ ForeignTarget::compile(Backend &anyBackend, const IRFunction &function,
     options.folder = own->getPath().str();
     options.networkName = options.entryName = "network";
     GLOWISH_RETURN_IF_ERROR(writeBundle(backend, function, plan, options));
-    command.push_back(FUZZ_SOURCES "/run_module.mjs");
+    command.push_back(FOREIGN_SOURCES "/run_module.mjs");
   } else {
     llvm::LLVMContext context;
     GLOWISH_ASSIGN_OR_RETURN(
@@ -239,5 +242,5 @@ ForeignTarget::compile(Backend &anyBackend, const IRFunction &function,
     command.push_back("program");
   }
   return std::make_unique<ForeignProgram>(std::move(own), std::move(command),
-                                          plan);
+                                          plan, secondsOfRun);
 }

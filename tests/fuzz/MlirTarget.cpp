@@ -1,7 +1,7 @@
 //===- MlirTarget.cpp - Graphs as MLIR ------------------------------------===//
 
 #include "MlirTarget.h"
-#include "RunProgram.h"
+#include "common/Foreign/RunProgram.h"
 #include "glowish/Support/File.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Program.h"
@@ -107,7 +107,7 @@ llvm::Expected<Outputs> MlirTarget::run(const Module &module,
   GLOWISH_RETURN_IF_ERROR(writeInputs(signature, *own, values));
   std::vector<std::string> command = {
       "python3",
-      FUZZ_SOURCES "/../../mlir/run_mlir.py",
+      FUZZ_SOURCES "/../mlir/run_mlir.py",
       own->getFile("module.mlir"),
       own->getPath().str(),
       "--dialect=" + getMlirDialectName(dialect).str(),

@@ -1,16 +1,16 @@
 //===- ForeignTarget.h - Programs on emulated machines ----------*- C++ -*-===//
 
-#ifndef GLOWISH_TESTS_FUZZ_FOREIGN_FOREIGNTARGET_H
-#define GLOWISH_TESTS_FUZZ_FOREIGN_FOREIGNTARGET_H
+#ifndef GLOWISH_TESTS_COMMON_FOREIGN_FOREIGNTARGET_H
+#define GLOWISH_TESTS_COMMON_FOREIGN_FOREIGNTARGET_H
 
-#include "TemporaryFolder.h"
+#include "common/Foreign/TemporaryFolder.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
 
-namespace glowish::fuzz {
+namespace glowish {
 
 /// A machine that QEMU or Node.js emulate.
 struct Machine {
-  /// What -on= calls it.
+  /// What options call it.
   llvm::StringLiteral name;
   llvm::StringLiteral triple;
   llvm::StringLiteral cpu = "";
@@ -34,30 +34,33 @@ struct Machine {
 class ForeignTarget {
 public:
   /// An error says which machines there are; null, with a line on stdout, where
-  /// a program is not installed that it needs.
+  /// a program is not installed that it needs. A run that takes longer than
+  /// \p secondsOfRun fails.
   static llvm::Expected<std::unique_ptr<ForeignTarget>>
-  create(llvm::StringRef name);
+  create(llvm::StringRef name, unsigned secondsOfRun = 120);
 
   llvm::StringRef getName() const { return machine.name; }
   TargetOptions getOptions() const;
   /// \p plan is \p function's, which \p backend, a CPUBackend that was made
   /// with getOptions(), has prepared. Each run starts the emulator; the memory
-  /// of boards is 12 MB.
+  /// of boards is 12 MB, that of programs in QEMU's user mode 1 GB.
   llvm::Expected<std::unique_ptr<Executable>>
   compile(Backend &backend, const IRFunction &function,
           const MemoryPlan &plan) const;
 
 private:
-  explicit ForeignTarget(const Machine &machine) : machine(machine) {}
+  ForeignTarget(const Machine &machine, unsigned secondsOfRun)
+      : machine(machine), secondsOfRun(secondsOfRun) {}
   llvm::Error compileDriver();
   llvm::Error link(llvm::ArrayRef<char> object, llvm::StringRef folder) const;
 
   const Machine &machine;
+  unsigned secondsOfRun;
   /// Has the objects that every program is linked with.
   std::unique_ptr<TemporaryFolder> folder;
   std::vector<std::string> linked;
 };
 
-} // namespace glowish::fuzz
+} // namespace glowish
 
-#endif // GLOWISH_TESTS_FUZZ_FOREIGN_FOREIGNTARGET_H
+#endif // GLOWISH_TESTS_COMMON_FOREIGN_FOREIGNTARGET_H

@@ -1,13 +1,13 @@
 //===- TemporaryFolder.h - A folder for a program's files -------*- C++ -*-===//
 
-#ifndef GLOWISH_TESTS_FUZZ_FOREIGN_TEMPORARYFOLDER_H
-#define GLOWISH_TESTS_FUZZ_FOREIGN_TEMPORARYFOLDER_H
+#ifndef GLOWISH_TESTS_COMMON_FOREIGN_TEMPORARYFOLDER_H
+#define GLOWISH_TESTS_COMMON_FOREIGN_TEMPORARYFOLDER_H
 
 #include "glowish/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
 #include <unistd.h>
 
-namespace glowish::fuzz {
+namespace glowish {
 
 /// A new folder, removed with its files by the process that made it.
 class TemporaryFolder {
@@ -15,7 +15,7 @@ public:
   static llvm::Expected<std::unique_ptr<TemporaryFolder>> create() {
     llvm::SmallString<128> path;
     if (std::error_code code =
-            llvm::sys::fs::createUniqueDirectory("glowish-fuzz", path))
+            llvm::sys::fs::createUniqueDirectory("glowish-test", path))
       return makeError("cannot create a folder: {0}", code.message());
     return std::unique_ptr<TemporaryFolder>(new TemporaryFolder(path));
   }
@@ -25,6 +25,13 @@ public:
   }
   TemporaryFolder(const TemporaryFolder &) = delete;
 
+  /// Removes the files in it.
+  void empty() const {
+    if (owner != getpid())
+      return;
+    llvm::sys::fs::remove_directories(path);
+    llvm::sys::fs::create_directory(path);
+  }
   llvm::StringRef getPath() const { return path; }
   std::string getFile(llvm::StringRef name) const {
     return (path + "/" + name).str();
@@ -37,6 +44,6 @@ private:
   pid_t owner;
 };
 
-} // namespace glowish::fuzz
+} // namespace glowish
 
-#endif // GLOWISH_TESTS_FUZZ_FOREIGN_TEMPORARYFOLDER_H
+#endif // GLOWISH_TESTS_COMMON_FOREIGN_TEMPORARYFOLDER_H

@@ -13,9 +13,12 @@ enum {
   SYS_WRITE = 0x05,
   SYS_READ = 0x06,
   OPEN_TO_READ = 1,
-  OPEN_TO_WRITE = 5,
-  MEMORY_BYTES = 12 << 20
+  OPEN_TO_WRITE = 5
 };
+/* What a board has, if nothing else is stated. */
+#ifndef MEMORY_BYTES
+#define MEMORY_BYTES (12 << 20)
+#endif
 
 int network(const uint8_t *constants, uint8_t *mutables, uint8_t *activations);
 void print_line(const char *text);

@@ -1,18 +1,17 @@
 //===- RunProgram.cpp - Programs beside the compiler ----------------------===//
 
-#include "RunProgram.h"
+#include "common/Foreign/RunProgram.h"
 #include "glowish/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
 #include <sys/resource.h>
 
 using namespace glowish;
-using namespace glowish::fuzz;
 
 namespace {
 
-/// Emulators, linkers and the like reserve more addresses than graphs may take
-/// (limitMemory).
+/// Emulators, linkers and the like reserve more addresses than a test may take
+/// (as limitMemory of the fuzzer says).
 class WithoutMemoryLimit {
 public:
   WithoutMemoryLimit() {
@@ -29,8 +28,8 @@ private:
 } // namespace
 
 llvm::Expected<std::string>
-fuzz::runProgram(llvm::ArrayRef<std::string> command, const std::string &log) {
-  constexpr unsigned seconds = 120;
+glowish::runProgram(llvm::ArrayRef<std::string> command, const std::string &log,
+                    unsigned seconds) {
   llvm::ErrorOr<std::string> path =
       llvm::sys::findProgramByName(command.front());
   if (!path)

@@ -1,10 +1,10 @@
 //===- MlirTarget.h - Graphs as MLIR ----------------------------*- C++ -*-===//
 
-#ifndef GLOWISH_TESTS_FUZZ_FOREIGN_MLIRTARGET_H
-#define GLOWISH_TESTS_FUZZ_FOREIGN_MLIRTARGET_H
+#ifndef GLOWISH_TESTS_FUZZ_MLIRTARGET_H
+#define GLOWISH_TESTS_FUZZ_MLIRTARGET_H
 
-#include "../RunValues.h"
-#include "TemporaryFolder.h"
+#include "RunValues.h"
+#include "common/Foreign/TemporaryFolder.h"
 #include "glowish/Exporter/MLIR.h"
 #include <set>
 
@@ -58,4 +58,4 @@ private:
 
 } // namespace glowish::fuzz
 
-#endif // GLOWISH_TESTS_FUZZ_FOREIGN_MLIRTARGET_H
+#endif // GLOWISH_TESTS_FUZZ_MLIRTARGET_H
