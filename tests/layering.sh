@@ -25,4 +25,17 @@ if [[ -n $found ]]; then
   printf 'Driver and Report must not know the CPU back end:\n%s\n' "$found"
   wrong=1
 fi
+
+# The proof of a memory plan shares no code with what plans: of MemoryPlan.h it
+# uses the structures.
+found=$(grep -rnE \
+  '(ArenaPlanner|RegionPlanner|PlaceholderLiveness|ConstantPool|Passes)\.h"' \
+  lib/IR/PlanProof include/glowish/IR/PlanProof.h || true)
+found+=$(grep -rnE \
+  '\b(planMemory|verifyPlan|getLoopStorage|getArenaPlace|ArenaPlanner|RegionPlanner|PlaceholderLiveness)\b' \
+  lib/IR/PlanProof || true)
+if [[ -n $found ]]; then
+  printf 'lib/IR/PlanProof must not know what plans:\n%s\n' "$found"
+  wrong=1
+fi
 exit $wrong

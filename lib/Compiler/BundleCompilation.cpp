@@ -1,6 +1,7 @@
 //===- BundleCompilation.cpp - From a model to a bundle -------------------===//
 
 #include "glowish/Compiler/BundleCompilation.h"
+#include "PlanCertificate.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include "glowish/Driver/TrainingCompilation.h"
 #include "glowish/Importer/Caffe2.h"
@@ -11,19 +12,28 @@
 
 using namespace glowish;
 
+/// Names and values that say what \p backend compiles for.
+static std::vector<std::pair<std::string, std::string>>
+getTargetFacts(const Backend &backend) {
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"back end", backend.getName().str()}};
+  if (backend.getName() == "CPU") {
+    const auto &cpu = static_cast<const CPUBackend &>(backend);
+    facts.push_back({"target", cpu.getTargetMachine().getTargetTriple().str()});
+    facts.push_back({"processor", cpu.getTarget().cpu});
+    facts.push_back({"threads", std::to_string(cpu.getTarget().numThreads)});
+  }
+  return facts;
+}
+
 std::unique_ptr<Report> glowish::createReport(llvm::StringRef path,
                                               const Backend &backend,
                                               bool hasTimes) {
   auto report =
       std::make_unique<Report>(llvm::sys::path::filename(path).str(), hasTimes);
   report->addFact("compiler", "glowish " GLOWISH_VERSION);
-  report->addFact("back end", backend.getName().str());
-  if (backend.getName() == "CPU") {
-    const auto &cpu = static_cast<const CPUBackend &>(backend);
-    report->addFact("target", cpu.getTargetMachine().getTargetTriple().str());
-    report->addFact("processor", cpu.getTarget().cpu);
-    report->addFact("threads", std::to_string(cpu.getTarget().numThreads));
-  }
+  for (auto &[name, value] : getTargetFacts(backend))
+    report->addFact(name, value);
   return report;
 }
 
@@ -42,6 +52,29 @@ static llvm::Expected<uint64_t> hashModel(const BundleRequest &request) {
         llvm::ArrayRef<uint8_t>(bytes.bytes_begin(), bytes.bytes_end()));
   }
   return hash;
+}
+
+/// Proves the plans of \p programs, which are arguments of
+/// PlanCertificate::prove, if \p request or the tests ask for it; writes their
+/// certificate to \p files, which are to be committed with the bundle.
+template <typename... Programs>
+static llvm::Error provePlans(const BundleRequest &request, OutputFiles &files,
+                              const Programs &...programs) {
+  if (!request.certificate && !provesEveryPlan())
+    return llvm::Error::success();
+  llvm::Expected<PlanCertificate> certificate =
+      PlanCertificate::prove(programs...);
+  if (!certificate)
+    return addContext(certificate.takeError(), "-verify-plan: ");
+  if (request.certificate.value_or("").empty())
+    return llvm::Error::success();
+  llvm::Expected<llvm::raw_pwrite_stream &> file =
+      files.add(*request.certificate);
+  if (!file)
+    return file.takeError();
+  certificate->print(*file, request.bundle.modelHash,
+                     getTargetFacts(request.backend));
+  return llvm::Error::success();
 }
 
 /// Refuses what a bundle that learns can't have.
@@ -75,9 +108,14 @@ static llvm::Error makeTrainingBundle(BundleRequest &request,
                                    request.importOptions, step,
                                    request.training->config, request.options,
                                    request.training->hasExternalGradients));
+  OutputFiles certificate;
+  if (model)
+    GLOWISH_RETURN_IF_ERROR(
+        provePlans(request, certificate, model->getPrograms()));
   if (model && !request.options.stopAfter && !request.bundle.folder.empty())
     GLOWISH_RETURN_IF_ERROR(
         writer->writeTraining(model->getPrograms(), request.bundle));
+  GLOWISH_RETURN_IF_ERROR(certificate.commit());
   if (!request.report)
     return llvm::Error::success();
   request.report->setProgramTitle(0, "inference");
@@ -89,6 +127,14 @@ static llvm::Error makeTrainingBundle(BundleRequest &request,
   return request.writeReport ? request.writeReport() : llvm::Error::success();
 }
 
+/// Of all variants of \p model.
+static std::vector<std::string> getTitles(const ModelVariants &model) {
+  std::vector<std::string> titles;
+  for (size_t i = 0; i < model.getNumVariants(); ++i)
+    titles.push_back(model.describe(i));
+  return titles;
+}
+
 /// \p writer may be null where there is neither a folder nor code to print.
 static llvm::Error makeInferenceBundle(BundleRequest &request,
                                        BundleWriter *writer) {
@@ -98,6 +144,10 @@ static llvm::Error makeInferenceBundle(BundleRequest &request,
       model.open(request.path, request.importOptions, request.symbols));
   GLOWISH_ASSIGN_OR_RETURN(std::optional<CompiledVariants> compiled,
                            model.compile());
+  OutputFiles certificate;
+  if (compiled)
+    GLOWISH_RETURN_IF_ERROR(provePlans(
+        request, certificate, compiled->getVariants(), getTitles(model)));
   bool hasFolder = !request.bundle.folder.empty();
   if (compiled && !options.stopAfter && hasFolder) {
     if (options.timer)
@@ -112,10 +162,11 @@ static llvm::Error makeInferenceBundle(BundleRequest &request,
   if (compiled && !options.stopAfter && !hasFolder && request.printsCode)
     GLOWISH_RETURN_IF_ERROR(
         writer->printCode(compiled->getVariants(), request.bundle.entryName));
+  GLOWISH_RETURN_IF_ERROR(certificate.commit());
   if (!request.report)
     return llvm::Error::success();
-  for (size_t i = 0; i < model.getNumVariants(); ++i)
-    request.report->setProgramTitle(i, model.describe(i));
+  for (auto [i, title] : llvm::enumerate(getTitles(model)))
+    request.report->setProgramTitle(i, title);
   return request.writeReport ? request.writeReport() : llvm::Error::success();
 }
 
@@ -127,7 +178,12 @@ llvm::Error glowish::makeBundle(BundleRequest request) {
   if (!writer && !request.bundle.folder.empty())
     return makeError("-backend={0} cannot write a bundle; -backend=CPU can",
                      request.backend.getName());
-  if (!request.bundle.folder.empty()) {
+  if (request.certificate && request.options.stopAfter &&
+      *request.options.stopAfter < Phase::Plan)
+    return makeError("-verify-plan and -stop-after={0}, before the plan; "
+                     "accepted: -stop-after=plan",
+                     getPhaseName(*request.options.stopAfter));
+  if (!request.bundle.folder.empty() || request.certificate) {
     GLOWISH_ASSIGN_OR_RETURN(request.bundle.modelHash, hashModel(request));
   }
   request.options.observer = request.report;

@@ -104,5 +104,6 @@ glowish::prepareBundle(CompilerSettings &settings, llvm::StringRef path,
                            settings.training.getConfig());
   GLOWISH_ASSIGN_OR_RETURN(request.training,
                            settings.trainingBundle.getRequest(training));
+  request.certificate = settings.bundle.getCertificate();
   return PreparedBundle{std::move(prepared), std::move(request)};
 }

@@ -11,6 +11,7 @@
 #include "glowish/Graph/Verifier.h"
 #include "glowish/IR/IRText.h"
 #include "glowish/IR/Passes.h"
+#include "glowish/IR/PlanProof.h"
 #include "glowish/IRGen/Rematerialization.h"
 #include "glowish/Importer/ModelFormat.h"
 #include "glowish/Support/File.h"
@@ -18,6 +19,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Debug.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Process.h"
 
 using namespace glowish;
 
@@ -492,6 +494,12 @@ Compilation::prepare(IRProgram program, const SharedChoices *choices,
   return PreparedProgram(std::move(program), backend);
 }
 
+bool glowish::provesEveryPlan() {
+  static const bool asks =
+      llvm::sys::Process::GetEnv("GLOWISH_VERIFY_PLAN").has_value();
+  return asks;
+}
+
 llvm::Expected<PlannedProgram> Compilation::plan(PreparedProgram program,
                                                  ConstantPool *pool) {
   beginPhase(Phase::Plan);
@@ -501,8 +509,9 @@ llvm::Expected<PlannedProgram> Compilation::plan(PreparedProgram program,
     pool->place(function, plan);
   GLOWISH_RETURN_IF_ERROR(verifyPlan(function, plan));
   GLOWISH_RETURN_IF_ERROR(checkLimits(plan, getLimits()));
-  if (options.verifyEach)
-    GLOWISH_RETURN_IF_ERROR(verifyPlanWithShadow(function, plan));
+  if (options.verifyEach || provesEveryPlan())
+    GLOWISH_RETURN_IF_ERROR(
+        provePlan(function, plan, {options.keepsOutputs}).takeError());
   if (options.passCheck)
     GLOWISH_RETURN_IF_ERROR(
         options.passCheck->checkCode(backend, function, plan));

@@ -139,12 +139,12 @@ static void addToKey(KeyHasher &key, const RegionLimit &limit) {
 }
 
 static void addToKey(KeyHasher &key, const CompilationOptions &options) {
-  // A timer measures whatever is done.
+  // A timer measures whatever is done, and keepsOutputs is for a proof.
   const auto &[function, dumpGraph, dumpIR, dotFile, importedDotFile,
                printAfterAll, verifyEach, passCheck, graphPasses, irPasses,
                maxMergedElements, schedule, rematerialization,
                maxActivationBytes, reusesActivations, placesIOInArena,
-               arenaRegions, stopAfter, quantization, precision,
+               arenaRegions, keepsOutputs, stopAfter, quantization, precision,
                quantizesActivations, tuner, timer, observer] = options;
   key.addAll(function, graphPasses, irPasses, maxMergedElements, schedule,
              rematerialization, maxActivationBytes, reusesActivations,

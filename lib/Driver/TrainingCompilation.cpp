@@ -50,20 +50,23 @@ llvm::Expected<std::optional<TrainingCompilation>> TrainingCompilation::compile(
   compilations.reserve(3);
   std::vector<ModelGraph> graphs;
   // All imports give the model's variables the same values.
-  auto import = [&](const ImportOptions &importOptions) -> llvm::Error {
-    compilations.emplace_back(backend, options);
+  auto import = [&](const ImportOptions &importOptions,
+                    const CompilationOptions &own) -> llvm::Error {
+    compilations.emplace_back(backend, own);
     GLOWISH_ASSIGN_OR_RETURN(
         ModelGraph graph, importForTraining(compilations.back(), path,
                                             importOptions, result.variables));
     graphs.push_back(std::move(graph));
     return llvm::Error::success();
   };
-  GLOWISH_RETURN_IF_ERROR(import(inferenceOptions));
+  GLOWISH_RETURN_IF_ERROR(import(inferenceOptions, options));
   std::vector<StepPart> parts = {StepPart::Whole};
   if (hasExternalGradients)
     parts = {StepPart::Gradients, StepPart::Update};
   for (StepPart part : parts) {
-    GLOWISH_RETURN_IF_ERROR(import(stepOptions));
+    CompilationOptions own = options;
+    own.keepsOutputs = part == StepPart::Update;
+    GLOWISH_RETURN_IF_ERROR(import(stepOptions, own));
     if (part == parts.front())
       avoidNames(config, graphs.back().getModule());
     config.part = part;

@@ -7,6 +7,7 @@
 #include "glowish/Driver/PassCheck.h"
 #include "glowish/Graph/Verifier.h"
 #include "glowish/IR/Passes.h"
+#include "glowish/IR/PlanProof.h"
 #include "glowish/IRGen/IRGen.h"
 #include "glowish/Optimizer/Passes.h"
 #include "glowish/Support/Error.h"
@@ -387,7 +388,7 @@ llvm::Expected<std::vector<Outputs>> fuzz::runCase(const TestCase &test,
   planOptions.placesIOInArena = config.placesIOInArena;
   MemoryPlan plan = planMemory(*ir, planOptions);
   GLOWISH_RETURN_IF_ERROR(verifyPlan(*ir, plan));
-  GLOWISH_RETURN_IF_ERROR(verifyPlanWithShadow(*ir, plan));
+  GLOWISH_RETURN_IF_ERROR(provePlan(*ir, plan).takeError());
   auto compiled = foreign && config.level >= 0
                       ? foreign->compile(*backend, *ir, plan)
                       : backend->compile(*ir, plan, /*clock=*/nullptr);

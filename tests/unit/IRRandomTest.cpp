@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "IRHelpers.h"
+#include "glowish/IR/PlanProof.h"
 #include "glowish/IR/StridedLayout.h"
 
 using namespace glowish;
@@ -392,9 +393,12 @@ TEST(RandomPipeline, ComputesTheSameInTheArena) {
         getIRPipeline(), getIRPasses(), *optimized, context, {});
     ASSERT_TRUE(bool(result)) << llvm::toString(result.takeError());
     ASSERT_FALSE(llvm::errorToBool(verify(*optimized))) << print(*optimized);
-    ASSERT_FALSE(llvm::errorToBool(
-        verifyPlanWithShadow(*optimized, planMemory(*optimized, inArena))))
-        << print(*optimized);
+    auto prove = [&](const PlanOptions &options) {
+      return llvm::toString(
+          provePlan(*optimized, planMemory(*optimized, options)).takeError());
+    };
+    ASSERT_EQ(prove({}), "") << print(*optimized);
+    ASSERT_EQ(prove(inArena), "") << print(*optimized);
     ASSERT_EQ(interpretOutputs(*optimized, seed, inArena), wanted)
         << "seed " << seed << "\n"
         << print(*program) << "\nbecame\n"
@@ -402,9 +406,7 @@ TEST(RandomPipeline, ComputesTheSameInTheArena) {
     PlanOptions inRegions = inArena;
     inRegions.arenaRegions = {{"fast", uint64_t(64) << seed % 7},
                               {"slow", 1 << 20}};
-    ASSERT_FALSE(llvm::errorToBool(
-        verifyPlanWithShadow(*optimized, planMemory(*optimized, inRegions))))
-        << print(*optimized);
+    ASSERT_EQ(prove(inRegions), "") << print(*optimized);
     ASSERT_EQ(interpretOutputs(*optimized, seed, inRegions), wanted)
         << "seed " << seed << "\n"
         << print(*optimized);

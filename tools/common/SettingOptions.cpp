@@ -75,8 +75,9 @@ private:
     return false;
   }
   cl::ValueExpected getValueExpectedFlagDefault() const override {
-    return setting.getForm() == Setting::Form::Switch ? cl::ValueOptional
-                                                      : cl::ValueRequired;
+    bool isOptional = setting.getForm() == Setting::Form::Switch ||
+                      setting.getForm() == Setting::Form::OptionalValue;
+    return isOptional ? cl::ValueOptional : cl::ValueRequired;
   }
   size_t getOptionWidth() const override {
     return hasChoices() ? choices.getOptionWidth(*this)

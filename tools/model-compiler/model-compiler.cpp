@@ -95,6 +95,8 @@ static llvm::Error checkExport(llvm::StringRef option,
   if (!outputFolder.empty() || train)
     return makeError("{0} and {1}; state one of them", option,
                      train ? "-train" : "-emit-bundle");
+  if (bundleSettings.getCertificate())
+    return makeError("{0} and -verify-plan; state one of them", option);
   if (!several.empty())
     return makeError("{0}: the symbol '{1}' has several values; accepted: one",
                      option, several.front().name);
@@ -243,9 +245,10 @@ static llvm::Expected<int> compileModel() {
     return ExitCode::success;
   }
   if (outputFolder.empty() && !options.stopAfter && !asksForReport() &&
-      !asksForDumps(options))
+      !asksForDumps(options) && !bundleSettings.getCertificate())
     return makeError("nothing to do; state -emit-bundle=FOLDER, "
-                     "-emit-onnx=FILE, -emit-mlir=DIALECT, -report=FILE, what "
+                     "-emit-onnx=FILE, -emit-mlir=DIALECT, -report=FILE, "
+                     "-verify-plan, what "
                      "is to be printed "
                      "(-dump-ir), or a phase with -stop-after");
   if (train && outputFolder.empty() && asksForCode())
@@ -268,6 +271,7 @@ static llvm::Expected<int> compileModel() {
   request.printsCode = asksForCode();
   GLOWISH_ASSIGN_OR_RETURN(request.training,
                            trainingBundleSettings.getRequest(training));
+  request.certificate = bundleSettings.getCertificate();
   request.report = report.get();
   request.writeReport = [&] { return writeReport(*report); };
   Progress progress;

@@ -36,6 +36,9 @@ struct BundleRequest {
   /// of it.
   bool printsCode = false;
   std::optional<TrainingRequest> training = std::nullopt;
+  /// Prove the memory plans before anything is written; where this is not
+  /// empty, write their certificate to this file.
+  std::optional<std::string> certificate = std::nullopt;
   /// Records the compilation; may be null.
   Report *report = nullptr;
   /// Called when the report is complete, while the programs are there. May be

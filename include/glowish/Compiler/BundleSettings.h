@@ -16,6 +16,11 @@ public:
   llvm::Expected<BundleOptions> getOptions(llvm::StringRef folder,
                                            llvm::StringRef modelPath) const;
   bool hasEntryName() const { return entryName.isGiven(); }
+  /// BundleRequest::certificate.
+  std::optional<std::string> getCertificate() const {
+    return certificate.isGiven() ? std::optional(certificate.getValue())
+                                 : std::nullopt;
+  }
 
 private:
   TextSetting networkName{
@@ -51,6 +56,15 @@ private:
       "List the constants in the header's first comment"};
   SwitchSetting savesAssembly{*this, "llvm-save-asm",
                               "Write the assembly, NAME.s, too"};
+  TextSetting certificate{
+      *this,
+      "verify-plan",
+      "file",
+      "Prove that the memory plan is right: no two live buffers overlap, and "
+      "every read follows a write; write the facts that this is about to a "
+      "file, if one is stated, for scripts/check_plan.py",
+      "",
+      Setting::Form::OptionalValue};
 };
 
 /// What makes a bundle one that learns.

@@ -91,6 +91,8 @@ public:
   enum class Form {
     /// One value; setting another replaces it.
     Value,
+    /// The same; an empty text is a value, too.
+    OptionalValue,
     /// One value, true or false; an empty text is true.
     Switch,
     /// One more value each time.
@@ -185,8 +187,8 @@ class TextSetting : public Setting {
 public:
   TextSetting(SettingGroup &group, llvm::StringRef name,
               llvm::StringRef valueName, llvm::StringRef description,
-              llvm::StringRef initial = "")
-      : Setting(group, Form::Value, name, description, valueName),
+              llvm::StringRef initial = "", Form form = Form::Value)
+      : Setting(group, form, name, description, valueName),
         value(initial.str()) {}
 
   operator const std::string &() const { return value; }

@@ -105,6 +105,8 @@ struct CompilationOptions {
   /// PlanOptions::arenaRegions. What does not fit is computed in patches, as
   /// with maxActivationBytes.
   std::vector<RegionLimit> arenaRegions = {};
+  /// ProofOptions::keepsOutputs.
+  bool keepsOutputs = false;
   std::optional<Phase> stopAfter;
   /// Quantizes each model when it has been imported; may be null.
   std::shared_ptr<const QuantizationOptions> quantization;
@@ -212,6 +214,11 @@ private:
   /// How many passes have run.
   uint64_t numGraphPasses = 0, numIRPasses = 0;
 };
+
+/// Whether the memory plan of every compilation is proved (provePlan): where
+/// the environment has GLOWISH_VERIFY_PLAN, as that of the tests has.
+/// -verify-each and -verify-plan ask for it in one.
+bool provesEveryPlan();
 
 /// Leaves one function in \p module, and the placeholders that no other uses:
 /// the one called \p name, or the only one where that is empty. An error lists

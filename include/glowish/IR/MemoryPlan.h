@@ -114,9 +114,10 @@ llvm::Error verifyPlan(const IRFunction &function, const MemoryPlan &plan);
 /// by byte, and ignores lifetime marks. The error names the first operand that
 /// reads bytes which were never written, or were overwritten by another buffer.
 /// Inputs are written before the first instruction, outputs read after the
-/// last. Loops are replayed with two iterations and with none. The time is
-/// proportional to the runs of strided views, so this is for checks
-/// (-verify-each, -check-passes).
+/// last, and nothing reads what is left in a scratch operand. Loops are
+/// replayed with two iterations and with none. The time is proportional to the
+/// runs of strided views, so this is for checks: it is a part of provePlan
+/// (PlanProof.h), and -check-passes does it after each pass.
 llvm::Error verifyPlanWithShadow(const IRFunction &function,
                                  const MemoryPlan &plan);
 

@@ -79,6 +79,7 @@ glowish::python::makeBundle(Settings settings,
                        std::move(compilation.options),
                        std::move(bundle)};
   own.training = std::move(training);
+  own.certificate = groups.bundle.getCertificate();
   own.report = report.get();
   own.writeReport = [&]() -> llvm::Error {
     llvm::raw_string_ostream os(result.report);

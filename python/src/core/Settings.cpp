@@ -24,6 +24,7 @@ static llvm::StringRef getUseName(SettingUse use) {
 static llvm::StringRef getFormName(Setting::Form form) {
   switch (form) {
   case Setting::Form::Value:
+  case Setting::Form::OptionalValue:
     return "value";
   case Setting::Form::Switch:
     return "switch";

@@ -1,7 +1,7 @@
 //===- ShadowMemory.h - Owner of each byte of memory ------------*- C++ -*-===//
 
-#ifndef GLOWISH_LIB_IR_SHADOWMEMORY_H
-#define GLOWISH_LIB_IR_SHADOWMEMORY_H
+#ifndef GLOWISH_LIB_IR_PLANPROOF_SHADOWMEMORY_H
+#define GLOWISH_LIB_IR_PLANPROOF_SHADOWMEMORY_H
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <cstdint>
@@ -41,4 +41,4 @@ private:
 
 } // namespace glowish
 
-#endif // GLOWISH_LIB_IR_SHADOWMEMORY_H
+#endif // GLOWISH_LIB_IR_PLANPROOF_SHADOWMEMORY_H

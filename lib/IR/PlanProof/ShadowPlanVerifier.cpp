@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Checks.h"
 #include "ShadowMemory.h"
 #include "glowish/IR/MemoryPlan.h"
 #include "glowish/IR/StridedLayout.h"
@@ -25,12 +26,15 @@ class ShadowPlanVerifier {
 public:
   explicit ShadowPlanVerifier(const MemoryPlan &plan) : plan(plan) {}
 
-  llvm::Error run(const IRFunction &function) {
+  llvm::Error run(const IRFunction &function, const ProofOptions &options) {
     for (const auto &buffer : function.getBuffers())
       if (const auto &range = buffer->getInputExtents().range)
         symbols[range->symbol] = range->bounds;
     for (const Buffer *input : function.getInputs())
       GLOWISH_RETURN_IF_ERROR(write(*input));
+    if (options.keepsOutputs)
+      for (const Buffer *output : getUntouchedOutputs(function))
+        GLOWISH_RETURN_IF_ERROR(write(*output));
     // The application may write them in any order.
     for (const Buffer *input : function.getInputs())
       GLOWISH_RETURN_IF_ERROR(checkOwned(*input, "is given"));
@@ -260,8 +264,9 @@ llvm::Error ShadowPlanVerifier::visitLoop(const LoopInstr &loop) {
     bind(inputs[2 + i], storage);
   }
   // The loop's own storage lies in the arena, as the plan says.
-  for (const Buffer *buffer : getLoopStorage(loop))
-    bindings[buffer] = {plan.getOffset(buffer), buffer};
+  forEachStored(loop, [&](const Buffer &buffer) {
+    bindings[&buffer] = {plan.getOffset(&buffer), &buffer};
+  });
   ShadowMemory withoutIteration = shadow;
   for (int64_t i = 0; i < std::min<int64_t>(2, loop.getMaxTripCount()); ++i)
     GLOWISH_RETURN_IF_ERROR(runIteration(loop, i));
@@ -269,7 +274,13 @@ llvm::Error ShadowPlanVerifier::visitLoop(const LoopInstr &loop) {
   return llvm::Error::success();
 }
 
+llvm::Error glowish::checkBytes(const IRFunction &function,
+                                const MemoryPlan &plan,
+                                const ProofOptions &options) {
+  return ShadowPlanVerifier(plan).run(function, options);
+}
+
 llvm::Error glowish::verifyPlanWithShadow(const IRFunction &function,
                                           const MemoryPlan &plan) {
-  return ShadowPlanVerifier(plan).run(function);
+  return checkBytes(function, plan, ProofOptions());
 }
