@@ -203,6 +203,8 @@ static llvm::Expected<Backend *> getBackend(const CompileConfig &config) {
   options.winograd = config.winograd;
   options.isReproducible = config.isReproducible;
   options.testing.compilesQuickly = config.isQuick;
+  // Random graphs are small.
+  options.testing.dividesSmallKernels = true;
   GLOWISH_ASSIGN_OR_RETURN(backend, CPUBackend::create(options));
   return backend.get();
 }

@@ -124,6 +124,12 @@ inline std::vector<TargetOptions> getLevelsInTurn() {
   return some;
 }
 
+/// What compare() does with each of its graphs and the last of its targets
+/// besides; TasksTest.cpp, in the program of the back ends, checks the tasks of
+/// kernels. Else null.
+inline void (*checkTasks)(const TargetOptions &options,
+                          const BuildFn &build) = nullptr;
+
 /// Compares levels of this machine with the interpreter: errors are at most \p
 /// bound times the largest magnitude.
 inline void compare(const std::string &name, const BuildFn &build,
@@ -134,7 +140,10 @@ inline void compare(const std::string &name, const BuildFn &build,
   double largest = 1e-3;
   for (int64_t i = 0; i < expected->getNumElements(); ++i)
     largest = std::max(largest, std::abs(expected->getAsDouble(i)));
-  for (const TargetOptions &options : getLevelsInTurn()) {
+  std::vector<TargetOptions> levels = getLevelsInTurn();
+  if (checkTasks)
+    checkTasks(levels.back(), build);
+  for (const TargetOptions &options : levels) {
     auto backend = CPUBackend::create(options);
     ASSERT_TRUE(bool(backend)) << llvm::toString(backend.takeError());
     auto actual = run(**backend, build);

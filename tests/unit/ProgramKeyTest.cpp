@@ -171,6 +171,8 @@ TEST_F(ProgramKeyTest, TargetsAreInTheKey) {
   add("the host", [](Options &) {});
   add("LLVM's optimizer",
       [](Options &o) { o.testing.compilesQuickly = false; });
+  add("tasks of small kernels",
+      [](Options &o) { o.testing.dividesSmallKernels = true; });
   add("a rank", [](Options &o) { o.testing.choiceRank = 1; });
   add("a triple", [](Options &o) { o.triple = "x86_64-unknown-linux-gnu"; });
   add("aarch64", [](Options &o) { o.triple = "aarch64-linux-gnu"; });

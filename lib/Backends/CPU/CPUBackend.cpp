@@ -92,6 +92,8 @@ CPUBackend::create(const TargetOptions &options) {
                        options.cpu, triple.str());
     levels.push_back(TargetDescription::forMachine(*machine));
     levels.back().numThreads = options.numThreads;
+    if (options.testing.dividesSmallKernels)
+      levels.back().minTaskOperations = 0;
     if (options.isReproducible)
       GLOWISH_RETURN_IF_ERROR(levels.back().makeReproducible());
     if (cpus.size() > 1)

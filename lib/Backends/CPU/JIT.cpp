@@ -1,7 +1,6 @@
 //===- JIT.cpp - Running an object in this process ------------------------===//
 
 #include "JIT.h"
-#include "Bundle/glowish_threads.h"
 #include "ModuleEmitter.h"
 #include "glowish/Backends/RunErrors.h"
 #include "glowish/Distributed/AllReduce.h"
@@ -78,14 +77,15 @@ private:
 static void markTime(InstrClock *clock) { clock->mark(); }
 
 /// Gives objects the functions of this process that they call.
-static llvm::Error defineFunctions(llvm::orc::LLJIT &jit) {
+static llvm::Error defineFunctions(llvm::orc::LLJIT &jit,
+                                   ParallelForFn parallelFor) {
   auto flags = llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable;
   llvm::orc::SymbolMap symbols;
   auto define = [&](llvm::StringRef name, auto *function) {
     symbols[jit.mangleAndIntern(name)] = {ExecutorAddr::fromPtr(function),
                                           flags};
   };
-  define(parallelForName, &glowish_parallel_for);
+  define(parallelForName, parallelFor);
   define(markName, &markTime);
   define(startAllReduceName, &glowish_start_all_reduce);
   define(finishAllReduceName, &glowish_finish_all_reduce);
@@ -96,7 +96,9 @@ static llvm::Error defineFunctions(llvm::orc::LLJIT &jit) {
       llvm::orc::absoluteSymbols(std::move(symbols)));
 }
 
-static llvm::Expected<LoadedObject> load(llvm::ArrayRef<char> object) {
+static llvm::Expected<LoadedObject>
+load(llvm::ArrayRef<char> object,
+     ParallelForFn parallelFor = &glowish_parallel_for) {
   // Only objects are loaded. Stating a target keeps LLJIT from detecting the
   // features of the processor, which would take most of the time.
   llvm::orc::LLJITBuilder builder;
@@ -104,7 +106,7 @@ static llvm::Expected<LoadedObject> load(llvm::ArrayRef<char> object) {
       llvm::Triple(llvm::sys::getProcessTriple())));
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<llvm::orc::LLJIT> jit,
                            builder.create());
-  GLOWISH_RETURN_IF_ERROR(defineFunctions(*jit));
+  GLOWISH_RETURN_IF_ERROR(defineFunctions(*jit, parallelFor));
   GLOWISH_RETURN_IF_ERROR(
       jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(
           llvm::StringRef(object.data(), object.size()), "glowish")));
@@ -119,8 +121,9 @@ glowish::loadObject(llvm::ArrayRef<char> object) {
 }
 
 llvm::Expected<std::unique_ptr<Executable>>
-glowish::loadProgram(llvm::ArrayRef<char> object, InstrClock *clock) {
-  GLOWISH_ASSIGN_OR_RETURN(LoadedObject loaded, load(object));
+glowish::loadProgram(llvm::ArrayRef<char> object, InstrClock *clock,
+                     ParallelForFn parallelFor) {
+  GLOWISH_ASSIGN_OR_RETURN(LoadedObject loaded, load(object, parallelFor));
   if (clock)
     return std::make_unique<JITProgram<InstrClock *>>(std::move(loaded), clock);
   return std::make_unique<JITProgram<>>(std::move(loaded));

@@ -3,12 +3,17 @@
 #ifndef GLOWISH_LIB_BACKENDS_CPU_JIT_H
 #define GLOWISH_LIB_BACKENDS_CPU_JIT_H
 
+#include "Bundle/glowish_threads.h"
 #include "glowish/Backends/Backend.h"
 
 namespace glowish {
 
 /// The entry of objects that are to be loaded.
 constexpr llvm::StringLiteral jitEntryName = "glowish_jit_main";
+
+/// What the object calls for tasks: glowish_parallel_for, or a function that
+/// checks them.
+using ParallelForFn = decltype(&glowish_parallel_for);
 
 /// Loads an object made for this machine, whose entry has the three regions as
 /// its arguments, and binds no placeholders.
@@ -19,7 +24,8 @@ loadObject(llvm::ArrayRef<char> object);
 /// gets, so that what is tested here is what is shipped, but for an entry that
 /// binds placeholders. \p clock: null, or the clock of a timed object.
 llvm::Expected<std::unique_ptr<Executable>>
-loadProgram(llvm::ArrayRef<char> object, InstrClock *clock = nullptr);
+loadProgram(llvm::ArrayRef<char> object, InstrClock *clock = nullptr,
+            ParallelForFn parallelFor = &glowish_parallel_for);
 
 } // namespace glowish
 

@@ -11,8 +11,9 @@ using namespace glowish;
 namespace glowish {
 
 static void addToKey(KeyHasher &key, const TestingOptions &options) {
-  const auto &[onlyLevel, choiceRank, compilesQuickly] = options;
-  key.addAll(onlyLevel, choiceRank, compilesQuickly);
+  const auto &[onlyLevel, choiceRank, compilesQuickly, dividesSmallKernels] =
+      options;
+  key.addAll(onlyLevel, choiceRank, compilesQuickly, dividesSmallKernels);
 }
 
 static void addToKey(KeyHasher &key, const TargetOptions &options) {

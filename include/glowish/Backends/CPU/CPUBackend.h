@@ -38,6 +38,8 @@ struct TestingOptions {
   /// LLVM does not optimize: for many small programs, which take longer to
   /// compile than to run.
   bool compilesQuickly = false;
+  /// Small kernels are divided into tasks, too, where there are threads.
+  bool dividesSmallKernels = false;
 };
 
 /// The target machine. Empty strings mean the host.

@@ -146,6 +146,9 @@ struct TargetDescription {
   int64_t maxStackBytes = 32 << 10;
   /// Threads that kernels are split for. 1: kernels are plain functions.
   int64_t numThreads = 1;
+  /// Operations that take longer than waking another thread: a kernel of fewer
+  /// is not divided into tasks.
+  int64_t minTaskOperations = 150'000;
   /// Float results have the same bits as those of any other target with this:
   /// each operation is rounded by itself, and sums have the order of
   /// getSumTarget().

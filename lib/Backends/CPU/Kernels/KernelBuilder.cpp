@@ -156,12 +156,9 @@ void KernelBuilder::ifThen(Value *condition, llvm::function_ref<void()> body) {
 
 //===- Tasks --------------------------------------------------------------===//
 
-/// Operations that take longer than waking another thread.
-static constexpr int64_t minParallelOperations = 150'000;
-
 void KernelBuilder::forTasks(int64_t count, int64_t operations, LoopBody body,
                              Value *needed) {
-  if (!taskBegin || count <= 1 || operations < minParallelOperations)
+  if (!taskBegin || count <= 1 || operations < target.minTaskOperations)
     return forLoop(index(0), needed ? needed : index(count), 1, body);
   assert(numTasks == 1 && "a second loop of tasks");
   numTasks = count;
