@@ -49,6 +49,24 @@ getUsedSymbols(const Variant &program, const TrainingPrograms &programs) {
   return symbols;
 }
 
+/// Refuses an inference whose placeholders lie over what the step keeps: those
+/// in front of the solver's variables are larger than in the step then.
+static llvm::Error checkStatesApart(const BundleProgram &inference,
+                                    const BundleState &state) {
+  for (const BundleSymbol &symbol : inference.symbols)
+    for (const BundleState::Variable &variable : state.variables) {
+      uint64_t end = symbol.offset + uint64_t(symbol.type.getSizeInBytes());
+      if (symbol.modelName != variable.modelName &&
+          symbol.offset < variable.offset + variable.bytes &&
+          variable.offset < end)
+        return makeError("inference has '{0}' where the training step keeps "
+                         "'{1}'; accepted: a step whose inputs and outputs are "
+                         "at least as large (-train-define-symbol)",
+                         symbol.modelName, variable.modelName);
+    }
+  return llvm::Error::success();
+}
+
 /// The variables of \p step, the second program, and that those of the model
 /// lie at the same place in the first.
 static llvm::Expected<BundleState> makeState(const BundleProgram &inference,
@@ -79,6 +97,7 @@ static llvm::Expected<BundleState> makeState(const BundleProgram &inference,
       return makeError("internal: the variable '{0}' has two places",
                        symbol.modelName);
   }
+  GLOWISH_RETURN_IF_ERROR(checkStatesApart(inference, state));
   state.layout = layout.finish();
   return state;
 }
