@@ -15,6 +15,8 @@ case ${1-} in
     ;;
 esac
 sources=$PWD
+# The branch may go on in the meantime.
+commit=$(git rev-parse HEAD)
 if [[ $# -gt 0 ]]; then
   mkdir -p "$1"
   work=$(realpath "$1")
@@ -28,6 +30,7 @@ build() {
   rm -rf "$1"
   mkdir -p "$(dirname "$1")"
   git clone -q --no-hardlinks "$sources" "$1"
+  git -C "$1" checkout -q --detach "$commit"
   echo "==> $1, umask $(umask), $(date -R)"
   # Tests are in no package.
   (cd "$1" && cmake --preset release -DGLOWISH_UNITY="${UNITY:-OFF}" \
