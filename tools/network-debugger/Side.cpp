@@ -10,8 +10,10 @@ ValueName glowish::getName(NodeValue value) {
 }
 
 llvm::Expected<ImportedSide> glowish::importSide(const Side &side) {
-  auto compilation =
-      std::make_unique<Compilation>(*side.backend, side.compilationOptions);
+  CompilationOptions options = side.compilationOptions;
+  // Layers are compiled in place of the outputs of the model.
+  options.keepsOutputs = true;
+  auto compilation = std::make_unique<Compilation>(*side.backend, options);
   GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
                            compilation->import(side.path, side.importOptions));
   if (side.form == GraphForm::Optimized) {
