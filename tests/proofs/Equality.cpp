@@ -11,19 +11,21 @@ using namespace glowish::proofs;
 /// all machines: about a second.
 static constexpr unsigned maxResources = 3000000;
 
-static bool isZero(const z3::expr &term) {
-  return term.is_numeral() && term.get_decimal_string(2) == "0";
-}
-
-/// Whether there are inputs for which \p claim is false, given the facts.
-static Comparison decide(Proof &proof, const z3::expr &claim,
-                         llvm::StringRef what) {
+/// A solver that has the facts.
+static z3::solver makeSolver(Proof &proof) {
   z3::solver solver(proof.context);
   z3::params params(proof.context);
   params.set("rlimit", maxResources);
   solver.set(params);
   for (const z3::expr &fact : proof.facts)
     solver.add(fact);
+  return solver;
+}
+
+/// Whether there are inputs for which \p claim is false, given the facts.
+static Comparison decide(Proof &proof, const z3::expr &claim,
+                         llvm::StringRef what) {
+  z3::solver solver = makeSolver(proof);
   solver.add(!claim);
   switch (solver.check()) {
   case z3::unsat:
@@ -52,7 +54,7 @@ static Comparison compareElements(Proof &proof, const Scalar &before,
             (what + ": an infinity").str()};
   z3::expr left = x.numerator * y.denominator;
   z3::expr right = y.numerator * x.denominator;
-  if (isZero(proof.simplify(left - right)))
+  if (getDigits(proof.simplify(left - right)) == "0")
     return {};
   if (x.mayWrap() || y.mayWrap())
     return {Verdict::Undecided,
@@ -86,5 +88,9 @@ Comparison proofs::compareGraphs(const Module &before, const Module &after) {
   }
   if (!proof.obstacle.empty())
     return {Verdict::Undecided, proof.obstacle};
+  // Everything follows from facts that contradict each other.
+  if (worst.verdict == Verdict::Proved &&
+      makeSolver(proof).check() == z3::unsat)
+    return {Verdict::Undecided, "there are no inputs"};
   return worst;
 }

@@ -43,21 +43,42 @@ static SymbolicTensor defineSplat(Proof &proof, const SplatNode &node,
 static const NodeDefinition splat(NodeKind::Splat,
                                   defineAs<SplatNode, defineSplat>);
 
-static SymbolicTensor defineMatMul(Proof &proof, const MatMulNode &node,
-                                   Tensors operands) {
-  SymbolicTensor result = {node.getType(), {}};
-  int64_t depth = operands[0].type.getShape().back();
-  forEachIndex(node.getType().getShape(), [&](DimsRef index) {
-    result.elements.push_back(
-        sum(proof, node.getType().getKind(), depth, [&](int64_t k) {
-          Dims left(index), right(index);
-          left.back() = k;
-          right[right.size() - 2] = k;
-          return std::get<Number>(operands[0].getBroadcast(left)) *
-                 std::get<Number>(operands[1].getBroadcast(right));
-        }));
+/// The matrix product of type \p type, of matrices with \p depth columns and
+/// rows: sums of what \p multiply makes of the indices of two elements.
+static SymbolicTensor multiplyMatrices(
+    Proof &proof, const Type &type, int64_t depth,
+    llvm::function_ref<Number(DimsRef left, DimsRef right)> multiply) {
+  SymbolicTensor result = {type, {}};
+  forEachIndex(type.getShape(), [&](DimsRef index) {
+    result.elements.push_back(sum(proof, type.getKind(), depth, [&](int64_t k) {
+      Dims left(index), right(index);
+      left.back() = k;
+      right[right.size() - 2] = k;
+      return multiply(left, right);
+    }));
   });
   return result;
+}
+
+/// Adds \p factor times the elements of \p summand.
+static void addBroadcast(SymbolicTensor &result, const SymbolicTensor &summand,
+                         double factor) {
+  size_t next = 0;
+  forEachIndex(result.type.getShape(), [&](DimsRef index) {
+    Scalar &element = result.elements[next++];
+    element = std::get<Number>(element) +
+              std::get<Number>(summand.getBroadcast(index)) * factor;
+  });
+}
+
+static SymbolicTensor defineMatMul(Proof &proof, const MatMulNode &node,
+                                   Tensors operands) {
+  return multiplyMatrices(
+      proof, node.getType(), operands[0].type.getShape().back(),
+      [&](DimsRef left, DimsRef right) {
+        return std::get<Number>(operands[0].getBroadcast(left)) *
+               std::get<Number>(operands[1].getBroadcast(right));
+      });
 }
 static const NodeDefinition matMul(NodeKind::MatMul,
                                    defineAs<MatMulNode, defineMatMul>);
@@ -65,21 +86,13 @@ static const NodeDefinition matMul(NodeKind::MatMul,
 static SymbolicTensor defineMatMulInteger(Proof &proof,
                                           const MatMulIntegerNode &node,
                                           Tensors operands) {
-  SymbolicTensor result = {node.getType(), {}};
-  int64_t depth = operands[0].type.getShape().back();
-  forEachIndex(node.getType().getShape(), [&](DimsRef index) {
-    result.elements.push_back(
-        sum(proof, ElemKind::Int32, depth, [&](int64_t k) {
-          Dims left(index), right(index);
-          left.back() = k;
-          right[right.size() - 2] = k;
-          return widen(operands[0], left, SymbolicTensor(), {},
-                       ElemKind::Int32) *
-                 widen(operands[1], right, operands[2], index.take_back(1),
-                       ElemKind::Int32);
-        }));
-  });
-  return result;
+  return multiplyMatrices(
+      proof, node.getType(), operands[0].type.getShape().back(),
+      [&](DimsRef left, DimsRef right) {
+        return widen(operands[0], left, SymbolicTensor(), {}, ElemKind::Int32) *
+               widen(operands[1], right, operands[2], right.take_back(1),
+                     ElemKind::Int32);
+      });
 }
 static const NodeDefinition
     matMulInteger(NodeKind::MatMulInteger,
@@ -117,23 +130,20 @@ static const NodeDefinition
 
 static SymbolicTensor defineGemm(Proof &proof, const GemmNode &node,
                                  Tensors operands) {
-  SymbolicTensor result = {node.getType(), {}};
-  int64_t depth = operands[0].type.getShape()[node.getTransposeA() ? 0 : 1];
-  forEachIndex(node.getType().getShape(), [&](DimsRef index) {
-    Number total = sum(proof, node.getType().getKind(), depth, [&](int64_t k) {
-      Dims left = {index[0], k}, right = {k, index[1]};
-      if (node.getTransposeA())
-        std::swap(left[0], left[1]);
-      if (node.getTransposeB())
-        std::swap(right[0], right[1]);
-      return operands[0].getNumber(left) * operands[1].getNumber(right);
-    });
-    total = total * node.getAlpha();
-    if (isPresent(operands[2]))
-      total = total + std::get<Number>(operands[2].getBroadcast(index)) *
-                          node.getBeta();
-    result.elements.push_back(total);
-  });
+  auto get = [](const SymbolicTensor &matrix, DimsRef index,
+                bool isTransposed) {
+    return isTransposed ? matrix.getNumber({index[1], index[0]})
+                        : matrix.getNumber(index);
+  };
+  SymbolicTensor result = multiplyMatrices(
+      proof, node.getType(),
+      operands[0].type.getShape()[node.getTransposeA() ? 0 : 1],
+      [&](DimsRef left, DimsRef right) {
+        return get(operands[0], left, node.getTransposeA()) *
+               get(operands[1], right, node.getTransposeB()) * node.getAlpha();
+      });
+  if (isPresent(operands[2]))
+    addBroadcast(result, operands[2], node.getBeta());
   return result;
 }
 static const NodeDefinition gemm(NodeKind::Gemm,
@@ -142,16 +152,12 @@ static const NodeDefinition gemm(NodeKind::Gemm,
 static SymbolicTensor defineFullyConnected(Proof &proof,
                                            const FullyConnectedNode &node,
                                            Tensors operands) {
-  SymbolicTensor result = {node.getType(), {}};
-  forEachIndex(node.getType().getShape(), [&](DimsRef index) {
-    result.elements.push_back(
-        sum(proof, node.getType().getKind(), operands[0].type.getShape()[1],
-            [&](int64_t k) {
-              return operands[0].getNumber({index[0], k}) *
-                     operands[1].getNumber({k, index[1]});
-            }) +
-        operands[2].getNumber(index[1]));
-  });
+  SymbolicTensor result = multiplyMatrices(
+      proof, node.getType(), operands[0].type.getShape()[1],
+      [&](DimsRef left, DimsRef right) {
+        return operands[0].getNumber(left) * operands[1].getNumber(right);
+      });
+  addBroadcast(result, operands[2], 1);
   return result;
 }
 static const NodeDefinition

@@ -95,10 +95,10 @@ of their records, on terms of Z3 in place of numbers; nodes that move elements b
 interpreter does to their numbers; sums, windows, normalizations and softmax as their records
 say, in `tests/proofs/NodeDefinitions.cpp`. exp(a + b) = exp(a) exp(b), log(exp(a)) = a, roots
 and tanh by exp are known; of erf, rounding and the like that equal arguments have equal results.
-A proof is of the cases' shapes, not of all; denominators are taken not to be 0. Cases have
-constants with which the arithmetic of the compiler is exact, as 0.5, since numbers that it
-computes are rounded. The passes over the IR have no proofs yet: `-check-passes` interprets
-before and after them ([passes.md](passes.md)).
+A proof is of the cases' shapes, not of all; denominators are taken not to be 0, and what roots
+are taken of to be positive. Cases have constants with which the arithmetic of the compiler is
+exact, as 0.5, since numbers that it computes are rounded. The passes over the IR have no
+proofs yet: `-check-passes` interprets before and after them ([passes.md](passes.md)).
 
 That cases find wrong rewrites is tested: `glowish-prove -planted` runs twelve rewrites with a
 side condition that is too weak, and each must be refuted by the cases of the right one.

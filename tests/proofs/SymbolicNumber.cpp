@@ -132,8 +132,7 @@ Number::Number(Proof &proof, ElemKind kind, const z3::expr &above,
                const z3::expr &below)
     : proof(&proof), kind(kind), numerator(proof.simplify(above)),
       denominator(proof.simplify(below)), origin(kind) {
-  bool isZero =
-      numerator.is_numeral() && numerator.get_decimal_string(2) == "0";
+  bool isZero = getDigits(numerator) == "0";
   // So that equal quotients are equal arguments of functions.
   z3::expr factor = getLeadingCoefficient(proof, denominator);
   if (!isZero) {
@@ -324,8 +323,7 @@ Number proofs::min(const Number &x, double y) {
 /// Whether \p term is a polynomial of integers with integer coefficients.
 static bool isIntegral(const Proof &proof, const z3::expr &term) {
   if (term.is_numeral())
-    return !llvm::StringRef(Z3_get_numeral_string(term.ctx(), term))
-                .contains('/');
+    return !getDigits(term).contains('/');
   if (!term.is_app())
     return false;
   if (term.is_const())
@@ -367,7 +365,7 @@ Number proofs::rint(const Number &x) { return roundBy("rint", x); }
 //===- Functions ----------------------------------------------------------===//
 
 static bool isNegative(const z3::expr &numeral) {
-  return numeral.get_decimal_string(20)[0] == '-';
+  return getDigits(numeral).starts_with("-");
 }
 
 Number proofs::exp(const Number &x) {
@@ -385,7 +383,7 @@ Number proofs::exp(const Number &x) {
     side = side * factor;
   };
   z3::expr exponent = proof.simplify(x.getTerm());
-  if (exponent.is_numeral() && exponent.get_decimal_string(2) == "0")
+  if (getDigits(exponent) == "0")
     return x.like(1);
   forEachSummand(proof, exponent, multiply);
   Number result(proof, x.kind, above, below);
@@ -396,7 +394,7 @@ Number proofs::exp(const Number &x) {
 /// The logarithm of a product of exponentials is the sum of their exponents.
 static Number logOfTerm(Proof &proof, ElemKind kind, const z3::expr &term) {
   z3::expr one = proof.context.real_val(1);
-  if (term.is_numeral() && term.get_decimal_string(2) == "1")
+  if (getDigits(term) == "1")
     return {proof, kind, 0.0};
   if (term.is_app() && term.decl().decl_kind() == Z3_OP_MUL) {
     Number sum(proof, kind, 0.0);
@@ -421,8 +419,8 @@ Number proofs::sqrt(const Number &x) {
   double value = 0;
   if (argument.is_numeral()) {
     value = std::sqrt(argument.as_double());
-    if (proof.simplify(proof.makeReal(value) * proof.makeReal(value) - argument)
-            .get_decimal_string(2) == "0")
+    z3::expr square = proof.makeReal(value) * proof.makeReal(value);
+    if (getDigits(proof.simplify(square - argument)) == "0")
       return x.like(value);
   }
   z3::expr root = proof.apply("sqrt", {argument});
