@@ -129,6 +129,7 @@ static LeftThreads &getLeftThreads() {
 llvm::Error glowish::runCancellable(llvm::unique_function<llvm::Error()> work) {
   if (!hasTask())
     return work();
+  GLOWISH_RETURN_IF_ERROR(checkCancelled());
   auto shared = std::make_shared<BackgroundWork>();
   // An error of its own would have to be looked at by a thread that has left.
   auto message = std::make_shared<std::optional<std::string>>();

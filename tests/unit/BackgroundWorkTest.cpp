@@ -92,8 +92,11 @@ TEST(BackgroundWork, IsCancelledInACall) {
     return llvm::Error::success();
   };
   EXPECT_EQ(getMessage(runCancellable(work)), "cancelled");
-  EXPECT_EQ(getMessage(runCancellable([] { return llvm::Error::success(); })),
-            "cancelled");
+  auto never = []() -> llvm::Error {
+    ADD_FAILURE() << "begins although the task is cancelled";
+    return llvm::Error::success();
+  };
+  EXPECT_EQ(getMessage(runCancellable(never)), "cancelled");
 }
 
 } // namespace

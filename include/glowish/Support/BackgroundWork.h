@@ -12,8 +12,8 @@ namespace glowish {
 /// thread's task returns within hundredths of a second, whatever \p work does:
 /// it is left behind then, is cancelled as well, and ends later, at the latest
 /// when the process does. \p work owns all that it uses. Its progress is
-/// reported by this thread. Without a task of this thread, \p work is done by
-/// this thread.
+/// reported by this thread. Of a task that is cancelled already, no work
+/// begins. Without a task of this thread, \p work is done by this thread.
 llvm::Error runCancellable(llvm::unique_function<llvm::Error()> work);
 
 /// Calls \p function in the thread that waits for what this thread does, and
