@@ -48,10 +48,16 @@ struct Totals {
 
 } // namespace
 
-/// Of rewrites, and of the passes that are no sets of rewrites.
-static Totals addUp(llvm::ArrayRef<ProvedPass> passes) {
+/// Of rewrites, and of the passes that are no sets of rewrites, as all over the
+/// IR.
+static Totals addUp(const Proofs &proofs) {
   Totals totals;
-  for (const ProvedPass &pass : passes)
+  for (const auto &[name, evidence] : proofs.programs) {
+    ++totals.rewrites;
+    bool isDone = evidence.getNumPrograms() && evidence.refutation.empty();
+    ++(isDone ? totals.proved : totals.without);
+  }
+  for (const ProvedPass &pass : proofs.graph)
     for (const auto &[rule, evidence] : pass.evidence) {
       if (rule.empty() && pass.evidence.size() > 1)
         continue;
@@ -87,21 +93,22 @@ after it:
 - **all inputs interpreted**: element-wise functions of one byte, which the interpreter computes
   of all 256 on both sides.
 - **interpreted**: none of these, but the interpreter computes the same on both sides.
+- **identical terms**: of passes over the IR, [below](#passes-over-the-ir).
 
 In every case the interpreter runs both sides on numbers of IEEE 754, too: of exact passes on
 zeros of both signs, infinities, NaN, subnormal numbers, the ends of integers and all bytes; of
 those that round otherwise on moderate numbers. Element-wise nodes are computed by the formulas
 of their records, on terms of Z3 in place of numbers; nodes that move elements by what the
 interpreter does to their numbers; sums, windows, normalizations and softmax as their records
-say, in `tests/proofs/NodeDefinitions.cpp`. exp(a + b) = exp(a) exp(b), log(exp(a)) = a, roots
+say, in `tests/proofs`. exp(a + b) = exp(a) exp(b), log(exp(a)) = a, roots
 and tanh by exp are known; of erf, rounding and the like that equal arguments have equal results.
 A proof is of the cases' shapes, not of all; denominators are taken not to be 0, and what roots
 are taken of to be positive. Cases have constants with which the arithmetic of the compiler is
-exact, as 0.5, since numbers that it computes are rounded. The passes over the IR have no
-proofs yet: `-check-passes` interprets before and after them ([passes.md](passes.md)).
+exact, as 0.5, since numbers that it computes are rounded.
 
-That cases find wrong rewrites is tested: `glowish-prove -planted` runs twelve rewrites with a
-side condition that is too weak, and each must be refuted by the cases of the right one.
+That wrong rewrites are found is tested: `glowish-prove -planted` runs twelve rewrites and five
+passes over the IR with a side condition that is too weak, and each must be refuted by the
+cases or programs of the right one.
 
 Of {0} rewrites, and passes that are none, {1} are proved or all inputs interpreted, {2} are
 interpreted, {3} change the result on purpose or do something else than rewriting, as said
@@ -112,12 +119,36 @@ below, and {4} have no case yet.
                       totals.excepted, totals.without);
 }
 
-void proofs::printReport(llvm::raw_ostream &os,
-                         llvm::ArrayRef<ProvedPass> passes) {
-  printIntroduction(os, addUp(passes));
+static void printPrograms(llvm::raw_ostream &os,
+                          const ProgramEvidences &evidences) {
+  os << R"(
+## Passes over the IR
+
+They do not know what is computed: they move, join and remove instructions and memory. So the
+elements of all outputs, states and inputs are terms before and after a pass: which operations,
+with which attributes and element kinds, are applied to which elements. Nothing is known of the
+operations but that some commute, and the terms must be the same. This holds for all inputs,
+with infinities, NaN and roundings, of programs with the shapes that are tried: those of
+`tests/lit/ir`, written to trip passes; random ones (`tests/common/RandomProgram.h`), with and
+without leave to write over inputs; and what the cases above are lowered to, through the
+pipeline. Counted are the programs that a pass has changed.
+
+| Pass | Evidence | Written | Random | Of the cases above |
+|---|---|---|---|---|
+)";
+  for (const auto &[name, evidence] : evidences)
+    os << llvm::formatv("| `{0}` | {1} | {2} | {3} | {4} |\n", name,
+                        !evidence.refutation.empty() ? "REFUTED"
+                        : evidence.getNumPrograms()  ? "identical terms"
+                                                     : "no program",
+                        evidence.written, evidence.random, evidence.generated);
+}
+
+void proofs::printReport(llvm::raw_ostream &os, const Proofs &proofs) {
+  printIntroduction(os, addUp(proofs));
   os << "| Pass | Rewrite | Evidence | Applications | Identical | Z3 | "
         "All inputs | Interpreted only |\n|---|---|---|---|---|---|---|---|\n";
-  for (const ProvedPass &pass : passes)
+  for (const ProvedPass &pass : proofs.graph)
     for (const auto &[rule, evidence] : pass.evidence)
       os << llvm::formatv(
           "| `{0}` | {1} | {2} | {3} | {4} | {5} | {6} | {7} |\n",
@@ -127,11 +158,11 @@ void proofs::printReport(llvm::raw_ostream &os,
           count(evidence, Verdict::Identical), count(evidence, Verdict::Proved),
           count(evidence, Verdict::Exhausted),
           count(evidence, Verdict::Undecided));
+  printPrograms(os, proofs.programs);
 }
 
-void proofs::printSummary(llvm::raw_ostream &os,
-                          llvm::ArrayRef<ProvedPass> passes) {
-  Totals totals = addUp(passes);
+void proofs::printSummary(llvm::raw_ostream &os, const Proofs &proofs) {
+  Totals totals = addUp(proofs);
   os << llvm::formatv("{0} rewrites: {1} proved, {2} interpreted, {3} with "
                       "reasons, {4} without cases\n",
                       totals.rewrites, totals.proved, totals.interpreted,

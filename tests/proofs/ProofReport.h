@@ -3,6 +3,7 @@
 #ifndef GLOWISH_TESTS_PROOFS_PROOFREPORT_H
 #define GLOWISH_TESTS_PROOFS_PROOFREPORT_H
 
+#include "ProgramProver.h"
 #include "RuleProver.h"
 
 namespace glowish::proofs {
@@ -12,10 +13,16 @@ struct ProvedPass {
   PassEvidence evidence;
 };
 
+/// What is proved of the passes over the graph, and of those over the IR.
+struct Proofs {
+  std::vector<ProvedPass> graph;
+  ProgramEvidences programs;
+};
+
 /// Prints docs/proofs.md.
-void printReport(llvm::raw_ostream &os, llvm::ArrayRef<ProvedPass> passes);
+void printReport(llvm::raw_ostream &os, const Proofs &proofs);
 /// Prints a line.
-void printSummary(llvm::raw_ostream &os, llvm::ArrayRef<ProvedPass> passes);
+void printSummary(llvm::raw_ostream &os, const Proofs &proofs);
 
 } // namespace glowish::proofs
 

@@ -14,7 +14,7 @@ static constexpr size_t maxCombinations = 32768;
 
 static bool isNameChar(char c) { return llvm::isAlnum(c); }
 
-/// The alternatives in \p text, which begins behind "@NAME": "(A|B)". Empty
+/// The alternatives in \p text, which begins behind "$NAME": "(A|B)". Empty
 /// where it is not that. \p length: of all with the parentheses.
 static llvm::SmallVector<llvm::StringRef, 8>
 readAlternatives(llvm::StringRef text, size_t &length) {
@@ -37,7 +37,7 @@ readAlternatives(llvm::StringRef text, size_t &length) {
   return {};
 }
 
-/// Replaces the first `@NAME(A|B)` of \p text and all later `@NAME` by each of
+/// Replaces the first `$NAME(A|B)` of \p text and all later `$NAME` by each of
 /// the alternatives, and so on.
 static llvm::Error expand(const RuleCase &pattern,
                           std::vector<RuleCase> &expanded,
@@ -46,7 +46,7 @@ static llvm::Error expand(const RuleCase &pattern,
     return makeError("{0}:{1}: {2}", path, pattern.line, why.str());
   };
   llvm::StringRef text = pattern.text;
-  size_t at = text.find('@');
+  size_t at = text.find('$');
   if (at == llvm::StringRef::npos) {
     expanded.push_back(pattern);
     if (expanded.size() > maxCombinations)
@@ -59,11 +59,11 @@ static llvm::Error expand(const RuleCase &pattern,
   size_t length = 0;
   auto alternatives = readAlternatives(rest, length);
   if (name.empty() || alternatives.empty())
-    return fail("expected '@NAME(A|B)' where NAME is first used");
+    return fail("expected '$NAME(A|B)' where NAME is first used");
   for (llvm::StringRef alternative : alternatives) {
     RuleCase chosen = pattern;
     std::string later = rest.substr(length).str();
-    std::string marker = ("@" + name).str();
+    std::string marker = ("$" + name).str();
     for (size_t i = 0; (i = later.find(marker, i)) != std::string::npos;) {
       size_t after = i + marker.size();
       bool isWhole = after == later.size() || !isNameChar(later[after]);

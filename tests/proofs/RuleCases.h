@@ -3,11 +3,11 @@
 // tests/proofs/rules/PASS.cases has graphs in their text form, with choices:
 //
 //   === foldOperation<Mul>
-//   placeholder %x : @kind(float|double)<2x3> input "x"
-//   constant %a : @kind<3> = [@a(1.0|2.0), 0.5, 4.0]
+//   placeholder %x : $kind(float|double)<2x3> input "x"
+//   constant %a : $kind<3> = [$a(1.0|2.0), 0.5, 4.0]
 //   ...
 //
-// `@NAME(A|B)` stands for A and for B, and `@NAME` for the same one again. All
+// `$NAME(A|B)` stands for A and for B, and `$NAME` for the same one again. All
 // combinations that are valid graphs are cases of the rewrite that the line
 // with `===` names. `===` alone: cases of the pass as a whole.
 // A line `!NAME: REASON` says why there is nothing to prove of a rewrite.

@@ -176,7 +176,7 @@ bool Number::mayWrap() const {
   return high > whole.high || low < whole.low;
 }
 
-static bool isSame(const z3::expr &x, const z3::expr &y) {
+static bool isSameTerm(const z3::expr &x, const z3::expr &y) {
   return z3::eq(x, y);
 }
 
@@ -208,7 +208,7 @@ static Number add(const Number &x, const Number &y, bool subtracts) {
   auto combine = [&](const z3::expr &a, const z3::expr &b) {
     return subtracts ? a - b : a + b;
   };
-  Number result = isSame(x.denominator, y.denominator)
+  Number result = isSameTerm(x.denominator, y.denominator)
                       ? Number(proof, x.kind, combine(x.numerator, y.numerator),
                                x.denominator)
                       : Number(proof, x.kind,
@@ -282,7 +282,7 @@ Number proofs::select(const Truth &condition, const Number &x,
   if (c.is_true() || c.is_false())
     return c.is_true() ? x : y;
   refuseInfinity(x, y);
-  bool isCommon = isSame(x.denominator, y.denominator);
+  bool isCommon = isSameTerm(x.denominator, y.denominator);
   Number result(*x.proof, x.kind, z3::ite(c, x.numerator, y.numerator),
                 isCommon ? x.denominator
                          : z3::ite(c, x.denominator, y.denominator));

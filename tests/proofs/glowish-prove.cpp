@@ -1,5 +1,6 @@
-//===- glowish-prove.cpp - Proves the rewrites of the optimizer -----------===//
+//===- glowish-prove.cpp - Proves what rewrites and passes keep -----------===//
 
+#include "PlantedPasses.h"
 #include "PlantedRewrites.h"
 #include "ProofReport.h"
 #include "RuleProver.h"
@@ -17,6 +18,9 @@ static cl::opt<std::string> rulesFolder("rules",
                                         cl::desc("The folder of the cases"),
                                         cl::value_desc("folder"),
                                         cl::init(PROOF_RULES));
+static cl::opt<std::string>
+    programsFolder("programs", cl::desc("The folder of tests of IR passes"),
+                   cl::value_desc("folder"), cl::init(PROOF_PROGRAMS));
 static cl::opt<std::string> onlyPass("pass", cl::desc("Of this pass alone"),
                                      cl::value_desc("name"));
 static cl::opt<std::string> docPath("doc", cl::desc("Write docs/proofs.md"),
@@ -56,6 +60,21 @@ static llvm::Expected<bool> isFound(const PlantedRewrite &planted,
   return false;
 }
 
+/// Random programs are small: a pass changes hundreds of these.
+static constexpr unsigned numRandomPrograms = 1000;
+
+static llvm::Error findPlantedPasses() {
+  for (const IRPass &planted : getPlantedPasses()) {
+    ProgramEvidences evidences;
+    GLOWISH_RETURN_IF_ERROR(proveWritten(planted, programsFolder, evidences));
+    GLOWISH_RETURN_IF_ERROR(proveRandom(planted, numRandomPrograms, evidences));
+    if (evidences[planted.name.str()].refutation.empty())
+      return makeError("{0}: {1}: not found", planted.name, planted.doc);
+    llvm::outs() << "found: " << planted.name << ": " << planted.doc << "\n";
+  }
+  return llvm::Error::success();
+}
+
 /// Each must be refuted by one of the cases of the rewrite that it is in place
 /// of.
 static llvm::Error findPlanted() {
@@ -69,7 +88,7 @@ static llvm::Error findPlanted() {
     llvm::outs() << "found: " << planted.pass << ", " << planted.rewrite << ": "
                  << planted.fault << "\n";
   }
-  return llvm::Error::success();
+  return findPlantedPasses();
 }
 
 /// Runs the cases of \p pass, if there is a file of them.
@@ -89,27 +108,63 @@ static llvm::Expected<ProvedPass> prove(const GraphPass &pass) {
   return result;
 }
 
-static llvm::Error run() {
-  std::vector<ProvedPass> passes;
+/// Prints what is refuted, and what is undecided where that is asked for.
+/// Returns whether something is refuted.
+static bool printRefutations(const Proofs &proofs) {
   bool isRefuted = false;
-  for (const GraphPass &pass : getGraphPasses()) {
-    if (!onlyPass.empty() && pass.name != onlyPass)
-      continue;
-    GLOWISH_ASSIGN_OR_RETURN(ProvedPass proved, prove(pass));
-    for (const auto &[rule, evidence] : proved.evidence) {
+  for (const ProvedPass &pass : proofs.graph)
+    for (const auto &[rule, evidence] : pass.evidence) {
       if (!evidence.refutation.empty())
-        llvm::errs() << pass.name << ": " << rule
+        llvm::errs() << pass.pass->name << ": " << rule
                      << ": REFUTED: " << evidence.refutation << "\n";
       else if (verbose && !evidence.doubt.empty())
-        llvm::errs() << pass.name << ": " << rule
+        llvm::errs() << pass.pass->name << ": " << rule
                      << ": undecided: " << evidence.doubt << "\n";
       isRefuted |= !evidence.refutation.empty();
     }
-    passes.push_back(std::move(proved));
+  for (const auto &[name, evidence] : proofs.programs) {
+    if (!evidence.refutation.empty())
+      llvm::errs() << name << ": REFUTED: " << evidence.refutation << "\n";
+    isRefuted |= !evidence.refutation.empty();
   }
+  return isRefuted;
+}
+
+/// Proves the passes over the IR that \p isWanted accepts.
+static llvm::Expected<ProgramEvidences>
+proveProgramPasses(llvm::function_ref<bool(llvm::StringRef)> isWanted) {
+  std::vector<IRPass> passes;
+  ProgramEvidences evidences;
+  llvm::copy_if(getIRPasses(), std::back_inserter(passes),
+                [&](const IRPass &pass) { return isWanted(pass.name); });
+  GLOWISH_RETURN_IF_ERROR(proveWritten(passes, programsFolder, evidences));
+  GLOWISH_RETURN_IF_ERROR(proveRandom(passes, numRandomPrograms, evidences));
+  for (const GraphPass &pass : getGraphPasses()) {
+    std::string path;
+    GLOWISH_ASSIGN_OR_RETURN(RuleCases cases, readCases(pass.name, path));
+    GLOWISH_RETURN_IF_ERROR(proveGenerated(cases.cases, evidences));
+  }
+  std::erase_if(evidences,
+                [&](const auto &entry) { return !isWanted(entry.first); });
+  return evidences;
+}
+
+static llvm::Error run() {
+  Proofs proofs;
+  auto isWanted = [](llvm::StringRef pass) {
+    return onlyPass.empty() || pass == onlyPass;
+  };
+  for (const GraphPass &pass : getGraphPasses()) {
+    if (!isWanted(pass.name))
+      continue;
+    GLOWISH_ASSIGN_OR_RETURN(ProvedPass proved, prove(pass));
+    proofs.graph.push_back(std::move(proved));
+  }
+  GLOWISH_ASSIGN_OR_RETURN(proofs.programs, proveProgramPasses(isWanted));
+  bool isRefuted = printRefutations(proofs);
   std::string report;
   llvm::raw_string_ostream os(report);
-  printReport(os, passes);
+  printReport(os, proofs);
   if (!docPath.empty())
     GLOWISH_RETURN_IF_ERROR(writeFile(docPath, report));
   if (!checkedDoc.empty()) {
@@ -118,16 +173,17 @@ static llvm::Error run() {
       return makeError("'{0}' is out of date: glowish-prove -doc={0} writes it",
                        checkedDoc.getValue());
   }
-  printSummary(llvm::outs(), passes);
-  return isRefuted ? makeError("a rewrite is refuted") : llvm::Error::success();
+  printSummary(llvm::outs(), proofs);
+  return isRefuted ? makeError("a rewrite or pass is refuted")
+                   : llvm::Error::success();
 }
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::ParseCommandLineOptions(
       argc, argv,
-      "Proves that rewrites of the optimizer keep what a graph "
-      "computes.\n");
+      "Proves that rewrites and passes keep what a graph or a "
+      "program computes.\n");
   if (llvm::Error error = onlyPlanted ? findPlanted() : run()) {
     llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
     return 1;
