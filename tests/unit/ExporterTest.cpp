@@ -253,6 +253,28 @@ function "main" {
               HasSubstr("the input 'x' is int8q<3, scale 0.5 offset 3>"));
 }
 
+/// Of which only weights can be written.
+TEST(Exporter, RefusesLowPrecisionBeyondWeights) {
+  EXPECT_THAT(writeError(R"(
+module "m"
+placeholder %x : float8e4m3fn<2> input "x"
+placeholder %y : float8e4m3fn<2> output "y"
+function "main" {
+  Save(%x, %y)
+}
+)"),
+              HasSubstr("the input 'x' is float8e4m3fn<2>"));
+  EXPECT_THAT(writeError(R"(
+module "m"
+placeholder %y : int4<2> output "y"
+constant %c : int4<2> = [1, 2]
+function "main" {
+  Save(%c, %y)
+}
+)"),
+              HasSubstr("the output 'y' is int4<2>"));
+}
+
 //===- Layouts ------------------------------------------------------------===//
 
 static NodeValue convolve(Function &function, Module &module, NodeValue x) {

@@ -128,6 +128,18 @@ llvm::Error ModelWriter::checkOptions() const {
   return llvm::Error::success();
 }
 
+/// Of an input or output, \p what. Kinds of fewer bits need newer opsets, which
+/// have them only in weights here.
+static llvm::Error checkKind(llvm::StringRef what,
+                             const Placeholder &placeholder) {
+  const Type &type = placeholder.getType();
+  if (type.isQuantized() || isLowPrecisionKind(type.getKind()))
+    return makeError("the {0} '{1}' is {2}; accepted: floats of 16 bits and "
+                     "more, integers of 8 bits and more, and bool",
+                     what, placeholder.getModelName(), type.str());
+  return llvm::Error::success();
+}
+
 /// Reserves the names of inputs and outputs.
 llvm::Error ModelWriter::takeNames() {
   std::map<std::string, const Placeholder *> owners;
@@ -148,15 +160,13 @@ llvm::Error ModelWriter::takeNames() {
 llvm::Error ModelWriter::addInput(Placeholder &placeholder) {
   std::string name = placeholder.getModelName().str();
   const Type &type = placeholder.getType();
-  if (type.isQuantized())
-    return makeError("the input '{0}' is {1}; accepted: floats, integers and "
-                     "bool",
-                     name, type.str());
   auto given = options.values.find(name);
-  if (given != options.values.end())
+  if (given != options.values.end()) {
     pool.add(name, type, given->second);
-  else
+  } else {
+    GLOWISH_RETURN_IF_ERROR(checkKind("input", placeholder));
     *graph.add_input() = makeValueInfo(name, type);
+  }
   writer.set(NodeValue(&placeholder), {name, type.getKind()});
   return llvm::Error::success();
 }
@@ -173,6 +183,7 @@ OnnxValue ModelWriter::crop(Placeholder &placeholder, OnnxValue value) {
 }
 
 llvm::Error ModelWriter::addOutput(Placeholder &placeholder) {
+  GLOWISH_RETURN_IF_ERROR(checkKind("output", placeholder));
   std::string name = placeholder.getModelName().str();
   onnx::ValueInfoProto info = makeValueInfo(name, placeholder.getType());
   NodeValue saved = writer.getSaved(&placeholder);
