@@ -18,10 +18,10 @@ static constexpr llvm::StringLiteral heading =
 
 static const std::set<std::string> allBackends = {"CPU", "Interpreter",
                                                   "aarch64", "bundle", "wasm"};
-/// Of models that were written again, and with passes checked; not what "all"
-/// means.
+/// Of models that were written again, with passes checked, and of another
+/// runtime; not what "all" means.
 static const std::set<std::string> otherBackends = {
-    "Written", "WrittenOptimized", "CheckPasses"};
+    "Written", "WrittenOptimized", "CheckPasses", "OnnxRuntime"};
 
 bool glowish::isTestBackend(llvm::StringRef name) {
   return allBackends.count(name.str()) || otherBackends.count(name.str());

@@ -3,6 +3,7 @@
 #include "NodeTest.h"
 #include "Tolerances.h"
 #include "UlpError.h"
+#include "common/Foreign/OnnxRuntime.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Base/Comparison.h"
@@ -267,10 +268,33 @@ createBackend(llvm::StringRef name, const ForeignTarget *foreign) {
   return backend;
 }
 
+/// Runs the model itself in ONNX Runtime.
+static llvm::Expected<PassedTest> runInOnnxRuntime(const NodeTest &test) {
+  PassedTest all;
+  for (unsigned i = 0; i < test.dataPrefixes.size(); ++i) {
+    GLOWISH_ASSIGN_OR_RETURN(TestData data, readTestData(test, i));
+    if (!data.containers.empty())
+      return makeError(
+          "sequences and optionals are not passed to ONNX Runtime");
+    OnnxRuntimeRun run;
+    run.model = test.model;
+    for (const NamedTensor &input : data.inputs)
+      run.inputs.emplace_back(input.name, input.tensor.get());
+    for (const NamedTensor &output : data.outputs)
+      run.outputs.push_back(output.name);
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, runOnnxRuntime(run));
+    GLOWISH_ASSIGN_OR_RETURN(double ulps, checkOutputs(data, outputs));
+    all.add({{}, ulps});
+  }
+  return all;
+}
+
 llvm::Expected<PassedTest> glowish::runNodeTest(const NodeTest &test,
                                                 llvm::StringRef backendName,
                                                 llvm::StringRef written,
                                                 const ForeignTarget *foreign) {
+  if (backendName == "OnnxRuntime")
+    return runInOnnxRuntime(test);
   PassedTest all;
   bool isWritten = backendName.starts_with("Written");
   for (unsigned i = 0; i < test.dataPrefixes.size(); ++i) {

@@ -3,6 +3,7 @@
 #include "Bundles.h"
 #include "NodeTest.h"
 #include "Report.h"
+#include "common/Foreign/OnnxRuntime.h"
 #include "common/Tool.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -166,8 +167,8 @@ static size_t printUnexplained(const ExpectedFailures &expected) {
 /// What ctest takes for a test that was skipped.
 static constexpr int skippedExitCode = 77;
 
-/// Runs the tests on all back ends. None where an emulator is not installed,
-/// which is said.
+/// Runs the tests on all back ends. None where an emulator or ONNX Runtime is
+/// not installed, which is said.
 static llvm::Expected<std::optional<std::vector<BackendResults>>>
 runOnBackends(llvm::ArrayRef<NodeTest> tests) {
   std::vector<BackendResults> all;
@@ -177,6 +178,11 @@ runOnBackends(llvm::ArrayRef<NodeTest> tests) {
       GLOWISH_ASSIGN_OR_RETURN(foreign, ForeignTarget::create(name, timeLimit));
       if (!foreign)
         return std::nullopt;
+    }
+    if (std::string missing = findMissingOnnxRuntime();
+        name == "OnnxRuntime" && !missing.empty()) {
+      llvm::outs() << "skipped: " << missing << "\n";
+      return std::nullopt;
     }
     GLOWISH_ASSIGN_OR_RETURN(BackendResults results,
                              runTests(tests, name, foreign.get()));
@@ -189,8 +195,8 @@ static llvm::Expected<int> runSuite() {
   for (const std::string &name : backendNames)
     if (!isTestBackend(name))
       return makeError("-backend={0}: the back ends are Interpreter, CPU, "
-                       "bundle, aarch64, wasm, Written, WrittenOptimized and "
-                       "CheckPasses",
+                       "bundle, aarch64, wasm, Written, WrittenOptimized, "
+                       "CheckPasses and OnnxRuntime",
                        name);
   if (update && expectedFile.empty())
     return makeError("-update needs -expected-failures");

@@ -34,8 +34,8 @@ struct ElementCounts {
   }
 };
 
-/// Programs that were left out, as the dialect of MLIR that they should be
-/// written in cannot express their graphs.
+/// Programs that were left out, as the target that graphs are written for has
+/// no form of theirs (GraphTarget).
 struct Omissions {
   uint64_t programs = 0;
   /// How many of them have each reason (Inexpressible::getReasons).

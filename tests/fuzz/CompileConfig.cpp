@@ -40,10 +40,10 @@ void fuzz::useForeignTarget(std::unique_ptr<ForeignTarget> target) {
 }
 
 /// Null where graphs are compiled.
-static std::unique_ptr<MlirTarget> mlir;
+static std::unique_ptr<GraphTarget> graphTarget;
 
-void fuzz::useMlirTarget(std::unique_ptr<MlirTarget> target) {
-  mlir = std::move(target);
+void fuzz::useGraphTarget(std::unique_ptr<GraphTarget> target) {
+  graphTarget = std::move(target);
 }
 
 static const std::vector<TargetOptions> &getTargets() {
@@ -54,8 +54,8 @@ static const std::vector<TargetOptions> &getTargets() {
 
 std::string CompileConfig::str() const {
   std::string cpu = "interpreter";
-  if (mlir) {
-    cpu = "on=mlir-" + getMlirDialectName(mlir->getDialect()).str();
+  if (graphTarget) {
+    cpu = "on=" + graphTarget->getName().str();
   } else if (level >= 0) {
     const TargetOptions &target = getTargets()[level];
     cpu = foreign ? "on=" + foreign->getName().str()
@@ -132,7 +132,7 @@ std::vector<CompileConfig> fuzz::pickConfigs(uint64_t seed,
   if (random.below(2))
     interpreter.order = 1 + random.below(1000);
   std::vector<CompileConfig> configs;
-  if (!foreign && !mlir)
+  if (!foreign && !graphTarget)
     configs.push_back(std::move(interpreter));
   for (unsigned i = 0; i < options.numCompiled; ++i)
     configs.push_back(pickCompiled(names, random));
@@ -349,15 +349,16 @@ static llvm::Expected<Outputs> runOnce(Executable &program,
   return outputs;
 }
 
-/// Runs the graph of \p test as MLIR, after the graph passes of \p config.
+/// Writes the graph of \p test after the graph passes of \p config, and lets
+/// the target run it.
 static llvm::Expected<std::vector<Outputs>>
-runAsMlir(const TestCase &test, const CompileConfig &config) {
+runAsGraph(const TestCase &test, const CompileConfig &config) {
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, test.makeModule());
   std::vector<OutputPart> parts = getOutputParts(*module);
   GraphPassContext context;
   context.evaluate = evaluateNode;
   context.isSupported = [](const Node &node) {
-    return hasMlirForm(mlir->getDialect(), node);
+    return graphTarget->hasForm(node);
   };
   static const Pipeline lowering = {{{"lower"}, /*toFixedPoint=*/true}};
   for (const Pipeline *pipeline : {&getOptimizePipeline(), &lowering})
@@ -366,7 +367,8 @@ runAsMlir(const TestCase &test, const CompileConfig &config) {
         context, /*checks=*/{}, *module));
   std::vector<Outputs> results;
   for (const RunExtents &values : test.getRuns()) {
-    GLOWISH_ASSIGN_OR_RETURN(Outputs outputs, mlir->run(*module, values));
+    GLOWISH_ASSIGN_OR_RETURN(Outputs outputs,
+                             graphTarget->run(*module, values));
     GLOWISH_ASSIGN_OR_RETURN(results.emplace_back(),
                              takeParts(parts, outputs, values));
   }
@@ -376,8 +378,8 @@ runAsMlir(const TestCase &test, const CompileConfig &config) {
 llvm::Expected<std::vector<Outputs>> fuzz::runCase(const TestCase &test,
                                                    const CompileConfig &config,
                                                    const Describe &describe) {
-  if (mlir)
-    return runAsMlir(test, config);
+  if (graphTarget)
+    return runAsGraph(test, config);
   GLOWISH_ASSIGN_OR_RETURN(Backend *backend, getBackend(config));
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, test.makeModule());
   std::vector<OutputPart> parts = getOutputParts(*module);

@@ -3,7 +3,7 @@
 #ifndef GLOWISH_TESTS_FUZZ_COMPILECONFIG_H
 #define GLOWISH_TESTS_FUZZ_COMPILECONFIG_H
 
-#include "MlirTarget.h"
+#include "GraphTarget.h"
 #include "RunValues.h"
 #include "common/Foreign/ForeignTarget.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
@@ -50,7 +50,7 @@ struct CompileConfig {
 /// the interpreter is none of the configs.
 void useForeignTarget(std::unique_ptr<ForeignTarget> target);
 /// From now on graphs are written for \p target after the graph passes alone.
-void useMlirTarget(std::unique_ptr<MlirTarget> target);
+void useGraphTarget(std::unique_ptr<GraphTarget> target);
 
 /// What all configs of a run have in common.
 struct ConfigOptions {
@@ -78,7 +78,7 @@ using Describe = std::function<std::string(size_t run, const Outputs &outputs)>;
 /// Compiles \p test once and runs it as its runs say: the outputs of each.
 /// \p describe looks at the outputs after every pass, if they are checked: the
 /// error names the pass and says what it found. It is Inexpressible where the
-/// dialect of MLIR in which all graphs are written has no form of this one.
+/// target for which all graphs are written has no form of this one.
 llvm::Expected<std::vector<Outputs>> runCase(const TestCase &test,
                                              const CompileConfig &config,
                                              const Describe &describe);

@@ -5,7 +5,6 @@
 #include "glowish/Support/File.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Program.h"
-#include "llvm/Support/Regex.h"
 
 using namespace glowish;
 using namespace glowish::fuzz;
@@ -27,7 +26,7 @@ static std::string findMissing(MlirDialect dialect) {
   return "";
 }
 
-llvm::Expected<std::unique_ptr<MlirTarget>>
+llvm::Expected<std::unique_ptr<GraphTarget>>
 MlirTarget::create(llvm::StringRef name) {
   std::optional<MlirDialect> dialect =
       parseMlirDialect(name.drop_front(llvm::StringRef("mlir-").size()));
@@ -40,8 +39,8 @@ MlirTarget::create(llvm::StringRef name) {
     return nullptr;
   }
   GLOWISH_ASSIGN_OR_RETURN(auto folder, TemporaryFolder::create());
-  return std::unique_ptr<MlirTarget>(
-      new MlirTarget(*dialect, std::move(folder)));
+  return std::unique_ptr<GraphTarget>(
+      new MlirTarget(name, *dialect, std::move(folder)));
 }
 
 /// Writes the elements of the inputs to files of \p folder.
@@ -52,10 +51,8 @@ static llvm::Error writeInputs(const MlirSignature &signature,
     const Type &type = placeholder->getType();
     Tensor given = makeInput(placeholder->getModelName(), type,
                              placeholder->getInputExtents(), values);
-    llvm::StringRef bytes(static_cast<const char *>(given.getBytes()),
-                          size_t(given.getSizeInBytes()));
-    GLOWISH_RETURN_IF_ERROR(writeFile(
-        folder.getFile("input_" + std::to_string(i) + ".bin"), bytes));
+    GLOWISH_RETURN_IF_ERROR(writeElements(
+        folder.getFile("input_" + std::to_string(i) + ".bin"), given));
   }
   return llvm::Error::success();
 }
@@ -65,34 +62,14 @@ static llvm::Expected<Outputs> readOutputs(const MlirSignature &signature,
   Outputs outputs;
   for (auto [i, placeholder] : llvm::enumerate(signature.results)) {
     GLOWISH_ASSIGN_OR_RETURN(
-        auto file,
-        readFile(folder.getFile("output_" + std::to_string(i) + ".bin")));
-    Tensor output(placeholder->getType());
-    if (int64_t(file->getBufferSize()) != output.getSizeInBytes())
-      return makeError("output_{0}.bin has {1} bytes", i,
-                       file->getBufferSize());
-    if (file->getBufferSize())
-      std::memcpy(output.getBytes(), file->getBufferStart(),
-                  file->getBufferSize());
-    outputs[placeholder->getModelName().str()] = std::move(output);
+        outputs[placeholder->getModelName().str()],
+        readElements(folder.getFile("output_" + std::to_string(i) + ".bin"),
+                     placeholder->getType()));
   }
   return outputs;
 }
 
-char Inexpressible::ID = 0;
-
-std::set<std::string> Inexpressible::getReasons() const {
-  // Names are not of interest, which are quoted.
-  static const llvm::Regex refusal("' \\(([A-Za-z0-9]+)\\)(: [^;]+)");
-  std::set<std::string> reasons;
-  llvm::SmallVector<llvm::StringRef> groups;
-  for (llvm::StringRef rest = text; refusal.match(rest, &groups);
-       rest = rest.drop_front(groups[0].end() - rest.begin()))
-    reasons.insert((groups[1] + groups[2]).str());
-  return reasons;
-}
-
-llvm::Expected<Outputs> MlirTarget::run(const Module &module,
+llvm::Expected<Outputs> MlirTarget::run(Module &module,
                                         const RunExtents &values) const {
   GLOWISH_ASSIGN_OR_RETURN(auto own, TemporaryFolder::create());
   std::string text;

@@ -11,6 +11,8 @@
 #include "Coverage.h"
 #include "FuzzSession.h"
 #include "Generator.h"
+#include "MlirTarget.h"
+#include "OnnxRuntimeTarget.h"
 #include "Ranges/RangedSession.h"
 #include "Shrinker.h"
 #include "common/Tool.h"
@@ -53,7 +55,8 @@ static cl::opt<std::string>
     machine("on",
             cl::desc("Run programs in QEMU or Node.js: aarch64, riscv64, "
                      "cortex-m4, cortex-m55, wasm, wasm-simd; or graphs as "
-                     "MLIR: mlir-linalg, mlir-tosa, mlir-stablehlo"),
+                     "MLIR: mlir-linalg, mlir-tosa, mlir-stablehlo; or as ONNX "
+                     "models in ONNX Runtime: onnxruntime, onnxruntime-plain"),
             cl::value_desc("machine"), cl::cat(category));
 static cl::opt<bool>
     hasRanges("ranges",
@@ -257,13 +260,16 @@ static llvm::Expected<bool> chooseMachine() {
   if (reproducible)
     return makeError("-on does not go with -reproducible, which compares the "
                      "levels of this machine");
-  if (MlirTarget::isName(machine)) {
+  bool isOnnxRuntime = OnnxRuntimeTarget::isName(machine);
+  if (isOnnxRuntime || MlirTarget::isName(machine)) {
     if (checkPasses)
       return makeError("-check-passes does not go with -on={0}",
                        machine.getValue());
-    GLOWISH_ASSIGN_OR_RETURN(auto target, MlirTarget::create(machine));
+    GLOWISH_ASSIGN_OR_RETURN(auto target,
+                             isOnnxRuntime ? OnnxRuntimeTarget::create(machine)
+                                           : MlirTarget::create(machine));
     bool isThere = target != nullptr;
-    useMlirTarget(std::move(target));
+    useGraphTarget(std::move(target));
     return isThere;
   }
   auto target = ForeignTarget::create(machine);
