@@ -21,6 +21,7 @@ size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
 struct qemu_plugin_insn *
 qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *block, size_t index);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *instruction);
+void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *instruction);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *instruction);
 char *qemu_plugin_insn_disas(const struct qemu_plugin_insn *instruction);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *block,
