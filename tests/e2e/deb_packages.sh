@@ -114,7 +114,7 @@ source tests/e2e/bare_debian.sh
 make_bare_debian "$root" "$work/debootstrap.log" gcc,libc6-dev
 cp "$work"/packages/{glowish_,libglowish0}*.deb "$root/test"
 cp "$model"/* "$root/test"
-cp tests/e2e/run_bundle.c "$root/test"
+cp tests/e2e/{run_bundle.c,guarded_memory.h} "$root/test"
 cat >"$root/test/run.sh" <<'END'
 set -e
 cd /test

@@ -13,11 +13,20 @@
  * Before each of N calls (default 1) the inputs are written. Other arguments
  * that begin with '-' are model-runner's and are ignored.
  *
- * With -serve it then times the bundle for bench/compare.mjs: prints "ready"
- * and the largest error, and for each line "run MS" on stdin runs for that many
- * milliseconds and prints the median time of a run. */
-#define _DEFAULT_SOURCE
+ * On Linux, weights, placeholders, activations and the stack lie between
+ * inaccessible pages (guarded_memory.h), the weights are write-protected, and
+ * all is done twice: with the regions where their pages end, for accesses
+ * behind them, and where these begin, for those in front. Both must leave the
+ * same outputs, and inputs and what is between placeholders as it was. The
+ * stack has the most that docs/bundle.md states, or -DBUNDLE_STACK=BYTES.
+ *
+ * With -serve, without these pages, it then times the bundle for
+ * bench/compare.mjs: prints "ready" and the largest error, and for each line
+ * "run MS" on stdin runs for that many milliseconds and prints the median time
+ * of a run. */
+#define _GNU_SOURCE
 #include BUNDLE_HEADER
+#include "guarded_memory.h"
 #ifdef BUNDLE_THREADS
 #include "glowish_threads.h"
 #endif
@@ -33,6 +42,10 @@
 #endif
 
 enum { MAX_RUNS = 100000 };
+
+#ifndef BUNDLE_STACK
+#define BUNDLE_STACK (1300 << 10)
+#endif
 
 typedef struct Bundle {
   const char *name;
@@ -81,12 +94,11 @@ static void *reserve(uint64_t size) {
   return bytes;
 }
 
-/* The file's bytes; of a .npy file those of the array. */
-static uint8_t *readFile(const char *path, uint64_t *size) {
+/* Opens the file at its bytes; at those of the array in a .npy file. */
+static FILE *openFile(const char *path, uint64_t *size) {
   FILE *file = fopen(path, "rb");
   unsigned char start[10];
   long end, skip = 0;
-  void *bytes = NULL;
   if (!file)
     fail("cannot be opened", path);
   if (strlen(path) > 4 && !strcmp(path + strlen(path) - 4, ".npy")) {
@@ -98,17 +110,20 @@ static uint8_t *readFile(const char *path, uint64_t *size) {
   end = ftell(file);
   *size = end > skip ? (uint64_t)(end - skip) : 0;
   fseek(file, skip, SEEK_SET);
-  bytes = reserve(*size);
-  if (fread(bytes, 1, *size, file) != *size)
-    fail("cannot be read", path);
-  fclose(file);
-  return bytes;
+  return file;
 }
 
-static uint8_t *allocate(uint64_t size) {
-  void *bytes = reserve(size);
-  /* What the bundle leaves unwritten shows up as NaN. */
-  memset(bytes, 0xFF, size);
+static void readInto(void *bytes, FILE *file, uint64_t size, const char *path) {
+  if (fread(bytes, 1, size, file) != size)
+    fail("cannot be read", path);
+  fclose(file);
+}
+
+/* The file's bytes. */
+static uint8_t *readFile(const char *path, uint64_t *size) {
+  FILE *file = openFile(path, size);
+  uint8_t *bytes = reserve(*size);
+  readInto(bytes, file, *size, path);
   return bytes;
 }
 
@@ -116,6 +131,31 @@ static uint8_t *allocate(uint64_t size) {
 typedef struct Regions {
   uint8_t *weights, *placeholders, *activations;
 } Regions;
+
+/* What the bundle leaves unwritten shows up as NaN. */
+enum { UNWRITTEN = 0xFF };
+
+static uint8_t *allocate(uint64_t size) {
+  void *bytes = reserve(size);
+  memset(bytes, UNWRITTEN, size);
+  return bytes;
+}
+
+static void checkWeights(const uint8_t *weights, uint64_t size,
+                         const char *path) {
+  if (bundle->check(weights, size) != GLOWISH_SUCCESS)
+    fail("these are not the bundle's weights", path);
+}
+
+static Regions allocateRegions(const char *weightsPath) {
+  Regions regions;
+  uint64_t size;
+  regions.weights = readFile(weightsPath, &size);
+  checkWeights(regions.weights, size, weightsPath);
+  regions.placeholders = allocate(bundle->config->mutableWeightVarsMemSize);
+  regions.activations = allocate(bundle->config->activationsMemSize);
+  return regions;
+}
 
 /* An input and the bytes of its file. */
 typedef struct Input {
@@ -268,6 +308,22 @@ static int call(const Regions *regions) {
                        regions->activations);
 }
 
+/* Calls of the bundle with inputs that are written before each of them. */
+typedef struct Calls {
+  Regions regions;
+  int count;
+} Calls;
+
+static void callOften(void *argument) {
+  const Calls *calls = argument;
+  int i;
+  for (i = 0; i < calls->count; ++i) {
+    writeInputs(&calls->regions);
+    if (call(&calls->regions))
+      fail("the entry returned an error", "bundle");
+  }
+}
+
 static void serve(double error, const Regions *regions) {
   static double times[MAX_RUNS];
   char line[64];
@@ -291,30 +347,114 @@ static void serve(double error, const Regions *regions) {
   }
 }
 
+#if GUARDS_MEMORY
+/* The inputs, and what is between the placeholders, are as they were. */
+static void checkPlaceholders(const Regions *regions) {
+  uint64_t i, k, size = bundle->config->mutableWeightVarsMemSize;
+  uint8_t *isPlaceholder = calloc(1, size + 1);
+  int input;
+  if (!isPlaceholder)
+    fail("out of memory", "bundle");
+  for (i = 0; i < bundle->config->numSymbols; ++i) {
+    const GlowishSymbol *symbol = &bundle->config->symbols[i];
+    if (symbol->region == GLOWISH_REGION_MUTABLE)
+      memset(isPlaceholder + symbol->offset, 1, symbol->bytes);
+  }
+  for (k = 0; k < size; ++k)
+    if (!isPlaceholder[k] && regions->placeholders[k] != UNWRITTEN)
+      fail("was written between placeholders", "bundle");
+  free(isPlaceholder);
+  for (input = 0; input < numInputs; ++input) {
+    const GlowishSymbol *symbol = inputs[input].symbol;
+    if (symbol->region == GLOWISH_REGION_MUTABLE &&
+        symbol->direction == GLOWISH_INPUT &&
+        memcmp(getAddress(symbol, regions), inputs[input].bytes, symbol->bytes))
+      fail("is an input that was overwritten", symbol->name);
+  }
+}
+
+/* The bytes of all outputs and states, or whether they are those. */
+static uint8_t *copyOutputs(const Regions *regions, const uint8_t *expected) {
+  uint64_t i, size = 0;
+  uint8_t *bytes = NULL;
+  for (i = 0; i < bundle->config->numSymbols; ++i) {
+    const GlowishSymbol *symbol = &bundle->config->symbols[i];
+    if (symbol->direction == GLOWISH_INPUT)
+      continue;
+    if (expected &&
+        memcmp(getAddress(symbol, regions), expected + size, symbol->bytes))
+      fail("depends on where the memory is", symbol->name);
+    if (!expected) {
+      bytes = realloc(bytes, size + symbol->bytes + 1);
+      if (!bytes)
+        fail("out of memory", "bundle");
+      memcpy(bytes + size, getAddress(symbol, regions), symbol->bytes);
+    }
+    size += symbol->bytes;
+  }
+  return bytes;
+}
+
+/* Calls the bundle with all regions between inaccessible pages. */
+static Regions callGuarded(const char *weightsPath, int numCalls,
+                           GuardedPlace place) {
+  const BundleConfig *config = bundle->config;
+  uint64_t size, alignment = config->alignment;
+  FILE *file = openFile(weightsPath, &size);
+  GuardedRegion *weights = guard_region("the weights", size, alignment, place);
+  GuardedRegion *placeholders = guard_region(
+      "the placeholders", config->mutableWeightVarsMemSize, alignment, place);
+  GuardedRegion *activations = guard_region(
+      "the activations", config->activationsMemSize, alignment, place);
+  Calls calls;
+  readInto(weights->begin, file, size, weightsPath);
+  checkWeights(weights->begin, size, weightsPath);
+  guard_from_writes(weights);
+  memset(placeholders->begin, UNWRITTEN, placeholders->size);
+  memset(activations->begin, UNWRITTEN, activations->size);
+  calls.regions.weights = weights->begin;
+  calls.regions.placeholders = placeholders->begin;
+  calls.regions.activations = activations->begin;
+  calls.count = numCalls;
+  call_with_guards(callOften, &calls, BUNDLE_STACK);
+  check_guarded(placeholders);
+  check_guarded(activations);
+  checkPlaceholders(&calls.regions);
+  return calls.regions;
+}
+
+/* Calls the bundle with the regions in both places; returns the latter. */
+static Regions callInGuards(const char *weightsPath, int numCalls) {
+  Regions regions = callGuarded(weightsPath, numCalls, AT_FIRST_PAGE);
+  uint8_t *outputs = copyOutputs(&regions, NULL);
+  release_guarded();
+  regions = callGuarded(weightsPath, numCalls, AT_LAST_PAGE);
+  copyOutputs(&regions, outputs);
+  free(outputs);
+  return regions;
+}
+#endif
+
 int main(int argc, char **argv) {
-  Regions regions;
+  Calls calls;
+  Regions *regions = &calls.regions;
   uint8_t *bytes;
   const GlowishSymbol *symbol;
   double worst = 0;
-  uint64_t size;
-  int i, code, numCalls = 1, isServing = 0;
+  int i, isServing = 0;
 #ifdef BUNDLE_THREADS
   glowish_set_num_threads(BUNDLE_THREADS);
 #endif
   if (argc < 2)
     fail("usage: run_bundle WEIGHTS.bin ARGUMENT...", argv[0]);
+  calls.count = 1;
   for (i = 2; i < argc; ++i) {
     if (!strncmp(argv[i], "-bundle=", strlen("-bundle=")))
       chooseBundle(argv[i] + strlen("-bundle="));
     if (!strncmp(argv[i], "-calls=", strlen("-calls=")))
-      numCalls = atoi(argv[i] + strlen("-calls="));
+      calls.count = atoi(argv[i] + strlen("-calls="));
+    isServing |= !strcmp(argv[i], "-serve");
   }
-  regions.weights = readFile(argv[1], &size);
-  if ((code = bundle->check(regions.weights, size)) != GLOWISH_SUCCESS)
-    fail("these are not the bundle's weights", argv[1]);
-  regions.placeholders = allocate(bundle->config->mutableWeightVarsMemSize);
-  regions.activations = allocate(bundle->config->activationsMemSize);
-
   inputs = calloc((size_t)argc, sizeof *inputs);
   if (!inputs)
     fail("out of memory", "bundle");
@@ -323,30 +463,35 @@ int main(int argc, char **argv) {
       inputs[numInputs].symbol = symbol;
       inputs[numInputs++].bytes = bytes;
     }
-  for (i = 0; i < numCalls; ++i) {
-    writeInputs(&regions);
-    if ((code = call(&regions)))
-      fail("the entry returned an error", argv[1]);
+#if GUARDS_MEMORY
+  if (!isServing)
+    calls.regions = callInGuards(argv[1], calls.count);
+  else
+#endif
+  {
+    calls.regions = allocateRegions(argv[1]);
+    callOften(&calls);
   }
   for (i = 2; i < argc; ++i) {
-    writeOutput(argv[i], &regions);
-    isServing |= !strcmp(argv[i], "-serve");
+    writeOutput(argv[i], regions);
     if ((symbol = readTensor(argv[i], "-expect=", GLOWISH_OUTPUT, &bytes))) {
       if (symbol->elementType != GLOWISH_FLOAT)
         fail("is not float", symbol->name);
       worst = fmax(worst, compare(symbol->name,
-                                  (const float *)getAddress(symbol, &regions),
+                                  (const float *)getAddress(symbol, regions),
                                   (const float *)bytes, symbol->size));
       free(bytes);
     }
   }
   if (isServing)
-    serve(worst, &regions);
+    serve(worst, regions);
   for (i = 0; i < numInputs; ++i)
     free(inputs[i].bytes);
   free(inputs);
-  free(regions.weights);
-  free(regions.placeholders);
-  free(regions.activations);
+  if (isServing || !GUARDS_MEMORY) {
+    free(regions->weights);
+    free(regions->placeholders);
+    free(regions->activations);
+  }
   return 0;
 }
