@@ -3,6 +3,7 @@
 #include "Allocations.h"
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <unistd.h>
 
@@ -18,7 +19,7 @@
 #endif
 
 static size_t allocationLimit = SIZE_MAX;
-static int limitExitCode = 0;
+static std::optional<int> limitExitCode;
 
 static void checkAllocation(size_t size) {
   if (size <= allocationLimit)
@@ -32,7 +33,9 @@ static void checkAllocation(size_t size) {
 #ifdef GLOWISH_HAS_ASAN
   __sanitizer_print_stack_trace();
 #endif
-  _exit(limitExitCode);
+  if (!limitExitCode)
+    std::abort();
+  _exit(*limitExitCode);
 }
 
 #ifdef GLOWISH_HAS_ASAN
@@ -74,7 +77,8 @@ int posix_memalign(void **memory, size_t alignment, size_t size) {
 }
 #endif
 
-void glowish::robustness::limitAllocations(size_t limit, int exitCode) {
+void glowish::robustness::limitAllocations(size_t limit,
+                                           std::optional<int> exitCode) {
   allocationLimit = limit;
   limitExitCode = exitCode;
 #ifdef GLOWISH_HAS_ASAN

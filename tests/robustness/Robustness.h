@@ -3,7 +3,7 @@
 #ifndef GLOWISH_TESTS_ROBUSTNESS_ROBUSTNESS_H
 #define GLOWISH_TESTS_ROBUSTNESS_ROBUSTNESS_H
 
-#include "glowish/Graph/Module.h"
+#include "Outcome.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
@@ -11,26 +11,11 @@
 
 namespace glowish::robustness {
 
-/// How a child process ends that did what it should. Other exit codes are
-/// faults.
-enum Outcome : int { Refused = 10, Accepted = 11 };
-/// And how it ends when it did what it must not.
-enum Fault : int { TooLarge = 12, BadMessage = 13 };
-
 /// The cases to run, from the environment: GLOWISH_ROBUSTNESS=FIRST,COUNT.
 struct Range {
   uint64_t first, count;
 };
 Range getRange(uint64_t defaultCount);
-
-/// Bytes that \p size bytes of a file may make the compiler allocate at once.
-size_t getAllocationLimit(size_t size);
-/// The same for a module that has been accepted: its types may be large.
-size_t getAllocationLimit(size_t size, const Module &module);
-
-/// The outcome of what ended with \p error, if any. A message that is of
-/// no use to a user is a fault, and printed.
-int judge(llvm::Error error);
 
 /// Takes \p import's module through all phases and the code generation of both
 /// back ends. To be called in a child process.

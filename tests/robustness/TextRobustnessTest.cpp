@@ -3,77 +3,15 @@
 #include "Allocations.h"
 #include "Mutations.h"
 #include "Robustness.h"
-#include "Seeds.h"
-#include "glowish/Backends/Interpreter/Interpreter.h"
-#include "glowish/Driver/Compilation.h"
+#include "TextSeeds.h"
 #include "glowish/Graph/GraphText.h"
 #include "glowish/Graph/Verifier.h"
 #include "glowish/IR/IRText.h"
 #include "glowish/IR/Passes.h"
-#include "glowish/Importer/ONNX.h"
 #include "gtest/gtest.h"
 
 using namespace glowish;
 using namespace glowish::robustness;
-
-namespace {
-
-/// A text form with its large constants.
-struct TextSeed {
-  std::string name, text, weights;
-
-  std::shared_ptr<llvm::MemoryBuffer> getSideFile() const {
-    return llvm::MemoryBuffer::getMemBufferCopy(weights);
-  }
-};
-
-enum class Form { Graph, LoweredGraph, IR };
-
-} // namespace
-
-/// \p seed as far as \p form; empty where it can't be imported.
-static TextSeed print(const Seed &seed, Form form) {
-  TextSeed result{seed.name, "", ""};
-  ImportOptions options;
-  options.evaluate = evaluateNode;
-  auto module = importOnnx(
-      llvm::ArrayRef(reinterpret_cast<const uint8_t *>(seed.model.data()),
-                     seed.model.size()),
-      seed.name, options);
-  if (!module) {
-    llvm::consumeError(module.takeError());
-    return result;
-  }
-  std::unique_ptr<Backend> interpreter = createInterpreter();
-  Compilation compilation(*interpreter, {});
-  ModelGraph graph(std::move(*module));
-  llvm::raw_string_ostream text(result.text), weights(result.weights);
-  switch (form) {
-  case Form::Graph:
-    printModule(text, graph.getModule(), &weights);
-    break;
-  case Form::LoweredGraph:
-    graph = llvm::cantFail(compilation.optimize(std::move(graph)));
-    printModule(text,
-                llvm::cantFail(compilation.lower(std::move(graph))).getModule(),
-                &weights);
-    break;
-  case Form::IR:
-    printIR(text, llvm::cantFail(compilation.compile(std::move(graph))).getIR(),
-            &weights);
-    break;
-  }
-  return result;
-}
-
-static std::vector<TextSeed> makeTexts(std::initializer_list<Form> forms) {
-  std::vector<TextSeed> texts;
-  for (Form form : forms)
-    for (const Seed &seed : makeSeeds())
-      if (TextSeed text = print(seed, form); !text.text.empty())
-        texts.push_back(std::move(text));
-  return texts;
-}
 
 //===- What is done with a text -------------------------------------------===//
 
@@ -139,18 +77,20 @@ static void checkMutated(const std::vector<TextSeed> &seeds,
 
 TEST(MalformedTexts, SeedsAreGood) {
   Counts counts;
-  for (const TextSeed &seed : makeTexts({Form::Graph, Form::LoweredGraph}))
+  for (const TextSeed &seed :
+       makeTextSeeds({TextForm::Graph, TextForm::LoweredGraph}))
     checkInChildProcess(seed.name, [&] { return checkGraph(seed); }, counts);
-  for (const TextSeed &seed : makeTexts({Form::IR}))
+  for (const TextSeed &seed : makeTextSeeds({TextForm::IR}))
     checkInChildProcess(seed.name, [&] { return checkIR(seed); }, counts);
   EXPECT_GE(counts.accepted, 150u);
   EXPECT_EQ(counts.refused, 0u);
 }
 
 TEST(MalformedTexts, OfGraphsGiveErrorsOnly) {
-  checkMutated(makeTexts({Form::Graph, Form::LoweredGraph}), checkGraph);
+  checkMutated(makeTextSeeds({TextForm::Graph, TextForm::LoweredGraph}),
+               checkGraph);
 }
 
 TEST(MalformedTexts, OfIRGiveErrorsOnly) {
-  checkMutated(makeTexts({Form::IR}), checkIR);
+  checkMutated(makeTextSeeds({TextForm::IR}), checkIR);
 }

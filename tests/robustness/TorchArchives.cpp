@@ -3,7 +3,7 @@
 #include "TorchArchives.h"
 #include "Mutations.h"
 #include "llvm/ADT/StringRef.h"
-#include "gtest/gtest.h"
+#include "llvm/Support/ErrorHandling.h"
 #include <cstring>
 #include <zip.h>
 
@@ -30,10 +30,8 @@ ArchiveEntries glowish::robustness::readArchive(const std::string &path) {
   return entries;
 }
 
-void glowish::robustness::writeArchive(const std::string &path,
-                                       const ArchiveEntries &entries) {
-  zip_t *archive = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr);
-  ASSERT_TRUE(archive) << path;
+/// Adds \p entries to \p archive. They outlive it.
+static void addEntries(zip_t *archive, const ArchiveEntries &entries) {
   for (const auto &[name, bytes] : entries) {
     zip_source_t *source =
         zip_source_buffer(archive, bytes.data(), bytes.size(), 0);
@@ -48,7 +46,28 @@ void glowish::robustness::writeArchive(const std::string &path,
     // The same mutation gives the same file.
     zip_file_set_mtime(archive, zip_uint64_t(index), 0, 0);
   }
-  ASSERT_EQ(zip_close(archive), 0) << path << ": " << zip_strerror(archive);
+}
+
+std::string glowish::robustness::makeArchive(const ArchiveEntries &entries) {
+  zip_source_t *target =
+      zip_source_buffer_create(nullptr, 0, 0, /*error=*/nullptr);
+  zip_t *archive =
+      target ? zip_open_from_source(target, ZIP_TRUNCATE, nullptr) : nullptr;
+  if (!archive)
+    llvm::report_fatal_error("libzip cannot make an archive");
+  zip_source_keep(target);
+  addEntries(archive, entries);
+  std::string bytes;
+  zip_stat_t stat;
+  // An archive without entries is no file.
+  if (zip_close(archive) == 0 && zip_source_stat(target, &stat) == 0 &&
+      zip_source_open(target) == 0) {
+    bytes.resize(stat.size);
+    zip_source_read(target, bytes.data(), bytes.size());
+    zip_source_close(target);
+  }
+  zip_source_free(target);
+  return bytes;
 }
 
 /// Alters a number of a pickle: an operand of BININT1, BININT2, BININT or of a

@@ -15,9 +15,9 @@ using ArchiveEntries = std::vector<std::pair<std::string, std::string>>;
 /// Those of the file \p path; none where it is no archive.
 ArchiveEntries readArchive(const std::string &path);
 
-/// Writes the archive \p path, with checksums that are right: what is mutated
-/// in an entry gets past them.
-void writeArchive(const std::string &path, const ArchiveEntries &entries);
+/// The bytes of an archive of \p entries, with checksums that are right: what
+/// is mutated in an entry gets past them. Empty without entries.
+std::string makeArchive(const ArchiveEntries &entries);
 
 /// Changes an entry of a TorchScript archive as what it is (code, a pickle, the
 /// elements of a tensor), removes or renames it, or gives it the contents of

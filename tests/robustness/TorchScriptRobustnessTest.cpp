@@ -176,7 +176,7 @@ void MalformedTorchScript::checkMutations(
 
 TEST_F(MalformedTorchScript, SeedsAreGood) {
   for (const ArchiveSeed &seed : seeds) {
-    writeArchive(in("model.pt"), readArchive(seed.path));
+    put("model.pt", makeArchive(readArchive(seed.path)));
     check(seed.path, seed.inputs);
   }
   EXPECT_EQ(counts.accepted, seeds.size());
@@ -199,6 +199,6 @@ TEST_F(MalformedTorchScript, Entries) {
     ArchiveEntries entries = readArchive(seed);
     for (uint64_t left = 1 + random.below(3); left > 0; --left)
       mutateEntries(entries, random);
-    writeArchive(in("model.pt"), entries);
+    put("model.pt", makeArchive(entries));
   });
 }

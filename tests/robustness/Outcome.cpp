@@ -1,0 +1,48 @@
+//===- Outcome.cpp - What may become of malformed input -------------------===//
+
+#include "Outcome.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace glowish;
+using namespace glowish::robustness;
+
+size_t glowish::robustness::getAllocationLimit(size_t size) {
+  return 64 * size + (size_t(64) << 20);
+}
+
+size_t glowish::robustness::getAllocationLimit(size_t size,
+                                               const Module &module) {
+  int64_t largest = 0;
+  auto see = [&](const Node &node) {
+    for (unsigned i = 0; i < node.getNumResults(); ++i)
+      largest = std::max(largest, node.getType(i).getSizeInBytes());
+  };
+  for (const auto &function : module.getFunctions())
+    for (const Node &node : function->getNodes())
+      see(node);
+  for (const Node &node : module.getConstants())
+    see(node);
+  // Packed forms of weights are a few times as large.
+  return std::max(getAllocationLimit(size), size_t(largest) * 8);
+}
+
+/// Whether \p message is one that a user can act on: one that says something,
+/// in lines of text, and is no "internal" error.
+static bool isGoodMessage(const std::string &message) {
+  llvm::StringRef text = message;
+  return !text.empty() && text.size() < 20000 &&
+         !text.contains_insensitive("internal") &&
+         llvm::all_of(
+             text, [](char c) { return c == '\n' || uint8_t(c) >= 32; });
+}
+
+int glowish::robustness::judge(llvm::Error error) {
+  if (!error)
+    return Accepted;
+  std::string message = llvm::toString(std::move(error));
+  if (isGoodMessage(message))
+    return Refused;
+  llvm::errs() << "not a good message: " << message << "\n";
+  return BadMessage;
+}
