@@ -70,3 +70,9 @@ if(GLOWISH_SANITIZE)
     -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
 endif()
+
+if(GLOWISH_LIBFUZZER)
+  # What is compiled counts what it reaches and tells what it compares; the engine is
+  # linked to the fuzzers alone (tests/parsers).
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()

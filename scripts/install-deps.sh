@@ -37,7 +37,8 @@ packages=(
   flatbuffers-compiler libzip-dev zlib1g-dev libzstd-dev
   # scripts/format.sh, which a test runs, and scripts/tidy.sh.
   clang-format-19 clang-tidy-19
-  # The tests: GoogleTest, the sanitizers' runtimes, and lit's interpreter.
+  # The tests: GoogleTest, the runtimes of the sanitizers and of libFuzzer, and lit's
+  # interpreter.
   libgtest-dev libgmock-dev libbenchmark-dev libclang-rt-19-dev python3
   # ONNX's own tests of release 1.12.
   libonnx-testdata

@@ -1,0 +1,19 @@
+//===- Archive.cpp - ZIP archives -----------------------------------------===//
+
+#include "glowish/Importer/TorchExport.h"
+#include "glowish/Importer/TorchScript.h"
+#include "parsers/Fuzzing.h"
+#include "parsers/Inputs.h"
+
+using namespace glowish;
+using namespace glowish::parsers;
+
+/// The bytes of an archive themselves: lists of files, sizes and checksums, and
+/// how files of PyTorch are told from each other.
+GLOWISH_PARSER_FUZZER(archive) {
+  MemoryFile file(input);
+  isTorchScriptPath(file.getPath());
+  isTorchExportPath(file.getPath());
+  compileToPlan(importTorchExportFile(file.getPath(), getImportOptions()),
+                input.size(), Target::Interpreter);
+}

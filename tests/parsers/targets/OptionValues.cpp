@@ -1,0 +1,22 @@
+//===- OptionValues.cpp - Values of options -------------------------------===//
+
+#include "MemoryRegions.h"
+#include "glowish/Base/DimExpression.h"
+#include "glowish/Compiler/InputTypes.h"
+#include "glowish/Driver/ModelVariants.h"
+#include "parsers/Fuzzing.h"
+
+using namespace glowish;
+using namespace glowish::parsers;
+
+/// The text as the value of each option that has a syntax of its own, and as an
+/// expression of symbolic dimensions.
+GLOWISH_PARSER_FUZZER(options) {
+  accept(parseInputType(input));
+  accept(parseMemoryRegions(input));
+  accept(parseSymbolValues(input));
+  accept(evaluateDim(input, {{"N", 3}, {"length", INT64_MAX}}));
+  accept(boundDim(input, {{"N", {1, 7}}, {"length", {0, INT64_MAX}}}));
+  substitute(input, {{"N", 2}});
+  getDimSymbols(input);
+}

@@ -1,0 +1,15 @@
+//===- TensorProto.cpp - ONNX's tensors -----------------------------------===//
+
+#include "glowish/Importer/ONNX.h"
+#include "parsers/Fuzzing.h"
+#include "parsers/Inputs.h"
+
+using namespace glowish;
+using namespace glowish::parsers;
+
+/// The file as a tensor and as a sequence of tensors.
+GLOWISH_PARSER_FUZZER(tensor) {
+  MemoryFile file(input);
+  accept(readTensorProto(file.getPath()));
+  accept(readSequenceProto(file.getPath()));
+}

@@ -1,0 +1,48 @@
+//===- TorchScript.cpp - TorchScript archives -----------------------------===//
+
+#include "glowish/Importer/TorchScript.h"
+#include "TorchScript/ReaderLibrary.h"
+#include "glowish/Support/ChildProcess.h"
+#include "parsers/Fuzzing.h"
+#include "parsers/Inputs.h"
+#include "robustness/TorchArchives.h"
+#include "llvm/Support/Compiler.h"
+#include <csignal>
+
+#if LLVM_ADDRESS_SANITIZER_BUILD
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+using namespace glowish;
+using namespace glowish::parsers;
+
+/// A crash of this process is no finding.
+static void endQuietly() {
+  for (int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP})
+    std::signal(signal, SIG_DFL);
+#if LLVM_ADDRESS_SANITIZER_BUILD
+  __sanitizer_set_death_callback([] {});
+#endif
+}
+
+/// Parts: the entries of an archive, which is made of them with right
+/// checksums, and `inputs`, the types of inputs. libtorch, which reads it, is
+/// not ours and crashes for some: a copy of this process reads it first. What
+/// comes after reading is ours.
+GLOWISH_PARSER_FUZZER(torchscript) {
+  Parts parts = splitParts(input);
+  ImportOptions options = getImportOptions(findPart(parts, "inputs"));
+  llvm::erase_if(parts,
+                 [](const auto &part) { return part.first == "inputs"; });
+  MemoryFile file(robustness::makeArchive(parts));
+  std::string path = file.getPath();
+  auto reason = runInChildProcess(/*maxSeconds=*/20, [&] {
+    endQuietly();
+    auto program = readTorchProgram(path, {});
+    return program ? std::string() : llvm::toString(program.takeError());
+  });
+  if (reason && reason->empty())
+    compileToPlan(importTorchScriptFile(path, options), input.size(),
+                  Target::Interpreter);
+  llvm::consumeError(reason.takeError());
+}
