@@ -93,9 +93,10 @@ static llvm::Error importGatherND(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue indices, getDynamicInput(op, 1));
   GLOWISH_ASSIGN_OR_RETURN(int64_t numBatch, op.getInt("batch_dims", 0));
   Composer c(op);
-  for (int64_t d = 0; d < numBatch; ++d)
-    if (d < data.getRank() && d < indices.getRank())
-      GLOWISH_RETURN_IF_ERROR(unify(c, data, d, indices, d));
+  // Whether the attribute is in range, readTuples checks.
+  int64_t maxBatch = std::min(data.getRank(), indices.getRank());
+  for (int64_t d = 0; d < std::min(numBatch, maxBatch); ++d)
+    GLOWISH_RETURN_IF_ERROR(unify(c, data, d, indices, d));
   if (c.hasFailed())
     return c.setOutput(0, {});
   GLOWISH_ASSIGN_OR_RETURN(IndexTuples tuples,
