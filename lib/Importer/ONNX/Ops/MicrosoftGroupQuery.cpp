@@ -201,10 +201,13 @@ static llvm::Expected<Placement> readPlacement(OpContext &op, Composer &c,
 }
 
 /// Returns \p fresh [batch, heads, new tokens, size] behind the past, which is
-/// input \p pastIndex; zeros follow.
+/// input \p pastIndex; zeros follow. Null where \p c has failed.
 static NodeValue append(OpContext &op, Composer &c, unsigned pastIndex,
                         NodeValue fresh, const Placement &place) {
   NodeValue past = op.getOptionalInput(pastIndex);
+  // The other one may have failed.
+  if (c.hasFailed())
+    return {};
   if (place.past == 0)
     return fresh;
   if (!place.first)
