@@ -74,7 +74,12 @@ template <> struct ScalarTraits<ExactFloat> {
     os << llvm::format("%.9g", number.value);
   }
   static StringRef input(StringRef text, void *, ExactFloat &number) {
-    return llvm::to_float(text, number.value) ? "" : "this is no number";
+    // What has more digits, or is beyond floats, was not written by a profiler:
+    // it is what a float makes of it from the beginning.
+    float value = 0;
+    bool isNumber = llvm::to_float(text, value);
+    number.value = value;
+    return isNumber ? "" : "this is no number";
   }
   static QuotingType mustQuote(StringRef) { return QuotingType::None; }
 };
