@@ -9,8 +9,10 @@
 
 #include "glowish/Support/File.h"
 #include "parsers/Fuzzing.h"
+#include "parsers/Inputs.h"
 #include "parsers/OnnxMutations.h"
 #include "parsers/ParserSeeds.h"
+#include "robustness/Mutations.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -30,7 +32,7 @@ static cl::opt<bool> printsDictionary("dictionary",
                                       cl::desc("Print the dictionary"));
 
 static cl::opt<unsigned> numMutants("mutants", cl::value_desc("N"),
-                                    cl::desc("Models to make of each input"));
+                                    cl::desc("Inputs to make of each input"));
 static cl::opt<std::string> mutantFile("save-mutant", cl::value_desc("file"),
                                        cl::desc("Write each mutant before it "
                                                 "runs"));
@@ -51,21 +53,38 @@ static std::vector<std::string> listInputs() {
   return files;
 }
 
-/// Runs \p fuzzer on models that are made of \p bytes: those of one number are
+/// Another input made of \p bytes: of a model by its meaning, of other inputs a
+/// part as a text or as bytes.
+static std::string mutate(llvm::StringRef bytes, Random &random) {
+  onnx::ModelProto model;
+  if (name == "onnx" && model.ParseFromArray(bytes.data(), int(bytes.size()))) {
+    for (uint64_t left = 1 + random.below(4); left > 0; --left)
+      mutateModel(model, random);
+    return model.SerializePartialAsString();
+  }
+  Parts parts = splitParts(bytes);
+  for (uint64_t left = 1 + random.below(3); left > 0; --left) {
+    std::string &part = parts[random.below(parts.size())].second;
+    if (random.below(2))
+      robustness::mutateText(part, random);
+    else
+      robustness::mutateBytes(part, random);
+  }
+  return joinParts(parts);
+}
+
+/// Runs \p fuzzer on inputs that are made of \p bytes: those of one number are
 /// always the same.
 static void runMutants(Fuzzer fuzzer, llvm::StringRef bytes) {
   for (unsigned number = 1; number <= numMutants; ++number) {
     llvm::PrettyStackTraceFormat trace("its mutant %u", number);
-    onnx::ModelProto model;
     Random random(number);
-    if (!model.ParseFromArray(bytes.data(), int(bytes.size())))
-      return;
-    for (uint64_t left = 1 + random.below(4); left > 0; --left)
-      mutateModel(model, random);
-    std::string mutant = model.SerializePartialAsString();
+    std::string mutant = mutate(bytes, random);
     if (!mutantFile.empty())
       llvm::cantFail(writeFile(mutantFile, mutant));
-    runInput(fuzzer, mutant);
+    // Of its own size, as libFuzzer's are.
+    std::vector<char> exact(mutant.begin(), mutant.end());
+    runInput(fuzzer, {exact.data(), exact.size()});
   }
 }
 
