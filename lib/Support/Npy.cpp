@@ -1,6 +1,7 @@
 //===- Npy.cpp - NumPy array files ----------------------------------------===//
 
 #include "glowish/Support/Npy.h"
+#include "glowish/Support/Escape.h"
 #include "glowish/Support/File.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
@@ -76,9 +77,9 @@ llvm::Error HeaderParser::parseElement() {
   static const char *known[] = {"f2", "f4", "f8", "i1", "i2", "i4",
                                 "i8", "u1", "u2", "u4", "u8", "b1"};
   if (!llvm::is_contained(known, element))
-    return makeError("element type '{0}' is not supported; accepted: floats, "
+    return makeError("element type {0} is not supported; accepted: floats, "
                      "integers and bool",
-                     *text);
+                     quoteEscaped(*text));
   header.element = element.str();
   return llvm::Error::success();
 }
@@ -116,7 +117,7 @@ llvm::Error HeaderParser::parseEntry(llvm::StringRef key) {
     return parseOrder();
   if (key == "shape")
     return parseShape();
-  return makeError("an unknown key '{0}' in the header", key);
+  return makeError("an unknown key {0} in the header", quoteEscaped(key));
 }
 
 llvm::Expected<Header> HeaderParser::parse() {
@@ -128,7 +129,7 @@ llvm::Expected<Header> HeaderParser::parse() {
     if (!key || !consume(":"))
       return makeError("a malformed header");
     if (!seen.insert(key->str()).second)
-      return makeError("duplicate key '{0}' in the header", *key);
+      return makeError("duplicate key {0} in the header", quoteEscaped(*key));
     GLOWISH_RETURN_IF_ERROR(parseEntry(*key));
     if (!consume(",") && !rest.ltrim().starts_with("}"))
       return makeError("a malformed header");

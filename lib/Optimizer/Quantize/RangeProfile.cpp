@@ -4,6 +4,7 @@
 #include "glowish/Graph/Nodes.h"
 #include "glowish/Support/Checksum.h"
 #include "glowish/Support/Error.h"
+#include "glowish/Support/Escape.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/YAMLTraits.h"
 #include <set>
@@ -196,27 +197,28 @@ llvm::Expected<RangeProfile> glowish::readRangeProfile(llvm::StringRef text) {
   profile.checksum = read.checksum;
   profile.floatNodes.insert(read.floatNodes.begin(), read.floatNodes.end());
   for (ValueText &value : read.values) {
+    std::string name = quoteEscaped(value.name);
     llvm::Expected<Histogram> histogram =
         Histogram::create(value.min.value, value.max.value, value.exponent,
                           std::move(value.counts), read.maxBins);
     if (!histogram)
-      return addContext(histogram.takeError(), "'" + value.name + "': ");
+      return addContext(histogram.takeError(), name + ": ");
     if (!profile.values.try_emplace(value.name, std::move(*histogram)).second)
-      return makeError("'{0}' is there twice", value.name);
+      return makeError("{0} is there twice", name);
     if (value.minima.size() != value.maxima.size())
-      return makeError("'{0}' has minima of {1} channels and maxima of {2}",
-                       value.name, value.minima.size(), value.maxima.size());
+      return makeError("{0} has minima of {1} channels and maxima of {2}", name,
+                       value.minima.size(), value.maxima.size());
     for (const auto &[low, high] : llvm::zip_equal(value.minima, value.maxima))
       if (!(low.value <= high.value) || !std::isfinite(low.value) ||
           !std::isfinite(high.value))
-        return makeError("'{0}' has a channel from {1} to {2}; accepted: "
+        return makeError("{0} has a channel from {1} to {2}; accepted: "
                          "finite numbers in ascending order",
-                         value.name, low.value, high.value);
+                         name, low.value, high.value);
     for (const ExactFloat &mean : value.means)
       if (!std::isfinite(mean.value))
-        return makeError("'{0}' has a channel with the mean {1}; accepted: "
+        return makeError("{0} has a channel with the mean {1}; accepted: "
                          "finite numbers",
-                         value.name, mean.value);
+                         name, mean.value);
     if (!value.means.empty())
       profile.means[value.name] = fromText(value.means);
     if (!value.minima.empty())

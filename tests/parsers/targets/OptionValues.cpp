@@ -5,6 +5,7 @@
 #include "glowish/Compiler/InputTypes.h"
 #include "glowish/Driver/ModelVariants.h"
 #include "parsers/Fuzzing.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
 using namespace glowish::parsers;
@@ -12,6 +13,9 @@ using namespace glowish::parsers;
 /// The text as the value of each option that has a syntax of its own, and as an
 /// expression of symbolic dimensions.
 GLOWISH_PARSER_FUZZER(options) {
+  // What a user types is trusted: messages repeat it as it is.
+  if (!llvm::all_of(input, llvm::isPrint))
+    return;
   accept(parseInputType(input));
   accept(parseMemoryRegions(input));
   accept(parseSymbolValues(input));

@@ -3,6 +3,7 @@
 #include "Tuning/TuningRecord.h"
 #include "Kernels/Winograd/Winograd.h"
 #include "glowish/Support/Checksum.h"
+#include "glowish/Support/Escape.h"
 #include "llvm/ADT/StringExtras.h"
 #include <array>
 
@@ -214,16 +215,6 @@ static bool parseKey(LineParser &parser, TuningKey &key) {
   return parser.isGood();
 }
 
-/// \p text as part of a message: not too long, and nothing that a terminal
-/// would obey.
-static std::string quote(llvm::StringRef text) {
-  std::string result;
-  llvm::raw_string_ostream os(result);
-  constexpr size_t longest = 40;
-  llvm::printEscapedString(text.take_front(longest), os);
-  return "'" + result + (text.size() > longest ? "...'" : "'");
-}
-
 /// `'direct PIXELSxVECTORS', 'depthwise' and 'int8-slices'`.
 static std::string listForms() {
   std::vector<std::string> forms;
@@ -241,7 +232,7 @@ llvm::Expected<TuningRecord> TuningRecord::parse(llvm::StringRef text,
   if (first != firstLine)
     return makeError("{0}:1: {1} is not the first line of a tuning file; '{2}' "
                      "is",
-                     path, quote(first), firstLine);
+                     path, quoteEscaped(first), firstLine);
   for (unsigned number = 2; !lines.empty(); ++number) {
     llvm::StringRef line;
     std::tie(line, lines) = lines.split('\n');
@@ -254,12 +245,12 @@ llvm::Expected<TuningRecord> TuningRecord::parse(llvm::StringRef text,
           "{0}:{1}: {2} does not begin with a target and a shape; the form is "
           "'TARGET KIND NxHxWxC -> HxWxC kernel HxW stride HxW pad TOPxLEFT "
           "dilation HxW group G winograd LIMIT input STRIDES: CHOICE'",
-          path, number, quote(line));
+          path, number, quoteEscaped(line));
     llvm::StringRef choice = parser.rest.rtrim(' ');
     auto candidate = ConvolutionCandidate::parse(choice);
     if (!candidate)
       return makeError("{0}:{1}: {2} is not a choice; {3} are", path, number,
-                       quote(choice), listForms());
+                       quoteEscaped(choice), listForms());
     if (record.find(target, key))
       return makeError("{0}:{1}: a line before it has the same target and "
                        "shape; each has one line",
