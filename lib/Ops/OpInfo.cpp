@@ -2,6 +2,7 @@
 
 #include "glowish/Ops/OpInfo.h"
 #include "glowish/Support/Error.h"
+#include "glowish/Support/Escape.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
@@ -261,8 +262,8 @@ llvm::Error glowish::checkStructure(const OpInfo &info,
       continue;
     const std::string &text = std::get<std::string>(attrs[i]);
     if (!llvm::is_contained(attr.allowed, text))
-      return makeError("attribute '{0}': '{1}' is not one of {2}", attr.name,
-                       text, llvm::join(attr.allowed, ", "));
+      return makeError("attribute '{0}': {1} is not one of {2}", attr.name,
+                       quoteEscaped(text), llvm::join(attr.allowed, ", "));
   }
   if (!info.hasSegments())
     return llvm::Error::success();
