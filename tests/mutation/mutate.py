@@ -30,7 +30,7 @@ import mutation_tests
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # So many tests run alone, before the others run together.
-ALONE = 6
+ALONE = 5
 
 
 class Session:
@@ -47,7 +47,8 @@ class Session:
             with open(self.executed_path, encoding="utf-8") as file:
                 self.executed = set(file.read().split())
         self.lock = threading.Lock()
-        self.kills = collections.Counter()
+        # By file and test: the mutants that were killed, and those that are reached.
+        self.kills, self.reached = collections.Counter(), collections.Counter()
 
     def read_results(self):
         """The last result of each mutant."""
@@ -102,7 +103,7 @@ class Session:
 
     def sample(self):
         """Mutants by chance, of each layer in proportion to the root of how many it has,
-        so that small layers have enough to tell."""
+        so that small layers have enough to tell. A larger sample has all of a smaller one."""
         layers = collections.defaultdict(list)
         for mutant in sorted(self.mutants.values(), key=lambda each: each.id):
             layers[mutant.layer].append(mutant)
@@ -110,8 +111,8 @@ class Session:
         chosen = []
         for layer in sorted(layers):
             share = round(self.options.count * len(layers[layer]) ** 0.5 / total)
-            chance = random.Random(f"{self.options.seed} {layer}")
-            chosen += chance.sample(layers[layer], min(share, len(layers[layer])))
+            random.Random(f"{self.options.seed} {layer}").shuffle(layers[layer])
+            chosen += layers[layer][:share]
         random.Random(self.options.seed).shuffle(chosen)
         return chosen
 
@@ -136,9 +137,14 @@ class Session:
                         self.kills[mutant.file, group[0].name] += 1
             return outcome.killed
 
+        def cost(test):
+            """Low for quick tests, those that killed mutants of the same file, and those
+            that reach little else than this file, as tests of one pass."""
+            return (test.seconds * len(test.mutants) / self.reached[mutant.file, test.name] /
+                    (1 + self.kills[mutant.file, test.name]), test.name)
+
         with self.lock:
-            order = sorted(tests, key=lambda test: (
-                test.seconds / (1 + self.kills[mutant.file, test.name]), test.name))
+            order = sorted(tests, key=cost)
         if not any(attempt([test]) for test in order[:ALONE]):
             rest, budget = collections.defaultdict(list), self.options.budget
             for test in order[ALONE:]:
@@ -159,7 +165,9 @@ class Session:
         reaching = collections.defaultdict(list)
         for test in mutation_tests.read_tests(f"{self.options.work}/tests.jsonl"):
             for identity in test.mutants:
-                reaching[identity].append(test)
+                if identity in self.mutants:
+                    reaching[identity].append(test)
+                    self.reached[self.mutants[identity].file, test.name] += 1
         done = self.read_results()
         chosen = self.sample()
         if self.options.mutants:
