@@ -154,8 +154,10 @@ def read_official(path):
 
 def describe_failure(reason):
     """What kind of failure: few words."""
-    kinds = [("has no kernel", "no kernel"), ("in Node.js", "no such tensors in Node.js"),
-             ("are not passed", "sequences and optionals are not passed"),
+    kinds = [("has no kernel|Failed to find kernel", "no kernel"),
+             # The binding runs out of memory at those under 8 bits.
+             ("in Node.js|Unsupported data type|few GCs", "no such tensors in Node.js"),
+             ("are not passed|Non tensor type", "sequences and optionals are not passed"),
              ("Unrecognized attribute|is not a registered function|opset|Opset",
               "operator or opset that it does not know")]
     for pattern, kind in kinds:
