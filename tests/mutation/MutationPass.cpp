@@ -7,11 +7,11 @@
 // recorded. So the tests of a mutant run at the speed of the compiler without
 // mutants.
 //
-// GLOWISH_MUTATION_ROOT    the folder of the sources
-// GLOWISH_MUTATION_FOLDERS folders below it whose files are mutated, with
-// colons GLOWISH_MUTATION_TABLE   the file for the table of mutants: id, file,
-// line,
-//                          column, kind, change, function, with tabs
+// Its settings are environment variables. GLOWISH_MUTATION_ROOT: the folder of
+// the sources. GLOWISH_MUTATION_FOLDERS: folders below it whose files are
+// mutated, with colons between. GLOWISH_MUTATION_TABLE: the file for the table
+// of mutants: id, file, line, column, kind, change and function, with tabs
+// between.
 //
 //===----------------------------------------------------------------------===//
 
