@@ -2,7 +2,7 @@
 # fuzz-graphs.sh FIRST LAST [OPTION...]: runs the random graphs FIRST ... LAST
 # (docs/testing.md, section Random graphs) in blocks of 1000, with options of
 # glowish-fuzz such as -ranges or -on=aarch64. A block that has run with the same
-# options and build is left out, so that a campaign goes on where it was stopped, and
+# options and build is left out, so that a fuzz session goes on where it was stopped, and
 # can be divided by seeds. Default options: -max-nodes=6 -compiled=1, as in ctest.
 #
 # build/fuzz-graphs/log has a line for each block: the build, its first and last seed,
