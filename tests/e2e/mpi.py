@@ -11,8 +11,7 @@ divisible batch, other data, another build, a killed process, a full disk, a los
 that is not finite.
 
 --full: the networks of bench/training with PyTorch's first weights, 20 steps of each
-solver; with Adam losses may differ by twice what they do on one process that adds in
-another order. --hosts: two network namespaces as two hosts; as root.
+solver. --hosts: two network namespaces as two hosts; as root.
 
 $GLOWISH_BIN: the programs (default build/release/bin). Prints what is wrong; exits
 1 if something is, 77 without mpirun or a build with MPI (scripts/install-deps.sh
@@ -102,28 +101,13 @@ class Network:
         return result.stdout, [line.split(",")[2] for line in text.split()[1:]]
 
 
-def find_difference(expected, found):
-    """The largest of two lists of losses, as a share of the loss."""
-    return max([abs(float(a) - float(b)) / abs(float(a))
-                for a, b in zip(expected, found)] + [0])
-
-
-def compare(name, expected, found, allowed=ALLOWED):
-    """Losses to 1e-6, or what is allowed; the largest difference."""
+def compare(name, expected, found):
+    """Losses to 1e-6; the largest difference."""
     check(len(expected) == len(found) > 0, name + ": numbers of losses differ")
-    most = find_difference(expected, found)
-    check(most <= allowed, "%s: losses differ by %.2g" % (name, most))
+    most = max([abs(float(a) - float(b)) / abs(float(a))
+                for a, b in zip(expected, found)] + [0])
+    check(most <= ALLOWED, "%s: losses differ by %.2g" % (name, most))
     return most
-
-
-def measure_rounding(network, expected, options):
-    """By how much losses differ on one process that adds in another order: code for
-    AVX2. Adam divides gradients by their magnitudes, so that the rounding of small
-    ones counts. 0 on other processors."""
-    if os.uname().machine != "x86_64":
-        return 0
-    _, found = network.train(0, *options, "-mcpu=x86-64-v3")
-    return find_difference(expected, found)
 
 
 def get_numbers(text):
@@ -237,19 +221,15 @@ def check_full(work):
             network = Network(folder, rate, "model.onnx", 24, solver)
             options = ["-steps=%d" % FULL_STEPS, "-shuffle=false"]
             _, expected = network.train(0, *options)
-            rounding = (measure_rounding(network, expected, options)
-                        if solver == "adam" else 0)
             most = []
             for processes in 2, 3, 4:
                 _, losses = network.train(processes, *options)
                 label = "%s, %s, on %d" % (name, solver, processes)
-                most.append(compare(label, expected, losses,
-                                    max(ALLOWED, 2 * rounding)))
+                most.append(compare(label, expected, losses))
                 _, again = network.train(processes, *options)
                 check(again == losses, label + ": other losses again")
-            print("%s, %s, on 2, 3, 4 processes differs by %s%s" % (
-                name, solver, ", ".join("%.1e" % each for each in most),
-                "; one process with AVX2 by %.1e" % rounding if rounding else ""),
+            print("%s, %s, on 2, 3, 4 processes differs by %s" % (
+                name, solver, ", ".join("%.1e" % each for each in most)),
                 flush=True)
 
 

@@ -4,6 +4,7 @@
 #define GLOWISH_TESTS_IRINTERP_LANE_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/DerivedTypes.h"
 #include <cstring>
@@ -61,28 +62,14 @@ inline int64_t signExtend(uint64_t bits, unsigned width) {
 }
 
 inline float toFloat(uint64_t bits) {
-  uint32_t word = uint32_t(bits);
-  float value;
-  std::memcpy(&value, &word, sizeof value);
-  return value;
+  return llvm::bit_cast<float>(uint32_t(bits));
 }
-
-inline double toDouble(uint64_t bits) {
-  double value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
+inline double toDouble(uint64_t bits) { return llvm::bit_cast<double>(bits); }
 inline uint64_t fromFloat(float value) {
-  uint32_t word;
-  std::memcpy(&word, &value, sizeof value);
-  return word;
+  return llvm::bit_cast<uint32_t>(value);
 }
-
 inline uint64_t fromDouble(double value) {
-  uint64_t bits;
-  std::memcpy(&bits, &value, sizeof value);
-  return bits;
+  return llvm::bit_cast<uint64_t>(value);
 }
 
 /// The number that the bits of a float type stand for, and the bits of a type

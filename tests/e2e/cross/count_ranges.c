@@ -2,17 +2,12 @@
  * executed in several ranges of addresses, in a file that is mapped, and in all
  * of the program.
  *
- *   qemu-... -plugin
- * count_ranges.so,output=FILE[,range=0xBEGIN-0xEND]...[,mapped=TEXT]
+ *   count_ranges.so,output=FILE,range=0xBEGIN-0xEND,mapped=TEXT
  *
- * writes a line "BEGIN COUNT" for each range, "mapped COUNT" for mapped files
- * whose paths contain TEXT, and "all COUNT" when the program ends. */
-#include "qemu_plugin.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-EXPORT int qemu_plugin_version = 1;
+ * as -plugin of QEMU, with any number of ranges, writes a line "BEGIN COUNT"
+ * for each, "mapped COUNT" for mapped files whose paths contain TEXT, and "all
+ * COUNT" when the program ends. */
+#include "output_plugin.h"
 
 enum { MAX_RANGES = 64, MAX_MAPPINGS = 1024 };
 
@@ -24,7 +19,7 @@ typedef struct {
 static Range ranges[MAX_RANGES], mappings[MAX_MAPPINGS];
 static size_t num_ranges, num_mappings;
 static uint64_t all, in_file;
-static const char *output, *file_text;
+static const char *file_text;
 
 /* What is mapped, as the system that runs QEMU states it. */
 static void read_mappings(void) {
@@ -102,41 +97,24 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
   }
 }
 
-static void on_exit_of_program(qemu_plugin_id_t id, void *data) {
-  FILE *file = fopen(output, "w");
+static int read_argument(const char *argument) {
+  char *end;
+  if (!strncmp(argument, "range=", 6) && num_ranges < MAX_RANGES) {
+    ranges[num_ranges].begin = strtoull(argument + 6, &end, 0);
+    ranges[num_ranges++].end = strtoull(end + 1, NULL, 0);
+  } else if (!strncmp(argument, "mapped=", 7)) {
+    file_text = strdup(argument + 7);
+  } else {
+    return 0;
+  }
+  return 1;
+}
+
+static void write_output(FILE *file) {
   size_t k;
-  (void)id;
-  (void)data;
-  if (!file)
-    return;
   for (k = 0; k < num_ranges; ++k)
     fprintf(file, "%#llx %llu\n", (unsigned long long)ranges[k].begin,
             (unsigned long long)ranges[k].count);
   fprintf(file, "mapped %llu\nall %llu\n", (unsigned long long)in_file,
           (unsigned long long)all);
-  fclose(file);
-}
-
-EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc,
-                               char **argv) {
-  int i;
-  (void)info;
-  for (i = 0; i < argc; ++i) {
-    char *end;
-    if (!strncmp(argv[i], "range=", 6) && num_ranges < MAX_RANGES) {
-      ranges[num_ranges].begin = strtoull(argv[i] + 6, &end, 0);
-      ranges[num_ranges++].end = strtoull(end + 1, NULL, 0);
-    } else if (!strncmp(argv[i], "output=", 7)) {
-      output = strdup(argv[i] + 7);
-    } else if (!strncmp(argv[i], "mapped=", 7)) {
-      file_text = strdup(argv[i] + 7);
-    } else {
-      return 1;
-    }
-  }
-  if (!output)
-    return 1;
-  qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
-  qemu_plugin_register_atexit_cb(id, on_exit_of_program, NULL);
-  return 0;
 }
