@@ -15,6 +15,28 @@ static bool isTrainedVariable(NodeValue value, const TrainingConfig &config) {
          (!config.isTrained || config.isTrained(placeholder->getModelName()));
 }
 
+/// The mean of \p value over \p axes of the batch of all processes; the axes
+/// stay, of extent 1. A sample's own mean is the same wherever the sample is.
+/// Those of all samples are added in double, so that the result does not
+/// depend on their order, but for the last bit in rare cases. That bit is in
+/// each element that is normalized, and can change the sign of one, which
+/// changes gradients by more than rounding.
+static NodeValue averageOverBatch(NodeBuilder &b, NodeValue value,
+                                  llvm::ArrayRef<int64_t> axes,
+                                  const TrainingProcesses &processes) {
+  ElemKind kind = value.getElemKind();
+  bool hasSamples = llvm::is_contained(axes, 0);
+  llvm::SmallVector<int64_t, 4> own(axes);
+  llvm::erase(own, 0);
+  NodeValue mean = value;
+  if (!own.empty())
+    mean = b.reduce(mean, "mean", own, /*keepDims=*/true);
+  mean = b.cast(mean, ElemKind::Double);
+  if (hasSamples)
+    mean = b.reduce(mean, "mean", {0}, /*keepDims=*/true);
+  return b.cast(average(b, mean, processes), kind);
+}
+
 /// The moving average is that of the unbiased variance (divisor n - 1).
 static llvm::Error useBatchStatistics(BatchNormalizationNode &node,
                                       const TrainingConfig &config) {
@@ -29,12 +51,11 @@ static llvm::Error useBatchStatistics(BatchNormalizationNode &node,
   NodeBuilder b(*node.getParent(), node.getName());
   InsertionGuard guard(b.getFunction(), &node);
   auto axes = getOtherAxes(input.getShape().size(), node.getAxis());
-  NodeValue mean = average(b, b.reduce(input, "mean", axes, /*keepDims=*/true),
-                           config.processes);
+  NodeValue mean = averageOverBatch(b, input, axes, config.processes);
   NodeValue centered = b.sub(input, mean);
-  NodeValue variance = average(
-      b, b.reduce(b.mul(centered, centered), "mean", axes, /*keepDims=*/false),
-      config.processes);
+  NodeValue variance = b.reshape(
+      averageOverBatch(b, b.mul(centered, centered), axes, config.processes),
+      {channels});
   mean = b.reshape(mean, {channels});
   GLOWISH_RETURN_IF_ERROR(b.takeError());
   auto keep = [&](NodeValue running, NodeValue value, double factor) {

@@ -171,6 +171,8 @@ TEST_F(DataParallel, StatisticsOfTheBatchAreAveraged) {
   // Mean and variance; x has no gradient, so that theirs are not needed.
   std::string text = make(model, {}, 2, 1)->describeReductions();
   EXPECT_EQ(llvm::StringRef(text).count("StartAllReduce"), 4u) << text;
+  // In double, so that they are those of one process with all samples.
+  EXPECT_EQ(llvm::StringRef(text).count("StartAllReduce double<"), 2u) << text;
   // A part of one element has a variance, if all have: 2 x 1 elements.
   model.inputs = {{"x", {1, 3, 1}}};
   EXPECT_NE(make(model, {}, 2, 0), nullptr);
