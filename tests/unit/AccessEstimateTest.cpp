@@ -113,6 +113,35 @@ function "main" {
   EXPECT_GE(estimate.getInside(*loop), 7 * 200);
 }
 
+TEST(AccessEstimate, BranchesReadWhatTheyCapture) {
+  auto ir = generateFrom(R"(
+module "m"
+placeholder %flag : bool<> input "flag"
+placeholder %x : float<7> input "x"
+placeholder %y : float<7> output "y"
+function "main" {
+  %kept = Neg(%x) : float<7>
+  %if = If(%flag, %kept) {thenBody = body "then" (%tx : float<7>) -> (%ty : float<7>) {
+    %soft = Softmax(%tx) {axis = 0} : float<7>
+    Save(%soft, %ty)
+  }, elseBody = body "else" (%ex : float<7>) -> (%ey : float<7>) {
+    Save(%ex, %ey)
+  }} : float<7>
+  Save(%if, %y)
+}
+)");
+  AccessEstimate estimate(*ir, countAccesses);
+  const Instruction *branch = nullptr;
+  for (const Instruction &instr : ir->getInstrs())
+    if (llvm::isa<IfInstr>(instr))
+      branch = &instr;
+  ASSERT_TRUE(branch);
+  // Its write and the instruction's read, and one in each branch.
+  const Buffer *kept = branch->getOperand(2)->getRoot();
+  EXPECT_EQ(kept->getName(), "kept");
+  EXPECT_EQ(estimate.get(kept), 7 * 4);
+}
+
 TEST(AccessEstimate, ABackEndMaySayOtherwise) {
   auto function = parse(R"(
 ir "main" {

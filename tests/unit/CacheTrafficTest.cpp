@@ -70,6 +70,26 @@ TEST(CacheTraffic, RepeatedElementsAreMovedOnce) {
               ElementsAre(ElementsAre(4 * 101 * 128)));
 }
 
+TEST(CacheTraffic, NothingIsMovedOfNothing) {
+  EXPECT_THAT(countTraffic(R"(
+    mutable %x : float<0x100> input "x"
+    mutable %b : float<100> input "b"
+    mutable %y : float<0x100> output "y"
+  )",
+                           "Copy(@out %y, @in %x)\n", {}),
+              ElementsAre(ElementsAre(0)));
+  EXPECT_THAT(countTraffic(R"(
+    activation %a : float<1024>
+    view %none = %a offset 0 strides [64, 1] : float<3x0>
+    view %all = %a offset 0 strides [1] : float<1024>
+    mutable %y : float<3x0> output "y"
+  )",
+                           "Alloc(@out %a)\nFill(@out %all) {value = 1.0}\n"
+                           "Copy(@out %y, @in %none)\nDealloc(@out %a)\n",
+                           {1 << 20}),
+              ElementsAre(ElementsAre(4096, 0), ElementsAre(0, 0)));
+}
+
 TEST(CacheTraffic, TheSecondUseOfAnInstructionIsNear) {
   EXPECT_THAT(countTraffic("activation %a : float<8192>\n",
                            "Alloc(@out %a)\nFill(@out %a) {value = 1.0}\n"

@@ -2,6 +2,7 @@
 
 #include "glowish/IR/Cost.h"
 #include "IRHelpers.h"
+#include "glowish/IR/Instrs.h"
 
 using namespace glowish;
 using namespace glowish::test;
@@ -82,6 +83,28 @@ TEST(Cost, RepeatedElementsCountOnce) {
                      "Copy(@out %y, @in %row)\n");
   EXPECT_EQ(cost.flops, 0);
   EXPECT_EQ(cost.bytes, 4 * (17 + 17000));
+}
+
+TEST(Cost, BodiesCountAsOftenAsTheyMayRun) {
+  auto function = generateFrom(R"(
+module "m"
+placeholder %x : float<7> input "x"
+placeholder %y : float<7> output "y"
+function "main" {
+  %loop:2 = Loop(none, none, %x) {body = body "body" (%i : int64<>, %c : bool<>, %s : float<7>) -> (%nc : bool<>, %ns : float<7>) {
+    Save(%s, %ns)
+    Save(%c, %nc)
+  }, numStates = 1, maxTripCount = 100} : float<7>, int64<>
+  Save(%loop:0, %y)
+}
+)");
+  for (const Instruction &instr : function->getInstrs()) {
+    if (!llvm::isa<LoopInstr>(instr))
+      continue;
+    Cost cost = getCost(instr);
+    EXPECT_EQ(cost.flops, 0);
+    EXPECT_EQ(cost.bytes, 100 * (2 * 7 * 4 + 2));
+  }
 }
 
 TEST(Cost, MarksOfLifetimesAreFree) {

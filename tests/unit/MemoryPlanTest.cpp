@@ -78,6 +78,31 @@ TEST(MemoryPlan, TenThousandBuffersAreSeparate) {
   }
 }
 
+/// More than a million pairs of buffers live at the same time: what does not
+/// fit where others have ended lies behind them.
+TEST(MemoryPlan, VeryManyAtOnceAreOnlyPlacedInTime) {
+  IRFunction function("f");
+  std::vector<Buffer *> small, large;
+  auto begin = [&](std::vector<Buffer *> &buffers, int64_t bytes) {
+    buffers.push_back(makeActivation(function, bytes));
+    function.create<AllocInstr>("", buffers.back());
+  };
+  for (unsigned i = 0; i < 1500; ++i)
+    begin(small, 64);
+  for (unsigned i = 0; i < small.size(); i += 2)
+    function.create<DeallocInstr>("", small[i]);
+  for (unsigned i = 0; i < 300; ++i)
+    begin(large, 128);
+  for (unsigned i = 1; i < small.size(); i += 2)
+    function.create<DeallocInstr>("", small[i]);
+  for (Buffer *buffer : large)
+    function.create<DeallocInstr>("", buffer);
+  MemoryPlan plan = planMemory(function);
+  EXPECT_EQ(getMessage(verifyPlan(function, plan)), "");
+  EXPECT_EQ(plan.peakLiveBytes, 1500u * 64);
+  EXPECT_EQ(plan.activationSize, 1500u * 64 + 300 * 128);
+}
+
 TEST(MemoryPlan, RegionsFollowCreation) {
   IRFunction function("f");
   auto makePayload = [] {

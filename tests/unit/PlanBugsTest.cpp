@@ -267,6 +267,9 @@ std::vector<PlanBug> getAccessBugs() {
       {"a wait for an average that has not begun", averages, plain,
        [](const Harmed &h) { h.erase(h.findInstr("start")); },
        "'first' is not averaged"},
+      {"a wait for the average of the other half", averages, plain,
+       [](const Harmed &h) { h.show("finish", 0, 32, {1}); },
+       "'wrong' is not averaged"},
   };
 }
 

@@ -2,6 +2,7 @@
 
 #include "IRHelpers.h"
 #include "Messages.h"
+#include "PlanPrograms.h"
 #include "glowish/Graph/GraphText.h"
 #include "glowish/IR/MemoryPlan.h"
 #include "glowish/IRGen/IRGen.h"
@@ -259,6 +260,21 @@ function "main" {
   EXPECT_THAT(getMessage(verifyPlanWithShadow(*ir, plan)),
               testing::AllOf(testing::HasSubstr("Loop 'loop': "),
                              testing::HasSubstr("with bytes that belong to")));
+}
+
+TEST(ShadowPlanVerifier, ALoopWritesItsStatesAnewAfterEachIteration) {
+  auto ir = parseProgram(control);
+  ASSERT_TRUE(ir);
+  const IRFunction &body = *getNested(*ir).front();
+  MemoryPlan plan = planMemory(*ir);
+  ASSERT_EQ(getMessage(verifyPlanWithShadow(*ir, plan)), "");
+  // In the place of the state, which "sum" has read.
+  plan.offsets[getResult(body, "soft")] = plan.getOffset(getResult(*ir, "loop"));
+  EXPECT_EQ(getMessage(verifyPlanWithShadow(*ir, plan)), "");
+  plan = planMemory(*ir);
+  plan.offsets[body.findBuffer("c")] = plan.activationSize;
+  EXPECT_EQ(getMessage(verifyPlanWithShadow(*ir, plan)),
+            "Loop 'loop': internal: 'c' is written outside of its region");
 }
 
 TEST(ShadowPlanVerifier, AnInputLivesThroughTheLoopThatReadsIt) {

@@ -200,4 +200,9 @@ TEST(StridedLayout, BoundsOverflowIsNoticed) {
   EXPECT_EQ(bounds->second, 11);
 }
 
+TEST(StridedLayout, WhatIsEmptyIsDense) {
+  EXPECT_TRUE((StridedLayout{{3, 0}, 0, {7, 2}}).isDense());
+  EXPECT_FALSE((StridedLayout{{3, 1}, 0, {7, 2}}).isDense());
+}
+
 } // namespace
