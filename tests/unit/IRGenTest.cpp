@@ -188,6 +188,31 @@ TEST(IRGen, PadThatLeavesNothing) {
       [](DimsRef) -> std::optional<Dims> { return std::nullopt; }, 7);
 }
 
+std::string generateText(llvm::StringRef graph) {
+  auto module = parseModule(graph, "g", nullptr);
+  if (!module)
+    return llvm::toString(module.takeError());
+  Function &function = *(*module)->getFunctions().front();
+  auto ir = generateIR(function, scheduleNodes(function));
+  if (!ir)
+    return llvm::toString(ir.takeError());
+  if (llvm::Error error = verify(**ir))
+    return llvm::toString(std::move(error));
+  return print(**ir);
+}
+
+TEST(IRGen, PadAtOneEndFillsNothingElse) {
+  std::string text = generateText(R"(module "m"
+placeholder %x : float<3x4> input "x"
+placeholder %y : float<3x6> output "y"
+function "main" {
+  %pad = Pad(%x) {pads = [0, 0, 0, 2], mode = "constant", value = 7.0} : float<3x6>
+  Save(%pad, %y)
+}
+)");
+  EXPECT_EQ(llvm::StringRef(text).count("Fill("), 1u) << text;
+}
+
 TEST(IRGen, PadEdge) {
   expectMoves(
       {3, 4},
@@ -212,19 +237,6 @@ TEST(IRGen, PadReflect) {
 }
 
 //===- Instructions -------------------------------------------------------===//
-
-std::string generateText(llvm::StringRef graph) {
-  auto module = parseModule(graph, "g", nullptr);
-  if (!module)
-    return llvm::toString(module.takeError());
-  Function &function = *(*module)->getFunctions().front();
-  auto ir = generateIR(function, scheduleNodes(function));
-  if (!ir)
-    return llvm::toString(ir.takeError());
-  if (llvm::Error error = verify(**ir))
-    return llvm::toString(std::move(error));
-  return print(**ir);
-}
 
 TEST(IRGen, NodesBecomeInstructionsOfTheirName) {
   std::string text = generateText(R"(module "m"
@@ -398,6 +410,30 @@ TEST(Scheduler, BranchesAreComputedDepthFirst) {
   // The sums are written to the output.
   EXPECT_EQ(getSchedulePeak(asWritten), 8 * 4000u);
   EXPECT_EQ(getSchedulePeak(scheduleNodes(*graph)), 4000u);
+}
+
+/// Operands in their order, or the one first that needs more than it leaves.
+TEST(Scheduler, PostOrderKeepsTheOrderOfOperands) {
+  auto module = llvm::cantFail(parseModule(R"(module "m"
+placeholder %x : float<1000> input "x"
+placeholder %y : float<2> output "y"
+function "main" {
+  %small = Splat() {elemKind = float, shape = [1], value = 2.0} : float<1>
+  %large = Exp(%x) : float<1000>
+  %sum = Reduce(%large) {mode = "sum", axes = [0], keepDims = true} : float<1>
+  %both = Add(%small, %sum) : float<1>
+  %root = Concat(%both, %small) {axis = 0} : float<2>
+  Save(%root, %y)
+}
+)",
+                                           "g", nullptr));
+  Function &graph = *module->getFunctions().front();
+  auto getFirst = [&](ScheduleStrategy strategy) {
+    return scheduleNodes(graph, strategy).front()->getName().str();
+  };
+  EXPECT_EQ(getFirst(ScheduleStrategy::PostOrder), "small");
+  EXPECT_EQ(getFirst(ScheduleStrategy::ChildMemSize), "large");
+  EXPECT_EQ(getFirst(ScheduleStrategy::Best), "large");
 }
 
 /// The parts of a concatenation are made where it lies: it is there from the

@@ -78,6 +78,14 @@ TEST(MemoryPlan, TenThousandBuffersAreSeparate) {
   }
 }
 
+/// Neither the first gap that is large enough nor the end would do.
+TEST(MemoryPlan, TheSmallestGapIsTriedToo) {
+  auto function = makeProgram(/*seed=*/12957, /*count=*/47, /*maxAlive=*/11);
+  MemoryPlan plan = planMemory(*function);
+  EXPECT_EQ(getMessage(verifyPlan(*function, plan)), "");
+  EXPECT_EQ(plan.activationSize, plan.peakLiveBytes);
+}
+
 /// More than a million pairs of buffers live at the same time: what does not
 /// fit where others have ended lies behind them.
 TEST(MemoryPlan, VeryManyAtOnceAreOnlyPlacedInTime) {

@@ -269,7 +269,8 @@ TEST(ShadowPlanVerifier, ALoopWritesItsStatesAnewAfterEachIteration) {
   MemoryPlan plan = planMemory(*ir);
   ASSERT_EQ(getMessage(verifyPlanWithShadow(*ir, plan)), "");
   // In the place of the state, which "sum" has read.
-  plan.offsets[getResult(body, "soft")] = plan.getOffset(getResult(*ir, "loop"));
+  plan.offsets[getResult(body, "soft")] =
+      plan.getOffset(getResult(*ir, "loop"));
   EXPECT_EQ(getMessage(verifyPlanWithShadow(*ir, plan)), "");
   plan = planMemory(*ir);
   plan.offsets[body.findBuffer("c")] = plan.activationSize;
