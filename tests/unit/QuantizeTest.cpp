@@ -295,6 +295,16 @@ TEST(Quantize, LargeBias) {
   EXPECT_EQ(outcome.kinds["MatMulInteger"], 1u);
 }
 
+/// A bias of a run is added as it is.
+TEST(Quantize, BiasOfARun) {
+  Outcome outcome = check(build([](Net &net) {
+    NodeValue x = net.input({2, 8});
+    net.output(net.b.make<GemmNode>(x, net.weights({8, 4}), net.input({4}), 1.0,
+                                    1.0, false, false));
+  }));
+  EXPECT_EQ(outcome.kinds["MatMulInteger"], 1u);
+}
+
 /// A bias without dimensions, of a single column.
 TEST(Quantize, ScalarBias) {
   for (bool corrects : {false, true}) {
