@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
-"""amx.py: runs the kernels for Intel AMX on a processor without it.
+"""amx.py [--work=FOLDER] [NAME...]: runs the kernels for Intel AMX on a
+processor without it.
 
 Bundles are compiled for AMX; in their LLVM IR its instructions become calls of
 the functions in amx.c, and the outputs must be those of the interpreter: the
-same bits of integers, and of bfloat16 a share of the largest magnitude. The
-sizes have tails on every axis.
+same bits of integers, and of bfloat16 and float a share of the largest
+magnitude. The sizes have tails on every axis.
+
+  NAME    of the checks bytes, bfloat16, slices and gradients, only these
+  --work  where models and bundles are written (default build/e2e/amx)
 
 $GLOWISH_BIN: the programs (default build/release/bin). Exits 1 where outputs
 differ, or where a layer is not computed by AMX; 77 where there is no processor
 with AVX-512 to run the rest of the code."""
 
+import argparse
 import array
 import math
 import os
@@ -23,11 +28,9 @@ from dataclasses import dataclass
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 BIN = os.environ.get("GLOWISH_BIN", "build/release/bin")
-WORK = "build/e2e/amx"
 TARGET = ["-target=x86_64-pc-linux-gnu", "-mcpu=x86-64-v4",
-          "-mattr=+avx512vnni,+avx512bf16,+amx-tile,+amx-int8,+amx-bf16"]
-NEEDED = {"avx512f", "avx512vl", "avx512dq", "avx512bw", "avx512_vnni",
-          "avx512_bf16"}
+          "-mattr=+amx-tile,+amx-int8,+amx-bf16"]
+NEEDED = {"avx512f", "avx512vl", "avx512dq", "avx512bw"}
 FLOAT, UINT8, INT8, INT32 = 1, 2, 3, 6
 
 
@@ -50,6 +53,16 @@ class Convolution:
 
     def filter_shape(self):
         return (self.out_channels, self.channels, *self.kernel)
+
+    def output_shape(self):
+        """Channels innermost."""
+        top, left, bottom, right = self.pads
+        spatial = [
+            (extent + pad - dilation * (kernel - 1) - 1) // stride + 1
+            for extent, pad, dilation, kernel, stride in zip(
+                (self.height, self.width), (top + bottom, left + right),
+                self.dilations, self.kernel, self.strides)]
+        return (self.batch, *spatial, self.out_channels)
 
     def attributes(self):
         return "".join(
@@ -85,6 +98,42 @@ HALF_CONVOLUTIONS = [
     Convolution(1, 16, 37, 33, 24, (4, 4), (2, 2), (1, 2, 2, 1)),
     Convolution(1, 96, 19, 23, 31, (3, 3), (2, 1), (2, 2, 2, 2), (2, 2)),
 ]
+
+# Floats that become three slices of int8 with a scale for some pixels.
+SLICED_CONVOLUTIONS = [
+    # Pixels one after the other; several images; borders; strides, for which
+    # the taps are gathered or in images of their own; a dilation.
+    Convolution(1, 64, 15, 17, 40),
+    Convolution(3, 100, 9, 7, 33),
+    Convolution(1, 128, 17, 15, 64, (3, 3), pads=(1, 1, 1, 1)),
+    Convolution(2, 70, 9, 13, 49, (3, 3), pads=(1, 0, 0, 2)),
+    Convolution(1, 64, 15, 15, 72, (1, 1), (2, 2)),
+    Convolution(2, 96, 21, 17, 48, (3, 2), (2, 3), (2, 1, 2, 1)),
+    Convolution(1, 128, 14, 14, 64, (3, 3), (2, 2), (1, 1, 1, 1)),
+    Convolution(1, 64, 19, 23, 31, (3, 3), (1, 1), (2, 2, 2, 2), (2, 2)),
+    Convolution(1, 640, 5, 5, 17, (3, 3), pads=(1, 1, 1, 1)),
+]
+
+# Gradients of the filters of such convolutions.
+FILTER_GRADIENTS = [
+    Convolution(4, 32, 14, 14, 32, (3, 3), pads=(1, 1, 1, 1)),
+    Convolution(6, 33, 11, 9, 40, (3, 3), pads=(1, 1, 1, 1)),
+    Convolution(8, 64, 12, 12, 49),
+    Convolution(5, 64, 13, 15, 47, (3, 3), (2, 2), (1, 1, 1, 1)),
+    Convolution(4, 16, 12, 16, 48, (2, 5), (1, 3), (0, 2, 1, 2)),
+    Convolution(4, 64, 9, 9, 16, (3, 3), (1, 1), (2, 2, 2, 2), (2, 2)),
+]
+
+
+@dataclass
+class Model:
+    """A file's text, the shapes of its inputs, its outputs y0, y1, ..., and
+    what its convolutions are computed by."""
+    text: str
+    inputs: dict
+    count: int
+    algorithm: str
+    suffix: str = "onnxtxt"
 
 
 def tensor(name, kind, shape, values):
@@ -147,25 +196,68 @@ def make_bytes(rng):
                  names["y"], conv.attributes())]
         inputs[names["x"]] = conv.input_shape()
         outputs.append(names["y"])
-    return model(nodes, tensors, inputs, outputs), inputs, len(outputs)
+    return Model(model(nodes, tensors, inputs, outputs), inputs, len(outputs),
+                 "amx")
 
 
-def make_halves(rng):
-    """Conv of each convolution, of floats that become bfloat16."""
+def make_floats(rng, convolutions, are_inputs):
+    """Conv of each convolution; are_inputs(number): whether its weights are an
+    input."""
     nodes, tensors, inputs, outputs = [], [], {}, []
-    for number, conv in enumerate(HALF_CONVOLUTIONS):
+    for number, conv in enumerate(convolutions):
         x, w, b, y = (f"{name}{number}" for name in "xwby")
         count = conv.channels * conv.kernel[0] * conv.kernel[1]
-        tensors += [
-            tensor(w, FLOAT, conv.filter_shape(),
-                   [rng.uniform(-1, 1)
-                    for _ in range(count * conv.out_channels)]),
+        if are_inputs(number):
+            inputs[w] = conv.filter_shape()
+        else:
+            tensors.append(tensor(w, FLOAT, conv.filter_shape(),
+                                  [rng.uniform(-1, 1) for _ in
+                                   range(count * conv.out_channels)]))
+        tensors.append(
             tensor(b, FLOAT, (conv.out_channels,),
-                   [rng.uniform(-1, 1) for _ in range(conv.out_channels)])]
+                   [rng.uniform(-1, 1) for _ in range(conv.out_channels)]))
         nodes.append(node("Conv", [x, w, b], y, conv.attributes()))
         inputs[x] = conv.input_shape()
         outputs.append(y)
     return model(nodes, tensors, inputs, outputs), inputs, len(outputs)
+
+
+def make_halves(rng):
+    """Floats that become bfloat16."""
+    return Model(*make_floats(rng, HALF_CONVOLUTIONS, lambda number: False),
+                 "amx-bfloat16")
+
+
+def make_slices(rng):
+    """Some weights are sliced by the compiler, some in the bundle."""
+    return Model(*make_floats(rng, SLICED_CONVOLUTIONS,
+                              lambda number: number % 2 == 0), "int8-slices")
+
+
+def make_gradients(_):
+    """The gradients of filters, as training computes them."""
+    placeholders, nodes, inputs = [], [], {}
+    for number, conv in enumerate(FILTER_GRADIENTS):
+        batch, channels, height, width = conv.input_shape()
+        shapes = {f"x{number}": (batch, height, width, channels),
+                  f"g{number}": conv.output_shape(),
+                  f"y{number}": (conv.out_channels, *conv.kernel, channels)}
+        for name, shape in shapes.items():
+            kind = "output" if name[0] == "y" else "input"
+            placeholders.append(f"placeholder %{name} : float<"
+                                f'{"x".join(map(str, shape))}> {kind} "{name}"')
+            if kind == "input":
+                inputs[name] = shape
+        attributes = ", ".join(
+            f"{name} = {list(values)}" for name, values in (
+                ("kernels", conv.kernel), ("strides", conv.strides),
+                ("pads", conv.pads), ("dilations", conv.dilations)))
+        nodes += [f"  %d{number} = ConvolutionFilterGradient(%x{number}, "
+                  f"%g{number}) {{{attributes}, group = 1}}",
+                  f"  Save(%d{number}, %y{number})"]
+    lines = ['module "m"', *placeholders, 'function "main" {', *nodes, "}"]
+    return Model("\n".join(lines) + "\n", inputs, len(FILTER_GRADIENTS), "",
+                 "graph")
 
 
 def write_npy(path, shape, values):
@@ -197,7 +289,8 @@ def run(arguments, **options):
 
 
 def compile_bundle(folder, path, arguments):
-    """Links FOLDER/run; returns the algorithms of its convolutions."""
+    """Links FOLDER/run; returns the algorithms of its convolutions, and how many
+    kernels multiply in AMX."""
     threads = [f"-DBUNDLE_THREADS={value}" for argument in arguments
                for flag, _, value in [argument.partition("=")]
                if flag == "-threads"]
@@ -207,7 +300,8 @@ def compile_bundle(folder, path, arguments):
                     *TARGET, *arguments], stderr=subprocess.PIPE)
     with open(f"{folder}/network.ll", "w", encoding="utf-8") as file:
         file.write(replace_instructions(compiled.stderr))
-    run(["clang-19", "-Wno-override-module", "-O1", "-fPIC", "-c",
+    # LLVM has optimized it already.
+    run(["clang-19", "-Wno-override-module", "-O0", "-fPIC", "-c",
          f"{folder}/network.ll", "-o", f"{folder}/network.o"])
     sources = ["tests/e2e/run_bundle.c", "tests/e2e/amx.c"]
     if threads:
@@ -217,7 +311,10 @@ def compile_bundle(folder, path, arguments):
          "-DBUNDLE_CONFIG=network_config", "-DBUNDLE_ENTRY=network",
          "-DBUNDLE_CHECK=network_check_weights", *sources,
          f"{folder}/network.o", "-lm", "-o", f"{folder}/run"])
-    return re.findall(r"CPUConvolution.*?\"([\w-]+)[^\"]*\"", compiled.stderr)
+    kernels = re.split(r"^define ", compiled.stderr, flags=re.M)
+    return (re.findall(r"CPUConvolution.*?\"([\w-]+)[^\"]*\"", compiled.stderr),
+            sum("@llvm.x86.tdp" in kernel.split("\n}\n")[0]
+                for kernel in kernels[1:]))
 
 
 def get_error(path, expected_path):
@@ -238,40 +335,39 @@ def get_error(path, expected_path):
             max(abs(value) for value in expected))
 
 
-def check(name, make, arguments, tolerance):
+def check(work, name, make, arguments, tolerance):
     """Whether bundles of the model have the interpreter's outputs, and are
     computed by AMX."""
     rng = random.Random(1)
-    text, inputs, count = make(rng)
-    folder = f"{WORK}/{name}"
+    made = make(rng)
+    folder = f"{work}/{name}"
     os.makedirs(folder, exist_ok=True)
-    path = f"{folder}/model.onnxtxt"
+    path = f"{folder}/model.{made.suffix}"
     with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
+        file.write(made.text)
     given = []
-    for key, shape in inputs.items():
-        size = 1
-        for extent in shape:
-            size *= extent
+    for key, shape in made.inputs.items():
         write_npy(f"{folder}/{key}.npy", shape,
-                  [rng.uniform(-1, 1) for _ in range(size)])
+                  [rng.uniform(-1, 1) for _ in range(math.prod(shape))])
         given.append(f"-input={key}={folder}/{key}.npy")
     run([os.path.join(BIN, "model-runner"), f"-model={path}",
          "-backend=Interpreter", f"-output-dir={folder}/expected", *given,
          *arguments])
     written = [f"-output=y{number}={folder}/y{number}.bytes"
-               for number in range(count)]
+               for number in range(made.count)]
     good = True
     for threads in ([], ["-threads=3"]):
-        algorithms = compile_bundle(folder, path, [*arguments, *threads])
-        amx = sum(each.startswith("amx") for each in algorithms)
-        if amx != count:
-            print(f"{name}: {amx} of {count} convolutions are computed by AMX: "
-                  + ", ".join(algorithms))
+        algorithms, kernels = compile_bundle(folder, path,
+                                             [*arguments, *threads])
+        if made.algorithm:
+            kernels = algorithms.count(made.algorithm)
+        if kernels != made.count:
+            print(f"{name}: {kernels} of {made.count} convolutions are computed "
+                  "by AMX: " + ", ".join(algorithms))
             good = False
         run([f"{folder}/run", f"{folder}/network.weights.bin", *given,
              *written])
-        for number in range(count):
+        for number in range(made.count):
             error = get_error(f"{folder}/y{number}.bytes",
                               f"{folder}/expected/y{number}.npy")
             if not error <= tolerance:
@@ -283,6 +379,10 @@ def check(name, make, arguments, tolerance):
 
 def main():
     os.chdir(ROOT)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--work", default="build/e2e/amx")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    options = parser.parse_args()
     flags = set()
     if os.path.exists("/proc/cpuinfo"):
         with open("/proc/cpuinfo", encoding="utf-8") as file:
@@ -290,11 +390,16 @@ def main():
     if NEEDED - flags:
         print("no processor with " + ", ".join(sorted(NEEDED - flags)))
         return 77
-    good = check("bytes", make_bytes, [], 0)
-    # A step of bfloat16 is 2^-8 of a number.
-    good &= check("bfloat16", make_halves,
-                  ["-convert-to-fp16", "-fp16-format=bfloat16"], 2 ** -8)
-    return 0 if good else 1
+    checks = {
+        "bytes": (make_bytes, [], 0),
+        # A step of bfloat16 is 2^-8 of a number.
+        "bfloat16": (make_halves,
+                     ["-convert-to-fp16", "-fp16-format=bfloat16"], 2 ** -8),
+        "slices": (make_slices, [], 1e-6),
+        "gradients": (make_gradients, [], 1e-6)}
+    good = [check(options.work, name, *checks[name])
+            for name in options.names or checks]
+    return 0 if all(good) else 1
 
 
 if __name__ == "__main__":
