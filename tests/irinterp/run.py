@@ -1,14 +1,20 @@
 #!/usr/bin/python3
-"""run.py [--all]: glowish-check-llvm-ir on the small networks of tests/e2e for several targets,
+"""run.py [OPTION]...: glowish-check-llvm-ir on the small networks of tests/e2e for several targets,
 on every 16th of ONNX's own tests of operators (of the package libonnx-testdata, where it is
 installed), and with planted errors. All small networks but those of LEFT_OUT must be
 interpreted, and everything right.
 
-  --all   all of ONNX's tests, more targets, and the convolution algorithms that are not the
-          fastest
+  --all       all of ONNX's tests, more targets, and the convolution algorithms that are not
+              the fastest
+  --target=N, --network=NAME
+              of the targets that --all has, this one alone, and one network
+  --list      print N/NAME of all of these, and check none
+  --work=FOLDER
+              where the networks are written (default build/irinterp)
 
 $GLOWISH_BIN: the programs (default build/release/bin). Exits 1 if something is wrong."""
 
+import argparse
 import glob
 import os
 import re
@@ -21,7 +27,6 @@ sys.path.insert(0, "tests/e2e")
 from programs import BIN  # noqa: E402
 import small_networks  # noqa: E402
 
-WORK = os.path.abspath("build/irinterp")
 NODE_TESTS = "/usr/share/libonnx-testdata/data/node/*/model.onnx"
 SHARE = 16  # one of so many of ONNX's tests, without --all
 AT_ONCE = 200  # files of a call
@@ -59,7 +64,7 @@ def check(files, options):
 
 def check_networks(models, options):
     """The small networks for a target; returns how many are not right."""
-    names = [name for name in models if (options[-1], name) not in LEFT_OUT]
+    names = [name for name in models if not is_left_out(options, name)]
     right = sum(check([models[name]],
                       [*options, f"-tolerance={TOLERANCE.get(name, 1e-4)}"])[0]
                 for name in names)
@@ -90,12 +95,30 @@ def check_planted(models):
     return done.returncode != 0
 
 
+def is_left_out(target, network):
+    return (target[-1], network) in LEFT_OUT
+
+
 def main():
-    is_all = "--all" in sys.argv[1:]
-    models = small_networks.write(WORK)
-    wrong = check_planted(models) + check_node_tests(1 if is_all else SHARE)
-    for options in TARGETS + (MORE_TARGETS if is_all else []):
-        wrong += check_networks(models, options)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--target", type=int)
+    parser.add_argument("--network")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--work", default="build/irinterp")
+    options = parser.parse_args()
+    targets = TARGETS + MORE_TARGETS
+    if options.list:
+        print("\n".join(f"{number}/{name}" for number, target in enumerate(targets)
+                        for name in small_networks.NAMES if not is_left_out(target, name)))
+        return 0
+    models = small_networks.write(os.path.abspath(options.work))
+    if options.target is not None:
+        name = options.network
+        return 1 if check_networks({name: models[name]}, targets[options.target]) else 0
+    wrong = check_planted(models) + check_node_tests(1 if options.all else SHARE)
+    for target in targets if options.all else TARGETS:
+        wrong += check_networks(models, target)
     return 1 if wrong else 0
 
 

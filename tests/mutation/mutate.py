@@ -153,8 +153,8 @@ class Session:
                     rest[mutation_tests.group_of(test.name)].append(test)
             groups = []
             for group, members in rest.items():
-                groups += ([[each] for each in members] if group in ("fuzz", "ranges")
-                           else [members])
+                groups += ([members] if group in mutation_tests.JOINED_GROUPS
+                           else [[each] for each in members])
             groups.sort(key=lambda group: sum(test.seconds for test in group))
             any(attempt(group) for group in groups)
         result.update(tests=count, seconds=round(spent, 2))
@@ -205,8 +205,9 @@ def main():
     parser.add_argument("-listener", help="MutationListener's object")
     parser.add_argument("-j", dest="jobs", type=int, default=os.cpu_count())
     parser.add_argument("-keep", action="store_true", help="keep objects that are there")
-    parser.add_argument("-groups", help="tests to record: programs, lit, fuzz, ranges",
-                        default=",".join([*mutation_tests.PROGRAMS, "lit", "fuzz", "ranges"]))
+    groups = [*mutation_tests.PROGRAMS, *mutation_tests.SINGLE_GROUPS]
+    parser.add_argument("-groups", default=",".join(groups),
+                        help="tests to record; default: " + ", ".join(groups))
     parser.add_argument("-seed", type=int, default=1, help="of the sample")
     parser.add_argument("-count", type=int, default=1000, help="how many mutants")
     parser.add_argument("-mutants", help="run these ids instead, with commas")

@@ -14,11 +14,22 @@ import time
 
 # The programs of tests/unit whose cases are tests.
 PROGRAMS = ["IR", "Ops", "Optimizer", "Backends", "Driver", "Importer", "Exporter", "Autodiff"]
-# Random graphs: so many a test.
+# Random graphs: so many a test, of this machine and of others in an emulator.
 FUZZ_TESTS, FUZZ_GRAPHS = 40, 10
+MACHINES, MACHINE_TESTS = ["aarch64", "riscv64", "cortex-m4", "cortex-m55", "wasm-simd"], 6
+# The groups of tests that are processes of their own.
+SINGLE_GROUPS = ["lit", "fuzz", "ranges", *(f"fuzz-{each}" for each in MACHINES), "onnx",
+                 "amx", "llvm-ir", "proofs"]
+# Those that can run in one process with others of their group.
+JOINED_GROUPS = [*PROGRAMS, "lit", "onnx"]
+# ONNX's own tests: a test has all whose names begin with the same word.
+ONNX_TESTS = "onnx-backend/v1.22.0/node"
 INDEX_BYTES = 1 << 16
 # A mutant that allocates without an end is killed.
 MEMORY_BYTES = 6 << 30
+
+# In a command: the folder in which it runs.
+FOLDER = "%FOLDER%"
 
 Test = collections.namedtuple("Test", "name seconds mutants")
 Outcome = collections.namedtuple("Outcome", "killed how seconds")
@@ -37,14 +48,32 @@ class Runner:
         if group == "lit":
             return [*self.lit(), "-q", "--max-failures=1",
                     *(f"{self.work}/lit/{case}" for case in cases)]
-        if group in ("fuzz", "ranges"):
-            assert len(names) == 1
-            extra = ["-ranges"] if group == "ranges" else []
+        if group == "onnx":
+            return [f"{self.build}/bin/onnx-backend-test", f"-suite={self.data()}/onnx-backend",
+                    f"-filter=^v1.22.0/node/test_({'|'.join(cases)})(_|$)",
+                    "-backend=Interpreter", "-backend=CPU", "-j=1",
+                    f"-expected-failures={self.root}/tests/conformance/expected-failures.txt"]
+        assert group in PROGRAMS or len(names) == 1
+        if group.startswith("fuzz") or group == "ranges":
+            _, _, machine = group.partition("-")
+            extra = ["-ranges"] if group == "ranges" else [f"-on={machine}"] if machine else []
             return [f"{self.build}/bin/glowish-fuzz", f"-seed={1 + FUZZ_GRAPHS * int(cases[0])}",
                     f"-count={FUZZ_GRAPHS}", "-max-nodes=6", "-compiled=1", "-jobs=1",
                     "-max-reports=0", *extra]
+        if group == "amx":
+            return [f"{self.root}/tests/e2e/amx.py", f"--work={FOLDER}", cases[0]]
+        if group == "llvm-ir":
+            target, network = cases[0].split("/")
+            return [f"{self.root}/tests/irinterp/run.py", f"--work={FOLDER}",
+                    f"--target={target}", f"--network={network}"]
+        if group == "proofs":
+            return [f"{self.build}/bin/glowish-prove", f"-pass={cases[0]}"]
         return [f"{self.build}/bin/glowish-{group}-test", "--gtest_fail_fast",
                 "--gtest_filter=" + ":".join(cases)]
+
+    def data(self):
+        """The folder of the test data."""
+        return os.path.join(self.root, os.environ.get("GLOWISH_TEST_DATA", "../shared/data"))
 
     @staticmethod
     def lit():
@@ -71,8 +100,10 @@ config.test_exec_root = os.environ["TMPDIR"]
         time, or ten times that of time, is a failure."""
         folder = f"{self.work}/run/{os.getpid()}-{time.monotonic_ns()}"
         os.makedirs(folder)
+        command = [each.replace(FOLDER, folder) for each in command]
         environment = dict(os.environ, LD_LIBRARY_PATH=f"{self.work}/lib", TMPDIR=folder,
-                           GLOWISH_VERIFY_PLAN="1", **environment)
+                           GLOWISH_BIN=f"{self.build}/bin", GLOWISH_VERIFY_PLAN="1",
+                           **environment)
 
         def limit():
             resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
@@ -131,7 +162,7 @@ config.test_exec_root = os.environ["TMPDIR"]
         return differing, executed
 
     def list_single_tests(self):
-        """Tests that are processes of their own: those of lit, and random graphs."""
+        """The tests of SINGLE_GROUPS."""
         lit = f"{self.root}/tests/lit"
         for path in sorted(glob.glob(f"{lit}/**/*.test", recursive=True)):
             yield "lit:" + os.path.relpath(path, lit)
@@ -139,6 +170,19 @@ config.test_exec_root = os.environ["TMPDIR"]
             yield f"fuzz:{number}"
             if number % 4 == 0:
                 yield f"ranges:{number}"
+        for machine in MACHINES:
+            for number in range(MACHINE_TESTS):
+                yield f"fuzz-{machine}:{number}"
+        folders = glob.glob(f"{self.data()}/{ONNX_TESTS}/test_*")
+        for word in sorted({os.path.basename(path).split("_")[1] for path in folders}):
+            yield f"onnx:{word}"
+        for check in ("bytes", "bfloat16", "slices", "gradients"):
+            yield f"amx:{check}"
+        listed = subprocess.run([f"{self.root}/tests/irinterp/run.py", "--list"], check=True,
+                                capture_output=True, text=True).stdout
+        yield from ("llvm-ir:" + line for line in listed.split())
+        for path in sorted(glob.glob(f"{self.root}/tests/proofs/rules/*.cases")):
+            yield "proofs:" + os.path.basename(path).removesuffix(".cases")
 
     def record_single(self, name, units):
         """Runs a test and records what it reaches: no test where it fails or is skipped,
