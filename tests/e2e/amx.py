@@ -111,6 +111,7 @@ SLICED_CONVOLUTIONS = [
     Convolution(2, 96, 21, 17, 48, (3, 2), (2, 3), (2, 1, 2, 1)),
     Convolution(1, 128, 14, 14, 64, (3, 3), (2, 2), (1, 1, 1, 1)),
     Convolution(1, 64, 19, 23, 31, (3, 3), (1, 1), (2, 2, 2, 2), (2, 2)),
+    Convolution(17, 64, 3, 3, 100, (3, 3), pads=(1, 1, 1, 1)),
     Convolution(1, 640, 5, 5, 17, (3, 3), pads=(1, 1, 1, 1)),
 ]
 
@@ -200,38 +201,53 @@ def make_bytes(rng):
                  "amx")
 
 
-def make_floats(rng, convolutions, are_inputs):
-    """Conv of each convolution; are_inputs(number): whether its weights are an
-    input."""
-    nodes, tensors, inputs, outputs = [], [], {}, []
-    for number, conv in enumerate(convolutions):
+class Floats:
+    """A model of convolutions of floats."""
+
+    def __init__(self):
+        self.nodes, self.tensors, self.inputs = [], [], {}
+
+    def add(self, rng, number, conv, has_weights):
+        """Conv with y{number}; without weights these are an input."""
         x, w, b, y = (f"{name}{number}" for name in "xwby")
-        count = conv.channels * conv.kernel[0] * conv.kernel[1]
-        if are_inputs(number):
-            inputs[w] = conv.filter_shape()
+        count = math.prod(conv.filter_shape())
+        if has_weights:
+            self.tensors.append(tensor(w, FLOAT, conv.filter_shape(),
+                                       [rng.uniform(-1, 1)
+                                        for _ in range(count)]))
         else:
-            tensors.append(tensor(w, FLOAT, conv.filter_shape(),
-                                  [rng.uniform(-1, 1) for _ in
-                                   range(count * conv.out_channels)]))
-        tensors.append(
+            self.inputs[w] = conv.filter_shape()
+        self.tensors.append(
             tensor(b, FLOAT, (conv.out_channels,),
                    [rng.uniform(-1, 1) for _ in range(conv.out_channels)]))
-        nodes.append(node("Conv", [x, w, b], y, conv.attributes()))
-        inputs[x] = conv.input_shape()
-        outputs.append(y)
-    return model(nodes, tensors, inputs, outputs), inputs, len(outputs)
+        self.nodes.append(node("Conv", [x, w, b], y, conv.attributes()))
+        self.inputs[x] = conv.input_shape()
+
+    def get_model(self, count, algorithm):
+        outputs = [f"y{number}" for number in range(count)]
+        return Model(model(self.nodes, self.tensors, self.inputs, outputs),
+                     self.inputs, count, algorithm)
 
 
 def make_halves(rng):
     """Floats that become bfloat16."""
-    return Model(*make_floats(rng, HALF_CONVOLUTIONS, lambda number: False),
-                 "amx-bfloat16")
+    floats = Floats()
+    for number, conv in enumerate(HALF_CONVOLUTIONS):
+        floats.add(rng, number, conv, has_weights=True)
+    return floats.get_model(len(HALF_CONVOLUTIONS), "amx-bfloat16")
 
 
 def make_slices(rng):
-    """Some weights are sliced by the compiler, some in the bundle."""
-    return Model(*make_floats(rng, SLICED_CONVOLUTIONS,
-                              lambda number: number % 2 == 0), "int8-slices")
+    """Some weights are sliced by the compiler, some in the bundle; the last is
+    a matmul whose left side has its columns one after the other."""
+    floats = Floats()
+    for number, conv in enumerate(SLICED_CONVOLUTIONS):
+        floats.add(rng, number, conv, has_weights=number % 2 == 1)
+    number = len(SLICED_CONVOLUTIONS)
+    floats.nodes.append(node("Gemm", [f"x{number}", f"w{number}"], f"y{number}",
+                             'attribute { name: "transA" type: INT i: 1 } '))
+    floats.inputs |= {f"x{number}": (132, 83), f"w{number}": (132, 70)}
+    return floats.get_model(number + 1, "int8-slices")
 
 
 def make_gradients(_):
