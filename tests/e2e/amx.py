@@ -128,13 +128,14 @@ FILTER_GRADIENTS = [
 
 @dataclass
 class Model:
-    """A file's text, the shapes of its inputs, its outputs y0, y1, ..., and
-    what its convolutions are computed by."""
+    """A file's text, the shapes of its inputs, its outputs y0, y1, ...,
+    what its convolutions are computed by, and the largest input."""
     text: str
     inputs: dict
     count: int
     algorithm: str
     suffix: str = "onnxtxt"
+    magnitude: float = 1
 
 
 def tensor(name, kind, shape, values):
@@ -204,7 +205,8 @@ def make_bytes(rng):
 class Floats:
     """A model of convolutions of floats."""
 
-    def __init__(self):
+    def __init__(self, magnitude=1):
+        self.magnitude = magnitude
         self.nodes, self.tensors, self.inputs = [], [], {}
 
     def add(self, rng, number, conv, has_weights):
@@ -217,16 +219,19 @@ class Floats:
                                         for _ in range(count)]))
         else:
             self.inputs[w] = conv.filter_shape()
+        largest = self.magnitude ** (1 if has_weights else 2)
         self.tensors.append(
             tensor(b, FLOAT, (conv.out_channels,),
-                   [rng.uniform(-1, 1) for _ in range(conv.out_channels)]))
+                   [largest * rng.uniform(-1, 1)
+                    for _ in range(conv.out_channels)]))
         self.nodes.append(node("Conv", [x, w, b], y, conv.attributes()))
         self.inputs[x] = conv.input_shape()
 
     def get_model(self, count, algorithm):
         outputs = [f"y{number}" for number in range(count)]
         return Model(model(self.nodes, self.tensors, self.inputs, outputs),
-                     self.inputs, count, algorithm)
+                     self.inputs, count, algorithm,
+                     magnitude=self.magnitude)
 
 
 def make_halves(rng):
@@ -240,7 +245,7 @@ def make_halves(rng):
 def make_slices(rng):
     """Some weights are sliced by the compiler, some in the bundle; the last is
     a matmul whose left side has its columns one after the other."""
-    floats = Floats()
+    floats = Floats(2 ** -12)
     for number, conv in enumerate(SLICED_CONVOLUTIONS):
         floats.add(rng, number, conv, has_weights=number % 2 == 1)
     number = len(SLICED_CONVOLUTIONS)
@@ -273,7 +278,7 @@ def make_gradients(_):
                   f"  Save(%d{number}, %y{number})"]
     lines = ['module "m"', *placeholders, 'function "main" {', *nodes, "}"]
     return Model("\n".join(lines) + "\n", inputs, len(FILTER_GRADIENTS), "",
-                 "graph")
+                 "graph", 2 ** -12)
 
 
 def write_npy(path, shape, values):
@@ -347,8 +352,10 @@ def get_error(path, expected_path):
         values = array.array(code, file.read())
     if len(values) != len(expected):
         return math.inf
-    return (max(abs(a - b) for a, b in zip(values, expected)) /
-            max(abs(value) for value in expected))
+    differences = [abs(a - b) for a, b in zip(values, expected)]
+    if any(map(math.isnan, differences)):  # which max() would pass over
+        return math.inf
+    return max(differences) / max(abs(value) for value in expected)
 
 
 def check(work, name, make, arguments, tolerance):
@@ -364,7 +371,8 @@ def check(work, name, make, arguments, tolerance):
     given = []
     for key, shape in made.inputs.items():
         write_npy(f"{folder}/{key}.npy", shape,
-                  [rng.uniform(-1, 1) for _ in range(math.prod(shape))])
+                  [made.magnitude * rng.uniform(-1, 1)
+                   for _ in range(math.prod(shape))])
         given.append(f"-input={key}={folder}/{key}.npy")
     run([os.path.join(BIN, "model-runner"), f"-model={path}",
          "-backend=Interpreter", f"-output-dir={folder}/expected", *given,
