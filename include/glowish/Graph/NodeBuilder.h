@@ -121,7 +121,7 @@ public:
   //===- Constants ----------------------------------------------------------//
 
   NodeValue number(NodeValue like, double value) {
-    return scalar(like.getElemKind(), value);
+    return like ? scalar(like.getElemKind(), value) : like;
   }
   NodeValue scalar(ElemKind kind, double value);
   /// Returns a uint64 scalar constant.
