@@ -7,25 +7,29 @@
 
 using namespace glowish;
 
-llvm::Error glowish::addContext(llvm::Error error, const llvm::Twine &prefix) {
-  llvm::Error result = llvm::Error::success();
-  llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase &info) {
-    result = llvm::joinErrors(
-        std::move(result),
-        llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                prefix.str() + info.message()));
-  });
+/// \p text without control characters, but for the ends of lines.
+static std::string escape(llvm::StringRef text) {
+  std::string result;
+  for (unsigned char c : text)
+    if ((c < 0x20 && c != '\n') || c == 0x7f)
+      result += {'\\', 'x', llvm::hexdigit(c >> 4), llvm::hexdigit(c & 15)};
+    else
+      result += char(c);
   return result;
 }
 
-/// Escapes control characters: messages quote names from input files, which
-/// could otherwise contain terminal escape sequences.
-static void printEscaped(llvm::raw_ostream &os, llvm::StringRef line) {
-  for (unsigned char c : line)
-    if ((c < 0x20 && c != '\t') || c == 0x7f)
-      os << "\\x" << llvm::hexdigit(c >> 4) << llvm::hexdigit(c & 15);
-    else
-      os << char(c);
+llvm::Error glowish::makeErrorOfText(llvm::StringRef message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                 escape(message));
+}
+
+llvm::Error glowish::addContext(llvm::Error error, const llvm::Twine &prefix) {
+  llvm::Error result = llvm::Error::success();
+  llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase &info) {
+    result = llvm::joinErrors(std::move(result),
+                              makeErrorOfText(prefix.str() + info.message()));
+  });
+  return result;
 }
 
 int glowish::reportError(llvm::Error error) {
@@ -33,13 +37,11 @@ int glowish::reportError(llvm::Error error) {
   llvm::raw_string_ostream os(text);
   llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase &info) {
     llvm::SmallVector<llvm::StringRef> lines;
-    std::string message = info.message();
+    // Errors of libraries are not escaped yet.
+    std::string message = escape(info.message());
     llvm::StringRef(message).rtrim().split(lines, '\n');
-    for (size_t i = 0; i < lines.size(); ++i) {
-      os << (i ? "  " : "error: ");
-      printEscaped(os, lines[i]);
-      os << '\n';
-    }
+    for (size_t i = 0; i < lines.size(); ++i)
+      os << (i ? "  " : "error: ") << lines[i] << '\n';
   });
   llvm::errs() << text;
   // If writing to stderr failed as well, the exit code has to be enough; the

@@ -68,10 +68,17 @@ TEST(Error, ReportPrintsOneErrorLineEach) {
   EXPECT_EQ(child.text, "error: first:\n  item 1\n  item 2\nerror: second\n");
 }
 
-TEST(Error, ReportEscapesControlCharacters) {
-  ChildResult child = runChild(
-      [] { return reportError(makeError("node '\x1b[2J\r\x7f\t\xc3\xa4'")); });
-  EXPECT_EQ(child.text, "error: node '\\x1B[2J\\x0D\\x7F\t\xc3\xa4'\n");
+TEST(Error, ControlCharactersAreEscaped) {
+  llvm::Error error = addContext(
+      makeError("node '{0}'\nnext", "\x1b[2J\r\x7f\t\xc3\xa4"), "\b: ");
+  EXPECT_EQ(llvm::toString(std::move(error)),
+            "\\x08: node '\\x1B[2J\\x0D\\x7F\\x09\xc3\xa4'\nnext");
+  // Those of LLVM when they are printed.
+  ChildResult child = runChild([] {
+    return reportError(llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                               "of a library: \x1b[2J"));
+  });
+  EXPECT_EQ(child.text, "error: of a library: \\x1B[2J\n");
 }
 
 TEST(Error, ReportSurvivesAFullStderr) {

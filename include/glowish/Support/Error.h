@@ -9,11 +9,16 @@
 
 namespace glowish {
 
-/// Returns an error with the message formatv(\p format, \p args...).
+/// Returns an error with \p message. Messages quote names from input files,
+/// which could have sequences that terminals obey: control characters become
+/// `\xHH`, but for the ends of lines.
+llvm::Error makeErrorOfText(llvm::StringRef message);
+
+/// Returns an error with the message formatv(\p format, \p args...), of which
+/// makeErrorOfText says what becomes of control characters.
 template <typename... Args>
 llvm::Error makeError(const char *format, Args &&...args) {
-  return llvm::createStringError(
-      llvm::inconvertibleErrorCode(),
+  return makeErrorOfText(
       llvm::formatv(format, std::forward<Args>(args)...).str());
 }
 
