@@ -3,6 +3,7 @@
 #include "TFLite/Quantization.h"
 #include "Common/Messages.h"
 #include "glowish/Ops/TypeRuleHelpers.h"
+#include "llvm/Support/Endian.h"
 #include <cmath>
 
 using namespace glowish;
@@ -17,9 +18,11 @@ glowish::readQuantization(const tflite::Tensor &tensor, const Type &type) {
   result.scales.assign(params->scale()->begin(), params->scale()->end());
   result.axis = params->quantized_dimension();
   size_t count = result.scales.size();
-  if (params->zero_point())
-    result.zeroPoints.assign(params->zero_point()->begin(),
-                             params->zero_point()->end());
+  // FlatBuffers' verifier does not look at the alignment of the elements.
+  if (const auto *zeroPoints = params->zero_point())
+    for (size_t i = 0; i < zeroPoints->size(); ++i)
+      result.zeroPoints.push_back(
+          int64_t(llvm::support::endian::read64le(zeroPoints->Data() + 8 * i)));
   // Zero points that are all 0 may be left out.
   if (result.zeroPoints.empty())
     result.zeroPoints.resize(count);
