@@ -133,6 +133,8 @@ void MessageMutator::collect(Message &message) {
 }
 
 void MessageMutator::mutate() {
+  if (places.empty())
+    return;
   const Place &place = places[random.below(places.size())];
   if (place.field->is_repeated() && random.below(2))
     return mutateRepeated(place);
