@@ -198,6 +198,23 @@ TEST(Calibration, KeepsWhatIsEvenlyDistributed) {
   }
 }
 
+/// Where all numbers are on one side of 0, all that is cut off is at that end.
+TEST(Calibration, PercentileOfOneSide) {
+  std::vector<float> values;
+  for (int i = 0; i < 9999; ++i)
+    values.push_back(float(i) / 10000);
+  values.push_back(10);
+  ValueRange range =
+      calibrate(count(values), Schema::Asymmetric, Calibration::Percentile);
+  EXPECT_EQ(range.min, 0);
+  EXPECT_LT(range.max, 1.1);
+  // Half of it is less than one number.
+  values[0] = -1;
+  range = calibrate(count(values), Schema::Asymmetric, Calibration::Percentile);
+  EXPECT_EQ(range.min, -1);
+  EXPECT_EQ(range.max, 10);
+}
+
 TEST(Calibration, OneNumber) {
   for (float number : {0.0f, 3.0f, -3.0f})
     for (Calibration calibration :

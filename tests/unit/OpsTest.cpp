@@ -185,6 +185,11 @@ TEST(ScalarProgram, CheckRefuses) {
             "v1 = Select: v0 is float, expected bool");
   EXPECT_EQ(check("{v1:int8q = Cast(v0)}", {Float}),
             "v1 = Cast: the result can't be int8q, a quantized kind");
+  std::string table = "{v1:int8 = Lookup(v0) <128.0";
+  for (int i = 1; i < 256; ++i)
+    table += ", 0.0";
+  EXPECT_EQ(check(table + ">}", {Int8}),
+            "v1 = Lookup: the table: 128.00 is not a number of int8");
 }
 
 TEST(ScalarProgram, AppendRenumbers) {

@@ -3,6 +3,7 @@
 #include "Differential.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Driver/RangeProfiler.h"
+#include "glowish/Graph/GraphText.h"
 #include "glowish/Graph/NodeBuilder.h"
 #include "glowish/Graph/Verifier.h"
 
@@ -49,7 +50,8 @@ private:
   uint64_t seed = 1;
 };
 
-/// What running a graph gave, and the kinds of its nodes when it was optimized.
+/// What running a graph gave, and the kinds of its nodes when it was optimized,
+/// "Add"; those of int32 also as "int32 Add".
 struct Outcome {
   std::vector<Tensor> outputs;
   std::map<std::string, unsigned> kinds;
@@ -83,6 +85,10 @@ run(llvm::function_ref<std::unique_ptr<Module>()> make,
   Outcome outcome;
   for (const Node &node : graph.getFunction().getNodes())
     ++outcome.kinds[node.getKindName().str()];
+  for (const Node &node : graph.getFunction().getNodes())
+    if (node.getNumResults() == 1 &&
+        node.getType().getKind() == ElemKind::Int32)
+      ++outcome.kinds["int32 " + node.getKindName().str()];
   GLOWISH_ASSIGN_OR_RETURN(PlannedProgram program,
                            compilation.compile(std::move(graph)));
   GLOWISH_ASSIGN_OR_RETURN(auto session, Session::create(program));
@@ -241,6 +247,21 @@ TEST(Quantize, SumsOfTwoConvolutions) {
   EXPECT_EQ(outcome.kinds["Round"], 3u);
 }
 
+/// A maximum of two is no result of one of them: it can't be added where that
+/// is computed, and the other operand of the sum stays float.
+TEST(Quantize, SumsWithAMaximum) {
+  Outcome outcome = check(build([](Net &net) {
+    NodeBuilder &b = net.b;
+    NodeValue input = net.input({1, 5, 5, 3});
+    NodeValue x =
+        b.make<MaxNode>(net.convolution(input, 8), net.convolution(input, 8));
+    net.output(net.convolution(b.add(net.convolution(input, 8), x), 4));
+  }));
+  EXPECT_EQ(outcome.kinds["ConvolutionInteger"], 4u);
+  // The input, and the sum.
+  EXPECT_EQ(outcome.kinds["Round"], 2u);
+}
+
 /// A value that several nodes read is quantized once. What a sum alone reads
 /// stays float.
 TEST(Quantize, ResidualSums) {
@@ -293,6 +314,8 @@ TEST(Quantize, LargeBias) {
                                     false));
   }));
   EXPECT_EQ(outcome.kinds["MatMulInteger"], 1u);
+  // It is added to the integers.
+  EXPECT_EQ(outcome.kinds["int32 Add"], 1u);
 }
 
 /// A bias of a run is added as it is.
@@ -350,6 +373,21 @@ TEST(Quantize, Errors) {
             "weights are not constant), MatMul 'value_1' (its weights are not "
             "constant); accepted: without this flag, or with "
             "-keep-original-precision-for-nodes=MatMul");
+  auto makeTurned = build([](Net &net) {
+    NodeValue x = net.input({8, 2});
+    x = net.b.make<GemmNode>(x, net.weights({8, 4}), NodeValue(), 1.0, 1.0,
+                             /*transposeA=*/true, /*transposeB=*/false);
+    net.output(
+        net.b.matMul(net.b.reshape(x, {2, 2, 2}), net.weights({2, 2, 3})));
+  });
+  QuantizationOptions turned = {
+      llvm::cantFail(run(makeTurned, nullptr, createInterpreter())).profile,
+      options.config};
+  EXPECT_EQ(getMessage(run(makeTurned, &turned, createInterpreter())),
+            "-assert-all-nodes-quantized: not quantized: Gemm 'value_1' (its "
+            "input is transposed), MatMul 'value_4' (its weights have more "
+            "than two dimensions); accepted: without this flag, or with "
+            "-keep-original-precision-for-nodes=Gemm,MatMul");
   options.config.keptKinds.insert(NodeKind::MatMul);
   EXPECT_EQ(getMessage(run(make, &options, createInterpreter())), "");
   ++options.profile->checksum;
@@ -374,16 +412,19 @@ TEST(Quantize, Groups) {
 }
 
 /// Channels of very different ranges in front of depthwise convolutions, of
-/// which one makes two outputs of each.
+/// which one makes two outputs of each, and one has small numbers alone.
 TEST(Quantize, ChannelsOfDifferentRanges) {
-  for (int64_t multiplier : {1, 2}) {
-    auto make = build([multiplier](Net &net) {
+  for (auto [multiplier, factor] :
+       {std::pair<int64_t, float>(1, 1.0f), {2, 1.0f}, {1, 1e-5f}}) {
+    auto make = build([multiplier = multiplier, factor = factor](Net &net) {
       NodeBuilder &b = net.b;
       NodeValue scales = b.createConstant(Tensor::fromValues<float>(
           Type(ElemKind::Float, {4}), {1000, 10, 0.1f, 0}));
       NodeValue x = b.unary<SigmoidNode>(net.input({1, 6, 6, 4}));
       x = b.unary<TanhNode>(b.mul(x, scales));
       x = b.mul(b.unary<SigmoidNode>(x), scales);
+      x = b.mul(x, b.createConstant(Tensor::fromValues<float>(
+                       Type(ElemKind::Float, {1}), {factor})));
       x = b.make<ConvolutionNode>(x, net.weights({4 * multiplier, 3, 3, 1}),
                                   NodeValue(), llvm::ArrayRef<int64_t>{1, 1},
                                   llvm::ArrayRef<int64_t>{1, 1, 1, 1},
@@ -504,6 +545,37 @@ TEST(Quantize, FloatNodes) {
   EXPECT_EQ(getMessage(run(make, &options, createInterpreter())),
             "the profile names 'other' as a float node; accepted: names of the "
             "model's nodes");
+}
+
+/// Readers of another result of the same node keep that.
+TEST(Quantize, OneOfTwoResults) {
+  auto make = [] {
+    return llvm::cantFail(parseModule(R"(module "m"
+placeholder %flag : bool<> input "flag"
+placeholder %x : float<2x2> input "x"
+placeholder %y : float<2x2> output "y"
+placeholder %z : float<2x2> output "z"
+constant %w : float<2x2> = [1.0, 2.0, 3.0, 4.0]
+constant %more : float<2x2> = [10.0, 20.0, 30.0, 40.0]
+function "main" {
+  %if:2 = If(%flag, %x) {thenBody = body "then" (%tx : float<2x2>) -> (%ta : float<2x2>, %tb : float<2x2>) {
+    %t = Add(%tx, %more)
+    Save(%tx, %ta)
+    Save(%t, %tb)
+  }, elseBody = body "else" (%ex : float<2x2>) -> (%ea : float<2x2>, %eb : float<2x2>) {
+    %e = Sub(%ex, %more)
+    Save(%ex, %ea)
+    Save(%e, %eb)
+  }}
+  %m = MatMul(%if:0, %w)
+  Save(%m, %y)
+  %n = Neg(%if:1)
+  Save(%n, %z)
+}
+)",
+                                      "test", nullptr));
+  };
+  EXPECT_EQ(check(make).kinds["MatMulInteger"], 1u);
 }
 
 /// Values that the profile lacks stay float.
