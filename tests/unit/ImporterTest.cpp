@@ -105,8 +105,8 @@ TEST(Importer, MalformedNamesStayOnOneLine) {
   model.body += "input { name: \"a\\nerror: b\\033\" type { tensor_type { "
                 "elem_type: 1 } } } ";
   EXPECT_EQ(model.importError(),
-            "'m': input 'a?error: b?' has no shape; state its type with "
-            "-model-input=a?error: b?,float,[...]");
+            "'m': input 'a?error: b\\x1B' has no shape; state its type with "
+            "-model-input=a?error: b\\x1B,float,[...]");
 }
 
 //===- Structure of the graph ---------------------------------------------===//
