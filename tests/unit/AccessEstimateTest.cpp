@@ -131,10 +131,7 @@ function "main" {
 }
 )");
   AccessEstimate estimate(*ir, countAccesses);
-  const Instruction *branch = nullptr;
-  for (const Instruction &instr : ir->getInstrs())
-    if (llvm::isa<IfInstr>(instr))
-      branch = &instr;
+  const auto *branch = findInstr<IfInstr>(*ir);
   ASSERT_TRUE(branch);
   // Its write and the instruction's read, and one in each branch.
   const Buffer *kept = branch->getOperand(2)->getRoot();

@@ -98,13 +98,11 @@ function "main" {
   Save(%loop:0, %y)
 }
 )");
-  for (const Instruction &instr : function->getInstrs()) {
-    if (!llvm::isa<LoopInstr>(instr))
-      continue;
-    Cost cost = getCost(instr);
-    EXPECT_EQ(cost.flops, 0);
-    EXPECT_EQ(cost.bytes, 100 * (2 * 7 * 4 + 2));
-  }
+  const auto *loop = findInstr<LoopInstr>(*function);
+  ASSERT_TRUE(loop);
+  Cost cost = getCost(*loop);
+  EXPECT_EQ(cost.flops, 0);
+  EXPECT_EQ(cost.bytes, 100 * (2 * 7 * 4 + 2));
 }
 
 TEST(Cost, MarksOfLifetimesAreFree) {

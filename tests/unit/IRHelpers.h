@@ -38,6 +38,15 @@ inline std::unique_ptr<IRFunction> generateFrom(llvm::StringRef text) {
   return llvm::cantFail(generateIR(function, scheduleNodes(function)));
 }
 
+/// The last instruction of the kind T; null if there is none.
+template <typename T> const T *findInstr(const IRFunction &function) {
+  const T *found = nullptr;
+  for (const Instruction &instr : function.getInstrs())
+    if (auto *candidate = llvm::dyn_cast<T>(&instr))
+      found = candidate;
+  return found;
+}
+
 /// The message with which \p text is refused.
 inline std::string parseError(llvm::StringRef text) {
   auto function = parseIR(text, "test.ir", nullptr);
