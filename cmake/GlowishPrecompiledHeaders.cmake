@@ -153,5 +153,10 @@ if(GLOWISH_BUILD_TESTS)
   if(GLOWISH_PRECOMPILED_HEADERS)
     target_link_libraries(glowish-pch-gtest PRIVATE GTest::gtest)
     add_dependencies(glowish-pch-gtest glowish-generated)
+    if(tested_headers)
+      # Precompiled headers name the headers by their absolute paths: those of glowish are
+      # of this checkout alone, and the compiler cache would give them to another.
+      set_target_properties(glowish-pch-gtest PROPERTIES CXX_COMPILER_LAUNCHER "")
+    endif()
   endif()
 endif()
