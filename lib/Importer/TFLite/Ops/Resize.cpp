@@ -17,6 +17,21 @@ struct Sampling {
     return alignCorners && to > 1 ? float(from - 1) / float(to - 1)
                                   : float(from) / float(to);
   }
+  /// Where pixel \p i of the result lies among those of the input, for bilinear
+  /// interpolation: between two of them, or in front of the first.
+  float getPosition(int64_t i) const {
+    return halfPixelCenters ? (float(i) + 0.5f) * getScale() - 0.5f
+                            : float(i) * getScale();
+  }
+  /// How much pixel \p i has of the second of the two.
+  float getFraction(int64_t i) const {
+    float at = getPosition(i);
+    return at - std::max(std::floor(at), 0.0f);
+  }
+  /// \p at as a pixel of the input.
+  int64_t limit(float at) const {
+    return std::clamp<int64_t>(int64_t(at), 0, from - 1);
+  }
 };
 
 } // namespace
@@ -37,11 +52,14 @@ readSampling(const TFLiteOp &op, bool alignCorners, bool halfPixelCenters) {
   return result;
 }
 
-/// The pixels of the input at \p indices along \p axis.
-static NodeValue pick(TFLiteOp &op, NodeValue x, int64_t axis,
-                      llvm::ArrayRef<int64_t> indices) {
-  return op.gather(
-      x, op.ints(ElemKind::Int32, {int64_t(indices.size())}, indices), axis);
+/// The pixels of the input along \p axis that \p find names for each of the
+/// \p count pixels of the result.
+static NodeValue pick(TFLiteOp &op, NodeValue x, int64_t axis, int64_t count,
+                      llvm::function_ref<int64_t(int64_t)> find) {
+  NodeValue indices = op.table(ElemKind::Int32, {count}, [&](DimsRef index) {
+    return double(find(index[0]));
+  });
+  return op.gather(x, indices, axis);
 }
 
 static llvm::Error importNearest(TFLiteOp &op) {
@@ -52,43 +70,13 @@ static llvm::Error importNearest(TFLiteOp &op) {
   NodeValue x = op.input(0);
   for (unsigned d = 0; d < 2; ++d) {
     const Sampling &dim = dims[d];
-    std::vector<int64_t> indices;
-    for (int64_t i = 0; i < dim.to; ++i) {
+    x = pick(op, x, d + 1, dim.to, [&](int64_t i) {
       float offset = dim.halfPixelCenters ? 0.5f : 0.0f;
       float at = (float(i) + offset) * dim.getScale();
-      at = dim.alignCorners ? std::round(at) : std::floor(at);
-      indices.push_back(
-          std::min(std::max<int64_t>(int64_t(at), 0), dim.from - 1));
-    }
-    x = pick(op, x, d + 1, indices);
+      return dim.limit(dim.alignCorners ? std::round(at) : std::floor(at));
+    });
   }
   return op.setOutput(0, x);
-}
-
-namespace {
-
-/// The two pixels that each pixel of a result lies between, and how much of the
-/// second it has.
-struct Neighbours {
-  std::vector<int64_t> lower, upper;
-  std::vector<double> fraction;
-};
-
-} // namespace
-
-static Neighbours findNeighbours(const Sampling &dim) {
-  Neighbours result;
-  for (int64_t i = 0; i < dim.to; ++i) {
-    float at = dim.halfPixelCenters ? (float(i) + 0.5f) * dim.getScale() - 0.5f
-                                    : float(i) * dim.getScale();
-    float floor = std::floor(at);
-    auto lower = std::max<int64_t>(int64_t(floor), 0);
-    result.lower.push_back(std::min(lower, dim.from - 1));
-    result.upper.push_back(
-        std::clamp<int64_t>(int64_t(std::ceil(at)), 0, dim.from - 1));
-    result.fraction.push_back(double(at - float(lower)));
-  }
-  return result;
 }
 
 /// Between the four neighbours; integers are rounded at the end, halves up.
@@ -106,15 +94,18 @@ static llvm::Error importBilinear(TFLiteOp &op) {
     return op.refuseInput(0, "the scale and zero point of the output");
   NodeValue x = op.cast(op.input(0), ElemKind::Float);
   for (unsigned d = 0; d < 2; ++d) {
-    Neighbours neighbours = findNeighbours(dims[d]);
+    const Sampling &dim = dims[d];
     Dims shape(4, 1);
-    shape[d + 1] = dims[d].to;
-    size_t i = 0;
-    NodeValue fraction = op.table(ElemKind::Float, shape, [&](DimsRef) {
-      return neighbours.fraction[i++];
+    shape[d + 1] = dim.to;
+    NodeValue fraction = op.table(ElemKind::Float, shape, [&](DimsRef index) {
+      return double(dim.getFraction(index[d + 1]));
     });
-    NodeValue lower = pick(op, x, d + 1, neighbours.lower);
-    NodeValue upper = pick(op, x, d + 1, neighbours.upper);
+    NodeValue lower = pick(op, x, d + 1, dim.to, [&](int64_t i) {
+      return dim.limit(std::floor(dim.getPosition(i)));
+    });
+    NodeValue upper = pick(op, x, d + 1, dim.to, [&](int64_t i) {
+      return dim.limit(std::ceil(dim.getPosition(i)));
+    });
     x = op.add(op.mul(lower, op.sub(1, fraction)), op.mul(upper, fraction));
   }
   if (kind == ElemKind::Float)
