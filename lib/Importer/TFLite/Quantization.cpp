@@ -52,8 +52,13 @@ glowish::readQuantization(const tflite::Tensor &tensor, const Type &type) {
 }
 
 FixedPointFactor FixedPointFactor::get(double factor) {
-  if (factor == 0)
+  // As large as an int32 allows.
+  constexpr FixedPointFactor largest = {
+      .multiplier = std::numeric_limits<int32_t>::max(), .shift = 30};
+  if (!(factor > 0))
     return {};
+  if (std::isinf(factor))
+    return largest;
   FixedPointFactor result;
   double fraction = std::frexp(factor, &result.shift);
   auto multiplier = int64_t(std::round(fraction * double(int64_t(1) << 31)));
@@ -64,9 +69,8 @@ FixedPointFactor FixedPointFactor::get(double factor) {
   // So small that what it multiplies becomes 0.
   if (result.shift < -31)
     return {};
-  // As large as an int32 allows.
   if (result.shift > 30)
-    return {.multiplier = std::numeric_limits<int32_t>::max(), .shift = 30};
+    return largest;
   result.multiplier = int32_t(multiplier);
   return result;
 }

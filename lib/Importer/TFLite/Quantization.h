@@ -37,7 +37,7 @@ struct FixedPointFactor {
   int32_t multiplier = 0;
   int shift = 0;
 
-  /// The closest to \p factor, at least 0.
+  /// The closest to \p factor; 0 for what is not above 0, and for NaN.
   static FixedPointFactor get(double factor);
 };
 
