@@ -263,7 +263,7 @@ llvm::Error glowish::checkStructure(const OpInfo &info,
     const std::string &text = std::get<std::string>(attrs[i]);
     if (!llvm::is_contained(attr.allowed, text))
       return makeError("attribute '{0}': {1} is not one of {2}", attr.name,
-                       quoteEscaped(text), llvm::join(attr.allowed, ", "));
+                       quote(text), llvm::join(attr.allowed, ", "));
   }
   if (!info.hasSegments())
     return llvm::Error::success();

@@ -1,26 +1,15 @@
 //===- Error.cpp - User-facing errors -------------------------------------===//
 
 #include "glowish/Support/Error.h"
+#include "glowish/Support/Escape.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace glowish;
 
-/// \p text without control characters, but for the ends of lines.
-static std::string escape(llvm::StringRef text) {
-  std::string result;
-  for (unsigned char c : text)
-    if ((c < 0x20 && c != '\n') || c == 0x7f)
-      result += {'\\', 'x', llvm::hexdigit(c >> 4), llvm::hexdigit(c & 15)};
-    else
-      result += char(c);
-  return result;
-}
-
 llvm::Error glowish::makeErrorOfText(llvm::StringRef message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                 escape(message));
+                                 escapeControls(message));
 }
 
 llvm::Error glowish::addContext(llvm::Error error, const llvm::Twine &prefix) {
@@ -38,7 +27,7 @@ int glowish::reportError(llvm::Error error) {
   llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase &info) {
     llvm::SmallVector<llvm::StringRef> lines;
     // Errors of libraries are not escaped yet.
-    std::string message = escape(info.message());
+    std::string message = escapeControls(info.message());
     llvm::StringRef(message).rtrim().split(lines, '\n');
     for (size_t i = 0; i < lines.size(); ++i)
       os << (i ? "  " : "error: ") << lines[i] << '\n';

@@ -2,12 +2,22 @@
 
 #include "glowish/Support/Escape.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/raw_ostream.h"
 
-std::string glowish::quoteEscaped(llvm::StringRef text) {
+std::string glowish::escapeControls(llvm::StringRef text) {
   std::string result;
-  llvm::raw_string_ostream os(result);
-  constexpr size_t longest = 40;
-  llvm::printEscapedString(text.take_front(longest), os);
-  return "'" + result + (text.size() > longest ? "...'" : "'");
+  for (unsigned char c : text)
+    if ((c < 0x20 && c != '\n') || c == 0x7f)
+      result += {'\\', 'x', llvm::hexdigit(c >> 4), llvm::hexdigit(c & 15)};
+    else
+      result += char(c);
+  return result;
+}
+
+std::string glowish::quote(llvm::StringRef text) {
+  constexpr size_t longest = 200;
+  std::string start = escapeControls(text.take_front(longest));
+  llvm::SmallVector<llvm::StringRef> lines;
+  llvm::StringRef(start).split(lines, '\n');
+  return "'" + llvm::join(lines, "\\x0A") +
+         (text.size() > longest ? "...'" : "'");
 }

@@ -79,7 +79,7 @@ llvm::Error HeaderParser::parseElement() {
   if (!llvm::is_contained(known, element))
     return makeError("element type {0} is not supported; accepted: floats, "
                      "integers and bool",
-                     quoteEscaped(*text));
+                     quote(*text));
   header.element = element.str();
   return llvm::Error::success();
 }
@@ -117,7 +117,7 @@ llvm::Error HeaderParser::parseEntry(llvm::StringRef key) {
     return parseOrder();
   if (key == "shape")
     return parseShape();
-  return makeError("an unknown key {0} in the header", quoteEscaped(key));
+  return makeError("an unknown key {0} in the header", quote(key));
 }
 
 llvm::Expected<Header> HeaderParser::parse() {
@@ -129,7 +129,7 @@ llvm::Expected<Header> HeaderParser::parse() {
     if (!key || !consume(":"))
       return makeError("a malformed header");
     if (!seen.insert(key->str()).second)
-      return makeError("duplicate key {0} in the header", quoteEscaped(*key));
+      return makeError("duplicate key {0} in the header", quote(*key));
     GLOWISH_RETURN_IF_ERROR(parseEntry(*key));
     if (!consume(",") && !rest.ltrim().starts_with("}"))
       return makeError("a malformed header");

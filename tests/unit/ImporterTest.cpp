@@ -96,7 +96,7 @@ TEST(Importer, MalformedNamesStayOnOneLine) {
   model.body = "node { name: \"a\\nb\" op_type: \"Foo\" output: \"y\" }";
   EXPECT_EQ(model.importError(),
             "'m': 1 node has an operator that is not supported:\n"
-            "node 'a?b' (Foo) of opset 13");
+            "node 'a\\x0Ab' (Foo) of opset 13");
   model.body = "node { name: \"" + std::string(10000, 'n') +
                "\" op_type: \"Foo\" output: \"y\" }";
   EXPECT_LT(model.importError().size(), 300u);
@@ -104,9 +104,10 @@ TEST(Importer, MalformedNamesStayOnOneLine) {
   model = oneNode("Relu", {"x"});
   model.body += "input { name: \"a\\nerror: b\\033\" type { tensor_type { "
                 "elem_type: 1 } } } ";
-  EXPECT_EQ(model.importError(),
-            "'m': input 'a?error: b\\x1B' has no shape; state its type with "
-            "-model-input=a?error: b\\x1B,float,[...]");
+  EXPECT_EQ(
+      model.importError(),
+      "'m': input 'a\\x0Aerror: b\\x1B' has no shape; state its type with "
+      "-model-input=a\\x0Aerror: b\\x1B,float,[...]");
 }
 
 //===- Structure of the graph ---------------------------------------------===//

@@ -8,9 +8,13 @@
 
 namespace glowish {
 
-/// \p text, of a file, in quotes as part of a message: not too long, and
-/// nothing that a terminal would obey.
-std::string quoteEscaped(llvm::StringRef text);
+/// \p text with control characters, which a terminal would obey, as "\x1B".
+/// Ends of lines stay.
+std::string escapeControls(llvm::StringRef text);
+
+/// \p text, of a file, in quotes as part of a message: on one line, at most 200
+/// characters of it, without control characters.
+std::string quote(llvm::StringRef text);
 
 } // namespace glowish
 

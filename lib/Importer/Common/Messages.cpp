@@ -6,29 +6,17 @@
 
 using namespace glowish;
 
-std::string glowish::quote(llvm::StringRef name) {
-  constexpr size_t maxLength = 200;
-  std::string text = name.take_front(maxLength).str();
-  for (char &c : text)
-    if (uint8_t(c) < 32 || c == 127)
-      c = '?';
-  return "'" + text + (name.size() > maxLength ? "...'" : "'");
-}
-
 std::string glowish::cleanMessage(llvm::StringRef message) {
   constexpr size_t maxLineLength = 1000;
   std::vector<std::string> lines;
   for (llvm::StringRef line : llvm::split(message, '\n')) {
-    std::string text = line.take_front(maxLineLength).str();
+    std::string text = escapeControls(line.take_front(maxLineLength));
     if (line.size() > maxLineLength)
       text += "...";
-    for (char &c : text)
-      if (uint8_t(c) < 32 || c == 127)
-        c = '?';
     if (lines.empty() || line.starts_with("node "))
       lines.push_back(std::move(text));
     else if (lines.back().size() < maxLineLength)
-      lines.back() += "?" + text;
+      lines.back() += "\\x0A" + text;
   }
   return llvm::join(lines, "\n");
 }

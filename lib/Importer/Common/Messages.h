@@ -4,15 +4,13 @@
 #define GLOWISH_LIB_IMPORTER_COMMON_MESSAGES_H
 
 #include "glowish/Importer/ImportOptions.h"
+#include "glowish/Support/Escape.h"
 
 namespace glowish {
 
-/// Quotes \p name for a message: truncated, without control characters.
-std::string quote(llvm::StringRef name);
-
 /// Sanitizes \p message, which quotes names from files: control characters are
-/// replaced, lines are joined unless they list a node ("node ..."), and long
-/// lines are truncated.
+/// escaped, and so are ends of lines unless a line follows that lists a node
+/// ("node ..."); long lines are truncated.
 std::string cleanMessage(llvm::StringRef message);
 
 /// "node 'conv1' (Conv)": an operator by its name and type.

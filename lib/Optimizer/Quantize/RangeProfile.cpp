@@ -197,7 +197,7 @@ llvm::Expected<RangeProfile> glowish::readRangeProfile(llvm::StringRef text) {
   profile.checksum = read.checksum;
   profile.floatNodes.insert(read.floatNodes.begin(), read.floatNodes.end());
   for (ValueText &value : read.values) {
-    std::string name = quoteEscaped(value.name);
+    std::string name = quote(value.name);
     llvm::Expected<Histogram> histogram =
         Histogram::create(value.min.value, value.max.value, value.exponent,
                           std::move(value.counts), read.maxBins);

@@ -30,7 +30,7 @@ static constexpr llvm::StringLiteral workerSource =
 
 /// \p text as a string of JSON, JavaScript and TypeScript. Names of models may
 /// have any bytes.
-static std::string quote(llvm::StringRef text) {
+static std::string stringLiteral(llvm::StringRef text) {
   std::string result;
   llvm::raw_string_ostream os(result);
   os << json::Value(json::fixUTF8(text));
@@ -225,7 +225,8 @@ static void printArrays(llvm::raw_ostream &os, const BundleProgram &program,
       continue;
     os << formatv("  /** {0} {1}. */\n  readonly {2}: {3};\n",
                   getElemKindName(symbol.type.getKind()), describeShape(symbol),
-                  quote(symbol.modelName), getArrayType(symbol.type.getKind()));
+                  stringLiteral(symbol.modelName),
+                  getArrayType(symbol.type.getKind()));
   }
   os << "}\n";
 }
@@ -236,7 +237,7 @@ static void printExtents(llvm::raw_ostream &os, const BundleProgram &program) {
     if (const auto &range = symbol.inputExtents.range)
       os << formatv("  /** From {0} to {1}. */\n  {2}?: number;\n",
                     range->bounds.low, range->bounds.high,
-                    quote(range->symbol));
+                    stringLiteral(range->symbol));
   os << "}\n";
 }
 
@@ -244,7 +245,7 @@ static void printDimensions(llvm::raw_ostream &os, const BundleFacts &facts) {
   os << "\n/** Values of the model's dimensions that there is code for. */\n"
         "export interface Dimensions {\n";
   for (const BundleDim &dim : facts.dims) {
-    os << "  " << quote(dim.modelName) << ": ";
+    os << "  " << stringLiteral(dim.modelName) << ": ";
     llvm::interleave(dim.values, os, " | ");
     os << ";\n";
   }
@@ -267,7 +268,9 @@ void glowish::printWebTypes(llvm::raw_ostream &os, const BundleFacts &facts) {
   os << "\nexport type Name = ";
   llvm::interleave(
       program.symbols, os,
-      [&](const BundleSymbol &symbol) { os << quote(symbol.modelName); },
+      [&](const BundleSymbol &symbol) {
+        os << stringLiteral(symbol.modelName);
+      },
       " | ");
   os << ";\n" << networkTypes;
 }

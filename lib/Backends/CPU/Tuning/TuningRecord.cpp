@@ -232,7 +232,7 @@ llvm::Expected<TuningRecord> TuningRecord::parse(llvm::StringRef text,
   if (first != firstLine)
     return makeError("{0}:1: {1} is not the first line of a tuning file; '{2}' "
                      "is",
-                     path, quoteEscaped(first), firstLine);
+                     path, quote(first), firstLine);
   for (unsigned number = 2; !lines.empty(); ++number) {
     llvm::StringRef line;
     std::tie(line, lines) = lines.split('\n');
@@ -245,12 +245,12 @@ llvm::Expected<TuningRecord> TuningRecord::parse(llvm::StringRef text,
           "{0}:{1}: {2} does not begin with a target and a shape; the form is "
           "'TARGET KIND NxHxWxC -> HxWxC kernel HxW stride HxW pad TOPxLEFT "
           "dilation HxW group G winograd LIMIT input STRIDES: CHOICE'",
-          path, number, quoteEscaped(line));
+          path, number, quote(line));
     llvm::StringRef choice = parser.rest.rtrim(' ');
     auto candidate = ConvolutionCandidate::parse(choice);
     if (!candidate)
       return makeError("{0}:{1}: {2} is not a choice; {3} are", path, number,
-                       quoteEscaped(choice), listForms());
+                       quote(choice), listForms());
     if (record.find(target, key))
       return makeError("{0}:{1}: a line before it has the same target and "
                        "shape; each has one line",
