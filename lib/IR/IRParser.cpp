@@ -108,7 +108,9 @@ llvm::Error IRParser::parseBuffer() {
                            parser.parseIdentifier("a kind of buffer"));
   Token nameStart = parser.peek();
   GLOWISH_ASSIGN_OR_RETURN(std::string name, parser.parseName());
-  if (name.empty() || function->findBuffer(name))
+  if (name.empty())
+    return errorAt(nameStart, "a buffer has a name");
+  if (function->findBuffer(name))
     return errorAt(nameStart, "the name '" + name + "' is taken");
   GLOWISH_RETURN_IF_ERROR(parseBuffer(what, name, start));
   bufferStarts[function->findBuffer(name)] = start;
