@@ -1,13 +1,11 @@
 //===- FileSeeds.cpp - Seeds that are files of the tools ------------------===//
 
 #include "parsers/FileSeeds.h"
+#include "common/Jpeg.h"
 #include "glowish/Optimizer/RangeProfile.h"
 #include "glowish/Support/File.h"
 #include "model-trainer/Checkpoint.h"
 #include "parsers/Inputs.h"
-#include <cstdio>
-#include <cstdlib>
-#include <jpeglib.h>
 #include <png.h>
 
 using namespace glowish;
@@ -78,32 +76,12 @@ static std::string makePng(png_uint_32 format) {
   return bytes;
 }
 
-static std::string makeJpeg(int numChannels, bool isProgressive) {
-  jpeg_compress_struct info = {};
-  jpeg_error_mgr errors;
-  info.err = jpeg_std_error(&errors);
-  jpeg_create_compress(&info);
-  unsigned char *buffer = nullptr;
-  unsigned long size = 0;
-  jpeg_mem_dest(&info, &buffer, &size);
-  info.image_width = width;
-  info.image_height = height;
-  info.input_components = numChannels;
-  info.in_color_space = numChannels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-  jpeg_set_defaults(&info);
-  if (isProgressive)
-    jpeg_simple_progression(&info);
-  jpeg_start_compress(&info, TRUE);
-  std::vector<uint8_t> pixels = makePixels(unsigned(numChannels));
-  while (info.next_scanline < height) {
-    JSAMPROW row = &pixels[size_t(info.next_scanline) * width * numChannels];
-    jpeg_write_scanlines(&info, &row, 1);
-  }
-  jpeg_finish_compress(&info);
-  std::string bytes(reinterpret_cast<char *>(buffer), size);
-  jpeg_destroy_compress(&info);
-  std::free(buffer);
-  return bytes;
+static std::string makeJpegSeed(unsigned numChannels, bool isProgressive) {
+  return makeJpeg({.width = width,
+                   .height = height,
+                   .numChannels = numChannels,
+                   .isProgressive = isProgressive,
+                   .pixels = makePixels(numChannels)});
 }
 
 ParserSeeds glowish::parsers::makeImageSeeds() {
@@ -111,9 +89,9 @@ ParserSeeds glowish::parsers::makeImageSeeds() {
           {"rgb.png", makePng(PNG_FORMAT_RGB)},
           {"rgba.png", makePng(PNG_FORMAT_RGBA)},
           {"palette.png", makePng(PNG_FORMAT_FLAG_COLORMAP)},
-          {"grey.jpg", makeJpeg(1, false)},
-          {"rgb.jpg", makeJpeg(3, false)},
-          {"progressive.jpg", makeJpeg(3, true)},
+          {"grey.jpg", makeJpegSeed(1, false)},
+          {"rgb.jpg", makeJpegSeed(3, false)},
+          {"progressive.jpg", makeJpegSeed(3, true)},
           {"text.pgm", "P2\n# comment\n3 2\n15\n0 1 2\n13 14 15\n"},
           {"text.ppm", "P3 1 2 255 0 1 2 253 254 255"},
           {"binary.pgm", "P5 3 2 255\nabcdef"},

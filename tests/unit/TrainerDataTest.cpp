@@ -3,11 +3,10 @@
 #include "Messages.h"
 #include "TestFolder.h"
 #include "common/ImageFile.h"
+#include "common/Jpeg.h"
 #include "model-trainer/Checkpoint.h"
 #include "model-trainer/DataSet.h"
 #include "gmock/gmock.h"
-#include <cstdio>
-#include <jpeglib.h>
 #include <set>
 
 using namespace glowish;
@@ -95,37 +94,12 @@ TEST_F(TrainerData, ScalesImages) {
   EXPECT_EQ(scaleImage(pair, 2, 1).pixels, pair.pixels);
 }
 
-/// A JPEG file of one colour.
-static std::string makeJpeg(unsigned width, unsigned height,
-                            std::array<uint8_t, 3> color) {
-  jpeg_compress_struct info = {};
-  jpeg_error_mgr errors = {};
-  info.err = jpeg_std_error(&errors);
-  jpeg_create_compress(&info);
-  unsigned char *bytes = nullptr;
-  unsigned long size = 0;
-  jpeg_mem_dest(&info, &bytes, &size);
-  info.image_width = width;
-  info.image_height = height;
-  info.input_components = 3;
-  info.in_color_space = JCS_RGB;
-  jpeg_set_defaults(&info);
-  jpeg_start_compress(&info, TRUE);
-  std::vector<uint8_t> pixels;
-  for (unsigned i = 0; i < width; ++i)
-    pixels.insert(pixels.end(), color.begin(), color.end());
-  JSAMPROW row = pixels.data();
-  while (info.next_scanline < height)
-    jpeg_write_scanlines(&info, &row, 1);
-  jpeg_finish_compress(&info);
-  std::string file(reinterpret_cast<char *>(bytes), size);
-  jpeg_destroy_compress(&info);
-  std::free(bytes);
-  return file;
-}
-
 TEST_F(TrainerData, ReadsJpeg) {
-  std::string file = makeJpeg(17, 3, {200, 40, 90});
+  // Of one colour.
+  JpegImage image = {.width = 17, .height = 3, .pixels = {}};
+  for (unsigned i = 0; i < image.width * image.height; ++i)
+    image.pixels.insert(image.pixels.end(), {200, 40, 90});
+  std::string file = makeJpeg(image);
   put("a.jpg", file);
   llvm::Expected<Image> colors = readImage(in("a.jpg"), 3);
   ASSERT_TRUE(bool(colors)) << getMessage(colors.takeError());
