@@ -55,7 +55,7 @@ mkdir -p "$findings" "$work/tmp" "$work/logs"
 export TMPDIR=$work/tmp
 # A fuzzer takes 15 s of processor time for an error. What libFuzzer measures is time that
 # other programs may have, too: only what never ends is a finding.
-limits=(-timeout=100 -report_slow_units=100 -rss_limit_mb=2048 -malloc_limit_mb=2048)
+limits=(-timeout=300 -report_slow_units=1000 -rss_limit_mb=2048 -malloc_limit_mb=2048)
 
 # The folders of inputs of a fuzzer that are there.
 inputFolders() {
