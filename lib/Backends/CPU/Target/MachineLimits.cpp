@@ -1,6 +1,6 @@
 //===- MachineLimits.cpp - Rates of caches and memory ---------------------===//
 
-#include "JIT.h"
+#include "Target/ProbeProgram.h"
 #include "glowish/Backends/CPU/PeakRate.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -77,20 +77,9 @@ static void emitReads(llvm::Function &entry, unsigned lanes) {
 
 static llvm::Expected<std::unique_ptr<Executable>>
 compileReads(CPUBackend &backend) {
-  llvm::LLVMContext context;
-  llvm::Module module("reads", context);
-  module.setTargetTriple(backend.getTargetMachine().getTargetTriple().str());
-  module.setDataLayout(backend.getTargetMachine().createDataLayout());
-  llvm::Type *pointer = llvm::PointerType::getUnqual(context);
-  auto *type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context),
-                                       {pointer, pointer, pointer},
-                                       /*isVarArg=*/false);
-  auto *entry = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
-                                       jitEntryName, module);
-  backend.getTarget().addFunctionAttributes(*entry);
-  emitReads(*entry, backend.getTarget().getLanes(sizeof(float)));
-  GLOWISH_ASSIGN_OR_RETURN(auto object, backend.emitObject(module));
-  return loadObject(object);
+  return compileProbe(backend, "reads", [&](llvm::Function &entry) {
+    emitReads(entry, backend.getTarget().getLanes(sizeof(float)));
+  });
 }
 
 //===- Measuring ----------------------------------------------------------===//

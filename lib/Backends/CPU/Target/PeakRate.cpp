@@ -1,7 +1,7 @@
 //===- PeakRate.cpp - Peak rates of a core --------------------------------===//
 
 #include "glowish/Backends/CPU/PeakRate.h"
-#include "JIT.h"
+#include "Target/ProbeProgram.h"
 #include "llvm/IR/IRBuilder.h"
 #include <chrono>
 
@@ -58,29 +58,12 @@ static void emitChains(llvm::Function &entry, unsigned lanes) {
   b.CreateRet(b.getInt32(0));
 }
 
-static llvm::Expected<std::unique_ptr<Executable>>
-compileChains(CPUBackend &backend, unsigned lanes) {
-  llvm::LLVMContext context;
-  llvm::Module module("peak", context);
-  module.setTargetTriple(backend.getTargetMachine().getTargetTriple().str());
-  module.setDataLayout(backend.getTargetMachine().createDataLayout());
-  llvm::Type *pointer = llvm::PointerType::getUnqual(context);
-  auto *type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context),
-                                       {pointer, pointer, pointer},
-                                       /*isVarArg=*/false);
-  auto *entry = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
-                                       jitEntryName, module);
-  backend.getTarget().addFunctionAttributes(*entry);
-  emitChains(*entry, lanes);
-  GLOWISH_ASSIGN_OR_RETURN(auto object, backend.emitObject(module));
-  return loadObject(object);
-}
-
 llvm::Expected<double> glowish::measurePeakRate(CPUBackend &backend,
                                                 double seconds) {
   using Clock = std::chrono::steady_clock;
   unsigned lanes = backend.getTarget().getLanes(sizeof(float));
-  GLOWISH_ASSIGN_OR_RETURN(auto program, compileChains(backend, lanes));
+  auto emit = [&](llvm::Function &entry) { emitChains(entry, lanes); };
+  GLOWISH_ASSIGN_OR_RETURN(auto program, compileProbe(backend, "peak", emit));
   // 0.5 is where x * 0.5 + 0.5 leads to 1: no slow denormals.
   std::vector<float> numbers((numChains + 1) * lanes, 0.5f);
   auto *bytes = reinterpret_cast<uint8_t *>(numbers.data());
