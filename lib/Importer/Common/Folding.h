@@ -21,7 +21,8 @@ public:
   llvm::Error check(int64_t bytes);
 
 private:
-  int64_t left = int64_t(1) << 28;
+  /// What a file without weights may ask for.
+  int64_t left = int64_t(1) << 26;
 };
 
 /// Creates a node in \p function. If its operands are constants and \p budget
