@@ -54,8 +54,10 @@ mkdir -p "$findings" "$work/tmp" "$work/logs"
 # Folders with external data, which a fuzzer that crashes leaves.
 export TMPDIR=$work/tmp
 # A fuzzer takes 15 s of processor time for an error. What libFuzzer measures is time that
-# other programs may have, too: only what never ends is a finding.
-limits=(-timeout=300 -report_slow_units=1000 -rss_limit_mb=2048 -malloc_limit_mb=2048)
+# other programs may have, too: only what never ends is a finding. The fuzzers limit
+# allocations themselves: libFuzzer would write an artifact for one of libtorch, which
+# reads an archive in a copy of the fuzzer's process first and allocates what that states.
+limits=(-timeout=300 -report_slow_units=1000 -rss_limit_mb=2048 -malloc_limit_mb=1000000)
 
 # The folders of inputs of a fuzzer that are there.
 inputFolders() {
