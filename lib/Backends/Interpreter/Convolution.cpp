@@ -7,60 +7,144 @@
 using namespace glowish;
 using namespace glowish::interpreter;
 
-/// \p instr: any convolution. What lies outside of the image has the value
-/// \p zero, which every element of the input is less; the filter's elements are
-/// less \p filterZero, of their output channel.
-template <typename InputT, typename FilterT, typename T, typename InstrT>
-static void convolve(const InstrT &instr, const Memory &memory, InputT zero,
-                     llvm::ArrayRef<FilterT> filterZeros,
-                     llvm::MutableArrayRef<T> out, DimsRef outShape) {
-  DimsRef inShape = instr.getInput()->getShape();
-  DimsRef filterShape = instr.getFilter()->getShape();
-  auto in = getDense<const InputT>(memory, instr.getInput());
-  const Tensor filterTensor = readOperand(memory, instr.getFilter());
-  auto filter = filterTensor.data<FilterT>();
-  const T *bias = instr.getBias()
-                      ? getDense<const T>(memory, instr.getBias()).data()
-                      : nullptr;
-  int64_t height = inShape[1], width = inShape[2], channels = inShape[3];
-  int64_t kernelH = filterShape[1], kernelW = filterShape[2];
-  int64_t depth = filterShape[3]; // input channels of a group
-  int64_t outPerGroup = outShape[3] / instr.getGroup();
-  auto strides = instr.getStrides();
-  auto pads = instr.getPads();
-  auto dilations = instr.getDilations();
+namespace {
 
-  size_t next = 0;
-  forEachIndex(outShape, [&](DimsRef index) {
-    int64_t channel = index[3];
-    int64_t firstChannel = channel / outPerGroup * depth;
-    SumType<T> filterZero(
-        filterZeros.empty()
-            ? FilterT()
-            : filterZeros[filterZeros.size() == 1 ? 0 : size_t(channel)]);
-    SumType<T> sum = bias ? SumType<T>(bias[channel]) : SumType<T>(0);
-    for (int64_t kh = 0; kh < kernelH; ++kh) {
-      int64_t row = index[1] * strides[0] - pads[0] + kh * dilations[0];
-      if (row < 0 || row >= height)
+/// A convolution, block by block of numLanes output channels. What lies outside
+/// of the image has the value \p inputZero, which every element of the input is
+/// less; the filter's elements are less \p filterZeros, of their output
+/// channel.
+template <typename InputT, typename FilterT, typename T, typename InstrT>
+class Convolver {
+  using Sum = SumType<T>;
+
+public:
+  Convolver(const InstrT &instr, const Memory &memory, InputT inputZero,
+            llvm::ArrayRef<FilterT> filterZeros, llvm::MutableArrayRef<T> out,
+            DimsRef outShape)
+      : instr(instr), inShape(instr.getInput()->getShape()),
+        filterShape(instr.getFilter()->getShape()), outShape(outShape),
+        in(getDense<InputT>(memory, instr.getInput())),
+        filterTensor(readOperand(memory, instr.getFilter())),
+        bias(getOptional<T>(memory, instr.getBias())), inputZero(inputZero),
+        filterZeros(filterZeros), out(out) {}
+
+  void run() {
+    int64_t outPerGroup = outShape[3] / instr.getGroup();
+    // Where each group has one output channel, a block is several groups.
+    if (outPerGroup == 1 && filterShape[3] == 1)
+      return runBlocks</*IsDepthwise=*/true>(0, outShape[3]);
+    for (int64_t group = 0; group < instr.getGroup(); ++group)
+      runBlocks</*IsDepthwise=*/false>(group * outPerGroup,
+                                       (group + 1) * outPerGroup);
+  }
+
+private:
+  template <bool IsDepthwise> void runBlocks(int64_t channel, int64_t end) {
+    for (; channel < end; channel += numLanes) {
+      int64_t lanes = std::min(numLanes, end - channel);
+      packWeights(channel, lanes);
+      runBlock<IsDepthwise>(channel, lanes);
+    }
+  }
+
+  /// Gives \p weights those of \p lanes channels, side by side; lanes beyond
+  /// these keep zeros.
+  void packWeights(int64_t channel, int64_t lanes) {
+    auto filter = filterTensor.data<FilterT>();
+    int64_t perChannel = filterShape[1] * filterShape[2] * filterShape[3];
+    weights.assign(size_t(perChannel * numLanes), Sum(0));
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      const FilterT *source = filter.data() + (channel + lane) * perChannel;
+      Sum zero(
+          filterZeros.empty()
+              ? FilterT()
+              : filterZeros[filterZeros.size() == 1 ? 0
+                                                    : size_t(channel + lane)]);
+      for (int64_t i = 0; i < perChannel; ++i)
+        weights[size_t(i * numLanes + lane)] = Sum(source[i]) - zero;
+    }
+  }
+
+  template <bool IsDepthwise> void runBlock(int64_t channel, int64_t lanes) {
+    int64_t outPerGroup = outShape[3] / instr.getGroup();
+    int64_t firstInput = channel / outPerGroup * filterShape[3];
+    for (int64_t n = 0; n < outShape[0]; ++n)
+      for (int64_t y = 0; y < outShape[1]; ++y)
+        for (int64_t x = 0; x < outShape[2]; ++x) {
+          Sum sums[numLanes] = {};
+          for (int64_t lane = 0; lane < lanes && !bias.empty(); ++lane)
+            sums[lane] = Sum(bias[size_t(channel + lane)]);
+          addTaps<IsDepthwise>(n, y, x, firstInput, lanes, sums);
+          T *result = out.data() +
+                      ((n * outShape[1] + y) * outShape[2] + x) * outShape[3] +
+                      channel;
+          for (int64_t lane = 0; lane < lanes; ++lane)
+            result[lane] = T(ComputeType<T>(sums[lane]));
+        }
+  }
+
+  template <bool IsDepthwise>
+  void addTaps(int64_t n, int64_t y, int64_t x, int64_t firstInput,
+               int64_t lanes, Sum (&sums)[numLanes]) {
+    auto strides = instr.getStrides();
+    auto pads = instr.getPads();
+    auto dilations = instr.getDilations();
+    int64_t depth = filterShape[3]; // input channels of a group
+    for (int64_t kh = 0; kh < filterShape[1]; ++kh) {
+      int64_t row = y * strides[0] - pads[0] + kh * dilations[0];
+      if (row < 0 || row >= inShape[1])
         continue;
-      for (int64_t kw = 0; kw < kernelW; ++kw) {
-        int64_t column = index[2] * strides[1] - pads[1] + kw * dilations[1];
-        if (column < 0 || column >= width)
+      for (int64_t kw = 0; kw < filterShape[2]; ++kw) {
+        int64_t column = x * strides[1] - pads[1] + kw * dilations[1];
+        if (column < 0 || column >= inShape[2])
           continue;
         const InputT *pixel =
             in.data() +
-            ((index[0] * height + row) * width + column) * channels +
-            firstChannel;
-        const FilterT *weights =
-            filter.data() + ((channel * kernelH + kh) * kernelW + kw) * depth;
-        for (int64_t c = 0; c < depth; ++c)
-          sum += (SumType<T>(pixel[c]) - SumType<T>(zero)) *
-                 (SumType<T>(weights[c]) - filterZero);
+            ((n * inShape[1] + row) * inShape[2] + column) * inShape[3] +
+            firstInput;
+        const Sum *tap =
+            weights.data() + (kh * filterShape[2] + kw) * depth * numLanes;
+        if constexpr (IsDepthwise)
+          addTapOfEach(pixel, tap, lanes, sums);
+        else
+          addTap(pixel, tap, depth, sums);
       }
     }
-    out[next++] = T(ComputeType<T>(sum));
-  });
-}
+  }
+
+  /// Adds the products of a pixel's \p depth elements.
+  void addTap(const InputT *pixel, const Sum *tap, int64_t depth,
+              Sum (&result)[numLanes]) {
+    Sum sums[numLanes]; // a copy, which the compiler keeps in registers
+    std::copy_n(result, numLanes, sums);
+    for (int64_t c = 0; c < depth; ++c, tap += numLanes) {
+      Sum element = Sum(pixel[c]) - Sum(inputZero);
+      for (int64_t lane = 0; lane < numLanes; ++lane)
+        sums[lane] += element * tap[lane];
+    }
+    std::copy_n(sums, numLanes, result);
+  }
+
+  /// The same where each lane is a group, of one element.
+  void addTapOfEach(const InputT *pixel, const Sum *tap, int64_t lanes,
+                    Sum (&sums)[numLanes]) {
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      sums[lane] += (Sum(pixel[lane]) - Sum(inputZero)) * tap[lane];
+  }
+
+  const InstrT &instr;
+  DimsRef inShape, filterShape, outShape;
+  llvm::ArrayRef<InputT> in;
+  const Tensor filterTensor;
+  llvm::ArrayRef<T> bias;
+  const InputT inputZero;
+  llvm::ArrayRef<FilterT> filterZeros;
+  llvm::MutableArrayRef<T> out;
+  /// Of a block: tap by tap, input channel by input channel, lane by lane.
+  std::vector<Sum> weights;
+};
+
+} // namespace
 
 void interpreter::runConvolution(const Memory &memory,
                                  const ConvolutionInstr &instr) {
@@ -68,8 +152,9 @@ void interpreter::runConvolution(const Memory &memory,
   Tensor result(Type(type.getKind(), instr.getResult()->getShape()));
   dispatchNumberKind(type.getKind(), [&](auto zero) {
     using T = decltype(zero);
-    convolve<T, T>(instr, memory, T(), {}, result.data<T>(),
-                   result.getType().getShape());
+    Convolver<T, T, T, ConvolutionInstr>(
+        instr, memory, T(), {}, result.data<T>(), result.getType().getShape())
+        .run();
   });
   storeThroughEpilogue(memory, instr.getResult(), std::move(result),
                        instr.getEpilogue(), instr.getFused());
@@ -84,10 +169,11 @@ void interpreter::runConvolutionInteger(const Memory &memory,
     InputT zero = zeroPoint ? getDense<const InputT>(memory, zeroPoint)[0] : 0;
     dispatchByteKind(instr.getFilter()->getType().getKind(), [&](auto filter) {
       using FilterT = decltype(filter);
-      convolve<InputT, FilterT>(
+      Convolver<InputT, FilterT, int32_t, ConvolutionIntegerInstr>(
           instr, memory, zero,
           getOptional<FilterT>(memory, instr.getFilterZeroPoint()),
-          result.data<int32_t>(), result.getType().getShape());
+          result.data<int32_t>(), result.getType().getShape())
+          .run();
     });
   });
   storeThroughEpilogue(memory, instr.getResult(), std::move(result),

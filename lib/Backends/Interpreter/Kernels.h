@@ -134,6 +134,11 @@ template <typename Fn> void dispatchNumberKind(ElemKind kind, Fn &&fn) {
 template <typename T>
 using SumType = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
 
+/// How many dot products are summed side by side: an addition need not wait for
+/// the last one of another sum. Each sum has the order of the definition, and
+/// so its rounding.
+constexpr int64_t numLanes = 8;
+
 /// A dense operand. \p T may be const.
 template <typename T>
 llvm::MutableArrayRef<T> getDense(const Memory &memory, const Buffer *buffer) {

@@ -17,6 +17,20 @@ static int64_t getMatrixIndex(DimsRef batch, DimsRef shape) {
   return number;
 }
 
+/// The sums of the products of \p a, a row of \p depth elements, with \p lanes
+/// columns of \p b less \p zeros. Rows of \p b are \p stride elements apart.
+template <typename LhsT, typename RhsT, typename Sum>
+static inline void sumProducts(const LhsT *a, int64_t depth, const RhsT *b,
+                               int64_t stride, int64_t lanes,
+                               const Sum (&zeros)[numLanes],
+                               Sum (&result)[numLanes]) {
+  Sum sums[numLanes] = {}; // a copy, which the compiler keeps in registers
+  for (int64_t k = 0; k < depth; ++k, b += stride)
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      sums[lane] += Sum(a[k]) * (Sum(b[lane]) - zeros[lane]);
+  std::copy_n(sums, numLanes, result);
+}
+
 /// \p instr: any matmul, of rhs less \p zeros: none, one, or one per column.
 template <typename LhsT, typename RhsT, typename T, typename InstrT>
 static void multiply(const InstrT &instr, const Memory &memory,
@@ -35,15 +49,21 @@ static void multiply(const InstrT &instr, const Memory &memory,
     const LhsT *a = lhs.data() + getMatrixIndex(batch, lhsShape) * rows * depth;
     const RhsT *b =
         rhs.data() + getMatrixIndex(batch, rhsShape) * depth * columns;
-    for (int64_t m = 0; m < rows; ++m)
-      for (int64_t n = 0; n < columns; ++n) {
-        SumType<T> sum = 0;
-        SumType<T> zero(
-            zeros.empty() ? RhsT() : zeros[zeros.size() == 1 ? 0 : size_t(n)]);
-        for (int64_t k = 0; k < depth; ++k)
-          sum += SumType<T>(a[m * depth + k]) *
-                 (SumType<T>(b[k * columns + n]) - zero);
-        out[next++] = T(ComputeType<T>(sum));
+    for (int64_t m = 0; m < rows; ++m, a += depth)
+      for (int64_t n = 0; n < columns; n += numLanes) {
+        int64_t lanes = std::min(numLanes, columns - n);
+        SumType<T> columnZeros[numLanes] = {};
+        for (int64_t lane = 0; lane < lanes && !zeros.empty(); ++lane)
+          columnZeros[lane] =
+              SumType<T>(zeros[zeros.size() == 1 ? 0 : size_t(n + lane)]);
+        SumType<T> sums[numLanes] = {};
+        // A constant number of lanes is faster.
+        if (lanes == numLanes)
+          sumProducts(a, depth, b + n, columns, numLanes, columnZeros, sums);
+        else
+          sumProducts(a, depth, b + n, columns, lanes, columnZeros, sums);
+        for (int64_t lane = 0; lane < lanes; ++lane)
+          out[next++] = T(ComputeType<T>(sums[lane]));
       }
   });
 }
