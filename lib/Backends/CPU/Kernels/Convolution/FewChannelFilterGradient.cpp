@@ -76,8 +76,8 @@ public:
 private:
   /// Some rows by some output channels.
   struct Tile {
-    int64_t firstRow;
-    unsigned rows;
+    int64_t firstRow = 0;
+    unsigned rows = 0;
     Value *channel;
     unsigned channels;
     /// Where its sums of the images before are.
@@ -94,8 +94,9 @@ private:
   void clear(Value *base, ElemKind elemKind, int64_t count);
   void addImage(const Tile &tile, Value *n, Value *image);
   void forTiles(Value *low, Value *high,
-                llvm::function_ref<void(const Tile &)> body);
-  void store(const Tile &tile);
+                llvm::function_ref<void(Value *, const Tile &)> body);
+  void addImage(Value *number, Tile tile, Value *n, Value *image);
+  void store(Value *number, const Tile &tile);
   Value *allocate(int64_t count) {
     auto *buffer = b.CreateAlloca(
         llvm::ArrayType::get(b.getComputeTy(kind), uint64_t(count)));
@@ -182,18 +183,27 @@ Value *FewChannelEmitter::pad(Value *image) {
 
 //===- Tiles --------------------------------------------------------------===//
 
-void FewChannelEmitter::store(const Tile &tile) {
+/// \p number: of \p tile among those of its block. One piece of code for all
+/// rows: a vector is stored element by element, and a copy for each row would
+/// be most of the code.
+void FewChannelEmitter::store(Value *number, const Tile &tile) {
+  Value *first = b.addScaled(b.index(0), number, tileRows);
+  Value *left = b.CreateNSWSub(b.index(rows), first);
   MicroKernel microKernel = getMicroKernel(tile, {});
-  for (unsigned r = 0; r < tile.rows; ++r)
+  b.forLoop(b.index(0), b.minIndex(left, b.index(tileRows)), 1, [&](Value *r) {
+    Value *totals = b.getElement(
+        tile.totals, computeKind,
+        b.addScaled(b.index(0), r, int64_t(microKernel.vectors) * lanes));
     for (unsigned v = 0; v < microKernel.vectors; ++v) {
-      Value *total =
-          b.load(computeKind, getTotal(tile, r * microKernel.vectors + v),
-                 microKernel.getLanes(v));
+      Value *total = b.load(
+          computeKind, b.getElement(totals, computeKind, int64_t(v) * lanes),
+          microKernel.getLanes(v));
       Value *offset =
-          b.addScaled(b.index(tile.firstRow + r),
+          b.addScaled(b.CreateNSWAdd(first, r),
                       b.CreateNSWAdd(tile.channel, b.index(v * lanes)), rows);
       b.storeStrided(kind, total, b.getElement(result, kind, offset), rows);
     }
+  });
 }
 
 /// Adds the summands of image \p n, which begins at \p image.
@@ -219,31 +229,42 @@ void FewChannelEmitter::addImage(const Tile &tile, Value *n, Value *image) {
   }
 }
 
-/// Tiles low ... high - 1 of all, those of one block of channels together.
-void FewChannelEmitter::forTiles(Value *low, Value *high,
-                                 llvm::function_ref<void(const Tile &)> body) {
+/// The same for the tile \p number of those of its block: the rows of each have
+/// offsets of their own.
+void FewChannelEmitter::addImage(Value *number, Tile tile, Value *n,
+                                 Value *image) {
+  for (int64_t i = 0; i < tiles; ++i)
+    b.ifThen(b.CreateICmpEQ(number, b.index(i)), [&] {
+      tile.firstRow = i * tileRows;
+      tile.rows = unsigned(std::min<int64_t>(tileRows, rows - tile.firstRow));
+      addImage(tile, n, image);
+    });
+}
+
+/// Tiles low ... high - 1 of all, those of one block of channels together, each
+/// with its number in its block and without its rows.
+void FewChannelEmitter::forTiles(
+    Value *low, Value *high,
+    llvm::function_ref<void(Value *, const Tile &)> body) {
   int64_t block = int64_t(vectors) * lanes;
   int64_t left = shape.outChannels - (blocks - 1) * block;
   b.forLoop(low, high, 1, [&](Value *number) {
     Values index = b.splitIndex(number, {blocks, tiles});
-    Value *channel = b.addScaled(b.index(0), index[0], block);
-    Value *tileTotals =
+    Tile tile;
+    tile.channel = b.addScaled(b.index(0), index[0], block);
+    tile.totals =
         b.getElement(totals, computeKind,
                      b.addScaled(b.index(0), b.CreateNSWSub(number, low),
                                  int64_t(tileRows) * block));
-    auto callBody = [&](int64_t tile, int64_t channels) {
-      int64_t first = tile * tileRows;
-      body({first, unsigned(std::min<int64_t>(tileRows, rows - first)), channel,
-            unsigned(channels), tileTotals});
+    auto callBody = [&](int64_t channels) {
+      tile.channels = unsigned(channels);
+      body(index[1], tile);
     };
-    for (int64_t tile = 0; tile < tiles; ++tile)
-      b.ifThen(b.CreateICmpEQ(index[1], b.index(tile)), [&] {
-        if (blocks == 1 || left == block)
-          return callBody(tile, blocks == 1 ? shape.outChannels : block);
-        Value *isLast = b.CreateICmpEQ(index[0], b.index(blocks - 1));
-        b.ifThen(b.CreateNot(isLast), [&] { callBody(tile, block); });
-        b.ifThen(isLast, [&] { callBody(tile, left); });
-      });
+    if (blocks == 1 || left == block)
+      return callBody(blocks == 1 ? shape.outChannels : block);
+    Value *isLast = b.CreateICmpEQ(index[0], b.index(blocks - 1));
+    b.ifThen(b.CreateNot(isLast), [&] { callBody(block); });
+    b.ifThen(isLast, [&] { callBody(left); });
   });
 }
 
@@ -267,9 +288,12 @@ void FewChannelEmitter::emit() {
       Value *image = input.getAddress(b, {n, zero, zero, zero});
       if (isPadded)
         image = pad(image);
-      forTiles(low, high, [&](const Tile &tile) { addImage(tile, n, image); });
+      forTiles(low, high, [&](Value *number, const Tile &tile) {
+        addImage(number, tile, n, image);
+      });
     });
-    forTiles(low, high, [&](const Tile &tile) { store(tile); });
+    forTiles(low, high,
+             [&](Value *number, const Tile &tile) { store(number, tile); });
   });
 }
 
