@@ -159,6 +159,12 @@ CompileConfig fuzz::getCommonConfig(const CompileConfig &config) {
 std::vector<CompileConfig> fuzz::getAllConfigs() {
   std::vector<CompileConfig> configs;
   std::vector<std::string> names = getPassNames();
+  // Nothing but the graph passes makes what a graph target is given.
+  if (graphTarget) {
+    configs.resize(2);
+    configs.back().without.insert(names.begin(), names.end());
+    return configs;
+  }
   for (int level = -1; level < int(getTargets().size()); ++level)
     for (unsigned numThreads : {1, 3})
       for (bool withPasses : {true, false}) {

@@ -68,7 +68,8 @@ std::vector<CompileConfig> pickConfigs(uint64_t seed,
 CompileConfig getCommonConfig(const CompileConfig &config);
 /// Every level with and without threads and with the second candidate for
 /// convolutions, the interpreter, with and without all passes, with inputs and
-/// outputs among the activations: what a graph that was kept is run at.
+/// outputs among the activations: what a graph that was kept is run at. For a
+/// graph target, with and without all passes.
 std::vector<CompileConfig> getAllConfigs();
 
 /// What is wrong with the outputs of a run, of which the number is given; empty
