@@ -178,6 +178,9 @@ std::vector<CompileConfig> fuzz::getAllConfigs() {
         configs.push_back(config);
         if (numThreads > 1)
           continue;
+        // LLVM's passes take the most time. Beyond the first level they are
+        // tested by what is compiled above.
+        config.isQuick = level > 0;
         config.placesIOInArena = true;
         configs.push_back(config);
         config.placesIOInArena = false;
