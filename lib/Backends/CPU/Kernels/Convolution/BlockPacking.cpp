@@ -5,23 +5,55 @@
 
 using namespace glowish;
 
+/// Copies \p count elements of \p Size bytes that are \p stride elements apart.
+template <size_t Size>
+static void gatherElements(const uint8_t *from, int64_t stride, int64_t count,
+                           uint8_t *to) {
+  for (int64_t i = 0; i < count; ++i)
+    std::memcpy(to + size_t(i) * Size, from + i * stride * int64_t(Size), Size);
+}
+
+static void gather(size_t size, const uint8_t *from, int64_t stride,
+                   int64_t count, uint8_t *to) {
+  if (stride == 1)
+    std::memcpy(to, from, size_t(count) * size);
+  else if (size == 1)
+    gatherElements<1>(from, stride, count, to);
+  else if (size == 2)
+    gatherElements<2>(from, stride, count, to);
+  else if (size == 4)
+    gatherElements<4>(from, stride, count, to);
+  else if (size == 8)
+    gatherElements<8>(from, stride, count, to);
+  else
+    llvm_unreachable("no element has this size");
+}
+
+/// Row by row of the result, which can be larger than the caches.
 static Tensor packConstant(const FilterSource &source, unsigned block) {
   const Tensor &filter = source.filter->getTensor();
   const ConvolutionShape &shape = source.shape;
   ElemKind kind = filter.getType().getKind();
-  size_t size = getElemSize(kind);
+  int64_t size = int64_t(getElemSize(kind));
   WeightLayout layout = getPackedLayout(shape, block);
   Tensor tensor(Type(kind, {getPackedSize(shape, block)}));
   auto *from = static_cast<const uint8_t *>(filter.getBytes());
   auto *to = static_cast<uint8_t *>(tensor.getBytes());
   int64_t depth = shape.getGroupChannels();
-  source.forEachWeight([&](const WeightIndex &at, int64_t element) {
-    int64_t packed =
-        at.g * layout.groupStride + at.n / block * layout.blockStride +
-        ((at.kh * shape.kernelW + at.kw) * depth + at.c) * layout.rowStride +
-        at.n % block;
-    std::memcpy(to + packed * size, from + element * size, size);
-  });
+  int64_t outChannels = shape.getGroupOutChannels();
+  const Dims &s = source.strides;
+  for (int64_t g = 0; g < shape.group; ++g)
+    for (int64_t n = 0; n < outChannels; n += block)
+      for (int64_t tap = 0; tap < shape.kernelH * shape.kernelW; ++tap)
+        for (int64_t c = 0; c < depth; ++c) {
+          int64_t element = g * s[0] + tap / shape.kernelW * s[1] +
+                            tap % shape.kernelW * s[2] + c * s[3] + n * s[4];
+          int64_t packed = g * layout.groupStride +
+                           n / block * layout.blockStride +
+                           (tap * depth + c) * layout.rowStride;
+          gather(size_t(size), from + element * size, s[4],
+                 std::min<int64_t>(block, outChannels - n), to + packed * size);
+        }
   return tensor;
 }
 
