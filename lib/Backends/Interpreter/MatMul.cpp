@@ -17,10 +17,10 @@ static int64_t getMatrixIndex(DimsRef batch, DimsRef shape) {
   return number;
 }
 
-/// The sums of the products of \p a, a row of \p depth elements, with \p lanes
+/// Multiplies \p a, a row of \p depth elements, with \p lanes
 /// columns of \p b less \p zeros. Rows of \p b are \p stride elements apart.
 template <typename LhsT, typename RhsT, typename Sum>
-static inline void sumProducts(const LhsT *a, int64_t depth, const RhsT *b,
+static inline void multiplyRow(const LhsT *a, int64_t depth, const RhsT *b,
                                int64_t stride, int64_t lanes,
                                const Sum (&zeros)[numLanes],
                                Sum (&result)[numLanes]) {
@@ -59,9 +59,9 @@ static void multiply(const InstrT &instr, const Memory &memory,
         SumType<T> sums[numLanes] = {};
         // A constant number of lanes is faster.
         if (lanes == numLanes)
-          sumProducts(a, depth, b + n, columns, numLanes, columnZeros, sums);
+          multiplyRow(a, depth, b + n, columns, numLanes, columnZeros, sums);
         else
-          sumProducts(a, depth, b + n, columns, lanes, columnZeros, sums);
+          multiplyRow(a, depth, b + n, columns, lanes, columnZeros, sums);
         for (int64_t lane = 0; lane < lanes; ++lane)
           out[next++] = T(ComputeType<T>(sums[lane]));
       }
