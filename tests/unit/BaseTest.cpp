@@ -2,6 +2,7 @@
 
 #include "Messages.h"
 #include "glowish/Base/Comparison.h"
+#include "glowish/Base/Permute.h"
 #include "llvm/ADT/bit.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -315,6 +316,45 @@ Tensor makeFloats(llvm::ArrayRef<float> values) {
   Tensor tensor(Type(ElemKind::Float, {int64_t(values.size())}));
   llvm::copy(values, tensor.data<float>().begin());
   return tensor;
+}
+
+/// Element \p index of what \p permutation makes of \p tensor.
+static double getPermuted(const Tensor &tensor, DimsRef permutation,
+                          int64_t index) {
+  DimsRef shape = tensor.getType().getShape();
+  Dims strides = getDenseStrides(shape);
+  int64_t element = 0;
+  for (int64_t axis : llvm::reverse(permutation)) {
+    element += index % shape[axis] * strides[axis];
+    index /= shape[axis];
+  }
+  return tensor.getAsDouble(element);
+}
+
+TEST(Tensor, PermutesDimensions) {
+  const Dims shapes[] = {{},        {7},        {17, 33},      {33, 1},
+                         {1, 40},   {2, 3, 17}, {33, 2, 16},   {3, 5, 7, 19},
+                         {4, 0, 3}, {16, 1, 1}, {1, 18, 1, 17}};
+  for (ElemKind kind :
+       {ElemKind::Int8, ElemKind::Float16, ElemKind::Float, ElemKind::Double})
+    for (const Dims &shape : shapes) {
+      Tensor tensor(Type(kind, shape));
+      for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+        tensor.setFromDouble(i, double(i % 127));
+      Dims permutation;
+      for (size_t d = 0; d < shape.size(); ++d)
+        permutation.push_back(int64_t(d));
+      do {
+        Tensor result = permute(tensor, permutation);
+        Dims expected;
+        for (int64_t axis : permutation)
+          expected.push_back(shape[size_t(axis)]);
+        ASSERT_EQ(result.getType(), Type(kind, expected));
+        for (int64_t i = 0; i < result.getNumElements(); ++i)
+          ASSERT_EQ(result.getAsDouble(i), getPermuted(tensor, permutation, i))
+              << result.getType().str() << " at " << i;
+      } while (std::next_permutation(permutation.begin(), permutation.end()));
+    }
 }
 
 TEST(Comparison, NamesTheElementFurthestOverItsTolerance) {
