@@ -76,27 +76,32 @@ public:
 private:
   /// Some rows by some output channels.
   struct Tile {
-    int64_t firstRow = 0;
-    unsigned rows = 0;
+    /// Among those of its block of channels: says which rows it has.
+    Value *number;
     Value *channel;
     unsigned channels;
     /// Where its sums of the images before are.
     Value *totals;
   };
+  /// Rows of a tile.
+  struct RowRange {
+    int64_t first;
+    unsigned count;
+  };
 
   static ElemKind getComputeKind(ElemKind kind) {
     return kind == ElemKind::Double ? kind : ElemKind::Float;
   }
-  std::vector<int64_t> getOffsets(const Tile &tile) const;
-  MicroKernel getMicroKernel(const Tile &tile,
+  std::vector<int64_t> getOffsets(RowRange range) const;
+  MicroKernel getMicroKernel(const Tile &tile, unsigned numRows,
                              llvm::ArrayRef<int64_t> offsets) const;
   Value *pad(Value *image);
   void clear(Value *base, ElemKind elemKind, int64_t count);
+  void addImage(const Tile &tile, RowRange range, Value *n, Value *image);
   void addImage(const Tile &tile, Value *n, Value *image);
   void forTiles(Value *low, Value *high,
-                llvm::function_ref<void(Value *, const Tile &)> body);
-  void addImage(Value *number, Tile tile, Value *n, Value *image);
-  void store(Value *number, const Tile &tile);
+                llvm::function_ref<void(const Tile &)> body);
+  void store(const Tile &tile);
   Value *allocate(int64_t count) {
     auto *buffer = b.CreateAlloca(
         llvm::ArrayType::get(b.getComputeTy(kind), uint64_t(count)));
@@ -119,11 +124,11 @@ private:
 } // namespace
 
 /// Where the elements of the rows are for output pixel 0.
-std::vector<int64_t> FewChannelEmitter::getOffsets(const Tile &tile) const {
+std::vector<int64_t> FewChannelEmitter::getOffsets(RowRange range) const {
   int64_t rowWidth = isPadded ? width : shape.width;
   std::vector<int64_t> offsets;
-  for (unsigned i = 0; i < tile.rows; ++i) {
-    int64_t row = tile.firstRow + i, tap = row / shape.channels;
+  for (unsigned i = 0; i < range.count; ++i) {
+    int64_t row = range.first + i, tap = row / shape.channels;
     int64_t y = tap / shape.kernelW * shape.dilationH;
     int64_t x = tap % shape.kernelW * shape.dilationW;
     offsets.push_back((y * rowWidth + x) * shape.channels +
@@ -133,13 +138,13 @@ std::vector<int64_t> FewChannelEmitter::getOffsets(const Tile &tile) const {
 }
 
 MicroKernel
-FewChannelEmitter::getMicroKernel(const Tile &tile,
+FewChannelEmitter::getMicroKernel(const Tile &tile, unsigned numRows,
                                   llvm::ArrayRef<int64_t> offsets) const {
   unsigned count = (tile.channels + lanes - 1) / lanes;
   MicroKernel microKernel = {kind,
                              lanes,
                              tile.channels - (count - 1) * lanes,
-                             tile.rows,
+                             numRows,
                              count,
                              /*pixelStride=*/0,
                              /*rowStride=*/shape.outChannels,
@@ -183,13 +188,12 @@ Value *FewChannelEmitter::pad(Value *image) {
 
 //===- Tiles --------------------------------------------------------------===//
 
-/// \p number: of \p tile among those of its block. One piece of code for all
-/// rows: a vector is stored element by element, and a copy for each row would
-/// be most of the code.
-void FewChannelEmitter::store(Value *number, const Tile &tile) {
-  Value *first = b.addScaled(b.index(0), number, tileRows);
+/// One piece of code for all rows: a vector is stored element by element, and a
+/// copy for each row would be most of the code.
+void FewChannelEmitter::store(const Tile &tile) {
+  Value *first = b.addScaled(b.index(0), tile.number, tileRows);
   Value *left = b.CreateNSWSub(b.index(rows), first);
-  MicroKernel microKernel = getMicroKernel(tile, {});
+  MicroKernel microKernel = getMicroKernel(tile, tileRows, {});
   b.forLoop(b.index(0), b.minIndex(left, b.index(tileRows)), 1, [&](Value *r) {
     Value *totals = b.getElement(
         tile.totals, computeKind,
@@ -206,10 +210,12 @@ void FewChannelEmitter::store(Value *number, const Tile &tile) {
   });
 }
 
-/// Adds the summands of image \p n, which begins at \p image.
-void FewChannelEmitter::addImage(const Tile &tile, Value *n, Value *image) {
-  std::vector<int64_t> offsets = getOffsets(tile);
-  MicroKernel microKernel = getMicroKernel(tile, offsets);
+/// Adds the summands of image \p n, which begins at \p image, to the sums of
+/// \p range.
+void FewChannelEmitter::addImage(const Tile &tile, RowRange range, Value *n,
+                                 Value *image) {
+  std::vector<int64_t> offsets = getOffsets(range);
+  MicroKernel microKernel = getMicroKernel(tile, range.count, offsets);
   int64_t rowSize = (isPadded ? width : shape.width) * shape.channels;
   Value *zero = b.index(0);
   Values sums = b.forLoop(
@@ -229,28 +235,26 @@ void FewChannelEmitter::addImage(const Tile &tile, Value *n, Value *image) {
   }
 }
 
-/// The same for the tile \p number of those of its block: the rows of each have
-/// offsets of their own.
-void FewChannelEmitter::addImage(Value *number, Tile tile, Value *n,
-                                 Value *image) {
+/// The same for the rows that the tile has, by code for each tile of a block:
+/// the rows of each have offsets of their own.
+void FewChannelEmitter::addImage(const Tile &tile, Value *n, Value *image) {
   for (int64_t i = 0; i < tiles; ++i)
-    b.ifThen(b.CreateICmpEQ(number, b.index(i)), [&] {
-      tile.firstRow = i * tileRows;
-      tile.rows = unsigned(std::min<int64_t>(tileRows, rows - tile.firstRow));
-      addImage(tile, n, image);
+    b.ifThen(b.CreateICmpEQ(tile.number, b.index(i)), [&] {
+      int64_t first = i * tileRows;
+      auto count = unsigned(std::min<int64_t>(tileRows, rows - first));
+      addImage(tile, {first, count}, n, image);
     });
 }
 
-/// Tiles low ... high - 1 of all, those of one block of channels together, each
-/// with its number in its block and without its rows.
-void FewChannelEmitter::forTiles(
-    Value *low, Value *high,
-    llvm::function_ref<void(Value *, const Tile &)> body) {
+/// Tiles low ... high - 1 of all, those of one block of channels together.
+void FewChannelEmitter::forTiles(Value *low, Value *high,
+                                 llvm::function_ref<void(const Tile &)> body) {
   int64_t block = int64_t(vectors) * lanes;
   int64_t left = shape.outChannels - (blocks - 1) * block;
   b.forLoop(low, high, 1, [&](Value *number) {
     Values index = b.splitIndex(number, {blocks, tiles});
     Tile tile;
+    tile.number = index[1];
     tile.channel = b.addScaled(b.index(0), index[0], block);
     tile.totals =
         b.getElement(totals, computeKind,
@@ -258,7 +262,7 @@ void FewChannelEmitter::forTiles(
                                  int64_t(tileRows) * block));
     auto callBody = [&](int64_t channels) {
       tile.channels = unsigned(channels);
-      body(index[1], tile);
+      body(tile);
     };
     if (blocks == 1 || left == block)
       return callBody(blocks == 1 ? shape.outChannels : block);
@@ -288,12 +292,9 @@ void FewChannelEmitter::emit() {
       Value *image = input.getAddress(b, {n, zero, zero, zero});
       if (isPadded)
         image = pad(image);
-      forTiles(low, high, [&](Value *number, const Tile &tile) {
-        addImage(number, tile, n, image);
-      });
+      forTiles(low, high, [&](const Tile &tile) { addImage(tile, n, image); });
     });
-    forTiles(low, high,
-             [&](Value *number, const Tile &tile) { store(number, tile); });
+    forTiles(low, high, [&](const Tile &tile) { store(tile); });
   });
 }
 
