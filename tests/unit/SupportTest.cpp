@@ -5,6 +5,7 @@
 #include "TestFolder.h"
 #include "glowish/Support/Checksum.h"
 #include "glowish/Support/DebugOutput.h"
+#include "glowish/Support/Escape.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Pass.h"
 #include "glowish/Support/Progress.h"
@@ -79,6 +80,23 @@ TEST(Error, ControlCharactersAreEscaped) {
                                                "of a library: \x1b[2J"));
   });
   EXPECT_EQ(child.text, "error: of a library: \\x1B[2J\n");
+}
+
+TEST(Error, TextsOfFilesAreQuotedAsUtf8) {
+  EXPECT_EQ(quote(""), "''");
+  EXPECT_EQ(quote("a\nb\x7f"), "'a\\x0Ab\\x7F'");
+  // A letter, the euro sign, an emoji.
+  EXPECT_EQ(quote("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"),
+            "'\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80'");
+  // Latin-1, a sequence that is cut, one that is longer than need be, a
+  // surrogate.
+  EXPECT_EQ(quote("\xe4x"), "'\\xE4x'");
+  EXPECT_EQ(quote("\xe2\x82"), "'\\xE2\\x82'");
+  EXPECT_EQ(quote("\xc0\x80"), "'\\xC0\\x80'");
+  EXPECT_EQ(quote("\xed\xa0\x80"), "'\\xED\\xA0\\x80'");
+  // U+009B begins what a terminal obeys; U+00A0 is a space.
+  EXPECT_EQ(quote("\xc2\x9b\xc2\xa0"), "'\\xC2\\x9B\xc2\xa0'");
+  EXPECT_EQ(quote(std::string(201, 'n')), "'" + std::string(200, 'n') + "...'");
 }
 
 TEST(Error, ReportSurvivesAFullStderr) {

@@ -8,8 +8,8 @@
 
 namespace glowish {
 
-/// \p text with control characters, which a terminal would obey, as "\x1B".
-/// Ends of lines stay.
+/// \p text with control characters, which a terminal would obey, and bytes that
+/// are no UTF-8 as "\x1B". Ends of lines stay.
 std::string escapeControls(llvm::StringRef text);
 
 /// \p text, of a file, in quotes as part of a message: on one line, at most 200
