@@ -6,9 +6,10 @@
 #include "glowish/Plugin/glowish_operators.h"
 #include "glowish/Support/ChildProcess.h"
 #include "glowish/Support/Error.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Path.h"
 #include "llvm/TargetParser/Triple.h"
+#include <algorithm>
 
 using namespace glowish;
 
@@ -74,8 +75,7 @@ static llvm::Expected<std::string> callInChild(const ExternalUse &use,
   if (answer.front() == succeeded)
     return answer.substr(1);
   std::string message = answer.substr(1);
-  for (char &c : message)
-    c = llvm::isPrint(c) ? c : ' ';
+  std::replace(message.begin(), message.end(), '\n', ' ');
   if (message.empty())
     return makeError("it fails without a message");
   return makeError("{0}", message);

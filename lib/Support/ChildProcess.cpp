@@ -3,7 +3,7 @@
 #include "glowish/Support/ChildProcess.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/ScopeExit.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringRef.h"
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -74,8 +74,6 @@ static std::string readLastLine(FILE *log) {
     if (!text.empty())
       last = text.str();
   }
-  for (char &c : last)
-    c = llvm::isPrint(c) ? c : '?';
   return last.empty() ? last : "; its last line: " + last;
 }
 

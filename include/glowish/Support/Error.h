@@ -10,8 +10,8 @@
 namespace glowish {
 
 /// Returns an error with \p message. Messages quote names from input files,
-/// which could have sequences that terminals obey: control characters become
-/// `\xHH`, but for the ends of lines.
+/// which could have sequences that terminals obey: escapeControls
+/// (Support/Escape.h) is applied to all of it.
 llvm::Error makeErrorOfText(llvm::StringRef message);
 
 /// Returns an error with the message formatv(\p format, \p args...), of which
