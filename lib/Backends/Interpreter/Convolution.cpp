@@ -9,10 +9,10 @@ using namespace glowish::interpreter;
 
 namespace {
 
-/// A convolution, block by block of numLanes output channels. What lies outside
-/// of the image has the value \p inputZero, which every element of the input is
-/// less; the filter's elements are less \p filterZeros, of their output
-/// channel.
+/// A convolution, block by block of numLanes output channels. \p inputZero is
+/// subtracted from the elements of the input, and what lies outside of the
+/// image has that value; \p filterZeros are subtracted from the filters of
+/// their output channels.
 template <typename InputT, typename FilterT, typename T, typename InstrT>
 class Convolver {
   using Sum = SumType<T>;
@@ -55,11 +55,7 @@ private:
     weights.assign(size_t(perChannel * numLanes), Sum(0));
     for (int64_t lane = 0; lane < lanes; ++lane) {
       const FilterT *source = filter.data() + (channel + lane) * perChannel;
-      Sum zero(
-          filterZeros.empty()
-              ? FilterT()
-              : filterZeros[filterZeros.size() == 1 ? 0
-                                                    : size_t(channel + lane)]);
+      Sum zero(getZeroPoint(filterZeros, channel + lane));
       for (int64_t i = 0; i < perChannel; ++i)
         weights[size_t(i * numLanes + lane)] = Sum(source[i]) - zero;
     }

@@ -134,6 +134,12 @@ template <typename Fn> void dispatchNumberKind(ElemKind kind, Fn &&fn) {
 template <typename T>
 using SumType = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
 
+/// The zero point of channel \p i. \p zeros: none, one for all channels, or one
+/// for each.
+template <typename T> T getZeroPoint(llvm::ArrayRef<T> zeros, int64_t i) {
+  return zeros.empty() ? T() : zeros[zeros.size() == 1 ? 0 : size_t(i)];
+}
+
 /// How many dot products are summed side by side: an addition need not wait for
 /// the last one of another sum. Each sum has the order of the definition, and
 /// so its rounding.

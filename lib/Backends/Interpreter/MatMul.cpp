@@ -17,8 +17,9 @@ static int64_t getMatrixIndex(DimsRef batch, DimsRef shape) {
   return number;
 }
 
-/// Multiplies \p a, a row of \p depth elements, with \p lanes
-/// columns of \p b less \p zeros. Rows of \p b are \p stride elements apart.
+/// Multiplies \p a, a row of \p depth elements, with \p lanes columns of \p b,
+/// from which \p zeros are subtracted. Rows of \p b are \p stride elements
+/// apart.
 template <typename LhsT, typename RhsT, typename Sum>
 static inline void multiplyRow(const LhsT *a, int64_t depth, const RhsT *b,
                                int64_t stride, int64_t lanes,
@@ -53,9 +54,8 @@ static void multiply(const InstrT &instr, const Memory &memory,
       for (int64_t n = 0; n < columns; n += numLanes) {
         int64_t lanes = std::min(numLanes, columns - n);
         SumType<T> columnZeros[numLanes] = {};
-        for (int64_t lane = 0; lane < lanes && !zeros.empty(); ++lane)
-          columnZeros[lane] =
-              SumType<T>(zeros[zeros.size() == 1 ? 0 : size_t(n + lane)]);
+        for (int64_t lane = 0; lane < lanes; ++lane)
+          columnZeros[lane] = SumType<T>(getZeroPoint(zeros, n + lane));
         SumType<T> sums[numLanes] = {};
         // A constant number of lanes is faster.
         if (lanes == numLanes)
