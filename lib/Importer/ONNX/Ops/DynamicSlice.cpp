@@ -67,8 +67,14 @@ static std::optional<double> findDifference(const SliceRange &range) {
 static int64_t getMaxSliced(int64_t extent, const SliceRange &range) {
   double most = double(extent);
   const ShapeInt &start = range.start, &end = range.end;
-  if (std::optional<double> difference = findDifference(range))
-    most = std::min(most, range.isBackward() ? -*difference : *difference);
+  if (std::optional<double> difference = findDifference(range)) {
+    double distance = range.isBackward() ? -*difference : *difference;
+    // Before the first element, a start is clamped to it, but an end of a
+    // backward slice to the position before it.
+    if (range.isBackward() && start.low < 0)
+      distance = std::max(distance, 1.0);
+    most = std::min(most, distance);
+  }
   if (!range.isBackward()) {
     if (end.low >= 0)
       most = std::min(most, end.high);
