@@ -150,6 +150,11 @@ NeededExtents::Extents NeededExtents::findNeeded(const Node &node,
       save && index == SaveNode::inputIdx)
     limitSaved(*save, extents);
   limitKeys(node, index, extents);
+  // A condition may be true of more elements than there are, or of none.
+  const Type &type = node.getOperand(index).getType();
+  for (auto [d, extent] : llvm::enumerate(extents))
+    if (extent && !sums.isWithin(*extent, 0, double(type.getDim(d))))
+      extent.reset();
   return extents;
 }
 
@@ -180,10 +185,11 @@ std::vector<LoopBound> NeededExtents::getBounds(Node &node) const {
   if (node.getNumResults() != 1 || own == needed.end())
     return bounds;
   addBounds(bounds, 0, node.getType(), own->second);
-  if (std::optional<StatedSum> keys = countKeys(node)) {
-    unsigned index = node.getNumResults() + AttentionNode::keyIdx;
-    unsigned rank = node.getOperand(AttentionNode::keyIdx).getType().getRank();
-    bounds.push_back({index, rank - 2, *keys});
+  if (llvm::isa<AttentionNode>(node)) {
+    unsigned key = AttentionNode::keyIdx;
+    unsigned dim = node.getOperand(key).getType().getRank() - 2;
+    if (std::optional<StatedSum> keys = findNeeded(node, key)[dim])
+      bounds.push_back({unsigned(node.getNumResults()) + key, dim, *keys});
   }
   return bounds;
 }
