@@ -106,6 +106,25 @@ TEST(ConvTranspose, FollowsTheDefinition) {
       {1, 3, 5, 2, 1, 7, {1, 2}, {3, 4}, {0, 0, 0, 0}, {2, 3}, {1, 1}, true},
       {1, 5, 5, 3, 1, 2, {3, 3}, {2, 2}, {4, 0, 0, 4}, {0, 0}, {3, 2}, true},
       {1, 1, 1, 17, 1, 33, {3, 3}, {1, 1}, {1, 1, 1, 1}, {0, 0}, {1, 1}, true},
+      // Strides that step over positions, which are parts between others.
+      {1, 2, 3, 2, 1, 2, {3, 2}, {7, 9}, {5, 6, 0, 3}, {0, 0}, {3, 4}, true},
+      {2, 3, 1, 2, 2, 1, {2, 1}, {5, 8}, {2, 0, 4, 0}, {3, 7}, {4, 1}, false},
+      {1, 1, 2, 1, 1, 1, {1, 2}, {6, 5}, {0, 3, 0, 3}, {4, 0}, {1, 2}, true},
+      // No position but those between them is left.
+      {1, 1, 1, 1, 1, 1, {1, 2}, {1, 9}, {0, 2, 0, 2}, {0, 0}, {1, 6}, true},
+      // As many nodes as with short ones.
+      {1,
+       2,
+       2,
+       1,
+       1,
+       1,
+       {2, 2},
+       {300, 700},
+       {0, 0, 0, 0},
+       {0, 0},
+       {1, 1},
+       true},
   };
   unsigned number = 0;
   for (const Case &c : cases) {

@@ -63,6 +63,24 @@ TEST(TypeRulesBounds, TransposedConvolutionsHaveAKernel) {
             .str());
 }
 
+TEST(TypeRulesBounds, TransposedConvolutionsHaveFewPhases) {
+  auto inferOf = [](llvm::StringRef filter, llvm::StringRef strides) {
+    return infer(
+        llvm::formatv("ConvTranspose(float<1x1x1x1>, float<1x{0}x1>, none) "
+                      "{{strides = [{1}], pads = [0, 0, 0, 0], outputPads = "
+                      "[0, 0], dilations = [1, 1], group = 1}",
+                      filter, strides)
+            .str());
+  };
+  EXPECT_EQ(inferOf("64x64", "100000, 64"), "float<1x64x64x1>");
+  EXPECT_EQ(inferOf("64x65", "64, 100000"),
+            "attribute 'strides': 64 x 100000 of a kernel of 64 x 65 make 64 x "
+            "65 convolutions; accepted: 4096 altogether");
+  EXPECT_EQ(inferOf("4097x1", "4097, 1"),
+            "attribute 'strides': 4097 x 1 of a kernel of 4097 x 1 make 4097 x "
+            "1 convolutions; accepted: 4096 altogether");
+}
+
 TEST(TypeRulesBounds, ANumberDoesNotEndWithAPoint) {
   EXPECT_NE(infer("Splat() {elemKind = float, shape = [1], value = 1.}"),
             "float<1>");

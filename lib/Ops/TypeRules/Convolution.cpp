@@ -99,18 +99,33 @@ static Error checkTransposedWindow(const ConvTransposeView &op) {
   constexpr int64_t most = int64_t(1) << 31;
   auto check = [&](llvm::StringRef name, llvm::ArrayRef<int64_t> values,
                    size_t count, int64_t least) -> Error {
-    if (values.size() != count)
-      return op.attrError(name, Twine(values.size()) + " values; expected " +
-                                    Twine(count));
+    GLOWISH_RETURN_IF_ERROR(checkValues(op, name, values, count, least));
     for (int64_t value : values)
-      if (value < least || value > most)
-        return op.attrError(name, Twine(value) + " is out of range");
+      if (value > most)
+        return op.attrError(name,
+                            Twine(value) + " is more than " + Twine(most));
     return Error::success();
   };
   GLOWISH_RETURN_IF_ERROR(check("strides", op.getStrides(), 2, 1));
   GLOWISH_RETURN_IF_ERROR(check("pads", op.getPads(), 4, 0));
   GLOWISH_RETURN_IF_ERROR(check("outputPads", op.getOutputPads(), 2, 0));
   return check("dilations", op.getDilations(), 2, 1);
+}
+
+/// Lowering makes a convolution of each residue of the position modulo the
+/// strides that a tap of the kernel reaches.
+static Error checkTransposedPhases(const ConvTransposeView &op) {
+  constexpr int64_t most = 4096;
+  DimsRef filter = op.getFilter().getShape();
+  int64_t rows = std::min(op.getStrides()[0], filter[1]);
+  int64_t columns = std::min(op.getStrides()[1], filter[2]);
+  if (rows <= most && columns <= most && rows * columns <= most)
+    return Error::success();
+  return op.attrError(
+      "strides", llvm::formatv("{0} x {1} of a kernel of {2} x {3} make {4} x "
+                               "{5} convolutions; accepted: {6} altogether",
+                               op.getStrides()[0], op.getStrides()[1],
+                               filter[1], filter[2], rows, columns, most));
 }
 
 llvm::Expected<TypeList> glowish::inferConvTranspose(const OpView &view) {
@@ -131,6 +146,7 @@ llvm::Expected<TypeList> glowish::inferConvTranspose(const OpView &view) {
                                              " as the first extent");
   if (filter[1] < 1 || filter[2] < 1)
     return op.operandError(op.filterIdx, "the kernel has no elements");
+  GLOWISH_RETURN_IF_ERROR(checkTransposedPhases(op));
   if (llvm::MulOverflow(filter[3], group, channels))
     return op.attrError("group", "the result has too many channels");
   ElemKind kind = op.getInput().getKind();

@@ -6,11 +6,14 @@
 // results are put together by concatenations on new dimensions, which write in
 // place. Remainders are counted from the first pixel that is left of the
 // result, so that nothing is computed of what the padding cuts off before it.
+// Those between two that a tap reaches are one part, filled with the bias:
+// there are as many nodes as the kernel asks for, however long the strides.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Lowering/Lowering.h"
 #include <numeric>
+#include <set>
 
 using namespace glowish;
 
@@ -37,13 +40,16 @@ public:
 private:
   int64_t getNumPhases(unsigned d) const;
   int64_t getCount(unsigned d) const;
+  std::set<int64_t> findReached(unsigned d) const;
   Phase getPhase(unsigned d, int64_t number) const;
   NodeValue turnFilter();
   NodeValue crop(const Phase &rows, const Phase &columns);
   NodeValue emitPhase(NodeValue filter, const Phase &rows,
                       const Phase &columns);
-  NodeValue fillWithBias();
-  NodeValue join(llvm::ArrayRef<NodeValue> parts, unsigned d);
+  NodeValue fillWithBias(DimsRef sizes);
+  template <typename Emit, typename Fill>
+  NodeValue joinPhases(unsigned d, Emit emit, Fill fill);
+  NodeValue emitBand(NodeValue filter, const Phase &rows);
 
   ConvTransposeNode &root;
   RewriteContext &context;
@@ -62,8 +68,20 @@ int64_t ConvTransposeLowering::getCount(unsigned d) const {
   return (root.getType().getShape()[d + 1] + phases - 1) / phases;
 }
 
+/// The numbers of the phases that have taps, ascending.
+std::set<int64_t> ConvTransposeLowering::findReached(unsigned d) const {
+  int64_t stride = root.getStrides()[d], dilation = root.getDilations()[d];
+  int64_t skipped = root.getPads()[d] % stride;
+  std::set<int64_t> reached;
+  for (int64_t tap = 0; tap < root.getFilter().getShape()[d + 1]; ++tap)
+    if (int64_t number = (tap * dilation % stride - skipped + stride) % stride;
+        number < getNumPhases(d))
+      reached.insert(number);
+  return reached;
+}
+
 /// Position q * stride + remainder gets input (q - t) by tap k for all k with
-/// k * dilation = t * stride + remainder.
+/// k * dilation = t * stride + remainder. One of them is a tap of the kernel.
 Phase ConvTransposeLowering::getPhase(unsigned d, int64_t number) const {
   int64_t stride = root.getStrides()[d], dilation = root.getDilations()[d];
   int64_t kernel = root.getFilter().getShape()[d + 1];
@@ -76,10 +94,9 @@ Phase ConvTransposeLowering::getPhase(unsigned d, int64_t number) const {
   phase.tapStep = stride / common;
   phase.dilation = dilation / common;
   int64_t firstTap = 0;
-  while (firstTap < kernel && firstTap * dilation % stride != phase.remainder)
+  while (firstTap * dilation % stride != phase.remainder)
     ++firstTap;
-  if (firstTap >= kernel)
-    return phase;
+  assert(firstTap < kernel && "no tap reaches the phase");
   phase.numTaps = (kernel - 1 - firstTap) / phase.tapStep + 1;
   phase.lastTap = firstTap + (phase.numTaps - 1) * phase.tapStep;
   int64_t firstShift = (firstTap * dilation - phase.remainder) / stride;
@@ -117,25 +134,24 @@ NodeValue ConvTransposeLowering::crop(const Phase &rows, const Phase &columns) {
   return context.create<SliceNode>(input, starts, sizes, steps);
 }
 
-/// Pixels that no tap reaches: the bias.
-NodeValue ConvTransposeLowering::fillWithBias() {
-  Dims shape = {root.getType().getShape()[0], getCount(0), getCount(1),
-                root.getType().getShape()[3]};
+/// Pixels that no tap reaches: the bias, between the batch and the channels
+/// \p sizes.
+NodeValue ConvTransposeLowering::fillWithBias(DimsRef sizes) {
+  Dims shape(sizes), ones(sizes.size() + 2, 1);
+  shape.insert(shape.begin(), root.getType().getShape()[0]);
+  shape.push_back(root.getType().getShape()[3]);
   NodeValue value = root.getBias();
   if (!value)
     value = context.createScalar(root.getType().getKind(), 0);
-  Dims ones(4, 1);
-  ones[3] = value.getType().getNumElements();
+  ones.back() = value.getType().getNumElements();
   return context.create<BroadcastNode>(context.reshape(value, ones), shape);
 }
 
 NodeValue ConvTransposeLowering::emitPhase(NodeValue filter, const Phase &rows,
                                            const Phase &columns) {
-  if (!rows.numTaps || !columns.numTaps)
-    return fillWithBias();
   NodeValue input = crop(rows, columns);
   if (!input)
-    return fillWithBias();
+    return fillWithBias({getCount(0), getCount(1)});
   std::vector<int64_t> starts = {0, rows.lastTap, columns.lastTap, 0};
   std::vector<int64_t> sizes(filter.getShape());
   sizes[1] = rows.numTaps;
@@ -151,32 +167,48 @@ NodeValue ConvTransposeLowering::emitPhase(NodeValue filter, const Phase &rows,
       std::vector<int64_t>{rows.dilation, columns.dilation}, root.getGroup());
 }
 
-/// Part i has the positions of phase i along dimension \p d.
-NodeValue ConvTransposeLowering::join(llvm::ArrayRef<NodeValue> parts,
-                                      unsigned d) {
-  if (parts.size() == 1)
-    return parts[0];
-  Dims shape(parts[0].getShape());
-  shape.insert(shape.begin() + d + 1, 1);
-  llvm::SmallVector<NodeValue, 4> stacked;
-  for (NodeValue part : parts)
-    stacked.push_back(context.reshape(part, shape));
-  NodeValue joined = context.create<ConcatNode>(stacked, int64_t(d) + 1);
-  Dims result(parts[0].getShape());
-  result[d] *= int64_t(parts.size());
+/// Puts the phases along dimension \p d + 1 together: \p emit makes one that
+/// taps reach, of rank 4, and \p fill so many that none reaches, on a dimension
+/// of their own behind that.
+template <typename Emit, typename Fill>
+NodeValue ConvTransposeLowering::joinPhases(unsigned d, Emit emit, Fill fill) {
+  int64_t numPhases = getNumPhases(d), next = 0;
+  llvm::SmallVector<NodeValue, 4> parts;
+  for (int64_t number : findReached(d)) {
+    if (number > next)
+      parts.push_back(fill(number - next));
+    NodeValue part = emit(getPhase(d, number));
+    if (numPhases == 1)
+      return part;
+    Dims shape(part.getShape());
+    shape.insert(shape.begin() + d + 2, 1);
+    parts.push_back(context.reshape(part, shape));
+    next = number + 1;
+  }
+  if (next < numPhases)
+    parts.push_back(fill(numPhases - next));
+  NodeValue joined = context.create<ConcatNode>(parts, int64_t(d) + 2);
+  Dims result(joined.getShape());
+  result[d + 1] *= numPhases;
+  result.erase(result.begin() + d + 2);
   return context.reshape(joined, result);
+}
+
+/// The rows of one phase, of all columns.
+NodeValue ConvTransposeLowering::emitBand(NodeValue filter, const Phase &rows) {
+  return joinPhases(
+      1, [&](const Phase &columns) { return emitPhase(filter, rows, columns); },
+      [&](int64_t count) {
+        return fillWithBias({getCount(0), getCount(1), count});
+      });
 }
 
 NodeValue ConvTransposeLowering::lower() {
   NodeValue filter = turnFilter();
-  llvm::SmallVector<NodeValue, 4> bands;
-  for (int64_t a = 0; a < getNumPhases(0); ++a) {
-    llvm::SmallVector<NodeValue, 4> parts;
-    for (int64_t c = 0; c < getNumPhases(1); ++c)
-      parts.push_back(emitPhase(filter, getPhase(0, a), getPhase(1, c)));
-    bands.push_back(join(parts, 2));
-  }
-  NodeValue all = join(bands, 1);
+  int64_t width = getCount(1) * getNumPhases(1);
+  NodeValue all = joinPhases(
+      0, [&](const Phase &rows) { return emitBand(filter, rows); },
+      [&](int64_t count) { return fillWithBias({getCount(0), count, width}); });
   std::vector<int64_t> starts(4, 0), steps(4, 1);
   std::vector<int64_t> sizes(root.getType().getShape());
   if (sizes == std::vector<int64_t>(all.getShape()))
