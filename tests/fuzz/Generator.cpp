@@ -102,9 +102,10 @@ void Generator::changeWhatIsWrong(EntryDraft &draft, llvm::StringRef refusal) {
   if (info.isVariadic() && chance(10))
     return generator.changeCount(draft);
   if (chance(70)) {
+    RefusalHint hint = readHint(refusal);
     for (auto [i, attr] : llvm::enumerate(info.attrs))
       if (refusal.contains(("attribute '" + attr.name + "'").str()))
-        return generator.changeAttr(draft, i);
+        return generator.changeAttr(draft, i, hint);
     for (unsigned i = 0; i < draft.operands.size(); ++i) {
       const OperandInfo &operand = info.getOperandInfo(i);
       std::string name = operand.name.str();
@@ -113,7 +114,7 @@ void Generator::changeWhatIsWrong(EntryDraft &draft, llvm::StringRef refusal) {
       // Often an attribute does not fit to it.
       if (refusal.contains("operand '" + name + "'") &&
           (draft.attrs.empty() || chance(50))) {
-        if (!chance(70) || !generator.changeToExpectedKind(draft, i, refusal))
+        if (!chance(70) || !generator.changeToExpected(draft, i, hint))
           generator.changeOperand(draft, i);
         return;
       }

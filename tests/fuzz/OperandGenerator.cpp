@@ -127,18 +127,35 @@ void OperandGenerator::changeOperand(EntryDraft &draft, unsigned index) {
   operand.storage = type;
 }
 
-bool OperandGenerator::changeToExpectedKind(EntryDraft &draft, unsigned index,
-                                            llvm::StringRef refusal) {
-  const Type *type = draft.getType(spec, index);
-  llvm::SmallVector<llvm::StringRef, 4> words;
-  refusal.split("expected kind ").second.split(words, ' ');
-  llvm::SmallVector<ElemKind, 2> expected;
-  for (llvm::StringRef word : words)
-    if (std::optional<ElemKind> kind = parseElemKind(word.rtrim(",;")))
-      expected.push_back(*kind);
-  if (!type || expected.empty())
+/// The shape of \p type, if there is one, with what \p hint says changed.
+Dims OperandGenerator::makeExpectedShape(const EntryDraft &draft,
+                                         const Type *type,
+                                         const RefusalHint &hint) {
+  Dims shape = hint.shape ? *hint.shape
+               : type     ? Dims(type->getShape())
+                          : makeShape(draft);
+  if (hint.rank) {
+    while (shape.size() < *hint.rank)
+      shape.insert(shape.begin(), pickExtent(draft));
+    if (!hint.isLeastRank)
+      shape.resize(*hint.rank);
+  }
+  for (auto [dim, extent] : hint.extents)
+    if (int64_t d = dim < 0 ? dim + int64_t(shape.size()) : dim;
+        d >= 0 && d < int64_t(shape.size()))
+      shape[d] = extent;
+  return shape;
+}
+
+bool OperandGenerator::changeToExpected(EntryDraft &draft, unsigned index,
+                                        const RefusalHint &hint) {
+  if (!hint.isOfType())
     return false;
-  Type changed = makeType(pick(llvm::ArrayRef(expected)), type->getShape());
+  const Type *type = draft.getType(spec, index);
+  ElemKind kind = !hint.kinds.empty() ? pick(llvm::ArrayRef(hint.kinds))
+                  : type              ? type->getKind()
+                                      : pickKind();
+  Type changed = makeType(kind, makeExpectedShape(draft, type, hint));
   draft.operands[index] = {};
   draft.operands[index].storage = std::move(changed);
   return true;
@@ -395,4 +412,12 @@ void OperandGenerator::changeAttr(EntryDraft &draft, unsigned index) {
   case AttrKind::Values:
     return;
   }
+}
+
+void OperandGenerator::changeAttr(EntryDraft &draft, unsigned index,
+                                  const RefusalHint &hint) {
+  changeAttr(draft, index);
+  if (auto *ints = std::get_if<std::vector<int64_t>>(&draft.attrs[index]);
+      ints && hint.numValues)
+    ints->resize(*hint.numValues, 1);
 }

@@ -4,6 +4,7 @@
 #define GLOWISH_TESTS_FUZZ_OPERANDGENERATOR_H
 
 #include "GraphSpec.h"
+#include "RefusalHint.h"
 #include "glowish/Support/Random.h"
 
 namespace glowish::fuzz {
@@ -38,12 +39,14 @@ public:
   EntryDraft start(const OpInfo &info);
   /// Makes up operand \p index anew.
   void changeOperand(EntryDraft &draft, unsigned index);
-  /// Makes operand \p index storage of its shape and of a kind that \p refusal
-  /// names behind "expected kind". False where it names none.
-  bool changeToExpectedKind(EntryDraft &draft, unsigned index,
-                            llvm::StringRef refusal);
+  /// Makes operand \p index storage of a type that a refusal says it expects.
+  /// False where that says nothing.
+  bool changeToExpected(EntryDraft &draft, unsigned index,
+                        const RefusalHint &hint);
   /// Makes up attribute \p index anew.
   void changeAttr(EntryDraft &draft, unsigned index);
+  /// The same, with as many values as \p hint says.
+  void changeAttr(EntryDraft &draft, unsigned index, const RefusalHint &hint);
   /// Another number of values of the variadic operand.
   void changeCount(EntryDraft &draft);
 
@@ -56,6 +59,8 @@ private:
   int64_t pickExtent(const EntryDraft &draft);
   Dims makeShape(const EntryDraft &draft);
   Dims deriveShape(const EntryDraft &draft, DimsRef other);
+  Dims makeExpectedShape(const EntryDraft &draft, const Type *type,
+                         const RefusalHint &hint);
   Type makeType(ElemKind kind, DimsRef shape);
   Type makeType(const EntryDraft &draft, unsigned index);
   Dims refactor(DimsRef shape);
