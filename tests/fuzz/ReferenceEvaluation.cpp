@@ -163,12 +163,36 @@ static llvm::Error traceNonFinite(Node &node, llvm::ArrayRef<Tensor> operands,
   return llvm::Error::success();
 }
 
+/// How many terms an element of the result of \p node is the sum of, about.
+static double countTerms(const Node &node, llvm::ArrayRef<Tensor> operands,
+                         llvm::ArrayRef<Tensor> results) {
+  if (auto *count = node.getInfo().countMultiplyAdds)
+    return double(count(NodeTypes(node).getView()));
+  int64_t most = 0;
+  for (const Tensor &tensor : operands)
+    most = std::max(most, tensor.getNumElements());
+  return double(most) /
+         double(std::max<int64_t>(results[0].getNumElements(), 1));
+}
+
+/// The units in the last place that results of \p node are perturbed by.
+static double getResultUnits(const Node &node, llvm::ArrayRef<Tensor> operands,
+                             llvm::ArrayRef<Tensor> results) {
+  // Accumulations round more than once, and fast ones more than twice; those of
+  // equal terms all the same way, by half a unit a term at most, which the
+  // margin of the bounds makes of a sixteenth.
+  constexpr double elementWise = 4, leastOfSum = 32, perTerm = 1.0 / 16;
+  return isElementWise(node)
+             ? elementWise
+             : std::max(leastOfSum,
+                        countTerms(node, operands, results) * perTerm);
+}
+
 /// Adds what is known of the results of \p node, which has no bodies. With
 /// \p perturbation, roundings are made worse.
 static llvm::Error learnPlain(Node &node, Evaluations &evaluations,
                               RoundingPerturbation *perturbation) {
-  // Accumulations round more than once, and fast ones more than twice.
-  constexpr double operandUnits = 2, resultUnits = 4, sumUnits = 32;
+  constexpr double operandUnits = 2;
   Evaluation evaluation;
   evaluation.isExact = isExact(node);
   evaluation.hasPole = mayHavePole(node);
@@ -199,13 +223,13 @@ static llvm::Error learnPlain(Node &node, Evaluations &evaluations,
   Magnitude magnitude = getMagnitude(node, operands, evaluation.tensors);
   evaluation.largest =
       magnitude.source ? getLargest(*magnitude.source) : magnitude.largest;
+  double resultUnits = getResultUnits(node, operands, evaluation.tensors);
   for (Tensor &tensor : evaluation.tensors) {
     evaluation.nonFinite.push_back(findNonFinite(tensor));
     if (!isElementWise(node) && !isExactOp)
       evaluation.isUnbounded |= !isFiniteInput || !isFinite(tensor);
     if (perturbation && !isExactOp)
-      perturb(tensor, isElementWise(node) ? resultUnits : sumUnits,
-              *perturbation, magnitude);
+      perturb(tensor, resultUnits, *perturbation, magnitude);
   }
   GLOWISH_RETURN_IF_ERROR(
       traceNonFinite(node, operands, marked, evaluation.nonFinite));
