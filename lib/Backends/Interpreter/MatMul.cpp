@@ -131,10 +131,11 @@ static std::vector<double> getWeights(const Memory &memory,
 
 void interpreter::runMatMulNBits(const Memory &memory,
                                  const MatMulNBitsInstr &instr) {
-  ElemKind kind = instr.getLhs()->getType().getKind();
+  // Not by whether there are elements: without rows there are none.
+  bool hasLhsScales = instr.getLhsScales() != nullptr;
   auto lhsScales = getOptional<float>(memory, instr.getLhsScales());
-  if (!lhsScales.empty())
-    kind = ElemKind::Float;
+  ElemKind kind =
+      hasLhsScales ? ElemKind::Float : instr.getLhs()->getType().getKind();
   Tensor result(Type(kind, instr.getResult()->getShape()));
   const Tensor lhs = readOperand(memory, instr.getLhs());
   std::vector<double> weights;
@@ -146,9 +147,9 @@ void interpreter::runMatMulNBits(const Memory &memory,
   int64_t block = instr.getBlock(), blocks = (depth + block - 1) / block;
   auto getLhs = [&](int64_t row, int64_t k) {
     double x = lhs.getAsDouble(row * depth + k);
-    return lhsScales.empty()
-               ? x
-               : x * double(lhsScales[size_t(row * blocks + k / block)]);
+    return hasLhsScales
+               ? x * double(lhsScales[size_t(row * blocks + k / block)])
+               : x;
   };
   for (int64_t i = 0; i < result.getNumElements(); ++i) {
     int64_t row = i / columns, n = i % columns;
