@@ -50,6 +50,12 @@ static llvm::Error verifyOperand(const Instruction &instr, unsigned index) {
   return llvm::Error::success();
 }
 
+/// Instructions move the integers of quantized kinds and ignore scales, which a
+/// view cannot have for a dimension.
+static bool holdsSame(const Type &a, const Type &b) {
+  return a.getKind() == b.getKind() && a.getShape() == b.getShape();
+}
+
 /// An operand shares elements with an operand that is written only where the
 /// record allows it, and then each with its own index. It may be another part
 /// of the same buffer.
@@ -62,7 +68,7 @@ static llvm::Error verifyAliases(const Instruction &instr, unsigned out) {
     StridedLayout written = StridedLayout::of(*target),
                   read = StridedLayout::of(*other);
     bool isInPlace = instr.getOperandInfo(in).isInPlace &&
-                     other->getType() == target->getType() &&
+                     holdsSame(other->getType(), target->getType()) &&
                      isSame(written, read);
     if (!isInPlace && !areDisjoint(written, read))
       return makeError("operand '{0}' ('{1}') overlaps '{2}', which is written",
@@ -70,12 +76,6 @@ static llvm::Error verifyAliases(const Instruction &instr, unsigned out) {
                        target->getName());
   }
   return llvm::Error::success();
-}
-
-/// Instructions move the integers of quantized kinds and ignore scales, which a
-/// view cannot have for a dimension.
-static bool holdsSame(const Type &a, const Type &b) {
-  return a.getKind() == b.getKind() && a.getShape() == b.getShape();
 }
 
 static llvm::Error verifyTypes(const Instruction &instr) {
