@@ -13,28 +13,40 @@ using Tensors = llvm::ArrayRef<Tensor>;
 using IsUndetermined = bool (*)(const Node &, Tensors operands,
                                 Tensors results);
 
-static std::multimap<NodeKind, IsUndetermined> &getHazards() {
-  static std::multimap<NodeKind, IsUndetermined> hazards;
-  return hazards;
-}
-
-bool fuzz::isUndetermined(const Node &node, Tensors operands, Tensors results) {
-  auto [begin, end] = getHazards().equal_range(node.getKind());
-  return std::any_of(begin, end, [&](const auto &hazard) {
-    return hazard.second(node, operands, results);
-  });
-}
-
 namespace {
 
 /// Registers a hazard of a node kind.
 struct NumericHazard {
-  NumericHazard(NodeKind kind, IsUndetermined isUndetermined) {
-    getHazards().emplace(kind, isUndetermined);
-  }
+  NumericHazard(NodeKind kind, IsUndetermined isUndetermined,
+                bool isOfRoundings = false);
+
+  IsUndetermined isUndetermined;
+  /// That of roundings of the operands: known ones have none.
+  bool isOfRoundings;
 };
 
 } // namespace
+
+static std::multimap<NodeKind, const NumericHazard *> &getHazards() {
+  static std::multimap<NodeKind, const NumericHazard *> hazards;
+  return hazards;
+}
+
+NumericHazard::NumericHazard(NodeKind kind, IsUndetermined isUndetermined,
+                             bool isOfRoundings)
+    : isUndetermined(isUndetermined), isOfRoundings(isOfRoundings) {
+  getHazards().emplace(kind, this);
+}
+
+bool fuzz::isUndetermined(const Node &node, Tensors operands, Tensors results,
+                          bool areExact) {
+  auto [begin, end] = getHazards().equal_range(node.getKind());
+  return std::any_of(begin, end, [&](const auto &entry) {
+    const NumericHazard &hazard = *entry.second;
+    return !(hazard.isOfRoundings && areExact) &&
+           hazard.isUndetermined(node, operands, results);
+  });
+}
 
 //===- Payloads of NaN ----------------------------------------------------===//
 
@@ -303,7 +315,8 @@ static bool isNearlyEqual(const Node &, Tensors operands, Tensors) {
         return true;
   return false;
 }
-static const NumericHazard equal(NodeKind::Equal, isNearlyEqual);
+static const NumericHazard equal(NodeKind::Equal, isNearlyEqual,
+                                 /*isOfRoundings=*/true);
 
 //===- Powers -------------------------------------------------------------===//
 
@@ -324,4 +337,5 @@ static bool isNearlyIntegerPower(const Node &, Tensors operands, Tensors) {
   }
   return isNegative && isNearlyInteger;
 }
-static const NumericHazard powers(NodeKind::Pow, isNearlyIntegerPower);
+static const NumericHazard powers(NodeKind::Pow, isNearlyIntegerPower,
+                                  /*isOfRoundings=*/true);

@@ -166,13 +166,14 @@ static llvm::Error traceNonFinite(Node &node, llvm::ArrayRef<Tensor> operands,
 /// How many terms an element of the result of \p node is the sum of, about.
 static double countTerms(const Node &node, llvm::ArrayRef<Tensor> operands,
                          llvm::ArrayRef<Tensor> results) {
+  int64_t numResults = results[0].getNumElements(), most = 0;
+  if (numResults == 0)
+    return 0;
   if (auto *count = node.getInfo().countMultiplyAdds)
     return double(count(NodeTypes(node).getView()));
-  int64_t most = 0;
   for (const Tensor &tensor : operands)
     most = std::max(most, tensor.getNumElements());
-  return double(most) /
-         double(std::max<int64_t>(results[0].getNumElements(), 1));
+  return double(most) / double(numResults);
 }
 
 /// The units in the last place that results of \p node are perturbed by.
@@ -197,6 +198,7 @@ static llvm::Error learnPlain(Node &node, Evaluations &evaluations,
   evaluation.isExact = isExact(node);
   evaluation.hasPole = mayHavePole(node);
   bool isExactOp = evaluation.isExact, isFiniteInput = true;
+  bool areOperandsExact = true;
   std::vector<Tensor> operands;
   std::vector<ElementMask> marked;
   for (NodeValue operand : node.getOperands()) {
@@ -206,7 +208,7 @@ static llvm::Error learnPlain(Node &node, Evaluations &evaluations,
       continue;
     }
     const Evaluation &source = evaluations[operand.node];
-    evaluation.isExact &= source.isExact;
+    areOperandsExact &= source.isExact;
     evaluation.isUnbounded |= source.isUnbounded;
     marked.push_back(source.nonFinite[operand.result]);
     evaluation.hasPole |= source.hasPole;
@@ -217,9 +219,11 @@ static llvm::Error learnPlain(Node &node, Evaluations &evaluations,
       perturb(operands.back(), operandUnits, *perturbation,
               [](int64_t) { return 0.0; });
   }
+  evaluation.isExact &= areOperandsExact;
   GLOWISH_ASSIGN_OR_RETURN(evaluation.tensors,
                            interpretNode(node.getDraft(), operands));
-  evaluation.isUnbounded |= isUndetermined(node, operands, evaluation.tensors);
+  evaluation.isUnbounded |=
+      isUndetermined(node, operands, evaluation.tensors, areOperandsExact);
   Magnitude magnitude = getMagnitude(node, operands, evaluation.tensors);
   evaluation.largest =
       magnitude.source ? getLargest(*magnitude.source) : magnitude.largest;
