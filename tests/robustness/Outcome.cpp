@@ -28,11 +28,12 @@ size_t glowish::robustness::getAllocationLimit(size_t size,
 }
 
 /// Whether \p message is one that a user can act on: one that says something,
-/// in lines of text, and is no "internal" error.
+/// in lines of text, and is no "internal: " error with or without its place in
+/// front. Texts of the file are quoted.
 static bool isGoodMessage(const std::string &message) {
   llvm::StringRef text = message;
   return !text.empty() && text.size() < 20000 &&
-         !text.contains_insensitive("internal") &&
+         !text.starts_with("internal: ") && !text.contains(": internal: ") &&
          llvm::all_of(
              text, [](char c) { return c == '\n' || uint8_t(c) >= 32; });
 }
