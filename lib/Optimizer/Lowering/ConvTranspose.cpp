@@ -72,8 +72,11 @@ int64_t ConvTransposeLowering::getCount(unsigned d) const {
 std::set<int64_t> ConvTransposeLowering::findReached(unsigned d) const {
   int64_t stride = root.getStrides()[d], dilation = root.getDilations()[d];
   int64_t skipped = root.getPads()[d] % stride;
+  // Those of further taps are the same again.
+  int64_t numTaps = std::min(root.getFilter().getShape()[d + 1],
+                             stride / std::gcd(stride, dilation));
   std::set<int64_t> reached;
-  for (int64_t tap = 0; tap < root.getFilter().getShape()[d + 1]; ++tap)
+  for (int64_t tap = 0; tap < numTaps; ++tap)
     if (int64_t number = (tap * dilation % stride - skipped + stride) % stride;
         number < getNumPhases(d))
       reached.insert(number);
