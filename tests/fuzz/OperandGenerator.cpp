@@ -140,17 +140,30 @@ Dims OperandGenerator::makeExpectedShape(const EntryDraft &draft,
     if (!hint.isLeastRank)
       shape.resize(*hint.rank);
   }
-  for (auto [dim, extent] : hint.extents)
-    if (int64_t d = dim < 0 ? dim + int64_t(shape.size()) : dim;
-        d >= 0 && d < int64_t(shape.size()))
-      shape[d] = extent;
+  hint.setExtents(shape);
   return shape;
+}
+
+/// A value that is there and that \p hint accepts, of a node if there is one.
+ValueRef OperandGenerator::findAccepted(const RefusalHint &hint) {
+  std::vector<ValueRef> results, storage;
+  for (size_t i = 0; i < spec.entries.size(); ++i)
+    for (unsigned r = 0; r < spec.entries[i].types.size(); ++r)
+      if (hint.accepts(spec.entries[i].types[r]))
+        (spec.entries[i].isStorage() ? storage : results)
+            .push_back({int(i), r});
+  const std::vector<ValueRef> &found = results.empty() ? storage : results;
+  return found.empty() ? ValueRef() : pick(llvm::ArrayRef(found));
 }
 
 bool OperandGenerator::changeToExpected(EntryDraft &draft, unsigned index,
                                         const RefusalHint &hint) {
   if (!hint.isOfType())
     return false;
+  if (ValueRef found = findAccepted(hint); found && chance(60)) {
+    draft.operands[index] = {found, std::nullopt};
+    return true;
+  }
   const Type *type = draft.getType(spec, index);
   ElemKind kind = !hint.kinds.empty() ? pick(llvm::ArrayRef(hint.kinds))
                   : type              ? type->getKind()

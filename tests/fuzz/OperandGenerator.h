@@ -39,8 +39,8 @@ public:
   EntryDraft start(const OpInfo &info);
   /// Makes up operand \p index anew.
   void changeOperand(EntryDraft &draft, unsigned index);
-  /// Makes operand \p index storage of a type that a refusal says it expects.
-  /// False where that says nothing.
+  /// Makes operand \p index what a refusal says it expects: a value that is
+  /// there, or storage. False where that says nothing.
   bool changeToExpected(EntryDraft &draft, unsigned index,
                         const RefusalHint &hint);
   /// Makes up attribute \p index anew.
@@ -61,6 +61,7 @@ private:
   Dims deriveShape(const EntryDraft &draft, DimsRef other);
   Dims makeExpectedShape(const EntryDraft &draft, const Type *type,
                          const RefusalHint &hint);
+  ValueRef findAccepted(const RefusalHint &hint);
   Type makeType(ElemKind kind, DimsRef shape);
   Type makeType(const EntryDraft &draft, unsigned index);
   Dims refactor(DimsRef shape);

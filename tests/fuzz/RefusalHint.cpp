@@ -61,6 +61,30 @@ static void readNumber(int64_t number, Words rest, RefusalHint &hint) {
     hint.extents.push_back({rest[2] == "last" ? -1 : 0, number});
 }
 
+/// What follows words[index], if that begins something about a shape.
+static bool readShapeWord(Words words, size_t index, RefusalHint &hint) {
+  llvm::StringRef word = words[index];
+  Words rest = words.drop_front(index + 1);
+  if (rest.empty())
+    return false;
+  int64_t number, dim;
+  if (word == "shape") {
+    hint.shape = readShape(rest[0]);
+    return true;
+  }
+  if (word == "rank" && !rest[0].getAsInteger(10, number)) {
+    hint.rank = number;
+    hint.isLeastRank = index > 0 && words[index - 1] == "least";
+    return true;
+  }
+  if (word == "extent" && rest.size() >= 4 && rest[2] == "dimension" &&
+      !rest[0].getAsInteger(10, number) && !rest[3].getAsInteger(10, dim)) {
+    hint.extents.push_back({dim, number});
+    return true;
+  }
+  return false;
+}
+
 RefusalHint glowish::fuzz::readHint(llvm::StringRef refusal) {
   RefusalHint hint;
   llvm::StringRef text = refusal.split("expected ").second;
@@ -70,26 +94,40 @@ RefusalHint glowish::fuzz::readHint(llvm::StringRef refusal) {
   for (llvm::StringRef &word : words)
     word = word.rtrim(",;");
   for (size_t i = 0; i < words.size(); ++i) {
-    Words rest = Words(words).drop_front(i + 1);
     int64_t number;
     if (!words[i].getAsInteger(10, number))
-      readNumber(number, rest, hint);
-    else if (words[i] == "shape" && !rest.empty())
-      hint.shape = readShape(rest[0]);
-    else if (words[i] == "rank" && !rest.empty() &&
-             !rest[0].getAsInteger(10, number)) {
-      hint.rank = number;
-      hint.isLeastRank = i > 0 && words[i - 1] == "least";
-    } else if (words[i] == "extent" && rest.size() >= 4 &&
-               rest[2] == "dimension") {
-      int64_t dim;
-      if (!rest[0].getAsInteger(10, number) && !rest[3].getAsInteger(10, dim))
-        hint.extents.push_back({dim, number});
-    } else if (isClass) {
+      readNumber(number, Words(words).drop_front(i + 1), hint);
+    else if (readShapeWord(words, i, hint))
+      continue;
+    else if (isClass)
       addKindsOfClass(words[i], hint.kinds);
-    } else {
+    else
       readKind(words[i], hint);
-    }
   }
   return hint;
+}
+
+/// Dimension \p dim of \p rank, from the end if it is negative; null where
+/// there is none.
+static std::optional<size_t> findDim(int64_t dim, size_t rank) {
+  int64_t d = dim < 0 ? dim + int64_t(rank) : dim;
+  return d >= 0 && d < int64_t(rank) ? std::optional<size_t>(d) : std::nullopt;
+}
+
+bool RefusalHint::accepts(const Type &type) const {
+  if ((!kinds.empty() && !llvm::is_contained(kinds, type.getKind())) ||
+      (shape && DimsRef(*shape) != type.getShape()) ||
+      (rank &&
+       (isLeastRank ? type.getRank() < *rank : type.getRank() != *rank)))
+    return false;
+  return llvm::all_of(extents, [&](const auto &entry) {
+    std::optional<size_t> d = findDim(entry.first, type.getRank());
+    return d && type.getDim(unsigned(*d)) == entry.second;
+  });
+}
+
+void RefusalHint::setExtents(Dims &own) const {
+  for (auto [dim, extent] : extents)
+    if (std::optional<size_t> d = findDim(dim, own.size()))
+      own[*d] = extent;
 }

@@ -27,6 +27,10 @@ struct RefusalHint {
   bool isOfType() const {
     return !kinds.empty() || shape || rank || !extents.empty();
   }
+  /// Whether \p type is what the message says.
+  bool accepts(const Type &type) const;
+  /// Sets those of `extents` that \p own has.
+  void setExtents(Dims &own) const;
 };
 
 RefusalHint readHint(llvm::StringRef refusal);
