@@ -14,6 +14,8 @@ using namespace glowish::parsers;
 using namespace glowish::robustness;
 
 static Counts counts;
+/// What the fuzzer runs on, which messages may quote.
+static llvm::StringRef currentInput;
 
 Counts glowish::parsers::getCounts() { return counts; }
 
@@ -30,6 +32,7 @@ static double getProcessorSeconds() {
 void glowish::parsers::runInput(Fuzzer fuzzer, llvm::StringRef input) {
   double start = getProcessorSeconds();
   allowAllocations(getAllocationLimit(input.size()));
+  currentInput = input;
   fuzzer(input);
   limitAllocations(SIZE_MAX);
   expect(getProcessorSeconds() - start < maxSeconds,
@@ -48,7 +51,7 @@ void glowish::parsers::expect(bool condition, const char *message) {
 }
 
 bool glowish::parsers::accept(llvm::Error error) {
-  int outcome = judge(std::move(error));
+  int outcome = judge(std::move(error), currentInput);
   if (outcome == BadMessage)
     std::abort();
   ++(outcome == Accepted ? counts.accepted : counts.refused);

@@ -28,21 +28,20 @@ size_t glowish::robustness::getAllocationLimit(size_t size,
 }
 
 /// Whether \p message is one that a user can act on: one that says something,
-/// in lines of text, and is no "internal: " error with or without its place in
-/// front. Texts of the file are quoted.
-static bool isGoodMessage(const std::string &message) {
-  llvm::StringRef text = message;
-  return !text.empty() && text.size() < 20000 &&
-         !text.starts_with("internal: ") && !text.contains(": internal: ") &&
+/// in lines of text, and is no "internal: " error, unless that is of \p input.
+static bool isGoodMessage(llvm::StringRef message, llvm::StringRef input) {
+  constexpr llvm::StringLiteral mark = "internal: ";
+  return !message.empty() && message.size() < 20000 &&
+         (!message.contains(mark) || input.contains(mark)) &&
          llvm::all_of(
-             text, [](char c) { return c == '\n' || uint8_t(c) >= 32; });
+             message, [](char c) { return c == '\n' || uint8_t(c) >= 32; });
 }
 
-int glowish::robustness::judge(llvm::Error error) {
+int glowish::robustness::judge(llvm::Error error, llvm::StringRef input) {
   if (!error)
     return Accepted;
   std::string message = llvm::toString(std::move(error));
-  if (isGoodMessage(message))
+  if (isGoodMessage(message, input))
     return Refused;
   llvm::errs() << "not a good message: " << message << "\n";
   return BadMessage;

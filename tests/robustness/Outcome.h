@@ -18,9 +18,9 @@ size_t getAllocationLimit(size_t size);
 /// The same for a module that has been accepted: its types may be large.
 size_t getAllocationLimit(size_t size, const Module &module);
 
-/// The outcome of what ended with \p error, if any. A message that is of
-/// no use to a user is a fault, and printed.
-int judge(llvm::Error error);
+/// The outcome of what ended with \p error, if any, where \p input was read. A
+/// message that is of no use to a user is a fault, and printed.
+int judge(llvm::Error error, llvm::StringRef input = "");
 
 } // namespace glowish::robustness
 
