@@ -59,7 +59,7 @@ private:
   }
   /// Whether sums of a block, or of all there are, have no scale yet.
   bool scalesSums(const RowTile &shape) const {
-    return shape.isFew || layout.getNumBlocks() <= 1;
+    return shape.isFew || layout.getNumBlocks() == 1;
   }
   Parameters loadParameters(const Columns &columns, llvm::Value *number,
                             const RowTile &shape);
