@@ -111,14 +111,27 @@ MlirValue LinalgWriter::slice(const MlirValue &x, IntsRef starts, IntsRef sizes,
                         formatList(starts) + "] [" + formatList(sizes) + "] [" +
                         formatList(steps) + "] : " + getTensorType(x.type) +
                         " to " + getTensorType(type));
-  std::vector<std::string> indices;
-  for (size_t d = 0; d < starts.size(); ++d)
-    indices.push_back(sizes[d] == 1 ? std::to_string(starts[d])
-                                    : "d" + std::to_string(d) + " * " +
-                                          std::to_string(steps[d]) + " + " +
-                                          std::to_string(starts[d]));
+  // A dimension that is read in order has to be read as a whole: it is cut
+  // first.
+  std::vector<int64_t> first(starts.size(), 0), strides(starts.size(), 1);
+  std::vector<int64_t> cut(x.getShape());
+  std::vector<std::string> indices = getLoopNames(type.getRank());
+  for (size_t d = 0; d < starts.size(); ++d) {
+    if (steps[d] > 0) {
+      first[d] = starts[d];
+      cut[d] = sizes[d];
+      strides[d] = steps[d];
+    } else {
+      indices[d] = sizes[d] == 1 ? std::to_string(starts[d])
+                                 : "d" + std::to_string(d) + " * " +
+                                       std::to_string(steps[d]) + " + " +
+                                       std::to_string(starts[d]);
+    }
+  }
+  MlirValue forward =
+      DimsRef(cut) == x.getShape() ? x : slice(x, first, cut, strides);
   Access out = {empty(type), getLoopNames(type.getRank())};
-  return generic({.count = type.getRank()}, Access{x, indices}, out,
+  return generic({.count = type.getRank()}, Access{forward, indices}, out,
                  [](auto elements, auto) {
                    return std::vector<MlirScalar>{elements[0]};
                  })
