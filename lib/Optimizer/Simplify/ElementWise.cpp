@@ -179,7 +179,9 @@ static NodeValue joinConstants(T &root, RewriteContext &context) {
     if (!inner || !value.hasOneUse() || !getModerate(b))
       continue;
     for (auto [x, a] : bothOrders(*inner)) {
-      if (!getModerate(a) || x.getType() != root.getType())
+      // Three constants would be joined in turns without end.
+      if (!getModerate(a) || getConstantTensor(x) ||
+          x.getType() != root.getType())
         continue;
       NodeValue joined = context.create<T>(a, b);
       int64_t size = joined.getType().getNumElements();
