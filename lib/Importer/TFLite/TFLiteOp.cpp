@@ -178,8 +178,10 @@ llvm::Error TFLiteOp::setOutput(unsigned index, NodeValue value) {
                      "variable",
                      index, quote(outputs[index]->name));
   const Type &stated = getStatedType(index), &type = value.getType();
-  // A scalar may be a shape that the file leaves open.
-  bool isOpen = context.hasOtherShapes || stated.getRank() == 0;
+  // A scalar may be a shape that the file leaves open, but that of a variable
+  // is what it is read with.
+  bool isOpen = !outputs[index]->variable &&
+                (context.hasOtherShapes || stated.getRank() == 0);
   if (type.getKind() != stated.getKind() ||
       (!isOpen && type.getShape() != stated.getShape()))
     return makeError("output {0} ({1}) would be {2}, and the file states {3}",
