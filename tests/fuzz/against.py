@@ -15,9 +15,9 @@ tests/fuzz/disagreements explains it: a minimal graph below comments
 
 Prints how often each was found, and the graphs of differences that no file explains: exit
 code 1. --official takes the results of ONNX's own tests, a file of `onnx-backend-test
--backend=OnnxRuntime -results`; --doc writes docs/disagreements.md. --check runs the graphs of
-the files alone: each must still differ as it says. $GLOWISH_BIN: the programs (default
-build/release/bin). Exits 77 where none of the others is installed.
+-backend=OnnxRuntime -results`; --doc, with --official, writes docs/disagreements.md. --check
+runs the graphs of the files alone: each must still differ as it says. $GLOWISH_BIN: the
+programs (default build/release/bin). Exits 77 where none of the others is installed.
 """
 
 import argparse
@@ -218,6 +218,8 @@ def main():
     parser.add_argument("--doc", action="store_true")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
+    if options.doc and not options.official:
+        parser.error("--doc needs --official, of which a section of the page is made")
     known = [Disagreement(path) for path in sorted(glob.glob(f"{FOLDER}/*.graph"))]
     if options.check:
         return check(known)
