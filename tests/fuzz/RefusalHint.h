@@ -33,6 +33,8 @@ struct RefusalHint {
   void setExtents(Dims &own) const;
 };
 
+/// Reads what \p refusal, the message of a type rule, says behind "expected";
+/// words that it does not know are passed over.
 RefusalHint readHint(llvm::StringRef refusal);
 
 } // namespace glowish::fuzz

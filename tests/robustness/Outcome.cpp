@@ -28,11 +28,13 @@ size_t glowish::robustness::getAllocationLimit(size_t size,
 }
 
 /// Whether \p message is one that a user can act on: one that says something,
-/// in lines of text, and is no "internal: " error, unless that is of \p input.
+/// in lines of text, and is no "internal" error, unless that word is of
+/// \p input.
 static bool isGoodMessage(llvm::StringRef message, llvm::StringRef input) {
-  constexpr llvm::StringLiteral mark = "internal: ";
+  constexpr llvm::StringLiteral word = "internal";
   return !message.empty() && message.size() < 20000 &&
-         (!message.contains(mark) || input.contains(mark)) &&
+         (!message.contains_insensitive(word) ||
+          input.contains_insensitive(word)) &&
          llvm::all_of(
              message, [](char c) { return c == '\n' || uint8_t(c) >= 32; });
 }

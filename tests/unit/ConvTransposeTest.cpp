@@ -112,19 +112,6 @@ TEST(ConvTranspose, FollowsTheDefinition) {
       {1, 1, 2, 1, 1, 1, {1, 2}, {6, 5}, {0, 3, 0, 3}, {4, 0}, {1, 2}, true},
       // No position but those between them is left.
       {1, 1, 1, 1, 1, 1, {1, 2}, {1, 9}, {0, 2, 0, 2}, {0, 0}, {1, 6}, true},
-      // As many nodes as with short ones.
-      {1,
-       2,
-       2,
-       1,
-       1,
-       1,
-       {2, 2},
-       {300, 700},
-       {0, 0, 0, 0},
-       {0, 0},
-       {1, 1},
-       true},
   };
   unsigned number = 0;
   for (const Case &c : cases) {

@@ -8,8 +8,8 @@
 using namespace glowish;
 using namespace glowish::parsers;
 
-/// Whether weights without an init net, which are allocated as they are stated,
-/// may be larger than what a file asks for by mistake.
+/// Whether some stated type is large. Weights without an init net are zeros of
+/// the types that the user states: gigabytes of them are no fault of a file.
 static bool hasLargeTypes(const ImportOptions &options) {
   constexpr int64_t maxElements = 1 << 20;
   return llvm::any_of(options.inputTypes, [](const auto &input) {

@@ -53,12 +53,12 @@ RowTile NBitsMatMul::chooseTile(int64_t numRows) const {
              : divideRows(numRows, chooseSmallTile().rows);
 }
 
-/// Weights stay in registers: with the eight of a Cortex-M55, sums of one row
-/// beside them.
+/// Weights stay in registers. With eight in all, a tile has one row all the
+/// same.
 RowTile NBitsMatMul::chooseSmallTile() const {
-  int registers = int(b.getTarget().numVectorRegisters);
-  return {.rows = unsigned(std::max((registers - 8) / int(columnVectors), 1)),
-          .vectors = columnVectors};
+  unsigned registers =
+      std::max(b.getTarget().numVectorRegisters, 8 + columnVectors);
+  return {.rows = (registers - 8) / columnVectors, .vectors = columnVectors};
 }
 
 /// Whether weights of 4 bits are numbers of a table in a register: AVX-512 has
