@@ -18,6 +18,8 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/Signals.h"
+#include <csignal>
+#include <unistd.h>
 
 using namespace glowish;
 using namespace glowish::parsers;
@@ -73,6 +75,18 @@ static std::string mutate(llvm::StringRef bytes, Random &random) {
   return joinParts(parts);
 }
 
+/// SIGALRM ends an input that never ends as a crash does, with its name and a
+/// stack trace, sooner than ctest's limit ends the program. More seconds than
+/// runInput accepts, of a clock that runs for other programs, too.
+static void runAlone(Fuzzer fuzzer, llvm::StringRef input) {
+  constexpr unsigned maxSeconds = 120;
+  // Of its own size: what is read beyond it is found.
+  std::vector<char> exact(input.begin(), input.end());
+  alarm(maxSeconds);
+  runInput(fuzzer, {exact.data(), exact.size()});
+  alarm(0);
+}
+
 /// Runs \p fuzzer on inputs that are made of \p bytes: those of one number are
 /// always the same.
 static void runMutants(Fuzzer fuzzer, llvm::StringRef bytes) {
@@ -82,9 +96,7 @@ static void runMutants(Fuzzer fuzzer, llvm::StringRef bytes) {
     std::string mutant = mutate(bytes, random);
     if (!mutantFile.empty())
       llvm::cantFail(writeFile(mutantFile, mutant));
-    // Of its own size, as libFuzzer's are.
-    std::vector<char> exact(mutant.begin(), mutant.end());
-    runInput(fuzzer, {exact.data(), exact.size()});
+    runAlone(fuzzer, mutant);
   }
 }
 
@@ -93,11 +105,8 @@ static int runInputs(Fuzzer fuzzer) {
   for (const std::string &file : files) {
     llvm::PrettyStackTraceFormat trace("the input %s", file.c_str());
     auto buffer = llvm::cantFail(readFile(file));
-    // Of its own size: what is read beyond it is found.
-    std::vector<char> bytes(buffer->getBuffer().begin(),
-                            buffer->getBuffer().end());
-    runInput(fuzzer, {bytes.data(), bytes.size()});
-    runMutants(fuzzer, {bytes.data(), bytes.size()});
+    runAlone(fuzzer, buffer->getBuffer());
+    runMutants(fuzzer, buffer->getBuffer());
   }
   Counts counts = getCounts();
   llvm::outs() << llvm::formatv("{0}: {1} inputs, {2} results accepted, {3} "
@@ -120,6 +129,9 @@ static void writeSeeds() {
 
 int main(int argc, char **argv) {
   llvm::sys::PrintStackTraceOnErrorSignal(argv[0]);
+  llvm::EnablePrettyStackTrace();
+  llvm::setBugReportMsg("");
+  std::signal(SIGALRM, [](int) { std::abort(); });
   cl::ParseCommandLineOptions(argc, argv);
   auto found = getFuzzers().find(name);
   if (found == getFuzzers().end()) {
