@@ -1,7 +1,6 @@
 //===- StridedLayout.cpp - Offset and strides of views --------------------===//
 
 #include "glowish/IR/StridedLayout.h"
-#include "glowish/Base/ForEachIndex.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace glowish;
@@ -150,34 +149,63 @@ bool glowish::areDisjoint(const StridedLayout &a, const StridedLayout &b) {
 
 //===- Runs ---------------------------------------------------------------===//
 
-void glowish::forEachRun(
-    const StridedLayout &layout,
-    llvm::function_ref<void(int64_t first, int64_t count)> visit) {
-  if (layout.isEmpty())
-    return;
-  int64_t first = layout.offset, run = 1;
-  llvm::SmallVector<std::pair<int64_t, int64_t>, 6> dims; // stride, extent
+namespace {
+
+/// Runs of neighbours in the root: the lowest begins at \c first, and the
+/// others are apart by \c dims, of which each has a stride and an extent; the
+/// smallest stride is first.
+struct Runs {
+  int64_t first = 0, length = 1;
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 6> dims = {};
+
+  int64_t getCount() const {
+    int64_t count = 1;
+    for (auto [stride, extent] : dims)
+      count *= extent;
+    return count;
+  }
+};
+
+} // namespace
+
+/// Those of \p layout, which is not empty.
+static Runs divideIntoRuns(const StridedLayout &layout) {
+  Runs runs = {.first = layout.offset};
   for (unsigned d = 0; d < layout.shape.size(); ++d) {
     int64_t stride = layout.strides[d], extent = layout.shape[d];
     if (stride < 0)
-      first += stride * (extent - 1);
+      runs.first += stride * (extent - 1);
     if (stride != 0 && extent > 1)
-      dims.push_back({std::abs(stride), extent});
+      runs.dims.push_back({std::abs(stride), extent});
   }
-  llvm::sort(dims);
-  auto outer = dims.begin();
-  for (; outer != dims.end() && outer->first == run; ++outer)
-    run *= outer->second;
-  dims.erase(dims.begin(), outer);
-  Dims extents;
-  for (auto [stride, extent] : dims)
-    extents.push_back(extent);
-  forEachIndex(extents, [&](DimsRef index) {
-    int64_t start = first;
-    for (unsigned d = 0; d < index.size(); ++d)
-      start += index[d] * dims[d].first;
-    visit(start, run);
-  });
+  llvm::sort(runs.dims);
+  auto outer = runs.dims.begin();
+  for (; outer != runs.dims.end() && outer->first == runs.length; ++outer)
+    runs.length *= outer->second;
+  runs.dims.erase(runs.dims.begin(), outer);
+  return runs;
+}
+
+int64_t glowish::countRuns(const StridedLayout &layout) {
+  return layout.isEmpty() ? 0 : divideIntoRuns(layout).getCount();
+}
+
+void glowish::forEachRun(
+    const StridedLayout &layout,
+    llvm::function_ref<void(int64_t first, int64_t count)> visit,
+    int64_t maxRuns) {
+  if (layout.isEmpty())
+    return;
+  Runs runs = divideIntoRuns(layout);
+  int64_t count = std::min(runs.getCount(), maxRuns);
+  for (int64_t number = 0; number < count; ++number) {
+    int64_t start = runs.first, rest = number;
+    for (auto [stride, extent] : runs.dims) {
+      start += rest % extent * stride;
+      rest /= extent;
+    }
+    visit(start, runs.length);
+  }
 }
 
 //===- Composition --------------------------------------------------------===//

@@ -87,6 +87,42 @@ ir "f" {
             "written");
 }
 
+TEST(ShadowPlanVerifier, ViewsOfBillionsOfRunsAreNotFollowedOneByOne) {
+  auto function = parse(R"(
+ir "f" {
+  mutable %x : float<2147483648x1> input "x"
+  mutable %z : float<7> input "z"
+  mutable %y : float<2147483648x2> output "y"
+  activation %a : float<2147483648x2>
+  activation %b : float<7>
+  view %left = %a offset 0 strides [2, 1] : float<2147483648x1>
+  view %right = %a offset 1 strides [2, 1] : float<2147483648x1>
+  code {
+    Alloc(@out %a)
+    "left" Copy(@out %left, @in %x)
+    Alloc(@out %b)
+    "b" Copy(@out %b, @in %z)
+    "right" Copy(@out %right, @in %left)
+    Dealloc(@out %b)
+    "y" Copy(@out %y, @in %a)
+    Dealloc(@out %a)
+  }
+}
+)");
+  ASSERT_TRUE(function);
+  ASSERT_EQ(getMessage(verify(*function)), "");
+  MemoryPlan plan = planMemory(*function);
+  EXPECT_EQ(getMessage(verifyPlanWithShadow(*function, plan)), "");
+  const Buffer *a = function->findBuffer("a"), *b = function->findBuffer("b");
+  plan.offsets[b] = plan.offsets[a];
+  EXPECT_EQ(getMessage(verifyPlanWithShadow(*function, plan)),
+            "Copy 'right': internal: 'left' is read with bytes that belong to "
+            "'b'");
+  plan.activationSize = 7 * 4;
+  EXPECT_EQ(getMessage(verifyPlanWithShadow(*function, plan)),
+            "Copy 'left': internal: 'left' is written outside of its region");
+}
+
 TEST(ShadowPlanVerifier, OutputsAreWrittenToTheLastByte) {
   auto function = parse(R"(
 ir "f" {

@@ -103,6 +103,9 @@ TEST(StridedLayout, RunsAreTheElements) {
         EXPECT_TRUE(actual.insert(first + i).second) << "twice";
     });
     EXPECT_EQ(actual, expected);
+    int64_t runs = 0;
+    forEachRun(view, [&](int64_t, int64_t) { ++runs; });
+    EXPECT_EQ(runs, countRuns(view));
   }
   // A transposed tensor is one run, a column of it many.
   unsigned runs = 0;
@@ -113,6 +116,16 @@ TEST(StridedLayout, RunsAreTheElements) {
   EXPECT_EQ(runs, 8u);
   forEachRun({{7, 0}, 0, {3, 1}}, count);
   EXPECT_EQ(runs, 8u);
+}
+
+TEST(StridedLayout, TheFirstRunsAreThoseInFront) {
+  StridedLayout column = {{2, 3, 1}, 5, {12, 4, 1}};
+  std::vector<int64_t> firsts;
+  forEachRun(
+      column, [&](int64_t first, int64_t) { firsts.push_back(first); }, 4);
+  EXPECT_EQ(firsts, (std::vector<int64_t>{5, 9, 13, 17}));
+  EXPECT_EQ(countRuns(column), 6);
+  EXPECT_EQ(countRuns({{int64_t(1) << 40, 2}, 0, {3, 1}}), int64_t(1) << 40);
 }
 
 TEST(StridedLayout, ComposeReshapesWhatIsContiguous) {

@@ -116,8 +116,9 @@ llvm::Error verifyPlan(const IRFunction &function, const MemoryPlan &plan);
 /// Inputs are written before the first instruction, outputs read after the
 /// last, and nothing reads what is left in a scratch operand. Loops are
 /// replayed with two iterations and with none. The time is proportional to the
-/// runs of strided views, so this is for checks: it is a part of provePlan
-/// (PlanProof.h), and -check-passes does it after each pass.
+/// runs of strided views, of which each is followed as far as 2^20, so this is
+/// for checks: it is a part of provePlan (PlanProof.h), and -check-passes does
+/// it after each pass.
 llvm::Error verifyPlanWithShadow(const IRFunction &function,
                                  const MemoryPlan &plan);
 

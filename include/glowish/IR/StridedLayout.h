@@ -9,6 +9,7 @@
 #define GLOWISH_IR_STRIDEDLAYOUT_H
 
 #include "glowish/IR/IR.h"
+#include <limits>
 
 namespace glowish {
 
@@ -50,10 +51,13 @@ bool isSame(const StridedLayout &a, const StridedLayout &b);
 bool areDisjoint(const StridedLayout &a, const StridedLayout &b);
 
 /// Calls \p visit with the elements of \p layout as runs of neighbours in the
-/// root, as few as follow from shape and strides; an element that several
-/// indices have may be in several runs.
+/// root, as few as follow from shape and strides, \p maxRuns of them at most;
+/// an element that several indices have may be in several runs.
 void forEachRun(const StridedLayout &layout,
-                llvm::function_ref<void(int64_t first, int64_t count)> visit);
+                llvm::function_ref<void(int64_t first, int64_t count)> visit,
+                int64_t maxRuns = std::numeric_limits<int64_t>::max());
+/// How many runs \p layout has.
+int64_t countRuns(const StridedLayout &layout);
 
 /// \p outer maps to the row-major numbers of \p inner's indices; the result
 /// maps \p outer's indices to the root of \p inner. Null where that is not a
