@@ -82,7 +82,9 @@ void glowish::parsers::compileToPlan(
     std::abort();
   }
   std::unique_ptr<Backend> backend = createBackend(target);
-  Compilation compilation(*backend, {});
+  CompilationOptions options;
+  options.verifyEach = true;
+  Compilation compilation(*backend, options);
   accept(compilation.compile(std::move(*module)).takeError());
 }
 

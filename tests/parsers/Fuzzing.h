@@ -42,8 +42,9 @@ void expect(bool condition, const char *message);
 
 enum class Target { Interpreter, CPU };
 
-/// Verifies the module that an input of \p size bytes was imported to, and
-/// takes it through all phases as far as the memory plan for \p target.
+/// Takes the module that an input of \p size bytes was imported to through all
+/// phases as far as the memory plan for \p target. It is verified before them
+/// and after each pass, and the plan is proved.
 void compileToPlan(llvm::Expected<std::unique_ptr<Module>> module, size_t size,
                    Target target);
 
