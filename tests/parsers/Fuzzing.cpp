@@ -4,7 +4,7 @@
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Driver/Compilation.h"
-#include "glowish/Graph/Verifier.h"
+#include "glowish/Graph/Contract.h"
 #include "robustness/Allocations.h"
 #include "robustness/Outcome.h"
 #include <ctime>
@@ -76,8 +76,8 @@ void glowish::parsers::compileToPlan(
   if (!module || (*module)->getFunctions().empty())
     return;
   allowAllocations(getAllocationLimit(size, **module));
-  if (llvm::Error error = verify(**module)) {
-    llvm::errs() << "what was imported does not verify: "
+  if (llvm::Error error = verifyContract(**module)) {
+    llvm::errs() << "what was imported breaks the contract: "
                  << llvm::toString(std::move(error)) << "\n";
     std::abort();
   }

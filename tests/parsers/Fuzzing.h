@@ -43,8 +43,8 @@ void expect(bool condition, const char *message);
 enum class Target { Interpreter, CPU };
 
 /// Takes the module that an input of \p size bytes was imported to through all
-/// phases as far as the memory plan for \p target. It is verified before them
-/// and after each pass, and the plan is proved.
+/// phases as far as the memory plan for \p target. It must keep the contract of
+/// front ends; it is verified after each pass, and the plan is proved.
 void compileToPlan(llvm::Expected<std::unique_ptr<Module>> module, size_t size,
                    Target target);
 

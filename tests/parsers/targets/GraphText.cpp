@@ -1,6 +1,7 @@
 //===- GraphText.cpp - The text form of the graph -------------------------===//
 
 #include "glowish/Graph/GraphText.h"
+#include "glowish/Graph/Contract.h"
 #include "parsers/Fuzzing.h"
 #include "parsers/Inputs.h"
 
@@ -8,7 +9,8 @@ using namespace glowish;
 using namespace glowish::parsers;
 
 /// The text, and in the part `weights` the side file with large constants. What
-/// is printed again is parsed to what has the same text.
+/// is printed again is parsed to what has the same text. A graph is compiled if
+/// it is one that a front end could deliver.
 GLOWISH_PARSER_FUZZER(graph) {
   Parts parts = splitParts(input);
   auto module = accept(parseModule(parts.front().second, "input.graph",
@@ -23,5 +25,6 @@ GLOWISH_PARSER_FUZZER(graph) {
   expect(bool(other), "what was printed is refused");
   printModule(second, **other, &otherSide);
   expect(text == again, "what was parsed again has another text");
-  compileToPlan(std::move(*module), input.size(), Target::CPU);
+  if (accept(verifyContract(**module)))
+    compileToPlan(std::move(*module), input.size(), Target::CPU);
 }
