@@ -3,7 +3,7 @@
 #include "common/SourceFolder.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Driver/Compilation.h"
-#include "glowish/Graph/Verifier.h"
+#include "glowish/Graph/Contract.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Random.h"
 #include "llvm/ADT/StringExtras.h"
@@ -276,7 +276,7 @@ TEST(MalformedNodes, AreRefusedOrVerify) {
       continue;
     }
     ++imported;
-    std::string message = llvm::toString(verify(**module));
+    std::string message = llvm::toString(verifyContract(**module));
     EXPECT_EQ(message, "") << text;
   }
   EXPECT_GT(imported, 500u);

@@ -266,6 +266,8 @@ llvm::Error GraphImporter::importOutputs() {
     options.sequenceOutputs->clear();
   llvm::StringSet<> seen;
   for (auto [index, output] : llvm::enumerate(graph.output())) {
+    if (output.name().empty())
+      return makeError("an output has no name");
     if (!seen.insert(output.name()).second)
       return makeError("the output {0} is listed twice", quote(output.name()));
     if (!stateInputs.count(output.name()))

@@ -32,10 +32,17 @@ static llvm::Expected<Scaling> readScaling(AtenOp &op) {
     return op.refuse(name, "[N, C, ...]");
   size_t count = shape.size() - 2;
   std::vector<double> scales = readScales(op, count);
+  if (!scales.empty() && scales.size() != count)
+    return op.refuse("scale_factors", "one number for each spatial dimension");
   std::vector<int64_t> sizes = op.integers("output_size");
   if (sizes.empty())
-    for (size_t d = 0; d < scales.size(); ++d)
-      sizes.push_back(int64_t(std::floor(double(shape[d + 2]) * scales[d])));
+    for (size_t d = 0; d < scales.size(); ++d) {
+      double size = std::floor(double(shape[d + 2]) * scales[d]);
+      if (!(size >= 1 && size <= double(INT32_MAX)))
+        return op.refuse("scale_factors",
+                         "those of extents from 1 to 2^31 - 1");
+      sizes.push_back(int64_t(size));
+    }
   if (sizes.size() != count)
     return op.refuse("output_size", "one extent for each spatial dimension");
   Scaling scaling{std::vector<double>(shape.size(), 1), shape.vec()};
