@@ -81,6 +81,21 @@ TEST(TypeRulesBounds, TransposedConvolutionsHaveFewPhases) {
             "1 convolutions; accepted: 4096 altogether");
 }
 
+TEST(TypeRulesBounds, TransposedConvolutionsAreCutFromATensor) {
+  auto inferOf = [](int64_t stride) {
+    return infer(
+        llvm::formatv("ConvTranspose(float<1x2x100x1>, float<1x1x1x1>, none) "
+                      "{{strides = [{0}, 1], pads = [0, 0, 0, 0], outputPads = "
+                      "[0, 0], dilations = [1, 1], group = 1}",
+                      stride)
+            .str());
+  };
+  EXPECT_EQ(inferOf(1073741824), "float<1x1073741825x100x1>");
+  EXPECT_EQ(inferOf(2147483648),
+            "attribute 'strides': with whole strides, a tensor of kind float "
+            "and shape 1x4294967296x100x1 is larger than 1099511627776 bytes");
+}
+
 TEST(TypeRulesBounds, ANumberDoesNotEndWithAPoint) {
   EXPECT_NE(infer("Splat() {elemKind = float, shape = [1], value = 1.}"),
             "float<1>");

@@ -128,6 +128,19 @@ static Error checkTransposedPhases(const ConvTransposeView &op) {
                                filter[1], filter[2], rows, columns, most));
 }
 
+/// Lowering cuts \p result from one whose extents are multiples of the strides.
+static Error checkWholeStrides(const ConvTransposeView &op,
+                               const Type &result) {
+  Dims whole(result.getShape());
+  for (unsigned d = 0; d < 2; ++d)
+    whole[d + 1] =
+        llvm::alignTo(whole[d + 1], std::min(op.getStrides()[d], whole[d + 1]));
+  Error error = checkShape(result.getKind(), whole);
+  return error ? op.attrError("strides", "with whole strides, " +
+                                             llvm::toString(std::move(error)))
+               : Error::success();
+}
+
 llvm::Expected<TypeList> glowish::inferConvTranspose(const OpView &view) {
   ConvTransposeView op(view);
   GLOWISH_RETURN_IF_ERROR(checkFloat(op, op.inputIdx));
@@ -164,5 +177,7 @@ llvm::Expected<TypeList> glowish::inferConvTranspose(const OpView &view) {
       return op.operandError(op.inputIdx, "the result has no elements");
     result[d + 1] = size;
   }
-  return TypeList{Type(kind, result)};
+  GLOWISH_ASSIGN_OR_RETURN(TypeList types, makeResult(kind, result));
+  GLOWISH_RETURN_IF_ERROR(checkWholeStrides(op, types.front()));
+  return types;
 }
