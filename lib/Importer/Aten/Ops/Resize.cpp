@@ -35,7 +35,7 @@ static llvm::Expected<Scaling> readScaling(AtenOp &op) {
   if (!scales.empty() && scales.size() != count)
     return op.refuse("scale_factors", "one number for each spatial dimension");
   std::vector<int64_t> sizes = op.integers("output_size");
-  if (sizes.empty())
+  if (sizes.empty() && op.getSchema().findArgument("scale_factors"))
     for (size_t d = 0; d < scales.size(); ++d) {
       double size = std::floor(double(shape[d + 2]) * scales[d]);
       if (!(size >= 1 && size <= double(INT32_MAX)))
