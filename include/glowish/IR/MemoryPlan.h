@@ -115,10 +115,11 @@ llvm::Error verifyPlan(const IRFunction &function, const MemoryPlan &plan);
 /// reads bytes which were never written, or were overwritten by another buffer.
 /// Inputs are written before the first instruction, outputs read after the
 /// last, and nothing reads what is left in a scratch operand. Loops are
-/// replayed with two iterations and with none. The time is proportional to the
-/// runs of strided views, of which each is followed as far as 2^20, so this is
-/// for checks: it is a part of provePlan (PlanProof.h), and -check-passes does
-/// it after each pass.
+/// replayed with two iterations and with none. Of a view with more than 2^20
+/// runs the first 2^20 are checked when it is read, and all bytes from its
+/// first to its last one count as written. The time is proportional to the runs
+/// of strided views, so this is for checks: it is a part of provePlan
+/// (PlanProof.h), and -check-passes does it after each pass.
 llvm::Error verifyPlanWithShadow(const IRFunction &function,
                                  const MemoryPlan &plan);
 

@@ -3,10 +3,10 @@
 // Checks addresses alone, and not the marked lifetimes: it finds errors that
 // the insertion of lifetimes and the planner have in common.
 //
-// A view with more runs than maxRuns would take minutes and gigabytes. It
-// writes all bytes from its first to its last one instead, which have no other
-// owner where the lifetimes are right; when it is read, its first runs are
-// looked at.
+// Views of billions of runs would take minutes and gigabytes. One of more than
+// maxRuns counts as written from its first byte to its last: what lies between
+// its runs belongs to the same buffer where the lifetimes are right. When it is
+// read, its first maxRuns runs are checked.
 //
 //===----------------------------------------------------------------------===//
 

@@ -40,7 +40,7 @@ static llvm::Expected<Scaling> readScaling(AtenOp &op) {
       double size = std::floor(double(shape[d + 2]) * scales[d]);
       if (!(size >= 1 && size <= double(INT32_MAX)))
         return op.refuse("scale_factors",
-                         "those of extents from 1 to 2^31 - 1");
+                         "factors that make extents from 1 to 2^31 - 1");
       sizes.push_back(int64_t(size));
     }
   if (sizes.size() != count)
