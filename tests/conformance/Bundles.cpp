@@ -173,11 +173,14 @@ llvm::Error BundleRunner::linkAll(llvm::ArrayRef<Unit *> units) {
     GLOWISH_RETURN_IF_ERROR(link(pieces[i], getProgram(i)));
     return "";
   };
-  GLOWISH_RETURN_IF_ERROR(runJobs(pieces.size(), options, job, take));
+  // There are fewer pieces than a process has jobs.
+  JobOptions single = options;
+  single.jobsPerProcess = 1;
+  GLOWISH_RETURN_IF_ERROR(runJobs(pieces.size(), single, job, take));
   pieces.clear();
   for (Unit *&unit : alone)
     pieces.push_back(unit);
-  return runJobs(pieces.size(), options, job, take);
+  return runJobs(pieces.size(), single, job, take);
 }
 
 //===- Running ------------------------------------------------------------===//

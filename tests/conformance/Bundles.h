@@ -13,7 +13,7 @@ namespace glowish {
 /// one, runs them, each in a process of its own, and compares. \p done gets the
 /// index of a test and what became of it; the text of one that passed is
 /// PassedTest::str(). \p options.seconds are for compiling one, and for running
-/// it.
+/// it; \p options.jobsPerProcess, the tests that a process compiles.
 llvm::Error runBundleTests(llvm::ArrayRef<NodeTest> tests,
                            const JobOptions &options,
                            std::function<void(uint64_t, JobResult)> done);

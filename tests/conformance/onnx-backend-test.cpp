@@ -124,6 +124,9 @@ static llvm::Expected<BackendResults> runTests(llvm::ArrayRef<NodeTest> tests,
                            ? numWorkers
                            : std::max(1u, std::thread::hardware_concurrency());
   options.seconds = timeLimit;
+  // In a new copy of this process the first compilation is slow, as each page
+  // of LLVM that it uses is a page fault.
+  options.jobsPerProcess = 16;
   if (backend == "bundle") {
     GLOWISH_RETURN_IF_ERROR(runBundleTests(chosen, options, done));
     return all;
@@ -245,7 +248,7 @@ static llvm::Expected<int> runSuite() {
 
 int main(int argc, char **argv) {
   return runTool(argc, argv,
-                 "Runs ONNX's own tests, each in a process of its own. Closes "
+                 "Runs ONNX's own tests in child processes. Closes "
                  "with how many passed,\nfailed and were skipped; exits 1 if "
                  "any failed.\n",
                  {&category}, runSuite);
