@@ -28,6 +28,9 @@ z3::expr Proof::makeReal(double value) {
 }
 
 z3::expr Proof::simplify(const z3::expr &term) {
+  // Z3 fills tables of 17 MB for each simplification.
+  if (term.is_numeral() || term.is_const())
+    return term;
   z3::params params(context);
   params.set("som", true);
   params.set("arith_lhs", true);
@@ -135,7 +138,7 @@ Number::Number(Proof &proof, ElemKind kind, const z3::expr &above,
   bool isZero = getDigits(numerator) == "0";
   // So that equal quotients are equal arguments of functions.
   z3::expr factor = getLeadingCoefficient(proof, denominator);
-  if (!isZero) {
+  if (!isZero && getDigits(factor) != "1") {
     numerator = proof.simplify(numerator / factor);
     denominator = proof.simplify(denominator / factor);
   }

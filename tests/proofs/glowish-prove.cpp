@@ -9,6 +9,8 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
+#include <climits>
+#include <malloc.h>
 
 using namespace glowish;
 using namespace glowish::proofs;
@@ -179,6 +181,10 @@ static llvm::Error run() {
 }
 
 int main(int argc, char **argv) {
+  // Z3 allocates and frees tables of 8 MB all the time: kept, their pages need
+  // not be asked for and cleared again.
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, INT_MAX);
   llvm::InitLLVM init(argc, argv);
   cl::ParseCommandLineOptions(
       argc, argv,
