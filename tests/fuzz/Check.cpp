@@ -216,38 +216,49 @@ Finding fuzz::check(const TestCase &test,
   return {Verdict::Same, {}, omitted, elements, std::move(omissions)};
 }
 
-Finding fuzz::checkInChild(const TestCase &test,
-                           llvm::ArrayRef<CompileConfig> configs) {
+/// check in a child process. \p configs is not empty; the first stands for the
+/// one that is wrong.
+static Finding runInChild(const TestCase &test,
+                          llvm::ArrayRef<CompileConfig> configs) {
   constexpr unsigned secondsForOne = 30;
   // No other text on stderr has it.
   constexpr llvm::StringLiteral mark = "\x01";
-  std::string omitted;
+  ChildResult result = runChild([&] {
+    // Of the processor: a busy machine takes its time.
+    rlimit time = {};
+    time.rlim_cur = time.rlim_max = secondsForOne * configs.size();
+    setrlimit(RLIMIT_CPU, &time);
+    limitMemory();
+    Finding finding = check(test, configs);
+    llvm::errs() << (finding.verdict == Verdict::Same ? mark : "")
+                 << finding.message;
+    return int(finding.verdict);
+  });
+  if (result.exitCode == int(Verdict::Same))
+    return {Verdict::Same,
+            {},
+            llvm::StringRef(result.text).rsplit(mark).second.str()};
+  if (result.exitCode > 0 && result.exitCode <= int(Verdict::TooLarge))
+    return {Verdict(result.exitCode), configs.front(), result.text};
+  std::string how = result.signal
+                        ? strsignal(result.signal)
+                        : "exit code " + std::to_string(result.exitCode);
+  // An assertion says what is wrong in its first line.
+  return {Verdict::Crashed, configs.front(),
+          how + ": " + llvm::StringRef(result.text).split('\n').first.str()};
+}
+
+Finding fuzz::checkInChild(const TestCase &test,
+                           llvm::ArrayRef<CompileConfig> configs) {
+  // A new copy of this process compiles its first program slowly.
+  Finding together = runInChild(test, configs);
+  if (together.verdict == Verdict::Same || configs.size() == 1)
+    return together;
   for (const CompileConfig &config : configs) {
-    ChildResult result = runChild([&] {
-      // Of the processor: a busy machine takes its time.
-      rlimit time = {secondsForOne, secondsForOne};
-      setrlimit(RLIMIT_CPU, &time);
-      limitMemory();
-      Finding finding = check(test, config);
-      llvm::errs() << (finding.verdict == Verdict::Same ? mark : "")
-                   << finding.message;
-      return int(finding.verdict);
-    });
-    if (result.exitCode >= 0 && result.exitCode <= int(Verdict::TooLarge)) {
-      if (result.exitCode)
-        return {Verdict(result.exitCode), config, result.text};
-      llvm::StringRef message =
-          llvm::StringRef(result.text).rsplit(mark).second;
-      if (!message.empty())
-        omitted = message.str();
-      continue;
-    }
-    std::string how = result.signal
-                          ? strsignal(result.signal)
-                          : "exit code " + std::to_string(result.exitCode);
-    // An assertion says what is wrong in its first line.
-    return {Verdict::Crashed, config,
-            how + ": " + llvm::StringRef(result.text).split('\n').first.str()};
+    Finding alone = runInChild(test, config);
+    if (alone.verdict != Verdict::Same)
+      return alone;
   }
-  return {Verdict::Same, {}, omitted};
+  together.verdict = Verdict::WrongTogether;
+  return together;
 }

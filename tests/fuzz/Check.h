@@ -19,6 +19,8 @@ enum class Verdict {
   TooLarge,
   /// The compiler or the program ended by a signal, or took too long.
   Crashed,
+  /// Nothing is wrong with any config in a process of its own.
+  WrongTogether,
 };
 
 /// Elements of outputs, over all configs.
@@ -61,7 +63,8 @@ void limitMemory();
 /// is wrong. What crashes takes this process with it.
 Finding check(const TestCase &test, llvm::ArrayRef<CompileConfig> configs);
 
-/// The same in a child process.
+/// The same in child processes: in one, and if something is wrong there, with a
+/// process for each config, to see with which. \p configs is not empty.
 Finding checkInChild(const TestCase &test,
                      llvm::ArrayRef<CompileConfig> configs);
 

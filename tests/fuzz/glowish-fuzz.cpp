@@ -92,6 +92,8 @@ static llvm::StringRef getName(Verdict verdict) {
     return "too large";
   case Verdict::Crashed:
     return "crashed";
+  case Verdict::WrongTogether:
+    return "wrong only after others in one process";
   }
   llvm_unreachable("not a verdict");
 }
@@ -111,8 +113,9 @@ static ConfigOptions getConfigOptions() {
 template <typename Subject>
 static void reportShrunk(const std::string &what, Subject &subject,
                          Finding finding) {
-  if (finding.verdict == Verdict::Same) {
-    llvm::outs() << what << ": wrong only after others in one process\n";
+  if (finding.verdict == Verdict::Same ||
+      finding.verdict == Verdict::WrongTogether) {
+    llvm::outs() << what << ": " << getName(Verdict::WrongTogether) << "\n";
     return;
   }
   shrink(subject, finding, maxChecks);
