@@ -8,6 +8,7 @@
 #include "robustness/TorchArchives.h"
 #include "llvm/Support/Compiler.h"
 #include <csignal>
+#include <mutex>
 
 #if LLVM_ADDRESS_SANITIZER_BUILD
 #include <sanitizer/common_interface_defs.h>
@@ -25,11 +26,18 @@ static void endQuietly() {
 #endif
 }
 
+/// Loads libtorch, which takes each copy of this process two seconds otherwise.
+static void loadReader() {
+  llvm::consumeError(readTorchProgram("/dev/null", {}).takeError());
+}
+
 /// Parts: the entries of an archive, which is made of them with right
 /// checksums, and `inputs`, the types of inputs. libtorch, which reads it, is
 /// not ours and crashes for some: a copy of this process reads it first. What
 /// comes after reading is ours.
 GLOWISH_PARSER_FUZZER(torchscript) {
+  static std::once_flag isLoaded;
+  std::call_once(isLoaded, loadReader);
   Parts parts = splitParts(input);
   ImportOptions options = getImportOptions(findPart(parts, "inputs"));
   llvm::erase_if(parts,
