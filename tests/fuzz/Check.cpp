@@ -220,13 +220,14 @@ Finding fuzz::check(const TestCase &test,
 /// one that is wrong.
 static Finding runInChild(const TestCase &test,
                           llvm::ArrayRef<CompileConfig> configs) {
-  constexpr unsigned secondsForOne = 30;
+  constexpr unsigned secondsForOne = 30, secondsForMany = 300;
   // No other text on stderr has it.
   constexpr llvm::StringLiteral mark = "\x01";
   ChildResult result = runChild([&] {
     // Of the processor: a busy machine takes its time.
     rlimit time = {};
-    time.rlim_cur = time.rlim_max = secondsForOne * configs.size();
+    time.rlim_cur = time.rlim_max =
+        configs.size() == 1 ? secondsForOne : secondsForMany;
     setrlimit(RLIMIT_CPU, &time);
     limitMemory();
     Finding finding = check(test, configs);

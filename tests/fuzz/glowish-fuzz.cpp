@@ -99,8 +99,11 @@ static llvm::StringRef getName(Verdict verdict) {
 }
 
 static void printFinding(const llvm::Twine &what, const Finding &finding) {
-  llvm::outs() << what << ": " << getName(finding.verdict) << ": "
-               << finding.config.str() << ": " << finding.message << "\n";
+  llvm::outs() << what << ": " << getName(finding.verdict) << ": ";
+  // With which config is not known.
+  if (finding.verdict != Verdict::WrongTogether)
+    llvm::outs() << finding.config.str() << ": ";
+  llvm::outs() << finding.message << "\n";
 }
 
 static ConfigOptions getConfigOptions() {
