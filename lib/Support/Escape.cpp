@@ -35,9 +35,13 @@ std::string glowish::escapeControls(llvm::StringRef text) {
 
 std::string glowish::quote(llvm::StringRef text) {
   constexpr size_t longest = 200;
-  std::string start = escapeControls(text.take_front(longest));
+  size_t end = std::min(longest, text.size());
+  // Not within a character, which has four bytes at most.
+  while (end < text.size() && end + 3 > longest &&
+         (uint8_t(text[end]) & 0xc0) == 0x80)
+    --end;
+  std::string start = escapeControls(text.take_front(end));
   llvm::SmallVector<llvm::StringRef> lines;
   llvm::StringRef(start).split(lines, '\n');
-  return "'" + llvm::join(lines, "\\x0A") +
-         (text.size() > longest ? "...'" : "'");
+  return "'" + llvm::join(lines, "\\x0A") + (end < text.size() ? "...'" : "'");
 }

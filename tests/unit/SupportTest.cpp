@@ -97,6 +97,14 @@ TEST(Error, TextsOfFilesAreQuotedAsUtf8) {
   // U+009B begins what a terminal obeys; U+00A0 is a space.
   EXPECT_EQ(quote("\xc2\x9b\xc2\xa0"), "'\\xC2\\x9B\xc2\xa0'");
   EXPECT_EQ(quote(std::string(201, 'n')), "'" + std::string(200, 'n') + "...'");
+  // The cut is in front of a character that has bytes on both sides of it.
+  for (size_t before : {197, 198, 199})
+    EXPECT_EQ(quote(std::string(before, 'n') + "\xf0\x9f\x98\x80"),
+              "'" + std::string(before, 'n') + "...'");
+  EXPECT_EQ(quote(std::string(196, 'n') + "\xf0\x9f\x98\x80"),
+            "'" + std::string(196, 'n') + "\xf0\x9f\x98\x80'");
+  EXPECT_EQ(quote(std::string(198, 'n') + "\xc3\xa4\xc3\xa4"),
+            "'" + std::string(198, 'n') + "\xc3\xa4...'");
 }
 
 TEST(Error, ReportSurvivesAFullStderr) {

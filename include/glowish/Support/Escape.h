@@ -13,7 +13,7 @@ namespace glowish {
 std::string escapeControls(llvm::StringRef text);
 
 /// \p text, of a file, in quotes as part of a message: on one line, at most 200
-/// characters of it, without control characters.
+/// bytes of it, without control characters.
 std::string quote(llvm::StringRef text);
 
 } // namespace glowish
