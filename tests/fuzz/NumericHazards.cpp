@@ -48,20 +48,27 @@ bool fuzz::isUndetermined(const Node &node, Tensors operands, Tensors results,
   });
 }
 
-//===- Payloads of NaN ----------------------------------------------------===//
+//===- Bits of floats -----------------------------------------------------===//
 
-static bool hasNaN(const Tensor &tensor) {
+template <bool (*isHazard)(double)>
+static bool hasElement(const Node &, Tensors operands, Tensors) {
+  const Tensor &tensor = operands[0];
   if (isFloat(tensor))
     for (int64_t i = 0; i < tensor.getNumElements(); ++i)
-      if (std::isnan(tensor.getAsDouble(i)))
+      if (isHazard(tensor.getAsDouble(i)))
         return true;
   return false;
 }
 
-static bool showsPayload(const Node &, Tensors operands, Tensors) {
-  return hasNaN(operands[0]);
-}
-static const NumericHazard bitCast(NodeKind::BitCast, showsPayload);
+static bool isNaN(double value) { return std::isnan(value); }
+/// A payload of NaN.
+static const NumericHazard payload(NodeKind::BitCast, hasElement<isNaN>);
+
+static bool isZero(double value) { return value == 0; }
+/// The sign of 0: a sum in which -0 is left out or added last has the other
+/// one, and trials don't change it.
+static const NumericHazard sign(NodeKind::BitCast, hasElement<isZero>,
+                                /*isOfRoundings=*/true);
 
 //===- Normalization ------------------------------------------------------===//
 
