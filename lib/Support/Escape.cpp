@@ -3,6 +3,7 @@
 #include "glowish/Support/Escape.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ConvertUTF.h"
+#include <algorithm>
 
 /// The bytes of the character of UTF-8 that \p text begins with, which may be
 /// shown as it is; 0 if there is none.

@@ -216,8 +216,8 @@ Finding fuzz::check(const TestCase &test,
   return {Verdict::Same, {}, omitted, elements, std::move(omissions)};
 }
 
-/// check in a child process. \p configs is not empty; the first stands for the
-/// one that is wrong.
+/// check() in one child process. A finding names the first of \p configs, which
+/// are not empty: with several it is not known which is wrong.
 static Finding runInChild(const TestCase &test,
                           llvm::ArrayRef<CompileConfig> configs) {
   constexpr unsigned secondsForOne = 30, secondsForMany = 300;
@@ -225,9 +225,8 @@ static Finding runInChild(const TestCase &test,
   constexpr llvm::StringLiteral mark = "\x01";
   ChildResult result = runChild([&] {
     // Of the processor: a busy machine takes its time.
-    rlimit time = {};
-    time.rlim_cur = time.rlim_max =
-        configs.size() == 1 ? secondsForOne : secondsForMany;
+    rlim_t seconds = configs.size() == 1 ? secondsForOne : secondsForMany;
+    rlimit time = {seconds, seconds};
     setrlimit(RLIMIT_CPU, &time);
     limitMemory();
     Finding finding = check(test, configs);
@@ -235,10 +234,10 @@ static Finding runInChild(const TestCase &test,
                  << finding.message;
     return int(finding.verdict);
   });
-  if (result.exitCode == int(Verdict::Same))
-    return {Verdict::Same,
-            {},
-            llvm::StringRef(result.text).rsplit(mark).second.str()};
+  // Without the mark something has called exit(0).
+  llvm::StringRef text = result.text;
+  if (result.exitCode == int(Verdict::Same) && text.contains(mark))
+    return {Verdict::Same, {}, text.rsplit(mark).second.str()};
   if (result.exitCode > 0 && result.exitCode <= int(Verdict::TooLarge))
     return {Verdict(result.exitCode), configs.front(), result.text};
   std::string how = result.signal
@@ -246,12 +245,13 @@ static Finding runInChild(const TestCase &test,
                         : "exit code " + std::to_string(result.exitCode);
   // An assertion says what is wrong in its first line.
   return {Verdict::Crashed, configs.front(),
-          how + ": " + llvm::StringRef(result.text).split('\n').first.str()};
+          how + ": " + text.split('\n').first.str()};
 }
 
 Finding fuzz::checkInChild(const TestCase &test,
                            llvm::ArrayRef<CompileConfig> configs) {
-  // A new copy of this process compiles its first program slowly.
+  // Together first: in a new copy of this process the first compilation is
+  // slow, as each page of LLVM that it uses is a page fault.
   Finding together = runInChild(test, configs);
   if (together.verdict == Verdict::Same || configs.size() == 1)
     return together;

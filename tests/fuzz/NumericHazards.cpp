@@ -50,6 +50,7 @@ bool fuzz::isUndetermined(const Node &node, Tensors operands, Tensors results,
 
 //===- Bits of floats -----------------------------------------------------===//
 
+/// Whether the operand is of floats, and \p isHazard of one of them.
 template <bool (*isHazard)(double)>
 static bool hasElement(const Node &, Tensors operands, Tensors) {
   const Tensor &tensor = operands[0];
@@ -65,8 +66,8 @@ static bool isNaN(double value) { return std::isnan(value); }
 static const NumericHazard payload(NodeKind::BitCast, hasElement<isNaN>);
 
 static bool isZero(double value) { return value == 0; }
-/// The sign of 0: a sum in which -0 is left out or added last has the other
-/// one, and trials don't change it.
+/// The sign of 0: -0 + 0 is 0, so that it tells whether a kernel adds a bias
+/// that is 0, and perturbed roundings don't change it.
 static const NumericHazard sign(NodeKind::BitCast, hasElement<isZero>,
                                 /*isOfRoundings=*/true);
 

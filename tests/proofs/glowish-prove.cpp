@@ -181,8 +181,8 @@ static llvm::Error run() {
 }
 
 int main(int argc, char **argv) {
-  // Z3 allocates and frees tables of 8 MB all the time: kept, their pages need
-  // not be asked for and cleared again.
+  // Z3 allocates and frees tables of 8 MB for each simplification. malloc is to
+  // keep their memory, of which each page would be a page fault again.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
   llvm::InitLLVM init(argc, argv);

@@ -105,6 +105,9 @@ TEST(Error, TextsOfFilesAreQuotedAsUtf8) {
             "'" + std::string(196, 'n') + "\xf0\x9f\x98\x80'");
   EXPECT_EQ(quote(std::string(198, 'n') + "\xc3\xa4\xc3\xa4"),
             "'" + std::string(198, 'n') + "\xc3\xa4...'");
+  // Bytes that are no characters.
+  EXPECT_EQ(llvm::StringRef(quote(std::string(300, '\x80'))).count("\\x80"),
+            197u);
 }
 
 TEST(Error, ReportSurvivesAFullStderr) {
