@@ -48,9 +48,17 @@ protected:
   }
   Value *getPixel(const StridedOperand &image, const WindowPlace &place,
                   Value *kh, int64_t kw) {
-    Value *row = b.addScaled(place.rows.firstRow, kh, shape.dilationH);
+    // The only row is 0, and the only column. Where a dimension has the stride
+    // of another one, LLVM 19 adds their indices first, shrinks a negative
+    // number among them by the bits that the stride shifts out, and may then
+    // take two addresses of the same pixel for different ones.
+    Value *row = shape.height == 1
+                     ? b.index(0)
+                     : b.addScaled(place.rows.firstRow, kh, shape.dilationH);
     Value *column =
-        b.CreateNSWAdd(place.firstColumn, b.index(kw * shape.dilationW));
+        shape.width == 1
+            ? b.index(0)
+            : b.CreateNSWAdd(place.firstColumn, b.index(kw * shape.dilationW));
     return image.getAddress(b, {place.image, row, column, place.channel});
   }
   /// body(kh) for each row of the kernel that is inside, and values that each
