@@ -270,9 +270,8 @@ llvm::Error glowish::saveDynamicOutput(GraphContext &graph,
   GLOWISH_ASSIGN_OR_RETURN(count, c.finish(count));
   GLOWISH_ASSIGN_OR_RETURN(saved, c.finish(saved));
   Module &module = graph.function.getModule();
-  std::string extentsName = name.str() + ".extents";
-  while (graph.uses.count(extentsName))
-    extentsName += ".extents";
+  std::string extentsName =
+      graph.scope->makePlaceholderName(name.str() + ".extents", ".extents");
   Placeholder *extents = module.createPlaceholder(
       extentsName, count.getType(), /*isInput=*/false, /*isOutput=*/true);
   Placeholder *output = module.createPlaceholder(

@@ -71,6 +71,21 @@ void GraphScope::countUses() {
     ++context.uses[tensor.values().name()];
 }
 
+std::string GraphScope::makePlaceholderName(llvm::StringRef name,
+                                            llvm::StringRef suffix) const {
+  std::string result = name.str();
+  auto isTaken = [&] {
+    return context.uses.count(result) ||
+           context.function.getModule().findPlaceholder(result) ||
+           llvm::any_of(graph.input(), [&](const auto &input) {
+             return input.name() == result;
+           });
+  };
+  while (isTaken())
+    result += suffix;
+  return result;
+}
+
 llvm::Error GraphScope::define(llvm::StringRef name, NodeValue value) {
   if (sequences.count(name) || !values.try_emplace(name, value).second)
     return makeError("the value {0} is defined twice", quote(name));

@@ -55,6 +55,11 @@ public:
   ImportState &getState() { return state; }
   const onnx::GraphProto &getGraph() const { return graph; }
   bool isDefined(llvm::StringRef name) const { return values.count(name); }
+  /// Returns a name for a placeholder that the model doesn't have: \p name,
+  /// with \p suffix as often as it takes until no input, no output and no value
+  /// that is used has that name.
+  std::string makePlaceholderName(llvm::StringRef name,
+                                  llvm::StringRef suffix) const;
 
   /// Defines \p name, which must not be defined in this graph.
   llvm::Error define(llvm::StringRef name, NodeValue value);

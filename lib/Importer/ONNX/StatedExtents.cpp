@@ -13,9 +13,7 @@ NodeValue StatedExtents::getSymbol(const std::string &symbol) {
     return value;
   GraphContext &graph = scope.getContext();
   // A model may have a value of the same name.
-  std::string name = symbol;
-  while (graph.uses.count(name))
-    name += ".extent";
+  std::string name = scope.makePlaceholderName(symbol, ".extent");
   Placeholder *placeholder = graph.function.getModule().createPlaceholder(
       name, Type(ElemKind::Int64, {}), /*isInput=*/true, /*isOutput=*/false);
   placeholder->setInputExtents(
