@@ -8,7 +8,10 @@ using namespace glowish;
 using namespace glowish::robustness;
 
 size_t glowish::robustness::getAllocationLimit(size_t size) {
-  return 64 * size + (size_t(64) << 20);
+  // A large tensor has a huge page more than its elements, to be aligned to
+  // one.
+  constexpr size_t hugePage = 2 << 20;
+  return 64 * size + (size_t(64) << 20) + hugePage;
 }
 
 size_t glowish::robustness::getAllocationLimit(size_t size,
