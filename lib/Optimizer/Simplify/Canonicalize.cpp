@@ -140,7 +140,7 @@ static NodeValue canonicalizeGather(GatherNode &root, RewriteContext &context) {
       input.getType().isQuantized())
     return {};
   auto getIndex = [&](int64_t i) {
-    int64_t index = int64_t(indices->getAsDouble(i));
+    int64_t index = indices->getAsInt(i);
     return std::clamp<int64_t>(index < 0 ? index + extent : index, 0,
                                extent - 1);
   };
