@@ -1,6 +1,7 @@
 //===- SlicedBlocking.cpp - Blocking of sliced convolutions ---------------===//
 
 #include "Kernels/AMX/SlicedBlocking.h"
+#include "Kernels/Division.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
 #include <limits>
@@ -108,24 +109,18 @@ void SlicedBlocking::choose(const ConvolutionShape &shape,
     if (image.groups % numChunks != 0)
       continue;
     groupsPerChunk = image.groups / numChunks;
-    for (int64_t ranges = 1; ranges <= tiles; ++ranges) {
-      int64_t perTask = llvm::divideCeilSigned(tiles, ranges);
-      if (fixedTiles ? perTask != fixedTiles
-                     : ranges > 1 &&
-                           perTask == llvm::divideCeilSigned(tiles, ranges - 1))
-        continue;
-      for (int64_t groups = 1; groups <= blocks; ++groups) {
-        if (groups > 1 && llvm::divideCeilSigned(blocks, groups) ==
-                              llvm::divideCeilSigned(blocks, groups - 1))
-          continue;
+    forEachDivision(tiles, [&](int64_t ranges) {
+      if (fixedTiles && llvm::divideCeilSigned(tiles, ranges) != fixedTiles)
+        return;
+      forEachDivision(blocks, [&](int64_t groups) {
         setTask(shape, ranges, groups);
         if (getScratchBytes() > target.maxStackBytes)
-          continue;
+          return;
         cycles = estimate(shape, target);
         if (cycles < best.cycles)
           best = *this;
-      }
-    }
+      });
+    });
   }
   *this = best;
 }

@@ -1,6 +1,7 @@
 //===- SlicedFilterBlocking.cpp - Blocking of filter gradients ------------===//
 
 #include "Kernels/AMX/SlicedFilterBlocking.h"
+#include "Kernels/Division.h"
 #include "llvm/Support/MathExtras.h"
 #include <limits>
 
@@ -73,19 +74,20 @@ SlicedFilterBlocking::SlicedFilterBlocking(const ConvolutionShape &shape,
     return;
   }
   for (bool apart : {false, true})
-    for (int64_t count = 1; count <= shape.outHeight; ++count)
-      for (int64_t parts = 1; parts <= quads; ++parts) {
+    forEachDivision(shape.outHeight, [&](int64_t count) {
+      forEachDivision(quads, [&](int64_t parts) {
         if (apart && shape.kernelW == 1)
-          continue;
+          return;
         areTapsApart = apart;
         setChunk(shape, llvm::divideCeilSigned(quads, parts),
                  llvm::divideCeilSigned(shape.outHeight, count));
         if (getScratchBytes() > target.maxStackBytes ||
             quadsPerChunk * steps > maxSteps)
-          continue;
+          return;
         cycles = estimate(target);
         if (cycles < best.cycles)
           best = *this;
-      }
+      });
+    });
   *this = best;
 }

@@ -1,5 +1,6 @@
 //===- WinogradBlocking.cpp - Tiles and tasks -----------------------------===//
 
+#include "Kernels/Division.h"
 #include "Kernels/Winograd/Winograd.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -111,26 +112,21 @@ WinogradBlocking::WinogradBlocking(const ConvolutionShape &shape,
   int64_t lanes = target.getLanes(4);
   WinogradBlocking best = *this;
   best.cycles = std::numeric_limits<double>::infinity();
-  for (int64_t ranges = 1; ranges <= tiles; ++ranges) {
+  forEachDivision(tiles, [&](int64_t ranges) {
     tilesPerTask = llvm::divideCeilSigned(tiles, ranges);
-    if (ranges > 1 && tilesPerTask == llvm::divideCeilSigned(tiles, ranges - 1))
-      continue;
     registers = chooseTile(getMatMulShape(shape, tilesPerTask), ElemKind::Float,
                            target, block);
     if (getScratchBytes(shape.channels, lanes) > target.maxStackBytes)
-      continue;
+      return;
     blocks =
         llvm::divideCeilSigned(shape.outChannels, registers.vectors * lanes);
-    for (int64_t groups = 1; groups <= blocks; ++groups) {
+    forEachDivision(blocks, [&](int64_t groups) {
       blocksPerTask = llvm::divideCeilSigned(blocks, groups);
-      if (groups > 1 &&
-          blocksPerTask == llvm::divideCeilSigned(blocks, groups - 1))
-        continue;
       cycles = estimate(shape, target);
       if (cycles < best.cycles)
         best = *this;
-    }
-  }
+    });
+  });
   *this = best;
 }
 
