@@ -57,6 +57,8 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libglowish-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "${library} ${version}, glowish ${version}, llvm-${LLVM_VERSION_MAJOR}-dev")
+# Headers and scripts, each of which would be looked at for libraries that it needs.
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "${what}
 This package has what C++ programs need that use the compiler as a library:
 headers, a CMake package, and a file for pkg-config.")
