@@ -31,6 +31,9 @@ struct Format {
   /// What larger numbers and NaN become; of negative ones with the sign.
   uint8_t overflow, nanCode;
   bool hasNegativeZero = true;
+  /// The magnitudes that are numbers, and one more, as if there were larger
+  /// exponents.
+  std::vector<double> numbers = {};
 };
 
 /// The numbers with \p exponentBits and \p mantissaBits, from 0 up.
@@ -59,6 +62,13 @@ std::vector<Format> getFormats() {
   formats[2].magnitudes[0x7c] = infinity;
   for (unsigned code : {0x7d, 0x7e, 0x7f})
     formats[2].magnitudes[code] = notANumber;
+  for (Format &format : formats) {
+    std::vector<double> &numbers = format.numbers;
+    llvm::copy_if(format.magnitudes, std::back_inserter(numbers),
+                  [](double magnitude) { return std::isfinite(magnitude); });
+    size_t count = numbers.size();
+    numbers.push_back(2 * numbers[count - 1] - numbers[count - 2]);
+  }
   return formats;
 }
 
@@ -69,18 +79,13 @@ double getValue(const Format &format, unsigned code) {
   return code & format.signBit ? -magnitude : magnitude;
 }
 
-/// The pattern of the number nearest to \p value, of two the even one. After
-/// the largest number comes one more, as if there were larger exponents.
+/// The pattern of the number nearest to \p value, of two the even one.
 unsigned findNearest(const Format &format, double value) {
   unsigned sign = std::signbit(value) ? format.signBit : 0;
   if (std::isnan(value))
     return format.nanCode | (format.hasNegativeZero ? sign : 0);
-  std::vector<double> numbers;
-  for (double magnitude : format.magnitudes)
-    if (std::isfinite(magnitude))
-      numbers.push_back(magnitude);
-  unsigned count = numbers.size();
-  numbers.push_back(2 * numbers[count - 1] - numbers[count - 2]);
+  const std::vector<double> &numbers = format.numbers;
+  unsigned count = numbers.size() - 1;
   double magnitude = std::fabs(value);
   unsigned above =
       unsigned(llvm::lower_bound(numbers, magnitude) - numbers.begin());

@@ -47,6 +47,7 @@ public:
     const Buffer *y = llvm::cantFail(session->findPlaceholder("y"));
     Tensor input(x->getType());
     std::vector<To> results;
+    results.reserve(values.size());
     for (size_t at = 0; at < values.size(); at += length) {
       auto part = values.slice(at).take_front(length);
       std::memcpy(input.getBytes(), part.data(), part.size() * sizeof(From));
@@ -138,6 +139,7 @@ template <typename T, typename Wide> struct Case {
 template <typename T, typename Wide>
 void check(const Case<T, Wide> &test, const std::vector<T> &values) {
   std::vector<Wide> expected;
+  expected.reserve(values.size());
   for (T x : values)
     expected.push_back(test.reference(Wide(x)));
   ElemKind kind = std::is_same_v<T, float> ? ElemKind::Float : ElemKind::Double;
