@@ -124,14 +124,9 @@ glowish_precompiled_headers(onnx ${llvm_headers} onnx/onnx_pb.h)
 if(GLOWISH_PRECOMPILED_HEADERS)
   target_compile_definitions(glowish-pch-onnx PRIVATE ONNX_NAMESPACE=onnx ONNX_ML=1)
 endif()
-# The unit tests. Most of the time that they run is the library's: in a release they
-# compile in half the time without optimization, which FORTIFY needs. Precompiled headers
-# are for one level of optimization.
+# The unit tests. Precompiled headers are for one level of optimization.
 if(GLOWISH_BUILD_TESTS)
   find_package(GTest REQUIRED)
-  add_library(glowish_test_options INTERFACE)
-  target_compile_options(glowish_test_options INTERFACE
-    $<$<CONFIG:Release>:-O0;-U_FORTIFY_SOURCE>)
   set(tested_headers)
   if(GLOWISH_UNITY)
     # Those that many tests include.

@@ -281,8 +281,8 @@ rm -rf "$work"
 mkdir -p "$work"
 python3 $source/integers.py "$seed" >"$work/integers.onnxtxt"
 : >"$rows"
-clang-19 -std=c11 -O2 -Wall -Wextra -Werror -D_POSIX_C_SOURCE=200809L -shared \
-  -fPIC -o "$counter" $source/count_instructions.c
+[[ $doc = 0 ]] || clang-19 -std=c11 -O2 -Wall -Wextra -Werror \
+  -D_POSIX_C_SOURCE=200809L -shared -fPIC -o "$counter" $source/count_instructions.c
 printf '%-20s %-26s %-6s %9s\n' network target linked error
 for network in "${networks[@]}"; do
   read -r name model bits <<<"$network"

@@ -7,6 +7,7 @@
 
 #include "Differential.h"
 #include "Instrs.h"
+#include "Kernels/Division.h"
 #include "Kernels/Winograd/WinogradTransform.h"
 #include "glowish/IR/Instrs.h"
 
@@ -76,6 +77,21 @@ std::set<std::string> getCandidates(TargetOptions options,
 }
 
 } // namespace
+
+TEST(Division, NumbersOfPartsThatGiveAnotherSize) {
+  for (int64_t count = 0; count <= 300; ++count) {
+    std::vector<int64_t> expected, found;
+    int64_t last = 0;
+    for (int64_t parts = 1; parts <= count; ++parts) {
+      int64_t size = (count + parts - 1) / parts;
+      if (size != last)
+        expected.push_back(parts);
+      last = size;
+    }
+    forEachDivision(count, [&](int64_t parts) { found.push_back(parts); });
+    EXPECT_EQ(found, expected) << count;
+  }
+}
 
 TEST(Winograd, Transforms) {
   Random random(3);

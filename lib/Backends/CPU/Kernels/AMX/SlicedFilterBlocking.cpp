@@ -73,12 +73,12 @@ SlicedFilterBlocking::SlicedFilterBlocking(const ConvolutionShape &shape,
     *this = best;
     return;
   }
-  for (bool apart : {false, true})
+  for (bool apart : {false, true}) {
+    if (apart && shape.kernelW == 1)
+      continue;
+    areTapsApart = apart;
     forEachDivision(shape.outHeight, [&](int64_t count) {
       forEachDivision(quads, [&](int64_t parts) {
-        if (apart && shape.kernelW == 1)
-          return;
-        areTapsApart = apart;
         setChunk(shape, llvm::divideCeilSigned(quads, parts),
                  llvm::divideCeilSigned(shape.outHeight, count));
         if (getScratchBytes() > target.maxStackBytes ||
@@ -89,5 +89,6 @@ SlicedFilterBlocking::SlicedFilterBlocking(const ConvolutionShape &shape,
           best = *this;
       });
     });
+  }
   *this = best;
 }
