@@ -19,21 +19,14 @@ static ProcessGroup *current = nullptr;
 
 //===- Joining ------------------------------------------------------------===//
 
-/// What launchers state: Open MPI, those with PMIx (srun), MPICH and Intel MPI.
-static std::optional<unsigned> findLaunchedRank() {
-  for (const char *name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"})
-    if (auto value = llvm::sys::Process::GetEnv(name)) {
-      unsigned rank = 0;
-      if (!llvm::StringRef(*value).getAsInteger(10, rank))
-        return rank;
-    }
-  return std::nullopt;
-}
-
-bool ProcessGroup::isLaunched() { return findLaunchedRank().has_value(); }
-
-unsigned ProcessGroup::getLaunchedRank() {
-  return findLaunchedRank().value_or(0);
+/// By what launchers state: Open MPI, those with PMIx (srun), MPICH and Intel
+/// MPI.
+static bool isLaunched() {
+  return llvm::any_of(
+      llvm::ArrayRef({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}),
+      [](const char *name) {
+        return llvm::sys::Process::GetEnv(name).has_value();
+      });
 }
 
 ProcessGroup *ProcessGroup::getCurrent() { return current; }

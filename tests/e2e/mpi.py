@@ -250,6 +250,10 @@ def check_refusals(work):
                  "of processes$")
     expect_error("option", run(network.command(3, "-bucket-bytes=0")),
                  "^error: -bucket-bytes=0: accepted: ")
+    expect_error("option of one",
+                 run(network.command(1) + [":", "-n", "1"] +
+                     network.command(0, "-bucket-bytes=0")),
+                 "^error: rank 1: -bucket-bytes=0: accepted: ")
     expect_error("model", run(network.command(2, "-model=/nowhere.onnx",
                                               without="-model")),
                  "^error: .*/nowhere.onnx")

@@ -2,8 +2,8 @@
 
 #include "common/Tool.h"
 #include "common/GlowFlags.h"
+#include "common/Processes.h"
 #include "common/ValueOption.h"
-#include "glowish/Distributed/ProcessGroup.h"
 #include "glowish/Support/DebugOutput.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/File.h"
@@ -168,9 +168,10 @@ static llvm::Error parseCommandLine(int argc, char **argv,
   return makeError("{0}", line);
 }
 
-int glowish::runTool(int argc, char **argv, llvm::StringRef overview,
-                     llvm::ArrayRef<cl::OptionCategory *> categories,
-                     std::function<llvm::Expected<int>()> body) {
+/// Calls \p body with what is wrong with the command line.
+static int runMain(int argc, char **argv, llvm::StringRef overview,
+                   llvm::ArrayRef<cl::OptionCategory *> categories,
+                   llvm::function_ref<llvm::Expected<int>(llvm::Error)> body) {
   mapLargeTensors();
   llvm::InitLLVM init(argc, argv);
   // InitLLVM has made operator new call it too.
@@ -186,15 +187,8 @@ int glowish::runTool(int argc, char **argv, llvm::StringRef overview,
   cl::SetVersionPrinter([](llvm::raw_ostream &os) {
     os << "glowish " GLOWISH_VERSION ", LLVM " LLVM_VERSION_STRING "\n";
   });
-  // Processes that mpirun has started have the same command line.
-  if (llvm::Error error = llvm::joinErrors(
-          parseCommandLine(argc, argv, overview), enableDebugTypes())) {
-    if (ProcessGroup::getLaunchedRank() == 0)
-      return reportError(std::move(error));
-    llvm::consumeError(std::move(error));
-    return ExitCode::failure;
-  }
-  llvm::Expected<int> code = body();
+  llvm::Expected<int> code = body(llvm::joinErrors(
+      parseCommandLine(argc, argv, overview), enableDebugTypes()));
   llvm::outs().flush();
   if (llvm::outs().has_error()) {
     std::error_code reason = llvm::outs().error();
@@ -204,4 +198,32 @@ int glowish::runTool(int argc, char **argv, llvm::StringRef overview,
         makeError("cannot write to stdout: {0}", reason.message()));
   }
   return code ? *code : reportError(code.takeError());
+}
+
+int glowish::runTool(int argc, char **argv, llvm::StringRef overview,
+                     llvm::ArrayRef<cl::OptionCategory *> categories,
+                     llvm::function_ref<llvm::Expected<int>()> body) {
+  return runMain(argc, argv, overview, categories,
+                 [&](llvm::Error error) -> llvm::Expected<int> {
+                   GLOWISH_RETURN_IF_ERROR(std::move(error));
+                   return body();
+                 });
+}
+
+int glowish::runGroupTool(
+    int argc, char **argv, llvm::StringRef overview,
+    llvm::ArrayRef<cl::OptionCategory *> categories,
+    llvm::function_ref<llvm::Expected<int>(ProcessGroup *)> body) {
+  return runMain(argc, argv, overview, categories, [&](llvm::Error error) {
+    auto runAll = [&](ProcessGroup *group) -> llvm::Expected<int> {
+      // If one only ended, the launcher would end also those that are yet to
+      // report this.
+      GLOWISH_RETURN_IF_ERROR(agree(group, std::move(error)));
+      return body(group);
+    };
+    llvm::Expected<int> code = runInGroup(runAll);
+    // There may have been no group to agree.
+    llvm::consumeError(std::move(error));
+    return code;
+  });
 }

@@ -3,11 +3,13 @@
 #ifndef GLOWISH_TOOLS_COMMON_TOOL_H
 #define GLOWISH_TOOLS_COMMON_TOOL_H
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/CommandLine.h"
-#include <functional>
 
 namespace glowish {
+
+class ProcessGroup;
 
 /// Exit codes of all tools: 0, 1 for an error, 2 for results that differ from
 /// the expected ones.
@@ -18,7 +20,13 @@ enum ExitCode { success = 0, failure = 1, mismatch = 2 };
 /// printed and becomes exit code 1.
 int runTool(int argc, char **argv, llvm::StringRef overview,
             llvm::ArrayRef<llvm::cl::OptionCategory *> categories,
-            std::function<llvm::Expected<int>()> body);
+            llvm::function_ref<llvm::Expected<int>()> body);
+
+/// The same for a tool that several processes may run together: \p body gets
+/// what runInGroup() passes.
+int runGroupTool(int argc, char **argv, llvm::StringRef overview,
+                 llvm::ArrayRef<llvm::cl::OptionCategory *> categories,
+                 llvm::function_ref<llvm::Expected<int>(ProcessGroup *)> body);
 
 } // namespace glowish
 

@@ -448,10 +448,11 @@ static llvm::Expected<int> runClassifier(ProcessGroup *group) {
 }
 
 int main(int argc, char **argv) {
-  return runTool(argc, argv,
-                 "Classifies images: prints the most likely classes of each "
-                 "file.\n",
-                 {&modelCategory, &quantizationCategory, &imageCategory,
-                  &answerCategory, &targetCategory, &debugCategory},
-                 [] { return runInGroup(runClassifier); });
+  return runGroupTool(
+      argc, argv,
+      "Classifies images: prints the most likely classes of each "
+      "file.\n",
+      {&modelCategory, &quantizationCategory, &imageCategory, &answerCategory,
+       &targetCategory, &debugCategory},
+      runClassifier);
 }

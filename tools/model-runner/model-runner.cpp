@@ -529,9 +529,9 @@ static llvm::Expected<int> runInProcesses(ProcessGroup *group) {
 }
 
 int main(int argc, char **argv) {
-  return runTool(argc, argv,
-                 "Runs a model in this process and compares its outputs.\n",
-                 {&modelCategory, &quantizationCategory, &inputCategory,
-                  &runCategory, &targetCategory, &debugCategory},
-                 [] { return runInGroup(runInProcesses); });
+  return runGroupTool(
+      argc, argv, "Runs a model in this process and compares its outputs.\n",
+      {&modelCategory, &quantizationCategory, &inputCategory, &runCategory,
+       &targetCategory, &debugCategory},
+      runInProcesses);
 }

@@ -347,9 +347,9 @@ static llvm::Expected<int> runTrainer(ProcessGroup *group) {
 }
 
 int main(int argc, char **argv) {
-  return runTool(argc, argv,
-                 "Trains an ONNX model in this process and saves it.\n",
-                 {&modelCategory, &trainingCategory, &dataCategory,
-                  &resultCategory, &targetCategory, &debugCategory},
-                 [] { return runInGroup(runTrainer); });
+  return runGroupTool(argc, argv,
+                      "Trains an ONNX model in this process and saves it.\n",
+                      {&modelCategory, &trainingCategory, &dataCategory,
+                       &resultCategory, &targetCategory, &debugCategory},
+                      runTrainer);
 }

@@ -43,14 +43,9 @@ private:
 /// leaving ends them all.
 class ProcessGroup {
 public:
-  /// Whether a launcher has started this process, and which of its processes
-  /// this is: known before join(). 0 without a launcher.
-  static bool isLaunched();
-  static unsigned getLaunchedRank();
-
-  /// The group of this process; null if it is not launched, or alone. The
-  /// library libglowish-mpi.so, which is loaded for this, is beside libglowish;
-  /// GLOWISH_MPI names another file.
+  /// The group of this process; null if no launcher has started it, or only
+  /// it. The library libglowish-mpi.so, which is loaded for this, is beside
+  /// libglowish; GLOWISH_MPI names another file.
   static llvm::Expected<std::unique_ptr<ProcessGroup>> join();
   /// The group that join() has returned, while there is one; else null.
   static ProcessGroup *getCurrent();
