@@ -189,7 +189,9 @@ TEST_F(Tuning, Malformed) {
        {"", " ", "t", "t ", "t float", "# only a note", "t flo 1x9x7x3 -> ",
         "t int8 1x9x7x3 -> 4x7x17", "t float 1x9x7 -> 4x7x17",
         "t float 0x9x7x3 -> 4x7x17", "t float 1x9x7x3x1 -> 4x7x17",
-        "t float 99999999999999999999x9x7x3 -> 4x7x17"})
+        "t float 99999999999999999999x9x7x3 -> 4x7x17",
+        "t float 1x8888888888888888832x7x32 -> 9x7x48 kernel 3x3 stride 1x1 "
+        "pad 1x1 dilation 1x1 group 1 winograd 4 input dense: direct 5x2"})
     EXPECT_THAT(parse(std::string(line) + "\n"),
                 HasSubstr("the.tuning:2: '" + std::string(line).substr(0, 40)))
         << line;

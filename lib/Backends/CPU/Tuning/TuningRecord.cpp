@@ -188,6 +188,19 @@ static bool parseKinds(llvm::StringRef text, ConvolutionProblem &problem) {
   return describeKinds(problem) == text;
 }
 
+/// Whether tensors of the convolution are no larger than any may be.
+static bool areShapesValid(const ConvolutionProblem &problem) {
+  const ConvolutionShape &s = problem.shape;
+  for (const Dims &shape :
+       {getInputShape(s), Dims{s.batch, s.outHeight, s.outWidth, s.outChannels},
+        Dims{s.outChannels, s.kernelH, s.kernelW, s.channels / s.group}})
+    if (llvm::Error error = checkShape(problem.kind, shape)) {
+      llvm::consumeError(std::move(error));
+      return false;
+    }
+  return true;
+}
+
 /// `KIND NxHxWxC -> ... input STRIDES: `.
 static bool parseKey(LineParser &parser, TuningKey &key) {
   if (!parseKinds(parser.word(), key.problem))
@@ -209,7 +222,8 @@ static bool parseKey(LineParser &parser, TuningKey &key) {
   parser.expect(" winograd ");
   parser.number(key.maxWinograd, 0);
   parser.expect(" input ");
-  if (!parser.isGood() || !parseStrides(parser, key))
+  if (!parser.isGood() || !areShapesValid(key.problem) ||
+      !parseStrides(parser, key))
     return false;
   parser.expect(": ");
   return parser.isGood();
