@@ -222,7 +222,7 @@ int glowish::runGroupTool(
       return body(group);
     };
     llvm::Expected<int> code = runInGroup(runAll);
-    // There may have been no group to agree.
+    // Still there where the processes could not join.
     llvm::consumeError(std::move(error));
     return code;
   });

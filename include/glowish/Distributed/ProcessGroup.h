@@ -43,9 +43,10 @@ private:
 /// leaving ends them all.
 class ProcessGroup {
 public:
-  /// The group of this process; null if no launcher has started it, or only
-  /// it. The library libglowish-mpi.so, which is loaded for this, is beside
-  /// libglowish; GLOWISH_MPI names another file.
+  /// The group of this process; null where no launcher has started it, and
+  /// where the launcher has started no other. The library libglowish-mpi.so,
+  /// which is loaded for this, is beside libglowish; GLOWISH_MPI names another
+  /// file.
   static llvm::Expected<std::unique_ptr<ProcessGroup>> join();
   /// The group that join() has returned, while there is one; else null.
   static ProcessGroup *getCurrent();

@@ -188,7 +188,8 @@ static bool parseKinds(llvm::StringRef text, ConvolutionProblem &problem) {
   return describeKinds(problem) == text;
 }
 
-/// Whether tensors of the convolution are no larger than any may be.
+/// Whether input, output and filter have shapes that a tensor may have:
+/// products of other extents could overflow.
 static bool areShapesValid(const ConvolutionProblem &problem) {
   const ConvolutionShape &s = problem.shape;
   for (const Dims &shape :
