@@ -3,9 +3,13 @@
 #include "CodeGeneration.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/Task.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/InitializePasses.h"
@@ -16,6 +20,61 @@ using namespace glowish;
 /// The share of a compilation that is done when LLVM's passes begin, and when
 /// machine code is made: estimates.
 static constexpr double shareBeforePasses = 0.35, shareBeforeCode = 0.5;
+
+/// Whether the address depends on where a padded window begins, max(0, ...).
+static bool beginsPaddedWindow(llvm::Instruction &address,
+                               llvm::ScalarEvolution &scalarEvolution) {
+  return llvm::SCEVExprContains(scalarEvolution.getSCEV(&address),
+                                [](const llvm::SCEV *part) {
+                                  return llvm::isa<llvm::SCEVSMaxExpr>(part);
+                                });
+}
+
+/// The loop within `outer`, and just below it, that has the use, or null.
+static llvm::Loop *findLoopOfUse(const llvm::Use &use, const llvm::Loop &outer,
+                                 const llvm::LoopInfo &loops) {
+  llvm::Loop *loop = loops.getLoopFor(
+      llvm::cast<llvm::Instruction>(use.getUser())->getParent());
+  while (loop && loop->getParentLoop() != &outer)
+    loop = loop->getParentLoop();
+  return loop;
+}
+
+/// Freezes addresses that depend on where a padded window begins, for the loops
+/// over the window: LLVM's loop strength reduction can't see through a freeze.
+/// It would try the variables of the loops around for each access of the
+/// unrolled code, which took half of the time of compiling a convolution, and
+/// made the code larger. An address that it can't see keeps a register of its
+/// own, so loops with many of them are left as they are.
+static void freezeWindowBegins(llvm::Function &function, llvm::LoopInfo &loops,
+                               llvm::ScalarEvolution &scalarEvolution) {
+  constexpr size_t maxNumAddresses = 4;
+  using Uses = llvm::SmallVector<llvm::Use *>;
+  llvm::MapVector<llvm::Loop *, llvm::MapVector<llvm::Instruction *, Uses>>
+      addressesOf;
+  for (llvm::Instruction &address : llvm::instructions(function)) {
+    llvm::Loop *outer = loops.getLoopFor(address.getParent());
+    if (!outer || !llvm::isa<llvm::GetElementPtrInst>(address))
+      continue;
+    llvm::MapVector<llvm::Loop *, Uses> usesIn;
+    for (llvm::Use &use : address.uses())
+      if (llvm::Loop *loop = findLoopOfUse(use, *outer, loops))
+        usesIn[loop].push_back(&use);
+    if (!usesIn.empty() && beginsPaddedWindow(address, scalarEvolution))
+      for (auto &[loop, uses] : usesIn)
+        addressesOf[loop][&address] = std::move(uses);
+  }
+  for (auto &[loop, addresses] : addressesOf) {
+    if (addresses.size() > maxNumAddresses)
+      continue;
+    for (auto &[address, uses] : addresses) {
+      auto *frozen =
+          new llvm::FreezeInst(address, "", std::next(address->getIterator()));
+      for (llvm::Use *use : uses)
+        use->set(frozen);
+    }
+  }
+}
 
 /// The kernels state their own vectors and unrolling: LLVM's passes clean up
 /// and allocate registers, and must not undo the tiling.
@@ -42,6 +101,11 @@ void glowish::optimizeModule(llvm::Module &module,
   builder.crossRegisterProxies(loops, functions, sccs, modules);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
       .run(module, modules);
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration())
+      freezeWindowBegins(
+          function, functions.getResult<llvm::LoopAnalysis>(function),
+          functions.getResult<llvm::ScalarEvolutionAnalysis>(function));
 }
 
 namespace {
