@@ -76,6 +76,14 @@ static void freezeWindowBegins(llvm::Function &function, llvm::LoopInfo &loops,
   }
 }
 
+/// Whether the pass is one that takes a while and changes no kernel: they call
+/// no function through a pointer that could be known, and keep in registers
+/// what an iteration of a loop takes from the one before.
+static bool findsNothing(llvm::StringRef pass) {
+  return pass == "CalledValuePropagationPass" ||
+         pass == "LoopLoadEliminationPass";
+}
+
 /// The kernels state their own vectors and unrolling: LLVM's passes clean up
 /// and allocate registers, and must not undo the tiling.
 void glowish::optimizeModule(llvm::Module &module,
@@ -88,7 +96,9 @@ void glowish::optimizeModule(llvm::Module &module,
   tuning.LoopInterleaving = false;
   llvm::PassInstrumentationCallbacks callbacks;
   callbacks.registerShouldRunOptionalPassCallback(
-      [](llvm::StringRef, llvm::Any) { return !isCancelled(); });
+      [](llvm::StringRef pass, llvm::Any) {
+        return !isCancelled() && !findsNothing(pass);
+      });
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager sccs;
