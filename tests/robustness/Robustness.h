@@ -7,7 +7,9 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace glowish::robustness {
 
@@ -32,18 +34,36 @@ int compileStep(size_t size, llvm::StringRef path);
 void saveCase(const std::string &name, const std::string &bytes);
 
 struct Counts {
-  unsigned refused = 0, accepted = 0;
+  unsigned accepted = 0;
   /// Those that another library crashed for.
   unsigned foreign = 0;
+  /// The names of the others.
+  std::vector<std::string> refused;
 };
 
-/// Runs \p check in a child process with a limit of time; counts its outcome
-/// in \p counts, and is a failure of the test where that is none.
-/// \p name: for messages. \p isForeign: whether another library made the fault,
-/// by what was written to stderr.
-void checkInChildProcess(
-    const std::string &name, llvm::function_ref<int()> check, Counts &counts,
-    llvm::function_ref<bool(llvm::StringRef text)> isForeign = nullptr);
+/// Checks to be run in child processes.
+class Cases {
+public:
+  /// \p check returns an Outcome, or a fault. \p name: for messages.
+  void add(std::string name, std::function<int()> check) {
+    cases.push_back({std::move(name), std::move(check)});
+  }
+
+  /// Runs what has been added, each with a limit of time; a fault is a failure
+  /// of the test. A process runs case after case until one makes a fault: a
+  /// copy of this process takes longer to begin than most cases.
+  /// \p isForeign: whether another library made a fault, by what was written to
+  /// stderr.
+  Counts
+  run(llvm::function_ref<bool(llvm::StringRef text)> isForeign = nullptr) const;
+
+private:
+  struct Case {
+    std::string name;
+    std::function<int()> check;
+  };
+  std::vector<Case> cases;
+};
 
 } // namespace glowish::robustness
 
