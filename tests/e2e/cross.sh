@@ -2,7 +2,9 @@
 # cross.sh [--all] [--doc] [--only TARGET]... [--network NAME]...: bundles for
 # other processors, run in QEMU. Their outputs must be the host's to 1e-4 of the
 # largest magnitude, or to the bit where all is integers, and the sizes that the
-# header states those in the linker's map.
+# header states those in the linker's map and in the configuration. The macros of
+# the static API state the same: of mlp for each target, of the others for this
+# machine, as all headers print the same numbers.
 #
 #   --all   also larger networks, where they are: lenet, squeezenet1_1 and mlp
 #           of $GLOWISH_MODELS (default build/models), and imagenet_squeezenet and
@@ -121,12 +123,40 @@ compile() { # folder, model, API, options of model-compiler
     >"$1.log" 2>&1
 }
 
+# The value of a macro of a header of the static API.
+macro() { # header, NAME
+  sed -n "s/^#define NETWORK_$2 \([0-9]*\)u*\$/\1/p" "$1"
+}
+
+# What the first comment of a header of either API calls these macros.
+declare -A lines=([CONSTANT_MEM_SIZE]='constant weights'
+  [MUTABLE_MEM_SIZE]='mutable weights' [ACTIVATIONS_MEM_SIZE]=activations)
+
+# The same by that comment.
+commented() { # header, NAME
+  sed -n "s/^ \* ${lines[$2]} *\([0-9]*\) bytes.*/\1/p" "$1"
+}
+
+# Macros must be what the comment states.
+checkMacros() { # header
+  local name
+  for name in "${!lines[@]}"; do
+    if [[ -z $(macro "$1" "$name") ||
+      $(macro "$1" "$name") != $(commented "$1" "$name") ]]; then
+      echo "WRONG: $name is $(macro "$1" "$name"), and the comment of the header" \
+        "states $(commented "$1" "$name")"
+      exit 1
+    fi
+  done
+}
+
 # A random input of the network, and what this machine makes of it, which is what
 # the interpreter does where bits are compared.
 prepare() { # folder, model, back end
   local name type
   mkdir -p "$1"
   compile "$1/host" "$2" static
+  checkMacros "$1/host/network.h"
   # " * input 'NAME': TYPE, ... elements, ..."
   IFS=$'\t' read -r name type < <(sed -n \
     "s/^ \* input '\(.*\)': \([^,]*\), .*/\1\t\2/p" "$1/host/network.h")
@@ -143,14 +173,25 @@ prepare() { # folder, model, back end
   raw "$1"/expected/*.npy >"$1/outputs"
 }
 
-# The value of a macro of the header.
+# What the header states: its macros where the static API was compiled, and
+# otherwise the comment, and the alignment of this machine's.
 stated() { # folder, NAME
-  sed -n "s/^#define NETWORK_$2 \([0-9]*\)u*\$/\1/p" "$1/static/network.h"
+  if [[ -e $1/static/network.h ]]; then
+    macro "$1/static/network.h" "$2"
+  elif [[ $2 == MEM_ALIGN ]]; then
+    macro "$1/../host/network.h" "$2"
+  else
+    commented "$1/dynamic/network.h" "$2"
+  fi
 }
 
-# Links $1/run for a way, clang or gcc; fails silently if that is not there.
+# Links $1/run for a way, clang or gcc; fails silently if that is not there. The
+# sources are one file for the compiler: most of its time is that of its starts.
+# The bundle comes first, so that they don't move its code: on its addresses the fault of QEMU
+# (below) depends.
 link() { # folder, way, options
-  local folder=$1 way=$2 compiler common=() files options
+  local folder=$1 way=$2 compiler common=() options libraries=()
+  local platform=$source/platform_semihosted.c
   read -ra options <<<"$3"
   common=(-std=c99 -O2 -Wall -Wextra -Werror "-I$folder/dynamic"
     '-DBUNDLE_HEADER="network.h"' -DBUNDLE_ENTRY=network
@@ -161,8 +202,6 @@ link() { # folder, way, options
     "-DREGION_ALIGNMENT=$(stated "$folder" MEM_ALIGN)"
     "-DINPUTS=\"$folder/../inputs\"" "-DOUTPUTS=\"$folder/../outputs\"")
   [[ -z $bits ]] || common+=(-DEXPECTS_BITS)
-  files=($source/run_cross.c $source/test_data.S "$folder/dynamic/network.o"
-    $source/platform_semihosted.c)
   case $way in
     clang)
       compiler=(clang-19 "${options[@]}" -ffreestanding -fno-builtin -fno-pic
@@ -173,12 +212,14 @@ link() { # folder, way, options
       if [[ $3 == *-DBOARD* ]]; then
         compiler+=(-ffreestanding -fno-builtin -nostdlib
           -fno-tree-loop-distribute-patterns)
-        files+=(-lgcc)
+        libraries=(-lgcc)
       else
-        files[3]=$source/platform_hosted.c
+        platform=$source/platform_hosted.c
       fi ;;
   esac
-  "${compiler[@]}" "${common[@]}" "${files[@]}" -o "$folder/run"
+  "${compiler[@]}" "${common[@]}" -include "$platform" \
+    -include $source/test_data.c "$folder/dynamic/network.o" $source/run_cross.c \
+    "${libraries[@]}" -o "$folder/run"
 }
 
 # Address and bytes of a symbol, or with .text of the bundle's section, in lld's
@@ -296,8 +337,10 @@ for network in "${networks[@]}"; do
     folder=$work/$name/${target//[^A-Za-z0-9]/_}
     mkdir -p "$folder"
     read -ra options <<<"$options"
-    for api in static dynamic; do
-      compile "$folder/$api" "$model" $api "${options[@]}" ||
+    apis=(dynamic)
+    [[ $name != mlp ]] || apis+=(static)
+    for api in "${apis[@]}"; do
+      compile "$folder/$api" "$model" "$api" "${options[@]}" ||
         { cat "$folder/$api.log"; exit 1; }
     done
     tryWay "$name" "$target" "$folder" clang "$clang" "$emulator"

@@ -11,6 +11,7 @@ $GLOWISH_BIN: the programs (default build/release/bin). $GLOWISH_TEST_DATA: mode
 tried, too, if they are there (default ../shared/data). Exits with 77 where there is no C
 compiler."""
 
+import functools
 import os
 import re
 import shutil
@@ -38,11 +39,12 @@ TOLERANCE = 2  # percentage points, to what is documented
 
 
 class Machine:
-    """How bundles are compiled, linked and run."""
+    """How bundles are compiled, linked and run. The program's sources are one file for the
+    compiler, whose starts take most of its time."""
 
-    def __init__(self, name, options, compiler, sources, emulator=()):
+    def __init__(self, name, options, compiler, platform, emulator=()):
         self.name, self.options, self.compiler = name, options, compiler
-        self.sources, self.emulator = sources, list(emulator)
+        self.platform, self.emulator = CROSS + "/" + platform, list(emulator)
 
     def is_there(self):
         return all(shutil.which(command[0]) for command in
@@ -51,14 +53,14 @@ class Machine:
 
 HOST = Machine("this machine", [],
                [os.environ.get("CC", "cc"), "-std=c99", "-O2"],
-               [CROSS + "/platform_hosted.c"])
+               "platform_hosted.c")
 CORTEX_M4 = Machine(
     "Cortex-M4", ["-target=arm", "-mcpu=cortex-m4", "-float-abi=hard"],
     ["clang-19", "-std=c99", "-O2", "--target=thumbv7em-none-eabihf",
      "-mcpu=cortex-m4", "-ffreestanding", "-fno-builtin", "-fno-pic", "-meabi", "gnu",
      "-nostdlib", "-static", "-fuse-ld=lld", "-DBOARD", "-L" + CROSS,
      f"-Wl,-T,{CROSS}/regions.ld", "-Wl,--defsym=BIG_RAM=0x21000000"],
-    [CROSS + "/platform_semihosted.c"],
+    "platform_semihosted.c",
     ["qemu-system-arm", "-nographic", "-monitor", "none", "-serial", "none",
      "-semihosting-config", "enable=on,target=native", "-machine", "mps2-an386",
      "-kernel"])
@@ -91,7 +93,7 @@ class Bundle:
     def __init__(self, folder, name, model, options):
         must_run([BIN + "/model-compiler", "-model=" + model, "-emit-bundle=" + folder,
                   "-network-name=" + name, "-weights=embed", *options])
-        self.object = f"{folder}/{name}.o"
+        self.folder, self.object = folder, f"{folder}/{name}.o"
         with open(f"{folder}/{name}.h") as file:
             self.text = file.read()
         self.prefix = name.upper() + "_"
@@ -110,28 +112,36 @@ class Bundle:
                                self.text, re.M)[1])
 
 
-def build(machine, folder, model, first, options=()):
+@functools.cache
+def get_plain(machine, name, *options):
+    """The bundle without regions, one for all divisions."""
+    return Bundle("_".join([f"{WORK}/{name}", machine.name, *options]), "plain",
+                  NETWORKS[name], [*machine.options, *options])
+
+
+def build(machine, folder, name, first, options=()):
     """The bundle in regions, of which the first has at most `first` bytes, and a program
     with it and one without regions."""
     shutil.rmtree(folder, ignore_errors=True)
-    options = [*machine.options, *options]
-    plain = Bundle(folder, "plain", model, options)
+    plain = get_plain(machine, name, *options)
     size = 2 * plain.get_size("ACTIVATIONS")
-    parts = Bundle(folder, "parts", model,
-                   [*options, f"-memory-regions=dtcm:{first},sram:{size}"])
+    parts = Bundle(folder, "parts", NETWORKS[name],
+                   [*machine.options, *options,
+                    f"-memory-regions=dtcm:{first},sram:{size}"])
     program = folder + "/run"
     must_run([*machine.compiler, "-Wall", "-Wextra", "-Werror", "-I" + folder,
-              "-DINPUT=" + plain.get_symbol(1), "-DOUTPUT=" + plain.get_symbol(2),
-              CROSS + "/compare_regions.c", *machine.sources, plain.object,
-              parts.object, "-o", program])
+              "-I" + plain.folder, "-DINPUT=" + plain.get_symbol(1),
+              "-DOUTPUT=" + plain.get_symbol(2), "-include", machine.platform,
+              CROSS + "/compare_regions.c", plain.object, parts.object, "-o", program])
     return parts, program
 
 
-def check_bits(machine, name, model, arena):
+def check_bits(machine, name):
+    arena = get_plain(machine, name).get_size("ACTIVATIONS")
     for options in [], ["-io-in-activations"]:
         for share in 8, 2:
             folder = f"{WORK}/{name}"
-            parts, program = build(machine, folder, model, max(1, arena // share),
+            parts, program = build(machine, folder, name, max(1, arena // share),
                                    options)
             _, text = run([*machine.emulator, program])
             used = parts.get_size("DTCM"), parts.get_size("SRAM")
@@ -149,9 +159,10 @@ def get_symbols(file):
     return {name: int(address, 16) for address, _, name in map(str.split, lines)}
 
 
-def find_code(parts, program):
-    """The addresses of the code of the bundle in regions, which is one section."""
-    begin = get_symbols(program)["parts"] - get_symbols(parts.object)["parts"]
+def find_code(parts, symbols):
+    """The addresses of the code of the bundle in regions, which is one section, by those of
+    the program's symbols."""
+    begin = symbols["parts"] - get_symbols(parts.object)["parts"]
     begin &= ~1  # marks Thumb code
     size = re.search(r"^\.text +(\d+)", run(["llvm-size-19", "-A", parts.object])[1],
                      re.M)[1]
@@ -161,12 +172,12 @@ def find_code(parts, program):
 def count_share(parts, program, plugin):
     """The percentage of the accesses to both regions that go to the first one."""
     output = program + ".accesses"
-    begin, end = find_code(parts, program)
+    symbols = get_symbols(program)
+    begin, end = find_code(parts, symbols)
     emulator = CORTEX_M4.emulator
     must_run([emulator[0], "-plugin",
               f"{plugin},begin={begin:#x},end={end:#x},output={output}", *emulator[1:],
               program])
-    symbols = get_symbols(program)
     counts = {}
     with open(output) as lines:
         for line in lines:
@@ -188,7 +199,7 @@ def measure():
     for name, sizes in MEASURED.items():
         for kilobytes in sizes:
             parts, program = build(CORTEX_M4, f"{WORK}/{name}_{kilobytes}K",
-                                   NETWORKS[name], kilobytes << 10,
+                                   name, kilobytes << 10,
                                    ["-io-in-activations"])
             used = parts.get_size("DTCM")
             rows.append((name, f"{kilobytes} KB",
@@ -237,9 +248,7 @@ def main():
             print("skipped, as it is not there:", model)
             continue
         for machine in machines:
-            arena = Bundle(f"{WORK}/{name}", "plain", model,
-                           machine.options).get_size("ACTIVATIONS")
-            check_bits(machine, name, model, arena)
+            check_bits(machine, name)
     if CORTEX_M4 in machines:
         rows = measure()
         print(*map(format_row, rows), sep="\n")

@@ -57,21 +57,14 @@ runHere() { # network, model, level, threads
   verdict "$1" "$3, $4 threads" "$result"
 }
 
-compile() { # folder, model, API, options
-  "$bin/model-compiler" -model="$2" -reproducible -emit-bundle="$1" \
-    -network-name=network -weights=embed -bundle-api="$3" "${@:4}" \
-    >"$1.log" 2>&1 || { cat "$1.log"; exit 1; }
+stated() { # folder, region: its size, from the first comment of the header
+  sed -n "s/^ \* $2 *\([0-9]*\) bytes.*/\1/p" "$1/network.h"
 }
 
-stated() { # folder, NAME: the value of a macro of the header
-  sed -n "s/^#define NETWORK_$2 \([0-9]*\)u*\$/\1/p" "$1/static/network.h"
-}
-
-# The inputs and expected outputs in the order of the bundle's symbols.
-prepareData() { # network, model
+# The inputs and expected outputs in the order of the bundle's symbols, which is
+# the same for all targets.
+prepareData() { # network, header
   local folder=$work/$1 direction name type names=() declared=() saved=()
-  "$bin/model-compiler" -model="$2" -emit-bundle="$folder/host" \
-    -network-name=network >/dev/null
   : >"$folder/inputs"
   : >"$folder/outputs"
   # " * input 'NAME': TYPE, ... elements, ..."
@@ -84,8 +77,7 @@ prepareData() { # network, model
       "placeholder %y${#names[@]} : $type output \"$name\"")
     saved+=("  Save(%x${#names[@]}, %y${#names[@]})")
     names+=("$name")
-  done < <(sed -n "s/^ \* \(input\|output\) '\(.*\)': \([^,]*\), .*/\1\t\2\t\3/p" \
-    "$folder/host/network.h")
+  done < <(sed -n "s/^ \* \(input\|output\) '\(.*\)': \([^,]*\), .*/\1\t\2\t\3/p" "$2")
   # A program that copies inputs of these types gets the same random numbers.
   printf '%s\n' 'module "m"' "${declared[@]}" 'function "main" {' "${saved[@]}" \
     '}' >"$folder/inputs.graph"
@@ -97,25 +89,26 @@ prepareData() { # network, model
 }
 
 runElsewhere() { # network, model, emulator, options
-  local folder=$work/$1/${4//[^a-z0-9]/_} options emulator api result
+  local folder=$work/$1/${4//[^a-z0-9]/_} options emulator result
   read -ra emulator <<<"$3"
   read -ra options <<<"$4"
   command -v "${emulator[0]}" >/dev/null || return 0
   mkdir -p "$folder"
-  for api in static dynamic; do
-    compile "$folder/$api" "$2" $api "${options[@]}"
-  done
+  "$bin/model-compiler" -model="$2" -reproducible -emit-bundle="$folder" \
+    -network-name=network -weights=embed -bundle-api=dynamic "${options[@]}" \
+    >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
+  [[ -e $work/$1/inputs ]] || prepareData "$1" "$folder/network.h"
+  # The program compares the sizes and the alignment with the configuration.
   clang-19 "--target=${options[0]#-target=}" -ffreestanding -fno-builtin \
     -fno-pic -nostdlib -static -fuse-ld=lld -std=c99 -O2 -Wall -Wextra \
-    -Werror -DEXPECTS_BITS "-I$folder/dynamic" '-DBUNDLE_HEADER="network.h"' \
+    -Werror -DEXPECTS_BITS "-I$folder" '-DBUNDLE_HEADER="network.h"' \
     -DBUNDLE_ENTRY=network -DBUNDLE_CONFIG=network_config \
     -DBUNDLE_WEIGHTS=network_weights -DBUNDLE_CHECK=network_check_weights \
-    "-DMUTABLE_SIZE=$(stated "$folder" MUTABLE_MEM_SIZE)" \
-    "-DACTIVATIONS_SIZE=$(stated "$folder" ACTIVATIONS_MEM_SIZE)" \
-    "-DREGION_ALIGNMENT=$(stated "$folder" MEM_ALIGN)" \
+    "-DMUTABLE_SIZE=$(stated "$folder" 'mutable weights')" \
+    "-DACTIVATIONS_SIZE=$(stated "$folder" activations)" -DREGION_ALIGNMENT=64 \
     "-DINPUTS=\"$work/$1/inputs\"" "-DOUTPUTS=\"$work/$1/outputs\"" \
-    $source/run_cross.c $source/test_data.S "$folder/dynamic/network.o" \
-    $source/platform_semihosted.c -o "$folder/run"
+    -include $source/platform_semihosted.c -include $source/test_data.c \
+    $source/run_cross.c "$folder/network.o" -o "$folder/run"
   timeout 600 "${emulator[@]}" "$folder/run" >"$folder/output" 2>&1 </dev/null ||
     true
   result=$(awk '/ error [0-9]+$/ { n++; if ($NF) wrong = wrong " " $1 }
@@ -152,7 +145,6 @@ for row in "${networks[@]}"; do
       done
     done
   fi
-  prepareData "$name" "$model"
   runElsewhere "$name" "$model" qemu-aarch64 -target=aarch64-linux-gnu
   runElsewhere "$name" "$model" "qemu-aarch64 -cpu max" \
     "-target=aarch64-linux-gnu -mattr=+bf16,+dotprod"

@@ -34,7 +34,7 @@ GLOWISH_MEM_ALIGN(PARTS_MEM_ALIGN)
 __attribute__((
     section(".sram"))) uint8_t region_sram[PARTS_SRAM_MEM_SIZE + GUARD];
 
-static void mark(uint8_t *bytes, uint32_t size) {
+static void mark_bytes(uint8_t *bytes, uint32_t size) {
   while (size--)
     *bytes++ = MARK;
 }
@@ -68,10 +68,10 @@ int main(void) {
   const uint8_t *actual =
       parts_regions[OF_OUTPUT(PARTS_, _REGION)] + JOIN(PARTS_, OUTPUT, );
   uint32_t i;
-  mark(plain_activations, sizeof plain_activations);
-  mark(parts_placeholders, sizeof parts_placeholders);
-  mark(region_dtcm, sizeof region_dtcm);
-  mark(region_sram, sizeof region_sram);
+  mark_bytes(plain_activations, sizeof plain_activations);
+  mark_bytes(parts_placeholders, sizeof parts_placeholders);
+  mark_bytes(region_dtcm, sizeof region_dtcm);
+  mark_bytes(region_sram, sizeof region_sram);
   fill(plain_regions[OF_INPUT(PLAIN_, _REGION)] + JOIN(PLAIN_, INPUT, ), 7);
   fill(parts_regions[OF_INPUT(PARTS_, _REGION)] + JOIN(PARTS_, INPUT, ), 7);
   if (plain(plain_weights, plain_placeholders, plain_activations) ||
