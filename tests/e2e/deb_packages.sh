@@ -23,6 +23,28 @@ done
 work=$build/deb-packages-test
 rm -rf "$work"
 mkdir "$work"
+
+# Half of the time of packing is that of Debian's dpkg-shlibdeps, which reads the symbols of
+# libLLVM for each package. Both times it would get the same environment from pack.sh, so for
+# files with the same bytes its answer is taken from the first time; the package of MPI, whose
+# libraries are small, has it asked again.
+mkdir -p "$work/bin" "$work/answers"
+cat >"$work/bin/dpkg-shlibdeps" <<END
+#!/usr/bin/env bash
+set -euo pipefail
+files=()
+for argument; do [[ ! -f \$argument ]] || files+=("\$argument"); done
+if [[ \${#files[@]} -eq 0 || "\$*" == *libglowish-mpi* ]]; then
+  exec $(command -v dpkg-shlibdeps) "\$@"
+fi
+key=\$({ printf '%s\n' "\$@"; sha256sum -- "\${files[@]}"; } | sha256sum | cut -c1-64)
+answer="$work/answers/\$key"
+[[ -e \$answer ]] || $(command -v dpkg-shlibdeps) "\$@" >"\$answer.new"
+[[ -e \$answer ]] || mv "\$answer.new" "\$answer"
+cat "\$answer"
+END
+chmod +x "$work/bin/dpkg-shlibdeps"
+export PATH=$work/bin:$PATH
 packaging/pack.sh "$build" "$work/packages"
 (
   umask 077

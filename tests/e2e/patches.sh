@@ -20,9 +20,9 @@ work=build/e2e/patches
 networks=("mobilenet_v2 0.6" "mobilenet_v2 0.2" "squeezenet1_1 0.25"
   "resnet18 0.5" "espcn 0.2" "lenet 0.4")
 
-arena() { # options of model-runner
-  "$bin/model-runner" "$@" -iterations=1 -warmup=0 |
-    sed -n 's/.*activations \([0-9]*\) (.*/\1/p'
+arena() { # model: what it needs without a limit, from the plan alone
+  "$bin/model-compiler" -model="$1" -stop-after=plan -verify-plan="$work/plan"
+  sed -n 's/.*"arenaBytes": \([0-9]*\),$/\1/p' "$work/plan"
 }
 
 rm -rf "$work"
@@ -34,7 +34,7 @@ for row in "${networks[@]}"; do
   folder=$models/$name
   [[ -e $folder/output_0.npy ]] || continue
   run=("-model=$folder/model.onnx" "-input=input_0=$folder/input_0.npy")
-  whole=$(arena "${run[@]}")
+  whole=$(arena "$folder/model.onnx")
   limit=$(awk -v a="$whole" -v s="$share" 'BEGIN { printf "%d", a * s }')
   error=- size=-
   if "$bin/model-runner" "${run[@]}" -max-activation-bytes="$limit" \
