@@ -19,8 +19,7 @@ static std::string findMissing(MlirDialect dialect) {
                    (folder && llvm::sys::findProgramByName(tool, {folder}));
     return isThere ? "" : (tool + " in $STABLEHLO_BIN or $PATH").str();
   }
-  for (llvm::StringRef tool :
-       {"python3", "clang-19", "mlir-opt-19", "mlir-cpu-runner-19"})
+  for (llvm::StringRef tool : {"clang-19", "mlir-opt-19", "mlir-cpu-runner-19"})
     if (!llvm::sys::findProgramByName(tool))
       return (tool + " (scripts/install-deps.sh --mlir)").str();
   return "";
@@ -82,8 +81,10 @@ llvm::Expected<Outputs> MlirTarget::run(Module &module,
   MlirSignature signature = getMlirSignature(module);
   GLOWISH_RETURN_IF_ERROR(writeFile(own->getFile("module.mlir"), text));
   GLOWISH_RETURN_IF_ERROR(writeInputs(signature, *own, values));
+  // Not the first in the path: those that choose a version take longer to start
+  // than this script.
   std::vector<std::string> command = {
-      "python3",
+      "/usr/bin/python3",
       FUZZ_SOURCES "/../mlir/run_mlir.py",
       own->getFile("module.mlir"),
       own->getPath().str(),
