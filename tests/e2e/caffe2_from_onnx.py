@@ -12,6 +12,7 @@ import sys
 
 import numpy as np
 import onnx
+from google.protobuf.internal import encoder
 from onnx import numpy_helper
 
 PROTO = os.path.join("lib", "Importer", "Caffe2", "caffe2.proto")
@@ -41,6 +42,15 @@ def attributes_of(node):
             for attribute in node.attribute}
 
 
+def add_floats(argument, value):
+    """Adds elements to an argument's floats. One by one that takes long; a
+    parser also takes all of them in the packed form."""
+    data = value.astype("<f4").tobytes()
+    number = argument.DESCRIPTOR.fields_by_name["floats"].number
+    argument.MergeFromString(encoder.TagBytes(number, 2) +
+                             encoder._VarintBytes(len(data)) + data)
+
+
 class NetWriter:
     """One model on its way into two nets."""
 
@@ -68,7 +78,7 @@ class NetWriter:
                 self.init.external_output.append(name)
                 self.add(self.init, "GivenTensorFill", [], [name],
                          shape=list(value.shape),
-                         values=value.astype(np.float32).ravel().tolist())
+                         values=value)
         for value in self.graph.output:
             self.predict.external_output.append(value.name)
 
@@ -83,8 +93,8 @@ class NetWriter:
                 arg.i = value
             elif isinstance(value, float):
                 arg.f = value
-            elif value and isinstance(value[0], float):
-                arg.floats.extend(value)
+            elif isinstance(value, np.ndarray):
+                add_floats(arg, value)
             else:
                 arg.ints.extend(value)
 

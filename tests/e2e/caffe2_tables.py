@@ -4,7 +4,8 @@
 Tables of floats, of bytes with their scales in a tensor of their own, and of
 fused rows: with numbers of 8 and 4 bits and scales of float and float16. Their
 rows have 0 to 33 bytes of numbers; some lists are empty, in one case all of
-them. The tables are inputs in one net and weights in another.
+them. The tables are inputs in one net and weights in another; a net has those
+of all sizes.
 
 $GLOWISH_BIN: the programs (default build/release/bin). Prints what is wrong and
 a count; exits 1 if anything is, 77 if NumPy is not there.
@@ -92,6 +93,7 @@ class Net:
             "lengths": self.lengths}
         self.types = {}
         self.expected = {}
+        self.may_be_weights = []
 
     def add(self, ending, name, table, real, extra=()):
         """The sum, and the weighted sum, of rows that stand for `real`."""
@@ -113,17 +115,22 @@ class Net:
         self.text += f'op {{ type: "{kind}" {names}output: "{output}" }}\n'
 
     def add_all(self, size):
+        """Tables of all forms. Those of plain bytes may be weights, which have
+        no stated type: it is that of the operator."""
         for i, form in enumerate(FORMS):
-            name = f"fused{i}"
+            name = f"fused{i}_{size}"
             table, real = make_fused(form, size)
             self.types[name] = form.kind
             self.add(form.ending, name, table, real)
+            if form.kind == "uint8":
+                self.may_be_weights.append(name)
         q = RANDOM.integers(0, 256, (NUM_ROWS, size)).astype(np.uint8)
-        self.inputs["params"] = make_params(np.float32)
-        self.add("8BitsRowwise", "rowwise", q,
-                 dequantize(q, self.inputs["params"]), ["params"])
+        params = self.inputs[f"params_{size}"] = make_params(np.float32)
+        self.add("8BitsRowwise", f"rowwise_{size}", q, dequantize(q, params),
+                 [f"params_{size}"])
+        self.may_be_weights.append(f"rowwise_{size}")
         table = RANDOM.uniform(-2, 2, (NUM_ROWS, size)).astype(np.float32)
-        self.add("", "floats", table, table)
+        self.add("", f"floats_{size}", table, table)
 
     def write(self, folder, weights):
         """The files; the tables `weights` are filled by init_net."""
@@ -164,23 +171,20 @@ class Net:
 def main():
     """Checks all tables with all lists."""
     passed = failed = 0
-    for size in SIZES:
-        for lists in LISTS:
-            net = Net(lists)
+    for lists in LISTS:
+        net = Net(lists)
+        for size in SIZES:
             net.add_all(size)
-            # As weights tables have no stated type: that of the operator.
-            own = [f"fused{i}" for i, form in enumerate(FORMS)
-                   if form.kind == "uint8"] + ["rowwise"]
-            for weights in [[], own]:
-                for backend in BACKENDS:
-                    inputs = dict(net.inputs)
-                    name = f"{size} bytes, {lists}, {len(weights)} weights"
-                    wrong = net.check(backend, f"{WORK}/{backend}", weights)
-                    net.inputs = inputs
-                    for each in wrong:
-                        print(f"{name} on {backend}: {each}")
-                    failed += bool(wrong)
-                    passed += not wrong
+        for weights in [[], net.may_be_weights]:
+            for backend in BACKENDS:
+                inputs = dict(net.inputs)
+                name = f"{lists}, {len(weights)} weights"
+                wrong = net.check(backend, f"{WORK}/{backend}", weights)
+                net.inputs = inputs
+                for each in wrong:
+                    print(f"{name} on {backend}: {each}")
+                failed += bool(wrong)
+                passed += not wrong
     shutil.rmtree(WORK, ignore_errors=True)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

@@ -2,8 +2,8 @@
 # networks.sh [--all] [--only NAME]... [--skip-interpreter]: checks whole
 # networks. Without --all or their names, the large ones below are left out.
 #
-# Each network runs in the interpreter, in the JIT and as a bundle that is
-# linked with a C program. All outputs must agree with the reference (PyTorch
+# Each network runs in the interpreter, in the JIT and as a bundle; one C program
+# is linked with all bundles. All outputs must agree with the reference (PyTorch
 # for the exported networks, ONNX Runtime or ONNX's own for the others) to
 # 1e-4 of the output's largest magnitude. Magnitudes below 2e-3 count as 2e-3,
 # as the references are not good to 2e-7 themselves (ONNX Runtime's sigmoid of
@@ -12,6 +12,7 @@
 # are allowed. The bundle's object may need nothing but memcpy, memmove
 # and memset. resnet50 is compiled twice, and the files must be the same.
 # Some networks are also compiled with -io-in-activations, and called twice.
+# What runs here in both back ends models.sh does not run again.
 # Prints a table; exits 1 if a network fails, 77 if there is none to check.
 #
 # Where the networks are: $GLOWISH_MODELS (default build/models; missing ones
@@ -27,16 +28,18 @@ exporter=${GLOWISH_EXPORTER:-../shared/tools/export_models.py}
 data=${GLOWISH_TEST_DATA:-../shared/data}
 export GLOWISH_BIN=${GLOWISH_BIN:-build/release/bin}
 work=build/e2e
+bundles=$work/bundles
 bound=1e-4
 
 exported=(lenet resnet18 resnet50 mobilenet_v2 mobilenet_v3_large
   squeezenet1_1 vgg16 densenet121 inception_v3 efficientnet_b0 unet_small espcn
   bert_base bert_tiny gpt2_small vit_b_16 mlp mlp_b64 lstm_text dlrm)
-# What takes the interpreter long. Smaller networks have the same operators, and
-# ONNX's light ones are run by onnx-backend-test, too.
+# What takes the interpreter long, and ONNX's SqueezeNet beside squeezenet1_1.
+# Smaller networks have the same operators, and ONNX's light ones are run by
+# onnx-backend-test, too.
 large=(vgg16 densenet121 inception_v3 bert_base gpt2_small vit_b_16
   light_bvlc_alexnet light_densenet121 light_inception_v1 light_inception_v2
-  light_resnet50 light_vgg19 light_zfnet512)
+  light_resnet50 light_squeezenet light_vgg19 light_zfnet512)
 all=0
 only=()
 interpreter=1
@@ -93,73 +96,103 @@ isWithinBound() {
 }
 
 # Networks of each kind: with convolutions, a large output, a recurrent layer,
-# attention, tables that integers are looked up in.
+# attention, tables that integers are looked up in; with --all a larger one with
+# convolutions.
 sharesMemory() {
-  [[ " lenet resnet18 unet_small lstm_text bert_tiny dlrm " == *" $1 "* ]]
+  [[ " lenet unet_small lstm_text bert_tiny dlrm " == *" $1 "* ||
+    $all = 1 && $1 == resnet18 ]]
 }
 
-# The error of a bundle that has inputs and outputs among the activations.
-sharedError() { # name, folder, argument... of model-compiler
-  local name=$1 folder=$2
+# Compiles a network to a bundle in $bundles.
+compileBundle() { # network, name of the bundle, argument... of model-compiler
+  local name=$1 bundle=$2 modelArgs
   shift 2
-  if tests/e2e/make_bundle.sh "$folder/shared" "$@" -io-in-activations \
-    >"$folder/shared.log" 2>&1; then
-    largestError "$name" run-shared "$folder/shared/run" \
-      "$folder/shared/network.weights.bin" -calls=2 "${args[@]}"
+  mapfile -t modelArgs < <(grep -E '^-model(-input)?=' "$work/$name/args")
+  "$GLOWISH_BIN/model-compiler" "${modelArgs[@]}" -backend=CPU \
+    -emit-bundle="$bundles" -network-name="$bundle" -bundle-api=dynamic "$@" \
+    >"$work/$name/$bundle.log" 2>&1
+}
+
+# Compiles the bundles of all networks and links them with run_bundle.c.
+makeProgram() {
+  local name bundle linked=() objects=() list=
+  rm -rf "$bundles"
+  mkdir -p "$bundles"
+  for name in "${names[@]}"; do
+    if compileBundle "$name" "$name"; then linked+=("$name"); fi
+    if sharesMemory "$name" &&
+      compileBundle "$name" "${name}_shared" -io-in-activations; then
+      linked+=("${name}_shared")
+    fi
+  done
+  for bundle in "${linked[@]}"; do
+    echo "#include \"$bundle.h\"" >>"$bundles/all.h"
+    list+=" {\"$bundle\", &${bundle}_config, $bundle, ${bundle}_check_weights},"
+    objects+=("$bundles/$bundle.o")
+  done
+  echo "#define BUNDLE_LIST$list" >>"$bundles/all.h"
+  clang-19 -std=c99 -O2 -Wall -Wextra -Werror -I"$bundles" \
+    -DBUNDLE_HEADER='"all.h"' tests/e2e/run_bundle.c "${objects[@]}" -lm \
+    -o "$bundles/run"
+  llvm-nm-19 -u -A "${objects[@]}" >"$bundles/undefined"
+}
+
+# The error of a bundle.
+bundleError() { # network, name of the bundle, argument... of run_bundle
+  local name=$1 bundle=$2
+  shift 2
+  if [[ -e $bundles/$bundle.o ]]; then
+    largestError "$name" "run-$bundle" "$bundles/run" \
+      "$bundles/$bundle.weights.bin" -bundle="$bundle" "$@" "${args[@]}"
   else
     echo -
   fi
 }
 
-# Symbols that the object needs beyond memcpy, memmove and memset.
+# Symbols that a bundle's object needs beyond memcpy, memmove and memset.
 foreignSymbols() {
-  llvm-nm-19 -u "$1/network.o" | awk '{ print $NF }' |
+  grep -F "/$1.o:" "$bundles/undefined" | awk '{ print $NF }' |
     grep -vxE 'memcpy|memmove|memset' | tr '\n' ' ' || true
 }
 
 checkNetwork() { # name; prints the row, and fails with the network
-  local name=$1 folder=$work/$1 verdict=right foreign
-  local interpreterError=skipped jitError bundleError=-
-  local args loose=(-rtol=0 -atol=1e30) modelArgs
+  local name=$1 folder=$work/$1 verdict=right foreign file
+  local interpreterError=skipped jitError error
+  local args loose=(-rtol=0 -atol=1e30)
   mapfile -t args <"$folder/args"
-  mapfile -t modelArgs < <(grep -E '^-model(-input)?=' "$folder/args")
   if [[ $interpreter = 1 ]]; then
     interpreterError=$(largestError "$name" interpreter "$GLOWISH_BIN/model-runner" \
       -backend=Interpreter "${args[@]}" "${loose[@]}")
   fi
   jitError=$(largestError "$name" jit "$GLOWISH_BIN/model-runner" -backend=CPU \
     "${args[@]}" "${loose[@]}")
-  if tests/e2e/make_bundle.sh "$folder/bundle" "${modelArgs[@]}" \
-    >"$folder/bundle.log" 2>&1; then
-    bundleError=$(largestError "$name" run "$folder/bundle/run" \
-      "$folder/bundle/network.weights.bin" "${args[@]}")
-    foreign=$(foreignSymbols "$folder/bundle")
-    [[ -z $foreign ]] || verdict="WRONG: needs $foreign"
-    if sharesMemory "$name"; then
-      [[ $(sharedError "$name" "$folder" "${modelArgs[@]}") == "$bundleError" ]] ||
-        verdict="WRONG: other outputs with -io-in-activations"
-    fi
-    if [[ $name == resnet50 ]]; then
-      tests/e2e/make_bundle.sh "$folder/again" "${modelArgs[@]}" \
-        >"$folder/again.log" 2>&1 || true
-      for file in "$folder"/bundle/network.*; do
-        cmp -s "$file" "$folder/again/${file##*/}" ||
-          verdict="WRONG: ${file##*/} differs when compiled again"
-      done
-    fi
+  error=$(bundleError "$name" "$name")
+  foreign=$(foreignSymbols "$name")
+  [[ -z $foreign ]] || verdict="WRONG: needs $foreign"
+  if sharesMemory "$name"; then
+    [[ $(bundleError "$name" "${name}_shared" -calls=2) == "$error" ]] ||
+      verdict="WRONG: other outputs with -io-in-activations"
   fi
-  isWithinBound "$name" "${interpreterError/skipped/0}" "$jitError" "$bundleError" ||
+  if [[ $name == resnet50 ]]; then
+    for file in "$bundles/$name".*; do mv "$file" "$file.first"; done
+    compileBundle "$name" "$name" || true
+    for file in "$bundles/$name".*.first; do
+      cmp -s "$file" "${file%.first}" ||
+        verdict="WRONG: ${file##*/} differs when compiled again"
+    done
+  fi
+  isWithinBound "$name" "${interpreterError/skipped/0}" "$jitError" "$error" ||
     verdict=WRONG
   printf '%-22s %12s %12s %12s  %s\n' "$name" "$interpreterError" "$jitError" \
-    "$bundleError" "$verdict"
-  rm -rf "$folder/bundle" "$folder/again" "$folder/shared"
+    "$error" "$verdict"
+  rm -f "$bundles/$name".* "$bundles/${name}_shared".*
   [[ $verdict == right ]]
 }
 
 mkdir -p "$work"
 exportMissing
 names=()
-for name in $(python3 tests/e2e/cases.py --work "$work" --exported "$models" \
+for name in $(tests/e2e/cases.py --work "$work" --exported "$models" \
   --trained "$data/trained" --light "$data/onnx-backend/v1.22.0/light"); do
   if isWanted "$name"; then names+=("$name"); fi
 done
@@ -168,6 +201,7 @@ if [[ ${#names[@]} -eq 0 ]]; then
   exit 77
 fi
 
+makeProgram
 printf 'Largest error as a share of the largest magnitude; %s is allowed.\n' \
   "$bound"
 printf '%-22s %12s %12s %12s  %s\n' network interpreter JIT bundle verdict

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 os.chdir(os.path.join(HERE, "../.."))
@@ -135,13 +136,22 @@ def same(actual, expected):
     return "" if np.array_equal(actual, expected) else f"{actual} is not {expected}"
 
 
-def refuse(name, expected, *command):
+def all_same(actual, expected):
+    """What is wrong with outputs by their names."""
+    problems = {name: same(actual[name], value) for name, value in expected.items()}
+    return "; ".join(f"{name}: {problem}" for name, problem in problems.items() if problem)
+
+
+def check_refusal(name, expected, code, text):
     """One line that has `expected`, and exit code 1."""
-    code, text = run_tool(*command)
     lines = text.strip().split("\n")
     is_list = lines[0].endswith("not supported:")
     check(name, "" if code == 1 and expected in text and len(lines) == 1 + is_list
           else f"exit code {code}: {text}")
+
+
+def refuse(name, expected, *command):
+    check_refusal(name, expected, *run_tool(*command))
 
 
 # -- Tests -------------------------------------------------------------------
@@ -162,22 +172,20 @@ def test_calls(library, work):
         "empty": ([np.zeros((0, 7), np.float32), np.float32(3).reshape(())], {}),
         "sizes": ([np.ones(n, np.int64) for n in (1, 3, 7, 17, 33)], {}),
     }
+    given, nodes, expected = {}, [], {}
     for name, (inputs, own) in cases.items():
         for num_outputs in (1, 2):
-            given = {f"x{i}": value for i, value in enumerate(inputs) if value is not None}
-            outputs = ["y", "count"][:num_outputs]
-            path = write_model(
-                os.path.join(work, "describe.onnxtxt"), given,
-                [node("Describe", [f"x{i}" if value is not None else ""
-                                   for i, value in enumerate(inputs)], outputs, own)], outputs)
-            expected, count = expect_description(inputs, own, num_outputs)
-
-            def judge(_, results, expected=expected, count=count):
-                return same(results["y"], expected) or (
-                    same(results["count"], np.array(count, np.int64))
-                    if "count" in results else "")
-            run_both(f"describe {name} {num_outputs}", path, given,
-                     ["-operators=" + library], work, judge)
+            prefix = f"{name.replace(' ', '_')}{num_outputs}_"
+            names = [prefix + f"x{i}" if value is not None else ""
+                     for i, value in enumerate(inputs)]
+            outputs = [prefix + "y", prefix + "count"][:num_outputs]
+            given.update((name, value) for name, value in zip(names, inputs) if name)
+            nodes.append(node("Describe", names, outputs, own))
+            description, count = expect_description(inputs, own, num_outputs)
+            expected.update(zip(outputs, (description, np.array(count, np.int64))))
+    path = write_model(os.path.join(work, "describe.onnxtxt"), given, nodes, expected)
+    run_both("describe", path, given, ["-operators=" + library], work,
+             lambda _, out: all_same(out, expected))
 
 
 def test_functions(library, work):
@@ -246,7 +254,6 @@ def test_failures(library, work):
         "segfault": "shape function: it crashes (Segmentation fault)",
         "assertion": "Assertion `call->num_inputs == 99' failed",
         "exit": "shape function: it ends the process",
-        "forever": "shape function: it takes more than 10 seconds",
         "silent": "shape function: it fails without a message",
         "long_message": "shape function: xxx",
         "kind": "it returns the element kind 99",
@@ -283,6 +290,14 @@ def test_failures(library, work):
                        ["y"])
     refuse("attribute", "attribute 't' is a tensor; accepted of an external operator",
            "model-runner", "-model=" + path, "-operators=" + library, "-random-inputs=1")
+
+
+def start_forever(library, work, pool):
+    """A shape function that does not return; its result, which takes ten seconds."""
+    path = write_model(os.path.join(work, "forever.onnxtxt"), {"x": np.ones(2, np.float32)},
+                       [node("forever", ["x"], ["y"])], ["y"])
+    return pool.submit(run_tool, "model-runner", "-model=" + path, "-operators=" + library,
+                       "-random-inputs=1")
 
 
 def test_libraries(library, work):
@@ -525,12 +540,12 @@ def test_torch(library, work):
 
     path = os.path.join(work, "describe.pt")
     torch.jit.save(torch.jit.script(Module()), path)
-    code, text = run_tool("model-runner", "-model=" + path, "-random-inputs=1")
+    code, text = run_tool("model-runner", "-model=" + path, "-model-input=x,float,[2,3]",
+                          "-random-inputs=1")
     if "libglowish-torch.so" in text:
         print("TorchScript is not tried: there is no reader")
         return
-    refuse("TorchScript without it", "test::Describe", "model-runner", "-model=" + path,
-           "-model-input=x,float,[2,3]", "-random-inputs=1")
+    check_refusal("TorchScript without it", "test::Describe", code, text)
     expected, _ = expect_description([(x + 1).numpy(), x.numpy()],
                                      {"n": 9, "f": [1.5, 2.0], "s": "x", "flag": 1}, 1)
     run_both("TorchScript", path, {"x": x.numpy()}, option, work,
@@ -591,18 +606,20 @@ def test_example(work):
         work, "example", [EXAMPLE + "/operators.c", median], '-DMEDIAN_OBJECT="median.o"',
         '-DMEDIAN_TARGET="x86_64-linux-gnu"')
     random = np.random.default_rng(1)
-    for shape in [(1,), (3,), (7,), (17,), (33,), (2, 5), (3, 1), (2, 3, 9), (0,), (2, 0),
-                  (0, 4)]:
+    given, nodes, expected = {}, [], {}
+    for i, shape in enumerate([(1,), (3,), (7,), (17,), (33,), (2, 5), (3, 1), (2, 3, 9),
+                               (0,), (2, 0), (0, 4)]):
+        x = given[f"x{i}"] = random.integers(-4, 4, shape).astype(np.float32)
         for size in (1, 3, 5, 31):
-            x = random.integers(-4, 4, shape).astype(np.float32)
-            path = write_model(
-                os.path.join(work, "median.onnxtxt"), {"x": x},
-                [node("Median", ["x"], ["y"], {"size": size}, "com.example")], ["y"])
+            nodes.append(node("Median", [f"x{i}"], [f"y{i}_{size}"], {"size": size},
+                              "com.example"))
             index = np.clip(np.arange(shape[-1])[:, None] + np.arange(size) - size // 2, 0,
                             max(shape[-1] - 1, 0))
-            expected = np.median(x[..., index], axis=-1).astype(np.float32) if x.size else x
-            run_both(f"median {shape} {size}", path, {"x": x}, ["-operators=" + library], work,
-                     lambda _, out, expected=expected: same(out["y"], expected))
+            expected[f"y{i}_{size}"] = \
+                np.median(x[..., index], axis=-1).astype(np.float32) if x.size else x
+    path = write_model(os.path.join(work, "median.onnxtxt"), given, nodes, expected)
+    run_both("median", path, given, ["-operators=" + library], work,
+             lambda _, out: all_same(out, expected))
     for size in (0, 2, 33):
         path = write_model(os.path.join(work, "median.onnxtxt"), {"x": np.ones(3, np.float32)},
                            [node("Median", ["x"], ["y"], {"size": size}, "com.example")], ["y"])
@@ -660,8 +677,9 @@ def test_web(work):
 
 
 def main():
-    with tempfile.TemporaryDirectory() as work:
+    with tempfile.TemporaryDirectory() as work, ThreadPoolExecutor() as pool:
         library = compile_library(work, "operators", [SOURCES + "/operators.c"])
+        forever = start_forever(library, work, pool)
         test_calls(library, work)
         test_functions(library, work)
         test_control(library, work)
@@ -675,6 +693,8 @@ def main():
         test_bundles(work)
         test_example(work)
         test_web(work)
+        check_refusal("forever", "shape function: it takes more than 10 seconds",
+                      *forever.result())
     print(f"{checks} checks, {wrong} wrong")
     return 1 if wrong else 0
 

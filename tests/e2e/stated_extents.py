@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""Models that are compiled once for a range of extents, on both back ends,
-against themselves compiled for each extent. Skipped where there is no NumPy or
-no test data ($GLOWISH_TEST_DATA, default ../shared/data)."""
+"""Models that are compiled once for a range of extents and run with several, on
+both back ends, against themselves compiled for each extent. Skipped where there
+is no NumPy or no test data ($GLOWISH_TEST_DATA, default ../shared/data)."""
 
 import os
+import shutil
 import sys
 import tempfile
 
@@ -17,7 +18,7 @@ except ImportError:
     print("skipped: no NumPy")
     sys.exit(77)
 
-from model_runs import BACKENDS, run_model  # noqa: E402
+from model_runs import BACKENDS, run_model, run_tool  # noqa: E402
 
 DATA = os.environ.get("GLOWISH_TEST_DATA", "../shared/data")
 TOLERANCE = 2e-6  # of the largest element
@@ -106,6 +107,68 @@ def find_difference(expected, actual, state):
     return ""
 
 
+def write_sets(folder, sets):
+    """The inputs of each run, for -input-dir."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for number, inputs in enumerate(sets):
+        os.makedirs(f"{folder}/{number}")
+        for name, value in inputs.items():
+            np.save(f"{folder}/{number}/{name}.npy", value)
+
+
+def run_sets(model, options, backend, work):
+    """The outputs of each run of one program, or what was printed."""
+    out = os.path.join(work, "out")
+    shutil.rmtree(out, ignore_errors=True)
+    code, text = run_tool("model-runner", "-model=" + model, *options,
+                          "-backend=" + backend, f"-input-dir={work}/sets",
+                          "-output-dir=" + out)
+    if code != 0:
+        return None, text
+    return [{file[:-len(".npy")]: np.load(f"{out}/{number}/{file}")
+             for file in os.listdir(f"{out}/{number}")}
+            for number in sorted(os.listdir(out), key=int)], text
+
+
+def check_model(file, ranges, values, make_inputs, state, work):
+    """Prints what is wrong with a model; returns how many runs there were, and
+    how many of them are wrong."""
+    model = os.path.join(DATA, file)
+    sets = [make_inputs(*extents) for extents in values]
+    expected = []
+    for extents, inputs in zip(values, sets):
+        fixed = [define(*pair) for pair in zip(ranges, extents)]
+        outputs, text = run_model([model], inputs, "CPU", work, fixed)
+        if outputs is None:
+            print(f"WRONG {file} {extents}: {text}")
+            return 1, 1
+        expected.append(outputs)
+    wrong = runs = 0
+
+    def check(what, numbers, results, text, names):
+        nonlocal wrong, runs
+        for number in numbers:
+            difference = text if results is None else find_difference(
+                expected[number], results[number], names)
+            runs += 1
+            if difference:
+                print(f"WRONG {file} {values[number]} {what}: {difference}")
+                wrong += 1
+
+    # What is left open gets the extents of the inputs.
+    ranged = [define(symbol, f"{low}..{high}")
+              for symbol, (low, high) in ranges.items()]
+    outputs, text = run_model([model], sets[0], "Interpreter", work, ranged)
+    check("alone", [0], outputs and [outputs], text, None)
+    write_sets(os.path.join(work, "sets"), sets)
+    for backend in BACKENDS:
+        for names in [None, *state]:
+            kept = [f"-state={names[0]}*,{names[1]}*"] if names else []
+            results, text = run_sets(model, ranged + kept, backend, work)
+            check(f"{backend} {kept}", range(len(sets)), results, text, names)
+    return runs, wrong
+
+
 def main():
     if not os.path.isdir(DATA):
         print(f"skipped: there is no {DATA}")
@@ -113,34 +176,13 @@ def main():
     wrong = runs = 0
     with tempfile.TemporaryDirectory() as work:
         for file, ranges, values, make_inputs, *state in CASES:
-            model = os.path.join(DATA, file)
-            if not os.path.exists(model):
-                print(f"skipped: there is no {model}")
+            if not os.path.exists(os.path.join(DATA, file)):
+                print(f"skipped: there is no {DATA}/{file}")
                 continue
-            # What is left open gets the extents of the inputs.
-            ranged = [define(symbol, f"{low}..{high}")
-                      for symbol, (low, high) in ranges.items()]
-            for extents in values:
-                inputs = make_inputs(*extents)
-                fixed = [define(*pair) for pair in zip(ranges, extents)]
-                expected, text = run_model([model], inputs, "CPU", work, fixed)
-                if expected is None:
-                    print(f"WRONG {file} {extents}: {text}")
-                    wrong += 1
-                    continue
-                for backend in BACKENDS:
-                    for names in [None, *state]:
-                        kept = [f"-state={names[0]}*,{names[1]}*"] if names \
-                            else []
-                        actual, text = run_model([model], inputs, backend,
-                                                 work, ranged + kept)
-                        difference = text if actual is None else \
-                            find_difference(expected, actual, names)
-                        runs += 1
-                        if difference:
-                            print(f"WRONG {file} {extents} {backend} {kept}: "
-                                  f"{difference}")
-                            wrong += 1
+            more_runs, more_wrong = check_model(file, ranges, values,
+                                                make_inputs, state, work)
+            runs += more_runs
+            wrong += more_wrong
     print(f"{runs} runs, {wrong} wrong")
     return 1 if wrong or not runs else 0
 
