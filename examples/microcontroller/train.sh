@@ -15,7 +15,7 @@ work=build/words-training
 prepare "$work" --train
 
 train=11000 test=2200 epochs=8 least=97
-[[ -z ${QUICK:-} ]] || train=200 test=100 epochs=1 least=0
+[[ -z ${QUICK:-} ]] || train=100 test=50 epochs=1 least=0
 options=(-batch-size=50)
 echo "==> making recordings"
 examples/microcontroller/make_data.py --train $train --test $test "$work"

@@ -15,9 +15,9 @@ output=${output:-$work/images.onnx}
 source examples/common.sh
 prepare "$work" --train
 
-count=2400 epochs=7 least=95
-[[ -z ${QUICK:-} ]] || count=80 epochs=1 least=0
-options=(-batch-size=64)
+count=2400 epochs=7 batch=64 least=95
+[[ -z ${QUICK:-} ]] || count=32 epochs=1 batch=32 least=0
+options=(-batch-size=$batch)
 echo "==> drawing images"
 rm -rf "$work/train" "$work/test"
 examples/shapes/make_data.py --train "$count" --test $((count / 8)) \

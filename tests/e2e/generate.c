@@ -69,13 +69,13 @@ static int64_t pickBest(const Conversation *c, int64_t count) {
   return best;
 }
 
-/* Extents out of their ranges: an error, and nothing is written. */
-static int refuses(Conversation *c, uint8_t *arena) {
+/* Extents out of their ranges: an error, and nothing is written. `before`: for
+ * a copy of the state; new memory in each call would take most of the time. */
+static int refuses(Conversation *c, uint8_t *before, uint8_t *arena) {
   static const int64_t wrong[][2] = {
       {1, PAST_MOST + 1}, {1, -1},       {1, INT64_MAX},
       {1, INT64_MIN},     {0, 0},        {LENGTH_MOST + 1, 0},
       {-1, PAST_MOST},    {INT64_MAX, 1}};
-  uint8_t *before = allocate(NETWORK_MUTABLE_MEM_SIZE);
   int isRefused = 1;
   for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); ++i) {
     memcpy(c->state + LENGTH, &wrong[i][0], sizeof(int64_t));
@@ -85,7 +85,6 @@ static int refuses(Conversation *c, uint8_t *arena) {
         network(network_weights, c->state, arena) == GLOWISH_ERROR_DIMENSION &&
         memcmp(before, c->state, NETWORK_MUTABLE_MEM_SIZE) == 0;
   }
-  free(before);
   return isRefused;
 }
 
@@ -111,6 +110,7 @@ int main(int argc, char **argv) {
   for (++i; i < argc; ++i, ++numIds)
     first.ids[numIds] = second.ids[numIds] = atoll(argv[i]);
   uint8_t *arena = allocate(NETWORK_ACTIVATIONS_MEM_SIZE);
+  uint8_t *before = allocate(NETWORK_MUTABLE_MEM_SIZE);
   both[0] = &first, both[1] = &second;
   for (i = 0; i < 2; ++i)
     both[i]->state = allocate(NETWORK_MUTABLE_MEM_SIZE);
@@ -122,7 +122,8 @@ int main(int argc, char **argv) {
       piece = left < 1 ? 1 : piece < left ? piece : left;
       if (c->length >= count - 1)
         continue;
-      if (!refuses(c, arena) || append(c, arena, piece) != GLOWISH_SUCCESS)
+      if (!refuses(c, before, arena) ||
+          append(c, arena, piece) != GLOWISH_SUCCESS)
         return 1;
       if (c->length >= numIds)
         c->ids[c->length] = pickBest(c, piece);
@@ -143,6 +144,7 @@ int main(int argc, char **argv) {
   for (i = 0; i < count; ++i)
     printf("%lld\n", (long long)first.ids[i]);
   free(arena);
+  free(before);
   free(first.state);
   free(second.state);
   return 0;

@@ -15,28 +15,35 @@ wrong=0 ran=0 refused=0
 
 # check TOOL CODE: CODE and $work/err are as they must be.
 check() {
-  local errors
-  errors=$(grep -c '^error: ' "$work/err")
+  local line errors=0 others=0
+  while IFS= read -r line || [[ -n $line ]]; do
+    case $line in
+    'error: '*) errors=$((errors + 1)) ;;
+    '  '*) ;; # Further lines belong to the message: they are indented.
+    *) others=$((others + 1)) ;;
+    esac
+  done <"$work/err"
   case $2 in
-  0) [ "$errors" = 0 ] && return ;;
-  1)
-    # Further lines belong to the message: they are indented.
-    [ "$errors" = 1 ] && ! grep -qv '^error: \|^  ' "$work/err" && return
-    ;;
+  0) [[ $errors = 0 ]] && return ;;
+  1) [[ $errors = 1 && $others = 0 ]] && return ;;
   esac
   echo "WRONG $name: $1: exit code $2, $errors errors"
   wrong=$((wrong + 1))
 }
 
+shopt -s nullglob dotglob
 for model in "$data"/*.onnx; do
-  name=$(basename "$model" .onnx)
+  name=${model##*/}
+  name=${name%.onnx}
   out=$work/out
-  rm -rf "$out"
+  [[ ! -e $out ]] || rm -rf "$out"
   timeout 60 "$bin/model-compiler" -model="$model" -emit-bundle="$out" \
     >"$work/log" 2>"$work/err"
   compiled=$?
   check model-compiler $compiled
-  if [ $compiled = 1 ] && [ -n "$(ls -A "$out" 2>/dev/null)" ]; then
+  text=$(<"$work/err")
+  files=("$out"/*)
+  if [[ $compiled = 1 && ${#files[@]} != 0 ]]; then
     echo "WRONG $name: files were left behind"
     wrong=$((wrong + 1))
   fi
@@ -46,18 +53,18 @@ for model in "$data"/*.onnx; do
     code=$?
     check "model-runner -backend=$backend" $code
     # An input may still turn out wrong when the model runs.
-    if [ $compiled = 1 ] && [ $code = 0 ]; then
+    if [[ $compiled = 1 && $code = 0 ]]; then
       echo "WRONG $name: the compiler refuses it, $backend runs it"
       wrong=$((wrong + 1))
     fi
   done
-  if [ $compiled = 0 ]; then
+  if [[ $compiled = 0 ]]; then
     ran=$((ran + 1))
     echo "$name: runs"
   else
     refused=$((refused + 1))
-    echo "$name: $(sed "s|'$model': ||" "$work/err")"
+    echo "$name: ${text//"'$model': "/}"
   fi
 done
 echo "$ran run, $refused refused, $wrong wrong"
-[ $wrong = 0 ]
+[[ $wrong = 0 && $((ran + refused)) != 0 ]]

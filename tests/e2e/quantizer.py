@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Quantizes trained networks and tests them on labelled data.
 
-    quantizer.py [NAME...]
+    quantizer.py [--all] [NAME...]
 
 The ranges are of a calibration set, the answers of other samples: of MNIST,
 CIFAR-10, and keywords of Speech Commands in $GLOWISH_TEST_DATA (default
@@ -12,9 +12,10 @@ int8 network that TensorFlow Lite has made of it, where there is one: by more
 than chance explains, which is two standard errors. Of all answers, 98.5% have
 to be those of the float network. The ONNX file that the quantizer writes has to
 give the same answers in ONNX Runtime, but for 0.2% whose two best classes are
-as good as equal; without bench/node_modules/onnxruntime-node, which
-bench/compare installs, that is skipped. The anomaly score of an autoencoder has
-to be as near to the float network's as that of TensorFlow Lite's int8 network.
+as good as equal: of copies of samples it gets each fifth, or all with --all;
+without bench/node_modules/onnxruntime-node, which bench/compare installs, that
+is skipped. The anomaly score of an autoencoder has to be as near to the float
+network's as that of TensorFlow Lite's int8 network.
 
 $GLOWISH_BIN: the programs (default build/release/bin). Prints a table; exits 1
 if a network is wrong, 77 without the data or NumPy.
@@ -35,6 +36,9 @@ RUNTIME = "bench/node_modules/onnxruntime-node/package.json"
 TOLERANCE = 0.3  # points
 FLOAT_CLASSES = 0.985
 SAME_CLASSES = 0.998
+NAMES = [name for name in sys.argv[1:] if name != "--all"]
+# Of the versions of samples, those that ONNX Runtime gets.
+IN_RUNTIME = slice(None, None, 1 if "--all" in sys.argv[1:] else 5)
 
 try:
     import numpy as np
@@ -146,15 +150,18 @@ def run(arguments, text=None, codes=(0,)):
 
 
 def classify(model, files, *flags):
-    """The class of each of `files` in glowish."""
+    """The class of each of `files`, an array, in glowish."""
     lines = run([os.path.join(BIN, "image-classifier"), "-model=" + model,
-                 "-image-layout=NonImage", *flags, "-"], "\n".join(files))
-    return np.array([int(c) for c in re.findall(r"Label-K1: (\d+)", lines)])
+                 "-image-layout=NonImage", *flags, "-"],
+                "\n".join(files.ravel()))
+    classes = re.findall(r"Label-K1: (\d+)", lines)
+    return np.array(classes, np.int64).reshape(files.shape)
 
 
 def classify_in_runtime(model, files):
-    return np.array(run(["node", "tests/e2e/quantizer_classes.mjs", model],
-                        "\n".join(files)).split(), np.int64)
+    classes = run(["node", "tests/e2e/quantizer_classes.mjs", model],
+                  "\n".join(files.ravel())).split()
+    return np.array(classes, np.int64).reshape(files.shape)
 
 
 def find_model(folder, name):
@@ -200,7 +207,7 @@ def explain(answers, labels):
     if np.mean(int8 == answers["float"]) < FLOAT_CLASSES:
         wrong.append("other answers than the float network")
     if "runtime" in answers and \
-            np.mean(int8 == answers["runtime"]) < SAME_CLASSES:
+            np.mean(int8[IN_RUNTIME] == answers["runtime"]) < SAME_CLASSES:
         wrong.append("ONNX Runtime gives other answers")
     return "; ".join(wrong)
 
@@ -210,12 +217,15 @@ def print_row(name, num_ranges, labels, answers):
         return ("%.2f" % (100 * np.mean(answers[key] == labels))
                 if key in answers else "")
 
-    def agree(key):
-        return ("%.2f" % (100 * np.mean(answers[key] == answers["int8"]))
-                if key in answers else "")
+    def agree(key, versions=slice(None)):
+        if key not in answers:
+            return ""
+        same = answers[key] == answers["int8"][versions]
+        return "%.2f" % (100 * np.mean(same))
     print("%-18s %6d %6d %7s %7s %7s %9s %9s" % (
         name, num_ranges, answers["int8"].size, rate("float"), rate("int8"),
-        rate("tflite"), agree("float"), agree("runtime")), flush=True)
+        rate("tflite"), agree("float"), agree("runtime", IN_RUNTIME)),
+        flush=True)
 
 
 def quantize(model, sample, ranges, folder):
@@ -234,25 +244,24 @@ def answer_all(name, labelled, folder):
     files = write_samples(folder, labelled)
     model, others = (find_model("trained", name),
                      find_model("quantized", name + "_int8"))
-    answers, tested = {}, []
-
-    def add(key, classifier, network, names, *flags):
-        classes = classifier(network, list(names.ravel()), *flags)
-        answers.setdefault(key, []).append(classes.reshape(names.shape))
-
-    for ranges, tests in labelled.get_folds():
+    parts = {"int8": [], "runtime": []}
+    folds = labelled.get_folds()
+    for ranges, tests in folds:
         load, written = quantize(model, labelled.versions[0][0],
-                                 list(files[0, ranges]), folder)
+                                 files[0, ranges], folder)
         names = files[:, tests]
-        tested.append(labelled.labels[tests])
-        add("float", classify, model, names)
-        add("int8", classify, model, names, load)
-        if os.path.exists(others):
-            add("tflite", classify, others, names)
+        parts["int8"].append(classify(model, names, load))
         if os.path.exists(RUNTIME):
-            add("runtime", classify_in_runtime, written, names)
-    return ({key: np.concatenate(folds, axis=1)
-             for key, folds in answers.items()}, np.concatenate(tested))
+            parts["runtime"].append(
+                classify_in_runtime(written, names[IN_RUNTIME]))
+    answers = {key: np.concatenate(own, axis=1)
+               for key, own in parts.items() if own}
+    # The ranges mean nothing to these.
+    tested = np.concatenate([list(tests) for _, tests in folds])
+    answers["float"] = classify(model, files[:, tested])
+    if os.path.exists(others):
+        answers["tflite"] = classify(others, files[:, tested])
+    return answers, labelled.labels[tested]
 
 
 def check_network(name):
@@ -308,7 +317,7 @@ def check_autoencoder():
 
 
 def main():
-    names = [name for name in sys.argv[1:] or NETWORKS
+    names = [name for name in NAMES or NETWORKS
              if os.path.exists(find_model("trained", name))]
     if not names:
         print("skipped: %s has no trained networks" % DATA)
@@ -321,7 +330,7 @@ def main():
               "network", "ranges", "tests", "float", "int8", "tflite",
               "= float", "= runtime"))
     wrong = [(name, check_network(name)) for name in names]
-    if not sys.argv[1:]:
+    if not NAMES:
         wrong.append(("tiny_autoencoder", check_autoencoder()))
     shutil.rmtree(WORK)
     wrong = [pair for pair in wrong if pair[1]]

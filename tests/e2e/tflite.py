@@ -11,11 +11,12 @@ largest magnitude. Keyword features are classified, an anomaly is scored, words
 are recognized in recordings, and images are labelled. Prints a table of the files, and why models don't
 pass. tflite.txt names those that need not, and must not.
 
---all: also models of more than a megabyte in the interpreter, all of SEANet's
-one-operator models and not one of three, and all recordings, which takes
-minutes. --keep: a new folder where inputs and outputs are left. $GLOWISH_BIN:
-the programs (default build/release/bin). Exits 1 if other models fail, 77
-without data."""
+--all: also models of more than a megabyte in the interpreter, and with random
+inputs where images are labelled, all of SEANet's one-operator models and not
+one of three, networks that have the layers of another one, and all recordings,
+which takes minutes. --keep: a new folder where inputs and outputs are left.
+$GLOWISH_BIN: the programs (default build/release/bin). Exits 1 if other models
+fail, 77 without data."""
 
 import argparse
 import csv
@@ -40,6 +41,7 @@ os.chdir(os.path.dirname(os.path.dirname(HERE)))
 sys.path.insert(0, HERE)
 
 from model_runs import BACKENDS, legal, run_model, run_tool  # noqa: E402
+import tflite_tensors  # noqa: E402
 
 DATA = os.environ.get("GLOWISH_TEST_DATA", "../shared/data")
 LIST = os.path.join(HERE, "tflite.txt")
@@ -59,6 +61,9 @@ SPEECH = [("yes", 0xa83fae7a, "yes"), ("no", 0xe4c6e456, "no"),
 SPEECH_LABELS = ["silence", "unknown", "yes", "no"]
 FRAME, STRIDE = 480, 320
 PASCAL_BIRD = 3
+# They have the layers of mobilenet_v2_1.0_224_quant, but for the classes.
+SAME_LAYERS = ("mobilenet_v2_1.0_224_inat_insect_quant",
+               "mobilenet_v2_1.0_224_inat_bird_quant")
 LARGE = 1 << 20
 # Names of tensors may be longer than those of files.
 RENAME = "-tflite-rename-tensors"
@@ -84,6 +89,16 @@ class Result:
     path: str
     judge: str = ""
     problem: str = ""
+
+
+def get_tensors(path):
+    """The inputs and outputs of a model, or what the importer says. What a file
+    states takes no start of a program; a shape may be left open there."""
+    tensors = [Tensor(name, KINDS[kind], shape, is_input, not is_input)
+               for name, kind, shape, is_input in
+               tflite_tensors.read_tensors(path)]
+    return (tensors, "") if all(t.shape for t in tensors) \
+        else list_tensors(path)
 
 
 def list_tensors(path):
@@ -169,7 +184,7 @@ def run(path, inputs, backend, work):
 def check(path, work, backends):
     """Runs a model on back ends."""
     result = Result(os.path.relpath(path, DATA))
-    tensors, text = list_tensors(path)
+    tensors, text = get_tensors(path)
     if tensors is None:
         result.problem = text.strip().replace("\n", "; ")
         return result
@@ -229,7 +244,7 @@ def resize(image, height, width):
 def run_batch(path, inputs, options=()):
     """The output of a model with one input and one output for a batch of
     inputs, compiled for it."""
-    tensors, _ = list_tensors(path)
+    tensors, _ = get_tensors(path)
     source, = [t for t in tensors if t.is_input and not t.is_output]
     sink, = [t for t in tensors if t.is_output and not t.is_input]
     kind = {np.dtype(k): n for n, k in KINDS.items()}[inputs.dtype]
@@ -272,9 +287,9 @@ def score_anomalies():
     return isGood, ", ".join(texts)
 
 
-def make_speech_features(folder, name, work):
+def make_speech_features(folder, name, cache, work):
     """[frames, 40] integers; what is learnt of the noise goes from one frame to
-    the next."""
+    the next. The first frame leaves its program for the others."""
     model = os.path.join(folder, "models/audio_preprocessor_int8.tflite")
     tensors, _ = list_tensors(model)
     frame, = [t for t in tensors if t.is_input and not t.is_output]
@@ -286,7 +301,8 @@ def make_speech_features(folder, name, work):
     for start in range(0, len(samples) - FRAME + 1, STRIDE):
         inputs = {frame.name: samples[start:start + FRAME].reshape(frame.shape),
                   noise.name: state}
-        outputs, text = run_model([model], inputs, "CPU", work, [RENAME])
+        outputs, text = run_model([model], inputs, "CPU", work,
+                                  [RENAME, "-cache=" + cache])
         if outputs is None:
             raise RuntimeError(text.strip())
         rows.append(outputs[legal(sink.name)].reshape(-1))
@@ -301,7 +317,9 @@ def recognize_speech(recordings):
     isGood, texts = True, []
     with tempfile.TemporaryDirectory() as work:
         for name, checksum, expected in recordings:
-            features = make_speech_features(folder, name, work)
+            features = make_speech_features(
+                folder, name, os.path.join(work, "cache"),
+                os.path.join(work, "run"))
             scores = run_batch(
                 os.path.join(folder, "models/micro_speech_quantized.tflite"),
                 features.reshape(1, -1))[0]
@@ -313,11 +331,10 @@ def recognize_speech(recordings):
     return isGood, ", ".join(texts)
 
 
-def label_images():
-    """Coral's images: the label that must be among the best, and its
-    score, or how well a mask is met."""
+def list_images(isWhole):
+    """What expected.tsv of Coral's networks has: the model, the image, how many
+    labels or "-", the label or a mask, and the least score."""
     folder = os.path.join(DATA, "tflite/coral")
-    isGood, texts = True, []
     with open(os.path.join(folder, "expected.tsv"), encoding="utf-8") as file:
         lines = list(csv.reader(file, delimiter="\t"))[1:]
     for model, image, count, label, least, *_ in lines:
@@ -325,9 +342,17 @@ def label_images():
         image = os.path.join(folder, image.split()[0])
         if "cat.bmp" in image:
             image = os.path.join(DATA, "images/coral/cat.bmp")
-        if not os.path.exists(path) or not os.path.exists(image):
-            continue
-        tensors, _ = list_tensors(path)
+        if os.path.exists(path) and os.path.exists(image) and (
+                isWhole or model not in SAME_LAYERS):
+            yield path, image, count, label, least
+
+
+def label_images(isWhole):
+    """Coral's images: the label that must be among the best, and its
+    score, or how well a mask is met."""
+    isGood, texts = True, []
+    for path, image, count, label, least in list_images(isWhole):
+        tensors, _ = get_tensors(path)
         source, = [t for t in tensors if t.is_input and not t.is_output]
         pixels = resize(read_bitmap(image), *source.shape[1:3])
         sink, = [t for t in tensors if t.is_output and not t.is_input]
@@ -335,7 +360,8 @@ def label_images():
         output = run_batch(path, pixels.reshape(source.shape).copy(),
                            options)[0]
         if count == "-":
-            mask = read_bitmap(os.path.join(folder, label))[:, :, 0]
+            mask = os.path.join(os.path.dirname(path), label)
+            mask = read_bitmap(mask)[:, :, 0]
             isBird, isMasked = output == PASCAL_BIRD, mask == PASCAL_BIRD
             score = np.sum(isBird & isMasked) / np.sum(isBird | isMasked)
             found, least = True, least.split()[-1]
@@ -343,6 +369,7 @@ def label_images():
             best = np.argsort(-output, kind="stable")[:int(count)]
             found, score = int(label) in best, output[int(label)]
         isGood &= bool(found) and score >= float(least)
+        model = os.path.basename(path)[:-len(".tflite")]
         texts.append(f"{model} {score:.2f} ({least})")
     return isGood, ", ".join(texts)
 
@@ -351,12 +378,12 @@ def check_applications(isWhole):
     """Whole tasks: what is wrong with them is counted."""
     wrong = 0
 
-    def recognize():
-        return recognize_speech(SPEECH if isWhole else SPEECH[:1])
-
-    for task in (classify_keywords, score_anomalies, recognize, label_images):
+    recordings = SPEECH if isWhole else SPEECH[:1]
+    for task, *arguments in ((classify_keywords,), (score_anomalies,),
+                             (recognize_speech, recordings),
+                             (label_images, isWhole)):
         try:
-            isGood, text = task()
+            isGood, text = task(*arguments)
         except (OSError, RuntimeError, ValueError) as error:
             isGood, text = False, str(error)
         print(f"{'passed' if isGood else 'FAILED':8} {task.__name__}: {text}",
@@ -376,6 +403,18 @@ def read_list():
     return expected
 
 
+def find_left(paths):
+    """Those of all models that --all is for."""
+    small = [path for path in paths if "/seanet/" in path]
+    left = small[1::3] + small[2::3]
+    left += [path for path in paths if any(n in path for n in SAME_LAYERS)]
+    if any("/coral/" in path for path in paths):
+        # label_images() runs them on the same back end.
+        left += [path for path, *_ in list_images(False)
+                 if os.path.getsize(path) > LARGE]
+    return left
+
+
 def main():
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--all", action="store_true")
@@ -393,8 +432,8 @@ def main():
         print(f"skipped: there are no .tflite files in {DATA}")
         return 77
     if not options.all and not options.names:
-        small = [path for path in paths if "/seanet/" in path]
-        paths = [path for path in paths if path not in small[1::3] + small[2::3]]
+        left = find_left(paths)
+        paths = [path for path in paths if path not in left]
     listed = read_list()
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:

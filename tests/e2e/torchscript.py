@@ -80,12 +80,9 @@ def save(case, folder):
 
 def write_inputs(case, path):
     """Writes the types of the inputs, a line each, for -model-input."""
-    kinds = {"float32": "float", "float64": "double"}
+    inputs = get_inputs(case, torch.jit.load(path))
     with open(path + ".inputs", "w", encoding="utf-8") as file:
-        for name, value in get_inputs(case, torch.jit.load(path)).items():
-            kind = kinds.get(str(value.dtype), value.dtype)
-            dims = ",".join(map(str, value.shape))
-            file.write(f"{name},{kind},[{dims}]\n")
+        file.writelines(t + "\n" for t in torchscript_data.state_types(inputs))
 
 
 def get_inputs(case, program):
@@ -110,8 +107,9 @@ def vary(value, call):
     return type(value)(vary(own, call) for own in value)
 
 
-def check_calls(case, path, backend, work):
-    """Runs a module as often as it is called: what is wrong."""
+def check_calls(case, path, model, backend, work):
+    """Runs a module as often as it is called: what is wrong. `model` is the
+    archive or its text form."""
     program = torch.jit.load(path)
     names = get_names(program)
     states = {}
@@ -128,8 +126,8 @@ def check_calls(case, path, backend, work):
             for key, own in flatten(value, name).items():
                 if not np.array_equal(own, inputs[key]):
                     expected[key] = own
-        outputs, text = run_model([path], {**inputs, **states}, backend, work,
-                                  case.options)
+        outputs, text = run_model([model], {**inputs, **states}, backend,
+                                  work)
         if outputs is None:
             return text.strip()
         states = {name: value for name, value in outputs.items()
@@ -154,8 +152,13 @@ def check(case, folder):
     work = os.path.join(folder, "run")
     if not case.refused:
         write_inputs(case, path)
+        graph = os.path.join(folder, case.name + ".graph")
+        wrong = torchscript_data.import_archive(
+            path, get_inputs(case, torch.jit.load(path)), graph, case.options)
+        if wrong:
+            return wrong
         for backend in BACKENDS:
-            wrong = check_calls(case, path, backend, work)
+            wrong = check_calls(case, path, graph, backend, work)
             if wrong:
                 return f"{backend}: {wrong}"
         return ""
@@ -209,7 +212,8 @@ def check_short_records(folder):
 
 
 def check_docs(folder):
-    """The first program of docs/pytorch.md writes an archive that is right."""
+    """The first program of docs/pytorch.md writes an archive that is right, and
+    model-runner reads it."""
     with open("docs/pytorch.md", encoding="utf-8") as file:
         program = file.read().split("```python\n")[1].split("```")[0]
     case = next(c for c in CASES if c.name == "SmallNetwork")
@@ -222,8 +226,8 @@ def check_docs(folder):
                        "torch": torch})
     finally:
         os.chdir(before)
-    return check_calls(case, os.path.join(work, "net.pt"), "CPU",
-                       os.path.join(folder, "run"))
+    path = os.path.join(work, "net.pt")
+    return check_calls(case, path, path, "CPU", os.path.join(folder, "run"))
 
 
 def main():

@@ -8,13 +8,29 @@ import wave
 import numpy as np
 import torch
 
-from model_runs import BACKENDS, compare, run_model
+from model_runs import BACKENDS, compare, run_model, run_tool
 
 DATA = os.path.join(os.environ.get("GLOWISH_TEST_DATA", "../shared/data"),
                     "torchscript")
 TOLERANCE = 1e-5
 # Seconds of test.wav with silence and speech, of 512 samples at 16 kHz.
 VOICE_RATE, VOICE_SAMPLES, VOICE_CHUNKS = 16000, 512, 6
+
+
+def state_types(inputs):
+    """The types of inputs as -model-input states them."""
+    kinds = {"float32": "float", "float64": "double"}
+    return [f"{name},{kinds.get(str(value.dtype), value.dtype)},"
+            f"[{','.join(map(str, value.shape))}]"
+            for name, value in inputs.items()]
+
+
+def import_archive(path, inputs, graph, options=()):
+    """Writes an archive as a text form; what was printed if it failed. The
+    library that reads archives takes a second to load, in each start."""
+    code, text = run_tool("glowish-opt", path, "-o", graph, *options,
+                          *("-model-input=" + i for i in state_types(inputs)))
+    return text.strip() if code != 0 else ""
 
 
 def normal(*shape):
@@ -119,13 +135,18 @@ class Policy(Entry):
     def check(self, work):
         folder = os.path.join(os.path.dirname(self.path()), "ref_" +
                               os.path.basename(self.path())[:-len(".pt")])
+        graph = work + ".graph"
+        first = {"x": np.load(f"{folder}/call0_input_0.npy")}
+        wrong = import_archive(self.path(), first, graph)
+        if wrong:
+            return wrong
         for backend in BACKENDS:
             states = {"hidden_state": np.zeros((1, 1, 64), np.float32),
                       "cell_state": np.zeros((1, 1, 64), np.float32)}
             for call in range(4):
                 given = {"x": np.load(f"{folder}/call{call}_input_0.npy")}
-                outputs, text = run_model([self.path()], {**given, **states},
-                                          backend, work)
+                outputs, text = run_model([graph], {**given, **states}, backend,
+                                          work)
                 if outputs is None:
                     return text.strip()
                 states = {name: outputs[name] for name in states}

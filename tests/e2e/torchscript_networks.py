@@ -64,6 +64,6 @@ def check(name, folder):
     if name == "detection":
         return ""
     kinds = {torch.float32: "float", torch.int64: "int64"}
-    return check_instructions(name, path, folder, [
+    return check_instructions(name, path, [
         f"-model-input={key},{kinds[own.dtype]},{list(own.shape)}"
         for key, own in zip(names, inputs)])
