@@ -26,7 +26,6 @@ set(CPACK_DEBIAN_PACKAGE_MAINTAINER
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 
 set(what "glowish compiles trained networks (ONNX, TensorFlow Lite, PyTorch, Caffe2)
@@ -47,8 +46,13 @@ lld links modules for WebAssembly.")
 
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${library})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
+# Which package has the library, for those that need it. CPack would write it, too, and look at
+# each header for that.
+set(shlibs ${PROJECT_BINARY_DIR}/packaging/shlibs)
+file(CONFIGURE OUTPUT ${shlibs} CONTENT
+  "libglowish ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} ${library} ${version}\n")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA
-  ${PROJECT_SOURCE_DIR}/packaging/debian/triggers)
+  ${PROJECT_SOURCE_DIR}/packaging/debian/triggers ${shlibs})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS "glowish-torch ${version}, glowish-mpi ${version}")
 set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "${what}
 This package has the library that the tools and other programs use.")
