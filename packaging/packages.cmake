@@ -46,8 +46,8 @@ lld links modules for WebAssembly.")
 
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${library})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
-# Which package has the library, for those that need it. CPack would write it, too, and look at
-# each header for that.
+# By this file the packages of programs that are linked with the library depend on this one.
+# CPack's own way to write it (GENERATE_SHLIBS) starts a process for each file of each package.
 set(shlibs ${PROJECT_BINARY_DIR}/packaging/shlibs)
 file(CONFIGURE OUTPUT ${shlibs} CONTENT
   "libglowish ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} ${library} ${version}\n")

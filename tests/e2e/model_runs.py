@@ -27,6 +27,12 @@ def legal(name):
     return "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
 
 
+def read_arrays(folder):
+    """The .npy files of a folder, by their names."""
+    return {file[:-len(".npy")]: np.load(os.path.join(folder, file))
+            for file in os.listdir(folder)}
+
+
 def run_model(paths, inputs, backend, work, options=()):
     """The outputs by the names of their files, or what was printed."""
     shutil.rmtree(work, ignore_errors=True)
@@ -45,8 +51,7 @@ def run_model(paths, inputs, backend, work, options=()):
                           "-output-dir=" + out)
     if code != 0:
         return None, text
-    return {file[:-len(".npy")]: np.load(os.path.join(out, file))
-            for file in os.listdir(out)}, text
+    return read_arrays(out), text
 
 
 def compare(name, actual, expected, tolerance):

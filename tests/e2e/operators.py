@@ -30,6 +30,7 @@ if not np or not CLANG:
     sys.exit(77)
 
 from model_runs import BACKENDS, BIN, run_model, run_tool  # noqa: E402
+from operators_models import node, value_info, write_model  # noqa: E402
 
 INCLUDE = "include/glowish/Plugin"
 SOURCES = "tests/e2e/operators"
@@ -38,8 +39,6 @@ MOST = 64  # numbers of the operator Describe
 KINDS = {np.dtype(name): number for number, name in
          [(0, "float32"), (1, "float16"), (3, "float64"), (4, "int8"), (5, "uint8"),
           (6, "int16"), (8, "int32"), (10, "int64"), (12, "bool")]}
-ONNX_KINDS = {"float32": 1, "uint8": 2, "int8": 3, "int16": 5, "int32": 6, "int64": 7,
-              "bool": 9, "float16": 10, "float64": 11}
 wrong = 0
 checks = 0
 
@@ -56,50 +55,6 @@ def compile_library(work, name, sources, *options):
     path = os.path.join(work, f"lib{name}.so")
     subprocess.run([CLANG, "-std=c99", "-O1", "-Wall", "-Wextra", "-shared", "-fPIC",
                     "-I" + INCLUDE, *sources, *options, "-o", path], check=True)
-    return path
-
-
-# -- Models ------------------------------------------------------------------
-
-def attribute(name, value):
-    """An attribute of an ONNX node in protobuf text."""
-    one = {int: ("INT", "i: %d"), float: ("FLOAT", "f: %r"), str: ("STRING", 's: "%s"')}
-    several = {int: ("INTS", "ints: %d"), float: ("FLOATS", "floats: %r"),
-               str: ("STRINGS", 'strings: "%s"')}
-    if isinstance(value, list):
-        kind, form = several[type(value[0])] if value else ("INTS", "")
-        content = " ".join(form % element for element in value)
-    else:
-        kind, form = one[type(value)]
-        content = form % value
-    return f'attribute {{ name: "{name}" type: {kind} {content} }}'
-
-
-def node(kind, inputs, outputs, attributes=None, domain="test"):
-    attributes = attributes or {}
-    return " ".join(
-        [f'node {{ op_type: "{kind}" domain: "{domain}"'] +
-        [f'input: "{name}"' for name in inputs] +
-        [f'output: "{name}"' for name in outputs] +
-        [attribute(*item) for item in attributes.items()] + ["}"])
-
-
-def value_info(name, kind, shape):
-    dims = " ".join(f"dim {{ dim_value: {d} }}" for d in shape)
-    return (f'{{ name: "{name}" type {{ tensor_type {{ elem_type: {ONNX_KINDS[kind]} '
-            f"shape {{ {dims} }} }} }} }}")
-
-
-def write_model(path, inputs, nodes, outputs, constants="", version=2):
-    """`inputs`: {name: array}."""
-    lines = ["ir_version: 8", "opset_import { version: 17 }",
-             f'opset_import {{ domain: "test" version: {version} }}', 'graph { name: "m"']
-    lines += ["input " + value_info(name, str(x.dtype), x.shape)
-              for name, x in inputs.items()]
-    lines += [constants, *nodes]
-    lines += [f'output {{ name: "{name}" }}' for name in outputs] + ["}"]
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("\n".join(lines))
     return path
 
 

@@ -18,7 +18,7 @@ except ImportError:
     print("skipped: no NumPy")
     sys.exit(77)
 
-from model_runs import BACKENDS, run_model, run_tool  # noqa: E402
+from model_runs import BACKENDS, read_arrays, run_model, run_tool  # noqa: E402
 
 DATA = os.environ.get("GLOWISH_TEST_DATA", "../shared/data")
 TOLERANCE = 2e-6  # of the largest element
@@ -125,8 +125,7 @@ def run_sets(model, options, backend, work):
                           "-output-dir=" + out)
     if code != 0:
         return None, text
-    return [{file[:-len(".npy")]: np.load(f"{out}/{number}/{file}")
-             for file in os.listdir(f"{out}/{number}")}
+    return [read_arrays(os.path.join(out, number))
             for number in sorted(os.listdir(out), key=int)], text
 
 

@@ -112,7 +112,7 @@ int glowish::robustness::compileStep(size_t size, llvm::StringRef path) {
   });
 }
 
-/// Of the processor, for what comes next in this process.
+/// Gives this process the processor for \c maxSeconds more.
 static void limitTime() {
   rusage usage;
   getrusage(RUSAGE_SELF, &usage);
@@ -123,8 +123,10 @@ static void limitTime() {
 
 Counts
 Cases::run(llvm::function_ref<bool(llvm::StringRef text)> isForeign) const {
-  // Those of the cases that made no fault, from the child process; others are
-  // 0.
+  // Before what a case writes to stderr; no other text has it.
+  constexpr llvm::StringLiteral mark = "\x01";
+  // Of the cases that made no fault, shared with the child processes; 0 of
+  // others.
   size_t size = std::max<size_t>(cases.size(), 1);
   void *shared = mmap(nullptr, size, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -138,6 +140,7 @@ Cases::run(llvm::function_ref<bool(llvm::StringRef text)> isForeign) const {
       setrlimit(RLIMIT_CORE, &limit);
       for (size_t i = first; i < cases.size(); ++i) {
         limitTime();
+        llvm::errs() << mark;
         int outcome = cases[i].check();
         if (outcome != Refused && outcome != Accepted)
           return outcome;
@@ -152,13 +155,14 @@ Cases::run(llvm::function_ref<bool(llvm::StringRef text)> isForeign) const {
         counts.refused.push_back(cases[next].name);
     if (next == cases.size())
       break;
-    if (isForeign && isForeign(result.text))
+    llvm::StringRef text = llvm::StringRef(result.text).rsplit(mark).second;
+    if (isForeign && isForeign(text))
       ++counts.foreign;
     else
       ADD_FAILURE() << cases[next].name << ", after " << next - first
                     << " cases in one process: exit code " << result.exitCode
                     << ", signal " << result.signal << "\n"
-                    << llvm::StringRef(result.text).take_back(6000).str();
+                    << text.substr(0, 6000).str();
   }
   munmap(shared, size);
   return counts;

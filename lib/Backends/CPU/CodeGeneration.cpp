@@ -21,9 +21,9 @@ using namespace glowish;
 /// machine code is made: estimates.
 static constexpr double shareBeforePasses = 0.35, shareBeforeCode = 0.5;
 
-/// Whether the address depends on where a padded window begins, max(0, ...).
-static bool beginsPaddedWindow(llvm::Instruction &address,
-                               llvm::ScalarEvolution &scalarEvolution) {
+/// Whether the address depends on where a padded window starts, max(0, ...).
+static bool dependsOnWindowStart(llvm::Instruction &address,
+                                 llvm::ScalarEvolution &scalarEvolution) {
   return llvm::SCEVExprContains(scalarEvolution.getSCEV(&address),
                                 [](const llvm::SCEV *part) {
                                   return llvm::isa<llvm::SCEVSMaxExpr>(part);
@@ -40,13 +40,13 @@ static llvm::Loop *findLoopOfUse(const llvm::Use &use, const llvm::Loop &outer,
   return loop;
 }
 
-/// Freezes addresses that depend on where a padded window begins, for the loops
+/// Freezes addresses that depend on where a padded window starts, for the loops
 /// over the window: LLVM's loop strength reduction can't see through a freeze.
 /// It would try the variables of the loops around for each access of the
 /// unrolled code, which took half of the time of compiling a convolution, and
 /// made the code larger. An address that it can't see keeps a register of its
 /// own, so loops with many of them are left as they are.
-static void freezeWindowBegins(llvm::Function &function, llvm::LoopInfo &loops,
+static void freezeWindowStarts(llvm::Function &function, llvm::LoopInfo &loops,
                                llvm::ScalarEvolution &scalarEvolution) {
   constexpr size_t maxNumAddresses = 4;
   using Uses = llvm::SmallVector<llvm::Use *>;
@@ -60,7 +60,7 @@ static void freezeWindowBegins(llvm::Function &function, llvm::LoopInfo &loops,
     for (llvm::Use &use : address.uses())
       if (llvm::Loop *loop = findLoopOfUse(use, *outer, loops))
         usesIn[loop].push_back(&use);
-    if (!usesIn.empty() && beginsPaddedWindow(address, scalarEvolution))
+    if (!usesIn.empty() && dependsOnWindowStart(address, scalarEvolution))
       for (auto &[loop, uses] : usesIn)
         addressesOf[loop][&address] = std::move(uses);
   }
@@ -113,7 +113,7 @@ void glowish::optimizeModule(llvm::Module &module,
       .run(module, modules);
   for (llvm::Function &function : module)
     if (!function.isDeclaration())
-      freezeWindowBegins(
+      freezeWindowStarts(
           function, functions.getResult<llvm::LoopAnalysis>(function),
           functions.getResult<llvm::ScalarEvolutionAnalysis>(function));
 }
