@@ -7,8 +7,8 @@
 # so that the compiler cache would share nothing between checkouts. Here the file
 # that is compiled is one of LLVM's, with the others named by -include. For the
 # same reason no header of glowish itself is precompiled, and what a header
-# includes does not depend on a change to glowish. An exception are the unit tests of
-# a unity build (GLOWISH_UNITY), which is for a fresh machine.
+# includes does not depend on a change to glowish, but in a unity build
+# (GLOWISH_UNITY), which is for a fresh machine.
 #
 # A file still names every header that it uses: GLOWISH_PRECOMPILED_HEADERS=OFF
 # builds without.
@@ -30,6 +30,12 @@ function(glowish_precompiled_headers name)
   list(TRANSFORM ARGN PREPEND "SHELL:-include ")
   target_compile_options(glowish-pch-${name} PRIVATE -xc++-header
     "SHELL:-Xclang -fno-pch-timestamp" -fpch-instantiate-templates ${ARGN})
+  if(ARGN MATCHES glowish/)
+    # Precompiled headers name the headers by their absolute paths: those of glowish are
+    # of this checkout alone, and the compiler cache would give them to another.
+    set_target_properties(glowish-pch-${name} PROPERTIES CXX_COMPILER_LAUNCHER "")
+    add_dependencies(glowish-pch-${name} glowish-generated)
+  endif()
   # Files do not wait for the objects of a library that their target depends on,
   # but for all that a custom target depends on.
   add_custom_target(glowish-pch-${name}-made
@@ -116,47 +122,42 @@ set(codegen_headers
   llvm/Target/TargetMachine.h
   llvm/Target/TargetOptions.h)
 
+# Those of glowish that many files include.
+set(own_headers)
+if(GLOWISH_UNITY)
+  set(own_headers
+    glowish/Backends/CPU/CPUBackend.h
+    glowish/Backends/Interpreter/Interpreter.h
+    glowish/Driver/Compilation.h
+    glowish/Driver/Session.h
+    glowish/Graph/GraphText.h
+    glowish/Graph/NodeBuilder.h
+    glowish/Graph/Nodes.h
+    glowish/Graph/Verifier.h
+    glowish/IR/IRText.h
+    glowish/IR/Instrs.h
+    glowish/IR/MemoryPlan.h
+    glowish/IR/Passes.h
+    glowish/IRGen/IRGen.h
+    glowish/Importer/ONNX.h
+    glowish/Support/File.h
+    glowish/Support/Random.h)
+endif()
+
 glowish_precompiled_headers(llvm ${llvm_headers})
 # What makes code, and what includes CPUBackend.h.
-glowish_precompiled_headers(codegen ${codegen_headers})
+glowish_precompiled_headers(codegen ${codegen_headers} ${own_headers})
 # What reads and writes ONNX.
-glowish_precompiled_headers(onnx ${llvm_headers} onnx/onnx_pb.h)
+glowish_precompiled_headers(onnx ${llvm_headers} onnx/onnx_pb.h ${own_headers})
 if(GLOWISH_PRECOMPILED_HEADERS)
   target_compile_definitions(glowish-pch-onnx PRIVATE ONNX_NAMESPACE=onnx ONNX_ML=1)
 endif()
 # The unit tests. Precompiled headers are for one level of optimization.
 if(GLOWISH_BUILD_TESTS)
   find_package(GTest REQUIRED)
-  set(tested_headers)
-  if(GLOWISH_UNITY)
-    # Those that many tests include.
-    set(tested_headers
-      glowish/Backends/CPU/CPUBackend.h
-      glowish/Backends/Interpreter/Interpreter.h
-      glowish/Driver/Compilation.h
-      glowish/Driver/Session.h
-      glowish/Graph/GraphText.h
-      glowish/Graph/NodeBuilder.h
-      glowish/Graph/Nodes.h
-      glowish/Graph/Verifier.h
-      glowish/IR/IRText.h
-      glowish/IR/Instrs.h
-      glowish/IR/MemoryPlan.h
-      glowish/IR/Passes.h
-      glowish/IRGen/IRGen.h
-      glowish/Importer/ONNX.h
-      glowish/Support/File.h
-      glowish/Support/Random.h)
-  endif()
   glowish_precompiled_headers(gtest ${codegen_headers} gmock/gmock.h gtest/gtest.h
-    ${tested_headers})
+    ${own_headers})
   if(GLOWISH_PRECOMPILED_HEADERS)
     target_link_libraries(glowish-pch-gtest PRIVATE GTest::gtest glowish_test_options)
-    add_dependencies(glowish-pch-gtest glowish-generated)
-    if(tested_headers)
-      # Precompiled headers name the headers by their absolute paths: those of glowish are
-      # of this checkout alone, and the compiler cache would give them to another.
-      set_target_properties(glowish-pch-gtest PROPERTIES CXX_COMPILER_LAUNCHER "")
-    endif()
   endif()
 endif()

@@ -100,10 +100,10 @@ static bool isPlainMatMul(NodeValue part) {
          matMul->getRhs().getShape().size() == 2;
 }
 
-/// Merges matmuls by concatenation along K: the sum of A_i B_i is [A_1 A_2 ...]
+/// Adds matmuls by concatenation along K: the sum of A_i B_i is [A_1 A_2 ...]
 /// times [B_1; B_2; ...]. For a few of them, copying the operands costs more
 /// than it saves.
-static Values mergeMatMuls(NodeBuilder &b, Values parts) {
+static Values addMatMuls(NodeBuilder &b, Values parts) {
   constexpr size_t fewest = 3;
   if (size_t(llvm::count_if(parts, isPlainMatMul)) < fewest)
     return parts;
@@ -125,7 +125,7 @@ NodeValue glowish::sumGradients(NodeBuilder &b,
                                 llvm::ArrayRef<NodeValue> parts) {
   Values sums(parts);
   if (sums.size() > 1)
-    sums = mergeMatMuls(b, joinPieces(b, std::move(sums)));
+    sums = addMatMuls(b, joinPieces(b, std::move(sums)));
   NodeValue sum = sums[0];
   for (NodeValue part : llvm::ArrayRef(sums).drop_front())
     sum = b.add(sum, part);

@@ -318,7 +318,7 @@ void Copier::undo() {
 namespace {
 
 /// The options for rewriting an order.
-struct Variant {
+struct Strategy {
   bool copiesCheap = false, copiesSegments = false;
   unsigned numSegments = 1;
 };
@@ -327,7 +327,7 @@ struct Variant {
 class Attempt {
 public:
   Attempt(Function &function, std::vector<Node *> start,
-          const Placeholder &loss, const Variant &variant);
+          const Placeholder &loss, const Strategy &strategy);
   void undo() {
     for (Copies &added : llvm::reverse(copies))
       added.copier.undo();
@@ -347,29 +347,30 @@ private:
 } // namespace
 
 Attempt::Attempt(Function &function, std::vector<Node *> start,
-                 const Placeholder &loss, const Variant &variant)
+                 const Placeholder &loss, const Strategy &strategy)
     : order(std::move(start)) {
   std::optional<unsigned> last = ForwardPass::findLast(order, loss);
-  if (!last || !variant.copiesCheap)
+  if (!last || !strategy.copiesCheap)
     return;
   ForwardPass forward(order, *last);
-  std::vector<unsigned> segments = findSegments(forward, variant.numSegments);
+  std::vector<unsigned> segments = findSegments(forward, strategy.numSegments);
   copies.emplace_back(function, findCheap(forward, segments))
       .copier.run(order, *last);
-  if (variant.copiesSegments)
+  if (strategy.copiesSegments)
     copies.emplace_back(function, findInSegments(forward, segments))
         .copier.run(order, *last);
 }
 
 /// In the order of additional work: more is done only if it lowers the peak.
-static std::vector<Variant> getVariants(const RematerializationConfig &config) {
-  std::vector<Variant> variants(1);
+static std::vector<Strategy>
+getStrategies(const RematerializationConfig &config) {
+  std::vector<Strategy> strategies(1);
   if (config.cheapNodes)
     for (unsigned numSegments : {32, 16, 8, 4, 2, 1})
-      variants.push_back({true, false, numSegments});
+      strategies.push_back({true, false, numSegments});
   if (config.numSegments > 1)
-    variants.push_back({true, true, config.numSegments});
-  return variants;
+    strategies.push_back({true, true, config.numSegments});
+  return strategies;
 }
 
 std::vector<Node *>
@@ -378,17 +379,17 @@ glowish::scheduleWithRematerialization(Function &function,
                                        const RematerializationConfig &config) {
   std::vector<std::vector<Node *>> starts = getCandidateSchedules(function);
   const std::vector<Node *> *bestStart = nullptr;
-  Variant best;
+  Strategy best;
   uint64_t bestPeak = 0;
-  for (const Variant &variant : getVariants(config))
+  for (const Strategy &strategy : getStrategies(config))
     for (const std::vector<Node *> &start : starts) {
-      Attempt attempt(function, start, loss, variant);
+      Attempt attempt(function, start, loss, strategy);
       uint64_t peak = getSchedulePeak(attempt.order);
       attempt.undo();
       if (bestStart && peak >= bestPeak)
         continue;
       bestStart = &start;
-      best = variant;
+      best = strategy;
       bestPeak = peak;
     }
   std::vector<Node *> order = Attempt(function, *bestStart, loss, best).order;

@@ -39,7 +39,7 @@ class Interpreter {
 public:
   /// \p module and \p memory outlive this.
   Interpreter(const llvm::Module &module, Memory &memory)
-      : module(module), layout(module.getDataLayout()), memory(memory) {}
+      : layout(module.getDataLayout()), memory(memory) {}
   ~Interpreter();
 
   /// Calls a function; the error begins with the instruction. Unsupported where
@@ -99,7 +99,6 @@ private:
   llvm::Error selectLanes(const Step &step, llvm::ArrayRef<Lanes> operands,
                           LanesOut result);
 
-  const llvm::Module &module;
   const llvm::DataLayout &layout;
   Memory &memory;
   llvm::DenseMap<const llvm::Function *, std::unique_ptr<Code>> codes;

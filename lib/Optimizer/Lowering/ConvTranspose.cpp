@@ -22,7 +22,7 @@ namespace {
 /// The ordinary convolution that computes the positions of one remainder along
 /// one dimension: those of the uncropped result from \p first * stride +
 /// \p remainder on.
-struct Phase {
+struct OutputPhase {
   int64_t first = 0, remainder = 0;
   /// The taps, in reverse order: the first, how many, and how far apart.
   int64_t lastTap = 0, numTaps = 0, tapStep = 1;
@@ -41,15 +41,15 @@ private:
   int64_t getNumPhases(unsigned d) const;
   int64_t getCount(unsigned d) const;
   std::set<int64_t> findReached(unsigned d) const;
-  Phase getPhase(unsigned d, int64_t number) const;
+  OutputPhase getPhase(unsigned d, int64_t number) const;
   NodeValue turnFilter();
-  NodeValue crop(const Phase &rows, const Phase &columns);
-  NodeValue emitPhase(NodeValue filter, const Phase &rows,
-                      const Phase &columns);
+  NodeValue crop(const OutputPhase &rows, const OutputPhase &columns);
+  NodeValue emitPhase(NodeValue filter, const OutputPhase &rows,
+                      const OutputPhase &columns);
   NodeValue fillWithBias(DimsRef sizes);
   template <typename Emit, typename Fill>
   NodeValue joinPhases(unsigned d, Emit emit, Fill fill);
-  NodeValue emitBand(NodeValue filter, const Phase &rows);
+  NodeValue emitBand(NodeValue filter, const OutputPhase &rows);
 
   ConvTransposeNode &root;
   RewriteContext &context;
@@ -85,13 +85,13 @@ std::set<int64_t> ConvTransposeLowering::findReached(unsigned d) const {
 
 /// Position q * stride + remainder gets input (q - t) by tap k for all k with
 /// k * dilation = t * stride + remainder. One of them is a tap of the kernel.
-Phase ConvTransposeLowering::getPhase(unsigned d, int64_t number) const {
+OutputPhase ConvTransposeLowering::getPhase(unsigned d, int64_t number) const {
   int64_t stride = root.getStrides()[d], dilation = root.getDilations()[d];
   int64_t kernel = root.getFilter().getShape()[d + 1];
   int64_t size = root.getInput().getShape()[d + 1];
   int64_t common = std::gcd(stride, dilation);
   int64_t position = root.getPads()[d] + number;
-  Phase phase;
+  OutputPhase phase;
   phase.first = position / stride;
   phase.remainder = position % stride;
   phase.tapStep = stride / common;
@@ -122,10 +122,11 @@ NodeValue ConvTransposeLowering::turnFilter() {
 }
 
 /// The input without what negative padding takes away.
-NodeValue ConvTransposeLowering::crop(const Phase &rows, const Phase &columns) {
+NodeValue ConvTransposeLowering::crop(const OutputPhase &rows,
+                                      const OutputPhase &columns) {
   NodeValue input = root.getInput();
   std::vector<int64_t> starts(4, 0), steps(4, 1), sizes(input.getShape());
-  const Phase *phases[] = {&rows, &columns};
+  const OutputPhase *phases[] = {&rows, &columns};
   for (unsigned d = 0; d < 2; ++d) {
     starts[d + 1] = std::max<int64_t>(-phases[d]->padBefore, 0);
     sizes[d + 1] -= starts[d + 1] + std::max<int64_t>(-phases[d]->padAfter, 0);
@@ -150,8 +151,9 @@ NodeValue ConvTransposeLowering::fillWithBias(DimsRef sizes) {
   return context.create<BroadcastNode>(context.reshape(value, ones), shape);
 }
 
-NodeValue ConvTransposeLowering::emitPhase(NodeValue filter, const Phase &rows,
-                                           const Phase &columns) {
+NodeValue ConvTransposeLowering::emitPhase(NodeValue filter,
+                                           const OutputPhase &rows,
+                                           const OutputPhase &columns) {
   NodeValue input = crop(rows, columns);
   if (!input)
     return fillWithBias({getCount(0), getCount(1)});
@@ -198,9 +200,13 @@ NodeValue ConvTransposeLowering::joinPhases(unsigned d, Emit emit, Fill fill) {
 }
 
 /// The rows of one phase, of all columns.
-NodeValue ConvTransposeLowering::emitBand(NodeValue filter, const Phase &rows) {
+NodeValue ConvTransposeLowering::emitBand(NodeValue filter,
+                                          const OutputPhase &rows) {
   return joinPhases(
-      1, [&](const Phase &columns) { return emitPhase(filter, rows, columns); },
+      1,
+      [&](const OutputPhase &columns) {
+        return emitPhase(filter, rows, columns);
+      },
       [&](int64_t count) {
         return fillWithBias({getCount(0), getCount(1), count});
       });
@@ -210,7 +216,7 @@ NodeValue ConvTransposeLowering::lower() {
   NodeValue filter = turnFilter();
   int64_t width = getCount(1) * getNumPhases(1);
   NodeValue all = joinPhases(
-      0, [&](const Phase &rows) { return emitBand(filter, rows); },
+      0, [&](const OutputPhase &rows) { return emitBand(filter, rows); },
       [&](int64_t count) { return fillWithBias({getCount(0), count, width}); });
   std::vector<int64_t> starts(4, 0), steps(4, 1);
   std::vector<int64_t> sizes(root.getType().getShape());
