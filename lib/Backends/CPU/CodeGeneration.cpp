@@ -3,6 +3,7 @@
 #include "CodeGeneration.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/Task.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -76,12 +77,17 @@ static void freezeWindowStarts(llvm::Function &function, llvm::LoopInfo &loops,
   }
 }
 
-/// Whether the pass is one that takes a while and changes no kernel: they call
-/// no function through a pointer that could be known, and keep in registers
-/// what an iteration of a loop takes from the one before.
+/// Whether the pass is one that takes a while and changes no kernel. They have
+/// no call through a pointer that could be known, no loop that keeps in
+/// registers what the iteration before loaded, no arithmetic with dead bits, no
+/// idiom of scalar code (AggressiveInstCombine), and no loop that is to be
+/// unrolled; the passes behind LoopInstSimplify do what it would.
 static bool findsNothing(llvm::StringRef pass) {
-  return pass == "CalledValuePropagationPass" ||
-         pass == "LoopLoadEliminationPass";
+  return llvm::is_contained({"AggressiveInstCombinePass", "BDCEPass",
+                             "CalledValuePropagationPass", "LoopFullUnrollPass",
+                             "LoopInstSimplifyPass", "LoopLoadEliminationPass",
+                             "LoopUnrollPass"},
+                            pass);
 }
 
 /// The kernels state their own vectors and unrolling: LLVM's passes clean up
