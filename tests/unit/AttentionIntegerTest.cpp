@@ -116,7 +116,7 @@ void expectNear(const std::string &name, const Tensor &actual,
 void compareNear(const std::string &name, const BuildFn &buildCase,
                  int64_t columns, unsigned threads = 1) {
   Tensor expected = runOn(*createInterpreter(), buildCase);
-  for (TargetOptions options : getLevels()) {
+  for (TargetOptions options : getLevelsInTurn()) {
     options.numThreads = threads;
     auto backend = llvm::cantFail(CPUBackend::create(options));
     expectNear(name + " on '" + options.cpu + "'", runOn(*backend, buildCase),

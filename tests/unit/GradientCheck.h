@@ -67,8 +67,9 @@ NamedTensors runGradients(const GradientCase &tested, unsigned order,
 void checkAgainstDifferences(const GradientCase &tested, unsigned order = 1);
 
 /// Expects what compiled code computes with \p kind to be what the interpreter
-/// does, within \p bound times the largest element, at each of the machine's
-/// levels, and the same bits with 1 and 3 threads.
+/// does, within \p bound times the largest element, at those of the machine's
+/// levels that the case has in its turn, and the same bits with 1 and 3
+/// threads.
 void checkCompiled(const GradientCase &tested, llvm::StringRef kind = "float",
                    double bound = 1e-5);
 

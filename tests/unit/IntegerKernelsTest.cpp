@@ -197,7 +197,7 @@ TEST(IntegerKernels, Candidates) {
       return build(cases[number], v, f, m);
     };
     Tensor expected = llvm::cantFail(run(*createInterpreter(), buildCase));
-    for (TargetOptions options : getLevels()) {
+    for (TargetOptions options : getLevelsInTurn()) {
       options.numThreads = 2;
       std::set<std::string> seen;
       unsigned &rank = options.testing.choiceRank;

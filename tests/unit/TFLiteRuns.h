@@ -79,7 +79,7 @@ runTFLiteEverywhere(const std::string &bytes, llvm::ArrayRef<TFLiteRun> inputs,
     ADD_FAILURE() << llvm::toString(expected.takeError());
     return std::vector<TFLiteRun>(inputs.size());
   }
-  for (const TargetOptions &target : getLevels()) {
+  for (const TargetOptions &target : getLevelsInTurn()) {
     auto backend = llvm::cantFail(CPUBackend::create(target));
     auto actual = runTFLite(*backend, bytes, inputs, options);
     if (!actual)
