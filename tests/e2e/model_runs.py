@@ -1,4 +1,4 @@
-"""Runs models with model-runner and compares what they make.
+"""Runs models, with model-runner or in this process, and compares what they make.
 
 To be imported by a script whose current folder is the project's.
 $GLOWISH_BIN: the programs (default build/release/bin).
@@ -7,11 +7,24 @@ $GLOWISH_BIN: the programs (default build/release/bin).
 import os
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 
 BIN = os.environ.get("GLOWISH_BIN", "build/release/bin")
 BACKENDS = ["Interpreter", "CPU"]
+
+# The Python module is built with the programs, where pybind11 is.
+glowish = None
+if os.path.isdir(os.path.join(BIN, "..", "python", "glowish")):
+    sys.path.insert(0, os.path.join(BIN, "..", "python"))
+    import glowish  # noqa: E402
+
+KINDS = {np.dtype(kind): name for name, kind in [
+    ("float", np.float32), ("double", np.float64), ("float16", np.float16),
+    ("int8", np.int8), ("int16", np.int16), ("int32", np.int32),
+    ("int64", np.int64), ("uint8", np.uint8), ("uint16", np.uint16),
+    ("uint32", np.uint32), ("uint64", np.uint64), ("bool", np.bool_)]}
 
 
 def run_tool(tool, *args):
@@ -52,6 +65,37 @@ def run_model(paths, inputs, backend, work, options=()):
     if code != 0:
         return None, text
     return read_arrays(out), text
+
+
+def run_here(paths, inputs, backend, work, options=()):
+    """The same in this process: for many small models, each of which takes less
+    time than the start of a program. States are none of the outputs."""
+    if glowish is None:
+        return run_model(paths, inputs, backend, work, options)
+    settings = {"model_input": []}
+    for option in options:
+        name, value = option.lstrip("-").split("=", 1)
+        settings.setdefault(name.replace("-", "_"), []).append(value)
+    stated = {text.split(",")[0] for text in settings["model_input"]}
+    given = {}
+    for name, value in inputs.items():
+        kind = KINDS.get(getattr(value, "dtype", None))
+        if isinstance(value, tuple):  # of quantized elements
+            value, scale, offset = value
+            kind = f"int8q,{scale},{offset}"
+        if name not in stated:
+            dims = ",".join(map(str, value.shape))
+            settings["model_input"].append(f"{name},{kind},[{dims}]")
+        given[name] = value
+    settings = {name: values if len(values) > 1 else values[0]
+                for name, values in settings.items() if values}
+    try:
+        model = glowish.load(tuple(paths) if len(paths) > 1 else paths[0],
+                             backend=backend, **settings)
+        outputs = model.run(given)
+    except glowish.Error as error:
+        return None, str(error)
+    return {legal(name): value for name, value in outputs.items()}, ""
 
 
 def compare(name, actual, expected, tolerance):

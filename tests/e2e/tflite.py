@@ -40,7 +40,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 os.chdir(os.path.dirname(os.path.dirname(HERE)))
 sys.path.insert(0, HERE)
 
-from model_runs import BACKENDS, legal, run_model, run_tool  # noqa: E402
+from model_runs import (BACKENDS, legal, run_here, run_model,  # noqa: E402
+                        run_tool)
 import tflite_tensors  # noqa: E402
 
 DATA = os.environ.get("GLOWISH_TEST_DATA", "../shared/data")
@@ -178,7 +179,7 @@ def differ(actual, expected):
 
 
 def run(path, inputs, backend, work):
-    return run_model([path], inputs, backend, work, [RENAME])
+    return run_here([path], inputs, backend, work, [RENAME + "=true"])
 
 
 def check(path, work, backends):
