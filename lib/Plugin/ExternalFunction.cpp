@@ -31,9 +31,12 @@ static llvm::StringMap<ExternalFunction> &getFunctions() {
 }
 
 llvm::Error glowish::registerExternalFunction(ExternalFunction function) {
-  std::string name = function.name;
-  if (!getFunctions().try_emplace(name, std::move(function)).second)
-    return makeError("the function '{0}' is there already", name);
+  auto [known, isNew] = getFunctions().try_emplace(function.name, function);
+  const ExternalFunction &first = known->second;
+  if (!isNew && (first.operatorName != function.operatorName ||
+                 first.kernel != function.kernel ||
+                 first.reference != function.reference))
+    return makeError("the function '{0}' is there already", function.name);
   return llvm::Error::success();
 }
 

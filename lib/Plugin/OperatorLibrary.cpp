@@ -144,6 +144,7 @@ llvm::Error
 LibraryOperator::registerFunction(llvm::StringRef libraryPath) const {
   ExternalFunction own;
   own.name = function;
+  own.operatorName = getFullName();
   own.reference = record.reference;
   own.kernel = record.kernel ? record.kernel : record.reference;
   for (const glowish_object &object :

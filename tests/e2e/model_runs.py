@@ -77,6 +77,8 @@ def run_here(paths, inputs, backend, work, options=()):
         name, value = option.lstrip("-").split("=", 1)
         settings.setdefault(name.replace("-", "_"), []).append(value)
     stated = {text.split(",")[0] for text in settings["model_input"]}
+    if paths[0].endswith(".graph"):  # which states all types
+        stated.update(inputs)
     given = {}
     for name, value in inputs.items():
         kind = KINDS.get(getattr(value, "dtype", None))
@@ -94,7 +96,7 @@ def run_here(paths, inputs, backend, work, options=()):
                              backend=backend, **settings)
         outputs = model.run(given)
     except glowish.Error as error:
-        return None, str(error)
+        return None, f"error: {error}\n"
     return {legal(name): value for name, value in outputs.items()}, ""
 
 

@@ -22,6 +22,8 @@ struct ExternalFunction {
 
   /// Its name in C.
   std::string name;
+  /// The operator that it computes, with its domain.
+  std::string operatorName;
   /// Plain code, for the interpreter.
   glowish_function *reference = nullptr;
   /// For the compiled program; never null.
@@ -31,7 +33,8 @@ struct ExternalFunction {
 };
 
 /// Adds \p function to those of this process, which plug-ins bring; an error if
-/// there is another of its name.
+/// there is another of its name. The same one is brought again where several
+/// models have a library.
 llvm::Error registerExternalFunction(ExternalFunction function);
 /// Returns null if there is none: then only bundles, whose application has it,
 /// can call the function.
