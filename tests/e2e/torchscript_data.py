@@ -8,7 +8,7 @@ import wave
 import numpy as np
 import torch
 
-from model_runs import BACKENDS, compare, run_model, run_tool
+from model_runs import BACKENDS, compare, run_here, run_model, run_tool
 
 DATA = os.path.join(os.environ.get("GLOWISH_TEST_DATA", "../shared/data"),
                     "torchscript")
@@ -94,7 +94,7 @@ class Entry:
 
     def check(self, work):
         if self.refused:
-            outputs, text = run_model([self.path()], self.given(), "CPU", work,
+            outputs, text = run_here([self.path()], self.given(), "CPU", work,
                                       self.options)
             if outputs is not None:
                 return "is not refused"
@@ -102,7 +102,7 @@ class Entry:
                 return f"is refused with {text.strip()!r}"
             return ""
         for backend in BACKENDS:
-            outputs, text = run_model([self.path()], self.given(), backend,
+            outputs, text = run_here([self.path()], self.given(), backend,
                                       work, self.options)
             if outputs is None:
                 return text.strip()
@@ -120,7 +120,7 @@ class Reference(Entry):
         given = {"input": np.load(os.path.join(folder, "input_0.npy"))}
         value = np.load(os.path.join(folder, "output_0.npy"))
         for backend in BACKENDS:
-            outputs, text = run_model([self.path()], given, backend, work)
+            outputs, text = run_here([self.path()], given, backend, work)
             if outputs is None:
                 return text.strip()
             wrong = expect(outputs, {"output": value.astype(np.float32)})
@@ -189,7 +189,7 @@ class Voice(Entry):
             for number, chunk in enumerate(read_voice()):
                 with torch.no_grad():
                     value = program(torch.from_numpy(chunk), VOICE_RATE)
-                outputs, text = run_model([self.path()],
+                outputs, text = run_here([self.path()],
                                           {"x": chunk, **states}, backend,
                                           work, options)
                 if outputs is None:

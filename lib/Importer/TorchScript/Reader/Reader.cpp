@@ -8,7 +8,7 @@
 #include "../Program.h"
 #include <c10/core/CPUAllocator.h>
 #include <malloc.h>
-#include <torch/csrc/api/include/torch/version.h>
+#include <mutex>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
 #include <torch/csrc/jit/ir/ir.h>
@@ -69,39 +69,43 @@ private:
 
 //===- Operators ----------------------------------------------------------===//
 
-// What archives have that this libtorch does not: an operator of later
-// releases, and those of torchvision. They are not executed, so that schemas
-// are enough.
+/// What archives have that this libtorch may lack: an operator of later
+/// releases, and those of torchvision. They are not executed, so that schemas
+/// are enough.
+static const char *const operatorsOfOthers[] = {
+    "aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor "
+    "value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, "
+    "*, float? scale=None, bool enable_gqa=False) -> Tensor",
+    "torchvision::nms(Tensor dets, Tensor scores, float iou_threshold) -> "
+    "Tensor",
+    "torchvision::roi_align(Tensor input, Tensor rois, float spatial_scale, "
+    "int pooled_height, int pooled_width, int sampling_ratio, bool aligned) -> "
+    "Tensor",
+};
 
-#if TORCH_VERSION_MAJOR < 2
-TORCH_LIBRARY_FRAGMENT(aten, library) {
-  library.def("scaled_dot_product_attention(Tensor query, Tensor key, Tensor "
-              "value, Tensor? attn_mask=None, float dropout_p=0.0, bool "
-              "is_causal=False, *, float? scale=None, bool enable_gqa=False) "
-              "-> Tensor");
-}
-#endif
+namespace {
 
-TORCH_LIBRARY_FRAGMENT(torchvision, library) {
-  library.def("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor");
-  library.def("roi_align(Tensor input, Tensor rois, float spatial_scale, int "
-              "pooled_height, int pooled_width, int sampling_ratio, bool "
-              "aligned) -> Tensor");
-}
+/// Operators that libtorch has as long as this exists: a process may load their
+/// own library later, which must be the first to define them.
+class BorrowedOperators {
+public:
+  /// Defines the operator of \p text, unless there is one.
+  void define(const std::string &text) {
+    c10::FunctionSchema schema = jit::parseSchema(text);
+    if (c10::Dispatcher::singleton().findSchema(schema.operator_name()))
+      return;
+    std::string space = schema.name().substr(0, schema.name().find("::"));
+    libraries
+        .emplace_back(std::make_unique<torch::Library>(
+            torch::Library::FRAGMENT, space, c10::nullopt, __FILE__, __LINE__))
+        ->def(std::move(schema));
+  }
 
-/// Lets programs have the operator of \p text, once for the process.
-static void defineOperator(const std::string &text) {
-  c10::FunctionSchema schema = jit::parseSchema(text);
-  if (c10::Dispatcher::singleton().findSchema(schema.operator_name()))
-    return;
-  // Operators are forgotten with their libraries.
-  static std::vector<std::unique_ptr<torch::Library>> libraries;
-  std::string space = schema.name().substr(0, schema.name().find("::"));
-  libraries
-      .emplace_back(std::make_unique<torch::Library>(
-          torch::Library::FRAGMENT, space, c10::nullopt, __FILE__, __LINE__))
-      ->def(std::move(schema));
-}
+private:
+  std::vector<std::unique_ptr<torch::Library>> libraries;
+};
+
+} // namespace
 
 //===- Types --------------------------------------------------------------===//
 
@@ -490,9 +494,15 @@ GLOWISH_EXPORT uint32_t glowishTorchVersion() { return programVersion; }
 GLOWISH_EXPORT bool glowishTorchRead(const char *path,
                                      const std::vector<std::string> &schemas,
                                      Program &program, std::string &error) {
+  // Operators are of the whole process.
+  static std::mutex reading;
+  std::lock_guard lock(reading);
   try {
-    for (const std::string &schema : schemas)
-      defineOperator(schema);
+    BorrowedOperators operators;
+    for (const char *text : operatorsOfOthers)
+      operators.define(text);
+    for (const std::string &text : schemas)
+      operators.define(text);
     auto owner = std::make_shared<Owner>();
     owner->module = jit::load(path, c10::Device(c10::kCPU));
     owner->module.eval();
