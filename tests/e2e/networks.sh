@@ -12,7 +12,7 @@
 # are allowed. The bundle's object may need nothing but memcpy, memmove
 # and memset. resnet50 is compiled twice, and the files must be the same.
 # Some networks are also compiled with -io-in-activations, and called twice.
-# What runs here in both back ends models.sh does not run again.
+# What runs here in both back ends models.py does not run again.
 # Prints a table; exits 1 if a network fails, 77 if there is none to check.
 #
 # Where the networks are: $GLOWISH_MODELS (default build/models; missing ones

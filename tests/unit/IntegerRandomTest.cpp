@@ -290,7 +290,7 @@ TEST(IntegerRandom, Graphs) {
     auto expected = run(*createInterpreter(), build, nullptr, makeElements);
     ASSERT_TRUE(bool(expected))
         << seed << ": " << llvm::toString(expected.takeError());
-    for (unsigned i = 0; i < 3; ++i) {
+    for (unsigned i = 0; i < 2; ++i) {
       TargetOptions options = levels[random.below(levels.size())];
       if (random.below(2)) // the processor's own of several levels
         options.testing.onlyLevel.clear();

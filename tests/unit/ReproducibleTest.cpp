@@ -17,6 +17,8 @@ Tensor runOn(TargetOptions options, const BuildFn &build, bool isReproducible,
   options.isReproducible = isReproducible;
   options.numThreads = numThreads;
   options.testing.choiceRank = rank;
+  // LLVM's own passes change no bit either.
+  options.testing.compilesQuickly = numThreads > 1;
   auto backend = llvm::cantFail(CPUBackend::create(options));
   return llvm::cantFail(run(*backend, build));
 }

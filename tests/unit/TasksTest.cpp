@@ -185,10 +185,15 @@ std::unique_ptr<CPUBackend> createBackend(TargetOptions options,
 
 TEST(Tasks, OfAllKernelsWriteDisjointElements) {
   std::vector<TargetOptions> levels = getLevels(/*sharesWeights=*/false);
+  size_t number = 0;
   for (const TasksCase &tested : cases) {
+    ++number;
     SCOPED_TRACE(tested.text);
     bool isConvolution = llvm::StringRef(tested.text).starts_with("Conv");
-    for (const TargetOptions &level : levels)
+    for (auto [i, level] : llvm::enumerate(levels)) {
+      // This machine, and half of the others in turn.
+      if (i > 0 && (i + number) % 2)
+        continue;
       for (unsigned rank = 0; rank < (isConvolution ? 4 : 1); ++rank) {
         auto backend = createBackend(level, rank);
         auto program =
@@ -200,6 +205,7 @@ TEST(Tasks, OfAllKernelsWriteDisjointElements) {
         EXPECT_THAT(run.faults, testing::IsEmpty()) << level.cpu << " " << rank;
         EXPECT_GE(run.numTasks, 2u) << level.cpu << " " << rank;
       }
+    }
   }
 }
 
