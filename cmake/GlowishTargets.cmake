@@ -16,7 +16,8 @@ endfunction()
 function(glowish_library layer)
   cmake_parse_arguments(ARG "" "PRECOMPILED" "SOURCES;LIBRARIES" ${ARGN})
   if(NOT ARG_PRECOMPILED)
-    # One set fewer to compile where the sets hold headers of glowish, too.
+    # In a unity build the sets have the same headers of glowish: one set of them is
+    # compiled less.
     set(ARG_PRECOMPILED llvm)
     if(GLOWISH_UNITY)
       set(ARG_PRECOMPILED codegen)

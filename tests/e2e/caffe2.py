@@ -30,7 +30,7 @@ except ImportError:
 
 import caffe2_cases  # noqa: E402
 import caffe2_nets   # noqa: E402
-from model_runs import (BACKENDS, compare, legal, run_here,  # noqa: E402
+from model_runs import (BACKENDS, compare, legal, run_local,  # noqa: E402
                         run_model, run_tool)
 
 
@@ -38,8 +38,8 @@ def check_case(case, backend):
     """What is wrong with a model of glow-models; empty if nothing is."""
     folder = os.path.join(DATA, "glow-models", "caffe2Models")
     paths = [os.path.join(folder, net + ".pbtxt") for net in case.nets]
-    outputs, text = run_here(paths, case.inputs, backend,
-                             os.path.join(WORK, case.name, backend))
+    outputs, text = run_local(paths, case.inputs, backend,
+                              os.path.join(WORK, case.name, backend))
     if "the model has no input" in text:
         # A weight without a value, which model-runner alone can be given.
         outputs, text = run_model(paths, case.inputs, backend,

@@ -26,7 +26,7 @@ except ImportError:
     print("NumPy is not there")
     sys.exit(77)
 
-from model_runs import BACKENDS, compare, run_here  # noqa: E402
+from model_runs import BACKENDS, compare, run_local  # noqa: E402
 
 RANDOM = np.random.default_rng(1)
 NUM_ROWS = 7
@@ -159,7 +159,7 @@ class Net:
             if name in self.inputs:
                 dims = ",".join(map(str, self.inputs[name].shape))
                 options.append(f"-model-input={name},{kind},[{dims}]")
-        outputs, text = run_here([f"{work}/model"], self.inputs, backend,
+        outputs, text = run_local([f"{work}/model"], self.inputs, backend,
                                   f"{work}/run", options)
         if outputs is None:
             return [text.strip()]

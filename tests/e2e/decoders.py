@@ -21,7 +21,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 os.chdir(ROOT)
 sys.path.insert(0, "tests/e2e")
 
-from model_runs import BACKENDS, run_here  # noqa: E402
+from model_runs import BACKENDS, run_local  # noqa: E402
 
 DATA = os.path.join(os.environ.get("GLOWISH_TEST_DATA", "../shared/data"),
                     "llm/ort-genai/hf-internal-testing")
@@ -69,7 +69,7 @@ def run_step(model, backend, symbols, inputs):
     options = [f"-onnx-define-symbol={name},{value}"
                for name, value in symbols.items()]
     with tempfile.TemporaryDirectory() as work:
-        outputs, text = run_here([f"{DATA}/{model}/past.onnx"], inputs, backend,
+        outputs, text = run_local([f"{DATA}/{model}/past.onnx"], inputs, backend,
                                   os.path.join(work, "run"), options)
     if outputs is None:
         sys.exit(f"{model} ({backend}): {text}")

@@ -20,12 +20,6 @@ if os.path.isdir(os.path.join(BIN, "..", "python", "glowish")):
     sys.path.insert(0, os.path.join(BIN, "..", "python"))
     import glowish  # noqa: E402
 
-KINDS = {np.dtype(kind): name for name, kind in [
-    ("float", np.float32), ("double", np.float64), ("float16", np.float16),
-    ("int8", np.int8), ("int16", np.int16), ("int32", np.int32),
-    ("int64", np.int64), ("uint8", np.uint8), ("uint16", np.uint16),
-    ("uint32", np.uint32), ("uint64", np.uint64), ("bool", np.bool_)]}
-
 
 def run_tool(tool, *args):
     """Exit code, and all that was printed."""
@@ -46,6 +40,19 @@ def read_arrays(folder):
             for file in os.listdir(folder)}
 
 
+def state_types(inputs):
+    """The types of inputs as -model-input states them. One of quantized elements
+    is a tuple of the integers, the scale and the offset."""
+    kinds = {"float32": "float", "float64": "double"}
+    types = []
+    for name, value in inputs.items():
+        array, *scale = value if isinstance(value, tuple) else (value,)
+        kind = "int8q" if scale else kinds.get(str(array.dtype), str(array.dtype))
+        dims = ",".join(map(str, array.shape))
+        types.append(",".join([name, kind, *map(str, scale), f"[{dims}]"]))
+    return types
+
+
 def run_model(paths, inputs, backend, work, options=()):
     """The outputs by the names of their files, or what was printed."""
     shutil.rmtree(work, ignore_errors=True)
@@ -53,10 +60,9 @@ def run_model(paths, inputs, backend, work, options=()):
     args = ["-model=" + path for path in paths] + list(options)
     for name, value in inputs.items():
         file = os.path.join(work, legal(name) + ".in.npy")
-        if isinstance(value, tuple):  # of quantized elements
-            value, scale, offset = value
-            dims = ",".join(map(str, value.shape))
-            args.append(f"-model-input={name},int8q,{scale},{offset},[{dims}]")
+        if isinstance(value, tuple):
+            args += ["-model-input=" + text for text in state_types({name: value})]
+            value = value[0]
         np.save(file, value)
         args.append(f"-input={name}={file}")
     out = os.path.join(work, "out")
@@ -67,7 +73,7 @@ def run_model(paths, inputs, backend, work, options=()):
     return read_arrays(out), text
 
 
-def run_here(paths, inputs, backend, work, options=()):
+def run_local(paths, inputs, backend, work, options=()):
     """The same in this process: for many small models, each of which takes less
     time than the start of a program. States are none of the outputs."""
     if glowish is None:
@@ -79,16 +85,10 @@ def run_here(paths, inputs, backend, work, options=()):
     stated = {text.split(",")[0] for text in settings["model_input"]}
     if paths[0].endswith(".graph"):  # which states all types
         stated.update(inputs)
-    given = {}
-    for name, value in inputs.items():
-        kind = KINDS.get(getattr(value, "dtype", None))
-        if isinstance(value, tuple):  # of quantized elements
-            value, scale, offset = value
-            kind = f"int8q,{scale},{offset}"
-        if name not in stated:
-            dims = ",".join(map(str, value.shape))
-            settings["model_input"].append(f"{name},{kind},[{dims}]")
-        given[name] = value
+    settings["model_input"] += state_types(
+        {name: value for name, value in inputs.items() if name not in stated})
+    given = {name: value[0] if isinstance(value, tuple) else value
+             for name, value in inputs.items()}
     settings = {name: values if len(values) > 1 else values[0]
                 for name, values in settings.items() if values}
     try:

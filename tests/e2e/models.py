@@ -32,7 +32,7 @@ except ImportError as error:
     sys.exit(77)
 
 import cases  # noqa: E402
-from model_runs import BACKENDS, legal, run_here  # noqa: E402
+from model_runs import BACKENDS, legal, run_local  # noqa: E402
 
 DATA = os.environ.get("GLOWISH_TEST_DATA", "../shared/data")
 FOLDERS = ["trained", "quantized", "fusion"]
@@ -79,7 +79,7 @@ def run(folder, backend, work):
     """The largest error of a model's outputs, or why there is none."""
     model = os.path.join(folder, "model.onnx")
     inputs, outputs = ([name for name, _ in values] for values in cases.read_interface(model))
-    actual, text = run_here([model], read_tensors(folder, "input", inputs), backend, work)
+    actual, text = run_local([model], read_tensors(folder, "input", inputs), backend, work)
     if actual is None:
         return None, text.strip()
     errors = []

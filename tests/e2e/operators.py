@@ -29,7 +29,7 @@ if not np or not CLANG:
     print("skipped: no NumPy or no clang")
     sys.exit(77)
 
-from model_runs import BACKENDS, BIN, run_here, run_tool  # noqa: E402
+from model_runs import BACKENDS, BIN, run_local, run_tool  # noqa: E402
 from operators_models import node, value_info, write_model  # noqa: E402
 
 INCLUDE = "include/glowish/Plugin"
@@ -81,7 +81,7 @@ def expect_description(inputs, attributes, num_outputs):
 def run_both(name, path, inputs, options, work, judge):
     """`judge`: (back end, outputs): what is wrong with them."""
     for backend in BACKENDS:
-        outputs, text = run_here([path], inputs, backend, os.path.join(work, "run"), options)
+        outputs, text = run_local([path], inputs, backend, os.path.join(work, "run"), options)
         check(f"{name} ({backend})", text if outputs is None else judge(backend, outputs))
 
 
@@ -162,7 +162,7 @@ def test_functions(library, work):
     run_both("reference and kernel", path, {"x": x}, option, work,
              lambda backend, out: same(out["y"], x + 2000 * (backend == "CPU")))
     for backend, name in zip(BACKENDS, ("the operator 'test:Positive'", "an external operator")):
-        outputs, text = run_here([path], {"x": -x}, backend, os.path.join(work, "run"), option)
+        outputs, text = run_local([path], {"x": -x}, backend, os.path.join(work, "run"), option)
         check("failing function", "" if outputs is None and
               text.strip() == f"error: the function of {name} failed" else text)
     for version in (1, 4):
@@ -382,7 +382,7 @@ def test_forms(library, work):
           else text)
     code, text = run_tool("model-compiler", "-model=" + path, option, "-emit-onnx=" + onnx)
     check("ONNX", text)
-    results = [run_here([each], {"x": x, "w": x}, "CPU", os.path.join(work, "run"),
+    results = [run_local([each], {"x": x, "w": x}, "CPU", os.path.join(work, "run"),
                          [option])[0] for each in (path, graph, onnx)]
     for each in results[1:]:
         check("forms", same(each["y"], results[0]["y"]))

@@ -221,8 +221,7 @@ def check(name, chosen, network, args):
     missing = get_missing(chosen)
     verdict = []
     try:
-        # How work is divided shows only where the program is run.
-        for threads in (1,) if missing else (1, 2):
+        for threads in (1, 2):
             bundle = "%s/%d" % (folder, threads)
             tool("model-compiler", "-model=" + NETWORKS[network],
                  *chosen.target, "-emit-bundle=" + bundle, "-network-name=network",

@@ -18,7 +18,7 @@ except ImportError:
     print("skipped: no NumPy")
     sys.exit(77)
 
-from model_runs import BACKENDS, read_arrays, run_here, run_tool  # noqa: E402
+from model_runs import BACKENDS, read_arrays, run_local, run_tool  # noqa: E402
 
 DATA = os.environ.get("GLOWISH_TEST_DATA", "../shared/data")
 TOLERANCE = 2e-6  # of the largest element
@@ -137,7 +137,7 @@ def check_model(file, ranges, values, make_inputs, state, work):
     expected = []
     for extents, inputs in zip(values, sets):
         fixed = [define(*pair) for pair in zip(ranges, extents)]
-        outputs, text = run_here([model], inputs, "CPU", work, fixed)
+        outputs, text = run_local([model], inputs, "CPU", work, fixed)
         if outputs is None:
             print(f"WRONG {file} {extents}: {text}")
             return 1, 1
@@ -157,7 +157,7 @@ def check_model(file, ranges, values, make_inputs, state, work):
     # What is left open gets the extents of the inputs.
     ranged = [define(symbol, f"{low}..{high}")
               for symbol, (low, high) in ranges.items()]
-    outputs, text = run_here([model], sets[0], "Interpreter", work, ranged)
+    outputs, text = run_local([model], sets[0], "Interpreter", work, ranged)
     check("alone", [0], outputs and [outputs], text, None)
     write_sets(os.path.join(work, "sets"), sets)
     for backend in BACKENDS:

@@ -40,8 +40,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 os.chdir(os.path.dirname(os.path.dirname(HERE)))
 sys.path.insert(0, HERE)
 
-from model_runs import (BACKENDS, legal, run_here, run_model,  # noqa: E402
-                        run_tool)
+from model_runs import (BACKENDS, legal, run_local, run_model,  # noqa: E402
+                        run_tool, state_types)
 import tflite_tensors  # noqa: E402
 
 DATA = os.environ.get("GLOWISH_TEST_DATA", "../shared/data")
@@ -179,7 +179,7 @@ def differ(actual, expected):
 
 
 def run(path, inputs, backend, work):
-    return run_here([path], inputs, backend, work, [RENAME + "=true"])
+    return run_local([path], inputs, backend, work, [RENAME + "=true"])
 
 
 def check(path, work, backends):
@@ -248,12 +248,11 @@ def run_batch(path, inputs, options=()):
     tensors, _ = get_tensors(path)
     source, = [t for t in tensors if t.is_input and not t.is_output]
     sink, = [t for t in tensors if t.is_output and not t.is_input]
-    kind = {np.dtype(k): n for n, k in KINDS.items()}[inputs.dtype]
-    dims = ",".join(map(str, inputs.shape))
+    stated, = state_types({source.name: inputs})
     with tempfile.TemporaryDirectory() as work:
         outputs, text = run_model(
             [path], {source.name: inputs}, "CPU", os.path.join(work, "run"),
-            [RENAME, f"-model-input={source.name},{kind},[{dims}]", *options])
+            [RENAME, "-model-input=" + stated, *options])
     if outputs is None:
         raise RuntimeError(text.strip())
     return outputs[legal(sink.name)]

@@ -39,7 +39,7 @@ sys.path.insert(0, HERE)
 
 import pt2_writer  # noqa: E402
 import torch_modules  # noqa: E402
-from model_runs import (BACKENDS, compare, run_here, run_model,  # noqa: E402
+from model_runs import (BACKENDS, compare, run_local, run_model,  # noqa: E402
                         run_tool)
 from torch_networks import (EXACT_OPTIONS, TOLERANCE, Reference,  # noqa: E402
                             check_instructions, load_exporter)
@@ -74,7 +74,7 @@ def run_case(report, name, module, inputs, work, backends=BACKENDS):
         return path
     feeds = {n: x.numpy() for n, x in zip(names, inputs)}
     for backend in backends:
-        results, text = run_here([path], feeds, backend,
+        results, text = run_local([path], feeds, backend,
                                   os.path.join(work, "run"), EXACT_OPTIONS)
         report.add(f"{name} ({backend})",
                    text if results is None else
@@ -150,7 +150,7 @@ def run_symbols(report, work):
         expected = module(x).detach().numpy()
         for options in [["-onnx-define-symbol=s0,3"],
                         [f"-model-input={names[0]},float,[3,2,8,8]"], []]:
-            results, text = run_here([path], {names[0]: x.numpy()}, "CPU",
+            results, text = run_local([path], {names[0]: x.numpy()}, "CPU",
                                       os.path.join(work, "run"), options)
             report.add(f"symbol {options}", text if results is None else
                        compare("output", results[outputs[0]], expected,
@@ -256,7 +256,7 @@ def run_control(report, work):
             path = os.path.join(work, name + ".pt2")
             pt2_writer.save(path, build(x), {}, {})
             for backend in BACKENDS:
-                results, text = run_here(
+                results, text = run_local(
                     [path], {"x": x.numpy()}, backend,
                     os.path.join(work, "run"), ["-max-trip-count=20"])
                 report.add(f"{name} {sign} ({backend})",
@@ -296,7 +296,7 @@ def run_quantized(report, work):
     steps = torch.clamp(torch.round(x / 0.02) + 3, -128, 127)
     expected = ((steps - 3) * 0.02) @ (weights.float() * scales[:, None]).t()
     for backend in BACKENDS:
-        results, text = run_here([path], {"x": x.numpy()}, backend,
+        results, text = run_local([path], {"x": x.numpy()}, backend,
                                   os.path.join(work, "run"))
         report.add(f"quantized ({backend})", text if results is None else
                    compare("y", results["y"], expected.numpy(), TOLERANCE))
@@ -342,7 +342,7 @@ def run_compressed(report, work):
     names, outputs = pt2_writer.write(stored, module, (x,))
     rewrite(stored, packed, lambda entries: entries)
     for path in stored, packed:
-        results, text = run_here([path], {names[0]: x.numpy()}, "CPU",
+        results, text = run_local([path], {names[0]: x.numpy()}, "CPU",
                                   os.path.join(work, "run"))
         report.add(path, text if results is None else
                    compare(outputs[0], results[outputs[0]],

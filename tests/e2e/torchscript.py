@@ -36,7 +36,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 os.chdir(os.path.dirname(os.path.dirname(HERE)))
 sys.path.insert(0, HERE)
 
-from model_runs import (BACKENDS, BIN, compare, run_here,  # noqa: E402
+from model_runs import (BACKENDS, BIN, compare, run_local,  # noqa: E402
                         run_model, run_tool)
 import torchscript_aliases  # noqa: E402,F401
 from torchscript_cases import CASES  # noqa: E402
@@ -163,7 +163,7 @@ def check(case, folder):
             if wrong:
                 return f"{backend}: {wrong}"
         return ""
-    outputs, text = run_here([path], get_inputs(case, torch.jit.load(path)),
+    outputs, text = run_local([path], get_inputs(case, torch.jit.load(path)),
                               "CPU", work, case.options)
     if outputs is not None:
         return "is not refused"

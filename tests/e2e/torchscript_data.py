@@ -8,21 +8,14 @@ import wave
 import numpy as np
 import torch
 
-from model_runs import BACKENDS, compare, run_here, run_model, run_tool
+from model_runs import (BACKENDS, compare, run_local, run_model, run_tool,
+                        state_types)
 
 DATA = os.path.join(os.environ.get("GLOWISH_TEST_DATA", "../shared/data"),
                     "torchscript")
 TOLERANCE = 1e-5
 # Seconds of test.wav with silence and speech, of 512 samples at 16 kHz.
 VOICE_RATE, VOICE_SAMPLES, VOICE_CHUNKS = 16000, 512, 6
-
-
-def state_types(inputs):
-    """The types of inputs as -model-input states them."""
-    kinds = {"float32": "float", "float64": "double"}
-    return [f"{name},{kinds.get(str(value.dtype), value.dtype)},"
-            f"[{','.join(map(str, value.shape))}]"
-            for name, value in inputs.items()]
 
 
 def import_archive(path, inputs, graph, options=()):
@@ -94,7 +87,7 @@ class Entry:
 
     def check(self, work):
         if self.refused:
-            outputs, text = run_here([self.path()], self.given(), "CPU", work,
+            outputs, text = run_local([self.path()], self.given(), "CPU", work,
                                       self.options)
             if outputs is not None:
                 return "is not refused"
@@ -102,7 +95,7 @@ class Entry:
                 return f"is refused with {text.strip()!r}"
             return ""
         for backend in BACKENDS:
-            outputs, text = run_here([self.path()], self.given(), backend,
+            outputs, text = run_local([self.path()], self.given(), backend,
                                       work, self.options)
             if outputs is None:
                 return text.strip()
@@ -120,7 +113,7 @@ class Reference(Entry):
         given = {"input": np.load(os.path.join(folder, "input_0.npy"))}
         value = np.load(os.path.join(folder, "output_0.npy"))
         for backend in BACKENDS:
-            outputs, text = run_here([self.path()], given, backend, work)
+            outputs, text = run_local([self.path()], given, backend, work)
             if outputs is None:
                 return text.strip()
             wrong = expect(outputs, {"output": value.astype(np.float32)})
@@ -189,7 +182,7 @@ class Voice(Entry):
             for number, chunk in enumerate(read_voice()):
                 with torch.no_grad():
                     value = program(torch.from_numpy(chunk), VOICE_RATE)
-                outputs, text = run_here([self.path()],
+                outputs, text = run_local([self.path()],
                                           {"x": chunk, **states}, backend,
                                           work, options)
                 if outputs is None:
