@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """models.py [--all] [--only REGEX]: runs the models of the test data that have reference
 outputs, in the interpreter and in the JIT. Without --all or --only, it leaves out those that
-networks.sh runs so, to the same bounds (TRAINED of cases.py), and style_candy in the
-interpreter, which it takes long: the smaller style_mosaic has the same layers.
+networks.sh runs in the interpreter and as bundles, to the same bounds (TRAINED of cases.py),
+and style_candy in the interpreter, which it takes long: the smaller style_mosaic has the same
+layers.
 
 These are the folders trained, quantized and fusion of $GLOWISH_TEST_DATA (default
 ../shared/data): NAME/model.onnx and NAME/test_data_set_0, with outputs of ONNX Runtime. Open
