@@ -3,7 +3,7 @@
 which of ONNX's own tests pass on which back end, and with which error.
 
 It runs all tests of FOLDER/v1.22.0 (default $GLOWISH_TEST_DATA/onnx-backend, or
-../shared/data/onnx-backend) on all back ends, which takes about half an hour of two cores, or
+../shared/data/onnx-backend) on all back ends, which takes about ten minutes of two cores, or
 takes the results of a former run: a FILE that `onnx-backend-test -results` wrote. With
 --check nothing is written: a small share of the tests is run anew, and their results must be
 those of the page.
