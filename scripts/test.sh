@@ -5,8 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Heaps in large pages (glibc 2.35): a compiler has a tenth of the page faults, which take
-# time above all on a virtual machine. clang++ is 4 % faster, model-compiler up to 20 %.
+# Heaps in large pages (glibc 2.35) have fewer page faults, which take long on virtual
+# machines: clang++ has a tenth of them and is 4 % faster, model-compiler half and 4 to 20 %.
 export GLIBC_TUNABLES=${GLIBC_TUNABLES:-glibc.malloc.hugetlb=1}
 
 scripts/install-deps.sh --mpi --python

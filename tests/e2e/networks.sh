@@ -13,7 +13,7 @@
 # are allowed. The bundle's object may need nothing but memcpy, memmove
 # and memset. resnet50 is compiled twice, and the files must be the same.
 # Some networks are also compiled with -io-in-activations, and called twice.
-# models.py does not run these networks again.
+# models.py does not run what is here of the folder trained again.
 # Prints a table; exits 1 if a network fails, 77 if there is none to check.
 #
 # Where the networks are: $GLOWISH_MODELS (default build/models; missing ones
@@ -96,19 +96,19 @@ isWithinBound() {
     if (ARGV[i] == "-" || ARGV[i] + 0 > bound) exit 1 }' "$@"
 }
 
-# Networks of each kind: with convolutions, a large output, a recurrent layer,
+# One network of each kind: with convolutions, a large output, a recurrent layer,
 # attention, tables that integers are looked up in.
-isOfEachKind() {
+isRepresentative() {
   [[ " lenet unet_small lstm_text bert_tiny dlrm " == *" $1 "* ]]
 }
 
 # With --all a larger one with convolutions, too.
 sharesMemory() {
-  isOfEachKind "$1" || [[ $all = 1 && $1 == resnet18 ]]
+  isRepresentative "$1" || [[ $all = 1 && $1 == resnet18 ]]
 }
 
 runsInJit() {
-  isOfEachKind "$1" || [[ $all = 1 || ${#only[@]} -gt 0 ]]
+  isRepresentative "$1" || [[ $all = 1 || ${#only[@]} -gt 0 ]]
 }
 
 # Compiles a network to a bundle in $bundles.

@@ -185,9 +185,7 @@ std::unique_ptr<CPUBackend> createBackend(TargetOptions options,
 
 TEST(Tasks, OfAllKernelsWriteDisjointElements) {
   std::vector<TargetOptions> levels = getLevels(/*sharesWeights=*/false);
-  size_t number = 0;
-  for (const TasksCase &tested : cases) {
-    ++number;
+  for (auto [number, tested] : llvm::enumerate(cases)) {
     SCOPED_TRACE(tested.text);
     bool isConvolution = llvm::StringRef(tested.text).starts_with("Conv");
     for (auto [i, level] : llvm::enumerate(levels)) {
