@@ -1,9 +1,8 @@
 #!/usr/bin/python3
 """models.py [--all] [--only REGEX]: runs the models of the test data that have reference
-outputs, in the interpreter and in the JIT. Without --all or --only, it leaves out those that
-networks.sh runs in the interpreter and as bundles, to the same bounds (TRAINED of cases.py),
-and style_candy in the interpreter, which it takes long: the smaller style_mosaic has the same
-layers.
+outputs, in the interpreter and in the JIT. Without --all or --only, it leaves out in the
+interpreter those that networks.sh runs there to the same bounds (TRAINED of cases.py), and
+style_candy, which takes long there: the smaller style_mosaic has the same layers.
 
 These are the folders trained, quantized and fusion of $GLOWISH_TEST_DATA (default
 ../shared/data): NAME/model.onnx and NAME/test_data_set_0, with outputs of ONNX Runtime. Open
@@ -124,14 +123,13 @@ def main():
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     is_part = not options.all and not options.only
+    left_out = [*cases.TRAINED, "style_candy"]
     exceptions = read_exceptions()
     passed = excepted = failed = 0
     for name, folder in list_models(options.only).items():
-        if is_part and name in cases.TRAINED:
-            continue
         bound, reason = exceptions.get(name, (BOUND, ""))
         for backend in BACKENDS:
-            if is_part and name == "style_candy" and backend == "Interpreter":
+            if is_part and backend == "Interpreter" and name in left_out:
                 continue
             with tempfile.TemporaryDirectory() as work:
                 wrong = judge(folder, backend, bound, os.path.join(work, "run"))

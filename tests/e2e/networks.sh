@@ -13,7 +13,7 @@
 # are allowed. The bundle's object may need nothing but memcpy, memmove
 # and memset. resnet50 is compiled twice, and the files must be the same.
 # Some networks are also compiled with -io-in-activations, and called twice.
-# models.py does not run what is here of the folder trained again.
+# models.py runs what is here of the folder trained in the JIT only.
 # Prints a table; exits 1 if a network fails, 77 if there is none to check.
 #
 # Where the networks are: $GLOWISH_MODELS (default build/models; missing ones
