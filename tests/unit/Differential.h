@@ -138,17 +138,17 @@ getLevelsInTurn(size_t turn = countCallsInTest()) {
 inline void (*checkTasks)(const TargetOptions &options,
                           const BuildFn &build) = nullptr;
 
-/// Compares levels of this machine with the interpreter: errors are at most \p
-/// bound times the largest magnitude.
+/// Compares \p levels with the interpreter: errors are at most \p bound times
+/// the largest magnitude.
 inline void compare(const std::string &name, const BuildFn &build,
-                    double bound = 1e-5) {
+                    double bound = 1e-5,
+                    llvm::ArrayRef<TargetOptions> levels = getLevelsInTurn()) {
   auto expected = run(*createInterpreter(), build);
   ASSERT_TRUE(bool(expected))
       << name << ": " << llvm::toString(expected.takeError());
   double largest = 1e-3;
   for (int64_t i = 0; i < expected->getNumElements(); ++i)
     largest = std::max(largest, std::abs(expected->getAsDouble(i)));
-  std::vector<TargetOptions> levels = getLevelsInTurn();
   if (checkTasks)
     checkTasks(levels.back(), build);
   for (const TargetOptions &options : levels) {

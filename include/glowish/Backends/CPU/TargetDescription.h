@@ -90,6 +90,8 @@ struct TargetDescription {
   DotInstr dot = DotInstr::None;
   /// There is DotInstr::BFloat16Pairs.
   bool hasBFloat16Dot = false;
+  /// Multiply-adds of floats that take as long as one of those.
+  double bfloat16DotCost = 1;
   /// Pairs are multiplied and added by one instruction (VNNI's vpdpwssd).
   bool addsPairs = false;
   /// A register of 32 bits holds two int16: one instruction multiplies them

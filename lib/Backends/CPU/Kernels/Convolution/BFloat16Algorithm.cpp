@@ -25,7 +25,8 @@ public:
       return;
     for (auto [tile, cycles] : rankTiles(countLanes(problem.shape, numElements),
                                          ElemKind::Float, target))
-      candidates.push_back({this, {tile.pixels, tile.vectors}, cycles});
+      candidates.push_back(
+          {this, {tile.pixels, tile.vectors}, cycles * target.bfloat16DotCost});
   }
 
   std::optional<int64_t> getMultiplyAddsPerLoad(Parameters parameters,
