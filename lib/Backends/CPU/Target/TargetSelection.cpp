@@ -176,11 +176,18 @@ static std::vector<StringRef> getBaseFeatures(const TargetSelection &selection,
   return features;
 }
 
+/// Whether the target is this machine's processor, as it is: a virtual machine
+/// may hide features that the processor's name stands for.
+static bool isHostProcessor(const TargetOptions &options) {
+  return options.isForHost() &&
+         (options.cpu.empty() || options.cpu == "native");
+}
+
 /// "+a,-b": the host's own features where the target is the host.
 static std::string getFeatures(const TargetSelection &selection,
                                const TargetOptions &options) {
   llvm::SubtargetFeatures features;
-  if (options.isForHost() && options.cpu.empty()) {
+  if (isHostProcessor(options)) {
     for (const auto &feature : llvm::sys::getHostCPUFeatures())
       features.AddFeature(
           feature.first(),
@@ -361,7 +368,7 @@ glowish::selectTarget(const TargetOptions &options) {
   GLOWISH_RETURN_IF_ERROR(findTarget(selection, options));
   const llvm::Triple &triple = selection.triple;
   selection.cpu = options.cpu;
-  if (options.isForHost() && (options.cpu.empty() || options.cpu == "native"))
+  if (isHostProcessor(options))
     selection.cpu = llvm::sys::getHostCPUName().str();
   selection.floatABI = options.floatABI;
   selection.abi = options.abi;
