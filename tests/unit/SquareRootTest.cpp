@@ -5,11 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "JIT.h"
 #include "Kernels/Math/VectorMath.h"
-#include "glowish/Backends/CPU/CPUBackend.h"
+#include "SoftFloatRuns.h"
 #include "glowish/Support/Random.h"
-#include "llvm/IR/Module.h"
 #include "gtest/gtest.h"
 #include <cmath>
 #include <cstring>
@@ -18,37 +16,17 @@ using namespace glowish;
 
 namespace {
 
-/// Emits the loop that replaces \p count numbers, \p lanes at a time.
-void emitRoots(llvm::Function &entry, const TargetDescription &target,
-               ElemKind kind, size_t count, unsigned lanes) {
-  KernelBuilder b(entry, target);
-  b.forVectors(int64_t(count), lanes, [&](llvm::Value *i, unsigned active) {
-    llvm::Value *address = b.getElement(entry.getArg(1), kind, i);
-    b.store(kind, vectormath::sqrt(b, b.load(kind, address, active)), address);
-  });
-  b.CreateRet(b.getInt32(0));
-}
-
+/// The root of each of \p values, computed \p lanes at a time.
 template <typename T>
 std::vector<T> getRoots(ElemKind kind, std::vector<T> values, unsigned lanes) {
-  auto backend = llvm::cantFail(CPUBackend::create(TargetOptions()));
-  TargetDescription target = backend->getTarget();
-  target.hasFloat = target.hasDouble = false;
-  llvm::LLVMContext context;
-  llvm::Module module("roots", context);
-  module.setTargetTriple(backend->getTargetMachine().getTargetTriple().str());
-  module.setDataLayout(backend->getTargetMachine().createDataLayout());
-  llvm::Type *pointer = llvm::PointerType::getUnqual(context);
-  auto *type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context),
-                                       {pointer, pointer, pointer}, false);
-  auto *entry = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
-                                       jitEntryName, module);
-  target.addFunctionAttributes(*entry);
-  emitRoots(*entry, target, kind, values.size(), lanes);
-  auto object = llvm::cantFail(backend->emitObject(module));
-  auto program = llvm::cantFail(loadObject(object));
-  llvm::cantFail(program->run(
-      nullptr, reinterpret_cast<uint8_t *>(values.data()), nullptr));
+  runWithoutFloatUnit(values.data(), [&](KernelBuilder &b, llvm::Value *data) {
+    b.forVectors(
+        int64_t(values.size()), lanes, [&](llvm::Value *i, unsigned active) {
+          llvm::Value *address = b.getElement(data, kind, i);
+          b.store(kind, vectormath::sqrt(b, b.load(kind, address, active)),
+                  address);
+        });
+  });
   return values;
 }
 

@@ -27,6 +27,22 @@ KernelBuilder::KernelBuilder(llvm::Function &function,
   setFastMathFlags(flags);
 }
 
+llvm::Function *
+KernelBuilder::getHelper(llvm::StringRef name, llvm::FunctionType *type,
+                         llvm::function_ref<void(llvm::Function &)> emit) {
+  llvm::Module &module = *function.getParent();
+  std::string fullName = name.str() + target.suffix;
+  if (llvm::Function *known = module.getFunction(fullName))
+    return known;
+  auto *helper = llvm::Function::Create(
+      type, llvm::GlobalValue::InternalLinkage, fullName, module);
+  target.addFunctionAttributes(*helper);
+  helper->addFnAttr(llvm::Attribute::NoUnwind);
+  helper->addFnAttr(llvm::Attribute::NoInline);
+  emit(*helper);
+  return helper;
+}
+
 //===- Numbers ------------------------------------------------------------===//
 
 Value *KernelBuilder::addScaled(Value *a, Value *b, int64_t factor) {

@@ -24,6 +24,10 @@ public:
 
   const TargetDescription &getTarget() const { return target; }
   llvm::Function &getFunction() { return function; }
+  /// A function of the module that kernels call, for this target: \p emit makes
+  /// its body where it is not there yet.
+  llvm::Function *getHelper(llvm::StringRef name, llvm::FunctionType *type,
+                            llvm::function_ref<void(llvm::Function &)> emit);
 
   /// Whether each step of a scalar program is rounded by itself.
   bool getKeepsRoundings() const { return keepsRoundings; }

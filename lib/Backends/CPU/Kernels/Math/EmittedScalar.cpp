@@ -3,6 +3,7 @@
 #include "Kernels/Math/EmittedScalar.h"
 #include "Kernels/Math/ByteLookup.h"
 #include "Kernels/Math/LowPrecision.h"
+#include "Kernels/Math/SoftFloat.h"
 #include "glowish/Ops/Scalar.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/IntrinsicsARM.h"
@@ -226,49 +227,6 @@ static Value *convert(EmittedScalar x, ElemKind to) {
   return b.CreateIntCast(x.value, type, isSigned);
 }
 
-/// Floats \p x as the nearest int32, of their bits alone: where there is no
-/// float arithmetic, a call of a library takes longer.
-static Value *convertBitsToNearest(KernelBuilder &b, Value *x) {
-  llvm::Type *type =
-      b.getComputeTy(ElemKind::Int32, KernelBuilder::getLanes(x));
-  auto number = [&](uint64_t value) {
-    return llvm::ConstantInt::get(type, value);
-  };
-  Value *bits = b.CreateBitCast(x, type);
-  Value *exponent = b.CreateAnd(b.CreateLShr(bits, 23), number(255));
-  Value *mantissa =
-      b.CreateOr(b.CreateAnd(bits, number(0x7fffff)), number(0x800000));
-  // mantissa * 2^(exponent - 150). Below: with so many bits of a fraction, at
-  // least one. Those of numbers below 1/4 don't matter.
-  constexpr uint64_t integral = 150;
-  Value *fractionBits = b.CreateSub(number(integral), exponent);
-  Value *most = number(25), *least = number(1);
-  fractionBits =
-      b.CreateSelect(b.CreateICmpSLT(fractionBits, most), fractionBits, most);
-  Value *isFraction = b.CreateICmpSGE(fractionBits, least);
-  fractionBits = b.CreateSelect(isFraction, fractionBits, least);
-  // Half of the last bit, or a little less where the integer is even.
-  Value *isOdd = b.CreateAnd(b.CreateLShr(mantissa, fractionBits), least);
-  Value *half = b.CreateShl(least, b.CreateSub(fractionBits, least));
-  Value *rounded = b.CreateLShr(
-      b.CreateAdd(mantissa, b.CreateSub(b.CreateAdd(half, isOdd), least)),
-      fractionBits);
-  // Integers up to 2^31, and what saturates.
-  constexpr uint64_t firstLarge = 158;
-  Value *zeros =
-      b.CreateAnd(b.CreateSub(exponent, number(integral)), number(7));
-  Value *whole = b.CreateShl(mantissa, zeros);
-  Value *isNegative = b.CreateICmpSLT(bits, number(0));
-  Value *largest =
-      b.CreateSelect(isNegative, number(1u << 31), number((1u << 31) - 1));
-  Value *isNaN = b.CreateICmpUGT(b.CreateShl(bits, 1), number(0xff000000));
-  largest = b.CreateSelect(isNaN, number(0), largest);
-  Value *magnitude = b.CreateSelect(isFraction, rounded, whole);
-  Value *result = b.CreateSelect(isNegative, b.CreateNeg(magnitude), magnitude);
-  return b.CreateSelect(b.CreateICmpUGE(exponent, number(firstLarge)), largest,
-                        result);
-}
-
 /// Floats \p x as the nearest int32.
 static Value *convertToNearest(KernelBuilder &b, Value *x) {
   unsigned lanes = KernelBuilder::getLanes(x);
@@ -287,16 +245,73 @@ static Value *convertToNearest(KernelBuilder &b, Value *x) {
   });
 }
 
-/// Whether \p step converts what \p rounding makes of a float, and doing both
-/// at once is faster.
-static bool convertsToNearest(KernelBuilder &b, const ScalarStep &step,
-                              const ScalarStep &rounding, Value *x) {
+/// Whether rounding floats \p x and converting them is faster at once.
+static bool convertsToNearest(KernelBuilder &b, Value *x) {
   const TargetDescription &target = b.getTarget();
-  bool isFast = !target.hasFloat ||
-                (KernelBuilder::getLanes(x) == 1 ? target.hasRoundingConversion
-                                                 : target.hasDotReduction);
-  return isFast && step.op == ScalarOp::Cast && step.kind == ElemKind::Int32 &&
-         rounding.op == ScalarOp::Round && rounding.kind == ElemKind::Float;
+  if (!target.hasFloat)
+    return true;
+  return KernelBuilder::getLanes(x) == 1 ? target.hasRoundingConversion
+                                         : target.hasDotReduction;
+}
+
+namespace {
+/// A program while it is emitted.
+struct EmittedProgram {
+  KernelBuilder &b;
+  const ScalarProgram &program;
+  size_t numInputs;
+  /// The inputs and the results of the steps so far.
+  std::vector<EmittedScalar> values;
+
+  const ScalarStep *getFloatStep(unsigned value, ScalarOp op) const {
+    if (value < numInputs)
+      return nullptr;
+    const ScalarStep &step = program.steps[value - numInputs];
+    return step.op == op && step.kind == ElemKind::Float ? &step : nullptr;
+  }
+  Value *emitScaledToNearest(unsigned value) const;
+  Value *emitToNearest(const ScalarStep &step) const;
+};
+} // namespace
+
+/// Where float \p value is an integer times a scale, perhaps limited to at
+/// least 0, the nearest int32; else null. The floats in between are left to the
+/// optimizer, which drops what nothing reads.
+Value *EmittedProgram::emitScaledToNearest(unsigned value) const {
+  if (const ScalarStep *relu = getFloatStep(value, ScalarOp::Relu)) {
+    Value *nearest = emitScaledToNearest(relu->args[0]);
+    return nearest ? b.maximum(ElemKind::Int32, nearest, b.getInt32(0))
+                   : nullptr;
+  }
+  const ScalarStep *scaling = getFloatStep(value, ScalarOp::Mul);
+  const ScalarStep *cast =
+      scaling ? getFloatStep(scaling->args[0], ScalarOp::Cast) : nullptr;
+  if (!cast)
+    return nullptr;
+  const EmittedScalar &x = values[cast->args[0]];
+  if (!isIntegerKind(x.kind) || getElemSize(x.kind) > 4 ||
+      x.kind == ElemKind::UInt32)
+    return nullptr;
+  return multiplyToNearest(b, convert(x, ElemKind::Int32),
+                           values[scaling->args[1]].value);
+}
+
+/// Where \p step converts what a rounding makes of a float to int32, and both
+/// are faster at once, the integer; else null.
+Value *EmittedProgram::emitToNearest(const ScalarStep &step) const {
+  const ScalarStep *rounding =
+      step.op == ScalarOp::Cast && step.kind == ElemKind::Int32
+          ? getFloatStep(step.args[0], ScalarOp::Round)
+          : nullptr;
+  if (!rounding)
+    return nullptr;
+  Value *x = values[rounding->args[0]].value;
+  if (!convertsToNearest(b, x))
+    return nullptr;
+  if (!b.hasArithmetic(x) && KernelBuilder::getLanes(x) == 1)
+    if (Value *nearest = emitScaledToNearest(rounding->args[0]))
+      return nearest;
+  return convertToNearest(b, x);
 }
 
 template <typename Formula, size_t... Args>
@@ -313,21 +328,18 @@ Value *glowish::emitProgram(KernelBuilder &builder,
   llvm::IRBuilderBase::FastMathFlagGuard guard(builder);
   if (builder.getKeepsRoundings())
     builder.clearFastMathFlags();
-  std::vector<EmittedScalar> values;
+  EmittedProgram emitted = {builder, program, inputs.size(), {}};
+  std::vector<EmittedScalar> &values = emitted.values;
   for (size_t i = 0; i < inputs.size(); ++i)
     values.push_back({&builder, inputs[i], kinds[i]});
   for (const ScalarStep &step : program.steps) {
+    if (Value *nearest = emitted.emitToNearest(step)) {
+      values.push_back({&builder, nearest, step.kind});
+      continue;
+    }
     llvm::SmallVector<EmittedScalar, 3> args;
     for (unsigned arg : step.args)
       args.push_back(values[arg]);
-    if (unsigned from = step.args[0]; from >= inputs.size()) {
-      const ScalarStep &before = program.steps[from - inputs.size()];
-      Value *x = values[before.args[0]].value;
-      if (convertsToNearest(builder, step, before, x)) {
-        values.push_back({&builder, convertToNearest(builder, x), step.kind});
-        continue;
-      }
-    }
     EmittedScalar result = dispatchScalarOp(step.op, [&](auto formula) {
       using Formula = decltype(formula);
       return evaluate<Formula>(step, args,

@@ -8,7 +8,6 @@
 
 #include "Kernels/Math/VectorMath.h"
 #include "llvm/IR/Intrinsics.h"
-#include "llvm/IR/Module.h"
 
 using namespace glowish;
 using llvm::Value;
@@ -112,22 +111,13 @@ void RootEmitter::emit() {
       b.CreateBitCast(b.CreateSelect(isItself, bits, root), x->getType()));
 }
 
-/// One function a type serves all kernels.
 static llvm::Function *getRootFunction(KernelBuilder &b, llvm::Type *type) {
-  llvm::Module &module = *b.getFunction().getParent();
-  std::string name =
-      (type->isDoubleTy() ? "glowish.sqrt.double" : "glowish.sqrt.float") +
-      b.getTarget().suffix;
-  if (llvm::Function *known = module.getFunction(name))
-    return known;
-  auto *function = llvm::Function::Create(
-      llvm::FunctionType::get(type, {type}, /*isVarArg=*/false),
-      llvm::GlobalValue::InternalLinkage, name, module);
-  b.getTarget().addFunctionAttributes(*function);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
-  function->addFnAttr(llvm::Attribute::NoInline);
-  RootEmitter(*function, b.getTarget()).emit();
-  return function;
+  return b.getHelper(type->isDoubleTy() ? "glowish.sqrt.double"
+                                        : "glowish.sqrt.float",
+                     llvm::FunctionType::get(type, {type}, /*isVarArg=*/false),
+                     [&](llvm::Function &function) {
+                       RootEmitter(function, b.getTarget()).emit();
+                     });
 }
 
 Value *vectormath::sqrtByDigits(KernelBuilder &b, Value *x) {
