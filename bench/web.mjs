@@ -24,8 +24,10 @@ threads, a bundle for one thread has its turns as well. Writes web.json.
                      (bench/quantize writes them)
   --rounds N         how often each has its turn (default 11)
   --milliseconds N   how long a turn is (default 100; at least one run)
-  --threads N        on how many threads and processors (default 1)
-  --cpus A,B,..      the processors to run on (default: the last ones)
+  --threads N        on how many threads (default 1)
+  --cpus A,B,..      the processors to run on (default: the last ones, one more than
+                     threads if it is there: V8 compiles on threads of its own,
+                     which would take time from what is measured)
   --attributes A     -mattr of the bundles (default +simd128)
   --out DIR          where the results go (default build/bench/web)
   --doc              also put the table in docs/performance.md
@@ -56,7 +58,8 @@ function readOptions() {
   }
   return {
     ...values, networks: values.networks.split(','), threads,
-    cpus: values.cpus ?? `${processors - threads}-${processors - 1}`,
+    cpus: values.cpus ??
+        `${Math.max(0, processors - threads - 1)}-${processors - 1}`,
     models: values.quantized ?? process.env.GLOWISH_MODELS ?? 'build/models',
     exporter: process.env.GLOWISH_EXPORTER ??
         '../shared/tools/export_models.py',
