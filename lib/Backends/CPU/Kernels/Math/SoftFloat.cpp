@@ -5,7 +5,8 @@
 using namespace glowish;
 using llvm::Value;
 
-Value *glowish::convertBitsToNearest(KernelBuilder &b, Value *x) {
+/// convertBitsToNearest where it is called: some thirty instructions.
+static Value *emitBitsToNearest(KernelBuilder &b, Value *x) {
   llvm::Type *type =
       b.getComputeTy(ElemKind::Int32, KernelBuilder::getLanes(x));
   auto number = [&](uint64_t value) {
@@ -46,6 +47,20 @@ Value *glowish::convertBitsToNearest(KernelBuilder &b, Value *x) {
                         result);
 }
 
+Value *glowish::convertBitsToNearest(KernelBuilder &b, Value *x) {
+  if (KernelBuilder::getLanes(x) > 1)
+    return emitBitsToNearest(b, x);
+  return b.CreateCall(
+      b.getHelper("glowish.nearest",
+                  llvm::FunctionType::get(b.getInt32Ty(), {b.getFloatTy()},
+                                          /*isVarArg=*/false),
+                  [&](llvm::Function &function) {
+                    KernelBuilder body(function, b.getTarget());
+                    body.CreateRet(emitBitsToNearest(body, function.getArg(0)));
+                  }),
+      x);
+}
+
 /// multiplyToNearest for all numbers, by the library.
 static llvm::Function *getMultiplyToNearest(KernelBuilder &b) {
   llvm::Type *i32 = b.getInt32Ty(), *f32 = b.getFloatTy();
@@ -78,11 +93,11 @@ Value *glowish::multiplyToNearest(KernelBuilder &b, Value *x, Value *scale) {
       b.CreateMul(b.CreateSExt(shifted, i64), b.CreateZExt(mantissa, i64));
   Value *high = b.CreateTrunc(b.CreateLShr(wide, 32), i32);
   Value *fractionBits = b.CreateSub(b.getInt32(132), exponent);
-  Value *moreBits = b.CreateSub(b.getInt32(124), exponent);
+  Value *bitsAboveEight = b.CreateSub(fractionBits, b.getInt32(8));
   auto limit = [&](Value *shift) { return b.CreateAnd(shift, 31); };
   // 1/2 + 1/256. A fraction of less than 2/256 was up to 1/256 above or below
   // the middle.
-  Value *half = b.CreateShl(b.getInt32(129), limit(moreBits));
+  Value *half = b.CreateShl(b.getInt32(129), limit(bitsAboveEight));
   Value *sum = b.CreateAdd(high, half);
   Value *nearest = b.CreateAShr(sum, limit(fractionBits));
   Value *fraction = b.CreateShl(sum, limit(b.CreateNeg(fractionBits)));
@@ -90,7 +105,7 @@ Value *glowish::multiplyToNearest(KernelBuilder &b, Value *x, Value *scale) {
   auto require = [&](Value *condition) {
     isRight = b.CreateAnd(isRight, condition);
   };
-  require(b.CreateICmpULT(moreBits, b.getInt32(24)));
+  require(b.CreateICmpULT(bitsAboveEight, b.getInt32(24)));
   // x is a float as it is.
   require(b.CreateICmpEQ(b.CreateAShr(shifted, 7), x));
   require(b.CreateICmpULT(b.CreateAdd(nearest, b.getInt32(1u << 15)),
