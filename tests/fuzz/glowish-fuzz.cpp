@@ -51,13 +51,13 @@ static cl::opt<bool> reproducible(
     cl::desc("Compile with -reproducible, and compare the bits of floats with "
              "those of the lowest level and one thread, too"),
     cl::cat(category));
-static cl::opt<std::string>
-    machine("on",
-            cl::desc("Run programs in QEMU or Node.js: aarch64, riscv64, "
-                     "cortex-m4, cortex-m55, wasm, wasm-simd; or graphs as "
-                     "MLIR: mlir-linalg, mlir-tosa, mlir-stablehlo; or as ONNX "
-                     "models in ONNX Runtime: onnxruntime, onnxruntime-plain"),
-            cl::value_desc("machine"), cl::cat(category));
+static cl::opt<std::string> machine(
+    "on",
+    cl::desc("Run programs in QEMU or Node.js: aarch64, riscv64, "
+             "cortex-m3, cortex-m4, cortex-m55, wasm, wasm-simd; or graphs as "
+             "MLIR: mlir-linalg, mlir-tosa, mlir-stablehlo; or as ONNX "
+             "models in ONNX Runtime: onnxruntime, onnxruntime-plain"),
+    cl::value_desc("machine"), cl::cat(category));
 static cl::opt<bool>
     hasRanges("ranges",
               cl::desc("Make ONNX models with ranges for symbols, each of "
