@@ -70,8 +70,9 @@ NodeValue buildMatMul(const Matrices &c, ElemKind kind, Function &f,
   return f.create<GeluNode>("gelu", y)->getResult();
 }
 
-/// compare(), and this machine with pairs of bfloat16 where it multiplies them,
-/// but its core would take less time for floats: there without the core's name.
+/// compare(); where this machine can multiply pairs of bfloat16, but is faster
+/// with floats and so would not, also for a target that has the instruction and
+/// no name of a core.
 void compareHalf(const std::string &name, ElemKind kind, const BuildFn &build) {
   std::vector<TargetOptions> levels = getLevelsInTurn();
   auto backend = llvm::cantFail(CPUBackend::create(TargetOptions()));

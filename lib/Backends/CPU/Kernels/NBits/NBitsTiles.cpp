@@ -53,8 +53,8 @@ Value *NBitsTiles::getLhsAddress(Value *row, Value *k) {
 void NBitsTiles::prefetch(const RowTile &shape, Value *address, int64_t bytes) {
   if (!shape.isFew || int64_t(shape.vectors) * lanes < layout.panelColumns)
     return;
-  // As measured: half of this is too little where a line from the third cache
-  // takes more than 100 ns, and twice as much makes no difference.
+  // As measured: one row of bytes from the third cache of an Emerald Rapids
+  // takes a fifth less time than with half of this, and as much with twice.
   constexpr int64_t line = 64, distance = 2048;
   for (int64_t at = 0; at < bytes; at += line)
     b.prefetch(b.getElement(address, ElemKind::Int8, distance + at));
