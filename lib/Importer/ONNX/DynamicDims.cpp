@@ -1,6 +1,7 @@
 //===- DynamicDims.cpp - Values with dynamic dimensions -------------------===//
 
 #include "ONNX/DynamicDims.h"
+#include "ONNX/GraphScope.h"
 
 using namespace glowish;
 

@@ -1,6 +1,7 @@
 //===- WasmLinker.cpp - Linking WebAssembly -------------------------------===//
 
 #include "WasmLinker.h"
+#include "glowish/Support/File.h"
 #include "llvm/Object/Wasm.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
