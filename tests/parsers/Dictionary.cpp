@@ -95,7 +95,7 @@ static Words collect(llvm::StringRef name) {
     addWords(words, {"ai.onnx.ml", "com.microsoft", "location", "offset",
                      "length", "checksum", "weights"});
   } else if (name == "caffe2") {
-    addFields(words, *caffe2::NetDef::descriptor());
+    addFields(words, *caffe2::schema::NetDef::descriptor());
     for (const Caffe2OperatorInfo &info : listCaffe2Operators())
       words.insert(info.name);
     addWords(words, {"=== predict\n", "=== init\n", "=== inputs\n"});

@@ -74,8 +74,8 @@ static ParserSeeds makeCaffe2Seeds() {
     seeds.emplace_back(
         net.name,
         joinParts({{"inputs", inputs},
-                   {"predict", makeBinary<caffe2::NetDef>(net.predict)},
-                   {"init", makeBinary<caffe2::NetDef>(net.init)}}));
+                   {"predict", makeBinary<caffe2::schema::NetDef>(net.predict)},
+                   {"init", makeBinary<caffe2::schema::NetDef>(net.init)}}));
   }
   return seeds;
 }
@@ -84,19 +84,20 @@ static ParserSeeds makeCaffe2Seeds() {
 enum class TFLiteOperands { One, Two, Axes, Slice, Weights };
 
 /// An operator of \p kind, without options.
-static std::string makeTFLiteOperator(tflite::BuiltinOperator kind,
-                                      tflite::TensorType type,
+static std::string makeTFLiteOperator(tflite::schema::BuiltinOperator kind,
+                                      tflite::schema::TensorType type,
                                       TFLiteOperands form) {
   TFLiteModel model;
   TFLiteScales scales;
-  if (type != tflite::TensorType::FLOAT32)
+  if (type != tflite::schema::TensorType::FLOAT32)
     scales = {{0.5f}, {3}};
   auto tensor = [&](const char *name, std::vector<int32_t> shape) {
     return model.tensor(name, std::move(shape), type, scales);
   };
   auto numbers = [&](std::vector<int32_t> values) {
     return model.tensor("numbers", {int(values.size())},
-                        tflite::TensorType::INT32, {}, getTFLiteBytes(values));
+                        tflite::schema::TensorType::INT32, {},
+                        getTFLiteBytes(values));
   };
   int x = tensor("x", {1, 4, 4, 2}), y = tensor("y", {1, 4, 4, 2});
   int z = tensor("z", {1, 4, 4, 2});
@@ -117,9 +118,10 @@ static ParserSeeds makeTFLiteSeeds() {
   ParserSeeds seeds = {{"convolution", makeQuantizedConvolution()},
                        {"control-flow", makeControlFlow()}};
   using enum TFLiteOperands;
-  for (tflite::BuiltinOperator kind : tflite::EnumValuesBuiltinOperator())
-    for (tflite::TensorType type :
-         {tflite::TensorType::FLOAT32, tflite::TensorType::INT8})
+  for (tflite::schema::BuiltinOperator kind :
+       tflite::schema::EnumValuesBuiltinOperator())
+    for (tflite::schema::TensorType type : {tflite::schema::TensorType::FLOAT32,
+                                            tflite::schema::TensorType::INT8})
       for (TFLiteOperands form : {One, Two, Axes, Slice, Weights})
         seeds.emplace_back("operator" + std::to_string(seeds.size()),
                            makeTFLiteOperator(kind, type, form));

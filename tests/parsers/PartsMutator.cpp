@@ -18,7 +18,7 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
 static void mutateParts(Parts &parts, Random &random) {
   google::protobuf::LogSilencer silencer;
   std::string &bytes = parts[random.below(parts.size())].second;
-  caffe2::NetDef net;
+  caffe2::schema::NetDef net;
   if (!net.ParsePartialFromString(bytes) || !net.ByteSizeLong())
     return robustness::mutateText(bytes, random);
   robustness::mutateMessage(net, random);

@@ -49,7 +49,7 @@ static std::string mutate(const std::string &text, Random &random) {
     mutateText(mutated, random);
     return mutated;
   }
-  caffe2::NetDef net;
+  caffe2::schema::NetDef net;
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &net));
   // What is dropped may be all.
   for (uint64_t left = form < 3 ? count : 0; left > 0 && net.ByteSizeLong();

@@ -10,9 +10,9 @@
 
 using namespace glowish;
 using testing::HasSubstr;
-using tflite::ActivationFunctionType;
-using tflite::BuiltinOperator;
-using tflite::TensorType;
+using tflite::schema::ActivationFunctionType;
+using tflite::schema::BuiltinOperator;
+using tflite::schema::TensorType;
 
 static std::string makeBinary(BuiltinOperator kind, TensorType type,
                               TFLiteScales scales = {}) {
@@ -83,7 +83,7 @@ static std::string makeConnected(std::vector<int32_t> shape, int64_t zeroPoint,
   int w = model.tensor("w", {1, 1}, TensorType::INT8, {{0.5f}, {0}}, {3});
   int y = model.tensor("y", {1, 1}, TensorType::INT16, {{0.5f}, {0}});
   model.op(BuiltinOperator::FULLY_CONNECTED, {x, w}, {y},
-           tflite::CreateFullyConnectedOptions(
+           tflite::schema::CreateFullyConnectedOptions(
                model.fbb(), ActivationFunctionType::NONE, 0, keepsDims));
   return model.finish({x}, {y});
 }
@@ -166,9 +166,9 @@ TEST(TFLiteImporter, VariablesKeepTheirValues) {
                           getTFLiteBytes<float>({1, 1, 1}));
   int state = model.tensor("state", {1, 3}, TensorType::FLOAT32, {}, {}, true);
   int y = model.tensor("y", {1, 1}, TensorType::FLOAT32);
-  model.op(
-      BuiltinOperator::SVDF, {x, features, time, -1, state}, {y},
-      tflite::CreateSVDFOptions(model.fbb(), 1, ActivationFunctionType::NONE));
+  model.op(BuiltinOperator::SVDF, {x, features, time, -1, state}, {y},
+           tflite::schema::CreateSVDFOptions(model.fbb(), 1,
+                                             ActivationFunctionType::NONE));
   std::vector<double> sums;
   for (TFLiteRun &run : runTFLiteEverywhere(
            model.finish({x}, {y}),
@@ -201,7 +201,7 @@ struct GatherCase {
     int i = model.tensor("i", indexShape, indexType);
     int y = model.tensor("y", getResultShape(), TensorType::FLOAT32);
     model.op(BuiltinOperator::GATHER, {x, i}, {y},
-             tflite::CreateGatherOptions(model.fbb(), axis, numBatch));
+             tflite::schema::CreateGatherOptions(model.fbb(), axis, numBatch));
     return model.finish({x, i}, {y});
   }
 };
@@ -270,7 +270,7 @@ TEST(TFLiteImporter, GatherRefusesWrongBatches) {
     int i = model.tensor("i", indexShape, TensorType::INT32);
     int y = model.tensor("y", {3, 2}, TensorType::FLOAT32);
     model.op(BuiltinOperator::GATHER, {x, i}, {y},
-             tflite::CreateGatherOptions(model.fbb(), axis, numBatch));
+             tflite::schema::CreateGatherOptions(model.fbb(), axis, numBatch));
     return getTFLiteError(model.finish({x, i}, {y}));
   };
   EXPECT_THAT(getError({3, 2}, 0, 1),

@@ -21,42 +21,45 @@ struct TFLiteScales {
 /// Writes a model piece by piece: one subgraph, or several.
 class TFLiteModel {
 public:
-  TFLiteModel() { buffers.push_back(tflite::CreateBufferDirect(builder)); }
+  TFLiteModel() {
+    buffers.push_back(tflite::schema::CreateBufferDirect(builder));
+  }
 
   /// Adds a tensor and returns its number. \p bytes: of a constant.
   int tensor(const char *name, std::vector<int32_t> shape,
-             tflite::TensorType type, TFLiteScales scales = {},
+             tflite::schema::TensorType type, TFLiteScales scales = {},
              std::vector<uint8_t> bytes = {}, bool isVariable = false) {
-    flatbuffers::Offset<tflite::QuantizationParameters> quantization;
+    flatbuffers::Offset<tflite::schema::QuantizationParameters> quantization;
     if (!scales.scales.empty())
-      quantization = tflite::CreateQuantizationParametersDirect(
+      quantization = tflite::schema::CreateQuantizationParametersDirect(
           builder, nullptr, nullptr, &scales.scales, &scales.zeroPoints,
-          tflite::QuantizationDetails::NONE, 0, scales.axis);
+          tflite::schema::QuantizationDetails::NONE, 0, scales.axis);
     uint32_t buffer = 0;
     if (!bytes.empty()) {
       buffer = uint32_t(buffers.size());
-      buffers.push_back(tflite::CreateBufferDirect(builder, &bytes));
+      buffers.push_back(tflite::schema::CreateBufferDirect(builder, &bytes));
     }
-    tensors.push_back(tflite::CreateTensorDirect(
+    tensors.push_back(tflite::schema::CreateTensorDirect(
         builder, &shape, type, buffer, name, quantization, isVariable));
     return int(tensors.size()) - 1;
   }
 
   /// Adds an operator with an options table, if \p options makes one.
   template <typename T>
-  void op(tflite::BuiltinOperator kind, std::vector<int32_t> inputs,
+  void op(tflite::schema::BuiltinOperator kind, std::vector<int32_t> inputs,
           std::vector<int32_t> outputs, flatbuffers::Offset<T> options) {
     add(kind, nullptr, inputs, outputs,
-        tflite::BuiltinOptionsTraits<T>::enum_value, options.Union());
+        tflite::schema::BuiltinOptionsTraits<T>::enum_value, options.Union());
   }
-  void op(tflite::BuiltinOperator kind, std::vector<int32_t> inputs,
+  void op(tflite::schema::BuiltinOperator kind, std::vector<int32_t> inputs,
           std::vector<int32_t> outputs) {
-    add(kind, nullptr, inputs, outputs, tflite::BuiltinOptions::NONE, 0);
+    add(kind, nullptr, inputs, outputs, tflite::schema::BuiltinOptions::NONE,
+        0);
   }
   void custom(const char *name, std::vector<int32_t> inputs,
               std::vector<int32_t> outputs, std::vector<uint8_t> options = {}) {
-    add(tflite::BuiltinOperator::CUSTOM, name, inputs, outputs,
-        tflite::BuiltinOptions::NONE, 0,
+    add(tflite::schema::BuiltinOperator::CUSTOM, name, inputs, outputs,
+        tflite::schema::BuiltinOptions::NONE, 0,
         options.empty() ? 0 : builder.CreateVector(options));
   }
 
@@ -66,8 +69,8 @@ public:
   /// now on is the next one's.
   void endSubgraph(std::vector<int32_t> inputs, std::vector<int32_t> outputs,
                    const char *name = "main") {
-    graphs.push_back(tflite::CreateSubGraphDirect(builder, &tensors, &inputs,
-                                                  &outputs, &operators, name));
+    graphs.push_back(tflite::schema::CreateSubGraphDirect(
+        builder, &tensors, &inputs, &outputs, &operators, name));
     tensors.clear();
     operators.clear();
   }
@@ -82,33 +85,34 @@ public:
 
   /// The bytes of a file of the subgraphs that were ended.
   std::string finish() {
-    tflite::FinishModelBuffer(
-        builder, tflite::CreateModelDirect(builder, 3, &codes, &graphs, "test",
-                                           &buffers));
+    tflite::schema::FinishModelBuffer(
+        builder, tflite::schema::CreateModelDirect(builder, 3, &codes, &graphs,
+                                                   "test", &buffers));
     return std::string(
         reinterpret_cast<const char *>(builder.GetBufferPointer()),
         builder.GetSize());
   }
 
 private:
-  void add(tflite::BuiltinOperator kind, const char *name,
+  void add(tflite::schema::BuiltinOperator kind, const char *name,
            const std::vector<int32_t> &inputs,
-           const std::vector<int32_t> &outputs, tflite::BuiltinOptions type,
+           const std::vector<int32_t> &outputs,
+           tflite::schema::BuiltinOptions type,
            flatbuffers::Offset<void> options,
            flatbuffers::Offset<flatbuffers::Vector<uint8_t>> custom = 0) {
-    codes.push_back(tflite::CreateOperatorCodeDirect(
+    codes.push_back(tflite::schema::CreateOperatorCodeDirect(
         builder, int8_t(std::min(int(kind), 127)), name, 1, kind));
-    operators.push_back(tflite::CreateOperator(
+    operators.push_back(tflite::schema::CreateOperator(
         builder, uint32_t(codes.size()) - 1, builder.CreateVector(inputs),
         builder.CreateVector(outputs), type, options, custom));
   }
 
   flatbuffers::FlatBufferBuilder builder;
-  std::vector<flatbuffers::Offset<tflite::Buffer>> buffers;
-  std::vector<flatbuffers::Offset<tflite::Tensor>> tensors;
-  std::vector<flatbuffers::Offset<tflite::OperatorCode>> codes;
-  std::vector<flatbuffers::Offset<tflite::Operator>> operators;
-  std::vector<flatbuffers::Offset<tflite::SubGraph>> graphs;
+  std::vector<flatbuffers::Offset<tflite::schema::Buffer>> buffers;
+  std::vector<flatbuffers::Offset<tflite::schema::Tensor>> tensors;
+  std::vector<flatbuffers::Offset<tflite::schema::OperatorCode>> codes;
+  std::vector<flatbuffers::Offset<tflite::schema::Operator>> operators;
+  std::vector<flatbuffers::Offset<tflite::schema::SubGraph>> graphs;
 };
 
 /// The bytes of \p values, for a constant.
@@ -122,52 +126,56 @@ std::vector<uint8_t> getTFLiteBytes(std::vector<T> values) {
 /// Has operators that control flow consists of; variables are two floats each.
 struct TFLiteControlModel : TFLiteModel {
   int handle(const char *sharedName, const char *container = "") {
-    int tensor = this->tensor("handle", {}, tflite::TensorType::RESOURCE);
-    op(tflite::BuiltinOperator::VAR_HANDLE, {}, {tensor},
-       tflite::CreateVarHandleOptionsDirect(fbb(), container, sharedName));
+    int tensor =
+        this->tensor("handle", {}, tflite::schema::TensorType::RESOURCE);
+    op(tflite::schema::BuiltinOperator::VAR_HANDLE, {}, {tensor},
+       tflite::schema::CreateVarHandleOptionsDirect(fbb(), container,
+                                                    sharedName));
     return tensor;
   }
-  int read(int handle, const char *name, TFLiteScales scales = {},
-           tflite::TensorType type = tflite::TensorType::FLOAT32) {
+  int read(
+      int handle, const char *name, TFLiteScales scales = {},
+      tflite::schema::TensorType type = tflite::schema::TensorType::FLOAT32) {
     int value = tensor(name, {2}, type, scales);
-    op(tflite::BuiltinOperator::READ_VARIABLE, {handle}, {value});
+    op(tflite::schema::BuiltinOperator::READ_VARIABLE, {handle}, {value});
     return value;
   }
   void assign(int handle, int value) {
-    op(tflite::BuiltinOperator::ASSIGN_VARIABLE, {handle, value}, {});
+    op(tflite::schema::BuiltinOperator::ASSIGN_VARIABLE, {handle, value}, {});
   }
   int floats(std::vector<float> values) {
-    return tensor("constant", {int(values.size())}, tflite::TensorType::FLOAT32,
-                  {}, getTFLiteBytes(values));
+    return tensor("constant", {int(values.size())},
+                  tflite::schema::TensorType::FLOAT32, {},
+                  getTFLiteBytes(values));
   }
   int add(int a, int b, const char *name) {
-    int sum = tensor(name, {2}, tflite::TensorType::FLOAT32);
-    op(tflite::BuiltinOperator::ADD, {a, b}, {sum});
+    int sum = tensor(name, {2}, tflite::schema::TensorType::FLOAT32);
+    op(tflite::schema::BuiltinOperator::ADD, {a, b}, {sum});
     return sum;
   }
   /// Whether the largest element of \p x, of rank 1, is less than \p limit.
   int isBelow(int x, float limit) {
-    int axis = tensor("axis", {1}, tflite::TensorType::INT32, {},
+    int axis = tensor("axis", {1}, tflite::schema::TensorType::INT32, {},
                       getTFLiteBytes<int32_t>({0}));
-    int bound = tensor("limit", {}, tflite::TensorType::FLOAT32, {},
+    int bound = tensor("limit", {}, tflite::schema::TensorType::FLOAT32, {},
                        getTFLiteBytes<float>({limit}));
-    int most = tensor("most", {}, tflite::TensorType::FLOAT32);
-    int less = tensor("less", {}, tflite::TensorType::BOOL);
-    op(tflite::BuiltinOperator::REDUCE_MAX, {x, axis}, {most});
-    op(tflite::BuiltinOperator::LESS, {most, bound}, {less});
+    int most = tensor("most", {}, tflite::schema::TensorType::FLOAT32);
+    int less = tensor("less", {}, tflite::schema::TensorType::BOOL);
+    op(tflite::schema::BuiltinOperator::REDUCE_MAX, {x, axis}, {most});
+    op(tflite::schema::BuiltinOperator::LESS, {most, bound}, {less});
     return less;
   }
   void callOnce(int subgraph) {
-    op(tflite::BuiltinOperator::CALL_ONCE, {}, {},
-       tflite::CreateCallOnceOptions(fbb(), subgraph));
+    op(tflite::schema::BuiltinOperator::CALL_ONCE, {}, {},
+       tflite::schema::CreateCallOnceOptions(fbb(), subgraph));
   }
 };
 
 /// A loop that adds a variable to x while its largest element is less than 10,
 /// and counts in the variable; and a branch by p of what it gives.
 inline std::string makeControlFlow() {
-  using tflite::BuiltinOperator;
-  using tflite::TensorType;
+  using tflite::schema::BuiltinOperator;
+  using tflite::schema::TensorType;
   TFLiteControlModel model;
   int p = model.tensor("p", {}, TensorType::BOOL);
   int x = model.tensor("x", {2}, TensorType::FLOAT32);
@@ -177,9 +185,9 @@ inline std::string makeControlFlow() {
   model.callOnce(1);
   int handle = model.handle("count");
   model.op(BuiltinOperator::WHILE, {x, handle}, {y, passed},
-           tflite::CreateWhileOptions(model.fbb(), 2, 3));
+           tflite::schema::CreateWhileOptions(model.fbb(), 2, 3));
   model.op(BuiltinOperator::IF, {p, y, passed}, {z},
-           tflite::CreateIfOptions(model.fbb(), 4, 5));
+           tflite::schema::CreateIfOptions(model.fbb(), 4, 5));
   model.endSubgraph({p, x}, {z});
 
   model.assign(model.handle("count"), model.floats({1, 2}));
@@ -210,8 +218,8 @@ inline std::string makeControlFlow() {
 /// A quantized convolution of 4x4 pixels with two channels, whose filter has a
 /// scale for each of three channels, and the softmax of its channels.
 inline std::string makeQuantizedConvolution() {
-  using tflite::BuiltinOperator;
-  using tflite::TensorType;
+  using tflite::schema::BuiltinOperator;
+  using tflite::schema::TensorType;
   TFLiteModel model;
   std::vector<uint8_t> filter, bias;
   for (int i = 0; i < 3 * 2 * 2 * 2; ++i)
@@ -227,10 +235,11 @@ inline std::string makeQuantizedConvolution() {
   int s = model.tensor("softmax", {1, 2, 2, 3}, TensorType::INT8,
                        {{1.0f / 256}, {-128}});
   model.op(BuiltinOperator::CONV_2D, {x, f, b}, {c},
-           tflite::CreateConv2DOptions(model.fbb(), tflite::Padding::SAME, 2, 2,
-                                       tflite::ActivationFunctionType::RELU6));
+           tflite::schema::CreateConv2DOptions(
+               model.fbb(), tflite::schema::Padding::SAME, 2, 2,
+               tflite::schema::ActivationFunctionType::RELU6));
   model.op(BuiltinOperator::SOFTMAX, {c}, {s},
-           tflite::CreateSoftmaxOptions(model.fbb(), 1.0f));
+           tflite::schema::CreateSoftmaxOptions(model.fbb(), 1.0f));
   return model.finish({x}, {s});
 }
 

@@ -14,7 +14,7 @@
 
 using namespace glowish;
 using testing::HasSubstr;
-using tflite::TensorType;
+using tflite::schema::TensorType;
 using Doubles = std::vector<double>;
 using Options = std::vector<std::pair<const char *, int64_t>>;
 

@@ -9,8 +9,8 @@
 
 using namespace glowish;
 using testing::HasSubstr;
-using tflite::BuiltinOperator;
-using tflite::TensorType;
+using tflite::schema::BuiltinOperator;
+using tflite::schema::TensorType;
 using Doubles = std::vector<double>;
 
 /// A subgraph with one operator of its only input and the constant
@@ -36,7 +36,7 @@ static void addIf(TFLiteModel &model, int thenIndex, int elseIndex,
   int x = model.tensor("x", {extent}, TensorType::FLOAT32);
   int y = model.tensor("y", {extent}, TensorType::FLOAT32);
   model.op(BuiltinOperator::IF, {p, x}, {y},
-           tflite::CreateIfOptions(model.fbb(), thenIndex, elseIndex));
+           tflite::schema::CreateIfOptions(model.fbb(), thenIndex, elseIndex));
   model.endSubgraph(
       condition.empty() ? std::vector<int>{p, x} : std::vector<int>{x}, {y});
 }
@@ -81,9 +81,9 @@ TEST(TFLiteSubgraphs, SubgraphsAreUsedTwice) {
   int a = model.tensor("a", {2}, TensorType::FLOAT32);
   int y = model.tensor("y", {2}, TensorType::FLOAT32);
   model.op(BuiltinOperator::CALL, {x}, {a},
-           tflite::CreateCallOptions(model.fbb(), 1));
+           tflite::schema::CreateCallOptions(model.fbb(), 1));
   model.op(BuiltinOperator::IF, {p, a}, {y},
-           tflite::CreateIfOptions(model.fbb(), 1, 2));
+           tflite::schema::CreateIfOptions(model.fbb(), 1, 2));
   model.endSubgraph({p, x}, {y});
   addBinary(model, BuiltinOperator::MUL, 3, "triple");
   addBinary(model, BuiltinOperator::SUB, 1, "less");
@@ -114,7 +114,7 @@ TEST(TFLiteSubgraphs, QuantizedTensors) {
     int x = model.tensor("x", {3}, TensorType::INT8, scales);
     int y = model.tensor("y", {3}, TensorType::INT8, scales);
     model.op(BuiltinOperator::IF, {p, x}, {y},
-             tflite::CreateIfOptions(model.fbb(), 1, 2));
+             tflite::schema::CreateIfOptions(model.fbb(), 1, 2));
     model.endSubgraph({p, x}, {y});
     int a = model.tensor("a", {3}, TensorType::INT8, inner);
     int b = model.tensor("b", {3}, TensorType::INT8, scales);
@@ -147,12 +147,12 @@ TEST(TFLiteSubgraphs, RefusesBranches) {
     a = model.tensor("a", {2}, TensorType::FLOAT32);
     b = model.tensor("b", {2}, TensorType::FLOAT32);
     model.op(BuiltinOperator::CALL, {a}, {b},
-             tflite::CreateCallOptions(model.fbb(), 4));
+             tflite::schema::CreateCallOptions(model.fbb(), 4));
     model.endSubgraph({a}, {b}, "first");
     a = model.tensor("a", {2}, TensorType::FLOAT32);
     b = model.tensor("b", {2}, TensorType::FLOAT32);
     model.op(BuiltinOperator::CALL, {a}, {b},
-             tflite::CreateCallOptions(model.fbb(), 3));
+             tflite::schema::CreateCallOptions(model.fbb(), 3));
     model.endSubgraph({a}, {b}, "second");
     a = model.tensor("a", {2}, TensorType::INT32);
     model.endSubgraph({a}, {a}, "integers");
@@ -245,9 +245,9 @@ TEST(TFLiteSubgraphs, LimitsWhatSubgraphsMake) {
     int b = model.tensor("b", {2}, TensorType::FLOAT32);
     int c = model.tensor("c", {2}, TensorType::FLOAT32);
     model.op(BuiltinOperator::CALL, {a}, {b},
-             tflite::CreateCallOptions(model.fbb(), uint32_t(i) + 1));
+             tflite::schema::CreateCallOptions(model.fbb(), uint32_t(i) + 1));
     model.op(BuiltinOperator::CALL, {b}, {c},
-             tflite::CreateCallOptions(model.fbb(), uint32_t(i) + 1));
+             tflite::schema::CreateCallOptions(model.fbb(), uint32_t(i) + 1));
     model.endSubgraph({a}, {c});
   }
   addBinary(model, BuiltinOperator::ADD, 1, "last");
@@ -258,7 +258,7 @@ TEST(TFLiteSubgraphs, LimitsWhatSubgraphsMake) {
     int a = deep.tensor("a", {2}, TensorType::FLOAT32);
     int b = deep.tensor("b", {2}, TensorType::FLOAT32);
     deep.op(BuiltinOperator::CALL, {a}, {b},
-            tflite::CreateCallOptions(deep.fbb(), uint32_t(i) + 1));
+            tflite::schema::CreateCallOptions(deep.fbb(), uint32_t(i) + 1));
     deep.endSubgraph({a}, {b});
   }
   addBinary(deep, BuiltinOperator::ADD, 1, "last");
@@ -286,7 +286,7 @@ static std::string makeWhile(std::optional<int32_t> trips) {
   int end = model.tensor("end", {}, TensorType::INT32);
   int same = model.tensor("same", {3}, TensorType::FLOAT32);
   model.op(BuiltinOperator::WHILE, {zero, x, n, step}, {count, y, end, same},
-           tflite::CreateWhileOptions(model.fbb(), 1, 2));
+           tflite::schema::CreateWhileOptions(model.fbb(), 1, 2));
   model.endSubgraph(trips ? std::vector<int>{x} : std::vector<int>{n, x},
                     {count, y, same});
   auto addStates = [&] {
@@ -361,7 +361,7 @@ makeSmallWhile(llvm::function_ref<void(TFLiteModel &)> addBody,
   int x = model.tensor("x", {2}, TensorType::FLOAT32);
   int y = model.tensor("y", shape, TensorType::FLOAT32);
   model.op(BuiltinOperator::WHILE, {x}, {y},
-           tflite::CreateWhileOptions(model.fbb(), 1, 2));
+           tflite::schema::CreateWhileOptions(model.fbb(), 1, 2));
   model.endSubgraph({x}, {y});
   int a = model.tensor("a", {2}, TensorType::FLOAT32);
   model.endSubgraph({a}, {model.isBelow(a, 100)}, "cond");
@@ -398,7 +398,7 @@ TEST(TFLiteSubgraphs, RefusesLoops) {
                 int a = model.tensor("a", {2}, TensorType::FLOAT32);
                 int b = model.tensor("b", {2}, TensorType::FLOAT32);
                 model.op(BuiltinOperator::WHILE, {a}, {b},
-                         tflite::CreateWhileOptions(model.fbb(), 1, 2));
+                         tflite::schema::CreateWhileOptions(model.fbb(), 1, 2));
                 model.endSubgraph({a}, {b}, "again");
               }),
               HasSubstr("it runs subgraph 2 ('again'), which contains it"));
@@ -417,7 +417,7 @@ TEST(TFLiteSubgraphs, LoopsInLoops) {
     int c = model.tensor("c", {2}, TensorType::FLOAT32);
     model.op(BuiltinOperator::ADD, {a, one}, {b});
     model.op(BuiltinOperator::WHILE, {b}, {c},
-             tflite::CreateWhileOptions(model.fbb(), 3, 4));
+             tflite::schema::CreateWhileOptions(model.fbb(), 3, 4));
     model.endSubgraph({a}, {c}, "body");
     // While the sum is less than 50.
     a = model.tensor("a", {2}, TensorType::FLOAT32);

@@ -10,8 +10,8 @@
 
 using namespace glowish;
 using testing::HasSubstr;
-using tflite::BuiltinOperator;
-using tflite::TensorType;
+using tflite::schema::BuiltinOperator;
+using tflite::schema::TensorType;
 using Doubles = std::vector<double>;
 
 /// Before and after an assignment in one run, by two handles of one name.
@@ -116,7 +116,7 @@ TEST(TFLiteVariables, InitializationInALoop) {
     int begin = beginsConstant ? model.floats({3, -1}) : x;
     int y = model.tensor("y", {2}, TensorType::FLOAT32);
     model.op(BuiltinOperator::WHILE, {begin}, {y},
-             tflite::CreateWhileOptions(model.fbb(), 1, 2));
+             tflite::schema::CreateWhileOptions(model.fbb(), 1, 2));
     model.endSubgraph({x}, {y});
     int a = model.tensor("a", {2}, TensorType::FLOAT32);
     model.endSubgraph({a}, {model.isBelow(a, 100)}, "cond");
@@ -152,7 +152,7 @@ TEST(TFLiteVariables, BranchesAssignVariables) {
   int y = model.tensor("y", {2}, TensorType::FLOAT32);
   int handle = model.handle("sum");
   model.op(BuiltinOperator::IF, {p, handle, x}, {y},
-           tflite::CreateIfOptions(model.fbb(), 1, 2));
+           tflite::schema::CreateIfOptions(model.fbb(), 1, 2));
   int after = model.read(handle, "after");
   model.endSubgraph({p, x}, {y, after});
   int variable = model.tensor("variable", {}, TensorType::RESOURCE);
@@ -183,7 +183,7 @@ TEST(TFLiteVariables, LoopsAssignVariables) {
   int step = model.handle("step"), count = model.handle("count");
   model.assign(step, x);
   model.op(BuiltinOperator::WHILE, {x, step}, {y, passed},
-           tflite::CreateWhileOptions(model.fbb(), 1, 2));
+           tflite::schema::CreateWhileOptions(model.fbb(), 1, 2));
   int total = model.read(count, "total"), steps = model.read(passed, "steps");
   model.endSubgraph({x}, {y, total, steps});
   int a = model.tensor("a", {2}, TensorType::FLOAT32);
@@ -231,7 +231,7 @@ TEST(TFLiteVariables, VariableTensorsOfSubgraphs) {
   int b = model.tensor("b", {1, 1}, TensorType::FLOAT32);
   for (int output : {a, b})
     model.op(BuiltinOperator::CALL, {x}, {output},
-             tflite::CreateCallOptions(model.fbb(), 1));
+             tflite::schema::CreateCallOptions(model.fbb(), 1));
   model.endSubgraph({x}, {a, b});
   int in = model.tensor("in", {1, 1}, TensorType::FLOAT32);
   int features = model.tensor("features", {1, 1}, TensorType::FLOAT32, {},
@@ -241,8 +241,8 @@ TEST(TFLiteVariables, VariableTensorsOfSubgraphs) {
   int state = model.tensor("state", {1, 3}, TensorType::FLOAT32, {}, {}, true);
   int out = model.tensor("out", {1, 1}, TensorType::FLOAT32);
   model.op(BuiltinOperator::SVDF, {in, features, time, -1, state}, {out},
-           tflite::CreateSVDFOptions(model.fbb(), 1,
-                                     tflite::ActivationFunctionType::NONE));
+           tflite::schema::CreateSVDFOptions(
+               model.fbb(), 1, tflite::schema::ActivationFunctionType::NONE));
   model.endSubgraph({in}, {out}, "filter");
   auto runs =
       runTFLiteEverywhere(model.finish(), {{{"x", {1}}}, {{"x", {10}}}});

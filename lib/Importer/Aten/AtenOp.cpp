@@ -5,6 +5,7 @@
 #include <map>
 
 using namespace glowish;
+using namespace glowish::aten;
 using Base = AtenType::Base;
 
 //===- Registry -----------------------------------------------------------===//
@@ -30,7 +31,7 @@ AtenOperators::AtenOperators(
   }
 }
 
-const RegisteredAtenOp *glowish::findAtenOperator(llvm::StringRef name) {
+const RegisteredAtenOp *aten::findAtenOperator(llvm::StringRef name) {
   auto found = getAtenRegistry().find(name);
   return found == getAtenRegistry().end() ? nullptr : &found->second;
 }
@@ -43,9 +44,9 @@ std::vector<AtenOperatorInfo> glowish::listAtenOperators() {
 }
 
 llvm::Expected<AtenValue::List>
-glowish::importAtenOperator(const RegisteredAtenOp &op, Function &function,
-                            llvm::StringRef name, AtenValue::List arguments,
-                            AtenContext &context) {
+aten::importAtenOperator(const RegisteredAtenOp &op, Function &function,
+                         llvm::StringRef name, AtenValue::List arguments,
+                         AtenContext &context) {
   AtenOp call(function, name, op.schema, std::move(arguments), context);
   GLOWISH_RETURN_IF_ERROR(call.checkArguments());
   GLOWISH_RETURN_IF_ERROR(op.importer(call));
@@ -213,7 +214,7 @@ llvm::Error AtenOp::refuse(llvm::StringRef argument,
 
 //===- Element kinds ------------------------------------------------------===//
 
-std::optional<ElemKind> glowish::getAtenKind(int64_t number) {
+std::optional<ElemKind> aten::getAtenKind(int64_t number) {
   switch (number) {
   case 0:
     return ElemKind::UInt8;
@@ -240,7 +241,7 @@ std::optional<ElemKind> glowish::getAtenKind(int64_t number) {
   }
 }
 
-ElemKind glowish::promoteKinds(ElemKind x, ElemKind y) {
+ElemKind aten::promoteKinds(ElemKind x, ElemKind y) {
   if (x == y || y == ElemKind::Bool)
     return x;
   if (x == ElemKind::Bool)

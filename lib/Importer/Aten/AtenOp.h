@@ -9,7 +9,7 @@
 #include "glowish/Graph/NodeBuilder.h"
 #include "glowish/Support/Error.h"
 
-namespace glowish {
+namespace glowish::aten {
 
 /// State shared by the operators of a program during import.
 struct AtenContext {
@@ -159,6 +159,6 @@ llvm::Expected<AtenValue::List> importAtenOperator(const RegisteredAtenOp &op,
                                                    AtenValue::List arguments,
                                                    AtenContext &context);
 
-} // namespace glowish
+} // namespace glowish::aten
 
 #endif // GLOWISH_LIB_IMPORTER_ATEN_ATENOP_H

@@ -4,9 +4,10 @@
 #include "glowish/Support/Error.h"
 
 using namespace glowish;
+using namespace glowish::aten;
 
-const ExternalOperator *glowish::findExternalAten(const ImportOptions &options,
-                                                  llvm::StringRef name) {
+const ExternalOperator *aten::findExternalAten(const ImportOptions &options,
+                                               llvm::StringRef name) {
   auto [space, own] = name.split("::");
   if (own.empty())
     return nullptr;
@@ -107,7 +108,7 @@ static llvm::Error addBySchema(ArgumentSorter &sorter, llvm::StringRef text,
   return llvm::Error::success();
 }
 
-llvm::Expected<AtenValue::List> glowish::importExternalAten(
+llvm::Expected<AtenValue::List> aten::importExternalAten(
     const ExternalOperator &op, Function &function, llvm::StringRef name,
     llvm::ArrayRef<NamedAtenValue> arguments, unsigned numResults) {
   ArgumentSorter sorter;

@@ -6,7 +6,7 @@
 #include "Aten/Schema.h"
 #include "Common/External.h"
 
-namespace glowish {
+namespace glowish::aten {
 
 /// The external operator \p name, "mylib::foo" or "mylib::foo.overload", that
 /// \p options declare, or null. One without an overload stands for all of them.
@@ -28,6 +28,6 @@ llvm::Expected<AtenValue::List> importExternalAten(
     const ExternalOperator &op, Function &function, llvm::StringRef name,
     llvm::ArrayRef<NamedAtenValue> arguments, unsigned numResults);
 
-} // namespace glowish
+} // namespace glowish::aten
 
 #endif // GLOWISH_LIB_IMPORTER_ATEN_EXTERNAL_H

@@ -3,6 +3,7 @@
 #include "Aten/Images.h"
 
 using namespace glowish;
+using namespace glowish::aten;
 
 llvm::Expected<AtenImages>
 AtenImages::read(AtenOp &op, llvm::StringRef argument, unsigned numSpatial) {
@@ -54,8 +55,7 @@ NodeValue AtenImages::restoreBatch(AtenOp &op, NodeValue result) const {
   return op.reshape(result, result.getShape().drop_front());
 }
 
-llvm::Expected<std::vector<Edge>> glowish::readEdges(AtenOp &op,
-                                                     DimsRef spatial) {
+llvm::Expected<std::vector<Edge>> aten::readEdges(AtenOp &op, DimsRef spatial) {
   size_t count = spatial.size();
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> kernels,
                            op.integers("kernel_size", count));

@@ -6,7 +6,7 @@
 #include "Aten/AtenOp.h"
 #include "Common/SlidingWindows.h"
 
-namespace glowish {
+namespace glowish::aten {
 
 /// Upper bound of numbers of windows, against overflow.
 inline constexpr int64_t maxWindowNumber = int64_t(1) << 31;
@@ -51,6 +51,6 @@ struct AtenWindow {
   explicit AtenWindow(llvm::ArrayRef<Edge> edges);
 };
 
-} // namespace glowish
+} // namespace glowish::aten
 
 #endif // GLOWISH_LIB_IMPORTER_ATEN_IMAGES_H

@@ -5,11 +5,12 @@
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace glowish;
+using namespace glowish::aten;
 using Base = AtenType::Base;
 
 //===- Values -------------------------------------------------------------===//
 
-AtenValue::List glowish::makeAtenList(llvm::ArrayRef<NodeValue> values) {
+AtenValue::List aten::makeAtenList(llvm::ArrayRef<NodeValue> values) {
   return AtenValue::List(values.begin(), values.end());
 }
 
@@ -264,6 +265,6 @@ llvm::Expected<AtenSchema> SchemaParser::parse() {
   return schema;
 }
 
-llvm::Expected<AtenSchema> glowish::parseAtenSchema(llvm::StringRef text) {
+llvm::Expected<AtenSchema> aten::parseAtenSchema(llvm::StringRef text) {
   return SchemaParser(text).parse();
 }

@@ -7,7 +7,7 @@
 #include "llvm/Support/Error.h"
 #include <optional>
 
-namespace glowish {
+namespace glowish::aten {
 
 /// The type of an argument or a result.
 struct AtenType {
@@ -69,6 +69,6 @@ struct AtenSchema {
 /// lists, as in int[2], are accepted and not kept.
 llvm::Expected<AtenSchema> parseAtenSchema(llvm::StringRef text);
 
-} // namespace glowish
+} // namespace glowish::aten
 
 #endif // GLOWISH_LIB_IMPORTER_ATEN_SCHEMA_H

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-namespace glowish {
+namespace glowish::aten {
 
 /// A value of a PyTorch program during import: a tensor of the graph, or what
 /// is known before the program runs. Numbers that the program computes are
@@ -55,6 +55,6 @@ struct AtenValue {
 /// A list of the tensors \p values.
 AtenValue::List makeAtenList(llvm::ArrayRef<NodeValue> values);
 
-} // namespace glowish
+} // namespace glowish::aten
 
 #endif // GLOWISH_LIB_IMPORTER_ATEN_VALUE_H

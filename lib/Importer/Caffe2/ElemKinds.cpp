@@ -4,6 +4,7 @@
 #include "Common/ProtobufFile.h"
 
 using namespace glowish;
+using namespace glowish::caffe2;
 
 namespace {
 struct DataType {
@@ -22,9 +23,9 @@ static constexpr DataType dataTypes[] = {
     {13, "DOUBLE", ElemKind::Double}, {1, "FLOAT32", ElemKind::Float},
 };
 
-llvm::Expected<ElemKind> glowish::readKind(NetOp &op, llvm::StringRef name,
-                                           ElemKind otherwise) {
-  const caffe2::Argument *arg = op.findArg(name);
+llvm::Expected<ElemKind> caffe2::readKind(NetOp &op, llvm::StringRef name,
+                                          ElemKind otherwise) {
+  const schema::Argument *arg = op.findArg(name);
   if (!arg)
     return otherwise;
   for (const DataType &type : dataTypes)

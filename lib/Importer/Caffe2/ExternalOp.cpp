@@ -5,7 +5,8 @@
 #include "Common/Messages.h"
 
 using namespace glowish;
-using caffe2::Argument;
+using namespace glowish::caffe2;
+using schema::Argument;
 
 /// What \p arg has; nothing of nets.
 static std::optional<NamedValue::Content> readContent(const Argument &arg) {
@@ -24,7 +25,7 @@ static std::optional<NamedValue::Content> readContent(const Argument &arg) {
   return std::vector<int64_t>(arg.ints().begin(), arg.ints().end());
 }
 
-llvm::Error glowish::importExternalNetOp(NetOp &op) {
+llvm::Error caffe2::importExternalNetOp(NetOp &op) {
   const ExternalOperator *external =
       findExternalOperator(op.getNet().options, caffe2Domain, op.getType());
   std::vector<NodeValue> inputs;

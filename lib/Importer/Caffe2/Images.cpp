@@ -3,12 +3,13 @@
 #include "Caffe2/Images.h"
 
 using namespace glowish;
+using namespace glowish::caffe2;
 
-NodeValue glowish::toNHWC(NetOp &op, NodeValue value, bool isNHWC) {
+NodeValue caffe2::toNHWC(NetOp &op, NodeValue value, bool isNHWC) {
   return isNHWC ? value : op.transpose(value, {0, 2, 3, 1});
 }
 
-NodeValue glowish::fromNHWC(NetOp &op, NodeValue value, bool isNHWC) {
+NodeValue caffe2::fromNHWC(NetOp &op, NodeValue value, bool isNHWC) {
   return isNHWC ? value : op.transpose(value, {0, 3, 1, 2});
 }
 
@@ -34,8 +35,8 @@ readList(NetOp &op, llvm::StringRef plural, size_t count) {
 }
 
 llvm::Expected<std::vector<int64_t>>
-glowish::readPair(NetOp &op, llvm::StringRef name, llvm::StringRef plural,
-                  int64_t filler, int64_t minimum) {
+caffe2::readPair(NetOp &op, llvm::StringRef name, llvm::StringRef plural,
+                 int64_t filler, int64_t minimum) {
   int64_t both = op.getInt(name, filler);
   std::vector<int64_t> pair = {op.getInt((name + "_h").str(), both),
                                op.getInt((name + "_w").str(), both)};
@@ -58,7 +59,7 @@ static llvm::Expected<std::vector<int64_t>> readPads(NetOp &op) {
   return pads;
 }
 
-llvm::Expected<NetWindow> glowish::readPlainWindow(NetOp &op) {
+llvm::Expected<NetWindow> caffe2::readPlainWindow(NetOp &op) {
   NetWindow window;
   // 0 means that the kernel is not given.
   GLOWISH_ASSIGN_OR_RETURN(window.kernels,
@@ -71,7 +72,7 @@ llvm::Expected<NetWindow> glowish::readPlainWindow(NetOp &op) {
   return window;
 }
 
-llvm::Error glowish::takeKernels(NetWindow &window, NodeValue filter) {
+llvm::Error caffe2::takeKernels(NetWindow &window, NodeValue filter) {
   std::vector<int64_t> own = {filter.getShape()[1], filter.getShape()[2]};
   GLOWISH_RETURN_IF_ERROR(checkRange("kernel", own, 1));
   for (int64_t stated : window.kernels)
@@ -129,8 +130,8 @@ static llvm::Error padLegacy(NetOp &op, NetWindow &window, DimsRef images) {
   return llvm::Error::success();
 }
 
-llvm::Expected<NetWindow> glowish::readWindow(NetOp &op, NodeValue images,
-                                              NodeValue filter) {
+llvm::Expected<NetWindow> caffe2::readWindow(NetOp &op, NodeValue images,
+                                             NodeValue filter) {
   DimsRef shape = images.getShape();
   GLOWISH_ASSIGN_OR_RETURN(NetWindow window, readPlainWindow(op));
   if (!filter && op.getInt("global_pooling", 0)) {

@@ -5,7 +5,7 @@
 
 #include "Caffe2/NetOp.h"
 
-namespace glowish {
+namespace glowish::caffe2 {
 
 /// Converts images or filters between [N, C, H, W], or [N, H, W, C] if
 /// \p isNHWC, and the graph's [N, H, W, C].
@@ -41,6 +41,6 @@ llvm::Expected<NetWindow> readWindow(NetOp &op, NodeValue images,
 /// but must not differ.
 llvm::Error takeKernels(NetWindow &window, NodeValue filter);
 
-} // namespace glowish
+} // namespace glowish::caffe2
 
 #endif // GLOWISH_LIB_IMPORTER_CAFFE2_IMAGES_H

@@ -3,9 +3,10 @@
 #include "Caffe2/Matrix.h"
 
 using namespace glowish;
+using namespace glowish::caffe2;
 
-llvm::Expected<Matrix> glowish::readMatrix(NetOp &op, unsigned index,
-                                           llvm::StringRef axis) {
+llvm::Expected<Matrix> caffe2::readMatrix(NetOp &op, unsigned index,
+                                          llvm::StringRef axis) {
   NodeValue x = op.input(index);
   DimsRef shape = x.getShape();
   int64_t rank = int64_t(shape.size());

@@ -5,7 +5,7 @@
 
 #include "Caffe2/NetOp.h"
 
-namespace glowish {
+namespace glowish::caffe2 {
 
 /// A tensor of any rank flattened to [rows, columns] at an axis.
 struct Matrix {
@@ -27,6 +27,6 @@ struct Matrix {
 llvm::Expected<Matrix> readMatrix(NetOp &op, unsigned index,
                                   llvm::StringRef axis);
 
-} // namespace glowish
+} // namespace glowish::caffe2
 
 #endif // GLOWISH_LIB_IMPORTER_CAFFE2_MATRIX_H

@@ -9,6 +9,7 @@
 #include "llvm/Support/Path.h"
 
 using namespace glowish;
+using namespace glowish::caffe2;
 namespace fs = llvm::sys::fs;
 
 /// Whether \p bytes are an ONNX model: it begins with field 1, ir_version,
@@ -68,12 +69,12 @@ glowish::findCaffe2Files(llvm::StringRef path, llvm::StringRef secondFile) {
 }
 
 /// Whether \p net computes an input of \p other.
-static bool feeds(const caffe2::NetDef &net, const caffe2::NetDef &other) {
+static bool feeds(const schema::NetDef &net, const schema::NetDef &other) {
   llvm::StringSet<> computed;
-  for (const caffe2::OperatorDef &op : net.op())
+  for (const schema::OperatorDef &op : net.op())
     for (const std::string &name : op.output())
       computed.insert(name);
-  for (const caffe2::OperatorDef &op : other.op()) {
+  for (const schema::OperatorDef &op : other.op()) {
     for (const std::string &name : op.input())
       if (computed.contains(name))
         return true;
@@ -84,15 +85,15 @@ static bool feeds(const caffe2::NetDef &net, const caffe2::NetDef &other) {
 }
 
 /// Whether \p net has only fills: no operator has inputs.
-static bool isFills(const caffe2::NetDef &net) {
-  return llvm::all_of(net.op(), [](const caffe2::OperatorDef &op) {
+static bool isFills(const schema::NetDef &net) {
+  return llvm::all_of(net.op(), [](const schema::OperatorDef &op) {
     return op.input_size() == 0;
   });
 }
 
-llvm::Expected<NetPair> glowish::parseNets(llvm::ArrayRef<llvm::StringRef> nets,
-                                           llvm::ArrayRef<std::string> names) {
-  std::vector<caffe2::NetDef> parsed(nets.size());
+llvm::Expected<NetPair> caffe2::parseNets(llvm::ArrayRef<llvm::StringRef> nets,
+                                          llvm::ArrayRef<std::string> names) {
+  std::vector<schema::NetDef> parsed(nets.size());
   for (size_t i = 0; i < nets.size(); ++i)
     if (llvm::Error error =
             parseProtobuf(nets[i], parsed[i], "a Caffe2 net", ""))

@@ -8,13 +8,13 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
-namespace glowish {
+namespace glowish::caffe2 {
 
 /// The nets of a model.
 struct NetPair {
-  caffe2::NetDef predict;
+  schema::NetDef predict;
   /// Computes the weights; empty if there is no such net.
-  caffe2::NetDef init;
+  schema::NetDef init;
   bool hasInit = false;
 };
 
@@ -23,6 +23,6 @@ struct NetPair {
 llvm::Expected<NetPair> parseNets(llvm::ArrayRef<llvm::StringRef> nets,
                                   llvm::ArrayRef<std::string> names);
 
-} // namespace glowish
+} // namespace glowish::caffe2
 
 #endif // GLOWISH_LIB_IMPORTER_CAFFE2_NETFILE_H

@@ -11,7 +11,8 @@
 #include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
-using caffe2::OperatorDef;
+using namespace glowish::caffe2;
+using schema::OperatorDef;
 
 /// By the name of the operator, or of its first output.
 static std::string describe(const OperatorDef &op) {
@@ -245,7 +246,7 @@ llvm::Error NetImporter::checkOpen() const {
 /// Returns the blobs that a quantized convolution with per-channel scales reads
 /// in addition to its inputs.
 static std::vector<std::string> getImplicitInputs(const OperatorDef &op) {
-  for (const caffe2::Argument &arg : op.arg())
+  for (const schema::Argument &arg : op.arg())
     if (arg.name() == "quantize_groupwise" && arg.i() && op.input_size() > 1)
       return {op.input(1) + "_loaded_scales", op.input(1) + "_loaded_offsets"};
   return {};

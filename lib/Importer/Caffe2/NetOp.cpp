@@ -8,7 +8,8 @@
 #include <cmath>
 
 using namespace glowish;
-using caffe2::Argument;
+using namespace glowish::caffe2;
+using schema::Argument;
 
 //===- Registry -----------------------------------------------------------===//
 
@@ -29,8 +30,7 @@ Caffe2Operator::Caffe2Operator(llvm::StringRef name, NetOpImporter importer,
 }
 
 const RegisteredNetOp *
-glowish::findCaffe2Operator(llvm::StringRef name,
-                            const ImportOptions &options) {
+caffe2::findCaffe2Operator(llvm::StringRef name, const ImportOptions &options) {
   static const RegisteredNetOp external{
       importExternalNetOp, {.minInputs = 0, .maxInputs = manyInputs}};
   if (findExternalOperator(options, caffe2Domain, name))
@@ -39,8 +39,8 @@ glowish::findCaffe2Operator(llvm::StringRef name,
   return found == getNetRegistry().end() ? nullptr : &found->second;
 }
 
-bool glowish::isImplied(const caffe2::OperatorDef &op,
-                        const RegisteredNetOp &registered, unsigned index) {
+bool caffe2::isImplied(const schema::OperatorDef &op,
+                       const RegisteredNetOp &registered, unsigned index) {
   const NetOpTraits &traits = registered.traits;
   return index >= traits.firstImplied &&
          (traits.impliedBy.empty() ||
@@ -58,7 +58,7 @@ std::vector<Caffe2OperatorInfo> glowish::listCaffe2Operators() {
 
 //===- Inputs -------------------------------------------------------------===//
 
-NetOp::NetOp(caffe2::OperatorDef &proto, NetContext &net)
+NetOp::NetOp(schema::OperatorDef &proto, NetContext &net)
     : NodeBuilder(net.function, proto.type()), proto(proto), net(net),
       outputs(proto.output_size()), argRead(proto.arg_size()) {
   nameAfterOutput(0);

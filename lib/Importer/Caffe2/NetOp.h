@@ -11,7 +11,7 @@
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/StringSet.h"
 
-namespace glowish {
+namespace glowish::caffe2 {
 
 /// A blob of a net: a tensor and its quantization parameters. Quantized tensors
 /// are integers in the graph; Caffe2's uint8 becomes int8, with the offset
@@ -45,7 +45,7 @@ struct NetContext {
 /// kept and reported with the operator's name at the end.
 class NetOp final : public NodeBuilder {
 public:
-  NetOp(caffe2::OperatorDef &proto, NetContext &net);
+  NetOp(schema::OperatorDef &proto, NetContext &net);
 
   llvm::StringRef getType() const { return proto.type(); }
   NetContext &getNet() { return net; }
@@ -84,7 +84,7 @@ public:
 
   bool hasArg(llvm::StringRef name) const { return findArg(name); }
   /// Returns the argument, or null, and marks it as read.
-  const caffe2::Argument *findArg(llvm::StringRef name) const;
+  const schema::Argument *findArg(llvm::StringRef name) const;
   /// Return the argument, or \p defaultValue if it is absent. Integers and
   /// floats are converted to each other if the conversion is exact.
   int64_t getInt(llvm::StringRef name, int64_t defaultValue);
@@ -98,7 +98,7 @@ public:
   llvm::Expected<int64_t> getAxis(llvm::StringRef name, int64_t defaultValue,
                                   unsigned rank);
   /// Returns all arguments and marks them as read.
-  const google::protobuf::RepeatedPtrField<caffe2::Argument> &getArgs() const;
+  const google::protobuf::RepeatedPtrField<schema::Argument> &getArgs() const;
   /// Marks arguments that have no effect on inference as read.
   void ignoreArgs(std::initializer_list<llvm::StringRef> names) const {
     for (llvm::StringRef name : names)
@@ -106,7 +106,7 @@ public:
   }
   /// Returns the argument `values` of a fill, mutable so that the caller can
   /// take its contents.
-  caffe2::Argument *takeValues();
+  schema::Argument *takeValues();
   /// Returns whether the argument `order` is NHWC.
   llvm::Expected<bool> isNHWC();
 
@@ -138,9 +138,9 @@ private:
   llvm::Error checkConstant(const Type &type) override {
     return net.budget.check(type.getSizeInBytes());
   }
-  void failArg(const caffe2::Argument &arg, llvm::StringRef accepted);
+  void failArg(const schema::Argument &arg, llvm::StringRef accepted);
 
-  caffe2::OperatorDef &proto;
+  schema::OperatorDef &proto;
   NetContext &net;
   std::vector<Blob> inputs, outputs;
   mutable std::vector<bool> argRead;
@@ -190,9 +190,9 @@ const RegisteredNetOp *findCaffe2Operator(llvm::StringRef name,
 
 /// Whether the other inputs of \p op, which is \p registered, imply the shape
 /// of input \p index.
-bool isImplied(const caffe2::OperatorDef &op, const RegisteredNetOp &registered,
+bool isImplied(const schema::OperatorDef &op, const RegisteredNetOp &registered,
                unsigned index);
 
-} // namespace glowish
+} // namespace glowish::caffe2
 
 #endif // GLOWISH_LIB_IMPORTER_CAFFE2_NETOP_H

@@ -4,6 +4,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::caffe2;
 
 static llvm::Expected<SharedQuantParams>
 readParams(NetOp &op, int64_t minimum, int64_t maximum, int64_t shift) {
@@ -20,33 +21,33 @@ readParams(NetOp &op, int64_t minimum, int64_t maximum, int64_t shift) {
   return std::make_shared<const QuantParams>(params);
 }
 
-llvm::Expected<SharedQuantParams> glowish::readOutputParams(NetOp &op) {
+llvm::Expected<SharedQuantParams> caffe2::readOutputParams(NetOp &op) {
   return readParams(op, 0, 255, 128);
 }
 
-llvm::Expected<SharedQuantParams> glowish::readIntParams(NetOp &op) {
+llvm::Expected<SharedQuantParams> caffe2::readIntParams(NetOp &op) {
   return readParams(op, INT32_MIN, INT32_MAX, 0);
 }
 
-llvm::Error glowish::checkQuantized(NetOp &op, unsigned index) {
+llvm::Error caffe2::checkQuantized(NetOp &op, unsigned index) {
   const Blob &blob = op.getBlob(index);
   if (!blob.quant || blob.quant->scales.size() != 1)
     return op.refuseInput(index, "a quantized tensor with one scale");
   return llvm::Error::success();
 }
 
-NodeValue glowish::subtractOffset(NetOp &op, const Blob &blob) {
+NodeValue caffe2::subtractOffset(NetOp &op, const Blob &blob) {
   NodeValue x = op.cast(blob.value, ElemKind::Int32);
   int32_t offset = blob.quant->offsets[0];
   return offset ? op.sub(x, double(offset)) : x;
 }
 
-NodeValue glowish::dequantize(NetOp &op, const Blob &blob) {
+NodeValue caffe2::dequantize(NetOp &op, const Blob &blob) {
   NodeValue x = op.cast(subtractOffset(op, blob), ElemKind::Float);
   return op.mul(x, double(blob.quant->scales[0]));
 }
 
-NodeValue glowish::quantize(NetOp &op, NodeValue x, const QuantParams &params) {
+NodeValue caffe2::quantize(NetOp &op, NodeValue x, const QuantParams &params) {
   NodeValue q = op.unary<RoundNode>(op.div(x, double(params.scales[0])));
   // Cast saturates.
   return op.cast(op.add(q, double(params.offsets[0])), ElemKind::Int8);

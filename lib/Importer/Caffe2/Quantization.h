@@ -10,7 +10,7 @@
 
 #include "Caffe2/NetOp.h"
 
-namespace glowish {
+namespace glowish::caffe2 {
 
 using SharedQuantParams = std::shared_ptr<const QuantParams>;
 
@@ -31,6 +31,6 @@ NodeValue quantize(NetOp &op, NodeValue x, const QuantParams &params);
 /// Returns the elements of \p blob minus their offset, int32.
 NodeValue subtractOffset(NetOp &op, const Blob &blob);
 
-} // namespace glowish
+} // namespace glowish::caffe2
 
 #endif // GLOWISH_LIB_IMPORTER_CAFFE2_QUANTIZATION_H

@@ -3,17 +3,18 @@
 #include "Caffe2/Segments.h"
 
 using namespace glowish;
+using namespace glowish::caffe2;
 
-llvm::Error glowish::checkIndexList(NetOp &op, unsigned index) {
+llvm::Error caffe2::checkIndexList(NetOp &op, unsigned index) {
   GLOWISH_RETURN_IF_ERROR(op.checkIntegers(index));
   return op.checkRank(index, 1);
 }
 
-NodeValue glowish::makeEnds(NetOp &op, NodeValue lengths) {
+NodeValue caffe2::makeEnds(NetOp &op, NodeValue lengths) {
   return op.cumSum(op.cast(lengths, ElemKind::Int64), 0);
 }
 
-NodeValue glowish::makeSegments(NetOp &op, NodeValue ends, int64_t count) {
+NodeValue caffe2::makeSegments(NetOp &op, NodeValue ends, int64_t count) {
   NodeValue position = op.iota(ElemKind::Int64, 2, 0, count);
   if (!ends || !position)
     return {};
@@ -22,15 +23,15 @@ NodeValue glowish::makeSegments(NetOp &op, NodeValue ends, int64_t count) {
   return op.reduce(op.cast(isBehind, ElemKind::Int64), "sum", {1}, false);
 }
 
-NodeValue glowish::flattenRows(NetOp &op, NodeValue x) {
+NodeValue caffe2::flattenRows(NetOp &op, NodeValue x) {
   if (!x)
     return x;
   DimsRef shape = x.getShape();
   return op.reshape(x, {shape[0], countElements(shape.drop_front())});
 }
 
-NodeValue glowish::scatterRows(NetOp &op, NodeValue input, NodeValue indices,
-                               NodeValue updates, llvm::StringRef mode) {
+NodeValue caffe2::scatterRows(NetOp &op, NodeValue input, NodeValue indices,
+                              NodeValue updates, llvm::StringRef mode) {
   if (!input || !indices || !updates)
     return {};
   NodeValue result = op.make<ScatterNode>(flattenRows(op, input), indices,
@@ -38,8 +39,8 @@ NodeValue glowish::scatterRows(NetOp &op, NodeValue input, NodeValue indices,
   return op.reshape(result, input.getShape());
 }
 
-NodeValue glowish::sumSegments(NetOp &op, NodeValue rows, NodeValue segments,
-                               int64_t numLists) {
+NodeValue caffe2::sumSegments(NetOp &op, NodeValue rows, NodeValue segments,
+                              int64_t numLists) {
   if (!rows)
     return rows;
   Dims shape(rows.getShape());

@@ -9,7 +9,7 @@
 
 #include "Caffe2/NetOp.h"
 
-namespace glowish {
+namespace glowish::caffe2 {
 
 /// Returns the end of each list, int64. \p lengths are integers of rank 1.
 NodeValue makeEnds(NetOp &op, NodeValue lengths);
@@ -34,6 +34,6 @@ NodeValue flattenRows(NetOp &op, NodeValue x);
 /// Returns an error unless input \p index is of an integer kind and rank 1.
 llvm::Error checkIndexList(NetOp &op, unsigned index);
 
-} // namespace glowish
+} // namespace glowish::caffe2
 
 #endif // GLOWISH_LIB_IMPORTER_CAFFE2_SEGMENTS_H

@@ -5,8 +5,9 @@
 #include "ONNX/ModelFile.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
-std::string glowish::describe(const onnx::NodeProto &proto) {
+std::string onnximport::describe(const onnx::NodeProto &proto) {
   llvm::StringRef name = proto.name();
   if (name.empty() && proto.output_size())
     name = proto.output(0);
@@ -41,9 +42,9 @@ static void findMissing(const onnx::GraphProto &graph, const NodeOpsets &opsets,
   }
 }
 
-llvm::Error glowish::checkOperators(const onnx::GraphProto &graph,
-                                    const NodeOpsets &opsets,
-                                    const ImportOptions &options) {
+llvm::Error onnximport::checkOperators(const onnx::GraphProto &graph,
+                                       const NodeOpsets &opsets,
+                                       const ImportOptions &options) {
   std::vector<std::string> missing;
   findMissing(graph, opsets, options, missing);
   return refuseOperators(missing);

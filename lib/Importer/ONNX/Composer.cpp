@@ -3,9 +3,10 @@
 #include "ONNX/Composer.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
-llvm::Expected<int64_t> glowish::readConstantInt(const OpContext &op,
-                                                 unsigned index) {
+llvm::Expected<int64_t> onnximport::readConstantInt(const OpContext &op,
+                                                    unsigned index) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> values,
                            op.getConstantInts(index));
   if (values.size() != 1)

@@ -6,7 +6,7 @@
 #include "ONNX/OpContext.h"
 #include "glowish/Graph/NodeBuilder.h"
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// Builds the decomposition of an operator by nested expressions:
 /// `c.mul(c.sub(x, mean), scale)`.
@@ -39,6 +39,6 @@ private:
 /// Returns the single integer of input \p index, which must be a constant.
 llvm::Expected<int64_t> readConstantInt(const OpContext &op, unsigned index);
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_COMPOSER_H

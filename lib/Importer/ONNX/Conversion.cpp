@@ -9,9 +9,10 @@
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 using Rounding = Conversion::Rounding;
 
-llvm::Expected<Conversion> glowish::readConversion(OpContext &op) {
+llvm::Expected<Conversion> onnximport::readConversion(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t saturates, op.getInt("saturate", 1));
   GLOWISH_ASSIGN_OR_RETURN(std::string mode, op.getString("round_mode", "up"));
   auto rounding = llvm::StringSwitch<std::optional<Rounding>>(mode)
@@ -68,8 +69,8 @@ static std::optional<float> findLimit(ElemKind kind) {
   });
 }
 
-NodeValue glowish::convert(Composer &c, NodeValue x, ElemKind kind,
-                           const Conversion &conversion) {
+NodeValue onnximport::convert(Composer &c, NodeValue x, ElemKind kind,
+                              const Conversion &conversion) {
   if (!x || x.getElemKind() == kind)
     return x;
   if (kind == ElemKind::Float8E8M0)

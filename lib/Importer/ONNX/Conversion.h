@@ -5,7 +5,7 @@
 
 #include "ONNX/Composer.h"
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// The attributes `saturate` and `round_mode` of operators that convert. The
 /// first is for float8, the second for float8e8m0; other kinds need neither.
@@ -23,6 +23,6 @@ llvm::Expected<Conversion> readConversion(OpContext &op);
 NodeValue convert(Composer &c, NodeValue x, ElemKind kind,
                   const Conversion &conversion = {});
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_CONVERSION_H

@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 DeclaredTypes::DeclaredTypes(const onnx::GraphProto &graph) {
   for (const onnx::ValueInfoProto &info : graph.value_info())

@@ -5,7 +5,7 @@
 
 #include "ONNX/OpContext.h"
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// Compares the types that a model declares for its outputs and inner values
 /// with those that are computed. They have no effect otherwise.
@@ -45,6 +45,6 @@ private:
   bool comparesExtents = true;
 };
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_DECLAREDTYPES_H

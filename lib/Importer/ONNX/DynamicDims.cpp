@@ -4,17 +4,18 @@
 #include "ONNX/GraphScope.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
-llvm::Expected<DynamicValue> glowish::getDynamicInput(OpContext &op,
-                                                      unsigned index) {
+llvm::Expected<DynamicValue> onnximport::getDynamicInput(OpContext &op,
+                                                         unsigned index) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(index));
   return DynamicValue{value, op.getExtents(index)};
 }
 
 //===- Extents ------------------------------------------------------------===//
 
-NodeValue glowish::makeExtent(OpContext &op, Composer &c, NodeValue value,
-                              int64_t bound) {
+NodeValue onnximport::makeExtent(OpContext &op, Composer &c, NodeValue value,
+                                 int64_t bound) {
   if (!value)
     return value;
   std::optional<int64_t> known = op.findBound(value);
@@ -26,15 +27,15 @@ NodeValue glowish::makeExtent(OpContext &op, Composer &c, NodeValue value,
   return value;
 }
 
-NodeValue glowish::countAlong(Composer &c, const DynamicValue &x,
-                              unsigned dim) {
+NodeValue onnximport::countAlong(Composer &c, const DynamicValue &x,
+                                 unsigned dim) {
   if (!x.value || x.isDynamic(dim))
     return x.getExtent(dim);
   return c.scalar(ElemKind::Int64, double(x.getShape()[dim]));
 }
 
-NodeValue glowish::countAlong(Composer &c, const DynamicValue &x,
-                              llvm::ArrayRef<int64_t> dims) {
+NodeValue onnximport::countAlong(Composer &c, const DynamicValue &x,
+                                 llvm::ArrayRef<int64_t> dims) {
   if (!x.value)
     return {};
   double known = 1;
@@ -50,8 +51,8 @@ NodeValue glowish::countAlong(Composer &c, const DynamicValue &x,
   return known == 1 ? count : c.mul(count, known);
 }
 
-NodeValue glowish::numberAlong(Composer &c, const DynamicValue &x,
-                               unsigned dim) {
+NodeValue onnximport::numberAlong(Composer &c, const DynamicValue &x,
+                                  unsigned dim) {
   if (!x.value)
     return {};
   return c.iota(ElemKind::Int64, x.getRank(), dim, x.getShape()[dim]);
@@ -59,8 +60,8 @@ NodeValue glowish::numberAlong(Composer &c, const DynamicValue &x,
 
 //===- Elements beyond the actual extents ---------------------------------===//
 
-NodeValue glowish::isInside(Composer &c, const DynamicValue &x,
-                            llvm::ArrayRef<int64_t> dims) {
+NodeValue onnximport::isInside(Composer &c, const DynamicValue &x,
+                               llvm::ArrayRef<int64_t> dims) {
   NodeValue inside;
   for (int64_t d : dims) {
     if (!x.value || !x.isDynamic(d))
@@ -71,16 +72,16 @@ NodeValue glowish::isInside(Composer &c, const DynamicValue &x,
   return inside;
 }
 
-NodeValue glowish::fillOutside(Composer &c, const DynamicValue &x,
-                               llvm::ArrayRef<int64_t> dims, double filler) {
+NodeValue onnximport::fillOutside(Composer &c, const DynamicValue &x,
+                                  llvm::ArrayRef<int64_t> dims, double filler) {
   NodeValue inside = isInside(c, x, dims);
   if (!inside || c.hasFailed())
     return x.value;
   return c.select(inside, x.value, c.number(x.value, filler));
 }
 
-NodeValue glowish::wrapDynamicIndices(Composer &c, NodeValue indices,
-                                      const DynamicValue &x, unsigned axis) {
+NodeValue onnximport::wrapDynamicIndices(Composer &c, NodeValue indices,
+                                         const DynamicValue &x, unsigned axis) {
   if (!indices || !x.value || !x.isDynamic(axis))
     return indices;
   NodeValue wide = c.cast(indices, ElemKind::Int64);
@@ -93,8 +94,8 @@ static void crop(Composer &c, DynamicValue &x, unsigned dim, int64_t size) {
   x.value = c.slice(x.value, dim, 0, size);
 }
 
-llvm::Error glowish::unify(Composer &c, DynamicValue &xs, unsigned x,
-                           DynamicValue &ys, unsigned y) {
+llvm::Error onnximport::unify(Composer &c, DynamicValue &xs, unsigned x,
+                              DynamicValue &ys, unsigned y) {
   if (!xs.value || !ys.value)
     return llvm::Error::success();
   int64_t sizeX = xs.getShape()[x], sizeY = ys.getShape()[y];
@@ -143,7 +144,7 @@ alignDim(Composer &c, llvm::MutableArrayRef<DynamicValue> values,
   return NodeValue();
 }
 
-llvm::Error glowish::importElementWise(OpContext &op, OpImporter import) {
+llvm::Error onnximport::importElementWise(OpContext &op, OpImporter import) {
   std::vector<DynamicValue> values(op.getNumInputs());
   unsigned rank = 0;
   bool isDynamic = false, isLegacy = false;
@@ -176,7 +177,7 @@ llvm::Error glowish::importElementWise(OpContext &op, OpImporter import) {
   return llvm::Error::success();
 }
 
-llvm::Error glowish::passOuterExtents(OpContext &op, unsigned count) {
+llvm::Error onnximport::passOuterExtents(OpContext &op, unsigned count) {
   Extents extents = op.hasInput(0) ? op.getExtents(0) : Extents();
   for (unsigned d = count; d < extents.size(); ++d)
     if (extents[d])
@@ -197,8 +198,8 @@ llvm::Error glowish::passOuterExtents(OpContext &op, unsigned count) {
 
 //===- Outputs ------------------------------------------------------------===//
 
-llvm::Error glowish::setDynamicOutput(OpContext &op, Composer &c,
-                                      unsigned index, DynamicValue value) {
+llvm::Error onnximport::setDynamicOutput(OpContext &op, Composer &c,
+                                         unsigned index, DynamicValue value) {
   // Even computed extents are known if they are folded to constants.
   for (unsigned d = 0; value.value && d < value.extents.size(); ++d)
     if (auto *extent = value.getExtent(d).getNodeAs<Constant>()) {
@@ -210,9 +211,9 @@ llvm::Error glowish::setDynamicOutput(OpContext &op, Composer &c,
   return llvm::Error::success();
 }
 
-std::optional<std::string> glowish::describeExtent(const StatedSums &sums,
-                                                   const DynamicValue &value,
-                                                   unsigned dim) {
+std::optional<std::string> onnximport::describeExtent(const StatedSums &sums,
+                                                      const DynamicValue &value,
+                                                      unsigned dim) {
   std::optional<StatedSum> sum = value.isDynamic(dim)
                                      ? sums.find(value.getExtent(dim))
                                      : StatedSum{value.getShape()[dim]};
@@ -236,15 +237,15 @@ describeSaved(const Module &module, const DynamicValue &value, DimsRef shape) {
   return isAny ? dims : std::vector<std::string>();
 }
 
-NodeValue glowish::sliceCorner(Function &function, NodeValue value,
-                               DimsRef shape) {
+NodeValue onnximport::sliceCorner(Function &function, NodeValue value,
+                                  DimsRef shape) {
   Dims zeros(shape.size(), 0), ones(shape.size(), 1);
   return function
       .create<SliceNode>(value.node->getName(), value, zeros, shape, ones)
       ->getResult();
 }
 
-NodeValue glowish::padTo(Composer &c, NodeValue value, DimsRef shape) {
+NodeValue onnximport::padTo(Composer &c, NodeValue value, DimsRef shape) {
   if (!value || value.getShape() == shape)
     return value;
   std::vector<int64_t> pads(shape.size(), 0);
@@ -253,10 +254,10 @@ NodeValue glowish::padTo(Composer &c, NodeValue value, DimsRef shape) {
   return c.pad(value, pads, 0);
 }
 
-llvm::Error glowish::saveDynamicOutput(GraphContext &graph,
-                                       llvm::StringRef name,
-                                       const DynamicValue &value,
-                                       DimsRef shape) {
+llvm::Error onnximport::saveDynamicOutput(GraphContext &graph,
+                                          llvm::StringRef name,
+                                          const DynamicValue &value,
+                                          DimsRef shape) {
   // A pseudo node that owns the nodes of the output.
   onnx::NodeProto proto;
   proto.add_output(name.str());

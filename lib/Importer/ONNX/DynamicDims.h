@@ -6,7 +6,7 @@
 #include "ONNX/Composer.h"
 #include "glowish/Graph/StatedSums.h"
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// A value and the actual extents of its dynamic dimensions. Functions on it
 /// return null for null values: a Composer keeps the error.
@@ -106,6 +106,6 @@ NodeValue padTo(Composer &c, NodeValue value, DimsRef shape);
 llvm::Error saveDynamicOutput(GraphContext &graph, llvm::StringRef name,
                               const DynamicValue &value, DimsRef shape);
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_DYNAMICDIMS_H

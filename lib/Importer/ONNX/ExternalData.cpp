@@ -9,6 +9,7 @@
 #include "llvm/Support/Path.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 namespace fs = llvm::sys::fs;
 
 namespace {

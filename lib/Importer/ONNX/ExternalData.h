@@ -8,7 +8,7 @@
 #include <map>
 #include <onnx/onnx_pb.h>
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// The external data files of a model. Each is memory-mapped on first use, and
 /// stays mapped as long as a tensor borrows from it.
@@ -42,6 +42,6 @@ private:
   std::map<std::string, File> files;
 };
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_EXTERNALDATA_H

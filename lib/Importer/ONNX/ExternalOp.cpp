@@ -6,6 +6,7 @@
 #include "ONNX/GraphScope.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 using onnx::AttributeProto;
 
 static llvm::Expected<NamedValue::Content>
@@ -38,7 +39,7 @@ readContent(const AttributeProto &attr) {
   }
 }
 
-llvm::Error glowish::importExternalOp(OpContext &op) {
+llvm::Error onnximport::importExternalOp(OpContext &op) {
   const ExternalOperator *external = findExternalOperator(
       op.getScope().getState().options, op.getDomain(), op.getOpType());
   std::vector<NodeValue> inputs;

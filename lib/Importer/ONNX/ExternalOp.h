@@ -5,11 +5,11 @@
 
 #include "ONNX/OpContext.h"
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// Imports an operator that the options declare as an external one.
 llvm::Error importExternalOp(OpContext &op);
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_EXTERNALOP_H

@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringMap.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 using onnx::AttributeProto;
 using onnx::GraphProto;
 using onnx::NodeProto;
@@ -183,7 +184,7 @@ llvm::Error Expansion::run() {
   return llvm::Error::success();
 }
 
-llvm::Error glowish::expandFlexAttention(onnx::ModelProto &model) {
+llvm::Error onnximport::expandFlexAttention(onnx::ModelProto &model) {
   Nodes &nodes = *model.mutable_graph()->mutable_node();
   if (llvm::none_of(nodes, isFlexAttention))
     return llvm::Error::success();

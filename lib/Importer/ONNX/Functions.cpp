@@ -7,6 +7,7 @@
 #include <map>
 
 using namespace glowish;
+using namespace glowish::onnximport;
 using onnx::FunctionProto;
 using onnx::NodeProto;
 using Nodes = google::protobuf::RepeatedPtrField<NodeProto>;
@@ -215,6 +216,7 @@ llvm::Expected<NodeOpsets> Inliner::run() {
   return std::move(opsets);
 }
 
-llvm::Expected<NodeOpsets> glowish::inlineFunctions(onnx::ModelProto &model) {
+llvm::Expected<NodeOpsets>
+onnximport::inlineFunctions(onnx::ModelProto &model) {
   return Inliner(model).run();
 }

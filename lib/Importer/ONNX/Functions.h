@@ -5,7 +5,7 @@
 
 #include "ONNX/Opsets.h"
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// Inlines all calls of the model's own functions (ModelProto's `functions`, IR
 /// version 8) in \p model, and returns the opsets of each node. An error names
@@ -13,6 +13,6 @@ namespace glowish {
 /// that does not exist.
 llvm::Expected<NodeOpsets> inlineFunctions(onnx::ModelProto &model);
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_FUNCTIONS_H

@@ -11,6 +11,7 @@
 #include "ONNX/States.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 namespace {
 
@@ -355,8 +356,8 @@ llvm::Expected<std::unique_ptr<Module>> GraphImporter::import() {
 }
 
 llvm::Expected<std::unique_ptr<Module>>
-glowish::importGraph(onnx::ModelProto &model, const NodeOpsets &opsets,
-                     const ImportOptions &options, llvm::StringRef folder,
-                     WeightCache *cache) {
+onnximport::importGraph(onnx::ModelProto &model, const NodeOpsets &opsets,
+                        const ImportOptions &options, llvm::StringRef folder,
+                        WeightCache *cache) {
   return GraphImporter(model, opsets, options, folder, cache).import();
 }

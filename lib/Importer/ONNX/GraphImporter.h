@@ -6,7 +6,7 @@
 #include "ONNX/Opsets.h"
 #include "glowish/Importer/ONNX.h"
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// The initializers of a model that is imported several times.
 struct WeightCache {
@@ -25,6 +25,6 @@ importGraph(onnx::ModelProto &model, const NodeOpsets &opsets,
             const ImportOptions &options, llvm::StringRef folder,
             WeightCache *cache);
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_GRAPHIMPORTER_H

@@ -10,6 +10,7 @@
 #include <set>
 
 using namespace glowish;
+using namespace glowish::onnximport;
 using onnx::ValueInfoProto;
 using Dimension = onnx::TensorShapeProto::Dimension;
 
@@ -158,7 +159,7 @@ llvm::Expected<int64_t> InputTypes::resolveDim(const ValueInfoProto &input,
 }
 
 std::vector<const ValueInfoProto *>
-glowish::getDataInputs(const onnx::GraphProto &graph) {
+onnximport::getDataInputs(const onnx::GraphProto &graph) {
   llvm::StringSet<> weights;
   for (const auto &tensor : graph.initializer())
     weights.insert(tensor.name());
@@ -331,8 +332,8 @@ llvm::Expected<Type> InputTypes::resolve(const ValueInfoProto &input) const {
 }
 
 llvm::Expected<std::shared_ptr<const Tensor>>
-glowish::resolveConstantInput(const ValueInfoProto &input,
-                              const ImportOptions &options) {
+onnximport::resolveConstantInput(const ValueInfoProto &input,
+                                 const ImportOptions &options) {
   auto bound = options.constantInputs.find(input.name());
   if (bound == options.constantInputs.end())
     return nullptr;
@@ -342,8 +343,8 @@ glowish::resolveConstantInput(const ValueInfoProto &input,
   return bound->second;
 }
 
-llvm::Error glowish::checkInputNames(const std::vector<std::string> &names,
-                                     const ImportOptions &options) {
+llvm::Error onnximport::checkInputNames(const std::vector<std::string> &names,
+                                        const ImportOptions &options) {
   llvm::StringSet<> known;
   std::vector<std::string> quoted;
   for (const std::string &name : names) {
@@ -365,8 +366,8 @@ llvm::Error glowish::checkInputNames(const std::vector<std::string> &names,
 }
 
 llvm::Error
-glowish::checkSymbolNames(llvm::ArrayRef<const ValueInfoProto *> inputs,
-                          const ImportOptions &options) {
+onnximport::checkSymbolNames(llvm::ArrayRef<const ValueInfoProto *> inputs,
+                             const ImportOptions &options) {
   std::set<std::string> known;
   for (const ValueInfoProto *input : inputs)
     for (const Dimension &dim : input->type().tensor_type().shape().dim())

@@ -7,7 +7,7 @@
 #include "llvm/ADT/StringSet.h"
 #include <onnx/onnx_pb.h>
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// Determines the types of a model's inputs.
 class InputTypes {
@@ -84,6 +84,6 @@ llvm::Error
 checkSymbolNames(llvm::ArrayRef<const onnx::ValueInfoProto *> inputs,
                  const ImportOptions &options);
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_GRAPHINPUTS_H

@@ -6,6 +6,7 @@
 #include "ONNX/ReadNames.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 /// Limits the total length of sequences: each SequenceInsert creates a copy.
 static constexpr size_t maxSequenceElements = 1 << 21;

@@ -13,7 +13,7 @@
 #include "ONNX/OpContext.h"
 #include "llvm/ADT/StringSet.h"
 
-namespace glowish {
+namespace glowish::onnximport {
 
 class DeclaredTypes;
 
@@ -150,6 +150,6 @@ llvm::Error checkOperators(const onnx::GraphProto &graph,
 llvm::SmallVector<const onnx::GraphProto *, 2>
 getGraphs(const onnx::NodeProto &proto);
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_GRAPHSCOPE_H

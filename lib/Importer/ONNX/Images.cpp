@@ -3,8 +3,9 @@
 #include "ONNX/Images.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
-llvm::Expected<Images> glowish::readImages(OpContext &op, unsigned index) {
+llvm::Expected<Images> onnximport::readImages(OpContext &op, unsigned index) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(index));
   DimsRef shape = value.getShape();
   Images images;
@@ -23,8 +24,8 @@ llvm::Expected<Images> glowish::readImages(OpContext &op, unsigned index) {
   return images;
 }
 
-llvm::Error glowish::setImages(OpContext &op, NodeValue value,
-                               bool isOneDimensional) {
+llvm::Error onnximport::setImages(OpContext &op, NodeValue value,
+                                  bool isOneDimensional) {
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue result, op.createHelper<TransposeNode>(
                             ".nchw", value, std::vector<int64_t>{0, 3, 1, 2}));
@@ -37,8 +38,8 @@ llvm::Error glowish::setImages(OpContext &op, NodeValue value,
 }
 
 llvm::Expected<std::vector<int64_t>>
-glowish::readWindowInts(const OpContext &op, llvm::StringRef name,
-                        size_t length, int64_t filler, int64_t least) {
+onnximport::readWindowInts(const OpContext &op, llvm::StringRef name,
+                           size_t length, int64_t filler, int64_t least) {
   GLOWISH_ASSIGN_OR_RETURN(
       std::vector<int64_t> values,
       op.getInts(name, std::vector<int64_t>(length, filler)));
@@ -137,9 +138,9 @@ static void padForCeil(Window &window, DimsRef spatial) {
   }
 }
 
-llvm::Expected<Window> glowish::readWindow(const OpContext &op,
-                                           const Images &input,
-                                           const Images *filter) {
+llvm::Expected<Window> onnximport::readWindow(const OpContext &op,
+                                              const Images &input,
+                                              const Images *filter) {
   bool isOneDimensional = input.isOneDimensional;
   Dims spatial = {input.getHeight(), input.getWidth()};
   Window window;
@@ -199,8 +200,8 @@ readOutputShape(const OpContext &op, bool isOneDimensional) {
 }
 
 llvm::Expected<TransposedWindow>
-glowish::readTransposedWindow(const OpContext &op, const Images &input,
-                              const Images &filter) {
+onnximport::readTransposedWindow(const OpContext &op, const Images &input,
+                                 const Images &filter) {
   bool isOneDimensional = input.isOneDimensional;
   TransposedWindow window;
   GLOWISH_ASSIGN_OR_RETURN(window.kernels,

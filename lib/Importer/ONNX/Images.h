@@ -5,7 +5,7 @@
 
 #include "ONNX/OpContext.h"
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// Images with one or two spatial dimensions: [N, C, W] or [N, C, H, W] in the
 /// model, always [N, H, W, C] in the graph.
@@ -69,6 +69,6 @@ llvm::Expected<Images> makeConvolution(OpContext &op, Images input,
 /// Like makeConvolution(), of inputs 0, 1 and 2.
 llvm::Expected<Images> makeConvolution(OpContext &op);
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_IMAGES_H

@@ -4,6 +4,7 @@
 #include "glowish/Ops/Scalar.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 //===- Scalars ------------------------------------------------------------===//
 
@@ -173,11 +174,11 @@ evaluate(llvm::ArrayRef<Interval> operands, llvm::ArrayRef<ElemKind> kinds,
       get(std::integral_constant<size_t, Args>())..., params));
 }
 
-Interval glowish::evaluateInterval(ScalarOp op,
-                                   llvm::ArrayRef<Interval> operands,
-                                   llvm::ArrayRef<ElemKind> kinds,
-                                   llvm::ArrayRef<double> params,
-                                   ElemKind result) {
+Interval onnximport::evaluateInterval(ScalarOp op,
+                                      llvm::ArrayRef<Interval> operands,
+                                      llvm::ArrayRef<ElemKind> kinds,
+                                      llvm::ArrayRef<double> params,
+                                      ElemKind result) {
   Interval bounds = dispatchScalarOp(op, [&](auto formula) {
     using Formula = decltype(formula);
     return evaluate<Formula>(operands, kinds, params,

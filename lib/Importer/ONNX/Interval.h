@@ -12,9 +12,11 @@
 #include <cmath>
 
 namespace glowish {
-
 enum class ElemKind : uint8_t;
 enum class ScalarOp : uint16_t;
+} // namespace glowish
+
+namespace glowish::onnximport {
 
 /// The numbers from `low` to `high`, inclusive.
 struct Interval {
@@ -28,6 +30,6 @@ Interval evaluateInterval(ScalarOp op, llvm::ArrayRef<Interval> operands,
                           llvm::ArrayRef<ElemKind> kinds,
                           llvm::ArrayRef<double> params, ElemKind result);
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_INTERVAL_H

@@ -4,6 +4,7 @@
 #include "ONNX/ModelFile.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 /// Maximum number of nodes of unrolled loops that cannot become a Loop node.
 static constexpr int64_t maxForcedUnrolledNodes = 1 << 14;

@@ -13,7 +13,7 @@
 #include "ONNX/GraphScope.h"
 #include <cmath>
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// An input of which each iteration gets one slice (Scan).
 struct ScanInput {
@@ -82,6 +82,6 @@ private:
   bool alwaysContinues = false;
 };
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_LOOPIMPORTER_H

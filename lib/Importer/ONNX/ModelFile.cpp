@@ -7,9 +7,10 @@
 #include <onnx/onnx-data_pb.h>
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 llvm::Expected<onnx::ModelProto>
-glowish::parseModelProto(llvm::StringRef bytes) {
+onnximport::parseModelProto(llvm::StringRef bytes) {
   if (bytes.empty())
     return makeError("the file is empty");
   onnx::ModelProto model;

@@ -7,7 +7,7 @@
 #include "ONNX/ExternalData.h"
 #include <onnx/onnx_pb.h>
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// Parses a model, binary or protobuf text.
 llvm::Expected<onnx::ModelProto> parseModelProto(llvm::StringRef bytes);
@@ -34,6 +34,6 @@ readSparseTensor(const onnx::SparseTensorProto &proto, ExternalData &external);
 llvm::Expected<Tensor> readRawTensor(const Type &type,
                                      llvm::ArrayRef<uint8_t> raw);
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_MODELFILE_H

@@ -13,6 +13,7 @@
 #include "llvm/Support/Path.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 struct OnnxModel::Contents {
   /// Used in messages.

@@ -8,6 +8,7 @@
 #include "llvm/Support/Path.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 struct OnnxWeights::Contents {
   std::string path;

@@ -5,6 +5,7 @@
 #include "ONNX/ModelFile.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 using onnx::AttributeProto;
 
 OpContext::OpContext(const onnx::NodeProto &proto, GraphContext &graph,

@@ -12,7 +12,7 @@
 #include "glowish/Support/Error.h"
 #include <onnx/onnx_pb.h>
 
-namespace glowish {
+namespace glowish::onnximport {
 
 class GraphScope;
 
@@ -296,6 +296,6 @@ const RegisteredOperator *findOnnxOperator(llvm::StringRef domain,
 bool isUnknownAttribute(llvm::StringRef domain, llvm::StringRef name,
                         llvm::StringRef attribute, int opset);
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_OPCONTEXT_H

@@ -5,12 +5,13 @@
 #include <algorithm>
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 /// Larger than any version in the foreseeable future, and safe to convert to
 /// int.
 static constexpr int64_t maxVersion = 1000;
 
-std::string glowish::normalizeDomain(llvm::StringRef domain) {
+std::string onnximport::normalizeDomain(llvm::StringRef domain) {
   return domain == "ai.onnx" ? "" : domain.str();
 }
 
@@ -33,7 +34,7 @@ int Opsets::getVersion(llvm::StringRef domain) const {
   return found == versions.end() ? 1 : found->second;
 }
 
-int64_t glowish::getNewestImportedOpset(const onnx::ModelProto &model) {
+int64_t onnximport::getNewestImportedOpset(const onnx::ModelProto &model) {
   int64_t newest = 0;
   auto add = [&](const Opsets::Imports &imports) {
     for (const onnx::OperatorSetIdProto &import : imports)

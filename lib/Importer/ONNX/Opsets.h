@@ -8,7 +8,7 @@
 #include <map>
 #include <onnx/onnx_pb.h>
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// Returns \p domain, with both names of ONNX's own domain mapped to "".
 std::string normalizeDomain(llvm::StringRef domain);
@@ -59,6 +59,6 @@ private:
       functions;
 };
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_OPSETS_H

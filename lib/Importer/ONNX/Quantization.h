@@ -10,7 +10,7 @@
 
 #include "ONNX/OpContext.h"
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// Casts \p x to \p kind unless it is of that kind.
 llvm::Expected<NodeValue> castTo(OpContext &op, NodeValue x, ElemKind kind);
@@ -88,6 +88,6 @@ llvm::Expected<NodeValue> repeatBlocks(OpContext &op, NodeValue parameter,
 llvm::Expected<NodeValue> makeFloatMatMul(OpContext &op, const Quantized &a,
                                           const Quantized &b, NodeValue bias);
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_QUANTIZATION_H

@@ -5,9 +5,10 @@
 #include "llvm/ADT/StringSet.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 llvm::SmallVector<const onnx::GraphProto *, 2>
-glowish::getGraphs(const onnx::NodeProto &proto) {
+onnximport::getGraphs(const onnx::NodeProto &proto) {
   llvm::SmallVector<const onnx::GraphProto *, 2> graphs;
   for (const onnx::AttributeProto &attribute : proto.attribute())
     if (attribute.has_g())
@@ -42,7 +43,7 @@ getFreeNames(const onnx::GraphProto &graph) {
 }
 
 std::vector<llvm::StringRef>
-glowish::getReadNames(const onnx::NodeProto &proto) {
+onnximport::getReadNames(const onnx::NodeProto &proto) {
   std::vector<llvm::StringRef> names;
   for (const std::string &name : proto.input())
     if (!name.empty())

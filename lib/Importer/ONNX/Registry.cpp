@@ -6,6 +6,7 @@
 #include "glowish/Importer/OperatorNotes.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 /// Domain and name.
 using OperatorName = std::pair<std::string, std::string>;
@@ -28,8 +29,8 @@ OnnxOperator::OnnxOperator(llvm::StringRef name, int since, OpImporter importer,
 }
 
 const RegisteredOperator *
-glowish::findOnnxOperator(llvm::StringRef domain, llvm::StringRef name,
-                          const ImportOptions &options) {
+onnximport::findOnnxOperator(llvm::StringRef domain, llvm::StringRef name,
+                             const ImportOptions &options) {
   static const RegisteredOperator external{/*since=*/1, importExternalOp};
   std::string normalized = normalizeDomain(domain);
   if (findExternalOperator(options, normalized, name))

@@ -5,13 +5,14 @@
 #include <onnx/defs/schema.h>
 
 using namespace glowish;
+using namespace glowish::onnximport;
 using onnx::OpSchemaRegistry;
 
 /// The newest opset among ONNX's tests that the importers pass. The ONNX
 /// library may be older.
 static constexpr int newestTestedOpset = 27;
 
-int glowish::getNewestKnownOpset() {
+int onnximport::getNewestKnownOpset() {
   const auto &ranges = OpSchemaRegistry::DomainToVersionRange::Instance();
   auto range = ranges.Map().find("");
   return range == ranges.Map().end()
@@ -19,8 +20,9 @@ int glowish::getNewestKnownOpset() {
              : std::max(newestTestedOpset, range->second.second);
 }
 
-bool glowish::isUnknownAttribute(llvm::StringRef domain, llvm::StringRef name,
-                                 llvm::StringRef attribute, int opset) {
+bool onnximport::isUnknownAttribute(llvm::StringRef domain,
+                                    llvm::StringRef name,
+                                    llvm::StringRef attribute, int opset) {
   std::string key = normalizeDomain(domain);
   const auto &ranges = OpSchemaRegistry::DomainToVersionRange::Instance();
   auto range = ranges.Map().find(key);

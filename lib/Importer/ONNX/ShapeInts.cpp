@@ -5,6 +5,7 @@
 #include "glowish/Graph/ElementTrace.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 namespace {
 
@@ -101,7 +102,7 @@ static ShapeInt readElement(OpContext &op, Composer &c, Element element) {
 }
 
 llvm::Expected<std::vector<ShapeInt>>
-glowish::readShapeInts(OpContext &op, Composer &c, unsigned index) {
+onnximport::readShapeInts(OpContext &op, Composer &c, unsigned index) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(index));
   if (!isIntegerKind(value.getElemKind()) || value.getShape().size() > 1)
     return makeError("input {0} is {1}; accepted: a list of integers", index,
@@ -118,8 +119,8 @@ glowish::readShapeInts(OpContext &op, Composer &c, unsigned index) {
 }
 
 llvm::Expected<std::vector<ShapeInt>>
-glowish::readShapeInts(OpContext &op, Composer &c, llvm::StringRef name,
-                       unsigned index) {
+onnximport::readShapeInts(OpContext &op, Composer &c, llvm::StringRef name,
+                          unsigned index) {
   if (op.hasInput(index))
     return readShapeInts(op, c, index);
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> values,
@@ -130,8 +131,8 @@ glowish::readShapeInts(OpContext &op, Composer &c, llvm::StringRef name,
   return ints;
 }
 
-llvm::Expected<ShapeInt> glowish::readShapeInt(OpContext &op, Composer &c,
-                                               unsigned index) {
+llvm::Expected<ShapeInt> onnximport::readShapeInt(OpContext &op, Composer &c,
+                                                  unsigned index) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(index));
   if (value.getType().getNumElements() != 1)
     return makeError("input {0} is {1}; accepted: one number", index,

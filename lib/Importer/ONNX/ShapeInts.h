@@ -5,7 +5,7 @@
 
 #include "ONNX/Composer.h"
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// An element of an input that determines a shape: a start, an extent, a count.
 struct ShapeInt {
@@ -50,6 +50,6 @@ inline bool areConstant(llvm::ArrayRef<ShapeInt> ints) {
   return llvm::all_of(ints, [](const ShapeInt &i) { return i.isConstant(); });
 }
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_SHAPEINTS_H

@@ -6,6 +6,7 @@
 #include <cstring>
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 /// Limits the dense size relative to the file: zeros take no space in a file,
 /// so that a few bytes could otherwise request all memory.
@@ -58,8 +59,8 @@ static llvm::Error checkUnique(std::vector<int64_t> positions) {
 }
 
 llvm::Expected<std::shared_ptr<const Tensor>>
-glowish::readSparseTensor(const onnx::SparseTensorProto &proto,
-                          ExternalData &external) {
+onnximport::readSparseTensor(const onnx::SparseTensorProto &proto,
+                             ExternalData &external) {
   GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<const Tensor> values,
                            readTensor(proto.values(), external));
   GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<const Tensor> indices,

@@ -5,6 +5,7 @@
 #include "glowish/Base/DimExpression.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 /// The input that states the extent of \p symbol.
 NodeValue StatedExtents::getSymbol(const std::string &symbol) {

@@ -5,7 +5,7 @@
 
 #include "ONNX/GraphScope.h"
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// Makes the inputs by which runs state the extents of symbolic dimensions, and
 /// the nodes that compute expressions of them.
@@ -29,6 +29,6 @@ private:
   llvm::StringMap<NodeValue> extents;
 };
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_STATEDEXTENTS_H

@@ -5,6 +5,7 @@
 #include "glowish/Graph/StatedSums.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 //===- Names --------------------------------------------------------------===//
 
@@ -34,8 +35,8 @@ static llvm::Error addState(llvm::StringMap<std::string> &states,
 }
 
 llvm::Expected<llvm::StringMap<std::string>>
-glowish::matchStates(const onnx::GraphProto &graph,
-                     llvm::ArrayRef<StateNames> names) {
+onnximport::matchStates(const onnx::GraphProto &graph,
+                        llvm::ArrayRef<StateNames> names) {
   llvm::StringMap<std::string> states;
   llvm::StringSet<> outputs;
   for (const auto &output : graph.output())
@@ -200,9 +201,9 @@ void CornerReaders::redirect(NodeValue narrow, const Type &type,
   }
 }
 
-llvm::Error glowish::makeState(GraphContext &graph, Placeholder &input,
-                               DynamicValue value,
-                               const PlaceholderLayout *layout) {
+llvm::Error onnximport::makeState(GraphContext &graph, Placeholder &input,
+                                  DynamicValue value,
+                                  const PlaceholderLayout *layout) {
   const Type type = input.getType(), &own = value.value.getType();
   if (type.withShape({}) != own.withShape({}) ||
       type.getRank() != own.getRank())

@@ -6,7 +6,7 @@
 #include "ONNX/DynamicDims.h"
 #include "llvm/ADT/StringMap.h"
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// The input of each output of \p graph that is a state by \p names. Returns an
 /// error if names match nothing, or an input or output twice.
@@ -20,6 +20,6 @@ matchStates(const onnx::GraphProto &graph, llvm::ArrayRef<StateNames> names);
 llvm::Error makeState(GraphContext &graph, Placeholder &input,
                       DynamicValue value, const PlaceholderLayout *layout);
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_STATES_H

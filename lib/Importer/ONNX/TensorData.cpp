@@ -7,6 +7,7 @@
 #include "glowish/Support/Task.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 using onnx::TensorProto;
 
 std::optional<int> glowish::getOnnxDataType(ElemKind kind) {
@@ -67,7 +68,7 @@ std::optional<int> glowish::getOnnxDataType(ElemKind kind) {
   llvm_unreachable("not an element kind");
 }
 
-llvm::Expected<ElemKind> glowish::getElemKind(int64_t dataType) {
+llvm::Expected<ElemKind> onnximport::getElemKind(int64_t dataType) {
   for (ElemKind kind : allElemKinds)
     if (getOnnxDataType(kind) == dataType)
       return kind;
@@ -86,8 +87,8 @@ static llvm::Expected<Type> readType(const TensorProto &proto) {
   return Type(kind, dims);
 }
 
-llvm::Expected<Tensor> glowish::readRawTensor(const Type &type,
-                                              llvm::ArrayRef<uint8_t> raw) {
+llvm::Expected<Tensor> onnximport::readRawTensor(const Type &type,
+                                                 llvm::ArrayRef<uint8_t> raw) {
   if (int64_t(raw.size()) != getPackedSize(type))
     return makeError("{0} needs {1} bytes of data, got {2}", type.str(),
                      getPackedSize(type), raw.size());
@@ -119,7 +120,7 @@ static llvm::Expected<Tensor> fromField(const Type &type, const Field &field) {
   return tensor;
 }
 
-llvm::Expected<Tensor> glowish::readOwnTensor(const TensorProto &proto) {
+llvm::Expected<Tensor> onnximport::readOwnTensor(const TensorProto &proto) {
   GLOWISH_ASSIGN_OR_RETURN(Type type, readType(proto));
   if (proto.has_segment())
     return makeError("a part of a tensor (a segment) is not supported");
@@ -148,7 +149,7 @@ llvm::Expected<Tensor> glowish::readOwnTensor(const TensorProto &proto) {
 }
 
 llvm::Expected<std::shared_ptr<const Tensor>>
-glowish::readTensor(const TensorProto &proto, ExternalData &external) {
+onnximport::readTensor(const TensorProto &proto, ExternalData &external) {
   if (proto.data_location() == TensorProto::EXTERNAL && !proto.has_segment()) {
     GLOWISH_ASSIGN_OR_RETURN(Type type, readType(proto));
     return external.read(proto, type);

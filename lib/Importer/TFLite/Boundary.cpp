@@ -5,6 +5,7 @@
 #include "TFLite/Quantized.h"
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 /// \p x + \p offset in the integers of its kind, which wrap.
 static NodeValue shiftBy(NodeBuilder &b, NodeValue x, int64_t offset,
@@ -16,8 +17,8 @@ static NodeValue shiftBy(NodeBuilder &b, NodeValue x, int64_t offset,
 /// From uint8 to int8: 0 becomes -128.
 static constexpr int64_t uint8Offset = -128;
 
-ElemKind glowish::getInputKind(const TFLiteTensor &tensor,
-                               const TFLiteOptions &options) {
+ElemKind tflite::getInputKind(const TFLiteTensor &tensor,
+                              const TFLiteOptions &options) {
   if (options.hasFloatInputs && tensor.hasOneScale())
     return ElemKind::Float;
   ElemKind kind = tensor.type.getKind();
@@ -25,8 +26,8 @@ ElemKind glowish::getInputKind(const TFLiteTensor &tensor,
                                                              : kind;
 }
 
-void glowish::createInput(Function &function, TFLiteTensor &tensor,
-                          DimsRef shape, const TFLiteOptions &options) {
+void tflite::createInput(Function &function, TFLiteTensor &tensor,
+                         DimsRef shape, const TFLiteOptions &options) {
   ElemKind kind = getInputKind(tensor, options), own = tensor.type.getKind();
   NodeValue value(function.getModule().createPlaceholder(
       tensor.name, Type(kind, shape), /*isInput=*/true, /*isOutput=*/false));
@@ -39,8 +40,8 @@ void glowish::createInput(Function &function, TFLiteTensor &tensor,
     tensor.value = shiftBy(b, value, -uint8Offset, own);
 }
 
-void glowish::createOutput(Function &function, const TFLiteTensor &tensor,
-                           llvm::StringRef name, const TFLiteOptions &options) {
+void tflite::createOutput(Function &function, const TFLiteTensor &tensor,
+                          llvm::StringRef name, const TFLiteOptions &options) {
   NodeBuilder b(function, tensor.name);
   NodeValue value = tensor.value;
   if (options.hasFloatOutputs && tensor.quantization)
@@ -57,8 +58,7 @@ static int64_t getVariableOffset(const TFLiteVariable &variable) {
              : 0;
 }
 
-NodeValue glowish::createVariable(Function &function,
-                                  TFLiteVariable &variable) {
+NodeValue tflite::createVariable(Function &function, TFLiteVariable &variable) {
   if (!variable.placeholder)
     variable.placeholder = function.getModule().createPlaceholder(
         variable.name, *variable.type, /*isInput=*/true, /*isOutput=*/true);
@@ -70,8 +70,8 @@ NodeValue glowish::createVariable(Function &function,
   return shiftBy(b, value, offset, variable.type->getKind());
 }
 
-void glowish::saveVariable(Function &function, const TFLiteVariable &variable,
-                           NodeValue value) {
+void tflite::saveVariable(Function &function, const TFLiteVariable &variable,
+                          NodeValue value) {
   if (int64_t offset = getVariableOffset(variable)) {
     NodeBuilder b(function, variable.name);
     value = shiftBy(b, value, -offset, variable.type->getKind());
@@ -80,7 +80,7 @@ void glowish::saveVariable(Function &function, const TFLiteVariable &variable,
                             NodeValue(variable.placeholder));
 }
 
-bool glowish::isZero(const TFLiteVariable &variable, NodeValue value) {
+bool tflite::isZero(const TFLiteVariable &variable, NodeValue value) {
   auto *constant = value.getNodeAs<Constant>();
   if (!constant)
     return false;

@@ -5,7 +5,7 @@
 
 #include "TFLite/TFLiteOp.h"
 
-namespace glowish {
+namespace glowish::tflite {
 
 /// The kind of the placeholder of the input \p tensor.
 ElemKind getInputKind(const TFLiteTensor &tensor, const TFLiteOptions &options);
@@ -32,6 +32,6 @@ void saveVariable(Function &function, const TFLiteVariable &variable,
 /// placeholder stand for.
 bool isZero(const TFLiteVariable &variable, NodeValue value);
 
-} // namespace glowish
+} // namespace glowish::tflite
 
 #endif // GLOWISH_LIB_IMPORTER_TFLITE_BOUNDARY_H

@@ -5,6 +5,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 static llvm::Error checkBytes(const TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkKind(0, {ElemKind::Int8, ElemKind::UInt8}));
@@ -27,16 +28,15 @@ static int64_t saturateByte(const TFLiteOp &op, int64_t value) {
   return std::clamp<int64_t>(value, isSigned ? -128 : 0, isSigned ? 127 : 255);
 }
 
-llvm::Error glowish::setByteTable(TFLiteOp &op,
-                                  llvm::Expected<ByteTable> table) {
+llvm::Error tflite::setByteTable(TFLiteOp &op,
+                                 llvm::Expected<ByteTable> table) {
   if (!table)
     return table.takeError();
   return op.setOutput(0, op.make<LookupNode>(op.input(0), *table));
 }
 
-llvm::Error
-glowish::setByteFunction(TFLiteOp &op,
-                         llvm::function_ref<float(float)> function) {
+llvm::Error tflite::setByteFunction(TFLiteOp &op,
+                                    llvm::function_ref<float(float)> function) {
   GLOWISH_RETURN_IF_ERROR(checkBytes(op));
   float inverse = 1.0f / op.getOutputScale();
   ByteTable table;
@@ -56,7 +56,7 @@ static int16_t roundToInt16(int32_t multiplier) {
   return int16_t(std::min<int64_t>(rounded, 32767));
 }
 
-llvm::Expected<ByteTable> glowish::tabulateHardSwish(const TFLiteOp &op) {
+llvm::Expected<ByteTable> tflite::tabulateHardSwish(const TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(checkBytes(op));
   float fine = op.getScale(0) / 128.0f;
   FixedPointFactor toOutput =

@@ -5,7 +5,7 @@
 
 #include "TFLite/TFLiteOp.h"
 
-namespace glowish {
+namespace glowish::tflite {
 
 /// The results for the bytes 0 ... 255 of an operator's input 0, int8 or uint8;
 /// those of int8 -1 are the last.
@@ -23,6 +23,6 @@ llvm::Error setByteFunction(TFLiteOp &op,
 /// x * min(max(x + 3, 0), 6) / 6 of input 0 in fixed-point numbers.
 llvm::Expected<ByteTable> tabulateHardSwish(const TFLiteOp &op);
 
-} // namespace glowish
+} // namespace glowish::tflite
 
 #endif // GLOWISH_LIB_IMPORTER_TFLITE_BYTETABLE_H

@@ -3,8 +3,9 @@
 #include "TFLite/CustomOptions.h"
 
 using namespace glowish;
+using namespace glowish::tflite;
 
-llvm::Expected<flexbuffers::Map> glowish::getCustomOptions(const TFLiteOp &op) {
+llvm::Expected<flexbuffers::Map> tflite::getCustomOptions(const TFLiteOp &op) {
   llvm::ArrayRef<uint8_t> bytes = op.getCustomOptions();
   if (bytes.size() < 3 ||
       !flexbuffers::VerifyBuffer(bytes.data(), bytes.size(), nullptr))
@@ -16,9 +17,9 @@ llvm::Expected<flexbuffers::Map> glowish::getCustomOptions(const TFLiteOp &op) {
   return root.AsMap();
 }
 
-llvm::Expected<int64_t> glowish::getOption(const flexbuffers::Map &options,
-                                           const char *name, int64_t least,
-                                           int64_t most) {
+llvm::Expected<int64_t> tflite::getOption(const flexbuffers::Map &options,
+                                          const char *name, int64_t least,
+                                          int64_t most) {
   int64_t value = options[name].AsInt64();
   if (value < least || value > most)
     return makeError("option {0} is {1}; accepted: {2} to {3}", name, value,

@@ -6,7 +6,7 @@
 #include "TFLite/TFLiteOp.h"
 #include "flatbuffers/flexbuffers.h"
 
-namespace glowish {
+namespace glowish::tflite {
 
 /// The options of a custom operator, which \p op has as a FlexBuffers map, and
 /// outlives; or an error. What is absent there reads as 0.
@@ -17,6 +17,6 @@ llvm::Expected<int64_t> getOption(const flexbuffers::Map &options,
                                   const char *name, int64_t least,
                                   int64_t most);
 
-} // namespace glowish
+} // namespace glowish::tflite
 
 #endif // GLOWISH_LIB_IMPORTER_TFLITE_CUSTOMOPTIONS_H

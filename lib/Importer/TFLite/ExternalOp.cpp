@@ -5,6 +5,7 @@
 #include "TFLite/CustomOptions.h"
 
 using namespace glowish;
+using namespace glowish::tflite;
 using flexbuffers::Reference;
 
 /// The elements of a list: integers (also true and false), floats or strings.
@@ -64,7 +65,7 @@ static llvm::Expected<NamedValues> readAttributes(const TFLiteOp &op) {
   return attributes;
 }
 
-llvm::Error glowish::importExternalTFLiteOp(TFLiteOp &op) {
+llvm::Error tflite::importExternalTFLiteOp(TFLiteOp &op) {
   const ExternalOperator *external =
       findExternalOperator(op.getContext().options, tfliteDomain, op.getType());
   std::vector<NodeValue> inputs;

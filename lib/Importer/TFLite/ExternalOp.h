@@ -5,7 +5,7 @@
 
 #include "TFLite/TFLiteOp.h"
 
-namespace glowish {
+namespace glowish::tflite {
 
 /// The domain of external operators of TensorFlow Lite, whose custom operators
 /// have a name alone.
@@ -14,6 +14,6 @@ inline constexpr llvm::StringLiteral tfliteDomain = "tflite";
 /// Imports a custom operator that the options declare as an external one.
 llvm::Error importExternalTFLiteOp(TFLiteOp &op);
 
-} // namespace glowish
+} // namespace glowish::tflite
 
 #endif // GLOWISH_LIB_IMPORTER_TFLITE_EXTERNALOP_H

@@ -6,34 +6,35 @@
 #include <limits>
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 template <typename T> static T limit(int64_t value) {
   return T(std::clamp<int64_t>(value, std::numeric_limits<T>::min(),
                                std::numeric_limits<T>::max()));
 }
 
-int32_t glowish::roundedMultiplyHigh32(int32_t x, int32_t y) {
+int32_t tflite::roundedMultiplyHigh32(int32_t x, int32_t y) {
   return limit<int32_t>((int64_t(x) * y + (int64_t(1) << 30)) >> 31);
 }
-int16_t glowish::roundedMultiplyHigh16(int16_t x, int16_t y) {
+int16_t tflite::roundedMultiplyHigh16(int16_t x, int16_t y) {
   return limit<int16_t>((int64_t(x) * y + (1 << 14)) >> 15);
 }
-int16_t glowish::truncatedMultiplyHigh16(int16_t x, int16_t y) {
+int16_t tflite::truncatedMultiplyHigh16(int16_t x, int16_t y) {
   return limit<int16_t>(int64_t(x) * y / (1 << 15));
 }
 
-int32_t glowish::roundedShiftRight32(int32_t x, int shift) {
+int32_t tflite::roundedShiftRight32(int32_t x, int shift) {
   return roundedShiftRight(Num<int32_t>(x), Num<int32_t>(std::min(shift, 31)))
       .value;
 }
-int16_t glowish::roundedShiftRight16(int16_t x, int shift) {
+int16_t tflite::roundedShiftRight16(int16_t x, int shift) {
   return int16_t(roundedShiftRight32(x, shift));
 }
 
-int32_t glowish::saturatingShiftLeft32(int32_t x, int shift) {
+int32_t tflite::saturatingShiftLeft32(int32_t x, int shift) {
   return limit<int32_t>(int64_t(x) * (int64_t(1) << std::min(shift, 31)));
 }
-int16_t glowish::saturatingShiftLeft16(int16_t x, int shift) {
+int16_t tflite::saturatingShiftLeft16(int16_t x, int shift) {
   return limit<int16_t>(int64_t(x) * (int64_t(1) << std::min(shift, 31)));
 }
 
@@ -52,7 +53,7 @@ static int32_t exponentOfQuarter(int32_t x) {
                         roundedMultiplyHigh32(eToMinusEighth, a + outer));
 }
 
-int32_t glowish::exponentOfNegative(int32_t x) {
+int32_t tflite::exponentOfNegative(int32_t x) {
   constexpr int fractionBits = 26;
   constexpr int32_t quarter = 1 << (fractionBits - 2);
   if (x == 0)

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-namespace glowish {
+namespace glowish::tflite {
 
 /// x * y / 2^31, rounded to the nearest, halves up; saturates.
 int32_t roundedMultiplyHigh32(int32_t x, int32_t y);
@@ -31,6 +31,6 @@ int16_t saturatingShiftLeft16(int16_t x, int shift);
 /// of 32 bits, as TensorFlow Lite does it.
 int32_t exponentOfNegative(int32_t x);
 
-} // namespace glowish
+} // namespace glowish::tflite
 
 #endif // GLOWISH_LIB_IMPORTER_TFLITE_FIXEDPOINT_H

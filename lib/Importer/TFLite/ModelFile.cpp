@@ -4,7 +4,8 @@
 #include "Common/Messages.h"
 
 using namespace glowish;
-using tflite::TensorType;
+using namespace glowish::tflite;
+using schema::TensorType;
 
 //===- Validity -----------------------------------------------------------===//
 
@@ -13,12 +14,12 @@ llvm::Expected<TFLiteFile> TFLiteFile::read(llvm::ArrayRef<uint8_t> bytes) {
   constexpr unsigned maxDepth = 64, maxTables = 1u << 24;
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), maxDepth,
                                  maxTables);
-  if (bytes.size() < 8 || !tflite::ModelBufferHasIdentifier(bytes.data()))
+  if (bytes.size() < 8 || !schema::ModelBufferHasIdentifier(bytes.data()))
     return makeError("it is no TensorFlow Lite model: the identifier TFL3 is "
                      "missing");
-  if (!tflite::VerifyModelBuffer(verifier))
+  if (!schema::VerifyModelBuffer(verifier))
     return makeError("it is malformed: its offsets are wrong");
-  TFLiteFile file(bytes, tflite::GetModel(bytes.data()));
+  TFLiteFile file(bytes, schema::GetModel(bytes.data()));
   GLOWISH_RETURN_IF_ERROR(file.check());
   return file;
 }
@@ -34,7 +35,7 @@ llvm::Error TFLiteFile::check() const {
                      model->version());
   if (getSize(model->subgraphs()) == 0)
     return makeError("it has no subgraph");
-  for (const tflite::SubGraph *graph : *model->subgraphs())
+  for (const schema::SubGraph *graph : *model->subgraphs())
     GLOWISH_RETURN_IF_ERROR(checkGraph(*graph));
   return llvm::Error::success();
 }
@@ -52,10 +53,10 @@ static llvm::Error checkIndices(const flatbuffers::Vector<int32_t> *indices,
   return llvm::Error::success();
 }
 
-llvm::Error TFLiteFile::checkGraph(const tflite::SubGraph &graph) const {
+llvm::Error TFLiteFile::checkGraph(const schema::SubGraph &graph) const {
   size_t numTensors = getSize(graph.tensors());
   for (size_t i = 0; i < numTensors; ++i) {
-    const tflite::Tensor &tensor = *graph.tensors()->Get(i);
+    const schema::Tensor &tensor = *graph.tensors()->Get(i);
     if (tensor.buffer() >= getSize(model->buffers()) && tensor.buffer() != 0)
       return makeError("it is malformed: tensor {0} has buffer {1} of {2}",
                        quote(getName(tensor)), tensor.buffer(),
@@ -70,8 +71,8 @@ llvm::Error TFLiteFile::checkGraph(const tflite::SubGraph &graph) const {
   return llvm::Error::success();
 }
 
-llvm::Error TFLiteFile::checkOperator(const tflite::SubGraph &graph,
-                                      const tflite::Operator &op) const {
+llvm::Error TFLiteFile::checkOperator(const schema::SubGraph &graph,
+                                      const schema::Operator &op) const {
   size_t numTensors = getSize(graph.tensors());
   if (op.opcode_index() >= getSize(model->operator_codes()))
     return makeError("it is malformed: an operator has code {0} of {1}",
@@ -89,40 +90,39 @@ llvm::Error TFLiteFile::checkOperator(const tflite::SubGraph &graph,
 static std::string getCustomName(const flatbuffers::String *name) {
   if (!name)
     return "CUSTOM";
-  for (const char *const *builtin = tflite::EnumNamesBuiltinOperator();
+  for (const char *const *builtin = schema::EnumNamesBuiltinOperator();
        *builtin; ++builtin)
     if (name->str() == *builtin)
       return "CUSTOM " + name->str();
   return name->str();
 }
 
-std::string TFLiteFile::getOperatorName(const tflite::Operator &op) const {
-  const tflite::OperatorCode &code =
+std::string TFLiteFile::getOperatorName(const schema::Operator &op) const {
+  const schema::OperatorCode &code =
       *model->operator_codes()->Get(op.opcode_index());
   // Old files have the number in a byte, which has a filler in later ones.
   int number = std::max(int(code.builtin_code()),
                         int(uint8_t(code.deprecated_builtin_code())));
-  if (number == int(tflite::BuiltinOperator::CUSTOM))
+  if (number == int(schema::BuiltinOperator::CUSTOM))
     return getCustomName(code.custom_code());
   const char *name =
-      tflite::EnumNameBuiltinOperator(tflite::BuiltinOperator(number));
+      schema::EnumNameBuiltinOperator(schema::BuiltinOperator(number));
   return *name ? name : "operator " + std::to_string(number);
 }
 
-llvm::StringRef glowish::getName(const tflite::Tensor &tensor) {
+llvm::StringRef tflite::getName(const schema::Tensor &tensor) {
   return tensor.name()
              ? llvm::StringRef(tensor.name()->c_str(), tensor.name()->size())
              : llvm::StringRef();
 }
 
-const tflite::SubGraph *TFLiteFile::findSubgraph(int32_t index) const {
+const schema::SubGraph *TFLiteFile::findSubgraph(int32_t index) const {
   if (index < 0 || size_t(index) >= model->subgraphs()->size())
     return nullptr;
   return model->subgraphs()->Get(unsigned(index));
 }
 
-llvm::SmallVector<int32_t, 2>
-glowish::getSubgraphs(const tflite::Operator &op) {
+llvm::SmallVector<int32_t, 2> tflite::getSubgraphs(const schema::Operator &op) {
   if (auto *options = op.builtin_options_as_IfOptions())
     return {options->then_subgraph_index(), options->else_subgraph_index()};
   if (auto *options = op.builtin_options_as_WhileOptions())
@@ -169,12 +169,12 @@ static std::optional<ElemKind> findKind(TensorType type) {
   }
 }
 
-llvm::Expected<Type> glowish::getType(const tflite::Tensor &tensor) {
+llvm::Expected<Type> tflite::getType(const schema::Tensor &tensor) {
   std::optional<ElemKind> kind = findKind(tensor.type());
   if (!kind)
     return makeError("tensor {0} is of {1}; accepted: floats, integers, bool",
                      quote(getName(tensor)),
-                     tflite::EnumNameTensorType(tensor.type()));
+                     schema::EnumNameTensorType(tensor.type()));
   Dims shape;
   for (size_t i = 0; i < getSize(tensor.shape()); ++i)
     shape.push_back(tensor.shape()->Get(i));
@@ -185,10 +185,10 @@ llvm::Expected<Type> glowish::getType(const tflite::Tensor &tensor) {
 }
 
 llvm::ArrayRef<uint8_t>
-TFLiteFile::getBytes(const tflite::Tensor &tensor) const {
+TFLiteFile::getBytes(const schema::Tensor &tensor) const {
   if (tensor.buffer() == 0 || tensor.buffer() >= getSize(model->buffers()))
     return {};
-  const tflite::Buffer &buffer = *model->buffers()->Get(tensor.buffer());
+  const schema::Buffer &buffer = *model->buffers()->Get(tensor.buffer());
   if (buffer.data())
     return {buffer.data()->data(), buffer.data()->size()};
   // Models of more than 2 GB have their weights behind the rest.
@@ -208,7 +208,7 @@ static void unpackInt4(llvm::ArrayRef<uint8_t> packed, Tensor &tensor) {
 }
 
 llvm::Expected<Tensor>
-TFLiteFile::readConstant(const tflite::Tensor &tensor) const {
+TFLiteFile::readConstant(const schema::Tensor &tensor) const {
   GLOWISH_ASSIGN_OR_RETURN(Type type, getType(tensor));
   if (tensor.sparsity())
     return makeError("tensor {0} is sparse; accepted: dense ones",

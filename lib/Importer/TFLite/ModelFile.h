@@ -7,7 +7,7 @@
 #include "glowish/Base/Tensor.h"
 #include "glowish/Support/Error.h"
 
-namespace glowish {
+namespace glowish::tflite {
 
 /// A model in the bytes of a file, whose offsets, and whose indices of tensors,
 /// buffers and operators, are known to be valid. \p bytes outlive it, at an
@@ -16,39 +16,39 @@ class TFLiteFile {
 public:
   static llvm::Expected<TFLiteFile> read(llvm::ArrayRef<uint8_t> bytes);
 
-  const tflite::Model &getModel() const { return *model; }
+  const schema::Model &getModel() const { return *model; }
   /// The subgraph that runs; others are bodies of control flow.
-  const tflite::SubGraph &getMain() const {
+  const schema::SubGraph &getMain() const {
     return *model->subgraphs()->Get(0);
   }
   /// Subgraph \p index; null if there is none.
-  const tflite::SubGraph *findSubgraph(int32_t index) const;
+  const schema::SubGraph *findSubgraph(int32_t index) const;
 
   /// The name of \p op, such as "CONV_2D", or that of a custom operator.
-  std::string getOperatorName(const tflite::Operator &op) const;
+  std::string getOperatorName(const schema::Operator &op) const;
   /// The bytes of \p tensor; empty if it has none.
-  llvm::ArrayRef<uint8_t> getBytes(const tflite::Tensor &tensor) const;
+  llvm::ArrayRef<uint8_t> getBytes(const schema::Tensor &tensor) const;
   /// The elements of \p tensor, which has bytes.
-  llvm::Expected<Tensor> readConstant(const tflite::Tensor &tensor) const;
+  llvm::Expected<Tensor> readConstant(const schema::Tensor &tensor) const;
 
 private:
-  TFLiteFile(llvm::ArrayRef<uint8_t> bytes, const tflite::Model *model)
+  TFLiteFile(llvm::ArrayRef<uint8_t> bytes, const schema::Model *model)
       : bytes(bytes), model(model) {}
   llvm::Error check() const;
-  llvm::Error checkGraph(const tflite::SubGraph &graph) const;
-  llvm::Error checkOperator(const tflite::SubGraph &graph,
-                            const tflite::Operator &op) const;
+  llvm::Error checkGraph(const schema::SubGraph &graph) const;
+  llvm::Error checkOperator(const schema::SubGraph &graph,
+                            const schema::Operator &op) const;
 
   llvm::ArrayRef<uint8_t> bytes;
-  const tflite::Model *model;
+  const schema::Model *model;
 };
 
 /// The kind and shape of \p tensor. Extents that the file leaves open are as it
 /// stores them, 1 as a rule.
-llvm::Expected<Type> getType(const tflite::Tensor &tensor);
+llvm::Expected<Type> getType(const schema::Tensor &tensor);
 
 /// The subgraphs that the options of \p op name, which may not exist.
-llvm::SmallVector<int32_t, 2> getSubgraphs(const tflite::Operator &op);
+llvm::SmallVector<int32_t, 2> getSubgraphs(const schema::Operator &op);
 
 /// The indices of a list that may be absent.
 inline llvm::ArrayRef<int32_t>
@@ -58,8 +58,8 @@ getIndices(const flatbuffers::Vector<int32_t> *list) {
 }
 
 /// The name of \p tensor in messages and of nodes.
-llvm::StringRef getName(const tflite::Tensor &tensor);
+llvm::StringRef getName(const schema::Tensor &tensor);
 
-} // namespace glowish
+} // namespace glowish::tflite
 
 #endif // GLOWISH_LIB_IMPORTER_TFLITE_MODELFILE_H

@@ -7,6 +7,7 @@
 #include "glowish/Support/File.h"
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 namespace {
 
@@ -34,7 +35,7 @@ private:
   llvm::Error saveOutputs();
 
   const TFLiteFile &file;
-  const tflite::SubGraph &graph;
+  const schema::SubGraph &graph;
   const ImportOptions &options;
   std::unique_ptr<Module> module;
   Function &function;
@@ -112,10 +113,10 @@ llvm::Error ModelImporter::checkOperators() const {
   std::vector<int32_t> used = {0};
   llvm::DenseSet<int32_t> seen = {0};
   for (size_t next = 0; next < used.size(); ++next) {
-    const tflite::SubGraph &subgraph = *file.findSubgraph(used[next]);
+    const schema::SubGraph &subgraph = *file.findSubgraph(used[next]);
     if (!subgraph.operators())
       continue;
-    for (const tflite::Operator *op : *subgraph.operators()) {
+    for (const schema::Operator *op : *subgraph.operators()) {
       std::string type = file.getOperatorName(*op);
       llvm::ArrayRef<int32_t> outputs = getIndices(op->outputs());
       if (!findTFLiteOperator(type, options)) {

@@ -3,6 +3,7 @@
 #include "TFLite/ModelState.h"
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 std::string TFLiteModelState::getUniqueName(llvm::StringRef name) {
   std::string base = name.empty() ? "tensor" : name.str(), unique = base;
@@ -12,7 +13,7 @@ std::string TFLiteModelState::getUniqueName(llvm::StringRef name) {
 }
 
 llvm::Expected<NodeValue>
-TFLiteModelState::getConstant(const tflite::Tensor &stored,
+TFLiteModelState::getConstant(const schema::Tensor &stored,
                               llvm::StringRef name) {
   if (NodeValue known = constants.lookup(&stored))
     return known;
@@ -31,7 +32,7 @@ TFLiteVariable &TFLiteModelState::create(llvm::StringRef name) {
   return variables.back();
 }
 
-TFLiteVariable &TFLiteModelState::getVariable(const tflite::Tensor &stored,
+TFLiteVariable &TFLiteModelState::getVariable(const schema::Tensor &stored,
                                               llvm::StringRef name) {
   TFLiteVariable *&variable = tensorVariables[&stored];
   if (!variable)
@@ -77,13 +78,13 @@ int64_t TFLiteModelState::countOperators(int32_t subgraph) {
 }
 
 int64_t TFLiteModelState::countOperators(int32_t subgraph, unsigned depth) {
-  const tflite::SubGraph *graph = file.findSubgraph(subgraph);
+  const schema::SubGraph *graph = file.findSubgraph(subgraph);
   // A subgraph that contains itself is refused when it is imported.
   auto [known, isNew] = numOperators.try_emplace(subgraph, 0);
   if (!graph || !graph->operators() || !isNew || depth > maxSubgraphDepth)
     return known->second;
   int64_t count = graph->operators()->size();
-  for (const tflite::Operator *op : *graph->operators())
+  for (const schema::Operator *op : *graph->operators())
     for (int32_t inner : getSubgraphs(*op))
       count = llvm::SaturatingAdd<uint64_t>(
           uint64_t(count), uint64_t(countOperators(inner, depth + 1)));

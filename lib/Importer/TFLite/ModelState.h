@@ -8,7 +8,7 @@
 #include "glowish/Importer/ImportOptions.h"
 #include <deque>
 
-namespace glowish {
+namespace glowish::tflite {
 
 /// State of the import of a model, which may import a subgraph several times.
 class TFLiteModelState {
@@ -33,11 +33,11 @@ public:
   /// \p name, or another one if it is empty or taken.
   std::string getUniqueName(llvm::StringRef name);
   /// The elements of \p stored, which has bytes, as a constant.
-  llvm::Expected<NodeValue> getConstant(const tflite::Tensor &stored,
+  llvm::Expected<NodeValue> getConstant(const schema::Tensor &stored,
                                         llvm::StringRef name);
 
   /// The variable that the tensor \p stored is.
-  TFLiteVariable &getVariable(const tflite::Tensor &stored,
+  TFLiteVariable &getVariable(const schema::Tensor &stored,
                               llvm::StringRef name);
   /// The variable that all operators with these names share.
   TFLiteVariable &getResource(llvm::StringRef container,
@@ -60,9 +60,9 @@ private:
   llvm::StringSet<> usedNames;
   /// The last numbers that were appended to names.
   llvm::StringMap<unsigned> numbers;
-  llvm::DenseMap<const tflite::Tensor *, NodeValue> constants;
+  llvm::DenseMap<const schema::Tensor *, NodeValue> constants;
   std::deque<TFLiteVariable> variables;
-  llvm::DenseMap<const tflite::Tensor *, TFLiteVariable *> tensorVariables;
+  llvm::DenseMap<const schema::Tensor *, TFLiteVariable *> tensorVariables;
   std::map<std::pair<std::string, std::string>, TFLiteVariable *> resources;
   std::map<int32_t, TFLiteVariable *> initialized;
   std::map<int32_t, int64_t> numOperators;
@@ -71,6 +71,6 @@ private:
 /// How deep subgraphs may be nested in the operators of others.
 inline constexpr size_t maxSubgraphDepth = 64;
 
-} // namespace glowish
+} // namespace glowish::tflite
 
 #endif // GLOWISH_LIB_IMPORTER_TFLITE_MODELSTATE_H

@@ -7,10 +7,11 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 llvm::Expected<std::optional<Quantization>>
-glowish::readQuantization(const tflite::Tensor &tensor, const Type &type) {
-  const tflite::QuantizationParameters *params = tensor.quantization();
+tflite::readQuantization(const schema::Tensor &tensor, const Type &type) {
+  const schema::QuantizationParameters *params = tensor.quantization();
   if (!params || !params->scale() || params->scale()->size() == 0 ||
       isFloatKind(type.getKind()))
     return std::optional<Quantization>();

@@ -5,7 +5,7 @@
 
 #include "TFLite/ModelFile.h"
 
-namespace glowish {
+namespace glowish::tflite {
 
 /// What the integers of a tensor stand for: (q - zero point) * scale. There is
 /// one scale for the tensor, or one for each index of a dimension.
@@ -29,7 +29,7 @@ struct Quantization {
 /// That of \p tensor, of type \p type; none if it has no scale. The error tells
 /// of scales that are no positive numbers, and of a wrong number of them.
 llvm::Expected<std::optional<Quantization>>
-readQuantization(const tflite::Tensor &tensor, const Type &type);
+readQuantization(const schema::Tensor &tensor, const Type &type);
 
 /// A factor as two integers: multiplier * 2^(shift - 31), the operands of
 /// Rescale. The multiplier is at least 2^30, or 0.
@@ -41,6 +41,6 @@ struct FixedPointFactor {
   static FixedPointFactor get(double factor);
 };
 
-} // namespace glowish
+} // namespace glowish::tflite
 
 #endif // GLOWISH_LIB_IMPORTER_TFLITE_QUANTIZATION_H

@@ -5,7 +5,8 @@
 #include <cmath>
 
 using namespace glowish;
-using tflite::ActivationFunctionType;
+using namespace glowish::tflite;
+using schema::ActivationFunctionType;
 
 //===- Activations --------------------------------------------------------===//
 
@@ -23,8 +24,8 @@ static std::pair<double, double> getBounds(ActivationFunctionType activation) {
   }
 }
 
-NodeValue glowish::activate(TFLiteOp &op, NodeValue x,
-                            ActivationFunctionType activation) {
+NodeValue tflite::activate(TFLiteOp &op, NodeValue x,
+                           ActivationFunctionType activation) {
   switch (activation) {
   case ActivationFunctionType::NONE:
     return x;
@@ -48,8 +49,8 @@ static std::pair<double, double> getLimits(ElemKind kind) {
           std::ldexp(1, isSigned ? bits - 1 : bits) - 1};
 }
 
-NodeValue glowish::quantizeSteps(TFLiteOp &op, NodeValue x,
-                                 ActivationFunctionType activation) {
+NodeValue tflite::quantizeSteps(TFLiteOp &op, NodeValue x,
+                                ActivationFunctionType activation) {
   ElemKind kind = op.getOutputKind();
   double zeroPoint = double(op.getOutputZeroPoint());
   auto [low, high] = getBounds(activation);
@@ -68,13 +69,13 @@ NodeValue glowish::quantizeSteps(TFLiteOp &op, NodeValue x,
 
 //===- Floats and integers ------------------------------------------------===//
 
-NodeValue glowish::saturate(NodeBuilder &b, NodeValue x, ElemKind to) {
+NodeValue tflite::saturate(NodeBuilder &b, NodeValue x, ElemKind to) {
   auto [low, high] = getLimits(to);
   return b.cast(getElemSize(to) < 4 ? b.clip(x, low, high) : x, to);
 }
 
-NodeValue glowish::dequantize(NodeBuilder &b, NodeValue x,
-                              const Quantization &quantization) {
+NodeValue tflite::dequantize(NodeBuilder &b, NodeValue x,
+                             const Quantization &quantization) {
   if (!x)
     return x;
   // Along the dimension that the scales belong to.
@@ -94,8 +95,8 @@ NodeValue glowish::dequantize(NodeBuilder &b, NodeValue x,
   return b.mul(b.cast(steps, ElemKind::Float), scales);
 }
 
-NodeValue glowish::quantize(NodeBuilder &b, NodeValue x, ElemKind kind,
-                            const Quantization &quantization) {
+NodeValue tflite::quantize(NodeBuilder &b, NodeValue x, ElemKind kind,
+                           const Quantization &quantization) {
   if (!x)
     return x;
   NodeValue steps = b.div(x, double(quantization.getScale()));
@@ -113,13 +114,13 @@ NodeValue glowish::quantize(NodeBuilder &b, NodeValue x, ElemKind kind,
 
 //===- Integers -----------------------------------------------------------===//
 
-NodeValue glowish::getZeroPoint(TFLiteOp &op, unsigned index) {
+NodeValue tflite::getZeroPoint(TFLiteOp &op, unsigned index) {
   int64_t zeroPoint = op.getZeroPoint(index);
   return zeroPoint == 0 ? NodeValue()
                         : op.scalar(op.getKind(index), double(zeroPoint));
 }
 
-llvm::Error glowish::checkWeights(const TFLiteOp &op, unsigned index) {
+llvm::Error tflite::checkWeights(const TFLiteOp &op, unsigned index) {
   if (!op.isQuantized(index))
     return op.refuseInput(index, "quantized integers");
   const Quantization &weights = *op.getTensor(index).quantization;
@@ -129,7 +130,7 @@ llvm::Error glowish::checkWeights(const TFLiteOp &op, unsigned index) {
   return llvm::Error::success();
 }
 
-NodeValue glowish::centered(TFLiteOp &op, unsigned index) {
+NodeValue tflite::centered(TFLiteOp &op, unsigned index) {
   NodeValue x = op.cast(op.input(index), ElemKind::Int32);
   int64_t zeroPoint = op.getZeroPoint(index);
   return zeroPoint == 0 ? x : op.sub(x, double(zeroPoint));
@@ -156,9 +157,9 @@ static NodeValue sumColumns(NodeBuilder &b, NodeValue rhs, int64_t zero) {
   return b.reduce(centers, "sum", {rank - 2}, /*keepDims=*/rank > 2);
 }
 
-NodeValue glowish::multiplyBytes(NodeBuilder &b, NodeValue lhs, int64_t lhsZero,
-                                 NodeValue rhs, int64_t rhsZero,
-                                 NodeValue bias) {
+NodeValue tflite::multiplyBytes(NodeBuilder &b, NodeValue lhs, int64_t lhsZero,
+                                NodeValue rhs, int64_t rhsZero,
+                                NodeValue bias) {
   if (!lhs || !rhs)
     return {};
   NodeValue zeroPoint = rhsZero ? b.number(rhs, double(rhsZero)) : NodeValue();
@@ -171,14 +172,14 @@ NodeValue glowish::multiplyBytes(NodeBuilder &b, NodeValue lhs, int64_t lhsZero,
   return bias ? b.add(sums, bias) : sums;
 }
 
-NodeValue glowish::dequantized(TFLiteOp &op, unsigned index) {
+NodeValue tflite::dequantized(TFLiteOp &op, unsigned index) {
   return op.isQuantized(index) ? dequantize(op, op.input(index),
                                             *op.getTensor(index).quantization)
                                : op.cast(op.input(index), ElemKind::Float);
 }
 
-std::vector<double> glowish::getSumFactors(const TFLiteOp &op, unsigned lhs,
-                                           unsigned rhs) {
+std::vector<double> tflite::getSumFactors(const TFLiteOp &op, unsigned lhs,
+                                          unsigned rhs) {
   std::vector<double> factors;
   for (float scale : op.getTensor(rhs).quantization->scales)
     factors.push_back(double(op.getScale(lhs)) * double(scale) /
@@ -186,8 +187,8 @@ std::vector<double> glowish::getSumFactors(const TFLiteOp &op, unsigned lhs,
   return factors;
 }
 
-llvm::Error glowish::checkBiasScales(const TFLiteOp &op, unsigned lhs,
-                                     unsigned rhs, unsigned bias) {
+llvm::Error tflite::checkBiasScales(const TFLiteOp &op, unsigned lhs,
+                                    unsigned rhs, unsigned bias) {
   if (!op.isQuantized(bias))
     return llvm::Error::success();
   const ImportOptions &options = op.getContext().options;
@@ -247,8 +248,8 @@ static NodeValue rescaleInt64(TFLiteOp &op, NodeValue x,
                 constant(offsets));
 }
 
-llvm::Error glowish::checkWeightedInputs(const TFLiteOp &op, WeightedInputs at,
-                                         int64_t taps) {
+llvm::Error tflite::checkWeightedInputs(const TFLiteOp &op, WeightedInputs at,
+                                        int64_t taps) {
   GLOWISH_RETURN_IF_ERROR(op.checkKind(at.input, activationKinds));
   GLOWISH_RETURN_IF_ERROR(op.checkKind(
       at.weights, {ElemKind::Int8, ElemKind::UInt8, ElemKind::Int4}));
@@ -269,10 +270,10 @@ llvm::Error glowish::checkWeightedInputs(const TFLiteOp &op, WeightedInputs at,
 }
 
 NodeValue
-glowish::quantizeSums(TFLiteOp &op, NodeValue x, NodeValue bias,
-                      llvm::ArrayRef<double> factors,
-                      tflite::ActivationFunctionType activation,
-                      llvm::function_ref<NodeValue(NodeValue, NodeValue)> sum) {
+tflite::quantizeSums(TFLiteOp &op, NodeValue x, NodeValue bias,
+                     llvm::ArrayRef<double> factors,
+                     schema::ActivationFunctionType activation,
+                     llvm::function_ref<NodeValue(NodeValue, NodeValue)> sum) {
   if (!x)
     return x;
   if (x.getElemKind() != ElemKind::Int16)

@@ -5,7 +5,7 @@
 
 #include "TFLite/TFLiteOp.h"
 
-namespace glowish {
+namespace glowish::tflite {
 
 /// The kinds of activations that most quantized operators take.
 inline constexpr ElemKind activationKinds[] = {ElemKind::Int8, ElemKind::UInt8,
@@ -13,12 +13,12 @@ inline constexpr ElemKind activationKinds[] = {ElemKind::Int8, ElemKind::UInt8,
 
 /// The float \p x after the activation of an operator's options.
 NodeValue activate(TFLiteOp &op, NodeValue x,
-                   tflite::ActivationFunctionType activation);
+                   schema::ActivationFunctionType activation);
 
 /// The int32 or int64 \p x, in steps of output 0's scale, as its integers: with
 /// its zero point, limited by the activation and by its kind.
 NodeValue quantizeSteps(TFLiteOp &op, NodeValue x,
-                        tflite::ActivationFunctionType activation);
+                        schema::ActivationFunctionType activation);
 
 /// What the integers \p x stand for, in float.
 NodeValue dequantize(NodeBuilder &b, NodeValue x,
@@ -73,12 +73,12 @@ llvm::Error checkWeightedInputs(const TFLiteOp &op, WeightedInputs at,
 /// these are multiplied as two bytes each, and have sums of int64.
 NodeValue quantizeSums(TFLiteOp &op, NodeValue x, NodeValue bias,
                        llvm::ArrayRef<double> factors,
-                       tflite::ActivationFunctionType activation,
+                       schema::ActivationFunctionType activation,
                        llvm::function_ref<NodeValue(NodeValue, NodeValue)> sum);
 
 /// A scalar constant of input \p index's kind with its zero point; null for 0.
 NodeValue getZeroPoint(TFLiteOp &op, unsigned index);
 
-} // namespace glowish
+} // namespace glowish::tflite
 
 #endif // GLOWISH_LIB_IMPORTER_TFLITE_QUANTIZED_H

@@ -4,6 +4,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 static constexpr int64_t numEntries = 256;
 

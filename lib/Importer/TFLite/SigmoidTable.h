@@ -5,7 +5,7 @@
 
 #include "TFLite/TFLiteOp.h"
 
-namespace glowish {
+namespace glowish::tflite {
 
 /// The logistic function and the hyperbolic tangent of int16, by linear
 /// interpolation between 256 values of the logistic function in steps of 1/24.
@@ -28,6 +28,6 @@ private:
   NodeValue entries;
 };
 
-} // namespace glowish
+} // namespace glowish::tflite
 
 #endif // GLOWISH_LIB_IMPORTER_TFLITE_SIGMOIDTABLE_H

@@ -4,8 +4,9 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::tflite;
 
-NodeValue glowish::shiftRight(TFLiteOp &op, NodeValue x, int64_t bits) {
+NodeValue tflite::shiftRight(TFLiteOp &op, NodeValue x, int64_t bits) {
   if (!x || bits == 0)
     return x;
   // Of what is 2^31 more, and not negative, the logical shift is the quotient.
@@ -15,7 +16,7 @@ NodeValue glowish::shiftRight(TFLiteOp &op, NodeValue x, int64_t bits) {
   return op.sub(moved, std::ldexp(1, int(31 - bits)));
 }
 
-NodeValue glowish::countBits(TFLiteOp &op, NodeValue x, int64_t most) {
+NodeValue tflite::countBits(TFLiteOp &op, NodeValue x, int64_t most) {
   if (!x)
     return x;
   Dims shape(x.getShape());

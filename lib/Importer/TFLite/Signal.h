@@ -10,7 +10,7 @@
 
 #include "TFLite/TFLiteOp.h"
 
-namespace glowish {
+namespace glowish::tflite {
 
 /// The int32 \p x / 2^bits, rounded down; \p bits from 0 to 31.
 NodeValue shiftRight(TFLiteOp &op, NodeValue x, int64_t bits);
@@ -19,6 +19,6 @@ NodeValue shiftRight(TFLiteOp &op, NodeValue x, int64_t bits);
 /// for 0.
 NodeValue countBits(TFLiteOp &op, NodeValue x, int64_t most);
 
-} // namespace glowish
+} // namespace glowish::tflite
 
 #endif // GLOWISH_LIB_IMPORTER_TFLITE_SIGNAL_H

@@ -3,13 +3,14 @@
 #include "TFLite/SlidingWindow.h"
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 bool TFLiteWindow::hasPads() const {
   return llvm::any_of(pads, [](int64_t pad) { return pad != 0; });
 }
 
-llvm::Error glowish::placeWindow(TFLiteWindow &window, DimsRef shape,
-                                 tflite::Padding padding) {
+llvm::Error tflite::placeWindow(TFLiteWindow &window, DimsRef shape,
+                                schema::Padding padding) {
   // Against overflow.
   constexpr int64_t most = int64_t(1) << 31;
   for (unsigned d = 0; d < 2; ++d) {
@@ -21,7 +22,7 @@ llvm::Error glowish::placeWindow(TFLiteWindow &window, DimsRef shape,
                          "an extent of {2}; accepted: 1 to {3}",
                          stride, dilation, kernel, most);
     int64_t reach = dilation * (kernel - 1) + 1;
-    if (padding == tflite::Padding::SAME) {
+    if (padding == schema::Padding::SAME) {
       window.sizes[d] = (extent + stride - 1) / stride;
       int64_t total =
           std::max<int64_t>((window.sizes[d] - 1) * stride + reach - extent, 0);

@@ -5,7 +5,7 @@
 
 #include "TFLite/TFLiteOp.h"
 
-namespace glowish {
+namespace glowish::tflite {
 
 /// The attributes of convolutions and pools; pairs are [height, width].
 struct TFLiteWindow {
@@ -21,8 +21,8 @@ struct TFLiteWindow {
 /// Sets pads and sizes of \p window over images [N, H, W, C] of \p shape, or
 /// returns an error for numbers that are not positive.
 llvm::Error placeWindow(TFLiteWindow &window, DimsRef shape,
-                        tflite::Padding padding);
+                        schema::Padding padding);
 
-} // namespace glowish
+} // namespace glowish::tflite
 
 #endif // GLOWISH_LIB_IMPORTER_TFLITE_SLIDINGWINDOW_H

@@ -3,8 +3,9 @@
 #include "TFLite/Subgraphs.h"
 
 using namespace glowish;
+using namespace glowish::tflite;
 
-SubgraphImporter::SubgraphImporter(const tflite::SubGraph &graph,
+SubgraphImporter::SubgraphImporter(const schema::SubGraph &graph,
                                    Function &function, TFLiteModelState &model,
                                    VariableScope &variables)
     : graph(graph), model(model),
@@ -22,14 +23,14 @@ llvm::Error SubgraphImporter::readTensors() {
       return makeError("it has no tensors");
     return llvm::Error::success();
   }
-  for (const tflite::Tensor *stored : *graph.tensors()) {
+  for (const schema::Tensor *stored : *graph.tensors()) {
     TFLiteTensor tensor;
     std::string name = model.options.tflite.renamesTensors
                            ? "tensor" + std::to_string(tensors.size())
                            : getName(*stored).str();
     // Names are those of placeholders in the main subgraph only.
     tensor.name = isMain() ? model.getUniqueName(name) : name;
-    tensor.isResource = stored->type() == tflite::TensorType::RESOURCE;
+    tensor.isResource = stored->type() == schema::TensorType::RESOURCE;
     if (!tensor.isResource) {
       GLOWISH_ASSIGN_OR_RETURN(tensor.type, getType(*stored));
       GLOWISH_ASSIGN_OR_RETURN(tensor.quantization,
@@ -42,7 +43,7 @@ llvm::Error SubgraphImporter::readTensors() {
 
 llvm::Error SubgraphImporter::createConstants() {
   for (auto [i, tensor] : llvm::enumerate(tensors)) {
-    const tflite::Tensor &stored = *graph.tensors()->Get(unsigned(i));
+    const schema::Tensor &stored = *graph.tensors()->Get(unsigned(i));
     if (tensor.value || tensor.isResource)
       continue;
     if (stored.is_variable()) {
@@ -102,7 +103,7 @@ static llvm::Error checkInputs(llvm::ArrayRef<TFLiteTensor *> inputs,
   return llvm::Error::success();
 }
 
-llvm::Error SubgraphImporter::importOperator(const tflite::Operator &stored,
+llvm::Error SubgraphImporter::importOperator(const schema::Operator &stored,
                                              size_t position) {
   llvm::SmallVector<TFLiteTensor *, 8> inputs, outputs;
   for (int32_t index : getIndices(stored.inputs())) {
@@ -201,15 +202,15 @@ SubgraphImporter::importInner(llvm::ArrayRef<TFLiteValue> inputs,
 
 //===- Subgraphs of operators ---------------------------------------------===//
 
-TFLiteValues glowish::getValues(const TFLiteOp &op, unsigned first) {
+TFLiteValues tflite::getValues(const TFLiteOp &op, unsigned first) {
   TFLiteValues values;
   for (unsigned i = first; i < op.getNumInputs(); ++i)
     values.push_back(op.getValue(i));
   return values;
 }
 
-std::string glowish::describeSubgraph(const TFLiteOp &op, int32_t index) {
-  const tflite::SubGraph *graph =
+std::string tflite::describeSubgraph(const TFLiteOp &op, int32_t index) {
+  const schema::SubGraph *graph =
       op.getContext().model.file.findSubgraph(index);
   std::string text = "subgraph " + std::to_string(index);
   if (graph && graph->name() && graph->name()->size())
@@ -219,7 +220,7 @@ std::string glowish::describeSubgraph(const TFLiteOp &op, int32_t index) {
 
 /// An error if \p op can't run subgraph \p index, which \p graph is.
 static llvm::Error checkSubgraph(TFLiteOp &op, int32_t index,
-                                 const tflite::SubGraph *graph) {
+                                 const schema::SubGraph *graph) {
   TFLiteModelState &model = op.getContext().model;
   if (!graph)
     return makeError("it runs subgraph {0}; the file has {1}", index,
@@ -237,11 +238,11 @@ static llvm::Error checkSubgraph(TFLiteOp &op, int32_t index,
 }
 
 llvm::Expected<TFLiteValues>
-glowish::importSubgraph(TFLiteOp &op, int32_t index,
-                        llvm::ArrayRef<TFLiteValue> inputs, Function &function,
-                        VariableScope &variables) {
+tflite::importSubgraph(TFLiteOp &op, int32_t index,
+                       llvm::ArrayRef<TFLiteValue> inputs, Function &function,
+                       VariableScope &variables) {
   TFLiteModelState &model = op.getContext().model;
-  const tflite::SubGraph *graph = model.file.findSubgraph(index);
+  const schema::SubGraph *graph = model.file.findSubgraph(index);
   GLOWISH_RETURN_IF_ERROR(checkSubgraph(op, index, graph));
   model.active.push_back(index);
   auto outputs = SubgraphImporter(*graph, function, model, variables)
@@ -254,13 +255,13 @@ glowish::importSubgraph(TFLiteOp &op, int32_t index,
 }
 
 llvm::Expected<TFLiteValues>
-glowish::importSubgraph(TFLiteOp &op, int32_t index,
-                        llvm::ArrayRef<TFLiteValue> inputs) {
+tflite::importSubgraph(TFLiteOp &op, int32_t index,
+                       llvm::ArrayRef<TFLiteValue> inputs) {
   return importSubgraph(op, index, inputs, op.getFunction(),
                         op.getContext().variables);
 }
 
-llvm::Error glowish::checkCondition(const TFLiteValue &value) {
+llvm::Error tflite::checkCondition(const TFLiteValue &value) {
   if (value.resource)
     return makeError("the condition is a variable; accepted: bool with one "
                      "element");
@@ -283,8 +284,8 @@ static llvm::Error setOutput(TFLiteOp &op, unsigned index,
   return op.setOutput(index, value.tensor);
 }
 
-llvm::Error glowish::setOutputs(TFLiteOp &op,
-                                llvm::ArrayRef<TFLiteValue> values) {
+llvm::Error tflite::setOutputs(TFLiteOp &op,
+                               llvm::ArrayRef<TFLiteValue> values) {
   if (op.getNumOutputs() != values.size())
     return makeError("it has {0} outputs, and its subgraph {1}; accepted: as "
                      "many",

@@ -5,7 +5,7 @@
 
 #include "TFLite/TFLiteOp.h"
 
-namespace glowish {
+namespace glowish::tflite {
 
 using TFLiteValues = std::vector<TFLiteValue>;
 
@@ -14,7 +14,7 @@ using TFLiteValues = std::vector<TFLiteValue>;
 /// placeholders; others have importInner().
 class SubgraphImporter {
 public:
-  SubgraphImporter(const tflite::SubGraph &graph, Function &function,
+  SubgraphImporter(const schema::SubGraph &graph, Function &function,
                    TFLiteModelState &model, VariableScope &variables);
 
   llvm::Error readTensors();
@@ -37,9 +37,9 @@ private:
   llvm::Error setInputs(llvm::ArrayRef<TFLiteValue> inputs);
   llvm::Error setInput(size_t number, TFLiteTensor &tensor,
                        const TFLiteValue &value);
-  llvm::Error importOperator(const tflite::Operator &stored, size_t position);
+  llvm::Error importOperator(const schema::Operator &stored, size_t position);
 
-  const tflite::SubGraph &graph;
+  const schema::SubGraph &graph;
   TFLiteModelState &model;
   TFLiteContext context;
   std::vector<TFLiteTensor> tensors;
@@ -68,6 +68,6 @@ llvm::Error checkCondition(const TFLiteValue &value);
 /// Makes \p values the outputs of \p op, which must be as many.
 llvm::Error setOutputs(TFLiteOp &op, llvm::ArrayRef<TFLiteValue> values);
 
-} // namespace glowish
+} // namespace glowish::tflite
 
 #endif // GLOWISH_LIB_IMPORTER_TFLITE_SUBGRAPHS_H

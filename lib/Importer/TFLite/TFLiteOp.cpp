@@ -7,6 +7,7 @@
 #include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 //===- Registry -----------------------------------------------------------===//
 
@@ -28,8 +29,7 @@ TFLiteOperator::TFLiteOperator(llvm::StringRef name, TFLiteOpImporter importer,
 }
 
 const RegisteredTFLiteOp *
-glowish::findTFLiteOperator(llvm::StringRef name,
-                            const ImportOptions &options) {
+tflite::findTFLiteOperator(llvm::StringRef name, const ImportOptions &options) {
   // Any input may be absent.
   static const RegisteredTFLiteOp external{
       importExternalTFLiteOp,
@@ -49,7 +49,7 @@ std::vector<TFLiteOperatorInfo> glowish::listTFLiteOperators() {
 
 //===- Options ------------------------------------------------------------===//
 
-TFLiteOp::TFLiteOp(const tflite::Operator &op, llvm::StringRef type,
+TFLiteOp::TFLiteOp(const schema::Operator &op, llvm::StringRef type,
                    llvm::ArrayRef<TFLiteTensor *> inputs,
                    llvm::ArrayRef<TFLiteTensor *> outputs,
                    TFLiteContext &context)
@@ -60,10 +60,10 @@ TFLiteOp::TFLiteOp(const tflite::Operator &op, llvm::StringRef type,
 const void *TFLiteOp::getEmptyTable() {
   static const flatbuffers::DetachedBuffer buffer = [] {
     flatbuffers::FlatBufferBuilder builder;
-    builder.Finish(tflite::CreateAbsOptions(builder));
+    builder.Finish(schema::CreateAbsOptions(builder));
     return builder.Release();
   }();
-  return flatbuffers::GetRoot<tflite::AbsOptions>(buffer.data());
+  return flatbuffers::GetRoot<schema::AbsOptions>(buffer.data());
 }
 
 llvm::ArrayRef<uint8_t> TFLiteOp::getCustomOptions() const {

@@ -9,7 +9,7 @@
 #include "TFLite/ModelState.h"
 #include "glowish/Graph/NodeBuilder.h"
 
-namespace glowish {
+namespace glowish::tflite {
 
 /// A tensor of a model.
 struct TFLiteTensor {
@@ -58,7 +58,7 @@ struct TFLiteContext {
 /// operator's name at the end.
 class TFLiteOp final : public NodeBuilder {
 public:
-  TFLiteOp(const tflite::Operator &op, llvm::StringRef type,
+  TFLiteOp(const schema::Operator &op, llvm::StringRef type,
            llvm::ArrayRef<TFLiteTensor *> inputs,
            llvm::ArrayRef<TFLiteTensor *> outputs, TFLiteContext &context);
 
@@ -69,7 +69,7 @@ public:
   template <typename Options> const Options &options() const {
     const void *stated =
         op.builtin_options_type() ==
-                tflite::BuiltinOptionsTraits<Options>::enum_value
+                schema::BuiltinOptionsTraits<Options>::enum_value
             ? op.builtin_options()
             : nullptr;
     return *static_cast<const Options *>(stated ? stated : getEmptyTable());
@@ -77,10 +77,10 @@ public:
   /// The options, or an error if the file has none.
   template <typename Options>
   llvm::Expected<const Options *> requireOptions() const {
-    constexpr auto type = tflite::BuiltinOptionsTraits<Options>::enum_value;
+    constexpr auto type = schema::BuiltinOptionsTraits<Options>::enum_value;
     if (op.builtin_options_type() == type && op.builtin_options())
       return static_cast<const Options *>(op.builtin_options());
-    return makeError("it has no {0}", tflite::EnumNameBuiltinOptions(type));
+    return makeError("it has no {0}", schema::EnumNameBuiltinOptions(type));
   }
   /// Those of a custom operator.
   llvm::ArrayRef<uint8_t> getCustomOptions() const;
@@ -187,7 +187,7 @@ private:
     return context.budget.check(type.getSizeInBytes());
   }
 
-  const tflite::Operator &op;
+  const schema::Operator &op;
   std::string type;
   /// Null where an input is absent.
   std::vector<TFLiteTensor *> inputs;
@@ -237,6 +237,6 @@ struct RegisteredTFLiteOp {
 const RegisteredTFLiteOp *findTFLiteOperator(llvm::StringRef name,
                                              const ImportOptions &options);
 
-} // namespace glowish
+} // namespace glowish::tflite
 
 #endif // GLOWISH_LIB_IMPORTER_TFLITE_TFLITEOP_H

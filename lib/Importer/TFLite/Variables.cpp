@@ -4,6 +4,7 @@
 #include "TFLite/Boundary.h"
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 NodeValue VariableScope::read(TFLiteVariable &variable) {
   auto found = values.find(&variable);

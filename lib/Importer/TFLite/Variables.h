@@ -7,7 +7,7 @@
 #include "TFLite/Quantization.h"
 #include "llvm/ADT/MapVector.h"
 
-namespace glowish {
+namespace glowish::tflite {
 
 /// A variable of a model: a tensor that the file marks as one, or a resource,
 /// which operators read and assign.
@@ -60,6 +60,6 @@ private:
   llvm::MapVector<TFLiteVariable *, Value> values;
 };
 
-} // namespace glowish
+} // namespace glowish::tflite
 
 #endif // GLOWISH_LIB_IMPORTER_TFLITE_VARIABLES_H

@@ -7,6 +7,8 @@
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace glowish;
+using namespace glowish::aten;
+using namespace glowish::torchexport;
 namespace json = llvm::json;
 
 llvm::Expected<AtenValue> ExportedValues::get(llvm::StringRef name) const {
@@ -153,7 +155,7 @@ ExportedValues::read(const json::Value &argument) const {
 }
 
 llvm::Expected<std::vector<std::string>>
-glowish::readResultNames(const JsonMember &member) {
+torchexport::readResultNames(const JsonMember &member) {
   std::vector<std::string> names;
   auto add = [&](const json::Value &value) -> llvm::Error {
     const json::Object *object = value.getAsObject();

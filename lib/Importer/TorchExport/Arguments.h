@@ -7,24 +7,24 @@
 #include "TorchExport/Json.h"
 #include "llvm/ADT/StringMap.h"
 
-namespace glowish {
+namespace glowish::torchexport {
 
 /// The values of a graph, by name.
 class ExportedValues {
 public:
-  llvm::Expected<AtenValue> get(llvm::StringRef name) const;
-  void set(llvm::StringRef name, AtenValue value) {
+  llvm::Expected<aten::AtenValue> get(llvm::StringRef name) const;
+  void set(llvm::StringRef name, aten::AtenValue value) {
     values[name] = std::move(value);
   }
   bool has(llvm::StringRef name) const { return values.contains(name); }
 
   /// The value of an Argument of the schema, a union. Devices, layouts and
   /// memory formats are None.
-  llvm::Expected<AtenValue> read(const llvm::json::Value &argument) const;
-  llvm::Expected<AtenValue> read(const JsonMember &member) const;
+  llvm::Expected<aten::AtenValue> read(const llvm::json::Value &argument) const;
+  llvm::Expected<aten::AtenValue> read(const JsonMember &member) const;
 
 private:
-  llvm::StringMap<AtenValue> values;
+  llvm::StringMap<aten::AtenValue> values;
 };
 
 /// The names that an Argument has as a result: one of a tensor or number, those
@@ -32,6 +32,6 @@ private:
 llvm::Expected<std::vector<std::string>>
 readResultNames(const JsonMember &member);
 
-} // namespace glowish
+} // namespace glowish::torchexport
 
 #endif // GLOWISH_LIB_IMPORTER_TORCHEXPORT_ARGUMENTS_H

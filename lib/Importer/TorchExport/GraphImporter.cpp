@@ -7,13 +7,15 @@
 #include "TorchExport/Weights.h"
 
 using namespace glowish;
+using namespace glowish::aten;
+using namespace glowish::torchexport;
 namespace json = llvm::json;
 
 //===- Types --------------------------------------------------------------===//
 
 llvm::Expected<std::optional<Type>>
-glowish::readTensorMeta(const json::Object &meta,
-                        const std::map<std::string, int64_t> &symbols) {
+torchexport::readTensorMeta(const json::Object &meta,
+                            const std::map<std::string, int64_t> &symbols) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t number, getInteger(meta, "dtype"));
   GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, getExportedKind(number));
   GLOWISH_ASSIGN_OR_RETURN(const json::Array *sizes, getArray(meta, "sizes"));
@@ -51,8 +53,8 @@ static std::string getOperatorName(llvm::StringRef target) {
 }
 
 llvm::Expected<std::vector<std::string>>
-glowish::findUnsupported(const json::Object &graph,
-                         const ImportOptions &options) {
+torchexport::findUnsupported(const json::Object &graph,
+                             const ImportOptions &options) {
   std::vector<std::string> lines;
   std::vector<const json::Object *> graphs = {&graph};
   for (size_t next = 0; next < graphs.size(); ++next) {

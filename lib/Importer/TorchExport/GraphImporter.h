@@ -8,11 +8,11 @@
 #include "TorchExport/Arguments.h"
 #include "glowish/Importer/ImportOptions.h"
 
-namespace glowish {
+namespace glowish::torchexport {
 
 /// State shared by the graphs of a program.
 struct ExportedContext {
-  AtenContext aten;
+  aten::AtenContext aten;
   const ImportOptions &options;
   /// The values of symbols.
   std::map<std::string, int64_t> symbols;
@@ -34,25 +34,26 @@ public:
 
   /// Sets the graph's inputs to \p inputs, imports the nodes, and returns the
   /// outputs.
-  llvm::Expected<AtenValue::List> import(AtenValue::List inputs);
+  llvm::Expected<aten::AtenValue::List> import(aten::AtenValue::List inputs);
 
   ExportedValues &getValues() { return values; }
   llvm::Error importNodes();
 
 private:
   llvm::Error importNode(const llvm::json::Object &node);
-  llvm::Expected<AtenValue::List> runNode(const llvm::json::Object &node,
-                                          llvm::StringRef target,
-                                          llvm::StringRef name);
-  llvm::Expected<AtenValue::List> runExternal(const llvm::json::Object &node,
-                                              const ExternalOperator &op,
-                                              llvm::StringRef name);
-  llvm::Expected<AtenValue::List> runAten(const llvm::json::Object &node,
-                                          const RegisteredAtenOp &op,
-                                          llvm::StringRef name);
+  llvm::Expected<aten::AtenValue::List> runNode(const llvm::json::Object &node,
+                                                llvm::StringRef target,
+                                                llvm::StringRef name);
+  llvm::Expected<aten::AtenValue::List>
+  runExternal(const llvm::json::Object &node, const ExternalOperator &op,
+              llvm::StringRef name);
+  llvm::Expected<aten::AtenValue::List>
+  runAten(const llvm::json::Object &node, const aten::RegisteredAtenOp &op,
+          llvm::StringRef name);
   llvm::Error setResults(const llvm::json::Object &node,
-                         AtenValue::List results);
-  llvm::Error checkType(llvm::StringRef name, const AtenValue &value) const;
+                         aten::AtenValue::List results);
+  llvm::Error checkType(llvm::StringRef name,
+                        const aten::AtenValue &value) const;
 
   const llvm::json::Object &graph;
   Function &function;
@@ -66,22 +67,23 @@ findUnsupported(const llvm::json::Object &graph, const ImportOptions &options);
 
 /// An operator of Python on numbers: "_operator.add", "math.floor".
 bool isPythonOperator(llvm::StringRef target);
-llvm::Expected<AtenValue> runPythonOperator(llvm::StringRef target,
-                                            const AtenValue::List &arguments);
+llvm::Expected<aten::AtenValue>
+runPythonOperator(llvm::StringRef target,
+                  const aten::AtenValue::List &arguments);
 
 /// An argument of an operator that takes graphs: a graph or a value.
 struct HigherOrderArgument {
   const llvm::json::Object *graph = nullptr;
-  AtenValue value = {};
+  aten::AtenValue value = {};
 };
 /// Whether \p target takes graphs and is supported: cond, while_loop, and
 /// wrappers that run one.
 bool isHigherOrder(llvm::StringRef target);
-llvm::Expected<AtenValue::List>
+llvm::Expected<aten::AtenValue::List>
 runHigherOrder(llvm::StringRef target, llvm::StringRef name,
                std::vector<HigherOrderArgument> arguments, Function &function,
                ExportedContext &context);
 
-} // namespace glowish
+} // namespace glowish::torchexport
 
 #endif // GLOWISH_LIB_IMPORTER_TORCHEXPORT_GRAPHIMPORTER_H

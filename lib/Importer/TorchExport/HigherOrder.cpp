@@ -4,6 +4,8 @@
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace glowish;
+using namespace glowish::aten;
+using namespace glowish::torchexport;
 namespace json = llvm::json;
 
 namespace {
@@ -22,7 +24,7 @@ static Kind getKind(llvm::StringRef target) {
       .Default(Kind::None);
 }
 
-bool glowish::isHigherOrder(llvm::StringRef target) {
+bool torchexport::isHigherOrder(llvm::StringRef target) {
   return getKind(target) != Kind::None;
 }
 
@@ -313,9 +315,9 @@ llvm::Expected<AtenValue::List> WhileLoop::run(llvm::StringRef name,
 //===- Dispatch -----------------------------------------------------------===//
 
 llvm::Expected<AtenValue::List>
-glowish::runHigherOrder(llvm::StringRef target, llvm::StringRef name,
-                        Arguments arguments, Function &function,
-                        ExportedContext &context) {
+torchexport::runHigherOrder(llvm::StringRef target, llvm::StringRef name,
+                            Arguments arguments, Function &function,
+                            ExportedContext &context) {
   switch (getKind(target)) {
   case Kind::Cond:
     return runCond(name, arguments, function, context);

@@ -5,6 +5,7 @@
 #include "glowish/Support/Error.h"
 
 using namespace glowish;
+using namespace glowish::torchexport;
 namespace json = llvm::json;
 
 /// Graphs of branches and loops nest a few times; the parser recurses.
@@ -34,7 +35,7 @@ static llvm::Error checkDepth(llvm::StringRef text) {
   return llvm::Error::success();
 }
 
-llvm::Expected<json::Value> glowish::parseJson(llvm::StringRef text) {
+llvm::Expected<json::Value> torchexport::parseJson(llvm::StringRef text) {
   GLOWISH_RETURN_IF_ERROR(checkDepth(text));
   return json::parse(text);
 }
@@ -44,48 +45,48 @@ static llvm::Error refuseField(llvm::StringRef key, llvm::StringRef type) {
 }
 
 llvm::Expected<const json::Object *>
-glowish::getObject(const json::Object &object, llvm::StringRef key) {
+torchexport::getObject(const json::Object &object, llvm::StringRef key) {
   if (const json::Object *value = object.getObject(key))
     return value;
   return refuseField(key, "object");
 }
 
 llvm::Expected<const json::Array *>
-glowish::getArray(const json::Object &object, llvm::StringRef key) {
+torchexport::getArray(const json::Object &object, llvm::StringRef key) {
   if (const json::Array *value = object.getArray(key))
     return value;
   return refuseField(key, "array");
 }
 
-llvm::Expected<llvm::StringRef> glowish::getString(const json::Object &object,
-                                                   llvm::StringRef key) {
+llvm::Expected<llvm::StringRef>
+torchexport::getString(const json::Object &object, llvm::StringRef key) {
   if (auto value = object.getString(key))
     return *value;
   return refuseField(key, "string");
 }
 
-llvm::Expected<int64_t> glowish::getInteger(const json::Object &object,
-                                            llvm::StringRef key) {
+llvm::Expected<int64_t> torchexport::getInteger(const json::Object &object,
+                                                llvm::StringRef key) {
   if (auto value = object.getInteger(key))
     return *value;
   return refuseField(key, "integer");
 }
 
 llvm::Expected<const json::Object *>
-glowish::asObject(const json::Value &value) {
+torchexport::asObject(const json::Value &value) {
   if (const json::Object *object = value.getAsObject())
     return object;
   return makeError("an element of an array is no object");
 }
 
-llvm::Expected<JsonMember> glowish::getMember(const json::Object &object) {
+llvm::Expected<JsonMember> torchexport::getMember(const json::Object &object) {
   for (const auto &[key, member] : object)
     if (member.kind() != json::Value::Null)
       return JsonMember{key, &member};
   return makeError("a union has no member");
 }
 
-llvm::Expected<JsonMember> glowish::getMember(const json::Value &value) {
+llvm::Expected<JsonMember> torchexport::getMember(const json::Value &value) {
   GLOWISH_ASSIGN_OR_RETURN(const json::Object *object, asObject(value));
   return getMember(*object);
 }

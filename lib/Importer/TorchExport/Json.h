@@ -5,7 +5,7 @@
 
 #include "llvm/Support/JSON.h"
 
-namespace glowish {
+namespace glowish::torchexport {
 
 /// Parses \p text. An error if it is corrupt or nested too deeply.
 llvm::Expected<llvm::json::Value> parseJson(llvm::StringRef text);
@@ -33,6 +33,6 @@ struct JsonMember {
 llvm::Expected<JsonMember> getMember(const llvm::json::Value &value);
 llvm::Expected<JsonMember> getMember(const llvm::json::Object &object);
 
-} // namespace glowish
+} // namespace glowish::torchexport
 
 #endif // GLOWISH_LIB_IMPORTER_TORCHEXPORT_JSON_H

@@ -11,6 +11,8 @@
 #include "glowish/Importer/TorchExport.h"
 
 using namespace glowish;
+using namespace glowish::aten;
+using namespace glowish::torchexport;
 namespace json = llvm::json;
 
 /// The version of the schema that is read; others may mean anything.

@@ -5,6 +5,8 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::aten;
+using namespace glowish::torchexport;
 
 namespace {
 
@@ -138,13 +140,13 @@ static const PythonOperator *findOperator(llvm::StringRef target) {
   return nullptr;
 }
 
-bool glowish::isPythonOperator(llvm::StringRef target) {
+bool torchexport::isPythonOperator(llvm::StringRef target) {
   return findOperator(target);
 }
 
 llvm::Expected<AtenValue>
-glowish::runPythonOperator(llvm::StringRef target,
-                           const AtenValue::List &arguments) {
+torchexport::runPythonOperator(llvm::StringRef target,
+                               const AtenValue::List &arguments) {
   const PythonOperator &op = *findOperator(target);
   if (arguments.size() != op.numArguments)
     return makeError("it has {0} arguments; accepted: {1}", arguments.size(),

@@ -4,6 +4,7 @@
 #include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
+using namespace glowish::torchexport;
 
 namespace {
 
@@ -94,7 +95,8 @@ std::optional<std::string> CallReader::readTerm(unsigned depth) {
   return std::nullopt;
 }
 
-std::optional<std::string> glowish::readSymbolicExtent(llvm::StringRef text) {
+std::optional<std::string>
+torchexport::readSymbolicExtent(llvm::StringRef text) {
   if (DimExpression::parse(text))
     return text.str();
   return CallReader(text).read();

@@ -5,7 +5,7 @@
 
 #include "glowish/Base/DimExpression.h"
 
-namespace glowish {
+namespace glowish::torchexport {
 
 /// A symbolic extent as DimExpression has it. \p text is what SymPy prints:
 /// "s0 + 1", or in its other notation "Add(Symbol('s0', integer=True),
@@ -13,6 +13,6 @@ namespace glowish {
 /// addition, multiplication and division.
 std::optional<std::string> readSymbolicExtent(llvm::StringRef text);
 
-} // namespace glowish
+} // namespace glowish::torchexport
 
 #endif // GLOWISH_LIB_IMPORTER_TORCHEXPORT_SYMBOLS_H

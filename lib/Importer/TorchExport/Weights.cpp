@@ -5,9 +5,10 @@
 #include "glowish/Support/Error.h"
 
 using namespace glowish;
+using namespace glowish::torchexport;
 namespace json = llvm::json;
 
-llvm::Expected<ElemKind> glowish::getExportedKind(int64_t number) {
+llvm::Expected<ElemKind> torchexport::getExportedKind(int64_t number) {
   switch (number) {
   case 1:
     return ElemKind::UInt8;

@@ -6,7 +6,7 @@
 #include "Common/TorchArchive.h"
 #include "TorchExport/Json.h"
 
-namespace glowish {
+namespace glowish::torchexport {
 
 /// The element kind with the number \p number of the schema's ScalarType; an
 /// error if tensors of the graph don't have it.
@@ -38,6 +38,6 @@ private:
   llvm::StringMap<Payload> payloads;
 };
 
-} // namespace glowish
+} // namespace glowish::torchexport
 
 #endif // GLOWISH_LIB_IMPORTER_TORCHEXPORT_WEIGHTS_H

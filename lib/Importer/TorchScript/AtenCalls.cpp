@@ -4,6 +4,7 @@
 #include "TorchScript/Interpreter.h"
 
 using namespace glowish;
+using namespace glowish::aten;
 using namespace glowish::torchscript;
 using Base = AtenType::Base;
 

@@ -9,6 +9,7 @@
 #include "TorchScript/Leaves.h"
 
 using namespace glowish;
+using namespace glowish::aten;
 using namespace glowish::torchscript;
 
 //===- Tensors ------------------------------------------------------------===//

@@ -8,6 +8,8 @@
 #include "TorchScript/Interpreter.h"
 
 using namespace glowish;
+using namespace glowish::aten;
+using namespace glowish::torchscript;
 
 /// Sets all elements of input 0 to \p value, a scalar or a tensor.
 static llvm::Expected<bool> fill(ScriptCall &call, NodeValue value) {

@@ -4,6 +4,7 @@
 #include "Common/Messages.h"
 
 using namespace glowish;
+using namespace glowish::aten;
 using namespace glowish::torchscript;
 
 ScriptInterpreter::ScriptInterpreter(const Program &program, ScriptScope scope,
@@ -36,7 +37,7 @@ ScriptOperators::ScriptOperators(
   }
 }
 
-ScriptHandler glowish::findScriptOperator(llvm::StringRef kind) {
+ScriptHandler torchscript::findScriptOperator(llvm::StringRef kind) {
   return getHandlers().lookup(kind);
 }
 

@@ -6,7 +6,7 @@
 #include "TorchScript/Memory.h"
 #include "glowish/Importer/ImportOptions.h"
 
-namespace glowish {
+namespace glowish::torchscript {
 
 using ScriptValues = std::vector<ScriptValue>;
 
@@ -42,7 +42,7 @@ public:
   const ScriptAttributes &attributes;
   /// Passes a warning on.
   std::function<llvm::Error(llvm::StringRef)> report;
-  AtenContext aten;
+  aten::AtenContext aten;
   ScriptJournal journal;
   TensorMemory memory;
   ScriptScope mainScope;
@@ -86,10 +86,10 @@ public:
   //===- Conversion ---------------------------------------------------------//
 
   /// \p value as an argument of type \p type.
-  llvm::Expected<AtenValue> convert(const ScriptValue &value,
-                                    const AtenType &type);
+  llvm::Expected<aten::AtenValue> convert(const ScriptValue &value,
+                                          const aten::AtenType &type);
   /// A result of an operator, of type \p type.
-  llvm::Expected<ScriptValue> convert(const AtenValue &value,
+  llvm::Expected<ScriptValue> convert(const aten::AtenValue &value,
                                       const torchscript::ProgramType &type,
                                       bool isDense);
   /// A number as a scalar of the graph.
@@ -152,6 +152,6 @@ public:
 /// That of operators called \p kind ("prim::If"), or null.
 ScriptHandler findScriptOperator(llvm::StringRef kind);
 
-} // namespace glowish
+} // namespace glowish::torchscript
 
 #endif // GLOWISH_LIB_IMPORTER_TORCHSCRIPT_INTERPRETER_H

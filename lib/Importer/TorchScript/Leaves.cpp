@@ -3,9 +3,10 @@
 #include "TorchScript/Leaves.h"
 
 using namespace glowish;
+using namespace glowish::torchscript;
 
-llvm::Expected<ScriptLeaves> glowish::readLeaves(ScriptInterpreter &in,
-                                                 const ScriptValue &value) {
+llvm::Expected<ScriptLeaves> torchscript::readLeaves(ScriptInterpreter &in,
+                                                     const ScriptValue &value) {
   ScriptLeaves leaves{value};
   if (value.isTensor()) {
     GLOWISH_ASSIGN_OR_RETURN(leaves.leaf, in.memory.read(value.getTensor()));
@@ -25,7 +26,7 @@ llvm::Expected<ScriptLeaves> glowish::readLeaves(ScriptInterpreter &in,
   return leaves;
 }
 
-bool glowish::areSame(const ScriptValue &x, const ScriptValue &y) {
+bool torchscript::areSame(const ScriptValue &x, const ScriptValue &y) {
   if (x.value.index() != y.value.index())
     return false;
   if (x.isTensor())
@@ -49,7 +50,8 @@ bool glowish::areSame(const ScriptValue &x, const ScriptValue &y) {
                       });
 }
 
-NodeValue glowish::getLeaf(ScriptInterpreter &in, const ScriptLeaves &leaves) {
+NodeValue torchscript::getLeaf(ScriptInterpreter &in,
+                               const ScriptLeaves &leaves) {
   return leaves.value.isKnownNumber() ? in.makeScalar(leaves.value)
                                       : leaves.leaf;
 }

@@ -5,7 +5,7 @@
 
 #include "TorchScript/Interpreter.h"
 
-namespace glowish {
+namespace glowish::torchscript {
 
 /// A value at one point of the program, as the tensors and numbers that it has
 /// in it: a body of the graph takes and returns these.
@@ -69,6 +69,6 @@ private:
   llvm::function_ref<llvm::Error(NodeValue, NodeValue)> addPair;
 };
 
-} // namespace glowish
+} // namespace glowish::torchscript
 
 #endif // GLOWISH_LIB_IMPORTER_TORCHSCRIPT_LEAVES_H

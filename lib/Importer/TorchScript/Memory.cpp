@@ -4,6 +4,8 @@
 #include <numeric>
 
 using namespace glowish;
+using namespace glowish::aten;
+using namespace glowish::torchscript;
 
 namespace {
 
@@ -280,8 +282,8 @@ llvm::Expected<bool> TensorMemory::isShared(const ScriptTensor &tensor) {
   return true;
 }
 
-std::optional<Dims> glowish::findStrides(DimsRef shape,
-                                         llvm::ArrayRef<int64_t> places) {
+std::optional<Dims> torchscript::findStrides(DimsRef shape,
+                                             llvm::ArrayRef<int64_t> places) {
   Dims strides(shape.size(), 0), dense = getDenseStrides(shape);
   if (places.empty())
     return strides;
@@ -300,7 +302,7 @@ std::optional<Dims> glowish::findStrides(DimsRef shape,
   return strides;
 }
 
-bool glowish::canReshape(DimsRef shape, DimsRef strides, DimsRef wanted) {
+bool torchscript::canReshape(DimsRef shape, DimsRef strides, DimsRef wanted) {
   // Dimensions that follow each other without gaps are one.
   Dims runs;
   int64_t next = 0;

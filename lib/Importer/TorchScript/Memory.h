@@ -15,7 +15,7 @@
 #include "Common/OpenBody.h"
 #include "TorchScript/Values.h"
 
-namespace glowish {
+namespace glowish::torchscript {
 
 /// A function that is being imported: the main one, or a body in another scope.
 struct ScriptScope {
@@ -30,7 +30,7 @@ using ScriptTensorRef = std::shared_ptr<ScriptTensor>;
 /// The tensors of a program.
 class TensorMemory {
 public:
-  TensorMemory(AtenContext &aten, ScriptJournal &journal)
+  TensorMemory(aten::AtenContext &aten, ScriptJournal &journal)
       : aten(aten), journal(journal) {}
 
   /// The scope that nodes are created in.
@@ -67,11 +67,11 @@ public:
   /// What \p view of \p base is, in this scope.
   llvm::Expected<NodeValue> apply(const ScriptView &view, NodeValue base);
 
-  AtenContext &getAten() { return aten; }
+  aten::AtenContext &getAten() { return aten; }
 
 private:
   NodeValue enter(NodeValue value, ScriptScope &inside);
-  AtenValue enter(const AtenValue &value);
+  aten::AtenValue enter(const aten::AtenValue &value);
   llvm::Error check(const ScriptStorage &storage) const;
   llvm::Error settle(const ScriptTensorRef &tensor);
   llvm::Expected<NodeValue> replace(const ScriptView &view, NodeValue old,
@@ -84,7 +84,7 @@ private:
   llvm::Expected<bool> isShared(const ScriptTensor &tensor);
   llvm::Expected<NodeValue> makePlaces(DimsRef shape);
 
-  AtenContext &aten;
+  aten::AtenContext &aten;
   ScriptJournal &journal;
   uint64_t clock = 0;
 };
@@ -97,6 +97,6 @@ std::optional<Dims> findStrides(DimsRef shape, llvm::ArrayRef<int64_t> places);
 /// without a copy.
 bool canReshape(DimsRef shape, DimsRef strides, DimsRef wanted);
 
-} // namespace glowish
+} // namespace glowish::torchscript
 
 #endif // GLOWISH_LIB_IMPORTER_TORCHSCRIPT_MEMORY_H

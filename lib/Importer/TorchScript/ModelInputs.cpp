@@ -291,7 +291,7 @@ static llvm::Error addOutputs(ScriptInterpreter &in, const ScriptValue &value,
 }
 
 llvm::Expected<std::vector<ModelOutput>>
-glowish::readOutputs(ScriptInterpreter &in) {
+torchscript::readOutputs(ScriptInterpreter &in) {
   std::vector<ModelOutput> outputs;
   ScriptValues values = in.getOutputs(in.program.body);
   for (auto [i, value] : llvm::enumerate(values))

@@ -5,7 +5,7 @@
 
 #include "TorchScript/Interpreter.h"
 
-namespace glowish {
+namespace glowish::torchscript {
 
 /// The inputs of a module's function, which several executions of the program
 /// share.
@@ -65,6 +65,6 @@ struct ModelOutput {
 /// The tensors and numbers of what the program returns.
 llvm::Expected<std::vector<ModelOutput>> readOutputs(ScriptInterpreter &in);
 
-} // namespace glowish
+} // namespace glowish::torchscript
 
 #endif // GLOWISH_LIB_IMPORTER_TORCHSCRIPT_MODELINPUTS_H

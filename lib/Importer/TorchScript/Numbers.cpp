@@ -3,6 +3,7 @@
 #include "TorchScript/Interpreter.h"
 
 using namespace glowish;
+using namespace glowish::aten;
 using namespace glowish::torchscript;
 
 //===- Numbers ------------------------------------------------------------===//

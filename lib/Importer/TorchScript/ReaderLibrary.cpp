@@ -14,7 +14,7 @@ using namespace glowish::torchscript;
 static constexpr llvm::StringLiteral fileName("libglowish-torch.so"),
     variable("GLOWISH_TORCH_READER");
 
-std::string glowish::getTorchReaderPath() {
+std::string torchscript::getTorchReaderPath() {
   return getOptionalLibraryPath(fileName, variable);
 }
 
@@ -76,8 +76,8 @@ static llvm::Error tryToRead(const Reader &reader, llvm::StringRef path,
 }
 
 llvm::Expected<std::shared_ptr<const Program>>
-glowish::readTorchProgram(llvm::StringRef path,
-                          const std::vector<std::string> &schemas) {
+torchscript::readTorchProgram(llvm::StringRef path,
+                              const std::vector<std::string> &schemas) {
   static const Reader reader = loadReader();
   if (!reader.read)
     return makeError("{0}", reader.reason);

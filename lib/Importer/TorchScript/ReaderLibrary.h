@@ -7,7 +7,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
-namespace glowish {
+namespace glowish::torchscript {
 
 /// Reads the TorchScript archive \p path, which may have operators of
 /// \p schemas beside those of libtorch. The library that does it, and with it
@@ -18,6 +18,6 @@ readTorchProgram(llvm::StringRef path, const std::vector<std::string> &schemas);
 /// The path of that library, which need not exist.
 std::string getTorchReaderPath();
 
-} // namespace glowish
+} // namespace glowish::torchscript
 
 #endif // GLOWISH_LIB_IMPORTER_TORCHSCRIPT_READERLIBRARY_H

@@ -428,8 +428,8 @@ llvm::Expected<std::unique_ptr<Module>> PlannedImport::import() {
 }
 
 llvm::Expected<std::unique_ptr<Module>>
-glowish::importWithStates(const Program &program,
-                          const ImportOptions &options) {
+torchscript::importWithStates(const Program &program,
+                              const ImportOptions &options) {
   AttributePlan plan;
   constexpr int maxAttempts = 8;
   for (int attempt = 0; attempt < maxAttempts; ++attempt) {

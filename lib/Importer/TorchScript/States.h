@@ -6,7 +6,7 @@
 #include "TorchScript/Program.h"
 #include "glowish/Importer/ImportOptions.h"
 
-namespace glowish {
+namespace glowish::torchscript {
 
 /// Imports \p program as a module. Attributes that it changes become states,
 /// which are zeros before the first run, whatever the archive states.
@@ -14,6 +14,6 @@ llvm::Expected<std::unique_ptr<Module>>
 importWithStates(const torchscript::Program &program,
                  const ImportOptions &options);
 
-} // namespace glowish
+} // namespace glowish::torchscript
 
 #endif // GLOWISH_LIB_IMPORTER_TORCHSCRIPT_STATES_H

@@ -3,6 +3,7 @@
 #include "TorchScript/Values.h"
 
 using namespace glowish;
+using namespace glowish::torchscript;
 
 std::string ScriptValue::describe() const {
   struct Visitor {
@@ -56,8 +57,8 @@ static std::optional<bool> areEqual(const ScriptList &x, const ScriptList &y) {
   return true;
 }
 
-std::optional<bool> glowish::areEqual(const ScriptValue &x,
-                                      const ScriptValue &y) {
+std::optional<bool> torchscript::areEqual(const ScriptValue &x,
+                                          const ScriptValue &y) {
   if (x.isComputed() || y.isComputed() || x.isTensor() || y.isTensor())
     return std::nullopt;
   if (x.isInt() && y.isInt())

@@ -14,7 +14,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 
-namespace glowish {
+namespace glowish::torchscript {
 
 struct ScriptTensor;
 struct ScriptList;
@@ -91,9 +91,9 @@ struct ScriptStorage {
 
 /// An operator that makes a tensor of others' memory.
 struct ScriptView {
-  const RegisteredAtenOp *op = nullptr;
+  const aten::RegisteredAtenOp *op = nullptr;
   /// In the order of its schema; that at `self` is another tensor each time.
-  AtenValue::List arguments = {};
+  aten::AtenValue::List arguments = {};
   unsigned self = 0;
   /// The position in the list that it returns.
   std::optional<size_t> element = {};
@@ -212,6 +212,6 @@ private:
   llvm::DenseSet<const void *> saved;
 };
 
-} // namespace glowish
+} // namespace glowish::torchscript
 
 #endif // GLOWISH_LIB_IMPORTER_TORCHSCRIPT_VALUES_H

@@ -4,6 +4,7 @@
 #include <numeric>
 
 using namespace glowish;
+using namespace glowish::torchscript;
 
 namespace {
 

@@ -15,6 +15,7 @@
 #endif
 
 using namespace glowish;
+using namespace glowish::torchscript;
 using namespace glowish::parsers;
 
 /// A crash of this process is no finding.

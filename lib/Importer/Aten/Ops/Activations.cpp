@@ -4,6 +4,7 @@
 #include "Common/ElementWise.h"
 
 using namespace glowish;
+using namespace glowish::aten;
 
 /// A node of floats without parameters.
 template <typename T> static llvm::Error importPlain(AtenOp &op) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::aten;
 
 namespace {
 

@@ -3,6 +3,7 @@
 #include "Aten/Images.h"
 
 using namespace glowish;
+using namespace glowish::aten;
 
 namespace {
 

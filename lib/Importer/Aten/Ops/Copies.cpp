@@ -3,6 +3,7 @@
 #include "Aten/AtenOp.h"
 
 using namespace glowish;
+using namespace glowish::aten;
 
 /// What only matters to memory, devices and gradients.
 static llvm::Error importIdentity(AtenOp &op) {

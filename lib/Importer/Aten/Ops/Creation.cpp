@@ -5,6 +5,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::aten;
 
 /// The kind of numbers of the argument \p argument.
 static ElemKind getNumberKind(const AtenOp &op, llvm::StringRef argument) {

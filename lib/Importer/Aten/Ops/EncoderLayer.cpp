@@ -10,6 +10,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::aten;
 
 /// The product of \p x and \p weight, [output, input], and the bias.
 static NodeValue project(AtenOp &op, NodeValue x, NodeValue weight,

@@ -4,6 +4,7 @@
 #include "Common/Positions.h"
 
 using namespace glowish;
+using namespace glowish::aten;
 
 /// \p indices as int64; an error unless they are integers.
 static llvm::Expected<NodeValue> readIndices(AtenOp &op,

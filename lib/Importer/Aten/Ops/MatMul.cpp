@@ -7,6 +7,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::aten;
 
 static llvm::Error importMatMul(AtenOp &op) {
   const auto &arguments = op.getSchema().arguments;

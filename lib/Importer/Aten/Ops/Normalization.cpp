@@ -4,6 +4,7 @@
 #include "Aten/AtenOp.h"
 
 using namespace glowish;
+using namespace glowish::aten;
 
 /// \p value * weight + bias, one of each per channel, whatever of these there
 /// is.

@@ -5,6 +5,7 @@
 #include <limits>
 
 using namespace glowish;
+using namespace glowish::aten;
 
 //===- Maxima -------------------------------------------------------------===//
 

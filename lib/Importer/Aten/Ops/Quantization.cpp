@@ -3,6 +3,7 @@
 #include "Aten/AtenOp.h"
 
 using namespace glowish;
+using namespace glowish::aten;
 
 /// A parameter that has one element for each index of dimension `axis`, or one
 /// for all of `input`.

@@ -4,6 +4,7 @@
 #include "Common/RecurrentCells.h"
 
 using namespace glowish;
+using namespace glowish::aten;
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::aten;
 
 namespace {
 

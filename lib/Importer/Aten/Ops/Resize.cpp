@@ -5,6 +5,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::aten;
 
 /// `self` or `input`, whichever the schema has.
 static llvm::StringRef getImageName(const AtenOp &op) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::aten;
 
 //===- Grids --------------------------------------------------------------===//
 

@@ -11,6 +11,7 @@
 #include <numeric>
 
 using namespace glowish;
+using namespace glowish::aten;
 
 //===- Arguments ----------------------------------------------------------===//
 

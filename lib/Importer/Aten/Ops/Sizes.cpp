@@ -3,6 +3,7 @@
 #include "Aten/AtenOp.h"
 
 using namespace glowish;
+using namespace glowish::aten;
 
 static llvm::Error importSymSize(AtenOp &op) {
   if (op.getRank("self") == 0)

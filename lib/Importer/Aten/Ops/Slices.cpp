@@ -4,6 +4,7 @@
 #include <limits>
 
 using namespace glowish;
+using namespace glowish::aten;
 
 namespace {
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 using namespace glowish;
+using namespace glowish::aten;
 
 static constexpr double inf = std::numeric_limits<double>::infinity();
 

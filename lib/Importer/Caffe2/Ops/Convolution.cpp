@@ -4,6 +4,7 @@
 #include "Common/ProtobufFile.h"
 
 using namespace glowish;
+using namespace glowish::caffe2;
 
 static constexpr llvm::StringLiteral twoDimensions = "2 spatial dimensions";
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 using namespace glowish;
+using namespace glowish::caffe2;
 
 //===- One operand --------------------------------------------------------===//
 

@@ -6,6 +6,7 @@
 #include "glowish/Support/Checksum.h"
 
 using namespace glowish;
+using namespace glowish::caffe2;
 
 //===- Shapes -------------------------------------------------------------===//
 
@@ -26,7 +27,7 @@ static llvm::Expected<Dims> readShape(NetOp &op) {
 }
 
 static llvm::Error importConstantFill(NetOp &op) {
-  const caffe2::Argument *value = op.findArg("value");
+  const schema::Argument *value = op.findArg("value");
   bool isInteger = value && value->has_i() && !value->has_f();
   GLOWISH_ASSIGN_OR_RETURN(
       ElemKind kind,
@@ -94,27 +95,27 @@ static llvm::Error setValues(NetOp &op, ElemKind kind, Values *values) {
 }
 
 template <ElemKind Kind> static llvm::Error importFloats(NetOp &op) {
-  caffe2::Argument *values = op.takeValues();
+  schema::Argument *values = op.takeValues();
   if (values && values->ints_size())
     return makeError("argument 'values' is a list of integers; accepted: a "
                      "list of floats");
-  caffe2::Argument empty;
+  schema::Argument empty;
   return setValues(op, Kind, (values ? values : &empty)->mutable_floats());
 }
 
 template <ElemKind Kind> static llvm::Error importInts(NetOp &op) {
-  caffe2::Argument *values = op.takeValues();
+  schema::Argument *values = op.takeValues();
   if (values && values->floats_size())
     return makeError("argument 'values' is a list of floats; accepted: a list "
                      "of integers");
-  caffe2::Argument empty;
+  schema::Argument empty;
   return setValues(op, Kind, (values ? values : &empty)->mutable_ints());
 }
 
 /// The concatenated bytes of all strings.
 static llvm::Error importBytes(NetOp &op) {
   std::string bytes;
-  if (const caffe2::Argument *values = op.takeValues()) {
+  if (const schema::Argument *values = op.takeValues()) {
     bytes = values->s();
     for (const std::string &part : values->strings())
       bytes += part;
@@ -130,7 +131,7 @@ static llvm::Error importBytes(NetOp &op) {
 /// Bytes q + 128; the offset in the file includes the 128 as well.
 static llvm::Error importInt8Fill(NetOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(auto quant, readOutputParams(op));
-  caffe2::Argument *values = op.takeValues();
+  schema::Argument *values = op.takeValues();
   std::string bytes = values ? values->s() : "";
   GLOWISH_ASSIGN_OR_RETURN(Tensor tensor,
                            makeTensor(op, ElemKind::Int8, bytes.size()));

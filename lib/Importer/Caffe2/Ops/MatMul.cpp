@@ -4,6 +4,7 @@
 #include "Caffe2/Matrix.h"
 
 using namespace glowish;
+using namespace glowish::caffe2;
 
 /// The weights are [N, K], or [K, N] if \p isTransposed. K covers the
 /// dimensions of the input from `axis` on.

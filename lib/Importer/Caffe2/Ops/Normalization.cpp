@@ -4,6 +4,7 @@
 #include "Caffe2/Matrix.h"
 
 using namespace glowish;
+using namespace glowish::caffe2;
 
 static llvm::Error importSoftmax(NetOp &op) {
   NodeValue x = op.input(0);

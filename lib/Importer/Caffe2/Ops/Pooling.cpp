@@ -3,6 +3,7 @@
 #include "Caffe2/Images.h"
 
 using namespace glowish;
+using namespace glowish::caffe2;
 
 static llvm::Error importMaxPool(NetOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));

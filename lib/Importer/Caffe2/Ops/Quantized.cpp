@@ -5,6 +5,7 @@
 #include "Caffe2/Quantization.h"
 
 using namespace glowish;
+using namespace glowish::caffe2;
 
 //===- Quantize and dequantize --------------------------------------------===//
 

@@ -5,6 +5,7 @@
 #include "Common/Positions.h"
 
 using namespace glowish;
+using namespace glowish::caffe2;
 
 static llvm::Error importReduction(NetOp &op, llvm::StringRef mode) {
   NodeValue x = op.input(0);

@@ -3,6 +3,7 @@
 #include "Caffe2/Matrix.h"
 
 using namespace glowish;
+using namespace glowish::caffe2;
 
 /// Sets output 0 to \p value, with the quantization parameters of input 0.
 static llvm::Error setMoved(NetOp &op, NodeValue value) {

@@ -9,6 +9,7 @@
 #include "Caffe2/Segments.h"
 
 using namespace glowish;
+using namespace glowish::caffe2;
 
 //===- Dequantization -----------------------------------------------------===//
 

@@ -4,6 +4,7 @@
 #include "ONNX/DynamicDims.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 static llvm::Error importSoftplus(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));

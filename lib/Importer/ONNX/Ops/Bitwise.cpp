@@ -4,6 +4,7 @@
 #include "ONNX/ModelFile.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 template <typename T> static llvm::Error importBits(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));

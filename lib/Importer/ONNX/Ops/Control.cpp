@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 using Values = std::vector<NodeValue>;
 using GraphValues = std::vector<GraphValue>;
 

@@ -5,6 +5,7 @@
 #include "glowish/Importer/OperatorNotes.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 static llvm::Error checkSameRank(const Images &input, const Images &filter) {
   if (filter.isOneDimensional == input.isOneDimensional)
@@ -15,9 +16,9 @@ static llvm::Error checkSameRank(const Images &input, const Images &filter) {
 }
 
 /// The model's filter [OC, C / group, KH, KW] is permuted like an image.
-llvm::Expected<Images> glowish::makeConvolution(OpContext &op, Images input,
-                                                const Images &filter,
-                                                NodeValue bias) {
+llvm::Expected<Images> onnximport::makeConvolution(OpContext &op, Images input,
+                                                   const Images &filter,
+                                                   NodeValue bias) {
   GLOWISH_RETURN_IF_ERROR(checkSameRank(input, filter));
   GLOWISH_ASSIGN_OR_RETURN(Window window, readWindow(op, input, &filter));
   GLOWISH_ASSIGN_OR_RETURN(int64_t group, op.getInt("group", 1));
@@ -28,7 +29,7 @@ llvm::Expected<Images> glowish::makeConvolution(OpContext &op, Images input,
   return input;
 }
 
-llvm::Expected<Images> glowish::makeConvolution(OpContext &op) {
+llvm::Expected<Images> onnximport::makeConvolution(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(Images input, readImages(op, 0));
   GLOWISH_ASSIGN_OR_RETURN(Images filter, readImages(op, 1));
   return makeConvolution(op, input, filter, op.getOptionalInput(2));

@@ -4,6 +4,7 @@
 #include "ONNX/DynamicDims.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 static llvm::Error importCumulative(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(0));

@@ -4,6 +4,7 @@
 #include "ONNX/Ops/WholeNumbers.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 /// Returns the elements [start, start + size) along one dimension.
 static llvm::Expected<NodeValue> slicePart(OpContext &op, NodeValue input,

@@ -13,6 +13,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 /// Scales images [N, C, H, W] and adds a bias per channel.
 static llvm::Error importImageScaler(OpContext &op) {
@@ -159,7 +160,7 @@ static llvm::Error importGRUUnit(OpContext &op) {
 }
 
 llvm::Expected<std::vector<int64_t>>
-glowish::readWholeNumbers(const OpContext &op, unsigned index) {
+onnximport::readWholeNumbers(const OpContext &op, unsigned index) {
   GLOWISH_ASSIGN_OR_RETURN(const Tensor *tensor, op.getConstant(index));
   if (!isFloatKind(tensor->getType().getKind()))
     return op.getConstantInts(index);

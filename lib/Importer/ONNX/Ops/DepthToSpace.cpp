@@ -4,6 +4,7 @@
 #include "ONNX/Composer.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 //===- Col2Im -------------------------------------------------------------===//
 

@@ -4,6 +4,7 @@
 #include "glowish/Importer/OperatorNotes.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 /// Each row is unrolled.
 static constexpr int64_t maxRows = 256;

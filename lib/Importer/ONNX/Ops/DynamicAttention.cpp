@@ -12,13 +12,14 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
-bool glowish::isFlat(const OpContext &op) {
+bool onnximport::isFlat(const OpContext &op) {
   return op.hasInput(0) && op.peekInput(0).getShape().size() == 3;
 }
 
-llvm::Error glowish::checkTokenExtents(const DynamicValue &tokens,
-                                       unsigned index, unsigned lengthDim) {
+llvm::Error onnximport::checkTokenExtents(const DynamicValue &tokens,
+                                          unsigned index, unsigned lengthDim) {
   for (unsigned d = 0; d < tokens.getRank(); ++d)
     if (d != 0 && d != lengthDim && tokens.isDynamic(d))
       return makeError("the extent of dimension {0} of input {1} is known only "
@@ -48,9 +49,9 @@ readHeads(OpContext &op, Composer &c, unsigned index, llvm::StringRef name) {
   return heads;
 }
 
-llvm::Expected<NodeValue> glowish::prependPast(OpContext &op, Composer &c,
-                                               unsigned index,
-                                               DynamicValue &heads) {
+llvm::Expected<NodeValue> onnximport::prependPast(OpContext &op, Composer &c,
+                                                  unsigned index,
+                                                  DynamicValue &heads) {
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue past, getDynamicInput(op, index));
   if (past.getRank() != 4)
     return makeError("input {0} is {1}; accepted: rank 4", index,
@@ -136,8 +137,8 @@ static llvm::Expected<Scoring> readScoring(OpContext &op, Composer &c,
   return scoring;
 }
 
-NodeValue glowish::findSeenKeys(Composer &c, const DynamicHeads &heads,
-                                bool isCausal, int64_t window) {
+NodeValue onnximport::findSeenKeys(Composer &c, const DynamicHeads &heads,
+                                   bool isCausal, int64_t window) {
   NodeValue key = numberAlong(c, heads.key, 2);
   key = c.reshape(key, {1, 1, 1, heads.key.getShape()[2]});
   NodeValue seen;
@@ -169,10 +170,9 @@ static NodeValue clearWithoutKeys(Composer &c, const DynamicValue &key,
   return c.select(c.greater(count, 0), result, c.number(result, 0));
 }
 
-llvm::Expected<DynamicValue> glowish::attendDynamic(Composer &c,
-                                                    const DynamicHeads &heads,
-                                                    Scoring scoring,
-                                                    NodeValue seen) {
+llvm::Expected<DynamicValue>
+onnximport::attendDynamic(Composer &c, const DynamicHeads &heads,
+                          Scoring scoring, NodeValue seen) {
   ElemKind kind = heads.query.value.getElemKind();
   constexpr double inf = std::numeric_limits<double>::infinity();
   if (seen)
@@ -193,7 +193,7 @@ llvm::Expected<DynamicValue> glowish::attendDynamic(Composer &c,
   return result;
 }
 
-llvm::Error glowish::importDynamicAttention(OpContext &op) {
+llvm::Error onnximport::importDynamicAttention(OpContext &op) {
   if (op.wantsOutput(3))
     return makeError("output 3 is used, and extents are known only when the "
                      "model runs; accepted: constant ones");

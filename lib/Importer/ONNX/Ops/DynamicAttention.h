@@ -6,7 +6,7 @@
 #include "Common/AttentionHeads.h"
 #include "ONNX/DynamicDims.h"
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// Whether input 0 has heads side by side: [batch, length, heads * size].
 bool isFlat(const OpContext &op);
@@ -46,6 +46,6 @@ llvm::Expected<DynamicValue> attendDynamic(Composer &c,
 /// Imports ONNX's Attention (opset 23) of inputs with dynamic dimensions.
 llvm::Error importDynamicAttention(OpContext &op);
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_OPS_DYNAMICATTENTION_H

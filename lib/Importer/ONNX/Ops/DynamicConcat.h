@@ -5,7 +5,7 @@
 
 #include "ONNX/DynamicDims.h"
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// Returns the actual elements of \p parts, one or more, one after the other
 /// along dimension \p axis. The other dimensions become the same in all.
@@ -13,6 +13,6 @@ llvm::Expected<DynamicValue> concatDynamic(OpContext &op, Composer &c,
                                            std::vector<DynamicValue> parts,
                                            int64_t axis);
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_OPS_DYNAMICCONCAT_H

@@ -4,6 +4,7 @@
 #include "ONNX/ShapeInts.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 //===- Reshaping ----------------------------------------------------------===//
 
@@ -103,8 +104,8 @@ static NodeValue gatherReshaped(Composer &c, const DynamicValue &x,
   return c.gather(flat, position, 0);
 }
 
-DynamicValue glowish::reshapeDynamic(Composer &c, const DynamicValue &x,
-                                     DimsRef shape, const Extents &extents) {
+DynamicValue onnximport::reshapeDynamic(Composer &c, const DynamicValue &x,
+                                        DimsRef shape, const Extents &extents) {
   if (!x.value)
     return x;
   int64_t from = x.value.getType().getNumElements(), to = countElements(shape);
@@ -123,9 +124,10 @@ DynamicValue glowish::reshapeDynamic(Composer &c, const DynamicValue &x,
   return {gatherReshaped(c, x, frame), extents};
 }
 
-std::pair<int64_t, NodeValue> glowish::joinDims(OpContext &op, Composer &c,
-                                                const DynamicValue &x,
-                                                unsigned begin, unsigned end) {
+std::pair<int64_t, NodeValue> onnximport::joinDims(OpContext &op, Composer &c,
+                                                   const DynamicValue &x,
+                                                   unsigned begin,
+                                                   unsigned end) {
   int64_t bound = 1;
   bool isDynamic = false;
   std::vector<int64_t> dims;
@@ -139,8 +141,8 @@ std::pair<int64_t, NodeValue> glowish::joinDims(OpContext &op, Composer &c,
   return {bound, makeExtent(op, c, countAlong(c, x, dims), bound)};
 }
 
-llvm::Expected<DynamicValue> glowish::flatten(OpContext &op, Composer &c,
-                                              const DynamicValue &x) {
+llvm::Expected<DynamicValue> onnximport::flatten(OpContext &op, Composer &c,
+                                                 const DynamicValue &x) {
   auto [bound, extent] = joinDims(op, c, x, 0, x.getRank());
   DynamicValue result = reshapeDynamic(c, x, {bound}, {extent});
   GLOWISH_ASSIGN_OR_RETURN(result.value, c.finish(result.value));

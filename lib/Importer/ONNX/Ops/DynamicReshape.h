@@ -5,7 +5,7 @@
 
 #include "ONNX/DynamicDims.h"
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// Reshapes \p x, in row-major order of its actual extents, to the upper bounds
 /// \p shape and the actual extents \p extents. The elements are gathered if the
@@ -23,6 +23,6 @@ std::pair<int64_t, NodeValue> joinDims(OpContext &op, Composer &c,
 llvm::Expected<DynamicValue> flatten(OpContext &op, Composer &c,
                                      const DynamicValue &x);
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_OPS_DYNAMICRESHAPE_H

@@ -6,6 +6,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 //===- Slice --------------------------------------------------------------===//
 
@@ -217,8 +218,8 @@ static DynamicValue joinParts(Composer &c, llvm::ArrayRef<DynamicValue> parts,
 }
 
 llvm::Expected<DynamicValue>
-glowish::concatDynamic(OpContext &op, Composer &c,
-                       std::vector<DynamicValue> parts, int64_t axis) {
+onnximport::concatDynamic(OpContext &op, Composer &c,
+                          std::vector<DynamicValue> parts, int64_t axis) {
   unsigned rank = parts[0].getRank();
   for (const DynamicValue &part : parts)
     if (part.getRank() != rank)
@@ -298,10 +299,9 @@ static llvm::Error checkIndices(const Tensor &indices, int64_t extent) {
   return llvm::Error::success();
 }
 
-llvm::Expected<DynamicValue> glowish::gatherSlices(Composer &c,
-                                                   const DynamicValue &x,
-                                                   const DynamicValue &indices,
-                                                   int64_t axis) {
+llvm::Expected<DynamicValue>
+onnximport::gatherSlices(Composer &c, const DynamicValue &x,
+                         const DynamicValue &indices, int64_t axis) {
   if (auto *constant = indices.value.getNodeAs<Constant>())
     GLOWISH_RETURN_IF_ERROR(
         checkIndices(constant->getTensor(), x.getShape()[axis]));

@@ -4,6 +4,7 @@
 #include "ONNX/Composer.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 static llvm::Error importEinsum(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(std::string equation, op.getString("equation", ""));

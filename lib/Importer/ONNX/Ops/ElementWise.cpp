@@ -4,6 +4,7 @@
 #include "ONNX/DynamicDims.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 /// Broadcasting before opset 7: with `broadcast`, the dimensions of the second
 /// operand begin at dimension `axis` of the first.

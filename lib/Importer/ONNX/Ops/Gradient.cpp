@@ -16,6 +16,7 @@
 #include "llvm/ADT/SetVector.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 /// The graph grows by a factor with each order of differentiation.
 static constexpr unsigned maxDepth = 8;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 /// Checks \p indices as an operand of GatherElements or ScatterElements.
 static llvm::Error checkElementIndices(NodeValue data, NodeValue indices,

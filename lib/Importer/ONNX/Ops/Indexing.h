@@ -6,7 +6,7 @@
 #include "Common/Positions.h"
 #include "ONNX/DynamicDims.h"
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// Returns the slices of \p x at \p indices into dimension \p axis. An error if
 /// constant indices are out of range.
@@ -14,6 +14,6 @@ llvm::Expected<DynamicValue> gatherSlices(Composer &c, const DynamicValue &x,
                                           const DynamicValue &indices,
                                           int64_t axis);
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_OPS_INDEXING_H

@@ -4,6 +4,7 @@
 #include "ONNX/Ops/Indexing.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 namespace {
 /// Operands of a loss: log-probabilities [N, C, ...] and classes target [N,

@@ -6,6 +6,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 /// Keeps the upper or lower triangle of matrices and zeros the rest. Diagonal k
 /// is k above the main one.

@@ -5,9 +5,10 @@
 #include "ONNX/DynamicDims.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
-llvm::Expected<NodeValue> glowish::makeMatMul(OpContext &op, NodeValue lhs,
-                                              NodeValue rhs) {
+llvm::Expected<NodeValue> onnximport::makeMatMul(OpContext &op, NodeValue lhs,
+                                                 NodeValue rhs) {
   Composer c(op);
   return c.finish(makeMatMul(c, lhs, rhs));
 }

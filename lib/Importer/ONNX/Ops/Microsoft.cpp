@@ -12,6 +12,7 @@
 #include "ONNX/Quantization.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 //===- Activations --------------------------------------------------------===//
 

@@ -15,6 +15,7 @@
 #include <limits>
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 namespace {
 

@@ -14,6 +14,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 namespace {
 

@@ -12,6 +12,7 @@
 #include "ONNX/Softmax.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 //===- Element-wise -------------------------------------------------------===//
 

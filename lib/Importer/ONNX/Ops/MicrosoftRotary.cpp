@@ -6,9 +6,10 @@
 #include <limits>
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
-llvm::Error glowish::checkCaches(OpContext &op, unsigned cosine,
-                                 int64_t maxPairs) {
+llvm::Error onnximport::checkCaches(OpContext &op, unsigned cosine,
+                                    int64_t maxPairs) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue cosines, op.getInput(cosine));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue sines, op.getInput(cosine + 1));
   DimsRef shape = cosines.getShape();
@@ -20,8 +21,8 @@ llvm::Error glowish::checkCaches(OpContext &op, unsigned cosine,
   return llvm::Error::success();
 }
 
-Angles glowish::gatherAngles(OpContext &op, Composer &c, unsigned cosine,
-                             NodeValue positions) {
+Angles onnximport::gatherAngles(OpContext &op, Composer &c, unsigned cosine,
+                                NodeValue positions) {
   auto gather = [&](unsigned index) {
     return c.unsqueeze(c.gather(op.getOptionalInput(index), positions, 0), 1);
   };

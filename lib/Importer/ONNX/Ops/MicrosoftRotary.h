@@ -5,7 +5,7 @@
 
 #include "ONNX/Composer.h"
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// Rows of cosines and sines for tokens: [batch or 1, 1, tokens, pairs].
 struct Angles {
@@ -21,6 +21,6 @@ llvm::Error checkCaches(OpContext &op, unsigned cosine, int64_t maxPairs);
 Angles gatherAngles(OpContext &op, Composer &c, unsigned cosine,
                     NodeValue positions);
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_OPS_MICROSOFTROTARY_H

@@ -6,6 +6,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 /// Each element along a window dimension is unrolled.
 static constexpr int64_t maxKernel = 4096;
@@ -51,7 +52,7 @@ readEdges(OpContext &op, NodeValue input, DimsRef kernel = {}) {
   return edges;
 }
 
-llvm::Error glowish::importWindowMax(OpContext &op) {
+llvm::Error onnximport::importWindowMax(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges, readEdges(op, input));
   GLOWISH_ASSIGN_OR_RETURN(int64_t columnMajor, op.getInt("storage_order", 0));
@@ -75,7 +76,7 @@ llvm::Error glowish::importWindowMax(OpContext &op) {
                            : llvm::Error::success();
 }
 
-llvm::Error glowish::importWindowMean(OpContext &op) {
+llvm::Error onnximport::importWindowMean(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges, readEdges(op, input));
   GLOWISH_ASSIGN_OR_RETURN(int64_t countPads,
@@ -164,7 +165,7 @@ static llvm::Error importMaxUnpool(OpContext &op) {
 
 //===- 3-D convolutions ---------------------------------------------------===//
 
-llvm::Error glowish::importVolumeConv(OpContext &op) {
+llvm::Error onnximport::importVolumeConv(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue filter, op.getInput(1));
   NodeValue bias = op.getOptionalInput(2);
@@ -180,7 +181,7 @@ llvm::Error glowish::importVolumeConv(OpContext &op) {
       0, makeVolumeConvolution(c, input, filter, bias, edges, group));
 }
 
-llvm::Error glowish::importVolumeConvTranspose(OpContext &op) {
+llvm::Error onnximport::importVolumeConvTranspose(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue filter, op.getInput(1));
   NodeValue bias = op.getOptionalInput(2);

@@ -6,7 +6,7 @@
 #include "ONNX/Composer.h"
 #include "ONNX/Images.h"
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// Poolings over three dimensions, or with indices, are composed of one slice
 /// per element along a window dimension; 3-D convolutions of 2-D ones.
@@ -21,6 +21,6 @@ llvm::Error importVolumeConv(OpContext &op);
 /// Imports ConvTranspose over three spatial dimensions likewise.
 llvm::Error importVolumeConvTranspose(OpContext &op);
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_OPS_NDPOOLING_H

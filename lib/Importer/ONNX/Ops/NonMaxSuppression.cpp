@@ -5,6 +5,7 @@
 #include "ONNX/ShapeInts.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 /// Returns boxes [..., 4] as [top, left, bottom, right]. They are two opposite
 /// corners, or [x, y, width, height] with x and y at the center.

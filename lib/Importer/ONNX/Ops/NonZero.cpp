@@ -5,10 +5,11 @@
 #include "ONNX/Ops/Indexing.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 //===- Positions of true elements -----------------------------------------===//
 
-Found glowish::findTrue(OpContext &op, Composer &c, NodeValue flags) {
+Found onnximport::findTrue(OpContext &op, Composer &c, NodeValue flags) {
   if (!flags)
     return {};
   int64_t n = flags.getShape()[0];

@@ -5,7 +5,7 @@
 
 #include "ONNX/DynamicDims.h"
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// The positions of the true elements of a list of bools.
 struct Found {
@@ -20,6 +20,6 @@ struct Found {
 /// Finds the true elements of \p flags, bool [n] with n > 0.
 Found findTrue(OpContext &op, Composer &c, NodeValue flags);
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_OPS_NONZERO_H

@@ -9,6 +9,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 /// Checks that the operator is used for inference: `is_test` (before opset 7)
 /// may be absent if the statistics of training are not used.
@@ -132,10 +133,10 @@ static llvm::Expected<NodeValue> makeAlongAxis(OpContext &op, NodeValue input,
   return op.reshape(value, shape, ".shaped");
 }
 
-llvm::Expected<NodeValue> glowish::makeSoftmaxAlongAxis(OpContext &op,
-                                                        NodeValue input,
-                                                        int64_t defaultAxis,
-                                                        bool isFlat) {
+llvm::Expected<NodeValue> onnximport::makeSoftmaxAlongAxis(OpContext &op,
+                                                           NodeValue input,
+                                                           int64_t defaultAxis,
+                                                           bool isFlat) {
   return makeAlongAxis(op, input, defaultAxis, isFlat,
                        makeSoftmax<SoftmaxNode>);
 }

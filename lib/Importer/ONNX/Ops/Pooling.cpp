@@ -6,6 +6,7 @@
 #include "ONNX/Ops/NdPooling.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 static llvm::Error importMaxPool(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(0));
@@ -22,7 +23,7 @@ static llvm::Error importMaxPool(OpContext &op) {
   return setImages(op, result, input.isOneDimensional);
 }
 
-llvm::Expected<Images> glowish::averageImages(OpContext &op, Images images) {
+llvm::Expected<Images> onnximport::averageImages(OpContext &op, Images images) {
   GLOWISH_ASSIGN_OR_RETURN(Window window, readWindow(op, images, nullptr));
   GLOWISH_ASSIGN_OR_RETURN(int64_t countPads,
                            op.getInt("count_include_pad", 0));

@@ -6,9 +6,10 @@
 #include "ONNX/ModelFile.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
-llvm::Expected<NodeValue> glowish::castTo(OpContext &op, NodeValue x,
-                                          ElemKind kind) {
+llvm::Expected<NodeValue> onnximport::castTo(OpContext &op, NodeValue x,
+                                             ElemKind kind) {
   if (x.getElemKind() == kind)
     return x;
   return op.create<CastNode>(x, kind);
@@ -25,9 +26,9 @@ static std::optional<std::pair<int, int>> findLowRange(ElemKind kind) {
                           });
 }
 
-llvm::Expected<NodeValue> glowish::roundToKind(OpContext &op, NodeValue x,
-                                               NodeValue zeroPoint,
-                                               ElemKind kind) {
+llvm::Expected<NodeValue> onnximport::roundToKind(OpContext &op, NodeValue x,
+                                                  NodeValue zeroPoint,
+                                                  ElemKind kind) {
   GLOWISH_ASSIGN_OR_RETURN(x, op.create<RoundNode>(x));
   if (zeroPoint) {
     GLOWISH_ASSIGN_OR_RETURN(zeroPoint, castTo(op, zeroPoint, x.getElemKind()));
@@ -53,8 +54,8 @@ static bool canBeQuantized(ElemKind kind) {
          isQuantizedFloat(kind);
 }
 
-llvm::Expected<NodeValue> glowish::subtractZeroPoint(OpContext &op, NodeValue x,
-                                                     NodeValue zeroPoint) {
+llvm::Expected<NodeValue>
+onnximport::subtractZeroPoint(OpContext &op, NodeValue x, NodeValue zeroPoint) {
   ElemKind kind =
       isQuantizedFloat(x.getElemKind()) ? ElemKind::Float : ElemKind::Int32;
   GLOWISH_ASSIGN_OR_RETURN(x, castTo(op, x, kind));
@@ -64,8 +65,8 @@ llvm::Expected<NodeValue> glowish::subtractZeroPoint(OpContext &op, NodeValue x,
   return op.create<SubNode>(x, zeroPoint);
 }
 
-llvm::Expected<NodeValue> glowish::dequantize(OpContext &op,
-                                              const Quantized &x) {
+llvm::Expected<NodeValue> onnximport::dequantize(OpContext &op,
+                                                 const Quantized &x) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value,
                            subtractZeroPoint(op, x.value, x.zeroPoint));
   // In half precisions x * scale is rounded once.
@@ -83,8 +84,8 @@ static llvm::Expected<NodeValue> divideByScale(OpContext &op, NodeValue x,
   return castTo(op, x, ElemKind::Float);
 }
 
-llvm::Expected<NodeValue> glowish::quantize(OpContext &op, NodeValue x,
-                                            const Quantization &result) {
+llvm::Expected<NodeValue> onnximport::quantize(OpContext &op, NodeValue x,
+                                               const Quantization &result) {
   GLOWISH_ASSIGN_OR_RETURN(x, divideByScale(op, x, result.scale));
   return roundToKind(op, x, result.zeroPoint, result.kind);
 }
@@ -101,17 +102,17 @@ static llvm::Expected<NodeValue> quantizeToFloat(OpContext &op, NodeValue x,
   return c.finish(convert(c, x, result.kind, conversion));
 }
 
-llvm::Expected<NodeValue> glowish::requantize(OpContext &op, NodeValue sums,
-                                              NodeValue factor,
-                                              const Quantization &result) {
+llvm::Expected<NodeValue> onnximport::requantize(OpContext &op, NodeValue sums,
+                                                 NodeValue factor,
+                                                 const Quantization &result) {
   GLOWISH_ASSIGN_OR_RETURN(factor, op.create<DivNode>(factor, result.scale));
   GLOWISH_ASSIGN_OR_RETURN(sums, castTo(op, sums, ElemKind::Float));
   GLOWISH_ASSIGN_OR_RETURN(sums, op.create<MulNode>(sums, factor));
   return roundToKind(op, sums, result.zeroPoint, result.kind);
 }
 
-llvm::Expected<Quantized> glowish::quantizeDynamically(OpContext &op,
-                                                       NodeValue x) {
+llvm::Expected<Quantized> onnximport::quantizeDynamically(OpContext &op,
+                                                          NodeValue x) {
   Composer c(op);
   std::vector<int64_t> axes = getAllDims(x.getShape().size());
   NodeValue largest = c.max(c.reduce(x, "max", axes, /*keepDims=*/false), 0);
@@ -131,8 +132,8 @@ llvm::Expected<Quantized> glowish::quantizeDynamically(OpContext &op,
 
 //===- Parameters ---------------------------------------------------------===//
 
-llvm::Error glowish::checkParameterKind(unsigned index, NodeValue parameter,
-                                        std::optional<ElemKind> kind) {
+llvm::Error onnximport::checkParameterKind(unsigned index, NodeValue parameter,
+                                           std::optional<ElemKind> kind) {
   ElemKind own = parameter.getElemKind();
   if (kind ? own == *kind : isFloatKind(own) || own == ElemKind::Float8E8M0)
     return llvm::Error::success();
@@ -153,10 +154,10 @@ static llvm::Expected<NodeValue> readScalar(OpContext &op, unsigned index,
   return op.reshape(value, {}, ".one");
 }
 
-llvm::Expected<Quantization> glowish::readQuantization(OpContext &op,
-                                                       unsigned scaleIndex,
-                                                       unsigned zeroIndex,
-                                                       ElemKind kind) {
+llvm::Expected<Quantization> onnximport::readQuantization(OpContext &op,
+                                                          unsigned scaleIndex,
+                                                          unsigned zeroIndex,
+                                                          ElemKind kind) {
   GLOWISH_RETURN_IF_ERROR(op.getInput(scaleIndex).takeError());
   Quantization result = {kind, {}, {}};
   GLOWISH_ASSIGN_OR_RETURN(result.scale,
@@ -165,7 +166,7 @@ llvm::Expected<Quantization> glowish::readQuantization(OpContext &op,
   return result;
 }
 
-llvm::Expected<NodeValue> glowish::readBytes(OpContext &op, unsigned index) {
+llvm::Expected<NodeValue> onnximport::readBytes(OpContext &op, unsigned index) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(index));
   ElemKind kind = value.getElemKind();
   if (kind != ElemKind::UInt8 && kind != ElemKind::Int8)
@@ -174,9 +175,10 @@ llvm::Expected<NodeValue> glowish::readBytes(OpContext &op, unsigned index) {
   return value;
 }
 
-llvm::Expected<Quantized> glowish::readQuantized(OpContext &op, unsigned index,
-                                                 unsigned scaleIndex,
-                                                 unsigned zeroIndex) {
+llvm::Expected<Quantized> onnximport::readQuantized(OpContext &op,
+                                                    unsigned index,
+                                                    unsigned scaleIndex,
+                                                    unsigned zeroIndex) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, readBytes(op, index));
   GLOWISH_ASSIGN_OR_RETURN(
       Quantization quantization,
@@ -204,10 +206,10 @@ readPerColumn(OpContext &op, unsigned index, NodeValue matrix, ElemKind kind) {
   return value;
 }
 
-llvm::Expected<Quantized> glowish::readColumns(OpContext &op, unsigned index,
-                                               unsigned scaleIndex,
-                                               unsigned zeroIndex,
-                                               bool isTransposed) {
+llvm::Expected<Quantized> onnximport::readColumns(OpContext &op, unsigned index,
+                                                  unsigned scaleIndex,
+                                                  unsigned zeroIndex,
+                                                  bool isTransposed) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, readBytes(op, index));
   if (isTransposed) {
     GLOWISH_ASSIGN_OR_RETURN(value, op.transpose(value, {1, 0}));
@@ -222,10 +224,10 @@ llvm::Expected<Quantized> glowish::readColumns(OpContext &op, unsigned index,
   return result;
 }
 
-llvm::Expected<NodeValue> glowish::repeatBlocks(OpContext &op,
-                                                NodeValue parameter,
-                                                DimsRef shape, int64_t axis,
-                                                int64_t block) {
+llvm::Expected<NodeValue> onnximport::repeatBlocks(OpContext &op,
+                                                   NodeValue parameter,
+                                                   DimsRef shape, int64_t axis,
+                                                   int64_t block) {
   Dims expected(shape);
   expected[axis] = (shape[axis] + block - 1) / block;
   if (parameter.getShape() != DimsRef(expected))

@@ -10,6 +10,7 @@
 #include "ONNX/Quantization.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 /// Reads input \p index, a zero point of \p kind or, without a kind, a scale of
 /// the matrix \p x [..., rows, columns]: one value, or one per row (\p
@@ -122,10 +123,10 @@ static llvm::Expected<NodeValue> addBias(OpContext &op, NodeValue sums,
   return result;
 }
 
-llvm::Expected<NodeValue> glowish::makeFloatMatMul(OpContext &op,
-                                                   const Quantized &a,
-                                                   const Quantized &b,
-                                                   NodeValue bias) {
+llvm::Expected<NodeValue> onnximport::makeFloatMatMul(OpContext &op,
+                                                      const Quantized &a,
+                                                      const Quantized &b,
+                                                      NodeValue bias) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue sums, multiplyIntegers(op, a, b));
   GLOWISH_ASSIGN_OR_RETURN(sums, castTo(op, sums, ElemKind::Float));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue factor,

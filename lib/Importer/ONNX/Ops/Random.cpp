@@ -11,6 +11,7 @@
 #include "glowish/Support/Checksum.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 //===- Keys and kinds -----------------------------------------------------===//
 

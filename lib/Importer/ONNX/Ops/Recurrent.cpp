@@ -4,6 +4,7 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 //===- Attributes and operands --------------------------------------------===//
 

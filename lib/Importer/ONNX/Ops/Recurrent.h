@@ -6,7 +6,7 @@
 #include "Common/RecurrentCells.h"
 #include "ONNX/Composer.h"
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// An activation function of a cell, with its parameters.
 struct Activation {
@@ -84,6 +84,6 @@ private:
   std::vector<CellState> finals;
 };
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_OPS_RECURRENT_H

@@ -5,6 +5,7 @@
 #include "glowish/Importer/OperatorNotes.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 namespace {
 

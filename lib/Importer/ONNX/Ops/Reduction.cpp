@@ -6,6 +6,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 namespace {
 /// The reduced axes; empty if there are none and noop_with_empty_axes is set.

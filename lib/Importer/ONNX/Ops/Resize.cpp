@@ -7,6 +7,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 /// Whether the operator is Upsample or Resize-10.
 static bool isLegacy(const OpContext &op) {

@@ -9,6 +9,7 @@
 #include "ONNX/ModelFile.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 //===- Sequences ----------------------------------------------------------===//
 

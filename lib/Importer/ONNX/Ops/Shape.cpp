@@ -5,6 +5,7 @@
 #include "ONNX/ModelFile.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 static llvm::Error importConstant(OpContext &op) {
   if (op.hasAttr("value")) {

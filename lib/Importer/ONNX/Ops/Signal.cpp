@@ -5,6 +5,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 static constexpr double pi = 3.14159265358979323846;
 

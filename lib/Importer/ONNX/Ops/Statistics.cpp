@@ -4,8 +4,9 @@
 #include "Common/Normalization.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
-llvm::Error glowish::importTrainingBatchNormalization(OpContext &op) {
+llvm::Error onnximport::importTrainingBatchNormalization(OpContext &op) {
   NodeValue operands[5];
   for (unsigned i = 0; i < 5; ++i) {
     GLOWISH_ASSIGN_OR_RETURN(operands[i], op.getInput(i));

@@ -3,6 +3,7 @@
 #include "ONNX/Composer.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 namespace {
 

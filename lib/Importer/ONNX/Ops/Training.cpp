@@ -9,6 +9,7 @@
 #include "ONNX/Composer.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 static constexpr llvm::StringLiteral training = "ai.onnx.preview.training";
 

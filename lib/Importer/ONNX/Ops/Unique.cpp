@@ -5,6 +5,7 @@
 #include "ONNX/Ops/NonZero.h"
 
 using namespace glowish;
+using namespace glowish::onnximport;
 
 namespace {
 /// The distinct values of each row of a matrix, numbered in ascending order.

@@ -5,7 +5,7 @@
 
 #include "ONNX/OpContext.h"
 
-namespace glowish {
+namespace glowish::onnximport {
 
 /// Returns the constant input \p index as a list of integers. Opset 1 has sizes
 /// and counts of the element kind of the tensor that they are for, so floats
@@ -13,6 +13,6 @@ namespace glowish {
 llvm::Expected<std::vector<int64_t>> readWholeNumbers(const OpContext &op,
                                                       unsigned index);
 
-} // namespace glowish
+} // namespace glowish::onnximport
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_OPS_WHOLENUMBERS_H

@@ -4,7 +4,8 @@
 #include "TFLite/Quantized.h"
 
 using namespace glowish;
-using tflite::ActivationFunctionType;
+using namespace glowish::tflite;
+using schema::ActivationFunctionType;
 
 /// Makes a node of two operands that broadcast.
 using BinaryBuilder = NodeValue (*)(TFLiteOp &op, NodeValue x, NodeValue y);
@@ -65,7 +66,7 @@ static llvm::Error importPlain(TFLiteOp &op, BinaryBuilder build,
 
 static llvm::Error importAdd(TFLiteOp &op) {
   auto activation =
-      op.options<tflite::AddOptions>().fused_activation_function();
+      op.options<schema::AddOptions>().fused_activation_function();
   return op.isQuantized(0)
              ? importQuantizedSum(op, makeBinary<AddNode>, activation)
              : importPlain(op, makeBinary<AddNode>, activation);
@@ -73,7 +74,7 @@ static llvm::Error importAdd(TFLiteOp &op) {
 
 static llvm::Error importSub(TFLiteOp &op) {
   auto activation =
-      op.options<tflite::SubOptions>().fused_activation_function();
+      op.options<schema::SubOptions>().fused_activation_function();
   return op.isQuantized(0)
              ? importQuantizedSum(op, makeBinary<SubNode>, activation)
              : importPlain(op, makeBinary<SubNode>, activation);
@@ -81,7 +82,7 @@ static llvm::Error importSub(TFLiteOp &op) {
 
 static llvm::Error importMul(TFLiteOp &op) {
   auto activation =
-      op.options<tflite::MulOptions>().fused_activation_function();
+      op.options<schema::MulOptions>().fused_activation_function();
   return op.isQuantized(0) ? importQuantizedMul(op, activation)
                            : importPlain(op, makeBinary<MulNode>, activation);
 }
@@ -90,7 +91,7 @@ static llvm::Error importDiv(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkNotQuantized());
   return importPlain(
       op, makeBinary<DivNode>,
-      op.options<tflite::DivOptions>().fused_activation_function());
+      op.options<schema::DivOptions>().fused_activation_function());
 }
 
 //===- Others -------------------------------------------------------------===//

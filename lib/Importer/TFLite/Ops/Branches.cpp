@@ -4,6 +4,7 @@
 #include "TFLite/Subgraphs.h"
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 namespace {
 
@@ -107,7 +108,7 @@ static llvm::Expected<TFLiteValues> makeIf(TFLiteOp &op, NodeValue condition,
 
 static llvm::Error importIf(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(const auto *options,
-                           op.requireOptions<tflite::IfOptions>());
+                           op.requireOptions<schema::IfOptions>());
   TFLiteValue condition = op.getValue(0);
   GLOWISH_RETURN_IF_ERROR(checkCondition(condition));
   TFLiteValues inputs = getValues(op, 1);
@@ -136,7 +137,7 @@ static llvm::Error importIf(TFLiteOp &op) {
 
 static llvm::Error importCall(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(const auto *options,
-                           op.requireOptions<tflite::CallOptions>());
+                           op.requireOptions<schema::CallOptions>());
   GLOWISH_ASSIGN_OR_RETURN(
       TFLiteValues outputs,
       importSubgraph(op, int32_t(options->subgraph()), getValues(op)));
@@ -158,7 +159,7 @@ static bool setsZeros(VariableScope &variables, Branch &init) {
 /// sets variables to zeros.
 static llvm::Error importCallOnce(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(const auto *options,
-                           op.requireOptions<tflite::CallOnceOptions>());
+                           op.requireOptions<schema::CallOnceOptions>());
   int32_t subgraph = options->init_subgraph_index();
   TFLiteModelState &model = op.getContext().model;
   VariableScope &variables = op.getContext().variables;

@@ -4,7 +4,8 @@
 #include "TFLite/SlidingWindow.h"
 
 using namespace glowish;
-using tflite::ActivationFunctionType;
+using namespace glowish::tflite;
+using schema::ActivationFunctionType;
 
 namespace {
 
@@ -93,7 +94,7 @@ static llvm::Error importConv2D(TFLiteOp &op) {
   int64_t channels = op.getShape(0)[3], own = op.getShape(1)[3];
   if (own < 1 || channels % own != 0)
     return op.refuseInput(1, "a divisor of the input's channels at the end");
-  GLOWISH_ASSIGN_OR_RETURN(Conv conv, readConv<tflite::Conv2DOptions>(
+  GLOWISH_ASSIGN_OR_RETURN(Conv conv, readConv<schema::Conv2DOptions>(
                                           op, op.input(1), channels / own));
   return setConvolution(op, conv, [](NodeValue filter) { return filter; });
 }
@@ -110,7 +111,7 @@ static llvm::Error importDepthwiseConv2D(TFLiteOp &op) {
   auto reorder = [&](NodeValue value) {
     return op.transpose(value, {3, 1, 2, 0});
   };
-  GLOWISH_ASSIGN_OR_RETURN(Conv conv, readConv<tflite::DepthwiseConv2DOptions>(
+  GLOWISH_ASSIGN_OR_RETURN(Conv conv, readConv<schema::DepthwiseConv2DOptions>(
                                           op, reorder(op.input(1)), channels));
   return setConvolution(op, conv, reorder);
 }
@@ -135,7 +136,7 @@ struct TransposedConv {
 static llvm::Expected<TransposedConv> readTransposed(const TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkRank(1, 4));
   GLOWISH_RETURN_IF_ERROR(op.checkRank(2, 4));
-  const auto &options = op.options<tflite::TransposeConvOptions>();
+  const auto &options = op.options<schema::TransposeConvOptions>();
   std::vector<int64_t> shape = op.getStatedType().getShape().vec();
   // Where a run states the shape, it is the one that the file states, too.
   if (op.input(0).getNodeAs<Constant>()) {

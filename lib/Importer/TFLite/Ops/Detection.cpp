@@ -10,6 +10,7 @@
 #include "glowish/Ops/TypeRuleHelpers.h"
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include "TFLite/TFLiteOp.h"
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 /// The number of elements of an array of \p shape.
 static int64_t count(DimsRef shape) {
@@ -42,7 +43,7 @@ static NodeValue gatherBatched(TFLiteOp &op, size_t numBatch, size_t axis) {
 }
 
 static llvm::Error importGather(TFLiteOp &op) {
-  const auto &options = op.options<tflite::GatherOptions>();
+  const auto &options = op.options<schema::GatherOptions>();
   DimsRef shape = op.getShape(0), indices = op.getShape(1);
   GLOWISH_RETURN_IF_ERROR(op.checkKind(1, {ElemKind::Int32, ElemKind::Int64}));
   llvm::Expected<int64_t> axis = normalizeAxis(options.axis(), shape.size());
@@ -109,7 +110,7 @@ static llvm::Error importOneHot(TFLiteOp &op) {
   if (depth.size() != 1 || depth[0] < 0)
     return op.refuseInput(1, "one number");
   unsigned rank = unsigned(op.getShape(0).size()) + 1;
-  int64_t stated = op.options<tflite::OneHotOptions>().axis();
+  int64_t stated = op.options<schema::OneHotOptions>().axis();
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, normalizeAxis(stated, rank));
   NodeValue isChosen = makeOneHot(op, op.input(0), axis, depth[0]);
   return op.setOutput(0, op.select(isChosen, op.input(2), op.input(3)));
@@ -131,7 +132,7 @@ static llvm::Error importTopK(TFLiteOp &op) {
 
 static llvm::Error importCumSum(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getConstantAxis(1, 0));
-  const auto &options = op.options<tflite::CumsumOptions>();
+  const auto &options = op.options<schema::CumsumOptions>();
   return op.setOutput(0, op.make<CumSumNode>(op.input(0), axis,
                                              options.exclusive(),
                                              options.reverse()));

@@ -3,7 +3,8 @@
 #include "TFLite/Quantized.h"
 
 using namespace glowish;
-using tflite::ActivationFunctionType;
+using namespace glowish::tflite;
+using schema::ActivationFunctionType;
 
 /// Input \p index as a matrix whose rows have \p columns elements.
 static llvm::Expected<NodeValue> getRows(TFLiteOp &op, NodeValue value,
@@ -49,7 +50,7 @@ connectQuantized(TFLiteOp &op, NodeValue rows,
 /// Weights [N, K]; the result has a row of N for each K elements of the input.
 static llvm::Error importFullyConnected(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkRank(1, 2));
-  const auto &options = op.options<tflite::FullyConnectedOptions>();
+  const auto &options = op.options<schema::FullyConnectedOptions>();
   if (options.weights_format() != 0)
     return makeError("its weights are in a format of a processor; accepted: "
                      "the default one");
@@ -77,7 +78,7 @@ static llvm::Error importFullyConnected(TFLiteOp &op) {
 //===- Matmuls ------------------------------------------------------------===//
 
 static llvm::Error importBatchMatMul(TFLiteOp &op) {
-  const auto &options = op.options<tflite::BatchMatMulOptions>();
+  const auto &options = op.options<schema::BatchMatMulOptions>();
   for (unsigned i = 0; i < 2; ++i)
     if (op.getShape(i).size() < 2)
       return op.refuseInput(i, "rank 2 and more");

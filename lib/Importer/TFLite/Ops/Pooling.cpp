@@ -4,10 +4,11 @@
 #include "TFLite/SlidingWindow.h"
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 static llvm::Expected<TFLiteWindow> readWindow(const TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
-  const auto &options = op.options<tflite::Pool2DOptions>();
+  const auto &options = op.options<schema::Pool2DOptions>();
   TFLiteWindow window{
       .kernels = {options.filter_height(), options.filter_width()},
       .strides = {options.stride_h(), options.stride_w()}};
@@ -28,7 +29,7 @@ static llvm::Error checkQuantizedPool(const TFLiteOp &op) {
 
 /// Quantized \p x limited by the activation: it has its zero point already.
 static NodeValue limitSteps(TFLiteOp &op, NodeValue x,
-                            tflite::ActivationFunctionType activation) {
+                            schema::ActivationFunctionType activation) {
   NodeValue steps = op.cast(x, ElemKind::Int32);
   if (int64_t zeroPoint = op.getOutputZeroPoint())
     steps = op.sub(steps, double(zeroPoint));
@@ -38,7 +39,7 @@ static NodeValue limitSteps(TFLiteOp &op, NodeValue x,
 static llvm::Error importMaxPool(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(TFLiteWindow window, readWindow(op));
   auto activation =
-      op.options<tflite::Pool2DOptions>().fused_activation_function();
+      op.options<schema::Pool2DOptions>().fused_activation_function();
   NodeValue result =
       op.make<MaxPoolNode>(op.input(0), window.kernels, window.strides,
                            window.pads, window.dilations);
@@ -47,7 +48,7 @@ static llvm::Error importMaxPool(TFLiteOp &op) {
     return op.setOutput(0, activate(op, result, activation));
   }
   GLOWISH_RETURN_IF_ERROR(checkQuantizedPool(op));
-  if (activation != tflite::ActivationFunctionType::NONE)
+  if (activation != schema::ActivationFunctionType::NONE)
     result = limitSteps(op, result, activation);
   return op.setOutput(0, result);
 }
@@ -90,7 +91,7 @@ static NodeValue countPixels(TFLiteOp &op, const TFLiteWindow &window) {
 static llvm::Error importAveragePool(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(TFLiteWindow window, readWindow(op));
   auto activation =
-      op.options<tflite::Pool2DOptions>().fused_activation_function();
+      op.options<schema::Pool2DOptions>().fused_activation_function();
   if (!op.isQuantized(0)) {
     GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
     NodeValue result = op.make<AvgPoolNode>(

@@ -3,7 +3,8 @@
 #include "TFLite/Quantized.h"
 
 using namespace glowish;
-using tflite::ActivationFunctionType;
+using namespace glowish::tflite;
+using schema::ActivationFunctionType;
 
 static constexpr ElemKind quantizedKinds[] = {ElemKind::Int8, ElemKind::UInt8,
                                               ElemKind::Int16, ElemKind::Int32};

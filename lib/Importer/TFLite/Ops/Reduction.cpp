@@ -4,6 +4,7 @@
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 /// Input 1, a constant: dimensions, all if there are none.
 static llvm::Expected<std::vector<int64_t>> readAxes(const TFLiteOp &op) {
@@ -36,12 +37,12 @@ static llvm::Error reduceQuantized(TFLiteOp &op, llvm::ArrayRef<int64_t> axes,
     factor /= double(std::max<int64_t>(count, 1));
   NodeValue sums = op.reduce(centered(op, 0), "sum", axes, keepDims);
   return op.setOutput(0, quantizeSteps(op, op.rescale(sums, factor),
-                                       tflite::ActivationFunctionType::NONE));
+                                       schema::ActivationFunctionType::NONE));
 }
 
 static llvm::Error importReduce(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes, readAxes(op));
-  bool keepDims = op.options<tflite::ReducerOptions>().keep_dims();
+  bool keepDims = op.options<schema::ReducerOptions>().keep_dims();
   llvm::StringRef mode = getMode(op.getType());
   bool isExtreme = mode == "max" || mode == "min";
   if (op.isQuantized(0) && !isExtreme) {
@@ -61,7 +62,7 @@ static llvm::Error importReduce(TFLiteOp &op) {
 static llvm::Error importReduceBool(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkKind(0, ElemKind::Bool));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes, readAxes(op));
-  bool keepDims = op.options<tflite::ReducerOptions>().keep_dims();
+  bool keepDims = op.options<schema::ReducerOptions>().keep_dims();
   NodeValue x = op.cast(op.input(0), ElemKind::UInt8);
   NodeValue result = op.reduce(x, getMode(op.getType()), axes, keepDims);
   return op.setOutput(0, op.cast(result, ElemKind::Bool));
@@ -79,14 +80,14 @@ static llvm::Error importL2Normalization(TFLiteOp &op) {
   // As TensorFlow Lite has it, against a division by 0.
   NodeValue result = op.div(x, op.max(norm, 1e-6));
   auto activation =
-      op.options<tflite::L2NormOptions>().fused_activation_function();
+      op.options<schema::L2NormOptions>().fused_activation_function();
   return op.setOutput(0, activate(op, result, activation));
 }
 
 /// Over the channels of NHWC images.
 static llvm::Error importLocalResponseNormalization(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
-  const auto &options = op.options<tflite::LocalResponseNormalizationOptions>();
+  const auto &options = op.options<schema::LocalResponseNormalizationOptions>();
   int64_t size = 2 * int64_t(options.radius()) + 1;
   if (options.radius() < 0 || options.radius() > (1 << 20))
     return makeError("its radius is {0}; accepted: 0 to {1}", options.radius(),

@@ -4,6 +4,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 namespace {
 
@@ -63,7 +64,7 @@ static NodeValue pick(TFLiteOp &op, NodeValue x, int64_t axis, int64_t count,
 }
 
 static llvm::Error importNearest(TFLiteOp &op) {
-  const auto &options = op.options<tflite::ResizeNearestNeighborOptions>();
+  const auto &options = op.options<schema::ResizeNearestNeighborOptions>();
   GLOWISH_ASSIGN_OR_RETURN(
       auto dims,
       readSampling(op, options.align_corners(), options.half_pixel_centers()));
@@ -81,7 +82,7 @@ static llvm::Error importNearest(TFLiteOp &op) {
 
 /// Between the four neighbours; integers are rounded at the end, halves up.
 static llvm::Error importBilinear(TFLiteOp &op) {
-  const auto &options = op.options<tflite::ResizeBilinearOptions>();
+  const auto &options = op.options<schema::ResizeBilinearOptions>();
   GLOWISH_ASSIGN_OR_RETURN(
       auto dims,
       readSampling(op, options.align_corners(), options.half_pixel_centers()));

@@ -9,7 +9,8 @@
 #include "TFLite/Quantized.h"
 
 using namespace glowish;
-using tflite::ActivationFunctionType;
+using namespace glowish::tflite;
+using schema::ActivationFunctionType;
 
 namespace {
 
@@ -28,7 +29,7 @@ static llvm::Expected<Filters> readFilters(const TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 2));
   GLOWISH_RETURN_IF_ERROR(op.checkRank(position::features, 2));
   GLOWISH_RETURN_IF_ERROR(op.checkRank(position::time, 2));
-  int64_t rank = op.options<tflite::SVDFOptions>().rank();
+  int64_t rank = op.options<schema::SVDFOptions>().rank();
   Filters filters{.batch = op.getShape(0)[0],
                   .count = op.getShape(position::features)[0],
                   .memory = op.getShape(position::time)[1],
@@ -81,7 +82,7 @@ static llvm::Error importFloat(TFLiteOp &op, const Filters &filters) {
   return op.setOutput(
       0,
       activate(op, result,
-               op.options<tflite::SVDFOptions>().fused_activation_function()));
+               op.options<schema::SVDFOptions>().fused_activation_function()));
 }
 
 /// Features of int8; states and weights over time of int16, or both of int8.
@@ -121,7 +122,7 @@ static llvm::Error importQuantized(TFLiteOp &op, const Filters &filters) {
   return op.setOutput(
       0, quantizeSteps(
              op, op.rescale(result, toOutput),
-             op.options<tflite::SVDFOptions>().fused_activation_function()));
+             op.options<schema::SVDFOptions>().fused_activation_function()));
 }
 
 static llvm::Error importSVDF(TFLiteOp &op) {

@@ -11,7 +11,8 @@
 #include <cmath>
 
 using namespace glowish;
-using tflite::ActivationFunctionType;
+using namespace glowish::tflite;
+using schema::ActivationFunctionType;
 
 namespace {
 
@@ -55,10 +56,10 @@ static llvm::Error checkInputs(const TFLiteOp &op) {
     GLOWISH_RETURN_IF_ERROR(op.checkRank(position::inputWeights + gate, 2));
     GLOWISH_RETURN_IF_ERROR(op.checkRank(position::hiddenWeights + gate, 2));
   }
-  const auto &options = op.options<tflite::UnidirectionalSequenceLSTMOptions>();
+  const auto &options = op.options<schema::UnidirectionalSequenceLSTMOptions>();
   if (options.fused_activation_function() != ActivationFunctionType::TANH)
     return makeError("its activation is {0}; accepted: TANH",
-                     tflite::EnumNameActivationFunctionType(
+                     schema::EnumNameActivationFunctionType(
                          options.fused_activation_function()));
   if (options.proj_clip() > 0 || options.diagonal_recurrent_tensors())
     return makeError("it clips its projection or has diagonal matrices; "
@@ -70,7 +71,7 @@ static llvm::Error checkInputs(const TFLiteOp &op) {
 /// hidden states, and the variables to the last ones.
 static llvm::Error unroll(TFLiteOp &op, LSTMStep step) {
   bool isTimeMajor =
-      op.options<tflite::UnidirectionalSequenceLSTMOptions>().time_major();
+      op.options<schema::UnidirectionalSequenceLSTMOptions>().time_major();
   int64_t timeAxis = isTimeMajor ? 0 : 1;
   Dims shape(op.getShape(0));
   int64_t batch = shape[isTimeMajor ? 1 : 0];
@@ -99,7 +100,7 @@ static llvm::Error unroll(TFLiteOp &op, LSTMStep step) {
 static llvm::Error importFloat(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
   double clip =
-      op.options<tflite::UnidirectionalSequenceLSTMOptions>().cell_clip();
+      op.options<schema::UnidirectionalSequenceLSTMOptions>().cell_clip();
   NodeValue inputWeights[4], hiddenWeights[4], biases[4];
   for (unsigned g = 0; g < 4; ++g) {
     inputWeights[g] =
@@ -197,7 +198,7 @@ static llvm::Error importQuantized(TFLiteOp &op) {
     return op.refuseInput(position::cell, "a scale that is a power of two");
   constexpr double fraction = 1.0 / 32768;
   double clip =
-      op.options<tflite::UnidirectionalSequenceLSTMOptions>().cell_clip();
+      op.options<schema::UnidirectionalSequenceLSTMOptions>().cell_clip();
   double clippedCell = std::clamp(std::round(clip / cellScale), 0.0, 32767.0);
   double hiddenZero = double(op.getZeroPoint(position::hidden));
   SigmoidTable table(op);

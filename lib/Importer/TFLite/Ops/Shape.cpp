@@ -3,6 +3,7 @@
 #include "TFLite/Quantized.h"
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 //===- Constants of attributes --------------------------------------------===//
 
@@ -29,7 +30,7 @@ static llvm::Error importReshape(TFLiteOp &op) {
   std::vector<int64_t> shape;
   if (op.hasInput(1)) {
     GLOWISH_ASSIGN_OR_RETURN(shape, op.getConstantInts(1));
-  } else if (auto *stated = op.options<tflite::ReshapeOptions>().new_shape()) {
+  } else if (auto *stated = op.options<schema::ReshapeOptions>().new_shape()) {
     shape.assign(stated->begin(), stated->end());
   } else {
     shape = op.getStatedType().getShape().vec();
@@ -42,7 +43,7 @@ static llvm::Error importReshape(TFLiteOp &op) {
 
 static llvm::Error importSqueeze(TFLiteOp &op) {
   DimsRef shape = op.getShape(0);
-  auto *stated = op.options<tflite::SqueezeOptions>().squeeze_dims();
+  auto *stated = op.options<schema::SqueezeOptions>().squeeze_dims();
   std::vector<int64_t> axes;
   if (stated)
     axes.assign(stated->begin(), stated->end());
@@ -94,11 +95,11 @@ static llvm::Expected<NodeValue> inOutputSteps(TFLiteOp &op, unsigned index) {
   NodeValue away =
       op.select(op.less(steps, 0), op.sub(steps, 0.5), op.add(steps, 0.5));
   return quantizeSteps(op, op.cast(away, ElemKind::Int32),
-                       tflite::ActivationFunctionType::NONE);
+                       schema::ActivationFunctionType::NONE);
 }
 
 static llvm::Error importConcatenation(TFLiteOp &op) {
-  const auto &options = op.options<tflite::ConcatenationOptions>();
+  const auto &options = op.options<schema::ConcatenationOptions>();
   GLOWISH_ASSIGN_OR_RETURN(
       int64_t axis, normalizeAxis(options.axis(), op.getShape(0).size()));
   std::vector<NodeValue> parts;
@@ -110,7 +111,7 @@ static llvm::Error importConcatenation(TFLiteOp &op) {
   }
   NodeValue result = op.concat(parts, axis);
   auto activation = options.fused_activation_function();
-  if (activation != tflite::ActivationFunctionType::NONE) {
+  if (activation != schema::ActivationFunctionType::NONE) {
     GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
     result = activate(op, result, activation);
   }
@@ -119,7 +120,7 @@ static llvm::Error importConcatenation(TFLiteOp &op) {
 
 static llvm::Error importPack(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(
-      int64_t axis, normalizeAxis(op.options<tflite::PackOptions>().axis(),
+      int64_t axis, normalizeAxis(op.options<schema::PackOptions>().axis(),
                                   op.getShape(0).size() + 1));
   std::vector<NodeValue> parts;
   for (unsigned i = 0; i < op.getNumInputs(); ++i)
@@ -131,7 +132,7 @@ static llvm::Error importUnpack(TFLiteOp &op) {
   DimsRef shape = op.getShape(0);
   GLOWISH_ASSIGN_OR_RETURN(
       int64_t axis,
-      normalizeAxis(op.options<tflite::UnpackOptions>().axis(), shape.size()));
+      normalizeAxis(op.options<schema::UnpackOptions>().axis(), shape.size()));
   if (int64_t(op.getNumOutputs()) != shape[axis])
     return makeError("it has {0} outputs and unpacks {1} elements",
                      op.getNumOutputs(), shape[axis]);
@@ -245,8 +246,8 @@ static NodeValue padSymmetric(TFLiteOp &op, NodeValue x,
 
 static llvm::Error importMirrorPad(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> pads, readPads(op));
-  bool isReflected = op.options<tflite::MirrorPadOptions>().mode() ==
-                     tflite::MirrorPadMode::REFLECT;
+  bool isReflected = op.options<schema::MirrorPadOptions>().mode() ==
+                     schema::MirrorPadMode::REFLECT;
   DimsRef shape = op.getShape(0);
   for (size_t d = 0; d < shape.size(); ++d)
     if (std::max(pads[d], pads[d + shape.size()]) > shape[d] - isReflected)

@@ -12,6 +12,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 //===- Samples ------------------------------------------------------------===//
 

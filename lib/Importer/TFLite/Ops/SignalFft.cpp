@@ -15,6 +15,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 //===- Scaling ------------------------------------------------------------===//
 

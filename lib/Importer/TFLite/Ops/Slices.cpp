@@ -3,6 +3,7 @@
 #include "TFLite/TFLiteOp.h"
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 //===- Slices -------------------------------------------------------------===//
 
@@ -34,7 +35,7 @@ struct StridedSlice {
 /// Inputs 1, 2 and 3 of STRIDED_SLICE, and its masks, a bit for each entry.
 struct SliceSpec {
   std::vector<int64_t> begins, ends, steps;
-  const tflite::StridedSliceOptions *options;
+  const schema::StridedSliceOptions *options;
 
   bool has(int32_t mask, size_t entry) const { return mask >> entry & 1; }
   bool isNewAxis(size_t entry) const {
@@ -120,7 +121,7 @@ static llvm::Error importStridedSlice(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(spec.begins, op.getConstantInts(1));
   GLOWISH_ASSIGN_OR_RETURN(spec.ends, op.getConstantInts(2));
   GLOWISH_ASSIGN_OR_RETURN(spec.steps, op.getConstantInts(3));
-  spec.options = &op.options<tflite::StridedSliceOptions>();
+  spec.options = &op.options<schema::StridedSliceOptions>();
   if (spec.ends.size() != spec.begins.size() ||
       spec.steps.size() != spec.begins.size() || spec.begins.size() > 32)
     return makeError("begins, ends and strides have {0}, {1} and {2} elements",
@@ -138,7 +139,7 @@ static llvm::Error importStridedSlice(TFLiteOp &op) {
 /// the other way round.
 static llvm::Error importDepthToSpace(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
-  int64_t size = op.options<tflite::DepthToSpaceOptions>().block_size();
+  int64_t size = op.options<schema::DepthToSpaceOptions>().block_size();
   DimsRef shape = op.getShape(0);
   int64_t n = shape[0], h = shape[1], w = shape[2], c = shape[3];
   if (size < 1 || c % (size * size) != 0)
@@ -151,7 +152,7 @@ static llvm::Error importDepthToSpace(TFLiteOp &op) {
 
 static llvm::Error importSpaceToDepth(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
-  int64_t size = op.options<tflite::SpaceToDepthOptions>().block_size();
+  int64_t size = op.options<schema::SpaceToDepthOptions>().block_size();
   DimsRef shape = op.getShape(0);
   int64_t n = shape[0], h = shape[1], w = shape[2], c = shape[3];
   if (size < 1 || h % size != 0 || w % size != 0)

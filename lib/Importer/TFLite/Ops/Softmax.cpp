@@ -6,6 +6,7 @@
 #include <cmath>
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 namespace {
 
@@ -113,7 +114,7 @@ static llvm::Error importBytes(TFLiteOp &op, float beta) {
 }
 
 static llvm::Error importSoftmax(TFLiteOp &op) {
-  float beta = op.options<tflite::SoftmaxOptions>().beta();
+  float beta = op.options<schema::SoftmaxOptions>().beta();
   if (op.getShape(0).empty())
     return op.refuseInput(0, "rank 1 and more");
   bool isQuantized = op.isQuantized(0);

@@ -3,10 +3,11 @@
 #include "TFLite/TFLiteOp.h"
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 /// Operators with the same names share a variable.
 static llvm::Error importVarHandle(TFLiteOp &op) {
-  const auto &options = op.options<tflite::VarHandleOptions>();
+  const auto &options = op.options<schema::VarHandleOptions>();
   auto getText = [](const flatbuffers::String *text) {
     return text ? text->str() : std::string();
   };

@@ -8,12 +8,13 @@
 #include "TFLite/Subgraphs.h"
 
 using namespace glowish;
+using namespace glowish::tflite;
 
 namespace {
 
 class WhileImporter {
 public:
-  WhileImporter(TFLiteOp &op, const tflite::WhileOptions &options);
+  WhileImporter(TFLiteOp &op, const schema::WhileOptions &options);
 
   llvm::Expected<TFLiteValues> import();
 
@@ -41,7 +42,7 @@ private:
 
 } // namespace
 
-WhileImporter::WhileImporter(TFLiteOp &op, const tflite::WhileOptions &options)
+WhileImporter::WhileImporter(TFLiteOp &op, const schema::WhileOptions &options)
     : op(op), condition(options.cond_subgraph_index()),
       body(options.body_subgraph_index()), variables(op.getContext().variables),
       states(getValues(op)), isInvariant(states.size()) {}
@@ -108,7 +109,7 @@ llvm::Expected<std::optional<TFLiteValues>> WhileImporter::unroll() {
 
 /// What the body returns as it gets it is the same in all iterations.
 void WhileImporter::findInvariants() {
-  const tflite::SubGraph *graph = op.getContext().model.file.findSubgraph(body);
+  const schema::SubGraph *graph = op.getContext().model.file.findSubgraph(body);
   if (!graph)
     return;
   llvm::ArrayRef<int32_t> inputs = getIndices(graph->inputs()),
@@ -238,7 +239,7 @@ llvm::Expected<TFLiteValues> WhileImporter::import() {
 
 static llvm::Error importWhile(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(const auto *options,
-                           op.requireOptions<tflite::WhileOptions>());
+                           op.requireOptions<schema::WhileOptions>());
   GLOWISH_ASSIGN_OR_RETURN(TFLiteValues outputs,
                            WhileImporter(op, *options).import());
   return setOutputs(op, outputs);
