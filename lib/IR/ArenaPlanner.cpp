@@ -14,7 +14,7 @@ static constexpr uint64_t maxPairs = uint64_t(1) << 20;
 static constexpr uint64_t improvementBudget = uint64_t(1) << 22;
 static constexpr unsigned maxImprovements = 256;
 
-ArenaPlanner::ArenaPlanner(llvm::ArrayRef<Interval> intervals)
+ArenaPlanner::ArenaPlanner(llvm::ArrayRef<ArenaInterval> intervals)
     : intervals(intervals), offsets(intervals.size(), 0),
       isPlaced(intervals.size(), false) {
   computePeak();
@@ -35,7 +35,7 @@ void ArenaPlanner::keepIfBest(uint64_t arena) {
 void ArenaPlanner::computePeak() {
   // Buffers that end at a time are freed before others begin.
   std::vector<std::pair<unsigned, int64_t>> changes;
-  for (const Interval &interval : intervals) {
+  for (const ArenaInterval &interval : intervals) {
     changes.push_back({interval.begin, interval.size});
     changes.push_back({interval.end, -int64_t(interval.size)});
   }
@@ -64,7 +64,7 @@ void ArenaPlanner::computePeak() {
       row.push_back(std::max(last[i], last[i + width]));
     table.push_back(std::move(row));
   }
-  for (const Interval &interval : intervals) {
+  for (const ArenaInterval &interval : intervals) {
     size_t first = llvm::lower_bound(times, interval.begin) - times.begin();
     size_t last = llvm::lower_bound(times, interval.end) - times.begin();
     unsigned row = last > first + 1 ? llvm::Log2_64(last - first) : 0;

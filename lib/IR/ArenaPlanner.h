@@ -11,7 +11,7 @@ namespace glowish {
 
 /// Something that takes \p size bytes from time \p begin to time \p end
 /// (excluded).
-struct Interval {
+struct ArenaInterval {
   uint64_t size;
   unsigned begin, end;
 };
@@ -30,10 +30,10 @@ struct Interval {
 /// are too many, n log n alone.
 class ArenaPlanner {
 public:
-  explicit ArenaPlanner(llvm::ArrayRef<Interval> intervals);
+  explicit ArenaPlanner(llvm::ArrayRef<ArenaInterval> intervals);
 
   /// Whether \p a and \p b need memory at the same time.
-  static bool overlapInTime(const Interval &a, const Interval &b) {
+  static bool overlapInTime(const ArenaInterval &a, const ArenaInterval &b) {
     return !isOver(a.end, b.begin) && !isOver(b.end, a.begin);
   }
 
@@ -62,7 +62,7 @@ private:
   void improve();
   void keepIfBest(uint64_t arena);
 
-  llvm::ArrayRef<Interval> intervals;
+  llvm::ArrayRef<ArenaInterval> intervals;
   uint64_t peak = 0;
   /// The largest sum of live sizes during each interval.
   std::vector<uint64_t> peakDuring;

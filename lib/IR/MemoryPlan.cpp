@@ -131,7 +131,7 @@ private:
 
   MemoryPlan &plan;
   unsigned time = 0;
-  std::vector<Interval> intervals;
+  std::vector<ArenaInterval> intervals;
   std::vector<Owner> owners; // of the intervals
   llvm::DenseMap<const Buffer *, unsigned> numbers;
   /// By how much the arenas of bodies exceed their peaks of live bytes.

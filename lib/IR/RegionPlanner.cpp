@@ -14,9 +14,10 @@ static constexpr uint64_t maxComparisons = uint64_t(1) << 26;
 static constexpr unsigned maxRepackings = 32;
 
 /// The intervals \p numbers, which are sorted by begin as all are.
-static std::vector<Interval> select(llvm::ArrayRef<Interval> intervals,
-                                    llvm::ArrayRef<unsigned> numbers) {
-  std::vector<Interval> selected;
+static std::vector<ArenaInterval>
+select(llvm::ArrayRef<ArenaInterval> intervals,
+       llvm::ArrayRef<unsigned> numbers) {
+  std::vector<ArenaInterval> selected;
   for (unsigned number : numbers)
     selected.push_back(intervals[number]);
   return selected;
@@ -28,7 +29,7 @@ namespace {
 /// other.
 class RegionFiller {
 public:
-  RegionFiller(llvm::ArrayRef<Interval> intervals, uint64_t limit)
+  RegionFiller(llvm::ArrayRef<ArenaInterval> intervals, uint64_t limit)
       : intervals(intervals), limit(limit) {}
 
   /// Returns whether interval \p number fits, and takes it then.
@@ -45,13 +46,13 @@ private:
     auto operator<=>(const Taken &) const = default;
   };
   /// Those that overlap in time with \p interval, by offset.
-  std::vector<Taken> findNeighbours(const Interval &interval);
+  std::vector<Taken> findNeighbours(const ArenaInterval &interval);
   /// The most bytes of \p neighbours at one time of \p interval.
-  uint64_t getPeak(const Interval &interval,
+  uint64_t getPeak(const ArenaInterval &interval,
                    llvm::ArrayRef<Taken> neighbours) const;
   bool repackWith(unsigned number);
 
-  llvm::ArrayRef<Interval> intervals;
+  llvm::ArrayRef<ArenaInterval> intervals;
   uint64_t limit;
   std::vector<unsigned> numbers;
   std::vector<uint64_t> offsets; // of `numbers`
@@ -62,7 +63,7 @@ private:
 } // namespace
 
 std::vector<RegionFiller::Taken>
-RegionFiller::findNeighbours(const Interval &interval) {
+RegionFiller::findNeighbours(const ArenaInterval &interval) {
   numComparisons += numbers.size();
   std::vector<Taken> neighbours;
   for (auto [number, offset] : llvm::zip_equal(numbers, offsets))
@@ -72,11 +73,11 @@ RegionFiller::findNeighbours(const Interval &interval) {
   return neighbours;
 }
 
-uint64_t RegionFiller::getPeak(const Interval &interval,
+uint64_t RegionFiller::getPeak(const ArenaInterval &interval,
                                llvm::ArrayRef<Taken> neighbours) const {
   std::vector<std::pair<unsigned, int64_t>> changes;
   for (auto [offset, number] : neighbours) {
-    const Interval &other = intervals[number];
+    const ArenaInterval &other = intervals[number];
     changes.push_back({std::max(other.begin, interval.begin), other.size});
     changes.push_back({other.end, -int64_t(other.size)});
   }
@@ -97,7 +98,7 @@ bool RegionFiller::repackWith(unsigned number) {
   ++numRepackings;
   std::vector<unsigned> more = numbers;
   more.insert(llvm::upper_bound(more, number), number);
-  std::vector<Interval> selected = select(intervals, more);
+  std::vector<ArenaInterval> selected = select(intervals, more);
   ArenaPlanner planner(selected);
   if (planner.getArenaSize() > limit)
     return false;
@@ -107,7 +108,7 @@ bool RegionFiller::repackWith(unsigned number) {
 }
 
 bool RegionFiller::take(unsigned number) {
-  const Interval &interval = intervals[number];
+  const ArenaInterval &interval = intervals[number];
   if (interval.size > limit || numComparisons > maxComparisons)
     return false;
   auto neighbours = findNeighbours(interval);
@@ -128,7 +129,7 @@ bool RegionFiller::take(unsigned number) {
 
 bool RegionPlanner::placeAll(const Order &rest, unsigned number, uint64_t limit,
                              Distribution &into) const {
-  std::vector<Interval> selected = select(intervals, rest);
+  std::vector<ArenaInterval> selected = select(intervals, rest);
   ArenaPlanner planner(selected);
   if (planner.getArenaSize() > limit)
     return false;
@@ -173,7 +174,7 @@ bool RegionPlanner::isBetter(const Distribution &a,
   return false;
 }
 
-RegionPlanner::RegionPlanner(llvm::ArrayRef<Interval> intervals,
+RegionPlanner::RegionPlanner(llvm::ArrayRef<ArenaInterval> intervals,
                              llvm::ArrayRef<double> accesses,
                              llvm::ArrayRef<uint64_t> limits)
     : intervals(intervals), accesses(accesses), limits(limits),

@@ -31,7 +31,7 @@ public:
 
   /// \p accesses: of each interval. \p limits: the bytes of each region, of one
   /// at least.
-  RegionPlanner(llvm::ArrayRef<Interval> intervals,
+  RegionPlanner(llvm::ArrayRef<ArenaInterval> intervals,
                 llvm::ArrayRef<double> accesses,
                 llvm::ArrayRef<uint64_t> limits);
 
@@ -56,7 +56,7 @@ private:
                 Distribution &into) const;
   bool isBetter(const Distribution &a, const Distribution &b) const;
 
-  llvm::ArrayRef<Interval> intervals;
+  llvm::ArrayRef<ArenaInterval> intervals;
   llvm::ArrayRef<double> accesses;
   llvm::ArrayRef<uint64_t> limits;
   uint64_t peak;
