@@ -3,9 +3,12 @@
 #ifndef GLOWISH_SUPPORT_ERROR_H
 #define GLOWISH_SUPPORT_ERROR_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <string>
+#include <type_traits>
 
 namespace glowish {
 
@@ -14,12 +17,58 @@ namespace glowish {
 /// (Support/Escape.h) is applied to all of it.
 llvm::Error makeErrorOfText(llvm::StringRef message);
 
-/// Returns an error with the message formatv(\p format, \p args...), of which
-/// makeErrorOfText says what becomes of control characters.
+/// An argument of makeError: a reference to a value that formatv can print.
+/// Most are texts and integers, which need no code of their own in each file
+/// that makes errors.
+class ErrorArgument {
+public:
+  ErrorArgument(const char *text) : ErrorArgument(llvm::StringRef(text)) {}
+  ErrorArgument(const std::string &text)
+      : ErrorArgument(llvm::StringRef(text)) {}
+  ErrorArgument(llvm::StringRef text) : text(text), print(printText) {}
+  template <typename T>
+    requires(std::is_integral_v<T> && sizeof(T) > 1)
+  ErrorArgument(T value)
+      : integer(value),
+        print(std::is_signed_v<T> ? printSigned : printUnsigned) {}
+  template <typename T>
+    requires((!std::is_integral_v<std::remove_cvref_t<T>> ||
+              sizeof(std::remove_cvref_t<T>) == 1) &&
+             !std::is_convertible_v<T, llvm::StringRef>)
+  ErrorArgument(T &&value)
+      : value(const_cast<void *>(static_cast<const void *>(&value))),
+        print(printValue<T>) {}
+
+  void format(llvm::raw_ostream &os, llvm::StringRef options) const {
+    print(*this, os, options);
+  }
+
+private:
+  using Printer = void(const ErrorArgument &argument, llvm::raw_ostream &os,
+                       llvm::StringRef options);
+  static Printer printText, printSigned, printUnsigned;
+  template <typename T>
+  static void printValue(const ErrorArgument &argument, llvm::raw_ostream &os,
+                         llvm::StringRef options) {
+    llvm::support::detail::build_format_adapter(
+        static_cast<T &&>(
+            *static_cast<std::remove_reference_t<T> *>(argument.value)))
+        .format(os, options);
+  }
+
+  llvm::StringRef text;
+  uint64_t integer = 0;
+  void *value = nullptr;
+  Printer *print;
+};
+
+/// Returns an error with the message formatv(\p format, \p arguments...), of
+/// which makeErrorOfText says what becomes of control characters.
+llvm::Error makeErrorOf(const char *format,
+                        llvm::ArrayRef<ErrorArgument> arguments);
 template <typename... Args>
-llvm::Error makeError(const char *format, Args &&...args) {
-  return makeErrorOfText(
-      llvm::formatv(format, std::forward<Args>(args)...).str());
+llvm::Error makeError(const char *format, Args &&...arguments) {
+  return makeErrorOf(format, {ErrorArgument(std::forward<Args>(arguments))...});
 }
 
 /// Prepends \p prefix to the message of \p error; success is passed through.
