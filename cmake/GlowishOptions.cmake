@@ -29,13 +29,14 @@ if(CCACHE_PROGRAM)
   set(launcher ${PROJECT_BINARY_DIR}/ccache)
   file(CONFIGURE OUTPUT ${launcher} @ONLY CONTENT [[#!/bin/sh
 export CCACHE_BASEDIR='@PROJECT_SOURCE_DIR@' CCACHE_NOHASHDIR=1
-export CCACHE_SLOPPINESS=pch_defines,time_macros
+export CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_PCH_EXTSUM=1
 exec '@CCACHE_PROGRAM@' "$@"
 ]])
   file(CHMOD ${launcher} PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
     WORLD_READ WORLD_EXECUTE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+  set(GLOWISH_PRECOMPILED_HEADER_LAUNCHER ${CMAKE_CURRENT_LIST_DIR}/PrecompiledHeader.sh)
 endif()
 add_link_options(-fuse-ld=lld)
 

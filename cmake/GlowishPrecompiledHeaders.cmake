@@ -1,23 +1,23 @@
-# Headers of other projects that many files include, compiled once: parsing them,
-# and instantiating the templates in them, was more than half of the time that a
-# file took to compile.
+# Headers that many files include, compiled once: parsing them, and instantiating the
+# templates in them, is more than half of the time that a file takes to compile. Each set has
+# the headers of other projects, and those of glowish that most files of its layers include
+# anyhow, so that a change of one of them compiles little that it would not have compiled
+# otherwise.
 #
-# CMake's target_precompile_headers is not used: it writes a header into the
-# build folder, whose absolute path is then a part of every precompiled header,
-# so that the compiler cache would share nothing between checkouts. Here the file
-# that is compiled is one of LLVM's, with the others named by -include. For the
-# same reason no header of glowish itself is precompiled, and what a header
-# includes does not depend on a change to glowish, but in a unity build
-# (GLOWISH_UNITY), which is for a fresh machine.
+# A file names every header that it uses all the same: tests/includes.py checks it, and a
+# build with GLOWISH_PRECOMPILED_HEADERS=OFF depends on it.
 #
-# A file still names every header that it uses: GLOWISH_PRECOMPILED_HEADERS=OFF
-# builds without.
+# CMake's target_precompile_headers is not used: it writes a header into the build folder.
+# Here the file that is compiled is one of LLVM's, with the others named by -include.
+# Precompiled headers have the paths of headers in them, so that those of two checkouts
+# differ. The compiler cache is therefore given a checksum of the text that was compiled
+# (PrecompiledHeader.sh), by which one checkout can use the objects of another.
 
-option(GLOWISH_PRECOMPILED_HEADERS "Compile the headers of other projects once" ON)
+option(GLOWISH_PRECOMPILED_HEADERS "Compile headers that many files include once" ON)
 
-# glowish_precompiled_headers(NAME HEADER...): the target glowish-pch-NAME, whose
-# object file is the precompiled headers. Macros that the headers test must be
-# defined for it as for the targets that use it.
+# glowish_precompiled_headers(NAME HEADER...): the target glowish-pch-NAME, whose object file
+# is the precompiled headers. Macros that the headers test must be defined for it as for the
+# targets that use it.
 function(glowish_precompiled_headers name)
   if(NOT GLOWISH_PRECOMPILED_HEADERS)
     return()
@@ -30,10 +30,9 @@ function(glowish_precompiled_headers name)
   list(TRANSFORM ARGN PREPEND "SHELL:-include ")
   target_compile_options(glowish-pch-${name} PRIVATE -xc++-header
     "SHELL:-Xclang -fno-pch-timestamp" -fpch-instantiate-templates ${ARGN})
+  set_target_properties(glowish-pch-${name} PROPERTIES CXX_COMPILER_LAUNCHER
+    "${GLOWISH_PRECOMPILED_HEADER_LAUNCHER}")
   if(ARGN MATCHES glowish/)
-    # Precompiled headers name the headers by their absolute paths: those of glowish are
-    # of this checkout alone, and the compiler cache would give them to another.
-    set_target_properties(glowish-pch-${name} PROPERTIES CXX_COMPILER_LAUNCHER "")
     add_dependencies(glowish-pch-${name} glowish-generated)
   endif()
   # Files do not wait for the objects of a library that their target depends on,
@@ -110,6 +109,11 @@ set(llvm_headers
   llvm/Support/Path.h
   llvm/Support/raw_ostream.h)
 
+set(graph_headers
+  glowish/Graph/Evaluator.h
+  glowish/Graph/NodeBuilder.h
+  glowish/Graph/Nodes.h
+  glowish/Support/Error.h)
 set(codegen_headers
   ${llvm_headers}
   llvm/IR/Constants.h
@@ -120,43 +124,34 @@ set(codegen_headers
   llvm/IR/LLVMContext.h
   llvm/IR/Module.h
   llvm/Target/TargetMachine.h
-  llvm/Target/TargetOptions.h)
+  llvm/Target/TargetOptions.h
+  glowish/IR/Instrs.h)
+set(driver_headers
+  ${codegen_headers}
+  ${graph_headers}
+  glowish/Backends/CPU/CPUBackend.h
+  glowish/Driver/Compilation.h
+  glowish/Driver/Session.h)
 
-# Those of glowish that many files include.
-set(own_headers)
-if(GLOWISH_UNITY)
-  set(own_headers
-    glowish/Backends/CPU/CPUBackend.h
-    glowish/Backends/Interpreter/Interpreter.h
-    glowish/Driver/Compilation.h
-    glowish/Driver/Session.h
-    glowish/Graph/GraphText.h
-    glowish/Graph/NodeBuilder.h
-    glowish/Graph/Nodes.h
-    glowish/Graph/Verifier.h
-    glowish/IR/IRText.h
-    glowish/IR/Instrs.h
-    glowish/IR/MemoryPlan.h
-    glowish/IR/Passes.h
-    glowish/IRGen/IRGen.h
-    glowish/Importer/ONNX.h
-    glowish/Support/File.h
-    glowish/Support/Random.h)
-endif()
-
+# Support, Base and Ops, and the generator of the operators' classes, without which there are
+# no headers of nodes.
 glowish_precompiled_headers(llvm ${llvm_headers})
-# What makes code, and what includes CPUBackend.h.
-glowish_precompiled_headers(codegen ${codegen_headers} ${own_headers})
+# What handles graphs.
+glowish_precompiled_headers(graph ${llvm_headers} ${graph_headers})
 # What reads and writes ONNX.
-glowish_precompiled_headers(onnx ${llvm_headers} onnx/onnx_pb.h ${own_headers})
+glowish_precompiled_headers(onnx ${llvm_headers} ${graph_headers} onnx/onnx_pb.h)
 if(GLOWISH_PRECOMPILED_HEADERS)
   target_compile_definitions(glowish-pch-onnx PRIVATE ONNX_NAMESPACE=onnx ONNX_ML=1)
 endif()
+# What handles instructions and makes code.
+glowish_precompiled_headers(codegen ${codegen_headers})
+# What compiles models.
+glowish_precompiled_headers(driver ${driver_headers})
 # The unit tests. Precompiled headers are for one level of optimization.
 if(GLOWISH_BUILD_TESTS)
   find_package(GTest REQUIRED)
-  glowish_precompiled_headers(gtest ${codegen_headers} gmock/gmock.h gtest/gtest.h
-    ${own_headers})
+  glowish_precompiled_headers(gtest ${driver_headers}
+    glowish/Backends/Interpreter/Interpreter.h gmock/gmock.h gtest/gtest.h)
   if(GLOWISH_PRECOMPILED_HEADERS)
     target_link_libraries(glowish-pch-gtest PRIVATE GTest::gtest glowish_test_options)
   endif()

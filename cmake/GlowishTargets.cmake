@@ -1,42 +1,23 @@
-# glowish_join_files(TARGET [COUNT]): a unity build compiles COUNT of its files
-# together, or 24. A target lists the files that must be compiled alone, as they have
-# names of file scope that others have, too (SKIP_UNITY_BUILD_INCLUSION).
-function(glowish_join_files target)
-  if(GLOWISH_UNITY)
-    set(count 24 ${ARGN})
-    list(GET count -1 count)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON
-      UNITY_BUILD_BATCH_SIZE ${count})
-  endif()
-endfunction()
-
 # glowish_library(LAYER [PRECOMPILED NAME] SOURCES ...): the object library of one
 # layer. All layers end in the shared library libglowish, so that registration
 # objects are kept.
 function(glowish_library layer)
   cmake_parse_arguments(ARG "" "PRECOMPILED" "SOURCES;LIBRARIES" ${ARGN})
   if(NOT ARG_PRECOMPILED)
-    # In a unity build the sets have the same headers of glowish: one set of them is
-    # compiled less.
     set(ARG_PRECOMPILED llvm)
-    if(GLOWISH_UNITY)
-      set(ARG_PRECOMPILED codegen)
-    endif()
   endif()
   add_library(glowish${layer} OBJECT ${ARG_SOURCES})
   glowish_use_precompiled_headers(glowish${layer} ${ARG_PRECOMPILED})
   target_link_libraries(glowish${layer} PUBLIC glowish_options ${ARG_LIBRARIES})
   add_dependencies(glowish${layer} glowish-generated)
   set_property(GLOBAL APPEND PROPERTY GLOWISH_LAYERS glowish${layer})
-  glowish_join_files(glowish${layer})
 endfunction()
 
 # glowish_tool(NAME SOURCES ...): a program in build/<preset>/bin, with its man page.
 function(glowish_tool name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  glowish_use_precompiled_headers(${name} codegen)
-  glowish_join_files(${name})
+  glowish_use_precompiled_headers(${name} driver)
   target_link_libraries(${name} PRIVATE glowish ${ARG_LIBRARIES})
   install(TARGETS ${name} COMPONENT Tools)
   if(Python3_FOUND)

@@ -51,7 +51,7 @@ mkdir "$info/sboms"
 pch=CMakeFiles/glowish-pch-
 "$python" packaging/sbom.py --build "$build" --wheel \
   --output "$info/sboms/glowish.spdx.json" --requires glowish=python3,python3-numpy \
-  "glowish=$work/wheel=lib/,python/,${pch}llvm,${pch}codegen,${pch}onnx"
+  "glowish=$work/wheel=lib/,python/,${pch}llvm,${pch}graph,${pch}onnx,${pch}codegen,${pch}driver"
 mkdir -p "$dist"
 "$python" -m wheel pack --dest-dir "$dist" "$work/wheel" >"$work/log" || {
   cat "$work/log" >&2

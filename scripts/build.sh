@@ -1,9 +1,7 @@
 #!/usr/bin/env bash
 # build.sh [PRESET [TARGET...]]: configures and builds a CMake preset (release,
 # debug or asan; release if none is named) in build/PRESET. JOBS=N sets the
-# number of compilers that run at once; the default is one a processor. UNITY=ON
-# configures a build that compiles many files together (GLOWISH_UNITY), which
-# takes half the time for model-compiler, but more after a change.
+# number of compilers that run at once; the default is one a processor.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,7 +13,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 if [[ ! -e build/$preset/build.ninja ]]; then
   echo "==> configuring build/$preset"
-  cmake --preset "$preset" -DGLOWISH_UNITY="${UNITY:-OFF}" >"$log" 2>&1 || {
+  cmake --preset "$preset" >"$log" 2>&1 || {
     cat "$log" >&2
     exit 1
   }

@@ -3,7 +3,7 @@
 # Debian packages: builds them twice with scripts/package.sh, in two checkouts of different
 # folders below FOLDER (default: a temporary one, removed in the end), one after the other,
 # with another umask, locale, time zone, home folder and number of compilers at once, and
-# without ccache. The packages must have the same bytes. UNITY=ON builds in half the time.
+# without ccache. The packages must have the same bytes.
 # Prints the checksums; exits 1 with the files that differ.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -33,8 +33,7 @@ build() {
   git -C "$1" checkout -q --detach "$commit"
   echo "==> $1, umask $(umask), $(date -R)"
   # Tests are in no package.
-  (cd "$1" && cmake --preset release -DGLOWISH_UNITY="${UNITY:-OFF}" \
-    -DGLOWISH_BUILD_TESTS=OFF >/dev/null)
+  (cd "$1" && cmake --preset release -DGLOWISH_BUILD_TESTS=OFF >/dev/null)
   CCACHE_DISABLE=1 "$1/scripts/package.sh"
 }
 

@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 
 if [[ -z ${GLOWISH_BIN:-} ]]; then
   scripts/install-deps.sh
-  UNITY=ON scripts/build.sh release model-compiler
+  scripts/build.sh release model-compiler
   GLOWISH_BIN=build/release/bin
 fi
 

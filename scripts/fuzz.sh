@@ -32,7 +32,7 @@ fi
 declare -A weights=([onnx]=8 [tflite]=4 [pt2]=4 [graph]=4 [caffe2]=3 [ir]=3 [torchscript]=3)
 for pair in ${WEIGHTS:-}; do weights[${pair%=*}]=${pair#*=}; done
 
-UNITY=ON scripts/build.sh libfuzzer glowish-parser-fuzzers
+scripts/build.sh libfuzzer glowish-parser-fuzzers
 bin=$root/build/libfuzzer/bin
 mapfile -t all <"$bin/parser-fuzzers"
 fuzzers=("$@")

@@ -19,7 +19,7 @@ if [[ -z ${GLOWISH_BIN:-} ]]; then
   GLOWISH_BIN=$here/../../build/release/bin
   if [[ ! -x $GLOWISH_BIN/model-compiler ]]; then
     "$here/../../scripts/install-deps.sh" >&2
-    UNITY=ON "$here/../../scripts/build.sh" release model-compiler >&2
+    "$here/../../scripts/build.sh" release model-compiler >&2
   fi
 fi
 

@@ -23,7 +23,7 @@ if [[ -z ${GLOWISH_BIN:-} ]]; then
   GLOWISH_BIN=$root/build/release/bin
   if [[ ! -x $GLOWISH_BIN/model-compiler ]]; then
     "$root/scripts/install-deps.sh" >&2
-    UNITY=ON "$root/scripts/build.sh" release model-compiler >&2
+    "$root/scripts/build.sh" release model-compiler >&2
   fi
 fi
 

@@ -168,12 +168,12 @@ def find_versions():
     package = (run("dpkg-query", "-W", "-f", "${Version}", "libllvm19")
                if shutil.which("dpkg-query") else "")
     build = [cache.get(key, "") for key in
-             ("CMAKE_BUILD_TYPE", "GLOWISH_UNITY", "GLOWISH_SANITIZE", "CMAKE_CXX_FLAGS")]
+             ("CMAKE_BUILD_TYPE", "GLOWISH_SANITIZE", "CMAKE_CXX_FLAGS")]
     return {
         "llvm": llvm,
         "llvm-package": package,
         "compiler": run(compiler, "--version").split("\n")[0] if compiler else "",
-        "build": "%s, unity %s, sanitizers %s, flags '%s'" % tuple(build),
+        "build": "%s, sanitizers %s, flags '%s'" % tuple(build),
         "machine": platform.machine(),
     }
 
