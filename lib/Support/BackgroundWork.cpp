@@ -5,6 +5,7 @@
 #include "glowish/Support/Task.h"
 #include <chrono>
 #include <condition_variable>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>

@@ -5,6 +5,7 @@
 #include "glowish/Base/CopyCorner.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
+#include <set>
 
 using namespace glowish;
 using namespace glowish::fuzz;

@@ -6,6 +6,7 @@
 #include "Memory.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include <deque>
 #include <memory>

@@ -10,6 +10,7 @@
 #include "parsers/OnnxSchemas.h"
 #include "parsers/ParserSeeds.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <google/protobuf/descriptor.h>
 #include <set>
 

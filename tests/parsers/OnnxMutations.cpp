@@ -2,6 +2,7 @@
 
 #include "parsers/OnnxMutations.h"
 #include "parsers/OnnxSchemas.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <iterator>
 #include <set>

@@ -10,6 +10,7 @@
 #include "robustness/TextSeeds.h"
 #include "robustness/TorchArchives.h"
 #include "unit/TFLiteModels.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <google/protobuf/text_format.h>
 #include <onnx/onnx-data_pb.h>
 #include <onnx/onnx_pb.h>

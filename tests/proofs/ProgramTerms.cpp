@@ -6,6 +6,7 @@
 #include "glowish/IR/StridedLayout.h"
 #include "glowish/Ops/TextForm.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace glowish;
 using namespace glowish::proofs;

@@ -8,6 +8,7 @@
 
 #include "glowish/Exporter/MLIR.h"
 #include "glowish/Graph/GraphText.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <gtest/gtest.h>
 #include <set>

@@ -3,6 +3,7 @@
 #include "glowish/Graph/Nodes.h"
 #include "glowish/Optimizer/Passes.h"
 #include "gtest/gtest.h"
+#include <set>
 
 using namespace glowish;
 

@@ -3,6 +3,7 @@
 #include "Common/TorchArchive.h"
 #include "Messages.h"
 #include "TestFolder.h"
+#include "llvm/ADT/StringExtras.h"
 #include "gmock/gmock.h"
 #include <zip.h>
 

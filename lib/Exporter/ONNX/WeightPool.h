@@ -5,6 +5,7 @@
 
 #include "glowish/Graph/Module.h"
 #include <map>
+#include <set>
 
 namespace glowish {
 

@@ -2,6 +2,7 @@
 
 #include "Aten/Schema.h"
 #include "glowish/Support/Error.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace glowish;

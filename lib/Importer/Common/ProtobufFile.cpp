@@ -2,6 +2,7 @@
 
 #include "Common/ProtobufFile.h"
 #include "glowish/Support/Task.h"
+#include "llvm/ADT/StringExtras.h"
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>

@@ -4,6 +4,7 @@
 #include "Common/Messages.h"
 #include "Common/ZipSource.h"
 #include "glowish/Support/File.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
 

@@ -5,6 +5,8 @@
 #include "glowish/Importer/ModelFormat.h"
 #include "glowish/Importer/TFLite.h"
 #include "glowish/Support/File.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
 using namespace glowish::tflite;

@@ -6,6 +6,7 @@
 #include "Common/Folding.h"
 #include "TFLite/Variables.h"
 #include "glowish/Importer/ImportOptions.h"
+#include "llvm/ADT/DenseSet.h"
 #include <deque>
 
 namespace glowish::tflite {

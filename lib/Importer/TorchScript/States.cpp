@@ -16,6 +16,7 @@
 #include "Common/StateSet.h"
 #include "TorchScript/Leaves.h"
 #include "TorchScript/ModelInputs.h"
+#include <set>
 
 using namespace glowish;
 using namespace glowish::torchscript;

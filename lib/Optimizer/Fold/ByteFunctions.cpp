@@ -10,6 +10,7 @@
 #include "Util/ConstantTensors.h"
 #include "glowish/Optimizer/Passes.h"
 #include "llvm/ADT/SetVector.h"
+#include <numeric>
 
 using namespace glowish;
 

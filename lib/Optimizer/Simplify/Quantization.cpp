@@ -1,6 +1,7 @@
 //===- Quantization.cpp - Integers stay integers --------------------------===//
 
 #include "Util/Dequantization.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace glowish;
 

@@ -5,6 +5,7 @@
 #include "TemporaryFolder.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/File.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Program.h"

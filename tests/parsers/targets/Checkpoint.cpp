@@ -3,6 +3,7 @@
 #include "model-trainer/Checkpoint.h"
 #include "glowish/Support/Checksum.h"
 #include "parsers/Fuzzing.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
 
 using namespace glowish;

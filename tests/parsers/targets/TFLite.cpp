@@ -3,6 +3,7 @@
 #include "glowish/Importer/TFLite.h"
 #include "parsers/Fuzzing.h"
 #include "parsers/Inputs.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
 using namespace glowish::parsers;

@@ -1,6 +1,7 @@
 //===- Shape.cpp - Shapes, and where elements lie -------------------------===//
 
 #include "TFLite/Quantized.h"
+#include <cmath>
 
 using namespace glowish;
 using namespace glowish::tflite;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Program.h"
+#include <algorithm>
 #include <c10/core/CPUAllocator.h>
 #include <malloc.h>
 #include <mutex>
