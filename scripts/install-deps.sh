@@ -39,7 +39,7 @@ packages=(
   clang-format-19 clang-tidy-19
   # The tests: GoogleTest, the runtimes of the sanitizers and of libFuzzer, and lit's
   # interpreter.
-  libgtest-dev libgmock-dev libbenchmark-dev libclang-rt-19-dev python3
+  libgtest-dev libgmock-dev libbenchmark-dev libclang-rt-19-dev python3 python3-yaml
   # ONNX's own tests of release 1.12.
   libonnx-testdata
   # Run bundles for several levels of x86-64 on processors of each, and for

@@ -1,9 +1,18 @@
 #!/usr/bin/env bash
-# test.sh [CTEST OPTION...]: installs what is missing, builds the release
-# preset, and runs all tests. Ends with ctest's summary, a line with the tests
-# that were skipped, if there are any, and ctest's exit status.
+# test.sh [--fast | --all] [CTEST OPTION...]: installs what is missing, builds the
+# release preset, and runs the tests that a change must pass: those with the labels
+# fast and full. With --fast only the first, with --all also those with the label
+# nightly (docs/testing.md). Ends with ctest's summary, a line with the tests that
+# were skipped, if there are any, and ctest's exit status.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+case ${1-} in
+  --fast) labels=(-L fast) ;;
+  --all) labels=() ;;
+  *) labels=(-LE nightly) ;;
+esac
+if [[ ${1-} == --fast || ${1-} == --all ]]; then shift; fi
 
 # Heaps in large pages (glibc 2.35) have fewer page faults, which take long on virtual
 # machines: clang++ has a tenth of them and is 4 % faster, model-compiler half and 4 to 20 %.
@@ -15,7 +24,8 @@ echo "==> testing"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 status=0
-ctest --test-dir build/release --output-on-failure -j "$(nproc)" "$@" |
+ctest --test-dir build/release --output-on-failure -j "$(nproc)" \
+  "${labels[@]}" "$@" |
   tee "$log" || status=${PIPESTATUS[0]}
 
 skipped=$(sed -n 's/^[[:space:]]*[0-9]* - \([^ ]*\) (Skipped)$/\1/p' "$log" |
