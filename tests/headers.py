@@ -61,7 +61,19 @@ class Build:
             elif source:
                 path = pathlib.Path(os.path.normpath(self.folder / line.strip()))
                 if path.suffix == ".h" and ROOT in path.parents:
-                    self.includers.setdefault(str(path.relative_to(ROOT)), source)
+                    self.includers.setdefault(str(path.relative_to(ROOT)), []).append(source)
+
+    def find_includer(self, header):
+        """A source file that includes it, one with precompiled headers if there is one.
+
+        Which one doesn't depend on the order in which files were compiled.
+        """
+        return min(self.includers.get(header, []), default=None,
+                   key=lambda source: (not has_precompiled(self.commands[source]), source))
+
+
+def has_precompiled(arguments):
+    return "-include-pch" in arguments
 
 
 def check_syntax(arguments, precompiled, source, text, build):
@@ -74,8 +86,8 @@ def check_syntax(arguments, precompiled, source, text, build):
             skip = 1
         elif not re.fullmatch(r"-O\d|-D_FORTIFY_SOURCE=\d", each):
             kept.append(each)
-    # Precompiled headers are for code without exceptions.
-    if precompiled and "-fexceptions" not in kept:
+    # Precompiled headers are for files of the same language: C++20 without exceptions.
+    if precompiled and has_precompiled(arguments):
         kept += ["-O2", "-D_FORTIFY_SOURCE=2", "-include-pch", precompiled]
     command = [*kept, "-fsyntax-only", "-Wno-deprecated-declarations", *source]
     result = subprocess.run(command, input=text, text=True, capture_output=True, cwd=build)
@@ -105,7 +117,7 @@ def main():
     build = Build(pathlib.Path(sys.argv[1]).resolve())
 
     def check_header(header):
-        source = build.includers.get(header)
+        source = build.find_includer(header)
         if not source:
             return "no source file includes it"
         return check_syntax(build.commands[source], build.precompiled, ["-x", "c++", "-"],
