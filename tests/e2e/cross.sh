@@ -16,7 +16,7 @@
 #   --network  of the networks, only these
 #
 # Each bundle is linked with tests/e2e/cross/run_cross.c: by clang and lld
-# without a C library (output by semihosting), and, where Debian's cross
+# without a C library (output by semihosting or system calls), and, where Debian's cross
 # compiler for the target is installed (scripts/install-deps.sh --cross), by
 # that with its C library. Targets whose emulator is not there are skipped.
 # $GLOWISH_BIN: the programs (default build/release/bin). $GLOWISH_SEED: draws
@@ -60,6 +60,28 @@ targets=(
   "Cortex-M7|-target=thumbv7em-none-eabihf -mcpu=cortex-m7|--target=thumbv7em-none-eabihf -mcpu=cortex-m7 $board=0x60000000|arm-none-eabi-gcc -mcpu=cortex-m7 -mthumb -mfloat-abi=hard -mfpu=fpv5-d16 $board=0x60000000|qemu-system-arm $semihosting -machine mps2-an500 -kernel"
   "Cortex-M55|-target=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55|--target=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55 $board=0x60000000|arm-none-eabi-gcc -mcpu=cortex-m55 -mthumb -mfloat-abi=hard $board=0x60000000|qemu-system-arm $semihosting -machine mps3-an547 -kernel"
 )
+# The same of what has the kernels of one of these, or scalar code: with fewer networks,
+# of which one has outputs that are compared by their bits. One needs the library of
+# a compiler for its arithmetic.
+library() { # compiler, options
+  command -v "$1" >/dev/null && "$@" -print-libgcc-file-name || echo none
+}
+rv32imc=$(library riscv64-unknown-elf-gcc -march=rv32imc -mabi=ilp32)
+others=(
+  "x86-64, no system|-target=x86_64-none-elf|--target=x86_64-linux-gnu|-|qemu-x86_64"
+  "AArch64, no system|-target=aarch64-none-elf|--target=aarch64-linux-gnu|-|qemu-aarch64"
+  "ARMv7, Android|-target=armv7a-linux-androideabi21 -mattr=+neon|--target=armv7a-linux-gnueabi -mfloat-abi=softfp -mfpu=neon|-|qemu-arm"
+  "Cortex-R5|-target=armv7r-none-eabihf -mcpu=cortex-r5|--target=armv7a-linux-gnueabihf|-|qemu-arm"
+  "RISC-V 64, no system|-target=riscv64-unknown-elf -mattr=+f,+d|--target=riscv64-linux-gnu|-|qemu-riscv64"
+  "RISC-V 32|-target=riscv32-linux-gnu|--target=riscv32-linux-gnu|-|qemu-riscv32"
+  "RV32IMC|-target=riscv32-unknown-elf -mattr=+m,-a,+c -mabi=ilp32|--target=riscv32-linux-gnu -march=rv32imc -mabi=ilp32 $rv32imc|-|qemu-riscv32"
+  "PowerPC 64, little-endian|-target=powerpc64le-linux-gnu|--target=powerpc64le-linux-gnu|-|qemu-ppc64le"
+  "MIPS 64, little-endian|-target=mips64el-linux-gnuabi64|--target=mips64el-linux-gnuabi64 -Wno-option-ignored|-|qemu-mips64el"
+  "MIPS n32, little-endian|-target=mips64el-linux-gnuabin32|--target=mips64el-linux-gnuabin32|-|qemu-mipsn32el"
+  "MIPS 32, little-endian|-target=mipsel-linux-gnu|--target=mipsel-linux-gnu|-|qemu-mipsel"
+  "Hexagon|-target=hexagon-unknown-linux-musl|--target=hexagon-linux-musl -G0|-|qemu-hexagon"
+)
+otherNetworks=(mlp integers digits)
 
 # The networks of the table: imagenet_squeezenet's code is squeezenet1_1's.
 names=(mlp quantized digits lenet mlp-exported squeezenet1_1 tiny_resnet8
@@ -287,7 +309,7 @@ tryWay() { # network, target, folder, way, options, emulator
   local verdict sizes= tool
   tool=${5%% *}
   [[ $4 != clang ]] || tool=clang-19
-  if [[ $5 == - ]] || ! command -v "$tool" >/dev/null ||
+  if [[ $5 == - || $5 == *\ none ]] || ! command -v "$tool" >/dev/null ||
     ! command -v "${6%% *}" >/dev/null; then
     return 0
   fi
@@ -329,7 +351,9 @@ for network in "${networks[@]}"; do
   read -r name model bits <<<"$network"
   isChosen "$name" "${onlyNetworks[@]}" || continue
   prepare "$work/$name" "$model" "$([[ -z $bits ]] && echo CPU || echo Interpreter)"
-  for row in "${targets[@]}"; do
+  allTargets=("${targets[@]}")
+  ! isChosen "$name" "${otherNetworks[@]}" || allTargets+=("${others[@]}")
+  for row in "${allTargets[@]}"; do
     IFS='|' read -r target options clang gcc emulator <<<"$row"
     isChosen "$target" "${only[@]}" || continue
     # Without a floating-point unit that takes hours.

@@ -51,6 +51,13 @@ static const Machine machines[] = {
      .options = "-mcpu=cortex-m55 -mthumb -mfloat-abi=hard",
      .memory = "0x60000000",
      .emulator = SEMIHOSTING "mps3-an547 -kernel"},
+    {.name = "ppc64le",
+     .triple = "powerpc64le-linux-gnu",
+     .emulator = "qemu-ppc64le"},
+    {.name = "mips64el",
+     .triple = "mips64el-linux-gnuabi64",
+     .options = "-mxgot",
+     .emulator = "qemu-mips64el"},
     {.name = "wasm", .triple = "wasm32-unknown-unknown", .emulator = "node"},
     {.name = "wasm-simd",
      .triple = "wasm32-unknown-unknown",
@@ -70,8 +77,9 @@ static std::vector<std::string> splitWords(llvm::StringRef text) {
 static std::optional<std::string> findMissing(const Machine &machine) {
   std::vector<std::string> names = {splitWords(machine.emulator).front()};
   if (!machine.isForNode())
-    llvm::append_range(names, std::vector<std::string>{"clang-19", "ld.lld-19",
-                                                       machine.compiler.str()});
+    names.insert(names.end(), {"clang-19", "ld.lld-19"});
+  if (!machine.compiler.empty())
+    names.push_back(machine.compiler.str());
   for (const std::string &name : names)
     if (!llvm::sys::findProgramByName(name))
       return name;
@@ -104,6 +112,8 @@ llvm::Error ForeignTarget::compileDriver() {
         runProgram(command, folder->getFile("log")).takeError());
     linked.push_back(object);
   }
+  if (machine.compiler.empty())
+    return llvm::Error::success();
   std::vector<std::string> question = {machine.compiler.str(),
                                        "-print-libgcc-file-name"};
   llvm::append_range(question, options);

@@ -15,8 +15,8 @@ struct Machine {
   llvm::StringLiteral triple;
   llvm::StringLiteral cpu = "";
   llvm::StringLiteral attributes = "";
-  /// The compiler whose libgcc has what the processor has no instructions for;
-  /// empty where there is no such thing.
+  /// The compiler whose library has what the processor has no instructions for;
+  /// empty where nothing is called.
   llvm::StringLiteral compiler = "";
   /// Options of that compiler and of Clang.
   llvm::StringLiteral options = "";
@@ -26,7 +26,7 @@ struct Machine {
   llvm::StringLiteral emulator;
 
   bool isBoard() const { return !memory.empty(); }
-  bool isForNode() const { return compiler.empty(); }
+  bool isForNode() const { return emulator == "node"; }
 };
 
 /// Links programs for a machine and runs them. Child processes may use the one

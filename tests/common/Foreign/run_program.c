@@ -3,7 +3,8 @@
  * the regions that it may change to "results". platform_semihosted.c starts it.
  *
  * "regions": the sizes of the constant, mutable and activation regions and
- * their alignment, four uint32, and then the bytes of the three. */
+ * their alignment, four uint32, little-endian, and then the bytes of the
+ * three. */
 #include "semihosting.h"
 #include <stddef.h>
 
@@ -50,22 +51,30 @@ static int fail(const char *what) {
   return 1;
 }
 
+static uint32_t read_number(const uint8_t *bytes) {
+  return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+         (uint32_t)bytes[3] << 24;
+}
+
 int main(void) {
   static const char input[] = "regions", output[] = "results";
-  uint32_t header[4];
+  uint8_t header[16];
+  uint32_t sizes[3], alignment;
   uint8_t *regions[3], *next = memory;
   uintptr_t file = open_file(input, sizeof input - 1, OPEN_TO_READ);
   int32_t status;
   int i;
   if (file == (uintptr_t)-1 || !transfer(SYS_READ, file, header, sizeof header))
     return fail("the regions cannot be read");
+  alignment = read_number(header + 12);
   for (i = 0; i < 3; ++i) {
     size_t left = (size_t)(memory + sizeof memory - next);
-    if (header[i] > left || header[3] > left - header[i])
+    sizes[i] = read_number(header + 4 * i);
+    if (sizes[i] > left || alignment > left - sizes[i])
       return fail("the regions are larger than the memory");
     regions[i] = next;
-    next += (header[i] + header[3]) / header[3] * header[3];
-    if (!transfer(SYS_READ, file, regions[i], header[i]))
+    next += (sizes[i] + alignment) / alignment * alignment;
+    if (!transfer(SYS_READ, file, regions[i], sizes[i]))
       return fail("a region cannot be read");
   }
   close_file(file);
@@ -73,8 +82,8 @@ int main(void) {
   file = open_file(output, sizeof output - 1, OPEN_TO_WRITE);
   if (file == (uintptr_t)-1 ||
       !transfer(SYS_WRITE, file, &status, sizeof status) ||
-      !transfer(SYS_WRITE, file, regions[1], header[1]) ||
-      !transfer(SYS_WRITE, file, regions[2], header[2]))
+      !transfer(SYS_WRITE, file, regions[1], sizes[1]) ||
+      !transfer(SYS_WRITE, file, regions[2], sizes[2]))
     return fail("the results cannot be written");
   close_file(file);
   return 0;

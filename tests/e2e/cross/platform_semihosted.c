@@ -15,7 +15,7 @@ void print_line(const char *text) {
   call_host(SYS_WRITE0, "\n");
 }
 
-static void start(void) {
+__attribute__((used)) static void start(void) {
   static uintptr_t reason[2];
   reason[0] = 0x20026; /* ADP_Stopped_ApplicationExit */
   reason[1] = (uintptr_t)main();
@@ -100,7 +100,28 @@ __attribute__((noinline)) uint32_t measure_stack(void) {
   return (uint32_t)((uintptr_t)end - (uintptr_t)word);
 }
 #else
-__attribute__((used)) void _start(void) { start(); }
+#if defined(__mips__)
+/* Code that is position independent has the address of its tables from that of
+ * the function, which is not known where a program starts. */
+__asm__(".text\n.globl __start\n__start:\n.set noreorder\nbal 1f\nnop\n1:\n"
+#if _MIPS_SIM == 1   /* o32 */
+        ".cpload $31\nla $25, start\n"
+#elif _MIPS_SIM == 2 /* n32 */
+        ".cpsetup $31, $2, 1b\nla $25, start\n"
+#else
+        ".cpsetup $31, $2, 1b\ndla $25, start\n"
+#endif
+        "jr $25\nnop\n.set reorder\n");
+#else
+/* There the stack is not aligned as in a called function of x86. */
+#if defined(__i386__) || defined(__x86_64__)
+__attribute__((force_align_arg_pointer))
+#endif
+__attribute__((used)) void
+_start(void) {
+  start();
+}
+#endif
 void mark_stack(void) {}
 uint32_t measure_stack(void) { return 0; }
 #endif
