@@ -61,14 +61,16 @@ targets=(
   "Cortex-M55|-target=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55|--target=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55 $board=0x60000000|arm-none-eabi-gcc -mcpu=cortex-m55 -mthumb -mfloat-abi=hard $board=0x60000000|qemu-system-arm $semihosting -machine mps3-an547 -kernel"
 )
 # The same of what has the kernels of one of these, or scalar code: with fewer networks,
-# of which one has outputs that are compared by their bits. One needs the library of
-# a compiler for its arithmetic.
+# of which one has outputs that are compared by their bits. Two need a library of a
+# compiler for their arithmetic.
 library() { # compiler, options
   command -v "$1" >/dev/null && "$@" -print-libgcc-file-name || echo none
 }
+i386=$(library clang-19 --target=i686-linux-gnu --rtlib=compiler-rt)
 rv32imc=$(library riscv64-unknown-elf-gcc -march=rv32imc -mabi=ilp32)
 others=(
   "x86-64, no system|-target=x86_64-none-elf|--target=x86_64-linux-gnu|-|qemu-x86_64"
+  "x86, 32 bits|-target=i686-linux-gnu|--target=i686-linux-gnu $i386|-|qemu-i386"
   "AArch64, no system|-target=aarch64-none-elf|--target=aarch64-linux-gnu|-|qemu-aarch64"
   "ARMv7, Android|-target=armv7a-linux-androideabi21 -mattr=+neon|--target=armv7a-linux-gnueabi -mfloat-abi=softfp -mfpu=neon|-|qemu-arm"
   "Cortex-R5|-target=armv7r-none-eabihf -mcpu=cortex-r5|--target=armv7a-linux-gnueabihf|-|qemu-arm"

@@ -26,8 +26,7 @@ static void describeX86(TargetDescription &target,
   target.hasAVX512 = isWide;
   target.vectorBits = isWide ? 512 : has("avx") ? 256 : has("sse2") ? 128 : 0;
   target.numVectorRegisters = isWide ? 32 : has("64bit-mode") ? 16 : 8;
-  // Without SSE there is the x87 unit.
-  target.hasFloat = target.hasDouble = has("sse2") || has("x87");
+  target.hasFloat = target.hasDouble = has("sse2");
   target.issuesWidely = target.vectorBits > 0;
   target.hasFMA = has("fma");
   target.hasRounding = has("sse4.1");

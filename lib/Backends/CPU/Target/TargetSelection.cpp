@@ -207,6 +207,20 @@ static std::string getFeatures(const TargetSelection &selection,
   return llvm::join(sorted, ",");
 }
 
+/// Registers of 512 bits are a feature of their own, without which LLVM cannot
+/// make code for AVX-512 (unless it is taken out, for AVX10). CPUs have both,
+/// and an extension of AVX-512 that is added brings the registers.
+static void addImpliedFeatures(TargetSelection &selection) {
+  if (!selection.triple.isX86() ||
+      StringRef(selection.features).contains("evex512") ||
+      !has(*getSubtarget(selection, selection.cpu, selection.features),
+           "avx512f"))
+    return;
+  llvm::SubtargetFeatures features(selection.features);
+  features.AddFeature("evex512");
+  selection.features = features.getString();
+}
+
 /// The M profile has Thumb instructions only, and without an environment LLVM
 /// takes calling conventions from before the EABI.
 static void completeARM(TargetSelection &selection,
@@ -297,11 +311,38 @@ static llvm::Error checkRISCV(TargetSelection &selection,
   return checkABI(selection, accepted);
 }
 
+/// Without SSE2 LLVM keeps floats in registers of the x87 unit, with more bits
+/// than they have, and what is computed of their bits is wrong. It aborts over
+/// the features of the other word size, and takes minutes for floats of
+/// functions.
+static llvm::Error checkX86(TargetSelection &selection,
+                            const llvm::MCSubtargetInfo &info) {
+  bool isWide = selection.triple.isArch64Bit();
+  if (has(info, "64bit-mode") != isWide || (isWide && !has(info, "64bit")))
+    return makeError("-mattr: target '{0}' {1} 64bit and 64bit-mode; accepted: "
+                     "another -target",
+                     selection.triple.str(), isWide ? "has" : "has no");
+  if (has(info, "soft-float"))
+    return makeError("-mattr=+soft-float: floats of target '{0}' are computed "
+                     "with SSE2; accepted: without it",
+                     selection.triple.str());
+  if (has(info, "sse2"))
+    return checkABI(selection, {});
+  return makeError("target '{0}' with {1} has no SSE2, which floats are "
+                   "computed with; accepted: -mcpu=pentium4 or later, or "
+                   "-mattr=+sse2",
+                   selection.triple.str(),
+                   selection.cpu.empty() ? "these features"
+                                         : "-mcpu=" + selection.cpu);
+}
+
 static llvm::Error checkTogether(TargetSelection &selection) {
   std::unique_ptr<llvm::MCSubtargetInfo> info =
       getSubtarget(selection, selection.cpu, selection.features);
   GLOWISH_RETURN_IF_ERROR(checkFloatABI(selection, *info));
   const llvm::Triple &triple = selection.triple;
+  if (triple.isX86())
+    return checkX86(selection, *info);
   if (triple.isRISCV())
     return checkRISCV(selection, *info);
   if (triple.isARM() || triple.isThumb())
@@ -370,12 +411,16 @@ glowish::selectTarget(const TargetOptions &options) {
   selection.cpu = options.cpu;
   if (isHostProcessor(options))
     selection.cpu = llvm::sys::getHostCPUName().str();
+  // As other compilers do.
+  if (triple.getArch() == llvm::Triple::x86 && selection.cpu.empty())
+    selection.cpu = "pentium4";
   selection.floatABI = options.floatABI;
   selection.abi = options.abi;
   if (triple.isARM() || triple.isThumb())
     completeARM(selection, options);
   GLOWISH_RETURN_IF_ERROR(checkNames(selection, options));
   selection.features = getFeatures(selection, options);
+  addImpliedFeatures(selection);
   GLOWISH_RETURN_IF_ERROR(checkTogether(selection));
   GLOWISH_RETURN_IF_ERROR(checkCodeModel(triple, options.codeModel));
   // Without a system nothing moves the program, and tables with addresses would
