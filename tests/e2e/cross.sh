@@ -81,6 +81,7 @@ others=(
   "MIPS 64, little-endian|-target=mips64el-linux-gnuabi64|--target=mips64el-linux-gnuabi64 -Wno-option-ignored|-|qemu-mips64el"
   "MIPS n32, little-endian|-target=mips64el-linux-gnuabin32|--target=mips64el-linux-gnuabin32|-|qemu-mipsn32el"
   "MIPS 32, little-endian|-target=mipsel-linux-gnu|--target=mipsel-linux-gnu|-|qemu-mipsel"
+  "LoongArch 64|-target=loongarch64-linux-gnu|--target=loongarch64-linux-gnu -mno-lsx|-|qemu-loongarch64"
   "Hexagon|-target=hexagon-unknown-linux-musl|--target=hexagon-linux-musl -G0|-|qemu-hexagon"
 )
 otherNetworks=(mlp integers digits)

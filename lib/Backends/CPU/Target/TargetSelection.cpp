@@ -148,7 +148,9 @@ static bool mayUseMatrixRegisters() {
 /// shorten the chain of dependent sums: kernels have independent ones. All
 /// engines for WebAssembly that have vectors have instructions for memcpy and
 /// for conversions to integers that saturate. Its linkers have threads only for
-/// objects that say they know of atomic instructions.
+/// objects that say they know of atomic instructions. On LoongArch LLVM takes
+/// the base ISA, too, where the ABIs of systems have float registers, unless
+/// the triple names another.
 static std::vector<StringRef> getBaseFeatures(const TargetSelection &selection,
                                               unsigned numThreads) {
   const llvm::Triple &triple = selection.triple;
@@ -158,6 +160,9 @@ static std::vector<StringRef> getBaseFeatures(const TargetSelection &selection,
     if (triple.getOS() != llvm::Triple::UnknownOS)
       features.insert(features.end(), {"+f", "+d"});
   }
+  if (triple.isLoongArch() && selection.cpu.empty() &&
+      triple.getEnvironment() != llvm::Triple::GNUSF)
+    features = {"+f", "+d"};
   if (triple.isWasm())
     features = {"+bulk-memory", "+nontrapping-fptoint"};
   if (triple.isWasm() && numThreads > 1)
@@ -311,6 +316,22 @@ static llvm::Error checkRISCV(TargetSelection &selection,
   return checkABI(selection, accepted);
 }
 
+/// LLVM prints that an ABI is not that of the triple, or needs registers which
+/// are not there.
+static llvm::Error checkLoongArch(TargetSelection &selection,
+                                  const llvm::MCSubtargetInfo &info) {
+  llvm::Triple &triple = selection.triple;
+  std::vector<StringRef> accepted = {"lp64s"};
+  if (has(info, "d"))
+    accepted.push_back("lp64d");
+  if (selection.abi.empty())
+    selection.abi = accepted.back().str();
+  GLOWISH_RETURN_IF_ERROR(checkABI(selection, accepted));
+  if (triple.hasEnvironment() && selection.abi == "lp64s")
+    triple.setEnvironment(llvm::Triple::GNUSF);
+  return llvm::Error::success();
+}
+
 /// Without SSE2 LLVM keeps floats in registers of the x87 unit, with more bits
 /// than they have, and what is computed of their bits is wrong. It aborts over
 /// the features of the other word size, and takes minutes for floats of
@@ -345,6 +366,8 @@ static llvm::Error checkTogether(TargetSelection &selection) {
     return checkX86(selection, *info);
   if (triple.isRISCV())
     return checkRISCV(selection, *info);
+  if (triple.isLoongArch())
+    return checkLoongArch(selection, *info);
   if (triple.isARM() || triple.isThumb())
     return checkABI(selection, {"aapcs", "aapcs-linux"});
   if (triple.isAArch64())
@@ -424,9 +447,11 @@ glowish::selectTarget(const TargetOptions &options) {
   GLOWISH_RETURN_IF_ERROR(checkTogether(selection));
   GLOWISH_RETURN_IF_ERROR(checkCodeModel(triple, options.codeModel));
   // Without a system nothing moves the program, and tables with addresses would
-  // take RAM.
+  // take RAM. Hexagon's static code has data near a register that programs need
+  // not set.
+  bool isStatic = triple.getOS() == llvm::Triple::UnknownOS &&
+                  triple.getArch() != llvm::Triple::hexagon;
   selection.relocationModel = options.relocationModel.value_or(
-      triple.getOS() == llvm::Triple::UnknownOS ? llvm::Reloc::Static
-                                                : llvm::Reloc::PIC_);
+      isStatic ? llvm::Reloc::Static : llvm::Reloc::PIC_);
   return selection;
 }
