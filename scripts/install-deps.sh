@@ -12,7 +12,7 @@
 #   --cross    also the compilers for other processors with which
 #              tests/e2e/cross.sh and examples/microcontroller link bundles, QEMU for
 #              RISC-V without a system, and MinGW and Wine, with which
-#              tests/e2e/platforms.py runs bundles for Windows (430 MB to load, 2.4 GB
+#              tests/e2e/platforms.py runs bundles for Windows (490 MB to load, 2.6 GB
 #              installed)
 #   --browser  also Chromium, in which tests/e2e/report.py opens reports and
 #              tests/e2e/web_page.py the page of examples/web
@@ -75,6 +75,8 @@ for option in "$@"; do
       packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross
         gcc-arm-linux-gnueabihf libc6-dev-armhf-cross
         gcc-riscv64-linux-gnu libc6-dev-riscv64-cross gcc-arm-none-eabi
+        gcc-powerpc64-linux-gnu libc6-dev-ppc64-cross
+        gcc-s390x-linux-gnu libc6-dev-s390x-cross
         gcc-mingw-w64-x86-64-win32 mingw-w64-x86-64-dev wine64
         gcc-riscv64-unknown-elf qemu-system-misc)
       ;;

@@ -30,5 +30,7 @@ if os.path.exists(os.path.join(config.build_dir, "lib/glowish/libglowish-torch.s
     config.available_features.add("torchscript")
 if shutil.which("mlir-opt-19") and shutil.which("mlir-cpu-runner-19"):
     config.available_features.add("mlir")
+if shutil.which("s390x-linux-gnu-gcc") and shutil.which("qemu-s390x"):
+    config.available_features.add("s390x")
 if os.geteuid() != 0:
     config.available_features.add("not-root")

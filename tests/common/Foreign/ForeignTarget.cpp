@@ -14,6 +14,7 @@
 #include "glowish/Support/File.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Program.h"
+#include <set>
 
 using namespace glowish;
 
@@ -67,6 +68,10 @@ static const Machine machines[] = {
      .triple = "loongarch64-linux-gnu",
      .options = "-mno-lsx",
      .emulator = "qemu-loongarch64"},
+    {.name = "s390x", .triple = "s390x-linux-gnu", .emulator = "qemu-s390x"},
+    {.name = "sparc64",
+     .triple = "sparc64-linux-gnu",
+     .emulator = "qemu-sparc64"},
     {.name = "wasm", .triple = "wasm32-unknown-unknown", .emulator = "node"},
     {.name = "wasm-simd",
      .triple = "wasm32-unknown-unknown",
@@ -169,28 +174,79 @@ TargetOptions ForeignTarget::getOptions() const {
 
 namespace {
 
+/// The elements of a buffer, in the region of its kind or in that of
+/// activations.
+struct Elements {
+  bool isConstant, isInput, isOutput, isInArena;
+  uint64_t offset, bytes;
+  unsigned size;
+};
+
 /// A program of a folder of its own.
 class ForeignProgram final : public Executable {
 public:
   ForeignProgram(std::unique_ptr<TemporaryFolder> folder,
                  std::vector<std::string> command, const MemoryPlan &plan,
-                 unsigned seconds)
+                 unsigned seconds, std::vector<Elements> reversed)
       : folder(std::move(folder)), command(std::move(command)),
         seconds(seconds), constantSize(plan.constantSize),
         mutableSize(plan.mutableSize), activationSize(plan.activationSize),
-        alignment(plan.alignment) {}
+        alignment(plan.alignment), reversed(std::move(reversed)) {}
 
   llvm::Error run(const uint8_t *constants, uint8_t *mutables,
                   uint8_t *activations, uint8_t *const *bound) const override;
 
 private:
+  /// Reverses the bytes of the elements of \p region that \p isIn says are in
+  /// it.
+  void reverse(llvm::MutableArrayRef<char> region,
+               llvm::function_ref<bool(const Elements &)> isIn) const;
+
   std::unique_ptr<TemporaryFolder> folder;
   std::vector<std::string> command;
   unsigned seconds;
   uint64_t constantSize, mutableSize, activationSize, alignment;
+  /// Those of a machine that has the bytes of a number in the other order.
+  std::vector<Elements> reversed;
 };
 
 } // namespace
+
+/// Placeholders of \p function, and constants, also of its bodies.
+static std::vector<Elements> listElements(const IRFunction &function,
+                                          const MemoryPlan &plan) {
+  std::vector<Elements> all;
+  std::set<uint64_t> constants;
+  forEachFunction(function, [&](const IRFunction &each) {
+    for (const auto &buffer : each.getBuffers()) {
+      bool isConstant = buffer->getKind() == Buffer::Kind::Constant;
+      uint64_t offset = plan.getOffset(buffer.get());
+      if (buffer->getType().getSizeInBytes() == 0)
+        continue;
+      // Bodies may share constants, and what they have of the other kind are
+      // parameters and results.
+      bool isNew = isConstant ? constants.insert(offset).second
+                              : buffer->getKind() == Buffer::Kind::Mutable &&
+                                    &each == &function;
+      if (isNew)
+        all.push_back({isConstant, buffer->isInput(), buffer->isOutput(),
+                       plan.arenaPlaceholders.contains(buffer.get()), offset,
+                       uint64_t(buffer->getType().getSizeInBytes()),
+                       unsigned(getElemSize(buffer->getType().getKind()))});
+    }
+  });
+  return all;
+}
+
+void ForeignProgram::reverse(
+    llvm::MutableArrayRef<char> region,
+    llvm::function_ref<bool(const Elements &)> isIn) const {
+  for (const Elements &each : llvm::make_filter_range(reversed, isIn))
+    for (uint64_t i = 0; i < each.bytes; i += each.size) {
+      auto element = region.slice(each.offset + i, each.size);
+      std::reverse(element.begin(), element.end());
+    }
+}
 
 llvm::Error ForeignProgram::run(const uint8_t *constants, uint8_t *mutables,
                                 uint8_t *activations,
@@ -200,12 +256,20 @@ llvm::Error ForeignProgram::run(const uint8_t *constants, uint8_t *mutables,
   for (uint64_t number : {constantSize, mutableSize, activationSize, alignment})
     for (unsigned shift = 0; shift < 32; shift += 8)
       bytes.push_back(char(number >> shift));
-  auto append = [&](const uint8_t *region, uint64_t size) {
+  auto append = [&](const uint8_t *region, uint64_t size,
+                    llvm::function_ref<bool(const Elements &)> isIn) {
     bytes.append(reinterpret_cast<const char *>(region), size);
+    reverse(llvm::MutableArrayRef(bytes.data() + bytes.size() - size, size),
+            isIn);
   };
-  append(constants, constantSize);
-  append(mutables, mutableSize);
-  append(activations, activationSize);
+  auto isMutable = [](const Elements &each) {
+    return !each.isConstant && !each.isInArena;
+  };
+  append(constants, constantSize,
+         [](const Elements &each) { return each.isConstant; });
+  append(mutables, mutableSize, isMutable);
+  append(activations, activationSize,
+         [](const Elements &each) { return each.isInArena && each.isInput; });
   GLOWISH_RETURN_IF_ERROR(writeFile(folder->getFile("regions"), bytes));
   // Programs have their files in the current folder.
   llvm::SmallString<128> before;
@@ -221,11 +285,15 @@ llvm::Error ForeignProgram::run(const uint8_t *constants, uint8_t *mutables,
     return makeError("{0} left {1} bytes of results", command.front(),
                      left.size());
   std::memcpy(&status, left.data(), sizeof status);
+  // 0 in either order of bytes.
   if (status != 0)
     return makeError("the compiled program returned status {0}", status);
   left = left.drop_front(sizeof status);
   std::memcpy(mutables, left.data(), mutableSize);
   std::memcpy(activations, left.drop_front(mutableSize).data(), activationSize);
+  reverse({reinterpret_cast<char *>(mutables), mutableSize}, isMutable);
+  reverse({reinterpret_cast<char *>(activations), activationSize},
+          [](const Elements &each) { return each.isInArena && each.isOutput; });
   return llvm::Error::success();
 }
 
@@ -267,6 +335,8 @@ ForeignTarget::compile(Backend &anyBackend, const IRFunction &function,
     GLOWISH_RETURN_IF_ERROR(link(object, own->getPath()));
     command.push_back("program");
   }
-  return std::make_unique<ForeignProgram>(std::move(own), std::move(command),
-                                          plan, secondsOfRun);
+  bool isReversed = backend.getTargetMachine().createDataLayout().isBigEndian();
+  return std::make_unique<ForeignProgram>(
+      std::move(own), std::move(command), plan, secondsOfRun,
+      isReversed ? listElements(function, plan) : std::vector<Elements>());
 }

@@ -7,7 +7,7 @@
  *   -DMUTABLE_SIZE=... -DACTIVATIONS_SIZE=... -DREGION_ALIGNMENT=...
  * of which the last three, from the header that -bundle-api=static writes, are
  * compared with the configuration. test_inputs and test_outputs, linked from
- * elsewhere, hold the placeholders in the order of the symbol table.
+ * elsewhere, hold the placeholders, floats, in the order of the symbol table.
  *
  * Prints for each output the largest error in billionths of the largest
  * magnitude, or with -DEXPECTS_BITS the number of elements with other bits,
@@ -58,6 +58,17 @@ static void copy(uint8_t *to, const uint8_t *from, uint64_t size) {
     *to++ = *from++;
 }
 
+/* Copies floats of a file, which are little-endian. */
+static void copy_floats(uint8_t *to, const uint8_t *from, uint64_t size) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  uint64_t i;
+  for (i = 0; i < size; ++i)
+    to[i] = from[i ^ 3];
+#else
+  copy(to, from, size);
+#endif
+}
+
 #ifdef EXPECTS_BITS
 static uint32_t compare(const uint8_t *actual, const uint8_t *expected,
                         uint64_t count) {
@@ -66,7 +77,7 @@ static uint32_t compare(const uint8_t *actual, const uint8_t *expected,
   for (i = 0; i < count; ++i) {
     uint32_t a, e;
     copy((uint8_t *)&a, actual + 4 * i, 4);
-    copy((uint8_t *)&e, expected + 4 * i, 4);
+    copy_floats((uint8_t *)&e, expected + 4 * i, 4);
     different += a != e;
   }
   return different;
@@ -80,7 +91,7 @@ static uint32_t compare(const uint8_t *actual, const uint8_t *expected,
   for (i = 0; i < count; ++i) {
     float a, e, difference;
     copy((uint8_t *)&a, actual + 4 * i, 4);
-    copy((uint8_t *)&e, expected + 4 * i, 4);
+    copy_floats((uint8_t *)&e, expected + 4 * i, 4);
     difference = a > e ? a - e : e - a;
     if (!(difference <= error))
       error = difference;
@@ -119,7 +130,7 @@ int main(void) {
     const GlowishSymbol *symbol = &config->symbols[i];
     if (!(symbol->direction & GLOWISH_INPUT))
       continue;
-    copy(region_mutable + symbol->offset, from, symbol->bytes);
+    copy_floats(region_mutable + symbol->offset, from, symbol->bytes);
     from += symbol->bytes;
   }
   mark_stack();

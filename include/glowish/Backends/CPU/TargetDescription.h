@@ -65,6 +65,9 @@ struct TargetDescription {
   unsigned packedBits = 0;
   unsigned numVectorRegisters = 16;
   bool isX86 = false;
+  /// A number begins with its highest byte. Such targets have scalar code:
+  /// kernels of vectors put several bytes into one lane.
+  bool isBigEndian = false;
   /// WebAssembly's vectors, whose instructions have intrinsics of their own.
   bool isWasm = false;
   /// x86's vectors of 512 bits, with the extensions F, VL, DQ and BW.

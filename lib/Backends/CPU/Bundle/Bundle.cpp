@@ -121,15 +121,17 @@ static llvm::Expected<BundleCode> makeCode(CPUBackend &backend,
   return generateCode(backend, *module, facts.options);
 }
 
+llvm::endianness glowish::getByteOrder(CPUBackend &backend) {
+  return backend.getTargetMachine().createDataLayout().isBigEndian()
+             ? llvm::endianness::big
+             : llvm::endianness::little;
+}
+
 llvm::Error glowish::checkTarget(CPUBackend &backend,
                                  const BundleFacts &facts) {
   llvm::TargetMachine &machine = backend.getTargetMachine();
   llvm::DataLayout layout = machine.createDataLayout();
   std::string triple = machine.getTargetTriple().str();
-  if (!layout.isLittleEndian())
-    return makeError("target '{0}' is big-endian; weights are written for "
-                     "little-endian targets only",
-                     triple);
   // Addresses are computed in signed numbers, and linkers place what small
   // code refers to within as much.
   constexpr uint64_t most = (uint64_t(1) << 31) - 1;
@@ -165,7 +167,7 @@ llvm::Error glowish::writeBundle(CPUBackend &backend, const Variants &variants,
   GLOWISH_RETURN_IF_ERROR(checkArenaRegions(backend, variants, options));
   if (isForWeb(backend))
     GLOWISH_RETURN_IF_ERROR(checkWebOptions(backend, options));
-  Weights weights(variants);
+  Weights weights(variants, getByteOrder(backend));
   BundleFacts facts = getFacts(variants, weights, options, backend);
   GLOWISH_RETURN_IF_ERROR(checkTarget(backend, facts));
   if (isForWeb(backend))

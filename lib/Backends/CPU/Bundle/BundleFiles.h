@@ -58,8 +58,12 @@ private:
   bool hasText = false;
 };
 
-/// Whether the target of \p backend, for which weights are to be
-/// little-endian, can hold a bundle with regions of the sizes in \p facts.
+/// Returns the order in which the target of \p backend has the bytes of a
+/// number, and the bundle those of its weights.
+llvm::endianness getByteOrder(CPUBackend &backend);
+
+/// Whether the target of \p backend can hold a bundle with regions of the sizes
+/// in \p facts.
 llvm::Error checkTarget(CPUBackend &backend, const BundleFacts &facts);
 
 } // namespace glowish

@@ -36,11 +36,13 @@ private:
   Value *shiftXor(Value *hash, unsigned count) {
     return b.CreateXor(hash, b.CreateLShr(hash, count));
   }
-  /// \p count bytes at \p offset as an int64.
+  /// The little-endian number of \p count bytes at \p offset as an int64.
   Value *load(Value *offset, unsigned count) {
     Value *address = b.CreateInBoundsGEP(b.getInt8Ty(), bytes, offset);
     Value *word =
         b.CreateAlignedLoad(b.getIntNTy(8 * count), address, llvm::Align(1));
+    if (count > 1 && b.getTarget().isBigEndian)
+      word = b.CreateUnaryIntrinsic(llvm::Intrinsic::bswap, word);
     return b.CreateZExt(word, b.getInt64Ty());
   }
   Value *addStripes();

@@ -102,14 +102,17 @@ static llvm::Expected<BundleState> makeState(const BundleProgram &inference,
   return state;
 }
 
-/// The first values as NAME_save_state would write them.
+/// The first values as NAME_save_state would write them on a machine with the
+/// byte order \p order.
 static std::vector<uint8_t> makeStateBytes(const BundleState &state,
-                                           const TrainingPrograms &programs) {
-  std::vector<uint8_t> bytes(BundleState::headerSize);
+                                           const TrainingPrograms &programs,
+                                           llvm::endianness order) {
+  std::vector<uint8_t> bytes(BundleState::headerSize), buffer;
   for (const BundleState::Variable &variable : state.variables)
     llvm::append_range(
         bytes,
-        programs.variables.find(variable.modelName)->second->getByteRange());
+        getBytesInOrder(*programs.variables.find(variable.modelName)->second,
+                        order, buffer));
   llvm::ArrayRef<uint8_t> payload =
       llvm::ArrayRef(bytes).drop_front(BundleState::headerSize);
   uint64_t checksum = checksum64(payload);
@@ -168,7 +171,8 @@ llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
                      backend.getTargetMachine().getTargetTriple().str());
   GLOWISH_RETURN_IF_ERROR(checkBundleNames(options));
   Variants all{{}, getAll(programs)};
-  Weights weights(all);
+  llvm::endianness order = getByteOrder(backend);
+  Weights weights(all, order);
   BundleFacts facts{options,
                     {},
                     {},
@@ -204,7 +208,7 @@ llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
   for (auto [name, start] :
        llvm::zip(programs.trained, programs.gradientStarts))
     state.gradients.push_back({name, start});
-  std::vector<uint8_t> bytes = makeStateBytes(state, programs);
+  std::vector<uint8_t> bytes = makeStateBytes(state, programs, order);
   GLOWISH_ASSIGN_OR_RETURN(BundleCode code,
                            makeCode(backend, programs, weights, bytes, facts));
 

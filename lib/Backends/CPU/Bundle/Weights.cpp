@@ -7,7 +7,22 @@
 
 using namespace glowish;
 
-Weights::Weights(const Variants &variants) : size(variants.getConstantSize()) {
+llvm::ArrayRef<uint8_t> glowish::getBytesInOrder(const Tensor &tensor,
+                                                 llvm::endianness order,
+                                                 std::vector<uint8_t> &buffer) {
+  llvm::ArrayRef<uint8_t> bytes = tensor.getByteRange();
+  size_t elementSize = getElemSize(tensor.getType().getKind());
+  if (order == llvm::endianness::native || elementSize == 1)
+    return bytes;
+  buffer.assign(bytes.begin(), bytes.end());
+  for (auto element = buffer.begin(); element != buffer.end();
+       element += ptrdiff_t(elementSize))
+    std::reverse(element, element + ptrdiff_t(elementSize));
+  return buffer;
+}
+
+Weights::Weights(const Variants &variants, llvm::endianness order)
+    : order(order), size(variants.getConstantSize()) {
   for (const Variant &variant : variants.programs)
     forEachFunction(*variant.function, [&](const IRFunction &function) {
       for (const auto &buffer : function.getBuffers())
@@ -29,11 +44,13 @@ void Weights::visit(
       end += count;
     }
   };
+  std::vector<uint8_t> buffer;
   for (auto [offset, tensor] : places) {
     fillTo(offset);
     assert(end == offset && "constants don't overlap");
-    take(tensor->getByteRange());
-    end += tensor->getByteRange().size();
+    llvm::ArrayRef<uint8_t> bytes = getBytesInOrder(*tensor, order, buffer);
+    take(bytes);
+    end += bytes.size();
   }
   fillTo(size);
 }

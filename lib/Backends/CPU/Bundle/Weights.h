@@ -5,17 +5,24 @@
 
 #include "glowish/Backends/Variants.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/bit.h"
 #include <map>
 
 namespace glowish {
+
+/// Returns the bytes of \p tensor on a machine with the byte order \p order;
+/// those of another one than this machine's are written to \p buffer.
+llvm::ArrayRef<uint8_t> getBytesInOrder(const Tensor &tensor,
+                                        llvm::endianness order,
+                                        std::vector<uint8_t> &buffer);
 
 /// The constant region that the programs of a bundle, their bodies included,
 /// have in common. Its bytes are visited a constant at a time: all of them at
 /// once would be in memory a second time.
 class Weights {
 public:
-  /// \p variants outlives this.
-  explicit Weights(const Variants &variants);
+  /// Bytes are in the order \p order. \p variants outlives this.
+  Weights(const Variants &variants, llvm::endianness order);
 
   uint64_t getSize() const { return size; }
   /// Calls \p take with the bytes of the region, in order: each constant at
@@ -29,6 +36,7 @@ public:
   void printText(llvm::raw_ostream &os) const;
 
 private:
+  llvm::endianness order;
   uint64_t size;
   std::map<uint64_t, const Tensor *> places;
 };

@@ -52,7 +52,8 @@ static void describeX86(TargetDescription &target,
 static void describeAArch64(TargetDescription &target,
                             const llvm::MCSubtargetInfo &info) {
   bool hasRegisters = info.checkFeatures("+fp-armv8");
-  target.vectorBits = info.checkFeatures("+neon") ? 128 : 0;
+  target.vectorBits =
+      info.checkFeatures("+neon") && !target.isBigEndian ? 128 : 0;
   target.numVectorRegisters = 32;
   target.hasFloat = target.hasDouble = hasRegisters;
   target.hasFMA = target.hasRounding = target.hasFloat16 = hasRegisters;
@@ -75,8 +76,9 @@ static void describeARM(TargetDescription &target,
   target.hasDouble = target.hasFloat && has("fp64");
   target.hasFMA = target.hasFloat && has("vfp4d16sp");
   target.hasRounding = target.hasFloat && has("fp-armv8d16sp");
-  bool hasNeon = target.hasFloat && has("neon");
-  bool hasMVE = target.hasFloat && has("mve.fp");
+  bool hasVectors = target.hasFloat && !target.isBigEndian;
+  bool hasNeon = hasVectors && has("neon");
+  bool hasMVE = hasVectors && has("mve.fp");
   target.vectorBits = hasNeon || hasMVE ? 128 : 0;
   // NEON's vmla takes a factor from a lane, and its vfma doesn't.
   target.hasMultiplyByLane = hasNeon;
@@ -90,8 +92,7 @@ static void describeARM(TargetDescription &target,
   // The kernels are Thumb-2, and take all general registers.
   target.hasDualMultiply = target.vectorBits == 0 && has("dsp") &&
                            has("thumb2") && has("thumb-mode") &&
-                           !has("reserve-r9") &&
-                           info.getTargetTriple().isLittleEndian();
+                           !has("reserve-r9") && !target.isBigEndian;
   target.hasDotReduction = hasMVE;
   target.hasRoundingConversion = target.hasFloat;
   if (!has("mclass"))
@@ -168,6 +169,7 @@ TargetDescription::forMachine(const llvm::TargetMachine &machine) {
   target.features = machine.getTargetFeatureString().str();
   const llvm::MCSubtargetInfo &info = *machine.getMCSubtargetInfo();
   const llvm::Triple &triple = machine.getTargetTriple();
+  target.isBigEndian = !triple.isLittleEndian();
   if (triple.isX86()) {
     describeX86(target, info);
   } else if (triple.isAArch64()) {

@@ -128,7 +128,7 @@ RowTile IntegerNBitsMatMul::chooseTile(int64_t numRows) const {
 Value *IntegerNBitsMatMul::loadQuad(Value *row, Value *k) {
   Value *bytes = b.loadStrided(ElemKind::Int8, getLhsAddress(row, k), 4,
                                lhs.getInnerStride());
-  return b.splat(b.CreateBitCast(bytes, b.getInt32Ty()), lanes);
+  return b.splat(orderBytes(b.CreateBitCast(bytes, b.getInt32Ty())), lanes);
 }
 
 /// The bytes that \p words stand for: four rows each.
@@ -265,7 +265,7 @@ Values IntegerNBitsMatMul::addWord(Value *row, Value *k, const RowTile &shape,
   prefetch(shape, address, 4 * width);
   auto loadWord = [&](unsigned v) {
     Value *at = b.getElement(address, ElemKind::Int32, int64_t(v) * lanes);
-    return splitWords(b.load(ElemKind::Int32, at, lanes));
+    return splitWords(orderBytes(b.load(ElemKind::Int32, at, lanes)));
   };
   auto load = [&](unsigned r, unsigned quad) {
     return loadQuad(b.CreateNSWAdd(row, b.index(r)),

@@ -179,7 +179,7 @@ Values NBitsMatMul::loadWords(Value *address, const RowTile &shape) {
   Values words;
   for (unsigned v = 0; v < shape.vectors; ++v) {
     Value *at = b.getElement(address, ElemKind::Int32, int64_t(v) * lanes);
-    words.push_back(b.load(ElemKind::Int32, at, lanes));
+    words.push_back(orderBytes(b.load(ElemKind::Int32, at, lanes)));
   }
   return words;
 }

@@ -68,6 +68,12 @@ Value *NBitsTiles::widenIntegers(Value *integers) {
   return b.CreateSIToFP(wide, b.getComputeTy(ElemKind::Float, count));
 }
 
+Value *NBitsTiles::orderBytes(Value *words) {
+  return b.getTarget().isBigEndian
+             ? b.CreateUnaryIntrinsic(llvm::Intrinsic::bswap, words)
+             : words;
+}
+
 /// The number of the first parameter of block \p number.
 Value *NBitsTiles::getParameters(const Columns &columns, Value *number) {
   return b.CreateNSWAdd(b.CreateNSWMul(number, b.index(columns.width)),

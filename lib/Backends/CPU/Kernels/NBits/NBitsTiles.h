@@ -85,6 +85,9 @@ protected:
   /// Where all of a panel is read from \p address on, and that takes the time,
   /// begins to read the \p bytes that follow some way behind.
   void prefetch(const RowTile &shape, llvm::Value *address, int64_t bytes);
+  /// Returns words whose bytes were loaded from memory, with the first byte in
+  /// the lowest bits.
+  llvm::Value *orderBytes(llvm::Value *words);
   /// \p integers of fewer bits as floats.
   llvm::Value *widenIntegers(llvm::Value *integers);
   /// The scales of block \p number, a vector each.
