@@ -6,7 +6,8 @@
  * that they come from. A handle is for one thread at a time, unless stated
  * otherwise; different handles are independent, so that several threads may
  * compile and run at once. The library prints nothing, installs no handlers of
- * signals, and ends the process only where there is no memory.
+ * signals, and ends the process only where there is no memory, or where LLVM
+ * has no instructions for what a target is to compute.
  *
  * The interface only grows: a program that was built with one release runs with
  * any later one of the same major version.

@@ -99,7 +99,7 @@ check(CPUBackend &backend, llvm::StringRef file) {
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module,
                            model.emit(context));
   GLOWISH_ASSIGN_OR_RETURN(Outputs before, model.interpret(*module));
-  optimizeModule(*module, backend.getTargetMachine());
+  GLOWISH_RETURN_IF_ERROR(optimizeModule(*module, backend.getTargetMachine()));
   GLOWISH_ASSIGN_OR_RETURN(Outputs after, model.interpret(*module));
   GLOWISH_RETURN_IF_ERROR(compareBits(before, after));
   if (tolerance >= 0) {

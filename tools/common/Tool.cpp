@@ -4,9 +4,11 @@
 #include "common/GlowFlags.h"
 #include "common/Processes.h"
 #include "common/ValueOption.h"
+#include "glowish/Backends/CPU/FatalErrors.h"
 #include "glowish/Support/DebugOutput.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/File.h"
+#include "glowish/Support/Progress.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
@@ -60,13 +62,21 @@ static llvm::Error enableDebugTypes() {
   return addContext(enableDebugOutput(types), "-debug-only: ");
 }
 
-/// Without memory there is nothing to go back to: one line, and no files left
-/// behind.
-static void endWithoutMemory(void *, const char *, bool) {
-  static constexpr llvm::StringLiteral message = "error: out of memory\n";
-  (void)!write(STDERR_FILENO, message.data(), message.size());
+/// Ends the process with one line where there is nothing to go back to; no
+/// files are left behind.
+[[noreturn]] static void endWithLine(llvm::StringRef line) {
+  (void)!write(STDERR_FILENO, line.data(), line.size());
   llvm::sys::RunInterruptHandlers();
   _exit(ExitCode::failure);
+}
+
+static void endWithoutMemory(void *, const char *, bool) {
+  endWithLine("error: out of memory\n");
+}
+
+static void endOverFatalError(void *, const char *reason, bool) {
+  Progress::clearShown();
+  endWithLine("error: " + describeFatalError(reason) + "\n");
 }
 
 /// Large tensors are mappings of their own, so that the system has their memory
@@ -176,6 +186,7 @@ static int runMain(int argc, char **argv, llvm::StringRef overview,
   llvm::InitLLVM init(argc, argv);
   // InitLLVM has made operator new call it too.
   llvm::install_bad_alloc_error_handler(endWithoutMemory);
+  llvm::install_fatal_error_handler(endOverFatalError);
   // Writing beyond the file size limit is then an error like a full disk, and
   // not a crash.
   std::signal(SIGXFSZ, SIG_IGN);

@@ -19,7 +19,7 @@ public:
   Progress(llvm::StringRef label, uint64_t total);
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
-  ~Progress() { clear(); }
+  ~Progress();
 
   /// Shows \p text immediately, for a change of phase.
   void show(const llvm::Twine &text);
@@ -27,6 +27,8 @@ public:
   void step(uint64_t count = 1);
   /// Erases the line, so that other output can be printed.
   void clear();
+  /// The same of the one that there is, if any.
+  static void clearShown();
 
 private:
   using Clock = std::chrono::steady_clock;

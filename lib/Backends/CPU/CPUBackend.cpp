@@ -43,6 +43,7 @@ createMachine(const TargetOptions &options) {
   // Formulas are computed as written, except that a * b + c may be fused.
   llvmOptions.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   std::string triple = selection.triple.str();
+  CodeScope code(triple);
   std::unique_ptr<llvm::TargetMachine> machine(
       selection.target->createTargetMachine(
           triple, selection.cpu, selection.features, llvmOptions,
@@ -398,7 +399,7 @@ CPUBackend::emitObject(llvm::Module &module,
                        llvm::SmallVectorImpl<char> *assembly) {
   addSystemAttributes(module);
   if (!options.testing.compilesQuickly)
-    optimizeModule(module, *machine);
+    GLOWISH_RETURN_IF_ERROR(optimizeModule(module, *machine));
   if (hasFloatMVE(*machine))
     hideMVEConstants(module);
   if (options.dumpsLLVM)

@@ -1,6 +1,7 @@
 //===- CodeGeneration.cpp - From LLVM IR to machine code ------------------===//
 
 #include "CodeGeneration.h"
+#include "glowish/Backends/CPU/FatalErrors.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/Task.h"
 #include "llvm/ADT/STLExtras.h"
@@ -10,13 +11,113 @@
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/InitializePasses.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/Regex.h"
 
 using namespace glowish;
+
+//===- What LLVM cannot do ------------------------------------------------===//
+
+namespace {
+
+/// What this thread makes code of.
+struct CodeInProgress {
+  std::string target, function;
+};
+
+} // namespace
+
+static thread_local CodeInProgress inProgress;
+
+CodeScope::CodeScope(llvm::StringRef target) {
+  inProgress = {target.str(), ""};
+}
+
+CodeScope::~CodeScope() { inProgress = {}; }
+
+/// \p reason as an error that names target and function. LLVM writes addresses
+/// into the first line, and may name the function in a later one.
+static std::string describeFailure(llvm::StringRef function,
+                                   llvm::StringRef reason) {
+  std::string line = reason.trim().split('\n').first.str();
+  llvm::Regex address(" ?0x[0-9a-f]+:?");
+  while (address.match(line))
+    line = address.sub("", line);
+  if (function.empty())
+    function = reason.split("In function: ").second.split('\n').first;
+  if (inProgress.target.empty())
+    return "LLVM: " + line;
+  std::string place =
+      function.empty() ? "" : " of function '" + function.str() + "'";
+  return "target '" + inProgress.target + "': LLVM cannot make code" + place +
+         ": " + line;
+}
+
+std::string glowish::describeFatalError(llvm::StringRef reason) {
+  return describeFailure(inProgress.function, reason);
+}
+
+namespace {
+
+/// Keeps the first error that LLVM reports about a module, which it would print
+/// before it ends the process.
+class FirstError final : public llvm::DiagnosticHandler {
+public:
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    if (info.getSeverity() != llvm::DS_Error || !text.empty())
+      return true;
+    if (const auto *unsupported =
+            llvm::dyn_cast<llvm::DiagnosticInfoUnsupported>(&info)) {
+      text = describeFailure(unsupported->getFunction().getName(),
+                             unsupported->getMessage().str());
+      return true;
+    }
+    std::string message;
+    llvm::raw_string_ostream os(message);
+    llvm::DiagnosticPrinterRawOStream printer(os);
+    info.print(printer);
+    text = describeFailure(inProgress.function, message);
+    return true;
+  }
+
+  std::string text;
+};
+
+/// Has errors of LLVM about a module kept while it is there.
+class ErrorScope {
+public:
+  ErrorScope(llvm::Module &module, const llvm::TargetMachine &machine)
+      : code(machine.getTargetTriple().str()), context(module.getContext()),
+        before(context.getDiagnosticHandler()) {
+    auto handler = std::make_unique<FirstError>();
+    first = handler.get();
+    context.setDiagnosticHandler(std::move(handler));
+  }
+  ErrorScope(const ErrorScope &) = delete;
+  ~ErrorScope() { context.setDiagnosticHandler(std::move(before)); }
+
+  llvm::Error take() const {
+    return first->text.empty() ? llvm::Error::success()
+                               : makeError("{0}", first->text);
+  }
+
+private:
+  CodeScope code;
+  llvm::LLVMContext &context;
+  std::unique_ptr<llvm::DiagnosticHandler> before;
+  FirstError *first;
+};
+
+} // namespace
+
+//===- Passes -------------------------------------------------------------===//
 
 /// The share of a compilation that is done when LLVM's passes begin, and when
 /// machine code is made: estimates.
@@ -92,9 +193,10 @@ static bool findsNothing(llvm::StringRef pass) {
 
 /// The kernels state their own vectors and unrolling: LLVM's passes clean up
 /// and allocate registers, and must not undo the tiling.
-void glowish::optimizeModule(llvm::Module &module,
-                             llvm::TargetMachine &machine) {
+llvm::Error glowish::optimizeModule(llvm::Module &module,
+                                    llvm::TargetMachine &machine) {
   reportProgress("optimize code", shareBeforePasses);
+  ErrorScope errors(module, machine);
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = false;
   tuning.SLPVectorization = false;
@@ -122,14 +224,15 @@ void glowish::optimizeModule(llvm::Module &module,
       freezeWindowStarts(
           function, functions.getResult<llvm::LoopAnalysis>(function),
           functions.getResult<llvm::ScalarEvolutionAnalysis>(function));
+  return errors.take();
 }
 
 namespace {
 
 /// Runs on each function after the code of the one before it has been made:
-/// reports progress, and empties the functions that are left where the task is
-/// cancelled, since LLVM's passes can't be stopped. Comes first, before there
-/// are analyses of what it empties.
+/// notes its name, reports progress, and empties the functions that are left
+/// where the task is cancelled, since LLVM's passes can't be stopped. Comes
+/// first, before there are analyses of what it empties.
 class TaskPass final : public llvm::FunctionPass {
 public:
   static char ID;
@@ -142,6 +245,7 @@ public:
   }
 
   bool runOnFunction(llvm::Function &function) override {
+    inProgress.function = function.getName().str();
     reportProgress("generate code", shareBeforeCode + (1 - shareBeforeCode) *
                                                           double(numDone++) /
                                                           double(numFunctions));
@@ -177,6 +281,7 @@ llvm::Error glowish::emitCode(llvm::Module &module,
                               llvm::SmallVectorImpl<char> &code) {
   GLOWISH_RETURN_IF_ERROR(checkCancelled());
   registerTaskPass();
+  ErrorScope errors(module, machine);
   llvm::raw_svector_ostream os(code);
   llvm::legacy::PassManager passes;
   // What TargetMachine::addPassesToEmitFile does, with one pass more, behind
@@ -200,5 +305,6 @@ llvm::Error glowish::emitCode(llvm::Module &module,
                      machine.getTargetTriple().str());
   passes.add(llvm::createFreeMachineFunctionPass());
   passes.run(module);
-  return checkCancelled();
+  GLOWISH_RETURN_IF_ERROR(checkCancelled());
+  return errors.take();
 }

@@ -357,6 +357,34 @@ static llvm::Error checkX86(TargetSelection &selection,
                                          : "-mcpu=" + selection.cpu);
 }
 
+/// LLVM prints that an extension needs a later revision, and that MIPS I is an
+/// experiment.
+static llvm::Error checkMIPS(TargetSelection &selection,
+                             const llvm::MCSubtargetInfo &info) {
+  static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral>
+      needed[] = {{"dsp", "mips32r2"}, {"dspr2", "mips32r2"},
+                  {"msa", "mips32r5"}, {"virt", "mips32r5"},
+                  {"crc", "mips32r6"}, {"ginv", "mips32r6"},
+                  {"mips1", "mips2"}};
+  for (const auto &[feature, revision] : needed)
+    if (has(info, feature) && !has(info, revision))
+      return makeError("-mattr: target '{0}' has {1}, which needs {2}; "
+                       "accepted: a -mcpu with both, or without {1}",
+                       selection.triple.str(), feature, revision);
+  return checkABI(selection, {});
+}
+
+/// LLVM recurses without end where MVE is not alone, or not on the M profile.
+static llvm::Error checkARM(TargetSelection &selection,
+                            const llvm::MCSubtargetInfo &info) {
+  if (has(info, "mve") && (has(info, "neon") || !has(info, "mclass")))
+    return makeError("-mattr: target '{0}' has MVE {1}; accepted: one of mve "
+                     "(Arm's M profile) and neon (the others)",
+                     selection.triple.str(),
+                     has(info, "neon") ? "and NEON" : "without the M profile");
+  return checkABI(selection, {"aapcs", "aapcs-linux"});
+}
+
 static llvm::Error checkTogether(TargetSelection &selection) {
   std::unique_ptr<llvm::MCSubtargetInfo> info =
       getSubtarget(selection, selection.cpu, selection.features);
@@ -368,8 +396,10 @@ static llvm::Error checkTogether(TargetSelection &selection) {
     return checkRISCV(selection, *info);
   if (triple.isLoongArch())
     return checkLoongArch(selection, *info);
+  if (triple.isMIPS())
+    return checkMIPS(selection, *info);
   if (triple.isARM() || triple.isThumb())
-    return checkABI(selection, {"aapcs", "aapcs-linux"});
+    return checkARM(selection, *info);
   if (triple.isAArch64())
     return checkABI(selection, {"aapcs"});
   return checkABI(selection, {});
