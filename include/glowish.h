@@ -104,7 +104,7 @@ typedef struct glowish_job glowish_job;
 typedef void (*glowish_progress_function)(void *context, const char *step,
                                           double done);
 /* Called by that thread with a line about what is ignored in a model, or
- * contradicts what is computed. */
+ * contradicts what is computed, or about a target that is not tested. */
 typedef void (*glowish_warning_function)(void *context, const char *line);
 
 glowish_job *glowish_job_create(void);

@@ -25,6 +25,9 @@ endforeach()
 check_doc(from-glow.md
   "model-compiler -list-glow-flags > docs/from-glow.md"
   ${COMPILER} -list-glow-flags)
+check_doc(targets.md
+  "model-compiler -list-targets > docs/targets.md"
+  ${COMPILER} -list-targets)
 check_doc(mlir-nodes.md
   "model-compiler -list-mlir-nodes > docs/mlir-nodes.md"
   ${COMPILER} -list-mlir-nodes)

@@ -187,6 +187,9 @@ llvm::Error glowish::makeBundle(BundleRequest request) {
     GLOWISH_ASSIGN_OR_RETURN(request.bundle.modelHash, hashModel(request));
   }
   request.options.observer = request.report;
+  std::string warning = writer ? writer->getWarning() : "";
+  if (!warning.empty() && request.importOptions.warn)
+    request.importOptions.warn(warning);
   return request.training ? makeTrainingBundle(request, writer.get())
                           : makeInferenceBundle(request, writer.get());
 }

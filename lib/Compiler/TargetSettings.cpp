@@ -1,6 +1,7 @@
 //===- TargetSettings.cpp - What code is made for -------------------------===//
 
 #include "glowish/Compiler/TargetSettings.h"
+#include "glowish/Backends/CPU/TargetSupport.h"
 
 using namespace glowish;
 
@@ -24,6 +25,12 @@ TargetOptions TargetSettings::getOptions() const {
 }
 
 llvm::Expected<std::string> TargetSettings::getHelp() const {
+  if (target.getValue() == "help") {
+    std::string list;
+    llvm::raw_string_ostream os(list);
+    printTargets(os);
+    return list;
+  }
   bool listsCpus = cpu.getValue() == "help";
   if (!listsCpus && !llvm::is_contained(attributes, "help"))
     return std::string();

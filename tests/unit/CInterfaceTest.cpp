@@ -187,6 +187,34 @@ TEST_F(CInterfaceTest, WritesTheToolsBundle) {
   EXPECT_TRUE(llvm::sys::fs::exists(in("out/model.h")));
 }
 
+TEST_F(CInterfaceTest, WarnsOfTargetsWithoutTests) {
+  glowish_model *opened = open(path);
+  EXPECT_EQ(take(glowish_options_bind_dimension(options, "N", 7)), "");
+  glowish_job *job = glowish_job_create();
+  std::vector<std::string> lines;
+  glowish_job_on_warning(
+      job,
+      [](void *context, const char *line) {
+        static_cast<std::vector<std::string> *>(context)->push_back(line);
+      },
+      &lines);
+  for (const char *target : {"ve-linux-gnu", "aarch64-linux-gnu"}) {
+    EXPECT_EQ(take(glowish_options_set(options, "target", target)), "");
+    EXPECT_EQ(
+        take(glowish_compile_bundle(opened, options, in("out").c_str(), job)),
+        "");
+  }
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_THAT(lines[0], HasSubstr("no test runs code for target 've-"));
+  EXPECT_EQ(take(glowish_options_set(options, "target", "xtensa")), "");
+  EXPECT_THAT(
+      take(glowish_compile_bundle(opened, options, in("o").c_str(), job)),
+      HasSubstr("-target=xtensa: refused (Xtensa"));
+  EXPECT_FALSE(llvm::sys::fs::exists(in("o")));
+  glowish_job_free(job);
+  glowish_model_free(opened);
+}
+
 TEST_F(CInterfaceTest, NamesWhatItRefuses) {
   EXPECT_EQ(take(glowish_options_set(options, "thread", "2")),
             "there is no option 'thread' ('threads' is)");

@@ -4,6 +4,7 @@
 #include "common/GlowFlags.h"
 #include "common/PassFlags.h"
 #include "common/SettingOptions.h"
+#include "common/Tool.h"
 #include "common/ValueOption.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Compiler/CompilationSettings.h"
@@ -194,11 +195,13 @@ TargetOptions glowish::getTargetOptions() {
   return options;
 }
 
-llvm::Expected<bool> glowish::printTargetHelp(llvm::raw_ostream &os) {
+/// Prints the names that -target=help, -mcpu=help or -mattr=help asks for.
+static llvm::Expected<bool> printTargetHelp() {
   GLOWISH_ASSIGN_OR_RETURN(std::string names, targetSettings.getHelp());
-  os << names;
+  llvm::outs() << names;
   return !names.empty();
 }
+static const ListPrinter targetHelpPrinter(printTargetHelp);
 
 llvm::Expected<std::unique_ptr<Backend>> glowish::createBackend() {
   return compilationSettings.createBackend(getTargetOptions());

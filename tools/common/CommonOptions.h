@@ -34,9 +34,6 @@ bool asksForCode();
 void reportTime(const PhaseTimer &timer);
 /// -target, -mcpu, -mattr, ...
 TargetOptions getTargetOptions();
-/// For -mcpu=help or -mattr=help, prints the names that are accepted and
-/// returns true.
-llvm::Expected<bool> printTargetHelp(llvm::raw_ostream &os);
 /// That of -backend; -load may bring others than "CPU" and "Interpreter".
 llvm::Expected<std::unique_ptr<Backend>> createBackend();
 /// The same for tools that run what they compile: the error says why this

@@ -178,6 +178,38 @@ static llvm::Error parseCommandLine(int argc, char **argv,
   return makeError("{0}", line);
 }
 
+static std::vector<llvm::Expected<bool> (*)()> &getListPrinters() {
+  static std::vector<llvm::Expected<bool> (*)()> printers;
+  return printers;
+}
+
+ListPrinter::ListPrinter(llvm::Expected<bool> (*print)()) {
+  getListPrinters().push_back(print);
+}
+
+/// Whether a list was printed.
+static llvm::Expected<bool> printLists() {
+  for (auto *print : getListPrinters()) {
+    GLOWISH_ASSIGN_OR_RETURN(bool printed, print());
+    if (printed)
+      return true;
+  }
+  return false;
+}
+
+/// Prints the list that is asked for, or else calls \p body with \p error or
+/// what is wrong with the list.
+static llvm::Expected<int>
+runBody(llvm::Error error,
+        llvm::function_ref<llvm::Expected<int>(llvm::Error)> body) {
+  if (error)
+    return body(std::move(error));
+  llvm::Expected<bool> printed = printLists();
+  if (printed && *printed)
+    return ExitCode::success;
+  return body(printed.takeError());
+}
+
 /// Calls \p body with what is wrong with the command line.
 static int runMain(int argc, char **argv, llvm::StringRef overview,
                    llvm::ArrayRef<cl::OptionCategory *> categories,
@@ -198,8 +230,10 @@ static int runMain(int argc, char **argv, llvm::StringRef overview,
   cl::SetVersionPrinter([](llvm::raw_ostream &os) {
     os << "glowish " GLOWISH_VERSION ", LLVM " LLVM_VERSION_STRING "\n";
   });
-  llvm::Expected<int> code = body(llvm::joinErrors(
-      parseCommandLine(argc, argv, overview), enableDebugTypes()));
+  llvm::Expected<int> code =
+      runBody(llvm::joinErrors(parseCommandLine(argc, argv, overview),
+                               enableDebugTypes()),
+              body);
   llvm::outs().flush();
   if (llvm::outs().has_error()) {
     std::error_code reason = llvm::outs().error();

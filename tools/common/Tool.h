@@ -16,6 +16,12 @@ class ProcessGroup;
 /// the expected ones.
 enum ExitCode { success = 0, failure = 1, mismatch = 2 };
 
+/// Has every tool call \p print before anything else; where it returns true, it
+/// has printed what an option asked for, and the tool ends. For static objects.
+struct ListPrinter {
+  explicit ListPrinter(llvm::Expected<bool> (*print)());
+};
+
 /// Parses the command line, showing in --help only the options of
 /// \p categories, starts logging, and calls \p body; an error it returns is
 /// printed and becomes exit code 1.

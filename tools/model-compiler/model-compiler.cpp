@@ -8,6 +8,7 @@
 #include "common/Tool.h"
 #include "common/TrainingOptions.h"
 #include "common/ValueOption.h"
+#include "glowish/Backends/CPU/TargetSupport.h"
 #include "glowish/Compiler/BundleCompilation.h"
 #include "glowish/Compiler/BundleSettings.h"
 #include "glowish/Compiler/QuantizationSettings.h"
@@ -86,6 +87,12 @@ static ValueOption<bool> listMlirNodes(
     cl::desc("Print which kinds of nodes -emit-mlir writes, and do nothing "
              "else"),
     cl::cat(modelCategory));
+
+static ValueOption<bool>
+    listsTargets("list-targets",
+                 cl::desc("Print the page about the targets that are tested, "
+                          "accepted and refused, and do nothing else"),
+                 cl::cat(modelCategory));
 
 /// Refuses what does not go with \p option, which writes the model in another
 /// format instead of compiling it.
@@ -214,9 +221,10 @@ static llvm::Expected<int> compileModel() {
     printMlirNodes(llvm::outs());
     return ExitCode::success;
   }
-  GLOWISH_ASSIGN_OR_RETURN(bool printedHelp, printTargetHelp(llvm::outs()));
-  if (printedHelp)
+  if (listsTargets) {
+    printTargetsPage(llvm::outs());
     return ExitCode::success;
+  }
   GLOWISH_RETURN_IF_ERROR(checkModelPath());
   GLOWISH_RETURN_IF_ERROR(checkTrainingOptions());
   PhaseTimer timer;

@@ -60,6 +60,8 @@ class BundleWriter {
 public:
   virtual ~BundleWriter() = default;
 
+  /// Returns a line about bundles of this back end, for users; empty for none.
+  virtual std::string getWarning() const { return {}; }
   /// Writes NAME.o, NAME.h, NAME.s if requested, and the weights, for programs
   /// that share their constant region. Writes all files, or none.
   virtual llvm::Error write(const Variants &variants,

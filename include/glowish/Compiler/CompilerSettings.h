@@ -79,7 +79,8 @@ struct PreparedBundle : TunedBackend {
 };
 
 /// For the model at \p path and its bundle in \p folder, as model-compiler does
-/// with -emit-bundle. Messages of the importer go to \p warn; null: nowhere.
+/// with -emit-bundle. Messages of the importer and about the target go to
+/// \p warn; null: nowhere.
 llvm::Expected<PreparedBundle>
 prepareBundle(CompilerSettings &settings, llvm::StringRef path,
               llvm::StringRef folder,

@@ -15,14 +15,15 @@ constexpr unsigned maxThreads = 256;
 class TargetSettings : public SettingGroup {
 public:
   TargetOptions getOptions() const;
-  /// For `mcpu` or `mattr` of help, the names that are accepted, a line each;
-  /// else empty.
+  /// For `target`, `mcpu` or `mattr` of help, the names that are accepted, a
+  /// line each; else empty.
   llvm::Expected<std::string> getHelp() const;
   bool isTuning() const { return tune; }
 
 private:
   TextSetting target{*this, "target", "triple",
-                     "Target triple (default: host)"};
+                     "Target triple (default: host); help: list those that are "
+                     "tested, accepted and refused"};
   TextSetting architecture{
       *this, "march", "name",
       "Architecture, in place of the triple's: aarch64, arm, riscv64, x86-64, "

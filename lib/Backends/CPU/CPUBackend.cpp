@@ -55,11 +55,6 @@ createMachine(const TargetOptions &options) {
   // With compilesQuickly, AArch64 would have an instruction selector that no
   // other code has, and that never ends with some vectors of three floats.
   machine->setGlobalISel(false);
-  unsigned bits = machine->createDataLayout().getPointerSizeInBits();
-  if (bits != 32 && bits != 64)
-    return makeError("-target={0}: its addresses have {1} bits; accepted: 32 "
-                     "or 64",
-                     triple, bits);
   return machine;
 }
 

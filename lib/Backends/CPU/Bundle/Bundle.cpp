@@ -7,6 +7,7 @@
 #include "ModuleEmitter.h"
 #include "Names.h"
 #include "WebBundle.h"
+#include "glowish/Backends/CPU/TargetSupport.h"
 
 using namespace glowish;
 
@@ -196,6 +197,9 @@ class CPUBundleWriter : public BundleWriter {
 public:
   explicit CPUBundleWriter(CPUBackend &backend) : backend(backend) {}
 
+  std::string getWarning() const override {
+    return getTargetWarning(backend.getTargetMachine().getTargetTriple());
+  }
   llvm::Error write(const Variants &variants,
                     const BundleOptions &options) override {
     return writeBundle(backend, variants, options);

@@ -1,6 +1,7 @@
 //===- TargetSelection.cpp - From options to an LLVM target ---------------===//
 
 #include "Target/TargetSelection.h"
+#include "glowish/Backends/CPU/TargetSupport.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/Support/TargetSelect.h"
@@ -425,11 +426,17 @@ static llvm::Error checkCodeModel(const llvm::Triple &triple,
                    takesLarge ? ", large" : "");
 }
 
-/// The names that -march takes.
+/// The names that -march takes, without those of architectures that are
+/// refused.
 static std::string listArchitectures() {
   std::vector<StringRef> names;
-  for (const llvm::Target &target : llvm::TargetRegistry::targets())
-    names.push_back(target.getName());
+  for (const llvm::Target &target : llvm::TargetRegistry::targets()) {
+    llvm::Triple triple;
+    triple.setArch(llvm::Triple::getArchTypeForLLVMName(target.getName()));
+    if (triple.getArch() != llvm::Triple::UnknownArch &&
+        getTargetSupport(triple).level != SupportLevel::Refused)
+      names.push_back(target.getName());
+  }
   llvm::sort(names);
   return llvm::join(names, ", ");
 }
@@ -438,21 +445,30 @@ static llvm::Error findTarget(TargetSelection &selection,
                               const TargetOptions &options) {
   initializeTargets();
   std::string message;
-  selection.triple = llvm::Triple(
-      options.triple.empty() ? llvm::sys::getProcessTriple()
-                             : llvm::Triple::normalize(options.triple));
-  selection.target = llvm::TargetRegistry::lookupTarget(
-      options.architecture, selection.triple, message);
+  llvm::Triple &triple = selection.triple;
+  triple = llvm::Triple(options.triple.empty()
+                            ? llvm::sys::getProcessTriple()
+                            : llvm::Triple::normalize(options.triple));
+  selection.target =
+      llvm::TargetRegistry::lookupTarget(options.architecture, triple, message);
   if (!selection.target && !options.architecture.empty())
     return makeError("-march={0}: there is no such architecture; accepted: {1}",
                      options.architecture, listArchitectures());
-  if (!selection.target)
+  if (triple.getArch() == llvm::Triple::UnknownArch)
     return makeError(
         "-target={0}: LLVM has no architecture '{1}'; accepted: triples that "
         "begin with x86_64, i686, aarch64, arm, armv7a, thumbv7em, "
         "thumbv8m.main, riscv64, riscv32, wasm32, ..., like "
-        "aarch64-linux-gnu or thumbv7em-none-eabihf",
+        "aarch64-linux-gnu or thumbv7em-none-eabihf; -target=help lists all",
         options.triple, StringRef(options.triple).split('-').first);
+  std::string option = options.architecture.empty()
+                           ? "-target=" + options.triple
+                           : "-march=" + options.architecture;
+  GLOWISH_RETURN_IF_ERROR(checkSupported(triple, option));
+  if (!selection.target)
+    return makeError("{0}: this LLVM has no code generator for it; accepted: "
+                     "what -target=help lists",
+                     option);
   return llvm::Error::success();
 }
 
