@@ -83,6 +83,75 @@ static bool has(const llvm::MCSubtargetInfo &info, StringRef feature) {
   return info.checkFeatures(("+" + feature).str());
 }
 
+/// The triples of a CPU that LLVM knows for ARM, of \p kind, in 32 bits.
+static std::vector<std::string> getARMTriples(StringRef cpu,
+                                              llvm::ARM::ArchKind kind) {
+  // "armv7e-m" is "armv7em" in a triple.
+  std::string arch;
+  for (char each : llvm::ARM::getArchName(kind))
+    if (each != '-')
+      arch += each;
+  StringRef version = arch;
+  version.consume_front("arm");
+  bool hasFloats = llvm::ARM::getDefaultFPU(cpu, kind) != llvm::ARM::FK_NONE;
+  llvm::ARM::ProfileKind profile = llvm::ARM::parseArchProfile(arch);
+  if (profile == llvm::ARM::ProfileKind::M)
+    arch = ("thumb" + version).str();
+  std::string system = profile == llvm::ARM::ProfileKind::M ||
+                               profile == llvm::ARM::ProfileKind::R
+                           ? "-none-"
+                           : "-linux-gnu";
+  std::vector<std::string> triples = {arch + system + "eabi"};
+  if (hasFloats)
+    triples.insert(triples.begin(), arch + system + "eabihf");
+  return triples;
+}
+
+/// Whether \p cpu is a CPU of \p target, which is not ARM with 32 bits.
+static bool isCpuOf(const TargetSupport &target, StringRef cpu) {
+  llvm::Triple triple(llvm::Triple::normalize(target.triple));
+  std::string message;
+  const llvm::Target *found =
+      llvm::TargetRegistry::lookupTarget(triple.str(), message);
+  if (!found || triple.isARM() || triple.isThumb())
+    return false;
+  std::unique_ptr<llvm::MCSubtargetInfo> info(
+      found->createMCSubtargetInfo(triple.str(), "", ""));
+  return isCpuOf(triple, *info, cpu);
+}
+
+/// The rest of the message that \p cpu is not a CPU of \p triple: what to state
+/// with it, or in its place.
+static std::string describeCpu(const llvm::Triple &triple,
+                               const llvm::MCSubtargetInfo &info,
+                               StringRef cpu) {
+  constexpr size_t most = 2;
+  std::vector<std::string> triples;
+  const TargetSupport *refused = nullptr;
+  for (const TargetSupport &target : listTargets()) {
+    bool isPlain = target.system == TargetSystem::Linux ||
+                   target.system == TargetSystem::None ||
+                   target.level == SupportLevel::Refused;
+    if (!isPlain || triples.size() == most || !isCpuOf(target, cpu))
+      continue;
+    if (target.level == SupportLevel::Refused)
+      refused = &target;
+    else
+      triples.push_back(target.triple.str());
+  }
+  llvm::ARM::ArchKind kind = llvm::ARM::parseCPUArch(cpu);
+  if (kind != llvm::ARM::ArchKind::INVALID && !triple.isARM() &&
+      !triple.isThumb())
+    llvm::append_range(triples, getARMTriples(cpu, kind));
+  if (!triples.empty())
+    return "; accepted: with -target=" + llvm::join(triples, " or -target=");
+  if (refused)
+    return (", but of one that is refused (" + refused->describe() +
+            "); accepted: " + refused->getNear())
+        .str();
+  return "; accepted: " + suggest(getCpuNames(triple, info), cpu, "mcpu");
+}
+
 /// Checks the names of CPU and features: LLVM only warns of unknown ones.
 static llvm::Error checkNames(const TargetSelection &selection,
                               const TargetOptions &options) {
@@ -90,9 +159,9 @@ static llvm::Error checkNames(const TargetSelection &selection,
   const llvm::Triple &triple = selection.triple;
   StringRef cpu = selection.cpu;
   if (!cpu.empty() && !isCpuOf(triple, *info, cpu))
-    return makeError("-mcpu={0} is not a CPU of target '{1}'; accepted: {2}",
-                     cpu, triple.str(),
-                     suggest(getCpuNames(triple, *info), cpu, "mcpu"));
+    return makeError("-mcpu={0} is not a CPU of {1}target '{2}'{3}", cpu,
+                     options.isForHost() ? "this machine's " : "", triple.str(),
+                     describeCpu(triple, *info, cpu));
   for (StringRef attribute : options.attributes) {
     StringRef name = attribute;
     bool isSigned = name.consume_front("+") || name.consume_front("-");

@@ -293,7 +293,9 @@ for machines of one order.
 ## Processors and features
 
 `-mcpu=help` and `-mattr=help` list the names that a target has. A name that it does not have
-is an error with those that look most like it.
+is an error with those that look most like it, or with the triples of a processor of another
+architecture: `-mcpu=cortex-m4` alone is refused on a PC, as how floats are passed to functions
+(`eabihf`, `eabi`) and the system are not known from the processor.
 
 On x86 with 32 bits a processor needs SSE2, and `-mcpu` is `pentium4` where it is not stated.
 On RISC-V and LoongArch with a system it is one with floating-point registers.
