@@ -53,6 +53,43 @@ llvm::Error refuse(int value) {
   return makeError("reached {0}", half);
 }
 
+/// The macro is one statement: it may follow an `if` without braces.
+llvm::Expected<int> halveIf(bool isHalved, int value) {
+  int result = -1;
+  if (isHalved)
+    GLOWISH_ASSIGN_OR_RETURN(result, halve(value));
+  else
+    result = value;
+  for (int i = 0; i < 2; ++i)
+    if (result % 4 == 0)
+      GLOWISH_ASSIGN_OR_RETURN(result, halve(result));
+  return result;
+}
+
+TEST(Error, MacrosAreOneStatement) {
+  EXPECT_EQ(llvm::cantFail(halveIf(true, 6)), 3);
+  EXPECT_EQ(llvm::cantFail(halveIf(false, 3)), 3);
+  EXPECT_EQ(llvm::cantFail(halveIf(true, 24)), 6);
+  EXPECT_EQ(getMessage(halveIf(true, 3)), "3 is odd");
+}
+
+llvm::Expected<std::unique_ptr<int>> makeNumber(bool isThere) {
+  if (!isThere)
+    return makeError("none");
+  return std::make_unique<int>(5);
+}
+
+TEST(Error, MacroMovesItsValue) {
+  auto read = [](bool isThere) -> llvm::Expected<int> {
+    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<int> number, makeNumber(isThere));
+    GLOWISH_ASSIGN_OR_RETURN(const std::string &text,
+                             llvm::Expected<std::string>("lives on"));
+    return *number + int(text.size());
+  };
+  EXPECT_EQ(llvm::cantFail(read(true)), 13);
+  EXPECT_EQ(getMessage(read(false)), "none");
+}
+
 TEST(Error, MacrosPropagate) {
   EXPECT_EQ(getMessage(refuse(3)), "3 is odd");
   EXPECT_EQ(getMessage(refuse(6)), "3 is odd");

@@ -78,22 +78,23 @@ llvm::Error addContext(llvm::Error error, const llvm::Twine &prefix);
 /// the message indented, and returns the exit code 1.
 int reportError(llvm::Error error);
 
-#define GLOWISH_CONCAT_(A, B) A##B
-#define GLOWISH_CONCAT(A, B) GLOWISH_CONCAT_(A, B)
-
 /// `GLOWISH_ASSIGN_OR_RETURN(auto x, expression)` declares x with the value of
-/// the llvm::Expected `expression`, or returns its error from the function.
+/// the llvm::Expected `expression`, or returns its error from the function;
+/// with `x` it assigns. It is one statement, so that it may follow an `if`
+/// without braces, by a statement expression of GCC and Clang.
 #define GLOWISH_ASSIGN_OR_RETURN(DECLARATION, ...)                             \
-  auto GLOWISH_CONCAT(expected, __LINE__) = (__VA_ARGS__);                     \
-  if (!GLOWISH_CONCAT(expected, __LINE__))                                     \
-    return GLOWISH_CONCAT(expected, __LINE__).takeError();                     \
-  DECLARATION = std::move(*GLOWISH_CONCAT(expected, __LINE__))
+  DECLARATION = __extension__({                                                \
+    auto glowishExpected = (__VA_ARGS__);                                      \
+    if (!glowishExpected)                                                      \
+      return glowishExpected.takeError();                                      \
+    std::move(*glowishExpected);                                               \
+  })
 
 /// Returns from the function if the llvm::Error expression is a failure.
 #define GLOWISH_RETURN_IF_ERROR(...)                                           \
   do {                                                                         \
-    if (llvm::Error GLOWISH_CONCAT(error, __LINE__) = (__VA_ARGS__))           \
-      return GLOWISH_CONCAT(error, __LINE__);                                  \
+    if (llvm::Error glowishError = (__VA_ARGS__))                              \
+      return glowishError;                                                     \
   } while (false)
 
 } // namespace glowish
