@@ -1,10 +1,10 @@
 //===- DimExpression.cpp - Symbolic dimensions ----------------------------===//
 
 #include "glowish/Base/DimExpression.h"
+#include "glowish/Base/CheckedInt.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace glowish;
 using Op = DimExpression::Op;
@@ -159,34 +159,25 @@ namespace {
 struct CheckedArithmetic {
   llvm::StringRef fault;
 
-  int64_t check(bool hasOverflown, int64_t result) {
-    if (hasOverflown)
+  int64_t check(CheckedInt result) {
+    if (!result.get())
       fault = "does not fit 64 bits";
-    return result;
-  }
-  /// Rounds down.
-  int64_t divide(int64_t x, int64_t y) {
-    if (y == 0) {
-      fault = "divides by 0";
-      return 0;
-    }
-    if (y == -1)
-      return check(x == INT64_MIN, x == INT64_MIN ? 0 : -x);
-    bool rounds = x % y != 0 && (x < 0) != (y < 0);
-    return x / y - rounds;
+    return result.get().value_or(0);
   }
   int64_t apply(Op op, int64_t x, int64_t y) {
-    int64_t result = 0;
-    bool hasOverflown = false;
-    if (op == Op::Divide)
-      return divide(x, y);
-    if (op == Op::Add)
-      hasOverflown = llvm::AddOverflow(x, y, result);
-    else if (op == Op::Multiply)
-      hasOverflown = llvm::MulOverflow(x, y, result);
-    else
-      hasOverflown = llvm::SubOverflow(x, y, result);
-    return check(hasOverflown, result);
+    switch (op) {
+    case Op::Add:
+      return check(CheckedInt(x) + y);
+    case Op::Multiply:
+      return check(CheckedInt(x) * y);
+    case Op::Divide:
+      if (y != 0)
+        return check(divideDown(x, y));
+      fault = "divides by 0";
+      return 0;
+    default:
+      return check(CheckedInt(x) - y);
+    }
   }
 
   /// The largest and the smallest result lie where the operands are the largest
@@ -220,8 +211,7 @@ static T evaluate(const DimExpression &expression,
   };
   for (const Step &step : expression.getSteps()) {
     if (step.op == Op::Number) {
-      arithmetic.check(!step.number, 0);
-      stack.push_back(makeNumber(step.number.value_or(0)));
+      stack.push_back(makeNumber(arithmetic.check(step.number)));
     } else if (step.op == Op::Symbol) {
       stack.push_back(lookup(step.symbol));
     } else if (step.op == Op::Negate) {

@@ -1,24 +1,30 @@
 //===- StatedSum.cpp - Numbers that each run states -----------------------===//
 
 #include "glowish/Base/StatedSum.h"
+#include "glowish/Base/CheckedInt.h"
 
 using namespace glowish;
 
-StatedSum glowish::operator+(const StatedSum &a, const StatedSum &b) {
-  StatedSum sum = a;
-  sum.constant += b.constant;
-  for (const auto &[symbol, factor] : b.factors)
-    if ((sum.factors[symbol] += factor) == 0)
-      sum.factors.erase(symbol);
-  return sum;
+/// Adds \p factor * \p other to \p number, and returns whether that fits.
+static bool addTo(int64_t &number, int64_t other, int64_t factor) {
+  std::optional<int64_t> sum = (CheckedInt(other) * factor + number).get();
+  number = sum.value_or(number);
+  return sum.has_value();
 }
 
-StatedSum glowish::operator*(const StatedSum &sum, int64_t factor) {
-  StatedSum multiple{sum.constant * factor};
-  if (factor != 0)
-    for (const auto &[symbol, own] : sum.factors)
-      multiple.factors[symbol] = own * factor;
-  return multiple;
+std::optional<StatedSum>
+glowish::addMultiple(const StatedSum &a, const StatedSum &b, int64_t factor) {
+  StatedSum sum = a;
+  if (!addTo(sum.constant, b.constant, factor))
+    return std::nullopt;
+  for (const auto &[symbol, other] : b.factors) {
+    int64_t &own = sum.factors[symbol];
+    if (!addTo(own, other, factor))
+      return std::nullopt;
+    if (own == 0)
+      sum.factors.erase(symbol);
+  }
+  return sum;
 }
 
 std::string glowish::printDim(const StatedSum &sum) {
@@ -45,16 +51,16 @@ apply(DimExpression::Op op, const StatedSum &left, const StatedSum &right) {
   using Op = DimExpression::Op;
   switch (op) {
   case Op::Add:
-    return left + right;
+    return addMultiple(left, right);
   case Op::Subtract:
-    return left + right * -1;
+    return addMultiple(left, right, -1);
   case Op::Negate:
-    return right * -1;
+    return addMultiple({}, right, -1);
   case Op::Multiply:
     if (left.factors.empty())
-      return right * left.constant;
+      return addMultiple({}, right, left.constant);
     if (right.factors.empty())
-      return left * right.constant;
+      return addMultiple({}, left, right.constant);
     return std::nullopt;
   default:
     return std::nullopt;
@@ -99,8 +105,10 @@ glowish::getRange(const StatedSum &sum,
     if (found == symbols.end())
       return std::nullopt;
     auto [low, high] = found->second;
-    range.low += factor * (factor > 0 ? low : high);
-    range.high += factor * (factor > 0 ? high : low);
+    if (factor < 0)
+      std::swap(low, high);
+    if (!addTo(range.low, low, factor) || !addTo(range.high, high, factor))
+      return std::nullopt;
   }
   return range;
 }

@@ -1,6 +1,7 @@
 //===- Type.cpp - Tensor types --------------------------------------------===//
 
 #include "glowish/Base/Type.h"
+#include "glowish/Base/CheckedInt.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -19,10 +20,13 @@ Type::Type(ElemKind kind, DimsRef shape, QuantParams params)
 }
 
 int64_t glowish::countElements(DimsRef shape) {
-  int64_t count = 1;
-  for (int64_t dim : shape)
+  CheckedInt count = 1;
+  for (int64_t dim : shape) {
+    if (dim == 0)
+      return 0;
     count *= dim;
-  return count;
+  }
+  return count.get().value_or(INT64_MAX);
 }
 
 int64_t Type::getNumElements() const { return countElements(shape); }
@@ -89,9 +93,9 @@ llvm::raw_ostream &glowish::operator<<(llvm::raw_ostream &os,
 
 Dims glowish::getDenseStrides(DimsRef shape) {
   Dims strides(shape.size());
-  int64_t stride = 1;
+  CheckedInt stride = 1;
   for (size_t i = shape.size(); i-- > 0;) {
-    strides[i] = stride;
+    strides[i] = stride.get().value_or(INT64_MAX);
     stride *= shape[i];
   }
   return strides;

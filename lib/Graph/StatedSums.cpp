@@ -33,7 +33,7 @@ std::optional<StatedSum> StatedSums::findMultiple(const MulNode &node) const {
     return std::nullopt;
   if (!x->factors.empty())
     std::swap(x, y);
-  return x->factors.empty() ? std::optional(*y * x->constant) : std::nullopt;
+  return x->factors.empty() ? addMultiple({}, *y, x->constant) : std::nullopt;
 }
 
 std::optional<StatedSum> StatedSums::findSum(const Node &node) const {
@@ -43,7 +43,7 @@ std::optional<StatedSum> StatedSums::findSum(const Node &node) const {
   std::optional<StatedSum> y = find(node.getOperand(1));
   if (!x || !y)
     return std::nullopt;
-  return *x + *y * (llvm::isa<AddNode>(node) ? 1 : -1);
+  return addMultiple(*x, *y, llvm::isa<AddNode>(node) ? 1 : -1);
 }
 
 std::optional<StatedSum> StatedSums::findClipped(const ClipNode &node) const {
@@ -73,9 +73,10 @@ std::optional<StatedSum> StatedSums::find(NodeValue value) const {
 std::optional<StatedSum> StatedSums::findLarger(const StatedSum &a,
                                                 const StatedSum &b) const {
   for (auto [larger, smaller] : {std::pair(&a, &b), std::pair(&b, &a)}) {
-    std::optional<IntRange> difference =
-        getRange(*larger + *smaller * -1, symbols);
-    if (difference && difference->low >= 0)
+    std::optional<StatedSum> difference = addMultiple(*larger, *smaller, -1);
+    std::optional<IntRange> range =
+        difference ? getRange(*difference, symbols) : std::nullopt;
+    if (range && range->low >= 0)
       return *larger;
   }
   return std::nullopt;

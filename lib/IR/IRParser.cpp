@@ -193,8 +193,13 @@ llvm::Expected<StatedSum> IRParser::parseStatedSum() {
   GLOWISH_RETURN_IF_ERROR(parser.parseList("(", ")", [&]() -> llvm::Error {
     GLOWISH_ASSIGN_OR_RETURN(std::string symbol, parser.parseString());
     GLOWISH_RETURN_IF_ERROR(parser.expect(":"));
+    Token start = parser.peek();
     GLOWISH_ASSIGN_OR_RETURN(int64_t factor, parser.parseInt());
-    sum = sum + StatedSum{0, {{symbol, factor}}};
+    auto more = addMultiple(sum, StatedSum{0, {{symbol, factor}}});
+    if (!more)
+      return errorAt(start, "the factors of '" + symbol +
+                                "' do not fit 64 bits together");
+    sum = std::move(*more);
     return llvm::Error::success();
   }));
   return sum;

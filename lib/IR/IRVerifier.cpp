@@ -15,7 +15,14 @@ static llvm::Error verifyView(const Buffer &view) {
     return makeError("view '{0}' has another element kind than '{1}'",
                      view.getName(), root.getName());
   StridedLayout layout = StridedLayout::of(view);
-  if (layout.isEmpty())
+  // Passes compute with the strides and offsets of views without elements, too.
+  for (int64_t stride : layout.strides)
+    if (stride < -maxTensorBytes || stride > maxTensorBytes)
+      return makeError("view '{0}' has the stride {1}; accepted: {2} to {3}",
+                       view.getName(), stride, -maxTensorBytes, maxTensorBytes);
+  // Each dimension may add as many elements as there are.
+  constexpr int64_t maxEmptyOffset = maxTensorBytes << 8;
+  if (layout.isEmpty() && layout.offset >= 0 && layout.offset <= maxEmptyOffset)
     return llvm::Error::success();
   auto bounds = layout.getBounds();
   if (!bounds || bounds->first < 0 ||

@@ -1,6 +1,7 @@
 //===- StridedLayout.cpp - Offset and strides of views --------------------===//
 
 #include "glowish/IR/StridedLayout.h"
+#include "glowish/Base/CheckedInt.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace glowish;
@@ -10,12 +11,7 @@ StridedLayout StridedLayout::of(const Buffer &buffer) {
           Dims(buffer.getStrides())};
 }
 
-int64_t StridedLayout::getNumElements() const {
-  int64_t count = 1;
-  for (int64_t extent : shape)
-    count *= extent;
-  return count;
-}
+int64_t StridedLayout::getNumElements() const { return countElements(shape); }
 
 bool StridedLayout::isDense() const {
   if (isEmpty())
@@ -34,17 +30,15 @@ bool StridedLayout::isInjective() const {
   llvm::SmallVector<std::pair<int64_t, int64_t>, 4> dims;
   for (unsigned d = 0; d < shape.size(); ++d)
     if (shape[d] > 1)
-      dims.push_back({std::abs(strides[d]), shape[d]});
+      dims.push_back({std::abs(std::max(strides[d], -INT64_MAX)), shape[d]});
   llvm::sort(dims);
-  int64_t reach = 0;
+  CheckedInt reach = 0;
   for (auto [stride, extent] : dims) {
-    int64_t length;
-    if (stride <= reach ||
-        __builtin_mul_overflow(stride, extent - 1, &length) ||
-        __builtin_add_overflow(reach, length, &reach))
+    if (!reach.isBetween(0, stride - 1))
       return false;
+    reach += CheckedInt(stride) * (extent - 1);
   }
-  return true;
+  return reach.get().has_value();
 }
 
 bool StridedLayout::isScattered() const {
@@ -55,17 +49,15 @@ bool StridedLayout::isScattered() const {
 }
 
 std::optional<std::pair<int64_t, int64_t>> StridedLayout::getBounds() const {
-  int64_t low = offset, high = offset;
+  CheckedInt low = offset, high = offset;
   for (unsigned d = 0; d < shape.size(); ++d) {
-    int64_t reach;
     if (shape[d] == 0)
       return std::nullopt;
-    int64_t &end = strides[d] < 0 ? low : high;
-    if (__builtin_mul_overflow(strides[d], shape[d] - 1, &reach) ||
-        __builtin_add_overflow(end, reach, &end))
-      return std::nullopt;
+    (strides[d] < 0 ? low : high) += CheckedInt(strides[d]) * (shape[d] - 1);
   }
-  return std::make_pair(low, high);
+  if (!low.get() || !high.get())
+    return std::nullopt;
+  return std::make_pair(*low.get(), *high.get());
 }
 
 bool glowish::isSame(const StridedLayout &a, const StridedLayout &b) {

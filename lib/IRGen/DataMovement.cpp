@@ -63,7 +63,9 @@ llvm::Error IRGenerator::generateSlice(SliceNode &node) {
   bool isEmpty = node.getType().getNumElements() == 0;
   for (unsigned d = 0; d < own.size(); ++d) {
     offset += isEmpty ? 0 : node.getStarts()[d] * own[d];
-    strides.push_back(isEmpty ? own[d] : node.getSteps()[d] * own[d]);
+    // The step from the only element may be any.
+    bool hasNext = !isEmpty && node.getSizes()[d] > 1;
+    strides.push_back(hasNext ? node.getSteps()[d] * own[d] : own[d]);
   }
   return copyView(node, createView(node, input, node.getType().getShape(),
                                    offset, strides));

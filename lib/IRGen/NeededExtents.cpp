@@ -44,7 +44,7 @@ NeededExtents::Extents NeededExtents::follow(const Node &node,
     // Indices 0 ... extent - 1 need those up to the last one's.
     const OperandAxis &axis = *(*axes)[index];
     if (axis.pad == 0 && axis.reach == axis.stride - 1)
-      extents[axis.dim] = *extent * axis.stride;
+      extents[axis.dim] = addMultiple({}, *extent, axis.stride);
   }
   return extents;
 }
@@ -118,10 +118,10 @@ void NeededExtents::limitUpdated(const DynamicUpdateSliceNode &update,
     return;
   bool isClamped =
       !sums.isWithin(*start, 0, double(update.getType().getDim(axis) - size));
-  StatedSum count = *end + *start * -1;
-  if (isClamped || !sums.isWithin(count, 0, double(size)))
+  std::optional<StatedSum> count = addMultiple(*end, *start, -1);
+  if (isClamped || !count || !sums.isWithin(*count, 0, double(size)))
     return;
-  extents[axis] = index == update.inputIdx ? *start : count;
+  extents[axis] = index == update.inputIdx ? start : count;
 }
 
 void NeededExtents::limitSaved(const SaveNode &save, Extents &extents) const {

@@ -150,7 +150,8 @@ const OperandInfo &OpInfo::findSegment(unsigned index,
   int64_t end = 0;
   for (auto [operand, count] : llvm::zip(
            operands, std::get<std::vector<int64_t>>(values[segmentsAttr]))) {
-    end += count;
+    // They may not have been checked.
+    end += std::clamp<int64_t>(count, 0, INT32_MAX);
     if (int64_t(index) < end)
       return operand;
   }

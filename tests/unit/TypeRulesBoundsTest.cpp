@@ -96,6 +96,24 @@ TEST(TypeRulesBounds, TransposedConvolutionsAreCutFromATensor) {
             "and shape 1x4294967296x100x1 is larger than 1099511627776 bytes");
 }
 
+TEST(TypeRulesBounds, TransposedConvolutionsReachLessThanTheLargestNumber) {
+  auto inferOf = [](int64_t dilation, int64_t outputPad) {
+    return infer(
+        llvm::formatv("ConvTranspose(float<1x1x1x1>, float<1x2x1x1>, none) "
+                      "{{strides = [1, 1], pads = [0, 0, 0, 0], outputPads = "
+                      "[{1}, 0], dilations = [{0}, 1], group = 1}",
+                      dilation, outputPad)
+            .str());
+  };
+  EXPECT_EQ(inferOf(5, 0), "float<1x6x1x1>");
+  for (auto [dilation, pad] : {std::pair(INT64_MAX, int64_t(0)),
+                               std::pair(INT64_MAX - 1, INT64_MAX - 2),
+                               std::pair(int64_t(3), INT64_MAX)})
+    EXPECT_NE(inferOf(dilation, pad).find("the result is too large"),
+              std::string::npos)
+        << inferOf(dilation, pad);
+}
+
 TEST(TypeRulesBounds, ANumberDoesNotEndWithAPoint) {
   EXPECT_NE(infer("Splat() {elemKind = float, shape = [1], value = 1.}"),
             "float<1>");

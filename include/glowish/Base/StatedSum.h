@@ -17,17 +17,18 @@ struct StatedSum {
   bool operator==(const StatedSum &) const = default;
 };
 
-StatedSum operator+(const StatedSum &a, const StatedSum &b);
-StatedSum operator*(const StatedSum &sum, int64_t factor);
+/// Returns \p a + \p factor * \p b; null if a number of it overflows.
+std::optional<StatedSum> addMultiple(const StatedSum &a, const StatedSum &b,
+                                     int64_t factor = 1);
 
 /// \p sum as a dimension: "past + 2*length - 1".
 std::string printDim(const StatedSum &sum);
-/// The sum that the dimension \p text is; null if it is no sum of integers and
-/// multiples of symbols.
+/// Returns the sum that the dimension \p text is; null if it is no sum of
+/// integers and multiples of symbols, or a number of it overflows.
 std::optional<StatedSum> parseDim(llvm::StringRef text);
 
-/// All values that \p sum may have with \p symbols; none if there is a symbol
-/// that \p symbols do not have.
+/// Returns all values that \p sum may have with \p symbols; none if there is a
+/// symbol that \p symbols do not have, or the sum of some terms may overflow.
 std::optional<IntRange>
 getRange(const StatedSum &sum, const std::map<std::string, IntRange> &symbols);
 

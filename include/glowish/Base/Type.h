@@ -22,7 +22,8 @@ namespace glowish {
 using Dims = llvm::SmallVector<int64_t, 4>;
 using DimsRef = llvm::ArrayRef<int64_t>;
 
-/// Returns the product of the extents: 1 for a scalar, 0 if an extent is 0.
+/// Returns the product of the extents: 1 for a scalar, 0 if an extent is 0, and
+/// INT64_MAX, which is no tensor's (checkShape), if it does not fit.
 int64_t countElements(DimsRef shape);
 
 /// Quantization parameters: an integer q stands for the real value (q - offset)
@@ -93,7 +94,7 @@ llvm::hash_code hash_value(const Type &type);
 llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const Type &type);
 
 /// Returns the strides, in elements, of a contiguous row-major tensor of
-/// \p shape.
+/// \p shape; INT64_MAX for those that do not fit.
 Dims getDenseStrides(DimsRef shape);
 
 /// Formats \p shape for messages: "1x3x224x224", or "scalar" for {}.

@@ -1,5 +1,6 @@
 //===- Convolution.cpp - Types of convolutions ----------------------------===//
 
+#include "glowish/Base/CheckedInt.h"
 #include "glowish/Ops/TypeRuleHelpers.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -150,7 +151,7 @@ llvm::Expected<TypeList> glowish::inferConvTranspose(const OpView &view) {
   GLOWISH_RETURN_IF_ERROR(checkTransposedWindow(op));
   DimsRef input = op.getInput().getShape();
   DimsRef filter = op.getFilter().getShape();
-  int64_t group = op.getGroup(), channels = 0;
+  int64_t group = op.getGroup();
   if (group < 1 || input[3] % group)
     return op.attrError("group", Twine(group) + " does not divide the " +
                                      Twine(input[3]) + " input channels");
@@ -160,22 +161,24 @@ llvm::Expected<TypeList> glowish::inferConvTranspose(const OpView &view) {
   if (filter[1] < 1 || filter[2] < 1)
     return op.operandError(op.filterIdx, "the kernel has no elements");
   GLOWISH_RETURN_IF_ERROR(checkTransposedPhases(op));
-  if (llvm::MulOverflow(filter[3], group, channels))
+  std::optional<int64_t> channels = (CheckedInt(filter[3]) * group).get();
+  if (!channels)
     return op.attrError("group", "the result has too many channels");
   ElemKind kind = op.getInput().getKind();
   if (op.hasBias())
-    GLOWISH_RETURN_IF_ERROR(checkIs(op, op.biasIdx, kind, {channels}));
-  Dims result = {input[0], 0, 0, channels};
+    GLOWISH_RETURN_IF_ERROR(checkIs(op, op.biasIdx, kind, {*channels}));
+  Dims result = {input[0], 0, 0, *channels};
   for (unsigned d = 0; d < 2; ++d) {
-    int64_t spread = 0, reach = 0, size = 0;
-    if (llvm::MulOverflow(input[d + 1] - 1, op.getStrides()[d], spread) ||
-        llvm::MulOverflow(filter[d + 1] - 1, op.getDilations()[d], reach) ||
-        llvm::AddOverflow(spread, reach + 1, size))
+    CheckedInt spread = CheckedInt(input[d + 1] - 1) * op.getStrides()[d];
+    CheckedInt reach = CheckedInt(filter[d + 1] - 1) * op.getDilations()[d];
+    std::optional<int64_t> size = (spread + reach + 1 + op.getOutputPads()[d] -
+                                   op.getPads()[d] - op.getPads()[d + 2])
+                                      .get();
+    if (!size)
       return op.operandError(op.inputIdx, "the result is too large");
-    size += op.getOutputPads()[d] - op.getPads()[d] - op.getPads()[d + 2];
-    if (input[d + 1] < 1 || size < 1)
+    if (input[d + 1] < 1 || *size < 1)
       return op.operandError(op.inputIdx, "the result has no elements");
-    result[d + 1] = size;
+    result[d + 1] = *size;
   }
   GLOWISH_ASSIGN_OR_RETURN(TypeList types, makeResult(kind, result));
   GLOWISH_RETURN_IF_ERROR(checkWholeStrides(op, types.front()));

@@ -1,7 +1,7 @@
 //===- DataMovement.cpp - Type rules of data movement ---------------------===//
 
+#include "glowish/Base/CheckedInt.h"
 #include "glowish/Ops/TypeRuleHelpers.h"
-#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace glowish;
 using namespace glowish::typerules;
@@ -32,17 +32,15 @@ llvm::Expected<TypeList> glowish::inferConcat(const OpView &view) {
   if (op.getNumInputs() == 0)
     return makeError("at least one input is needed");
   GLOWISH_RETURN_IF_ERROR(checkAxis(op, "axis", op.getAxis(), 0));
-  int64_t extent = 0;
+  CheckedInt extent = 0;
   for (unsigned i = 0; i < op.getNumInputs(); ++i) {
     GLOWISH_RETURN_IF_ERROR(checkConcatInput(op, i));
-    std::optional<int64_t> sum =
-        llvm::checkedAdd(extent, op.getInputs(i).getDim(op.getAxis()));
-    if (!sum)
+    extent += op.getInputs(i).getDim(op.getAxis());
+    if (!extent.get())
       return op.operandError(i, "the sum of the extents is too large");
-    extent = *sum;
   }
   Dims shape(op.getInputs(0).getShape());
-  shape[op.getAxis()] = extent;
+  shape[op.getAxis()] = *extent.get();
   return makeResult(op.getInputs(0).withShape(shape));
 }
 
@@ -57,7 +55,7 @@ static Error checkSliceDim(const SliceView &op, unsigned d,
   int64_t step = op.getSteps()[d];
   if (step == 0)
     return op.attrError("steps", "0 in dimension " + Twine(d));
-  if (!llvm::checkedMul(step, denseStride))
+  if (!(CheckedInt(step) * denseStride).get())
     return op.attrError("steps", Twine(step) + " in dimension " + Twine(d) +
                                      " is too large");
   auto outside = [&](llvm::StringRef what, int64_t index) {
@@ -70,7 +68,7 @@ static Error checkSliceDim(const SliceView &op, unsigned d,
     return outside("first", start);
   if (isEmpty)
     return Error::success();
-  std::optional<int64_t> last = llvm::checkedMulAdd(size - 1, step, start);
+  std::optional<int64_t> last = (CheckedInt(size - 1) * step + start).get();
   if (!last)
     return op.attrError("sizes", Twine(size) + " in dimension " + Twine(d) +
                                      " is too large");
@@ -162,13 +160,12 @@ llvm::Expected<TypeList> glowish::inferTile(const OpView &view) {
       checkValues(op, "repeats", op.getRepeats(), input.getRank(), 0));
   Dims shape;
   for (unsigned d = 0; d < input.getRank(); ++d) {
-    std::optional<int64_t> extent =
-        llvm::checkedMul(input.getDim(d), op.getRepeats()[d]);
-    if (!extent)
+    CheckedInt extent = CheckedInt(input.getDim(d)) * op.getRepeats()[d];
+    if (!extent.get())
       return op.attrError("repeats", Twine(op.getRepeats()[d]) +
                                          " in dimension " + Twine(d) +
                                          " is too large");
-    shape.push_back(*extent);
+    shape.push_back(*extent.get());
   }
   return makeResult(input.withShape(shape));
 }
@@ -196,19 +193,15 @@ static llvm::Expected<int64_t> getPaddedExtent(const PadView &op, unsigned d) {
                    op.getMode());
   }
   // Cropping comes before padding: it must not exceed the extent.
-  std::optional<int64_t> kept = llvm::checkedAdd(std::min<int64_t>(before, 0),
-                                                 std::min<int64_t>(after, 0));
-  if (kept)
-    kept = llvm::checkedAdd(extent, *kept);
-  if (!kept || *kept < 0)
+  CheckedInt kept = CheckedInt(extent) + std::min<int64_t>(before, 0) +
+                    std::min<int64_t>(after, 0);
+  if (!kept.isBetween(0, extent))
     return wrong("they crop more than the extent " + Twine(extent));
-  std::optional<int64_t> added = llvm::checkedAdd(std::max<int64_t>(before, 0),
-                                                  std::max<int64_t>(after, 0));
-  if (added)
-    added = llvm::checkedAdd(*added, *kept);
-  if (!added)
+  CheckedInt padded =
+      kept + std::max<int64_t>(before, 0) + std::max<int64_t>(after, 0);
+  if (!padded.get())
     return wrong("the result is too large");
-  return *added;
+  return *padded.get();
 }
 
 llvm::Expected<TypeList> glowish::inferPad(const OpView &view) {

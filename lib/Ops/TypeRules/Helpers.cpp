@@ -1,9 +1,9 @@
 //===- Helpers.cpp - Checks that type rules share -------------------------===//
 
+#include "glowish/Base/CheckedInt.h"
 #include "glowish/Ops/TextForm.h"
 #include "glowish/Ops/TypeRuleHelpers.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/CheckedArithmetic.h"
 #include <cmath>
 
 using namespace glowish;
@@ -210,11 +210,8 @@ llvm::Expected<TypeList> glowish::applyEpilogue(const OpView &op,
 static std::optional<int64_t> countPositions(int64_t extent, int64_t before,
                                              int64_t after, int64_t kernel,
                                              int64_t dilation, int64_t stride) {
-  std::optional<int64_t> padded = llvm::checkedAdd(extent, before);
-  if (padded)
-    padded = llvm::checkedAdd(*padded, after);
-  std::optional<int64_t> reach =
-      llvm::checkedMulAdd(dilation, kernel - 1, int64_t(1));
+  std::optional<int64_t> padded = (CheckedInt(extent) + before + after).get();
+  std::optional<int64_t> reach = (CheckedInt(kernel - 1) * dilation + 1).get();
   if (!padded || !reach)
     return std::nullopt;
   return *padded < *reach ? 0 : (*padded - *reach) / stride + 1;

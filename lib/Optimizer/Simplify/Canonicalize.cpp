@@ -4,6 +4,7 @@
 #include "Util/Permutations.h"
 #include "Util/Rewriter.h"
 #include "Util/SliceParts.h"
+#include "glowish/Base/CheckedInt.h"
 
 using namespace glowish;
 
@@ -62,7 +63,9 @@ static NodeValue canonicalizeSlice(SliceNode &root, RewriteContext &context) {
     for (unsigned d = 0; d < root.getStarts().size(); ++d) {
       starts.push_back(inner->getStarts()[d] +
                        root.getStarts()[d] * inner->getSteps()[d]);
-      steps.push_back(root.getSteps()[d] * inner->getSteps()[d]);
+      // The step to a next element, of which there is none if it overflows.
+      CheckedInt step = CheckedInt(root.getSteps()[d]) * inner->getSteps()[d];
+      steps.push_back(step.get().value_or(1));
     }
     return context.create<SliceNode>(inner->getInput(), starts, root.getSizes(),
                                      steps);
@@ -96,7 +99,11 @@ static NodeValue joinNeighbours(NodeValue a, NodeValue b, int64_t axis,
     return {};
   std::vector<int64_t> expected = first->getStarts().vec();
   std::vector<int64_t> sizes = first->getSizes().vec();
-  expected[axis] += sizes[axis] * first->getSteps()[axis];
+  CheckedInt next =
+      CheckedInt(sizes[axis]) * first->getSteps()[axis] + expected[axis];
+  if (!next.get())
+    return {};
+  expected[axis] = *next.get();
   if (second->getStarts() != llvm::ArrayRef<int64_t>(expected))
     return {};
   sizes[axis] += second->getSizes()[axis];
