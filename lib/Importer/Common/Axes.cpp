@@ -1,16 +1,18 @@
 //===- Axes.cpp - Numbers of dimensions -----------------------------------===//
 
 #include "Common/Axes.h"
+#include "glowish/Base/CheckedInt.h"
 #include "glowish/Support/Error.h"
 #include <numeric>
 
 using namespace glowish;
 
 llvm::Expected<int64_t> glowish::normalizeAxis(int64_t axis, unsigned rank) {
-  if (axis < -int64_t(rank) || axis >= int64_t(rank))
+  CheckedInt fromStart = CheckedInt(axis) + (axis < 0 ? rank : 0);
+  if (!fromStart.isBetween(0, int64_t(rank) - 1))
     return makeError("{0}; accepted for rank {1}: {2} to {3}", axis, rank,
                      -int64_t(rank), int64_t(rank) - 1);
-  return axis < 0 ? axis + rank : axis;
+  return *fromStart.get();
 }
 
 llvm::Expected<std::vector<int64_t>>

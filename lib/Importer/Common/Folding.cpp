@@ -29,6 +29,11 @@ llvm::Error FoldingBudget::check(int64_t bytes) {
       bytes);
 }
 
+int64_t glowish::getMostExpanded(int64_t stored) {
+  constexpr int64_t maxGrowth = 64, freeBytes = 64 << 20;
+  return maxGrowth * stored + freeBytes;
+}
+
 /// Whether \p node begins to compute what quantized weights stand for. The
 /// optimizer multiplies them as the integers that they are. Lists and numbers
 /// may be shapes, bounds or scales, which operators take as constants only.

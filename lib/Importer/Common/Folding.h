@@ -25,6 +25,11 @@ private:
   int64_t left = int64_t(1) << 26;
 };
 
+/// Returns the most bytes that a tensor may have of which a file has \p stored,
+/// the others being zeros or the same ones again: a few bytes could otherwise
+/// ask for all memory.
+int64_t getMostExpanded(int64_t stored);
+
 /// Creates a node in \p function. If its operands are constants and \p budget
 /// allows it, it is replaced by its value, computed by \p evaluate unless that
 /// is null.

@@ -2,8 +2,18 @@
 
 #include "Common/SlidingWindows.h"
 #include "Common/Positions.h"
+#include "glowish/Support/Error.h"
 
 using namespace glowish;
+
+llvm::Error glowish::checkUnrolled(llvm::ArrayRef<Edge> edges) {
+  for (const Edge &edge : edges)
+    if (edge.kernel > maxUnrolledKernel)
+      return makeError("a kernel has the extent {0}; accepted: at most {1}, as "
+                       "each of its elements becomes a node",
+                       edge.kernel, maxUnrolledKernel);
+  return llvm::Error::success();
+}
 
 void glowish::completePads(Edge &edge, llvm::StringRef autoPad, bool ceilMode) {
   if (autoPad == "VALID")

@@ -9,14 +9,28 @@
 #define GLOWISH_LIB_IMPORTER_COMMON_SLIDINGWINDOWS_H
 
 #include "glowish/Graph/NodeBuilder.h"
+#include <algorithm>
 
 namespace glowish {
+
+/// The largest number of a window that is accepted. Up to it nothing that is
+/// computed of a window and the extents of a tensor overflows.
+constexpr int64_t maxWindowValue = int64_t(1) << 31;
 
 /// The window along one spatial dimension.
 struct Edge {
   int64_t extent = 1, kernel = 1, stride = 1, dilation = 1;
   int64_t before = 0, after = 0; // pads
   int64_t beyond = 0;            // the part of `after` added by ceil_mode
+
+  /// Whether the window's numbers are at most maxWindowValue, pads at least 0
+  /// and the others at least 1.
+  bool isWithinLimits() const {
+    return std::min({kernel, stride, dilation}) >= 1 &&
+           std::min(before, after) >= 0 &&
+           std::max({kernel, stride, dilation, before, after}) <=
+               maxWindowValue;
+  }
   int64_t getReach() const { return (kernel - 1) * dilation + 1; }
   int64_t getPadded() const { return extent + before + after; }
   int64_t getCount() const {
@@ -24,6 +38,13 @@ struct Edge {
     return space < 0 ? 0 : space / stride + 1;
   }
 };
+
+/// The largest extent of a kernel of which each element becomes nodes.
+constexpr int64_t maxUnrolledKernel = 4096;
+
+/// Returns an error unless the kernels of \p edges, whose elements become
+/// nodes, are at most maxUnrolledKernel.
+llvm::Error checkUnrolled(llvm::ArrayRef<Edge> edges);
 
 /// Resolves \p autoPad (ONNX's auto_pad, NOTSET if there is none) and
 /// \p ceilMode of one dimension.

@@ -1,6 +1,7 @@
 //===- Images.cpp - Images and sliding windows ----------------------------===//
 
 #include "ONNX/Images.h"
+#include "glowish/Base/CheckedInt.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -225,15 +226,19 @@ onnximport::readTransposedWindow(const OpContext &op, const Images &input,
   std::vector<int64_t> sizes;
   if (op.hasAttr("output_shape")) {
     GLOWISH_ASSIGN_OR_RETURN(sizes, readOutputShape(op, isOneDimensional));
-  } else if (isSame) {
-    sizes = {input.getHeight() * window.strides[0],
-             input.getWidth() * window.strides[1]};
   }
   const int64_t spatial[] = {input.getHeight(), input.getWidth()};
-  for (unsigned d = 0; d < sizes.size(); ++d)
-    padToSize(window, d,
-              (spatial[d] - 1) * window.strides[d] + getReach(window, d) +
-                  window.outputPads[d],
-              sizes[d], isUpper);
+  for (unsigned d = 0; d < 2; ++d) {
+    CheckedInt same = CheckedInt(spatial[d]) * window.strides[d];
+    std::optional<int64_t> full =
+        (same - window.strides[d] + getReach(window, d) + window.outputPads[d])
+            .get();
+    if (!full)
+      return makeError("strides of {0} are too large for {1} pixels",
+                       window.strides[d], spatial[d]);
+    if (isSame || !sizes.empty())
+      padToSize(window, d, *full, sizes.empty() ? *same.get() : sizes[d],
+                isUpper);
+  }
   return window;
 }

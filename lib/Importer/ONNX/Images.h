@@ -3,6 +3,7 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_IMAGES_H
 #define GLOWISH_LIB_IMPORTER_ONNX_IMAGES_H
 
+#include "Common/SlidingWindows.h"
 #include "ONNX/OpContext.h"
 
 namespace glowish::onnximport {
@@ -26,9 +27,6 @@ llvm::Expected<Images> averageImages(OpContext &op, Images images);
 
 /// Sets output 0 to \p value, images of the graph, in the model's layout.
 llvm::Error setImages(OpContext &op, NodeValue value, bool isOneDimensional);
-
-/// Upper bound of window attributes, against integer overflow.
-constexpr int64_t maxWindowValue = int64_t(1) << 31;
 
 /// Reads attribute \p name, a list of \p length numbers from \p least to
 /// maxWindowValue; the default is \p filler for each.

@@ -1,5 +1,6 @@
 //===- SparseTensor.cpp - Parsing of sparse tensors -----------------------===//
 
+#include "Common/Folding.h"
 #include "ONNX/ModelFile.h"
 #include "glowish/Support/Error.h"
 #include "llvm/Support/MathExtras.h"
@@ -7,11 +8,6 @@
 
 using namespace glowish;
 using namespace glowish::onnximport;
-
-/// Limits the dense size relative to the file: zeros take no space in a file,
-/// so that a few bytes could otherwise request all memory.
-static constexpr int64_t maxGrowth = 64;
-static constexpr int64_t freeBytes = 64 << 20;
 
 /// Returns the row-major positions given by \p indices (positions, or one index
 /// per dimension), in the order of the values.
@@ -72,7 +68,7 @@ onnximport::readSparseTensor(const onnx::SparseTensorProto &proto,
   GLOWISH_RETURN_IF_ERROR(checkShape(given.getKind(), dims));
   Type type(given.getKind(), dims);
   int64_t stored = values->getSizeInBytes() + indices->getSizeInBytes();
-  int64_t most = maxGrowth * stored + freeBytes;
+  int64_t most = getMostExpanded(stored);
   if (type.getSizeInBytes() > most)
     return makeError("{0} values of {1} are too sparse; accepted: tensors of "
                      "up to {2} bytes for them",

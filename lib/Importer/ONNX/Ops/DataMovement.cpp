@@ -2,6 +2,7 @@
 
 #include "ONNX/DynamicDims.h"
 #include "ONNX/Ops/WholeNumbers.h"
+#include "glowish/Base/CheckedInt.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -47,13 +48,15 @@ static llvm::Error importSplit(OpContext &op) {
     for (int64_t i = 0; i < count; ++i)
       sizes.push_back(std::clamp<int64_t>(extent - i * chunk, 0, chunk));
   }
-  int64_t total = 0;
-  for (int64_t size : sizes)
-    if (size < 0 || __builtin_add_overflow(total, size, &total))
+  CheckedInt total = 0;
+  for (int64_t size : sizes) {
+    total += size;
+    if (size < 0 || !total.get())
       return makeError("a part has the size {0}", size);
-  if (int64_t(sizes.size()) != count || total != extent)
+  }
+  if (int64_t(sizes.size()) != count || total.get() != extent)
     return makeError("{0} parts of {1} in all; {2} outputs share {3}",
-                     sizes.size(), total, count, extent);
+                     sizes.size(), *total.get(), count, extent);
   int64_t start = 0;
   for (int64_t i = 0; i < count; ++i) {
     op.nameAfterOutput(i);
@@ -223,8 +226,13 @@ static llvm::Error importDepthToSpace(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t block, op.getInt("blocksize", 0));
   GLOWISH_ASSIGN_OR_RETURN(std::string mode, op.getString("mode", "DCR"));
   DimsRef in = input.getShape();
+  CheckedInt height = 0, width = 0;
+  if (in.size() == 4) {
+    height = CheckedInt(in[2]) * block;
+    width = CheckedInt(in[3]) * block;
+  }
   if (in.size() != 4 || block < 1 || block > INT32_MAX ||
-      in[1] % (block * block))
+      in[1] % (block * block) || !height.get() || !width.get())
     return makeError("input 0 is {0} and 'blocksize' {1}; accepted: rank 4 "
                      "and a block that divides the channels",
                      input.getType().str(), block);
@@ -234,7 +242,7 @@ static llvm::Error importDepthToSpace(OpContext &op) {
   int64_t channels = in[1] / (block * block);
   Dims split = isDCR ? Dims{in[0], block, block, channels, in[2], in[3]}
                      : Dims{in[0], channels, block, block, in[2], in[3]};
-  Dims joined = {in[0], channels, in[2] * block, in[3] * block};
+  Dims joined = {in[0], channels, *height.get(), *width.get()};
   std::vector<int64_t> order = {0, 1, 4, 2, 5, 3};
   if (isDCR)
     order = {0, 3, 4, 1, 5, 2};
@@ -248,14 +256,17 @@ static llvm::Error importSpaceToDepth(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(int64_t block, op.getInt("blocksize", 0));
   DimsRef in = input.getShape();
+  CheckedInt channels = 0;
+  if (in.size() == 4)
+    channels = CheckedInt(in[1]) * block * block;
   if (in.size() != 4 || block < 1 || block > INT32_MAX || in[2] % block ||
-      in[3] % block)
+      in[3] % block || !channels.get())
     return makeError("input 0 is {0} and 'blocksize' {1}; accepted: rank 4 "
                      "and a block that divides height and width",
                      input.getType().str(), block);
   int64_t height = in[2] / block, width = in[3] / block;
   Dims split = {in[0], in[1], height, block, width, block};
-  Dims joined = {in[0], in[1] * block * block, height, width};
+  Dims joined = {in[0], *channels.get(), height, width};
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value,
                            op.reshape(input, split, ".blocks"));
   GLOWISH_ASSIGN_OR_RETURN(value, op.transpose(value, {0, 3, 5, 1, 2, 4}));

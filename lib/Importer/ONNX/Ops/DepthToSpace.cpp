@@ -28,15 +28,13 @@ static llvm::Expected<std::vector<Edge>> readBlocks(OpContext &op) {
   std::vector<Edge> edges;
   Dims padded, counts;
   for (size_t d = 0; fits && d < rank; ++d) {
-    // Keeps the following arithmetic from overflowing.
-    for (int64_t value : {image[d], block[d], strides[d], dilations[d],
-                          pads[d] + 1, pads[rank + d] + 1})
-      fits &= value >= 1 && value <= (int64_t(1) << 30);
     edges.push_back({image[d], block[d], strides[d], dilations[d], pads[d],
                      pads[rank + d]});
+    fits = image[d] > 0 && edges[d].isWithinLimits() && edges[d].getCount() > 0;
+    if (!fits)
+      break;
     padded.push_back(edges[d].getPadded());
-    counts.push_back(fits ? edges[d].getCount() : 0);
-    fits &= counts[d] > 0;
+    counts.push_back(edges[d].getCount());
   }
   if (fits) {
     GLOWISH_RETURN_IF_ERROR(checkShape(ElemKind::Int64, padded));

@@ -2,6 +2,7 @@
 
 #include "ONNX/Ops/DynamicReshape.h"
 #include "ONNX/ShapeInts.h"
+#include "glowish/Base/CheckedInt.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -159,12 +160,14 @@ struct ElementCount {
   std::vector<NodeValue> factors;
 
   llvm::Error multiply(int64_t largest, NodeValue extent) {
-    if (__builtin_mul_overflow(bound, largest, &bound))
+    CheckedInt newBound = CheckedInt(bound) * largest;
+    CheckedInt newKnown = CheckedInt(known) * (extent ? 1 : largest);
+    if (!newBound.get() || !newKnown.get())
       return makeError("the shape has too many elements");
+    bound = *newBound.get();
+    known = *newKnown.get();
     if (extent)
       factors.push_back(extent);
-    else
-      known *= largest;
     return llvm::Error::success();
   }
   NodeValue get(Composer &c) const {

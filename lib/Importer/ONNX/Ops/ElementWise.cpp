@@ -2,6 +2,7 @@
 
 #include "Common/ElementWise.h"
 #include "ONNX/DynamicDims.h"
+#include "glowish/Base/CheckedInt.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -23,7 +24,7 @@ static llvm::Expected<NodeValue> alignLegacy(OpContext &op, NodeValue lhs,
   if (axis < 0)
     axis += rank;
   Dims shape(rhs.getShape());
-  if (axis < 0 || axis + int64_t(shape.size()) > int64_t(rank))
+  if (axis < 0 || !(CheckedInt(axis) + shape.size()).isBetween(0, rank))
     return makeError("attribute 'axis' is {0}: the second operand {1} does not "
                      "fit into {2}",
                      axis, rhs.getType().str(), lhs.getType().str());

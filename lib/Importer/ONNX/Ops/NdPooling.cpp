@@ -3,13 +3,11 @@
 #include "ONNX/Ops/NdPooling.h"
 #include "Common/Positions.h"
 #include "Common/SlidingWindows.h"
+#include "glowish/Base/CheckedInt.h"
 #include <cmath>
 
 using namespace glowish;
 using namespace glowish::onnximport;
-
-/// Each element along a window dimension is unrolled.
-static constexpr int64_t maxKernel = 4096;
 
 /// Reads the windows over the dimensions of \p input from 2 on. \p kernel is
 /// the extents of a filter; if empty, the attribute is required.
@@ -27,9 +25,9 @@ readEdges(OpContext &op, NodeValue input, DimsRef kernel = {}) {
   if (!kernel.empty())
     kernels = kernel.vec();
   for (int64_t extent : kernels)
-    if (extent < 1 || extent > maxKernel)
+    if (extent < 1 || extent > maxUnrolledKernel)
       return makeError("the kernel is {0}; accepted: extents of 1 to {1}",
-                       formatShape(kernels), maxKernel);
+                       formatShape(kernels), maxUnrolledKernel);
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> strides,
                            readWindowInts(op, "strides", count, 1, 1));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> dilations,
@@ -96,7 +94,10 @@ static llvm::Error importLpPool(OpContext &op) {
     GLOWISH_ASSIGN_OR_RETURN(p, op.getInt("p", 2));
   } else {
     GLOWISH_ASSIGN_OR_RETURN(double number, op.getFloat("p", 2));
-    p = int64_t(std::clamp(number, -1e9, 1e9));
+    if (!toInt64(number))
+      return makeError("attribute 'p' is {0}; accepted: a number of 64 bits",
+                       number);
+    p = *toInt64(number);
   }
   Composer c(op);
   NodeValue power = c.pow(c.unary<AbsNode>(input), double(p));
@@ -130,10 +131,12 @@ static llvm::Error importMaxUnpool(OpContext &op) {
   Dims shape(input.getShape());
   for (unsigned d = 0; d < edges.size(); ++d) {
     const Edge &edge = edges[d];
-    if (__builtin_mul_overflow(edge.extent - 1, edge.stride, &shape[d + 2]))
+    CheckedInt extent = (CheckedInt(edge.extent) - 1) * edge.stride +
+                        edge.kernel - edge.before - edge.after;
+    if (!extent.get())
       return makeError("strides {0} of {1} are too large", edge.stride,
                        input.getType().str());
-    shape[d + 2] += edge.kernel - edge.before - edge.after;
+    shape[d + 2] = *extent.get();
   }
   GLOWISH_RETURN_IF_ERROR(checkShape(input.getElemKind(), shape));
   Dims result = shape;
@@ -188,10 +191,11 @@ llvm::Error onnximport::importVolumeConvTranspose(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t group, op.getInt("group", 1));
   DimsRef shape = input.getShape(), kernel = filter.getShape();
   if (kernel.size() != 5 || shape[2] < 1 || kernel[2] < 1 ||
-      kernel[2] > maxKernel || shape[2] > maxWindowValue)
+      kernel[2] > maxUnrolledKernel || shape[2] > maxWindowValue)
     return makeError("inputs are {0} and {1}; accepted: rank 5, not empty, and "
                      "a kernel of up to {2} layers",
-                     input.getType().str(), filter.getType().str(), maxKernel);
+                     input.getType().str(), filter.getType().str(),
+                     maxUnrolledKernel);
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> strides,
                            readWindowInts(op, "strides", 3, 1, 1));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> dilations,

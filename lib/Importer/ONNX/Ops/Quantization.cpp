@@ -229,7 +229,7 @@ llvm::Expected<NodeValue> onnximport::repeatBlocks(OpContext &op,
                                                    DimsRef shape, int64_t axis,
                                                    int64_t block) {
   Dims expected(shape);
-  expected[axis] = (shape[axis] + block - 1) / block;
+  expected[axis] = shape[axis] / block + (shape[axis] % block != 0);
   if (parameter.getShape() != DimsRef(expected))
     return makeError("a parameter is {0}; accepted: one value for each {1} "
                      "elements along dimension {2}",

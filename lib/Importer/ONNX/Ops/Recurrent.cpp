@@ -1,7 +1,6 @@
 //===- Recurrent.cpp - Common parts of recurrent operators ----------------===//
 
 #include "ONNX/Ops/Recurrent.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -104,9 +103,9 @@ llvm::Error RecurrentImporter::readShapes() {
                      states.getType().str());
   hidden = states.getShape()[areGatesLast() ? 1 : 2];
   GLOWISH_ASSIGN_OR_RETURN(int64_t stated, op.getInt("hidden_size", hidden));
-  int64_t rows = 0;
-  if (stated != hidden || hidden < 1 || length < 1 ||
-      llvm::MulOverflow(numGates, hidden, rows))
+  // Extents of tensors are far from the largest number.
+  int64_t rows = numGates * hidden;
+  if (stated != hidden || hidden < 1 || length < 1)
     return makeError("the hidden size is {0}, 'hidden_size' says {1}, and the "
                      "sequence has {2} steps; accepted: equal sizes, of at "
                      "least 1, and at least 1 step",

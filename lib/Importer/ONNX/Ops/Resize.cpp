@@ -2,6 +2,7 @@
 
 #include "Common/Interpolation.h"
 #include "ONNX/DynamicDims.h"
+#include "glowish/Base/CheckedInt.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
@@ -92,8 +93,13 @@ static llvm::Expected<Scaling> scaleTo(DimsRef shape,
                      ? *std::min_element(scales.begin(), scales.end())
                      : *std::max_element(scales.begin(), scales.end());
   for (int64_t axis : axes) {
+    std::optional<int64_t> size =
+        toInt64(std::floor(scale * double(shape[axis]) + 0.5));
+    if (!size)
+      return makeError("an extent of {0} is scaled by {1}, which is too large",
+                       shape[axis], scale);
     result.scales[axis] = scale;
-    result.sizes[axis] = int64_t(std::floor(scale * double(shape[axis]) + 0.5));
+    result.sizes[axis] = *size;
   }
   return result;
 }

@@ -1,6 +1,7 @@
 //===- Sampling.cpp - Sampling of images at computed points ---------------===//
 
 #include "Common/GridSampling.h"
+#include "Common/SlidingWindows.h"
 #include "ONNX/Composer.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
@@ -224,11 +225,12 @@ readDeformWindow(OpContext &op, NodeValue images, NodeValue filter) {
   bool isSmall = true;
   for (const auto *list : {&w.strides, &w.dilations, &w.pads})
     for (int64_t value : *list)
-      isSmall &= value >= 0 && value <= (int64_t(1) << 31);
+      isSmall &= value >= 0 && value <= maxWindowValue;
   isSmall &= countElements(kernel.drop_front(2)) <= maxTaps;
   if (!isSmall || DimsRef(w.kernels) != kernel.drop_front(2) ||
       w.strides.size() != 2 || w.dilations.size() != 2 || w.pads.size() != 4 ||
-      w.offsetGroup < 1 || shape[1] % w.offsetGroup)
+      w.offsetGroup < 1 || w.offsetGroup > std::max<int64_t>(shape[1], 1) ||
+      shape[1] % w.offsetGroup)
     return makeError("kernel {0}, strides {1}, dilations {2}, pads {3}, {4} "
                      "groups of offsets; accepted: those of a filter {5} over "
                      "{6}",

@@ -7,6 +7,7 @@
 #include "ONNX/Composer.h"
 #include "ONNX/GraphScope.h"
 #include "ONNX/ModelFile.h"
+#include "glowish/Base/CheckedInt.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -131,14 +132,16 @@ static llvm::Expected<std::vector<int64_t>> readParts(OpContext &op,
     for (int64_t start = 0; start < extent; start += std::min(size, extent))
       parts.push_back(std::min(size, extent - start));
   }
-  int64_t total = 0;
-  for (int64_t part : parts)
-    if (part < 0 || __builtin_add_overflow(total, part, &total))
+  CheckedInt total = 0;
+  for (int64_t part : parts) {
+    total += part;
+    if (part < 0 || !total.get())
       return makeError("a part has the size {0}", part);
-  if (total != extent)
+  }
+  if (total.get() != extent)
     return makeError("the parts have {0} elements in all; the dimension has "
                      "{1}",
-                     total, extent);
+                     *total.get(), extent);
   return parts;
 }
 
