@@ -28,8 +28,9 @@ TEST(Caffe2Ops, LegacyBroadcasting) {
   EXPECT_EQ(run("Mul", {"x", "c"}, intArg("broadcast", 1),
                 floatFill("c", {3}, {1, 0, -1})),
             "float<2x3>: 1 0 -3 4 0 -6");
-  EXPECT_THAT(run("Add", {"x", "c"}, intArg("axis", 2), two),
-              HasSubstr("argument 'axis' is 2: the second operand"));
+  for (int64_t axis : {int64_t(2), INT64_MAX, INT64_MAX - 1, INT64_MIN})
+    EXPECT_THAT(run("Add", {"x", "c"}, intArg("axis", axis), two),
+                HasSubstr(": the second operand float<2> does not fit"));
 }
 
 TEST(Caffe2Ops, ElementWise) {

@@ -4,6 +4,7 @@
 #define GLOWISH_LIB_IMPORTER_CAFFE2_IMAGES_H
 
 #include "Caffe2/NetOp.h"
+#include "Common/SlidingWindows.h"
 
 namespace glowish::caffe2 {
 
@@ -11,9 +12,6 @@ namespace glowish::caffe2 {
 /// \p isNHWC, and the graph's [N, H, W, C].
 NodeValue toNHWC(NetOp &op, NodeValue value, bool isNHWC);
 NodeValue fromNHWC(NetOp &op, NodeValue value, bool isNHWC);
-
-/// Upper bound of window attributes, against integer overflow.
-constexpr int64_t maxWindowValue = int64_t(1) << 31;
 
 /// Reads a value for each spatial dimension: the argument \p name for both,
 /// name_h and name_w, or the list \p plural. The default is \p filler; values

@@ -2,6 +2,7 @@
 
 #include "Common/ElementWise.h"
 #include "Caffe2/ElemKinds.h"
+#include "glowish/Base/CheckedInt.h"
 #include <limits>
 
 using namespace glowish;
@@ -149,7 +150,7 @@ static llvm::Expected<NodeValue> alignSecond(NetOp &op) {
   if (!op.hasArg("axis") || axis == -1 || own >= rank)
     return y;
   axis += axis < 0 ? rank : 0;
-  if (axis < 0 || axis + own > rank)
+  if (axis < 0 || !(CheckedInt(axis) + own).isBetween(0, rank))
     return makeError("argument 'axis' is {0}: the second operand {1} does not "
                      "fit into {2}",
                      axis, y.getType().str(), op.input(0).getType().str());

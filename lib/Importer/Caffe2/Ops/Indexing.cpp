@@ -79,6 +79,7 @@ static llvm::Error importSparseToDenseMask(NetOp &op) {
     numLists = op.input(3).getShape()[0];
     list = makeSegments(op, makeEnds(op, op.input(3)), count);
   }
+  GLOWISH_RETURN_IF_ERROR(checkShape(ElemKind::Int64, {numLists, width}));
   NodeValue ids = op.ints(ElemKind::Int64, {1, width}, mask);
   NodeValue isId = op.equal(op.reshape(indices, {count, 1}), ids);
   // `width`, one more than the last column, if the mask does not contain the
