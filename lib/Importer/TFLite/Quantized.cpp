@@ -144,12 +144,14 @@ static NodeValue sumColumns(NodeBuilder &b, NodeValue rhs, int64_t zero) {
   if (constant && rank == 2) {
     const Tensor &weights = constant->getTensor();
     int64_t rows = rhs.getShape()[0], columns = rhs.getShape()[1];
-    Tensor sums(Type(ElemKind::Int32, {columns}));
+    // Like those of a run, they wrap.
+    std::vector<uint32_t> sums(size_t(columns), 0);
     for (int64_t k = 0; k < rows; ++k)
       for (int64_t n = 0; n < columns; ++n)
-        sums.data<int32_t>()[size_t(n)] +=
-            int32_t(weights.getAsInt(k * columns + n) - zero);
-    return b.createConstant(std::move(sums));
+        sums[size_t(n)] += uint32_t(weights.getAsInt(k * columns + n) - zero);
+    std::vector<int32_t> wrapped(sums.begin(), sums.end());
+    return b.createConstant(
+        Tensor::fromValues<int32_t>(Type(ElemKind::Int32, {columns}), wrapped));
   }
   NodeValue centers = b.cast(rhs, ElemKind::Int32);
   if (zero)

@@ -1,6 +1,7 @@
 //===- SlidingWindow.cpp - Sliding windows over images --------------------===//
 
 #include "TFLite/SlidingWindow.h"
+#include "Common/SlidingWindows.h"
 
 using namespace glowish;
 using namespace glowish::tflite;
@@ -11,16 +12,14 @@ bool TFLiteWindow::hasPads() const {
 
 llvm::Error tflite::placeWindow(TFLiteWindow &window, DimsRef shape,
                                 schema::Padding padding) {
-  // Against overflow.
-  constexpr int64_t most = int64_t(1) << 31;
   for (unsigned d = 0; d < 2; ++d) {
     int64_t stride = window.strides[d], dilation = window.dilations[d];
     int64_t kernel = window.kernels[d], extent = shape[d + 1];
     for (int64_t number : {stride, dilation, kernel})
-      if (number < 1 || number > most)
+      if (number < 1 || number > maxWindowValue)
         return makeError("a window has a stride of {0}, a dilation of {1} and "
                          "an extent of {2}; accepted: 1 to {3}",
-                         stride, dilation, kernel, most);
+                         stride, dilation, kernel, maxWindowValue);
     int64_t reach = dilation * (kernel - 1) + 1;
     if (padding == schema::Padding::SAME) {
       window.sizes[d] = (extent + stride - 1) / stride;

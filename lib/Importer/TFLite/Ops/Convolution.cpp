@@ -145,6 +145,7 @@ static llvm::Expected<TransposedConv> readTransposed(const TFLiteOp &op) {
   DimsRef filter = op.getShape(1), input = op.getShape(2);
   if (shape.size() != 4 || shape[3] != filter[0])
     return op.refuseInput(0, "a shape [N, H, W, C], C as in the filter");
+  GLOWISH_RETURN_IF_ERROR(checkShape(op.getKind(2), shape));
   if (filter[3] != input[3])
     return op.refuseInput(1, "as many channels at the end as in the input");
   TransposedConv conv{.kernels = {filter[1], filter[2]},

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TFLite/Quantized.h"
+#include "glowish/Base/CheckedInt.h"
 
 using namespace glowish;
 using namespace glowish::tflite;
@@ -37,8 +38,9 @@ static llvm::Expected<Filters> readFilters(const TFLiteOp &op) {
   if (rank < 1 || filters.count % rank != 0 || filters.memory < 1)
     return makeError("{0} filters of rank {1} over {2} steps", filters.count,
                      rank, filters.memory);
-  if (op.input(position::state).getType().getNumElements() !=
-      filters.batch * filters.count * filters.memory)
+  CheckedInt elements =
+      CheckedInt(filters.batch) * filters.count * filters.memory;
+  if (op.input(position::state).getType().getNumElements() != elements.get())
     return op.refuseInput(position::state,
                           "an element for each sample, filter and step");
   return filters;

@@ -1,6 +1,7 @@
 //===- Shape.cpp - Shapes, and where elements lie -------------------------===//
 
 #include "TFLite/Quantized.h"
+#include "glowish/Base/CheckedInt.h"
 #include <cmath>
 
 using namespace glowish;
@@ -171,13 +172,13 @@ static llvm::Error importSplit(TFLiteOp &op) {
 static llvm::Error importSplitV(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, op.getConstantInts(1));
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getConstantAxis(2, 0));
-  int64_t left = op.getShape(0)[axis];
+  CheckedInt left = op.getShape(0)[axis];
   for (int64_t size : sizes)
     left -= std::max<int64_t>(size, 0);
-  for (int64_t &size : sizes)
-    if (size == -1)
-      size = std::exchange(left, 0);
-  if (left != 0 || sizes.size() != op.getNumOutputs())
+  auto open = llvm::find(sizes, -1);
+  if (open != sizes.end() && left.get())
+    *open = *std::exchange(left, 0).get();
+  if (left.get() != 0 || sizes.size() != op.getNumOutputs())
     return op.refuseInput(1, "a size for each output, of all elements");
   return setParts(op, 0, axis, sizes);
 }

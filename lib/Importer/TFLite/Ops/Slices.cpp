@@ -1,6 +1,7 @@
 //===- Slices.cpp - Slices and blocks of tensors --------------------------===//
 
 #include "TFLite/TFLiteOp.h"
+#include "glowish/Base/CheckedInt.h"
 
 using namespace glowish;
 using namespace glowish::tflite;
@@ -16,9 +17,12 @@ static llvm::Error importSlice(TFLiteOp &op) {
     return makeError("begins and sizes have {0} and {1} elements; accepted: "
                      "{2}",
                      starts.size(), sizes.size(), shape.size());
-  for (size_t d = 0; d < shape.size(); ++d)
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (starts[d] < 0 || starts[d] > shape[d])
+      return makeError("a slice of {0} begins at {1}", shape[d], starts[d]);
     if (sizes[d] == -1)
       sizes[d] = shape[d] - starts[d];
+  }
   return op.setOutput(
       0, op.make<SliceNode>(op.input(0), starts, sizes, Dims(shape.size(), 1)));
 }
@@ -67,7 +71,8 @@ static llvm::Error addEntry(StridedSlice &slice, const SliceSpec &spec,
   }
   // An end may be counted from the begin.
   if (spec.options->offset())
-    end += begin;
+    // A sum that overflows has the sign of both, and is as far outside.
+    end = (CheckedInt(end) + begin).get().value_or(end);
   else
     end += end < 0 ? extent : 0;
   int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
@@ -77,10 +82,11 @@ static llvm::Error addEntry(StridedSlice &slice, const SliceSpec &spec,
     begin = step > 0 ? 0 : extent - 1;
   if (spec.has(spec.options->end_mask(), i))
     end = step > 0 ? extent : -1;
-  int64_t size = (end - begin + step + (step > 0 ? -1 : 1)) / step;
+  int64_t distance = step > 0 ? end - begin : begin - end;
+  int64_t size = distance > 0 ? std::abs((distance - 1) / step) + 1 : 0;
   slice.starts.push_back(size > 0 ? begin : 0);
-  slice.sizes.push_back(std::max<int64_t>(size, 0));
-  slice.steps.push_back(step);
+  slice.sizes.push_back(size);
+  slice.steps.push_back(size > 1 ? step : 1);
   slice.shape.push_back(slice.sizes.back());
   return llvm::Error::success();
 }
@@ -142,12 +148,14 @@ static llvm::Error importDepthToSpace(TFLiteOp &op) {
   int64_t size = op.options<schema::DepthToSpaceOptions>().block_size();
   DimsRef shape = op.getShape(0);
   int64_t n = shape[0], h = shape[1], w = shape[2], c = shape[3];
-  if (size < 1 || c % (size * size) != 0)
+  CheckedInt height = CheckedInt(h) * size, width = CheckedInt(w) * size;
+  if (size < 1 || c % (size * size) != 0 || !height.get() || !width.get())
     return makeError("{0} channels become blocks of {1} x {1} pixels", c, size);
   int64_t depth = c / (size * size);
   NodeValue x = op.reshape(op.input(0), {n, h, w, size, size, depth});
   x = op.transpose(x, {0, 1, 3, 2, 4, 5});
-  return op.setOutput(0, op.reshape(x, {n, h * size, w * size, depth}));
+  return op.setOutput(0,
+                      op.reshape(x, {n, *height.get(), *width.get(), depth}));
 }
 
 static llvm::Error importSpaceToDepth(TFLiteOp &op) {
@@ -155,13 +163,14 @@ static llvm::Error importSpaceToDepth(TFLiteOp &op) {
   int64_t size = op.options<schema::SpaceToDepthOptions>().block_size();
   DimsRef shape = op.getShape(0);
   int64_t n = shape[0], h = shape[1], w = shape[2], c = shape[3];
-  if (size < 1 || h % size != 0 || w % size != 0)
+  CheckedInt channels = CheckedInt(size) * size * c;
+  if (size < 1 || h % size != 0 || w % size != 0 || !channels.get())
     return makeError("blocks of {0} x {0} pixels of an image of {1} x {2}",
                      size, h, w);
   NodeValue x = op.reshape(op.input(0), {n, h / size, size, w / size, size, c});
   x = op.transpose(x, {0, 1, 3, 2, 4, 5});
   return op.setOutput(0,
-                      op.reshape(x, {n, h / size, w / size, size * size * c}));
+                      op.reshape(x, {n, h / size, w / size, *channels.get()}));
 }
 
 namespace {
@@ -182,7 +191,7 @@ static llvm::Expected<Blocks> readBlocks(const TFLiteOp &op) {
       blocks.sizes.size() >= op.getShape(0).size())
     return op.refuseInput(2, "two numbers for each block, of which there are "
                              "fewer than dimensions");
-  // Against overflow.
+  // The product of four of them has 48 bits.
   constexpr int64_t maxSize = 4096;
   for (int64_t size : blocks.sizes)
     if (size < 1 || size > maxSize || blocks.sizes.size() > 4)
@@ -206,6 +215,7 @@ static llvm::Error importSpaceToBatch(TFLiteOp &op) {
   NodeValue x = op.pad(op.input(0), pads, zero);
   GLOWISH_RETURN_IF_ERROR(op.takeError());
   Dims padded(x.getShape()), split = {padded[0]}, result = {padded[0]};
+  CheckedInt samples = padded[0];
   std::vector<int64_t> order, rest = {0};
   for (size_t d = 0; d < count; ++d) {
     int64_t size = blocks.sizes[d];
@@ -215,9 +225,13 @@ static llvm::Error importSpaceToBatch(TFLiteOp &op) {
     split.append({padded[d + 1] / size, size});
     order.push_back(int64_t(2 * d + 2));
     rest.push_back(int64_t(2 * d + 1));
-    result[0] *= size;
+    samples *= size;
     result.push_back(padded[d + 1] / size);
   }
+  if (!samples.get())
+    return makeError("blocks of {0} of {1} make too many samples",
+                     formatShape(blocks.sizes), formatShape(padded));
+  result[0] = *samples.get();
   llvm::append_range(order, rest);
   for (size_t d = count + 1; d < rank; ++d) {
     split.push_back(padded[d]);
@@ -254,10 +268,13 @@ static llvm::Error importBatchToSpace(TFLiteOp &op) {
   }
   NodeValue x = op.transpose(op.reshape(op.input(0), split), order);
   x = op.reshape(x, result);
-  for (size_t d = 0; d < count; ++d)
-    x = op.slice(x, int64_t(d + 1), blocks.borders[2 * d],
-                 result[d + 1] - blocks.borders[2 * d] -
-                     blocks.borders[2 * d + 1]);
+  for (size_t d = 0; d < count; ++d) {
+    int64_t before = blocks.borders[2 * d], after = blocks.borders[2 * d + 1];
+    CheckedInt kept = CheckedInt(result[d + 1]) - before - after;
+    if (!kept.isBetween(0, result[d + 1]))
+      return op.refuseInput(2, "no more than the pixels there are to crop");
+    x = op.slice(x, int64_t(d + 1), before, *kept.get());
+  }
   return op.setOutput(0, x);
 }
 
