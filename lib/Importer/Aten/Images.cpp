@@ -72,15 +72,14 @@ llvm::Expected<std::vector<Edge>> aten::readEdges(AtenOp &op, DimsRef spatial) {
       op.getSchema().findArgument("ceil_mode") && op.flag("ceil_mode");
   std::vector<Edge> edges;
   for (size_t d = 0; d < count; ++d) {
-    for (int64_t value : {kernels[d], strides[d], dilations[d], pads[d] + 1})
-      if (value < 1 || value > maxWindowNumber)
-        return op.refuse("kernel_size", "windows of at least 1");
     Edge edge{.extent = spatial[d],
               .kernel = kernels[d],
               .stride = strides[d],
               .dilation = dilations[d],
               .before = pads[d],
               .after = pads[d]};
+    if (!edge.isWithinLimits())
+      return op.refuse("kernel_size", "windows of at least 1");
     completePads(edge, "NOTSET", isCeiled);
     if (edge.getCount() < 1)
       return op.refuse("kernel_size", "windows that fit into the images");

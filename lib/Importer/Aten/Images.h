@@ -8,9 +8,6 @@
 
 namespace glowish::aten {
 
-/// Upper bound of numbers of windows, against overflow.
-inline constexpr int64_t maxWindowNumber = int64_t(1) << 31;
-
 /// Images of one, two or three spatial dimensions: [N, C, ...] in PyTorch.
 /// Those of one or two are [N, H, W, C] in the graph.
 class AtenImages {

@@ -1,7 +1,7 @@
 //===- PythonOperators.cpp - Operators of Python on numbers ---------------===//
 
 #include "TorchExport/GraphImporter.h"
-#include "llvm/Support/MathExtras.h"
+#include "glowish/Base/CheckedInt.h"
 #include <cmath>
 
 using namespace glowish;
@@ -21,52 +21,27 @@ struct PythonOperator {
 
 } // namespace
 
-static std::optional<int64_t> divideDown(int64_t x, int64_t y) {
-  if (y == 0 || (x == std::numeric_limits<int64_t>::min() && y == -1))
-    return std::nullopt;
-  int64_t quotient = x / y;
-  return x % y != 0 && (x < 0) != (y < 0) ? quotient - 1 : quotient;
-}
-
-template <bool (*Compute)(int64_t, int64_t, int64_t &)>
+template <CheckedInt (*Compute)(CheckedInt, CheckedInt)>
 static std::optional<AtenValue> computeInts(int64_t x, int64_t y) {
-  int64_t result;
-  if (Compute(x, y, result))
-    return std::nullopt;
-  return AtenValue(result);
+  std::optional<int64_t> result = Compute(x, y).get();
+  return result ? std::optional(AtenValue(*result)) : std::nullopt;
 }
 
-static bool addOverflows(int64_t x, int64_t y, int64_t &result) {
-  return __builtin_add_overflow(x, y, &result);
-}
-static bool subOverflows(int64_t x, int64_t y, int64_t &result) {
-  return __builtin_sub_overflow(x, y, &result);
-}
-static bool mulOverflows(int64_t x, int64_t y, int64_t &result) {
-  return __builtin_mul_overflow(x, y, &result);
-}
-static bool floorDivFails(int64_t x, int64_t y, int64_t &result) {
-  std::optional<int64_t> quotient = divideDown(x, y);
-  result = quotient.value_or(0);
-  return !quotient;
-}
-static bool modFails(int64_t x, int64_t y, int64_t &result) {
-  std::optional<int64_t> quotient = divideDown(x, y);
-  result = quotient ? x - *quotient * y : 0;
-  return !quotient;
-}
+static CheckedInt add(CheckedInt x, CheckedInt y) { return x + y; }
+static CheckedInt subtract(CheckedInt x, CheckedInt y) { return x - y; }
+static CheckedInt multiply(CheckedInt x, CheckedInt y) { return x * y; }
 
 using OfInts = std::optional<AtenValue>;
 static constexpr PythonOperator operators[] = {
-    {"_operator.add", 2, computeInts<addOverflows>,
+    {"_operator.add", 2, computeInts<add>,
      [](double x, double y) { return AtenValue(x + y); }},
-    {"_operator.sub", 2, computeInts<subOverflows>,
+    {"_operator.sub", 2, computeInts<subtract>,
      [](double x, double y) { return AtenValue(x - y); }},
-    {"_operator.mul", 2, computeInts<mulOverflows>,
+    {"_operator.mul", 2, computeInts<multiply>,
      [](double x, double y) { return AtenValue(x * y); }},
-    {"_operator.floordiv", 2, computeInts<floorDivFails>,
+    {"_operator.floordiv", 2, computeInts<divideDown>,
      [](double x, double y) { return AtenValue(std::floor(x / y)); }},
-    {"_operator.mod", 2, computeInts<modFails>,
+    {"_operator.mod", 2, computeInts<getRestDown>,
      [](double x, double y) { return AtenValue(x - std::floor(x / y) * y); }},
     {"_operator.truediv", 2,
      [](int64_t x, int64_t y) -> OfInts {

@@ -1,7 +1,9 @@
 //===- Weights.cpp - Tensors of exported programs -------------------------===//
 
 #include "TorchExport/Weights.h"
+#include "Common/Folding.h"
 #include "Common/Messages.h"
+#include "glowish/Base/CheckedInt.h"
 #include "glowish/Support/Error.h"
 
 using namespace glowish;
@@ -97,15 +99,13 @@ struct Layout {
   std::optional<int64_t> getSpan() const {
     if (offset < 0 || shape.size() != strides.size())
       return std::nullopt;
-    int64_t span = offset + 1;
+    CheckedInt span = CheckedInt(offset) + 1;
     for (auto [extent, stride] : llvm::zip_equal(shape, strides)) {
-      int64_t reach;
-      if (stride < 0 || extent < 1 ||
-          __builtin_mul_overflow(extent - 1, stride, &reach) ||
-          __builtin_add_overflow(span, reach, &span))
+      if (stride < 0 || extent < 1)
         return std::nullopt;
+      span += CheckedInt(extent - 1) * stride;
     }
-    return span;
+    return span.get();
   }
 };
 
@@ -152,6 +152,10 @@ TorchWeights::read(const Payload &payload) const {
   if (!span || uint64_t(*span) > size / getElemSize(kind))
     return makeError("{0} does not lie in the {1} bytes of {2}", type.str(),
                      size, quote(payload.path));
+  if (type.getSizeInBytes() > getMostExpanded(int64_t(size)))
+    return makeError("{0} is made of {1} bytes, by strides of 0; accepted: up "
+                     "to {2} bytes of them",
+                     type.str(), size, getMostExpanded(int64_t(size)));
   GLOWISH_ASSIGN_OR_RETURN(SharedBytes entry, archive.readBytes(payload.path));
   const uint8_t *first =
       entry.bytes.data() + size_t(layout.offset) * getElemSize(kind);

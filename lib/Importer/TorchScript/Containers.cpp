@@ -204,8 +204,10 @@ static llvm::Expected<bool> importSlice(ScriptCall &call) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t start, getBound(1, step > 0 ? 0 : most));
   GLOWISH_ASSIGN_OR_RETURN(int64_t end, getBound(2, step > 0 ? size : -1));
   ScriptValues some;
-  for (int64_t i = start; step > 0 ? i < end : i > end; i += step)
-    some.push_back(all[size_t(i)]);
+  int64_t distance = step > 0 ? end - start : start - end;
+  int64_t count = distance > 0 ? std::abs((distance - 1) / step) + 1 : 0;
+  for (int64_t i = 0; i < count; ++i)
+    some.push_back(all[size_t(start + i * step)]);
   return call.done(call.in.makeList(std::move(some), from.getList().isTuple));
 }
 static const ScriptOperators slices(importSlice, {"aten::slice"});

@@ -1,6 +1,7 @@
 //===- Interpreter.cpp - Execution of programs during import --------------===//
 
 #include "TorchScript/Interpreter.h"
+#include "Common/Folding.h"
 #include "Common/Messages.h"
 
 using namespace glowish;
@@ -169,6 +170,19 @@ NodeValue ScriptInterpreter::makeScalar(const ScriptValue &number) {
                                                             std::move(tensor)));
 }
 
+/// Whether \p tensor of \p kind repeats so few elements, by strides of 0, that
+/// they must not be copied.
+static bool isExpanded(const ProgramTensor &tensor, ElemKind kind) {
+  Type type(kind, tensor.shape);
+  if (type.getNumElements() == 0)
+    return false;
+  // The reader has compared it with the storage.
+  int64_t span = 1;
+  for (auto [extent, stride] : llvm::zip_equal(tensor.shape, tensor.strides))
+    span += std::abs(stride) * (extent - 1);
+  return type.getSizeInBytes() > getMostExpanded(span * getElemSize(kind));
+}
+
 /// The elements of \p tensor in row-major order: its own memory, which
 /// \p program keeps, if that is in order.
 static std::shared_ptr<const Tensor> borrowOrCopy(const Program &program,
@@ -235,6 +249,8 @@ ScriptValue ScriptInterpreter::makeStoredTensor(size_t index,
   if (!kind)
     return ScriptIgnored{"a tensor of PyTorch's type " +
                          std::to_string(tensor.kind)};
+  if (isExpanded(tensor, *kind))
+    return ScriptIgnored{"a tensor that repeats few elements"};
   auto elements = borrowOrCopy(program, tensor, *kind);
   aten.budget.grow(elements->getSizeInBytes());
   known = addStored(

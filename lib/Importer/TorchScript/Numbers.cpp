@@ -1,6 +1,7 @@
 //===- Numbers.cpp - Numbers and tensors of them --------------------------===//
 
 #include "TorchScript/Interpreter.h"
+#include "glowish/Base/CheckedInt.h"
 
 using namespace glowish;
 using namespace glowish::aten;
@@ -156,15 +157,26 @@ static llvm::Expected<bool> importOfList(ScriptCall &call) {
            : x.is<double>() ? x.get<double>()
                             : double(x.get<bool>());
   };
+  auto isLess = [&](const ScriptValue &x, const ScriptValue &y) {
+    return x.isInt() && y.isInt() ? x.getInt() < y.getInt()
+                                  : toDouble(x) < toDouble(y);
+  };
+  auto toInt = [](const ScriptValue &x) {
+    return x.isInt() ? x.getInt() : int64_t(x.get<bool>());
+  };
   ScriptValue result = isSum ? ScriptValue(int64_t(0)) : elements[0];
   for (const ScriptValue &element : elements) {
-    if (isSum)
-      result = result.isInt() && !element.is<double>()
-                   ? ScriptValue(result.getInt() + int64_t(toDouble(element)))
-                   : ScriptValue(toDouble(result) + toDouble(element));
-    else if (isMin ? toDouble(element) < toDouble(result)
-                   : toDouble(element) > toDouble(result))
-      result = element;
+    if (!isSum) {
+      if (isMin ? isLess(element, result) : isLess(result, element))
+        result = element;
+    } else if (result.isInt() && !element.is<double>()) {
+      CheckedInt sum = CheckedInt(result.getInt()) + toInt(element);
+      if (!sum.get())
+        return call.refuse(0, "numbers whose sum fits 64 bits");
+      result = ScriptValue(*sum.get());
+    } else {
+      result = ScriptValue(toDouble(result) + toDouble(element));
+    }
   }
   return call.done(result);
 }

@@ -25,7 +25,7 @@ readWindowInts(AtenOp &op, llvm::StringRef argument, unsigned count,
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> values,
                            op.integers(argument, count));
   for (int64_t value : values)
-    if (value < least || value > maxWindowNumber)
+    if (value < least || value > maxWindowValue)
       return op.refuse(argument,
                        llvm::formatv("numbers of {0} and more", least).str());
   return values;
@@ -62,7 +62,7 @@ static llvm::Expected<Convolution> readConvolution(AtenOp &op) {
   const AtenSchema &schema = op.getSchema();
   DimsRef kernels = op.getShape("weight").drop_front(2);
   for (int64_t kernel : kernels)
-    if (kernel < 1)
+    if (kernel < 1 || kernel > maxWindowValue)
       return op.refuse("weight", "extents of at least 1");
   GLOWISH_ASSIGN_OR_RETURN(conv.strides,
                            readWindowInts(op, "stride", count, 1));
@@ -98,6 +98,9 @@ static std::vector<Edge> getEdges(const Convolution &conv, DimsRef spatial) {
 static llvm::Error setVolume(AtenOp &op, const AtenImages &images,
                              const Convolution &conv,
                              llvm::ArrayRef<Edge> edges) {
+  GLOWISH_RETURN_IF_ERROR(checkUnrolled(edges.front()));
+  if (edges.front().extent > maxWindowValue)
+    return op.refuse("input", "fewer layers");
   NodeValue result =
       conv.isTransposed
           ? makeVolumeConvTranspose(op, images.getValue(), conv.filter,

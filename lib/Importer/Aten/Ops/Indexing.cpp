@@ -446,10 +446,11 @@ static llvm::Error importDiagonal(AtenOp &op) {
   if (rank < 2 || first == second)
     return op.refuse("self", "rank 2 and more, and different dimensions");
   DimsRef shape = x.getShape();
+  // Farther off there are none, either.
+  offset = std::clamp(offset, -shape[first], shape[second]);
   int64_t row = std::max<int64_t>(-offset, 0);
   int64_t column = std::max<int64_t>(offset, 0);
-  int64_t count = std::max<int64_t>(
-      std::min(shape[first] - row, shape[second] - column), 0);
+  int64_t count = std::min(shape[first] - row, shape[second] - column);
   Dims outer, strides = getDenseStrides(shape), ownStrides;
   for (int64_t d = 0; d < rank; ++d)
     if (d != first && d != second) {

@@ -17,6 +17,8 @@ template <unsigned NumSpatial> static llvm::Error importMaxPool(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges,
                            readEdges(op, images.getSpatial()));
   bool wantsIndices = op.getSchema().results.size() > 1;
+  if (wantsIndices || NumSpatial == 3)
+    GLOWISH_RETURN_IF_ERROR(checkUnrolled(edges));
   NodeValue value = images.getValue();
   if (wantsIndices) {
     Dims strides = getDenseStrides(value.getShape());
@@ -68,13 +70,16 @@ template <unsigned NumSpatial> static llvm::Error importAvgPool(AtenOp &op) {
   bool countPads = op.flag("count_include_pad");
   if (op.getSchema().findArgument("divisor_override") &&
       !op.isNone("divisor_override")) {
+    GLOWISH_RETURN_IF_ERROR(checkUnrolled(edges));
     NodeValue sums = sumWindows(op, images.getValue(), edges);
     return op.setResult(images.restoreBatch(
         op, op.div(sums, double(op.integer("divisor_override")))));
   }
-  if (NumSpatial == 3)
+  if (NumSpatial == 3) {
+    GLOWISH_RETURN_IF_ERROR(checkUnrolled(edges));
     return op.setResult(images.restoreBatch(
         op, averageWindows(op, images.getValue(), edges, countPads)));
+  }
   AtenWindow window(edges);
   NodeValue pixels = images.getNHWC(op);
   int64_t bottom = edges.size() == 2 ? edges[0].beyond : 0;
@@ -120,7 +125,7 @@ static llvm::Expected<std::vector<int64_t>> readOutputSize(AtenOp &op,
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes,
                            op.integers("output_size", spatial.size()));
   for (size_t d = 0; d < sizes.size(); ++d)
-    if (sizes[d] < 1 || sizes[d] > maxWindowNumber || spatial[d] < 1)
+    if (sizes[d] < 1 || sizes[d] > maxWindowValue || spatial[d] < 1)
       return op.refuse("output_size", "extents of at least 1");
   return sizes;
 }
@@ -169,6 +174,10 @@ static llvm::Error setAdaptive(AtenOp &op, const AtenImages &images,
   if (edges.size() == sizes.size() && sizes.size() < 3)
     return op.setResult(
         images.fromNHWC(op, pool(images.getNHWC(op), AtenWindow(edges))));
+  for (int64_t size : sizes)
+    if (Pool::unrollsResult && size > maxUnrolledKernel)
+      return op.refuse("output_size", "divisors of the extents, or at most " +
+                                          std::to_string(maxUnrolledKernel));
   NodeValue value = images.getValue();
   for (size_t d = 0; d < sizes.size(); ++d)
     value = pool(value, int64_t(d) + 2, sizes[d]);
@@ -178,6 +187,7 @@ static llvm::Error setAdaptive(AtenOp &op, const AtenImages &images,
 namespace {
 
 struct AveragePool {
+  static constexpr bool unrollsResult = false;
   AtenOp &op;
   bool isGlobal;
   NodeValue operator()(NodeValue pixels, const AtenWindow &window) const {
@@ -193,6 +203,8 @@ struct AveragePool {
 };
 
 struct MaximumPool {
+  /// Each element along a dimension becomes a node.
+  static constexpr bool unrollsResult = true;
   AtenOp &op;
   NodeValue operator()(NodeValue pixels, const AtenWindow &window) const {
     return op.make<MaxPoolNode>(pixels, window.kernels, window.strides,

@@ -3,6 +3,7 @@
 #include "Aten/Images.h"
 #include "Common/GridSampling.h"
 #include "Common/Positions.h"
+#include "glowish/Base/CheckedInt.h"
 #include <cmath>
 
 using namespace glowish;
@@ -68,15 +69,16 @@ static llvm::Error importFromColumns(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> size,
                            op.integers("output_size", 2));
   for (int64_t extent : size)
-    if (extent < 1 || extent > maxWindowNumber)
+    if (extent < 1 || extent > maxWindowValue)
       return op.refuse("output_size", "extents of at least 1");
   GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges, readEdges(op, size));
   bool hasBatch = x.getShape().size() == 3;
   if (!hasBatch)
     x = op.unsqueeze(x, 0);
+  CheckedInt windows = CheckedInt(edges[0].getCount()) * edges[1].getCount();
   if (!x || x.getShape().size() != 3 ||
       x.getShape()[1] % (edges[0].kernel * edges[1].kernel) ||
-      x.getShape()[2] != edges[0].getCount() * edges[1].getCount())
+      x.getShape()[2] != windows.get())
     return op.refuse("self", "[N, channels * kernel, windows]");
   NodeValue images = addWindows(op, x, edges);
   if (!hasBatch && images)
@@ -116,6 +118,8 @@ static llvm::Error importAsStrided(AtenOp &op) {
   }
   if (last >= x.getType().getNumElements())
     return op.refuse("size", "elements of 'self'");
+  // With strides of 0 there may be more than elements.
+  GLOWISH_RETURN_IF_ERROR(checkShape(x.getElemKind(), size));
   if (DimsRef(strides) == DimsRef(getDenseStrides(size)) && offset == 0 &&
       countElements(size) == x.getType().getNumElements())
     return op.setResult(op.reshape(x, size));

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Aten/AtenOp.h"
+#include "glowish/Base/CheckedInt.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
 #include <numeric>
@@ -37,10 +38,9 @@ static double getFloat(AtenOp &op, llvm::StringRef argument) {
 
 //===- Known numbers ------------------------------------------------------===//
 
-/// The integer below the quotient.
-static int64_t divideDown(int64_t x, int64_t y) {
-  int64_t quotient = x / y;
-  return quotient - (x % y != 0 && (x < 0) != (y < 0));
+/// Returns |x|, which int64_t lacks for INT64_MIN.
+static uint64_t getMagnitude(int64_t x) {
+  return x < 0 ? -uint64_t(x) : uint64_t(x);
 }
 
 static int64_t raise(int64_t x, int64_t exponent) {
@@ -67,17 +67,15 @@ static std::optional<int64_t> computeInts(llvm::StringRef name, int64_t x,
   if (name == "prim::max")
     return std::max(x, y);
   if (name == "gcd")
-    return std::gcd(x, y);
+    return wrap(std::gcd(getMagnitude(x), getMagnitude(y)));
   if (name == "pow" && y >= 0)
     return raise(x, y);
-  if (y == 0 || (x == INT64_MIN && y == -1))
-    return std::nullopt;
   if (name == "floordiv")
-    return divideDown(x, y);
+    return divideDown(x, y).get();
   if (name == "remainder")
-    return x - divideDown(x, y) * y;
+    return getRestDown(x, y).get();
   if (name == "__round_to_zero_floordiv")
-    return x / y;
+    return (CheckedInt(x) / y).get();
   return std::nullopt;
 }
 
@@ -334,11 +332,16 @@ static llvm::Error importUnary(AtenOp &op) {
   if (isKnown(op, "a")) {
     if (isInt && (keepsKind || toInt)) {
       int64_t x = getInt(op, "a");
-      return op.setResult(
-          AtenValue(name == "neg" || (keepsKind && x < 0) ? -x : x));
+      bool isNegated = name == "neg" || (keepsKind && x < 0);
+      // INT64_MIN wraps, as in PyTorch.
+      return op.setResult(AtenValue(isNegated ? int64_t(-uint64_t(x)) : x));
     }
     double result = computeFloat(name, getFloat(op, "a"));
-    return op.setResult(toInt ? AtenValue(int64_t(result)) : AtenValue(result));
+    if (!toInt)
+      return op.setResult(AtenValue(result));
+    if (!toInt64(result))
+      return op.refuse("a", "a number whose integer fits 64 bits");
+    return op.setResult(AtenValue(*toInt64(result)));
   }
   if (isInt && toInt)
     return op.setResult(op.operand("a", ElemKind::Int64));
@@ -388,9 +391,14 @@ static llvm::Error importRangeLength(AtenOp &op) {
           step = op.get("step").get<int64_t>();
   if (step == 0)
     return op.refuse("step", "another number");
-  int64_t span = step > 0 ? high - low : low - high;
-  int64_t size = step > 0 ? step : -step;
-  return op.setResult(AtenValue(span > 0 ? (span - 1) / size + 1 : 0));
+  if (step < 0)
+    std::swap(low, high);
+  // Of all int64_t there may be more than int64_t can count.
+  uint64_t span = low < high ? uint64_t(high) - uint64_t(low) : 0;
+  CheckedInt length = span ? (span - 1) / getMagnitude(step) + 1 : 0;
+  if (!length.get())
+    return op.refuse("hi", "a range whose length fits 64 bits");
+  return op.setResult(AtenValue(*length.get()));
 }
 static AtenOperators rangeLength(
     importRangeLength,
@@ -399,10 +407,13 @@ static AtenOperators rangeLength(
 /// Element `index` of a range.
 static llvm::Error importDeriveIndex(AtenOp &op) {
   auto isInt = [&](llvm::StringRef name) { return op.get(name).is<int64_t>(); };
-  if (isInt("index") && isInt("start") && isInt("step"))
-    return op.setResult(AtenValue(op.get("start").get<int64_t>() +
-                                  op.get("index").get<int64_t>() *
-                                      op.get("step").get<int64_t>()));
+  if (isInt("index") && isInt("start") && isInt("step")) {
+    CheckedInt element = CheckedInt(op.integer("index")) * op.integer("step") +
+                         op.integer("start");
+    if (!element.get())
+      return op.refuse("index", "an element that fits 64 bits");
+    return op.setResult(AtenValue(*element.get()));
+  }
   constexpr ElemKind kind = ElemKind::Int64;
   return op.setResult(
       op.add(op.operand("start", kind),

@@ -1,6 +1,7 @@
 //===- Shape.cpp - Views and copies of other shapes -----------------------===//
 
 #include "Aten/AtenOp.h"
+#include "glowish/Base/CheckedInt.h"
 
 using namespace glowish;
 using namespace glowish::aten;
@@ -12,23 +13,25 @@ using namespace glowish::aten;
 static llvm::Expected<Dims> completeShape(llvm::ArrayRef<int64_t> size,
                                           int64_t count) {
   Dims shape(size.begin(), size.end());
-  int64_t known = 1, open = -1;
+  CheckedInt known = 1;
+  int64_t open = -1;
   for (auto [i, extent] : llvm::enumerate(size)) {
     if (extent == -1 && open < 0) {
       open = int64_t(i);
       continue;
     }
-    if (extent < 0 || __builtin_mul_overflow(known, extent, &known))
+    known *= extent;
+    if (extent < 0 || !known.get())
       return makeError("argument 'size' is {0}; accepted: extents, and one -1",
                        formatShape(shape));
   }
   if (open >= 0) {
-    if (known == 0 || count % known)
+    if ((count % known).get() != 0)
       return makeError("argument 'size' is {0}; accepted: a shape of {1} "
                        "elements",
                        formatShape(shape), count);
-    shape[open] = count / known;
-  } else if (known != count) {
+    shape[open] = count / *known.get();
+  } else if (known.get() != count) {
     return makeError("argument 'size' is {0}; accepted: a shape of {1} "
                      "elements",
                      formatShape(shape), count);
@@ -276,7 +279,10 @@ static llvm::Error importRepeatInterleave(AtenOp &op) {
     return op.refuse("repeats", "a number of at least 0, and rank 1 and more");
   Dims shape(x.getShape()), wide = shape;
   wide.insert(wide.begin() + axis + 1, count);
-  shape[axis] *= count;
+  CheckedInt extent = CheckedInt(shape[axis]) * count;
+  if (!extent.get())
+    return op.refuse("repeats", "a smaller number");
+  shape[axis] = *extent.get();
   return op.setResult(
       op.reshape(op.broadcast(op.unsqueeze(x, axis + 1), wide), shape));
 }
@@ -345,14 +351,17 @@ static AtenOperators
 static llvm::Error importPixelShuffle(AtenOp &op) {
   NodeValue x = op.tensor("self");
   int64_t r = op.integer("upscale_factor"), rank = op.getRank("self");
-  if (rank < 3 || r < 1 || x.getShape()[rank - 3] % (r * r))
+  if (rank < 3 || r < 1 || r > INT32_MAX || x.getShape()[rank - 3] % (r * r))
     return op.refuse("self", "[..., C * r * r, H, W]");
   DimsRef old = x.getShape();
   Dims outer(old.drop_back(3));
   int64_t n = countElements(outer), c = old[rank - 3] / (r * r),
           h = old[rank - 2], w = old[rank - 1];
+  CheckedInt height = CheckedInt(h) * r, width = CheckedInt(w) * r;
+  if (!height.get() || !width.get())
+    return op.refuse("upscale_factor", "a smaller number");
   Dims shape = outer;
-  shape.append({c, h * r, w * r});
+  shape.append({c, *height.get(), *width.get()});
   x = op.transpose(op.reshape(x, {n, c, r, r, h, w}), {0, 1, 4, 2, 5, 3});
   return op.setResult(op.reshape(x, shape));
 }
@@ -367,8 +376,11 @@ static llvm::Error importPixelUnshuffle(AtenOp &op) {
   Dims outer(old.drop_back(3));
   int64_t n = countElements(outer), c = old[rank - 3], h = old[rank - 2] / r,
           w = old[rank - 1] / r;
+  CheckedInt channels = CheckedInt(c) * r * r;
+  if (!channels.get())
+    return op.refuse("downscale_factor", "a smaller number");
   Dims shape = outer;
-  shape.append({c * r * r, h, w});
+  shape.append({*channels.get(), h, w});
   x = op.transpose(op.reshape(x, {n, c, h, r, w, r}), {0, 1, 3, 5, 2, 4});
   return op.setResult(op.reshape(x, shape));
 }

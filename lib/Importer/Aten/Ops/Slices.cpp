@@ -148,7 +148,7 @@ static llvm::Error importChunk(AtenOp &op) {
   int64_t chunks = op.integer("chunks"), extent = op.getShape("self")[axis];
   if (chunks < 1)
     return op.refuse("chunks", "1 and more");
-  int64_t size = std::max<int64_t>((extent + chunks - 1) / chunks, 1);
+  int64_t size = std::max<int64_t>(extent / chunks + (extent % chunks != 0), 1);
   return setParts(op, axis, splitEvenly(extent, size));
 }
 
@@ -199,6 +199,8 @@ static llvm::Error setReplaced(AtenOp &op, const Range &range, NodeValue src) {
   if (range.count == 0)
     return op.setResult(x);
   if (range.step != 1) {
+    GLOWISH_RETURN_IF_ERROR(
+        op.getContext().budget.check(extent * int64_t(sizeof(int64_t))));
     // Rows of src, and of self where there is none.
     std::vector<int64_t> rows(size_t(extent), 0);
     std::vector<bool> isReplaced(size_t(extent), false);
