@@ -134,7 +134,9 @@ static ValueOption<int64_t>
     labelOffset("label-offset",
                 cl::desc("Subtract N from the number of a class (1 for models "
                          "whose class 0 is the background)"),
-                cl::value_desc("N"), cl::init(0), cl::cat(answerCategory));
+                cl::value_desc("N"), cl::init(0),
+                inRange<int64_t>(INT32_MIN, INT32_MAX),
+                cl::cat(answerCategory));
 static cl::opt<std::string>
     labelFile("label-file",
               cl::desc("Names of the classes from -label-offset on, one a "

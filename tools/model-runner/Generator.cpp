@@ -1,6 +1,7 @@
 //===- Generator.cpp - Tokens of a language model -------------------------===//
 
 #include "Generator.h"
+#include "glowish/Base/CheckedInt.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <chrono>
 
@@ -154,8 +155,8 @@ llvm::StringRef Generator::getTokensName() const {
 
 bool Generator::hasAllLogits() const {
   return llvm::all_of(programs, [&](const Program &program) {
-    return program.logits->getType().getNumElements() >=
-           program.count.high * getVocabulary();
+    return (CheckedInt(program.count.high) * getVocabulary())
+        .isBetween(0, program.logits->getType().getNumElements());
   });
 }
 

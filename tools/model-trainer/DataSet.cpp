@@ -1,6 +1,7 @@
 //===- DataSet.cpp - Samples to learn from --------------------------------===//
 
 #include "model-trainer/DataSet.h"
+#include "glowish/Base/CheckedInt.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/Random.h"
 #include <numeric>
@@ -24,7 +25,8 @@ llvm::Error glowish::checkSamples(const SampleArray &array, const Type &type,
   bool fits = sameShape
                   ? array.getSampleShape() == shape.drop_front() &&
                         shape.front() == batchSize
-                  : array.getSampleSize() * batchSize == type.getNumElements();
+                  : (CheckedInt(array.getSampleSize()) * batchSize).get() ==
+                        type.getNumElements();
   if (!fits || !isConvertible(kind, type.getKind()))
     return makeError("'{0}' has samples of {1}; '{2}' is {3} for a batch of "
                      "{4}",
