@@ -9,6 +9,7 @@
 #include "glowish/Importer/TFLite.h"
 #include "parsers/OnnxSchemas.h"
 #include "parsers/ParserSeeds.h"
+#include "robustness/Extremes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <google/protobuf/descriptor.h>
@@ -44,6 +45,30 @@ static void addRecords(Words &words, llvm::ArrayRef<OpInfo> records) {
   }
 }
 
+/// The extremes of integers as a text has them.
+static void addExtremes(Words &words) {
+  for (int64_t extreme : robustness::getExtremes())
+    words.insert(std::to_string(extreme));
+}
+
+/// As protobuf has them: variable-length integers of 64 bits.
+static void addVariableExtremes(Words &words) {
+  for (int64_t extreme : robustness::getExtremes()) {
+    std::string word;
+    uint64_t rest = uint64_t(extreme);
+    for (; rest >= 0x80; rest >>= 7)
+      word += char(rest | 0x80);
+    words.insert(word + char(rest));
+  }
+}
+
+/// As FlatBuffers and elements of tensors have them.
+static void addFixedExtremes(Words &words) {
+  for (int64_t extreme : robustness::getExtremes())
+    for (size_t size : {4, 8})
+      words.insert(std::string(reinterpret_cast<const char *>(&extreme), size));
+}
+
 static void addElemKinds(Words &words) {
 #define ELEM_KIND(ENUM, TYPE, SPELLING)                                        \
   words.insert(getElemKindName(ElemKind::ENUM).str() + "<");
@@ -52,31 +77,11 @@ static void addElemKinds(Words &words) {
 
 static void addTextForm(Words &words) {
   addElemKinds(words);
-  addWords(words, {"module",
-                   "placeholder",
-                   "constant",
-                   "function",
-                   "external",
-                   "elided",
-                   "input",
-                   "output",
-                   "extents",
-                   "none",
-                   "body",
-                   "axis",
-                   "scale",
-                   "offset",
-                   "strides",
-                   "->",
-                   "range",
-                   "bounds",
-                   "9223372036854775807",
-                   "-9223372036854775808",
-                   "4294967296",
-                   "inf",
-                   "nan",
-                   "true",
-                   "false"});
+  addWords(words, {"module", "placeholder", "constant", "function", "external",
+                   "elided", "input",       "output",   "extents",  "none",
+                   "body",   "axis",        "scale",    "offset",   "strides",
+                   "->",     "range",       "bounds",   "inf",      "nan",
+                   "true",   "false"});
 }
 
 static void addTorch(Words &words) {
@@ -86,6 +91,7 @@ static void addTorch(Words &words) {
 
 static Words collect(llvm::StringRef name) {
   Words words;
+  addExtremes(words);
   if (name == "onnx") {
     for (const auto &[op, versions] : listOnnxOperators())
       words.insert(llvm::StringRef(op).rsplit(':').second.empty()
@@ -95,14 +101,18 @@ static Words collect(llvm::StringRef name) {
       words.insert(attribute);
     addWords(words, {"ai.onnx.ml", "com.microsoft", "location", "offset",
                      "length", "checksum", "weights"});
+    addVariableExtremes(words);
+    addFixedExtremes(words);
   } else if (name == "caffe2") {
     addFields(words, *caffe2::schema::NetDef::descriptor());
     for (const Caffe2OperatorInfo &info : listCaffe2Operators())
       words.insert(info.name);
     addWords(words, {"=== predict\n", "=== init\n", "=== inputs\n"});
+    addVariableExtremes(words);
   } else if (name == "tflite") {
     for (const TFLiteOperatorInfo &info : listTFLiteOperators())
       words.insert(info.name);
+    addFixedExtremes(words);
   } else if (name == "pt2" || name == "torchscript") {
     addTorch(words);
     addWords(words, {"as_tensor",
@@ -153,6 +163,11 @@ static Words collect(llvm::StringRef name) {
   } else if (name == "shaperules") {
     addElemKinds(words);
     addWords(words, {"function", "schema", "none", "->"});
+  } else if (name == "tensor") {
+    addVariableExtremes(words);
+    addFixedExtremes(words);
+  } else if (name == "checkpoint") {
+    addFixedExtremes(words);
   } else if (name == "npy") {
     addWords(words, {"\x93NUMPY", "'descr'", "'fortran_order'", "'shape'",
                      "True", "False", ">f8", "<i4", "=u2", "|b1"});

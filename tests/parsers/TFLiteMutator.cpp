@@ -1,6 +1,7 @@
 //===- TFLiteMutator.cpp - Mutations of FlatBuffers for libFuzzer ---------===//
 
 #include "glowish/Support/Random.h"
+#include "robustness/Extremes.h"
 #include <cstddef>
 #include <cstring>
 #include <iterator>
@@ -16,11 +17,12 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size,
   Random random(seed);
   if (size < 8 || random.below(2))
     return LLVMFuzzerMutate(data, size, maxSize);
-  static constexpr int32_t words[] = {
-      0, 1, -1, 2, 3, 4, 5, 7, 8, 16, 97, 255, -2, 64, 1 << 20, INT32_MAX};
+  static constexpr int32_t words[] = {0, 1,  -1, 2,   3,  4,  5,      7,
+                                      8, 16, 97, 255, -2, 64, 1 << 20};
   for (uint64_t left = 1 + random.below(3); left > 0; --left) {
     uint8_t *at = data + 4 * random.below(size / 4);
-    int32_t word = words[random.below(std::size(words))];
+    int32_t word = random.below(4) ? words[random.below(std::size(words))]
+                                   : int32_t(robustness::pickExtreme(random));
     int32_t old;
     std::memcpy(&old, at, sizeof(old));
     switch (random.below(3)) {

@@ -3,6 +3,7 @@
 #include "../unit/TestFolder.h"
 #include "Caffe2/caffe2.pb.h"
 #include "Caffe2Seeds.h"
+#include "Extremes.h"
 #include "Mutations.h"
 #include "Robustness.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
@@ -88,4 +89,23 @@ TEST_F(MalformedCaffe2, GiveErrorsOnly) {
     EXPECT_GT(counts.refused.size(), range.count / 10);
     EXPECT_GT(counts.accepted, range.count / 10);
   }
+}
+
+TEST_F(MalformedCaffe2, ExtremeIntegers) {
+  std::vector<NetSeed> seeds = makeNetSeeds();
+  Range range = getRange(/*defaultCount=*/200);
+  for (uint64_t i = range.first; i < range.first + range.count; ++i) {
+    Random random(i);
+    NetSeed seed = seeds[i % seeds.size()];
+    std::string *texts[] = {&seed.predict, &seed.init};
+    for (uint64_t left = 1 + random.below(2); left > 0; --left) {
+      std::string &text = *texts[random.below(4) == 0];
+      caffe2::schema::NetDef net;
+      EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &net));
+      setExtreme(net, random);
+      EXPECT_TRUE(google::protobuf::TextFormat::PrintToString(net, &text));
+    }
+    check(seed, std::to_string(i) + "-" + seed.name, seed.predict, seed.init);
+  }
+  EXPECT_FALSE(cases.run().refused.empty());
 }

@@ -1,6 +1,7 @@
 //===- ModelRobustnessTest.cpp - Malformed models of all kinds ------------===//
 
 #include "../unit/TestFolder.h"
+#include "Extremes.h"
 #include "Mutations.h"
 #include "Robustness.h"
 #include "Seeds.h"
@@ -168,6 +169,26 @@ TEST_F(MalformedModels, GiveErrorsOnly) {
   for (uint64_t i = range.first; i < range.first + range.count; ++i) {
     Seed mutated = makeMutated(i, seeds, more);
     check(mutated.name, mutated.model);
+  }
+  report(cases.run(), range);
+}
+
+/// Integers of any model, the own ones and others, as bytes.
+TEST_F(MalformedModels, ExtremeIntegers) {
+  std::vector<Seed> seeds = findMoreSeeds();
+  for (const Seed &seed : makeSeeds())
+    seeds.push_back({seed.name, parse(seed).SerializeAsString()});
+  Range range = getRange(/*defaultCount=*/200);
+  for (uint64_t i = range.first; i < range.first + range.count; ++i) {
+    Random random(i);
+    const Seed &seed = seeds[random.below(seeds.size())];
+    onnx::ModelProto model;
+    (void)model.ParsePartialFromString(seed.model);
+    for (uint64_t left = 1 + random.below(2); left > 0; --left)
+      setExtreme(model, random);
+    std::string name = std::to_string(i) + "-" + seed.name;
+    std::replace(name.begin(), name.end(), '/', '_');
+    check(name, model.SerializePartialAsString());
   }
   report(cases.run(), range);
 }

@@ -3,6 +3,7 @@
 
 #include "../unit/TFLiteModels.h"
 #include "../unit/TestFolder.h"
+#include "Extremes.h"
 #include "Mutations.h"
 #include "Robustness.h"
 #include "common/SourceFolder.h"
@@ -91,4 +92,8 @@ TEST_F(MalformedTFLite, Words) {
     int32_t word = words[random.below(std::size(words))];
     std::memcpy(&bytes[at], &word, sizeof word);
   });
+}
+
+TEST_F(MalformedTFLite, ExtremeIntegers) {
+  checkMutations("extreme-", setExtremeInTFLite);
 }

@@ -1,6 +1,7 @@
 //===- TextRobustnessTest.cpp - Malformed text forms ----------------------===//
 
 #include "Allocations.h"
+#include "Extremes.h"
 #include "Mutations.h"
 #include "Robustness.h"
 #include "TextSeeds.h"
@@ -50,17 +51,27 @@ static int checkIR(const TextSeed &seed) {
   return judge(passIR(seed));
 }
 
-static void checkMutated(const std::vector<TextSeed> &seeds,
-                         llvm::function_ref<int(const TextSeed &)> check) {
+static void mutate(TextSeed &seed, Random &random) {
+  mutateText(seed.text, random);
+  if (random.below(20) == 0)
+    mutateBytes(seed.weights, random);
+}
+
+static void setExtremeIn(TextSeed &seed, Random &random) {
+  setExtremeInText(seed.text, random);
+}
+
+static void
+checkMutated(const std::vector<TextSeed> &seeds,
+             llvm::function_ref<int(const TextSeed &)> check,
+             llvm::function_ref<void(TextSeed &, Random &)> mutate) {
   Cases cases;
   Range range = getRange(/*defaultCount=*/200);
   for (uint64_t i = range.first; i < range.first + range.count; ++i) {
     Random random(i);
     TextSeed seed = seeds[i % seeds.size()];
     for (uint64_t left = 1 + random.below(2); left > 0; --left)
-      mutateText(seed.text, random);
-    if (random.below(10) == 0)
-      mutateBytes(seed.weights, random);
+      mutate(seed, random);
     std::string name = std::to_string(i) + "-" + seed.name;
     saveCase(name + ".txt", seed.text);
     cases.add(name, [check, seed] { return check(seed); });
@@ -88,9 +99,18 @@ TEST(MalformedTexts, SeedsAreGood) {
 
 TEST(MalformedTexts, OfGraphsGiveErrorsOnly) {
   checkMutated(makeTextSeeds({TextForm::Graph, TextForm::LoweredGraph}),
-               checkGraph);
+               checkGraph, mutate);
+}
+
+TEST(MalformedTexts, ExtremeIntegersOfGraphs) {
+  checkMutated(makeTextSeeds({TextForm::Graph, TextForm::LoweredGraph}),
+               checkGraph, setExtremeIn);
 }
 
 TEST(MalformedTexts, OfIRGiveErrorsOnly) {
-  checkMutated(makeTextSeeds({TextForm::IR}), checkIR);
+  checkMutated(makeTextSeeds({TextForm::IR}), checkIR, mutate);
+}
+
+TEST(MalformedTexts, ExtremeIntegersOfIR) {
+  checkMutated(makeTextSeeds({TextForm::IR}), checkIR, setExtremeIn);
 }

@@ -6,12 +6,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "../unit/TestFolder.h"
+#include "AtenCalls.h"
+#include "Extremes.h"
 #include "Mutations.h"
 #include "Robustness.h"
 #include "TorchArchives.h"
 #include "common/SourceFolder.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Compiler/InputTypes.h"
+#include "glowish/Importer/Aten.h"
 #include "glowish/Importer/TorchScript.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Compiler.h"
@@ -201,4 +204,30 @@ TEST_F(MalformedTorchScript, Entries) {
       mutateEntries(entries, random);
     put("model.pt", makeArchive(entries));
   });
+}
+
+/// Integers of the archives, and calls of single operators.
+TEST_F(MalformedTorchScript, ExtremeIntegers) {
+  std::vector<AtenOperatorInfo> operators = listAtenOperators();
+  auto [first, count] = getRange(100);
+  for (uint64_t i = first; i < first + count; ++i) {
+    Random random(i);
+    AtenCall call;
+    if (random.below(4))
+      call = makeScriptCall(operators[random.below(operators.size())].schema,
+                            random);
+    if (call.entries.empty()) {
+      const ArchiveSeed &seed = seeds[random.below(seeds.size())];
+      call = {readArchive(seed.path), seed.inputs};
+      for (uint64_t left = 1 + random.below(2); left > 0; --left)
+        setExtremeInArchive(call.entries, random);
+    }
+    put("model.pt", makeArchive(call.entries));
+    check("extreme-" + std::to_string(i), call.inputs);
+  }
+  Counts counts = cases.run(isOfLibtorch);
+  EXPECT_THAT(counts.refused, testing::Not(testing::IsEmpty()));
+  llvm::outs() << counts.refused.size() << " refused, " << counts.accepted
+               << " accepted, libtorch crashed for " << counts.foreign << "\n";
+  llvm::outs().flush();
 }
