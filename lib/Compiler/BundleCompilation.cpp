@@ -4,10 +4,11 @@
 #include "PlanCertificate.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include "glowish/Driver/TrainingCompilation.h"
-#include "glowish/Importer/Caffe2.h"
 #include "glowish/Report/Report.h"
 #include "glowish/Support/Checksum.h"
 #include "glowish/Support/File.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/Path.h"
 
 using namespace glowish;
@@ -37,21 +38,27 @@ std::unique_ptr<Report> glowish::createReport(llvm::StringRef path,
   return report;
 }
 
-/// Of the model's file, or of the two of a Caffe2 model.
+/// Returns the checksum of the model's file or, where it has several, that of
+/// all their checksums.
 static llvm::Expected<uint64_t> hashModel(const BundleRequest &request) {
-  std::vector<std::string> files = {request.path};
-  if (isCaffe2Path(request.path)) {
-    GLOWISH_ASSIGN_OR_RETURN(
-        files, findCaffe2Files(request.path, request.importOptions.secondFile));
-  }
-  uint64_t hash = 0;
-  for (const std::string &file : files) {
-    GLOWISH_ASSIGN_OR_RETURN(auto model, readFile(file));
-    llvm::StringRef bytes = model->getBuffer();
-    hash ^= checksum64(
-        llvm::ArrayRef<uint8_t>(bytes.bytes_begin(), bytes.bytes_end()));
-  }
-  return hash;
+  GLOWISH_ASSIGN_OR_RETURN(auto files,
+                           openModelFiles(request.path, request.importOptions));
+  std::vector<uint8_t> checksums(files.size() * sizeof(uint64_t));
+  for (auto [i, file] : llvm::enumerate(files))
+    llvm::support::endian::write64le(
+        &checksums[i * sizeof(uint64_t)],
+        checksum64(llvm::arrayRefFromStringRef(file->getBuffer())));
+  if (files.size() == 1)
+    return llvm::support::endian::read64le(checksums.data());
+  return checksum64(checksums);
+}
+
+/// Sets the hash of the model if something is written that has it: after the
+/// import, whose errors say more.
+static llvm::Error setModelHash(BundleRequest &request) {
+  if (!request.bundle.folder.empty() || request.certificate)
+    GLOWISH_ASSIGN_OR_RETURN(request.bundle.modelHash, hashModel(request));
+  return llvm::Error::success();
 }
 
 /// Proves the plans of \p programs, which are arguments of
@@ -108,6 +115,7 @@ static llvm::Error makeTrainingBundle(BundleRequest &request,
                                    request.importOptions, step,
                                    request.training->config, request.options,
                                    request.training->hasExternalGradients));
+  GLOWISH_RETURN_IF_ERROR(setModelHash(request));
   OutputFiles certificate;
   if (model)
     GLOWISH_RETURN_IF_ERROR(
@@ -144,6 +152,7 @@ static llvm::Error makeInferenceBundle(BundleRequest &request,
       model.open(request.path, request.importOptions, request.symbols));
   GLOWISH_ASSIGN_OR_RETURN(std::optional<CompiledVariants> compiled,
                            model.compile());
+  GLOWISH_RETURN_IF_ERROR(setModelHash(request));
   OutputFiles certificate;
   if (compiled)
     GLOWISH_RETURN_IF_ERROR(provePlans(
@@ -183,9 +192,6 @@ llvm::Error glowish::makeBundle(BundleRequest request) {
     return makeError("-verify-plan and -stop-after={0}, before the plan; "
                      "accepted: -stop-after=plan",
                      getPhaseName(*request.options.stopAfter));
-  if (!request.bundle.folder.empty() || request.certificate) {
-    GLOWISH_ASSIGN_OR_RETURN(request.bundle.modelHash, hashModel(request));
-  }
   request.options.observer = request.report;
   std::string warning = writer ? writer->getWarning() : "";
   if (!warning.empty() && request.importOptions.warn)

@@ -623,6 +623,22 @@ std::vector<std::string> glowish::listTextFiles(llvm::StringRef path) {
   return files;
 }
 
+llvm::Expected<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
+glowish::openModelFiles(llvm::StringRef path, const ImportOptions &options) {
+  std::vector<std::string> paths;
+  if (isTextForm(path))
+    paths = listTextFiles(path);
+  else
+    GLOWISH_ASSIGN_OR_RETURN(paths, listModelFiles(path, options));
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> files;
+  for (const std::string &own : paths) {
+    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<llvm::MemoryBuffer> file,
+                             readFile(own));
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
 /// The bytes of the files of \p path; null in place of one that is not there.
 static llvm::Expected<std::pair<std::unique_ptr<llvm::MemoryBuffer>,
                                 std::shared_ptr<llvm::MemoryBuffer>>>

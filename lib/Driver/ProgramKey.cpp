@@ -162,23 +162,31 @@ static void addToKey(KeyHasher &key, const CompilationOptions &options) {
 
 //===- The model ----------------------------------------------------------===//
 
+/// Adds what reads the model: the name of its form, and the library for that,
+/// if there is one.
+static llvm::Error addFormat(KeyHasher &key, llvm::StringRef path) {
+  if (isTextForm(path)) {
+    key.add("text form");
+    return llvm::Error::success();
+  }
+  const ModelFormat &format = getModelFormat(path);
+  key.add(format.name);
+  if (!format.getReaderPath)
+    return llvm::Error::success();
+  GLOWISH_ASSIGN_OR_RETURN(auto reader, readFile(format.getReaderPath()));
+  key.add(reader->getBuffer());
+  return llvm::Error::success();
+}
+
 /// Adds the bytes of all files that an import reads; their names only lead to
 /// them.
 static llvm::Error addModel(KeyHasher &key, const ModelRequest &request) {
-  std::vector<std::string> files;
-  if (isTextForm(request.path)) {
-    key.add("text form");
-    files = listTextFiles(request.path);
-  } else {
-    key.add(getModelFormat(request.path).name);
-    GLOWISH_ASSIGN_OR_RETURN(
-        files, listModelFiles(request.path, request.importOptions));
-  }
+  GLOWISH_RETURN_IF_ERROR(addFormat(key, request.path));
+  GLOWISH_ASSIGN_OR_RETURN(auto files,
+                           openModelFiles(request.path, request.importOptions));
   key.add(files.size());
-  for (const std::string &file : files) {
-    GLOWISH_ASSIGN_OR_RETURN(auto buffer, readFile(file));
-    key.add(buffer->getBuffer());
-  }
+  for (const auto &file : files)
+    key.add(file->getBuffer());
   return llvm::Error::success();
 }
 

@@ -12,6 +12,7 @@
 #include "glowish/Optimizer/Passes.h"
 #include "glowish/Optimizer/Quantize.h"
 #include "glowish/Support/Timing.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <limits>
 #include <set>
 
@@ -231,6 +232,11 @@ inline bool isTextForm(llvm::StringRef path) {
 }
 /// The files of a text form: \p path, and PATH.weights if that exists.
 std::vector<std::string> listTextFiles(llvm::StringRef path);
+/// Opens all files that an import of \p path with \p options reads, text form
+/// or model, external weights included (ModelFormat::listFiles). Large files
+/// are mapped, so that only what is looked at is read.
+llvm::Expected<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
+openModelFiles(llvm::StringRef path, const ImportOptions &options);
 /// Reads a module in the text form; its side file is PATH.weights, if that
 /// exists.
 llvm::Expected<std::unique_ptr<Module>> readModule(llvm::StringRef path);

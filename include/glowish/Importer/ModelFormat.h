@@ -22,11 +22,14 @@ struct ModelFormat {
   /// Whether symbols may also have several values or ranges, so that there are
   /// several programs of a model, and outputs become states by their names.
   bool hasVariants = false;
-  /// The files that import() would read, \p path among them: what it makes
-  /// depends on their contents and the options alone. Null where that is
-  /// \p path alone.
+  /// Lists the model's files, \p path among them: all that import() would read.
+  /// Null where that is \p path alone.
   llvm::Expected<std::vector<std::string>> (*listFiles)(
       llvm::StringRef path, const ImportOptions &options) = nullptr;
+  /// Returns the path of a library that import() reads the files with, which
+  /// has a build of its own; null where there is none. What is imported depends
+  /// on it, the model's files, and the options alone.
+  std::string (*getReaderPath)() = nullptr;
 };
 
 /// Registers a format, in the file of its importer, as a static object.

@@ -102,14 +102,8 @@ glowish::importTorchScriptFile(llvm::StringRef path,
   return module;
 }
 
-/// The reader is not a part of the library, and has a build of its own.
-static llvm::Expected<std::vector<std::string>>
-listTorchScriptFiles(llvm::StringRef path, const ImportOptions &) {
-  return std::vector<std::string>{path.str(), getTorchReaderPath()};
-}
-
 static const ModelFormatRegistration
     format({.name = "TorchScript",
             .isPath = isTorchScriptPath,
             .import = importTorchScriptFile,
-            .listFiles = listTorchScriptFiles});
+            .getReaderPath = getTorchReaderPath});
