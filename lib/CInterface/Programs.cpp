@@ -73,14 +73,9 @@ static void addValues(SharedProgram &shared) {
 static llvm::Expected<std::shared_ptr<const SharedProgram>>
 compile(const glowish_model &model, CompilerSettings &settings,
         std::function<void(llvm::StringRef)> warn) {
-  GLOWISH_ASSIGN_OR_RETURN(PreparedCompilation prepared,
-                           prepareCompilation(settings, model.file->path,
-                                              /*isLocal=*/true,
-                                              std::move(warn)));
-  if (!prepared.symbols.empty())
-    return makeError("-onnx-define-symbol: '{0}' has several values; accepted "
-                     "of a program: one value, or one range",
-                     prepared.symbols.front().name);
+  GLOWISH_ASSIGN_OR_RETURN(
+      PreparedCompilation prepared,
+      prepareProgram(settings, model.file->path, std::move(warn)));
   auto shared = std::make_shared<SharedProgram>();
   shared->backend = std::move(prepared.backend);
   ModelRequest request = {*shared->backend, model.file->path,

@@ -3,6 +3,7 @@
 #include "glowish/Compiler/BundleCompilation.h"
 #include "PlanCertificate.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
+#include "glowish/Compiler/QuantizationSettings.h"
 #include "glowish/Driver/TrainingCompilation.h"
 #include "glowish/Report/Report.h"
 #include "glowish/Support/Checksum.h"
@@ -86,6 +87,14 @@ static llvm::Error provePlans(const BundleRequest &request, OutputFiles &files,
 
 /// Refuses what a bundle that learns can't have.
 static llvm::Error checkTraining(const BundleRequest &request) {
+  if (llvm::StringRef precision = getPrecisionSetting(request.options);
+      !precision.empty())
+    return makeError("-{0} and -train: a bundle that learns computes in float; "
+                     "state one of them",
+                     precision);
+  if (request.printsCode && request.bundle.folder.empty())
+    return makeError("-dump-llvm-ir and -dump-llvm-asm print the code of a "
+                     "bundle; with -train, accepted: with -emit-bundle=FOLDER");
   if (!request.symbols.empty())
     return makeError("-train takes one value of '{0}'; another one in the step "
                      "is stated with -train-define-symbol",
@@ -103,7 +112,6 @@ static llvm::Error checkTraining(const BundleRequest &request) {
 /// \p writer may be null where no folder is given.
 static llvm::Error makeTrainingBundle(BundleRequest &request,
                                       BundleWriter *writer) {
-  GLOWISH_RETURN_IF_ERROR(checkTraining(request));
   ImportOptions step = request.importOptions;
   // Warnings would be repeated.
   step.warn = nullptr;
@@ -179,19 +187,25 @@ static llvm::Error makeInferenceBundle(BundleRequest &request,
   return request.writeReport ? request.writeReport() : llvm::Error::success();
 }
 
-llvm::Error glowish::makeBundle(BundleRequest request) {
-  std::unique_ptr<BundleWriter> writer = request.backend.createBundleWriter();
-  if (!writer && request.bundle.folder.empty() && request.printsCode)
-    return makeError("-backend={0} has no code to print; -backend=CPU has",
-                     request.backend.getName());
-  if (!writer && !request.bundle.folder.empty())
-    return makeError("-backend={0} cannot write a bundle; -backend=CPU can",
-                     request.backend.getName());
+llvm::Error glowish::checkBundleRequest(const BundleRequest &request) {
+  bool isWritten = !request.bundle.folder.empty();
+  if ((isWritten || request.printsCode) &&
+      !request.backend.createBundleWriter())
+    return makeError(
+        isWritten ? "-backend={0} cannot write a bundle; -backend=CPU can"
+                  : "-backend={0} has no code to print; -backend=CPU has",
+        request.backend.getName());
   if (request.certificate && request.options.stopAfter &&
       *request.options.stopAfter < Phase::Plan)
     return makeError("-verify-plan and -stop-after={0}, before the plan; "
                      "accepted: -stop-after=plan",
                      getPhaseName(*request.options.stopAfter));
+  return request.training ? checkTraining(request) : llvm::Error::success();
+}
+
+llvm::Error glowish::makeBundle(BundleRequest request) {
+  GLOWISH_RETURN_IF_ERROR(checkBundleRequest(request));
+  std::unique_ptr<BundleWriter> writer = request.backend.createBundleWriter();
   request.options.observer = request.report;
   std::string warning = writer ? writer->getWarning() : "";
   if (!warning.empty() && request.importOptions.warn)

@@ -35,12 +35,33 @@ BundleSettings::getOptions(llvm::StringRef folder,
   return options;
 }
 
+llvm::Error
+TrainingBundleSettings::checkEffects(const TrainingSettings &training,
+                                     const BundleSettings &bundle) const {
+  if (train && bundle.hasEntryName())
+    return makeError("-main-entry-name has no effect with -train, whose "
+                     "entries are NAME_infer and NAME_train_step; accepted: "
+                     "-network-name=NAME");
+  if (train)
+    return llvm::Error::success();
+  for (const SettingGroup *group :
+       std::initializer_list<const SettingGroup *>{this, &training})
+    for (const Setting *setting : group->getSettings())
+      if (setting->isGiven() && setting != &train)
+        return makeError("-{0} has no effect without -train, which makes a "
+                         "bundle that learns; accepted: with -train",
+                         setting->getName());
+  return llvm::Error::success();
+}
+
 llvm::Expected<std::optional<TrainingRequest>>
-TrainingBundleSettings::getRequest(TrainingConfig config) const {
+TrainingBundleSettings::getRequest(const TrainingSettings &training,
+                                   const BundleSettings &bundle) const {
+  GLOWISH_RETURN_IF_ERROR(checkEffects(training, bundle));
   if (!train)
     return std::nullopt;
   TrainingRequest request;
-  request.config = std::move(config);
+  GLOWISH_ASSIGN_OR_RETURN(request.config, training.getConfig());
   GLOWISH_RETURN_IF_ERROR(readLabelType(request.config));
   GLOWISH_RETURN_IF_ERROR(
       readNumbers("train-define-symbol", stepSymbols, request.stepSymbols));

@@ -71,16 +71,43 @@ glowish::createTunedBackend(const CompilerSettings &settings, bool isLocal,
   return result;
 }
 
-llvm::Expected<PreparedCompilation>
-glowish::prepareCompilation(CompilerSettings &settings, llvm::StringRef path,
-                            bool isLocal,
-                            std::function<void(llvm::StringRef)> warn) {
+/// For the model at \p path. Where \p isLocal, the back end runs what it
+/// compiles.
+static llvm::Expected<PreparedCompilation>
+prepareCompilation(CompilerSettings &settings, llvm::StringRef path,
+                   bool isLocal, std::function<void(llvm::StringRef)> warn) {
   GLOWISH_ASSIGN_OR_RETURN(StatedCompilation stated,
                            readCompilation(settings, path, std::move(warn)));
   GLOWISH_ASSIGN_OR_RETURN(TunedBackend tuned,
                            createTunedBackend(settings, isLocal));
   stated.options.tuner = tuned.tuner.get();
   return PreparedCompilation{std::move(stated), std::move(tuned)};
+}
+
+/// Refuses settings of bundles.
+static llvm::Error checkProgramSettings(const CompilerSettings &settings) {
+  for (const SettingGroup *group : std::initializer_list<const SettingGroup *>{
+           &settings.bundle, &settings.trainingBundle, &settings.training})
+    for (const Setting *setting : group->getSettings())
+      if (setting->isGiven())
+        return makeError("-{0} has no effect on a program; accepted: of a "
+                         "bundle",
+                         setting->getName());
+  return llvm::Error::success();
+}
+
+llvm::Expected<PreparedCompilation>
+glowish::prepareProgram(CompilerSettings &settings, llvm::StringRef path,
+                        std::function<void(llvm::StringRef)> warn) {
+  GLOWISH_RETURN_IF_ERROR(checkProgramSettings(settings));
+  GLOWISH_ASSIGN_OR_RETURN(
+      PreparedCompilation prepared,
+      prepareCompilation(settings, path, /*isLocal=*/true, std::move(warn)));
+  if (!prepared.symbols.empty())
+    return makeError("-onnx-define-symbol: '{0}' has several values; accepted "
+                     "of a program: one value, or one range",
+                     prepared.symbols.front().name);
+  return prepared;
 }
 
 llvm::Expected<PreparedBundle>
@@ -100,10 +127,9 @@ glowish::prepareBundle(CompilerSettings &settings, llvm::StringRef path,
                            std::move(prepared.symbols),
                            std::move(prepared.options),
                            std::move(bundle)};
-  GLOWISH_ASSIGN_OR_RETURN(TrainingConfig training,
-                           settings.training.getConfig());
-  GLOWISH_ASSIGN_OR_RETURN(request.training,
-                           settings.trainingBundle.getRequest(training));
+  GLOWISH_ASSIGN_OR_RETURN(
+      request.training,
+      settings.trainingBundle.getRequest(settings.training, settings.bundle));
   request.certificate = settings.bundle.getCertificate();
   return PreparedBundle{std::move(prepared), std::move(request)};
 }

@@ -73,11 +73,20 @@ class Compile(unittest.TestCase):
         self.assertIn("net_train_step", learns.header.read_text())
         with self.assertRaisesRegex(ValueError, "the bundle learns"):
             learns.load()
-        with self.assertRaisesRegex(TypeError, "-loss has no effect without -train"):
+        with self.assertRaisesRegex(ValueError, "-loss has no effect without -train"):
             glowish.compile(made, self.folder, symbols={"N": 2}, loss="l1")
-        with self.assertRaisesRegex(ValueError, "computes in float"):
-            glowish.compile(made, self.folder, symbols={"N": 2}, train=True,
-                            quantize="float16")
+        for refused, message in (
+                ({"quantize": "float16"}, "computes in float"),
+                ({"quantize_dynamic": True}, "computes in float"),
+                ({"quantize_weights": "int8"}, "computes in float"),
+                ({"convert_to_fp16": True}, "computes in float"),
+                ({"main_entry_name": "go"}, "-main-entry-name has no effect with"),
+                ({"io_in_activations": True}, "-io-in-activations"),
+                ({"backend": "Interpreter"}, "cannot write a bundle")):
+            with self.assertRaisesRegex(ValueError, message):
+                glowish.compile(made, self.folder / "none", symbols={"N": 2},
+                                train=True, **refused)
+            self.assertFalse((self.folder / "none").exists())
 
     def test_nothing_is_left_of_a_failure(self):
         made, _, _ = models.dense()

@@ -249,6 +249,59 @@ TEST_F(CInterfaceTest, NamesWhatItRefuses) {
   glowish_model_free(opened);
 }
 
+/// What model-compiler refuses, and messages that name the settings.
+TEST_F(CInterfaceTest, RefusesWhatTheToolsRefuse) {
+  glowish_model *opened = open(path);
+  using Settings = std::vector<std::pair<const char *, const char *>>;
+  auto refuse = [&](const Settings &settings, bool isBundle) {
+    glowish_options *own = glowish_options_create();
+    for (auto [name, value] : settings)
+      EXPECT_EQ(take(glowish_options_set(own, name, value)), "") << name;
+    EXPECT_EQ(take(glowish_options_bind_dimension(own, "N", 2)), "");
+    glowish_program *program = nullptr;
+    std::string message = take(
+        isBundle ? glowish_compile_bundle(opened, own, in("o").c_str(), nullptr)
+                 : glowish_compile(opened, own, nullptr, &program));
+    EXPECT_EQ(program, nullptr);
+    glowish_options_free(own);
+    return message;
+  };
+  auto refuseBundle = [&](const Settings &settings) {
+    return refuse(settings, true);
+  };
+  for (auto [precision, value] :
+       {std::pair("quantize-weights", "int8"),
+        std::pair("quantize-dynamic", ""), std::pair("convert-to-fp16", "")})
+    EXPECT_EQ(refuseBundle({{"train", ""}, {precision, value}}),
+              "-" + std::string(precision) +
+                  " and -train: a bundle that learns computes in float; state "
+                  "one of them");
+  EXPECT_EQ(refuseBundle({{"train", ""}, {"main-entry-name", "run"}}),
+            "-main-entry-name has no effect with -train, whose entries are "
+            "NAME_infer and NAME_train_step; accepted: -network-name=NAME");
+  for (auto [name, value] :
+       {std::pair("loss", "l1"), std::pair("label-type", "int64,[1]"),
+        std::pair("momentum", "0.5")})
+    EXPECT_EQ(refuseBundle({{name, value}}),
+              "-" + std::string(name) +
+                  " has no effect without -train, which makes a bundle that "
+                  "learns; accepted: with -train");
+  EXPECT_THAT(refuseBundle({{"backend", "Interpreter"}}),
+              HasSubstr("cannot write a bundle"));
+  for (auto [name, value] : {std::pair("io-in-activations", ""),
+                             std::pair("memory-regions", "a:64K,b:256K")})
+    EXPECT_THAT(refuseBundle({{"train", ""}, {name, value}}),
+                HasSubstr("-" + std::string(name) + ": "));
+  for (auto [name, value] :
+       {std::pair("bundle-api", "dynamic"), std::pair("network-name", "net"),
+        std::pair("loss", "l1"), std::pair("train", "")})
+    EXPECT_EQ(refuse({{name, value}}, false),
+              "-" + std::string(name) +
+                  " has no effect on a program; accepted: of a bundle");
+  EXPECT_FALSE(llvm::sys::fs::exists(in("o/model.o")));
+  glowish_model_free(opened);
+}
+
 TEST_F(CInterfaceTest, RefusesNullAndIndices) {
   auto argument = [](glowish_error *error) {
     return take(error, GLOWISH_ERROR_ARGUMENT);

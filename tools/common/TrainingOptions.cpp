@@ -17,10 +17,4 @@ static cl::alias recomputeSegments(
     "recompute-segments", cl::desc("Old name of -rematerialize-segments"),
     cl::aliasopt(options.find("rematerialize-segments")), cl::Hidden);
 
-RematerializationConfig glowish::getRematerialization() {
-  return settings.getRematerialization();
-}
-
-llvm::Expected<TrainingConfig> glowish::getTrainingConfig() {
-  return settings.getConfig();
-}
+const TrainingSettings &glowish::getTrainingSettings() { return settings; }

@@ -10,9 +10,8 @@ namespace glowish {
 
 extern llvm::cl::OptionCategory trainingCategory;
 
-/// TrainingSettings of the command line.
-llvm::Expected<TrainingConfig> getTrainingConfig();
-RematerializationConfig getRematerialization();
+/// Those of the command line.
+const TrainingSettings &getTrainingSettings();
 
 } // namespace glowish
 

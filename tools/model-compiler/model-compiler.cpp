@@ -181,32 +181,6 @@ static llvm::Error writeMlirModel(const ImportOptions &importOptions,
   return exportGraph(importOptions, options, last, write);
 }
 
-/// Checks that options of training are given with -train only, and those of
-/// inference without.
-static llvm::Error checkTrainingOptions() {
-  bool train = trainingBundleSettings.isTraining();
-  if (train && bundleSettings.hasEntryName())
-    return makeError("-main-entry-name has no effect with -train, whose "
-                     "entries are NAME_infer and NAME_train_step; accepted: "
-                     "-network-name=NAME");
-  if (train)
-    return llvm::Error::success();
-  std::string first;
-  for (const auto &entry : cl::getRegisteredOptions()) {
-    const cl::Option &option = *entry.second;
-    if (option.getNumOccurrences() && option.ArgStr != "train" &&
-        llvm::is_contained(option.Categories, &trainingCategory))
-      // The map has no order.
-      first = first.empty() ? entry.first().str()
-                            : std::min(first, entry.first().str());
-  }
-  if (first.empty())
-    return llvm::Error::success();
-  return makeError("-{0} has no effect without -train, which makes a bundle "
-                   "that learns; accepted: with -train",
-                   first);
-}
-
 static llvm::Expected<int> compileModel() {
   if (listOperators.getNumOccurrences()) {
     GLOWISH_RETURN_IF_ERROR(printOperators());
@@ -226,7 +200,9 @@ static llvm::Expected<int> compileModel() {
     return ExitCode::success;
   }
   GLOWISH_RETURN_IF_ERROR(checkModelPath());
-  GLOWISH_RETURN_IF_ERROR(checkTrainingOptions());
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::optional<TrainingRequest> training,
+      trainingBundleSettings.getRequest(getTrainingSettings(), bundleSettings));
   PhaseTimer timer;
   std::vector<SymbolValues> several;
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions,
@@ -234,12 +210,6 @@ static llvm::Expected<int> compileModel() {
   GLOWISH_ASSIGN_OR_RETURN(CompilationOptions options,
                            getCompilationOptions(timer));
   GLOWISH_RETURN_IF_ERROR(readQuantizationFlags(options));
-  bool train = trainingBundleSettings.isTraining();
-  llvm::StringRef precision = getPrecisionSetting(options);
-  if (train && !precision.empty())
-    return makeError("-{0} and -train: a bundle that learns computes in float; "
-                     "state one of them",
-                     precision);
   if (!onnxFile.empty() && !mlirDialect.empty())
     return makeError("-emit-onnx and -emit-mlir; state one of them");
   if (mlirDialect.empty() && mlirFile.getNumOccurrences())
@@ -259,26 +229,21 @@ static llvm::Expected<int> compileModel() {
                      "-verify-plan, what "
                      "is to be printed "
                      "(-dump-ir), or a phase with -stop-after");
-  if (train && outputFolder.empty() && asksForCode())
-    return makeError("-dump-llvm-ir and -dump-llvm-asm print the code of a "
-                     "bundle; with -train, accepted: with -emit-bundle=FOLDER");
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, createBackend());
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<KernelTuner> tuner,
                            createTuner(*backend));
   options.tuner = tuner.get();
-  options.rematerialization = getRematerialization();
+  options.rematerialization = getTrainingSettings().getRematerialization();
   GLOWISH_ASSIGN_OR_RETURN(
       BundleOptions bundle,
       bundleSettings.getOptions(outputFolder, getModelPath()));
-  GLOWISH_ASSIGN_OR_RETURN(TrainingConfig training, getTrainingConfig());
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<Report> report,
       createReport(getModelPath(), *backend, options.stopAfter));
   BundleRequest request = {
       *backend, getModelPath().str(), importOptions, several, options, bundle};
   request.printsCode = asksForCode();
-  GLOWISH_ASSIGN_OR_RETURN(request.training,
-                           trainingBundleSettings.getRequest(training));
+  request.training = std::move(training);
   request.certificate = bundleSettings.getCertificate();
   request.report = report.get();
   request.writeReport = [&] { return writeReport(*report); };

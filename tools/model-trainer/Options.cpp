@@ -124,7 +124,7 @@ static llvm::Error readValidation(TrainerOptions &options) {
 
 llvm::Expected<TrainerOptions> glowish::getTrainerOptions() {
   TrainerOptions options;
-  GLOWISH_ASSIGN_OR_RETURN(options.config, getTrainingConfig());
+  GLOWISH_ASSIGN_OR_RETURN(options.config, getTrainingSettings().getConfig());
   // With a number of steps alone, they take as many epochs as they need.
   uint64_t epochs =
       numSteps && !numEpochs.getNumOccurrences() ? numSteps : numEpochs;

@@ -285,7 +285,8 @@ static llvm::Error prepare(Training &training, ProcessGroup *group) {
                            getCompilationOptions(training.timer));
   if (compilationOptions.stopAfter)
     return makeError("-stop-after is not for training");
-  compilationOptions.rematerialization = getRematerialization();
+  compilationOptions.rematerialization =
+      getTrainingSettings().getRematerialization();
   GLOWISH_ASSIGN_OR_RETURN(training.backend,
                            createLocalBackend(/*stopAfter=*/std::nullopt));
   GLOWISH_RETURN_IF_ERROR(checkResultPaths(options));

@@ -46,9 +46,13 @@ struct BundleRequest {
   std::function<llvm::Error()> writeReport = nullptr;
 };
 
+/// Refuses what can't be together in \p request, by the names of the settings
+/// that state it. Nothing is read or compiled.
+llvm::Error checkBundleRequest(const BundleRequest &request);
+
 /// Compiles the model and writes its bundle: all files, or none. Where
-/// options.stopAfter comes before the code, nothing is written. An error names
-/// what can't be together, as the setting that states it.
+/// options.stopAfter comes before the code, nothing is written. An error of
+/// checkBundleRequest is the first one.
 llvm::Error makeBundle(BundleRequest request);
 
 /// A report whose first table says what compiles the model at \p path, and for

@@ -5,6 +5,7 @@
 
 #include "glowish/Compiler/BundleCompilation.h"
 #include "glowish/Compiler/Setting.h"
+#include "glowish/Compiler/TrainingSettings.h"
 
 namespace glowish {
 
@@ -71,12 +72,16 @@ private:
 class TrainingBundleSettings : public SettingGroup {
 public:
   bool isTraining() const { return train; }
-  /// For a bundle that does steps of \p config, with kind and shape of the
-  /// label where they are stated; nullopt for one that does not learn.
+  /// For a bundle of \p bundle that does steps of \p training, with kind and
+  /// shape of the label where they are stated; nullopt for one that does not
+  /// learn. An error names a setting that has no effect.
   llvm::Expected<std::optional<TrainingRequest>>
-  getRequest(TrainingConfig config) const;
+  getRequest(const TrainingSettings &training,
+             const BundleSettings &bundle) const;
 
 private:
+  llvm::Error checkEffects(const TrainingSettings &training,
+                           const BundleSettings &bundle) const;
   llvm::Error readLabelType(TrainingConfig &config) const;
 
   SwitchSetting train{

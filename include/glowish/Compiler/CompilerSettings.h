@@ -67,11 +67,12 @@ createTunedBackend(const CompilerSettings &settings, bool isLocal,
 /// Both together. The back end is the caller's to keep.
 struct PreparedCompilation : StatedCompilation, TunedBackend {};
 
-/// For the model at \p path. Where \p isLocal, the back end runs what it
-/// compiles. Messages of the importer go to \p warn; null: nowhere.
+/// For a program that runs here, of the model at \p path. An error names a
+/// setting that is one of bundles alone. Messages of the importer go to
+/// \p warn; null: nowhere.
 llvm::Expected<PreparedCompilation>
-prepareCompilation(CompilerSettings &settings, llvm::StringRef path,
-                   bool isLocal, std::function<void(llvm::StringRef)> warn);
+prepareProgram(CompilerSettings &settings, llvm::StringRef path,
+               std::function<void(llvm::StringRef)> warn);
 
 /// What is to be made, and the back end that makes it.
 struct PreparedBundle : TunedBackend {

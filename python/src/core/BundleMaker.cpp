@@ -27,31 +27,6 @@ glowish::python::readDeclaredInputs(const std::string &path) {
   return infos;
 }
 
-static std::optional<TrainingRequest>
-readTraining(SettingGroups &groups, const CompilationOptions &options) {
-  if (!groups.trainingBundle.isTraining()) {
-    for (const Setting *setting : groups.training.getSettings())
-      if (setting->isGiven())
-        fail(Failure::Kind::Type,
-             "-{0} has no effect without -train, which makes a bundle that "
-             "learns; accepted: with train=True",
-             setting->getName());
-    return std::nullopt;
-  }
-  if (groups.bundle.hasEntryName())
-    fail(Failure::Kind::Type,
-         "-main-entry-name has no effect with -train, whose entries are "
-         "NAME_infer and NAME_train_step; accepted: network_name");
-  if (llvm::StringRef precision = getPrecisionSetting(options);
-      !precision.empty())
-    fail(Failure::Kind::Value,
-         "-{0} and -train: a bundle that learns computes in float; state one "
-         "of them",
-         precision);
-  return take(
-      groups.trainingBundle.getRequest(take(groups.training.getConfig())));
-}
-
 BundleMakerResult
 glowish::python::makeBundle(Settings settings,
                             const BundleMakerRequest &request) {
@@ -63,7 +38,8 @@ glowish::python::makeBundle(Settings settings,
   for (const auto &[name, view] : request.types)
     compilation.importOptions.givenTypes.emplace(name, getType(view));
   std::optional<TrainingRequest> training =
-      readTraining(groups, compilation.options);
+      take(groups.trainingBundle.getRequest(groups.training, groups.bundle),
+           Failure::Kind::Value);
   auto [backend, tuner] = take(createTunedBackend(groups, /*isLocal=*/false));
   compilation.options.tuner = tuner.get();
   BundleOptions bundle =
@@ -86,6 +62,7 @@ glowish::python::makeBundle(Settings settings,
     report->print(os);
     return llvm::Error::success();
   };
+  check(checkBundleRequest(own), Failure::Kind::Value);
   check(glowish::makeBundle(std::move(own)));
   return result;
 }
