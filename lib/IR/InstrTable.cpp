@@ -2,6 +2,9 @@
 
 #include "InstrFactory.h"
 #include "glowish/Ops/TypeRules.h"
+#include "llvm/ADT/StringMap.h"
+#include <array>
+#include <mutex>
 
 using namespace glowish;
 
@@ -33,28 +36,56 @@ static const InstrDialect::Maker instrMakers[] = {
 namespace {
 
 /// The records of all dialects by their kinds, those of Instrs.td first.
-struct Registry {
-  std::vector<const OpInfo *> infos;
-  std::vector<InstrDialect::Maker> makers;
-  llvm::StringMap<InstrKind> kinds;
-
+/// Dialects register themselves before main(), and those of plug-ins while
+/// other threads compile: a record is where it is for good before anybody has
+/// its kind, so that reading it needs no lock.
+class Registry {
+public:
   Registry() { add(getInstrTable(), instrMakers); }
 
-  void add(llvm::ArrayRef<OpInfo> table,
-           llvm::ArrayRef<InstrDialect::Maker> newMakers) {
-    for (const OpInfo &info : table) {
-      bool isNew = kinds.try_emplace(info.name, InstrKind(infos.size())).second;
-      if (!isNew)
+  /// Returns the first of the new kinds.
+  InstrKind add(llvm::ArrayRef<OpInfo> table,
+                llvm::ArrayRef<InstrDialect::Maker> makers) {
+    std::lock_guard lock(mutex);
+    auto first = InstrKind(size);
+    if (size + table.size() > records.size())
+      llvm::report_fatal_error("too many kinds of instructions");
+    for (auto [info, maker] : llvm::zip_equal(table, makers)) {
+      if (!kinds.try_emplace(info.name, InstrKind(size)).second)
         llvm::report_fatal_error("two instructions are called " + info.name);
-      infos.push_back(&info);
+      records[size++] = {&info, maker};
     }
-    llvm::append_range(makers, newMakers);
+    return first;
   }
+
+  const OpInfo &getInfo(InstrKind kind) const {
+    return *records[unsigned(kind)].info;
+  }
+  InstrDialect::Maker getMaker(InstrKind kind) const {
+    return records[unsigned(kind)].maker;
+  }
+  std::optional<InstrKind> find(llvm::StringRef name) {
+    std::lock_guard lock(mutex);
+    auto found = kinds.find(name);
+    return found == kinds.end() ? std::nullopt : std::optional(found->second);
+  }
+
+private:
+  struct Record {
+    const OpInfo *info = nullptr;
+    InstrDialect::Maker maker = nullptr;
+  };
+  std::array<Record, 1024> records;
+  std::mutex mutex;
+  /// Guarded by the mutex.
+  /// @{
+  size_t size = 0;
+  llvm::StringMap<InstrKind> kinds;
+  /// @}
 };
 
 } // namespace
 
-/// Dialects register themselves before main().
 static Registry &getRegistry() {
   static Registry registry;
   return registry;
@@ -62,25 +93,20 @@ static Registry &getRegistry() {
 
 InstrDialect::InstrDialect(llvm::ArrayRef<OpInfo> table,
                            llvm::ArrayRef<Maker> makers)
-    : first(InstrKind(getRegistry().infos.size())), size(table.size()) {
-  getRegistry().add(table, makers);
-}
+    : first(getRegistry().add(table, makers)), size(table.size()) {}
 
 bool glowish::isCommonInstr(InstrKind kind) {
   return unsigned(kind) < std::size(instrMakers);
 }
 
 const OpInfo &glowish::getInstrInfo(InstrKind kind) {
-  return *getRegistry().infos[unsigned(kind)];
+  return getRegistry().getInfo(kind);
 }
 
 std::optional<InstrKind> glowish::findInstrKind(llvm::StringRef name) {
-  auto found = getRegistry().kinds.find(name);
-  if (found == getRegistry().kinds.end())
-    return std::nullopt;
-  return found->second;
+  return getRegistry().find(name);
 }
 
 Instruction *glowish::makeInstr(InstrDraft draft, llvm::StringRef name) {
-  return getRegistry().makers[unsigned(draft.kind)](std::move(draft), name);
+  return getRegistry().getMaker(draft.kind)(std::move(draft), name);
 }

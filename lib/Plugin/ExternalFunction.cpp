@@ -3,6 +3,7 @@
 #include "glowish/Plugin/ExternalFunction.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/StringMap.h"
+#include <mutex>
 
 using namespace glowish;
 
@@ -25,13 +26,26 @@ CHECK_KIND(Bool, GLOWISH_BOOL);
 
 //===- The functions of this process --------------------------------------===//
 
-static llvm::StringMap<ExternalFunction> &getFunctions() {
-  static llvm::StringMap<ExternalFunction> functions;
-  return functions;
+namespace {
+
+/// Plug-ins bring functions while other threads compile and load programs. None
+/// goes, so that what was found stays.
+struct Registry {
+  std::mutex mutex;
+  llvm::StringMap<ExternalFunction> functions;
+};
+
+} // namespace
+
+static Registry &getRegistry() {
+  static Registry registry;
+  return registry;
 }
 
 llvm::Error glowish::registerExternalFunction(ExternalFunction function) {
-  auto [known, isNew] = getFunctions().try_emplace(function.name, function);
+  Registry &registry = getRegistry();
+  std::lock_guard lock(registry.mutex);
+  auto [known, isNew] = registry.functions.try_emplace(function.name, function);
   const ExternalFunction &first = known->second;
   if (!isNew && (first.operatorName != function.operatorName ||
                  first.kernel != function.kernel ||
@@ -41,13 +55,17 @@ llvm::Error glowish::registerExternalFunction(ExternalFunction function) {
 }
 
 const ExternalFunction *glowish::findExternalFunction(llvm::StringRef name) {
-  auto found = getFunctions().find(name);
-  return found == getFunctions().end() ? nullptr : &found->second;
+  Registry &registry = getRegistry();
+  std::lock_guard lock(registry.mutex);
+  auto found = registry.functions.find(name);
+  return found == registry.functions.end() ? nullptr : &found->second;
 }
 
 void glowish::forEachExternalFunction(
     llvm::function_ref<void(const ExternalFunction &)> visit) {
-  for (const auto &entry : getFunctions())
+  Registry &registry = getRegistry();
+  std::lock_guard lock(registry.mutex);
+  for (const auto &entry : registry.functions)
     visit(entry.second);
 }
 

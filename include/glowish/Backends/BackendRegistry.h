@@ -24,7 +24,7 @@ struct BackendInfo {
 };
 
 /// Registers a back end, as a static object, or in a plug-in's
-/// glowish_register_plugin().
+/// glowish_register_plugin(), while other threads may use the registry.
 class BackendRegistration {
 public:
   explicit BackendRegistration(const BackendInfo &info);

@@ -32,6 +32,8 @@ struct ExternalFunction {
   std::vector<Object> objects;
 };
 
+// Of these functions any thread may call any at any time.
+
 /// Adds \p function to those of this process, which plug-ins bring; an error if
 /// there is another of its name. The same one is brought again where several
 /// models have a library.
@@ -39,6 +41,7 @@ llvm::Error registerExternalFunction(ExternalFunction function);
 /// Returns null if there is none: then only bundles, whose application has it,
 /// can call the function.
 const ExternalFunction *findExternalFunction(llvm::StringRef name);
+/// \p visit must not call another of these functions.
 void forEachExternalFunction(
     llvm::function_ref<void(const ExternalFunction &function)> visit);
 /// \p present, inputs of an ExternalCall, with null ones at the positions

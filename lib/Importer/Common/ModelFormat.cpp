@@ -1,27 +1,52 @@
 //===- ModelFormat.cpp - File formats of models ---------------------------===//
 
 #include "glowish/Importer/ModelFormat.h"
+#include <deque>
+#include <mutex>
 
 using namespace glowish;
 
+namespace {
+
+/// A library that is loaded later may register formats while other threads
+/// import. None goes or moves.
+struct Registry {
+  std::mutex mutex;
+  std::deque<ModelFormat> formats;
+};
+
+} // namespace
+
 /// Created on first use, as the order of static initialization across files is
 /// unspecified.
-static std::vector<ModelFormat> &getFormats() {
-  static std::vector<ModelFormat> formats;
-  return formats;
+static Registry &getRegistry() {
+  static Registry registry;
+  return registry;
 }
 
 ModelFormatRegistration::ModelFormatRegistration(const ModelFormat &format) {
-  getFormats().push_back(format);
+  Registry &registry = getRegistry();
+  std::lock_guard lock(registry.mutex);
+  registry.formats.push_back(format);
+}
+
+/// A copy, as looking at a path takes time.
+static std::vector<const ModelFormat *> listFormats() {
+  Registry &registry = getRegistry();
+  std::lock_guard lock(registry.mutex);
+  std::vector<const ModelFormat *> formats;
+  for (const ModelFormat &format : registry.formats)
+    formats.push_back(&format);
+  return formats;
 }
 
 const ModelFormat &glowish::getModelFormat(llvm::StringRef path) {
   const ModelFormat *fallback = nullptr;
-  for (const ModelFormat &format : getFormats()) {
-    if (!format.isPath)
-      fallback = &format;
-    else if (format.isPath(path))
-      return format;
+  for (const ModelFormat *format : listFormats()) {
+    if (!format->isPath)
+      fallback = format;
+    else if (format->isPath(path))
+      return *format;
   }
   assert(fallback && "one format is that of all other files");
   return *fallback;

@@ -1,0 +1,149 @@
+//===- ThreadSafetyTest.cpp - What all threads of a process share ---------===//
+//
+// Registries that plug-ins fill while other threads compile and run. What goes
+// wrong without locks is rare in one run; with -fsanitize=thread the first one
+// tells (docs/testing.md).
+//
+//===----------------------------------------------------------------------===//
+
+#include "glowish/Backends/BackendRegistry.h"
+#include "glowish/Backends/CPU/CPUBackend.h"
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Driver/Compilation.h"
+#include "glowish/Driver/Session.h"
+#include "glowish/Graph/GraphText.h"
+#include "glowish/IR/IR.h"
+#include "glowish/Importer/ModelFormat.h"
+#include "glowish/Plugin/ExternalFunction.h"
+#include "gmock/gmock.h"
+#include <atomic>
+#include <latch>
+#include <thread>
+
+using namespace glowish;
+
+namespace {
+
+//===- Registries ---------------------------------------------------------===//
+
+int doNothing(const glowish_call *) { return 0; }
+
+/// Names of back ends are literals.
+template <int Number> struct BackendName {
+  static constexpr char text[] = {'t', 'e', 's', 't', char('a' + Number), 0};
+};
+
+template <int Number> void registerBackend() {
+  BackendRegistration({.name = llvm::StringLiteral(BackendName<Number>::text),
+                       .description = "Of a test",
+                       .create = [](const TargetOptions &)
+                           -> llvm::Expected<std::unique_ptr<Backend>> {
+                         return createInterpreter();
+                       }});
+}
+
+/// What the plug-in \p number brings: functions, a back end's name and its
+/// instructions. As of a library, they stay for the rest of the process.
+void loadPlugin(int number) {
+  static constexpr void (*backends[])() = {
+      registerBackend<0>, registerBackend<1>, registerBackend<2>,
+      registerBackend<3>, registerBackend<4>, registerBackend<5>,
+      registerBackend<6>, registerBackend<7>};
+  backends[number % std::size(backends)]();
+  for (int i = 0; i < 50; ++i) {
+    ExternalFunction function;
+    function.name = llvm::formatv("test_{0}_{1}", number, i);
+    function.operatorName = "Test";
+    function.kernel = doNothing;
+    llvm::cantFail(registerExternalFunction(function));
+    // Another model brings the same library.
+    llvm::cantFail(registerExternalFunction(function));
+  }
+  auto *names = new std::string("Test" + std::to_string(number));
+  auto *table = new OpInfo[1]{{.name = *names, .summary = "Of a test"}};
+  static constexpr InstrDialect::Maker makers[] = {nullptr};
+  new InstrDialect(llvm::ArrayRef(table, 1), makers);
+}
+
+constexpr llvm::StringLiteral graph = R"(module "test"
+placeholder %x : float<4x8> input "x"
+placeholder %y : float<4x8> output "y"
+constant %w : float<8> = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+function "main" {
+  %m = Mul(%x, %w) : float<4x8>
+  Save(%m, %y)
+})";
+
+/// Compiles for \p backend and runs: the eighth element of y.
+float compileAndRun(Backend &backend) {
+  auto module = llvm::cantFail(parseModule(graph, "test.graph", nullptr));
+  Compilation compilation(backend, {});
+  PlannedProgram program =
+      llvm::cantFail(compilation.compile(ModelGraph(std::move(module))));
+  // Its text is parsed by the names of instructions.
+  EXPECT_TRUE(findInstrKind("ElementWiseLoop"));
+  auto session = llvm::cantFail(Session::create(program));
+  std::vector<float> x(32, 2);
+  llvm::cantFail(session->setInput(
+      llvm::cantFail(session->findPlaceholder("x")),
+      Tensor::fromValues<float>(Type(ElemKind::Float, {4, 8}), x)));
+  llvm::cantFail(session->run());
+  return session->getTensor(llvm::cantFail(session->findPlaceholder("y")))
+      .data<float>()[7];
+}
+
+/// Starts \p threads at the same time and waits for them.
+void runTogether(std::vector<std::function<void()>> works) {
+  std::latch start(ptrdiff_t(works.size()));
+  std::vector<std::thread> threads;
+  for (auto &work : works)
+    threads.emplace_back([&] {
+      start.arrive_and_wait();
+      work();
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+TEST(ThreadSafety, PluginsAreLoadedWhileOthersCompile) {
+  std::atomic<unsigned> numWrong = 0;
+  std::vector<std::function<void()>> works;
+  for (int loader = 0; loader < 2; ++loader)
+    works.push_back([loader] {
+      for (int i = 0; i < 8; ++i)
+        loadPlugin(8 * loader + i);
+    });
+  TargetOptions quick;
+  quick.testing.compilesQuickly = true;
+  for (int i = 0; i < 2; ++i) {
+    works.push_back([&] {
+      auto backend = llvm::cantFail(CPUBackend::createLocal(quick));
+      for (int run = 0; run < 3; ++run)
+        numWrong += compileAndRun(*backend) != 16;
+    });
+    works.push_back([&] {
+      auto backend = createInterpreter();
+      for (int run = 0; run < 10; ++run)
+        numWrong += compileAndRun(*backend) != 16;
+    });
+  }
+  works.push_back([&] {
+    for (int i = 0; i < 500; ++i) {
+      numWrong += !llvm::cantFail(findBackend("CPU"));
+      numWrong += listBackends().size() < 2;
+      numWrong += &getModelFormat("model.onnx") != &getModelFormat("m.onnx");
+      const ExternalFunction *known = findExternalFunction("test_3_7");
+      numWrong += known && known->kernel != doNothing;
+    }
+  });
+  runTogether(std::move(works));
+  EXPECT_EQ(numWrong, 0u);
+  for (int number = 0; number < 16; ++number) {
+    std::string name = "test_" + std::to_string(number) + "_49";
+    EXPECT_TRUE(findExternalFunction(name)) << name;
+    EXPECT_TRUE(findInstrKind("Test" + std::to_string(number)));
+  }
+  EXPECT_TRUE(bool(findBackend("testh")));
+}
+
+} // namespace
