@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "JIT.h"
 #include "glowish/Backends/BackendRegistry.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
@@ -17,7 +18,9 @@
 #include "glowish/Plugin/ExternalFunction.h"
 #include "gmock/gmock.h"
 #include <atomic>
+#include <condition_variable>
 #include <latch>
+#include <mutex>
 #include <thread>
 
 using namespace glowish;
@@ -144,6 +147,72 @@ TEST(ThreadSafety, PluginsAreLoadedWhileOthersCompile) {
     EXPECT_TRUE(findInstrKind("Test" + std::to_string(number)));
   }
   EXPECT_TRUE(bool(findBackend("testh")));
+}
+
+//===- Threads of programs ------------------------------------------------===//
+
+/// Tasks that wait for each other.
+class Meeting {
+public:
+  explicit Meeting(int wanted) : wanted(wanted) {}
+
+  /// How many threads \p parallelFor brings together, of \c wanted that are
+  /// waited for.
+  int hold(ParallelForFn parallelFor) {
+    parallelFor(
+        [](void *meeting, int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i)
+            static_cast<Meeting *>(meeting)->join();
+        },
+        this, wanted);
+    return most;
+  }
+
+private:
+  void join() {
+    std::unique_lock lock(mutex);
+    most = std::max(most, ++numInside);
+    condition.notify_all();
+    condition.wait_for(lock, std::chrono::seconds(most < wanted ? 1 : 0),
+                       [&] { return most == wanted; });
+    --numInside;
+  }
+
+  std::mutex mutex;
+  std::condition_variable condition;
+  int wanted, numInside = 0, most = 0;
+};
+
+/// Whatever the number of the program before was.
+TEST(ThreadSafety, EachProgramHasItsNumberOfThreads) {
+  for (int numThreads : {2, 5, 3, 1, 8, 2}) {
+    EXPECT_EQ(Meeting(numThreads).hold(getParallelFor(numThreads)), numThreads);
+    // One more would be waited for in vain.
+    EXPECT_EQ(Meeting(numThreads + 1).hold(getParallelFor(numThreads)),
+              numThreads);
+  }
+}
+
+/// All tasks are done once, whoever else calls.
+TEST(ThreadSafety, ProgramsShareThreads) {
+  std::vector<std::function<void()>> works;
+  std::vector<std::vector<std::atomic<int>>> counts;
+  for (int i = 0; i < 4; ++i)
+    counts.emplace_back(1000);
+  for (int i = 0; i < 4; ++i)
+    works.push_back([&, i] {
+      for (int run = 0; run < 50; ++run)
+        getParallelFor(i + 1)(
+            [](void *counts, int64_t begin, int64_t end) {
+              for (int64_t k = begin; k < end; ++k)
+                ++(*static_cast<std::vector<std::atomic<int>> *>(counts))[k];
+            },
+            &counts[i], 1000);
+    });
+  runTogether(std::move(works));
+  for (auto &own : counts)
+    for (auto &count : own)
+      EXPECT_EQ(count, 50);
 }
 
 } // namespace

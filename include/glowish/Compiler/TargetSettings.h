@@ -8,9 +8,6 @@
 
 namespace glowish {
 
-/// The most threads that kernels are split for.
-constexpr unsigned maxThreads = 256;
-
 /// The target of the CPU back end, and what its code may do.
 class TargetSettings : public SettingGroup {
 public:

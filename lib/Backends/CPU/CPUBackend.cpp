@@ -1,7 +1,6 @@
 //===- CPUBackend.cpp - Native code through LLVM --------------------------===//
 
 #include "glowish/Backends/CPU/CPUBackend.h"
-#include "Bundle/glowish_threads.h"
 #include "CodeGeneration.h"
 #include "JIT.h"
 #include "Kernels/MatMul/Attention.h"
@@ -437,6 +436,5 @@ CPUBackend::compile(const IRFunction &function, const MemoryPlan &plan,
   GLOWISH_ASSIGN_OR_RETURN(
       auto object,
       emitLocalObject(function, plan, /*isTimed=*/clock != nullptr));
-  glowish_set_num_threads(int(getTarget().numThreads));
-  return loadProgram(object, clock);
+  return loadProgram(object, clock, getParallelFor(getTarget().numThreads));
 }

@@ -2,12 +2,16 @@
 
 #include "JIT.h"
 #include "ModuleEmitter.h"
+#include "glowish/Backends/CPU/CPUBackend.h"
 #include "glowish/Backends/RunErrors.h"
 #include "glowish/Distributed/AllReduce.h"
 #include "glowish/Plugin/ExternalFunction.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/TargetParser/Host.h"
+#include <algorithm>
+#include <array>
+#include <utility>
 
 using namespace glowish;
 using llvm::orc::ExecutorAddr;
@@ -118,6 +122,26 @@ llvm::Expected<std::unique_ptr<Executable>>
 glowish::loadObject(llvm::ArrayRef<char> object) {
   GLOWISH_ASSIGN_OR_RETURN(LoadedObject loaded, load(object));
   return std::make_unique<LoadedFunction>(std::move(loaded));
+}
+
+template <int NumThreads>
+static void runOnThreads(void (*task)(void *arguments, int64_t begin,
+                                      int64_t end),
+                         void *arguments, int64_t count) {
+  glowish_parallel_for_on(NumThreads, task, arguments, count);
+}
+
+template <int... Before>
+static std::array<ParallelForFn, sizeof...(Before)>
+listParallelFor(std::integer_sequence<int, Before...>) {
+  return {&runOnThreads<Before + 1>...};
+}
+
+ParallelForFn glowish::getParallelFor(int64_t numThreads) {
+  // The function that a program calls is not told which program it is.
+  static const auto functions =
+      listParallelFor(std::make_integer_sequence<int, maxThreads>());
+  return functions[size_t(std::clamp<int64_t>(numThreads, 1, maxThreads) - 1)];
 }
 
 llvm::Expected<std::unique_ptr<Executable>>

@@ -16,7 +16,8 @@ constexpr llvm::StringLiteral jitEntryName = "glowish_jit_main";
 using ParallelForFn = decltype(&glowish_parallel_for);
 
 /// Loads an object made for this machine, whose entry has the three regions as
-/// its arguments, and binds no placeholders.
+/// its arguments, and binds no placeholders. Its tasks have the default
+/// threads.
 llvm::Expected<std::unique_ptr<Executable>>
 loadObject(llvm::ArrayRef<char> object);
 
@@ -24,8 +25,12 @@ loadObject(llvm::ArrayRef<char> object);
 /// gets, so that what is tested here is what is shipped, but for an entry that
 /// binds placeholders. \p clock: null, or the clock of a timed object.
 llvm::Expected<std::unique_ptr<Executable>>
-loadProgram(llvm::ArrayRef<char> object, InstrClock *clock = nullptr,
-            ParallelForFn parallelFor = &glowish_parallel_for);
+loadProgram(llvm::ArrayRef<char> object, InstrClock *clock,
+            ParallelForFn parallelFor);
+
+/// Returns the glowish_parallel_for of a program for \p numThreads threads:
+/// each program of a process has as many as it was compiled for.
+ParallelForFn getParallelFor(int64_t numThreads);
 
 } // namespace glowish
 

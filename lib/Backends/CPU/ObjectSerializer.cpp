@@ -1,6 +1,5 @@
 //===- ObjectSerializer.cpp - Programs as objects -------------------------===//
 
-#include "Bundle/glowish_threads.h"
 #include "JIT.h"
 #include "Tuning/TuningRecord.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
@@ -55,8 +54,8 @@ public:
 
   llvm::Expected<std::unique_ptr<Executable>>
   load(llvm::ArrayRef<char> code) override {
-    glowish_set_num_threads(int(backend.getTarget().numThreads));
-    return loadProgram(code);
+    return loadProgram(code, /*clock=*/nullptr,
+                       getParallelFor(backend.getTarget().numThreads));
   }
 
 private:

@@ -17,6 +17,9 @@
 
 namespace glowish {
 
+/// The most threads that kernels are split for.
+constexpr unsigned maxThreads = 256;
+
 class TuningRecord;
 struct ConvolutionCandidate;
 struct ConvolutionProblem;

@@ -61,11 +61,11 @@ static void addCommonNames(NameTable &names) {
   addMacros(text, names);
   for (const char *name :
        {"glowish_checksum", "glowish_checksum_step", "glowish_store64",
-        "glowish_load64", "glowish_parallel_for", "glowish_set_num_threads",
-        "SymbolTableEntry", "GlowishSymbol", "BundleConfig", "BundleVariant",
-        "BundleVariants", "GlowishVariable", "glowish_tensor",
-        "glowish_attribute", "glowish_call", "glowish_function", "size_t",
-        "ptrdiff_t"})
+        "glowish_load64", "glowish_parallel_for", "glowish_parallel_for_on",
+        "glowish_set_num_threads", "SymbolTableEntry", "GlowishSymbol",
+        "BundleConfig", "BundleVariant", "BundleVariants", "GlowishVariable",
+        "glowish_tensor", "glowish_attribute", "glowish_call",
+        "glowish_function", "size_t", "ptrdiff_t"})
     names.add(name);
   for (std::string sign : {"", "u"})
     for (std::string width :

@@ -1,10 +1,10 @@
 /* The default threads of bundles compiled with -threads: link this file with
  * the bundle, or supply a glowish_parallel_for of your own.
  *
- * The threads are started by the first call, wait between calls, first by
- * looking, then asleep, and end with the process. A call made while another
- * thread is in one does its work alone. Needs Windows 7 or POSIX threads, and
- * the __atomic functions of GCC and Clang. */
+ * The threads are started by the first call that wants them, wait between
+ * calls, first by looking, then asleep, and end with the process. A call made
+ * while another thread is in one does its work alone. Needs Windows 7 or POSIX
+ * threads, and the __atomic functions of GCC and Clang. */
 #ifdef _WIN32
 #define _WIN32_WINNT 0x0601
 #include <windows.h>
@@ -98,7 +98,8 @@ static int startThread(int thread) {
 
 static Lock busy = LOCK_INITIALIZER, lock = LOCK_INITIALIZER;
 static Condition wake = CONDITION_INITIALIZER;
-static int wantedThreads, numThreads; /* with the calling thread */
+static int wantedThreads, numThreads = 1; /* with the calling thread */
+static int hasBegun;
 static unsigned numSleepers;
 
 /* What is left of a thread's own range of tasks. */
@@ -107,12 +108,17 @@ typedef struct {
   char padding[64 - 2 * sizeof(int64_t)]; /* a cache line each */
 } Share;
 
-/* The call in progress. Its number changes last when it begins. */
+/* The call in progress. Its number, times CALL, and how many threads it has are
+ * one word, which changes last when it begins: a thread that has no part in a
+ * call looks at nothing else of it, as the next one may begin at any time. */
+enum { CALL = 2 * MAX_THREADS };
 static void (*currentTask)(void *arguments, int64_t begin, int64_t end);
 static void *currentArguments;
 static Share shares[MAX_THREADS];
-static unsigned callNumber;
+static uint64_t currentCall;
 static int numWorking;
+/* The call in front of the first one that a thread may have a part in. */
+static uint64_t lastCalls[MAX_THREADS];
 
 /* The wait between two looks; from the MAX_LOOKS'th on others may run. */
 static void pauseBriefly(int looks) {
@@ -128,10 +134,10 @@ static void pauseBriefly(int looks) {
  * whole, so that it finds what it wrote in its own cache; then it helps. It
  * takes half of what is left of a share at a time: neighbours are done faster
  * together, and at the end a slow thread holds up the others by one task. */
-static void takePieces(int thread) {
+static void takePieces(int thread, int count) {
   int i;
-  for (i = 0; i < numThreads; ++i) {
-    Share *share = &shares[(thread + i) % numThreads];
+  for (i = 0; i < count; ++i) {
+    Share *share = &shares[(thread + i) % count];
     int64_t begin = __atomic_load_n(&share->next, __ATOMIC_RELAXED);
     while (begin < share->end) {
       int64_t end = begin + (share->end - begin + 1) / 2;
@@ -145,46 +151,94 @@ static void takePieces(int thread) {
   }
 }
 
-/* Returns the number of the call that follows `last`. */
-static unsigned awaitCall(unsigned last) {
-  unsigned number;
+/* Returns the call that follows `last`. */
+static uint64_t awaitCall(uint64_t last) {
+  uint64_t call;
   int looks;
   for (looks = 0; looks < MAX_LOOKS; ++looks) {
-    number = __atomic_load_n(&callNumber, __ATOMIC_ACQUIRE);
-    if (number != last)
-      return number;
+    call = __atomic_load_n(&currentCall, __ATOMIC_ACQUIRE);
+    if (call != last)
+      return call;
     pauseBriefly(looks);
   }
   acquire(&lock);
   __atomic_add_fetch(&numSleepers, 1, __ATOMIC_SEQ_CST);
-  while ((number = __atomic_load_n(&callNumber, __ATOMIC_SEQ_CST)) == last)
+  while ((call = __atomic_load_n(&currentCall, __ATOMIC_SEQ_CST)) == last)
     await(&wake, &lock);
   __atomic_sub_fetch(&numSleepers, 1, __ATOMIC_SEQ_CST);
   release(&lock);
-  return number;
+  return call;
 }
 
 static void runWorker(int thread) {
-  unsigned number = 0;
+  uint64_t call = lastCalls[thread];
   for (;;) {
-    number = awaitCall(number);
-    takePieces(thread);
+    call = awaitCall(call);
+    if (thread >= (int)(call % CALL))
+      continue;
+    takePieces(thread, (int)(call % CALL));
     __atomic_sub_fetch(&numWorking, 1, __ATOMIC_RELEASE);
   }
 }
 
-static void startThreads(void) {
-  int wanted = wantedThreads > 0 ? wantedThreads : countProcessors();
+/* Starts what there is less than `wanted`. */
+static void startThreads(int wanted) {
   if (wanted > MAX_THREADS)
     wanted = MAX_THREADS;
-  numThreads = 1;
-  while (numThreads < wanted && startThread(numThreads))
-    ++numThreads;
+  for (; numThreads < wanted; ++numThreads) {
+    lastCalls[numThreads] = currentCall;
+    if (!startThread(numThreads))
+      return;
+  }
+}
+
+/* Does the tasks with up to `threads` threads, or without a number with as many
+ * as the default is. */
+static void shareTasks(int threads,
+                       void (*task)(void *arguments, int64_t begin,
+                                    int64_t end),
+                       void *arguments, int64_t count) {
+  int looks, thread;
+  if (!tryLock(&busy)) {
+    task(arguments, 0, count);
+    return;
+  }
+  hasBegun = 1;
+  if (threads <= 0)
+    threads = wantedThreads > 0 ? wantedThreads : countProcessors();
+  startThreads(threads);
+  if (threads > numThreads)
+    threads = numThreads;
+  if (threads == 1) {
+    task(arguments, 0, count);
+    release(&busy);
+    return;
+  }
+  currentTask = task;
+  currentArguments = arguments;
+  for (thread = 0; thread < threads; ++thread) {
+    shares[thread].next = count * thread / threads;
+    shares[thread].end = count * (thread + 1) / threads;
+  }
+  numWorking = threads - 1;
+  __atomic_store_n(&currentCall,
+                   (currentCall / CALL + 1) * CALL + (uint64_t)threads,
+                   __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&numSleepers, __ATOMIC_SEQ_CST) != 0) {
+    acquire(&lock);
+    wakeAll(&wake);
+    release(&lock);
+  }
+  takePieces(0, threads);
+  for (looks = 0; __atomic_load_n(&numWorking, __ATOMIC_ACQUIRE) != 0;
+       looks += looks < MAX_LOOKS)
+    pauseBriefly(looks);
+  release(&busy);
 }
 
 void glowish_set_num_threads(int count) {
   acquire(&busy);
-  if (numThreads == 0)
+  if (!hasBegun)
     wantedThreads = count;
   release(&busy);
 }
@@ -192,29 +246,12 @@ void glowish_set_num_threads(int count) {
 void glowish_parallel_for(void (*task)(void *arguments, int64_t begin,
                                        int64_t end),
                           void *arguments, int64_t count) {
-  int looks, thread;
-  if (!tryLock(&busy)) {
-    task(arguments, 0, count);
-    return;
-  }
-  if (numThreads == 0)
-    startThreads();
-  currentTask = task;
-  currentArguments = arguments;
-  for (thread = 0; thread < numThreads; ++thread) {
-    shares[thread].next = count * thread / numThreads;
-    shares[thread].end = count * (thread + 1) / numThreads;
-  }
-  numWorking = numThreads - 1;
-  __atomic_add_fetch(&callNumber, 1, __ATOMIC_SEQ_CST);
-  if (__atomic_load_n(&numSleepers, __ATOMIC_SEQ_CST) != 0) {
-    acquire(&lock);
-    wakeAll(&wake);
-    release(&lock);
-  }
-  takePieces(0);
-  for (looks = 0; __atomic_load_n(&numWorking, __ATOMIC_ACQUIRE) != 0;
-       looks += looks < MAX_LOOKS)
-    pauseBriefly(looks);
-  release(&busy);
+  shareTasks(0, task, arguments, count);
+}
+
+void glowish_parallel_for_on(int threads,
+                             void (*task)(void *arguments, int64_t begin,
+                                          int64_t end),
+                             void *arguments, int64_t count) {
+  shareTasks(threads < 1 ? 1 : threads, task, arguments, count);
 }

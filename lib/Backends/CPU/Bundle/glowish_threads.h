@@ -16,10 +16,17 @@ void glowish_parallel_for(void (*task)(void *arguments, int64_t begin,
                                        int64_t end),
                           void *arguments, int64_t count);
 
-/* For the default threads only: how many there are, the calling one included.
- * 0, which is the default, means as many as there are processors. Has no effect
- * once the threads run. */
+/* For the default threads only: how many glowish_parallel_for has, the calling
+ * one included. 0, which is the default, means as many as there are processors.
+ * Has no effect after the first call. */
 void glowish_set_num_threads(int count);
+
+/* The same as glowish_parallel_for with up to `threads` threads, of which more
+ * are started if there are not as many: for programs that differ in it. */
+void glowish_parallel_for_on(int threads,
+                             void (*task)(void *arguments, int64_t begin,
+                                          int64_t end),
+                             void *arguments, int64_t count);
 
 #ifdef __cplusplus
 }
