@@ -1,7 +1,7 @@
 //===- CompilationSections.cpp - Report sections of a compilation ---------===//
 
-#include "Numbers.h"
 #include "Sections.h"
+#include "glowish/Support/Numbers.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace glowish;
@@ -65,10 +65,6 @@ private:
 };
 
 } // namespace
-
-static std::string formatExactBytes(uint64_t bytes) {
-  return llvm::formatv("{0} bytes ({1})", bytes, formatBytes(bytes));
-}
 
 static void printPlanFacts(FactTable &facts, const ProgramRecord &record) {
   const MemoryPlan &plan = *record.planned->plan;

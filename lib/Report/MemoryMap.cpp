@@ -1,8 +1,8 @@
 //===- MemoryMap.cpp - An image of the arena over time --------------------===//
 
 #include "glowish/Report/MemoryMap.h"
-#include "Numbers.h"
 #include "Timeline.h"
+#include "glowish/Support/Numbers.h"
 #include "glowish/Support/Svg.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -1,10 +1,10 @@
 //===- ProgramSections.cpp - Report sections of a program -----------------===//
 
-#include "Numbers.h"
 #include "Sections.h"
 #include "glowish/IR/Cost.h"
 #include "glowish/Ops/TextForm.h"
 #include "glowish/Report/MemoryMap.h"
+#include "glowish/Support/Numbers.h"
 
 using namespace glowish;
 

@@ -1,7 +1,7 @@
 //===- SizeSections.cpp - How large constants and code are ----------------===//
 
-#include "Numbers.h"
 #include "Sections.h"
+#include "glowish/Support/Numbers.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace glowish;

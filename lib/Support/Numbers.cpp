@@ -1,6 +1,6 @@
 //===- Numbers.cpp - Numbers as people read them --------------------------===//
 
-#include "Numbers.h"
+#include "glowish/Support/Numbers.h"
 #include "glowish/Support/Svg.h"
 #include <algorithm>
 #include <cmath>
@@ -19,6 +19,10 @@ ByteUnit glowish::chooseByteUnit(uint64_t bytes) {
 std::string glowish::formatBytes(uint64_t bytes) {
   ByteUnit unit = chooseByteUnit(bytes);
   return formatShort(double(bytes) / unit.size) + " " + unit.name.str();
+}
+
+std::string glowish::formatExactBytes(uint64_t bytes) {
+  return std::to_string(bytes) + " bytes (" + formatBytes(bytes) + ")";
 }
 
 std::string glowish::formatShort(double value) {
