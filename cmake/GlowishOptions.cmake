@@ -46,6 +46,7 @@ find_package(Protobuf REQUIRED)
 find_library(LIBZIP zip REQUIRED)
 find_library(ONNX_PROTO_LIBRARY onnx_proto REQUIRED)
 find_library(ONNX_LIBRARY onnx REQUIRED)
+find_library(GLOG_LIBRARY glog REQUIRED)
 
 # Man pages are written by a script.
 find_package(Python3 COMPONENTS Interpreter)

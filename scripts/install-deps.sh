@@ -34,7 +34,7 @@ packages=(
   # The compiler, its tools, and the libraries it is built with.
   cmake ninja-build ccache clang-19 lld-19 llvm-19-dev llvm-19-tools
   libonnx-dev libprotobuf-dev protobuf-compiler libflatbuffers-dev
-  flatbuffers-compiler libzip-dev zlib1g-dev libzstd-dev
+  flatbuffers-compiler libgoogle-glog-dev libzip-dev zlib1g-dev libzstd-dev
   # scripts/format.sh, which a test runs, and scripts/tidy.sh.
   clang-format-19 clang-tidy-19
   # The tests: GoogleTest, the runtimes of the sanitizers and of libFuzzer, and lit's

@@ -1,6 +1,7 @@
 //===- Timing.cpp - Wall-clock time by phase ------------------------------===//
 
 #include "glowish/Support/Timing.h"
+#include "glowish/Support/Log.h"
 #include "llvm/Support/Format.h"
 #include <algorithm>
 
@@ -15,17 +16,23 @@ size_t PhaseTimer::findRow(llvm::StringRef name) {
 }
 
 void PhaseTimer::begin(llvm::StringRef name) {
+  if (running && rows[current].name == name)
+    return;
   end();
   current = findRow(name);
   running = true;
+  GLOWISH_VLOG(2, "phase {0} begins", name);
   start = Clock::now();
 }
 
 void PhaseTimer::end() {
-  if (running)
-    rows[current].seconds +=
-        std::chrono::duration<double>(Clock::now() - start).count();
+  if (!running)
+    return;
   running = false;
+  double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  rows[current].seconds += seconds;
+  GLOWISH_VLOG(1, "phase {0} took {1:F1} ms", rows[current].name,
+               1e3 * seconds);
 }
 
 void PhaseTimer::add(llvm::StringRef name, double seconds) {
@@ -52,4 +59,12 @@ void PhaseTimer::print(llvm::raw_ostream &os) const {
   for (const Row &row : rows)
     printRow(row.name, row.seconds);
   printRow("total", total);
+}
+
+std::unique_ptr<PhaseTimer> glowish::makeTimerForLog(PhaseTimer *&timer) {
+  if (timer || !GLOWISH_IS_LOGGED(1))
+    return nullptr;
+  auto made = std::make_unique<PhaseTimer>();
+  timer = made.get();
+  return made;
 }

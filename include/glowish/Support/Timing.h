@@ -7,15 +7,21 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace glowish {
 
 /// Wall-clock seconds by phase, in the order in which phases were first
-/// entered. At most one phase runs at a time.
+/// entered. At most one phase runs at a time. Each is logged when it ends.
 class PhaseTimer {
 public:
+  PhaseTimer() = default;
+  PhaseTimer(const PhaseTimer &) = delete;
+  PhaseTimer &operator=(const PhaseTimer &) = delete;
+  ~PhaseTimer() { end(); }
+
   struct Row {
     std::string name;
     double seconds = 0;
@@ -42,6 +48,10 @@ private:
   size_t current = 0;
   bool running = false;
 };
+
+/// Where phases are logged and \p timer is null: makes a timer that measures
+/// them while it exists, and sets \p timer to it. Else returns null.
+std::unique_ptr<PhaseTimer> makeTimerForLog(PhaseTimer *&timer);
 
 } // namespace glowish
 
