@@ -34,7 +34,9 @@ NO = "NOASSERTION"
 LICENSES = {
     "flatbuffers": "Apache-2.0",
     "gcc-12": "GPL-3.0-or-later WITH GCC-exception-3.1",
+    "gflags": "BSD-3-Clause",
     "glibc": "LGPL-2.1-or-later",
+    "google-glog": "BSD-3-Clause",
     "libpng1.6": "libpng-2.0",
     "libzip": "BSD-3-Clause",
     "llvm-toolchain-19": "Apache-2.0 WITH LLVM-exception",

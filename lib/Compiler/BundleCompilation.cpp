@@ -210,6 +210,7 @@ llvm::Error glowish::makeBundle(BundleRequest request) {
   std::string warning = writer ? writer->getWarning() : "";
   if (!warning.empty() && request.importOptions.warn)
     request.importOptions.warn(warning);
+  std::unique_ptr<PhaseTimer> timer = makeTimerForLog(request.options.timer);
   return request.training ? makeTrainingBundle(request, writer.get())
                           : makeInferenceBundle(request, writer.get());
 }

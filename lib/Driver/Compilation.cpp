@@ -1,11 +1,13 @@
 //===- Compilation.cpp - The phases in their order ------------------------===//
 
 #include "glowish/Driver/Compilation.h"
+#include "CompilationLog.h"
 #include "FitMemory.h"
+#include "PassHooks.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Backends/KernelTuner.h"
-#include "glowish/Driver/CompilationObserver.h"
 #include "glowish/Driver/PassCheck.h"
+#include "glowish/Driver/Session.h"
 #include "glowish/Graph/Dot.h"
 #include "glowish/Graph/GraphText.h"
 #include "glowish/Graph/Verifier.h"
@@ -15,9 +17,9 @@
 #include "glowish/IRGen/Rematerialization.h"
 #include "glowish/Importer/ModelFormat.h"
 #include "glowish/Support/File.h"
+#include "glowish/Support/Log.h"
 #include "glowish/Support/Task.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Debug.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Process.h"
 
@@ -66,9 +68,22 @@ static double getShareBefore(Phase phase) {
   llvm_unreachable("all phases are listed");
 }
 
+Compilation::Compilation(Backend &backend, CompilationOptions newOptions)
+    : backend(backend), options(std::move(newOptions)),
+      log(createCompilationLog()), ownTimer(makeTimerForLog(options.timer)) {}
+
+Compilation::Compilation(Compilation &&other) noexcept = default;
+Compilation::~Compilation() = default;
+
+llvm::SmallVector<CompilationObserver *, 2> Compilation::getObservers() const {
+  llvm::SmallVector<CompilationObserver *, 2> observers;
+  for (CompilationObserver *observer : {options.observer, log.get()})
+    if (observer)
+      observers.push_back(observer);
+  return observers;
+}
+
 void Compilation::beginPhase(Phase phase) {
-  DEBUG_WITH_TYPE("phases", llvm::dbgs()
-                                << "phase " << getPhaseName(phase) << "\n");
   if (options.timer)
     options.timer->begin(getPhaseName(phase));
   reportProgress(getPhaseName(phase), getShareBefore(phase));
@@ -76,8 +91,8 @@ void Compilation::beginPhase(Phase phase) {
 
 template <typename Stage>
 void Compilation::endPhase(Phase phase, const Stage &stage) {
-  if (options.observer)
-    options.observer->afterPhase(phase, *this, stage);
+  for (CompilationObserver *observer : getObservers())
+    observer->afterPhase(phase, *this, stage);
 }
 
 /// Returns the nodes whose weights alone have been quantized.
@@ -121,8 +136,8 @@ Compilation::takeModule(llvm::Expected<std::unique_ptr<Module>> loaded,
     GLOWISH_RETURN_IF_ERROR(verify(graph.getModule()));
   }
   endPhase(Phase::Import, graph);
-  if (options.observer)
-    options.observer->afterWeightQuantization(*this, quantizedWeights);
+  for (CompilationObserver *observer : getObservers())
+    observer->afterWeightQuantization(*this, quantizedWeights);
   return graph;
 }
 
@@ -163,74 +178,6 @@ GraphPassContext Compilation::getPassContext() {
   return context;
 }
 
-/// The hooks that both kinds of pipelines run around each pass. \p own: for
-/// this kind, of which \p numRun passes have run. \p check: what -check-passes
-/// does with the pass.
-template <typename Unit, typename PrintFn, typename CheckFn>
-static PassHooks<Unit> getHooks(const CompilationOptions &options,
-                                const PassOptions &own, uint64_t &numRun,
-                                PrintFn print, CheckFn check) {
-  PassHooks<Unit> hooks;
-  hooks.before = [&own, &numRun,
-                  print](llvm::StringRef pass, Unit &unit,
-                         bool isRequired) -> llvm::Expected<bool> {
-    if (own.limit && numRun >= *own.limit && !isRequired)
-      return false;
-    ++numRun;
-    if (own.printNames)
-      llvm::errs() << "// pass " << pass << "\n";
-    if (own.printBefore.has(pass)) {
-      llvm::errs() << "// before " << pass << "\n";
-      print(llvm::errs(), unit);
-    }
-    if (own.verifyBefore.has(pass))
-      GLOWISH_RETURN_IF_ERROR(
-          addContext(verify(unit), "before pass " + pass + ": "));
-    return true;
-  };
-  hooks.after = [&options, &own, print, check](llvm::StringRef pass, Unit &unit,
-                                               bool changed) -> llvm::Error {
-    DEBUG_WITH_TYPE("passes", llvm::dbgs()
-                                  << "pass " << pass
-                                  << (changed ? " changed" : "") << "\n");
-    if (own.printAfter.has(pass) || (options.printAfterAll && changed)) {
-      llvm::errs() << "// after " << pass << "\n";
-      print(llvm::errs(), unit);
-    }
-    if (options.verifyEach || own.verifyAfter.has(pass))
-      GLOWISH_RETURN_IF_ERROR(
-          addContext(verify(unit), "after pass " + pass + ": "));
-    if (options.passCheck && changed)
-      return check(pass);
-    return llvm::Error::success();
-  };
-  return hooks;
-}
-
-/// \p hooks that also notify the observer of \p compilation of passes on
-/// \p function and its bodies; the observer may be null.
-template <typename Unit>
-static PassHooks<Unit>
-getWatched(PassHooks<Unit> hooks, const Compilation &compilation,
-           const Unit &function, CompilationObserver *observer) {
-  if (!observer)
-    return hooks;
-  PassHooks<Unit> watched;
-  watched.before = [before = hooks.before, observer](
-                       llvm::StringRef pass, Unit &unit, bool isRequired) {
-    llvm::Expected<bool> runs = before(pass, unit, isRequired);
-    observer->beforePass();
-    return runs;
-  };
-  watched.after = [after = hooks.after, &compilation, &function,
-                   observer](llvm::StringRef pass, Unit &unit, bool changed) {
-    observer->afterPass({pass, /*isOnBody=*/&unit != &function, changed},
-                        compilation, unit);
-    return after(pass, unit, changed);
-  };
-  return watched;
-}
-
 llvm::Error Compilation::runGraphPasses(const GraphStage &graph,
                                         const Pipeline &pipeline) {
   return runGraphPasses(graph, pipeline, getPassContext());
@@ -255,7 +202,7 @@ llvm::Error Compilation::runGraphPasses(const GraphStage &graph,
       pipeline, getGraphPasses(), function, context,
       getWatched(getHooks<Function>(options, options.graphPasses,
                                     numGraphPasses, print, check),
-                 *this, function, options.observer));
+                 *this, function, getObservers()));
   if (!changed)
     return changed.takeError();
   return verify(module);
@@ -282,7 +229,7 @@ llvm::Error Compilation::runIRPasses(IRFunction &function) {
       getIRPassContext(options, function),
       getWatched(getHooks<IRFunction>(options, options.irPasses, numIRPasses,
                                       print, check),
-                 *this, function, options.observer));
+                 *this, function, getObservers()));
   if (!changed)
     return changed.takeError();
   return verify(function);
@@ -301,6 +248,7 @@ ActivationLimits Compilation::getLimits() const {
 }
 
 llvm::Expected<uint64_t> Compilation::measureArena(Function &function) {
+  LogPause pause;
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<IRFunction> trial,
       generateIR(function, scheduleNodes(function, options.schedule)));
@@ -517,6 +465,9 @@ llvm::Expected<PlannedProgram> Compilation::plan(PreparedProgram program,
         options.passCheck->checkCode(backend, function, plan));
   PlannedProgram planned(std::move(program), std::move(plan));
   endPhase(Phase::Plan, planned);
+  // What follows need not be a phase: a run, or training.
+  if (options.timer)
+    options.timer->end();
   return planned;
 }
 
@@ -572,6 +523,16 @@ llvm::Expected<PlannedProgram> Compilation::compile(ModelGraph graph) {
   GLOWISH_ASSIGN_OR_RETURN(std::optional<PlannedProgram> program,
                            run(std::move(graph)));
   return std::move(*program);
+}
+
+llvm::Expected<std::unique_ptr<Session>>
+Compilation::createSession(const PlannedProgram &program) {
+  if (options.timer)
+    options.timer->begin("codegen");
+  llvm::Expected<std::unique_ptr<Session>> session = Session::create(program);
+  if (options.timer)
+    options.timer->end();
+  return session;
 }
 
 //===- Modules with several functions -------------------------------------===//

@@ -3,11 +3,10 @@
 #include "FitMemory.h"
 #include "glowish/IRGen/IRGen.h"
 #include "glowish/Support/Error.h"
+#include "glowish/Support/Log.h"
+#include "glowish/Support/Numbers.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Debug.h"
 #include "llvm/Support/MathExtras.h"
-
-#define DEBUG_TYPE "patches"
 
 using namespace glowish;
 
@@ -104,6 +103,9 @@ findPlan(Function &function, uint64_t limit, MeasureArena measure) {
   for (const PatchPlan &plan : findPatchPlans(function, *peak)) {
     GLOWISH_ASSIGN_OR_RETURN(uint64_t bytes,
                              tryPlan(function, plan, measureSchedule));
+    GLOWISH_VLOG(3,
+                 "fit-memory: {0} patches need {1}, work {2:F2} times as much",
+                 plan.count, formatExactBytes(bytes), plan.work);
     if (!least || bytes < least->bytes)
       least = {plan, bytes};
     if (bytes > limit)
@@ -129,9 +131,12 @@ llvm::Error glowish::fitMemory(Function &function,
                              tryPlan(function, attempt->plan, measure));
     if (next >= arena)
       break;
-    LLVM_DEBUG(llvm::dbgs()
-               << attempt->plan.count << " patches, " << next << " of " << arena
-               << " bytes of activations, work " << attempt->plan.work << "\n");
+    GLOWISH_VLOG(
+        1,
+        "fit-memory: {0} patches make the arena of {1} one of {2}, and "
+        "the work {3:F2} times as much",
+        attempt->plan.count, formatExactBytes(arena), formatExactBytes(next),
+        attempt->plan.work);
     GLOWISH_RETURN_IF_ERROR(compute(attempt->plan));
     arena = next;
   }

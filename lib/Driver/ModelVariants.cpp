@@ -5,8 +5,9 @@
 #include "glowish/Backends/KernelTuner.h"
 #include "glowish/Base/DimExpression.h"
 #include "glowish/Importer/ModelFormat.h"
+#include "glowish/Support/Log.h"
+#include "glowish/Support/Numbers.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Debug.h"
 #include <set>
 
 using namespace glowish;
@@ -292,8 +293,7 @@ ModelVariants::importVariant(Compilation &compilation, size_t variant) {
 
 llvm::Expected<ModelVariants::Started>
 ModelVariants::startVariant(size_t variant) {
-  DEBUG_WITH_TYPE("phases", llvm::dbgs()
-                                << "variant " << describe(variant) << "\n");
+  GLOWISH_VLOG(1, "program for {0}", describe(variant));
   auto compilation = std::make_unique<Compilation>(backend, options);
   GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
                            importVariant(*compilation, variant));
@@ -331,11 +331,9 @@ ModelVariants::finishVariants(std::vector<Started> started) {
   }
   if (compiled.programs.empty())
     return std::nullopt;
-  DEBUG_WITH_TYPE("constants",
-                  llvm::dbgs() << "constants: " << compiled.constants.getSize()
-                               << " bytes shared, "
-                               << compiled.constants.getSizeUnshared()
-                               << " without sharing\n");
+  GLOWISH_VLOG(1, "constants of {0} programs: {1}, without sharing {2}",
+               started.size(), formatExactBytes(compiled.constants.getSize()),
+               formatExactBytes(compiled.constants.getSizeUnshared()));
   return compiled;
 }
 

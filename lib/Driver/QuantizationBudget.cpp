@@ -2,6 +2,7 @@
 
 #include "glowish/Driver/QuantizationBudget.h"
 #include "glowish/Base/Comparison.h"
+#include "glowish/Support/Log.h"
 #include <chrono>
 
 using namespace glowish;
@@ -29,6 +30,7 @@ llvm::Expected<QuantizationEffect> QuantizationMeter::run(
     std::shared_ptr<const QuantizationOptions> options,
     llvm::function_ref<void(const Session &session, size_t sample)> visit)
     const {
+  LogPause pause;
   using Clock = std::chrono::steady_clock;
   Compilation compilation(*model.backend,
                           getOptions(model, std::move(options)));
@@ -97,6 +99,7 @@ llvm::Expected<QuantizationEffect> QuantizationMeter::measure(
 
 llvm::Expected<std::vector<QuantizedNode>>
 QuantizationMeter::listNodes(const QuantizationOptions &options) const {
+  LogPause pause;
   Compilation compilation(*model.backend, getOptions(model, nullptr));
   GLOWISH_ASSIGN_OR_RETURN(
       ModelGraph graph, compilation.import(model.path, getQuietOptions(model)));

@@ -59,7 +59,7 @@ RangeProfiler::create(Backend &backend, const CompilationOptions &options,
   GLOWISH_ASSIGN_OR_RETURN(profiler->program,
                            compilation.compile(std::move(graph)));
   GLOWISH_ASSIGN_OR_RETURN(profiler->session,
-                           Session::create(*profiler->program));
+                           compilation.createSession(*profiler->program));
   for (const auto &[name, placeholder] : names) {
     GLOWISH_ASSIGN_OR_RETURN(const Buffer *buffer,
                              profiler->session->findPlaceholder(placeholder));

@@ -149,6 +149,7 @@ static std::optional<RunnableModel> findKept(const ModelRequest &request,
 
 llvm::Expected<RunnableModel> glowish::makeRunnable(ModelRequest request,
                                                     ProgramCache *cache) {
+  std::unique_ptr<PhaseTimer> timer = makeTimerForLog(request.options.timer);
   std::unique_ptr<CodeSerializer> serializer =
       cache ? request.backend.createCodeSerializer() : nullptr;
   if (!serializer)

@@ -24,7 +24,7 @@ llvm::Error Trainer::compileStep(InitializerKind initializer) {
   initializeVariables(graph.getModule(), initializer, config, values);
   GLOWISH_ASSIGN_OR_RETURN(step, makeStep(graph, values, config));
   GLOWISH_ASSIGN_OR_RETURN(stepProgram, compilation.compile(std::move(graph)));
-  GLOWISH_ASSIGN_OR_RETURN(session, Session::create(*stepProgram));
+  GLOWISH_ASSIGN_OR_RETURN(session, compilation.createSession(*stepProgram));
   GLOWISH_ASSIGN_OR_RETURN(label, session->findPlaceholder(config.label));
   GLOWISH_ASSIGN_OR_RETURN(loss, session->findPlaceholder(config.lossName));
   GLOWISH_ASSIGN_OR_RETURN(learningRate,
@@ -105,7 +105,8 @@ llvm::Error Trainer::compileInference() {
   GLOWISH_RETURN_IF_ERROR(addSampleLosses(graph.getFunction(), config));
   GLOWISH_ASSIGN_OR_RETURN(inferenceProgram,
                            compilation.compile(std::move(graph)));
-  GLOWISH_ASSIGN_OR_RETURN(inference, Session::create(*inferenceProgram));
+  GLOWISH_ASSIGN_OR_RETURN(inference,
+                           compilation.createSession(*inferenceProgram));
   return llvm::Error::success();
 }
 

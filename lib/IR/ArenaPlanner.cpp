@@ -1,6 +1,8 @@
 //===- ArenaPlanner.cpp - Intervals of time into one arena ----------------===//
 
 #include "ArenaPlanner.h"
+#include "glowish/Support/Log.h"
+#include "glowish/Support/Numbers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
@@ -26,6 +28,9 @@ ArenaPlanner::ArenaPlanner(llvm::ArrayRef<ArenaInterval> intervals)
 }
 
 void ArenaPlanner::keepIfBest(uint64_t arena) {
+  GLOWISH_VLOG(3, "arena: {0} of {1} buffers, of which {2} live at once",
+               formatExactBytes(arena), intervals.size(),
+               formatExactBytes(peak));
   if (arena >= best)
     return;
   best = arena;

@@ -4,6 +4,8 @@
 #include "ExactSchedule.h"
 #include "ScheduleGraph.h"
 #include "glowish/IRGen/IRGen.h"
+#include "glowish/Support/Log.h"
+#include "glowish/Support/Numbers.h"
 #include <set>
 
 using namespace glowish;
@@ -216,6 +218,8 @@ std::vector<Node *> glowish::scheduleNodes(Function &function,
   uint64_t bestPeak = 0;
   for (std::vector<unsigned> &candidate : getCandidates(graph, strategy)) {
     uint64_t peak = graph.getPeak(candidate).first;
+    GLOWISH_VLOG(3, "schedule: an order whose values need {0}",
+                 formatExactBytes(peak));
     if (!best.empty() && peak >= bestPeak)
       continue;
     best = std::move(candidate);

@@ -226,7 +226,7 @@ void glowish::printUnfusedLoopSection(PageWriter &page,
   if (record.unfusedLoops.empty())
     return;
   HtmlTable table(page.os, {{"loop"}, {"type"}, {"program"}, {"why"}});
-  for (const UnfusedLoopRecord &loop : record.unfusedLoops) {
+  for (const UnfusedLoopText &loop : record.unfusedLoops) {
     table.beginRow();
     table.addText(loop.name);
     table.addText(loop.type);

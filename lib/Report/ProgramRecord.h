@@ -5,6 +5,7 @@
 
 #include "glowish/Driver/Compilation.h"
 #include "glowish/Driver/Profile.h"
+#include "glowish/IR/FusionRemarks.h"
 #include <map>
 
 namespace glowish {
@@ -31,13 +32,6 @@ struct StorageRecord {
 /// Nodes of one kind, when they were imported and in the last graph.
 struct KindRecord {
   size_t imported = 0, last = 0;
-};
-
-/// A copy of UnfusedLoop, an element-wise loop that was not fused.
-struct UnfusedLoopRecord {
-  std::string name, type, program;
-  /// The names of producers, and what keeps the loop from them.
-  std::vector<std::pair<std::string, std::string>> missedFusions;
 };
 
 /// A program that has a memory plan; its address does not change.
@@ -74,7 +68,7 @@ struct ProgramRecord {
   size_t lastSize = 0;
 
   std::vector<NodeOfQuantizedWeights> quantizedWeights;
-  std::vector<UnfusedLoopRecord> unfusedLoops;
+  std::vector<UnfusedLoopText> unfusedLoops;
   std::optional<Profile> profile;
 };
 

@@ -3,8 +3,6 @@
 #include "glowish/Report/Report.h"
 #include "GraphTree.h"
 #include "Sections.h"
-#include "glowish/IR/FusionRemarks.h"
-#include "glowish/Ops/TextForm.h"
 #include "glowish/Report/MemoryMap.h"
 
 using namespace glowish;
@@ -70,21 +68,6 @@ static void visitNodes(const Function &function,
   }
 }
 
-static size_t countNodes(const Function &function) {
-  size_t count = 0;
-  visitNodes(function, [&](const Node &) { ++count; });
-  return count;
-}
-
-static size_t countInstrs(const IRFunction &function) {
-  size_t count = 0;
-  forEachFunction(function, [&](const IRFunction &each) {
-    for (const Instruction &instr : each.getInstrs())
-      count += !instr.isLifetimeMarker();
-  });
-  return count;
-}
-
 static void recordModel(ProgramRecord &record, const GraphStage &graph) {
   const Module &module = graph.getModule();
   for (const auto &placeholder : module.getPlaceholders())
@@ -113,31 +96,6 @@ static void recordGraph(ProgramRecord &record, Phase phase,
   record.graph.clear();
   llvm::raw_string_ostream os(record.graph);
   printGraphTree(os, function, getElementId(record, ""));
-}
-
-static void recordUnfusedLoops(ProgramRecord &record, IRFunction &function) {
-  record.unfusedLoops.clear();
-  std::vector<IRFunction *> functions = {&function};
-  for (size_t i = 0; i < functions.size(); ++i) {
-    llvm::append_range(functions, getNested(*functions[i]));
-    for (const UnfusedLoop &lone : findUnfusedLoops(*functions[i])) {
-      UnfusedLoopRecord loop;
-      loop.name = lone.loop->getName().str();
-      loop.type = lone.loop->getResult()->getType().str();
-      llvm::raw_string_ostream os(loop.program);
-      printAttrs(os, lone.loop->getInfo(), lone.loop->getAttrs(),
-                 lone.loop->getNumProgramInputs());
-      for (const MissedFusion &missedFusion : lone.missedFusions)
-        loop.missedFusions.push_back(
-            {(missedFusion.producer->getKindName() + " \"" +
-              missedFusion.producer->getName() + "\"")
-                 .str(),
-             missedFusion.reason.empty()
-                 ? "nothing; the passes came to their end"
-                 : missedFusion.reason.str()});
-      record.unfusedLoops.push_back(std::move(loop));
-    }
-  }
 }
 
 /// The passes that have run since the last phase are those of \p phase.
@@ -186,35 +144,30 @@ void Report::afterWeightQuantization(
   getRecord(compilation).quantizedWeights = nodes.vec();
 }
 
-void Report::beforePass() { passStart = std::chrono::steady_clock::now(); }
-
-void Report::countPass(const PassRun &pass, ProgramRecord &record,
-                       size_t size) {
+void Report::countPass(const PassRun &pass, ProgramRecord &record) {
   record.inner.changed |= pass.changed;
-  record.inner.seconds += std::chrono::duration<double>(
-                              std::chrono::steady_clock::now() - passStart)
-                              .count();
+  record.inner.seconds += pass.seconds;
   if (pass.isOnBody)
     return;
   record.inner.pass = pass.name.str();
   record.inner.before = record.lastSize;
-  record.inner.after = record.lastSize = size;
+  record.inner.after = record.lastSize = pass.after;
   record.passes.push_back(std::move(record.inner));
   record.inner = PassRecord();
 }
 
 void Report::afterPass(const PassRun &pass, const Compilation &compilation,
                        Function &unit) {
-  countPass(pass, getRecord(compilation), pass.isOnBody ? 0 : countNodes(unit));
+  countPass(pass, getRecord(compilation));
 }
 
 void Report::afterPass(const PassRun &pass, const Compilation &compilation,
                        IRFunction &unit) {
   ProgramRecord &record = getRecord(compilation);
-  countPass(pass, record, pass.isOnBody ? 0 : countInstrs(unit));
+  countPass(pass, record);
   // The last run of the pass determines the record; later, buffers are shared.
   if (!pass.isOnBody && pass.name == "fuse-loops")
-    recordUnfusedLoops(record, unit);
+    record.unfusedLoops = describeUnfusedLoops(unit);
 }
 
 //===- The page -----------------------------------------------------------===//

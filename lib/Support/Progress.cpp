@@ -12,6 +12,8 @@ using llvm::sys::Process;
 static constexpr auto drawInterval = std::chrono::milliseconds(100);
 static constexpr llvm::StringLiteral clearLine = "\r\x1b[K";
 
+Progress *Progress::shown = nullptr;
+
 static bool canRewriteLines() {
   return Process::StandardErrIsDisplayed() &&
          Process::GetEnv("TERM").value_or("dumb") != "dumb";
@@ -41,7 +43,7 @@ void Progress::draw(llvm::StringRef text) {
     text = text.take_front(columns - 1);
   llvm::errs() << (clearLine + text).str();
   llvm::errs().clear_error();
-  shown = true;
+  shown = this;
   nextDraw = Clock::now() + drawInterval;
 }
 
@@ -65,9 +67,14 @@ void Progress::step(uint64_t count) {
 }
 
 void Progress::clear() {
-  if (!shown)
+  if (shown != this)
     return;
   llvm::errs() << clearLine;
   llvm::errs().clear_error();
-  shown = false;
+  shown = nullptr;
+}
+
+void Progress::clearShown() {
+  if (shown)
+    shown->clear();
 }

@@ -68,6 +68,10 @@ done
 usr=$work/unpacked/usr
 tests/e2e/hardening.py "$build" "$usr"
 tests/e2e/check_sbom.py "$usr/share/doc/glowish/glowish.spdx.json" "$work/unpacked"
+# The tools log through glog, which programs with the library may have themselves.
+dpkg-deb -f "$work"/packages/glowish_*.deb Depends | grep -q libgoogle-glog0v6
+! dpkg-deb -f "$work"/packages/libglowish0*.deb Depends | grep glog || exit 1
+grep -q libgoogle-glog0v6 "$usr/share/doc/glowish/glowish.spdx.json"
 export LD_LIBRARY_PATH=$usr/lib
 for tool in "$usr"/bin/*; do
   ! readelf -d "$tool" "$usr/lib/libglowish.so" | grep RUNPATH || exit 1

@@ -4,7 +4,6 @@
 #include "Messages.h"
 #include "TestFolder.h"
 #include "glowish/Support/Checksum.h"
-#include "glowish/Support/DebugOutput.h"
 #include "glowish/Support/Escape.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Pass.h"
@@ -12,7 +11,6 @@
 #include "glowish/Support/Random.h"
 #include "glowish/Support/Timing.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Debug.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include <thread>
@@ -398,27 +396,6 @@ TEST(Progress, IsSilentOnADumbTerminal) {
       },
       ChildOutput::Terminal);
   EXPECT_EQ(child.text, "");
-}
-
-//===- Debugging output ---------------------------------------------------===//
-
-int writeDebugOutput(llvm::ArrayRef<std::string> types) {
-  int code = reportError(enableDebugOutput(types));
-  DEBUG_WITH_TYPE("phases", llvm::dbgs() << "of phases\n");
-  DEBUG_WITH_TYPE("passes", llvm::dbgs() << "of passes\n");
-  return code;
-}
-
-TEST(DebugOutput, OnlyOfTheEnabledTypes) {
-  auto getOutput = [](std::vector<std::string> types) {
-    return runChild([&] { return writeDebugOutput(types); }).text;
-  };
-  EXPECT_EQ(getOutput({}), "");
-  EXPECT_EQ(getOutput({"passes"}), "of passes\n");
-  EXPECT_EQ(getOutput({"passes", "phases"}), "of phases\nof passes\n");
-  EXPECT_EQ(getOutput({"passes", "colours"}),
-            "error: there is no debugging output of type 'colours'; accepted: "
-            "phases, passes, patches, constants\n");
 }
 
 //===- Passes -------------------------------------------------------------===//

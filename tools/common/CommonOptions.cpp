@@ -147,7 +147,7 @@ glowish::getCompilationOptions(PhaseTimer &timer) {
   options.printAfterAll = printAfterAll;
   GLOWISH_RETURN_IF_ERROR(compilationSettings.apply(options));
   options.verifyEach = verifyEach;
-  options.timer = timePhases ? &timer : nullptr;
+  options.timer = &timer;
   for (const std::string &name : printAfter) {
     llvm::StringRef pass = findPassName(name);
     if (pass.empty())

@@ -23,7 +23,7 @@ getImportOptions(std::vector<SymbolValues> &several);
 /// The same where a symbol must have one value; several are an error.
 llvm::Expected<ImportOptions> getImportOptions();
 /// -dump-graph, -print-after... ; an error names an unknown phase or pass.
-/// \p timer is used with -time.
+/// \p timer measures the phases.
 llvm::Expected<CompilationOptions> getCompilationOptions(PhaseTimer &timer);
 /// Whether \p options, or -dump-llvm-ir and -dump-llvm-asm, have something
 /// printed or drawn.

@@ -1,11 +1,11 @@
 //===- Tool.cpp - Common main function of the tools -----------------------===//
 
 #include "common/Tool.h"
+#include "common/Glog.h"
 #include "common/GlowFlags.h"
 #include "common/Processes.h"
 #include "common/ValueOption.h"
 #include "glowish/Backends/CPU/FatalErrors.h"
-#include "glowish/Support/DebugOutput.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
@@ -44,22 +44,33 @@ struct LLVMOptionRemover {
 __attribute__((init_priority(101))) static LLVMOptionRemover llvmOptionRemover;
 
 static cl::OptionCategory generalCategory("General options");
-static cl::list<std::string>
-    debugTypes("debug-only",
-               cl::desc("Print debugging output to stderr: phases, passes, "
-                        "patches (of -max-activation-bytes), constants (that "
-                        "variants share)"),
-               cl::value_desc("type,..."), cl::CommaSeparated,
-               cl::cat(generalCategory));
-static ValueOption<bool> isVerbose("verbose",
-                                   cl::desc("The same as -debug-only=phases"),
+static ValueOption<int>
+    verbosity("v",
+              cl::desc("Log to stderr what is decided and how large it gets "
+                       "(1), also passes (2), also details (3)"),
+              cl::value_desc("level"), inRange(0, LogLevels::most),
+              cl::cat(generalCategory));
+static cl::opt<std::string> moduleLevels(
+    "vmodule",
+    cl::desc("Log source files whose names fit a pattern with another level"),
+    cl::value_desc("pattern=level,..."), cl::cat(generalCategory));
+static ValueOption<bool> isVerbose("verbose", cl::desc("The same as -v=1"),
                                    cl::cat(generalCategory));
 
-static llvm::Error enableDebugTypes() {
-  std::vector<std::string> types = debugTypes;
-  if (isVerbose)
-    types.push_back("phases");
-  return addContext(enableDebugOutput(types), "-debug-only: ");
+/// Begins to log if options ask for it.
+static llvm::Error startLog(const char *program) {
+  LogLevels levels = {.verbosity =
+                          std::max(verbosity.getValue(), isVerbose ? 1 : 0)};
+  if (moduleLevels.getNumOccurrences()) {
+    auto modules = parseLogModules(moduleLevels);
+    if (!modules)
+      return addContext(modules.takeError(), "-vmodule: ");
+    levels.modules = std::move(*modules);
+  }
+  if (levels.verbosity == 0 && levels.modules.empty())
+    return llvm::Error::success();
+  startGlog(program, std::move(levels));
+  return llvm::Error::success();
 }
 
 /// Ends the process with one line where there is nothing to go back to; no
@@ -230,10 +241,10 @@ static int runMain(int argc, char **argv, llvm::StringRef overview,
   cl::SetVersionPrinter([](llvm::raw_ostream &os) {
     os << "glowish " GLOWISH_VERSION ", LLVM " LLVM_VERSION_STRING "\n";
   });
-  llvm::Expected<int> code =
-      runBody(llvm::joinErrors(parseCommandLine(argc, argv, overview),
-                               enableDebugTypes()),
-              body);
+  llvm::Error error = parseCommandLine(argc, argv, overview);
+  if (!error)
+    error = startLog(argv[0]);
+  llvm::Expected<int> code = runBody(std::move(error), body);
   llvm::outs().flush();
   if (llvm::outs().has_error()) {
     std::error_code reason = llvm::outs().error();

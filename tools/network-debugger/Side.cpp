@@ -54,7 +54,8 @@ InnerRun::create(ImportedSide side,
     run->names.push_back(getName(output.value));
   GLOWISH_ASSIGN_OR_RETURN(run->program,
                            side.compilation->compile(std::move(side.graph)));
-  GLOWISH_ASSIGN_OR_RETURN(run->session, Session::create(*run->program));
+  GLOWISH_ASSIGN_OR_RETURN(run->session,
+                           side.compilation->createSession(*run->program));
   for (const InnerOutput &output : outputs) {
     GLOWISH_ASSIGN_OR_RETURN(const Buffer *buffer,
                              run->session->findPlaceholder(output.placeholder));

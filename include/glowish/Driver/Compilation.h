@@ -22,6 +22,7 @@ struct ActivationLimits;
 class CompilationObserver;
 class KernelTuner;
 class PassCheck;
+class Session;
 
 /// The phases, in order. Each ends with its verifier.
 enum class Phase {
@@ -128,8 +129,9 @@ struct CompilationOptions {
 /// Each phase consumes the stage that the one before it has made.
 class Compilation {
 public:
-  Compilation(Backend &backend, CompilationOptions options)
-      : backend(backend), options(std::move(options)) {}
+  Compilation(Backend &backend, CompilationOptions options);
+  Compilation(Compilation &&other) noexcept;
+  ~Compilation();
 
   /// Reads \p path: a Caffe2 model (see isCaffe2Path), a module in the text
   /// form (.graph, with its constants in PATH.weights), or an ONNX model.
@@ -185,6 +187,10 @@ public:
   runToPlan(IRProgram program, const SharedChoices *choices,
             ConstantPool *pool);
 
+  /// Session::create of \p program, as a phase of its own, "codegen".
+  llvm::Expected<std::unique_ptr<Session>>
+  createSession(const PlannedProgram &program);
+
   Backend &getBackend() const { return backend; }
 
 private:
@@ -210,8 +216,15 @@ private:
   MemoryPlan makePlan(const IRFunction &function) const;
   ActivationLimits getLimits() const;
 
+  /// Those that are notified.
+  llvm::SmallVector<CompilationObserver *, 2> getObservers() const;
+
   Backend &backend;
   CompilationOptions options;
+  /// Logs the compilation, and measures phases for the log; null where that is
+  /// not asked for.
+  std::unique_ptr<CompilationObserver> log;
+  std::unique_ptr<PhaseTimer> ownTimer;
   /// How many passes have run.
   uint64_t numGraphPasses = 0, numIRPasses = 0;
 };

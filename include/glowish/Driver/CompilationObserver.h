@@ -14,7 +14,16 @@ struct PassRun {
   bool isOnBody = false;
   /// Whether it changed anything.
   bool changed = false;
+  /// The nodes or instructions of what it ran on, with those of bodies, before
+  /// and after it; and how long it took.
+  size_t before = 0, after = 0;
+  double seconds = 0;
 };
+
+/// The nodes of \p function and its bodies.
+size_t countNodes(const Function &function);
+/// The instructions of \p function and its bodies, without marks of lifetimes.
+size_t countInstrs(const IRFunction &function);
 
 /// Callbacks for the phases and passes of one compilation, or of several that
 /// interleave: \p compilation identifies them. Arguments are valid until
@@ -40,8 +49,6 @@ public:
   virtual void
   afterWeightQuantization(const Compilation &compilation,
                           llvm::ArrayRef<NodeOfQuantizedWeights> nodes) {}
-  /// Called before each pass; afterPass follows.
-  virtual void beforePass() {}
   /// Called after \p pass has run on \p unit.
   virtual void afterPass(const PassRun &pass, const Compilation &compilation,
                          Function &unit) {}

@@ -4,6 +4,8 @@
 #define GLOWISH_IR_FUSIONREMARKS_H
 
 #include "glowish/IR/Instrs.h"
+#include <string>
+#include <vector>
 
 namespace glowish {
 
@@ -28,6 +30,18 @@ struct UnfusedLoop {
 /// fuse-epilogues and fuse-loops leave them as they are. Asked after these
 /// have run; changes nothing.
 std::vector<UnfusedLoop> findUnfusedLoops(IRFunction &function);
+
+/// The same of one loop in words, which stay when the loop is gone.
+struct UnfusedLoopText {
+  std::string name, type;
+  /// The attributes, as the text form has them.
+  std::string program;
+  /// The producers, `Convolution "conv1"`, and what keeps the loop from them.
+  std::vector<std::pair<std::string, std::string>> missedFusions;
+};
+
+/// Describes the loops of \p function and its bodies.
+std::vector<UnfusedLoopText> describeUnfusedLoops(IRFunction &function);
 
 } // namespace glowish
 

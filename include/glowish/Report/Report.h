@@ -32,7 +32,6 @@ public:
   void afterWeightQuantization(
       const Compilation &compilation,
       llvm::ArrayRef<NodeOfQuantizedWeights> nodes) override;
-  void beforePass() override;
   void afterPass(const PassRun &pass, const Compilation &compilation,
                  Function &unit) override;
   void afterPass(const PassRun &pass, const Compilation &compilation,
@@ -57,9 +56,7 @@ public:
 private:
   ProgramRecord &beginRecord(const Compilation &compilation);
   ProgramRecord &getRecord(const Compilation &compilation);
-  /// \p size: nodes or instructions of the function that is compiled, where
-  /// \p pass ran on that.
-  void countPass(const PassRun &pass, ProgramRecord &record, size_t size);
+  void countPass(const PassRun &pass, ProgramRecord &record);
   void printFacts(llvm::raw_ostream &os) const;
 
   std::string title;
@@ -67,7 +64,6 @@ private:
   std::vector<std::pair<std::string, std::string>> facts;
   std::vector<std::unique_ptr<ProgramRecord>> programs;
   std::optional<CodeSizes> codeSizes;
-  std::chrono::steady_clock::time_point passStart;
 };
 
 } // namespace glowish

@@ -27,14 +27,15 @@ public:
   void step(uint64_t count = 1);
   /// Erases the line, so that other output can be printed.
   void clear();
-  /// The same of the one that there is, if any.
+  /// The same of the one that shows a line, if there is one.
   static void clearShown();
 
 private:
   using Clock = std::chrono::steady_clock;
   void draw(llvm::StringRef text);
+  /// The one that shows a line.
+  static Progress *shown;
   bool enabled;
-  bool shown = false;
   std::string label;
   uint64_t total, done = 0;
   Clock::time_point nextDraw;

@@ -5,6 +5,7 @@
 #include "glowish/Graph/Nodes.h"
 #include "glowish/IRGen/IRGen.h"
 #include "glowish/Optimizer/Passes.h"
+#include "glowish/Support/Log.h"
 #include "glowish/Support/Task.h"
 
 using namespace glowish;
@@ -62,6 +63,9 @@ static std::optional<Tensor> moveElements(const Node &node) {
 
 llvm::Expected<std::vector<Tensor>> glowish::evaluateNode(const Node &node) {
   GLOWISH_RETURN_IF_ERROR(checkCancelled());
+  GLOWISH_VLOG(3, "computed now: {0} '{1}'", node.getKindName(),
+               node.getName());
+  LogPause pause;
   if (std::optional<Tensor> moved = moveElements(node)) {
     GLOWISH_RETURN_IF_ERROR(checkCancelled());
     std::vector<Tensor> results;

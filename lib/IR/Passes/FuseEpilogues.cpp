@@ -14,6 +14,7 @@
 #include "MissedFusions.h"
 #include "glowish/IR/LoopBounds.h"
 #include "glowish/IR/Passes.h"
+#include "glowish/Support/Log.h"
 
 using namespace glowish;
 
@@ -265,6 +266,9 @@ bool EpilogueFuser::fuse(ElementWiseLoopInstr &loop) {
   for (auto [anchor, input] : anchors) {
     if (!check(*anchor, loop, *input).empty())
       continue;
+    GLOWISH_VLOG(1, "fused: loop '{0}' ({1}) into {2} '{3}'", loop.getName(),
+                 listOps(loop.getProgram()), anchor->getKindName(),
+                 anchor->getName());
     InstrDraft draft = anchor->getDraft();
     replaceResultBounds(draft.bounds,
                         getResultBounds(loop, draft.operands[0]->getShape()));

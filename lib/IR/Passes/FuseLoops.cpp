@@ -15,6 +15,7 @@
 #include "JoinedLoop.h"
 #include "MissedFusions.h"
 #include "glowish/IR/Passes.h"
+#include "glowish/Support/Log.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace glowish;
@@ -204,6 +205,9 @@ std::optional<MissedFusion> LoopFuser::findObstacle(const Buffer *root) {
 
 void LoopFuser::fuse(const ElementWiseLoopInstr &producer,
                      ElementWiseLoopInstr &reader) {
+  GLOWISH_VLOG(1, "fused: loop '{0}' ({1}) into loop '{2}' ({3})",
+               producer.getName(), listOps(producer.getProgram()),
+               reader.getName(), listOps(reader.getProgram()));
   const Buffer *root = producer.getResult()->getRoot();
   JoinedLoop joined;
   std::vector<JoinedLoop::Value> values;

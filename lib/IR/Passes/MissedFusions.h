@@ -15,6 +15,9 @@ void addMissedEpilogueFusions(IRFunction &function,
 void addMissedLoopFusions(IRFunction &function,
                           std::vector<UnfusedLoop> &loops);
 
+/// The operators of \p program in their order: "Mul, Add".
+std::string listOps(const ScalarProgram &program);
+
 } // namespace glowish
 
 #endif // GLOWISH_LIB_IR_PASSES_MISSEDFUSIONS_H
