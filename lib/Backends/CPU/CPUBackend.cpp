@@ -2,6 +2,7 @@
 
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include "CodeGeneration.h"
+#include "FunctionSizes.h"
 #include "JIT.h"
 #include "Kernels/MatMul/Attention.h"
 #include "Kernels/NBits/NBitsLayout.h"
@@ -22,6 +23,8 @@
 #include "glowish/Backends/RunErrors.h"
 #include "glowish/Graph/Nodes.h"
 #include "glowish/Support/File.h"
+#include "glowish/Support/Log.h"
+#include "glowish/Support/Numbers.h"
 #include "glowish/Support/Task.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -101,6 +104,10 @@ CPUBackend::create(const TargetOptions &options) {
     level.packedBits = levels.back().vectorBits;
     level.dot = levels.front().dot;
   }
+  for (const TargetDescription &level : levels)
+    GLOWISH_VLOG(1, "target: {0}, processor {1}, {2} threads",
+                 lowest->getTargetTriple().str(),
+                 level.cpu.empty() ? "generic" : level.cpu, level.numThreads);
   std::unique_ptr<CPUBackend> backend(
       new CPUBackend(std::move(lowest), std::move(levels), options));
   GLOWISH_RETURN_IF_ERROR(backend->readTuning());
@@ -200,6 +207,7 @@ llvm::Error CPUBackend::readTuning() {
     return addContext(text.takeError(), "-tuning-file: ");
   GLOWISH_ASSIGN_OR_RETURN(*tuning,
                            TuningRecord::parse((*text)->getBuffer(), path));
+  GLOWISH_VLOG(1, "tuning file '{0}': {1} choices", path, tuning->size());
   return llvm::Error::success();
 }
 
@@ -233,16 +241,44 @@ std::set<TuningKey> CPUBackend::findUntuned(const IRFunction &function) const {
   return untuned;
 }
 
-std::vector<ConvolutionCandidate>
+/// The candidates for a problem.
+struct CPUBackend::Candidates {
+  /// All of them, the fastest first.
+  std::vector<ConvolutionCandidate> ranked;
+  /// Those of them that may be taken, and why not others.
+  std::vector<ConvolutionCandidate> accepted;
+  llvm::StringRef reason;
+
+  /// \p candidate, which is accepted, and the others.
+  ConvolutionChoice choose(const ConvolutionCandidate &candidate) {
+    llvm::StringRef why = reason;
+    if (why.empty() && !candidate.isSameAs(ranked.front()))
+      why = "as other programs pack the same weights";
+    ConvolutionChoice choice = {candidate, std::move(ranked), why};
+    llvm::erase_if(choice.others, [&](const ConvolutionCandidate &other) {
+      return other.isSameAs(candidate);
+    });
+    return choice;
+  }
+};
+
+CPUBackend::Candidates
 CPUBackend::getCandidates(const ConvolutionProblem &problem) const {
   int64_t winograd = int64_t(options.winograd);
-  auto candidates = rankCandidates(problem, getTarget(), winograd);
+  Candidates candidates;
+  std::vector<ConvolutionCandidate> &ranked = candidates.ranked;
+  ranked = rankCandidates(problem, getTarget(), winograd);
   if (const ConvolutionCandidate *recorded =
-          findRecorded(TuningKey(problem, winograd), candidates))
-    return {*recorded};
-  if (options.testing.choiceRank > 0 && !candidates.empty())
-    return {candidates[std::min<size_t>(options.testing.choiceRank,
-                                        candidates.size() - 1)]};
+          findRecorded(TuningKey(problem, winograd), ranked)) {
+    candidates.accepted = {*recorded};
+    candidates.reason = "as the tuning file says";
+  } else if (options.testing.choiceRank > 0 && !ranked.empty()) {
+    candidates.accepted = {ranked[std::min<size_t>(options.testing.choiceRank,
+                                                   ranked.size() - 1)]};
+    candidates.reason = "as a test asks";
+  } else {
+    candidates.accepted = ranked;
+  }
   return candidates;
 }
 
@@ -254,10 +290,10 @@ CPUBackend::chooseTogether(llvm::ArrayRef<const IRFunction *> functions) {
                     [&](const IRFunction &each) { all.push_back(&each); });
   auto packings = std::make_unique<SharedPackings>();
   for (const IRFunction *function : all) {
-    visitProblems(*function,
-                  [&](const ConvolutionProblem &problem, const Buffer &filter) {
-                    packings->add(filter.getPayload(), getCandidates(problem));
-                  });
+    visitProblems(*function, [&](const ConvolutionProblem &problem,
+                                 const Buffer &filter) {
+      packings->add(filter.getPayload(), getCandidates(problem).accepted);
+    });
   }
   packings->decide();
   return packings;
@@ -267,20 +303,25 @@ llvm::Error CPUBackend::prepareFunction(IRFunction &function,
                                         const SharedChoices *choices) {
   prepareReductions(function);
   prepareGroupNormalizations(function, getTarget());
-  prepareIntegerKernels(function, getTarget(),
-                        [&](const ConvolutionProblem &problem) {
-                          return getCandidates(problem);
-                        });
+  auto chooseOfBytes = [&](const ConvolutionProblem &problem)
+      -> std::optional<ConvolutionChoice> {
+    Candidates candidates = getCandidates(problem);
+    if (candidates.accepted.empty())
+      return std::nullopt;
+    return candidates.choose(candidates.accepted.front());
+  };
+  prepareIntegerKernels(function, getTarget(), chooseOfBytes);
   prepareRequantizations(function, getTarget());
   prepareNBitsKernels(function);
   const auto *packings = static_cast<const SharedPackings *>(choices);
-  selectKernels(function, getTarget(),
-                [&](const ConvolutionProblem &problem, const Buffer &filter) {
-                  auto candidates = getCandidates(problem);
-                  return packings
-                             ? packings->choose(filter.getTensor(), candidates)
-                             : candidates.front();
-                });
+  selectKernels(
+      function, getTarget(),
+      [&](const ConvolutionProblem &problem, const Buffer &filter) {
+        Candidates candidates = getCandidates(problem);
+        return candidates.choose(
+            packings ? packings->choose(filter.getTensor(), candidates.accepted)
+                     : candidates.accepted.front());
+      });
   return checkCancelled();
 }
 
@@ -388,6 +429,24 @@ copyModule(const llvm::Module &module) {
       llvm::MemoryBufferRef(os.str(), module.getName()), module.getContext());
 }
 
+static void logSizes(llvm::ArrayRef<char> object) {
+  if (!GLOWISH_IS_LOGGED(1))
+    return;
+  CodeSizes sizes;
+  if (llvm::Error error = readFunctionSizes(object, sizes)) {
+    llvm::consumeError(std::move(error));
+    return;
+  }
+  uint64_t code = 0;
+  for (const auto &[name, size] : sizes.functions)
+    code += size;
+  GLOWISH_VLOG(1, "code: {0} in {1} functions, in an object of {2}",
+               formatExactBytes(code), sizes.functions.size(),
+               formatExactBytes(object.size()));
+  for (const auto &[name, size] : sizes.functions)
+    GLOWISH_VLOG(3, "code: {0} bytes of {1}", size, name);
+}
+
 llvm::Expected<llvm::SmallVector<char, 0>>
 CPUBackend::emitObject(llvm::Module &module,
                        llvm::SmallVectorImpl<char> *assembly) {
@@ -412,6 +471,7 @@ CPUBackend::emitObject(llvm::Module &module,
   llvm::SmallVector<char, 0> object;
   GLOWISH_RETURN_IF_ERROR(
       emitCode(module, *machine, llvm::CodeGenFileType::ObjectFile, object));
+  logSizes(object);
   return object;
 }
 

@@ -183,9 +183,8 @@ private:
   const ConvolutionCandidate *
   findRecorded(const TuningKey &key,
                llvm::ArrayRef<ConvolutionCandidate> ranked) const;
-  /// The candidates for \p problem that may be taken, the preferred first.
-  std::vector<ConvolutionCandidate>
-  getCandidates(const ConvolutionProblem &problem) const;
+  struct Candidates;
+  Candidates getCandidates(const ConvolutionProblem &problem) const;
 
   std::unique_ptr<llvm::TargetMachine> machine;
   /// One target, or several levels of x86-64, lowest first.

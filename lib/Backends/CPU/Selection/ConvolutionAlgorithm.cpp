@@ -86,6 +86,17 @@ ConvolutionCandidate::parse(llvm::StringRef text) {
 
 //===- Choices ------------------------------------------------------------===//
 
+/// Inserts \p candidate into \p ranked, which is sorted by the estimates,
+/// behind those that are as fast.
+static void insertRanked(std::vector<ConvolutionCandidate> &ranked,
+                         ConvolutionCandidate candidate) {
+  auto isFaster = [](const auto &a, const auto &b) {
+    return a.cycles < b.cycles;
+  };
+  ranked.insert(llvm::upper_bound(ranked, candidate, isFaster),
+                std::move(candidate));
+}
+
 /// The candidates of \p target whose sums \p accepts, the fastest first.
 static std::vector<ConvolutionCandidate>
 rank(const ConvolutionProblem &problem, const TargetDescription &target,
@@ -97,14 +108,9 @@ rank(const ConvolutionProblem &problem, const TargetDescription &target,
   for (const ConvolutionAlgorithm *algorithm : getConvolutionAlgorithms())
     if (algorithm->multipliesBytes() == problem.isOfBytes)
       algorithm->addCandidates(problem, oneThread, maxWinograd, candidates);
-  for (const ConvolutionCandidate &candidate : candidates) {
-    if (!accepts(candidate))
-      continue;
-    auto isFaster = [](const auto &a, const auto &b) {
-      return a.cycles < b.cycles;
-    };
-    ranked.insert(llvm::upper_bound(ranked, candidate, isFaster), candidate);
-  }
+  for (ConvolutionCandidate &candidate : candidates)
+    if (accepts(candidate))
+      insertRanked(ranked, std::move(candidate));
   return ranked;
 }
 
@@ -147,7 +153,7 @@ glowish::rankCandidates(const ConvolutionProblem &problem,
   });
 }
 
-std::optional<ConvolutionCandidate>
+std::optional<ConvolutionChoice>
 glowish::chooseForRuntimeWeights(const ConvolutionProblem &problem,
                                  const TargetDescription &target,
                                  int64_t numUses, bool isPlain) {
@@ -156,21 +162,26 @@ glowish::chooseForRuntimeWeights(const ConvolutionProblem &problem,
   const ConvolutionShape &shape = problem.shape;
   double weights =
       double(shape.outChannels) * double(shape.getTaps()) / double(numUses);
-  std::optional<ConvolutionCandidate> best;
+  std::vector<ConvolutionCandidate> packed;
+  bool isPlainBest = false;
   double bestCycles = std::numeric_limits<double>::infinity();
-  for (const ConvolutionCandidate &candidate :
+  for (ConvolutionCandidate &candidate :
        rankCandidates(problem, target, /*maxWinograd=*/0)) {
     const ConvolutionAlgorithm &algorithm = *candidate.algorithm;
-    double packed = candidate.cycles + weights * algorithm.getPackingCycles();
-    if (packed < bestCycles) {
-      bestCycles = packed;
-      best = candidate;
-    }
     double plain = candidate.cycles * plainSlowdown;
+    candidate.cycles += weights * algorithm.getPackingCycles();
+    if (candidate.cycles < bestCycles) {
+      bestCycles = candidate.cycles;
+      isPlainBest = false;
+    }
     if (isPlain && algorithm.takesPlainWeights() && plain < bestCycles) {
       bestCycles = plain;
-      best.reset();
+      isPlainBest = true;
     }
+    insertRanked(packed, std::move(candidate));
   }
-  return best;
+  if (isPlainBest || packed.empty())
+    return std::nullopt;
+  return ConvolutionChoice{packed.front(),
+                           {std::next(packed.begin()), packed.end()}};
 }

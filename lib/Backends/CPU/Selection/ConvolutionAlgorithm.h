@@ -192,16 +192,26 @@ std::vector<ConvolutionCandidate>
 rankCandidates(const ConvolutionProblem &problem,
                const TargetDescription &target, int64_t maxWinograd);
 
+/// A candidate, and what it was chosen from.
+struct ConvolutionChoice {
+  ConvolutionCandidate candidate;
+  /// The other candidates, the fastest first.
+  std::vector<ConvolutionCandidate> others = {};
+  /// Why it is not the fastest by the estimates: "as was measured"; else empty.
+  llvm::StringRef reason = {};
+};
+
 /// The fastest candidate for weights that are packed at run time and that
-/// \p numUses convolutions share. Null if plain weights are accepted and
-/// faster. \p isPlain: the weights are rows of output channels.
-std::optional<ConvolutionCandidate>
+/// \p numUses convolutions share; cycles are those with packing. Null if plain
+/// weights are accepted and faster. \p isPlain: the weights are rows of output
+/// channels.
+std::optional<ConvolutionChoice>
 chooseForRuntimeWeights(const ConvolutionProblem &problem,
                         const TargetDescription &target, int64_t numUses,
                         bool isPlain);
 
 /// Chooses one of the candidates for a problem and constant weights.
-using ConvolutionChooser = llvm::function_ref<ConvolutionCandidate(
+using ConvolutionChooser = llvm::function_ref<ConvolutionChoice(
     const ConvolutionProblem &, const Buffer &)>;
 
 } // namespace glowish

@@ -10,6 +10,7 @@
 #include "Selection/IntegerKernels.h"
 #include "Instrs.h"
 #include "Kernels/Convolution/Window.h"
+#include "Selection/ChoiceLog.h"
 #include "Selection/MatMulImages.h"
 #include "Selection/Requantization.h"
 #include "glowish/IR/Passes.h"
@@ -41,16 +42,17 @@ struct IntegerConvolution {
 class IntegerKernelSelector {
 public:
   IntegerKernelSelector(IRFunction &function, const TargetDescription &target,
-                        ByteCandidates getCandidates)
-      : function(function), target(target), getCandidates(getCandidates),
-        packer(function) {}
+                        ByteChooser chooser)
+      : function(function), target(target), chooser(chooser), packer(function) {
+  }
 
   void select(ConvolutionIntegerInstr &instr);
   void select(MatMulIntegerInstr &instr);
 
 private:
   std::optional<ConvolutionCandidate>
-  choose(const std::optional<ConvolutionProblem> &problem);
+  choose(const Instruction &instr,
+         const std::optional<ConvolutionProblem> &problem);
   void replace(const IntegerConvolution &op,
                const ConvolutionCandidate &candidate);
   Buffer *makeInput(const IntegerConvolution &op, ElemKind kind,
@@ -71,7 +73,7 @@ private:
 
   IRFunction &function;
   const TargetDescription &target;
-  ByteCandidates getCandidates;
+  ByteChooser chooser;
   FilterPacker packer;
 };
 
@@ -350,15 +352,21 @@ static bool hasLanes(const IntegerConvolution &op, int64_t elements) {
          llvm::all_of(input.getStrides().drop_back(), isWhole);
 }
 
-/// The algorithm for \p problem, if there is a problem and one applies.
+/// The algorithm for \p problem of \p instr, if there is a problem and one
+/// applies.
 std::optional<ConvolutionCandidate> IntegerKernelSelector::choose(
+    const Instruction &instr,
     const std::optional<ConvolutionProblem> &problem) {
-  if (!problem || problem->shape.getTaps() == 0)
+  std::optional<ConvolutionChoice> choice;
+  if (problem && problem->shape.getTaps() > 0)
+    choice = chooser(*problem);
+  if (!choice) {
+    logChoice(instr, problem ? "of int32, as none of bytes applies"
+                             : "of int32, as its weights are not constant");
     return std::nullopt;
-  std::vector<ConvolutionCandidate> candidates = getCandidates(*problem);
-  if (candidates.empty())
-    return std::nullopt;
-  return candidates.front();
+  }
+  logChoice(instr, *choice);
+  return choice->candidate;
 }
 
 /// \p shape with one window, which lies in the image with all its taps.
@@ -462,7 +470,7 @@ Buffer *IntegerKernelSelector::widen(Buffer *buffer, Buffer *zeroPoint,
 void IntegerKernelSelector::select(ConvolutionIntegerInstr &instr) {
   Buffer *filter = instr.getFilter(), *zeroPoint = instr.getFilterZeroPoint();
   DimsRef extents = filter->getShape(), s = filter->getStrides();
-  if (auto candidate = choose(getProblem(instr))) {
+  if (auto candidate = choose(instr, getProblem(instr))) {
     replace({.instr = instr,
              .result = instr.getResult(),
              .input = instr.getInput(),
@@ -494,7 +502,7 @@ void IntegerKernelSelector::select(ConvolutionIntegerInstr &instr) {
 void IntegerKernelSelector::select(MatMulIntegerInstr &instr) {
   Buffer *lhs = instr.getLhs(), *rhs = instr.getRhs();
   Buffer *zeroPoint = instr.getRhsZeroPoint();
-  if (auto candidate = choose(getProblem(instr))) {
+  if (auto candidate = choose(instr, getProblem(instr))) {
     bool isSingleRow = hasOneRow(*instr.getResult());
     llvm::SmallVector<Buffer *, 4> fused;
     for (Buffer *buffer : instr.getFused())
@@ -528,8 +536,8 @@ void IntegerKernelSelector::select(MatMulIntegerInstr &instr) {
 
 void glowish::prepareIntegerKernels(IRFunction &function,
                                     const TargetDescription &target,
-                                    ByteCandidates getCandidates) {
-  IntegerKernelSelector selector(function, target, getCandidates);
+                                    ByteChooser choose) {
+  IntegerKernelSelector selector(function, target, choose);
   for (auto it = function.getInstrs().begin();
        it != function.getInstrs().end() && !isCancelled();) {
     Instruction &instr = *it++;

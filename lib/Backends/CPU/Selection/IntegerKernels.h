@@ -7,19 +7,18 @@
 
 namespace glowish {
 
-/// The candidates for a problem of bytes, the fastest first; perhaps none.
-using ByteCandidates = llvm::function_ref<std::vector<ConvolutionCandidate>(
+/// Chooses a candidate for a problem of bytes; none where there is none.
+using ByteChooser = llvm::function_ref<std::optional<ConvolutionChoice>(
     const ConvolutionProblem &)>;
 
 /// Replaces each ConvolutionInteger and MatMulInteger: by a CPUConvolution
 /// where the filter is constant and an algorithm applies, else by a Convolution
 /// or MatMul of int32. Zero points become a part of the bias.
 void prepareIntegerKernels(IRFunction &function,
-                           const TargetDescription &target,
-                           ByteCandidates getCandidates);
+                           const TargetDescription &target, ByteChooser choose);
 
-/// Calls \p visit with the problems for which prepareIntegerKernels asks for
-/// candidates, except depthwise convolutions, which have one.
+/// Calls \p visit with the problems for which prepareIntegerKernels calls its
+/// chooser, except depthwise convolutions, which have one.
 void visitByteProblems(
     const IRFunction &function,
     llvm::function_ref<void(const ConvolutionProblem &)> visit);

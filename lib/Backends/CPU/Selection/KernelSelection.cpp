@@ -2,6 +2,7 @@
 
 #include "Selection/KernelSelection.h"
 #include "Kernels/MatMul/MatMul.h"
+#include "Selection/ChoiceLog.h"
 #include "Selection/MatMulImages.h"
 #include "glowish/IR/LoopBounds.h"
 #include "glowish/IR/Passes.h"
@@ -68,8 +69,8 @@ public:
 private:
   void select(ConvolutionInstr &instr);
   void select(MatMulInstr &instr);
-  std::optional<ConvolutionCandidate> chooseFor(const ConvolutionOp &op);
-  void replace(const ConvolutionOp &op, const ConvolutionCandidate &candidate);
+  std::optional<ConvolutionChoice> chooseFor(const ConvolutionOp &op);
+  void replace(const ConvolutionOp &op, const ConvolutionChoice &choice);
   void makeDense(MatMulInstr &instr, unsigned operand);
   Buffer *makeInput(const ConvolutionOp &op,
                     const ConvolutionCandidate &candidate);
@@ -85,7 +86,7 @@ private:
 } // namespace
 
 /// Null where a MatMul reads the right side without packing.
-std::optional<ConvolutionCandidate>
+std::optional<ConvolutionChoice>
 KernelSelector::chooseFor(const ConvolutionOp &op) {
   ConvolutionProblem problem = op.getProblem();
   if (isConstant(*op.filter))
@@ -112,7 +113,9 @@ Buffer *KernelSelector::makeInput(const ConvolutionOp &op,
 }
 
 void KernelSelector::replace(const ConvolutionOp &op,
-                             const ConvolutionCandidate &candidate) {
+                             const ConvolutionChoice &choice) {
+  logChoice(op.instr, choice);
+  const ConvolutionCandidate &candidate = choice.candidate;
   PackedFilter packed = packer.getPacked({.function = function,
                                           .target = target,
                                           .shape = op.getProblem().shape,
@@ -160,6 +163,7 @@ void KernelSelector::makeDense(MatMulInstr &instr, unsigned operand) {
 void KernelSelector::select(MatMulInstr &instr) {
   Buffer *rhs = instr.getRhs();
   if (!hasPackableRhs(instr)) {
+    logChoice(instr, "of matrices, with nothing packed before");
     for (unsigned operand : {MatMulInstr::lhsIdx, MatMulInstr::rhsIdx})
       if (!packsOperand(instr, operand, target))
         makeDense(instr, operand);
@@ -186,13 +190,15 @@ void KernelSelector::select(MatMulInstr &instr) {
       .group = 1,
       .epilogue = instr.getEpilogue(),
       .filterStrides = {0, 0, 0, strides[0], strides[1]}};
-  std::optional<ConvolutionCandidate> candidate = chooseFor(op);
-  if (!candidate || !candidate->algorithm->takesTransposedInput()) {
+  std::optional<ConvolutionChoice> choice = chooseFor(op);
+  if (!choice || !choice->candidate.algorithm->takesTransposedInput()) {
     makeDense(instr, MatMulInstr::lhsIdx);
     op.input = viewAsImage(function, instr.getLhs(), isSingleRow);
   }
-  if (candidate)
-    replace(op, *candidate);
+  if (choice)
+    replace(op, *choice);
+  else
+    logChoice(instr, "of matrices, faster than packing the right one");
 }
 
 void KernelSelector::visit(Instruction &instr) {

@@ -5,6 +5,7 @@
 #include "Kernels/NBits/NBitsLayout.h"
 #include "Selection/FilterPacker.h"
 #include "glowish/IR/Passes.h"
+#include "glowish/Support/Log.h"
 #include "glowish/Support/Task.h"
 #include <map>
 
@@ -97,6 +98,12 @@ void NBitsPacker::replace(MatMulNBitsInstr &instr) {
                         .block = instr.getBlock(),
                         .kind = rhs.getKind(),
                         .isForIntegers = instr.getLhsScales() != nullptr};
+  GLOWISH_VLOG(
+      1, "kernel of {0} '{1}' ({2}): weights of {3} in blocks of {4}, {5}",
+      instr.getKindName(), instr.getName(), instr.getResult()->getType().str(),
+      getElemKindName(layout.kind), layout.block,
+      layout.isForIntegers ? "multiplied with integers"
+                           : "made floats as they are read");
   Buffer *weights = getPacked(instr, Instr::rhsIdx, [&](const Tensor &tensor) {
     return packWeights(tensor, layout);
   });

@@ -4,6 +4,7 @@
 #include "Selection/IntegerKernels.h"
 #include "Selection/KernelSelection.h"
 #include "glowish/Support/File.h"
+#include "glowish/Support/Log.h"
 #include "glowish/Support/Progress.h"
 #include "glowish/Support/Random.h"
 #include "llvm/Support/FileSystem.h"
@@ -35,6 +36,7 @@ llvm::Expected<std::unique_ptr<Tuner>> Tuner::create(CPUBackend &tuned) {
   own.numThreads = 1;
   own.tune = false;
   own.tuningFile.clear();
+  LogPause pause;
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> backend,
                            CPUBackend::create(own));
   GLOWISH_RETURN_IF_ERROR(addContext(backend->checkRunsHere(), "-tune: "));
@@ -190,17 +192,18 @@ llvm::Expected<std::unique_ptr<Tuner::Candidate>>
 Tuner::build(const ConvolutionProblem &problem,
              const ConvolutionCandidate &candidate,
              std::shared_ptr<const Tensor> filter) {
+  LogPause pause;
   auto result = std::make_unique<Candidate>();
   result->measured = {candidate, std::numeric_limits<double>::infinity()};
   result->function = createFunction(problem, std::move(filter));
   IRFunction &function = *result->function;
-  prepareIntegerKernels(function, backend->getTarget(),
-                        [&](const ConvolutionProblem &) {
-                          return std::vector<ConvolutionCandidate>{candidate};
-                        });
-  selectKernels(
+  prepareIntegerKernels(
       function, backend->getTarget(),
-      [&](const ConvolutionProblem &, const Buffer &) { return candidate; });
+      [&](const ConvolutionProblem &) { return ConvolutionChoice{candidate}; });
+  selectKernels(function, backend->getTarget(),
+                [&](const ConvolutionProblem &, const Buffer &) {
+                  return ConvolutionChoice{candidate};
+                });
   result->plan = planMemory(function);
   const MemoryPlan &plan = result->plan;
   GLOWISH_ASSIGN_OR_RETURN(result->executable,
@@ -290,8 +293,12 @@ llvm::Expected<TuningRecord::Entry> Tuner::measure(const TuningKey &key) {
       GLOWISH_RETURN_IF_ERROR(time(*candidate));
   std::vector<MeasuredCandidate> measured;
   measured.reserve(candidates.size());
-  for (const auto &candidate : candidates)
+  for (const auto &candidate : candidates) {
     measured.push_back(candidate->measured);
+    GLOWISH_VLOG(3, "measured: {0} takes {1:F1} us",
+                 candidate->measured.candidate.str(),
+                 candidate->measured.seconds * 1e6);
+  }
   return chooseMeasured(measured);
 }
 
@@ -310,6 +317,8 @@ llvm::Error Tuner::tune(llvm::ArrayRef<const IRFunction *> functions) {
     progress.show(
         llvm::formatv("tuning {0} of {1}", ++number, missing.size()).str());
     GLOWISH_ASSIGN_OR_RETURN(TuningRecord::Entry entry, measure(key));
+    GLOWISH_VLOG(1, "tuned {0}: {1}; {2}", describeKey(key),
+                 entry.candidate.str(), entry.note);
     record.set(target, key, std::move(entry));
     // Saved after each measurement, so that an interrupted run can be resumed.
     GLOWISH_RETURN_IF_ERROR(

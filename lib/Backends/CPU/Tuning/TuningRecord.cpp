@@ -86,7 +86,7 @@ static std::string describeKinds(const ConvolutionProblem &problem) {
   return kind + "x" + getElemKindName(filter).str();
 }
 
-static std::string describeKey(const TuningKey &key) {
+std::string glowish::describeKey(const TuningKey &key) {
   const ConvolutionShape &s = key.problem.shape;
   Dims input = getInputShape(s);
   const Dims &strides = key.problem.inputStrides;

@@ -46,6 +46,9 @@ struct TuningKey {
   bool operator<(const TuningKey &other) const;
 };
 
+/// Describes \p key as a line of the file does, from KIND to STRIDES.
+std::string describeKey(const TuningKey &key);
+
 /// Choices by target and shape.
 class TuningRecord {
 public:
@@ -61,6 +64,7 @@ public:
   /// The text of the file. parse() of it gives the same record.
   std::string str() const;
 
+  size_t size() const { return entries.size(); }
   /// Null where there is none.
   const Entry *find(llvm::StringRef target, const TuningKey &key) const;
   void set(llvm::StringRef target, const TuningKey &key, Entry entry);
