@@ -9,6 +9,7 @@
 
 #include "glowish/Optimizer/ConvertPrecision.h"
 #include "Util/ConstantTensors.h"
+#include "glowish/Support/Log.h"
 #include "llvm/ADT/DenseSet.h"
 #include <cmath>
 
@@ -28,6 +29,7 @@ private:
   void visit(Placeholder &placeholder);
   void visit(Node &node);
   bool isConvertible(const Node &node) const;
+  llvm::StringRef explainKept(const Node &node) const;
   bool convert(Node &node);
   NodeValue addReal(NodeValue half);
 
@@ -214,6 +216,17 @@ bool PrecisionConverter::convert(Node &node) {
   return true;
 }
 
+/// Why \p node is not to be converted; empty if it is.
+llvm::StringRef PrecisionConverter::explainKept(const Node &node) const {
+  if (kept.contains(&node))
+    return "its result becomes an integer";
+  if (config.keptKinds.count(node.getKind()))
+    return "its kind keeps its precision";
+  if (!followsKinds(node))
+    return "its bodies or functions have kinds of their own";
+  return {};
+}
+
 void PrecisionConverter::visit(Node &node) {
   if (auto *save = llvm::dyn_cast<SaveNode>(&node)) {
     if (save->getInput().getElemKind() != save->getOutput().getElemKind())
@@ -222,9 +235,14 @@ void PrecisionConverter::visit(Node &node) {
   }
   if (!isConvertible(node))
     return;
-  if (!kept.contains(&node) && !config.keptKinds.count(node.getKind()) &&
-      followsKinds(node) && convert(node))
-    return;
+  llvm::StringRef reason = explainKept(node);
+  if (reason.empty()) {
+    if (convert(node))
+      return;
+    reason = "its operator takes no half precision here";
+  }
+  GLOWISH_VLOG(1, "float: {0} '{1}': {2}", node.getKindName(), node.getName(),
+               reason);
   for (unsigned i = 0; i < node.getNumResults(); ++i)
     if (isFloat(node.getResult(i)))
       reals.insert(node.getResult(i));

@@ -12,20 +12,24 @@
 #include "glowish/Base/Comparison.h"
 #include "glowish/Graph/NodeBuilder.h"
 #include "glowish/Support/Error.h"
+#include "glowish/Support/Log.h"
 #include <numeric>
 
 using namespace glowish;
 
-/// Whether the weights of \p node, which \p anchor describes, become integers.
-static bool isQuantized(const Node &node, const Anchor &anchor,
-                        const QuantizationConfig &config) {
-  const Tensor *weights = getConstantTensor(node.getOperand(anchor.filter));
+/// Why \p node, which \p anchor describes, stays float; empty if it does not.
+static std::string explainFloat(const Node &node, const Anchor &anchor,
+                                const QuantizationConfig &config) {
   NodeValue input = node.getOperand(anchor.input);
-  return !llvm::isa<ConvolutionNode>(node) && anchor.obstacle.empty() &&
-         !config.keptKinds.count(node.getKind()) && weights &&
-         weights->getType().getKind() == ElemKind::Float &&
-         isFinite(*weights) && input.getElemKind() == ElemKind::Float &&
-         !isConstantOrSplat(input);
+  if (llvm::isa<ConvolutionNode>(node))
+    return "matmuls alone are quantized by the ranges of each run";
+  if (config.keptKinds.count(node.getKind()))
+    return "its kind keeps its precision";
+  if (input.getElemKind() != ElemKind::Float)
+    return "its input is not float";
+  if (isConstantOrSplat(input))
+    return "its input is constant";
+  return explainFloatWeights(node, anchor);
 }
 
 /// What \p x is when it has been quantized by its least and greatest number.
@@ -84,8 +88,15 @@ llvm::Error glowish::quantizeDynamically(Function &function,
   llvm::DenseMap<NodeValue, NodeValue> inputs;
   for (Node *node : nodes) {
     std::optional<Anchor> anchor = describeAnchor(*node, config);
-    if (!anchor || !isQuantized(*node, *anchor, config))
+    if (!anchor)
       continue;
+    if (std::string reason = explainFloat(*node, *anchor, config);
+        !reason.empty()) {
+      logFloat(*node, reason);
+      continue;
+    }
+    GLOWISH_VLOG(1, "quantized: {0} '{1}' by the range of each run",
+                 node->getKindName(), node->getName());
     InsertionGuard guard(function, node);
     NodeValue input = node->getOperand(anchor->input);
     NodeValue &quantized = inputs[input];

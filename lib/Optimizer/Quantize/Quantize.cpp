@@ -14,6 +14,7 @@
 #include "Util/ConstantTensors.h"
 #include "Util/Dequantization.h"
 #include "glowish/Support/Error.h"
+#include "glowish/Support/Log.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
@@ -209,6 +210,9 @@ QuantizedValue Quantizer::quantizeValue(NodeValue value) {
   }
   for (auto [reader, index] : readers)
     reader->setOperand(index, quantized->real);
+  GLOWISH_VLOG(3, "quantized: value '{0}' is {1} with scale {2} around {3}",
+               value.node->getName(), getElemKindName(quantized->params.kind),
+               quantized->params.scale, quantized->params.zeroPoint);
   values[value] = *quantized;
   values[quantized->real] = *quantized;
   return *quantized;
@@ -480,6 +484,11 @@ llvm::Error Quantizer::run() {
       quantizeOperand(*node, i);
   }
   quantizeSummands();
+  for (const auto &[node, reason] : selection.kept)
+    logFloat(*node, reason);
+  for (const auto &[node, reason] : selection.reasons)
+    logFloat(*node, reason);
+  GLOWISH_VLOG(1, "quantized: {0} nodes", nodes.size());
   if (config.assertsAll)
     return checkAllQuantized(selection);
   return llvm::Error::success();

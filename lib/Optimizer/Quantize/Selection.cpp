@@ -10,6 +10,7 @@
 #include "Recognize/AttentionScores.h"
 #include "Util/ConstantTensors.h"
 #include "glowish/Base/Comparison.h"
+#include "glowish/Support/Log.h"
 
 using namespace glowish;
 
@@ -131,9 +132,8 @@ const Histogram *glowish::findHistogram(NodeValue value,
   return found == profile.values.end() ? nullptr : &found->second;
 }
 
-/// Why convolution or matmul \p node stays float; empty if it does not.
-static std::string explainAnchor(Node &node, const Anchor &anchor,
-                                 const RangeProfile &profile) {
+std::string glowish::explainFloatWeights(const Node &node,
+                                         const Anchor &anchor) {
   NodeValue filter = node.getOperand(anchor.filter);
   const Tensor *tensor = getConstantTensor(filter);
   if (!tensor)
@@ -142,11 +142,33 @@ static std::string explainAnchor(Node &node, const Anchor &anchor,
     return "its weights are not float";
   if (!isFinite(*tensor))
     return "its weights are not finite";
-  if (!anchor.obstacle.empty())
-    return anchor.obstacle.str();
-  return findHistogram(node.getOperand(anchor.input), profile)
-             ? ""
-             : "the profile does not have its input";
+  return anchor.obstacle.str();
+}
+
+void glowish::logFloat(const Node &node, llvm::StringRef reason) {
+  GLOWISH_VLOG(1, "float: {0} '{1}': {2}", node.getKindName(), node.getName(),
+               reason);
+}
+
+/// Why convolution or matmul \p node stays float; empty if it does not.
+static std::string explainAnchor(Node &node, const Anchor &anchor,
+                                 const RangeProfile &profile) {
+  std::string reason = explainFloatWeights(node, anchor);
+  if (reason.empty() && !findHistogram(node.getOperand(anchor.input), profile))
+    reason = "the profile does not have its input";
+  return reason;
+}
+
+/// Why \p node, of a quantizable kind, is to stay float whether or not it could
+/// be quantized; empty if it is not.
+static llvm::StringRef explainKept(const Node &node,
+                                   const RangeProfile &profile,
+                                   const QuantizationConfig &config) {
+  if (config.keptKinds.count(node.getKind()))
+    return "its kind keeps its precision";
+  if (profile.floatNodes.count(node.getName().str()))
+    return "the profile says so";
+  return {};
 }
 
 /// The matmul of queries and keys of the attention that \p node, a matmul,
@@ -217,10 +239,13 @@ NodeSelection glowish::selectNodes(Function &function,
       behind.insert(&node);
       continue;
     }
-    if (!llvm::is_contained(getQuantizableKinds(), node.getKind()) ||
-        config.keptKinds.count(node.getKind()) ||
-        profile.floatNodes.count(node.getName().str()))
+    if (!llvm::is_contained(getQuantizableKinds(), node.getKind()))
       continue;
+    if (llvm::StringRef reason = explainKept(node, profile, config);
+        !reason.empty()) {
+      selection.kept[&node] = reason;
+      continue;
+    }
     // Sums with constants are a part of what is in front of them.
     if (isElementWise && llvm::any_of(node.getOperands(), isConstantOrSplat))
       continue;

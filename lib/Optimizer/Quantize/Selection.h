@@ -38,6 +38,13 @@ NodeValue stripMoves(NodeValue value);
 /// the profile has none, and for constants and other kinds than float.
 const Histogram *findHistogram(NodeValue value, const RangeProfile &profile);
 
+/// Why the weights of \p node, a convolution or matmul, stay float; empty if
+/// they can become integers.
+std::string explainFloatWeights(const Node &node, const Anchor &anchor);
+
+/// Logs why \p node, which could be quantized, stays float.
+void logFloat(const Node &node, llvm::StringRef reason);
+
 /// Which nodes of a function compute with quantized values.
 struct NodeSelection {
   llvm::DenseSet<const Node *> chosen;
@@ -47,6 +54,8 @@ struct NodeSelection {
   /// Why others of a quantizable kind do not. Those that only select or move
   /// values are here until a chosen node turns out to read them.
   llvm::MapVector<const Node *, std::string> reasons;
+  /// Those of a quantizable kind that are to stay float, and why.
+  llvm::MapVector<const Node *, llvm::StringRef> kept;
 };
 
 NodeSelection selectNodes(Function &function, const RangeProfile &profile,

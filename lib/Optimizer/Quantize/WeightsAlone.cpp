@@ -51,16 +51,20 @@ static ComposedWeights compose(Function &function, llvm::StringRef name,
 }
 
 /// The weights of matmul \p anchor of \p node, which are to be quantized; null
-/// where they are not.
+/// where they are not, which is logged.
 static const Tensor *findWeights(const Node &node, const Anchor &anchor) {
-  NodeValue value = node.getOperand(anchor.filter);
-  const Tensor *weights = getConstantTensor(value);
+  const Tensor *weights = getConstantTensor(node.getOperand(anchor.filter));
   // Filters of convolutions have four dimensions.
-  bool isMatrix = weights && weights->getType().getRank() == 2 &&
-                  weights->getType().getKind() == ElemKind::Float &&
-                  weights->getNumElements() != 0;
-  return isMatrix && anchor.obstacle.empty() && isFinite(*weights) ? weights
-                                                                   : nullptr;
+  if (weights &&
+      (weights->getType().getRank() != 2 || weights->getNumElements() == 0)) {
+    logFloat(node, "its weights are no matrix");
+    return nullptr;
+  }
+  std::string reason = explainFloatWeights(node, anchor);
+  if (reason.empty())
+    return weights;
+  logFloat(node, reason);
+  return nullptr;
 }
 
 std::vector<NodeOfQuantizedWeights>
@@ -71,6 +75,8 @@ glowish::quantizeWeightsAlone(Function &function,
   for (Node &node : function.getNodes())
     if (!keptKinds.count(node.getKind()))
       nodes.push_back(&node);
+    else if (describeAnchor(node, QuantizationConfig()))
+      logFloat(node, "its kind keeps its precision");
   // Of weights that several nodes read, by the dimension of the blocks.
   std::map<std::pair<const Tensor *, unsigned>, ComposedWeights> made;
   std::vector<NodeOfQuantizedWeights> result;
