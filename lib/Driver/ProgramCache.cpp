@@ -3,6 +3,8 @@
 #include "glowish/Driver/ProgramCache.h"
 #include "ProgramImages.h"
 #include "glowish/Support/File.h"
+#include "glowish/Support/Log.h"
+#include "glowish/Support/Numbers.h"
 #include "glowish/Support/TemporaryName.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -55,10 +57,15 @@ static std::shared_ptr<llvm::MemoryBuffer> readEntry(const std::string &path) {
 std::unique_ptr<ProgramImages>
 ProgramCache::find(const KeyHasher::Digest &key) {
   std::unique_ptr<ProgramImages> images;
-  if (auto file = readEntry(getPath(key))) {
+  std::string path = getPath(key);
+  if (auto file = readEntry(path)) {
     images = readImages(std::move(file), key);
     if (!images)
       ++corrupt;
+    GLOWISH_VLOG(1, "program cache: '{0}' {1}", path,
+                 images ? "is taken" : "is corrupt");
+  } else {
+    GLOWISH_VLOG(1, "program cache: there is no '{0}'", path);
   }
   ++(images ? hits : misses);
   return images;
@@ -90,6 +97,8 @@ void ProgramCache::keep(const KeyHasher::Digest &key,
   std::string path = getPath(key);
   if (llvm::Error error = writeEntry(path, images, key))
     return warn(addContext(std::move(error), "the programs are not kept: "));
+  GLOWISH_VLOG(1, "program cache: '{0}' is kept, {1}", path,
+               formatExactBytes(size));
   if (llvm::Error error = prune(path))
     warn(std::move(error));
 }
@@ -143,6 +152,8 @@ llvm::Error ProgramCache::prune(llvm::StringRef kept) const {
   for (const KeptFile &file : files) {
     if (total <= options.maxBytes)
       break;
+    GLOWISH_VLOG(1, "program cache: '{0}' is removed, {1}", file.path,
+                 formatExactBytes(file.size));
     if (std::error_code failed = fs::remove(file.path))
       return makeError("cannot remove '{0}': {1}", file.path, failed.message());
     total -= file.size;

@@ -5,6 +5,7 @@
 #include "ProgramKey.h"
 #include "glowish/Driver/ProgramCache.h"
 #include "glowish/Driver/Session.h"
+#include "glowish/Support/Log.h"
 
 using namespace glowish;
 
@@ -136,7 +137,9 @@ static std::optional<RunnableModel> findKept(const ModelRequest &request,
     return std::nullopt;
   llvm::Expected<RunnableModel> model = load(*images, serializer);
   if (!model) {
-    llvm::consumeError(model.takeError());
+    std::string message = llvm::toString(model.takeError());
+    GLOWISH_VLOG(1, "program cache: the program cannot be loaded: {0}",
+                 message);
     return std::nullopt;
   }
   for (const std::string &line : images->warnings)
@@ -157,8 +160,10 @@ llvm::Expected<RunnableModel> glowish::makeRunnable(ModelRequest request,
   beginPhase(request, "cache");
   std::optional<KeyHasher::Digest> key =
       computeProgramKey(request, *serializer);
-  if (!key)
+  if (!key) {
+    GLOWISH_VLOG(1, "program cache: not for these options or this model");
     return makeNew(request);
+  }
   if (std::optional<RunnableModel> kept =
           findKept(request, *cache, *key, *serializer))
     return std::move(*kept);
