@@ -114,7 +114,7 @@ static llvm::Error makeTrainingBundle(BundleRequest &request,
                                       BundleWriter *writer) {
   ImportOptions step = request.importOptions;
   // Warnings would be repeated.
-  step.warn = nullptr;
+  step.isRepeated = true;
   for (const auto &[name, value] : request.training->stepSymbols)
     step.symbols[name] = value;
   GLOWISH_ASSIGN_OR_RETURN(

@@ -270,13 +270,13 @@ ModelVariants::importVariant(Compilation &compilation, size_t variant) {
   ImportOptions own = getOptions(combination);
   // Warnings are the same for all variants.
   if (variant > 0)
-    own.warn = nullptr;
+    own.isRepeated = true;
   std::shared_ptr<const PlaceholderLayout> &layout = layouts[wholeRanges];
   if (combination != wholeRanges && !layout) {
     // Inputs have been given, and select() has kept another variant.
     ImportOptions whole = getOptions(wholeRanges);
     whole.evaluate = evaluateNode;
-    whole.warn = nullptr;
+    whole.isRepeated = true;
     GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module,
                              model->import(whole));
     layout = std::make_shared<const PlaceholderLayout>(*module);

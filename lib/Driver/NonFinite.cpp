@@ -70,7 +70,7 @@ NonFiniteFinder::create(llvm::StringRef path, ImportOptions importOptions,
   std::unique_ptr<NonFiniteFinder> finder(
       new NonFiniteFinder(createInterpreter()));
   VariableValues variables;
-  importOptions.warn = nullptr;
+  importOptions.isRepeated = true;
   Compilation compilation(*finder->backend, CompilationOptions());
   GLOWISH_ASSIGN_OR_RETURN(
       ModelGraph graph, importForTraining(compilation, path,

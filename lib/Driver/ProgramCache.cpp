@@ -83,6 +83,7 @@ static llvm::Error writeEntry(llvm::StringRef path, const ProgramImages &images,
 
 void ProgramCache::warn(llvm::Error error) const {
   std::string message = llvm::toString(std::move(error));
+  GLOWISH_WARN("program cache: {0}", message);
   if (options.warn)
     options.warn(message);
 }

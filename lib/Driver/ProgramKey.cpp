@@ -69,7 +69,7 @@ static void addToKey(KeyHasher &key, const ImportOptions &options) {
   const auto &[secondFile, symbols, symbolRanges, layout, states, inputTypes,
                fusedInputs, constantInputs, operators, maxTripCount, maxExtents,
                givenTypes, givenTypesInOrder, tflite, variables,
-               sequenceOutputs, evaluate, warn, isStrict] = options;
+               sequenceOutputs, evaluate, warn, isRepeated, isStrict] = options;
   key.addAll(symbols, symbolRanges, states, inputTypes, getNames(fusedInputs),
              constantInputs, maxTripCount, maxExtents, givenTypes,
              givenTypesInOrder, tflite, isStrict);

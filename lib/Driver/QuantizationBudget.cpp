@@ -21,7 +21,7 @@ getOptions(const BudgetModel &model,
 /// Warnings would be repeated with each compilation.
 static ImportOptions getQuietOptions(const BudgetModel &model) {
   ImportOptions options = model.importOptions;
-  options.warn = nullptr;
+  options.isRepeated = true;
   options.sequenceOutputs = nullptr;
   return options;
 }

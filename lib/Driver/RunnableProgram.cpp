@@ -88,9 +88,11 @@ static llvm::Expected<ProgramImages> makeImages(const ModelRequest &request,
   ProgramImages images;
   ImportOptions importOptions = request.importOptions;
   importOptions.sequenceOutputs = &images.sequences;
+  // They are kept for others, too.
+  importOptions.isRepeated = false;
   importOptions.warn = [&](llvm::StringRef line) {
     images.warnings.push_back(line.str());
-    if (request.importOptions.warn)
+    if (request.importOptions.warn && !request.importOptions.isRepeated)
       request.importOptions.warn(line);
   };
   GLOWISH_ASSIGN_OR_RETURN(PlannedModel planned,
@@ -143,8 +145,7 @@ static std::optional<RunnableModel> findKept(const ModelRequest &request,
     return std::nullopt;
   }
   for (const std::string &line : images->warnings)
-    if (request.importOptions.warn)
-      request.importOptions.warn(line);
+    request.importOptions.tell(line);
   tellSequences(request, *images);
   model->isFromCache = true;
   return std::move(*model);

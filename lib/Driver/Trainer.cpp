@@ -97,7 +97,7 @@ llvm::Expected<std::string> Trainer::findNonFinite() {
 llvm::Error Trainer::compileInference() {
   VariableValues ownValues;
   ImportOptions silent = importOptions;
-  silent.warn = nullptr;
+  silent.isRepeated = true;
   Compilation compilation(backend, options);
   GLOWISH_ASSIGN_OR_RETURN(
       ModelGraph graph,

@@ -47,7 +47,7 @@ llvm::Expected<std::unique_ptr<RangeProfiler>> glowish::createRangeProfiler(
                      "run; state one of them",
                      profileFile.getValue());
   // Warnings would be repeated.
-  importOptions.warn = nullptr;
+  importOptions.isRepeated = true;
   importOptions.sequenceOutputs = nullptr;
   CompilationOptions own;
   own.function = options.function;

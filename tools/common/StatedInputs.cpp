@@ -31,7 +31,7 @@ readTypedModel(llvm::StringRef path, const ImportOptions &options,
   ImportOptions quiet = options;
   quiet.evaluate = evaluateNode;
   // The compilation of the model will print the warnings.
-  quiet.warn = nullptr;
+  quiet.isRepeated = true;
   return getModelFormat(path).import(path, quiet);
 }
 

@@ -417,7 +417,7 @@ static llvm::Expected<int> runAlone(ProcessGroup *group,
     GLOWISH_RETURN_IF_ERROR(checkTogether(options));
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions, getImportOptions());
   if (!isFirst(group))
-    importOptions.warn = nullptr;
+    importOptions.isRepeated = true;
   Classifier classifier;
   GLOWISH_RETURN_IF_ERROR(compile(classifier, options, importOptions, timer));
   int code = ExitCode::success;

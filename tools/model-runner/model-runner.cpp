@@ -452,7 +452,7 @@ static llvm::Expected<int> runModel(FolderRun &folderRun) {
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions,
                            getImportOptions(several));
   if (!isFirst(folderRun.getGroup()))
-    importOptions.warn = nullptr;
+    importOptions.isRepeated = true;
   std::vector<InputSet> inputSets;
   GLOWISH_ASSIGN_OR_RETURN(GivenTensors given,
                            readInputs(inputSets, folderRun));

@@ -225,7 +225,7 @@ static llvm::Error divideBatch(TrainerOptions &options,
   }
   if (group->isFirst())
     return llvm::Error::success();
-  importOptions.warn = nullptr;
+  importOptions.isRepeated = true;
   for (std::string *path : {&options.savePath, &options.lossLogPath,
                             &options.lossCurvePath, &options.checkpointPath})
     path->clear();

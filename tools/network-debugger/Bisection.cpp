@@ -195,8 +195,8 @@ glowish::bisectLayers(const Side &reference, const Side &tested,
     return makeNothingInCommonError();
   // The warnings of the importer have been printed.
   Side quietReference = reference, quietTested = tested;
-  quietReference.importOptions.warn = nullptr;
-  quietTested.importOptions.warn = nullptr;
+  quietReference.importOptions.isRepeated = true;
+  quietTested.importOptions.isRepeated = true;
   // All cuts before `low` agree, `high` is bad.
   size_t low = 0, high = sequence.getNumCuts() - 1;
   GLOWISH_ASSIGN_OR_RETURN(

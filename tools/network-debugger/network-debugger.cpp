@@ -170,7 +170,7 @@ static llvm::Expected<int> runDebugger() {
   stateGivenTypes(given, options.reference.importOptions);
   stateGivenTypes(given, options.tested.importOptions);
   // One of them is enough.
-  options.reference.importOptions.warn = nullptr;
+  options.reference.importOptions.isRepeated = true;
   ComparisonOptions &comparison = options.comparison;
   comparison.fillInputs = [&](Session &session) {
     return fillInputs(session, given);

@@ -98,13 +98,18 @@ struct ImportOptions {
   /// Evaluates shape arithmetic; folding is disabled if null.
   NodeEvaluator evaluate;
   /// Called with a one-line message for each part of the model that is ignored
-  /// or contradicts what is computed.
+  /// or contradicts what is computed. These are warnings of the log, too.
   std::function<void(llvm::StringRef)> warn;
+  /// The messages are known from another import of the model, and not repeated.
+  bool isRepeated = false;
   /// Makes these messages errors (-strict).
   bool isStrict = false;
 
-  /// Passes the one-line message \p line to warn, or returns it as an error if
-  /// warnings are errors.
+  /// Whether a message is passed on, or an error.
+  bool hasWarnings() const;
+  /// Passes the one-line message \p line to warn and to the log.
+  void tell(llvm::StringRef line) const;
+  /// The same, or returns it as an error if warnings are errors.
   llvm::Error report(llvm::StringRef line) const;
 };
 

@@ -31,7 +31,7 @@ public:
                opsets},
               state),
         statedExtents(scope) {
-    if (options.warn || options.isStrict)
+    if (options.hasWarnings())
       state.declared = &declared;
     scope.getContext().variables = options.variables;
     if (cache)
