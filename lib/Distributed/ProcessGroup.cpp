@@ -5,6 +5,7 @@
 #include "glowish/Distributed/AllReduce.h"
 #include "glowish/Support/BuildIdentity.h"
 #include "glowish/Support/Error.h"
+#include "glowish/Support/Log.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Process.h"
 #include <chrono>
@@ -41,12 +42,15 @@ llvm::Expected<std::unique_ptr<ProcessGroup>> ProcessGroup::join() {
   current = group.get();
   if (group->size == 1)
     return nullptr;
+  setLogProcess("rank " + std::to_string(group->rank));
+  GLOWISH_VLOG(1, "one of {0} processes", group->size);
   return std::move(group);
 }
 
 ProcessGroup::~ProcessGroup() {
   assert(requests.empty() && "a reduction has not been finished");
   current = nullptr;
+  setLogProcess("");
   transport.leave();
 }
 

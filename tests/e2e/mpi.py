@@ -156,6 +156,22 @@ def check_buckets(work):
           "the report of communication is " + text)
 
 
+def check_log(work):
+    """Lines of the log name their rank; without -v there are none."""
+    network = Network(os.path.join(work, "convolutions"), 0.05)
+    line = r"^[IW]20\d{6} [0-9:.]+ (?:rank (\d) )?\w+\.cpp:\d+\] (.*)$"
+    text, losses = network.train(2, "-v=1")
+    logged = [match.groups() for match in re.finditer(line, text, re.M)]
+    check({rank for rank, _ in logged} == {"0", "1"},
+          "the log names the ranks %s" % {rank for rank, _ in logged})
+    for rank in "01":
+        check(any(rank == own and words.startswith("phase codegen took ")
+                  for own, words in logged), "rank %s has no phases" % rank)
+    silent, expected = network.train(2)
+    check(not re.search(line, silent, re.M), "a log without -v")
+    check(losses == expected, "other losses with a log")
+
+
 def check_checkpoints(work):
     """Training goes on with another number of processes."""
     network = Network(os.path.join(work, "residual"), 0.05,
@@ -557,7 +573,7 @@ def main():
         print("skipped: no %s (built where libopenmpi-dev is)" % LIBRARY)
         return 77
     with tempfile.TemporaryDirectory() as work:
-        parts = (check_losses, check_buckets, check_checkpoints,
+        parts = (check_losses, check_buckets, check_log, check_checkpoints,
                  check_refusals, check_builds, check_killed, check_folders,
                  check_example, check_full_disk, check_not_finite)
         if "--full" in sys.argv:
