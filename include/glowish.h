@@ -7,7 +7,8 @@
  * otherwise; different handles are independent, so that several threads may
  * compile and run at once. The library prints nothing, installs no handlers of
  * signals, and ends the process only where there is no memory, or where LLVM
- * has no instructions for what a target is to compute.
+ * has no instructions for what a target is to compute. It logs to a function of
+ * the program that asks for it.
  *
  * The interface only grows: a program that was built with one release runs with
  * any later one of the same major version.
@@ -24,7 +25,7 @@ extern "C" {
 #endif
 
 /* Grows when functions are added. */
-#define GLOWISH_INTERFACE_VERSION 1
+#define GLOWISH_INTERFACE_VERSION 2
 
 /* GLOWISH_INTERFACE_VERSION of the library that is loaded, and its release,
  * "0.1.0". */
@@ -51,6 +52,29 @@ int32_t glowish_error_code(const glowish_error *error);
 const char *glowish_error_message(const glowish_error *error);
 /* As all functions that free, accepts null. */
 void glowish_error_free(glowish_error *error);
+
+/* --- The log --------------------------------------------------------------
+ * What the compiler decides and warns of, of all compilations in the process.
+ */
+
+#define GLOWISH_LOG_INFO 0
+#define GLOWISH_LOG_WARNING 1
+
+/* Called with `severity`, one of GLOWISH_LOG_..., the `verbosity` of a line of
+ * GLOWISH_LOG_INFO, 1 to 3 (0 of others), and a line without its end, which is
+ * gone after the call. By the thread that compiles, which may be one of the
+ * library's; one call at a time. It may call functions of the library, and must
+ * not wait for another thread that compiles. */
+typedef void (*glowish_log_function)(void *context, int32_t severity,
+                                     int32_t verbosity, const char *line);
+
+/* Makes `function` the one that gets the log, with `context`; null ends it.
+ * `verbosity`: 0 for warnings alone; 1 also for what is decided, and how large
+ * it gets; 2 also for passes; 3 also for details. Any thread may call it at any
+ * time: when it returns, the function before is not called any more, unless
+ * that is the caller. Since version 2. */
+void glowish_set_log(glowish_log_function function, void *context,
+                     int32_t verbosity);
 
 /* --- Options --------------------------------------------------------------
  * The options of model-compiler, by name, without the dash: "mcpu",

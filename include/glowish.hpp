@@ -12,6 +12,7 @@
 #include "glowish.h"
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -38,6 +39,27 @@ inline void check(glowish_error *error) {
   Error thrown(glowish_error_code(error), glowish_error_message(error));
   glowish_error_free(error);
   throw thrown;
+}
+
+/// Called with each line of the log: GLOWISH_LOG_..., the verbosity of a line of
+/// GLOWISH_LOG_INFO, and the line. Throws nothing.
+using Log = std::function<void(int32_t severity, int32_t verbosity,
+                               const char *line)>;
+
+/// glowish_set_log with a function object, which is kept; null ends the log. Any
+/// thread may call it, but not \p log itself.
+inline void setLog(Log log, int32_t verbosity = 0) {
+  static std::mutex mutex;
+  static Log current;
+  std::lock_guard lock(mutex);
+  glowish_set_log(nullptr, nullptr, 0);
+  current = std::move(log);
+  if (current)
+    glowish_set_log(
+        [](void *context, int32_t severity, int32_t level, const char *line) {
+          (*static_cast<Log *>(context))(severity, level, line);
+        },
+        &current, verbosity);
 }
 
 /// A handle, freed by \p Free.

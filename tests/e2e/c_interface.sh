@@ -65,6 +65,11 @@ if has Go go; then
   check_example go
 fi
 
+# The log of glowish.hpp.
+clang++-19 -std=c++17 "${warnings[@]}" tests/e2e/c_interface/log.cpp "${flags[@]}" -o "$work/log"
+"$work/log" "$sources/softmax.onnxtxt" >"$work/log.txt" 2>"$work/log.error"
+[[ ! -s $work/log.error && $(sed 's/ .*//' "$work/log.txt" | tr '\n' ' ') == '0.1 0.2 ' ]]
+
 #===--- The interface ---===#
 
 # What the header declares is what the library exports beside C++, but for what bundles and
