@@ -8,6 +8,7 @@
 
 docs/python.md has all of it.
 """
+from . import _log
 from ._bundle import Bundle, bundle
 from ._compile import CompiledBundle, compile
 from ._errors import ArgumentError, ArgumentTypeError, Error

@@ -11,7 +11,7 @@ namespace glowish::python {
 /// Runs \p work, which uses nothing of Python's, without the GIL. \p progress
 /// is None, or called with what is done and the share that is done. An
 /// exception of that, or of a handler of signals (KeyboardInterrupt), cancels
-/// the work and is thrown.
+/// the work and is thrown. The log goes to Python's logging meanwhile.
 void watch(const pybind11::object &progress, std::function<void()> work);
 
 } // namespace glowish::python
