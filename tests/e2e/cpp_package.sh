@@ -63,6 +63,35 @@ cmake --build "$work/headers" >"$work/headers-build.log" || {
   exit 1
 }
 
+# A program with glog of its own, the shared library and, as a second copy, the static one.
+# The compiler's log is there where it asks for it.
+mkdir "$work/glog"
+cat >"$work/glog/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.25)
+project(glog LANGUAGES CXX)
+find_package(glowish REQUIRED COMPONENTS library)
+set(libraries_shared glog gflags)
+set(libraries_static -Wl,-Bstatic glog gflags -Wl,-Bdynamic unwind)
+foreach(kind shared static)
+  add_executable(host-\${kind} $PWD/tests/e2e/glog_host.cpp)
+  target_link_libraries(host-\${kind} PRIVATE glowish::glowish \${libraries_\${kind}})
+endforeach()
+END
+configure "$work/glog" glog-host
+cmake --build "$work/glog-host" >"$work/glog-build.log" || {
+  cat "$work/glog-build.log"
+  exit 1
+}
+for host in "$work"/glog-host/host-{shared,static}; do
+  "$host" examples/digits/digits.onnx >"$work/host.out" 2>"$work/host.log"
+  [[ ! -s $work/host.out && $(wc -l <"$work/host.log") -eq 1 ]]
+  grep -q 'glog_host.cpp:[0-9]*\] of the program$' "$work/host.log"
+  "$host" examples/digits/digits.onnx 1 2>"$work/host.log"
+  grep -q '^I.* Timing.cpp:[0-9]*\] phase import took ' "$work/host.log"
+  grep -q 'glog_host.cpp:[0-9]*\] of the program$' "$work/host.log"
+  ! grep 'pass \|not logged' "$work/host.log" || exit 1
+done
+
 # The component states why it can't be used.
 mkdir "$work/c"
 printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(c LANGUAGES C)' \
