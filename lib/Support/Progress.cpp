@@ -19,22 +19,8 @@ static bool canRewriteLines() {
          Process::GetEnv("TERM").value_or("dumb") != "dumb";
 }
 
-static Progress *only = nullptr;
-
 Progress::Progress(llvm::StringRef label, uint64_t total)
-    : enabled(canRewriteLines()), label(label.str()), total(total) {
-  only = this;
-}
-
-Progress::~Progress() {
-  clear();
-  only = nullptr;
-}
-
-void Progress::clearShown() {
-  if (only)
-    only->clear();
-}
+    : enabled(canRewriteLines()), label(label.str()), total(total) {}
 
 void Progress::draw(llvm::StringRef text) {
   // A line that wraps could not be cleared completely.

@@ -19,7 +19,7 @@ public:
   Progress(llvm::StringRef label, uint64_t total);
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
-  ~Progress();
+  ~Progress() { clear(); }
 
   /// Shows \p text immediately, for a change of phase.
   void show(const llvm::Twine &text);
