@@ -6,10 +6,10 @@ using namespace glowish;
 
 llvm::ArrayRef<GraphPass> glowish::getGraphPasses() {
   static const GraphPass passes[] = {
-#define GRAPH_PASS(FUNCTION, NAME, EXACTNESS, DOC, ...)                        \
-  {NAME, Exactness::EXACTNESS, DOC, FUNCTION __VA_OPT__(, ) __VA_ARGS__},
+#define GRAPH_PASS(FUNCTION, NAME, EXACTNESS, DOC)                             \
+  {NAME, Exactness::EXACTNESS, DOC, FUNCTION},
 #define GRAPH_PASS_WITH_ARGUMENT(FUNCTION, NAME, FORM, EXACTNESS, DOC)         \
-  {NAME, Exactness::EXACTNESS, DOC, nullptr, /*oldName=*/"", FORM, FUNCTION},
+  {NAME, Exactness::EXACTNESS, DOC, nullptr, FORM, FUNCTION},
 #include "glowish/Optimizer/Passes.def"
   };
   return passes;

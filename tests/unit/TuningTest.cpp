@@ -130,10 +130,10 @@ TEST_F(Tuning, RoundTrip) {
   auto record = llvm::cantFail(TuningRecord::parse(text, "f"));
   EXPECT_EQ(record.str(), text);
   EXPECT_EQ(llvm::cantFail(TuningRecord::parse(record.str(), "f")).str(), text);
-  // Lines in any order, the last one without its end, an old name.
+  // Lines in any order, the last one without its end.
   std::string reordered = "glowish-tuning 1\nx86_64-v " + key +
                           "direct 14x2\naarch64-generic " + key +
-                          "digits #  7.0 us ";
+                          "int8-slices #  7.0 us ";
   EXPECT_EQ(llvm::cantFail(TuningRecord::parse(reordered, "f")).str(),
             "glowish-tuning 1\naarch64-generic " + key +
                 "int8-slices # 7.0 us\nx86_64-v " + key + "direct 14x2\n");
@@ -168,7 +168,7 @@ TEST_F(Tuning, Malformed) {
   EXPECT_THAT(getMessage(TuningRecord::parse("glowish-tuning 2\n", "f")),
               HasSubstr("f:1: 'glowish-tuning 2' is not"));
   EXPECT_EQ(parse("t " + key + "direct 2x1\n"), "");
-  EXPECT_EQ(parse("t " + key + "direct 2x1\nt " + key + "digits\n"),
+  EXPECT_EQ(parse("t " + key + "direct 2x1\nt " + key + "int8-slices\n"),
             "the.tuning:3: a line before it has the same target and shape; "
             "each has one line");
   EXPECT_EQ(parse("t " + key + "direct 2"),
@@ -247,7 +247,7 @@ TEST_F(Tuning, ChoosesTheFastest) {
   EXPECT_EQ(chooseMeasured({{a, 90e-6}, {b, 96e-6}}).note, "90.0 us");
 }
 
-/// What each algorithm writes is read back, and the old name of one.
+/// What each algorithm writes is read back.
 TEST_F(Tuning, TextOfCandidates) {
   for (const char *text :
        {"direct 14x2", "depthwise", "winograd 4x1 32", "int8-slices"}) {
@@ -255,7 +255,6 @@ TEST_F(Tuning, TextOfCandidates) {
     ASSERT_TRUE(candidate) << text;
     EXPECT_EQ(candidate->str(), text);
   }
-  EXPECT_EQ(ConvolutionCandidate::parse("digits")->str(), "int8-slices");
 }
 
 TEST_F(Tuning, RecordedChoicesAreTaken) {

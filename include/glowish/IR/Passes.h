@@ -25,7 +25,7 @@ llvm::ArrayRef<IRPass> getIRPasses();
 /// The target-independent pipeline, which runs before a back end's own passes.
 const Pipeline &getIRPipeline();
 
-#define IR_PASS(FUNCTION, NAME, EXACTNESS, DOC, ...)                           \
+#define IR_PASS(FUNCTION, NAME, EXACTNESS, DOC)                                \
   llvm::Expected<bool> FUNCTION(IRFunction &function,                          \
                                 const IRPassContext &context);
 #include "glowish/IR/Passes.def"

@@ -63,7 +63,7 @@ const Pipeline &getLowerPipeline();
 llvm::Error verifyLowered(const Function &function,
                           const GraphPassContext &context);
 
-#define GRAPH_PASS(FUNCTION, NAME, EXACTNESS, DOC, ...)                        \
+#define GRAPH_PASS(FUNCTION, NAME, EXACTNESS, DOC)                             \
   llvm::Expected<bool> FUNCTION(Function &function,                            \
                                 const GraphPassContext &context);
 #define GRAPH_PASS_WITH_ARGUMENT(FUNCTION, NAME, FORM, EXACTNESS, DOC)         \

@@ -34,8 +34,6 @@ template <typename Unit, typename Context> struct PassInfo {
   llvm::StringRef doc;
   /// Returns whether it changed the unit. Null where there is an argument.
   llvm::Expected<bool> (*run)(Unit &, const Context &);
-  /// A former name that is still accepted; may be empty.
-  llvm::StringRef oldName = {};
   /// For passes that are written as `name<argument>`: the form of the argument,
   /// and the function that runs in place of `run`.
   llvm::StringRef argumentForm = {};
@@ -80,13 +78,12 @@ inline llvm::Error makeNoFixedPointError(llvm::ArrayRef<std::string> passes) {
 template <typename Unit>
 concept HasNested = requires(Unit &unit) { getNested(unit); };
 
-/// Returns the pass of \p table with the current or former name \p name, or
-/// null.
+/// Returns the pass of \p table with the name \p name, or null.
 template <typename Unit, typename Context>
 const PassInfo<Unit, Context> *
 findPass(llvm::ArrayRef<PassInfo<Unit, Context>> table, llvm::StringRef name) {
   for (const PassInfo<Unit, Context> &pass : table)
-    if (pass.name == name || (!name.empty() && pass.oldName == name))
+    if (pass.name == name)
       return &pass;
   return nullptr;
 }

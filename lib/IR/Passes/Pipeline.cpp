@@ -6,8 +6,8 @@ using namespace glowish;
 
 llvm::ArrayRef<IRPass> glowish::getIRPasses() {
   static const IRPass passes[] = {
-#define IR_PASS(FUNCTION, NAME, EXACTNESS, DOC, ...)                           \
-  {NAME, Exactness::EXACTNESS, DOC, FUNCTION __VA_OPT__(, ) __VA_ARGS__},
+#define IR_PASS(FUNCTION, NAME, EXACTNESS, DOC)                                \
+  {NAME, Exactness::EXACTNESS, DOC, FUNCTION},
 #include "glowish/IR/Passes.def"
   };
   return passes;

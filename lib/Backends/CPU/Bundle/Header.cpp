@@ -94,24 +94,9 @@ static void printElementKinds(llvm::raw_ostream &os, bool isLowPrecision) {
                     getKindNumber(kind));
 }
 
-/// The common definitions of older bundles do not have them.
-static void printLowPrecisionKinds(llvm::raw_ostream &os) {
-  os << R"(
-#ifndef GLOWISH_LOW_PRECISION_DEFS
-#define GLOWISH_LOW_PRECISION_DEFS
-/* Element types of one byte each, whether float8, float4 or int4. */
-)";
-  printElementKinds(os, true);
-  os << "#endif /* GLOWISH_LOW_PRECISION_DEFS */\n";
-}
-
-/// checksum64 (Support/Checksum.h) in C. It has a guard of its own: the common
-/// definitions of older bundles do not have it.
+/// checksum64 (Support/Checksum.h) in C.
 static void printChecksum(llvm::raw_ostream &os) {
   os << R"(
-#ifndef GLOWISH_XXH64_DEFS
-#define GLOWISH_XXH64_DEFS
-
 static inline uint64_t glowish_xxh64_rotate(uint64_t value, unsigned count) {
   return (value << count) | (value >> (64 - count));
 }
@@ -170,8 +155,6 @@ static inline uint64_t glowish_xxh64(const uint8_t *bytes, uint64_t size) {
   hash = (hash ^ (hash >> 29)) * prime3;
   return hash ^ (hash >> 32);
 }
-
-#endif /* GLOWISH_XXH64_DEFS */
 )";
 }
 
@@ -199,6 +182,8 @@ void glowish::printCommonDefinitions(llvm::raw_ostream &os) {
 )";
   os << "\n/* Element types. */\n";
   printElementKinds(os, false);
+  os << "/* Of one byte each, whether float8, float4 or int4. */\n";
+  printElementKinds(os, true);
   os << R"(
 #if defined(_MSC_VER)
 #define GLOWISH_MEM_ALIGN(size) __declspec(align(size))
@@ -216,11 +201,9 @@ void glowish::printCommonDefinitions(llvm::raw_ostream &os) {
 #define GLOW_MEM_ALIGN(size) GLOWISH_MEM_ALIGN(size)
 #define GLOW_GET_ADDR(mutableWeight, offset) GLOWISH_GET_ADDR(mutableWeight, offset)
 #endif
-
-#endif /* GLOWISH_BUNDLE_COMMON_DEFS */
 )";
-  printLowPrecisionKinds(os);
   printChecksum(os);
+  os << "\n#endif /* GLOWISH_BUNDLE_COMMON_DEFS */\n";
 }
 
 void glowish::printDimensionStatus(llvm::raw_ostream &os) {
@@ -282,7 +265,7 @@ typedef struct BundleConfig {
   const SymbolTableEntry *symbolTable; /* in the model's order */
   const GlowishSymbol *symbols;        /* the same ones */
   uint64_t abiVersion;                 /* N_ABI_VERSION of its header */
-  uint64_t modelHash;                  /* of the model file */
+  uint64_t modelHash;                  /* of the model's files */
   uint64_t weightsChecksum;            /* XXH64 of the weights */
 } BundleConfig;
 

@@ -75,8 +75,7 @@ std::optional<ConvolutionCandidate>
 ConvolutionCandidate::parse(llvm::StringRef text) {
   auto [name, parameters] = text.split(' ');
   for (const ConvolutionAlgorithm *algorithm : getConvolutionAlgorithms()) {
-    if (name != algorithm->name &&
-        (algorithm->oldName.empty() || name != algorithm->oldName))
+    if (name != algorithm->name)
       continue;
     if (auto values = parseParameters(algorithm->form, parameters))
       return ConvolutionCandidate{algorithm, std::move(*values)};

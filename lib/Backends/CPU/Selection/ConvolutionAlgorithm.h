@@ -52,11 +52,10 @@ class ConvolutionAlgorithm {
 public:
   using Parameters = llvm::ArrayRef<int64_t>;
 
-  /// \p form: the parameters, `HEIGHTxWIDTH BLOCK`. \p oldName: parsed, too.
+  /// \p form: the parameters, `HEIGHTxWIDTH BLOCK`.
   explicit ConvolutionAlgorithm(llvm::StringLiteral name,
-                                llvm::StringLiteral form = "",
-                                llvm::StringLiteral oldName = "")
-      : name(name), form(form), oldName(oldName) {}
+                                llvm::StringLiteral form = "")
+      : name(name), form(form) {}
   virtual ~ConvolutionAlgorithm() = default;
 
   /// The name followed by the form: `direct PIXELSxVECTORS`.
@@ -146,7 +145,7 @@ public:
 
 private:
   friend struct ConvolutionCandidate;
-  llvm::StringLiteral name, form, oldName;
+  llvm::StringLiteral name, form;
 };
 
 /// Direct convolution with a register tile: `direct PIXELSxVECTORS`.

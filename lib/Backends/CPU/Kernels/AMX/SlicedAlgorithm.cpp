@@ -11,7 +11,7 @@ namespace {
 
 class SlicedAlgorithm final : public ConvolutionAlgorithm {
 public:
-  SlicedAlgorithm() : ConvolutionAlgorithm("int8-slices", "", "digits") {}
+  SlicedAlgorithm() : ConvolutionAlgorithm("int8-slices") {}
 
   void
   addCandidates(const ConvolutionProblem &problem,
