@@ -39,28 +39,18 @@ class Word:
     within: tuple = ('',)
 
 
-# Old names are aliases for one release.
-ALIASES = {'CHANGELOG.md': 'it lists old names',
-           'tests/lit/tools/old-names.test': 'it tests old names'}
-
 RETIRED = [
     # The layers and how errors are returned.
     Word('room', r'\brooms?\b', 'layer (of code), memory, space'),
-    Word('GLOWISH_CHECK', r'\bGLOWISH_CHECK\b', 'GLOWISH_RETURN_IF_ERROR',
-         allowed=ALIASES),
-    Word('GLOWISH_TRY', r'\bGLOWISH_TRY\b', 'GLOWISH_ASSIGN_OR_RETURN',
-         allowed=ALIASES),
+    Word('GLOWISH_CHECK', r'\bGLOWISH_CHECK\b', 'GLOWISH_RETURN_IF_ERROR'),
+    Word('GLOWISH_TRY', r'\bGLOWISH_TRY\b', 'GLOWISH_ASSIGN_OR_RETURN'),
 
     # Graph and importer.
-    Word('MergeSteps', r'\b[mM]erge-?[sS]teps\b', 'batch sequence matmuls',
-         allowed={**ALIASES, 'include/glowish/Optimizer/Passes.def': 'an alias'}),
-    Word('JoinSlices', r'\b[jJ]oin-?[sS]lices\b', 'hoist over slices',
-         allowed={**ALIASES, 'include/glowish/Optimizer/Passes.def': 'an alias'}),
-    Word('MergeProducts', r'\b[mM]erge-?[pP]roducts\b', 'merge matmuls',
-         allowed={**ALIASES, 'include/glowish/Optimizer/Passes.def': 'an alias'}),
+    Word('MergeSteps', r'\b[mM]erge-?[sS]teps\b', 'batch sequence matmuls'),
+    Word('JoinSlices', r'\b[jJ]oin-?[sS]lices\b', 'hoist over slices'),
+    Word('MergeProducts', r'\b[mM]erge-?[pP]roducts\b', 'merge matmuls'),
     Word('SimplifyProducts', r'\b[sS]implify-?[pP]roducts\b',
-         'simplify matmuls',
-         allowed={**ALIASES, 'include/glowish/Optimizer/Passes.def': 'an alias'}),
+         'simplify matmuls'),
     Word('Sized', r'Sized[A-Z]\w*', 'dynamic: DynamicDims'),
     Word('file names of operators', r'\b(Found|Removed|Blocks)\.(cpp|h)\b',
          'the name of the operator: NonZero, Deprecated, DepthToSpace'),
@@ -77,24 +67,21 @@ RETIRED = [
          r'(?<![mM]erge-)(?<![mM]erge)(?<![sS]implify-)(?<![sS]implify)'
          r'([pP]roducts?|PRODUCTS?)(?![a-z])'
          r'(?! of (?!(\w+ )?(network|layer|step|matri|weight|activation)))',
-         'matmul, GEMM, matrix product; product of ...', allowed=ALIASES),
+         'matmul, GEMM, matrix product; product of ...'),
 
     # IR and memory.
     Word('LoneLoop', r'LoneLoop|FusionObstacle',
-         'missed fusion, unfused loop', allowed=ALIASES),
+         'missed fusion, unfused loop'),
     Word('Region', r'\bRegions?\b', 'StridedLayout, strided view',
          within=('include/glowish/IR', 'lib/IR', 'lib/IRGen')),
-    Word('NestConcats', r'\b[nN]est-?[cC]oncats\b', 'coalesce concats',
-         allowed={**ALIASES, 'include/glowish/IR/Passes.def': 'an alias'}),
-    Word('PlaceLifetimes', r'\b[pP]lace-?[lL]ifetimes\b', 'insert lifetimes',
-         allowed={**ALIASES, 'include/glowish/IR/Passes.def': 'an alias'}),
-    Word('PlaceholderLives', r'\bPlaceholderLives\b', 'PlaceholderLiveness',
-         allowed=ALIASES),
+    Word('NestConcats', r'\b[nN]est-?[cC]oncats\b', 'coalesce concats'),
+    Word('PlaceLifetimes', r'\b[pP]lace-?[lL]ifetimes\b', 'insert lifetimes'),
+    Word('PlaceholderLives', r'\bPlaceholderLives\b', 'PlaceholderLiveness'),
     Word('PlanReplay', r'PlanReplay|\breplayPlan\b',
-         'shadow-memory verifier: verifyPlanWithShadow', allowed=ALIASES),
+         'shadow-memory verifier: verifyPlanWithShadow'),
     Word('lives', r'\blives\b', 'is live; lifetime, live range'),
     Word('Recompute', r'\bRecompute\w*|\b(set|schedule)Recomput\w+'
-         r'|(?<=[\s`])-recompute\b', 'rematerialize', allowed=ALIASES),
+         r'|(?<=[\s`])-recompute\b', 'rematerialize'),
     Word('way back', r'\bway back\b', 'backward pass'),
     Word('what flows back', r'\bflow(s|ed|ing)? back\b',
          'adjoint, upstream gradient'),
@@ -130,13 +117,12 @@ RETIRED = [
     Word('Setting', r'\b[sS]ettings?\b', 'compile config',
          within=('tests/fuzz', 'docs/testing.md')),
     Word('hostile', r'\b[hH]ostile\b|\bGLOWISH_HOSTILE\w*',
-         'malformed, robustness', allowed=ALIASES),
+         'malformed, robustness'),
     Word('odd', r'\b[oO]dd (model|shape|file|input|value)s?\b|\bOdd and\b'
          r'|\bodd\[', 'malformed (of models), unusual (of shapes, values)'),
     Word('damage', r'\b[dD]amage(s|d)?\b|\b[dD]amaging\b',
          'corrupt, mutate; malformed'),
-    Word('picture', r'[pP]ictures?(?![a-z])|\b[pP]hotographs?\b', 'image',
-         allowed=ALIASES),
+    Word('picture', r'[pP]ictures?(?![a-z])|\b[pP]hotographs?\b', 'image'),
 
     # Programs are no persons.
     Word('somebody', r'\b([sS]ome|[nN]o|[aA]ny|[eE]very)(body|one)\b',
