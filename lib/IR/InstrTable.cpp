@@ -37,8 +37,8 @@ namespace {
 
 /// The records of all dialects by their kinds, those of Instrs.td first.
 /// Dialects register themselves before main(), and those of plug-ins while
-/// other threads compile: a record is where it is for good before anybody has
-/// its kind, so that reading it needs no lock.
+/// other threads compile: a record is where it is for good before its kind is
+/// returned, so that reading it needs no lock.
 class Registry {
 public:
   Registry() { add(getInstrTable(), instrMakers); }

@@ -81,7 +81,7 @@ TEST(Error, MacroMovesItsValue) {
   auto read = [](bool isThere) -> llvm::Expected<int> {
     GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<int> number, makeNumber(isThere));
     GLOWISH_ASSIGN_OR_RETURN(const std::string &text,
-                             llvm::Expected<std::string>("lives on"));
+                             llvm::Expected<std::string>("stays on"));
     return *number + int(text.size());
   };
   EXPECT_EQ(llvm::cantFail(read(true)), 13);

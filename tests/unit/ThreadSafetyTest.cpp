@@ -193,7 +193,7 @@ TEST(ThreadSafety, EachProgramHasItsNumberOfThreads) {
   }
 }
 
-/// All tasks are done once, whoever else calls.
+/// All tasks are done once, also while other threads call.
 TEST(ThreadSafety, ProgramsShareThreads) {
   std::vector<std::function<void()>> works;
   std::vector<std::vector<std::atomic<int>>> counts;

@@ -25,8 +25,8 @@ namespace glowish {
 
 /// An int64_t, or none: the result of an operation whose true result int64_t
 /// does not have, of a division by 0, and of all operations on none. There are
-/// no comparisons, which would have to be false for none, and with it true for
-/// somebody who asks for the opposite: isBetween() is for these.
+/// no comparisons, which would have to be false for none, so that their
+/// negations would be true: isBetween() is for these.
 class CheckedInt {
 public:
   /// None if \p number is above INT64_MAX.

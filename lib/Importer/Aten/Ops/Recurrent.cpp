@@ -107,7 +107,7 @@ static llvm::Expected<Layers> readLayers(AtenOp &op) {
     layers.input = op.transpose(layers.input, {1, 0, 2});
   GLOWISH_RETURN_IF_ERROR(readStates(op, layers));
   size_t each = layers.hasBiases ? 4 : 2;
-  // The second keeps the products small.
+  // The second keeps what the third multiplies small.
   if (layers.count < 1 || size_t(layers.count) > layers.params.size() ||
       layers.params.size() != each * size_t(layers.count * layers.directions))
     return op.refuse("params", "two matrices for each direction of a layer, "
