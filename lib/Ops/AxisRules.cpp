@@ -57,6 +57,15 @@ glowish::followMatMul(const OpView &view, const Type &result, unsigned dim) {
   return axes;
 }
 
+std::optional<OperandAxes> glowish::followFullyConnected(const OpView &view,
+                                                         const Type &result,
+                                                         unsigned dim) {
+  std::optional<OperandAxes> axes = followMatMul(view, result, dim);
+  (*axes)[FullyConnectedView::biasIdx] =
+      followBroadcastOperand(FullyConnectedView(view).getBias(), result, dim);
+  return axes;
+}
+
 std::optional<OperandAxes> glowish::followMatMulInteger(const OpView &view,
                                                         const Type &result,
                                                         unsigned dim) {

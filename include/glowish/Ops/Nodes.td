@@ -176,6 +176,7 @@ def FullyConnected : Node<"input * weights + bias"> {
   }];
   let Operands = [Operand<"input">, Operand<"weights">, Operand<"bias">];
   let Traits = [SuperLinear];
+  let AxisRule = "followFullyConnected";
   let HasLowering = 1;
   let HasVariableRoles = 1;
   let HasQuantizedWeights = 1;

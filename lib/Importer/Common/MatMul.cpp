@@ -24,3 +24,15 @@ NodeValue glowish::makeMatMul(NodeBuilder &b, NodeValue lhs, NodeValue rhs) {
     shape.erase(shape.end() - (isColumn ? 1 : 2));
   return b.reshape(result, shape);
 }
+
+NodeValue glowish::makeFullyConnected(NodeBuilder &b, NodeValue input,
+                                      NodeValue weights, NodeValue bias) {
+  if (!input || !weights)
+    return {};
+  DimsRef shape = weights.getShape();
+  if (bias && input.getShape().size() == 2 && shape.size() == 2 &&
+      bias.getShape() == shape.take_back())
+    return b.make<FullyConnectedNode>(input, weights, bias);
+  NodeValue result = makeMatMul(b, input, weights);
+  return bias ? b.add(result, bias) : result;
+}

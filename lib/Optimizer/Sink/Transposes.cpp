@@ -338,12 +338,17 @@ static NodeValue joinThroughMerge(TransposeNode &root,
 /// A matrix product with constant weights is invariant under permutations of
 /// the reduced dimension: in place of the transpose of a flattened image, the
 /// rows of the weights are permuted.
-static NodeValue absorbFlatten(MatMulNode &root, RewriteContext &context) {
-  auto *flatten = root.getLhs().getNodeAs<ReshapeNode>();
+static NodeValue absorbFlatten(Node &root, RewriteContext &context) {
+  constexpr unsigned inputIdx = FullyConnectedNode::inputIdx;
+  constexpr unsigned weightsIdx = FullyConnectedNode::weightsIdx;
+  static_assert(MatMulNode::lhsIdx == inputIdx &&
+                MatMulNode::rhsIdx == weightsIdx);
+  NodeValue matrix = root.getOperand(weightsIdx);
+  auto *flatten = root.getOperand(inputIdx).getNodeAs<ReshapeNode>();
   auto *transpose =
       flatten ? flatten->getInput().getNodeAs<TransposeNode>() : nullptr;
-  DimsRef weights = root.getRhs().getShape();
-  if (!transpose || !getConstantTensor(root.getRhs()) || weights.size() != 2 ||
+  DimsRef weights = matrix.getShape();
+  if (!transpose || !getConstantTensor(matrix) || weights.size() != 2 ||
       flatten->getType().getRank() != 2 ||
       transpose->getPermutation().front() != 0 ||
       flatten->getType().getDim(0) != transpose->getType().getDim(0))
@@ -355,12 +360,11 @@ static NodeValue absorbFlatten(MatMulNode &root, RewriteContext &context) {
   for (int64_t axis : llvm::drop_begin(inverse))
     order.push_back(axis - 1);
   order.push_back(rows.size() - 1);
-  NodeValue permuted =
-      context.transpose(context.reshape(root.getRhs(), rows), order);
+  NodeValue permuted = context.transpose(context.reshape(matrix, rows), order);
   NodeDraft draft = root.getDraft();
-  draft.operands[MatMulNode::lhsIdx] =
+  draft.operands[inputIdx] =
       context.reshape(transpose->getInput(), flatten->getType().getShape());
-  draft.operands[MatMulNode::rhsIdx] = context.reshape(permuted, weights);
+  draft.operands[weightsIdx] = context.reshape(permuted, weights);
   return context.getFunction()
       .create(root.getName(), std::move(draft))
       ->getResult();
@@ -378,6 +382,7 @@ llvm::Expected<bool> glowish::sinkTransposes(Function &function,
     rewrites.add<sinkThroughSplit>(NodeKind::Reshape);
     rewrites.add<sinkThroughMerge>(NodeKind::Reshape);
     rewrites.add<joinThroughMerge>(NodeKind::Transpose);
+    rewrites.add<absorbFlatten>(NodeKind::FullyConnected);
     rewrites.add<absorbFlatten>(NodeKind::MatMul);
     return rewrites;
   }();

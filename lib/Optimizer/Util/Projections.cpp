@@ -28,6 +28,8 @@ static void findBias(Projection &projection) {
 static llvm::SmallVector<NodeValue, 3> getWeights(Node &node) {
   if (auto *matMul = llvm::dyn_cast<MatMulNode>(&node))
     return {matMul->getRhs()};
+  if (auto *layer = llvm::dyn_cast<FullyConnectedNode>(&node))
+    return {layer->getWeights()};
   auto *matMul = llvm::dyn_cast<MatMulNBitsNode>(&node);
   if (!matMul || matMul->getLhsScales())
     return {};
@@ -47,7 +49,13 @@ std::optional<Projection> glowish::getProjection(Node &node) {
     return std::nullopt;
   Projection projection;
   projection.matMul = &node;
-  findBias(projection);
+  if (auto *layer = llvm::dyn_cast<FullyConnectedNode>(&node)) {
+    if (!getConstantTensor(layer->getBias()))
+      return std::nullopt;
+    projection.bias = layer->getBias();
+  } else {
+    findBias(projection);
+  }
   return projection;
 }
 

@@ -7,10 +7,11 @@
 
 namespace glowish {
 
-/// A matmul with constant weights, and the sum with a constant row that alone
-/// reads it, if there is one.
+/// A matmul with constant weights, and the constant row that is added to it, if
+/// there is one: by itself, or by the sum that alone reads it.
 struct Projection {
-  /// A MatMulNode, or a MatMulNBitsNode whose lhs are floats.
+  /// A MatMulNode, a FullyConnectedNode, or a MatMulNBitsNode whose lhs are
+  /// floats.
   Node *matMul = nullptr;
   AddNode *sum = nullptr;
   NodeValue bias;

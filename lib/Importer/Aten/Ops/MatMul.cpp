@@ -75,10 +75,9 @@ static llvm::Error importLinear(AtenOp &op) {
     return op.refuse("weight", "rank 1 or 2, and an input of rank 1 and more");
   if (op.getRank("weight") == 2)
     weight = op.transposeLast(weight);
-  NodeValue result = makeMatMul(op, op.tensor("input"), weight);
-  if (!op.isNone("bias"))
-    result = op.add(result, op.tensor("bias"));
-  return op.setResult(result);
+  return op.setResult(
+      makeFullyConnected(op, op.tensor("input"), weight,
+                         op.isNone("bias") ? NodeValue() : op.tensor("bias")));
 }
 
 static llvm::Error importOuter(AtenOp &op) {

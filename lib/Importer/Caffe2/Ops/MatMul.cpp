@@ -15,8 +15,9 @@ template <bool isTransposed> static llvm::Error importFC(NetOp &op) {
       isTransposed ? weights.value.getShape()[1] : weights.value.getShape()[0];
   NodeValue x = input.value, w = op.cast(weights.value, x.getElemKind());
   NodeValue bias = op.weight(2, {numOutputs});
-  NodeValue result = op.make<GemmNode>(x, w, op.cast(bias, x.getElemKind()),
-                                       1.0, 1.0, false, !isTransposed);
+  NodeValue result =
+      makeFullyConnected(op, x, isTransposed ? w : op.transposeLast(w),
+                         op.cast(bias, x.getElemKind()));
   return op.setOutput(0, op.reshape(result, input.getShape(numOutputs)));
 }
 

@@ -80,6 +80,16 @@ static llvm::Expected<Extents> unifyGemm(Composer &composer, DynamicValue &a,
   return Extents{a.getExtent(transA), b.getExtent(!transB)};
 }
 
+/// Whether \p a times \p b, or its transpose, plus \p c is a fully connected
+/// layer. Weights that are variables of a training, or computed, stay Gemm's,
+/// which may read them transposed.
+static bool isFullyConnected(const DynamicValue &a, const DynamicValue &b,
+                             const DynamicValue &c, bool transB) {
+  return llvm::isa<Constant>(b.value.node) && a.getRank() == 2 &&
+         b.getRank() == 2 && c.value &&
+         c.getShape() == b.getShape().slice(transB ? 0 : 1, 1);
+}
+
 static llvm::Error importGemm(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue a, getDynamicInput(op, 0));
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue b, getDynamicInput(op, 1));
@@ -95,9 +105,14 @@ static llvm::Error importGemm(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(
       Extents extents, unifyGemm(composer, a, b, c, transA != 0, transB != 0));
   GLOWISH_ASSIGN_OR_RETURN(a.value, composer.finish(a.value));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue result,
-                           op.create<GemmNode>(a.value, b.value, c.value, alpha,
-                                               beta, transA != 0, transB != 0));
+  NodeValue result =
+      alpha == 1 && beta == 1 && !transA && isFullyConnected(a, b, c, transB)
+          ? makeFullyConnected(
+                composer, a.value,
+                transB ? composer.transposeLast(b.value) : b.value, c.value)
+          : composer.make<GemmNode>(a.value, b.value, c.value, alpha, beta,
+                                    transA != 0, transB != 0);
+  GLOWISH_ASSIGN_OR_RETURN(result, composer.finish(result));
   return setDynamicOutput(op, composer, 0, {result, extents});
 }
 

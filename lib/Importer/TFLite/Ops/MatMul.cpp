@@ -1,5 +1,6 @@
 //===- MatMul.cpp - Fully connected layers and matmuls --------------------===//
 
+#include "Common/MatMul.h"
 #include "TFLite/Quantized.h"
 
 using namespace glowish;
@@ -62,9 +63,9 @@ static llvm::Error importFullyConnected(TFLiteOp &op) {
     GLOWISH_ASSIGN_OR_RETURN(result, connectQuantized(op, rows, activation));
   } else {
     GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
-    result = op.matMul(rows, op.transposeLast(dequantized(op, 1)));
-    if (op.hasInput(2))
-      result = op.add(result, dequantized(op, 2));
+    result =
+        makeFullyConnected(op, rows, op.transposeLast(dequantized(op, 1)),
+                           op.hasInput(2) ? dequantized(op, 2) : NodeValue());
     result = activate(op, result, activation);
   }
   Dims shape(op.getShape(0));
