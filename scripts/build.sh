@@ -7,6 +7,7 @@
 # installed or removed in the meantime: what is built depends on what is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source scripts/large-pages.sh
 
 preset=${1:-release}
 shift $(($# > 0 ? 1 : 0))

@@ -14,10 +14,7 @@ case ${1-} in
 esac
 if [[ ${1-} == --fast || ${1-} == --all ]]; then shift; fi
 
-# Heaps in large pages (glibc 2.35) have fewer page faults, which take long on virtual
-# machines: clang++ has a tenth of them and is 4 % faster, model-compiler half and 4 to 20 %.
-export GLIBC_TUNABLES=${GLIBC_TUNABLES:-glibc.malloc.hugetlb=1}
-
+source scripts/large-pages.sh
 scripts/install-deps.sh --mpi --python
 scripts/build.sh release
 echo "==> testing"
