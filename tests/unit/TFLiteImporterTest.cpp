@@ -84,7 +84,9 @@ static std::string makeConnected(std::vector<int32_t> shape, int64_t zeroPoint,
   int y = model.tensor("y", {1, 1}, TensorType::INT16, {{0.5f}, {0}});
   model.op(BuiltinOperator::FULLY_CONNECTED, {x, w}, {y},
            tflite::schema::CreateFullyConnectedOptions(
-               model.fbb(), ActivationFunctionType::NONE, 0, keepsDims));
+               model.fbb(), ActivationFunctionType::NONE,
+               tflite::schema::FullyConnectedOptionsWeightsFormat::DEFAULT,
+               keepsDims));
   return model.finish({x}, {y});
 }
 

@@ -34,22 +34,37 @@ public:
       quantization = tflite::schema::CreateQuantizationParametersDirect(
           builder, nullptr, nullptr, &scales.scales, &scales.zeroPoints,
           tflite::schema::QuantizationDetails::NONE, 0, scales.axis);
-    uint32_t buffer = 0;
-    if (!bytes.empty()) {
-      buffer = uint32_t(buffers.size());
-      buffers.push_back(tflite::schema::CreateBufferDirect(builder, &bytes));
-    }
-    tensors.push_back(tflite::schema::CreateTensorDirect(
+    uint32_t buffer = bytes.empty() ? 0 : this->buffer(bytes);
+    return tensor(tflite::schema::CreateTensorDirect(
         builder, &shape, type, buffer, name, quantization, isVariable));
+  }
+  int tensor(flatbuffers::Offset<tflite::schema::Tensor> stored) {
+    tensors.push_back(stored);
     return int(tensors.size()) - 1;
+  }
+  /// Adds a buffer and returns its number.
+  uint32_t buffer(const std::vector<uint8_t> &bytes) {
+    buffers.push_back(tflite::schema::CreateBufferDirect(builder, &bytes));
+    return uint32_t(buffers.size()) - 1;
+  }
+
+  /// Adds a buffer whose bytes are said to lie behind the tables.
+  void storedBehind(uint64_t offset, uint64_t size) {
+    buffers.push_back(
+        tflite::schema::CreateBufferDirect(builder, nullptr, offset, size));
   }
 
   /// Adds an operator with an options table, if \p options makes one.
   template <typename T>
   void op(tflite::schema::BuiltinOperator kind, std::vector<int32_t> inputs,
           std::vector<int32_t> outputs, flatbuffers::Offset<T> options) {
-    add(kind, nullptr, inputs, outputs,
-        tflite::schema::BuiltinOptionsTraits<T>::enum_value, options.Union());
+    op(kind, inputs, outputs,
+       tflite::schema::BuiltinOptionsTraits<T>::enum_value, options.Union());
+  }
+  void op(tflite::schema::BuiltinOperator kind, std::vector<int32_t> inputs,
+          std::vector<int32_t> outputs, tflite::schema::BuiltinOptions type,
+          flatbuffers::Offset<void> options) {
+    add(kind, nullptr, inputs, outputs, type, options);
   }
   void op(tflite::schema::BuiltinOperator kind, std::vector<int32_t> inputs,
           std::vector<int32_t> outputs) {

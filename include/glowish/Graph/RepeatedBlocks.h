@@ -27,6 +27,14 @@ struct RepeatedBlocks {
 /// Matches \p value; nullopt if it is something else.
 std::optional<RepeatedBlocks> matchRepeatedBlocks(NodeValue value);
 
+/// Repeats each slice of dimension \p axis of \p parameter \p block times, but
+/// the last for what is left of \p extent, which is an extent of a tensor.
+/// Returns \p parameter where it broadcasts to \p extent. The nodes are not
+/// folded, as the optimizer reads from them how long blocks are.
+NodeValue repeatBlocks(Function &function, llvm::StringRef name,
+                       NodeValue parameter, unsigned axis, int64_t extent,
+                       int64_t block);
+
 } // namespace glowish
 
 #endif // GLOWISH_GRAPH_REPEATEDBLOCKS_H

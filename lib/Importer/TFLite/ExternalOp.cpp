@@ -50,12 +50,10 @@ static llvm::Expected<NamedValues> readAttributes(const TFLiteOp &op) {
   NamedValues attributes;
   if (op.getCustomOptions().empty())
     return attributes;
-  GLOWISH_ASSIGN_OR_RETURN(flexbuffers::Map options, getCustomOptions(op));
-  flexbuffers::TypedVector keys = options.Keys();
-  for (size_t i = 0; i < keys.size(); ++i) {
-    std::string name = keys[i].AsKey();
+  GLOWISH_ASSIGN_OR_RETURN(CustomOptions options, CustomOptions::read(op));
+  for (std::string &name : options.getNames()) {
     std::optional<NamedValue::Content> content =
-        readContent(options[name.c_str()]);
+        readContent(options.get(name.c_str()));
     if (!content)
       return makeError("option {0} is accepted of an external operator if it "
                        "is a number, a string or a list of them",

@@ -2,6 +2,7 @@
 
 #include "TFLite/ModelFile.h"
 #include "Common/Messages.h"
+#include "TFLite/FieldCheck.h"
 
 using namespace glowish;
 using namespace glowish::tflite;
@@ -35,8 +36,31 @@ llvm::Error TFLiteFile::check() const {
                      model->version());
   if (getSize(model->subgraphs()) == 0)
     return makeError("it has no subgraph");
+  GLOWISH_RETURN_IF_ERROR(checkFields(*model, bytes));
+  GLOWISH_RETURN_IF_ERROR(checkBuffers());
   for (const schema::SubGraph *graph : *model->subgraphs())
     GLOWISH_RETURN_IF_ERROR(checkGraph(*graph));
+  return llvm::Error::success();
+}
+
+/// Models of more than 2 GB have what buffers hold behind the rest.
+llvm::Error TFLiteFile::checkBuffers() const {
+  for (size_t i = 0; i < getSize(model->buffers()); ++i) {
+    const schema::Buffer &buffer = *model->buffers()->Get(unsigned(i));
+    GLOWISH_RETURN_IF_ERROR(checkFields(buffer, bytes));
+    bool isHere = buffer.data() && buffer.data()->size() > 0;
+    if (isHere && buffer.offset() > 1)
+      return makeError("it is malformed: buffer {0} has {1} bytes, and others "
+                       "at {2}",
+                       i, buffer.data()->size(), buffer.offset());
+    bool isInside = buffer.data() || buffer.offset() <= 1 ||
+                    (buffer.offset() <= bytes.size() &&
+                     buffer.size() <= bytes.size() - buffer.offset());
+    if (!isInside)
+      return makeError("it is malformed: buffer {0} has {1} bytes at {2}, and "
+                       "the file has {3}",
+                       i, buffer.size(), buffer.offset(), bytes.size());
+  }
   return llvm::Error::success();
 }
 
@@ -54,6 +78,7 @@ static llvm::Error checkIndices(const flatbuffers::Vector<int32_t> *indices,
 }
 
 llvm::Error TFLiteFile::checkGraph(const schema::SubGraph &graph) const {
+  GLOWISH_RETURN_IF_ERROR(checkFields(graph, bytes));
   size_t numTensors = getSize(graph.tensors());
   for (size_t i = 0; i < numTensors; ++i) {
     const schema::Tensor &tensor = *graph.tensors()->Get(i);
@@ -134,7 +159,7 @@ llvm::SmallVector<int32_t, 2> tflite::getSubgraphs(const schema::Operator &op) {
   return {};
 }
 
-static std::optional<ElemKind> findKind(TensorType type) {
+std::optional<ElemKind> tflite::findKind(TensorType type) {
   switch (type) {
   case TensorType::FLOAT32:
     return ElemKind::Float;
@@ -164,9 +189,18 @@ static std::optional<ElemKind> findKind(TensorType type) {
     return ElemKind::UInt64;
   case TensorType::BOOL:
     return ElemKind::Bool;
-  default:
-    return std::nullopt;
+  case TensorType::STRING:
+  case TensorType::COMPLEX64:
+  case TensorType::COMPLEX128:
+  case TensorType::RESOURCE:
+  case TensorType::VARIANT:
+  case TensorType::INT2:
+  case TensorType::UINT4:
+  case TensorType::FLOAT8_E4M3FN:
+  case TensorType::FLOAT8_E5M2:
+    break;
   }
+  return std::nullopt;
 }
 
 llvm::Expected<Type> tflite::getType(const schema::Tensor &tensor) {
@@ -191,9 +225,7 @@ TFLiteFile::getBytes(const schema::Tensor &tensor) const {
   const schema::Buffer &buffer = *model->buffers()->Get(tensor.buffer());
   if (buffer.data())
     return {buffer.data()->data(), buffer.data()->size()};
-  // Models of more than 2 GB have their weights behind the rest.
-  if (buffer.offset() > 1 && buffer.offset() <= bytes.size() &&
-      buffer.size() <= bytes.size() - buffer.offset())
+  if (buffer.offset() > 1)
     return bytes.slice(buffer.offset(), buffer.size());
   return {};
 }
@@ -210,9 +242,6 @@ static void unpackInt4(llvm::ArrayRef<uint8_t> packed, Tensor &tensor) {
 llvm::Expected<Tensor>
 TFLiteFile::readConstant(const schema::Tensor &tensor) const {
   GLOWISH_ASSIGN_OR_RETURN(Type type, getType(tensor));
-  if (tensor.sparsity())
-    return makeError("tensor {0} is sparse; accepted: dense ones",
-                     quote(getName(tensor)));
   llvm::ArrayRef<uint8_t> data = getBytes(tensor);
   bool isPacked = type.getKind() == ElemKind::Int4;
   int64_t expected =

@@ -21,6 +21,7 @@ public:
   const schema::SubGraph &getMain() const {
     return *model->subgraphs()->Get(0);
   }
+  llvm::ArrayRef<uint8_t> getFile() const { return bytes; }
   /// Subgraph \p index; null if there is none.
   const schema::SubGraph *findSubgraph(int32_t index) const;
 
@@ -35,6 +36,7 @@ private:
   TFLiteFile(llvm::ArrayRef<uint8_t> bytes, const schema::Model *model)
       : bytes(bytes), model(model) {}
   llvm::Error check() const;
+  llvm::Error checkBuffers() const;
   llvm::Error checkGraph(const schema::SubGraph &graph) const;
   llvm::Error checkOperator(const schema::SubGraph &graph,
                             const schema::Operator &op) const;
@@ -46,6 +48,9 @@ private:
 /// The kind and shape of \p tensor. Extents that the file leaves open are as it
 /// stores them, 1 as a rule.
 llvm::Expected<Type> getType(const schema::Tensor &tensor);
+
+/// The kind of elements of \p type; nullopt of one that is not accepted.
+std::optional<ElemKind> findKind(schema::TensorType type);
 
 /// The subgraphs that the options of \p op name, which may not exist.
 llvm::SmallVector<int32_t, 2> getSubgraphs(const schema::Operator &op);

@@ -1,6 +1,7 @@
 //===- Quantized.cpp - Parts of quantized operators -----------------------===//
 
 #include "TFLite/Quantized.h"
+#include "glowish/Graph/RepeatedBlocks.h"
 #include "glowish/Ops/TypeRuleHelpers.h"
 #include <cmath>
 
@@ -10,18 +11,32 @@ using schema::ActivationFunctionType;
 
 //===- Activations --------------------------------------------------------===//
 
-/// What an activation limits its results to.
-static std::pair<double, double> getBounds(ActivationFunctionType activation) {
+/// What an activation limits its results to; nullopt of one that computes
+/// something else.
+static std::optional<std::pair<double, double>>
+getBounds(ActivationFunctionType activation) {
   switch (activation) {
+  case ActivationFunctionType::NONE:
+    return {{-HUGE_VAL, HUGE_VAL}};
   case ActivationFunctionType::RELU:
-    return {0, HUGE_VAL};
+    return {{0, HUGE_VAL}};
   case ActivationFunctionType::RELU_N1_TO_1:
-    return {-1, 1};
+    return {{-1, 1}};
   case ActivationFunctionType::RELU6:
-    return {0, 6};
-  default:
-    return {-HUGE_VAL, HUGE_VAL};
+    return {{0, 6}};
+  case ActivationFunctionType::TANH:
+  case ActivationFunctionType::SIGN_BIT:
+    break;
   }
+  return std::nullopt;
+}
+
+/// 1 where the sign of \p x is negative, also that of -0, else 0.
+static NodeValue getSignBit(TFLiteOp &op, NodeValue x) {
+  NodeValue isNegative = op.less(x, 0);
+  if (x && isFloatKind(x.getElemKind()))
+    isNegative = op.logicalOr(isNegative, op.less(op.div(1, x), 0));
+  return op.cast(isNegative, op.getOutputKind());
 }
 
 NodeValue tflite::activate(TFLiteOp &op, NodeValue x,
@@ -34,17 +49,19 @@ NodeValue tflite::activate(TFLiteOp &op, NodeValue x,
   case ActivationFunctionType::TANH:
     return op.unary<TanhNode>(x);
   case ActivationFunctionType::SIGN_BIT:
-    return op.cast(op.less(x, 0), op.getOutputKind());
-  default:
-    auto [low, high] = getBounds(activation);
-    return op.clip(x, low, high);
+    return getSignBit(op, x);
+  case ActivationFunctionType::RELU_N1_TO_1:
+  case ActivationFunctionType::RELU6:
+    break;
   }
+  auto [low, high] = *getBounds(activation);
+  return op.clip(x, low, high);
 }
 
 /// The limits of integers of \p kind, which has at most 32 bits.
 static std::pair<double, double> getLimits(ElemKind kind) {
-  int bits = 8 * int(getElemSize(kind));
-  bool isSigned = isSignedIntegerKind(kind);
+  int bits = int(getElemBits(kind));
+  bool isSigned = isSignedIntegerKind(kind) || kind == ElemKind::Int4;
   return {isSigned ? -std::ldexp(1, bits - 1) : 0,
           std::ldexp(1, isSigned ? bits - 1 : bits) - 1};
 }
@@ -53,7 +70,13 @@ NodeValue tflite::quantizeSteps(TFLiteOp &op, NodeValue x,
                                 ActivationFunctionType activation) {
   ElemKind kind = op.getOutputKind();
   double zeroPoint = double(op.getOutputZeroPoint());
-  auto [low, high] = getBounds(activation);
+  auto bounds = getBounds(activation);
+  if (!bounds)
+    return op.fail(makeError(
+        "its activation is {0}; accepted of quantized tensors: NONE, RELU, "
+        "RELU_N1_TO_1, RELU6",
+        schema::EnumNameActivationFunctionType(activation)));
+  auto [low, high] = *bounds;
   auto [least, most] = getLimits(kind);
   auto toSteps = [&](double bound) {
     return zeroPoint + std::round(float(bound) / op.getOutputScale());
@@ -74,10 +97,49 @@ NodeValue tflite::saturate(NodeBuilder &b, NodeValue x, ElemKind to) {
   return b.cast(getElemSize(to) < 4 ? b.clip(x, low, high) : x, to);
 }
 
-NodeValue tflite::dequantize(NodeBuilder &b, NodeValue x,
-                             const Quantization &quantization) {
-  if (!x)
-    return x;
+namespace {
+
+/// Scales and zero points as operands of the integers' shape, or that broadcast
+/// to it.
+struct Parameters {
+  NodeValue scales, zeroPoints;
+};
+
+} // namespace
+
+/// Those of blocks, each repeated for the elements of its block.
+static Parameters makeBlockParameters(NodeBuilder &b, NodeValue x,
+                                      const Quantization &quantization) {
+  Dims shape(x.getShape());
+  shape.back() /= quantization.block;
+  auto repeat = [&](NodeValue parameter) {
+    return parameter ? repeatBlocks(b.getFunction(), b.getName(), parameter,
+                                    unsigned(quantization.axis),
+                                    x.getShape().back(), quantization.block)
+                     : parameter;
+  };
+  size_t i = 0, k = 0;
+  NodeValue scales = b.table(ElemKind::Float, shape, [&](DimsRef) {
+    return double(quantization.scales[i++]);
+  });
+  if (llvm::all_of(quantization.zeroPoints, [](int64_t z) { return z == 0; }))
+    return {repeat(scales), b.scalar(ElemKind::Int32, 0)};
+  // Of the integers' kind, as the optimizer has them, if it can have them.
+  ElemKind kind = x.getElemKind();
+  auto [low, high] = getLimits(kind);
+  for (int64_t zeroPoint : quantization.zeroPoints)
+    if (double(zeroPoint) < low || double(zeroPoint) > high)
+      kind = ElemKind::Int32;
+  NodeValue zeroPoints = b.table(kind, shape, [&](DimsRef) {
+    return double(quantization.zeroPoints[k++]);
+  });
+  return {repeat(scales), b.cast(repeat(zeroPoints), ElemKind::Int32)};
+}
+
+static Parameters makeParameters(NodeBuilder &b, NodeValue x,
+                                 const Quantization &quantization) {
+  if (quantization.block)
+    return makeBlockParameters(b, x, quantization);
   // Along the dimension that the scales belong to.
   Dims shape;
   if (!quantization.isPerTensor()) {
@@ -91,6 +153,14 @@ NodeValue tflite::dequantize(NodeBuilder &b, NodeValue x,
   NodeValue zeroPoints = b.table(ElemKind::Int32, shape, [&](DimsRef) {
     return double(quantization.zeroPoints[k++]);
   });
+  return {scales, zeroPoints};
+}
+
+NodeValue tflite::dequantize(NodeBuilder &b, NodeValue x,
+                             const Quantization &quantization) {
+  if (!x)
+    return x;
+  auto [scales, zeroPoints] = makeParameters(b, x, quantization);
   NodeValue steps = b.sub(b.cast(x, ElemKind::Int32), zeroPoints);
   return b.mul(b.cast(steps, ElemKind::Float), scales);
 }
@@ -120,14 +190,38 @@ NodeValue tflite::getZeroPoint(TFLiteOp &op, unsigned index) {
                         : op.scalar(op.getKind(index), double(zeroPoint));
 }
 
-llvm::Error tflite::checkWeights(const TFLiteOp &op, unsigned index) {
-  if (!op.isQuantized(index))
-    return op.refuseInput(index, "quantized integers");
-  const Quantization &weights = *op.getTensor(index).quantization;
-  if (!weights.isPerTensor() &&
+/// An error unless the weights are quantized, with one zero point; it is 0
+/// where there is a scale for each channel.
+static llvm::Error checkWeights(const TFLiteOp &op, WeightedInputs at) {
+  if (!op.isQuantized(at.weights))
+    return op.refuseInput(at.weights, "quantized integers");
+  const Quantization &weights = *op.getTensor(at.weights).quantization;
+  if (weights.isPerTensor())
+    return llvm::Error::success();
+  if (weights.block || weights.axis != at.channelAxis ||
       llvm::any_of(weights.zeroPoints, [](int64_t zero) { return zero != 0; }))
-    return op.refuseInput(index, "scales per channel with zero points 0");
+    return op.refuseInput(
+        at.weights,
+        llvm::formatv("one scale, or scales along dimension {0} with zero "
+                      "points 0",
+                      at.channelAxis)
+            .str());
   return llvm::Error::success();
+}
+
+/// An error unless sums of the stated kind are those of the input's kind.
+static llvm::Error checkSumType(const TFLiteOp &op, WeightedInputs at,
+                                schema::TensorType type) {
+  bool isWide = op.getKind(at.input) == ElemKind::Int16;
+  if (type == schema::TensorType::FLOAT32 ||
+      type == schema::TensorType::INT32 ||
+      (type == schema::TensorType::INT64 && isWide))
+    return llvm::Error::success();
+  return makeError("its bias and sums are {0} (quantized_bias_type); accepted "
+                   "for {1}: INT32{2}",
+                   schema::EnumNameTensorType(type),
+                   getElemKindName(op.getKind(at.input)),
+                   isWide ? ", INT64" : "");
 }
 
 NodeValue tflite::centered(TFLiteOp &op, unsigned index) {
@@ -251,13 +345,15 @@ static NodeValue rescaleInt64(TFLiteOp &op, NodeValue x,
 }
 
 llvm::Error tflite::checkWeightedInputs(const TFLiteOp &op, WeightedInputs at,
-                                        int64_t taps) {
+                                        int64_t taps,
+                                        const SumOptions &options) {
   GLOWISH_RETURN_IF_ERROR(op.checkKind(at.input, activationKinds));
   GLOWISH_RETURN_IF_ERROR(op.checkKind(
       at.weights, {ElemKind::Int8, ElemKind::UInt8, ElemKind::Int4}));
   GLOWISH_RETURN_IF_ERROR(op.checkQuantized(at.input));
   GLOWISH_RETURN_IF_ERROR(op.checkOutputQuantized());
-  GLOWISH_RETURN_IF_ERROR(checkWeights(op, at.weights));
+  GLOWISH_RETURN_IF_ERROR(checkWeights(op, at));
+  GLOWISH_RETURN_IF_ERROR(checkSumType(op, at, options.sumType));
   GLOWISH_RETURN_IF_ERROR(checkBiasScales(op, at.input, at.weights, at.bias));
   if (op.getKind(at.input) != ElemKind::Int16)
     return op.hasInput(at.bias) ? op.checkKind(at.bias, ElemKind::Int32)
@@ -273,13 +369,13 @@ llvm::Error tflite::checkWeightedInputs(const TFLiteOp &op, WeightedInputs at,
 
 NodeValue
 tflite::quantizeSums(TFLiteOp &op, NodeValue x, NodeValue bias,
-                     llvm::ArrayRef<double> factors,
-                     schema::ActivationFunctionType activation,
+                     llvm::ArrayRef<double> factors, const SumOptions &options,
                      llvm::function_ref<NodeValue(NodeValue, NodeValue)> sum) {
   if (!x)
     return x;
   if (x.getElemKind() != ElemKind::Int16)
-    return quantizeSteps(op, op.rescale(sum(x, bias), factors), activation);
+    return quantizeSteps(op, op.rescale(sum(x, bias), factors),
+                         options.activation);
   // x = 256 * high + low, in int8 and uint8.
   NodeValue low = op.make<BitAndNode>(x, op.number(x, 255));
   NodeValue high = op.div(op.sub(x, low), 256);
@@ -290,5 +386,8 @@ tflite::quantizeSums(TFLiteOp &op, NodeValue x, NodeValue bias,
                           sumHalf(low, ElemKind::UInt8));
   if (bias)
     sums = op.add(sums, op.cast(bias, ElemKind::Int64));
-  return quantizeSteps(op, rescaleInt64(op, sums, factors), activation);
+  NodeValue steps = options.sumType == schema::TensorType::INT32
+                        ? op.rescale(op.cast(sums, ElemKind::Int32), factors)
+                        : rescaleInt64(op, sums, factors);
+  return quantizeSteps(op, steps, options.activation);
 }

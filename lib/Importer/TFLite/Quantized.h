@@ -32,10 +32,6 @@ NodeValue quantize(NodeBuilder &b, NodeValue x, ElemKind kind,
 /// The int32 \p x, limited to what kind \p to has, as \p to.
 NodeValue saturate(NodeBuilder &b, NodeValue x, ElemKind to);
 
-/// An error unless input \p index is quantized, with one zero point; it is 0
-/// where there are several scales.
-llvm::Error checkWeights(const TFLiteOp &op, unsigned index);
-
 /// Input \p index as int32, less its zero point.
 NodeValue centered(TFLiteOp &op, unsigned index);
 
@@ -60,20 +56,31 @@ llvm::Error checkBiasScales(const TFLiteOp &op, unsigned lhs, unsigned rhs,
 /// The inputs of an operator that are multiplied, and a bias.
 struct WeightedInputs {
   unsigned input, weights, bias;
+  /// The dimension of the weights whose indices may have scales of their own:
+  /// that of the result's channels.
+  int64_t channelAxis = 0;
+};
+
+/// What a convolution or a fully connected layer does with its sums.
+struct SumOptions {
+  schema::ActivationFunctionType activation;
+  /// The kind of sums that are stated; FLOAT32 where none is.
+  schema::TensorType sumType = schema::TensorType::FLOAT32;
 };
 
 /// An error unless these are quantized as convolutions and fully connected
 /// layers have them, and so is the output; \p taps: of an element of it.
 llvm::Error checkWeightedInputs(const TFLiteOp &op, WeightedInputs at,
-                                int64_t taps);
+                                int64_t taps, const SumOptions &options);
 
 /// Output 0's integers of weighted sums, each times one of \p factors, or one
 /// for each index of the last dimension. \p sum makes the sums in int32 of
 /// bytes and a bias, which may be null. \p x: what is weighted, bytes or int16:
-/// these are multiplied as two bytes each, and have sums of int64.
+/// these are multiplied as two bytes each, and have sums of int64, unless
+/// \p options state int32.
 NodeValue quantizeSums(TFLiteOp &op, NodeValue x, NodeValue bias,
                        llvm::ArrayRef<double> factors,
-                       schema::ActivationFunctionType activation,
+                       const SumOptions &options,
                        llvm::function_ref<NodeValue(NodeValue, NodeValue)> sum);
 
 /// A scalar constant of input \p index's kind with its zero point; null for 0.

@@ -17,6 +17,18 @@ bool SubgraphImporter::isMain() const {
 
 //===- Tensors ------------------------------------------------------------===//
 
+/// An error if \p tensor, or its quantization, has set what is not read.
+static llvm::Error checkTensor(const TFLiteFile &file,
+                               const schema::Tensor &tensor) {
+  llvm::Error error = checkFields(tensor, file.getFile());
+  if (!error && tensor.quantization())
+    error = checkFields(*tensor.quantization(), file.getFile());
+  if (!error)
+    return error;
+  return addContext(std::move(error),
+                    "tensor " + quote(getName(tensor)) + ": ");
+}
+
 llvm::Error SubgraphImporter::readTensors() {
   if (!graph.tensors()) {
     if (isMain())
@@ -24,6 +36,7 @@ llvm::Error SubgraphImporter::readTensors() {
     return llvm::Error::success();
   }
   for (const schema::Tensor *stored : *graph.tensors()) {
+    GLOWISH_RETURN_IF_ERROR(checkTensor(model.file, *stored));
     TFLiteTensor tensor;
     std::string name = model.options.tflite.renamesTensors
                            ? "tensor" + std::to_string(tensors.size())
@@ -33,8 +46,9 @@ llvm::Error SubgraphImporter::readTensors() {
     tensor.isResource = stored->type() == schema::TensorType::RESOURCE;
     if (!tensor.isResource) {
       GLOWISH_ASSIGN_OR_RETURN(tensor.type, getType(*stored));
-      GLOWISH_ASSIGN_OR_RETURN(tensor.quantization,
-                               readQuantization(*stored, tensor.type));
+      GLOWISH_ASSIGN_OR_RETURN(
+          tensor.quantization,
+          readQuantization(model.file, graph, *stored, tensor.type));
     }
     tensors.push_back(std::move(tensor));
   }
@@ -105,7 +119,7 @@ static llvm::Error checkInputs(llvm::ArrayRef<TFLiteTensor *> inputs,
 
 llvm::Error SubgraphImporter::importOperator(const schema::Operator &stored,
                                              size_t position) {
-  llvm::SmallVector<TFLiteTensor *, 8> inputs, outputs;
+  llvm::SmallVector<TFLiteTensor *, 8> inputs, outputs, intermediates;
   for (int32_t index : getIndices(stored.inputs())) {
     inputs.push_back(index < 0 ? nullptr : &tensors[size_t(index)]);
     if (index >= 0)
@@ -113,15 +127,19 @@ llvm::Error SubgraphImporter::importOperator(const schema::Operator &stored,
   }
   for (int32_t index : getIndices(stored.outputs()))
     outputs.push_back(&tensors[size_t(index)]);
+  for (int32_t index : getIndices(stored.intermediates()))
+    intermediates.push_back(index < 0 ? nullptr : &tensors[size_t(index)]);
   std::string type = model.file.getOperatorName(stored);
   const RegisteredTFLiteOp &registered =
       *findTFLiteOperator(type, context.options);
-  TFLiteOp op(stored, type, inputs, outputs, context);
+  TFLiteOp op(stored, type, inputs, outputs, intermediates, context);
   llvm::Error error = checkInputs(inputs, registered.traits);
   if (!error && outputs.size() < registered.traits.minOutputs)
     error = makeError("it has no output");
   if (!error)
     error = registered.importer(op);
+  if (!error)
+    error = op.checkReads();
   // The first error is the cause of the others.
   if (op.hasFailed()) {
     llvm::consumeError(std::move(error));

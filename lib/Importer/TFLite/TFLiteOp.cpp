@@ -2,6 +2,7 @@
 
 #include "TFLite/TFLiteOp.h"
 #include "Common/External.h"
+#include "TFLite/CustomOptions.h"
 #include "TFLite/ExternalOp.h"
 #include "glowish/Importer/TFLite.h"
 #include "llvm/ADT/StringExtras.h"
@@ -52,10 +53,12 @@ std::vector<TFLiteOperatorInfo> glowish::listTFLiteOperators() {
 TFLiteOp::TFLiteOp(const schema::Operator &op, llvm::StringRef type,
                    llvm::ArrayRef<TFLiteTensor *> inputs,
                    llvm::ArrayRef<TFLiteTensor *> outputs,
+                   llvm::ArrayRef<TFLiteTensor *> intermediates,
                    TFLiteContext &context)
     : NodeBuilder(context.function,
                   outputs.empty() ? type.str() : outputs.front()->name),
-      op(op), type(type), inputs(inputs), outputs(outputs), context(context) {}
+      op(op), type(type), inputs(inputs), outputs(outputs),
+      intermediates(intermediates), context(context) {}
 
 const void *TFLiteOp::getEmptyTable() {
   static const flatbuffers::DetachedBuffer buffer = [] {
@@ -64,6 +67,17 @@ const void *TFLiteOp::getEmptyTable() {
     return builder.Release();
   }();
   return flatbuffers::GetRoot<schema::AbsOptions>(buffer.data());
+}
+
+llvm::Error TFLiteOp::checkReads() const {
+  const TFLiteFile &file = context.model.file;
+  const schema::OperatorCode &code =
+      *file.getModel().operator_codes()->Get(op.opcode_index());
+  auto isRead = [&](llvm::StringRef name) { return reads.contains(name); };
+  GLOWISH_RETURN_IF_ERROR(checkFields(code, file.getFile()));
+  GLOWISH_RETURN_IF_ERROR(checkFields(op, file.getFile()));
+  GLOWISH_RETURN_IF_ERROR(checkOptions(op, isRead, file.getFile()));
+  return checkCustomOptions(*this, isRead);
 }
 
 llvm::ArrayRef<uint8_t> TFLiteOp::getCustomOptions() const {
@@ -83,7 +97,8 @@ llvm::Error TFLiteOp::refuseInput(unsigned index,
                    quote(tensor.name), tensor.value.getType().str(),
                    !tensor.quantization                 ? ""
                    : tensor.quantization->isPerTensor() ? ", quantized"
-                                                        : ", with many scales",
+                   : tensor.quantization->block ? ", with scales of blocks"
+                                                : ", with many scales",
                    accepted);
 }
 
@@ -129,6 +144,13 @@ llvm::Expected<int64_t> TFLiteOp::getConstantAxis(unsigned index,
   return normalizeAxis(axes[0], unsigned(getShape(of).size()));
 }
 
+llvm::Error TFLiteOp::checkCount(llvm::StringRef name, int64_t stated,
+                                 int64_t count) const {
+  if (stated == 0 || stated == count)
+    return llvm::Error::success();
+  return makeError("{0} is {1}; accepted: {2}", name, stated, count);
+}
+
 llvm::Error TFLiteOp::checkRank(unsigned index, unsigned rank) const {
   if (getShape(index).size() == rank)
     return llvm::Error::success();
@@ -166,6 +188,16 @@ llvm::Error TFLiteOp::checkOutputQuantized(unsigned index) const {
   return makeError("output {0} ({1}) is {2}; accepted: integers with one scale",
                    index, quote(outputs[index]->name),
                    getStatedType(index).str());
+}
+
+llvm::Error TFLiteOp::checkOutputType(llvm::StringRef name,
+                                      schema::TensorType stated) const {
+  if (stated == schema::TensorType::FLOAT32 ||
+      findKind(stated) == getOutputKind())
+    return llvm::Error::success();
+  return makeError("{0} is {1}, and output 0 ({2}) is {3}; accepted: one type",
+                   name, schema::EnumNameTensorType(stated),
+                   quote(outputs[0]->name), getStatedType().str());
 }
 
 llvm::Error TFLiteOp::setOutput(unsigned index, NodeValue value) {

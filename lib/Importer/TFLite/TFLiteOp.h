@@ -6,8 +6,11 @@
 #include "Common/Axes.h"
 #include "Common/Folding.h"
 #include "Common/Messages.h"
+#include "TFLite/FieldCheck.h"
 #include "TFLite/ModelState.h"
 #include "glowish/Graph/NodeBuilder.h"
+#include "llvm/ADT/StringSet.h"
+#include <string_view>
 
 namespace glowish::tflite {
 
@@ -53,6 +56,39 @@ struct TFLiteContext {
   bool hasOtherShapes = false;
 };
 
+/// The name of a field as an argument of a template.
+template <size_t N> struct FieldName {
+  char text[N];
+  consteval FieldName(const char (&name)[N]) { std::copy_n(name, N, text); }
+};
+
+/// The options of an operator, a table of the schema. Which fields are read is
+/// noted, as one that is set and not read is an error.
+template <typename Table> class OperatorOptions {
+public:
+  /// \p reads: the names of fields that are read; null if \p table is not
+  /// stored in the file.
+  OperatorOptions(const Table &table, llvm::StringSet<> *reads)
+      : table(table), reads(reads) {}
+
+  /// Returns the value of a field: `options.get<"stride_w">()`.
+  template <FieldName Name> auto get() const {
+    constexpr size_t index = find(Name.text);
+    if (reads)
+      reads->insert(Name.text);
+    return table.template get_field<index>();
+  }
+
+private:
+  static consteval size_t find(std::string_view name) {
+    const auto &names = Table::Traits::field_names;
+    return size_t(std::find(names.begin(), names.end(), name) - names.begin());
+  }
+
+  const Table &table;
+  llvm::StringSet<> *reads;
+};
+
 /// A TensorFlow Lite operator that is imported as nodes, built by the
 /// expressions of a NodeBuilder. The first error is kept and reported with the
 /// operator's name at the end.
@@ -60,30 +96,35 @@ class TFLiteOp final : public NodeBuilder {
 public:
   TFLiteOp(const schema::Operator &op, llvm::StringRef type,
            llvm::ArrayRef<TFLiteTensor *> inputs,
-           llvm::ArrayRef<TFLiteTensor *> outputs, TFLiteContext &context);
+           llvm::ArrayRef<TFLiteTensor *> outputs,
+           llvm::ArrayRef<TFLiteTensor *> intermediates,
+           TFLiteContext &context);
 
   llvm::StringRef getType() const { return type; }
   TFLiteContext &getContext() const { return context; }
 
   /// The options; those that a file without them stands for if there are none.
-  template <typename Options> const Options &options() const {
-    const void *stated =
-        op.builtin_options_type() ==
-                schema::BuiltinOptionsTraits<Options>::enum_value
-            ? op.builtin_options()
-            : nullptr;
-    return *static_cast<const Options *>(stated ? stated : getEmptyTable());
+  template <typename Options> OperatorOptions<Options> options() const {
+    constexpr auto type = schema::BuiltinOptionsTraits<Options>::enum_value;
+    bool isStored = op.builtin_options_type() == type && op.builtin_options();
+    const void *table = isStored ? op.builtin_options() : getEmptyTable();
+    return {*static_cast<const Options *>(table), isStored ? &reads : nullptr};
   }
   /// The options, or an error if the file has none.
   template <typename Options>
-  llvm::Expected<const Options *> requireOptions() const {
+  llvm::Expected<OperatorOptions<Options>> requireOptions() const {
     constexpr auto type = schema::BuiltinOptionsTraits<Options>::enum_value;
     if (op.builtin_options_type() == type && op.builtin_options())
-      return static_cast<const Options *>(op.builtin_options());
+      return options<Options>();
     return makeError("it has no {0}", schema::EnumNameBuiltinOptions(type));
   }
+  /// Returns an error if the file has set something of the operator that was
+  /// not read. To be called when the operator is imported.
+  llvm::Error checkReads() const;
   /// Those of a custom operator.
   llvm::ArrayRef<uint8_t> getCustomOptions() const;
+  /// Notes that option \p name was read.
+  void noteRead(llvm::StringRef name) const { reads.insert(name); }
 
   //===- Inputs -------------------------------------------------------------//
 
@@ -122,6 +163,9 @@ public:
   /// The dimension of input \p of that input \p index, a constant, states.
   llvm::Expected<int64_t> getConstantAxis(unsigned index, unsigned of) const;
 
+  /// An error if \p stated, option \p name, is set and not \p count.
+  llvm::Error checkCount(llvm::StringRef name, int64_t stated,
+                         int64_t count) const;
   /// Errors unless input \p index is as stated.
   llvm::Error checkRank(unsigned index, unsigned rank) const;
   llvm::Error checkKind(unsigned index,
@@ -135,6 +179,12 @@ public:
   llvm::Error checkNotQuantized() const;
   /// An error that states the type of input \p index and what is \p accepted.
   llvm::Error refuseInput(unsigned index, llvm::StringRef accepted) const;
+
+  /// What the file states of a tensor inside of the operator; null if it
+  /// states none of that number.
+  const TFLiteTensor *findIntermediate(unsigned index) const {
+    return index < intermediates.size() ? intermediates[index] : nullptr;
+  }
 
   //===- Outputs ------------------------------------------------------------//
 
@@ -161,6 +211,10 @@ public:
   }
   /// An error unless output \p index has one scale.
   llvm::Error checkOutputQuantized(unsigned index = 0) const;
+  /// An error if \p stated, option \p name, is set and not the type that the
+  /// file states of output 0.
+  llvm::Error checkOutputType(llvm::StringRef name,
+                              schema::TensorType stated) const;
   /// Sets output \p index to \p value, which has the stated kind, or returns
   /// the first error.
   llvm::Error setOutput(unsigned index, NodeValue value);
@@ -171,6 +225,8 @@ public:
 
   //===- Creating nodes -----------------------------------------------------//
 
+  /// Makes \p error the first one, unless there is one.
+  NodeValue fail(llvm::Error error) { return keep(std::move(error)); }
   /// A constant of \p kind and \p shape with the elements \p values.
   NodeValue ints(ElemKind kind, DimsRef shape, llvm::ArrayRef<int64_t> values);
   /// The int32 \p x times \p factor, rounded as TensorFlow Lite does.
@@ -189,9 +245,13 @@ private:
 
   const schema::Operator &op;
   std::string type;
+  /// The names of the options that were read.
+  mutable llvm::StringSet<> reads;
   /// Null where an input is absent.
   std::vector<TFLiteTensor *> inputs;
   std::vector<TFLiteTensor *> outputs;
+  /// Null where one is absent.
+  std::vector<TFLiteTensor *> intermediates;
   TFLiteContext &context;
 };
 

@@ -2,6 +2,7 @@
 
 #include "Lowering/Lowering.h"
 #include "Util/Dequantization.h"
+#include "glowish/Graph/RepeatedBlocks.h"
 
 using namespace glowish;
 

@@ -11,6 +11,7 @@
 #include "Util/Dequantization.h"
 #include "glowish/Base/Comparison.h"
 #include "glowish/Graph/PackedRows.h"
+#include "glowish/Graph/RepeatedBlocks.h"
 #include <map>
 
 using namespace glowish;

@@ -11,6 +11,7 @@
 #include "Util/ConstantTensors.h"
 #include "Util/Dequantization.h"
 #include "glowish/Base/Comparison.h"
+#include "glowish/Graph/RepeatedBlocks.h"
 #include <map>
 
 using namespace glowish;

@@ -87,28 +87,3 @@ NodeValue glowish::composeDequantization(Function &function,
                   b.cast(x.zeroPoint, ElemKind::Int32));
   return b.mul(b.cast(value, ElemKind::Float), x.scale);
 }
-
-NodeValue glowish::repeatBlocks(Function &function, llvm::StringRef name,
-                                NodeValue parameter, unsigned axis,
-                                int64_t extent, int64_t block) {
-  Dims shape(parameter.getShape());
-  int64_t count = shape[axis];
-  if (count == 1 || count == extent)
-    return parameter;
-  Dims blocks = shape;
-  blocks.insert(blocks.begin() + axis + 1, 1);
-  NodeValue value =
-      function.create<ReshapeNode>(name, parameter, blocks)->getResult();
-  blocks[axis + 1] = block;
-  value = function.create<BroadcastNode>(name, value, blocks)->getResult();
-  shape[axis] = count * block;
-  value = function.create<ReshapeNode>(name, value, shape)->getResult();
-  if (count * block == extent)
-    return value;
-  shape[axis] = extent;
-  return function
-      .create<SliceNode>(name, value, std::vector<int64_t>(shape.size(), 0),
-                         std::vector<int64_t>(shape.begin(), shape.end()),
-                         std::vector<int64_t>(shape.size(), 1))
-      ->getResult();
-}

@@ -46,13 +46,6 @@ const Tensor *getOrderedElements(NodeValue value);
 NodeValue composeDequantization(Function &function, llvm::StringRef name,
                                 const Dequantization &x);
 
-/// \p parameter with each slice of dimension \p axis repeated \p block times,
-/// but the last for what is left of \p extent: scales or zero points of blocks,
-/// as importers compose them. As it is where it broadcasts to \p extent.
-NodeValue repeatBlocks(Function &function, llvm::StringRef name,
-                       NodeValue parameter, unsigned axis, int64_t extent,
-                       int64_t block);
-
 /// Whether \p value is absent or has one element.
 inline bool hasOneElement(NodeValue value) {
   return !value || value.getType().getNumElements() == 1;

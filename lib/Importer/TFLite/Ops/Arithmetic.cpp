@@ -2,6 +2,7 @@
 
 #include "Common/ElementWise.h"
 #include "TFLite/Quantized.h"
+#include <cmath>
 
 using namespace glowish;
 using namespace glowish::tflite;
@@ -25,11 +26,68 @@ static llvm::Error checkQuantizedPair(const TFLiteOp &op) {
   return op.checkOutputQuantized();
 }
 
+namespace {
+
+/// The options of ADD and SUB.
+struct SumOfTwo {
+  ActivationFunctionType activation;
+  /// Whether int16 whose scales are powers of two are shifted.
+  bool shiftsInt16;
+};
+
+} // namespace
+
+template <typename Options> static SumOfTwo readSum(const TFLiteOp &op) {
+  auto options = op.options<Options>();
+  return {.activation = options.template get<"fused_activation_function">(),
+          .shiftsInt16 = options.template get<"pot_scale_int16">()};
+}
+
+/// How many bits steps of \p scale are from those of output 0, if both scales
+/// are powers of two and the one is not larger.
+static std::optional<int> findShift(const TFLiteOp &op, float scale) {
+  int exponent, outputExponent;
+  bool arePowers = std::frexp(scale, &exponent) == 0.5f &&
+                   std::frexp(op.getOutputScale(), &outputExponent) == 0.5f;
+  constexpr int most = 15;
+  if (!arePowers || exponent > outputExponent ||
+      outputExponent - exponent > most)
+    return std::nullopt;
+  return outputExponent - exponent;
+}
+
+/// \p x / 2^bits, halves rounded away from zero.
+static NodeValue shiftSteps(TFLiteOp &op, NodeValue x, int bits) {
+  if (bits == 0)
+    return x;
+  double half = double(1 << (bits - 1));
+  NodeValue rounding =
+      op.select(op.less(x, 0), op.number(x, -half), op.number(x, half));
+  return op.div(op.add(x, rounding), double(1 << bits));
+}
+
+/// The steps of the output of int16 whose scales are powers of two: one operand
+/// has them, and those of the other are rounded to them. Null of others.
+static NodeValue sumShifted(TFLiteOp &op, BinaryBuilder build) {
+  for (unsigned i = 0; i < 2; ++i)
+    if (op.getKind(i) != ElemKind::Int16 || op.getZeroPoint(i) != 0)
+      return {};
+  std::optional<int> shifts[] = {findShift(op, op.getScale(0)),
+                                 findShift(op, op.getScale(1))};
+  if (!shifts[0] || !shifts[1] || (*shifts[0] != 0 && *shifts[1] != 0))
+    return {};
+  return build(op, shiftSteps(op, centered(op, 0), *shifts[0]),
+               shiftSteps(op, centered(op, 1), *shifts[1]));
+}
+
 /// Both operands come to a common scale, half of the larger one's with bits to
 /// spare, are added or subtracted, and come to the result's.
 static llvm::Error importQuantizedSum(TFLiteOp &op, BinaryBuilder build,
-                                      ActivationFunctionType activation) {
+                                      const SumOfTwo &options) {
   GLOWISH_RETURN_IF_ERROR(checkQuantizedPair(op));
+  if (options.shiftsInt16 && op.getOutputKind() == ElemKind::Int16)
+    if (NodeValue sum = sumShifted(op, build))
+      return op.setOutput(0, quantizeSteps(op, sum, options.activation));
   int spareBits = op.getOutputKind() == ElemKind::Int16 ? 15 : 20;
   double common = 2 * double(std::max(op.getScale(0), op.getScale(1)));
   auto scaled = [&](unsigned index) {
@@ -39,8 +97,8 @@ static llvm::Error importQuantizedSum(TFLiteOp &op, BinaryBuilder build,
   NodeValue sum = build(op, scaled(0), scaled(1));
   double factor =
       common / (double(1 << spareBits) * double(op.getOutputScale()));
-  return op.setOutput(0,
-                      quantizeSteps(op, op.rescale(sum, factor), activation));
+  return op.setOutput(
+      0, quantizeSteps(op, op.rescale(sum, factor), options.activation));
 }
 
 static llvm::Error importQuantizedMul(TFLiteOp &op,
@@ -64,25 +122,17 @@ static llvm::Error importPlain(TFLiteOp &op, BinaryBuilder build,
   return op.setOutput(0, activate(op, result, activation));
 }
 
-static llvm::Error importAdd(TFLiteOp &op) {
-  auto activation =
-      op.options<schema::AddOptions>().fused_activation_function();
-  return op.isQuantized(0)
-             ? importQuantizedSum(op, makeBinary<AddNode>, activation)
-             : importPlain(op, makeBinary<AddNode>, activation);
-}
-
-static llvm::Error importSub(TFLiteOp &op) {
-  auto activation =
-      op.options<schema::SubOptions>().fused_activation_function();
-  return op.isQuantized(0)
-             ? importQuantizedSum(op, makeBinary<SubNode>, activation)
-             : importPlain(op, makeBinary<SubNode>, activation);
+/// ADD and SUB.
+template <typename Options, typename T>
+static llvm::Error importSum(TFLiteOp &op) {
+  SumOfTwo options = readSum<Options>(op);
+  return op.isQuantized(0) ? importQuantizedSum(op, makeBinary<T>, options)
+                           : importPlain(op, makeBinary<T>, options.activation);
 }
 
 static llvm::Error importMul(TFLiteOp &op) {
   auto activation =
-      op.options<schema::MulOptions>().fused_activation_function();
+      op.options<schema::MulOptions>().get<"fused_activation_function">();
   return op.isQuantized(0) ? importQuantizedMul(op, activation)
                            : importPlain(op, makeBinary<MulNode>, activation);
 }
@@ -91,7 +141,7 @@ static llvm::Error importDiv(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkNotQuantized());
   return importPlain(
       op, makeBinary<DivNode>,
-      op.options<schema::DivOptions>().fused_activation_function());
+      op.options<schema::DivOptions>().get<"fused_activation_function">());
 }
 
 //===- Others -------------------------------------------------------------===//
@@ -208,8 +258,10 @@ static constexpr TFLiteOpTraits twoAlike{
 static constexpr TFLiteOpTraits choice{
     .minInputs = 3, .maxInputs = 3, .limit = oneScale};
 
-static TFLiteOperator addOp("ADD", importAdd, twoQuantized);
-static TFLiteOperator subOp("SUB", importSub, twoQuantized);
+static TFLiteOperator addOp("ADD", importSum<schema::AddOptions, AddNode>,
+                            twoQuantized);
+static TFLiteOperator subOp("SUB", importSum<schema::SubOptions, SubNode>,
+                            twoQuantized);
 static TFLiteOperator mulOp("MUL", importMul, twoQuantized);
 static TFLiteOperator divOp("DIV", importDiv, twoPlain);
 static TFLiteOperator floorDivOp("FLOOR_DIV", importFloored<divideDown>,

@@ -107,8 +107,10 @@ static llvm::Expected<TFLiteValues> makeIf(TFLiteOp &op, NodeValue condition,
 }
 
 static llvm::Error importIf(TFLiteOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(const auto *options,
+  GLOWISH_ASSIGN_OR_RETURN(auto options,
                            op.requireOptions<schema::IfOptions>());
+  int32_t thenIndex = options.get<"then_subgraph_index">();
+  int32_t elseIndex = options.get<"else_subgraph_index">();
   TFLiteValue condition = op.getValue(0);
   GLOWISH_RETURN_IF_ERROR(checkCondition(condition));
   TFLiteValues inputs = getValues(op, 1);
@@ -116,18 +118,14 @@ static llvm::Error importIf(TFLiteOp &op) {
     GLOWISH_ASSIGN_OR_RETURN(
         TFLiteValues outputs,
         importSubgraph(op,
-                       known->getTensor().getAsInt(0)
-                           ? options->then_subgraph_index()
-                           : options->else_subgraph_index(),
+                       known->getTensor().getAsInt(0) ? thenIndex : elseIndex,
                        inputs));
     return setOutputs(op, outputs);
   }
   Branch then(op, "then"), other(op, "else");
-  GLOWISH_RETURN_IF_ERROR(
-      then.import(op, options->then_subgraph_index(), inputs));
+  GLOWISH_RETURN_IF_ERROR(then.import(op, thenIndex, inputs));
   other.body.enterCaptures(then.body);
-  GLOWISH_RETURN_IF_ERROR(
-      other.import(op, options->else_subgraph_index(), inputs));
+  GLOWISH_RETURN_IF_ERROR(other.import(op, elseIndex, inputs));
   then.body.enterCaptures(other.body);
   GLOWISH_RETURN_IF_ERROR(checkBranches(then.outputs, other.outputs));
   GLOWISH_ASSIGN_OR_RETURN(TFLiteValues outputs,
@@ -136,11 +134,11 @@ static llvm::Error importIf(TFLiteOp &op) {
 }
 
 static llvm::Error importCall(TFLiteOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(const auto *options,
+  GLOWISH_ASSIGN_OR_RETURN(auto options,
                            op.requireOptions<schema::CallOptions>());
   GLOWISH_ASSIGN_OR_RETURN(
       TFLiteValues outputs,
-      importSubgraph(op, int32_t(options->subgraph()), getValues(op)));
+      importSubgraph(op, int32_t(options.get<"subgraph">()), getValues(op)));
   return setOutputs(op, outputs);
 }
 
@@ -158,9 +156,9 @@ static bool setsZeros(VariableScope &variables, Branch &init) {
 /// state tells whether that was done, which is not needed where the subgraph
 /// sets variables to zeros.
 static llvm::Error importCallOnce(TFLiteOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(const auto *options,
+  GLOWISH_ASSIGN_OR_RETURN(auto options,
                            op.requireOptions<schema::CallOnceOptions>());
-  int32_t subgraph = options->init_subgraph_index();
+  int32_t subgraph = options.get<"init_subgraph_index">();
   TFLiteModelState &model = op.getContext().model;
   VariableScope &variables = op.getContext().variables;
   if (model.initializedByZeros.contains(subgraph))

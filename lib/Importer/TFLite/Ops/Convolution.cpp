@@ -5,7 +5,6 @@
 
 using namespace glowish;
 using namespace glowish::tflite;
-using schema::ActivationFunctionType;
 
 namespace {
 
@@ -15,7 +14,7 @@ struct Conv {
   NodeValue filter;
   int64_t group = 1;
   TFLiteWindow window;
-  ActivationFunctionType activation;
+  SumOptions sums;
 };
 
 } // namespace
@@ -38,13 +37,13 @@ static llvm::Error setQuantized(TFLiteOp &op, WeightedInputs at,
                      ? conv.filter.getType().getNumElements() /
                            std::max<int64_t>(conv.filter.getShape()[0], 1)
                      : 0;
-  GLOWISH_RETURN_IF_ERROR(checkWeightedInputs(op, at, taps));
+  GLOWISH_RETURN_IF_ERROR(checkWeightedInputs(op, at, taps, conv.sums));
   if (op.getKind(at.weights) == ElemKind::Int4)
     conv.filter = op.cast(conv.filter, ElemKind::Int8);
   NodeValue zeroPoint = getZeroPoint(op, at.input);
   return op.setOutput(
       0, quantizeSums(op, pixels, op.input(at.bias),
-                      getSumFactors(op, at.input, at.weights), conv.activation,
+                      getSumFactors(op, at.input, at.weights), conv.sums,
                       [&](NodeValue x, NodeValue bias) {
                         return convolveBytes(op, x, conv, zeroPoint, bias);
                       }));
@@ -55,28 +54,33 @@ static llvm::Error setQuantized(TFLiteOp &op, WeightedInputs at,
 template <typename Options>
 static llvm::Expected<Conv> readConv(TFLiteOp &op, NodeValue filter,
                                      int64_t group) {
-  const auto &options = op.options<Options>();
+  auto options = op.options<Options>();
   DimsRef shape = op.getShape(1);
-  Conv conv{.filter = filter,
-            .group = group,
-            .window = {.kernels = {shape[1], shape[2]},
-                       .strides = {options.stride_h(), options.stride_w()},
-                       .dilations = {options.dilation_h_factor(),
-                                     options.dilation_w_factor()}},
-            .activation = options.fused_activation_function()};
-  GLOWISH_RETURN_IF_ERROR(
-      placeWindow(conv.window, op.getShape(0), options.padding()));
+  Conv conv{
+      .filter = filter,
+      .group = group,
+      .window = {.kernels = {shape[1], shape[2]},
+                 .strides = {options.template get<"stride_h">(),
+                             options.template get<"stride_w">()},
+                 .dilations = {options.template get<"dilation_h_factor">(),
+                               options.template get<"dilation_w_factor">()}},
+      .sums = {.activation =
+                   options.template get<"fused_activation_function">()}};
+  GLOWISH_RETURN_IF_ERROR(placeWindow(conv.window, op.getShape(0),
+                                      options.template get<"padding">()));
   return conv;
 }
 
 /// Bytes and int16, or floats, also with quantized weights; \p reorder brings
-/// the filter in the order of a Convolution.
+/// the filter in the order of a Convolution. \p channelAxis: the dimension of
+/// the stored filter that has the channels of the result.
 static llvm::Error
-setConvolution(TFLiteOp &op, const Conv &conv,
+setConvolution(TFLiteOp &op, const Conv &conv, int64_t channelAxis,
                llvm::function_ref<NodeValue(NodeValue)> reorder) {
   if (op.isQuantized(0))
-    return setQuantized(op, {.input = 0, .weights = 1, .bias = 2}, op.input(0),
-                        conv);
+    return setQuantized(
+        op, {.input = 0, .weights = 1, .bias = 2, .channelAxis = channelAxis},
+        op.input(0), conv);
   GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
   NodeValue filter = reorder(dequantized(op, 1));
   NodeValue bias = op.hasInput(2) ? dequantized(op, 2) : NodeValue();
@@ -85,7 +89,7 @@ setConvolution(TFLiteOp &op, const Conv &conv,
   NodeValue result =
       op.make<ConvolutionNode>(op.input(0), filter, bias, window.strides,
                                window.pads, window.dilations, conv.group);
-  return op.setOutput(0, activate(op, result, conv.activation));
+  return op.setOutput(0, activate(op, result, conv.sums.activation));
 }
 
 static llvm::Error importConv2D(TFLiteOp &op) {
@@ -96,7 +100,11 @@ static llvm::Error importConv2D(TFLiteOp &op) {
     return op.refuseInput(1, "a divisor of the input's channels at the end");
   GLOWISH_ASSIGN_OR_RETURN(Conv conv, readConv<schema::Conv2DOptions>(
                                           op, op.input(1), channels / own));
-  return setConvolution(op, conv, [](NodeValue filter) { return filter; });
+  if (op.isQuantized(0))
+    conv.sums.sumType =
+        op.options<schema::Conv2DOptions>().get<"quantized_bias_type">();
+  return setConvolution(op, conv, /*channelAxis=*/0,
+                        [](NodeValue filter) { return filter; });
 }
 
 /// The filter is [1, KH, KW, OC]; each channel has OC / C of the output.
@@ -113,7 +121,7 @@ static llvm::Error importDepthwiseConv2D(TFLiteOp &op) {
   };
   GLOWISH_ASSIGN_OR_RETURN(Conv conv, readConv<schema::DepthwiseConv2DOptions>(
                                           op, reorder(op.input(1)), channels));
-  return setConvolution(op, conv, reorder);
+  return setConvolution(op, conv, /*channelAxis=*/3, reorder);
 }
 
 //===- Transposed convolution ---------------------------------------------===//
@@ -126,7 +134,7 @@ struct TransposedConv {
   std::vector<int64_t> kernels, strides;
   /// [top, left]: what is cut from the result, whose extents are `sizes`.
   std::vector<int64_t> before, sizes;
-  ActivationFunctionType activation;
+  SumOptions sums;
 };
 
 } // namespace
@@ -136,7 +144,7 @@ struct TransposedConv {
 static llvm::Expected<TransposedConv> readTransposed(const TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkRank(1, 4));
   GLOWISH_RETURN_IF_ERROR(op.checkRank(2, 4));
-  const auto &options = op.options<schema::TransposeConvOptions>();
+  auto options = op.options<schema::TransposeConvOptions>();
   std::vector<int64_t> shape = op.getStatedType().getShape().vec();
   // Where a run states the shape, it is the one that the file states, too.
   if (op.input(0).getNodeAs<Constant>()) {
@@ -148,14 +156,17 @@ static llvm::Expected<TransposedConv> readTransposed(const TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(checkShape(op.getKind(2), shape));
   if (filter[3] != input[3])
     return op.refuseInput(1, "as many channels at the end as in the input");
-  TransposedConv conv{.kernels = {filter[1], filter[2]},
-                      .strides = {options.stride_h(), options.stride_w()},
-                      .before = {0, 0},
-                      .sizes = {shape[1], shape[2]},
-                      .activation = options.fused_activation_function()};
+  TransposedConv conv{
+      .kernels = {filter[1], filter[2]},
+      .strides = {options.get<"stride_h">(), options.get<"stride_w">()},
+      .before = {0, 0},
+      .sizes = {shape[1], shape[2]},
+      .sums = {.activation = options.get<"fused_activation_function">()}};
+  if (op.isQuantized(2))
+    conv.sums.sumType = options.get<"quantized_bias_type">();
   TFLiteWindow window{.kernels = conv.kernels, .strides = conv.strides};
   GLOWISH_RETURN_IF_ERROR(
-      placeWindow(window, DimsRef(shape), options.padding()));
+      placeWindow(window, DimsRef(shape), options.get<"padding">()));
   for (unsigned d = 0; d < 2; ++d) {
     if (window.sizes[d] != input[d + 1])
       return makeError("the input has {0} rows or columns, and {1} would lead "
@@ -198,7 +209,7 @@ spreadConvolution(TFLiteOp &op, const TransposedConv &conv, DimsRef spread) {
   Conv result{.filter = turnFilter(op, op.input(1)),
               .group = 1,
               .window = {},
-              .activation = conv.activation};
+              .sums = conv.sums};
   result.window.kernels = conv.kernels;
   result.window.strides = {1, 1};
   result.window.sizes = conv.sizes;
@@ -246,7 +257,7 @@ static llvm::Error importTransposeConv(TFLiteOp &op) {
   NodeValue result = op.make<ConvTransposeNode>(
       op.input(2), filter, bias, conv.strides, pads, outputPads,
       std::vector<int64_t>{1, 1}, int64_t(1));
-  return op.setOutput(0, activate(op, result, conv.activation));
+  return op.setOutput(0, activate(op, result, conv.sums.activation));
 }
 
 static constexpr llvm::StringLiteral windowKinds =

@@ -32,21 +32,21 @@ struct Detections {
 } // namespace
 
 static llvm::Expected<Detection> readOptions(const TFLiteOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(flexbuffers::Map map, getCustomOptions(op));
-  Detection options{.maxDetections = map["max_detections"].AsInt64(),
-                    .maxClasses = map["max_classes_per_detection"].AsInt64(),
-                    .detectionsPerClass =
-                        map["detections_per_class"].IsNull()
-                            ? 100
-                            : map["detections_per_class"].AsInt64(),
-                    .numClasses = map["num_classes"].AsInt64(),
-                    .isRegular = map["use_regular_nms"].AsBool(),
-                    .scoreThreshold = map["nms_score_threshold"].AsFloat(),
-                    .overlapThreshold = map["nms_iou_threshold"].AsFloat(),
-                    .scales = {}};
+  GLOWISH_ASSIGN_OR_RETURN(CustomOptions map, CustomOptions::read(op));
+  Detection options{
+      .maxDetections = map.get("max_detections").AsInt64(),
+      .maxClasses = map.get("max_classes_per_detection").AsInt64(),
+      .detectionsPerClass = map.get("detections_per_class").IsNull()
+                                ? 100
+                                : map.get("detections_per_class").AsInt64(),
+      .numClasses = map.get("num_classes").AsInt64(),
+      .isRegular = map.get("use_regular_nms").AsBool(),
+      .scoreThreshold = map.get("nms_score_threshold").AsFloat(),
+      .overlapThreshold = map.get("nms_iou_threshold").AsFloat(),
+      .scales = {}};
   const char *names[] = {"y_scale", "x_scale", "h_scale", "w_scale"};
   for (unsigned i = 0; i < 4; ++i) {
-    options.scales[i] = double(map[names[i]].AsFloat());
+    options.scales[i] = double(map.get(names[i]).AsFloat());
     if (!(options.scales[i] > 0))
       return makeError("option {0} is {1}; accepted: positive numbers",
                        names[i], typerules::formatDouble(options.scales[i]));

@@ -43,19 +43,20 @@ static NodeValue gatherBatched(TFLiteOp &op, size_t numBatch, size_t axis) {
 }
 
 static llvm::Error importGather(TFLiteOp &op) {
-  const auto &options = op.options<schema::GatherOptions>();
+  auto options = op.options<schema::GatherOptions>();
   DimsRef shape = op.getShape(0), indices = op.getShape(1);
   GLOWISH_RETURN_IF_ERROR(op.checkKind(1, {ElemKind::Int32, ElemKind::Int64}));
-  llvm::Expected<int64_t> axis = normalizeAxis(options.axis(), shape.size());
+  llvm::Expected<int64_t> axis =
+      normalizeAxis(options.get<"axis">(), shape.size());
   if (!axis)
     return addContext(axis.takeError(), "axis is ");
-  int64_t numBatch = options.batch_dims();
+  int64_t numBatch = options.get<"batch_dims">();
   if (numBatch < 0)
     numBatch += int64_t(indices.size());
   if (numBatch < 0 || numBatch > std::min<int64_t>(*axis, indices.size()))
     return makeError("batch_dims is {0}; accepted for {1} dimensions of the "
                      "indices and axis {2}: {3} to {4}",
-                     options.batch_dims(), indices.size(), *axis,
+                     options.get<"batch_dims">(), indices.size(), *axis,
                      -int64_t(indices.size()),
                      std::min<int64_t>(*axis, indices.size()));
   if (shape.take_front(numBatch) != indices.take_front(numBatch))
@@ -93,7 +94,10 @@ static llvm::Error importGatherNd(TFLiteOp &op) {
                       op.gather(op.reshape(op.input(0), matrix), numbers, 0));
 }
 
-static llvm::Error importArg(TFLiteOp &op) {
+/// Options: of ARG_MAX or ARG_MIN.
+template <typename Options> static llvm::Error importArg(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkOutputType(
+      "output_type", op.options<Options>().template get<"output_type">()));
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getConstantAxis(1, 0));
   NodeValue x = op.input(0);
   if (op.getType() == "ARG_MIN")
@@ -110,7 +114,7 @@ static llvm::Error importOneHot(TFLiteOp &op) {
   if (depth.size() != 1 || depth[0] < 0)
     return op.refuseInput(1, "one number");
   unsigned rank = unsigned(op.getShape(0).size()) + 1;
-  int64_t stated = op.options<schema::OneHotOptions>().axis();
+  int64_t stated = op.options<schema::OneHotOptions>().get<"axis">();
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, normalizeAxis(stated, rank));
   NodeValue isChosen = makeOneHot(op, op.input(0), axis, depth[0]);
   return op.setOutput(0, op.select(isChosen, op.input(2), op.input(3)));
@@ -132,10 +136,10 @@ static llvm::Error importTopK(TFLiteOp &op) {
 
 static llvm::Error importCumSum(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getConstantAxis(1, 0));
-  const auto &options = op.options<schema::CumsumOptions>();
+  auto options = op.options<schema::CumsumOptions>();
   return op.setOutput(0, op.make<CumSumNode>(op.input(0), axis,
-                                             options.exclusive(),
-                                             options.reverse()));
+                                             options.get<"exclusive">(),
+                                             options.get<"reverse">()));
 }
 
 static constexpr TFLiteOpTraits constantAxis{
@@ -144,8 +148,10 @@ static TFLiteOperator gatherOp("GATHER", importGather,
                                {.minInputs = 2, .maxInputs = 2});
 static TFLiteOperator gatherNdOp("GATHER_ND", importGatherNd,
                                  {.minInputs = 2, .maxInputs = 2});
-static TFLiteOperator argMaxOp("ARG_MAX", importArg, constantAxis);
-static TFLiteOperator argMinOp("ARG_MIN", importArg, constantAxis);
+static TFLiteOperator argMaxOp("ARG_MAX", importArg<schema::ArgMaxOptions>,
+                               constantAxis);
+static TFLiteOperator argMinOp("ARG_MIN", importArg<schema::ArgMinOptions>,
+                               constantAxis);
 static TFLiteOperator
     oneHotOp("ONE_HOT", importOneHot,
              {.minInputs = 4, .maxInputs = 4, .limit = "the depth a constant"});

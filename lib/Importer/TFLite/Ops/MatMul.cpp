@@ -31,17 +31,16 @@ static std::vector<double> getFactors(const TFLiteOp &op) {
 
 //===- Fully connected ----------------------------------------------------===//
 
-static llvm::Expected<NodeValue>
-connectQuantized(TFLiteOp &op, NodeValue rows,
-                 ActivationFunctionType activation) {
+static llvm::Expected<NodeValue> connectQuantized(TFLiteOp &op, NodeValue rows,
+                                                  const SumOptions &options) {
   GLOWISH_RETURN_IF_ERROR(
       checkWeightedInputs(op, {.input = 0, .weights = 1, .bias = 2},
-                          /*taps=*/op.getShape(1)[1]));
+                          /*taps=*/op.getShape(1)[1], options));
   NodeValue weights = op.input(1);
   if (op.getKind(1) == ElemKind::Int4)
     weights = op.cast(weights, ElemKind::Int8);
   weights = op.transposeLast(weights);
-  return quantizeSums(op, rows, op.input(2), getFactors(op), activation,
+  return quantizeSums(op, rows, op.input(2), getFactors(op), options,
                       [&](NodeValue x, NodeValue bias) {
                         return multiplyBytes(op, x, op.getZeroPoint(0), weights,
                                              op.getZeroPoint(1), bias);
@@ -51,25 +50,29 @@ connectQuantized(TFLiteOp &op, NodeValue rows,
 /// Weights [N, K]; the result has a row of N for each K elements of the input.
 static llvm::Error importFullyConnected(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkRank(1, 2));
-  const auto &options = op.options<schema::FullyConnectedOptions>();
-  if (options.weights_format() != 0)
-    return makeError("its weights are in a format of a processor; accepted: "
-                     "the default one");
+  auto options = op.options<schema::FullyConnectedOptions>();
+  auto format = options.get<"weights_format">();
+  if (format != schema::FullyConnectedOptionsWeightsFormat::DEFAULT)
+    return makeError(
+        "its weights are in the format {0}; accepted: DEFAULT",
+        schema::EnumNameFullyConnectedOptionsWeightsFormat(format));
   int64_t count = op.getShape(1)[0], columns = op.getShape(1)[1];
   GLOWISH_ASSIGN_OR_RETURN(NodeValue rows, getRows(op, op.input(0), columns));
-  ActivationFunctionType activation = options.fused_activation_function();
+  SumOptions sums{.activation = options.get<"fused_activation_function">()};
+  bool keepsDims = options.get<"keep_num_dims">();
   NodeValue result;
   if (op.isQuantized(0)) {
-    GLOWISH_ASSIGN_OR_RETURN(result, connectQuantized(op, rows, activation));
+    sums.sumType = options.get<"quantized_bias_type">();
+    GLOWISH_ASSIGN_OR_RETURN(result, connectQuantized(op, rows, sums));
   } else {
     GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
     result =
         makeFullyConnected(op, rows, op.transposeLast(dequantized(op, 1)),
                            op.hasInput(2) ? dequantized(op, 2) : NodeValue());
-    result = activate(op, result, activation);
+    result = activate(op, result, sums.activation);
   }
   Dims shape(op.getShape(0));
-  if (options.keep_num_dims() && result && !shape.empty()) {
+  if (keepsDims && result && !shape.empty()) {
     shape.back() = count;
     result = op.reshape(result, shape);
   }
@@ -79,7 +82,7 @@ static llvm::Error importFullyConnected(TFLiteOp &op) {
 //===- Matmuls ------------------------------------------------------------===//
 
 static llvm::Error importBatchMatMul(TFLiteOp &op) {
-  const auto &options = op.options<schema::BatchMatMulOptions>();
+  auto options = op.options<schema::BatchMatMulOptions>();
   for (unsigned i = 0; i < 2; ++i)
     if (op.getShape(i).size() < 2)
       return op.refuseInput(i, "rank 2 and more");
@@ -88,7 +91,8 @@ static llvm::Error importBatchMatMul(TFLiteOp &op) {
     NodeValue value = isQuantized ? op.input(index) : dequantized(op, index);
     return isTransposed ? op.transposeLast(value) : value;
   };
-  NodeValue lhs = matrix(0, options.adj_x()), rhs = matrix(1, options.adj_y());
+  NodeValue lhs = matrix(0, options.get<"adj_x">()),
+            rhs = matrix(1, options.get<"adj_y">());
   if (!isQuantized)
     return op.setOutput(0, op.matMul(lhs, rhs));
   for (unsigned i = 0; i < 2; ++i) {

@@ -8,12 +8,13 @@ using namespace glowish::tflite;
 
 static llvm::Expected<TFLiteWindow> readWindow(const TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
-  const auto &options = op.options<schema::Pool2DOptions>();
+  auto options = op.options<schema::Pool2DOptions>();
   TFLiteWindow window{
-      .kernels = {options.filter_height(), options.filter_width()},
-      .strides = {options.stride_h(), options.stride_w()}};
+      .kernels = {options.get<"filter_height">(),
+                  options.get<"filter_width">()},
+      .strides = {options.get<"stride_h">(), options.get<"stride_w">()}};
   GLOWISH_RETURN_IF_ERROR(
-      placeWindow(window, op.getShape(0), options.padding()));
+      placeWindow(window, op.getShape(0), options.get<"padding">()));
   return window;
 }
 
@@ -39,7 +40,7 @@ static NodeValue limitSteps(TFLiteOp &op, NodeValue x,
 static llvm::Error importMaxPool(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(TFLiteWindow window, readWindow(op));
   auto activation =
-      op.options<schema::Pool2DOptions>().fused_activation_function();
+      op.options<schema::Pool2DOptions>().get<"fused_activation_function">();
   NodeValue result =
       op.make<MaxPoolNode>(op.input(0), window.kernels, window.strides,
                            window.pads, window.dilations);
@@ -91,7 +92,7 @@ static NodeValue countPixels(TFLiteOp &op, const TFLiteWindow &window) {
 static llvm::Error importAveragePool(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(TFLiteWindow window, readWindow(op));
   auto activation =
-      op.options<schema::Pool2DOptions>().fused_activation_function();
+      op.options<schema::Pool2DOptions>().get<"fused_activation_function">();
   if (!op.isQuantized(0)) {
     GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
     NodeValue result = op.make<AvgPoolNode>(

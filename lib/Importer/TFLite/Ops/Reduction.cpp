@@ -42,7 +42,7 @@ static llvm::Error reduceQuantized(TFLiteOp &op, llvm::ArrayRef<int64_t> axes,
 
 static llvm::Error importReduce(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes, readAxes(op));
-  bool keepDims = op.options<schema::ReducerOptions>().keep_dims();
+  bool keepDims = op.options<schema::ReducerOptions>().get<"keep_dims">();
   llvm::StringRef mode = getMode(op.getType());
   bool isExtreme = mode == "max" || mode == "min";
   if (op.isQuantized(0) && !isExtreme) {
@@ -62,7 +62,7 @@ static llvm::Error importReduce(TFLiteOp &op) {
 static llvm::Error importReduceBool(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkKind(0, ElemKind::Bool));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes, readAxes(op));
-  bool keepDims = op.options<schema::ReducerOptions>().keep_dims();
+  bool keepDims = op.options<schema::ReducerOptions>().get<"keep_dims">();
   NodeValue x = op.cast(op.input(0), ElemKind::UInt8);
   NodeValue result = op.reduce(x, getMode(op.getType()), axes, keepDims);
   return op.setOutput(0, op.cast(result, ElemKind::Bool));
@@ -80,22 +80,22 @@ static llvm::Error importL2Normalization(TFLiteOp &op) {
   // As TensorFlow Lite has it, against a division by 0.
   NodeValue result = op.div(x, op.max(norm, 1e-6));
   auto activation =
-      op.options<schema::L2NormOptions>().fused_activation_function();
+      op.options<schema::L2NormOptions>().get<"fused_activation_function">();
   return op.setOutput(0, activate(op, result, activation));
 }
 
 /// Over the channels of NHWC images.
 static llvm::Error importLocalResponseNormalization(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
-  const auto &options = op.options<schema::LocalResponseNormalizationOptions>();
-  int64_t size = 2 * int64_t(options.radius()) + 1;
-  if (options.radius() < 0 || options.radius() > (1 << 20))
-    return makeError("its radius is {0}; accepted: 0 to {1}", options.radius(),
-                     1 << 20);
-  return op.setOutput(0, op.make<LocalResponseNormalizationNode>(
-                             op.input(0), size,
-                             double(options.alpha()) * double(size),
-                             double(options.beta()), double(options.bias())));
+  auto options = op.options<schema::LocalResponseNormalizationOptions>();
+  int64_t size = 2 * int64_t(options.get<"radius">()) + 1;
+  if (options.get<"radius">() < 0 || options.get<"radius">() > (1 << 20))
+    return makeError("its radius is {0}; accepted: 0 to {1}",
+                     options.get<"radius">(), 1 << 20);
+  return op.setOutput(
+      0, op.make<LocalResponseNormalizationNode>(
+             op.input(0), size, double(options.get<"alpha">()) * double(size),
+             double(options.get<"beta">()), double(options.get<"bias">())));
 }
 
 static constexpr TFLiteOpTraits constantAxes{

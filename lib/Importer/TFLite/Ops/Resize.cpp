@@ -64,10 +64,10 @@ static NodeValue pick(TFLiteOp &op, NodeValue x, int64_t axis, int64_t count,
 }
 
 static llvm::Error importNearest(TFLiteOp &op) {
-  const auto &options = op.options<schema::ResizeNearestNeighborOptions>();
-  GLOWISH_ASSIGN_OR_RETURN(
-      auto dims,
-      readSampling(op, options.align_corners(), options.half_pixel_centers()));
+  auto options = op.options<schema::ResizeNearestNeighborOptions>();
+  GLOWISH_ASSIGN_OR_RETURN(auto dims,
+                           readSampling(op, options.get<"align_corners">(),
+                                        options.get<"half_pixel_centers">()));
   NodeValue x = op.input(0);
   for (unsigned d = 0; d < 2; ++d) {
     const Sampling &dim = dims[d];
@@ -82,10 +82,10 @@ static llvm::Error importNearest(TFLiteOp &op) {
 
 /// Between the four neighbours; integers are rounded at the end, halves up.
 static llvm::Error importBilinear(TFLiteOp &op) {
-  const auto &options = op.options<schema::ResizeBilinearOptions>();
-  GLOWISH_ASSIGN_OR_RETURN(
-      auto dims,
-      readSampling(op, options.align_corners(), options.half_pixel_centers()));
+  auto options = op.options<schema::ResizeBilinearOptions>();
+  GLOWISH_ASSIGN_OR_RETURN(auto dims,
+                           readSampling(op, options.get<"align_corners">(),
+                                        options.get<"half_pixel_centers">()));
   ElemKind kind = op.getKind(0);
   if (kind != ElemKind::Float)
     GLOWISH_RETURN_IF_ERROR(

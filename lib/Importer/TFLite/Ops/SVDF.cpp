@@ -30,7 +30,7 @@ static llvm::Expected<Filters> readFilters(const TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 2));
   GLOWISH_RETURN_IF_ERROR(op.checkRank(position::features, 2));
   GLOWISH_RETURN_IF_ERROR(op.checkRank(position::time, 2));
-  int64_t rank = op.options<schema::SVDFOptions>().rank();
+  int64_t rank = op.options<schema::SVDFOptions>().get<"rank">();
   Filters filters{.batch = op.getShape(0)[0],
                   .count = op.getShape(position::features)[0],
                   .memory = op.getShape(position::time)[1],
@@ -81,10 +81,9 @@ static llvm::Error importFloat(TFLiteOp &op, const Filters &filters) {
   if (op.hasInput(position::bias))
     result = op.add(result, op.input(position::bias));
   GLOWISH_RETURN_IF_ERROR(keepStates(op, states));
-  return op.setOutput(
-      0,
-      activate(op, result,
-               op.options<schema::SVDFOptions>().fused_activation_function()));
+  return op.setOutput(0, activate(op, result,
+                                  op.options<schema::SVDFOptions>()
+                                      .get<"fused_activation_function">()));
 }
 
 /// Features of int8; states and weights over time of int16, or both of int8.
@@ -121,10 +120,10 @@ static llvm::Error importQuantized(TFLiteOp &op, const Filters &filters) {
   if (op.hasInput(position::bias))
     result = op.add(result, op.input(position::bias));
   GLOWISH_RETURN_IF_ERROR(keepStates(op, states));
-  return op.setOutput(
-      0, quantizeSteps(
-             op, op.rescale(result, toOutput),
-             op.options<schema::SVDFOptions>().fused_activation_function()));
+  return op.setOutput(0,
+                      quantizeSteps(op, op.rescale(result, toOutput),
+                                    op.options<schema::SVDFOptions>()
+                                        .get<"fused_activation_function">()));
 }
 
 static llvm::Error importSVDF(TFLiteOp &op) {

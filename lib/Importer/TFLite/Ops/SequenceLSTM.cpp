@@ -56,12 +56,14 @@ static llvm::Error checkInputs(const TFLiteOp &op) {
     GLOWISH_RETURN_IF_ERROR(op.checkRank(position::inputWeights + gate, 2));
     GLOWISH_RETURN_IF_ERROR(op.checkRank(position::hiddenWeights + gate, 2));
   }
-  const auto &options = op.options<schema::UnidirectionalSequenceLSTMOptions>();
-  if (options.fused_activation_function() != ActivationFunctionType::TANH)
+  auto options = op.options<schema::UnidirectionalSequenceLSTMOptions>();
+  if (options.get<"fused_activation_function">() !=
+      ActivationFunctionType::TANH)
     return makeError("its activation is {0}; accepted: TANH",
                      schema::EnumNameActivationFunctionType(
-                         options.fused_activation_function()));
-  if (options.proj_clip() > 0 || options.diagonal_recurrent_tensors())
+                         options.get<"fused_activation_function">()));
+  if (options.get<"proj_clip">() > 0 ||
+      options.get<"diagonal_recurrent_tensors">())
     return makeError("it clips its projection or has diagonal matrices; "
                      "accepted: neither");
   return llvm::Error::success();
@@ -70,8 +72,8 @@ static llvm::Error checkInputs(const TFLiteOp &op) {
 /// Runs \p step for each element of the sequence, and sets the output to the
 /// hidden states, and the variables to the last ones.
 static llvm::Error unroll(TFLiteOp &op, LSTMStep step) {
-  bool isTimeMajor =
-      op.options<schema::UnidirectionalSequenceLSTMOptions>().time_major();
+  bool isTimeMajor = op.options<schema::UnidirectionalSequenceLSTMOptions>()
+                         .get<"time_major">();
   int64_t timeAxis = isTimeMajor ? 0 : 1;
   Dims shape(op.getShape(0));
   int64_t batch = shape[isTimeMajor ? 1 : 0];
@@ -99,8 +101,8 @@ static llvm::Error unroll(TFLiteOp &op, LSTMStep step) {
 
 static llvm::Error importFloat(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
-  double clip =
-      op.options<schema::UnidirectionalSequenceLSTMOptions>().cell_clip();
+  double clip = op.options<schema::UnidirectionalSequenceLSTMOptions>()
+                    .get<"cell_clip">();
   NodeValue inputWeights[4], hiddenWeights[4], biases[4];
   for (unsigned g = 0; g < 4; ++g) {
     inputWeights[g] =
@@ -184,6 +186,14 @@ static llvm::Error checkQuantizedInputs(const TFLiteOp &op) {
   for (unsigned gate = 0; gate < 4; ++gate)
     GLOWISH_RETURN_IF_ERROR(
         op.checkKind(position::biases + gate, ElemKind::Int32));
+  // Of the hidden state before a projection, of which there is none.
+  constexpr unsigned beforeProjection = 4;
+  const TFLiteTensor *before = op.findIntermediate(beforeProjection);
+  if (before && before->quantization &&
+      before->quantization != op.getTensor(position::hidden).quantization)
+    return makeError("intermediate tensor {0} ({1}) has another scale or zero "
+                     "point than the hidden state; accepted: the same ones",
+                     beforeProjection, quote(before->name));
   return llvm::Error::success();
 }
 
@@ -197,8 +207,8 @@ static llvm::Error importQuantized(TFLiteOp &op) {
   if (std::ldexp(1, cellPower) != cellScale)
     return op.refuseInput(position::cell, "a scale that is a power of two");
   constexpr double fraction = 1.0 / 32768;
-  double clip =
-      op.options<schema::UnidirectionalSequenceLSTMOptions>().cell_clip();
+  double clip = op.options<schema::UnidirectionalSequenceLSTMOptions>()
+                    .get<"cell_clip">();
   double clippedCell = std::clamp(std::round(clip / cellScale), 0.0, 32767.0);
   double hiddenZero = double(op.getZeroPoint(position::hidden));
   SigmoidTable table(op);

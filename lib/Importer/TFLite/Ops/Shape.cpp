@@ -30,9 +30,10 @@ static llvm::Expected<Dims> completeShape(std::vector<int64_t> shape,
 /// The shape is input 1, or an option of old models.
 static llvm::Error importReshape(TFLiteOp &op) {
   std::vector<int64_t> shape;
+  auto *stated = op.options<schema::ReshapeOptions>().get<"new_shape">();
   if (op.hasInput(1)) {
     GLOWISH_ASSIGN_OR_RETURN(shape, op.getConstantInts(1));
-  } else if (auto *stated = op.options<schema::ReshapeOptions>().new_shape()) {
+  } else if (stated) {
     shape.assign(stated->begin(), stated->end());
   } else {
     shape = op.getStatedType().getShape().vec();
@@ -45,7 +46,7 @@ static llvm::Error importReshape(TFLiteOp &op) {
 
 static llvm::Error importSqueeze(TFLiteOp &op) {
   DimsRef shape = op.getShape(0);
-  auto *stated = op.options<schema::SqueezeOptions>().squeeze_dims();
+  auto *stated = op.options<schema::SqueezeOptions>().get<"squeeze_dims">();
   std::vector<int64_t> axes;
   if (stated)
     axes.assign(stated->begin(), stated->end());
@@ -101,9 +102,9 @@ static llvm::Expected<NodeValue> inOutputSteps(TFLiteOp &op, unsigned index) {
 }
 
 static llvm::Error importConcatenation(TFLiteOp &op) {
-  const auto &options = op.options<schema::ConcatenationOptions>();
-  GLOWISH_ASSIGN_OR_RETURN(
-      int64_t axis, normalizeAxis(options.axis(), op.getShape(0).size()));
+  auto options = op.options<schema::ConcatenationOptions>();
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, normalizeAxis(options.get<"axis">(),
+                                                       op.getShape(0).size()));
   std::vector<NodeValue> parts;
   for (unsigned i = 0; i < op.getNumInputs(); ++i) {
     if (!op.hasInput(i))
@@ -112,7 +113,7 @@ static llvm::Error importConcatenation(TFLiteOp &op) {
     parts.push_back(part);
   }
   NodeValue result = op.concat(parts, axis);
-  auto activation = options.fused_activation_function();
+  auto activation = options.get<"fused_activation_function">();
   if (activation != schema::ActivationFunctionType::NONE) {
     GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
     result = activate(op, result, activation);
@@ -121,9 +122,12 @@ static llvm::Error importConcatenation(TFLiteOp &op) {
 }
 
 static llvm::Error importPack(TFLiteOp &op) {
+  auto options = op.options<schema::PackOptions>();
   GLOWISH_ASSIGN_OR_RETURN(
-      int64_t axis, normalizeAxis(op.options<schema::PackOptions>().axis(),
-                                  op.getShape(0).size() + 1));
+      int64_t axis,
+      normalizeAxis(options.get<"axis">(), op.getShape(0).size() + 1));
+  GLOWISH_RETURN_IF_ERROR(op.checkCount(
+      "values_count", options.get<"values_count">(), op.getNumInputs()));
   std::vector<NodeValue> parts;
   for (unsigned i = 0; i < op.getNumInputs(); ++i)
     parts.push_back(op.unsqueeze(op.input(i), axis));
@@ -132,9 +136,11 @@ static llvm::Error importPack(TFLiteOp &op) {
 
 static llvm::Error importUnpack(TFLiteOp &op) {
   DimsRef shape = op.getShape(0);
-  GLOWISH_ASSIGN_OR_RETURN(
-      int64_t axis,
-      normalizeAxis(op.options<schema::UnpackOptions>().axis(), shape.size()));
+  auto options = op.options<schema::UnpackOptions>();
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
+                           normalizeAxis(options.get<"axis">(), shape.size()));
+  GLOWISH_RETURN_IF_ERROR(
+      op.checkCount("num", options.get<"num">(), op.getNumOutputs()));
   if (int64_t(op.getNumOutputs()) != shape[axis])
     return makeError("it has {0} outputs and unpacks {1} elements",
                      op.getNumOutputs(), shape[axis]);
@@ -162,6 +168,9 @@ static llvm::Error setParts(TFLiteOp &op, unsigned index, int64_t axis,
 static llvm::Error importSplit(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getConstantAxis(0, 1));
   int64_t extent = op.getShape(1)[axis], count = op.getNumOutputs();
+  GLOWISH_RETURN_IF_ERROR(op.checkCount(
+      "num_splits", op.options<schema::SplitOptions>().get<"num_splits">(),
+      count));
   if (count == 0 || extent % count != 0)
     return makeError("{0} elements are split in {1} parts", extent, count);
   return setParts(op, 1, axis,
@@ -172,6 +181,9 @@ static llvm::Error importSplit(TFLiteOp &op) {
 static llvm::Error importSplitV(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, op.getConstantInts(1));
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getConstantAxis(2, 0));
+  GLOWISH_RETURN_IF_ERROR(op.checkCount(
+      "num_splits", op.options<schema::SplitVOptions>().get<"num_splits">(),
+      op.getNumOutputs()));
   CheckedInt left = op.getShape(0)[axis];
   for (int64_t size : sizes)
     left -= std::max<int64_t>(size, 0);
@@ -248,7 +260,7 @@ static NodeValue padSymmetric(TFLiteOp &op, NodeValue x,
 
 static llvm::Error importMirrorPad(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> pads, readPads(op));
-  bool isReflected = op.options<schema::MirrorPadOptions>().mode() ==
+  bool isReflected = op.options<schema::MirrorPadOptions>().get<"mode">() ==
                      schema::MirrorPadMode::REFLECT;
   DimsRef shape = op.getShape(0);
   for (size_t d = 0; d < shape.size(); ++d)
@@ -283,6 +295,8 @@ static llvm::Error importZerosLike(TFLiteOp &op) {
 //===- Shapes as values ---------------------------------------------------===//
 
 static llvm::Error importShape(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkOutputType(
+      "out_type", op.options<schema::ShapeOptions>().get<"out_type">()));
   DimsRef shape = op.getShape(0);
   return op.setOutput(
       0, op.ints(op.getOutputKind(), {int64_t(shape.size())}, shape));

@@ -20,8 +20,8 @@ using namespace glowish::tflite;
 static llvm::Error importWindow(TFLiteOp &op) {
   for (unsigned i : {0u, 1u})
     GLOWISH_RETURN_IF_ERROR(op.checkKind(i, ElemKind::Int16));
-  GLOWISH_ASSIGN_OR_RETURN(flexbuffers::Map options, getCustomOptions(op));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t shift, getOption(options, "shift", 0, 31));
+  GLOWISH_ASSIGN_OR_RETURN(CustomOptions options, CustomOptions::read(op));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t shift, options.getInt("shift", 0, 31));
   NodeValue weighted = op.mul(op.cast(op.input(0), ElemKind::Int32),
                               op.cast(op.input(1), ElemKind::Int32));
   return op.setOutput(
@@ -37,11 +37,11 @@ static llvm::Error importEnergy(TFLiteOp &op) {
   int64_t count = op.getShape(0)[0] / 2;
   if (op.getShape(0)[0] % 2 != 0)
     return op.refuseInput(0, "pairs of elements");
-  GLOWISH_ASSIGN_OR_RETURN(flexbuffers::Map options, getCustomOptions(op));
+  GLOWISH_ASSIGN_OR_RETURN(CustomOptions options, CustomOptions::read(op));
   GLOWISH_ASSIGN_OR_RETURN(int64_t begin,
-                           getOption(options, "start_index", 0, count));
+                           options.getInt("start_index", 0, count));
   GLOWISH_ASSIGN_OR_RETURN(int64_t end,
-                           getOption(options, "end_index", begin, count));
+                           options.getInt("end_index", begin, count));
   NodeValue x = op.cast(op.reshape(op.input(0), {count, 2}), ElemKind::Int32);
   x = op.slice(x, 0, begin, end - begin);
   NodeValue energies = op.reduce(op.mul(x, x), "sum", {1}, /*keepDims=*/false);
@@ -110,14 +110,14 @@ llvm::Error FilterBank::append(size_t i, llvm::ArrayRef<int64_t> factors,
 static llvm::Error importFilterBank(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkKind(0, ElemKind::UInt32));
   GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 1));
-  GLOWISH_ASSIGN_OR_RETURN(flexbuffers::Map options, getCustomOptions(op));
+  GLOWISH_ASSIGN_OR_RETURN(CustomOptions options, CustomOptions::read(op));
   GLOWISH_ASSIGN_OR_RETURN(FilterBank bank, FilterBank::read(op));
   GLOWISH_ASSIGN_OR_RETURN(
-      int64_t count,
-      getOption(options, "num_channels", 1,
-                int64_t(std::min({bank.starts.size(), bank.weightStarts.size(),
-                                  bank.widths.size()})) -
-                    1));
+      int64_t count, options.getInt("num_channels", 1,
+                                    int64_t(std::min({bank.starts.size(),
+                                                      bank.weightStarts.size(),
+                                                      bank.widths.size()})) -
+                                        1));
   // A small file may state bands that are large, and many.
   int64_t numFactors = 0;
   for (int64_t i = 0; i <= count; ++i)
@@ -204,14 +204,14 @@ struct Subtraction {
 } // namespace
 
 llvm::Expected<Subtraction> Subtraction::read(const TFLiteOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(flexbuffers::Map options, getCustomOptions(op));
+  GLOWISH_ASSIGN_OR_RETURN(CustomOptions options, CustomOptions::read(op));
   Subtraction result{.smoothing = {},
                      .oneMinusSmoothing = {},
                      .smoothingBits = 0,
                      .fractionBits = 0,
                      .least = 0,
                      .count = op.getShape(0)[0],
-                     .clamps = options["clamping"].AsBool()};
+                     .clamps = options.get("clamping").AsBool()};
   struct Entry {
     const char *name;
     int64_t *value, most;
@@ -227,11 +227,10 @@ llvm::Expected<Subtraction> Subtraction::read(const TFLiteOp &op) {
       {"spectral_subtraction_bits", &result.fractionBits, 63}};
   for (const Entry &entry : entries) {
     GLOWISH_ASSIGN_OR_RETURN(*entry.value,
-                             getOption(options, entry.name, 0, entry.most));
+                             options.getInt(entry.name, 0, entry.most));
   }
   GLOWISH_RETURN_IF_ERROR(
-      getOption(options, "num_channels", result.count, result.count)
-          .takeError());
+      options.getInt("num_channels", result.count, result.count).takeError());
   return result;
 }
 
@@ -315,9 +314,8 @@ static llvm::Error importPCAN(TFLiteOp &op) {
     return op.refuseInput(1, "as many elements as input 0 has");
   if (op.getShape(2)[0] < 125)
     return op.refuseInput(2, "125 elements");
-  GLOWISH_ASSIGN_OR_RETURN(flexbuffers::Map options, getCustomOptions(op));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t shift,
-                           getOption(options, "snr_shift", 0, 63));
+  GLOWISH_ASSIGN_OR_RETURN(CustomOptions options, CustomOptions::read(op));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t shift, options.getInt("snr_shift", 0, 63));
   NodeValue gain =
       op.cast(interpolate(op, op.input(1), op.input(2)), ElemKind::Int32);
   NodeValue amplified =
@@ -346,11 +344,11 @@ static NodeValue makeLogarithms(TFLiteOp &op) {
 /// power of `input_correction_bits`; 0 for 0.
 static llvm::Error importLog(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkKind(0, ElemKind::UInt32));
-  GLOWISH_ASSIGN_OR_RETURN(flexbuffers::Map options, getCustomOptions(op));
+  GLOWISH_ASSIGN_OR_RETURN(CustomOptions options, CustomOptions::read(op));
   GLOWISH_ASSIGN_OR_RETURN(int64_t scale,
-                           getOption(options, "output_scale", 0, INT32_MAX));
+                           options.getInt("output_scale", 0, INT32_MAX));
   GLOWISH_ASSIGN_OR_RETURN(int64_t correction,
-                           getOption(options, "input_correction_bits", 0, 31));
+                           options.getInt("input_correction_bits", 0, 31));
   NodeValue x = op.make<ShiftLeftNode>(
       op.input(0), op.scalar(ElemKind::UInt32, double(correction)));
   // The power of two below x, and what x is more, with 16 bits behind the

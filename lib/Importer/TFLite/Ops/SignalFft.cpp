@@ -204,9 +204,14 @@ Complex SpectrumBuilder::separate(Complex x) {
 /// numbers lie as two elements.
 static llvm::Error importRfft(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkKind(0, ElemKind::Int16));
-  GLOWISH_ASSIGN_OR_RETURN(flexbuffers::Map options, getCustomOptions(op));
+  GLOWISH_ASSIGN_OR_RETURN(CustomOptions options, CustomOptions::read(op));
   GLOWISH_ASSIGN_OR_RETURN(int64_t length,
-                           getOption(options, "fft_length", 4, 1 << 15));
+                           options.getInt("fft_length", 4, 1 << 15));
+  // The kind of the elements, which may be left out.
+  int64_t kind = options.get("T").AsInt64();
+  if (kind != 0 && kind != int64_t(schema::TensorType::INT16))
+    return makeError("option T is {0}; accepted: {1}, which is int16", kind,
+                     int64_t(schema::TensorType::INT16));
   DimsRef shape = op.getShape(0);
   if (!llvm::isPowerOf2_64(uint64_t(length)))
     return makeError("option fft_length is {0}; accepted: powers of two",

@@ -39,15 +39,13 @@ struct StridedSlice {
 /// Inputs 1, 2 and 3 of STRIDED_SLICE, and its masks, a bit for each entry.
 struct SliceSpec {
   std::vector<int64_t> begins, ends, steps;
-  const schema::StridedSliceOptions *options;
+  int32_t beginMask, endMask, ellipsisMask, newAxisMask, shrinkMask;
+  /// Whether ends are counted from the begins.
+  bool hasOffsets;
 
   bool has(int32_t mask, size_t entry) const { return mask >> entry & 1; }
-  bool isNewAxis(size_t entry) const {
-    return has(options->new_axis_mask(), entry);
-  }
-  bool isEllipsis(size_t entry) const {
-    return has(options->ellipsis_mask(), entry);
-  }
+  bool isNewAxis(size_t entry) const { return has(newAxisMask, entry); }
+  bool isEllipsis(size_t entry) const { return has(ellipsisMask, entry); }
 };
 
 } // namespace
@@ -58,7 +56,7 @@ static llvm::Error addEntry(StridedSlice &slice, const SliceSpec &spec,
   int64_t step = spec.steps[i], begin = spec.begins[i], end = spec.ends[i];
   if (step == 0)
     return makeError("a stride is 0");
-  bool shrinks = spec.has(spec.options->shrink_axis_mask(), i);
+  bool shrinks = spec.has(spec.shrinkMask, i);
   begin += begin < 0 ? extent : 0;
   if (shrinks) {
     if (begin < 0 || begin >= extent)
@@ -70,7 +68,7 @@ static llvm::Error addEntry(StridedSlice &slice, const SliceSpec &spec,
     return llvm::Error::success();
   }
   // An end may be counted from the begin.
-  if (spec.options->offset())
+  if (spec.hasOffsets)
     // A sum that overflows has the sign of both, and is as far outside.
     end = (CheckedInt(end) + begin).get().value_or(end);
   else
@@ -78,9 +76,9 @@ static llvm::Error addEntry(StridedSlice &slice, const SliceSpec &spec,
   int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
   begin = std::clamp(begin, low, high);
   end = std::clamp(end, low, high);
-  if (spec.has(spec.options->begin_mask(), i))
+  if (spec.has(spec.beginMask, i))
     begin = step > 0 ? 0 : extent - 1;
-  if (spec.has(spec.options->end_mask(), i))
+  if (spec.has(spec.endMask, i))
     end = step > 0 ? extent : -1;
   int64_t distance = step > 0 ? end - begin : begin - end;
   int64_t size = distance > 0 ? std::abs((distance - 1) / step) + 1 : 0;
@@ -123,11 +121,19 @@ static llvm::Expected<StridedSlice> placeSlice(const SliceSpec &spec,
 }
 
 static llvm::Error importStridedSlice(TFLiteOp &op) {
-  SliceSpec spec;
+  auto options = op.options<schema::StridedSliceOptions>();
+  SliceSpec spec{.begins = {},
+                 .ends = {},
+                 .steps = {},
+                 .beginMask = options.get<"begin_mask">(),
+                 .endMask = options.get<"end_mask">(),
+                 .ellipsisMask = options.get<"ellipsis_mask">(),
+                 .newAxisMask = options.get<"new_axis_mask">(),
+                 .shrinkMask = options.get<"shrink_axis_mask">(),
+                 .hasOffsets = options.get<"offset">()};
   GLOWISH_ASSIGN_OR_RETURN(spec.begins, op.getConstantInts(1));
   GLOWISH_ASSIGN_OR_RETURN(spec.ends, op.getConstantInts(2));
   GLOWISH_ASSIGN_OR_RETURN(spec.steps, op.getConstantInts(3));
-  spec.options = &op.options<schema::StridedSliceOptions>();
   if (spec.ends.size() != spec.begins.size() ||
       spec.steps.size() != spec.begins.size() || spec.begins.size() > 32)
     return makeError("begins, ends and strides have {0}, {1} and {2} elements",
@@ -145,7 +151,7 @@ static llvm::Error importStridedSlice(TFLiteOp &op) {
 /// the other way round.
 static llvm::Error importDepthToSpace(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
-  int64_t size = op.options<schema::DepthToSpaceOptions>().block_size();
+  int64_t size = op.options<schema::DepthToSpaceOptions>().get<"block_size">();
   DimsRef shape = op.getShape(0);
   int64_t n = shape[0], h = shape[1], w = shape[2], c = shape[3];
   CheckedInt height = CheckedInt(h) * size, width = CheckedInt(w) * size;
@@ -160,7 +166,7 @@ static llvm::Error importDepthToSpace(TFLiteOp &op) {
 
 static llvm::Error importSpaceToDepth(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
-  int64_t size = op.options<schema::SpaceToDepthOptions>().block_size();
+  int64_t size = op.options<schema::SpaceToDepthOptions>().get<"block_size">();
   DimsRef shape = op.getShape(0);
   int64_t n = shape[0], h = shape[1], w = shape[2], c = shape[3];
   CheckedInt channels = CheckedInt(size) * size * c;

@@ -114,7 +114,7 @@ static llvm::Error importBytes(TFLiteOp &op, float beta) {
 }
 
 static llvm::Error importSoftmax(TFLiteOp &op) {
-  float beta = op.options<schema::SoftmaxOptions>().beta();
+  float beta = op.options<schema::SoftmaxOptions>().get<"beta">();
   if (op.getShape(0).empty())
     return op.refuseInput(0, "rank 1 and more");
   bool isQuantized = op.isQuantized(0);

@@ -27,7 +27,7 @@ static llvm::Error importRsqrt(TFLiteOp &op) {
 }
 
 static llvm::Error importGelu(TFLiteOp &op) {
-  bool isApproximate = op.options<schema::GeluOptions>().approximate();
+  bool isApproximate = op.options<schema::GeluOptions>().get<"approximate">();
   if (op.isQuantized(0))
     return setByteFunction(op, [=](float x) {
       if (isApproximate)
@@ -86,7 +86,7 @@ static NodeValue rescaleBySign(TFLiteOp &op, NodeValue x, double positive,
 }
 
 static llvm::Error importLeakyRelu(TFLiteOp &op) {
-  float alpha = op.options<schema::LeakyReluOptions>().alpha();
+  float alpha = op.options<schema::LeakyReluOptions>().get<"alpha">();
   if (!op.isQuantized(0)) {
     GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
     return op.setOutput(0, op.make<LeakyReluNode>(op.input(0), double(alpha)));

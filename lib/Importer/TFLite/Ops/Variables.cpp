@@ -7,13 +7,13 @@ using namespace glowish::tflite;
 
 /// Operators with the same names share a variable.
 static llvm::Error importVarHandle(TFLiteOp &op) {
-  const auto &options = op.options<schema::VarHandleOptions>();
+  auto options = op.options<schema::VarHandleOptions>();
   auto getText = [](const flatbuffers::String *text) {
     return text ? text->str() : std::string();
   };
-  return op.setResource(
-      0, op.getContext().model.getResource(getText(options.container()),
-                                           getText(options.shared_name())));
+  return op.setResource(0, op.getContext().model.getResource(
+                               getText(options.get<"container">()),
+                               getText(options.get<"shared_name">())));
 }
 
 /// Gives \p variable the \p type and \p quantization of what is read of it or

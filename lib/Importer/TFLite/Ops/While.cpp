@@ -14,7 +14,7 @@ namespace {
 
 class WhileImporter {
 public:
-  WhileImporter(TFLiteOp &op, const schema::WhileOptions &options);
+  WhileImporter(TFLiteOp &op, OperatorOptions<schema::WhileOptions> options);
 
   llvm::Expected<TFLiteValues> import();
 
@@ -42,10 +42,12 @@ private:
 
 } // namespace
 
-WhileImporter::WhileImporter(TFLiteOp &op, const schema::WhileOptions &options)
-    : op(op), condition(options.cond_subgraph_index()),
-      body(options.body_subgraph_index()), variables(op.getContext().variables),
-      states(getValues(op)), isInvariant(states.size()) {}
+WhileImporter::WhileImporter(TFLiteOp &op,
+                             OperatorOptions<schema::WhileOptions> options)
+    : op(op), condition(options.get<"cond_subgraph_index">()),
+      body(options.get<"body_subgraph_index">()),
+      variables(op.getContext().variables), states(getValues(op)),
+      isInvariant(states.size()) {}
 
 /// Imports the condition subgraph and returns its only output.
 llvm::Expected<NodeValue>
@@ -238,10 +240,10 @@ llvm::Expected<TFLiteValues> WhileImporter::import() {
 }
 
 static llvm::Error importWhile(TFLiteOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(const auto *options,
+  GLOWISH_ASSIGN_OR_RETURN(auto options,
                            op.requireOptions<schema::WhileOptions>());
   GLOWISH_ASSIGN_OR_RETURN(TFLiteValues outputs,
-                           WhileImporter(op, *options).import());
+                           WhileImporter(op, options).import());
   return setOutputs(op, outputs);
 }
 
