@@ -1,6 +1,7 @@
 //===- Functions.cpp - Inlining of model-local functions ------------------===//
 
 #include "ONNX/Functions.h"
+#include "ONNX/LaterFields.h"
 #include "ONNX/ModelFile.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/StringMap.h"
@@ -26,7 +27,8 @@ public:
   llvm::Expected<NodeOpsets> run();
 
 private:
-  using Key = std::pair<std::string, std::string>; // domain, name
+  /// Domain, name and overload.
+  using Key = std::tuple<std::string, std::string, std::string>;
   using SharedOpsets = std::shared_ptr<const Opsets>;
   /// \p own: the opsets of \p nodes, null for the model's.
   llvm::Error addAll(const Nodes &nodes, const SharedOpsets &own,
@@ -56,8 +58,8 @@ private:
 Inliner::Inliner(onnx::ModelProto &model)
     : model(model), budget(maxGrowth * model.ByteSizeLong() + freeBytes) {
   for (const FunctionProto &function : model.functions())
-    functions[{normalizeDomain(function.domain()), function.name()}] =
-        &function;
+    functions[{normalizeDomain(function.domain()), function.name(),
+               getOverload(function)}] = &function;
 }
 
 llvm::Error Inliner::take(size_t bytes) {
@@ -81,6 +83,20 @@ Inliner::readOpsets(const FunctionProto &function) {
                       "function " + quote(function.name()) + ": ");
   known = std::make_shared<const Opsets>(std::move(*own));
   return known;
+}
+
+/// Returns \p call with the attributes that \p function states for those that
+/// it lacks.
+static llvm::Expected<NodeProto> addDefaults(const NodeProto &call,
+                                             const FunctionProto &function) {
+  GLOWISH_ASSIGN_OR_RETURN(auto defaults, getDefaultAttributes(function));
+  NodeProto complete = call;
+  for (onnx::AttributeProto &attribute : defaults)
+    if (llvm::none_of(call.attribute(), [&](const auto &given) {
+          return given.name() == attribute.name();
+        }))
+      *complete.add_attribute() = std::move(attribute);
+  return complete;
 }
 
 /// Replaces the attributes of \p node that refer to attributes of \p call by
@@ -130,7 +146,8 @@ llvm::Error Inliner::addCall(const NodeProto &call,
       name = names.try_emplace(name, prefix + name).first->second;
   };
   Nodes body = function.node();
-  GLOWISH_RETURN_IF_ERROR(bindNodes(body, call, prefix, rename));
+  GLOWISH_ASSIGN_OR_RETURN(NodeProto complete, addDefaults(call, function));
+  GLOWISH_RETURN_IF_ERROR(bindNodes(body, complete, prefix, rename));
   return addAll(body, own, depth + 1, result);
 }
 
@@ -186,8 +203,8 @@ llvm::Error Inliner::addGraphs(NodeProto &node, const SharedOpsets &own,
 llvm::Error Inliner::addAll(const Nodes &nodes, const SharedOpsets &own,
                             unsigned depth, Nodes &result) {
   for (const NodeProto &node : nodes) {
-    auto found =
-        functions.find({normalizeDomain(node.domain()), node.op_type()});
+    auto found = functions.find(
+        {normalizeDomain(node.domain()), node.op_type(), getOverload(node)});
     if (found != functions.end()) {
       GLOWISH_RETURN_IF_ERROR(addCall(node, *found->second, depth, result));
       continue;

@@ -6,6 +6,7 @@
 #include "ONNX/Functions.h"
 #include "ONNX/GraphImporter.h"
 #include "ONNX/GraphInputs.h"
+#include "ONNX/LaterFields.h"
 #include "ONNX/ModelFile.h"
 #include "glowish/Base/DimExpression.h"
 #include "glowish/Importer/ModelFormat.h"
@@ -58,6 +59,8 @@ llvm::Expected<OnnxModel> OnnxModel::parse(llvm::StringRef bytes,
   if (!proto)
     return contents->addName(proto.takeError());
   contents->proto = std::move(*proto);
+  if (llvm::Error error = checkLaterFields(contents->proto))
+    return contents->addName(std::move(error));
   if (llvm::Error error = expandFlexAttention(contents->proto))
     return contents->addName(std::move(error));
   // After this, nodes must keep their addresses, which are keys of the opsets.

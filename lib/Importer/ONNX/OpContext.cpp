@@ -3,6 +3,7 @@
 #include "ONNX/OpContext.h"
 #include "ONNX/GraphScope.h"
 #include "ONNX/ModelFile.h"
+#include "glowish/Support/Escape.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -163,16 +164,70 @@ const AttributeProto *OpContext::findAttr(llvm::StringRef name) const {
   return nullptr;
 }
 
+/// Returns the types whose contents \p attr has: one as a rule, none of an
+/// empty list, or where a writer leaves out a number that is 0.
+static llvm::SmallVector<AttributeProto::AttributeType, 1>
+getStoredTypes(const AttributeProto &attr) {
+  const std::pair<bool, AttributeProto::AttributeType> stored[] = {
+      {attr.has_f(), AttributeProto::FLOAT},
+      {attr.has_i(), AttributeProto::INT},
+      {attr.has_s(), AttributeProto::STRING},
+      {attr.has_t(), AttributeProto::TENSOR},
+      {attr.has_g(), AttributeProto::GRAPH},
+      {attr.has_sparse_tensor(), AttributeProto::SPARSE_TENSOR},
+      {attr.has_tp(), AttributeProto::TYPE_PROTO},
+      {attr.floats_size() > 0, AttributeProto::FLOATS},
+      {attr.ints_size() > 0, AttributeProto::INTS},
+      {attr.strings_size() > 0, AttributeProto::STRINGS},
+      {attr.tensors_size() > 0, AttributeProto::TENSORS},
+      {attr.graphs_size() > 0, AttributeProto::GRAPHS},
+      {attr.sparse_tensors_size() > 0, AttributeProto::SPARSE_TENSORS},
+      {attr.type_protos_size() > 0, AttributeProto::TYPE_PROTOS}};
+  llvm::SmallVector<AttributeProto::AttributeType, 1> types;
+  for (auto [isStored, type] : stored)
+    if (isStored)
+      types.push_back(type);
+  return types;
+}
+
+/// Returns the type that \p attr states, or that of its contents, as files
+/// before IR version 2 do not state it.
+static AttributeProto::AttributeType getType(const AttributeProto &attr) {
+  if (attr.type() != AttributeProto::UNDEFINED)
+    return attr.type();
+  auto stored = getStoredTypes(attr);
+  return stored.empty() ? AttributeProto::UNDEFINED : stored.front();
+}
+
 static llvm::Error checkType(const AttributeProto &attr,
                              AttributeProto::AttributeType type) {
-  // Files before IR version 2 do not store the type.
-  bool isUndefined = attr.type() == AttributeProto::UNDEFINED;
-  if (attr.type() == type ||
-      (isUndefined && attr.has_g() == (type == AttributeProto::GRAPH)))
+  bool hasMessage = type == AttributeProto::GRAPH ||
+                    type == AttributeProto::TENSOR ||
+                    type == AttributeProto::SPARSE_TENSOR;
+  AttributeProto::AttributeType own = getType(attr);
+  if (own == type || (own == AttributeProto::UNDEFINED && !hasMessage))
     return llvm::Error::success();
   return makeError("attribute '{0}' is of type {1}; accepted: {2}", attr.name(),
-                   AttributeProto::AttributeType_Name(attr.type()),
+                   AttributeProto::AttributeType_Name(own),
                    AttributeProto::AttributeType_Name(type));
+}
+
+/// Returns an error if \p attr has the contents of several types, or of another
+/// one than it states.
+static llvm::Error checkContents(const AttributeProto &attr) {
+  auto stored = getStoredTypes(attr);
+  if (stored.size() > 1)
+    return makeError("attribute '{0}' has values of the types {1} and {2}; "
+                     "accepted: one",
+                     attr.name(), AttributeProto::AttributeType_Name(stored[0]),
+                     AttributeProto::AttributeType_Name(stored[1]));
+  if (!stored.empty() && stored[0] != getType(attr))
+    return makeError("attribute '{0}' is of type {1} and has a value of type "
+                     "{2}; accepted: one type",
+                     attr.name(),
+                     AttributeProto::AttributeType_Name(attr.type()),
+                     AttributeProto::AttributeType_Name(stored[0]));
+  return llvm::Error::success();
 }
 
 llvm::Expected<int64_t> OpContext::getInt(llvm::StringRef name,
@@ -210,6 +265,16 @@ OpContext::getInts(llvm::StringRef name,
     return defaultValue.vec();
   GLOWISH_RETURN_IF_ERROR(checkType(*attr, AttributeProto::INTS));
   return std::vector<int64_t>(attr->ints().begin(), attr->ints().end());
+}
+
+llvm::Expected<std::vector<std::string>>
+OpContext::getStrings(llvm::StringRef name) const {
+  const AttributeProto *attr = findAttr(name);
+  if (!attr)
+    return std::vector<std::string>();
+  GLOWISH_RETURN_IF_ERROR(checkType(*attr, AttributeProto::STRINGS));
+  return std::vector<std::string>(attr->strings().begin(),
+                                  attr->strings().end());
 }
 
 llvm::Expected<std::vector<double>>
@@ -368,6 +433,7 @@ llvm::Error OpContext::checkAttrs() const {
       return makeError("attribute '{0}' is a list of graphs; accepted: "
                        "numbers, strings, tensors and graphs",
                        attr.name());
+    GLOWISH_RETURN_IF_ERROR(checkContents(attr));
     if (!attr.ref_attr_name().empty())
       return makeError("attribute '{0}' refers to an attribute of a function",
                        attr.name());
@@ -390,7 +456,20 @@ std::vector<llvm::StringRef> OpContext::getUnknownAttrs() const {
   return names;
 }
 
+/// Returns the version of the domain of \p node in a message: "opset 17", or
+/// "version 1 of domain 'com.microsoft'".
+static std::string describeVersion(const onnx::NodeProto &node,
+                                   const NodeOpsets &opsets) {
+  std::string domain = normalizeDomain(node.domain());
+  int version = opsets.get(node).getVersion(domain);
+  return domain.empty() ? "opset " + std::to_string(version)
+                        : llvm::formatv("version {0} of domain {1}", version,
+                                        quote(domain))
+                              .str();
+}
+
 llvm::Error OpContext::checkAllRead() const {
+  std::string where = describeVersion(proto, graph.opsets);
   for (int i = 0; i < proto.attribute_size(); ++i) {
     // A hint for in-place computation, removed in opset 6.
     bool isHint = opset < 6 && proto.attribute(i).name() == "consumed_inputs";
@@ -399,13 +478,13 @@ llvm::Error OpContext::checkAllRead() const {
                        "strings and tensors",
                        proto.attribute(i).name());
     if (!attrRead[i] && !isHint && !isUnknownAttr(i))
-      return makeError("attribute '{0}' is not supported in opset {1}",
-                       proto.attribute(i).name(), opset);
+      return makeError("attribute '{0}' is not supported in {1}",
+                       proto.attribute(i).name(), where);
   }
   for (unsigned i = 0; i < inputs.size(); ++i)
     if ((inputs[i] || hasSequence(i)) && !inputRead[i])
-      return makeError("input {0} ('{1}') is not supported in opset {2}", i,
-                       proto.input(i), opset);
+      return makeError("input {0} ('{1}') is not supported in {2}", i,
+                       proto.input(i), where);
   return checkExtentsRead();
 }
 

@@ -150,6 +150,8 @@ public:
   llvm::Expected<std::vector<int64_t>>
   getInts(llvm::StringRef name, llvm::ArrayRef<int64_t> defaultValue) const;
   llvm::Expected<std::vector<double>> getFloats(llvm::StringRef name) const;
+  llvm::Expected<std::vector<std::string>>
+  getStrings(llvm::StringRef name) const;
   /// Return the tensor of an attribute, dense or sparse, which must be present.
   llvm::Expected<std::shared_ptr<const Tensor>>
   getTensor(llvm::StringRef name) const;

@@ -76,24 +76,10 @@ GraphPart::GraphPart(const GraphScope &scope,
         const_cast<onnx::NodeProto *>(node));
 }
 
-/// Reads a list of names; empty if the attribute is absent.
-static llvm::Expected<std::vector<std::string>>
-getNames(const OpContext &op, llvm::StringRef attribute) {
-  const onnx::AttributeProto *attr = op.findAttr(attribute);
-  if (!attr)
-    return std::vector<std::string>();
-  if (attr->type() != onnx::AttributeProto::STRINGS)
-    return makeError("attribute '{0}' is of type {1}; accepted: STRINGS",
-                     attribute,
-                     onnx::AttributeProto::AttributeType_Name(attr->type()));
-  return std::vector<std::string>(attr->strings().begin(),
-                                  attr->strings().end());
-}
-
 static llvm::Expected<Differentiated> readAttributes(OpContext &op) {
   Differentiated names;
-  GLOWISH_ASSIGN_OR_RETURN(names.xs, getNames(op, "xs"));
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> zs, getNames(op, "zs"));
+  GLOWISH_ASSIGN_OR_RETURN(names.xs, op.getStrings("xs"));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> zs, op.getStrings("zs"));
   GLOWISH_ASSIGN_OR_RETURN(names.y, op.getString("y", ""));
   names.inputs = names.xs;
   llvm::append_range(names.inputs, zs);

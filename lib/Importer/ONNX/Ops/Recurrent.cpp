@@ -26,9 +26,10 @@ static llvm::Expected<Activation> makeActivation(llvm::StringRef name) {
 }
 
 llvm::Error RecurrentImporter::readActivations(unsigned numDirections) {
-  const onnx::AttributeProto *attr = op.findAttr("activations");
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> names,
+                           op.getStrings("activations"));
   size_t expected = defaultActivations.size() * numDirections;
-  size_t count = attr ? size_t(attr->strings_size()) : 0;
+  size_t count = names.size();
   if (count && count != expected)
     return makeError("attribute 'activations' has {0} functions; accepted: {1}",
                      count, expected);
@@ -43,7 +44,7 @@ llvm::Error RecurrentImporter::readActivations(unsigned numDirections) {
   for (size_t i = 0; i < expected; ++i) {
     llvm::StringRef name = defaultActivations[i % defaultActivations.size()];
     if (count)
-      name = attr->strings(int(i));
+      name = names[i];
     GLOWISH_ASSIGN_OR_RETURN(Activation activation, makeActivation(name));
     // Only functions with a parameter consume one.
     bool hasAlpha = activation.alpha != 0;
