@@ -131,16 +131,44 @@ TEST(Caffe2Importer, ArgumentsAreChecked) {
               HasSubstr("accepted: a quantized tensor with one scale"));
 }
 
-TEST(Caffe2Importer, UnreadArgumentsAreReported) {
+TEST(Caffe2Importer, UnreadArgumentsAreErrors) {
+  ImportOptions options = withInput("x", floatType({2, 2}));
+  auto error = [&](llvm::StringRef type, llvm::StringRef args) {
+    return importNetError(netText(netOp(type, {"x"}, {"y"}, args)), "",
+                          options);
+  };
+  // A hint for a library.
+  EXPECT_EQ(error("Relu", intArg("use_cudnn", 1)), "imported");
+  EXPECT_THAT(error("Relu", intArg("slpoe", 1)),
+              HasSubstr("node 'y' (Relu): argument 'slpoe' is 1; accepted: no "
+                        "arguments"));
+  EXPECT_THAT(error("Softmax", "arg { name: \"axsi\" ints: 1 ints: 2 } "),
+              HasSubstr("node 'y' (Softmax): argument 'axsi' is 2 integers; "
+                        "accepted: arguments axis"));
+  EXPECT_THAT(error("Softmax", "arg { name: \"axis\" i: 1 f: 0.5 } "),
+              HasSubstr("argument 'axis' is 0.5 and 1; accepted: values of one "
+                        "form"));
+  // Operators that nothing needs may have what they like.
+  EXPECT_EQ(
+      importNetError(netText(netOp("Relu", {"x"}, {"z"}, intArg("slpoe", 1)) +
+                             netOp("Relu", {"x"}, {"y"})),
+                     "", options),
+      "imported");
+}
+
+TEST(Caffe2Importer, FieldsOfNoNet) {
+  auto field = [](int number, const std::string &bytes) {
+    return std::string{char(number << 3 | 2), char(bytes.size())} + bytes;
+  };
+  // A NetDef with an operator, in binary.
+  std::string op = field(1, "x") + field(2, "y") + field(4, "Relu");
+  std::string rest = field(7, "x") + field(8, "y");
   ImportOptions options = withInput("x", floatType({2}));
-  std::vector<std::string> warnings;
-  options.warn = [&](llvm::StringRef line) { warnings.push_back(line.str()); };
-  std::string op =
-      netOp("Relu", {"x"}, {"x"}, intArg("slpoe", 1) + intArg("is_test", 1));
-  std::string last = netOp("Relu", {"x"}, {"y"}, intArg("slpoe", 1));
-  EXPECT_EQ(importNetError(netText(op + last), "", options), "imported");
-  EXPECT_EQ(warnings,
-            std::vector<std::string>{"argument 'slpoe' of Relu is ignored"});
+  EXPECT_EQ(importNetError(field(2, op) + rest, "", options), "imported");
+  EXPECT_THAT(
+      importNetError(field(2, op + field(14, "a")) + rest, "", options),
+      HasSubstr("node 'y' (Relu): field 14 of OperatorDef is set, which "
+                "is none of Caffe2"));
 }
 
 TEST(Caffe2Importer, FillsAreChecked) {

@@ -294,6 +294,13 @@ TEST(Caffe2Ops, QuantizedNumbers) {
   // 1 is what stands for 0.
   EXPECT_EQ(run("Int8Relu", {"q"}, "", quantizedFill),
             "int8<1x2x2x1>: 1 1 1 1");
+  EXPECT_EQ(run("Int8Relu", {"q"},
+                floatArg("Y_scale", 0.5) + intArg("Y_zero_point", 129),
+                quantizedFill),
+            "int8<1x2x2x1>: 1 1 1 1");
+  EXPECT_THAT(run("Int8Relu", {"q"}, floatArg("Y_scale", 0.25), quantizedFill),
+              HasSubstr("arguments 'Y_scale' and 'Y_zero_point' are not those "
+                        "of input 0 ('q'); accepted: the same ones"));
   EXPECT_EQ(run("Int8Quantize", {"x"},
                 floatArg("Y_scale", 2) + intArg("Y_zero_point", 254)),
             "int8<2x3>: 126 127 127 127 127 127");

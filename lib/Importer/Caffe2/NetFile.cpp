@@ -68,6 +68,13 @@ glowish::findCaffe2Files(llvm::StringRef path, llvm::StringRef secondFile) {
   return files;
 }
 
+std::string caffe2::describe(const schema::OperatorDef &op) {
+  llvm::StringRef name = op.name();
+  if (name.empty() && op.output_size())
+    name = op.output(0);
+  return describeNode(name, op.type());
+}
+
 /// Whether \p net computes an input of \p other.
 static bool feeds(const schema::NetDef &net, const schema::NetDef &other) {
   llvm::StringSet<> computed;
@@ -94,11 +101,21 @@ static bool isFills(const schema::NetDef &net) {
 llvm::Expected<NetPair> caffe2::parseNets(llvm::ArrayRef<llvm::StringRef> nets,
                                           llvm::ArrayRef<std::string> names) {
   std::vector<schema::NetDef> parsed(nets.size());
-  for (size_t i = 0; i < nets.size(); ++i)
-    if (llvm::Error error =
-            parseProtobuf(nets[i], parsed[i], "a Caffe2 net", ""))
+  for (size_t i = 0; i < nets.size(); ++i) {
+    llvm::Error error = parseProtobuf(nets[i], parsed[i], "a Caffe2 net", "");
+    if (!error)
+      error = checkUnknownFields(
+          parsed[i], "Caffe2", [](llvm::StringRef, int) { return false; },
+          [](const google::protobuf::Message &message) {
+            return message.GetDescriptor() == schema::OperatorDef::descriptor()
+                       ? describe(
+                             static_cast<const schema::OperatorDef &>(message))
+                       : std::string();
+          });
+    if (error)
       return makeError("'{0}': {1}", names[i],
                        cleanMessage(llvm::toString(std::move(error))));
+  }
   NetPair pair;
   pair.hasInit = parsed.size() > 1;
   size_t init = 1;

@@ -18,6 +18,9 @@ struct NetPair {
   bool hasInit = false;
 };
 
+/// Describes \p op in messages by its name, or that of its first output.
+std::string describe(const schema::OperatorDef &op);
+
 /// Parses one or two nets, binary or protobuf text. Of two, init is the net
 /// that computes inputs of the other.
 llvm::Expected<NetPair> parseNets(llvm::ArrayRef<llvm::StringRef> nets,

@@ -14,14 +14,6 @@ using namespace glowish;
 using namespace glowish::caffe2;
 using schema::OperatorDef;
 
-/// By the name of the operator, or of its first output.
-static std::string describe(const OperatorDef &op) {
-  llvm::StringRef name = op.name();
-  if (name.empty() && op.output_size())
-    name = op.output(0);
-  return describeNode(name, op.type());
-}
-
 namespace {
 
 /// Imports the operators of the init net, then those of the predict net. A blob
@@ -315,10 +307,10 @@ llvm::Error NetImporter::importOp(OperatorDef &proto) {
     llvm::consumeError(std::move(error));
     error = op.takeError();
   }
+  if (!error)
+    error = op.checkArgs();
   if (error)
     return addContext(std::move(error), describe(proto) + ": ");
-  if (llvm::Error warning = op.warnOfUnreadArgs())
-    return addContext(std::move(warning), describe(proto) + ": ");
   for (int i = 0; i < proto.output_size(); ++i) {
     const Blob &blob = op.getOutputs()[i];
     // An operator may leave unused outputs unset.

@@ -5,6 +5,8 @@
 #include "Common/External.h"
 #include "Common/ProtobufFile.h"
 #include "glowish/Importer/Caffe2.h"
+#include "glowish/Ops/TypeRuleHelpers.h"
+#include "llvm/ADT/StringExtras.h"
 #include <cmath>
 
 using namespace glowish;
@@ -162,6 +164,7 @@ const google::protobuf::RepeatedPtrField<Argument> &NetOp::getArgs() const {
 }
 
 const Argument *NetOp::findArg(llvm::StringRef name) const {
+  readNames.insert(name.str());
   const Argument *found = nullptr;
   for (int i = 0; i < proto.arg_size(); ++i)
     if (proto.arg(i).name() == name) {
@@ -243,6 +246,7 @@ llvm::Expected<int64_t> NetOp::getAxis(llvm::StringRef name,
 }
 
 Argument *NetOp::takeValues() {
+  readNames.insert("values");
   for (int i = 0; i < proto.arg_size(); ++i)
     if (proto.arg(i).name() == "values") {
       argRead[i] = true;
@@ -263,7 +267,36 @@ llvm::Error NetOp::warn(llvm::StringRef line) const {
   return net.options.report(cleanMessage(line.str()));
 }
 
-llvm::Error NetOp::warnOfUnreadArgs() {
+/// Returns the value of \p arg in a message; several where it has several.
+static std::string describeValues(const Argument &arg) {
+  std::vector<std::string> values;
+  if (arg.has_f())
+    values.push_back(typerules::formatDouble(double(arg.f())));
+  if (arg.has_i())
+    values.push_back(std::to_string(arg.i()));
+  if (arg.has_s())
+    values.push_back(quote(arg.s()));
+  if (int count = arg.floats_size())
+    values.push_back(llvm::formatv("{0} floats", count));
+  if (int count = arg.ints_size())
+    values.push_back(llvm::formatv("{0} integers", count));
+  if (int count = arg.strings_size())
+    values.push_back(llvm::formatv("{0} strings", count));
+  if (arg.has_n() || arg.nets_size())
+    values.push_back("a net");
+  return llvm::join(values, " and ");
+}
+
+/// Whether \p arg has values of several forms.
+static bool isAmbiguous(const Argument &arg) {
+  int forms = arg.has_f() + arg.has_i() + arg.has_s() +
+              (arg.floats_size() > 0) + (arg.ints_size() > 0) +
+              (arg.strings_size() > 0) + (arg.has_n() || arg.nets_size());
+  return forms > 1;
+}
+
+llvm::Error NetOp::checkArgs() {
+  std::set<std::string> known = readNames;
   // Hints for libraries of other processors, and arguments of training.
   ignoreArgs({"exhaustive_search", "cudnn_exhaustive_search", "use_cudnn",
               "cudnn_state", "ws_nbytes_limit", "shared_buffer", "is_test",
@@ -271,9 +304,15 @@ llvm::Error NetOp::warnOfUnreadArgs() {
               "convolution_transform_strategy", "training_mode", "init_params",
               "allow_broadcast_fastpath", "debug_info", "save_mean"});
   for (int i = 0; i < proto.arg_size(); ++i) {
-    std::string what = quote(proto.arg(i).name()) + " of " + proto.type();
-    if (!argRead[i] && net.warned.insert(what).second)
-      GLOWISH_RETURN_IF_ERROR(warn("argument " + what + " is ignored"));
+    const Argument &arg = proto.arg(i);
+    if (isAmbiguous(arg))
+      return makeError("argument {0} is {1}; accepted: values of one form",
+                       quote(arg.name()), describeValues(arg));
+    if (!argRead[i])
+      return makeError("argument {0} is {1}; accepted: {2}", quote(arg.name()),
+                       describeValues(arg),
+                       known.empty() ? "no arguments"
+                                     : "arguments " + llvm::join(known, ", "));
   }
   return llvm::Error::success();
 }

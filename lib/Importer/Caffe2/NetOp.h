@@ -9,7 +9,7 @@
 #include "glowish/Graph/NodeBuilder.h"
 #include "glowish/Importer/ImportOptions.h"
 #include "glowish/Support/Error.h"
-#include "llvm/ADT/StringSet.h"
+#include <set>
 
 namespace glowish::caffe2 {
 
@@ -31,8 +31,6 @@ struct NetContext {
   FoldingBudget budget = {};
   /// The current blobs by name.
   llvm::StringMap<Blob> blobs = {};
-  /// Arguments that a warning has been printed for.
-  llvm::StringSet<> warned = {};
   /// Whether weights without a value are zeros of an inferred shape, as the
   /// model has no init_net.
   bool hasZeroWeights = false;
@@ -128,8 +126,9 @@ public:
 
   /// Reports a one-line warning (see ImportOptions::report()).
   llvm::Error warn(llvm::StringRef line) const;
-  /// Warns of arguments that the importer has not read; to be called after it.
-  llvm::Error warnOfUnreadArgs();
+  /// Returns an error for an argument that the importer has not read, or that
+  /// has values of several forms; to be called after it.
+  llvm::Error checkArgs();
   /// Looks up the inputs. The error names an input that does not exist.
   llvm::Error readInputs();
 
@@ -144,6 +143,8 @@ private:
   NetContext &net;
   std::vector<Blob> inputs, outputs;
   mutable std::vector<bool> argRead;
+  /// The names of arguments that the importer has asked for.
+  mutable std::set<std::string> readNames;
 };
 
 /// Imports one operator: creates its nodes and sets the outputs.

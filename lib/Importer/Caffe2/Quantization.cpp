@@ -1,6 +1,7 @@
 //===- Quantization.cpp - Quantized tensors of Caffe2 ---------------------===//
 
 #include "Caffe2/Quantization.h"
+#include "Common/Messages.h"
 #include <cmath>
 
 using namespace glowish;
@@ -27,6 +28,20 @@ llvm::Expected<SharedQuantParams> caffe2::readOutputParams(NetOp &op) {
 
 llvm::Expected<SharedQuantParams> caffe2::readIntParams(NetOp &op) {
   return readParams(op, INT32_MIN, INT32_MAX, 0);
+}
+
+llvm::Error caffe2::checkSameParams(NetOp &op) {
+  bool hasScale = op.hasArg("Y_scale"), hasOffset = op.hasArg("Y_zero_point");
+  const Blob &x = op.getBlob(0);
+  if (!x.quant)
+    return llvm::Error::success();
+  GLOWISH_ASSIGN_OR_RETURN(SharedQuantParams stated, readOutputParams(op));
+  if ((hasScale && stated->scales != x.quant->scales) ||
+      (hasOffset && stated->offsets != x.quant->offsets))
+    return makeError("arguments 'Y_scale' and 'Y_zero_point' are not those of "
+                     "input 0 ({0}); accepted: the same ones",
+                     quote(op.getInputName(0)));
+  return llvm::Error::success();
 }
 
 llvm::Error caffe2::checkQuantized(NetOp &op, unsigned index) {

@@ -20,6 +20,10 @@ llvm::Expected<SharedQuantParams> readOutputParams(NetOp &op);
 /// Reads the same arguments of an int32 tensor; the offset is not changed.
 llvm::Expected<SharedQuantParams> readIntParams(NetOp &op);
 
+/// Returns an error if the arguments Y_scale and Y_zero_point of an operator
+/// whose result has the scale and offset of input 0 state others.
+llvm::Error checkSameParams(NetOp &op);
+
 /// Returns an error unless input \p index is quantized with one scale and
 /// offset for the tensor.
 llvm::Error checkQuantized(NetOp &op, unsigned index);

@@ -7,6 +7,7 @@
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/text_format.h>
+#include <google/protobuf/unknown_field_set.h>
 
 using namespace glowish;
 namespace pb = google::protobuf;
@@ -96,4 +97,66 @@ llvm::Error glowish::parseProtobuf(llvm::StringRef bytes, pb::Message &message,
   if (!parser.Parse(&stream, &message))
     return makeError("not {0} in protobuf text: {1}", what, errors.text);
   return llvm::Error::success();
+}
+
+//===- Fields that a message does not declare -----------------------------===//
+
+namespace {
+
+/// The parameters of checkUnknownFields().
+struct UnknownFieldCheck {
+  llvm::StringRef schema;
+  llvm::function_ref<bool(llvm::StringRef, int)> isKnown;
+  llvm::function_ref<std::string(const pb::Message &)> describe;
+
+  llvm::Error checkOwn(const pb::Message &message) const;
+  llvm::Error check(const pb::Message &message) const;
+  llvm::Error checkField(const pb::Message &message,
+                         const pb::FieldDescriptor &field) const;
+};
+
+} // namespace
+
+llvm::Error UnknownFieldCheck::checkOwn(const pb::Message &message) const {
+  const std::string &type = message.GetDescriptor()->name();
+  const pb::UnknownFieldSet &fields =
+      message.GetReflection()->GetUnknownFields(message);
+  for (int i = 0; i < fields.field_count(); ++i)
+    if (int number = fields.field(i).number(); !isKnown(type, number))
+      return makeError("field {0} of {1} is set, which is none of {2}", number,
+                       type, schema);
+  return llvm::Error::success();
+}
+
+llvm::Error
+UnknownFieldCheck::checkField(const pb::Message &message,
+                              const pb::FieldDescriptor &field) const {
+  const pb::Reflection &reflection = *message.GetReflection();
+  if (!field.is_repeated())
+    return check(reflection.GetMessage(message, &field));
+  for (int i = 0; i < reflection.FieldSize(message, &field); ++i)
+    GLOWISH_RETURN_IF_ERROR(
+        check(reflection.GetRepeatedMessage(message, &field, i)));
+  return llvm::Error::success();
+}
+
+llvm::Error UnknownFieldCheck::check(const pb::Message &message) const {
+  llvm::Error error = checkOwn(message);
+  std::vector<const pb::FieldDescriptor *> fields;
+  message.GetReflection()->ListFields(message, &fields);
+  for (const pb::FieldDescriptor *field : fields)
+    if (!error && field->cpp_type() == field->CPPTYPE_MESSAGE)
+      error = checkField(message, *field);
+  if (!error)
+    return error;
+  std::string context = describe(message);
+  return context.empty() ? std::move(error)
+                         : addContext(std::move(error), context + ": ");
+}
+
+llvm::Error glowish::checkUnknownFields(
+    const pb::Message &message, llvm::StringRef schema,
+    llvm::function_ref<bool(llvm::StringRef, int)> isKnown,
+    llvm::function_ref<std::string(const pb::Message &)> describe) {
+  return UnknownFieldCheck{schema, isKnown, describe}.check(message);
 }

@@ -1,8 +1,8 @@
 //===- LaterFields.cpp - Fields that ONNX's library may lack --------------===//
 
 #include "ONNX/LaterFields.h"
+#include "Common/ProtobufFile.h"
 #include "ONNX/GraphScope.h"
-#include "glowish/Support/Escape.h"
 #include <google/protobuf/unknown_field_set.h>
 
 using namespace glowish;
@@ -84,52 +84,17 @@ onnximport::getDefaultAttributes(const onnx::FunctionProto &function) {
   return attributes;
 }
 
-//===- Checks -------------------------------------------------------------===//
-
-/// Returns an error for a field of \p message itself that is of no version.
-static llvm::Error checkOwnFields(const pb::Message &message) {
-  llvm::StringRef name = message.GetDescriptor()->name();
-  const pb::UnknownFieldSet &fields =
-      message.GetReflection()->GetUnknownFields(message);
-  for (int i = 0; i < fields.field_count(); ++i) {
-    int number = fields.field(i).number();
-    bool isKnown = llvm::any_of(laterFields, [&](const LaterField &field) {
-      return field.message == name && field.number == number;
-    });
-    if (!isKnown)
-      return makeError("field {0} of {1} is set, which is none of ONNX 1.23",
-                       number, name);
-  }
-  return llvm::Error::success();
-}
-
-static llvm::Error checkMessage(const pb::Message &message) {
-  GLOWISH_RETURN_IF_ERROR(checkOwnFields(message));
-  const pb::Reflection &reflection = *message.GetReflection();
-  std::vector<const pb::FieldDescriptor *> fields;
-  reflection.ListFields(message, &fields);
-  for (const auto *field : fields) {
-    if (field->cpp_type() != field->CPPTYPE_MESSAGE)
-      continue;
-    bool isList = field->is_repeated();
-    int count = isList ? reflection.FieldSize(message, field) : 1;
-    for (int i = 0; i < count; ++i) {
-      const pb::Message &inner =
-          isList ? reflection.GetRepeatedMessage(message, field, i)
-                 : reflection.GetMessage(message, field);
-      llvm::Error error = checkMessage(inner);
-      if (!error)
-        continue;
-      if (inner.GetDescriptor() == onnx::NodeProto::descriptor())
-        return addContext(
-            std::move(error),
-            describe(static_cast<const onnx::NodeProto &>(inner)) + ": ");
-      return error;
-    }
-  }
-  return llvm::Error::success();
-}
-
 llvm::Error onnximport::checkLaterFields(const onnx::ModelProto &model) {
-  return checkMessage(model);
+  return checkUnknownFields(
+      model, "ONNX 1.23",
+      [](llvm::StringRef type, int number) {
+        return llvm::any_of(laterFields, [&](const LaterField &field) {
+          return field.message == type && field.number == number;
+        });
+      },
+      [](const pb::Message &message) {
+        return message.GetDescriptor() == onnx::NodeProto::descriptor()
+                   ? describe(static_cast<const onnx::NodeProto &>(message))
+                   : std::string();
+      });
 }

@@ -80,9 +80,17 @@ torchexport::asObject(const json::Value &value) {
 }
 
 llvm::Expected<JsonMember> torchexport::getMember(const json::Object &object) {
-  for (const auto &[key, member] : object)
-    if (member.kind() != json::Value::Null)
-      return JsonMember{key, &member};
+  std::optional<JsonMember> found;
+  for (const auto &[key, member] : object) {
+    if (member.kind() == json::Value::Null)
+      continue;
+    if (found)
+      return makeError("a union has the members {0} and {1}; accepted: one",
+                       quote(found->name), quote(llvm::StringRef(key)));
+    found = JsonMember{key, &member};
+  }
+  if (found)
+    return *found;
   return makeError("a union has no member");
 }
 

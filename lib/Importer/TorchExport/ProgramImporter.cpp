@@ -4,6 +4,7 @@
 #include "Common/Outputs.h"
 #include "Common/StateSet.h"
 #include "Common/TorchArchive.h"
+#include "TorchExport/Fields.h"
 #include "TorchExport/GraphImporter.h"
 #include "TorchExport/Symbols.h"
 #include "TorchExport/Weights.h"
@@ -458,6 +459,7 @@ importArchive(llvm::StringRef path, const ImportOptions &options) {
     return addContext(value.takeError(), "models/" + model + ".json: ");
   GLOWISH_ASSIGN_OR_RETURN(const json::Object *program, asObject(*value));
   GLOWISH_RETURN_IF_ERROR(checkVersion(*program));
+  GLOWISH_RETURN_IF_ERROR(checkFields(*program, "ExportedProgram"));
   TorchWeights weights(archive);
   GLOWISH_RETURN_IF_ERROR(weights.readConfig("data/weights/", model));
   GLOWISH_RETURN_IF_ERROR(weights.readConfig("data/constants/", model));

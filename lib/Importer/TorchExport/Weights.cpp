@@ -3,6 +3,7 @@
 #include "TorchExport/Weights.h"
 #include "Common/Folding.h"
 #include "Common/Messages.h"
+#include "TorchExport/Fields.h"
 #include "glowish/Base/CheckedInt.h"
 #include "glowish/Support/Error.h"
 
@@ -52,6 +53,7 @@ llvm::Error TorchWeights::readConfig(llvm::StringRef folder,
     GLOWISH_ASSIGN_OR_RETURN(std::string text, archive.readText(name));
     GLOWISH_ASSIGN_OR_RETURN(json::Value value, parseJson(text));
     GLOWISH_ASSIGN_OR_RETURN(const json::Object *root, asObject(value));
+    GLOWISH_RETURN_IF_ERROR(checkFields(*root, "PayloadConfig"));
     GLOWISH_ASSIGN_OR_RETURN(const json::Object *config,
                              getObject(*root, "config"));
     for (const auto &[key, entry] : *config) {
@@ -141,8 +143,9 @@ TorchWeights::read(const Payload &payload) const {
   GLOWISH_ASSIGN_OR_RETURN(layout.shape, readNumbers(payload.meta, "sizes"));
   GLOWISH_ASSIGN_OR_RETURN(layout.strides,
                            readNumbers(payload.meta, "strides"));
-  if (const json::Object *offset = payload.meta.getObject("storage_offset"))
-    layout.offset = offset->getInteger("as_int").value_or(0);
+  if (const json::Object *offset = payload.meta.getObject("storage_offset")) {
+    GLOWISH_ASSIGN_OR_RETURN(layout.offset, getInteger(*offset, "as_int"));
+  }
   GLOWISH_RETURN_IF_ERROR(checkShape(kind, layout.shape));
   Type type(kind, layout.shape);
   if (type.getNumElements() == 0)

@@ -12,7 +12,10 @@ template <int defaultAxis> static llvm::Error importGather(NetOp &op) {
   NodeValue data = op.input(0);
   GLOWISH_ASSIGN_OR_RETURN(
       int64_t axis, op.getAxis("axis", defaultAxis, data.getShape().size()));
-  op.ignoreArgs({"match_outer", "wrap_indices"});
+  op.ignoreArgs({"wrap_indices"});
+  if (op.getInt("match_outer", 0))
+    return makeError("argument 'match_outer' is {0}; accepted: 0",
+                     op.getInt("match_outer", 0));
   return op.setOutput(0, op.gather(data, op.input(1), axis),
                       op.getBlob(0).quant);
 }

@@ -1,6 +1,7 @@
 //===- Pooling.cpp - Pooling and resizing of images -----------------------===//
 
 #include "Caffe2/Images.h"
+#include "Caffe2/Quantization.h"
 
 using namespace glowish;
 using namespace glowish::caffe2;
@@ -12,7 +13,7 @@ static llvm::Error importMaxPool(NetOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.takeError());
   GLOWISH_ASSIGN_OR_RETURN(NetWindow window,
                            readWindow(op, images, NodeValue()));
-  op.ignoreArgs({"Y_scale", "Y_zero_point"}); // the same as the input's
+  GLOWISH_RETURN_IF_ERROR(checkSameParams(op));
   NodeValue result = op.make<MaxPoolNode>(
       images, window.kernels, window.strides, window.pads, window.dilations);
   return op.setOutput(0, fromNHWC(op, result, isNHWC), op.getBlob(0).quant);
@@ -38,7 +39,7 @@ static llvm::Error importResizeNearest(NetOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(bool isNHWC, op.isNHWC());
   double scales[2] = {op.getFloat("height_scale", 1),
                       op.getFloat("width_scale", 1)};
-  op.ignoreArgs({"Y_scale", "Y_zero_point"}); // the same as the input's
+  GLOWISH_RETURN_IF_ERROR(checkSameParams(op));
   if (op.hasInput(1)) {
     GLOWISH_ASSIGN_OR_RETURN(const Tensor *given, op.getConstant(1));
     if (given->getNumElements() != 2)

@@ -27,7 +27,7 @@ static llvm::Error importDequantize(NetOp &op) {
 /// Clamps at the integer that represents 0.
 static llvm::Error importRelu(NetOp &op) {
   GLOWISH_RETURN_IF_ERROR(checkQuantized(op, 0));
-  op.ignoreArgs({"Y_scale", "Y_zero_point"}); // the same as the input's
+  GLOWISH_RETURN_IF_ERROR(checkSameParams(op));
   const Blob &x = op.getBlob(0);
   return op.setOutput(0, op.max(x.value, double(x.quant->offsets[0])), x.quant);
 }
