@@ -1,62 +1,91 @@
 //===- Recurrent.cpp - Common parts of recurrent operators ----------------===//
 
 #include "ONNX/Ops/Recurrent.h"
+#include "Common/ElementWise.h"
+#include <optional>
 
 using namespace glowish;
 using namespace glowish::onnximport;
 
 //===- Attributes and operands --------------------------------------------===//
 
-/// Returns activation \p name with its default parameters.
-static llvm::Expected<Activation> makeActivation(llvm::StringRef name) {
-  if (name == "Tanh" || name == "Sigmoid" || name == "Relu" ||
-      name == "Softsign")
-    return Activation{name.str()};
-  if (name == "HardSigmoid")
-    return Activation{name.str(), 0.2, 0.5};
-  if (name == "LeakyRelu")
-    return Activation{name.str(), 0.01};
-  if (name == "Elu" || name == "ThresholdedRelu" || name == "Affine" ||
-      name == "ScaledTanh")
-    return Activation{name.str(), 1.0};
-  return makeError("activation '{0}' is not supported; accepted: Tanh, "
-                   "Sigmoid, Relu, Softsign, HardSigmoid, LeakyRelu, Elu, "
-                   "ThresholdedRelu, Affine, ScaledTanh",
-                   name);
+namespace {
+
+/// An activation function of the standard, and the defaults of the parameters
+/// that it takes.
+struct ActivationType {
+  llvm::StringRef name;
+  std::optional<double> alpha = {}, beta = {};
+};
+
+} // namespace
+
+static constexpr ActivationType activationTypes[] = {{"Tanh"},
+                                                     {"Sigmoid"},
+                                                     {"Relu"},
+                                                     {"Softsign"},
+                                                     {"Softplus"},
+                                                     {"HardSigmoid", 0.2, 0.5},
+                                                     {"LeakyRelu", 0.01},
+                                                     {"Elu", 1.0},
+                                                     {"ThresholdedRelu", 1.0},
+                                                     {"Affine", 1.0, 0.0},
+                                                     {"ScaledTanh", 1.0, 1.0}};
+
+/// Finds activation \p name. Letters are small or not, as in ONNX Runtime: old
+/// exporters wrote "tanh".
+static llvm::Expected<const ActivationType *>
+findActivation(llvm::StringRef name) {
+  std::string accepted;
+  for (const ActivationType &type : activationTypes) {
+    if (type.name.equals_insensitive(name))
+      return &type;
+    accepted += (accepted.empty() ? "" : ", ") + type.name.str();
+  }
+  return makeError("activation '{0}' is not supported; accepted: {1}", name,
+                   accepted);
+}
+
+/// Removes what single-direction files have beyond \p count of \p names: the
+/// default of RNN's schema has a function for each of two directions.
+static void removeUnusedDefault(std::vector<std::string> &names,
+                                llvm::ArrayRef<llvm::StringRef> defaults,
+                                unsigned numDirections) {
+  size_t count = defaults.size();
+  if (numDirections != 1 || names.size() != 2 * count)
+    return;
+  for (size_t i = 0; i < names.size(); ++i)
+    if (names[i] != defaults[i % count])
+      return;
+  names.resize(count);
 }
 
 llvm::Error RecurrentImporter::readActivations(unsigned numDirections) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> names,
                            op.getStrings("activations"));
+  removeUnusedDefault(names, defaultActivations, numDirections);
   size_t expected = defaultActivations.size() * numDirections;
   size_t count = names.size();
   if (count && count != expected)
     return makeError("attribute 'activations' has {0} functions; accepted: {1}",
                      count, expected);
-  std::vector<double> alphas, betas;
-  if (op.hasAttr("activation_alpha")) {
-    GLOWISH_ASSIGN_OR_RETURN(alphas, op.getFloats("activation_alpha"));
-  }
-  if (op.hasAttr("activation_beta")) {
-    GLOWISH_ASSIGN_OR_RETURN(betas, op.getFloats("activation_beta"));
-  }
-  size_t nextAlpha = 0, nextBeta = 0;
+  std::vector<double> parameters[2];
+  GLOWISH_ASSIGN_OR_RETURN(parameters[0], op.getFloats("activation_alpha"));
+  GLOWISH_ASSIGN_OR_RETURN(parameters[1], op.getFloats("activation_beta"));
+  size_t next[2] = {};
+  // Only functions with a parameter consume one.
+  auto take = [&](unsigned i, std::optional<double> defaultValue) {
+    if (!defaultValue || next[i] == parameters[i].size())
+      return defaultValue.value_or(0);
+    return parameters[i][next[i]++];
+  };
   for (size_t i = 0; i < expected; ++i) {
     llvm::StringRef name = defaultActivations[i % defaultActivations.size()];
     if (count)
       name = names[i];
-    GLOWISH_ASSIGN_OR_RETURN(Activation activation, makeActivation(name));
-    // Only functions with a parameter consume one.
-    bool hasAlpha = activation.alpha != 0;
-    bool hasBeta =
-        name == "HardSigmoid" || name == "Affine" || name == "ScaledTanh";
-    if (hasAlpha && nextAlpha < alphas.size())
-      activation.alpha = alphas[nextAlpha++];
-    if (hasBeta && nextBeta < betas.size())
-      activation.beta = betas[nextBeta++];
-    else if (name == "ScaledTanh")
-      activation.beta = 1.0;
-    activations.push_back(activation);
+    GLOWISH_ASSIGN_OR_RETURN(const ActivationType *type, findActivation(name));
+    double alpha = take(0, type->alpha);
+    activations.push_back({type->name.str(), alpha, take(1, type->beta)});
   }
   return llvm::Error::success();
 }
@@ -64,7 +93,8 @@ llvm::Error RecurrentImporter::readActivations(unsigned numDirections) {
 llvm::Error RecurrentImporter::readAttrs() {
   GLOWISH_ASSIGN_OR_RETURN(std::string direction,
                            op.getString("direction", "forward"));
-  if (direction == "forward")
+  // The default of the schema of GRU-1 is misspelt.
+  if (direction == "forward" || direction == "foward")
     isReverse = {false};
   else if (direction == "reverse")
     isReverse = {true};
@@ -204,6 +234,8 @@ NodeValue RecurrentImporter::activate(unsigned function, NodeValue x) {
     return c.make<LeakyReluNode>(x, alpha);
   if (name == "Elu")
     return c.make<EluNode>(x, alpha);
+  if (name == "Softplus")
+    return makeSoftplus(c, x);
   if (name == "Softsign")
     return c.div(x, c.add(c.unary<AbsNode>(x), 1));
   if (name == "ThresholdedRelu")
