@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "OneOperator.h"
 #include "RunText.h"
 
 using namespace glowish;
@@ -77,6 +78,54 @@ TEST(ImporterComposed, PixelsOfBoxes) {
   // Outside of the image there are no pixels.
   EXPECT_EQ(pool({0, 7, 0, 9, 3, 0, 2, 2, 2, 2}, {1, 1}),
             "float<2x1x1x1>: 0 12");
+}
+
+TEST(ImporterComposed, FramesOfRealSignals) {
+  auto frames = [](std::vector<int64_t> shape) {
+    return run(floats("x", shape, {1, 2, 4, 8}) +
+                   "initializer { name: \"step\" data_type: 7 int64_data: 2 } "
+                   "initializer { name: \"length\" data_type: 7 int64_data: 2 "
+                   "} ",
+               onnxNode("STFT", {"x", "step", "", "length"}), 17);
+  };
+  EXPECT_EQ(frames({1, 4, 1}), "float<1x2x2x2>: 3 0 -1 -0 12 0 -4 -0");
+  // Exporters leave out the dimension of real signals.
+  EXPECT_EQ(frames({1, 4}), "float<1x2x2x2>: 3 0 -1 -0 12 0 -4 -0");
+}
+
+/// A sum of 1, 10 and 100 times pixels 1 and 2, two apart, over the last of
+/// three dimensions.
+static std::string transposeConvolution(const std::string &attributes) {
+  return run(floats("x", {1, 1, 1, 1, 2}, {1, 2}) +
+                 floats("w", {1, 1, 1, 1, 3}, {1, 10, 100}),
+             onnxNode("ConvTranspose", {"x", "w"},
+                      intsAttr("strides", {1, 1, 2}) + attributes));
+}
+
+TEST(ImporterComposed, PadsOfThreeDimensions) {
+  auto pad = [](llvm::StringRef mode) {
+    return transposeConvolution(stringAttr("auto_pad", mode));
+  };
+  std::string full = "float<1x1x1x1x5>: 1 10 102 20 200";
+  EXPECT_EQ(transposeConvolution(""), full);
+  EXPECT_EQ(pad("NOTSET"), full);
+  EXPECT_EQ(pad("VALID"), full);
+  EXPECT_EQ(pad("SAME_UPPER"), "float<1x1x1x1x4>: 1 10 102 20");
+  EXPECT_EQ(pad("SAME_LOWER"), "float<1x1x1x1x4>: 10 102 20 200");
+  EXPECT_EQ(transposeConvolution(intsAttr("output_shape", {1, 1, 6})),
+            "float<1x1x1x1x6>: 1 10 102 20 200 0");
+  EXPECT_EQ(transposeConvolution(intsAttr("output_shape", {1, 1, 3})),
+            "float<1x1x1x1x3>: 10 102 20");
+  EXPECT_EQ(transposeConvolution(intsAttr("kernel_shape", {1, 1, 3})), full);
+  std::string operands = floats("x", {1, 1, 1, 1, 2}, {1, 2}) +
+                         floats("w", {1, 1, 1, 1, 3}, {1, 10, 100});
+  EXPECT_EQ(errorOf("ConvTranspose", {"x", "w"}, stringAttr("auto_pad", "same"),
+                    13, operands),
+            "attribute 'auto_pad' is 'same'; accepted: NOTSET, SAME_UPPER, "
+            "SAME_LOWER, VALID");
+  EXPECT_EQ(errorOf("Conv", {"x", "w"}, intsAttr("kernel_shape", {1, 1, 2}), 13,
+                    operands),
+            "attribute 'kernel_shape' is 1x1x2; the filter has 1x1x3");
 }
 
 static std::string bytes(llvm::StringRef name, bool isSigned,

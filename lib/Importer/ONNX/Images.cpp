@@ -71,36 +71,54 @@ readList(const OpContext &op, llvm::StringRef name, unsigned perDim,
   return std::vector<int64_t>{filler, values[0], filler, values[1]};
 }
 
+llvm::Error onnximport::checkKernelShape(const OpContext &op, DimsRef kernels) {
+  for (int64_t extent : kernels)
+    if (extent < 1 || extent > maxWindowValue)
+      return makeError("the filter has {0} pixels; accepted: 1 to {1} a "
+                       "dimension",
+                       formatShape(kernels), maxWindowValue);
+  if (!op.hasAttr("kernel_shape"))
+    return llvm::Error::success();
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::vector<int64_t> stated,
+      readWindowInts(op, "kernel_shape", kernels.size(), 1, 1));
+  if (DimsRef(stated) != kernels)
+    return makeError("attribute 'kernel_shape' is {0}; the filter has {1}",
+                     formatShape(stated), formatShape(kernels));
+  return llvm::Error::success();
+}
+
+/// Returns the extents of \p images in the model.
+static Dims getSpatial(const Images &images) {
+  if (images.isOneDimensional)
+    return {images.getWidth()};
+  return {images.getHeight(), images.getWidth()};
+}
+
 /// Returns height and width of the kernel: those of the filter, which the
 /// attribute must match if present, or for poolings the required attribute.
 static llvm::Expected<std::vector<int64_t>>
 readKernels(const OpContext &op, bool isOneDimensional, const Images *filter) {
-  if (!filter && !op.hasAttr("kernel_shape"))
-    return makeError("attribute 'kernel_shape' is missing");
-  if (filter && (filter->getHeight() < 1 || filter->getWidth() < 1 ||
-                 filter->getHeight() > maxWindowValue ||
-                 filter->getWidth() > maxWindowValue))
-    return makeError("the filter has {0}x{1} pixels; accepted: 1 to {2} a "
-                     "dimension",
-                     filter->getHeight(), filter->getWidth(), maxWindowValue);
-  std::vector<int64_t> own;
-  if (filter)
-    own = {filter->getHeight(), filter->getWidth()};
+  if (filter) {
+    GLOWISH_RETURN_IF_ERROR(checkKernelShape(op, getSpatial(*filter)));
+    return std::vector<int64_t>{filter->getHeight(), filter->getWidth()};
+  }
   if (!op.hasAttr("kernel_shape"))
-    return own;
-  GLOWISH_ASSIGN_OR_RETURN(
-      std::vector<int64_t> stated,
-      readList(op, "kernel_shape", 1, isOneDimensional, 1, 1));
-  if (filter && stated != own)
-    return makeError("attribute 'kernel_shape' is {0}; the filter has {1}",
-                     formatShape(stated), formatShape(own));
-  return stated;
+    return makeError("attribute 'kernel_shape' is missing");
+  return readList(op, "kernel_shape", 1, isOneDimensional, 1, 1);
 }
 
-static llvm::Error unknownAutoPad(llvm::StringRef autoPad) {
-  return makeError("attribute 'auto_pad' is '{0}'; accepted: NOTSET, "
-                   "SAME_UPPER, SAME_LOWER, VALID",
-                   autoPad);
+llvm::Expected<std::string> onnximport::readAutoPad(const OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(std::string autoPad,
+                           op.getString("auto_pad", "NOTSET"));
+  if (autoPad.empty())
+    return "NOTSET";
+  if (autoPad != "NOTSET" && autoPad != "SAME_UPPER" &&
+      autoPad != "SAME_LOWER" && autoPad != "VALID")
+    return makeError("attribute 'auto_pad' is '{0}'; accepted: NOTSET, "
+                     "SAME_UPPER, SAME_LOWER, VALID",
+                     autoPad);
+  return autoPad;
 }
 
 /// Returns the pixels of dimension \p d covered by a window.
@@ -153,14 +171,11 @@ llvm::Expected<Window> onnximport::readWindow(const OpContext &op,
       window.dilations, readList(op, "dilations", 1, isOneDimensional, 1, 1));
   GLOWISH_ASSIGN_OR_RETURN(window.pads,
                            readList(op, "pads", 2, isOneDimensional, 0, 0));
-  GLOWISH_ASSIGN_OR_RETURN(std::string autoPad,
-                           op.getString("auto_pad", "NOTSET"));
+  GLOWISH_ASSIGN_OR_RETURN(std::string autoPad, readAutoPad(op));
   if (autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER")
     padToSame(window, spatial, autoPad == "SAME_UPPER");
   else if (autoPad == "VALID")
     window.pads.assign(4, 0);
-  else if (autoPad != "NOTSET" && !autoPad.empty())
-    return unknownAutoPad(autoPad);
   if (filter)
     return window;
   GLOWISH_ASSIGN_OR_RETURN(int64_t ceilMode, op.getInt("ceil_mode", 0));
@@ -172,63 +187,58 @@ llvm::Expected<Window> onnximport::readWindow(const OpContext &op,
 /// Sets the pads so that dimension \p d of the result has \p size pixels, with
 /// the larger half at the end or the start. If \p size exceeds \p full, output
 /// padding is added.
-static void padToSize(TransposedWindow &window, unsigned d, int64_t full,
+static void padToSize(TransposedWindow &window, size_t d, int64_t full,
                       int64_t size, bool isUpper) {
   int64_t total = full - size;
   window.outputPads[d] += std::max<int64_t>(-total, 0);
   total = std::max<int64_t>(total, 0);
   int64_t smaller = total / 2, larger = total - smaller;
   window.pads[d] = isUpper ? smaller : larger;
-  window.pads[d + 2] = isUpper ? larger : smaller;
+  window.pads[d + window.kernels.size()] = isUpper ? larger : smaller;
 }
 
-/// Files before opset 9 include the batch and channel extents.
-static llvm::Expected<std::vector<int64_t>>
-readOutputShape(const OpContext &op, bool isOneDimensional) {
+/// Reads the attribute for \p count dimensions. Files before opset 9 include
+/// the batch and channel extents.
+static llvm::Expected<std::vector<int64_t>> readOutputShape(const OpContext &op,
+                                                            size_t count) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes,
                            op.getInts("output_shape", {}));
-  if (sizes.size() != (isOneDimensional ? 3 : 4))
-    return readList(op, "output_shape", 1, isOneDimensional, 1, 1);
+  if (sizes.size() != count + 2)
+    return readWindowInts(op, "output_shape", count, 1, 1);
   sizes.erase(sizes.begin(), sizes.begin() + 2);
   for (int64_t size : sizes)
     if (size < 1 || size > maxWindowValue)
       return makeError("attribute 'output_shape' has the value {0}; accepted: "
                        "1 to {1}",
                        size, maxWindowValue);
-  if (isOneDimensional)
-    sizes.insert(sizes.begin(), 1);
   return sizes;
 }
 
 llvm::Expected<TransposedWindow>
-onnximport::readTransposedWindow(const OpContext &op, const Images &input,
-                                 const Images &filter) {
-  bool isOneDimensional = input.isOneDimensional;
+onnximport::readTransposedWindow(const OpContext &op, DimsRef spatial,
+                                 DimsRef kernels) {
+  size_t count = spatial.size();
+  GLOWISH_RETURN_IF_ERROR(checkKernelShape(op, kernels));
   TransposedWindow window;
-  GLOWISH_ASSIGN_OR_RETURN(window.kernels,
-                           readKernels(op, isOneDimensional, &filter));
+  window.kernels = kernels.vec();
   GLOWISH_ASSIGN_OR_RETURN(window.strides,
-                           readList(op, "strides", 1, isOneDimensional, 1, 1));
-  GLOWISH_ASSIGN_OR_RETURN(
-      window.dilations, readList(op, "dilations", 1, isOneDimensional, 1, 1));
+                           readWindowInts(op, "strides", count, 1, 1));
+  GLOWISH_ASSIGN_OR_RETURN(window.dilations,
+                           readWindowInts(op, "dilations", count, 1, 1));
   GLOWISH_ASSIGN_OR_RETURN(window.pads,
-                           readList(op, "pads", 2, isOneDimensional, 0, 0));
-  GLOWISH_ASSIGN_OR_RETURN(window.outputPads, readList(op, "output_padding", 1,
-                                                       isOneDimensional, 0, 0));
-  GLOWISH_ASSIGN_OR_RETURN(std::string autoPad,
-                           op.getString("auto_pad", "NOTSET"));
+                           readWindowInts(op, "pads", 2 * count, 0, 0));
+  GLOWISH_ASSIGN_OR_RETURN(window.outputPads,
+                           readWindowInts(op, "output_padding", count, 0, 0));
+  GLOWISH_ASSIGN_OR_RETURN(std::string autoPad, readAutoPad(op));
   bool isUpper = autoPad == "SAME_UPPER";
   bool isSame = isUpper || autoPad == "SAME_LOWER";
   if (autoPad == "VALID")
-    window.pads.assign(4, 0);
-  else if (!isSame && autoPad != "NOTSET" && !autoPad.empty())
-    return unknownAutoPad(autoPad);
+    window.pads.assign(2 * count, 0);
   std::vector<int64_t> sizes;
   if (op.hasAttr("output_shape")) {
-    GLOWISH_ASSIGN_OR_RETURN(sizes, readOutputShape(op, isOneDimensional));
+    GLOWISH_ASSIGN_OR_RETURN(sizes, readOutputShape(op, count));
   }
-  const int64_t spatial[] = {input.getHeight(), input.getWidth()};
-  for (unsigned d = 0; d < 2; ++d) {
+  for (unsigned d = 0; d < count; ++d) {
     CheckedInt same = CheckedInt(spatial[d]) * window.strides[d];
     std::optional<int64_t> full =
         (same - window.strides[d] + getReach(window, d) + window.outputPads[d])
@@ -240,5 +250,21 @@ onnximport::readTransposedWindow(const OpContext &op, const Images &input,
       padToSize(window, d, *full, sizes.empty() ? *same.get() : sizes[d],
                 isUpper);
   }
+  return window;
+}
+
+llvm::Expected<TransposedWindow>
+onnximport::readTransposedWindow(const OpContext &op, const Images &input,
+                                 const Images &filter) {
+  GLOWISH_ASSIGN_OR_RETURN(
+      TransposedWindow window,
+      readTransposedWindow(op, getSpatial(input), getSpatial(filter)));
+  if (!input.isOneDimensional)
+    return window;
+  for (std::vector<int64_t> *values :
+       {&window.kernels, &window.strides, &window.dilations})
+    values->insert(values->begin(), 1);
+  window.outputPads.insert(window.outputPads.begin(), 0);
+  window.pads = {0, window.pads[0], 0, window.pads[1]};
   return window;
 }

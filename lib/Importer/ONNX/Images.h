@@ -34,6 +34,13 @@ llvm::Expected<std::vector<int64_t>>
 readWindowInts(const OpContext &op, llvm::StringRef name, size_t length,
                int64_t filler, int64_t least);
 
+/// Reads the attribute `auto_pad`, which is NOTSET by default.
+llvm::Expected<std::string> readAutoPad(const OpContext &op);
+
+/// Returns an error unless \p kernels, the extents of a filter, are positive
+/// and those of the attribute `kernel_shape`, if it is present.
+llvm::Error checkKernelShape(const OpContext &op, DimsRef kernels);
+
 /// Kernel, strides, pads and dilations of a 2-D convolution or pooling,
 /// validated, with auto_pad and ceil_mode resolved. Pads are [top, left,
 /// bottom, right].
@@ -43,14 +50,19 @@ struct Window {
   std::vector<int64_t> beyondPads = {0, 0};
 };
 
-/// The window of a transposed convolution.
+/// The window of a transposed convolution; over other than two dimensions all
+/// lists have an entry for each, and pads are all begins, then all ends.
 struct TransposedWindow : Window {
   /// [bottom, right]: rows and columns appended to the result.
   std::vector<int64_t> outputPads = {0, 0};
 };
 
-/// Reads the window of a transposed convolution of \p input with \p filter,
-/// with auto_pad, output_padding and output_shape resolved.
+/// Reads the window of a transposed convolution over dimensions of the extents
+/// \p spatial with a filter of \p kernels, with auto_pad, output_padding and
+/// output_shape resolved.
+llvm::Expected<TransposedWindow>
+readTransposedWindow(const OpContext &op, DimsRef spatial, DimsRef kernels);
+/// Does that for images of \p input, in two dimensions.
 llvm::Expected<TransposedWindow> readTransposedWindow(const OpContext &op,
                                                       const Images &input,
                                                       const Images &filter);

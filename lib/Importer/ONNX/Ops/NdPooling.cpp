@@ -18,12 +18,15 @@ readEdges(OpContext &op, NodeValue input, DimsRef kernel = {}) {
                      input.getType().str());
   DimsRef spatial = input.getShape().drop_front(2);
   size_t count = spatial.size();
-  if (kernel.empty() && !op.hasAttr("kernel_shape"))
+  std::vector<int64_t> kernels = kernel.vec();
+  if (!kernel.empty()) {
+    GLOWISH_RETURN_IF_ERROR(checkKernelShape(op, kernel));
+  } else if (op.hasAttr("kernel_shape")) {
+    GLOWISH_ASSIGN_OR_RETURN(kernels,
+                             readWindowInts(op, "kernel_shape", count, 1, 1));
+  } else {
     return makeError("attribute 'kernel_shape' is missing");
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> kernels,
-                           readWindowInts(op, "kernel_shape", count, 1, 1));
-  if (!kernel.empty())
-    kernels = kernel.vec();
+  }
   for (int64_t extent : kernels)
     if (extent < 1 || extent > maxUnrolledKernel)
       return makeError("the kernel is {0}; accepted: extents of 1 to {1}",
@@ -34,8 +37,7 @@ readEdges(OpContext &op, NodeValue input, DimsRef kernel = {}) {
                            readWindowInts(op, "dilations", count, 1, 1));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> pads,
                            readWindowInts(op, "pads", 2 * count, 0, 0));
-  GLOWISH_ASSIGN_OR_RETURN(std::string autoPad,
-                           op.getString("auto_pad", "NOTSET"));
+  GLOWISH_ASSIGN_OR_RETURN(std::string autoPad, readAutoPad(op));
   GLOWISH_ASSIGN_OR_RETURN(int64_t ceilMode, op.getInt("ceil_mode", 0));
   std::vector<Edge> edges;
   for (size_t d = 0; d < count; ++d) {
@@ -196,26 +198,20 @@ llvm::Error onnximport::importVolumeConvTranspose(OpContext &op) {
                      "a kernel of up to {2} layers",
                      input.getType().str(), filter.getType().str(),
                      maxUnrolledKernel);
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> strides,
-                           readWindowInts(op, "strides", 3, 1, 1));
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> dilations,
-                           readWindowInts(op, "dilations", 3, 1, 1));
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> pads,
-                           readWindowInts(op, "pads", 6, 0, 0));
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> added,
-                           readWindowInts(op, "output_padding", 3, 0, 0));
-  op.ignoreAttrs({"kernel_shape"}); // implied by the filter
+  GLOWISH_ASSIGN_OR_RETURN(
+      TransposedWindow window,
+      readTransposedWindow(op, shape.drop_front(2), kernel.drop_front(2)));
   std::vector<Edge> edges;
   for (unsigned d = 0; d < 3; ++d)
     edges.push_back({.extent = shape[d + 2],
                      .kernel = kernel[d + 2],
-                     .stride = strides[d],
-                     .dilation = dilations[d],
-                     .before = pads[d],
-                     .after = pads[d + 3]});
+                     .stride = window.strides[d],
+                     .dilation = window.dilations[d],
+                     .before = window.pads[d],
+                     .after = window.pads[d + 3]});
   Composer c(op);
-  return c.setOutput(
-      0, makeVolumeConvTranspose(c, input, filter, bias, edges, added, group));
+  return c.setOutput(0, makeVolumeConvTranspose(c, input, filter, bias, edges,
+                                                window.outputPads, group));
 }
 
 static OnnxOperator lpPoolOp("LpPool", 1, importLpPool);

@@ -160,6 +160,11 @@ static llvm::Error importSTFT(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t step, readConstantInt(op, 1));
   NodeValue window = op.getOptionalInput(2);
   GLOWISH_ASSIGN_OR_RETURN(int64_t oneSided, op.getInt("onesided", 1));
+  // The dimension of real signals may be absent.
+  if (DimsRef shape = signal.getShape(); shape.size() == 2) {
+    GLOWISH_ASSIGN_OR_RETURN(
+        signal, op.reshape(signal, {shape[0], shape[1], 1}, ".signal"));
+  }
   DimsRef shape = signal.getShape();
   int64_t length = window ? window.getType().getNumElements() : 0;
   if (op.hasInput(3)) {
@@ -168,7 +173,8 @@ static llvm::Error importSTFT(OpContext &op) {
   if (shape.size() != 3 || (shape[2] != 1 && shape[2] != 2) || length < 1 ||
       length > shape[1] || step < 1 || step > shape[1])
     return makeError("input 0 is {0}, frames of {1} every {2}; accepted: "
-                     "[batch, length, 1 or 2] and frames that fit",
+                     "[batch, length], [batch, length, 1 or 2], and frames "
+                     "that fit",
                      signal.getType().str(), length, step);
   int64_t frames = (shape[1] - length) / step + 1;
   Composer c(op);
