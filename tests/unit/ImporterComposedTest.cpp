@@ -80,6 +80,36 @@ TEST(ImporterComposed, PixelsOfBoxes) {
             "float<2x1x1x1>: 0 12");
 }
 
+/// Images [2, 1, 1, 4] and an output of one bin.
+static std::string align(std::vector<float> box, int image,
+                         const std::string &attributes) {
+  return run(floats("x", {2, 1, 1, 4}, {0, 0, 10, 8, 0, 0, 20, 16}) +
+                 floats("boxes", {1, 4}, box) + int64s("images", {image}),
+             onnxNode("RoiAlign", {"x", "boxes", "images"}, attributes), 16);
+}
+
+TEST(ImporterComposed, SamplesOfBoxes) {
+  auto samples = [](int64_t count) { return intAttr("sampling_ratio", count); };
+  // Three pixels have three samples, at 0.5, 1.5 and 2.5, unless the model says
+  // how many.
+  EXPECT_EQ(align({0.5, 0.5, 3.5, 1.5}, 0, ""), "float<1x1x1x1>: 4.67");
+  EXPECT_EQ(align({0.5, 0.5, 3.5, 1.5}, 0, samples(0)), "float<1x1x1x1>: 4.67");
+  EXPECT_EQ(align({0.5, 0.5, 3.5, 1.5}, 1, ""), "float<1x1x1x1>: 9.33");
+  EXPECT_EQ(align({0.5, 0.5, 3.5, 1.5}, 0, samples(2)), "float<1x1x1x1>: 4.75");
+  // The first of eight samples is near the last pixel, the others are far.
+  EXPECT_EQ(align({3.5, 0.5, 11.5, 1.5}, 0, ""), "float<1x1x1x1>: 1");
+  EXPECT_EQ(align({1.5, 0.5, 1.5, 1.5}, 0, ""), "float<1x1x1x1>: 0");
+  EXPECT_EQ(
+      align({1.5, 0.5, 1.5, 1.5}, 0,
+            stringAttr("coordinate_transformation_mode", "output_half_pixel")),
+      "float<1x1x1x1>: 10");
+  EXPECT_EQ(errorOf("RoiAlign", {"x", "b", "i"}, stringAttr("mode", "max"), 16,
+                    floats("x", {1, 1, 1, 1}, {1}) +
+                        floats("b", {1, 4}, {0, 0, 1, 1}) + int64s("i", {0})),
+            "attribute 'sampling_ratio' is 0, mode 'max'; accepted: 1 to 1024, "
+            "and 0 in mode avg");
+}
+
 TEST(ImporterComposed, FramesOfRealSignals) {
   auto frames = [](std::vector<int64_t> shape) {
     return run(floats("x", shape, {1, 2, 4, 8}) +

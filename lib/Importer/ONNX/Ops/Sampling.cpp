@@ -80,121 +80,6 @@ static llvm::Error importAffineGrid(OpContext &op) {
   return c.setOutput(0, c.reshape(grid, shape));
 }
 
-//===- RoiAlign -----------------------------------------------------------===//
-
-namespace {
-/// Boxes divided into bins, each sampled at `samples` by `samples` points.
-struct RoiGrid {
-  NodeValue boxes; // [R, 4]: x1, y1, x2, y2
-  double scale, offset;
-  bool isLegacy; // boxes have at least one pixel
-  int64_t samples;
-};
-} // namespace
-
-/// Returns the sample coordinates of \p bins bins along x (0) or y (1): [R,
-/// bins, samples].
-static NodeValue getRoiCoordinates(Composer &c, const RoiGrid &grid, int64_t xy,
-                                   int64_t bins) {
-  int64_t numBoxes = grid.boxes.getShape()[0];
-  auto get = [&](int64_t column) {
-    NodeValue value = c.slice(grid.boxes, 1, column, 1);
-    return c.sub(c.mul(c.reshape(value, {numBoxes, 1, 1}), grid.scale),
-                 grid.offset);
-  };
-  NodeValue low = get(xy);
-  NodeValue size = c.sub(get(xy + 2), low);
-  if (grid.isLegacy)
-    size = c.max(size, 1);
-  double count = double(grid.samples);
-  NodeValue places = c.table(
-      grid.boxes.getElemKind(), {1, bins, grid.samples}, [&](DimsRef index) {
-        return (double(index[1]) + (double(index[2]) + 0.5) / count) /
-               double(bins);
-      });
-  return c.add(low, c.mul(size, places));
-}
-
-/// Returns the two pixels around each coordinate, with weight 0 if it is far
-/// outside, and clamped to the edge if it is near.
-static std::vector<Tap> getRoiTaps(Composer &c, Sampler &sampler,
-                                   NodeValue coordinate, unsigned d) {
-  double extent = double(sampler.getExtent(d));
-  NodeValue isNear = c.cast(c.logicalAnd(c.greaterOrEqual(coordinate, -1),
-                                         c.lessOrEqual(coordinate, extent)),
-                            sampler.getKind());
-  coordinate = c.clip(coordinate, 0, extent - 1);
-  NodeValue low = c.unary<FloorNode>(coordinate);
-  NodeValue weight = c.sub(coordinate, low);
-  NodeValue high = c.min(c.add(low, 1), extent - 1);
-  return {{low, c.mul(c.sub(1, weight), isNear)},
-          {high, c.mul(weight, isNear)}};
-}
-
-static llvm::Expected<RoiGrid> readRoiGrid(OpContext &op) {
-  RoiGrid grid;
-  GLOWISH_ASSIGN_OR_RETURN(grid.boxes, op.getInput(1));
-  GLOWISH_ASSIGN_OR_RETURN(grid.scale, op.getFloat("spatial_scale", 1));
-  GLOWISH_ASSIGN_OR_RETURN(grid.samples, op.getInt("sampling_ratio", 0));
-  GLOWISH_ASSIGN_OR_RETURN(
-      std::string coordinates,
-      op.getString("coordinate_transformation_mode",
-                   op.getOpset() < 16 ? "output_half_pixel" : "half_pixel"));
-  if (grid.boxes.getShape().size() != 2 || grid.boxes.getShape()[1] != 4)
-    return makeError("input 1 is {0}; accepted: [boxes, 4]",
-                     grid.boxes.getType().str());
-  if (grid.samples < 1 || grid.samples > 1024)
-    return makeError("attribute 'sampling_ratio' is {0}; accepted: 1 to 1024 "
-                     "(0 would let the boxes decide)",
-                     grid.samples);
-  if (coordinates != "half_pixel" && coordinates != "output_half_pixel")
-    return makeError("attribute 'coordinate_transformation_mode' is '{0}'; "
-                     "accepted: half_pixel, output_half_pixel",
-                     coordinates);
-  grid.isLegacy = coordinates == "output_half_pixel";
-  grid.offset = grid.isLegacy ? 0 : 0.5;
-  return grid;
-}
-
-static llvm::Error importRoiAlign(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue images, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue batch, op.getInput(2));
-  GLOWISH_ASSIGN_OR_RETURN(RoiGrid grid, readRoiGrid(op));
-  GLOWISH_ASSIGN_OR_RETURN(std::string mode, op.getString("mode", "avg"));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t height, op.getInt("output_height", 1));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t width, op.getInt("output_width", 1));
-  if (images.getShape().size() != 4 || height < 1 || width < 1 ||
-      (mode != "avg" && mode != "max"))
-    return makeError("input 0 is {0}, the output {1}x{2}, mode '{3}'; "
-                     "accepted: rank 4, at least 1x1, avg or max",
-                     images.getType().str(), height, width, mode);
-  Composer c(op);
-  int64_t numBoxes = grid.boxes.getShape()[0], s = grid.samples;
-  batch = c.reshape(c.cast(batch, ElemKind::Int64), {numBoxes, 1, 1, 1, 1});
-  Sampler sampler(c, images, batch);
-  NodeValue y = c.reshape(getRoiCoordinates(c, grid, 1, height),
-                          {numBoxes, height, 1, s, 1});
-  NodeValue x = c.reshape(getRoiCoordinates(c, grid, 0, width),
-                          {numBoxes, 1, width, 1, s});
-  Dims points = {numBoxes, height, width, s, s};
-  std::vector<Tap> taps[] = {getRoiTaps(c, sampler, y, 0),
-                             getRoiTaps(c, sampler, x, 1)};
-  NodeValue value;
-  // Mode max is the maximum of the weighted terms, as in the reference
-  // implementation.
-  for (NodeValue part : sampler.sampleEach(points, taps))
-    value = !value          ? part
-            : mode == "max" ? c.max(value, part)
-                            : c.add(value, part);
-  value = c.reduce(value, mode == "max" ? "max" : "mean", {3, 4},
-                   /*keepDims=*/false);
-  GLOWISH_RETURN_IF_ERROR(c.setOutput(0, moveChannelsFirst(c, value)));
-  // The number of boxes, which equals that of batch indices.
-  Extents boxes = op.getExtents(1), batches = op.getExtents(2);
-  op.setExtents(0, {boxes.empty() ? NodeValue() : boxes[0], {}, {}, {}});
-  return llvm::Error::success();
-}
-
 //===- DeformConv ---------------------------------------------------------===//
 
 /// Each pixel of a window is unrolled.
@@ -309,9 +194,6 @@ static llvm::Error importDeformConv(OpContext &op) {
 
 static OnnxOperator gridSampleOp("GridSample", 16, importGridSample);
 static OnnxOperator affineGridOp("AffineGrid", 20, importAffineGrid);
-static OnnxOperator roiAlignOp("RoiAlign", 10, importRoiAlign);
 static OnnxOperator deformConvOp("DeformConv", 19, importDeformConv);
-static OnnxOperatorNotes
-    roiAlignNotes("RoiAlign", {.limit = "sampling_ratio is at least 1"});
 static OnnxOperatorNotes deformConvNotes("DeformConv",
                                          {.limit = "2 spatial dimensions"});
