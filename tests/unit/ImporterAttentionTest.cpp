@@ -71,3 +71,81 @@ TEST(ImporterAttention, PaddedKeysThatAreRefused) {
               HasSubstr("input 6 is int64<3>; accepted: int64<2>, one element "
                         "per sample"));
 }
+
+/// Attention of three queries at equal scores to the values 1, 10, 100 and
+/// 1000, the first of which is a past if \p hasPast. All operands are computed
+/// when the model runs.
+static TextModel windowed(std::string attributes, bool hasPast,
+                          int opset = 25) {
+  TextModel model;
+  model.opset = opset;
+  model.inputs = {{"x", {1}}};
+  int64_t keys = hasPast ? 3 : 4;
+  std::vector<float> values = {1, 10, 100, 1000};
+  if (hasPast)
+    values.erase(values.begin());
+  model.body = floats("q0", {1, 1, 3, 1}, {0, 0, 0}) +
+               onnxNode("Add", {"q0", "x"}, "", "q") +
+               floats("k", {1, 1, keys, 1}, std::vector<float>(keys, 1)) +
+               floats("v", {1, 1, keys, 1}, values);
+  std::vector<std::string> inputs = {"q", "k", "v"};
+  if (hasPast) {
+    model.body +=
+        floats("pk", {1, 1, 1, 1}, {1}) + floats("pv", {1, 1, 1, 1}, {1});
+    inputs.insert(inputs.end(), {"", "pk", "pv"});
+  }
+  model.body += onnxNode("Attention", inputs, std::move(attributes));
+  return model;
+}
+
+TEST(ImporterAttention, Windows) {
+  auto run = [](std::string attributes, bool hasPast = false) {
+    return runBoth([&] { return windowed(attributes, hasPast); });
+  };
+  auto left = [](int64_t size) { return intAttr("left_window_size", size); };
+  auto right = [](int64_t size) { return intAttr("right_window_size", size); };
+  std::string prefix = "float<1x1x3x1>: ";
+  std::string all = prefix + "277.75 277.75 277.75";
+  EXPECT_EQ(run(""), all);
+  EXPECT_EQ(run(left(-1) + right(-1)), all);
+  EXPECT_EQ(run(right(0)), prefix + "1 5.50 37");
+  EXPECT_EQ(run(intAttr("is_causal", 1)), prefix + "1 5.50 37");
+  EXPECT_EQ(run(left(0) + right(0)), prefix + "1 10 100");
+  EXPECT_EQ(run(left(1) + right(0)), prefix + "1 5.50 55");
+  EXPECT_EQ(run(left(1) + intAttr("is_causal", 1)), prefix + "1 5.50 55");
+  EXPECT_EQ(run(left(0) + right(1)), prefix + "5.50 55 550");
+  EXPECT_EQ(run(left(0)), prefix + "277.75 370 550");
+  // Within a causal mask, what is behind does not count.
+  EXPECT_EQ(run(right(2) + intAttr("is_causal", 1)), prefix + "1 5.50 37");
+  // The first query is that of the second key.
+  EXPECT_EQ(run(left(0) + right(0), true), prefix + "10 100 1000");
+  EXPECT_EQ(run(left(1) + right(0), true), prefix + "5.50 55 550");
+}
+
+TEST(ImporterAttention, PaddedWindows) {
+  // The last query is that of the last key which is not padding.
+  EXPECT_EQ(runBoth([] {
+              return padded({3, 2},
+                            intAttr("left_window_size", 0) +
+                                intAttr("right_window_size", 0),
+                            "", 25);
+            }),
+            "float<2x1x2x1>: 6 9 3 6");
+  EXPECT_EQ(runBoth([] {
+              return padded({1, 3},
+                            intAttr("left_window_size", 1) +
+                                intAttr("is_causal", 1),
+                            "", 25);
+            }),
+            "float<2x1x2x1>: 0 3 4.50 7.50");
+}
+
+TEST(ImporterAttention, WindowsThatAreRefused) {
+  EXPECT_THAT(windowed(intAttr("left_window_size", -2), false).importError(),
+              HasSubstr("attributes 'left_window_size' and "
+                        "'right_window_size' are -2 and -1; accepted: -1 (not "
+                        "limited) or more"));
+  EXPECT_THAT(
+      windowed(intAttr("left_window_size", 1), false, 24).importError(),
+      HasSubstr("attribute 'left_window_size' is not supported in opset 24"));
+}

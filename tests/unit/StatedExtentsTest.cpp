@@ -334,10 +334,12 @@ void checkBoth(TextModel &model, const Ranges &ranges,
   }
 }
 
-/// Groups of heads that share their keys, behind a past.
-TextModel makeAttentionWithAPast() {
+/// Groups of heads that share their keys, behind a past. \p attributes say
+/// which keys a query attends to.
+TextModel makeAttentionWithAPast(
+    const std::string &attributes = intAttr("is_causal", 1)) {
   TextModel model;
-  model.opset = 23;
+  model.opset = 25;
   model.inputs.clear();
   model.outputs = "output { name: \"y\" } output { name: \"keys\" } ";
   model.body =
@@ -350,7 +352,7 @@ TextModel makeAttentionWithAPast() {
       "node { op_type: \"Attention\" input: \"q\" input: \"k\" input: \"v\" "
       "input: \"mask\" input: \"pastKey\" input: \"pastValue\" output: \"y\" "
       "output: \"keys\" " +
-      intAttr("is_causal", 1) + "} ";
+      attributes + "} ";
   return model;
 }
 
@@ -361,6 +363,19 @@ TEST(StatedExtents, AttentionWithAPast) {
              {{"B", 3}, {"S", 7}, {"P", 33}},
              {{"B", 2}, {"S", 3}, {"P", 17}},
              {{"B", 1}, {"S", 7}, {"P", 0}}});
+}
+
+TEST(StatedExtents, AttentionWindows) {
+  std::string left = intAttr("left_window_size", 3);
+  for (const std::string &attributes :
+       {left + intAttr("is_causal", 1), left + intAttr("right_window_size", 2),
+        left, intAttr("right_window_size", 2)}) {
+    TextModel model = makeAttentionWithAPast(attributes);
+    checkBoth(model, {{"B", {1, 2}}, {"S", {1, 7}}, {"P", {0, 9}}},
+              {{{"B", 1}, {"S", 1}, {"P", 0}},
+               {{"B", 2}, {"S", 7}, {"P", 9}},
+               {{"B", 1}, {"S", 5}, {"P", 2}}});
+  }
 }
 
 /// Few queries are computed otherwise than many.

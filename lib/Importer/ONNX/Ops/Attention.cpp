@@ -70,27 +70,43 @@ static llvm::Expected<NodeValue> readMask(OpContext &op, Composer &c,
   return c.finish(c.pad(mask, pads, -inf));
 }
 
-/// Reads input 6, the number of keys of each sample that are not padding, and
-/// adds a mask of the padding to \p scoring. A causal mask becomes part of it:
-/// the last query is that of the last key which is not padding.
-static llvm::Error maskPadding(OpContext &op, Composer &c, const Heads &heads,
-                               Scoring &scoring) {
+/// Reads input 6, the number of keys of each sample that are not padding, as
+/// [batch, 1, 1, 1]; null without it.
+static llvm::Expected<NodeValue> readLengths(OpContext &op, Composer &c,
+                                             int64_t batch) {
+  if (!op.hasInput(6) || op.getOpset() < 24)
+    return NodeValue();
   GLOWISH_ASSIGN_OR_RETURN(NodeValue lengths, op.getInput(6));
-  int64_t batch = heads.query.getShape()[0];
-  int64_t queries = heads.query.getShape()[2], keys = heads.key.getShape()[2];
   if (lengths.getType() != Type(ElemKind::Int64, {batch}))
     return makeError("input 6 is {0}; accepted: int64<{1}>, one element per "
                      "sample",
                      lengths.getType().str(), batch);
-  lengths = c.reshape(lengths, {batch, 1, 1, 1});
-  NodeValue key = c.iota(ElemKind::Int64, 4, 3, keys);
-  NodeValue seen = c.less(key, lengths);
-  if (scoring.isCausal) {
+  return c.finish(c.reshape(lengths, {batch, 1, 1, 1}));
+}
+
+/// Adds a mask of the padding and of the keys outside of \p window to that of
+/// \p scoring. Without a past, the last query is that of the last key which is
+/// not padding.
+static llvm::Error maskKeys(OpContext &op, Composer &c, const Heads &heads,
+                            const KeyWindow &window, Scoring &scoring) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue lengths,
+                           readLengths(op, c, heads.query.getShape()[0]));
+  // The node has a causal mask of its own.
+  scoring.isCausal = !lengths && window.left < 0 && window.right == 0;
+  if (scoring.isCausal || (!lengths && !window.isLimited()))
+    return llvm::Error::success();
+  int64_t queries = heads.query.getShape()[2], keys = heads.key.getShape()[2];
+  NodeValue key = c.iota(ElemKind::Int64, 4, 3, keys), seen;
+  if (window.isLimited()) {
     NodeValue query = c.iota(ElemKind::Int64, 4, 2, queries);
-    NodeValue last = op.hasInput(4) ? c.add(query, double(heads.past))
-                                    : c.add(query, c.sub(lengths, queries));
-    seen = c.logicalAnd(seen, c.lessOrEqual(key, last));
-    scoring.isCausal = false;
+    query = lengths && !op.hasInput(4)
+                ? c.add(query, c.sub(lengths, double(queries)))
+                : c.add(query, double(heads.past));
+    seen = findNearKeys(c, key, query, window);
+  }
+  if (lengths) {
+    NodeValue isKey = c.less(key, lengths);
+    seen = seen ? c.logicalAnd(isKey, seen) : isKey;
   }
   ElemKind kind = heads.query.getElemKind();
   constexpr double inf = std::numeric_limits<double>::infinity();
@@ -109,13 +125,11 @@ static llvm::Expected<Scoring> readScoring(OpContext &op, Composer &c,
   GLOWISH_ASSIGN_OR_RETURN(scoring.scale,
                            op.getFloat("scale", 1 / std::sqrt(size)));
   GLOWISH_ASSIGN_OR_RETURN(scoring.softcap, op.getFloat("softcap", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t isCausal, op.getInt("is_causal", 0));
-  scoring.isCausal = isCausal != 0;
+  GLOWISH_ASSIGN_OR_RETURN(KeyWindow window, readKeyWindow(op));
   GLOWISH_ASSIGN_OR_RETURN(
       scoring.mask,
       readMask(op, c, heads.query.getElemKind(), heads.key.getShape()[2]));
-  if (op.hasInput(6) && op.getOpset() >= 24)
-    GLOWISH_RETURN_IF_ERROR(maskPadding(op, c, heads, scoring));
+  GLOWISH_RETURN_IF_ERROR(maskKeys(op, c, heads, window, scoring));
   return scoring;
 }
 

@@ -137,23 +137,51 @@ static llvm::Expected<Scoring> readScoring(OpContext &op, Composer &c,
   return scoring;
 }
 
+llvm::Expected<KeyWindow> onnximport::readKeyWindow(OpContext &op) {
+  KeyWindow window;
+  if (op.getOpset() >= 25) {
+    GLOWISH_ASSIGN_OR_RETURN(window.left, op.getInt("left_window_size", -1));
+    GLOWISH_ASSIGN_OR_RETURN(window.right, op.getInt("right_window_size", -1));
+  }
+  if (window.left < -1 || window.right < -1)
+    return makeError("attributes 'left_window_size' and 'right_window_size' "
+                     "are {0} and {1}; accepted: -1 (not limited) or more",
+                     window.left, window.right);
+  GLOWISH_ASSIGN_OR_RETURN(int64_t isCausal, op.getInt("is_causal", 0));
+  if (isCausal)
+    window.right = 0;
+  return window;
+}
+
+NodeValue onnximport::findNearKeys(Composer &c, NodeValue keys,
+                                   NodeValue queries, const KeyWindow &window) {
+  NodeValue isBefore, isBehind;
+  if (window.right >= 0)
+    isBefore = c.lessOrEqual(
+        keys, window.right ? c.add(queries, double(window.right)) : queries);
+  if (window.left >= 0)
+    isBehind = c.greater(keys, c.sub(queries, double(window.left) + 1));
+  return isBefore && isBehind ? c.logicalAnd(isBefore, isBehind)
+         : isBefore           ? isBefore
+                              : isBehind;
+}
+
 NodeValue onnximport::findSeenKeys(Composer &c, const DynamicHeads &heads,
-                                   bool isCausal, int64_t window) {
+                                   KeyWindow window) {
+  if (window.left >= heads.key.getShape()[2] - 1)
+    window.left = -1;
   NodeValue key = numberAlong(c, heads.key, 2);
   key = c.reshape(key, {1, 1, 1, heads.key.getShape()[2]});
   NodeValue seen;
   if (heads.key.isDynamic(2))
     seen = c.less(key, heads.key.getExtent(2));
-  if (!isCausal)
+  if (!window.isLimited())
     return seen;
   NodeValue query = numberAlong(c, heads.query, 2);
   if (heads.pastLength)
     query = c.add(query, heads.pastLength);
-  NodeValue isBefore = c.lessOrEqual(key, query);
-  if (window > 0 && window < heads.key.getShape()[2])
-    isBefore =
-        c.logicalAnd(isBefore, c.greater(key, c.sub(query, double(window))));
-  return seen ? c.logicalAnd(seen, isBefore) : isBefore;
+  NodeValue isNear = findNearKeys(c, key, query, window);
+  return seen ? c.logicalAnd(seen, isNear) : isNear;
 }
 
 /// 0 in the place of \p result in a run without any keys, in which all that the
@@ -202,8 +230,8 @@ llvm::Error onnximport::importDynamicAttention(OpContext &op) {
   Composer c(op);
   GLOWISH_ASSIGN_OR_RETURN(DynamicHeads heads, readAllHeads(op, c));
   GLOWISH_ASSIGN_OR_RETURN(Scoring scoring, readScoring(op, c, heads));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t isCausal, op.getInt("is_causal", 0));
-  NodeValue seen = findSeenKeys(c, heads, isCausal != 0);
+  GLOWISH_ASSIGN_OR_RETURN(KeyWindow window, readKeyWindow(op));
+  NodeValue seen = findSeenKeys(c, heads, window);
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue result,
                            attendDynamic(c, heads, scoring, seen));
   if (isFlat(op)) {

@@ -30,11 +30,26 @@ struct DynamicHeads {
 llvm::Expected<NodeValue> prependPast(OpContext &op, Composer &c,
                                       unsigned index, DynamicValue &heads);
 
+/// How many keys before and behind its own a query may attend to; negative
+/// where that is not limited. A causal mask has none behind.
+struct KeyWindow {
+  int64_t left = -1, right = -1;
+
+  bool isLimited() const { return left >= 0 || right >= 0; }
+};
+
+/// Reads the window of Attention-25 and the attribute `is_causal`.
+llvm::Expected<KeyWindow> readKeyWindow(OpContext &op);
+
+/// A bool that broadcasts to \p keys and \p queries, numbers of both: which
+/// keys are in \p window, which is limited, around each query.
+NodeValue findNearKeys(Composer &c, NodeValue keys, NodeValue queries,
+                       const KeyWindow &window);
+
 /// A bool that broadcasts to the scores: which keys each query may attend to,
-/// those that there are; if \p isCausal, those up to itself, and of these the
-/// last \p window, unless that is 0. Null if that are all.
-NodeValue findSeenKeys(Composer &c, const DynamicHeads &heads, bool isCausal,
-                       int64_t window = 0);
+/// those that there are in \p window. Null if that are all.
+NodeValue findSeenKeys(Composer &c, const DynamicHeads &heads,
+                       KeyWindow window);
 
 /// The attention of \p heads, whose keys and values groups of queries may
 /// share, as [batch, query heads, length, size], with the mask of \p scoring

@@ -508,7 +508,7 @@ static llvm::Error importDynamicGroupQuery(OpContext &op,
   GLOWISH_ASSIGN_OR_RETURN(Scoring scoring,
                            readDynamicScoring(op, c, heads.query.value));
   GLOWISH_ASSIGN_OR_RETURN(int64_t window, readWindow(op));
-  NodeValue seen = findSeenKeys(c, heads, /*isCausal=*/true, window);
+  NodeValue seen = findSeenKeys(c, heads, {.left = window - 1, .right = 0});
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue result,
                            attendDynamic(c, heads, scoring, seen));
   result.value = joinHeads(c, result.value);
