@@ -1,4 +1,4 @@
-//===- ImporterActivationsTest.cpp - Gelu and Swish of ONNX ---------------===//
+//===- ImporterActivationsTest.cpp - Gelu, Swish and SwiGLU of ONNX -------===//
 
 #include "OnnxText.h"
 
@@ -33,6 +33,21 @@ TEST(ImporterActivations, Swish) {
   auto *swish = scaled.importOutput().getNodeAs<SwishNode>();
   ASSERT_TRUE(swish);
   EXPECT_EQ(swish->getAlpha(), 1.5);
+}
+
+TEST(ImporterActivations, SwiGLU) {
+  auto fold = [](std::string attributes) {
+    TextModel model = oneNode("SwiGLU", {"a", "b"}, std::move(attributes), 28);
+    model.body += floats("a", {3}, {0, 1, -1}) + floats("b", {3}, {2, 3, 4});
+    return model.importConstant();
+  };
+  EXPECT_EQ(fold(""), "float<3>: 0 2.19 -1.08");
+  EXPECT_EQ(fold(floatAttr("alpha", 2)), "float<3>: 0 2.64 -0.48");
+  TextModel model = oneNode("SwiGLU", {"x", "b"}, "", 28);
+  model.body += floats("b", {3}, {2, 3, 4});
+  EXPECT_EQ(model.importError(),
+            "'m': node 'y' (SwiGLU): inputs are float<2x3> and float<3>; "
+            "accepted: one type");
 }
 
 /// Folded by the interpreter: at 0, 1 and -1.

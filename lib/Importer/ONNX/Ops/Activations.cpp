@@ -42,13 +42,28 @@ static llvm::Error importSoftsign(OpContext &op) {
   return c.setOutput(0, c.div(x, c.add(c.unary<AbsNode>(x), 1)));
 }
 
-/// x * sigmoid(alpha * x).
-static llvm::Error importSwish(OpContext &op) {
+/// x * sigmoid(alpha * x) of input 0.
+static llvm::Expected<NodeValue> makeSwish(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1));
   if (alpha == 1)
-    return op.setOutput(0, op.create<SiluNode>(x));
-  return op.setOutput(0, op.create<SwishNode>(x, alpha));
+    return op.create<SiluNode>(x);
+  return op.create<SwishNode>(x, alpha);
+}
+
+static llvm::Error importSwish(OpContext &op) {
+  return op.setOutput(0, makeSwish(op));
+}
+
+/// The swish of a gate times a value, which has its type.
+static llvm::Error importSwiGLU(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue gate, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(1));
+  if (gate.getType() != value.getType())
+    return makeError("inputs are {0} and {1}; accepted: one type",
+                     gate.getType().str(), value.getType().str());
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue swish, makeSwish(op));
+  return op.setOutput(0, op.create<MulNode>(swish, value));
 }
 
 /// x if it is greater than alpha, else 0.
@@ -96,6 +111,7 @@ static OnnxOperator scaledTanhOp("ScaledTanh", 1,
 static OnnxOperator mishOp("Mish", 18, elementWise<importMish>);
 static OnnxOperator softsignOp("Softsign", 1, elementWise<importSoftsign>);
 static OnnxOperator swishOp("Swish", 24, elementWise<importSwish>);
+static OnnxOperator swigluOp("SwiGLU", 28, elementWise<importSwiGLU>);
 static OnnxOperator thresholdedReluOp("ThresholdedRelu", 1,
                                       elementWise<importThresholdedRelu>);
 static OnnxOperator celuOp("Celu", 12, elementWise<importCelu>);
