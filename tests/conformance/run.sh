@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh [-debian | -written] [OPTION]...: runs ONNX's own tests and compares which fail
-# with a list of them, each with its cause. OPTION: see `onnx-backend-test
+# run.sh [-debian | -defaults | -written] [OPTION]...: runs ONNX's own tests and
+# compares which fail with a list of them, each with its cause. OPTION: see `onnx-backend-test
 # --help`; without -backend the back ends are Interpreter and CPU. Exits 77
 # where there are no tests. The tests are
 #
@@ -13,6 +13,9 @@
 #   expected-failures-written.txt; onnx.checker, where python3-onnx is, must
 #   accept what is written.
 #
+# With -defaults nothing is run: default-attributes states attributes with their
+# defaults in the models of the tests, and compares what becomes of them.
+#
 # $GLOWISH_BIN: the programs (default build/release/bin).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -23,6 +26,11 @@ if [[ ${1-} == -debian ]]; then
   shift
   suite=/usr/share/libonnx-testdata/data
   list=tests/conformance/expected-failures-debian.txt
+fi
+defaults=
+if [[ ${1-} == -defaults ]]; then
+  shift
+  defaults=1
 fi
 written=
 if [[ ${1-} == -written ]]; then
@@ -37,6 +45,10 @@ fi
 if [[ ! -d $suite ]]; then
   echo "no tests of ONNX's: $suite does not exist"
   exit 77
+fi
+if [[ -n $defaults ]]; then
+  exec "${GLOWISH_BIN:-build/release/bin}/default-attributes" -suite="$suite" \
+    -later-defaults=tests/conformance/later-defaults.txt "$@"
 fi
 [[ " $*" == *" -backend="* ]] || set -- -backend=Interpreter -backend=CPU "$@"
 "${GLOWISH_BIN:-build/release/bin}/onnx-backend-test" -suite="$suite" \

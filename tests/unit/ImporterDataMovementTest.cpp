@@ -96,6 +96,19 @@ TEST(ImporterDataMovement, Ranges) {
                     int64s("a", {0}) + int64s("b", {9}))
                 .find("the range has"),
             0u);
+  // The kind that halves are computed in.
+  auto ofHalves = [](int64_t type) {
+    return errorOf("Range", {"a", "b", "d"}, intAttr("stash_type", type), 27,
+                   "initializer { name: \"a\" data_type: 10 int32_data: 0 } "
+                   "initializer { name: \"b\" data_type: 10 int32_data: 16896 "
+                   "} "
+                   "initializer { name: \"d\" data_type: 10 int32_data: 15360 "
+                   "} ");
+  };
+  EXPECT_EQ(ofHalves(1), "imported");
+  EXPECT_EQ(ofHalves(11), "imported");
+  EXPECT_EQ(ofHalves(10), "attribute 'stash_type' is 10; accepted: 1 (float), "
+                          "11 (double)");
 }
 
 TEST(ImporterDataMovement, NonZeroOfConstants) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "OneOperator.h"
+#include <limits>
 
 using namespace glowish;
 
@@ -61,6 +62,11 @@ TEST(ImporterOps, ClipBounds) {
   EXPECT_EQ(fold("Clip", {"c", "", "hi"}, "", 11, scalars),
             "float<2x3>: 1 2 3 4 5 5");
   EXPECT_EQ(fold("Clip", {"c"}), "float<2x3>: 1 2 3 4 5 6");
+  // The defaults of opsets 6 to 10 are finite.
+  TextModel finite = oneNode("Clip", {"x"}, floatAttr("min", 2), 6);
+  auto *clip = finite.importOutput().getNodeAs<ClipNode>();
+  ASSERT_TRUE(clip);
+  EXPECT_EQ(clip->getHigh(), std::numeric_limits<float>::max());
   EXPECT_EQ(errorOf("Clip", {"c", "i"}, "", 13, int64s("i", {0})),
             "input 1 is int64<1>; accepted: float");
   // Bounds that are computed when the model runs.

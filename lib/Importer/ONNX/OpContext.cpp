@@ -243,7 +243,7 @@ llvm::Expected<double> OpContext::getFloat(llvm::StringRef name,
                                            double defaultValue) const {
   const AttributeProto *attr = findAttr(name);
   if (!attr)
-    return defaultValue;
+    return double(float(defaultValue)); // what a file would state
   GLOWISH_RETURN_IF_ERROR(checkType(*attr, AttributeProto::FLOAT));
   return attr->f();
 }

@@ -264,6 +264,19 @@ static llvm::Error importComputedRange(OpContext &op) {
   return setDynamicOutput(op, c, 0, {c.cast(value, kind), {extent}});
 }
 
+/// Checks the kind that halves are computed in, from opset 27: all is computed
+/// in double.
+static llvm::Error checkRangeStashType(OpContext &op, ElemKind kind) {
+  GLOWISH_ASSIGN_OR_RETURN(int64_t type, op.getInt("stash_type", 1));
+  bool isHalf = kind == ElemKind::Float16 || kind == ElemKind::BFloat16;
+  if (isHalf && type != onnx::TensorProto::FLOAT &&
+      type != onnx::TensorProto::DOUBLE)
+    return makeError("attribute 'stash_type' is {0}; accepted: 1 (float), "
+                     "11 (double)",
+                     type);
+  return llvm::Error::success();
+}
+
 static llvm::Error importRange(OpContext &op) {
   const Tensor *constants[3] = {};
   Type types[3];
@@ -282,6 +295,7 @@ static llvm::Error importRange(OpContext &op) {
     return makeError("inputs are {0}, {1}, {2}; accepted: three numbers of "
                      "one kind",
                      types[0].str(), types[1].str(), types[2].str());
+  GLOWISH_RETURN_IF_ERROR(checkRangeStashType(op, types[0].getKind()));
   if (!isConstant)
     return importComputedRange(op);
   return importConstantRange(op, *constants[0], *constants[1], *constants[2]);

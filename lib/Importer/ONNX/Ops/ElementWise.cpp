@@ -132,12 +132,17 @@ static llvm::Error importPRelu(OpContext &op) {
 }
 
 /// The bounds are attributes before opset 11; then they are inputs, which may
-/// be computed.
+/// be computed. From opset 6 the attributes are the least and the largest float
+/// by default, so that infinities are clipped.
 static llvm::Error importClip(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   double inf = std::numeric_limits<double>::infinity();
   double bounds[2] = {-inf, inf};
   const char *names[2] = {"min", "max"};
+  if (op.getOpset() >= 6 && op.getOpset() < 11) {
+    bounds[1] = std::numeric_limits<float>::max();
+    bounds[0] = -bounds[1];
+  }
   for (unsigned i = 0; i < 2; ++i) {
     if (op.getOpset() < 11) {
       GLOWISH_ASSIGN_OR_RETURN(bounds[i], op.getFloat(names[i], bounds[i]));
