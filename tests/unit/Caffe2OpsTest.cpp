@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Caffe2Text.h"
+#include "glowish/Graph/GraphText.h"
 #include "gmock/gmock.h"
 
 using namespace glowish;
@@ -31,6 +32,92 @@ TEST(Caffe2Ops, LegacyBroadcasting) {
   for (int64_t axis : {int64_t(2), INT64_MAX, INT64_MAX - 1, INT64_MIN})
     EXPECT_THAT(run("Add", {"x", "c"}, intArg("axis", axis), two),
                 HasSubstr(": the second operand float<2> does not fit"));
+}
+
+/// The graph of one operator of images, a filter and vectors, with all
+/// constants.
+static std::string importText(llvm::StringRef type,
+                              std::vector<std::string> inputs,
+                              llvm::StringRef args) {
+  auto module = importNet(netText(
+      floatFill("x", {1, 2, 3, 3}, std::vector<float>(18, 2)) +
+      floatFill("w", {2, 2, 2, 2}, std::vector<float>(16, 3)) +
+      floatFill("m", {2, 3}, {1, 2, 3, 4, 5, 6}) + floatFill("v", {2}, {1, 2}) +
+      netOp("ConstantFill", {}, {"i"},
+            intsArg("shape", {1}) + intArg("dtype", 10)) +
+      netOp(type, inputs, {"y"}, args)));
+  if (!module)
+    return llvm::toString(module.takeError());
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  printModule(stream, **module, &stream);
+  return text;
+}
+
+/// An argument that is stated with its default is the same as none.
+TEST(Caffe2Ops, ArgumentsWithTheirDefaults) {
+  using Names = std::vector<std::string>;
+  struct Case {
+    const char *type;
+    Names inputs;
+    std::string args;
+    std::vector<std::string> defaults;
+  };
+  std::vector<std::string> bounds = {
+      "arg { name: \"min\" f: -3.4028234663852886e38 } ",
+      "arg { name: \"max\" f: 3.4028234663852886e38 } "};
+  std::string kernel = intArg("kernel", 2);
+  std::string order = stringArg("order", "NCHW"), axis = intArg("axis", 1);
+  const Case cases[] = {
+      {"Conv",
+       {"x", "w", "v"},
+       kernel,
+       {order, intArg("stride", 1), intArg("pad", 0), intArg("dilation", 1),
+        intArg("group", 1), intArg("legacy_pad", 0),
+        intArg("stride_h", 1) + intArg("stride_w", 1)}},
+      {"ConvTranspose",
+       {"x", "w", "v"},
+       kernel,
+       {order, intArg("stride", 1), intArg("pad", 0), intArg("adj", 0)}},
+      {"MaxPool", {"x"}, kernel, {order, intArg("global_pooling", 0)}},
+      {"AveragePool", {"x"}, kernel, {order, intArg("count_include_pad", 0)}},
+      {"SpatialBN",
+       {"x", "v", "v", "v", "v"},
+       intArg("is_test", 1),
+       {order, floatArg("epsilon", 1e-5), floatArg("momentum", 0.9)}},
+      {"LRN",
+       {"x"},
+       intArg("size", 3),
+       {order, floatArg("alpha", 0), floatArg("beta", 0), floatArg("bias", 1)}},
+      {"LayerNorm", {"m"}, "", {axis, floatArg("epsilon", 1e-5)}},
+      {"Clip", {"m"}, "", bounds},
+      {"Logit", {"m"}, "", {floatArg("eps", 1e-6)}},
+      {"Scale", {"m"}, "", {floatArg("scale", 1)}},
+      {"Softmax", {"m"}, "", {axis}},
+      {"Concat", {"m", "m"}, axis, {order, intArg("add_axis", 0)}},
+      {"Gather", {"m", "i"}, "", {intArg("axis", 0)}},
+      {"ReduceSum", {"m"}, intsArg("axes", {0}), {intArg("keepdims", 1)}},
+      {"ArgMax", {"m"}, "", {intArg("axis", -1), intArg("keepdims", 1)}},
+      {"TopK", {"m"}, intArg("k", 1), {intArg("axis", -1)}},
+      {"BatchMatMul",
+       {"m", "m"},
+       intArg("trans_b", 1),
+       {intArg("trans_a", 0), intArg("broadcast", 0)}},
+      {"Flatten", {"x"}, "", {axis}},
+      {"Gelu", {"m"}, "", {intArg("fast_gelu", 0)}},
+      {"Tile", {"m"}, "", {intArg("tiles", 1), intArg("axis", 0)}},
+      {"ResizeNearest",
+       {"x"},
+       "",
+       {order, floatArg("height_scale", 1), floatArg("width_scale", 1)}},
+  };
+  for (const Case &c : cases) {
+    std::string expected = importText(c.type, c.inputs, c.args);
+    EXPECT_THAT(expected, HasSubstr("module")) << c.type;
+    for (const std::string &argument : c.defaults)
+      EXPECT_EQ(importText(c.type, c.inputs, c.args + argument), expected)
+          << c.type << " " << argument;
+  }
 }
 
 TEST(Caffe2Ops, ElementWise) {

@@ -53,6 +53,29 @@ TEST(TFLiteFields, OptionsOfAnotherOperator) {
                         "MulOptions is RELU; accepted: NONE"));
 }
 
+/// Writers may state fields that have their default.
+TEST(TFLiteFields, StatedDefaults) {
+  auto getError = [](BuiltinOperator kind, BuiltinOptions type, auto create) {
+    return getErrorWith(kind, type, [&](flatbuffers::FlatBufferBuilder &fbb) {
+      fbb.ForceDefaults(true);
+      flatbuffers::Offset<void> options = create(fbb).Union();
+      fbb.ForceDefaults(false);
+      return options;
+    });
+  };
+  EXPECT_EQ(getError(BuiltinOperator::ADD, BuiltinOptions::AddOptions,
+                     [](auto &fbb) { return schema::CreateAddOptions(fbb); }),
+            "imported");
+  EXPECT_EQ(getError(BuiltinOperator::SUB, BuiltinOptions::SubOptions,
+                     [](auto &fbb) { return schema::CreateSubOptions(fbb); }),
+            "imported");
+  // Options of another operator, all of whose fields have their default.
+  EXPECT_EQ(
+      getError(BuiltinOperator::MAXIMUM, BuiltinOptions::Conv2DOptions,
+               [](auto &fbb) { return schema::CreateConv2DOptions(fbb); }),
+      "imported");
+}
+
 TEST(TFLiteFields, OptionsThatAnOperatorDoesNotRead) {
   auto getError = [](BuiltinOptions type, unsigned field, auto value) {
     return getErrorWith(BuiltinOperator::MAXIMUM, type,

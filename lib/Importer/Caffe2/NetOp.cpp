@@ -195,7 +195,7 @@ int64_t NetOp::getInt(llvm::StringRef name, int64_t defaultValue) {
 double NetOp::getFloat(llvm::StringRef name, double defaultValue) {
   const Argument *arg = findArg(name);
   if (!arg)
-    return defaultValue;
+    return double(float(defaultValue)); // what a file would state
   if (arg->has_f())
     return arg->f();
   if (arg->has_i())

@@ -63,12 +63,13 @@ static llvm::Error importLogit(NetOp &op) {
   return op.setOutput(0, makeLogit(op, x));
 }
 
+/// The bounds are the least and the largest float by default, so that
+/// infinities are clipped.
 static llvm::Error importClip(NetOp &op) {
-  double inf = std::numeric_limits<double>::infinity();
-  double low = op.getFloat("min", -inf), high = op.getFloat("max", inf);
-  NodeValue x = op.input(0);
+  double largest = std::numeric_limits<float>::max();
+  double low = op.getFloat("min", -largest);
   return op.setOutput(0,
-                      low == -inf && high == inf ? x : op.clip(x, low, high));
+                      op.clip(op.input(0), low, op.getFloat("max", largest)));
 }
 
 static llvm::Error importScale(NetOp &op) {
