@@ -2,6 +2,7 @@
 
 #include "OnnxText.h"
 #include "TestFolder.h"
+#include "glowish/Importer/ModelFormat.h"
 #include "gmock/gmock.h"
 #include <sys/stat.h>
 
@@ -207,4 +208,91 @@ TEST_F(ImporterMapping, NeedsAPlainFile) {
   EXPECT_THAT(llvm::toString(made.takeError()),
               testing::HasSubstr("initializer 'a': external data 'weights' are "
                                  "not a plain file"));
+}
+
+namespace {
+
+/// A cache of models: files are named after their contents, and revisions have
+/// links to them.
+class ImporterCache : public ImporterMapping {
+protected:
+  void SetUp() override {
+    ImporterMapping::SetUp();
+    TextModel model;
+    model.body = external("a", 6, 1, 0);
+    model.outputs = "";
+    for (const char *name : {"blobs", "snapshots", "snapshots/1", "other"})
+      ASSERT_FALSE(llvm::sys::fs::create_directory(in(name)));
+    put("blobs/f00", model.str());
+    put("blobs/ba5", llvm::StringRef("\7\0\0\0", 4));
+    put("other/secret", llvm::StringRef("\5\0\0\0", 4));
+  }
+  void link(llvm::StringRef target, llvm::StringRef name) const {
+    ASSERT_FALSE(llvm::sys::fs::create_link(target, in(name)));
+  }
+  /// The only constant of the model, or the error.
+  std::string importSnapshot() {
+    auto made = importOnnxFile(in("snapshots/1/model.onnxtxt"), {});
+    if (!made)
+      return llvm::StringRef(llvm::toString(made.takeError()))
+          .rsplit("initializer ")
+          .second.str();
+    module = std::move(*made);
+    return toText(find("a"));
+  }
+
+  const std::string linkOut =
+      "'a': external data 'weights' are a link out of the model's folder; "
+      "accepted: a file in it, or a link to a file beside the one that the "
+      "model itself is a link to";
+};
+
+} // namespace
+
+TEST_F(ImporterCache, LinksLeadToFilesBesideTheModels) {
+  link("../../blobs/f00", "snapshots/1/model.onnxtxt");
+  link("../../blobs/ba5", "snapshots/1/weights");
+  EXPECT_EQ(importSnapshot(), "int32<1>: 7");
+  // The files of a program's key are the same ones.
+  auto files = listModelFiles(in("snapshots/1/model.onnxtxt"), {});
+  ASSERT_TRUE(bool(files)) << llvm::toString(files.takeError());
+  ASSERT_EQ(files->size(), 2u);
+  EXPECT_TRUE(llvm::StringRef(files->back()).ends_with("/blobs/ba5"));
+}
+
+TEST_F(ImporterCache, LinksOverLinks) {
+  link("../../blobs/f00", "snapshots/1/m");
+  link("m", "snapshots/1/model.onnxtxt");
+  link("../snapshots", "other/way");
+  link("../../other/way/../blobs/ba5", "snapshots/1/weights");
+  EXPECT_EQ(importSnapshot(), "int32<1>: 7");
+}
+
+TEST_F(ImporterCache, LinksLeadNowhereElse) {
+  link("../../blobs/f00", "snapshots/1/model.onnxtxt");
+  link("../../other/secret", "snapshots/1/weights");
+  EXPECT_EQ(importSnapshot(), linkOut);
+  // Nor to what is below the folder of the model's file.
+  ASSERT_FALSE(llvm::sys::fs::create_directory(in("blobs/sub")));
+  put("blobs/sub/secret", llvm::StringRef("\5\0\0\0", 4));
+  llvm::sys::fs::remove(in("snapshots/1/weights"));
+  link("../../blobs/sub/secret", "snapshots/1/weights");
+  EXPECT_EQ(importSnapshot(), linkOut);
+  llvm::sys::fs::remove(in("snapshots/1/weights"));
+  link("../../blobs/gone", "snapshots/1/weights");
+  EXPECT_EQ(importSnapshot(), "'a': external data 'weights' cannot be found in "
+                              "the model's folder");
+}
+
+TEST_F(ImporterCache, AModelThatIsNoLink) {
+  ASSERT_FALSE(llvm::sys::fs::copy_file(in("blobs/f00"),
+                                        in("snapshots/1/model.onnxtxt")));
+  link("../../blobs/ba5", "snapshots/1/weights");
+  EXPECT_EQ(importSnapshot(), linkOut);
+  // Data in the folder of a model that is a link.
+  llvm::sys::fs::remove(in("snapshots/1/model.onnxtxt"));
+  llvm::sys::fs::remove(in("snapshots/1/weights"));
+  link("../../blobs/f00", "snapshots/1/model.onnxtxt");
+  put("snapshots/1/weights", llvm::StringRef("\3\0\0\0", 4));
+  EXPECT_EQ(importSnapshot(), "int32<1>: 3");
 }

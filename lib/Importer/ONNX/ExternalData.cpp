@@ -47,11 +47,22 @@ static bool isInside(llvm::StringRef path, llvm::StringRef folder) {
          (folder.ends_with("/") || path.starts_with("/"));
 }
 
+DataFolders DataFolders::of(llvm::StringRef path) {
+  DataFolders folders;
+  folders.own = llvm::sys::path::parent_path(path);
+  if (folders.own.empty())
+    folders.own = ".";
+  llvm::SmallString<128> real;
+  if (fs::is_symlink_file(path) && !fs::real_path(path, real))
+    folders.target = llvm::sys::path::parent_path(real);
+  return folders;
+}
+
 /// The real path of \p location.
 llvm::Expected<std::string>
 ExternalData::findFile(llvm::StringRef location) const {
   namespace path = llvm::sys::path;
-  if (folder.empty())
+  if (folders.own.empty())
     return makeError("external data {0} need the model to be a file",
                      quote(location));
   if (location.empty() || path::is_absolute(location) ||
@@ -59,12 +70,17 @@ ExternalData::findFile(llvm::StringRef location) const {
       llvm::is_contained(
           llvm::make_range(path::begin(location), path::end(location)), ".."))
     return makeError("external data must be in the model's folder");
-  llvm::SmallString<128> name(folder), real, realFolder;
+  llvm::SmallString<128> name(folders.own), real, realFolder;
   path::append(name, location);
-  // Symbolic links must not lead out of the directory either.
-  if (fs::real_path(name, real) || fs::real_path(folder, realFolder) ||
-      !isInside(real, realFolder))
+  if (fs::real_path(name, real) || fs::real_path(folders.own, realFolder))
     return makeError("external data {0} cannot be found in the model's folder",
+                     quote(location));
+  // Symbolic links must not lead out of the directory either, but where the
+  // model's does.
+  if (!isInside(real, realFolder) && path::parent_path(real) != folders.target)
+    return makeError("external data {0} are a link out of the model's folder; "
+                     "accepted: a file in it, or a link to a file beside the "
+                     "one that the model itself is a link to",
                      quote(location));
   // Reading a pipe might never end.
   if (!fs::is_regular_file(real))

@@ -10,18 +10,32 @@
 
 namespace glowish::onnximport {
 
+/// The directories in which a model's external data may be.
+struct DataFolders {
+  /// The model's directory; empty if the model is not a file.
+  std::string own;
+  /// Where the model is a symbolic link, the real path of the directory that it
+  /// leads to. Caches have links to files that are named after their contents:
+  /// `snapshots/REVISION/model.onnx` leads to `../../blobs/HASH`, and so do the
+  /// model's data. Empty otherwise.
+  std::string target;
+
+  /// Returns those of the model \p path.
+  static DataFolders of(llvm::StringRef path);
+};
+
 /// The external data files of a model. Each is memory-mapped on first use, and
 /// stays mapped as long as a tensor borrows from it.
 class ExternalData {
 public:
-  /// \p folder is the model's directory; empty if the model is not a file.
-  explicit ExternalData(llvm::StringRef folder) : folder(folder.str()) {}
+  explicit ExternalData(DataFolders folders) : folders(std::move(folders)) {}
 
   /// Returns the tensor of \p type with the external data described by
   /// \p proto. It borrows the mapped bytes if their representation and
-  /// alignment permit. It is an error if the location is outside the directory,
-  /// also through a symbolic link, or not a regular file, or if the file is too
-  /// short.
+  /// alignment permit. It is an error if the location is outside the model's
+  /// directory, also through a symbolic link, unless that leads to a file
+  /// beside the one that the model leads to; if it is not a regular file; or if
+  /// the file is too short.
   llvm::Expected<std::shared_ptr<const Tensor>>
   read(const onnx::TensorProto &proto, const Type &type);
 
@@ -37,7 +51,7 @@ private:
   llvm::Error addFiles(const google::protobuf::Message &message,
                        std::map<std::string, std::string> &paths) const;
 
-  std::string folder;
+  DataFolders folders;
   /// By real paths.
   std::map<std::string, File> files;
 };

@@ -19,10 +19,10 @@ class GraphImporter {
 public:
   /// Moves weights out of \p model as they are read, to avoid a second copy.
   GraphImporter(onnx::ModelProto &model, const NodeOpsets &opsets,
-                const ImportOptions &options, llvm::StringRef folder,
+                const ImportOptions &options, const DataFolders &folders,
                 WeightCache *cache)
       : model(model), graph(*model.mutable_graph()), opsets(opsets),
-        options(options), cache(cache), external(folder),
+        options(options), cache(cache), external(folders),
         module(std::make_unique<Module>(graph.name().empty() ? "model"
                                                              : graph.name())),
         declared(graph), state{options},
@@ -357,7 +357,7 @@ llvm::Expected<std::unique_ptr<Module>> GraphImporter::import() {
 
 llvm::Expected<std::unique_ptr<Module>>
 onnximport::importGraph(onnx::ModelProto &model, const NodeOpsets &opsets,
-                        const ImportOptions &options, llvm::StringRef folder,
-                        WeightCache *cache) {
-  return GraphImporter(model, opsets, options, folder, cache).import();
+                        const ImportOptions &options,
+                        const DataFolders &folders, WeightCache *cache) {
+  return GraphImporter(model, opsets, options, folders, cache).import();
 }

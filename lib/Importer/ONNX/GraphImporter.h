@@ -3,6 +3,7 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_GRAPHIMPORTER_H
 #define GLOWISH_LIB_IMPORTER_ONNX_GRAPHIMPORTER_H
 
+#include "ONNX/ExternalData.h"
 #include "ONNX/Opsets.h"
 #include "glowish/Importer/ONNX.h"
 
@@ -18,11 +19,11 @@ struct WeightCache {
 };
 
 /// Converts \p model, whose functions have been inlined, to a module; external
-/// data are in \p folder. The initializers are moved out of \p model, into
+/// data are in \p folders. The initializers are moved out of \p model, into
 /// \p cache for later imports unless that is null.
 llvm::Expected<std::unique_ptr<Module>>
 importGraph(onnx::ModelProto &model, const NodeOpsets &opsets,
-            const ImportOptions &options, llvm::StringRef folder,
+            const ImportOptions &options, const DataFolders &folders,
             WeightCache *cache);
 
 } // namespace glowish::onnximport

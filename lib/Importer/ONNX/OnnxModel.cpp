@@ -11,7 +11,6 @@
 #include "glowish/Base/DimExpression.h"
 #include "glowish/Importer/ModelFormat.h"
 #include "glowish/Support/File.h"
-#include "llvm/Support/Path.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -19,8 +18,7 @@ using namespace glowish::onnximport;
 struct OnnxModel::Contents {
   /// Used in messages.
   std::string name;
-  /// Directory of external data; empty if there is none.
-  std::string folder;
+  DataFolders folders;
   onnx::ModelProto proto;
   NodeOpsets opsets;
   /// The inputs without weights, determined before an import moves the weights
@@ -54,7 +52,7 @@ llvm::Expected<OnnxModel> OnnxModel::parse(llvm::StringRef bytes,
                                            llvm::StringRef folder) {
   auto contents = std::make_unique<Contents>();
   contents->name = name.str();
-  contents->folder = folder.str();
+  contents->folders.own = folder.str();
   llvm::Expected<onnx::ModelProto> proto = parseModelProto(bytes);
   if (!proto)
     return contents->addName(proto.takeError());
@@ -74,14 +72,17 @@ llvm::Expected<OnnxModel> OnnxModel::parse(llvm::StringRef bytes,
 
 llvm::Expected<OnnxModel> OnnxModel::read(llvm::StringRef path) {
   GLOWISH_ASSIGN_OR_RETURN(auto buffer, readFile(path));
-  llvm::StringRef folder = llvm::sys::path::parent_path(path);
-  return parse(buffer->getBuffer(), path, folder.empty() ? "." : folder);
+  DataFolders folders = DataFolders::of(path);
+  GLOWISH_ASSIGN_OR_RETURN(OnnxModel model,
+                           parse(buffer->getBuffer(), path, folders.own));
+  model.contents->folders = std::move(folders);
+  return model;
 }
 
 llvm::Expected<std::unique_ptr<Module>>
 OnnxModel::import(const ImportOptions &options) {
   auto module = importGraph(contents->proto, contents->opsets, options,
-                            contents->folder, &contents->cache);
+                            contents->folders, &contents->cache);
   if (!module)
     return contents->explain(module.takeError(), options);
   return module;
@@ -93,7 +94,7 @@ OnnxModel::importLast(const ImportOptions &options) {
   // Without a cache, weights are released after their last use.
   WeightCache *cache = last->cache.isComplete ? &last->cache : nullptr;
   auto module =
-      importGraph(last->proto, last->opsets, options, last->folder, cache);
+      importGraph(last->proto, last->opsets, options, last->folders, cache);
   if (!module)
     return last->explain(module.takeError(), options);
   return module;
@@ -193,8 +194,7 @@ listOnnxFiles(llvm::StringRef path, const ImportOptions &) {
   llvm::Expected<onnx::ModelProto> proto = parseModelProto(buffer->getBuffer());
   if (!proto)
     return proto.takeError();
-  llvm::StringRef folder = llvm::sys::path::parent_path(path);
-  ExternalData data(folder.empty() ? "." : folder);
+  ExternalData data(DataFolders::of(path));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> external,
                            data.listFiles(*proto));
   llvm::append_range(files, external);

@@ -5,7 +5,6 @@
 #include "glowish/Base/Packing.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/File.h"
-#include "llvm/Support/Path.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -17,8 +16,8 @@ struct OnnxWeights::Contents {
   /// The initializers, by name.
   std::map<std::string, onnx::TensorProto *> initializers;
 
-  Contents(llvm::StringRef path, llvm::StringRef folder)
-      : path(path.str()), external(folder) {}
+  explicit Contents(llvm::StringRef path)
+      : path(path.str()), external(DataFolders::of(path)) {}
   llvm::Error addPath(llvm::Error error) const {
     return addContext(std::move(error), "'" + path + "': ");
   }
@@ -77,9 +76,7 @@ llvm::Error OnnxWeights::Contents::makeInternal() {
 
 llvm::Expected<OnnxWeights> OnnxWeights::read(llvm::StringRef path) {
   GLOWISH_ASSIGN_OR_RETURN(auto buffer, readFile(path));
-  llvm::StringRef folder = llvm::sys::path::parent_path(path);
-  auto contents =
-      std::make_unique<Contents>(path, folder.empty() ? "." : folder);
+  auto contents = std::make_unique<Contents>(path);
   llvm::Expected<onnx::ModelProto> proto = parseModelProto(buffer->getBuffer());
   if (!proto)
     return contents->addPath(proto.takeError());
