@@ -13,7 +13,8 @@ using namespace glowish;
 static std::string getDefaultName(llvm::StringRef modelPath) {
   std::string name = legalizeName(llvm::sys::path::stem(modelPath));
   for (const std::string &each : {name, name + "_"})
-    if (isCIdentifier(each) && explainReservedName(each).empty())
+    if (isCIdentifier(each) && explainReservedName(each).empty() &&
+        explainReservedNetwork(each).empty())
       return each;
   return "A" + name;
 }

@@ -15,9 +15,13 @@ constexpr unsigned bundleAbiVersion = 4;
 /// digit first, no keyword of C or C++.
 bool isCIdentifier(llvm::StringRef name);
 
-/// Why \p name, a C identifier, cannot be the name of a bundle's function, as
-/// the rest of a message ("is a function of the C library"); empty if it can.
+/// Why a bundle's header cannot declare \p name, a C identifier, as the rest of
+/// a message ("is a name of the library of C or C++"); empty if it can.
 std::string explainReservedName(llvm::StringRef name);
+
+/// Why files cannot be called after a network \p name: a folder with string.h
+/// would hide the library's header. Empty if they can.
+std::string explainReservedNetwork(llvm::StringRef name);
 
 /// Whether the network's and the entry's name can be used.
 llvm::Error checkBundleNames(const BundleOptions &options);

@@ -12,7 +12,7 @@ std::string NameTable::addIdentifier(llvm::StringRef name, NamesFn getNames) {
   for (unsigned i = 1;; ++i) {
     Names own = getNames(identifier);
     if (llvm::none_of(own, [&](const std::string &each) {
-          return names.contains(each);
+          return names.contains(each) || !explainReservedName(each).empty();
         })) {
       for (const std::string &each : own)
         names.insert(each);
@@ -46,7 +46,7 @@ static void addMacros(llvm::StringRef text, NameTable &names) {
   }
 }
 
-/// Adds the names that every header declares, and those of <stdint.h>.
+/// Adds the names that every header declares.
 static void addCommonNames(NameTable &names) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -65,21 +65,8 @@ static void addCommonNames(NameTable &names) {
         "glowish_set_num_threads", "SymbolTableEntry", "GlowishSymbol",
         "BundleConfig", "BundleVariant", "BundleVariants", "GlowishVariable",
         "glowish_tensor", "glowish_attribute", "glowish_call",
-        "glowish_function", "size_t", "ptrdiff_t"})
+        "glowish_function"})
     names.add(name);
-  for (std::string sign : {"", "u"})
-    for (std::string width :
-         {"8", "16", "32", "64", "_least8", "_least16", "_least32", "_least64",
-          "_fast8", "_fast16", "_fast32", "_fast64", "ptr", "max"}) {
-      std::string type = sign + "int" + width;
-      std::string macro = llvm::StringRef(type).upper();
-      names.add(type + "_t");
-      for (const char *suffix : {"_C", "_MAX", "_MIN", "_WIDTH"})
-        names.add(macro + suffix);
-    }
-  for (std::string type : {"PTRDIFF", "SIG_ATOMIC", "SIZE", "WCHAR", "WINT"})
-    for (const char *suffix : {"_MAX", "_MIN", "_WIDTH"})
-      names.add(type + suffix);
 }
 
 namespace {
@@ -112,6 +99,11 @@ public:
 
 private:
   llvm::Error add(llvm::StringRef name) {
+    std::string reason = explainReservedName(name);
+    if (!reason.empty())
+      return makeError("-network-name='{0}': the header would declare '{1}', "
+                       "which {2}; state another one",
+                       network, name, reason);
     if (names.add(name))
       return llvm::Error::success();
     return makeError("-network-name='{0}': the header would declare '{1}' "

@@ -8,65 +8,42 @@
 using namespace glowish;
 
 /// Of C up to C23 and C++ up to C++20, and macros that compilers predefine.
-static bool isKeyword(llvm::StringRef name) {
-  static const llvm::StringSet<> keywords = {"alignas",     "alignof",
-                                             "and",         "and_eq",
-                                             "asm",         "auto",
-                                             "bitand",      "bitor",
-                                             "bool",        "break",
-                                             "case",        "catch",
-                                             "char",        "char16_t",
-                                             "char32_t",    "char8_t",
-                                             "class",       "co_await",
-                                             "co_return",   "co_yield",
-                                             "compl",       "concept",
-                                             "const",       "const_cast",
-                                             "consteval",   "constexpr",
-                                             "constinit",   "continue",
-                                             "decltype",    "default",
-                                             "delete",      "do",
-                                             "double",      "dynamic_cast",
-                                             "else",        "enum",
-                                             "explicit",    "export",
-                                             "extern",      "false",
-                                             "float",       "for",
-                                             "friend",      "goto",
-                                             "i386",        "if",
-                                             "inline",      "int",
-                                             "linux",       "long",
-                                             "main",        "mutable",
-                                             "namespace",   "new",
-                                             "noexcept",    "not",
-                                             "not_eq",      "nullptr",
-                                             "operator",    "or",
-                                             "or_eq",       "private",
-                                             "protected",   "public",
-                                             "register",    "reinterpret_cast",
-                                             "requires",    "restrict",
-                                             "return",      "short",
-                                             "signed",      "sizeof",
-                                             "static",      "static_assert",
-                                             "static_cast", "struct",
-                                             "switch",      "template",
-                                             "this",        "thread_local",
-                                             "throw",       "true",
-                                             "try",         "typedef",
-                                             "typeid",      "typename",
-                                             "typeof",      "typeof_unqual",
-                                             "union",       "unix",
-                                             "unsigned",    "using",
-                                             "virtual",     "void",
-                                             "volatile",    "wchar_t",
-                                             "while",       "xor",
-                                             "xor_eq"};
-  return keywords.contains(name);
+static constexpr llvm::StringLiteral keywords =
+    "alignas alignof and and_eq asm auto bitand bitor bool break case catch "
+    "char char16_t char32_t char8_t class co_await co_return co_yield compl "
+    "concept const const_cast consteval constexpr constinit continue decltype "
+    "default delete do double dynamic_cast else enum explicit export extern "
+    "false float for friend goto i386 if inline int linux long main mutable "
+    "namespace new noexcept not not_eq nullptr operator or or_eq private "
+    "protected public register reinterpret_cast requires restrict return short "
+    "signed sizeof static static_assert static_cast struct switch template "
+    "this thread_local throw true try typedef typeid typename typeof "
+    "typeof_unqual union unix unsigned using virtual void volatile wchar_t "
+    "while xor xor_eq";
+
+/// The names that no header may declare behind the standard ones, and these,
+/// without ".h".
+#define STANDARD_NAMES(TEXT)                                                   \
+  static constexpr llvm::StringLiteral standardNames = TEXT;
+#define STANDARD_HEADERS(TEXT)                                                 \
+  static constexpr llvm::StringLiteral standardHeaders = TEXT;
+#include "StandardNames.def"
+#undef STANDARD_NAMES
+#undef STANDARD_HEADERS
+
+static llvm::StringSet<> split(llvm::StringRef text) {
+  llvm::StringSet<> words;
+  for (llvm::StringRef word : llvm::split(text, ' '))
+    words.insert(word);
+  return words;
 }
 
 bool glowish::isCIdentifier(llvm::StringRef name) {
+  static const llvm::StringSet<> words = split(keywords);
   return !name.empty() && !llvm::isDigit(name[0]) &&
          llvm::all_of(name,
                       [](char c) { return llvm::isAlnum(c) || c == '_'; }) &&
-         !isKeyword(name);
+         !words.contains(name);
 }
 
 std::string glowish::legalizeName(llvm::StringRef name) {
@@ -75,194 +52,6 @@ std::string glowish::legalizeName(llvm::StringRef name) {
     if (!llvm::isAlnum(c))
       c = '_';
   return llvm::isDigit(text[0]) ? "A" + text : text;
-}
-
-/// Functions of C99 that LLVM's list of library functions lacks.
-static bool isOtherLibraryFunction(llvm::StringRef name) {
-  static const llvm::StringSet<> functions = {
-      "abort",
-      "asctime",
-      "bsearch",
-      "btowc",
-      "cacos",
-      "cacosh",
-      "carg",
-      "casin",
-      "casinh",
-      "catan",
-      "catanh",
-      "ccos",
-      "ccosh",
-      "cexp",
-      "cimag",
-      "clock",
-      "clog",
-      "conj",
-      "cpow",
-      "cproj",
-      "creal",
-      "csin",
-      "csinh",
-      "csqrt",
-      "ctan",
-      "ctanh",
-      "ctime",
-      "difftime",
-      "div",
-      "erfc",
-      "exit",
-      "fdim",
-      "feclearexcept",
-      "fegetenv",
-      "fegetexceptflag",
-      "fegetround",
-      "feholdexcept",
-      "feraiseexcept",
-      "fesetenv",
-      "fesetexceptflag",
-      "fesetround",
-      "fetestexcept",
-      "feupdateenv",
-      "fgetwc",
-      "fgetws",
-      "fma",
-      "fputwc",
-      "fputws",
-      "freopen",
-      "fwide",
-      "fwprintf",
-      "fwscanf",
-      "getwc",
-      "getwchar",
-      "gmtime",
-      "hypot",
-      "ilogb",
-      "imaxabs",
-      "imaxdiv",
-      "isalnum",
-      "isalpha",
-      "isblank",
-      "iscntrl",
-      "isgraph",
-      "islower",
-      "isprint",
-      "ispunct",
-      "isspace",
-      "isupper",
-      "iswalnum",
-      "iswalpha",
-      "iswblank",
-      "iswcntrl",
-      "iswctype",
-      "iswdigit",
-      "iswgraph",
-      "iswlower",
-      "iswprint",
-      "iswpunct",
-      "iswspace",
-      "iswupper",
-      "iswxdigit",
-      "isxdigit",
-      "ldiv",
-      "lgamma",
-      "lldiv",
-      "llrint",
-      "llround",
-      "localeconv",
-      "localtime",
-      "longjmp",
-      "lrint",
-      "lround",
-      "mblen",
-      "mbrlen",
-      "mbrtowc",
-      "mbsinit",
-      "mbsrtowcs",
-      "mbstowcs",
-      "mbtowc",
-      "nan",
-      "nextafter",
-      "nexttoward",
-      "putwc",
-      "putwchar",
-      "raise",
-      "rand",
-      "scalbln",
-      "scalbn",
-      "setjmp",
-      "setlocale",
-      "signal",
-      "srand",
-      "strerror",
-      "strftime",
-      "strtoimax",
-      "strtoumax",
-      "swprintf",
-      "swscanf",
-      "tgamma",
-      "time",
-      "tmpnam",
-      "tolower",
-      "toupper",
-      "towctrans",
-      "towlower",
-      "towupper",
-      "ungetwc",
-      "vfwprintf",
-      "vfwscanf",
-      "vswprintf",
-      "vswscanf",
-      "vwprintf",
-      "vwscanf",
-      "wcrtomb",
-      "wcscat",
-      "wcschr",
-      "wcscmp",
-      "wcscoll",
-      "wcscpy",
-      "wcscspn",
-      "wcsftime",
-      "wcsncat",
-      "wcsncmp",
-      "wcsncpy",
-      "wcspbrk",
-      "wcsrchr",
-      "wcsrtombs",
-      "wcsspn",
-      "wcsstr",
-      "wcstod",
-      "wcstof",
-      "wcstoimax",
-      "wcstok",
-      "wcstol",
-      "wcstold",
-      "wcstoll",
-      "wcstombs",
-      "wcstoul",
-      "wcstoull",
-      "wcstoumax",
-      "wcsxfrm",
-      "wctob",
-      "wctomb",
-      "wctrans",
-      "wctype",
-      "wmemchr",
-      "wmemcmp",
-      "wmemcpy",
-      "wmemmove",
-      "wmemset",
-      "wprintf",
-      "wscanf",
-  };
-  return functions.contains(name);
-}
-
-/// A bundle's object calls such functions (memcpy), and a program that links
-/// the bundle may: the linker would give both the bundle's.
-static bool isLibraryFunction(llvm::StringRef name) {
-  llvm::LibFunc function;
-  return llvm::TargetLibraryInfoImpl().getLibFunc(name, function) ||
-         isOtherLibraryFunction(name);
 }
 
 /// C leaves such names to compilers and their libraries, which code may call
@@ -274,11 +63,27 @@ static bool isCompilersName(llvm::StringRef name) {
          name == "_end";
 }
 
+/// Whether a standard header has the name, or code that LLVM makes may call it:
+/// the linker would give a program that calls memcpy the bundle's function.
+static bool isLibraryName(llvm::StringRef name) {
+  static const llvm::StringSet<> words = split(standardNames);
+  llvm::LibFunc function;
+  return words.contains(name) ||
+         llvm::TargetLibraryInfoImpl().getLibFunc(name, function);
+}
+
 std::string glowish::explainReservedName(llvm::StringRef name) {
-  if (isLibraryFunction(name))
-    return "is a function of the C library";
+  if (isLibraryName(name))
+    return "is a name of the library of C or C++";
   if (isCompilersName(name))
     return "is reserved for compilers and their libraries";
+  return "";
+}
+
+std::string glowish::explainReservedNetwork(llvm::StringRef name) {
+  static const llvm::StringSet<> words = split(standardHeaders);
+  if (words.contains(name))
+    return ("has the header " + name + ".h, as the library of C has").str();
   return "";
 }
 
@@ -289,7 +94,11 @@ llvm::Error glowish::checkBundleNames(const BundleOptions &options) {
                      network);
   if (!isCIdentifier(entry))
     return makeError("-main-entry-name='{0}' is not a C identifier", entry);
-  std::string reason = explainReservedName(entry);
+  std::string reason = explainReservedNetwork(network);
+  if (!reason.empty())
+    return makeError("-network-name='{0}' {1}; state another one", network,
+                     reason);
+  reason = explainReservedName(entry);
   if (reason.empty())
     return llvm::Error::success();
   if (entry == network)
