@@ -213,14 +213,40 @@ TEST(ImporterDataMovement, PadsAsAttributesAndAsInputs) {
   EXPECT_EQ(fold("Pad", {"c", "q"}, stringAttr("mode", "wrap"), 19,
                  int64s("q", {0, 1, 0, 2})),
             "float<2x6>: 3 1 2 3 1 2 6 4 5 6 4 5");
-  EXPECT_EQ(errorOf("Pad", {"c", "p"}, "", 13, more)
-                .find("Pad 'y': attribute 'pads'"),
-            0u);
+  EXPECT_EQ(fold("Pad", {"c", "q"}, stringAttr("mode", "wrap"), 19,
+                 int64s("q", {0, 4, 0, 0})),
+            "float<2x7>: 3 1 2 3 1 2 3 6 4 5 6 4 5 6");
+  EXPECT_EQ(errorOf("Pad", {"c", "p"}, "", 13, more),
+            "2 pads; accepted for rank 2: 4");
   // A value that is computed when the model runs.
   TextModel model =
       oneNode("Pad", {"x", "p", "v"}, "", 13, {{"x", {3}}, {"v", {}}});
   model.body += int64s("p", {1, 1});
   EXPECT_TRUE(model.importOutput().getNodeAs<SelectNode>());
+}
+
+/// Elements are cropped first, and the rest is padded.
+TEST(ImporterDataMovement, PadsThatCrop) {
+  auto pad = [](llvm::StringRef mode, std::vector<int64_t> pads) {
+    return fold("Pad", {"c", "p"}, stringAttr("mode", mode), 19,
+                int64s("p", std::move(pads)));
+  };
+  EXPECT_EQ(pad("edge", {0, -1, 0, 2}), "float<2x4>: 2 3 3 3 5 6 6 6");
+  EXPECT_EQ(pad("edge", {-1, 1, 0, -1}), "float<1x3>: 4 4 5");
+  EXPECT_EQ(pad("reflect", {0, -1, 0, 1}), "float<2x3>: 2 3 2 5 6 5");
+  EXPECT_EQ(pad("reflect", {0, 1, 0, -1}), "float<2x3>: 2 1 2 5 4 5");
+  EXPECT_EQ(pad("wrap", {0, -1, 0, 1}), "float<2x3>: 2 3 2 5 6 5");
+  EXPECT_EQ(pad("wrap", {0, 2, 0, -2}), "float<2x3>: 1 1 1 4 4 4");
+  for (const char *mode : {"constant", "edge", "reflect", "wrap"})
+    EXPECT_EQ(pad(mode, {-1, -1, 0, -1}), "float<1x1>: 5");
+  EXPECT_EQ(errorOf("Pad", {"c", "p"}, stringAttr("mode", "edge"), 19,
+                    int64s("p", {0, -2, 0, -2})),
+            "pads -2 and -2 of dimension 1; accepted: crops of up to 3 "
+            "elements");
+  EXPECT_EQ(errorOf("Pad", {"c", "p"}, stringAttr("mode", "wrap"), 19,
+                    int64s("p", {0, -3, 0, 1})),
+            "pads 0 and 1 of dimension 1, which has 0 elements; accepted: up "
+            "to 2^31 - 1 beside elements");
 }
 
 TEST(ImporterDataMovement, GatherChecksIndices) {

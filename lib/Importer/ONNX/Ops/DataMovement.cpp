@@ -86,21 +86,64 @@ expandPads(llvm::ArrayRef<int64_t> pads, llvm::ArrayRef<int64_t> axes,
   return all;
 }
 
+/// Crops \p value where \p pads are negative, and makes these 0: modes other
+/// than constant pad with what is left.
+static llvm::Expected<NodeValue> cropFirst(OpContext &op, NodeValue value,
+                                           std::vector<int64_t> &pads) {
+  unsigned rank = value.getShape().size();
+  for (unsigned d = 0; d < rank; ++d) {
+    int64_t before = std::min<int64_t>(pads[d], 0);
+    int64_t after = std::min<int64_t>(pads[rank + d], 0);
+    int64_t extent = value.getShape()[d];
+    if (before == 0 && after == 0)
+      continue;
+    if (before < -extent || after < -extent - before)
+      return makeError("pads {0} and {1} of dimension {2}; accepted: crops of "
+                       "up to {3} elements",
+                       pads[d], pads[rank + d], d, extent);
+    GLOWISH_ASSIGN_OR_RETURN(
+        value, slicePart(op, value, d, -before, extent + before + after));
+    pads[d] = std::max<int64_t>(pads[d], 0);
+    pads[rank + d] = std::max<int64_t>(pads[rank + d], 0);
+  }
+  return value;
+}
+
+/// Pads dimension \p d with elements from its other end, or reflections of
+/// reflections: index i beyond the dimension is that of i modulo a period.
+static llvm::Expected<NodeValue> repeat(OpContext &op, NodeValue value,
+                                        unsigned d, int64_t before,
+                                        int64_t after, bool isReflected) {
+  int64_t extent = value.getShape()[d];
+  if (extent == 0 || std::max(before, after) > INT32_MAX)
+    return makeError("pads {0} and {1} of dimension {2}, which has {3} "
+                     "elements; accepted: up to 2^31 - 1 beside elements",
+                     before, after, d, extent);
+  // There, and where it is reflected back again.
+  int64_t period =
+      isReflected ? std::max<int64_t>(2 * (extent - 1), 1) : extent;
+  Composer c(op);
+  NodeValue source =
+      c.table(ElemKind::Int64, {before + extent + after}, [&](DimsRef index) {
+        int64_t i = (index[0] - before % period + period) % period;
+        return double(isReflected ? std::min(i, period - i) : i);
+      });
+  return c.finish(c.gather(value, source, d));
+}
+
 /// Mode wrap: pads with the last elements at the start and the first elements
 /// at the end.
 static llvm::Expected<NodeValue> wrapPad(OpContext &op, NodeValue value,
                                          llvm::ArrayRef<int64_t> pads) {
   unsigned rank = value.getShape().size();
-  if (pads.size() != 2 * rank)
-    return makeError("{0} pads; accepted for rank {1}: {2}", pads.size(), rank,
-                     2 * rank);
   for (unsigned d = 0; d < rank; ++d) {
     int64_t before = pads[d], after = pads[rank + d];
     int64_t extent = value.getShape()[d];
-    if (before < 0 || before > extent || after < 0 || after > extent)
-      return makeError("pads {0} and {1} of dimension {2}; accepted in mode "
-                       "wrap: 0 to {3}",
-                       before, after, d, extent);
+    if (std::max(before, after) > extent) {
+      GLOWISH_ASSIGN_OR_RETURN(
+          value, repeat(op, value, d, before, after, /*isReflected=*/false));
+      continue;
+    }
     std::vector<NodeValue> parts = {value};
     if (before) {
       GLOWISH_ASSIGN_OR_RETURN(
@@ -120,27 +163,16 @@ static llvm::Expected<NodeValue> wrapPad(OpContext &op, NodeValue value,
 }
 
 /// Mode reflect where the pads of dimensions are longer than what is reflected,
-/// their extent less 1: those are padded by reflections of reflections, and
-/// their \p pads become 0.
+/// their extent less 1: those are padded, and their \p pads become 0.
 static llvm::Expected<NodeValue> reflectAgain(OpContext &op, NodeValue value,
                                               std::vector<int64_t> &pads) {
   unsigned rank = value.getShape().size();
-  Composer c(op);
-  for (unsigned d = 0; pads.size() == 2 * rank && d < rank; ++d) {
+  for (unsigned d = 0; d < rank; ++d) {
     int64_t before = pads[d], after = pads[rank + d];
-    int64_t extent = value.getShape()[d], most = std::max(before, after);
-    if (extent == 0 || most < extent || std::min(before, after) < 0 ||
-        most > INT32_MAX)
+    if (std::max(before, after) < std::max<int64_t>(value.getShape()[d], 1))
       continue;
-    // There and back again.
-    int64_t period = std::max<int64_t>(2 * (extent - 1), 1);
-    NodeValue source =
-        c.table(ElemKind::Int64, {before + extent + after}, [&](DimsRef index) {
-          int64_t i = (index[0] - before % period + period) % period;
-          return double(std::min(i, period - i));
-        });
-    value = c.gather(value, source, d);
-    GLOWISH_RETURN_IF_ERROR(c.takeError());
+    GLOWISH_ASSIGN_OR_RETURN(
+        value, repeat(op, value, d, before, after, /*isReflected=*/true));
     pads[d] = pads[rank + d] = 0;
   }
   return value;
@@ -171,7 +203,7 @@ static llvm::Expected<NodeValue> padWith(OpContext &op, NodeValue input,
 static llvm::Error checkDynamicPads(const DynamicValue &x,
                                     llvm::ArrayRef<int64_t> pads) {
   unsigned rank = x.getRank();
-  for (unsigned d = 0; pads.size() == 2 * rank && d < rank; ++d)
+  for (unsigned d = 0; d < rank; ++d)
     if (x.isDynamic(d) && (pads[d] || pads[rank + d]))
       return makeError("the extent of dimension {0} of input 0 is known only "
                        "when the model runs, and its pads are {1} and {2}; "
@@ -204,7 +236,13 @@ static llvm::Error importPad(OpContext &op) {
     GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes, op.getConstantInts(3));
     GLOWISH_ASSIGN_OR_RETURN(pads, expandPads(pads, axes, rank));
   }
+  if (pads.size() != 2 * rank)
+    return makeError("{0} pads; accepted for rank {1}: {2}", pads.size(), rank,
+                     2 * rank);
   GLOWISH_RETURN_IF_ERROR(checkDynamicPads({input, op.getExtents(0)}, pads));
+  if (mode != "constant") {
+    GLOWISH_ASSIGN_OR_RETURN(input, cropFirst(op, input, pads));
+  }
   if (mode == "reflect") {
     GLOWISH_ASSIGN_OR_RETURN(input, reflectAgain(op, input, pads));
   }
