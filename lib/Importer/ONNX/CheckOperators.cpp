@@ -25,7 +25,10 @@ static void findMissing(const onnx::GraphProto &graph, const NodeOpsets &opsets,
         findExternalOperator(options, domain, node.op_type());
     std::string of = domain.empty() ? "" : "domain " + quote(domain) + ", ";
     int version = opsets.get(node).getVersion(domain);
-    if (!found)
+    if (domain.empty() && !opsets.get(node).has(domain))
+      missing.push_back(describe(node) +
+                        ": opset_import has no version of domain 'ai.onnx'");
+    else if (!found)
       missing.push_back(
           llvm::formatv("{0} of {1}opset {2}", describe(node), of, version));
     else if (external && !external->isInOpset(version))

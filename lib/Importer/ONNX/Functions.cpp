@@ -220,8 +220,7 @@ llvm::Error Inliner::addAll(const Nodes &nodes, const SharedOpsets &own,
 }
 
 llvm::Expected<NodeOpsets> Inliner::run() {
-  GLOWISH_ASSIGN_OR_RETURN(Opsets own,
-                           Opsets::read(model.opset_import(), Opsets()));
+  GLOWISH_ASSIGN_OR_RETURN(Opsets own, Opsets::read(model));
   opsets.setModel(std::move(own));
   if (model.functions_size() == 0)
     return std::move(opsets);

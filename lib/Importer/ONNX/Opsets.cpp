@@ -2,6 +2,7 @@
 
 #include "ONNX/Opsets.h"
 #include "glowish/Support/Error.h"
+#include "glowish/Support/Escape.h"
 #include <algorithm>
 
 using namespace glowish;
@@ -15,18 +16,41 @@ std::string onnximport::normalizeDomain(llvm::StringRef domain) {
   return domain == "ai.onnx" ? "" : domain.str();
 }
 
+llvm::Expected<Opsets> Opsets::read(const onnx::ModelProto &model) {
+  if (!model.opset_import().empty())
+    return read(model.opset_import(), Opsets());
+  if (model.ir_version() < 1 || model.ir_version() > 2)
+    return makeError("opset_import is missing in a model of IR version {0}; "
+                     "accepted: one, or IR version 1 or 2, whose opset is 1",
+                     model.ir_version());
+  Opsets opsets;
+  opsets.versions[""] = 1;
+  return opsets;
+}
+
 llvm::Expected<Opsets> Opsets::read(const Imports &imports,
                                     const Opsets &outer) {
   Opsets opsets = outer;
+  std::map<std::string, int64_t> stated;
   for (const onnx::OperatorSetIdProto &import : imports) {
     std::string domain = normalizeDomain(import.domain());
     int64_t version = import.version();
     if (domain.empty() && (version < 1 || version > maxVersion))
       return makeError("opset {0} does not exist", version);
+    auto [first, isFirst] = stated.emplace(domain, version);
+    if (!isFirst && first->second != version)
+      return makeError("opset_import has versions {0} and {1} of domain {2}; "
+                       "accepted: one of each domain",
+                       first->second, version,
+                       quote(domain.empty() ? "ai.onnx" : domain));
     // Other domains may use any version numbers.
     opsets.versions[domain] = int(std::clamp<int64_t>(version, 0, maxVersion));
   }
   return opsets;
+}
+
+bool Opsets::has(llvm::StringRef domain) const {
+  return versions.count(normalizeDomain(domain));
 }
 
 int Opsets::getVersion(llvm::StringRef domain) const {

@@ -19,13 +19,18 @@ public:
   using Imports = google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>;
 
   Opsets() = default;
+  /// Reads the imports of \p model. Before IR version 3 there were none, and
+  /// the opset is 1; from then on it is an error if there are none.
+  static llvm::Expected<Opsets> read(const onnx::ModelProto &model);
   /// Reads \p imports; domains that it does not list are those of \p outer. An
-  /// error names a version that does not exist.
+  /// error names a version that does not exist, or two of one domain.
   static llvm::Expected<Opsets> read(const Imports &imports,
                                      const Opsets &outer);
 
-  /// Returns the version, or 1 if \p domain is not imported, as in files before
-  /// IR version 3.
+  /// Whether \p domain is imported.
+  bool has(llvm::StringRef domain) const;
+  /// Returns the version, or 1 if \p domain is not imported: ONNX Runtime runs
+  /// its own operators in models that do not import them.
   int getVersion(llvm::StringRef domain) const;
 
 private:
