@@ -65,6 +65,65 @@ TEST(ImporterMicrosoft, FusedConv) {
               testing::HasSubstr("attribute 'activation' is 'Sine'; accepted"));
 }
 
+/// The convolution is -6, 3 and 12, in one to three dimensions.
+TEST(ImporterMicrosoft, FusedConvActivations) {
+  auto activate = [](llvm::StringRef name, std::vector<float> params,
+                     size_t dims = 2) {
+    std::vector<int64_t> shape(dims + 2, 1), one = shape;
+    shape.back() = 3;
+    std::string attributes = stringAttr("activation", name);
+    if (!params.empty()) {
+      attributes += "attribute { name: \"activation_params\" type: FLOATS ";
+      for (float param : params)
+        attributes += "floats: " + std::to_string(param) + " ";
+      attributes += "} ";
+    }
+    return run("FusedConv", {"c", "w"}, attributes,
+               floats("c", shape, {-2, 1, 4}) + floats("w", one, {3}));
+  };
+  std::string prefix = "float<1x1x1x3>: ";
+  EXPECT_EQ(activate("Relu", {}), prefix + "0 3 12");
+  EXPECT_EQ(activate("Silu", {}), prefix + "-0.01 2.86 12");
+  EXPECT_EQ(activate("Tanh", {}), prefix + "-1 1 1");
+  EXPECT_EQ(activate("Sigmoid", {}), prefix + "0 0.95 1");
+  EXPECT_EQ(activate("LeakyRelu", {0.5}), prefix + "-3 3 12");
+  EXPECT_EQ(activate("Clip", {-1, 6}), prefix + "-1 3 6");
+  EXPECT_EQ(activate("HardSigmoid", {0.25, 0.5}), prefix + "0 1 1");
+  EXPECT_EQ(activate("LeakyRelu", {0.5}, 1), "float<1x1x3>: -3 3 12");
+  EXPECT_EQ(activate("LeakyRelu", {0.5}, 3), "float<1x1x1x1x3>: -3 3 12");
+  // An operand that is added, in three dimensions.
+  EXPECT_EQ(run("FusedConv", {"c", "w", "b", "z"},
+                stringAttr("activation", "Relu"),
+                floats("c", {1, 1, 1, 1, 2}, {1, 2}) +
+                    floats("w", {1, 1, 1, 1, 1}, {3}) + floats("b", {1}, {1}) +
+                    floats("z", {1, 1, 1, 1, 2}, {-5, -5})),
+            "float<1x1x1x1x2>: 0 2");
+}
+
+TEST(ImporterMicrosoft, FusedConvIsRefused) {
+  auto getError = [](std::string attributes, std::string more = "") {
+    std::vector<std::string> inputs = {"x", "w"};
+    if (!more.empty())
+      inputs.insert(inputs.end(), {"", "z"});
+    TextModel model = microsoftNode("FusedConv", inputs, std::move(attributes),
+                                    {{"x", {1, 1, 2, 2}}});
+    model.body += floats("w", {1, 1, 1, 1}, {3}) + more;
+    return model.importError();
+  };
+  EXPECT_THAT(getError(stringAttr("activation", "LeakyRelu")),
+              testing::HasSubstr("attribute 'activation_params' has 0 numbers; "
+                                 "accepted for activation 'LeakyRelu': 1"));
+  EXPECT_THAT(
+      getError(stringAttr("activation", "Relu") +
+               "attribute { name: \"activation_params\" type: FLOATS floats: 1 "
+               "} "),
+      testing::HasSubstr("attribute 'activation_params' has 1 numbers; "
+                         "accepted for activation 'Relu': 0"));
+  EXPECT_THAT(getError("", floats("z", {1, 1, 1, 2}, {1, 2})),
+              testing::HasSubstr("input 3 is float<1x1x2x1>; accepted: the "
+                                 "shape of the convolution, float<1x2x2x1>"));
+}
+
 TEST(ImporterMicrosoft, FusedMatMul) {
   std::string a = floats("a", {2, 1, 2}, {1, 2, 3, 4});
   std::string b = floats("b", {2, 1}, {1, 10});

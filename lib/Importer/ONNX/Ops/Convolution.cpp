@@ -43,7 +43,7 @@ static llvm::Error importConv(OpContext &op) {
                      "spatial dimensions)",
                      value.getType().str());
   if (rank == 5)
-    return importVolumeConv(op);
+    return op.setOutput(0, makeVolumeConv(op));
   GLOWISH_ASSIGN_OR_RETURN(Images result, makeConvolution(op));
   return setImages(op, result.value, result.isOneDimensional);
 }

@@ -9,7 +9,9 @@
 #include "Common/Normalization.h"
 #include "ONNX/DynamicDims.h"
 #include "ONNX/Images.h"
+#include "ONNX/Ops/NdPooling.h"
 #include "ONNX/Quantization.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -61,43 +63,65 @@ static llvm::Error importQuickGelu(OpContext &op) {
 /// Applies the attributes `activation` and `activation_params` to \p x.
 static llvm::Expected<NodeValue> activate(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(std::string name, op.getString("activation", ""));
-  std::vector<double> params;
-  if (op.hasAttr("activation_params")) {
-    GLOWISH_ASSIGN_OR_RETURN(params, op.getFloats("activation_params"));
-  }
-  auto getParam = [&](size_t i, double otherwise) {
-    return i < params.size() ? params[i] : otherwise;
-  };
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<double> params,
+                           op.getFloats("activation_params"));
+  size_t numParams = llvm::StringSwitch<size_t>(name)
+                         .Case("LeakyRelu", 1)
+                         .Cases("Clip", "HardSigmoid", 2)
+                         .Default(0);
+  if (params.size() != numParams)
+    return makeError("attribute 'activation_params' has {0} numbers; accepted "
+                     "for activation '{1}': {2}",
+                     params.size(), name, numParams);
   if (name.empty())
     return x;
   if (name == "Relu")
     return op.create<ReluNode>(x);
+  if (name == "Silu")
+    return op.create<SiluNode>(x);
   if (name == "Tanh")
     return op.create<TanhNode>(x);
   if (name == "Sigmoid")
     return op.create<SigmoidNode>(x);
   if (name == "LeakyRelu")
-    return op.create<LeakyReluNode>(x, getParam(0, 0.01));
+    return op.create<LeakyReluNode>(x, params[0]);
   if (name == "Clip")
-    return op.create<ClipNode>(
-        x, getParam(0, std::numeric_limits<float>::lowest()),
-        getParam(1, std::numeric_limits<float>::max()));
+    return op.create<ClipNode>(x, params[0], params[1]);
   if (name == "HardSigmoid")
-    return op.create<HardSigmoidNode>(x, getParam(0, 0.2), getParam(1, 0.5));
-  return makeError("attribute 'activation' is '{0}'; accepted: Relu, Tanh, "
-                   "Sigmoid, LeakyRelu, Clip, HardSigmoid",
+    return op.create<HardSigmoidNode>(x, params[0], params[1]);
+  return makeError("attribute 'activation' is '{0}'; accepted: Relu, Silu, "
+                   "Tanh, Sigmoid, LeakyRelu, Clip, HardSigmoid",
                    name);
+}
+
+/// Returns \p x, a convolution, with \p added, which may be null, and the
+/// activation.
+static llvm::Expected<NodeValue> finishConv(OpContext &op, NodeValue x,
+                                            NodeValue added) {
+  if (added && added.getShape() != x.getShape())
+    return makeError("input 3 is {0}; accepted: the shape of the convolution, "
+                     "{1}",
+                     added.getType().str(), x.getType().str());
+  if (added) {
+    GLOWISH_ASSIGN_OR_RETURN(x, op.create<AddNode>(x, added));
+  }
+  return activate(op, x);
 }
 
 /// activation(Conv(...) + input 3).
 static llvm::Error importFusedConv(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(Images result, makeConvolution(op));
-  if (op.hasInput(3)) {
-    GLOWISH_ASSIGN_OR_RETURN(Images added, readImages(op, 3));
-    GLOWISH_ASSIGN_OR_RETURN(result.value,
-                             op.create<AddNode>(result.value, added.value));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+  if (input.getShape().size() == 5) {
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue result, makeVolumeConv(op));
+    return op.setOutput(0, finishConv(op, result, op.getOptionalInput(3)));
   }
-  GLOWISH_ASSIGN_OR_RETURN(result.value, activate(op, result.value));
+  GLOWISH_ASSIGN_OR_RETURN(Images result, makeConvolution(op));
+  Images added;
+  if (op.hasInput(3)) {
+    GLOWISH_ASSIGN_OR_RETURN(added, readImages(op, 3));
+  }
+  GLOWISH_ASSIGN_OR_RETURN(result.value,
+                           finishConv(op, result.value, added.value));
   return setImages(op, result.value, result.isOneDimensional);
 }
 

@@ -170,7 +170,7 @@ static llvm::Error importMaxUnpool(OpContext &op) {
 
 //===- 3-D convolutions ---------------------------------------------------===//
 
-llvm::Error onnximport::importVolumeConv(OpContext &op) {
+llvm::Expected<NodeValue> onnximport::makeVolumeConv(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue filter, op.getInput(1));
   NodeValue bias = op.getOptionalInput(2);
@@ -182,8 +182,7 @@ llvm::Error onnximport::importVolumeConv(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges,
                            readEdges(op, input, kernel.drop_front(2)));
   Composer c(op);
-  return c.setOutput(
-      0, makeVolumeConvolution(c, input, filter, bias, edges, group));
+  return c.finish(makeVolumeConvolution(c, input, filter, bias, edges, group));
 }
 
 llvm::Error onnximport::importVolumeConvTranspose(OpContext &op) {

@@ -15,9 +15,9 @@ namespace glowish::onnximport {
 llvm::Error importWindowMax(OpContext &op);
 /// Imports AveragePool.
 llvm::Error importWindowMean(OpContext &op);
-/// Imports Conv over three spatial dimensions: a sum of 2-D convolutions, one
-/// per layer of the filter.
-llvm::Error importVolumeConv(OpContext &op);
+/// Builds Conv over three spatial dimensions of inputs 0, 1 and 2: a sum of 2-D
+/// convolutions, one per layer of the filter.
+llvm::Expected<NodeValue> makeVolumeConv(OpContext &op);
 /// Imports ConvTranspose over three spatial dimensions likewise.
 llvm::Error importVolumeConvTranspose(OpContext &op);
 
