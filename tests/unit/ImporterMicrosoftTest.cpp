@@ -2,6 +2,7 @@
 
 #include "Differential.h"
 #include "RunText.h"
+#include "glowish/Backends/CPU/CPUBackend.h"
 #include "gmock/gmock.h"
 
 using namespace glowish;
@@ -357,6 +358,196 @@ TEST(ImporterMicrosoft, CausalAttention) {
   EXPECT_EQ(run("Attention", {"c", "w", "b"},
                 intAttr("num_heads", 2) + intAttr("unidirectional", 1), x + w),
             "float<1x2x2>: 7 9 7 9");
+}
+
+//===- Attention with a past ----------------------------------------------===//
+
+/// A node over constants whose output \p index is y.
+static TextModel nodeOfOutput(unsigned index, llvm::StringRef type,
+                              std::vector<std::string> nodeInputs,
+                              std::string attributes,
+                              std::string initializers) {
+  auto getName = [&](unsigned i) {
+    return i == index ? "y" : "y" + std::to_string(i);
+  };
+  std::string outputs;
+  for (unsigned i = 1; i <= index; ++i)
+    outputs += "output: \"" + getName(i) + "\" ";
+  TextModel model;
+  model.inputs = {{"x", {1}}};
+  model.body =
+      initializers +
+      onnxNode(type, std::move(nodeInputs),
+               outputs + "domain: \"com.microsoft\" " + attributes, getName(0));
+  return model;
+}
+
+/// The result on both back ends, which must agree.
+static std::string runOutput(unsigned index, llvm::StringRef type,
+                             std::vector<std::string> nodeInputs,
+                             std::string attributes, std::string initializers) {
+  auto make = [&] {
+    return nodeOfOutput(index, type, nodeInputs, attributes, initializers);
+  };
+  std::string interpreted = runText(make());
+  EXPECT_EQ(runText(make(), llvm::cantFail(CPUBackend::create({}))),
+            interpreted);
+  return interpreted;
+}
+
+/// \p queries new tokens of one head of depth 1 behind a past of four: queries
+/// are 0, so that all scores are the same and the result is a mean.
+static std::string tokensAfterFour(int64_t queries, int64_t length) {
+  std::vector<float> keys = {5, 6}, values = {9, 12};
+  keys.resize(queries);
+  values.resize(queries);
+  return floats("q", {1, queries, 1}, std::vector<float>(queries, 0)) +
+         floats("k", {1, queries, 1}, keys) +
+         floats("v", {1, queries, 1}, values) +
+         floats("pk", {1, 1, 4, 1}, {1, 2, 90, 91}) +
+         floats("pv", {1, 1, 4, 1}, {3, 6, 70, 71}) +
+         integers("l", /*type=*/6, {1}, {length});
+}
+
+static const std::vector<std::string> withoutLength = {"q", "k", "v",  "",
+                                                       "",  "",  "pk", "pv"};
+static const std::vector<std::string> withLength = {"q", "k",  "v",  "", "",
+                                                    "",  "pk", "pv", "l"};
+
+TEST(ImporterMicrosoft, PastInABuffer) {
+  auto attend = [](unsigned index, int64_t queries, int64_t length,
+                   int64_t isCausal = 0) {
+    return runOutput(index, "MultiHeadAttention", withLength,
+                     intAttr("num_heads", 1) +
+                         intAttr("unidirectional", isCausal),
+                     tokensAfterFour(queries, length));
+  };
+  EXPECT_EQ(attend(0, 1, 2), "float<1x1x1>: 6");
+  EXPECT_EQ(attend(1, 1, 2), "float<1x1x4x1>: 1 2 5 91");
+  EXPECT_EQ(attend(2, 1, 2), "float<1x1x4x1>: 3 6 9 71");
+  EXPECT_EQ(attend(0, 1, 0), "float<1x1x1>: 9");
+  EXPECT_EQ(attend(1, 1, 0), "float<1x1x4x1>: 5 2 90 91");
+  EXPECT_EQ(attend(1, 1, 3), "float<1x1x4x1>: 1 2 90 5");
+  EXPECT_EQ(attend(0, 2, 1), "float<1x2x1>: 8 8");
+  EXPECT_EQ(attend(0, 2, 1, 1), "float<1x2x1>: 6 8");
+  EXPECT_EQ(attend(1, 2, 1), "float<1x1x4x1>: 1 5 6 91");
+  // Without the length, all four are the past.
+  auto append = [](unsigned index) {
+    return runOutput(index, "MultiHeadAttention", withoutLength,
+                     intAttr("num_heads", 1), tokensAfterFour(1, 0));
+  };
+  EXPECT_EQ(append(0), "float<1x1x1>: 31.80");
+  EXPECT_EQ(append(1), "float<1x1x5x1>: 1 2 90 91 5");
+}
+
+/// Attention's past has keys and values in one tensor.
+TEST(ImporterMicrosoft, PastInOneBuffer) {
+  auto attend = [](unsigned index) {
+    return runOutput(
+        index, "Attention", {"c", "w", "b", "", "past", "", "l"},
+        intAttr("num_heads", 1) + intAttr("past_present_share_buffer", 1),
+        floats("c", {1, 1, 1}, {1}) + floats("w", {1, 3}, {0, 0, 0}) +
+            floats("b", {3}, {0, 5, 9}) +
+            floats("past", {2, 1, 1, 3, 1}, {1, 2, 90, 3, 6, 70}) +
+            integers("l", /*type=*/6, {1}, {1}));
+  };
+  EXPECT_EQ(attend(0), "float<1x1x1>: 6");
+  EXPECT_EQ(attend(1), "float<2x1x1x3x1>: 1 5 90 3 9 70");
+}
+
+/// ONNX Runtime's last query attends to all keys, and the others to as many as
+/// are before them: no mask that an attention of other lengths has.
+TEST(ImporterMicrosoft, CausalCrossAttention) {
+  auto make = [](int64_t queries) {
+    return nodeOfOutput(
+        0, "MultiHeadAttention", {"q", "k", "v"},
+        intAttr("num_heads", 1) + intAttr("unidirectional", 1),
+        floats("q", {1, queries, 1}, std::vector<float>(queries, 0)) +
+            floats("k", {1, 3, 1}, {1, 2, 3}) +
+            floats("v", {1, 3, 1}, {4, 8, 30}));
+  };
+  EXPECT_EQ(runText(make(1)), "float<1x1x1>: 14");
+  EXPECT_EQ(runText(make(3)), "float<1x3x1>: 4 6 14");
+  EXPECT_THAT(make(2).importError(),
+              testing::HasSubstr("attribute 'unidirectional' is 1, and 2 "
+                                 "queries come with 3 keys; accepted: as "
+                                 "many"));
+}
+
+/// Scaled scores with the bias: 1, 2 and 5 - 4.
+TEST(ImporterMicrosoft, ScoresOfHeads) {
+  std::string body = floats("q", {1, 1, 1}, {2}) +
+                     floats("k", {1, 3, 1}, {1, 2, 5}) +
+                     floats("v", {1, 3, 1}, {3, 6, 9}) +
+                     floats("bias", {1, 1, 1, 3}, {0, 0, -4});
+  for (auto [index, expected] :
+       {std::pair(0u, "float<1x1x1>: 6"), {3u, "float<1x1x1x3>: 1 2 1"}})
+    EXPECT_EQ(
+        runOutput(index, "MultiHeadAttention", {"q", "k", "v", "", "", "bias"},
+                  intAttr("num_heads", 1) + floatAttr("scale", 0.5), body),
+        expected);
+}
+
+TEST(ImporterMicrosoft, PastIsRefused) {
+  auto getError = [](std::vector<std::string> inputs, std::string attributes,
+                     std::string body, unsigned index = 0) {
+    return nodeOfOutput(index, "MultiHeadAttention", std::move(inputs),
+                        intAttr("num_heads", 1) + attributes, std::move(body))
+        .importError();
+  };
+  EXPECT_THAT(getError(withLength, "", tokensAfterFour(1, 4)),
+              testing::HasSubstr("input 8, the length of the past, is 4; "
+                                 "accepted: 0 to 3, as 1 tokens follow in a "
+                                 "buffer of 4"));
+  std::vector<std::string> inputs = withLength;
+  inputs[8] = "computed";
+  EXPECT_THAT(
+      getError(inputs, "",
+               tokensAfterFour(1, 0) +
+                   onnxNode("Cast", {"x"}, intAttr("to", 6), "computed")),
+      testing::HasSubstr("input 8, the length of the past in a buffer, is "
+                         "computed when the model runs; accepted: a constant"));
+  inputs = withLength;
+  inputs[6] = inputs[7] = "";
+  EXPECT_THAT(getError(inputs, "", tokensAfterFour(1, 0)),
+              testing::HasSubstr("input 8 is the length of the past; accepted: "
+                                 "none, as there is no past"));
+  inputs[6] = "pk";
+  EXPECT_THAT(getError(inputs, "", tokensAfterFour(1, 0)),
+              testing::HasSubstr("inputs 6 and 7 are past keys and values; "
+                                 "accepted: both or none"));
+  inputs = withLength;
+  inputs.push_back("l");
+  EXPECT_THAT(getError(inputs, "", tokensAfterFour(1, 0)),
+              testing::HasSubstr("input 9 says which beam a token comes from; "
+                                 "accepted: none"));
+  EXPECT_THAT(getError({"q", "k", "v", "b"}, "",
+                       tokensAfterFour(1, 0) + floats("b", {4}, {0, 0, 0, 0})),
+              testing::HasSubstr("input 3, the bias, is float<4>; accepted: "
+                                 "[3]"));
+  EXPECT_THAT(getError(withoutLength, intAttr("unidirectional", 1),
+                       tokensAfterFour(1, 0), 3),
+              testing::HasSubstr("output 3, the scores, is used, and attribute "
+                                 "'unidirectional' is 1; accepted: 0"));
+}
+
+TEST(ImporterMicrosoft, AttributesOfAttentionAreRefused) {
+  auto getError = [](llvm::StringRef type, std::vector<std::string> inputs,
+                     std::string attributes) {
+    return nodeOfOutput(
+               0, type, std::move(inputs), intAttr("num_heads", 1) + attributes,
+               floats("c", {1, 1, 1}, {1}) + floats("w", {1, 3}, {0, 0, 0}) +
+                   floats("b", {3}, {0, 5, 9}))
+        .importError();
+  };
+  for (const char *type : {"Attention", "QAttention"}) {
+    EXPECT_THAT(getError(type, {"c", "w", "b"}, intAttr("do_rotary", 1)),
+                testing::HasSubstr("attribute 'do_rotary' is 1; accepted: 0"));
+    EXPECT_THAT(
+        getError(type, {"c", "w", "b"},
+                 intAttr("past_present_share_buffer", 1)),
+        testing::HasSubstr("attribute 'past_present_share_buffer' is 1"));
+  }
 }
 
 //===- Others -------------------------------------------------------------===//

@@ -10,6 +10,7 @@
 #include "Common/AttentionHeads.h"
 #include "ONNX/Composer.h"
 #include "ONNX/Quantization.h"
+#include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
 
 using namespace glowish;
@@ -112,33 +113,108 @@ static llvm::Expected<NodeValue> readMask(OpContext &op, unsigned maskIndex,
 
 //===- Attention ----------------------------------------------------------===//
 
-/// Sets output 0 to the attention of \p heads.
-static llvm::Error attend(OpContext &op, const Heads &heads, unsigned maskIndex,
-                          unsigned biasIndex) {
+/// Sets output 0 to the attention of \p heads, and output 3, where the operator
+/// has it, to the scores before the softmax.
+static llvm::Error attendTo(OpContext &op, const Heads &heads,
+                            unsigned maskIndex, unsigned biasIndex) {
   DimsRef query = heads.query.getShape();
   Dims scores = {query[0], query[1], query[2], heads.key.getShape()[2]};
+  Scoring scoring;
   GLOWISH_ASSIGN_OR_RETURN(
-      NodeValue mask,
+      scoring.mask,
       readMask(op, maskIndex, biasIndex, scores, heads.query.getElemKind()));
-  GLOWISH_ASSIGN_OR_RETURN(double scale, op.getFloat("scale", 0));
-  if (scale == 0)
-    scale = 1 / std::sqrt(double(std::max<int64_t>(query[3], 1)));
+  GLOWISH_ASSIGN_OR_RETURN(scoring.scale, op.getFloat("scale", 0));
+  if (scoring.scale == 0)
+    scoring.scale = 1 / std::sqrt(double(std::max<int64_t>(query[3], 1)));
   GLOWISH_ASSIGN_OR_RETURN(int64_t causal, op.getInt("unidirectional", 0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue result,
-                           op.create<AttentionNode>(heads.query, heads.key,
-                                                    heads.value, mask, scale,
-                                                    causal != 0));
+  // A single query attends to all keys, as in ONNX Runtime.
+  scoring.isCausal = causal && query[2] > 1;
+  int64_t fresh = scores[3] - heads.past;
+  if (scoring.isCausal && query[2] != fresh)
+    return makeError("attribute 'unidirectional' is {0}, and {1} queries come "
+                     "with {2} keys; accepted: as many",
+                     causal, query[2], fresh);
   Composer c(op);
-  return c.setOutput(0, joinHeads(c, result));
+  if (!op.wantsOutput(3)) {
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue result, attend(c, heads, scoring));
+    return c.setOutput(0, joinHeads(c, result));
+  }
+  if (causal)
+    return makeError("output 3, the scores, is used, and attribute "
+                     "'unidirectional' is {0}; accepted: 0",
+                     causal);
+  GLOWISH_ASSIGN_OR_RETURN(auto steps, composeScores(c, heads, scoring));
+  GLOWISH_RETURN_IF_ERROR(c.setOutput(3, steps[2]));
+  return c.setOutput(0, joinHeads(c, c.matMul(steps[3], heads.value)));
 }
 
-/// Concatenates \p past and \p present along the length.
-static llvm::Expected<NodeValue> append(OpContext &op, NodeValue past,
-                                        NodeValue present) {
-  if (!past)
-    return present;
-  return op.create<ConcatNode>(std::vector<NodeValue>{past, present},
-                               int64_t(2));
+namespace {
+
+/// Keys and values with their past, [batch, heads, length, depth].
+struct Present {
+  NodeValue key, value;
+};
+
+} // namespace
+
+/// Reads how many elements of a buffer of \p length are the past, input
+/// \p index. \p fresh elements follow.
+static llvm::Expected<int64_t> readPastLength(OpContext &op, unsigned index,
+                                              int64_t length, int64_t fresh) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue past, op.getInput(index));
+  if (!past.getNodeAs<Constant>())
+    return makeError("input {0}, the length of the past in a buffer, is "
+                     "computed when the model runs; accepted: a constant",
+                     index);
+  GLOWISH_ASSIGN_OR_RETURN(int64_t used, readConstantInt(op, index));
+  if (used < 0 || used > length - fresh)
+    return makeError("input {0}, the length of the past, is {1}; accepted: 0 "
+                     "to {2}, as {3} tokens follow in a buffer of {4}",
+                     index, used, length - fresh, fresh, length);
+  return used;
+}
+
+/// Puts the keys and values of \p heads behind \p past, which may be null, and
+/// returns the operator's outputs. Where input \p lengthIndex is present, the
+/// past is in a buffer, of which the outputs keep the rest.
+static llvm::Expected<Present>
+appendToPast(OpContext &op, Heads &heads, Present past, unsigned lengthIndex) {
+  bool isBuffer = op.hasInput(lengthIndex);
+  if (isBuffer && !past.key)
+    return makeError("input {0} is the length of the past; accepted: none, as "
+                     "there is no past",
+                     lengthIndex);
+  if (!past.key)
+    return Present{heads.key, heads.value};
+  for (NodeValue part : {past.key, past.value})
+    if (part.getShape().size() != 4)
+      return makeError("the past is {0}; accepted: [batch, heads, length, "
+                       "depth]",
+                       part.getType().str());
+  int64_t length = past.key.getShape()[2];
+  heads.past = length;
+  if (isBuffer) {
+    if (past.value.getShape()[2] != length)
+      return makeError("buffers of the past are {0} and {1}; accepted: one "
+                       "length",
+                       past.key.getType().str(), past.value.getType().str());
+    GLOWISH_ASSIGN_OR_RETURN(
+        heads.past,
+        readPastLength(op, lengthIndex, length, heads.key.getShape()[2]));
+  }
+  Composer c(op);
+  auto append = [&](NodeValue old, NodeValue &fresh) {
+    int64_t end = heads.past + fresh.getShape()[2];
+    if (!isBuffer)
+      return fresh = c.concat({old, fresh}, 2);
+    fresh = c.concat({c.slice(old, 2, 0, heads.past), fresh}, 2);
+    return c.concat({fresh, c.slice(old, 2, end, length - end)}, 2);
+  };
+  Present present;
+  present.key = append(past.key, heads.key);
+  present.value = append(past.value, heads.value);
+  GLOWISH_RETURN_IF_ERROR(c.takeError());
+  return present;
 }
 
 /// Returns part \p number of \p past [2, batch, heads, length, depth].
@@ -149,12 +225,8 @@ static llvm::Expected<NodeValue> takePast(OpContext &op, NodeValue past,
     return makeError("the past is {0}; accepted: [2, batch, heads, length, "
                      "depth]",
                      past.getType().str());
-  std::vector<int64_t> starts = {number, 0, 0, 0, 0}, steps(5, 1);
-  std::vector<int64_t> sizes(shape.begin(), shape.end());
-  sizes[0] = 1;
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue part,
-                           op.create<SliceNode>(past, starts, sizes, steps));
-  return op.reshape(part, shape.drop_front(), ".past");
+  Composer c(op);
+  return c.finish(c.reshape(c.slice(past, 0, number, 1), shape.drop_front()));
 }
 
 /// Checks that inputs 0 and 1 are tokens and a matrix.
@@ -206,42 +278,67 @@ static std::vector<int64_t> splitEvenly(int64_t width) {
   return {width / 3, width / 3, width - width / 3 * 2};
 }
 
+/// Checks the attributes of Attention and QAttention that need more than
+/// projections, masks and a past. Input \p lengthIndex is the length of the
+/// past in a buffer.
+static llvm::Error checkAttributes(OpContext &op, unsigned lengthIndex) {
+  GLOWISH_ASSIGN_OR_RETURN(int64_t isRotary, op.getInt("do_rotary", 0));
+  if (isRotary)
+    return makeError("attribute 'do_rotary' is {0}; accepted: 0", isRotary);
+  // Of a rotary embedding.
+  op.ignoreAttrs({"rotary_embedding_dim"});
+  GLOWISH_ASSIGN_OR_RETURN(int64_t isShared,
+                           op.getInt("past_present_share_buffer", 0));
+  if (lengthIndex == noInput && isShared)
+    return makeError("attribute 'past_present_share_buffer' is {0}; accepted: "
+                     "0",
+                     isShared);
+  if ((isShared != 0) != op.hasInput(lengthIndex))
+    return makeError("attribute 'past_present_share_buffer' is {0}, and input "
+                     "{1}, the length of the past, is {2}; accepted: 1 with "
+                     "that input, and 0 without it",
+                     isShared, lengthIndex,
+                     op.hasInput(lengthIndex) ? "present" : "absent");
+  return llvm::Error::success();
+}
+
 /// Sets output 0 to the attention of \p heads and of the past in input
-/// \p pastIndex, and output 1 to keys and values with their past.
+/// \p pastIndex, and output 1 to keys and values with their past. Input
+/// \p lengthIndex: see appendToPast().
 static llvm::Error attendWithPast(OpContext &op, Heads heads,
                                   unsigned pastIndex, unsigned maskIndex,
-                                  unsigned biasIndex) {
-  if (NodeValue past = op.getOptionalInput(pastIndex)) {
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue pastKey, takePast(op, past, 0));
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue pastValue, takePast(op, past, 1));
-    GLOWISH_ASSIGN_OR_RETURN(heads.key, append(op, pastKey, heads.key));
-    GLOWISH_ASSIGN_OR_RETURN(heads.value, append(op, pastValue, heads.value));
+                                  unsigned biasIndex, unsigned lengthIndex) {
+  Present past;
+  if (NodeValue both = op.getOptionalInput(pastIndex)) {
+    GLOWISH_ASSIGN_OR_RETURN(past.key, takePast(op, both, 0));
+    GLOWISH_ASSIGN_OR_RETURN(past.value, takePast(op, both, 1));
   }
-  GLOWISH_RETURN_IF_ERROR(attend(op, heads, maskIndex, biasIndex));
+  GLOWISH_ASSIGN_OR_RETURN(Present present,
+                           appendToPast(op, heads, past, lengthIndex));
+  GLOWISH_RETURN_IF_ERROR(attendTo(op, heads, maskIndex, biasIndex));
   if (!op.wantsOutput(1))
     return llvm::Error::success();
-  Dims shape(heads.key.getShape());
-  shape.insert(shape.begin(), 1);
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue key, op.reshape(heads.key, shape, ".key"));
-  shape.back() = heads.value.getShape().back();
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue value,
-                           op.reshape(heads.value, shape, ".value"));
-  return op.setOutput(
-      1, op.create<ConcatNode>(std::vector<NodeValue>{key, value}, int64_t(0)));
+  Composer c(op);
+  return c.setOutput(
+      1, c.concat({c.unsqueeze(present.key, 0), c.unsqueeze(present.value, 0)},
+                  0));
 }
 
 static llvm::Error importAttention(OpContext &op) {
+  constexpr unsigned lengthIndex = 6;
+  GLOWISH_RETURN_IF_ERROR(checkAttributes(op, lengthIndex));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, project(op));
   GLOWISH_ASSIGN_OR_RETURN(
       std::vector<int64_t> sizes,
       op.getInts("qkv_hidden_sizes", splitEvenly(x.getShape()[2])));
   GLOWISH_ASSIGN_OR_RETURN(Heads heads, splitProjection(op, x, sizes));
   return attendWithPast(op, heads, /*pastIndex=*/4, /*maskIndex=*/3,
-                        /*biasIndex=*/5);
+                        /*biasIndex=*/5, lengthIndex);
 }
 
 /// The projection is one of quantized tokens and weights; all else is float.
 static llvm::Error importQAttention(OpContext &op) {
+  GLOWISH_RETURN_IF_ERROR(checkAttributes(op, noInput));
   GLOWISH_RETURN_IF_ERROR(checkProjection(op));
   GLOWISH_ASSIGN_OR_RETURN(Quantized tokens, readQuantized(op, 0, 3, 6));
   GLOWISH_ASSIGN_OR_RETURN(Quantized weights, readColumns(op, 1, 4, 7));
@@ -250,7 +347,8 @@ static llvm::Error importQAttention(OpContext &op) {
                            makeFloatMatMul(op, tokens, weights, bias));
   GLOWISH_ASSIGN_OR_RETURN(
       Heads heads, splitProjection(op, x, splitEvenly(x.getShape()[2])));
-  return attendWithPast(op, heads, /*pastIndex=*/8, /*maskIndex=*/5, noInput);
+  return attendWithPast(op, heads, /*pastIndex=*/8, /*maskIndex=*/5, noInput,
+                        noInput);
 }
 
 /// Returns part \p number of input \p index, which has \p count parts of each
@@ -306,7 +404,8 @@ static llvm::Expected<NodeValue> splitPart(OpContext &op, NodeValue x,
   return makeHeads(op, x, numHeads);
 }
 
-static llvm::Error importMultiHeadAttention(OpContext &op) {
+/// Reads inputs 0 to 2 with the bias in input 3.
+static llvm::Expected<Heads> readHeads(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t numHeads, op.getInt("num_heads", 0));
   NodeValue bias = op.getOptionalInput(3);
   int64_t first = 0;
@@ -316,15 +415,32 @@ static llvm::Error importMultiHeadAttention(OpContext &op) {
     GLOWISH_ASSIGN_OR_RETURN(*part,
                              splitPart(op, *part, i, numHeads, bias, first));
   }
-  GLOWISH_ASSIGN_OR_RETURN(heads.key,
-                           append(op, op.getOptionalInput(6), heads.key));
-  GLOWISH_ASSIGN_OR_RETURN(heads.value,
-                           append(op, op.getOptionalInput(7), heads.value));
-  GLOWISH_RETURN_IF_ERROR(attend(op, heads, /*maskIndex=*/4, /*biasIndex=*/5));
+  if (bias && bias.getType().getNumElements() != first)
+    return makeError("input 3, the bias, is {0}; accepted: [{1}], one element "
+                     "for each column of inputs 0 to 2 that are not in heads",
+                     bias.getType().str(), first);
+  return heads;
+}
+
+static llvm::Error importMultiHeadAttention(OpContext &op) {
+  constexpr unsigned lengthIndex = 8, beamsIndex = 9;
+  if (op.hasInput(6) != op.hasInput(7))
+    return makeError("inputs 6 and 7 are past keys and values; accepted: both "
+                     "or none");
+  if (op.hasInput(beamsIndex))
+    return makeError("input {0} says which beam a token comes from; accepted: "
+                     "none",
+                     beamsIndex);
+  GLOWISH_ASSIGN_OR_RETURN(Heads heads, readHeads(op));
+  Present past{op.getOptionalInput(6), op.getOptionalInput(7)};
+  GLOWISH_ASSIGN_OR_RETURN(Present present,
+                           appendToPast(op, heads, past, lengthIndex));
+  GLOWISH_RETURN_IF_ERROR(
+      attendTo(op, heads, /*maskIndex=*/4, /*biasIndex=*/5));
   if (op.wantsOutput(1))
-    GLOWISH_RETURN_IF_ERROR(op.setOutput(1, heads.key));
+    GLOWISH_RETURN_IF_ERROR(op.setOutput(1, present.key));
   if (op.wantsOutput(2))
-    return op.setOutput(2, heads.value);
+    return op.setOutput(2, present.value);
   return llvm::Error::success();
 }
 
@@ -335,3 +451,13 @@ static OnnxOperator qAttentionOp("QAttention", 1, importQAttention,
 static OnnxOperator multiHeadAttentionOp("MultiHeadAttention", 1,
                                          importMultiHeadAttention,
                                          microsoftDomain);
+static OnnxOperatorNotes
+    multiHeadAttentionNotes("MultiHeadAttention",
+                            {.limit = "no `cache_indirection`; "
+                                      "`past_sequence_length` is a constant"},
+                            microsoftDomain);
+static OnnxOperatorNotes
+    microsoftAttentionNotes("Attention",
+                            {.limit = "no `do_rotary`; `past_sequence_length` "
+                                      "is a constant"},
+                            microsoftDomain);
