@@ -79,14 +79,20 @@ std::string prompt(std::vector<int64_t> rows, std::string attributes = "") {
                        heads(1, 1) + attributes, "output: \"keys\" ");
 }
 
-/// \p body, whose node has 7 inputs, with the scores \p sink of further keys.
-std::string withSink(std::string body, std::vector<float> sink) {
+/// \p body, whose node has 7 inputs, with input \p index beside these.
+std::string withInput(std::string body, unsigned index, llvm::StringRef name) {
   constexpr llvm::StringLiteral last = "input: \"t\" ";
   std::string more = last.str();
-  for (const char *name : {"", "", "", "", "sink"})
-    more += llvm::formatv("input: \"{0}\" ", name).str();
+  for (unsigned i = 7; i <= index; ++i)
+    more += llvm::formatv("input: \"{0}\" ", i == index ? name : "").str();
   body.replace(body.rfind(last.data()), last.size(), more);
-  return floats("sink", {int64_t(sink.size())}, sink) + body;
+  return body;
+}
+
+/// The same with the scores \p sink of further keys.
+std::string withSink(std::string body, std::vector<float> sink) {
+  return floats("sink", {int64_t(sink.size())}, sink) +
+         withInput(std::move(body), 11, "sink");
 }
 
 std::string run(const std::string &body, std::string output) {
@@ -160,6 +166,44 @@ TEST(ImporterGroupQuery, HeadSink) {
                     {"q", "k", "v", "pk", "pv", "l", "t"}, heads(2, 1));
   EXPECT_EQ(run(withSink(body, {0, std::log(6.0f)}), "y0"),
             "float<1x1x2>: 4.50 2");
+}
+
+/// New queries and keys, of a root mean square of 2 and 3, become 1 each, times
+/// their weights. Keys of the past stay.
+static std::string normalized(std::string queryWeight, std::string keyWeight) {
+  return floats("q", {1, 1, 2}, {2, 2}) + floats("k", {1, 1, 2}, {3, 3}) +
+         floats("v", {1, 1, 2}, {9, 1}) + floats("pk", {1, 1, 1, 2}, {10, -5}) +
+         floats("pv", {1, 1, 1, 2}, {3, 5}) + lengths({2}) +
+         integers("t", int32Type, {}, {2}) + floats("qn", {2}, {1, 2}) +
+         floats("kn", {2}, {4, -2}) +
+         microsoftNode("GroupQueryAttention",
+                       {"q", "k", "v", "pk", "pv", "l", "t", "", "", "", "", "",
+                        "", "", queryWeight, keyWeight},
+                       heads(1, 1) + floatAttr("qk_norm_epsilon", 1e-9),
+                       "output: \"keys\" ");
+}
+
+TEST(ImporterGroupQuery, NormalizedHeads) {
+  // The scores of both keys are 0.
+  EXPECT_EQ(run(normalized("qn", "kn"), "y0"), "float<1x1x2>: 6 3");
+  EXPECT_EQ(run(normalized("qn", "kn"), "keys"), "float<1x1x2x2>: 10 -5 4 -2");
+  EXPECT_EQ(run(normalized("", ""), "keys"), "float<1x1x2x2>: 10 -5 3 3");
+  EXPECT_THAT(model(normalized("qn", ""), "y0").importError(),
+              HasSubstr("input 15 is absent; accepted: float<2>, or neither of "
+                        "inputs 14 and 15"));
+}
+
+TEST(ImporterGroupQuery, WithoutACausalMask) {
+  std::string all = intAttr("causal", 0);
+  EXPECT_EQ(run(prompt({3, 3}, all), "y0"), "float<2x3x1>: 5 5 5 16 16 16");
+  EXPECT_EQ(run(prompt({3, 1}, all), "y0"), "float<2x3x1>: 5 5 5 6 6 6");
+  EXPECT_EQ(run(prompt({3, 3}, intAttr("causal", 1)), "y0"),
+            run(prompt({3, 3}), "y0"));
+  EXPECT_THAT(
+      model(prompt({3, 3}, all + intAttr("local_window_size", 2)), "y0")
+          .importError(),
+      HasSubstr("attribute 'causal' is 0, and 'local_window_size' 2; accepted: "
+                "1, and 0 with -1"));
 }
 
 TEST(ImporterGroupQuery, HeadSinkOfOpenLengths) {
@@ -328,12 +372,17 @@ TEST(ImporterGroupQuery, Refused) {
               HasSubstr("attribute 'smooth_softmax' is 2; accepted: -1, 0, 1"));
   EXPECT_THAT(refusal(prompt({3, 3}, intAttr("qk_output", 1))),
               HasSubstr("attribute 'qk_output' is 1; accepted: 0"));
+  EXPECT_THAT(refusal(prompt({3, 3}, intAttr("sliding_window_cache", 1))),
+              HasSubstr("attribute 'sliding_window_cache' is 1; accepted: 0"));
   EXPECT_THAT(refusal(prompt({3, 3}, stringAttr("k_quant_type", "PER_TENSOR"))),
               HasSubstr("attribute 'k_quant_type' is 'PER_TENSOR'; accepted: "
                         "NONE"));
   EXPECT_THAT(refusal(prompt({3, 3}, intAttr("local_window_size", 0))),
               HasSubstr("attribute 'local_window_size' is 0; accepted: -1 or a "
                         "positive number"));
+  EXPECT_THAT(refusal(withInput(prompt({3, 3}), 12, "q")),
+              HasSubstr("input 12 is a scale of quantized keys or values; "
+                        "accepted: none"));
   EXPECT_THAT(refusal(withSink(prompt({3, 3}), {1, 2})),
               HasSubstr("input 11 is float<2>; accepted: float<1>"));
   EXPECT_THAT(refusal(prompt({3, 3, 3})),

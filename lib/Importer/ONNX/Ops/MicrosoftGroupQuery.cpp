@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Common/Normalization.h"
 #include "ONNX/Ops/DynamicAttention.h"
 #include "ONNX/Ops/MicrosoftRotary.h"
 #include "glowish/Importer/OperatorNotes.h"
@@ -32,7 +33,11 @@ enum GroupQueryInput : unsigned {
   sineInput,
   positionInput,
   biasInput,
-  sinkInput
+  sinkInput,
+  keyScaleInput,
+  valueScaleInput,
+  queryNormInput,
+  keyNormInput
 };
 
 /// Where new tokens are placed.
@@ -54,7 +59,8 @@ struct Placement {
 
 /// Refuses what needs more than keys, values and a mask.
 static llvm::Error checkAttributes(OpContext &op) {
-  for (llvm::StringRef name : {"qk_output", "kv_cache_bit_width"}) {
+  for (llvm::StringRef name :
+       {"qk_output", "kv_cache_bit_width", "sliding_window_cache"}) {
     GLOWISH_ASSIGN_OR_RETURN(int64_t number, op.getInt(name, 0));
     if (number != 0)
       return makeError("attribute '{0}' is {1}; accepted: 0", name, number);
@@ -64,7 +70,27 @@ static llvm::Error checkAttributes(OpContext &op) {
     if (type != "NONE")
       return makeError("attribute '{0}' is '{1}'; accepted: NONE", name, type);
   }
+  for (unsigned index : {keyScaleInput, valueScaleInput})
+    if (op.hasInput(index))
+      return makeError("input {0} is a scale of quantized keys or values; "
+                       "accepted: none",
+                       index);
   return llvm::Error::success();
+}
+
+/// Returns the keys that a query attends to.
+static llvm::Expected<KeyWindow> readWindow(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(int64_t size, op.getInt("local_window_size", -1));
+  if (size < -1 || size == 0)
+    return makeError("attribute 'local_window_size' is {0}; accepted: -1 or a "
+                     "positive number",
+                     size);
+  GLOWISH_ASSIGN_OR_RETURN(int64_t causal, op.getInt("causal", 1));
+  if (causal < 0 || causal > 1 || (causal == 0 && size != -1))
+    return makeError("attribute 'causal' is {0}, and 'local_window_size' {1}; "
+                     "accepted: 1, and 0 with -1",
+                     causal, size);
+  return KeyWindow{.left = size > 0 ? size - 1 : -1, .right = causal - 1};
 }
 
 /// Returns the queries, keys and values [batch, length, width]: inputs 0 to 2,
@@ -101,6 +127,34 @@ static llvm::Expected<Heads> readTokens(OpContext &op, Composer &c,
   return tokens;
 }
 
+/// Normalizes \p heads, queries and keys, where inputs 14 and 15 have weights.
+static llvm::Error normalizeHeads(OpContext &op, Composer &c, Heads &heads) {
+  NodeValue weights[] = {op.getOptionalInput(queryNormInput),
+                         op.getOptionalInput(keyNormInput)};
+  GLOWISH_ASSIGN_OR_RETURN(double epsilon,
+                           op.getFloat("qk_norm_epsilon", 1e-6));
+  if (!weights[0] && !weights[1])
+    return llvm::Error::success();
+  Type expected(heads.query.getElemKind(), {heads.query.getShape()[3]});
+  NodeValue *parts[] = {&heads.query, &heads.key};
+  for (unsigned i = 0; i < 2; ++i) {
+    if (!weights[i] || weights[i].getType() != expected)
+      return makeError("input {0} is {1}; accepted: {2}, or neither of inputs "
+                       "14 and 15",
+                       queryNormInput + i,
+                       weights[i] ? weights[i].getType().str() : "absent",
+                       expected.str());
+    *parts[i] = makeLayerNorm(c, {.x = *parts[i],
+                                  .scale = weights[i],
+                                  .bias = {},
+                                  .axis = 3,
+                                  .epsilon = epsilon,
+                                  .subtractMean = false});
+    GLOWISH_RETURN_IF_ERROR(c.takeError());
+  }
+  return llvm::Error::success();
+}
+
 /// Returns new queries, keys and values as heads.
 static llvm::Expected<Heads> readNewHeads(OpContext &op, Composer &c) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t numQuery, op.getInt("num_heads", 0));
@@ -117,6 +171,7 @@ static llvm::Expected<Heads> readNewHeads(OpContext &op, Composer &c) {
                            splitHeads(c, heads.key, numKey, "kv_num_heads"));
   GLOWISH_ASSIGN_OR_RETURN(heads.value,
                            splitHeads(c, heads.value, numKey, "kv_num_heads"));
+  GLOWISH_RETURN_IF_ERROR(normalizeHeads(op, c, heads));
   return heads;
 }
 
@@ -288,20 +343,20 @@ static llvm::Expected<NodeValue> readBias(OpContext &op, Composer &c,
   return pads.back() ? c.finish(c.pad(bias, pads, 0)) : bias;
 }
 
-/// Sets the masks of \p scoring: all but the last \p window keys (unless that
-/// is -1) up to each query, and the keys behind the rows' lengths, are left
-/// out.
-static void addMasks(Composer &c, const Placement &place, int64_t window,
-                     ElemKind kind, Scoring &scoring) {
+/// Sets the masks of \p scoring: the keys outside of \p window around each
+/// query, and those behind the rows' lengths, are left out.
+static void addMasks(Composer &c, const Placement &place,
+                     const KeyWindow &window, ElemKind kind, Scoring &scoring) {
   constexpr double inf = std::numeric_limits<double>::infinity();
-  bool hasWindow = window > 0 && window < place.total;
+  bool hasWindow = window.left >= 0 && window.left < place.total - 1;
   // A single query is the last one, which attends to all keys.
-  scoring.isCausal = !place.first && place.newTokens > 1;
+  bool isCausal = window.right == 0 && place.newTokens > 1;
+  scoring.isCausal = isCausal && !place.first;
   if (!place.lengths) {
     if (hasWindow)
       scoring.mask =
           c.table(kind, {place.newTokens, place.total}, [&](DimsRef index) {
-            return index[1] > index[0] + place.past - window ? 0 : -inf;
+            return index[1] >= index[0] + place.past - window.left ? 0 : -inf;
           });
     return;
   }
@@ -310,26 +365,16 @@ static void addMasks(Composer &c, const Placement &place, int64_t window,
   if (place.first)
     query = c.add(query, place.first);
   NodeValue isSeen = c.less(key, place.lengths);
-  if (place.first && place.newTokens > 1)
+  if (isCausal && place.first)
     isSeen = c.logicalAnd(isSeen, c.lessOrEqual(key, query));
   if (hasWindow) {
-    NodeValue before = c.sub(query, double(window));
+    NodeValue before = c.sub(query, double(window.left) + 1);
     isSeen = c.logicalAnd(isSeen, c.greater(key, before));
     // The window of a query in the padding may be behind the row's length.
     if (place.newTokens > 1)
       scoring.seesKey = c.greater(place.lengths, c.add(before, 1));
   }
   scoring.mask = c.select(isSeen, c.scalar(kind, 0), c.scalar(kind, -inf));
-}
-
-/// How many keys a query attends to at most; -1 if all.
-static llvm::Expected<int64_t> readWindow(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t window, op.getInt("local_window_size", -1));
-  if (window < -1 || window == 0)
-    return makeError("attribute 'local_window_size' is {0}; accepted: -1 or a "
-                     "positive number",
-                     window);
-  return window;
 }
 
 /// Returns what makes the attention weights of a query sum to less than 1: the
@@ -372,7 +417,7 @@ static llvm::Expected<Scoring> readScoring(OpContext &op, Composer &c,
   DimsRef query = heads.query.getShape();
   GLOWISH_ASSIGN_OR_RETURN(Scoring scoring,
                            readUnmaskedScoring(op, c, heads.query));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t window, readWindow(op));
+  GLOWISH_ASSIGN_OR_RETURN(KeyWindow window, readWindow(op));
   addMasks(c, place, window, heads.query.getElemKind(), scoring);
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue bias,
@@ -507,8 +552,8 @@ static llvm::Error importDynamicGroupQuery(OpContext &op,
   }
   GLOWISH_ASSIGN_OR_RETURN(Scoring scoring,
                            readDynamicScoring(op, c, heads.query.value));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t window, readWindow(op));
-  NodeValue seen = findSeenKeys(c, heads, {.left = window - 1, .right = 0});
+  GLOWISH_ASSIGN_OR_RETURN(KeyWindow window, readWindow(op));
+  NodeValue seen = findSeenKeys(c, heads, window);
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue result,
                            attendDynamic(c, heads, scoring, seen));
   result.value = joinHeads(c, result.value);
@@ -558,7 +603,8 @@ static OnnxOperator groupQueryAttentionOp("GroupQueryAttention", 1,
                                           microsoftDomain);
 static OnnxOperatorNotes groupQueryAttentionNotes(
     "GroupQueryAttention",
-    {.limit = "no `qk_output` and quantized keys and values; where lengths are "
-              "known only when the model runs, a batch of 1, no bias, and all "
-              "tokens count, whatever `seqlens_k` says"},
+    {.limit = "no `qk_output`, `sliding_window_cache` and quantized keys and "
+              "values; where lengths are known only when the model runs, a "
+              "batch of 1, no bias, and all tokens count, whatever `seqlens_k` "
+              "says"},
     microsoftDomain);
