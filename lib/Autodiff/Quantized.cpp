@@ -2,9 +2,9 @@
 
 #include "Quantized.h"
 #include "glowish/Autodiff/Gradients.h"
+#include "glowish/Base/ElemRange.h"
 #include "glowish/Graph/Module.h"
 #include "glowish/Support/Error.h"
-#include <cmath>
 
 using namespace glowish;
 
@@ -17,14 +17,6 @@ static bool isInteger(NodeValue value) {
 
 static bool isNarrow(ElemKind kind) {
   return isIntegerKind(kind) && getElemSize(kind) <= 2;
-}
-
-/// Returns the minimum and maximum of the integer kind \p kind.
-static std::pair<double, double> getRange(ElemKind kind) {
-  int bits = 8 * int(getElemSize(kind));
-  if (isSignedIntegerKind(kind))
-    return {-std::ldexp(1, bits - 1), std::ldexp(1, bits - 1) - 1};
-  return {0, std::ldexp(1, bits) - 1};
 }
 
 //===- Quantizing conversions ---------------------------------------------===//
@@ -117,7 +109,7 @@ static llvm::Error differentiateConversion(CastNode &node,
   NodeValue gradient = g.getGradient(), x = node.getX();
   if (!isInteger(x)) {
     // Values that saturate have a gradient of zero.
-    auto [low, high] = getRange(node.getTo());
+    auto [low, high] = getFiniteRange(node.getTo());
     NodeValue isInside =
         g.logicalAnd(g.greaterOrEqual(x, low), g.lessOrEqual(x, high));
     gradient = g.cast(gradient, x.getElemKind());
@@ -127,8 +119,9 @@ static llvm::Error differentiateConversion(CastNode &node,
     return g.takeError();
   }
   if (isIntegerKind(node.getTo())) {
-    auto from = getRange(x.getElemKind()), to = getRange(node.getTo());
-    if (from.first < to.first || from.second > to.second)
+    ElemRange from = getFiniteRange(x.getElemKind());
+    ElemRange to = getFiniteRange(node.getTo());
+    if (!to.contains(from.low) || !to.contains(from.high))
       return makeError("it has no gradient: quantized values become {0}, "
                        "which does not hold all of {1}",
                        getElemKindName(node.getTo()), x.getType().str());

@@ -1,6 +1,7 @@
 //===- ScalarProgram.cpp - Programs of scalar steps -----------------------===//
 
 #include "glowish/Ops/ScalarProgram.h"
+#include "glowish/Base/ElemRange.h"
 #include "glowish/Ops/TextForm.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
@@ -93,9 +94,9 @@ llvm::Error ScalarOpInfo::checkTable(llvm::ArrayRef<double> table,
                                      ElemKind kind) const {
   if (table.size() != tableSize)
     return makeError("has {0} numbers, expected {1}", table.size(), tableSize);
-  double low = kind == ElemKind::Int8 ? -128 : 0;
+  ElemRange range = getFiniteRange(kind);
   for (double number : table)
-    if (number < low || number > low + 255 || number != std::trunc(number))
+    if (!range.contains(number) || number != std::trunc(number))
       return makeError("{0} is not a number of {1}", number,
                        getElemKindName(kind));
   return llvm::Error::success();

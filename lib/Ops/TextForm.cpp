@@ -1,6 +1,7 @@
 //===- TextForm.cpp - Types, attributes and programs as text --------------===//
 
 #include "glowish/Ops/TextForm.h"
+#include "glowish/Base/ElemRange.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -204,7 +205,7 @@ llvm::Expected<QuantParams> TextParser::parseQuantParams(DimsRef shape) {
   QuantParams params;
   auto parseScale = [&]() -> llvm::Error {
     GLOWISH_ASSIGN_OR_RETURN(float scale, parseElement<float>());
-    if (!(scale > 0) || scale > std::numeric_limits<float>::max())
+    if (!(scale > 0) || !getFiniteRange(ElemKind::Float).contains(scale))
       return error("a scale must be positive and finite");
     params.scales.push_back(scale);
     return llvm::Error::success();

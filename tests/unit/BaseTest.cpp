@@ -2,6 +2,7 @@
 
 #include "Messages.h"
 #include "glowish/Base/Comparison.h"
+#include "glowish/Base/ElemRange.h"
 #include "glowish/Base/Permute.h"
 #include "llvm/ADT/bit.h"
 #include "gmock/gmock.h"
@@ -97,6 +98,67 @@ TEST(ElemKind, Families) {
 }
 
 //===- Half precisions ----------------------------------------------------===//
+
+/// The least and the largest finite number of all patterns of \p kind.
+ElemRange findRange(ElemKind kind) {
+  ElemRange range = {HUGE_VAL, -HUGE_VAL};
+  unsigned size = getElemSize(kind);
+  Tensor tensor(Type(kind, {1}));
+  for (uint32_t bits = 0; bits < 1u << (8 * size); ++bits) {
+    if (size == 1 && !isElementByte(kind, uint8_t(bits)))
+      continue;
+    std::memcpy(tensor.getBytes(), &bits, size);
+    double value = tensor.getAsDouble(0);
+    if (std::isfinite(value))
+      range = {std::min(range.low, value), std::max(range.high, value)};
+  }
+  return range;
+}
+
+TEST(ElemRange, IsThatOfAllPatterns) {
+  for (ElemKind kind : allElemKinds) {
+    if (getElemSize(kind) > 2 || isQuantizedKind(kind))
+      continue;
+    ElemRange range = getFiniteRange(kind), found = findRange(kind);
+    EXPECT_EQ(range.low, found.low) << getElemKindName(kind).str();
+    EXPECT_EQ(range.high, found.high) << getElemKindName(kind).str();
+  }
+}
+
+TEST(ElemRange, OtherKinds) {
+  const std::tuple<ElemKind, double, double> ranges[] = {
+      {ElemKind::Float, -0x1.fffffep127, 0x1.fffffep127},
+      {ElemKind::Double, -0x1.fffffffffffffp1023, 0x1.fffffffffffffp1023},
+      {ElemKind::Int32, -0x1p31, 0x1p31 - 1},
+      {ElemKind::UInt32, 0, 0x1p32 - 1},
+      {ElemKind::Int8Q, -0x1p7, 0x1p7 - 1},
+      {ElemKind::UInt8Q, 0, 0x1p8 - 1},
+      {ElemKind::Int16Q, -0x1p15, 0x1p15 - 1},
+      {ElemKind::Int32Q, -0x1p31, 0x1p31 - 1},
+      {ElemKind::Int64, -0x1p63, 0x1p63},
+      {ElemKind::UInt64, 0, 0x1p64}};
+  for (auto [kind, low, high] : ranges) {
+    EXPECT_EQ(getFiniteRange(kind).low, low) << getElemKindName(kind).str();
+    EXPECT_EQ(getFiniteRange(kind).high, high) << getElemKindName(kind).str();
+  }
+}
+
+TEST(ElemRange, Lowest) {
+  EXPECT_EQ(getLowest(ElemKind::BFloat16), -HUGE_VAL);
+  EXPECT_EQ(getLowest(ElemKind::Double), -HUGE_VAL);
+  EXPECT_EQ(getLowest(ElemKind::Int8), -128);
+  EXPECT_EQ(getLowest(ElemKind::UInt16), 0);
+}
+
+TEST(ElemRange, Clamps) {
+  ElemRange bytes = getFiniteRange(ElemKind::Int8);
+  EXPECT_EQ(bytes.clamp(-200), -128);
+  EXPECT_EQ(bytes.clamp(1.5), 1.5);
+  EXPECT_EQ(bytes.clamp(HUGE_VAL), 127);
+  EXPECT_TRUE(std::isnan(bytes.clamp(NAN)));
+  EXPECT_TRUE(bytes.contains(127) && bytes.contains(-128));
+  EXPECT_FALSE(bytes.contains(128) || bytes.contains(NAN));
+}
 
 TEST(Float16, EveryPatternSurvivesFloat) {
   for (unsigned bits = 0; bits <= 0xffff; ++bits) {

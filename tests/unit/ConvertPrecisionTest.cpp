@@ -118,15 +118,8 @@ TEST(ConvertPrecision, WhatBecomesIntegers) {
     EXPECT_EQ(net.getKinds(kind), Kinds{single});
 }
 
-TEST(ConvertPrecision, LargeNumbers) {
-  Net net;
-  NodeValue x = net.input(single, {3});
-  NodeValue mask =
-      net.b.make<CastNode>(net.input(ElemKind::Int64, {3}), single);
-  mask = net.b.make<MulNode>(mask, net.scalar(-3e38));
-  x = net.b.make<MaxNode>(x, net.scalar(-1e30));
-  net.output(net.b.make<AddNode>(x, mask));
-  net.convert();
+/// Runs \p net, of which every input has \p numbers, and returns its output.
+static Tensor runOn(Net &net, llvm::ArrayRef<double> numbers) {
   auto backend = createInterpreter();
   PlannedProgram program =
       llvm::cantFail(Compilation(*backend, CompilationOptions())
@@ -136,14 +129,61 @@ TEST(ConvertPrecision, LargeNumbers) {
     if (!buffer->isInput())
       continue;
     Tensor tensor(buffer->getType());
-    for (int64_t i = 0; i < 3; ++i)
-      tensor.setFromDouble(i, double(i));
+    for (auto [i, number] : llvm::enumerate(numbers))
+      tensor.setFromDouble(int64_t(i), number);
     llvm::cantFail(session->setInput(buffer, std::move(tensor)));
   }
   llvm::cantFail(session->run());
-  Tensor y = session->getTensor(session->getOutputs().front()).clone();
-  // Finite: infinity times 0, as of another mask, would be NaN.
-  EXPECT_EQ(y.getAsDouble(0), 0);
-  EXPECT_EQ(y.getAsDouble(1), -65504);
-  EXPECT_EQ(y.getAsDouble(2), -65504);
+  return session->getTensor(session->getOutputs().front()).clone();
+}
+
+/// A mask's lowest float is neither infinite as a constant nor as what integers
+/// become: times 0, as of another mask, it would be NaN.
+TEST(ConvertPrecision, LargeNumbers) {
+  for (auto [kind, largest] : {std::pair(ElemKind::Float16, 65504.0),
+                               std::pair(ElemKind::BFloat16, 0x1.fep127)}) {
+    Net net;
+    NodeValue x = net.input(single, {3});
+    NodeValue mask =
+        net.b.make<CastNode>(net.input(ElemKind::Int64, {3}), single);
+    mask = net.b.make<MulNode>(mask, net.scalar(-0x1.fffffep127));
+    mask = net.b.make<MaxNode>(mask, net.scalar(-0x1.fffffep127));
+    x = net.b.make<MaxNode>(x, net.scalar(-1e30));
+    net.output(net.b.make<AddNode>(x, mask));
+    net.convert({.kind = kind});
+    Tensor y = runOn(net, {0, 1, 2});
+    EXPECT_EQ(y.getAsDouble(0), 0);
+    EXPECT_EQ(y.getAsDouble(1), -largest);
+    EXPECT_EQ(y.getAsDouble(2), -largest);
+  }
+}
+
+/// An input that is rounded to a half precision stays finite, infinite or NaN.
+TEST(ConvertPrecision, LargeInputs) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  for (auto [kind, largest] : {std::pair(ElemKind::Float16, 65504.0),
+                               std::pair(ElemKind::BFloat16, 0x1.fep127)}) {
+    Net net;
+    net.output(net.b.make<NegNode>(net.input(single, {6})));
+    net.convert({.kind = kind});
+    Tensor y = runOn(net, {-0x1.fffffep127, 0x1.ffffp127, -inf, inf, NAN, 1.5});
+    EXPECT_EQ(y.getAsDouble(0), largest);
+    EXPECT_EQ(y.getAsDouble(1), -largest);
+    EXPECT_EQ(y.getAsDouble(2), inf);
+    EXPECT_EQ(y.getAsDouble(3), -inf);
+    EXPECT_TRUE(std::isnan(y.getAsDouble(4)));
+    EXPECT_EQ(y.getAsDouble(5), -1.5);
+  }
+}
+
+/// So do numbers of attributes: a padding of the lowest float.
+TEST(ConvertPrecision, LargeAttributes) {
+  Net net;
+  NodeValue x = net.input(single, {1});
+  net.output(net.b.make<PadNode>(x, std::vector<int64_t>{0, 1}, "constant",
+                                 -0x1.fffffep127));
+  net.convert({.kind = ElemKind::BFloat16});
+  Tensor y = runOn(net, {1});
+  EXPECT_EQ(y.getAsDouble(0), 1);
+  EXPECT_EQ(y.getAsDouble(1), -0x1.fep127);
 }

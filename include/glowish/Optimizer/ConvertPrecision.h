@@ -32,8 +32,9 @@ struct PrecisionConfig {
 /// Float stay: what is computed of integers alone (positions, masks, what
 /// quantized values stand for), the element-wise nodes in front of a conversion
 /// to integers, nodes with bodies, nodes that take no half precision, and kept
-/// kinds. Numbers that are too large for float16 become the largest it has, in
-/// constants and where masks are converted.
+/// kinds. Finite numbers that are too large for the half precision become the
+/// largest it has, in constants and attributes and wherever values of float are
+/// converted.
 void convertPrecision(Function &function, const PrecisionConfig &config);
 
 } // namespace glowish

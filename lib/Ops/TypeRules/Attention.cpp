@@ -1,5 +1,6 @@
 //===- Attention.cpp - Types of attention ---------------------------------===//
 
+#include "glowish/Base/ElemRange.h"
 #include "glowish/Ops/TypeRuleHelpers.h"
 #include <cmath>
 
@@ -55,8 +56,7 @@ llvm::Expected<TypeList> glowish::inferAttention(const OpView &view) {
 
 /// Whether integers of 8 bits of \p kind can have \p zeroPoint.
 static bool hasZeroPoint(ElemKind kind, int64_t zeroPoint) {
-  int64_t least = kind == ElemKind::Int8 ? -128 : 0;
-  return zeroPoint >= least && zeroPoint <= least + 255;
+  return getFiniteRange(kind).contains(double(zeroPoint));
 }
 
 llvm::Expected<TypeList> glowish::inferAttentionInteger(const OpView &view) {

@@ -9,6 +9,8 @@
 
 #include "glowish/Optimizer/ConvertPrecision.h"
 #include "Util/ConstantTensors.h"
+#include "glowish/Base/ElemRange.h"
+#include "glowish/Graph/NodeBuilder.h"
 #include "glowish/Support/Log.h"
 #include "llvm/ADT/DenseSet.h"
 #include <cmath>
@@ -35,8 +37,8 @@ private:
 
   NodeValue getConverted(NodeValue value);
   NodeValue convertConstant(NodeValue value);
-  NodeValue convertMask(NodeValue value);
-  NodeValue cast(NodeValue value, ElemKind to);
+  NodeValue narrow(NodeValue value);
+  Node *findNextTo(NodeValue value);
 
   Function &function;
   const PrecisionConfig &config;
@@ -56,33 +58,24 @@ static bool isFloat(NodeValue value) {
 
 //===- Values -------------------------------------------------------------===//
 
-/// A Cast right behind \p value, or in front of all nodes if that is storage.
-NodeValue PrecisionConverter::cast(NodeValue value, ElemKind to) {
-  Node *next = &function.getNodes().front();
-  if (value.node->getParent() == &function) {
-    auto it = std::next(value.node->getIterator());
-    next = it == function.getNodes().end() ? nullptr : &*it;
-  }
-  InsertionGuard guard(function, next);
-  return function.create<CastNode>(value.node->getName(), value, to)
-      ->getResult();
+/// Returns the node right behind \p value, the first one if that is storage;
+/// null at the end.
+Node *PrecisionConverter::findNextTo(NodeValue value) {
+  if (value.node->getParent() != &function)
+    return &function.getNodes().front();
+  auto it = std::next(value.node->getIterator());
+  return it == function.getNodes().end() ? nullptr : &*it;
 }
 
-/// The largest number of float16; bfloat16 has the range of float.
-static double getLargest(ElemKind kind) {
-  return kind == ElemKind::Float16 ? 65504 : std::numeric_limits<float>::max();
-}
-
-/// \p value, but for infinity and NaN within the range of \p kind.
-static float limit(float value, ElemKind kind) {
-  auto largest = float(getLargest(kind));
-  return std::isfinite(value) ? std::clamp(value, -largest, largest) : value;
+/// \p value, within the range of \p kind if it is finite.
+static double limit(double value, ElemKind kind) {
+  return std::isfinite(value) ? getFiniteRange(kind).clamp(value) : value;
 }
 
 template <typename Half>
 static void convertElements(llvm::ArrayRef<float> from, Tensor &to) {
   for (auto [half, value] : llvm::zip_equal(to.data<Half>(), from))
-    half = Half(limit(value, to.getType().getKind()));
+    half = Half(float(limit(value, to.getType().getKind())));
 }
 
 NodeValue PrecisionConverter::convertConstant(NodeValue value) {
@@ -103,36 +96,26 @@ NodeValue PrecisionConverter::convertConstant(NodeValue value) {
                                                        std::move(to)));
 }
 
-/// \p value, computed of integers: a mask's -3e38 must not become infinite, of
-/// which a factor 0 would make NaN.
-NodeValue PrecisionConverter::convertMask(NodeValue value) {
-  if (config.kind == ElemKind::BFloat16)
-    return cast(value, config.kind);
-  double largest = getLargest(config.kind);
-  auto it = std::next(value.node->getIterator());
-  Node *next = it == function.getNodes().end() ? nullptr : &*it;
-  InsertionGuard guard(function, next);
-  auto makeScalar = [&](double number) {
-    Tensor tensor(Type(ElemKind::Float, {}));
-    tensor.setFromDouble(0, number);
-    return NodeValue(function.getModule().createConstant(value.node->getName(),
-                                                         std::move(tensor)));
-  };
-  llvm::StringRef name = value.node->getName();
-  NodeValue low =
-      function.create<MaxNode>(name, value, makeScalar(-largest))->getResult();
-  NodeValue limited =
-      function.create<MinNode>(name, low, makeScalar(largest))->getResult();
-  return function.create<CastNode>(name, limited, config.kind)->getResult();
+/// \p value, of float, in the half precision. What is finite stays so: of a
+/// mask's lowest float as -infinity, a row that is masked whole or a factor 0
+/// would make NaN.
+NodeValue PrecisionConverter::narrow(NodeValue value) {
+  InsertionGuard guard(function, findNextTo(value));
+  NodeBuilder b(function, value.node->getName());
+  ElemRange range = getFiniteRange(config.kind);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  NodeValue isFinite = b.less(b.unary<AbsNode>(value), infinity);
+  NodeValue limited = b.clip(value, range.low, range.high);
+  NodeValue half = b.cast(b.select(isFinite, limited, value), config.kind);
+  return llvm::cantFail(b.finish(half));
 }
 
 NodeValue PrecisionConverter::getConverted(NodeValue value) {
   auto found = converted.find(value);
   if (found != converted.end())
     return found->second;
-  NodeValue half = isConstantOrSplat(value) ? convertConstant(value)
-                   : reals.contains(value)  ? cast(value, config.kind)
-                                            : convertMask(value);
+  NodeValue half =
+      isConstantOrSplat(value) ? convertConstant(value) : narrow(value);
   return converted[value] = half;
 }
 
@@ -184,10 +167,13 @@ bool PrecisionConverter::convert(Node &node) {
   for (NodeValue &operand : draft.operands)
     if (isFloat(operand))
       operand = getConverted(operand);
-  for (AttrValue &attr : draft.attrs)
+  for (AttrValue &attr : draft.attrs) {
     if (auto *kind = std::get_if<ElemKind>(&attr);
         kind && *kind == ElemKind::Float)
       attr = config.kind;
+    if (auto *number = std::get_if<double>(&attr))
+      *number = limit(*number, config.kind);
+  }
   Node *made = nullptr;
   {
     InsertionGuard guard(function, &node);
@@ -252,7 +238,10 @@ void PrecisionConverter::visit(Node &node) {
 
 /// What readers of floats get of \p half.
 NodeValue PrecisionConverter::addReal(NodeValue half) {
-  NodeValue real = cast(half, ElemKind::Float);
+  InsertionGuard guard(function, findNextTo(half));
+  NodeValue real =
+      function.create<CastNode>(half.node->getName(), half, ElemKind::Float)
+          ->getResult();
   reals.insert(real);
   converted[real] = half;
   return real;

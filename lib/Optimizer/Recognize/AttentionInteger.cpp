@@ -8,6 +8,7 @@
 
 #include "Recognize/AttentionScores.h"
 #include "Util/Dequantization.h"
+#include "glowish/Base/ElemRange.h"
 
 using namespace glowish;
 
@@ -50,8 +51,8 @@ static std::optional<QuantizedOperand> matchOperand(NodeValue value) {
     return std::nullopt;
   std::optional<double> zero = getNumber(x->zeroPoint, 0);
   std::optional<double> scale = getNumber(x->scale, 1);
-  int64_t least = x->integer.getElemKind() == ElemKind::Int8 ? -128 : 0;
-  if (!scale || !zero || *zero < double(least) || *zero > double(least + 255))
+  if (!scale || !zero ||
+      !getFiniteRange(x->integer.getElemKind()).contains(*zero))
     return std::nullopt;
   return QuantizedOperand{*x, int64_t(*zero), *scale};
 }
@@ -85,9 +86,10 @@ NodeValue glowish::recognizeAttentionInteger(MatMulNode &root,
       !(rounded->scale >= 0x1p-126 && rounded->scale <= 0x1p126))
     return {};
   ElemKind kind = weights->value.integer.getElemKind();
-  int64_t most = (kind == ElemKind::Int8 ? 127 : 255) - weights->zeroPoint;
-  std::optional<AttentionScores> scores = matchScores(*softmax);
-  if (!scores || !fitsAttention(*scores->matMul, root) || most == 0)
+  int64_t most = int64_t(getFiniteRange(kind).high) - weights->zeroPoint;
+  // Masked queries have the weights 0 either way: those of NaN are.
+  std::optional<AttentionWeights> floats = matchWeights(rounded->input);
+  if (!floats || !fitsAttention(*floats->scores.matMul, root) || most == 0)
     return {};
   auto query = matchOperand(scores->matMul->getLhs());
   auto key = matchOperand(scores->matMul->getRhs());

@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Util/Dequantization.h"
+#include "glowish/Base/ElemRange.h"
 #include <cmath>
 
 using namespace glowish;
@@ -89,7 +90,7 @@ static std::optional<Tensor> center(const Tensor &bytes, const Tensor &zeros,
   for (int64_t i = 0; i < bytes.getNumElements(); ++i) {
     int64_t index = axis < 0 ? 0 : i / inner % shape[axis];
     double value = bytes.getAsDouble(i) - zeros.getAsDouble(index);
-    if (value < -128 || value > 127)
+    if (!getFiniteRange(ElemKind::Int8).contains(value))
       return std::nullopt;
     centered.data<int8_t>()[i] = int8_t(value);
   }
@@ -229,9 +230,8 @@ static bool hasOneZeroPoint(const Dequantization &x) {
   if (!x.zeroPoint || x.zeroPoint.getElemKind() == x.integer.getElemKind())
     return hasOneElement(x.zeroPoint);
   double value = getOrderedElements(x.zeroPoint)->getAsDouble(0);
-  bool isSigned = x.integer.getElemKind() == ElemKind::Int8;
-  return hasOneElement(x.zeroPoint) && value >= (isSigned ? -128 : 0) &&
-         value <= (isSigned ? 127 : 255);
+  return hasOneElement(x.zeroPoint) &&
+         getFiniteRange(x.integer.getElemKind()).contains(value);
 }
 
 /// \p sums of the integers of \p x, in which \p weight, int32, multiplies the

@@ -1,6 +1,7 @@
 //===- ElementWise.cpp - Export of element-wise nodes ---------------------===//
 
 #include "ONNX/Ops/ElementWise.h"
+#include "glowish/Base/ElemRange.h"
 #include <cmath>
 
 using namespace glowish;
@@ -73,14 +74,9 @@ static OnnxValue writeClip(GraphWriter &w, const ClipNode &node,
   return w.op("Clip", {x[0], low, high});
 }
 
-/// Returns minimum and maximum of an integer kind of 8 or 16 bits.
-static std::optional<std::pair<double, double>> getNarrowRange(ElemKind kind) {
-  unsigned bits = 8 * getElemSize(kind);
-  if (!isIntegerKind(kind) || bits > 16)
-    return std::nullopt;
-  if (isSignedIntegerKind(kind))
-    return std::pair(-std::ldexp(1, bits - 1), std::ldexp(1, bits - 1) - 1);
-  return std::pair(0.0, std::ldexp(1, bits) - 1);
+/// Whether \p kind is an integer kind of 8 or 16 bits.
+static bool isNarrowInteger(ElemKind kind) {
+  return isIntegerKind(kind) && getElemSize(kind) <= 2;
 }
 
 /// ONNX does not define the conversion of floats out of range, but quantized
@@ -88,10 +84,11 @@ static std::optional<std::pair<double, double>> getNarrowRange(ElemKind kind) {
 static OnnxValue writeCast(GraphWriter &w, const CastNode &node,
                            llvm::ArrayRef<OnnxValue> operands) {
   OnnxValue x = operands[0];
-  if (auto range = getNarrowRange(node.getTo()); range && isFloatKind(x.kind)) {
+  if (isNarrowInteger(node.getTo()) && isFloatKind(x.kind)) {
+    ElemRange range = getFiniteRange(node.getTo());
     x = w.cast(x, getElemSize(x.kind) < 4 ? ElemKind::Float : x.kind);
-    x = w.op("Clip", {x, w.numberLike(x, range->first),
-                      w.numberLike(x, range->second)});
+    x = w.op("Clip",
+             {x, w.numberLike(x, range.low), w.numberLike(x, range.high)});
   }
   if (x.kind == node.getTo())
     return x;

@@ -4,10 +4,10 @@
 #include "Kernels/Math/ByteLookup.h"
 #include "Kernels/Math/LowPrecision.h"
 #include "Kernels/Math/SoftFloat.h"
+#include "glowish/Base/ElemRange.h"
 #include "glowish/Ops/Scalar.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/IntrinsicsARM.h"
-#include <cmath>
 
 using namespace glowish;
 using llvm::Value;
@@ -164,10 +164,7 @@ static Value *convertToIntegers(KernelBuilder &b, Value *x,
 /// made for each width.
 static Value *convertToSmall(EmittedScalar x, ElemKind to, llvm::Type *type) {
   KernelBuilder &b = *x.builder;
-  int bits = 8 * int(getElemSize(to));
-  bool isSigned = isSignedIntegerKind(to);
-  double low = isSigned ? -std::ldexp(1, bits - 1) : 0;
-  double high = std::ldexp(1, isSigned ? bits - 1 : bits) - 1;
+  auto [low, high] = getFiniteRange(to);
   auto limit = [&](double value) {
     return llvm::ConstantFP::get(x.value->getType(), value);
   };
@@ -176,7 +173,7 @@ static Value *convertToSmall(EmittedScalar x, ElemKind to, llvm::Type *type) {
       b.CreateSelect(b.CreateFCmpOGT(x.value, limit(low)), x.value, limit(low));
   limited = b.CreateSelect(b.CreateFCmpOLT(limited, limit(high)), limited,
                            limit(high));
-  if (isSigned)
+  if (isSignedIntegerKind(to))
     limited =
         b.CreateSelect(b.CreateFCmpORD(x.value, x.value), limited, limit(0));
   Value *wide = convertToIntegers(b, limited, [&](Value *floats) {
