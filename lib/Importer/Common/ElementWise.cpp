@@ -98,16 +98,3 @@ NodeValue glowish::turnOrder(NodeBuilder &b, NodeValue x) {
     return x;
   return isFloatKind(x.getElemKind()) ? b.unary<NegNode>(x) : b.complement(x);
 }
-
-double glowish::getLargestFinite(ElemKind kind) {
-  switch (kind) {
-  case ElemKind::Double:
-    return std::numeric_limits<double>::max();
-  case ElemKind::Float16:
-    return 65504;
-  case ElemKind::BFloat16:
-    return 0x1.fep127;
-  default:
-    return std::numeric_limits<float>::max();
-  }
-}

@@ -48,9 +48,6 @@ NodeValue getFlooredRest(NodeBuilder &b, NodeValue x, NodeValue y);
 /// become their complements.
 NodeValue turnOrder(NodeBuilder &b, NodeValue x);
 
-/// The largest finite number of a float kind.
-double getLargestFinite(ElemKind kind);
-
 } // namespace glowish
 
 #endif // GLOWISH_LIB_IMPORTER_COMMON_ELEMENTWISE_H

@@ -1,8 +1,8 @@
 //===- Reductions.cpp - Sums and products that are composed ---------------===//
 
 #include "Common/Reductions.h"
-#include "Common/ElementWise.h"
 #include "Common/Positions.h"
+#include "glowish/Base/ElemRange.h"
 
 using namespace glowish;
 
@@ -15,8 +15,8 @@ NodeValue glowish::makeLogSumExp(NodeBuilder &b, NodeValue x,
         b.reduce(b.unary<ExpNode>(x), "sum", axes, keepDims));
   NodeValue most = b.reduce(x, "max", axes, /*keepDims=*/true);
   // Infinite maxima would give infinity - infinity.
-  double bound = getLargestFinite(x.getElemKind());
-  most = b.clip(most, -bound, bound);
+  ElemRange range = getFiniteRange(x.getElemKind());
+  most = b.clip(most, range.low, range.high);
   NodeValue sum =
       b.reduce(b.unary<ExpNode>(b.sub(x, most)), "sum", axes, keepDims);
   if (!sum)

@@ -2,6 +2,7 @@
 
 #include "Common/SlidingWindows.h"
 #include "Common/Positions.h"
+#include "glowish/Base/ElemRange.h"
 #include "glowish/Support/Error.h"
 
 using namespace glowish;
@@ -73,16 +74,16 @@ NodeValue glowish::sumWindows(NodeBuilder &b, NodeValue value,
   return value;
 }
 
-/// Returns the minimum of \p kind.
-static double getLowest(ElemKind kind) {
-  if (isFloatKind(kind))
-    return -std::numeric_limits<double>::infinity();
-  return dispatchElemKind(kind, [](auto zero) -> double {
-    using T = decltype(zero);
-    if constexpr (std::is_integral_v<T>)
-      return double(std::numeric_limits<T>::lowest());
-    return 0;
-  });
+/// Whether \p next, of a later element, replaces \p best.
+static NodeValue isLarger(NodeBuilder &b, NodeValue next, NodeValue best,
+                          NaNPosition ofNaN) {
+  NodeValue isAbove = b.greater(next, best);
+  if (!isAbove || !isFloatKind(best.getElemKind()))
+    return isAbove;
+  NodeValue isNaN = b.unary<NotNode>(b.equal(next, next));
+  if (ofNaN == NaNPosition::First)
+    isNaN = b.logicalAnd(isNaN, b.equal(best, best));
+  return b.logicalOr(isAbove, isNaN);
 }
 
 /// Returns the maxima of windows, reducing the last dimension first. Of equal

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ONNX/Conversion.h"
+#include "glowish/Base/ElemRange.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace glowish;
@@ -60,11 +61,11 @@ static NodeValue convertToPower(Composer &c, NodeValue x,
 /// The largest number of \p kind if it is a float8 that conversions can
 /// saturate to.
 static std::optional<float> findLimit(ElemKind kind) {
-  return dispatchElemKind(kind, [](auto zero) -> std::optional<float> {
+  return dispatchElemKind(kind, [&](auto zero) -> std::optional<float> {
     using T = decltype(zero);
     if constexpr (isLowFloat<T>)
       if (T::width == 8)
-        return lowfloat::decodeFloat(uint8_t(T::format.largest), T::format);
+        return float(getFiniteRange(kind).high);
     return std::nullopt;
   });
 }

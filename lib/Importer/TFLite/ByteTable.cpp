@@ -2,6 +2,7 @@
 
 #include "TFLite/ByteTable.h"
 #include "TFLite/FixedPoint.h"
+#include "glowish/Base/ElemRange.h"
 #include <cmath>
 
 using namespace glowish;
@@ -24,8 +25,7 @@ static int64_t getInteger(const TFLiteOp &op, unsigned byte) {
 
 /// \p value as the output's kind has it.
 static int64_t saturateByte(const TFLiteOp &op, int64_t value) {
-  bool isSigned = op.getOutputKind() == ElemKind::Int8;
-  return std::clamp<int64_t>(value, isSigned ? -128 : 0, isSigned ? 127 : 255);
+  return int64_t(getFiniteRange(op.getOutputKind()).clamp(double(value)));
 }
 
 llvm::Error tflite::setByteTable(TFLiteOp &op,

@@ -1,6 +1,7 @@
 //===- Quantized.cpp - Parts of quantized operators -----------------------===//
 
 #include "TFLite/Quantized.h"
+#include "glowish/Base/ElemRange.h"
 #include "glowish/Graph/RepeatedBlocks.h"
 #include "glowish/Ops/TypeRuleHelpers.h"
 #include <cmath>
@@ -58,14 +59,6 @@ NodeValue tflite::activate(TFLiteOp &op, NodeValue x,
   return op.clip(x, low, high);
 }
 
-/// The limits of integers of \p kind, which has at most 32 bits.
-static std::pair<double, double> getLimits(ElemKind kind) {
-  int bits = int(getElemBits(kind));
-  bool isSigned = isSignedIntegerKind(kind) || kind == ElemKind::Int4;
-  return {isSigned ? -std::ldexp(1, bits - 1) : 0,
-          std::ldexp(1, isSigned ? bits - 1 : bits) - 1};
-}
-
 NodeValue tflite::quantizeSteps(TFLiteOp &op, NodeValue x,
                                 ActivationFunctionType activation) {
   ElemKind kind = op.getOutputKind();
@@ -77,7 +70,7 @@ NodeValue tflite::quantizeSteps(TFLiteOp &op, NodeValue x,
         "RELU_N1_TO_1, RELU6",
         schema::EnumNameActivationFunctionType(activation)));
   auto [low, high] = *bounds;
-  auto [least, most] = getLimits(kind);
+  auto [least, most] = getFiniteRange(kind);
   auto toSteps = [&](double bound) {
     return zeroPoint + std::round(float(bound) / op.getOutputScale());
   };
@@ -93,7 +86,7 @@ NodeValue tflite::quantizeSteps(TFLiteOp &op, NodeValue x,
 //===- Floats and integers ------------------------------------------------===//
 
 NodeValue tflite::saturate(NodeBuilder &b, NodeValue x, ElemKind to) {
-  auto [low, high] = getLimits(to);
+  auto [low, high] = getFiniteRange(to);
   return b.cast(getElemSize(to) < 4 ? b.clip(x, low, high) : x, to);
 }
 
@@ -126,7 +119,7 @@ static Parameters makeBlockParameters(NodeBuilder &b, NodeValue x,
     return {repeat(scales), b.scalar(ElemKind::Int32, 0)};
   // Of the integers' kind, as the optimizer has them, if it can have them.
   ElemKind kind = x.getElemKind();
-  auto [low, high] = getLimits(kind);
+  auto [low, high] = getFiniteRange(kind);
   for (int64_t zeroPoint : quantization.zeroPoints)
     if (double(zeroPoint) < low || double(zeroPoint) > high)
       kind = ElemKind::Int32;

@@ -1,6 +1,7 @@
 //===- Quantization.cpp - Quantized tensors of exported programs ----------===//
 
 #include "Aten/AtenOp.h"
+#include "glowish/Base/ElemRange.h"
 
 using namespace glowish;
 using namespace glowish::aten;
@@ -57,9 +58,8 @@ static llvm::Error importQuantize(AtenOp &op) {
   double low = double(op.integer("quant_min")),
          high = double(op.integer("quant_max"));
   // A cast saturates.
-  bool isWhole = (kind == ElemKind::Int8 && low == -128 && high == 127) ||
-                 (kind == ElemKind::UInt8 && low == 0 && high == 255);
-  if (!isWhole)
+  ElemRange range = getFiniteRange(kind);
+  if (low != range.low || high != range.high)
     steps = op.clip(steps, low, high);
   return op.setResult(op.cast(steps, kind));
 }

@@ -2,6 +2,7 @@
 
 #include "Aten/AtenOp.h"
 #include "Common/ElementWise.h"
+#include "glowish/Base/ElemRange.h"
 #include <cmath>
 #include <limits>
 
@@ -234,7 +235,7 @@ static llvm::Error importNanToNum(AtenOp &op) {
   ElemKind kind = x.getElemKind();
   if (!isFloatKind(kind))
     return op.setResult(x);
-  double most = getLargestFinite(kind);
+  double most = getFiniteRange(kind).high;
   NodeValue result =
       op.select(op.equal(x, x), x, op.number(x, op.number("nan", 0)));
   result = op.select(op.equal(x, inf), op.number(x, op.number("posinf", most)),

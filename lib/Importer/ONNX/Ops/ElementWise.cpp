@@ -3,6 +3,8 @@
 #include "Common/ElementWise.h"
 #include "ONNX/DynamicDims.h"
 #include "glowish/Base/CheckedInt.h"
+#include "glowish/Base/ElemRange.h"
+#include <cmath>
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -140,8 +142,9 @@ static llvm::Error importClip(OpContext &op) {
   double bounds[2] = {-inf, inf};
   const char *names[2] = {"min", "max"};
   if (op.getOpset() >= 6 && op.getOpset() < 11) {
-    bounds[1] = std::numeric_limits<float>::max();
-    bounds[0] = -bounds[1];
+    ElemRange floats = getFiniteRange(ElemKind::Float);
+    bounds[0] = floats.low;
+    bounds[1] = floats.high;
   }
   for (unsigned i = 0; i < 2; ++i) {
     if (op.getOpset() < 11) {
