@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Fits the polynomials of lib/Backends/CPU/Kernels/Math/VectorMath.cpp.
+"""Fits the polynomials of lib/Backends/CPU/Kernels/Math.
 
 Prints for each the largest weighted error of the exact polynomial and the
 coefficients, from the constant term on. Takes a minute. Needs python3-mpmath.
 """
-from mpmath import (cos, erf, erfc, exp, fabs, log, log1p, lu_solve, matrix, mp,
-                    mpf, pi, sin, sqrt, tanh)
+from mpmath import (asin, atan, cos, erf, erfc, exp, fabs, log, log1p, lu_solve,
+                    matrix, mp, mpf, pi, sin, sqrt, tanh)
 
 mp.dps = 60
 
@@ -88,6 +88,10 @@ for name, degree, digits in (('float', 4, 10), ('double', 9, 18)):
     print_fit(f'exp tail, {name}', lambda r: (exp(r) - 1 - r) / r**2,
               lambda r: r**2 / exp(r), -half, half, degree, digits=digits)
 
+print_fit('exp behind r^2 / 2, double',
+          lambda r: (exp(r) - 1 - r - r**2 / 2) / r**3,
+          lambda r: r**3 / exp(r), -half, half, 9, digits=18)
+
 print_fit('log tail, float', lambda f: (log1p(f) - f + f**2 / 2) / f**3,
           lambda f: f**3 / log1p(f), sqrt(mpf('0.5')) - 1, sqrt(mpf(2)) - 1, 8)
 
@@ -109,6 +113,28 @@ def get_x(u):
 print_fit('erf far, double', lambda u: erfc(get_x(u)) * exp(get_x(u)**2),
           lambda u: erfc(get_x(u)) / erf(get_x(u)), mpf(-1) / 3, mpf(1) / 2, 14,
           digits=18)
+
+
+
+def get_far(u):
+    """x in [0.45, 28] for u = (x - 2.5) / (x + 2.5)."""
+    return mpf('2.5') * (1 + u) / (1 - u)
+
+
+print_fit('erfc far, double',
+          lambda u: erfc(get_far(u)) * exp(get_far(u)**2) *
+          (1 + 2 * get_far(u)),
+          lambda u: 1 / (erfc(get_far(u)) * exp(get_far(u)**2) *
+                         (1 + 2 * get_far(u))),
+          mpf('-2.05') / mpf('2.95'), mpf('25.5') / mpf('30.5'), 22,
+          count=90, rounds=25, digits=18)
+print_fit('asin behind x, double', lambda t: (asin(sqrt(t)) / sqrt(t) - 1) / t,
+          lambda t: sqrt(t) * t / asin(sqrt(t)), mpf('1e-12'),
+          mpf('0.25') * mpf('1.0001'), 12, count=100, digits=18)
+print_fit('atan behind x, negated, double',
+          lambda t: (1 - atan(sqrt(t)) / sqrt(t)) / t,
+          lambda t: sqrt(t) * t / atan(sqrt(t)), mpf('1e-12'),
+          (mpf(7) / 16)**2 * mpf('1.0001'), 11, count=100, digits=18)
 
 quarter = (pi / 4 * mpf('1.0005'))**2
 for name, degree, digits in (('float', 2, 10), ('double', 5, 18)):

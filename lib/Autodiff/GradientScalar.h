@@ -101,6 +101,22 @@ inline GradientScalar pow(const GradientScalar &x, const GradientScalar &y) {
   return {*x.g, x.g->pow(x.value, y.value)};
 }
 
+inline GradientScalar min(const GradientScalar &x, double y) {
+  return {*x.g, x.g->min(x.value, y)};
+}
+
+/// Derivative of x tanh(ln(1 + e^x)): with w = e^x and d = w^2 + 2 w + 2 it is
+/// (w^2 + 2 w) / d + 4 x w (w + 1) / d^2. For x > 0 both quotients are expanded
+/// by powers of e = 1 / w, so that nothing overflows.
+inline GradientScalar mishSlope(const GradientScalar &x) {
+  GradientBool isNegative = x < 0.0;
+  GradientScalar e = exp(select(isNegative, x, -x)), square = e * e;
+  GradientScalar share = select(isNegative, square + 2.0 * e, 2.0 * e + 1.0);
+  GradientScalar whole = share + select(isNegative, 2.0, 2.0 * square);
+  GradientScalar scaled = select(isNegative, e, square) * (e + 1.0);
+  return share / whole + x * (4.0 * scaled / (whole * whole));
+}
+
 /// Gradient of x * sigmoid(u(x)) with u = 1.596 x + 0.0714 x^3.
 inline GradientScalar geluTanhGradient(const GradientScalar &x,
                                        const GradientScalar &result,

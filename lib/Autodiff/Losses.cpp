@@ -105,7 +105,7 @@ static NodeValue makeCrossEntropy(NodeBuilder &b, NodeValue prediction,
 static NodeValue makeBinaryCrossEntropy(NodeBuilder &b, NodeValue x,
                                         NodeValue y) {
   NodeValue small = b.unary<ExpNode>(b.sub(0, b.unary<AbsNode>(x)));
-  NodeValue rest = b.unary<LogNode>(b.add(small, 1));
+  NodeValue rest = b.unary<Log1pNode>(small);
   return b.add(b.sub(b.max(x, 0.0), b.mul(x, y)), rest);
 }
 

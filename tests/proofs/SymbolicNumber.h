@@ -149,10 +149,21 @@ Number rint(const Number &x);
 Number applyUnknown(llvm::StringRef function, llvm::ArrayRef<Number> arguments);
 #define GLOWISH_PROOF_UNKNOWN(FN)                                              \
   inline Number FN(const Number &x) { return applyUnknown(#FN, {x}); }
+GLOWISH_PROOF_UNKNOWN(expm1)
+GLOWISH_PROOF_UNKNOWN(log1p)
 GLOWISH_PROOF_UNKNOWN(erf)
+GLOWISH_PROOF_UNKNOWN(erfc)
 GLOWISH_PROOF_UNKNOWN(sin)
 GLOWISH_PROOF_UNKNOWN(cos)
+GLOWISH_PROOF_UNKNOWN(tan)
+GLOWISH_PROOF_UNKNOWN(asin)
+GLOWISH_PROOF_UNKNOWN(acos)
 GLOWISH_PROOF_UNKNOWN(atan)
+GLOWISH_PROOF_UNKNOWN(sinh)
+GLOWISH_PROOF_UNKNOWN(cosh)
+GLOWISH_PROOF_UNKNOWN(asinh)
+GLOWISH_PROOF_UNKNOWN(acosh)
+GLOWISH_PROOF_UNKNOWN(atanh)
 #undef GLOWISH_PROOF_UNKNOWN
 #define GLOWISH_PROOF_UNKNOWN_OF_TWO(FN, NAME)                                 \
   inline Number FN(const Number &x, const Number &y) {                         \

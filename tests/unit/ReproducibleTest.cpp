@@ -311,10 +311,28 @@ TEST(Reproducible, Functions) {
           add(f.create<GeluNode>("gelu", x)->getResult());
           add(f.create<SinNode>("sin", x)->getResult());
           add(f.create<AtanNode>("atan", x)->getResult());
+          add(f.create<ErfcNode>("erfc", x)->getResult());
+          add(f.create<Expm1Node>("expm1", x)->getResult());
+          add(f.create<SoftplusNode>("softplus", x)->getResult());
+          add(f.create<MishNode>("mish", x)->getResult());
+          add(f.create<EluNode>("elu", x, 1.0)->getResult());
+          add(f.create<TanNode>("tan", x)->getResult());
+          add(f.create<AsinNode>("asin", x)->getResult());
+          add(f.create<AcosNode>("acos", x)->getResult());
+          add(f.create<SinhNode>("sinh", x)->getResult());
+          add(f.create<CoshNode>("cosh", x)->getResult());
+          add(f.create<AsinhNode>("asinh", x)->getResult());
           NodeValue positive = f.create<ExpNode>("positive", x)->getResult();
           add(f.create<LogNode>("log", positive)->getResult());
           add(f.create<SqrtNode>("sqrt", positive)->getResult());
           add(f.create<PowNode>("pow", positive, x)->getResult());
+          add(f.create<Log1pNode>("log1p", positive)->getResult());
+          if (kind == Float16) // which has no large angles
+            return sum;
+          NodeValue large = f.create<ReciprocalNode>("large", x)->getResult();
+          for (int i = 0; i < 2; ++i)
+            large = f.create<MulNode>("large", large, large)->getResult();
+          add(f.create<CosNode>("cos", large)->getResult());
           return sum;
         },
         kind == Float16 ? 1e-2 : 1e-5);

@@ -9,7 +9,9 @@
 //   x < y, x <= y, x > y, x >= y, x == y   giving S::Bool
 //   !b, a && b, a || b                     on S::Bool
 //   select(b, x, y), min, max              NaN in either argument gives NaN
-//   exp, log, sqrt, floor, ceil, rint, tanh, erf, sin, cos, atan, pow
+//   exp, expm1, log, log1p, sqrt, floor, ceil, rint, erf, erfc
+//   sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh, atanh
+//   pow                                    also of integers
 //   x & y, x | y, x ^ y, shiftLeft, shiftRight      on integers
 //   arithmeticShiftRight, roundedMultiplyHigh        on int32
 //   lookup(x, table)                                on bytes
@@ -178,35 +180,78 @@ GLOWISH_NUM_LITERAL(min)
 #define GLOWISH_NUM_FUNCTION(FN)                                               \
   template <typename T> Num<T> FN(Num<T> x) { return Num<T>(std::FN(x.value)); }
 GLOWISH_NUM_FUNCTION(exp)
+GLOWISH_NUM_FUNCTION(expm1)
 GLOWISH_NUM_FUNCTION(log)
+GLOWISH_NUM_FUNCTION(log1p)
 GLOWISH_NUM_FUNCTION(sqrt)
 GLOWISH_NUM_FUNCTION(floor)
 GLOWISH_NUM_FUNCTION(ceil)
 GLOWISH_NUM_FUNCTION(rint)
-GLOWISH_NUM_FUNCTION(tanh)
 GLOWISH_NUM_FUNCTION(erf)
+GLOWISH_NUM_FUNCTION(erfc)
 GLOWISH_NUM_FUNCTION(sin)
 GLOWISH_NUM_FUNCTION(cos)
+GLOWISH_NUM_FUNCTION(tan)
+GLOWISH_NUM_FUNCTION(asin)
+GLOWISH_NUM_FUNCTION(acos)
 GLOWISH_NUM_FUNCTION(atan)
+GLOWISH_NUM_FUNCTION(sinh)
+GLOWISH_NUM_FUNCTION(cosh)
+GLOWISH_NUM_FUNCTION(tanh)
+GLOWISH_NUM_FUNCTION(asinh)
+GLOWISH_NUM_FUNCTION(acosh)
+GLOWISH_NUM_FUNCTION(atanh)
 #undef GLOWISH_NUM_FUNCTION
-/// In double, so that the square of a float is what x * x is.
+/// Of floats in double, so that the square of a float is what x * x is. Of
+/// integers by multiplications, which wrap; 1 / x^-y where y is negative,
+/// truncated towards 0, and 0 for x = 0.
 template <typename T> Num<T> pow(Num<T> x, Num<T> y) {
-  return Num<T>(T(std::pow(double(x.value), double(y.value))));
+  if constexpr (std::is_integral_v<T>) {
+    if (y.value < T(0)) {
+      bool isOdd = (uint64_t(y.value) & 1) != 0;
+      return Num<T>(x.value == T(1)    ? T(1)
+                    : x.value == T(-1) ? T(isOdd ? -1 : 1)
+                                       : T(0));
+    }
+    Num<T> result(T(1));
+    for (uint64_t rest = uint64_t(y.value); rest; rest >>= 1, x = x * x)
+      if (rest & 1)
+        result = result * x;
+    return result;
+  } else {
+    return Num<T>(T(std::pow(double(x.value), double(y.value))));
+  }
 }
 
-//===- Parts of formulas, of scalars of either kind -----------------------===//
+//===- Functions composed of others ---------------------------------------===//
 
-/// ln(1 + x). The rounding of 1 + x is made good by the factor: of numbers near
-/// 1, ln(u) / (u - 1) hardly changes with u.
-template <typename S> S logOfOnePlus(S x) {
-  S sum = 1.0 + x;
-  S exact = select(sum == 1.0, x, log(sum) * (x / (sum - 1.0)));
-  return select(x > 1e6, log(sum), exact);
+/// Returns ln(1 + e^x): the larger of x and 0, and what e^-|x| adds to it.
+template <typename S> S softplus(S x) {
+  return max(x, 0.0) + log1p(exp(-max(x, -x)));
+}
+
+/// Returns x tanh(ln(1 + e^x)). With w = e^x the tanh is (w^2 + 2 w) / (w^2 +
+/// 2 w + 2), in which nothing cancels; it is 1 from 20 on.
+template <typename S> S mish(S x) {
+  S power = exp(min(x, 20.0));
+  S share = power * (power + 2.0);
+  return x * (share / (share + 2.0));
 }
 
 /// \p magnitude with the sign of \p x; \p x where that is 0, of either sign.
 template <typename S> S withSign(S magnitude, S x) {
   return select(x < 0.0, -magnitude, select(x == 0.0, x, magnitude));
+}
+
+/// \name Functions of scalars that have none of their own
+/// @{
+template <typename S> S tangent(S x) { return sin(x) / cos(x); }
+/// Near x = 1 and -1 the factors 1 - x and 1 + x are exact, unlike 1 - x * x.
+template <typename S> S inverseSine(S x) {
+  return atan(x / sqrt((1.0 - x) * (1.0 + x)));
+}
+template <typename S> S inverseCosine(S x) {
+  return atan(sqrt((1.0 - x) / (1.0 + x))) * 2.0;
 }
 
 /// (h^2 + h^-2) / 2 with h = e^|x / 2|, which does not overflow before the
@@ -233,7 +278,7 @@ template <typename S> S inverseHyperbolicSine(S x) {
   S magnitude = max(x, -x);
   S bounded = min(magnitude, 1e9);
   S square = bounded * bounded;
-  S near = logOfOnePlus(bounded + square / (1.0 + sqrt(square + 1.0)));
+  S near = log1p(bounded + square / (1.0 + sqrt(square + 1.0)));
   S far = log(magnitude) + 0.69314718055994531;
   return withSign(select(magnitude > 1e9, far, near), x);
 }
@@ -242,7 +287,7 @@ template <typename S> S inverseHyperbolicSine(S x) {
 /// large x it is ln(2 x); NaN below 1.
 template <typename S> S inverseHyperbolicCosine(S x) {
   S t = min(x, 1e9) - 1.0;
-  S near = logOfOnePlus(t + sqrt(t * (t + 2.0)));
+  S near = log1p(t + sqrt(t * (t + 2.0)));
   S below =
       select(x < 1.0, x.like(std::numeric_limits<double>::quiet_NaN()), near);
   return select(x > 1e9, log(x) + 0.69314718055994531, below);
@@ -252,8 +297,10 @@ template <typename S> S inverseHyperbolicCosine(S x) {
 template <typename S> S inverseHyperbolicTangent(S x) {
   S magnitude = max(x, -x);
   S ratio = magnitude * 2.0 / (1.0 - magnitude);
-  return withSign(logOfOnePlus(ratio) * 0.5, x);
+  return withSign(log1p(ratio) * 0.5, x);
 }
+
+/// @}
 
 /// Words 0 and 1, the low one first, of Philox 4x32-10 (Salmon et al., 2011)
 /// for the counter words 0 and 1 in \p counter, 0 in words 2 and 3, and \p key.

@@ -102,12 +102,22 @@ def Exp : Unary<"exp(x)", "Exponential function"> {
   let Source = "ONNX Exp-13";
   let Gradients = ["gradient * result"];
 }
+def Expm1 : Unary<"expm1(x)", "e^x - 1, exact near 0"> {
+  let Source = "torch.expm1";
+  let Gradients = ["gradient * exp(x)"];
+}
 def Log : Unary<"log(x)", "Natural logarithm"> {
   let ScalarTraits = [HasPole];
   let DomainLow = "0";
   let Onnx = "Log";
   let Source = "ONNX Log-13";
   let Gradients = ["gradient / x"];
+}
+def Log1p : Unary<"log1p(x)", "Natural logarithm of 1 + x, exact near 0"> {
+  let ScalarTraits = [HasPole];
+  let DomainLow = "-1";
+  let Source = "torch.log1p";
+  let Gradients = ["gradient / (1.0 + x)"];
 }
 def Sqrt : Unary<"sqrt(x)", "Square root"> {
   let ScalarTraits = [HasPole];
@@ -150,6 +160,10 @@ def Erf : Unary<"erf(x)", "Error function"> {
   let Source = "ONNX Erf-13";
   let Gradients = ["gradient * exp(-(x * x)) * 1.1283791670955126"];
 }
+def Erfc : Unary<"erfc(x)", "1 - erf(x), exact where that is small"> {
+  let Source = "torch.erfc";
+  let Gradients = ["-gradient * exp(-(x * x)) * 1.1283791670955126"];
+}
 def Sin : Unary<"sin(x)", "Sine of radians"> {
   let Onnx = "Sin";
   let Source = "ONNX Sin-7";
@@ -160,7 +174,8 @@ def Cos : Unary<"cos(x)", "Cosine of radians"> {
   let Source = "ONNX Cos-7";
   let Gradients = ["-gradient * sin(x)"];
 }
-def Pow : Binary<"pow(x, y)", "x to the power y"> {
+def Pow : Binary<"pow(x, y)", "x to the power y; of integers, 1 / x^-y is truncated towards zero, and 0 for x = 0"> {
+  let Kinds = NumberKinds;
   let ScalarTraits = [HasPole];
   let DomainLow = "0";
   let Onnx = "Pow";
@@ -170,14 +185,14 @@ def Pow : Binary<"pow(x, y)", "x to the power y"> {
     "select(y == 0.0, 0.0, gradient * y * pow(x, y - 1.0))",
     "select(x == 0.0 && y >= 0.0, 0.0, gradient * result * log(x))"];
 }
-def Tan : Unary<"sin(x) / cos(x)", "Tangent of radians"> {
+def Tan : Unary<"tan(x)", "Tangent of radians"> {
   let ScalarTraits = [HasPole];
   let Onnx = "Tan";
   let Source = "ONNX Tan-7";
   let Gradients = ["gradient * (1.0 + result * result)"];
 }
 // Near x = 1 and -1 the factors 1 - x and 1 + x are exact, unlike 1 - x * x.
-def Asin : Unary<"atan(x / sqrt((1.0 - x) * (1.0 + x)))", "Inverse sine"> {
+def Asin : Unary<"asin(x)", "Inverse sine"> {
   let ScalarTraits = [HasPole];
   let DomainLow = "-1";
   let DomainHigh = "1";
@@ -185,8 +200,7 @@ def Asin : Unary<"atan(x / sqrt((1.0 - x) * (1.0 + x)))", "Inverse sine"> {
   let Source = "ONNX Asin-7";
   let Gradients = ["gradient / sqrt((1.0 - x) * (1.0 + x))"];
 }
-def Acos : Unary<"atan(sqrt((1.0 - x) / (1.0 + x))) * 2.0",
-                 "Inverse cosine"> {
+def Acos : Unary<"acos(x)", "Inverse cosine"> {
   let ScalarTraits = [HasPole];
   let DomainLow = "-1";
   let DomainHigh = "1";
@@ -199,31 +213,29 @@ def Atan : Unary<"atan(x)", "Inverse tangent"> {
   let Source = "ONNX Atan-7";
   let Gradients = ["gradient / (1.0 + x * x)"];
 }
-def Sinh : Unary<"hyperbolicSine(x)", "Hyperbolic sine"> {
+def Sinh : Unary<"sinh(x)", "Hyperbolic sine"> {
   let Onnx = "Sinh";
   let Source = "ONNX Sinh-9";
   let Gradients = ["gradient * cosh(x)"];
 }
-def Cosh : Unary<"hyperbolicCosine(x)", "Hyperbolic cosine"> {
+def Cosh : Unary<"cosh(x)", "Hyperbolic cosine"> {
   let Onnx = "Cosh";
   let Source = "ONNX Cosh-9";
   let Gradients = ["gradient * sinh(x)"];
 }
-def Asinh : Unary<"inverseHyperbolicSine(x)", "Inverse hyperbolic sine"> {
+def Asinh : Unary<"asinh(x)", "Inverse hyperbolic sine"> {
   let Onnx = "Asinh";
   let Source = "ONNX Asinh-9";
   let Gradients = ["gradient / sqrt(x * x + 1.0)"];
 }
-def Acosh : Unary<"inverseHyperbolicCosine(x)",
-                  "Inverse hyperbolic cosine"> {
+def Acosh : Unary<"acosh(x)", "Inverse hyperbolic cosine"> {
   let ScalarTraits = [HasPole];
   let DomainLow = "1";
   let Onnx = "Acosh";
   let Source = "ONNX Acosh-9";
   let Gradients = ["gradient / sqrt((x - 1.0) * (x + 1.0))"];
 }
-def Atanh : Unary<"inverseHyperbolicTangent(x)",
-                  "Inverse hyperbolic tangent"> {
+def Atanh : Unary<"atanh(x)", "Inverse hyperbolic tangent"> {
   let ScalarTraits = [HasPole];
   let DomainLow = "-1";
   let DomainHigh = "1";
@@ -294,21 +306,30 @@ def PRelu : Binary<"select(x < 0.0, x * y, x)", "y * x below 0, else x"> {
     "select(x > 0.0, gradient, gradient * y)",
     "select(x > 0.0, 0.0, gradient * x)"];
 }
-def Elu : Unary<"select(x < 0.0, (exp(min(x, 0.0)) - 1.0) * alpha, x)",
+def Softplus : Unary<"softplus(x)", "ln(1 + e^x)"> {
+  let Onnx = "Softplus";
+  let Source = "ONNX Softplus-1";
+  let Gradients = ["gradient * sigmoid(x)"];
+}
+def Mish : Unary<"mish(x)", "x * tanh(ln(1 + e^x))"> {
+  let Source = "ONNX Mish-18";
+  let Gradients = ["gradient * mishSlope(x)"];
+}
+def Elu : Unary<"select(x < 0.0, expm1(min(x, 0.0)) * alpha, x)",
                 "alpha * (e^x - 1) below 0, else x"> {
   let Attributes = [Attr<Float, "alpha", "limit towards -infinity, negated">];
   let Source = "ONNX Elu-6";
   let Gradients = [
-    "select(x > 0.0, gradient, gradient * (result + alpha))"];
+    "select(x > 0.0, gradient, gradient * exp(min(x, 0.0)) * alpha)"];
 }
 
-def Selu : Unary<"select(x > 0.0, x, (exp(min(x, 0.0)) - 1.0) * alpha) * gamma",
+def Selu : Unary<"select(x > 0.0, x, expm1(min(x, 0.0)) * alpha) * gamma",
                  "Scaled exponential linear unit"> {
   let Attributes = [Attr<Float, "alpha", "limit towards -infinity, negated">,
                     Attr<Float, "gamma", "factor of the result">];
   let Source = "ONNX Selu-6";
   let Gradients = [
-    "select(x > 0.0, gradient * gamma, gradient * (result + alpha * gamma))"];
+    "gradient * select(x > 0.0, gamma, exp(min(x, 0.0)) * (alpha * gamma))"];
 }
 
 //===- Bits ---------------------------------------------------------------===//

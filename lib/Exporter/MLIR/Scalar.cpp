@@ -24,6 +24,48 @@ MlirScalar glowish::bitCastScalar(const MlirScalar &x, ElemKind to) {
   return x.writer->bitCastScalar(x, to);
 }
 
+//===- Functions ----------------------------------------------------------===//
+
+MlirScalar glowish::erfc(const MlirScalar &x) { return 1.0 - erf(x); }
+#define GLOWISH_MLIR_COMPOSED(FN, FORMULA)                                     \
+  MlirScalar glowish::FN(const MlirScalar &x) { return FORMULA(x); }
+GLOWISH_MLIR_COMPOSED(tan, tangent)
+GLOWISH_MLIR_COMPOSED(asin, inverseSine)
+GLOWISH_MLIR_COMPOSED(acos, inverseCosine)
+GLOWISH_MLIR_COMPOSED(sinh, hyperbolicSine)
+GLOWISH_MLIR_COMPOSED(cosh, hyperbolicCosine)
+GLOWISH_MLIR_COMPOSED(asinh, inverseHyperbolicSine)
+GLOWISH_MLIR_COMPOSED(acosh, inverseHyperbolicCosine)
+GLOWISH_MLIR_COMPOSED(atanh, inverseHyperbolicTangent)
+#undef GLOWISH_MLIR_COMPOSED
+
+/// x^y of integers: squares of x, one a bit of y. Of negative y, 1 / x^-y
+/// truncated towards 0, which is 0 for all x but 1 and -1.
+static MlirScalar powOfIntegers(const MlirScalar &x, const MlirScalar &y) {
+  MlirScalar one = x.like(1), zero = x.like(0);
+  bool isSigned = isSignedIntegerKind(x.kind);
+  unsigned bits = 8 * getElemSize(x.kind) - isSigned;
+  MlirScalar result = one, square = x;
+  for (unsigned bit = 0; bit < bits; ++bit) {
+    MlirScalar isClear = (y & y.like(std::ldexp(1, int(bit)))) == zero;
+    result = select(isClear, result, result * square);
+    if (bit + 1 < bits)
+      square = square * square;
+  }
+  if (!isSigned)
+    return result;
+  MlirScalar minusOne = x.like(-1);
+  MlirScalar ofMinusOne = select((y & one) == zero, one, minusOne);
+  MlirScalar inverse = select(x == minusOne, ofMinusOne, zero);
+  inverse = select(x == one, one, inverse);
+  return select(y < zero, inverse, result);
+}
+
+MlirScalar glowish::pow(const MlirScalar &x, const MlirScalar &y) {
+  return isFloatKind(x.kind) ? applyPrimitive(ScalarPrimitive::Pow, {x, y})
+                             : powOfIntegers(x, y);
+}
+
 //===- Conversions --------------------------------------------------------===//
 
 namespace {

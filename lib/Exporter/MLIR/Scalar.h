@@ -42,7 +42,9 @@ enum class ScalarPrimitive : uint8_t {
   Max,
   Min,
   Exp,
+  Expm1,
   Log,
+  Log1p,
   Sqrt,
   Floor,
   Ceil,
@@ -88,7 +90,9 @@ MlirScalar bitCastScalar(const MlirScalar &x, ElemKind to);
 GLOWISH_MLIR_UNARY(operator-, Neg)
 GLOWISH_MLIR_UNARY(operator!, Not)
 GLOWISH_MLIR_UNARY(exp, Exp)
+GLOWISH_MLIR_UNARY(expm1, Expm1)
 GLOWISH_MLIR_UNARY(log, Log)
+GLOWISH_MLIR_UNARY(log1p, Log1p)
 GLOWISH_MLIR_UNARY(sqrt, Sqrt)
 GLOWISH_MLIR_UNARY(floor, Floor)
 GLOWISH_MLIR_UNARY(ceil, Ceil)
@@ -99,6 +103,21 @@ GLOWISH_MLIR_UNARY(sin, Sin)
 GLOWISH_MLIR_UNARY(cos, Cos)
 GLOWISH_MLIR_UNARY(atan, Atan)
 #undef GLOWISH_MLIR_UNARY
+
+/// \name Composed of primitives
+/// @{
+MlirScalar erfc(const MlirScalar &x);
+MlirScalar tan(const MlirScalar &x);
+MlirScalar asin(const MlirScalar &x);
+MlirScalar acos(const MlirScalar &x);
+MlirScalar sinh(const MlirScalar &x);
+MlirScalar cosh(const MlirScalar &x);
+MlirScalar asinh(const MlirScalar &x);
+MlirScalar acosh(const MlirScalar &x);
+MlirScalar atanh(const MlirScalar &x);
+/// Of integers by multiplications, one a bit.
+MlirScalar pow(const MlirScalar &x, const MlirScalar &y);
+/// @}
 
 #define GLOWISH_MLIR_BINARY(FN, PRIMITIVE)                                     \
   inline MlirScalar FN(const MlirScalar &x, const MlirScalar &y) {             \
@@ -122,7 +141,6 @@ GLOWISH_MLIR_BINARY(arithmeticShiftRight, ArithmeticShiftRight)
 GLOWISH_MLIR_BINARY(roundedMultiplyHigh, RoundedMultiplyHigh)
 GLOWISH_MLIR_BINARY(max, Max)
 GLOWISH_MLIR_BINARY(min, Min)
-GLOWISH_MLIR_BINARY(pow, Pow)
 #undef GLOWISH_MLIR_BINARY
 
 inline MlirScalar operator>(const MlirScalar &x, const MlirScalar &y) {

@@ -99,9 +99,11 @@ static bool isMissingInRuntime(llvm::StringRef type, ElemKind kind) {
 }
 
 /// Whether the low bits of the results depend only on the low bits of the
-/// operands, for signed and unsigned integers alike.
+/// operands, for signed and unsigned integers alike. (Pow's exponent is of any
+/// kind.)
 static bool keepsLowBits(llvm::StringRef type) {
-  return type == "Where" || type == "ReduceSum" || type == "ReduceProd";
+  return type == "Where" || type == "ReduceSum" || type == "ReduceProd" ||
+         type == "Pow";
 }
 
 static std::optional<ElemKind> findComputeKind(llvm::StringRef type,

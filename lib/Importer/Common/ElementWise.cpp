@@ -1,21 +1,11 @@
 //===- ElementWise.cpp - Composed functions of elements -------------------===//
 
 #include "Common/ElementWise.h"
-#include <limits>
+#include <cmath>
 
 using namespace glowish;
 
 //===- Activations --------------------------------------------------------===//
-
-NodeValue glowish::makeSoftplus(NodeBuilder &b, NodeValue x) {
-  NodeValue power = b.unary<ExpNode>(b.unary<NegNode>(b.unary<AbsNode>(x)));
-  NodeValue tail = b.unary<LogNode>(b.add(power, 1));
-  return b.add(b.unary<ReluNode>(x), tail);
-}
-
-NodeValue glowish::makeMish(NodeBuilder &b, NodeValue x) {
-  return b.mul(x, b.unary<TanhNode>(makeSoftplus(b, x)));
-}
 
 NodeValue glowish::makeCelu(NodeBuilder &b, NodeValue x, double alpha) {
   NodeValue scaled = b.div(x, alpha);
@@ -33,19 +23,69 @@ NodeValue glowish::makeShrink(NodeBuilder &b, NodeValue x, double bound,
 
 //===- Logarithms ---------------------------------------------------------===//
 
-/// What 1 + x loses by rounding is made up for by the ratio of x and what is
-/// left of it (Higham, Accuracy and Stability of Numerical Algorithms, 1.14.1).
-NodeValue glowish::makeLog1p(NodeBuilder &b, NodeValue x) {
-  NodeValue sum = b.add(x, 1), left = b.sub(sum, 1);
-  NodeValue log = b.mul(b.unary<LogNode>(sum), b.div(x, left));
-  // There is no such ratio if nothing is left, or if 1 + x is infinite.
-  constexpr double inf = std::numeric_limits<double>::infinity();
-  NodeValue isPlain = b.logicalOr(b.equal(left, 0), b.equal(left, inf));
-  return b.select(isPlain, x, log);
+/// ln(x / (1 - x)); near 1/2, where that is near 0, ln(1 + (2 x - 1) / (1 -
+/// x)), whose differences are exact.
+NodeValue glowish::makeLogit(NodeBuilder &b, NodeValue x) {
+  NodeValue rest = b.sub(1, x);
+  NodeValue excess = b.div(b.sub(b.mul(x, 2), 1), rest);
+  NodeValue isNear = b.less(b.unary<AbsNode>(b.sub(x, 0.5)), 0.25);
+  return b.select(isNear, b.unary<Log1pNode>(excess),
+                  b.unary<LogNode>(b.div(x, rest)));
 }
 
-NodeValue glowish::makeLogit(NodeBuilder &b, NodeValue x) {
-  return b.unary<LogNode>(b.div(x, b.sub(1, x)));
+//===- Powers -------------------------------------------------------------===//
+
+/// Whether \p value is a constant of numbers that \p kind has.
+static bool isConstantOf(NodeValue value, ElemKind kind) {
+  auto *constant = value.getNodeAs<Constant>();
+  if (!constant)
+    return false;
+  const Tensor &tensor = constant->getTensor();
+  Tensor element(Type(kind, Dims()));
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i) {
+    double number = tensor.getAsDouble(i);
+    element.setFromDouble(0, number);
+    if (element.getAsDouble(0) != number || std::fabs(number) > 0x1p53)
+      return false;
+  }
+  return true;
+}
+
+/// \p x to the power \p y, both integers, in 64 bits: the lower bits do not
+/// depend on the upper ones.
+static NodeValue raiseIntegers(NodeBuilder &b, NodeValue x, NodeValue y) {
+  ElemKind kind = x.getElemKind(), own = y.getElemKind();
+  if (own == ElemKind::UInt64)
+    return b.cast(b.pow(b.cast(x, own), y), kind);
+  if (kind != ElemKind::UInt64)
+    return b.cast(b.pow(b.cast(x, ElemKind::Int64), b.cast(y, ElemKind::Int64)),
+                  kind);
+  NodeValue power = b.pow(x, b.cast(b.max(y, 0), kind));
+  NodeValue inverse = b.select(b.equal(x, 1), b.number(x, 1), b.number(x, 0));
+  return b.select(b.less(y, 0), inverse, power);
+}
+
+NodeValue glowish::makePower(NodeBuilder &b, NodeValue x, NodeValue y) {
+  if (!x || !y)
+    return {};
+  ElemKind kind = x.getElemKind(), own = y.getElemKind();
+  if (kind == own || (isFloatKind(kind) && isConstantOf(y, kind)))
+    return b.pow(x, b.cast(y, kind));
+  auto inDouble = [&] {
+    return b.cast(
+        b.pow(b.cast(x, ElemKind::Double), b.cast(y, ElemKind::Double)), kind);
+  };
+  if (isFloatKind(kind))
+    return inDouble();
+  if (!isFloatKind(own))
+    return raiseIntegers(b, x, y);
+  NodeValue integer = b.cast(y, ElemKind::Int64);
+  NodeValue ofInteger = raiseIntegers(b, x, integer);
+  if (isConstantOf(y, ElemKind::Int64))
+    return ofInteger;
+  NodeValue isIntegral = b.logicalAnd(b.equal(b.unary<FloorNode>(y), y),
+                                      b.less(b.unary<AbsNode>(y), 0x1p63));
+  return b.select(isIntegral, ofInteger, inDouble());
 }
 
 //===- Division -----------------------------------------------------------===//

@@ -7,13 +7,6 @@
 
 namespace glowish {
 
-/// log(1 + e^x), computed as max(x, 0) + log(1 + e^-|x|), which does not
-/// overflow (ONNX Softplus-1, aten::softplus).
-NodeValue makeSoftplus(NodeBuilder &b, NodeValue x);
-
-/// x * tanh(log(1 + e^x)) (ONNX Mish-18, aten::mish).
-NodeValue makeMish(NodeBuilder &b, NodeValue x);
-
 /// alpha * (e^(x / alpha) - 1) for negative x, else x (ONNX Celu-12,
 /// aten::celu).
 NodeValue makeCelu(NodeBuilder &b, NodeValue x, double alpha);
@@ -23,11 +16,13 @@ NodeValue makeCelu(NodeBuilder &b, NodeValue x, double alpha);
 NodeValue makeShrink(NodeBuilder &b, NodeValue x, double bound, double bias,
                      NodeValue inner);
 
-/// log(1 + x), also for small x (aten::log1p, Caffe2 Log1p).
-NodeValue makeLog1p(NodeBuilder &b, NodeValue x);
-
 /// log(x / (1 - x)) (aten::logit, Caffe2 Logit).
 NodeValue makeLogit(NodeBuilder &b, NodeValue x);
+
+/// \p x to the power \p y, of \p x's kind, whatever kinds both are of (ONNX
+/// Pow-15). Integers to integral powers are exact, and wrap; other powers of
+/// theirs are truncated.
+NodeValue makePower(NodeBuilder &b, NodeValue x, NodeValue y);
 
 /// Rounds floats towards 0 (aten::trunc).
 NodeValue truncate(NodeBuilder &b, NodeValue x);

@@ -105,17 +105,32 @@ S min(S x, S y) {
 #define MONOTONIC(FN)                                                          \
   S FN(S x) { return x.with(std::FN(x.bounds.low), std::FN(x.bounds.high)); }
 MONOTONIC(exp)
+MONOTONIC(expm1)
 MONOTONIC(log)
+MONOTONIC(log1p)
 MONOTONIC(sqrt)
 MONOTONIC(floor)
 MONOTONIC(ceil)
 MONOTONIC(rint)
-MONOTONIC(tanh)
 MONOTONIC(erf)
+MONOTONIC(asin)
 MONOTONIC(atan)
+MONOTONIC(sinh)
+MONOTONIC(tanh)
+MONOTONIC(asinh)
+MONOTONIC(acosh)
+MONOTONIC(atanh)
 #undef MONOTONIC
+S erfc(S x) {
+  return x.with(std::erfc(x.bounds.high), std::erfc(x.bounds.low));
+}
+S acos(S x) {
+  return x.with(std::acos(x.bounds.high), std::acos(x.bounds.low));
+}
 S sin(S x) { return x.with(-1, 1); }
 S cos(S x) { return x.with(-1, 1); }
+S tan(S x) { return x.unknown(); }
+S cosh(S x) { return x.with(1, HUGE_VAL); }
 S pow(S x, S) { return x.unknown(); }
 S operator&(S x, S) { return x.unknown(); }
 S operator|(S x, S) { return x.unknown(); }

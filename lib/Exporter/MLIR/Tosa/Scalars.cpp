@@ -91,6 +91,22 @@ MlirScalar TosaWriter::roundToEven(const MlirScalar &x) {
   return select(staysLow || low == x, low, low + 1.0);
 }
 
+/// Returns e^x - 1: near 0 by t = tanh(x / 2), with which it is 2 t / (1 - t).
+static MlirScalar computeExpm1(const MlirScalar &x) {
+  MlirScalar t = tanh(x * 0.5);
+  MlirScalar isNear = max(x, -x) < 0.5;
+  return select(isNear, t * 2.0 / (1.0 - t), exp(x) - 1.0);
+}
+
+/// Returns ln(1 + x). The ratio of x and what 1 + x keeps of it makes up for
+/// the rounding (Higham, Accuracy and Stability of Numerical Algorithms,
+/// 1.14.1); there is none where nothing is kept, or all is infinite.
+static MlirScalar computeLog1p(const MlirScalar &x) {
+  MlirScalar sum = x + 1.0, kept = sum - 1.0;
+  MlirScalar isPlain = kept == 0.0 || kept == HUGE_VAL;
+  return select(isPlain, x, log(sum) * (x / kept));
+}
+
 namespace {
 struct TosaPrimitive {
   ScalarPrimitive primitive;
@@ -173,6 +189,10 @@ MlirScalar TosaWriter::applyPrimitive(ScalarPrimitive primitive,
     if (!isFloatKind(kind))
       return refuseScalar("division of " + getElemKindName(kind), x, kind);
     return x * elementOp("tosa.reciprocal", y, kind);
+  case Expm1:
+    return computeExpm1(x);
+  case Log1p:
+    return computeLog1p(x);
   case Sqrt:
     return elementOp("tosa.reciprocal", elementOp("tosa.rsqrt", x, kind), kind);
   case Rint:

@@ -87,6 +87,46 @@ static OnnxValue writeGeluTanh(GraphWriter &w, const GeluTanhNode & /*node*/,
 }
 static const ElementWiseExporter geluTanh(NodeKind::GeluTanh, writeGeluTanh);
 
+static OnnxValue writeMish(GraphWriter &w, const MishNode & /*node*/,
+                           Operands x) {
+  return w.mul(x[0], w.op("Tanh", {w.op("Softplus", x)}));
+}
+static const ElementWiseExporter mish(NodeKind::Mish, writeMish);
+
+//===- Functions that no opset has ----------------------------------------===//
+
+/// e^x - 1: near 0 by t = tanh(x / 2), with which it is 2 t / (1 - t).
+static OnnxValue writeExpm1(GraphWriter &w, const Expm1Node & /*node*/,
+                            Operands x) {
+  OnnxValue one = w.numberLike(x[0], 1), half = w.numberLike(x[0], 0.5);
+  OnnxValue t = w.op("Tanh", {w.mul(x[0], half)});
+  OnnxValue near = w.op("Div", {w.add(t, t), w.op("Sub", {one, t})});
+  OnnxValue far = w.op("Sub", {w.op("Exp", x), one});
+  OnnxValue isNear = w.op("Less", {w.op("Abs", x), half});
+  return w.select(isNear, near, far);
+}
+static const ElementWiseExporter expMinusOne(NodeKind::Expm1, writeExpm1);
+
+/// ln(1 + x): the ratio of x and what 1 + x keeps of it makes up for the
+/// rounding (Higham, Accuracy and Stability of Numerical Algorithms, 1.14.1).
+/// Where nothing is kept, or all is infinite, the result is x.
+static OnnxValue writeLog1p(GraphWriter &w, const Log1pNode & /*node*/,
+                            Operands x) {
+  OnnxValue one = w.numberLike(x[0], 1), zero = w.numberLike(x[0], 0);
+  OnnxValue sum = w.add(x[0], one), kept = w.op("Sub", {sum, one});
+  OnnxValue log = w.mul(w.op("Log", {sum}), w.op("Div", {x[0], kept}));
+  OnnxValue isPlain =
+      w.op("Or", {w.op("Equal", {kept, zero}), w.op("IsInf", {kept})});
+  return w.select(isPlain, x[0], log);
+}
+static const ElementWiseExporter logOfOnePlus(NodeKind::Log1p, writeLog1p);
+
+static OnnxValue writeErfc(GraphWriter &w, const ErfcNode & /*node*/,
+                           Operands x) {
+  return w.op("Sub", {w.numberLike(x[0], 1), w.op("Erf", x)});
+}
+static const ElementWiseExporter complement(NodeKind::Erfc, writeErfc);
+
 //===- Dropout ------------------------------------------------------------===//
 
 /// The identity in inference; kept for training of the written model.

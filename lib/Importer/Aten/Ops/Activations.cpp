@@ -19,7 +19,7 @@ static llvm::Error importSoftplus(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(double threshold, op.number("threshold"));
   NodeValue x = op.tensor("self");
   NodeValue scaled = beta == 1 ? x : op.mul(x, beta);
-  NodeValue result = makeSoftplus(op, scaled);
+  NodeValue result = op.unary<SoftplusNode>(scaled);
   if (beta != 1)
     result = op.div(result, beta);
   // From 20 on the two are the same float.
@@ -29,14 +29,13 @@ static llvm::Error importSoftplus(AtenOp &op) {
 }
 
 static llvm::Error importMish(AtenOp &op) {
-  return op.setResult(makeMish(op, op.floating("self")));
+  return op.setResult(op.unary<MishNode>(op.floating("self")));
 }
 
 static llvm::Error importLogSigmoid(AtenOp &op) {
   NodeValue x = op.floating("self");
-  GLOWISH_RETURN_IF_ERROR(
-      op.setResult(op.unary<NegNode>(makeSoftplus(op, op.unary<NegNode>(x)))));
-  return llvm::Error::success();
+  NodeValue loss = op.unary<SoftplusNode>(op.unary<NegNode>(x));
+  return op.setResult(op.unary<NegNode>(loss));
 }
 
 static llvm::Error importGelu(AtenOp &op) {
@@ -217,7 +216,7 @@ template <typename T> static llvm::Error importSoftmax(AtenOp &op) {
   x = op.cast(x, kind);
   if (shape.empty())
     x = op.reshape(x, {1});
-  return op.setResult(op.reshape(op.make<T>(x, axis), shape));
+  return op.setResult(op.reshape(Make(op, x, axis), shape));
 }
 
 static AtenOperators

@@ -180,10 +180,8 @@ static llvm::Error importPow(AtenOp &op) {
   if (exponent.is<int64_t>() && exponent.get<int64_t>() > 0)
     return op.setResult(
         raise(op, op.operand("self", kind), exponent.get<int64_t>()));
-  // Powers that a double has exactly are exact.
-  NodeValue power = op.pow(op.operand("self", ElemKind::Double),
-                           op.operand("exponent", ElemKind::Double));
-  return op.setResult(op.cast(op.unary<RoundNode>(power), kind));
+  return op.setResult(
+      op.pow(op.operand("self", kind), op.operand("exponent", kind)));
 }
 
 template <bool IsMax> static llvm::Error importLarger(AtenOp &op) {

@@ -132,8 +132,7 @@ static llvm::Error importRsqrt(AtenOp &op) {
 }
 
 static llvm::Error importExp2(AtenOp &op) {
-  return op.setResult(
-      op.unary<ExpNode>(op.mul(op.floating("self"), std::log(2.0))));
+  return op.setResult(op.pow(2.0, op.floating("self")));
 }
 
 static llvm::Error importLog2(AtenOp &op) {
@@ -146,31 +145,17 @@ static llvm::Error importLog10(AtenOp &op) {
       op.mul(op.unary<LogNode>(op.floating("self")), 1 / std::log(10.0)));
 }
 
-static llvm::Error importLog1p(AtenOp &op) {
-  return op.setResult(makeLog1p(op, op.floating("self")));
-}
-
-/// e^x - 1; for small x as 2 t / (1 - t), where t is tanh(x / 2).
-static llvm::Error importExpm1(AtenOp &op) {
-  NodeValue x = op.floating("self");
-  NodeValue t = op.unary<TanhNode>(op.mul(x, 0.5));
-  NodeValue small = op.div(op.mul(t, 2.0), op.sub(1.0, t));
-  return op.setResult(op.select(op.less(op.unary<AbsNode>(x), 0.5), small,
-                                op.sub(op.unary<ExpNode>(x), 1.0)));
-}
-
-static llvm::Error importErfc(AtenOp &op) {
-  return op.setResult(op.sub(1.0, op.unary<ErfNode>(op.floating("self"))));
-}
-
 static AtenOperators squareOp(importSquare, {"square(Tensor self) -> Tensor"});
 static AtenOperators rsqrtOp(importRsqrt, {"rsqrt(Tensor self) -> Tensor"});
 static AtenOperators exp2Op(importExp2, {"exp2(Tensor self) -> Tensor"});
 static AtenOperators log2Op(importLog2, {"log2(Tensor self) -> Tensor"});
 static AtenOperators log10Op(importLog10, {"log10(Tensor self) -> Tensor"});
-static AtenOperators log1pOp(importLog1p, {"log1p(Tensor self) -> Tensor"});
-static AtenOperators expm1Op(importExpm1, {"expm1(Tensor self) -> Tensor"});
-static AtenOperators erfcOp(importErfc, {"erfc(Tensor self) -> Tensor"});
+static AtenOperators log1pOp(importFloat<Log1pNode>,
+                             {"log1p(Tensor self) -> Tensor"});
+static AtenOperators expm1Op(importFloat<Expm1Node>,
+                             {"expm1(Tensor self) -> Tensor"});
+static AtenOperators erfcOp(importFloat<ErfcNode>,
+                            {"erfc(Tensor self) -> Tensor"});
 
 //===- Tests --------------------------------------------------------------===//
 

@@ -42,18 +42,6 @@ static llvm::Error importGelu(NetOp &op) {
                                 : op.unary<GeluNode>(x));
 }
 
-static llvm::Error importLog1p(NetOp &op) {
-  return op.setOutput(0, makeLog1p(op, op.input(0)));
-}
-
-/// log(1 + e^x), without overflow and, as opposed to makeSoftplus(), with all
-/// digits of what is near to 0.
-static llvm::Error importSoftplus(NetOp &op) {
-  NodeValue x = op.input(0);
-  NodeValue power = op.unary<ExpNode>(op.unary<NegNode>(op.unary<AbsNode>(x)));
-  return op.setOutput(0, op.add(op.max(x, 0), makeLog1p(op, power)));
-}
-
 /// log(x / (1 - x)), with x clamped to eps ... 1 - eps.
 static llvm::Error importLogit(NetOp &op) {
   double eps = op.getFloat("eps", 1e-6);
@@ -289,8 +277,8 @@ static Caffe2Operator notOp("Not", importUnary<NotNode>);
 static Caffe2Operator sqrOp("Sqr", importSqr);
 static Caffe2Operator swishOp("Swish", importSwish);
 static Caffe2Operator geluOp("Gelu", importGelu);
-static Caffe2Operator log1pOp("Log1p", importLog1p);
-static Caffe2Operator softplusOp("Softplus", importSoftplus);
+static Caffe2Operator log1pOp("Log1p", importUnary<Log1pNode>);
+static Caffe2Operator softplusOp("Softplus", importUnary<SoftplusNode>);
 static Caffe2Operator logitOp("Logit", importLogit);
 static Caffe2Operator clipOp("Clip", importClip);
 static Caffe2Operator scaleOp("Scale", importScale);

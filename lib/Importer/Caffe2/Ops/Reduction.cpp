@@ -111,8 +111,8 @@ static llvm::Error importSigmoidCrossEntropy(NetOp &op) {
     return makeError("arguments 'log_D_trick' and 'unjoined_lr_loss' are not "
                      "supported; accepted: 0");
   NodeValue magnitude = op.unary<AbsNode>(x);
-  NodeValue tail = op.unary<LogNode>(
-      op.add(op.unary<ExpNode>(op.unary<NegNode>(magnitude)), 1));
+  NodeValue tail =
+      op.unary<Log1pNode>(op.unary<ExpNode>(op.unary<NegNode>(magnitude)));
   NodeValue loss = op.add(op.sub(op.max(x, 0), op.mul(x, target)), tail);
   return op.setOutput(
       0, op.reduce(loss, "mean", {int64_t(shape.size()) - 1}, false));

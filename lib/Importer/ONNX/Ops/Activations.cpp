@@ -8,8 +8,7 @@ using namespace glowish::onnximport;
 
 static llvm::Error importSoftplus(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
-  Composer c(op);
-  return c.setOutput(0, makeSoftplus(c, x));
+  return op.setOutput(0, op.create<SoftplusNode>(x));
 }
 
 /// alpha * softplus(beta * x), removed from ONNX.
@@ -18,7 +17,7 @@ static llvm::Error importParametricSoftplus(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1));
   GLOWISH_ASSIGN_OR_RETURN(double beta, op.getFloat("beta", 1));
   Composer c(op);
-  return c.setOutput(0, c.mul(makeSoftplus(c, c.mul(x, beta)), alpha));
+  return c.setOutput(0, c.mul(c.unary<SoftplusNode>(c.mul(x, beta)), alpha));
 }
 
 /// alpha * tanh(beta * x), removed from ONNX.
@@ -32,8 +31,7 @@ static llvm::Error importScaledTanh(OpContext &op) {
 
 static llvm::Error importMish(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
-  Composer c(op);
-  return c.setOutput(0, makeMish(c, x));
+  return op.setOutput(0, op.create<MishNode>(x));
 }
 
 static llvm::Error importSoftsign(OpContext &op) {

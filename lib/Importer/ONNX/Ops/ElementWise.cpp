@@ -46,33 +46,14 @@ template <typename T> static llvm::Error importBinary(OpContext &op) {
   return op.setOutput(0, op.create<T>(x, y));
 }
 
-/// Casts \p value to \p kind.
-static llvm::Expected<NodeValue> cast(OpContext &op, NodeValue value,
-                                      ElemKind kind) {
-  if (value.getElemKind() == kind)
-    return value;
-  return op.createHelper<CastNode>(".cast", value, kind);
-}
-
 /// The kinds of base and exponent may differ since opset 12; the result has
-/// that of the base. Integer powers are computed as doubles.
+/// that of the base.
 static llvm::Error importPow(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue y, op.getInput(1));
   GLOWISH_ASSIGN_OR_RETURN(y, alignLegacy(op, x, y));
-  ElemKind kind = x.getElemKind();
-  ElemKind innerKind = isFloatKind(kind) ? kind : ElemKind::Double;
-  GLOWISH_ASSIGN_OR_RETURN(x, cast(op, x, innerKind));
-  GLOWISH_ASSIGN_OR_RETURN(y, cast(op, y, innerKind));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue result, op.create<PowNode>(x, y));
-  if (innerKind == kind)
-    return op.setOutput(0, result);
-  // Powers may be inaccurate in the last digits: 728.99999 means 729.
   Composer c(op);
-  NodeValue whole = c.unary<RoundNode>(result);
-  NodeValue isNear = c.lessOrEqual(c.unary<AbsNode>(c.sub(result, whole)),
-                                   c.mul(c.unary<AbsNode>(whole), 1e-14));
-  return c.setOutput(0, c.cast(c.select(isNear, whole, result), kind));
+  return c.setOutput(0, makePower(c, x, y));
 }
 
 /// Sum, Max, Min and Mean of any number of operands.

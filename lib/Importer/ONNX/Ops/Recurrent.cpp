@@ -1,7 +1,6 @@
 //===- Recurrent.cpp - Common parts of recurrent operators ----------------===//
 
 #include "ONNX/Ops/Recurrent.h"
-#include "Common/ElementWise.h"
 #include <optional>
 
 using namespace glowish;
@@ -235,7 +234,7 @@ NodeValue RecurrentImporter::activate(unsigned function, NodeValue x) {
   if (name == "Elu")
     return c.make<EluNode>(x, alpha);
   if (name == "Softplus")
-    return makeSoftplus(c, x);
+    return c.unary<SoftplusNode>(x);
   if (name == "Softsign")
     return c.div(x, c.add(c.unary<AbsNode>(x), 1));
   if (name == "ThresholdedRelu")

@@ -1,14 +1,16 @@
 //===- Arctangent.cpp - The arctangent of vectors -------------------------===//
 
+#include "Kernels/Math/DoubleMath.h"
 #include "Kernels/Math/VectorMath.h"
 #include "llvm/IR/Intrinsics.h"
 
 using namespace glowish;
 using llvm::Value;
 
-/// x - x^3 / 3 + x^5 / 5 ... of \p terms terms; for |x| up to 0.2 each is less
-/// than 1/25 of the one before.
-static Value *series(KernelBuilder &b, Value *x, unsigned terms) {
+/// x - x^3 / 3 + x^5 / 5 ...; for |x| up to 0.2 each term is less than 1/25 of
+/// the one before.
+static Value *series(KernelBuilder &b, Value *x) {
+  constexpr unsigned terms = 6;
   auto coefficient = [&](unsigned i) {
     double value = (i % 2 ? -1.0 : 1.0) / (2 * i + 1);
     return llvm::ConstantFP::get(x->getType(), value);
@@ -23,6 +25,8 @@ static Value *series(KernelBuilder &b, Value *x, unsigned terms) {
 /// With 1 / |x| for |x| > 1 and pi / 2 less the result. Of numbers up to 1,
 /// atan(x) = 2 atan(x / (1 + sqrt(1 + x^2))), twice, leaves less than 0.2.
 Value *vectormath::atan(KernelBuilder &b, Value *x) {
+  if (x->getType()->getScalarType()->isDoubleTy())
+    return doublemath::atan(b, x);
   auto number = [&](double value) {
     return llvm::ConstantFP::get(x->getType(), value);
   };
@@ -34,8 +38,7 @@ Value *vectormath::atan(KernelBuilder &b, Value *x) {
     Value *root = sqrt(b, b.multiplyAdd(t, t, one));
     t = b.CreateFDiv(t, b.CreateFAdd(one, root));
   }
-  bool isDouble = x->getType()->getScalarType()->isDoubleTy();
-  Value *angle = b.CreateFMul(series(b, t, isDouble ? 12 : 6), number(4));
+  Value *angle = b.CreateFMul(series(b, t), number(4));
   Value *rest = b.CreateFSub(number(1.5707963267948966), angle);
   return b.CreateIntrinsic(llvm::Intrinsic::copysign, {x->getType()},
                            {b.CreateSelect(isLarge, rest, angle), x});

@@ -2,6 +2,8 @@
 
 #include "Kernels/Math/EmittedScalar.h"
 #include "Kernels/Math/ByteLookup.h"
+#include "Kernels/Math/DoubleMath.h"
+#include "Kernels/Math/IntegerPower.h"
 #include "Kernels/Math/LowPrecision.h"
 #include "Kernels/Math/SoftFloat.h"
 #include "glowish/Base/ElemRange.h"
@@ -130,6 +132,32 @@ EmittedScalar glowish::max(EmittedScalar x, EmittedScalar y) {
 }
 EmittedScalar glowish::min(EmittedScalar x, EmittedScalar y) {
   return x.with(x.builder->minimum(x.kind, x.value, y.value));
+}
+
+//===- Functions ----------------------------------------------------------===//
+
+/// A function of double, which the formula of float is not exact enough for.
+#define GLOWISH_EMITTED_BY_KIND(FN, FORMULA)                                   \
+  EmittedScalar glowish::FN(EmittedScalar x) {                                 \
+    return x.kind == ElemKind::Double                                          \
+               ? x.with(doublemath::FN(*x.builder, x.value))                   \
+               : FORMULA(x);                                                   \
+  }
+GLOWISH_EMITTED_BY_KIND(tan, tangent)
+GLOWISH_EMITTED_BY_KIND(asin, inverseSine)
+GLOWISH_EMITTED_BY_KIND(acos, inverseCosine)
+GLOWISH_EMITTED_BY_KIND(sinh, hyperbolicSine)
+GLOWISH_EMITTED_BY_KIND(cosh, hyperbolicCosine)
+GLOWISH_EMITTED_BY_KIND(asinh, inverseHyperbolicSine)
+GLOWISH_EMITTED_BY_KIND(acosh, inverseHyperbolicCosine)
+GLOWISH_EMITTED_BY_KIND(atanh, inverseHyperbolicTangent)
+#undef GLOWISH_EMITTED_BY_KIND
+
+EmittedScalar glowish::pow(EmittedScalar x, EmittedScalar y) {
+  KernelBuilder &b = *x.builder;
+  return x.with(x.isFloat() ? vectormath::pow(b, x.value, y.value)
+                            : emitIntegerPower(b, x.value, y.value,
+                                               isSignedIntegerKind(x.kind)));
 }
 
 //===- Programs -----------------------------------------------------------===//

@@ -87,20 +87,29 @@ GLOWISH_EMITTED_LITERAL(min)
     return x.with(vectormath::FN(*x.builder, x.value));                        \
   }
 GLOWISH_EMITTED_FUNCTION(exp)
+GLOWISH_EMITTED_FUNCTION(expm1)
 GLOWISH_EMITTED_FUNCTION(log)
+GLOWISH_EMITTED_FUNCTION(log1p)
 GLOWISH_EMITTED_FUNCTION(sqrt)
 GLOWISH_EMITTED_FUNCTION(floor)
 GLOWISH_EMITTED_FUNCTION(ceil)
 GLOWISH_EMITTED_FUNCTION(rint)
 GLOWISH_EMITTED_FUNCTION(tanh)
 GLOWISH_EMITTED_FUNCTION(erf)
+GLOWISH_EMITTED_FUNCTION(erfc)
 GLOWISH_EMITTED_FUNCTION(sin)
 GLOWISH_EMITTED_FUNCTION(cos)
 GLOWISH_EMITTED_FUNCTION(atan)
 #undef GLOWISH_EMITTED_FUNCTION
-inline EmittedScalar pow(EmittedScalar x, EmittedScalar y) {
-  return x.with(vectormath::pow(*x.builder, x.value, y.value));
-}
+EmittedScalar tan(EmittedScalar x);
+EmittedScalar asin(EmittedScalar x);
+EmittedScalar acos(EmittedScalar x);
+EmittedScalar sinh(EmittedScalar x);
+EmittedScalar cosh(EmittedScalar x);
+EmittedScalar asinh(EmittedScalar x);
+EmittedScalar acosh(EmittedScalar x);
+EmittedScalar atanh(EmittedScalar x);
+EmittedScalar pow(EmittedScalar x, EmittedScalar y);
 
 /// Emits \p program on \p inputs, all of the same number of lanes, which have
 /// the kinds \p kinds.

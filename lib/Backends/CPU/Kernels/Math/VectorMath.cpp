@@ -1,37 +1,35 @@
 //===- VectorMath.cpp - Functions of vectors without a library ------------===//
 
 #include "Kernels/Math/VectorMath.h"
+#include "Kernels/Math/DoubleMath.h"
+#include "Kernels/Math/LargeAngles.h"
+#include "Kernels/Math/VectorMathParts.h"
 #include "glowish/Ops/ErrorFunction.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
 using namespace glowish;
+using namespace glowish::vectormath;
 using llvm::Value;
 namespace Intrinsic = llvm::Intrinsic;
 
-static bool isDouble(Value *x) {
-  return x->getType()->getScalarType()->isDoubleTy();
-}
-
-static Value *number(Value *like, double value) {
+Value *vectormath::number(Value *like, double value) {
   return llvm::ConstantFP::get(like->getType(), value);
 }
 
-/// c[0] + c[1] x + c[2] x^2 + ..., by Horner's rule.
-static Value *polynomial(KernelBuilder &b, Value *x,
-                         llvm::ArrayRef<double> coefficients) {
+Value *vectormath::polynomial(KernelBuilder &b, Value *x,
+                              llvm::ArrayRef<double> coefficients) {
   Value *result = number(x, coefficients.back());
   for (double c : llvm::reverse(coefficients.drop_back()))
     result = b.multiplyAdd(result, x, number(x, c));
   return result;
 }
 
-/// The integer type with as many bits and lanes as \p type.
-static llvm::Type *getIntLike(KernelBuilder &b, llvm::Type *type) {
+llvm::Type *vectormath::getIntLike(KernelBuilder &b, llvm::Type *type) {
   return type->getWithNewType(
       b.getIntNTy(type->getScalarType()->getPrimitiveSizeInBits()));
 }
 
-static Value *copySign(KernelBuilder &b, Value *magnitude, Value *sign) {
+Value *vectormath::copySign(KernelBuilder &b, Value *magnitude, Value *sign) {
   return b.CreateIntrinsic(Intrinsic::copysign, {magnitude->getType()},
                            {magnitude, sign});
 }
@@ -77,37 +75,30 @@ Value *vectormath::ceil(KernelBuilder &b, Value *x) {
   return b.CreateFNeg(floor(b, b.CreateFNeg(x)));
 }
 
-/// \p x limited to [low, high]; NaN stays NaN.
-static Value *limit(KernelBuilder &b, Value *x, double low, double high) {
+Value *vectormath::limit(KernelBuilder &b, Value *x, double low, double high) {
   Value *least = number(x, low), *most = number(x, high);
   x = b.CreateSelect(b.CreateFCmpOLT(x, least), least, x);
   return b.CreateSelect(b.CreateFCmpOGT(x, most), most, x);
 }
 
-static llvm::Constant *integer(llvm::Type *type, uint64_t value) {
+llvm::Constant *vectormath::integer(llvm::Type *type, uint64_t value) {
   return llvm::ConstantInt::get(type, value);
 }
 
-namespace {
-
-/// An integral number of the size of \p value, and its bits: an integer that
-/// is larger than it by a constant, \p offset.
-struct Rounded {
-  Value *value, *bits;
-  uint64_t offset;
-};
-
-} // namespace
-
-/// rint(x * factor), for results below 2^21 (float) or 2^50 (double): the
-/// fraction bits fall out of the sum with 1.5 * 2^(mantissa bits).
-static Rounded roundScaled(KernelBuilder &b, Value *x, double factor) {
+/// The fraction bits fall out of the sum with 1.5 * 2^(mantissa bits).
+Rounded vectormath::roundScaled(KernelBuilder &b, Value *x, double factor) {
   bool wide = isDouble(x);
   Value *magic = number(x, wide ? 0x1.8p52 : 0x1.8p23);
   Value *sum = b.multiplyAdd(x, number(x, factor), magic);
   Value *bits = b.CreateBitCast(sum, getIntLike(b, x->getType()));
   uint64_t offset = wide ? 0x4338000000000000 : 0x4b400000; // magic's bits
   return {b.CreateFSub(sum, magic), bits, offset};
+}
+
+/// Returns -n.
+static Rounded negate(KernelBuilder &b, const Rounded &n) {
+  Value *twice = integer(n.bits->getType(), 2 * n.offset);
+  return {b.CreateFNeg(n.value), b.CreateSub(twice, n.bits), n.offset};
 }
 
 /// AVX-512's vscalef for the type of \p x, or none.
@@ -141,9 +132,8 @@ static Value *scaleByInstr(KernelBuilder &b, Intrinsic::ID instr, Value *x,
   return b.CreateIntrinsic(instr, {}, operands);
 }
 
-/// \p x * 2^n. In two steps where there is no instruction for it, so that
-/// denormal results and infinity come out right.
-static Value *scale(KernelBuilder &b, Value *x, const Rounded &n) {
+/// In two steps where there is no instruction for it.
+Value *vectormath::scale(KernelBuilder &b, Value *x, const Rounded &n) {
   if (Intrinsic::ID instr = findScaleInstr(b, x))
     return scaleByInstr(b, instr, x, n);
   llvm::Type *intTy = n.bits->getType();
@@ -157,7 +147,18 @@ static Value *scale(KernelBuilder &b, Value *x, const Rounded &n) {
   return x;
 }
 
-Value *vectormath::exp(KernelBuilder &b, Value *x) {
+namespace {
+
+/// x = n ln 2 + r, and tail with e^r = 1 + r + r^2 tail.
+struct ExpParts {
+  Rounded n;
+  Value *r, *tail;
+};
+
+} // namespace
+
+/// Emits the parts of \p x, which has limits within which n is exact.
+static ExpParts reduceExp(KernelBuilder &b, Value *x) {
   static const double narrowTail[] = {0.4999999345, 0.1666652063, 0.04166838815,
                                       0.008368717352, 0.001381459368};
   static const double wideTail[] = {
@@ -166,19 +167,38 @@ Value *vectormath::exp(KernelBuilder &b, Value *x) {
       0.000024801493092296505, 2.75575863319472303e-6, 2.76302505906888398e-7,
       2.50000787388871043e-8};
   bool wide = isDouble(x);
-  // Beyond these the result is infinite, or 0.
-  x = wide ? limit(b, x, -750, 720) : limit(b, x, -106, 90);
   Rounded n = roundScaled(b, x, 1.4426950408889634);
   // ln 2 in two parts: the first has so few bits that n times it is exact.
   double high = wide ? 0x1.62e42fee00000p-1 : 0x1.62e4p-1;
   double low = wide ? 1.90821492927058770002e-10 : 1.42860682e-06;
   Value *r = b.multiplyAdd(n.value, number(x, -high), x);
   r = b.multiplyAdd(n.value, number(x, -low), r);
-  // 1 + r + r^2 tail(r)
-  Value *p = wide ? polynomial(b, r, wideTail) : polynomial(b, r, narrowTail);
-  p = b.multiplyAdd(p, r, number(x, 1));
-  p = b.multiplyAdd(p, r, number(x, 1));
-  return scale(b, p, n);
+  Value *tail =
+      wide ? polynomial(b, r, wideTail) : polynomial(b, r, narrowTail);
+  return {n, r, tail};
+}
+
+Value *vectormath::exp(KernelBuilder &b, Value *x) {
+  // Beyond these the result is infinite, or 0.
+  x = isDouble(x) ? limit(b, x, -750, 720) : limit(b, x, -106, 90);
+  ExpParts parts = reduceExp(b, x);
+  Value *p = b.multiplyAdd(parts.tail, parts.r, number(x, 1));
+  p = b.multiplyAdd(p, parts.r, number(x, 1));
+  return scale(b, p, parts.n);
+}
+
+Value *vectormath::expm1(KernelBuilder &b, Value *x) {
+  if (isDouble(x))
+    return doublemath::expm1(b, x);
+  // Below the result is -1, above it is infinite.
+  Value *limited = limit(b, x, -20, 90);
+  ExpParts parts = reduceExp(b, limited);
+  Value *square = b.CreateFMul(parts.r, parts.r);
+  Value *p = b.multiplyAdd(square, parts.tail, parts.r);
+  Value *one = number(x, 1);
+  Value *inverse = scale(b, one, negate(b, parts.n));
+  Value *sum = b.CreateFAdd(p, b.CreateFSub(one, inverse));
+  return copySign(b, scale(b, sum, parts.n), x);
 }
 
 /// ln(1 + f) for 1 + f in [sqrt(1/2), sqrt(2)), without its first term f.
@@ -203,29 +223,49 @@ static Value *logTailWide(KernelBuilder &b, Value *f) {
   return b.CreateFMul(s, b.CreateFSub(rest, f));
 }
 
-Value *vectormath::log(KernelBuilder &b, Value *x) {
+namespace {
+
+/// A number 2^e (1 + f), with 1 + f in [sqrt(1/2), sqrt(2)).
+struct LogParts {
+  Value *e, *f;
+};
+
+} // namespace
+
+/// Emits the parts of \p x, which is positive and normal; the power of two of
+/// \p isTiny's numbers is less by that which denormals are multiplied by. Null:
+/// there are none.
+static LogParts splitLog(KernelBuilder &b, Value *x, Value *isTiny) {
   bool wide = isDouble(x);
   llvm::Type *intTy = getIntLike(b, x->getType());
   int64_t shift = wide ? 52 : 23;
-  // Denormals are scaled up first.
-  Value *isTiny = b.CreateFCmpOLT(x, number(x, wide ? 0x1p-1022 : 0x1p-126));
-  Value *scaled = b.CreateSelect(
-      isTiny, b.CreateFMul(x, number(x, wide ? 0x1p54 : 0x1p25)), x);
-  Value *bits = b.CreateBitCast(scaled, intTy);
-  // Mantissa in [sqrt(1/2), sqrt(2)).
+  Value *bits = b.CreateBitCast(x, intTy);
   uint64_t root = wide ? 0x3fe6a09e667f3bcdull : 0x3f3504f3ull;
   Value *exponent =
       b.CreateAShr(b.CreateSub(bits, integer(intTy, root)), shift);
   Value *mantissa = b.CreateBitCast(
       b.CreateSub(bits, b.CreateShl(exponent, shift)), x->getType());
   Value *e = b.CreateSIToFP(exponent, x->getType());
-  e = b.CreateSelect(isTiny, b.CreateFSub(e, number(x, wide ? 54 : 25)), e);
-  Value *f = b.CreateFSub(mantissa, number(x, 1));
+  if (isTiny)
+    e = b.CreateSelect(isTiny, b.CreateFSub(e, number(x, wide ? 54 : 25)), e);
+  return {e, b.CreateFSub(mantissa, number(x, 1))};
+}
+
+/// Emits e ln 2 + ln(1 + f), plus \p correction, which may be null for 0.
+static Value *joinLog(KernelBuilder &b, const LogParts &parts,
+                      Value *correction) {
+  auto [e, f] = parts;
+  bool wide = isDouble(f);
   double high = wide ? 0x1.62e42fee00000p-1 : 0x1.62e4p-1;
   double low = wide ? 1.90821492927058770002e-10 : 1.42860682e-06;
   Value *tail = wide ? logTailWide(b, f) : logTail(b, f);
-  Value *result = b.CreateFAdd(f, b.multiplyAdd(e, number(x, low), tail));
-  result = b.multiplyAdd(e, number(x, high), result);
+  if (correction)
+    tail = b.CreateFAdd(tail, correction);
+  Value *result = b.CreateFAdd(f, b.multiplyAdd(e, number(f, low), tail));
+  return b.multiplyAdd(e, number(f, high), result);
+}
+
+Value *vectormath::finishLog(KernelBuilder &b, Value *x, Value *result) {
   double inf = std::numeric_limits<double>::infinity();
   result = b.CreateSelect(b.CreateFCmpOEQ(x, number(x, inf)), x, result);
   result =
@@ -233,6 +273,25 @@ Value *vectormath::log(KernelBuilder &b, Value *x) {
   Value *isBad = b.CreateFCmpULT(x, number(x, 0)); // negative or NaN
   return b.CreateSelect(
       isBad, number(x, std::numeric_limits<double>::quiet_NaN()), result);
+}
+
+Value *vectormath::log(KernelBuilder &b, Value *x) {
+  bool wide = isDouble(x);
+  // Denormals are scaled up first.
+  Value *isTiny = b.CreateFCmpOLT(x, number(x, wide ? 0x1p-1022 : 0x1p-126));
+  Value *scaled = b.CreateSelect(
+      isTiny, b.CreateFMul(x, number(x, wide ? 0x1p54 : 0x1p25)), x);
+  return finishLog(b, x, joinLog(b, splitLog(b, scaled, isTiny), nullptr));
+}
+
+Value *vectormath::log1p(KernelBuilder &b, Value *x) {
+  if (isDouble(x))
+    return doublemath::log1p(b, x);
+  Value *one = number(x, 1), *sum = b.CreateFAdd(x, one);
+  Value *lost = b.CreateFSub(x, b.CreateFSub(sum, one));
+  Value *correction = b.CreateFDiv(lost, sum);
+  Value *result = joinLog(b, splitLog(b, sum, nullptr), correction);
+  return copySign(b, finishLog(b, sum, result), x);
 }
 
 /// An odd function with values in [-1, 1]: x P(x^2) / Q(x^2) up to \p end, and
@@ -248,22 +307,9 @@ static Value *oddQuotient(KernelBuilder &b, Value *x, double end,
   return b.CreateSelect(isFar, far, limit(b, quotient, -1, 1));
 }
 
-static Value *tanhWide(KernelBuilder &b, Value *x) {
-  Value *magnitude = vectormath::abs(b, x), *one = number(x, 1);
-  Value *e = vectormath::exp(b, b.CreateFMul(magnitude, number(x, -2)));
-  Value *large =
-      copySign(b, b.CreateFDiv(b.CreateFSub(one, e), b.CreateFAdd(one, e)), x);
-  static const double series[] = {
-      1,           -1.0 / 3,         2.0 / 15,          -17.0 / 315,
-      62.0 / 2835, -1382.0 / 155925, 21844.0 / 6081075, -929569.0 / 638512875};
-  Value *small = b.CreateFMul(x, polynomial(b, b.CreateFMul(x, x), series));
-  Value *isSmall = b.CreateFCmpOLT(magnitude, number(x, 0.09));
-  return b.CreateSelect(isSmall, small, large);
-}
-
 Value *vectormath::tanh(KernelBuilder &b, Value *x) {
   if (isDouble(x))
-    return tanhWide(b, x);
+    return doublemath::tanh(b, x);
   return oddQuotient(
       b, x, 9.02,
       {0.9999999987, 0.1367990407, 0.003868313882, 2.800717519e-5,
@@ -357,9 +403,10 @@ static Value *reduceAngle(KernelBuilder &b, Value *x, Value *&n) {
   for (double part :
        wide ? llvm::ArrayRef(threeParts) : llvm::ArrayRef(twoParts))
     rest = b.multiplyAdd(rounded.value, number(exact, -part), rest);
-  n = b.CreateTrunc(rounded.bits, getIntLike(b, x->getType()));
-  // The angle is lost where it is larger than a double is exact.
-  return limit(b, b.CreateFPTrunc(rest, x->getType()), -0.8, 0.8);
+  Angle angle =
+      emitLargeAngles(b, exact, {rounded.bits, {rest, number(rest, 0)}});
+  n = b.CreateTrunc(angle.quarters, getIntLike(b, x->getType()));
+  return b.CreateFPTrunc(angle.rest.high, x->getType());
 }
 
 /// sin(rest + n pi / 2).
@@ -402,29 +449,43 @@ Value *vectormath::cos(KernelBuilder &b, Value *x) {
   return sineOf(b, rest, b.CreateAdd(n, integer(n->getType(), 1)));
 }
 
-Value *vectormath::pow(KernelBuilder &b, Value *x, Value *y) {
+Value *vectormath::erfc(KernelBuilder &b, Value *x) {
+  if (isDouble(x))
+    return doublemath::erfc(b, x);
+  llvm::Type *narrow = x->getType();
+  Value *wide = b.CreateFPExt(x, narrow->getWithNewType(b.getDoubleTy()));
+  return b.CreateFPTrunc(doublemath::erfc(b, wide), narrow);
+}
+
+/// Emits x^y of floats, in double.
+static Value *powOfFloats(KernelBuilder &b, Value *x, Value *y) {
   llvm::Type *narrow = x->getType();
   llvm::Type *wide = narrow->getWithNewType(b.getDoubleTy());
-  if (!isDouble(x)) {
-    x = b.CreateFPExt(x, wide);
-    y = b.CreateFPExt(y, wide);
-  }
-  Value *zero = number(x, 0), *magnitude = abs(b, x);
-  Value *logarithm = log(b, magnitude);
+  x = b.CreateFPExt(x, wide);
+  y = b.CreateFPExt(y, wide);
+  Value *logarithm = log(b, abs(b, x));
   // x^0 and 1^y are 1 for infinity and NaN too.
-  Value *isOne =
-      b.CreateOr(b.CreateFCmpOEQ(y, zero), b.CreateFCmpOEQ(logarithm, zero));
+  Value *isOne = b.CreateOr(b.CreateFCmpOEQ(y, number(y, 0)),
+                            b.CreateFCmpOEQ(logarithm, number(x, 0)));
   Value *power =
-      exp(b, b.CreateSelect(isOne, zero, b.CreateFMul(y, logarithm)));
+      exp(b, b.CreateSelect(isOne, number(x, 0), b.CreateFMul(y, logarithm)));
+  return b.CreateFPTrunc(finishPow(b, x, y, power), narrow);
+}
+
+Value *vectormath::finishPow(KernelBuilder &b, Value *x, Value *y,
+                             Value *power) {
   Value *isIntegral = b.CreateFCmpOEQ(rint(b, y), y);
   Value *half = b.CreateFMul(y, number(y, 0.5));
   Value *isOdd = b.CreateAnd(isIntegral, b.CreateFCmpONE(floor(b, half), half));
   Value *result = b.CreateSelect(isOdd, copySign(b, power, x), power);
   double inf = std::numeric_limits<double>::infinity();
-  Value *isNegative = b.CreateAnd(b.CreateFCmpOLT(x, zero),
-                                  b.CreateFCmpONE(magnitude, number(x, inf)));
+  Value *isNegative = b.CreateAnd(b.CreateFCmpOLT(x, number(x, 0)),
+                                  b.CreateFCmpONE(abs(b, x), number(x, inf)));
   Value *isNaN = b.CreateAnd(isNegative, b.CreateNot(isIntegral));
-  result = b.CreateSelect(
+  return b.CreateSelect(
       isNaN, number(x, std::numeric_limits<double>::quiet_NaN()), result);
-  return narrow == wide ? result : b.CreateFPTrunc(result, narrow);
+}
+
+Value *vectormath::pow(KernelBuilder &b, Value *x, Value *y) {
+  return isDouble(x) ? doublemath::pow(b, x, y) : powOfFloats(b, x, y);
 }
