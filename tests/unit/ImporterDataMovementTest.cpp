@@ -78,6 +78,11 @@ TEST(ImporterDataMovement, Constants) {
             "value_int, value_ints, value_float or value_floats");
   EXPECT_EQ(fold("ConstantOfShape", {"s"}, "", 13, int64s("s", {1, 2})),
             "float<1x2>: 0 0");
+  EXPECT_EQ(fold("ConstantOfShape", {"s"},
+                 "attribute { name: \"value\" type: TENSOR t { data_type: 7 "
+                 "dims: 1 int64_data: 1152921504606846977 } } ",
+                 13, int64s("s", {2})),
+            "int64<2>: 1152921504606846977 1152921504606846977");
   EXPECT_EQ(errorOf("ConstantOfShape", {"s"}, "", 13, int64s("s", {-1}))
                 .find("Splat"),
             0u);
@@ -92,6 +97,13 @@ TEST(ImporterDataMovement, Ranges) {
   EXPECT_EQ(range(3, 9, 3), "int64<2>: 3 6");
   EXPECT_EQ(range(10, 4, -2), "int64<3>: 10 8 6");
   EXPECT_EQ(range(10, 4, 2), "int64<0>:");
+  // As near as no doubles are.
+  constexpr int64_t large = int64_t(1) << 60;
+  EXPECT_EQ(range(large + 1, large + 6, 2),
+            "int64<3>: 1152921504606846977 1152921504606846979 "
+            "1152921504606846981");
+  EXPECT_EQ(range(INT64_MAX, INT64_MIN, INT64_MIN + 1),
+            "int64<3>: 9223372036854775807 0 -9223372036854775807");
   EXPECT_EQ(errorOf("Range", {"a", "b", "a"}, "", 13,
                     int64s("a", {0}) + int64s("b", {9}))
                 .find("the range has"),

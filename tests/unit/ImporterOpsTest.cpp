@@ -83,6 +83,29 @@ TEST(ImporterOps, PowOfTwoKinds) {
   EXPECT_EQ(fold("Pow", {"p", "h"}, "", 13,
                  int64s("p", {4, 9}) + floats("h", {}, {0.5})),
             "int64<2>: 2 3");
+  // Beyond 2^53 exact; wrapping, and with negative exponents.
+  EXPECT_EQ(fold("Pow", {"b", "e"}, "", 13,
+                 int64s("b", {3, 207, -7, 5, 2, -1, 0}) +
+                     int64s("e", {39, 8, 19, 40, -1, -3, -2})),
+            "int64<7>: 4052555153018976267 3371031134626313601 "
+            "-11398895185373143 -4369436395329424031 0 -1 0");
+  // Integral exponents of floats are as exact.
+  EXPECT_EQ(fold("Pow", {"b", "h"}, "", 13,
+                 int64s("b", {3, 4, 2}) + floats("h", {3}, {39, 0.5, -0.5})),
+            "int64<3>: 4052555153018976267 2 0");
+  // An exponent that no float has tells the sign.
+  EXPECT_EQ(fold("Pow", {"h", "e"}, "", 13,
+                 floats("h", {1}, {-1}) + int64s("e", {16777217, 16777218})),
+            "float<2>: -1 1");
+}
+
+TEST(ImporterOps, ClipOfLargeIntegers) {
+  constexpr int64_t large = (int64_t(1) << 60) + 1;
+  EXPECT_EQ(fold("Clip", {"x", "lo", "hi"}, "", 13,
+                 int64s("x", {large - 2, large, large + 2}) +
+                     int64s("lo", {large - 1}) + int64s("hi", {large + 1})),
+            "int64<3>: 1152921504606846976 1152921504606846977 "
+            "1152921504606846978");
 }
 
 TEST(ImporterOps, VariadicSums) {

@@ -7,12 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Differential.h"
+#include <cstring>
 
 using namespace glowish;
 
 namespace {
 
-enum class Kinds { Floats, FloatsAnd64Bits, Numbers, Any };
+enum class Kinds { Floats, FloatsAnd64Bits, Signed, Numbers, Any };
 
 /// One row: makes the operator on operands of a kind.
 struct Row {
@@ -26,6 +27,7 @@ bool takes(Kinds kinds, ElemKind kind) {
     return true;
   return isIntegerKind(kind) &&
          (kinds == Kinds::Numbers ||
+          (kinds == Kinds::Signed && isSignedIntegerKind(kind)) ||
           (kinds == Kinds::FloatsAnd64Bits && getElemSize(kind) == 8));
 }
 
@@ -257,6 +259,54 @@ void check(const Row &row, ElemKind kind) {
         << name << " at " << i;
 }
 
+template <typename NodeT> Row makeUnary(const char *name) {
+  return {name, Kinds::Signed, [](Function &f, Module &m, ElemKind kind) {
+            return tryMake<NodeT>(f, input(m, kind, {3, 17}));
+          }};
+}
+template <typename NodeT> Row makeBinary(const char *name) {
+  return {name, Kinds::Numbers, [](Function &f, Module &m, ElemKind kind) {
+            return tryMake<NodeT>(f, input(m, kind, {3, 17}),
+                                  input(m, kind, {3, 17}));
+          }};
+}
+
+void addArithmetic(std::vector<Row> &rows) {
+  llvm::append_values(rows, makeBinary<AddNode>("Add"),
+                      makeBinary<SubNode>("Sub"), makeBinary<MulNode>("Mul"),
+                      makeBinary<DivNode>("Div"), makeBinary<MaxNode>("Max"),
+                      makeBinary<MinNode>("Min"), makeBinary<PowNode>("Pow"),
+                      makeUnary<NegNode>("Neg"), makeUnary<AbsNode>("Abs"),
+                      makeUnary<SignNode>("Sign"), makeUnary<ReluNode>("Relu"));
+}
+
+/// Integers of 64 bits with as many digits as there are, from the seed.
+Tensor makeLarge(const Type &type, uint64_t seed) {
+  Random random(seed);
+  Tensor tensor(type);
+  for (int64_t i = 0; i < type.getNumElements(); ++i) {
+    uint64_t bits = random.next() >> random.below(64);
+    std::memcpy(static_cast<char *>(tensor.getBytes()) + 8 * i, &bits, 8);
+  }
+  return tensor;
+}
+
+/// A double has no place for these: a kernel that computes in it is found.
+void checkLarge(const Row &row, ElemKind kind) {
+  auto build = [&](Function &f, Module &m) {
+    return llvm::cantFail(row.make(f, m, kind));
+  };
+  Tensor expected =
+      llvm::cantFail(run(*createInterpreter(), build, nullptr, makeLarge));
+  for (const TargetOptions &target : getLevelsInTurn()) {
+    auto backend = llvm::cantFail(CPUBackend::create(target));
+    Tensor actual = llvm::cantFail(run(*backend, build, nullptr, makeLarge));
+    ASSERT_TRUE(actual.isBitwiseEqual(expected))
+        << row.name << " of " << getElemKindName(kind).str() << " on "
+        << target.cpu;
+  }
+}
+
 void checkAll(void (*addRows)(std::vector<Row> &)) {
   std::vector<Row> rows;
   addRows(rows);
@@ -272,3 +322,13 @@ TEST(Kinds, MatMuls) { checkAll(addMatMuls); }
 TEST(Kinds, Windows) { checkAll(addWindows); }
 TEST(Kinds, Reductions) { checkAll(addReductions); }
 TEST(Kinds, Movement) { checkAll(addMovement); }
+TEST(Kinds, LargeIntegers) {
+  std::vector<Row> rows;
+  for (auto *addRows :
+       {addMatMuls, addWindows, addReductions, addMovement, addArithmetic})
+    addRows(rows);
+  for (const Row &row : rows)
+    for (ElemKind kind : {ElemKind::Int64, ElemKind::UInt64})
+      if (takes(row.kinds, kind))
+        checkLarge(row, kind);
+}

@@ -1,8 +1,28 @@
 //===- Positions.cpp - Elements by their positions ------------------------===//
 
 #include "Common/Positions.h"
+#include <cmath>
 
 using namespace glowish;
+
+double glowish::countIntegers(int64_t start, int64_t limit, int64_t step) {
+  if (step == 0)
+    return HUGE_VAL;
+  bool isUp = step > 0;
+  if (isUp ? limit <= start : limit >= start)
+    return 0;
+  // Modulo 2^64 a distance is right, though no int64 may have it.
+  uint64_t distance = isUp ? uint64_t(limit) - uint64_t(start)
+                           : uint64_t(start) - uint64_t(limit);
+  uint64_t size = isUp ? uint64_t(step) : -uint64_t(step);
+  return double(distance / size + (distance % size != 0));
+}
+
+NodeValue glowish::padByInteger(NodeBuilder &b, NodeValue x,
+                                llvm::ArrayRef<int64_t> pads, NodeValue value) {
+  // Differences and sums wrap.
+  return b.add(b.pad(b.sub(x, value), pads, 0), value);
+}
 
 NodeValue glowish::wrapIndices(NodeBuilder &b, NodeValue indices,
                                int64_t extent) {

@@ -7,6 +7,16 @@
 
 namespace glowish {
 
+/// Returns how many of \p start, \p start + \p step, ... come before \p limit;
+/// infinity where \p step is 0. Exact up to 2^53, however large the integers
+/// are (ONNX Range-11, aten::arange, TensorFlow Lite RANGE).
+double countIntegers(int64_t start, int64_t limit, int64_t step);
+
+/// Pads \p x, integers, by \p value, one integer: a Pad's is a double, which
+/// does not have all of them.
+NodeValue padByInteger(NodeBuilder &b, NodeValue x,
+                       llvm::ArrayRef<int64_t> pads, NodeValue value);
+
 /// Casts \p indices to int64 and adds \p extent to negative ones.
 NodeValue wrapIndices(NodeBuilder &b, NodeValue indices, int64_t extent);
 

@@ -1,6 +1,8 @@
 //===- Copies.cpp - Copies, conversions and dropout -----------------------===//
 
 #include "Aten/AtenOp.h"
+#include "Common/Positions.h"
+#include <cmath>
 
 using namespace glowish;
 using namespace glowish::aten;
@@ -109,10 +111,18 @@ static llvm::Expected<std::vector<int64_t>> readPads(AtenOp &op,
   return pads;
 }
 
+/// Pads by a number; None is 0.
 static llvm::Error importConstantPad(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> pads, readPads(op, "pad"));
+  NodeValue x = op.tensor("self");
+  if (op.isNone("value"))
+    return op.setResult(op.pad(x, pads, 0));
+  if (op.get("value").is<int64_t>() && isIntegerKind(x.getElemKind()))
+    if (int64_t value = op.integer("value"); std::abs(double(value)) >= 0x1p53)
+      return op.setResult(
+          padByInteger(op, x, pads, op.ints(x.getElemKind(), {}, {value})));
   GLOWISH_ASSIGN_OR_RETURN(double value, op.number("value"));
-  return op.setResult(op.pad(op.tensor("self"), pads, value));
+  return op.setResult(op.pad(x, pads, value));
 }
 
 /// Wraps around: what is before the first element is the last one.
@@ -153,10 +163,8 @@ static llvm::Error importReplicationPad(AtenOp &op) {
 
 static llvm::Error importPad(AtenOp &op) {
   std::string mode = op.text("mode");
-  if (mode == "constant") {
-    GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> pads, readPads(op, "pad"));
-    return op.setResult(op.pad(op.tensor("self"), pads, op.number("value", 0)));
-  }
+  if (mode == "constant")
+    return importConstantPad(op);
   if (mode == "replicate")
     return setPadded(op, "pad", "edge");
   if (mode == "reflect" || mode == "circular")

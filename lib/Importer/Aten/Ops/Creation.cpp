@@ -135,6 +135,19 @@ static llvm::Error setSequence(AtenOp &op, ElemKind kind, double start,
   }));
 }
 
+/// The same of integers, which a double may not have.
+static llvm::Error setIntegers(AtenOp &op, ElemKind kind, int64_t start,
+                               int64_t end, int64_t step) {
+  double count = countIntegers(start, end, step);
+  if (count > maxElements)
+    return makeError("it has {0} elements; accepted: at most {1}", count,
+                     maxElements);
+  std::vector<int64_t> values;
+  for (int64_t i = 0; i < int64_t(count); ++i)
+    values.push_back(int64_t(uint64_t(start) + uint64_t(i) * uint64_t(step)));
+  return op.setResult(op.ints(kind, {int64_t(count)}, values));
+}
+
 /// From `start` (0) by `step` (1) to before `end`.
 static llvm::Error importArange(AtenOp &op) {
   auto has = [&](llvm::StringRef argument) {
@@ -154,6 +167,12 @@ static llvm::Error importArange(AtenOp &op) {
   if (step == 0)
     return op.refuse("step", "another number than 0");
   ElemKind kind = op.kind("dtype", op.promote(numbers));
+  auto areIntegers = [&](llvm::StringRef name) {
+    return op.get(name).is<int64_t>();
+  };
+  if (isIntegerKind(kind) && llvm::all_of(numbers, areIntegers))
+    return setIntegers(op, kind, has("start") ? op.integer("start") : 0,
+                       op.integer("end"), has("step") ? op.integer("step") : 1);
   return setSequence(op, kind, start, step,
                      std::max(std::ceil((end - start) / step), 0.0));
 }

@@ -3,6 +3,7 @@
 #include "ONNX/DynamicDims.h"
 #include "ONNX/Ops/WholeNumbers.h"
 #include "glowish/Base/CheckedInt.h"
+#include <cmath>
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -229,7 +230,9 @@ static llvm::Error importPad(OpContext &op) {
     GLOWISH_ASSIGN_OR_RETURN(computedValue, op.getInput(2));
     if (computedValue.getNodeAs<Constant>()) {
       GLOWISH_ASSIGN_OR_RETURN(value, op.getConstantNumber(2));
-      computedValue = {};
+      // The node's value is a double, which does not have all integers.
+      if (!isIntegerKind(input.getElemKind()) || std::abs(value) < 0x1p53)
+        computedValue = {};
     }
   }
   if (op.hasInput(3)) {

@@ -1,5 +1,6 @@
 //===- DynamicShape.cpp - Shape, Expand, Tile, Range ----------------------===//
 
+#include "Common/Positions.h"
 #include "ONNX/DynamicDims.h"
 #include "ONNX/Ops/WholeNumbers.h"
 #include "ONNX/ShapeInts.h"
@@ -62,8 +63,11 @@ static llvm::Error addDim(OpContext &op, Composer &c, const ShapeInt &number,
 }
 
 static llvm::Error importConstantOfShape(OpContext &op) {
+  Composer c(op);
   ElemKind kind = ElemKind::Float;
   double value = 0;
+  // Of numbers that a double does not have.
+  NodeValue element;
   if (op.hasAttr("value")) {
     GLOWISH_ASSIGN_OR_RETURN(auto tensor, op.getTensor("value"));
     if (tensor->getNumElements() != 1)
@@ -72,16 +76,16 @@ static llvm::Error importConstantOfShape(OpContext &op) {
     kind = tensor->getType().getKind();
     value = tensor->getAsDouble(0);
     if (isIntegerKind(kind) && std::abs(value) >= 9007199254740992.0)
-      return makeError("attribute 'value' is {0}; accepted: below 2^53",
-                       tensor->getAsInt(0));
+      element = c.createConstant(tensor->clone());
   }
-  Composer c(op);
   GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> ints, readShapeInts(op, c, 0));
   Dims shape;
   Extents extents;
   for (unsigned d = 0; d < ints.size(); ++d)
     GLOWISH_RETURN_IF_ERROR(addDim(op, c, ints[d], d, shape, extents));
-  return setDynamicOutput(op, c, 0, {c.splat(kind, shape, value), extents});
+  NodeValue result = element ? c.broadcast(c.reshape(element, {}), shape)
+                             : c.splat(kind, shape, value);
+  return setDynamicOutput(op, c, 0, {result, extents});
 }
 
 /// Dynamic dimensions of the input are not repeated: the shape must have the
@@ -206,8 +210,11 @@ static void fillRange(Tensor &tensor, const Tensor &start,
 static llvm::Error importConstantRange(OpContext &op, const Tensor &start,
                                        const Tensor &limit,
                                        const Tensor &delta) {
-  double count = std::ceil((limit.getAsDouble(0) - start.getAsDouble(0)) /
-                           delta.getAsDouble(0));
+  double count = isIntegerKind(start.getType().getKind())
+                     ? countIntegers(start.getAsInt(0), limit.getAsInt(0),
+                                     delta.getAsInt(0))
+                     : std::ceil((limit.getAsDouble(0) - start.getAsDouble(0)) /
+                                 delta.getAsDouble(0));
   // The negation refuses a NaN.
   if (!(count <= double(1 << 28)))
     return makeError("the range has {0} elements; accepted: at most 2^28",

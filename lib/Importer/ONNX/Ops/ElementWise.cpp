@@ -140,8 +140,12 @@ static llvm::Error importClip(OpContext &op) {
       return makeError("input {0} is {1}; accepted: {2}", i + 1,
                        bound.getType().str(), getElemKindName(x.getElemKind()));
     if (constant && bound.getType().getNumElements() == 1) {
-      bounds[i] = constant->getTensor().getAsDouble(0);
-      continue;
+      double value = constant->getTensor().getAsDouble(0);
+      // The node's bounds are doubles, which do not have all integers.
+      if (isFloatKind(x.getElemKind()) || std::abs(value) < 0x1p53) {
+        bounds[i] = value;
+        continue;
+      }
     }
     GLOWISH_ASSIGN_OR_RETURN(x, i == 0 ? op.create<MaxNode>(x, bound)
                                        : op.create<MinNode>(x, bound));

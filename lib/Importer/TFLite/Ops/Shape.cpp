@@ -1,5 +1,6 @@
 //===- Shape.cpp - Shapes, and where elements lie -------------------------===//
 
+#include "Common/Positions.h"
 #include "TFLite/Quantized.h"
 #include "glowish/Base/CheckedInt.h"
 #include <cmath>
@@ -227,6 +228,10 @@ static llvm::Error importPad(TFLiteOp &op) {
     if (stated->getNumElements() != 1)
       return op.refuseInput(2, "one number");
     value = stated->getAsDouble(0);
+    if (isIntegerKind(stated->getType().getKind()) && std::abs(value) >= 0x1p53)
+      return op.setOutput(
+          0, padByInteger(op, op.input(0), pads,
+                          op.ints(op.getKind(0), {}, {stated->getAsInt(0)})));
   } else if (op.isQuantized(0)) {
     GLOWISH_RETURN_IF_ERROR(op.checkQuantized(0));
     value = double(op.getZeroPoint(0));
@@ -307,14 +312,30 @@ static llvm::Error importRank(TFLiteOp &op) {
       0, op.scalar(op.getOutputKind(), double(op.getShape(0).size())));
 }
 
+/// Of integers, which a double may not have.
+static llvm::Error setIntegers(TFLiteOp &op, int64_t start, int64_t limit,
+                               int64_t delta) {
+  double count = countIntegers(start, limit, delta);
+  if (!(count < double(int64_t(1) << 31)))
+    return makeError("it has {0} elements", count);
+  std::vector<int64_t> values;
+  for (int64_t i = 0; i < int64_t(count); ++i)
+    values.push_back(int64_t(uint64_t(start) + uint64_t(i) * uint64_t(delta)));
+  return op.setOutput(0, op.ints(op.getOutputKind(), {int64_t(count)}, values));
+}
+
 static llvm::Error importRange(TFLiteOp &op) {
   double numbers[3];
+  int64_t integers[3];
   for (unsigned i = 0; i < 3; ++i) {
     GLOWISH_ASSIGN_OR_RETURN(const Tensor *tensor, op.getConstant(i));
     if (tensor->getNumElements() != 1)
       return op.refuseInput(i, "one number");
     numbers[i] = tensor->getAsDouble(0);
+    integers[i] = tensor->getAsInt(0);
   }
+  if (isIntegerKind(op.getOutputKind()))
+    return setIntegers(op, integers[0], integers[1], integers[2]);
   double count = std::ceil((numbers[1] - numbers[0]) / numbers[2]);
   if (!(count >= 0 && count < double(int64_t(1) << 31)))
     return makeError("it has {0} elements", count);
