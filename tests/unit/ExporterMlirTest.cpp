@@ -185,6 +185,24 @@ function "main" {
   EXPECT_NE(text.find("tensor<0xi64>"), std::string::npos) << text;
 }
 
+/// LLVM 19's tosa-to-linalg makes the largest int64 of all floats.
+TEST(ExporterMlir, TosaCastsNoFloatToInt64) {
+  std::string text = write(R"(
+module "m"
+placeholder %x : float<3> input "x"
+placeholder %y : int64<3> output "y"
+function "main" {
+  %c = Cast(%x) {to = int64} : int64<3>
+  Save(%c, %y)
+}
+)",
+                           MlirDialect::Tosa);
+  EXPECT_EQ(text.find("(tensor<3xf32>) -> tensor<3xi64>"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("(tensor<3xi32>) -> tensor<3xi64>"), std::string::npos)
+      << text;
+}
+
 /// The names of values in \p text: "%0", "%cst1".
 static std::vector<std::string> findNames(llvm::StringRef text) {
   std::vector<std::string> names;

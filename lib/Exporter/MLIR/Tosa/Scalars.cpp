@@ -31,6 +31,26 @@ static bool isWideUnsigned(ElemKind kind) {
   return isUnsignedKind(kind) && getElemSize(kind) > 2;
 }
 
+/// Rounds \p x, a float, towards 0.
+static MlirScalar truncate(const MlirScalar &x) {
+  return select(x < 0.0, ceil(x), floor(x));
+}
+
+/// Casts \p whole, a number without a fraction that an int64 has, in parts that
+/// an int32 has: LLVM 19 makes the largest int64 of all that tosa.cast gets.
+MlirScalar TosaWriter::castToInt64(const MlirScalar &whole) {
+  MlirScalar x =
+      getElemSize(whole.kind) < 4 ? castScalar(whole, ElemKind::Float) : whole;
+  // Each part has the sign of x, and no more bits than it.
+  MlirScalar high = truncate(x * 0x1p-32), rest = x - high * 0x1p32;
+  MlirScalar middle = truncate(rest * 0x1p-16), low = rest - middle * 0x1p16;
+  auto widen = [&](const MlirScalar &part) {
+    return castScalar(elementOp("tosa.cast", part, ElemKind::Int32),
+                      ElemKind::Int64);
+  };
+  return widen(high) * 0x1p32 + widen(middle) * 0x1p16 + widen(low);
+}
+
 MlirScalar TosaWriter::castScalar(const MlirScalar &x, ElemKind kind) {
   if (x.kind == kind)
     return x;
@@ -52,7 +72,9 @@ MlirScalar TosaWriter::castScalar(const MlirScalar &x, ElemKind kind) {
   if (!fromFloat || toFloat)
     return elementOp("tosa.cast", x, kind);
   // It rounds to the nearest; narrow integers are those of the low bits.
-  MlirScalar whole = select(x < 0.0, ceil(x), floor(x));
+  MlirScalar whole = truncate(x);
+  if (kind == ElemKind::Int64)
+    return castToInt64(whole);
   if (getElemSize(kind) < 4)
     return castScalar(elementOp("tosa.cast", whole, ElemKind::Int32), kind);
   return elementOp("tosa.cast", whole, kind);

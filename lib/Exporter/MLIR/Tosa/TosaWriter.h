@@ -62,6 +62,7 @@ private:
   MlirScalar elementOp(llvm::StringRef operation,
                        llvm::ArrayRef<MlirScalar> args, ElemKind kind,
                        const llvm::Twine &attributes = "");
+  MlirScalar castToInt64(const MlirScalar &whole);
   MlirScalar roundToEven(const MlirScalar &x);
   MlirValue takeEach(const MlirValue &x, int64_t axis, int64_t size,
                      int64_t step);
