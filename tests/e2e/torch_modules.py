@@ -74,6 +74,28 @@ class Counter(nn.Module):
 def cases():
     """(name, module, inputs) of each."""
     f = Function
+    nan = float("nan")
+    holes = torch.tensor([[8, nan, 3, nan, 5], [1, 2, nan, -4, 0],
+                          [0, -1, 2, 3, 4], [nan, nan, nan, nan, nan]])
+    yield "nan", f(lambda x: [
+        x.argmax(1), x.argmin(1), x.argmax(), x.argmin(0), x.max(1), x.min(1),
+        x.max(0), x.amax(1), x.amin(0), x.max(), x.sign(), x.sgn(), F.relu(x),
+        F.hardtanh(x), x.clamp(0, 4), F.threshold(x, 2.5, -1), F.hardshrink(x),
+        F.leaky_relu(x), F.elu(x), F.hardswish(x), F.hardsigmoid(x),
+        F.max_pool2d(x[None, None], 2, 1, return_indices=True),
+        F.max_pool1d(x, 3, 2, 1, return_indices=True),
+        x.topk(3)[0], x[1:3].topk(3), x.sort(dim=1), x.sort(dim=0, descending=True),
+        torch.maximum(x, x.flip(1)), torch.minimum(x, x.flip(1))]), (holes,)
+    yield "small results", f(lambda x: [
+        F.softplus(x).log(), F.logsigmoid(-x).neg().log(), F.mish(x) / x.exp(),
+        x.exp().log1p().log(), x.exp().neg().expm1().neg().log(),
+        torch.special.erfc(-x / 4).log(), (F.celu(x, 1.5) + 1.5).log1p(),
+        torch.logit(0.5 + x.exp() / 4) / x.exp(), x.exp2()]), (
+            torch.linspace(-25, -2, 47),)
+    yield "integer powers", f(lambda x, y: [
+        x ** y, x ** 5, x ** 40, 3 ** y, (-7) ** y, x.int() ** 3]), (
+            torch.tensor([207, -7, 1, -1, 3, 0]),
+            torch.tensor([8, 19, 40, 7, 39, 0]))
     yield "activations", f(lambda x: [
         F.relu(x), torch.sigmoid(x), torch.tanh(x), F.gelu(x), F.silu(x),
         F.gelu(x, approximate="tanh"), F.elu(x, 0.7), F.selu(x), F.celu(x, 1.5),

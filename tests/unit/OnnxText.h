@@ -14,8 +14,10 @@ namespace glowish {
 /// Type and elements: "int64<2>: 1 2".
 inline std::string toText(const Tensor &tensor) {
   std::string text = tensor.getType().str() + ":";
+  bool isInteger = isIntegerKind(tensor.getType().getKind());
   for (int64_t i = 0; i < tensor.getNumElements(); ++i)
-    text += llvm::formatv(" {0}", tensor.getAsDouble(i)).str();
+    text += isInteger ? llvm::formatv(" {0}", tensor.getAsInt(i)).str()
+                      : llvm::formatv(" {0}", tensor.getAsDouble(i)).str();
   // formatv writes two decimals.
   for (size_t at; (at = text.find(".00")) != std::string::npos;)
     text.erase(at, 3);

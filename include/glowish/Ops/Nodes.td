@@ -242,6 +242,9 @@ class Pool<string summary> : Node<summary> {
   let Description = "input [N, H, W, C], result [N, OH, OW, C].";
 }
 def MaxPool : Pool<"Maximum of each window, without the padding"> {
+  let Description = [{
+    input [N, H, W, C], result [N, OH, OW, C]. NaN where the window has one.
+  }];
   let Traits = [SuperLinear];
   let IsExact = "true";
   let AxisRule = "followWindows";
@@ -411,9 +414,9 @@ def Reduce : Node<"Reduction along some dimensions"> {
   let Description = [{
     Along dimensions without elements (a zero extent) sum is 0, prod is 1, max
     is the lowest value of the kind (-infinity of floats), min the highest, and
-    mean NaN; a mean of no integers is refused. A mean of integers is rounded
-    towards 0 and supported for 64-bit integers only, as narrower sums would
-    wrap.
+    mean NaN; a mean of no integers is refused. Any NaN makes the result NaN, of
+    max and min, too. A mean of integers is rounded towards 0 and supported for
+    64-bit integers only, as narrower sums would wrap.
   }];
   let Operands = [AxesOperand<"input">];
   let Attributes = [Attr<String, "mode", "reduction operator", "",
@@ -461,7 +464,9 @@ def ArgMax : Node<"Index of the maximum along one dimension"> {
   let Attributes = [Attr<Int, "axis", "dimension, counted from 0">,
                     Attr<Bool, "keepDims", "the dimension is kept as 1">,
                     Attr<Bool, "selectLast", "of equal maxima the last one">];
-  let Description = "The result is int64.";
+  let Description = [{
+    The result is int64. NaN compares greater than all numbers, and equal to NaN.
+  }];
   let IsExact = "true";
   let Source = "ONNX ArgMax-13";
   let ZeroGradient = "the result is an integer";
@@ -580,7 +585,8 @@ def Scatter : Node<"Updates rows of a matrix by index"> {
     input [N, E], indices [M] (int32 or int64; negative ones count from the
     end), updates [M, E], result [N, E]: the input, with row i of updates
     combined into row indices[i], in the order of i. Updates with an index out
-    of range are ignored. All modes but `replace` are for floats and integers.
+    of range are ignored. All modes but `replace` are for floats and integers; of
+    max and min, the result is NaN if an element is.
   }];
   let Operands = [Operand<"input">, Operand<"indices">, Operand<"updates">];
   let Attributes = [Attr<String, "mode", "how updates are combined", "",

@@ -87,7 +87,7 @@ let Kinds = SignedKinds in {
     let Gradients = ["select(result > 0.0, gradient, 0.0)"];
   }
   def Sign : Unary<"select(x > 0.0, x.like(1.0), select(x < 0.0, x.like(-1.0), x))",
-                   "Sign: -1, 0 or 1"> {
+                   "Sign: -1, 0 or 1; NaN of NaN"> {
     let IsExact = "true";
     let Onnx = "Sign";
     let Source = "ONNX Sign-13";

@@ -99,6 +99,15 @@ void interpreter::runCumSum(const Memory &memory, const CumSumInstr &instr) {
   });
 }
 
+/// Whether \p value comes before \p leader, an earlier element. NaN is greater
+/// than all numbers, and equal to NaN.
+template <typename T>
+static bool isBetter(T value, T leader, bool selectsLast) {
+  if (value != value || leader != leader)
+    return value != value && (selectsLast || leader == leader);
+  return value > leader || (selectsLast && value == leader);
+}
+
 void interpreter::runArgMax(const Memory &memory, const ArgMaxInstr &instr) {
   const Type &type = instr.getInput()->getType();
   int64_t length = type.getDim(instr.getAxis());
@@ -113,7 +122,7 @@ void interpreter::runArgMax(const Memory &memory, const ArgMaxInstr &instr) {
       int64_t best = 0;
       for (int64_t k = 1; k < length; ++k) {
         C value = C(first[k * inner]), leader = C(first[best * inner]);
-        if (value > leader || (instr.getSelectLast() && value == leader))
+        if (isBetter(value, leader, instr.getSelectLast()))
           best = k;
       }
       out[i] = best;

@@ -86,10 +86,9 @@ static NodeValue isLarger(NodeBuilder &b, NodeValue next, NodeValue best,
   return b.logicalOr(isAbove, isNaN);
 }
 
-/// Returns the maxima of windows, reducing the last dimension first. Of equal
-/// elements the first in row-major order is selected.
 IndexedMaxima glowish::maxWindows(NodeBuilder &b, IndexedMaxima value,
-                                  llvm::ArrayRef<Edge> edges) {
+                                  llvm::ArrayRef<Edge> edges,
+                                  NaNPosition ofNaN) {
   if (!value.values)
     return value;
   double lowest = getLowest(value.values.getElemKind());
@@ -105,7 +104,7 @@ IndexedMaxima glowish::maxWindows(NodeBuilder &b, IndexedMaxima value,
         NodeValue position = takeLayer(b, padded.positions, axis, edges[d], k);
         // Padding has position -1, and any element replaces it.
         NodeValue wins =
-            b.logicalOr(b.greater(next, value.values),
+            b.logicalOr(isLarger(b, next, value.values, ofNaN),
                         b.logicalAnd(b.less(value.positions, 0),
                                      b.greaterOrEqual(position, 0)));
         value.positions = b.select(wins, position, value.positions);

@@ -70,10 +70,13 @@ NodeValue padCounted(NodeBuilder &b, NodeValue pixels,
 struct IndexedMaxima {
   NodeValue values, positions;
 };
+/// The position that maxWindows() gives a window with NaN.
+enum class NaNPosition { First, Last };
 /// Returns the maxima of windows, reducing the last dimension first. Of equal
-/// elements the first in row-major order is selected.
+/// elements the first in row-major order is selected, of NaNs that at
+/// \p ofNaN.
 IndexedMaxima maxWindows(NodeBuilder &b, IndexedMaxima value,
-                         llvm::ArrayRef<Edge> edges);
+                         llvm::ArrayRef<Edge> edges, NaNPosition ofNaN);
 
 /// For each element of each window its row-major position in an image with its
 /// padding: [elements, windows], int64.

@@ -46,6 +46,11 @@ MlirValue LinalgWriter::argMax(const MlirValue &x, int64_t axis,
         MlirScalar isBetter = best < element;
         if (selectLast)
           isBetter = best <= element;
+        if (isFloatKind(element.kind)) {
+          // NaN is greater than all numbers, and equal to NaN.
+          MlirScalar isNaN = !(element == element);
+          isBetter = isBetter || (selectLast ? isNaN : isNaN && best == best);
+        }
         isBetter = isBetter || outs[1] < 0.0;
         MlirScalar i = fromIndex(loopIndex(unsigned(axis)));
         return std::vector<MlirScalar>{select(isBetter, element, best),

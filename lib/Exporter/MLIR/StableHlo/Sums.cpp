@@ -31,15 +31,17 @@ MlirValue StableHloWriter::reduce(llvm::StringRef mode, const MlirValue &x,
 }
 
 /// Of two elements with their indices the one that comes first in the order of
-/// ArgMax, whichever of them is the first operand: NaN is the largest as
-/// element 0, and the smallest elsewhere.
+/// ArgMax, whichever of them is the first operand.
 static std::vector<MlirScalar> chooseLarger(llvm::ArrayRef<MlirScalar> pairs,
                                             bool selectLast) {
   const MlirScalar &x = pairs[0], &i = pairs[1], &y = pairs[2], &k = pairs[3];
-  MlirScalar isBetter = x < y || (x == y && (selectLast ? i < k : k < i));
-  if (isFloatKind(x.kind))
-    isBetter =
-        isBetter || (!(y == y) && k == 0.0) || (!(x == x) && !(i == 0.0));
+  MlirScalar isBehind = selectLast ? i < k : k < i;
+  MlirScalar isBetter = x < y || (x == y && isBehind);
+  if (isFloatKind(x.kind)) {
+    // NaN is greater than all numbers, and equal to NaN.
+    MlirScalar isFirstNaN = !(x == x), isSecondNaN = !(y == y);
+    isBetter = isBetter || (isSecondNaN && (!isFirstNaN || isBehind));
+  }
   return {select(isBetter, y, x), select(isBetter, k, i)};
 }
 

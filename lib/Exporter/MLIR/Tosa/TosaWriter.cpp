@@ -137,13 +137,41 @@ MlirValue TosaWriter::gather(const MlirValue &x, const MlirValue &indices,
   return reshape(rows, type.getShape());
 }
 
+/// Of numbers, the largest: tosa.argmax leaves open what it does with NaN.
+MlirValue TosaWriter::argMaxOfFloats(const MlirValue &x, int64_t axis,
+                                     bool selectLast, const Type &type) {
+  ElemKind kind = x.getKind();
+  MlirValue isNaN = map(kind, x.getShape(), {x}, [](auto elements) {
+    const MlirScalar &e = elements[0];
+    return select(e == e, e.like(0), e.like(1));
+  });
+  MlirValue numbers = map(kind, x.getShape(), {x}, [](auto elements) {
+    const MlirScalar &e = elements[0];
+    return select(e == e, e, e.like(-HUGE_VAL));
+  });
+  MlirValue hasNaN =
+      reshape(reduce("max", isNaN, axis, /*keepDims=*/false), type.getShape());
+  return map(ElemKind::Int64, type.getShape(),
+             {hasNaN, findLargest(isNaN, axis, selectLast, type),
+              findLargest(numbers, axis, selectLast, type)},
+             [](auto elements) {
+               return select(elements[0] > 0.0, elements[1], elements[2]);
+             });
+}
+
 MlirValue TosaWriter::argMax(const MlirValue &x, int64_t axis, bool selectLast,
                              const Type &type) {
   if (type.getNumElements() == 0)
     return splat(type, 0);
+  return isFloatKind(x.getKind()) ? argMaxOfFloats(x, axis, selectLast, type)
+                                  : findLargest(x, axis, selectLast, type);
+}
+
+MlirValue TosaWriter::findLargest(const MlirValue &x, int64_t axis,
+                                  bool selectLast, const Type &type) {
   // It compares integers as signed ones.
   if (isUnsignedKind(x.getKind()))
-    return argMax(flipSign(x), axis, selectLast, type);
+    return findLargest(flipSign(x), axis, selectLast, type);
   Dims kept(x.getShape());
   int64_t last = kept[axis] - 1;
   kept.erase(kept.begin() + axis);

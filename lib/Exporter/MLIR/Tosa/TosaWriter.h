@@ -47,6 +47,11 @@ public:
   void writeIf(const IfNode &node);
 
 private:
+  MlirValue argMaxOfFloats(const MlirValue &x, int64_t axis, bool selectLast,
+                           const Type &type);
+  /// argMax of what has no NaN.
+  MlirValue findLargest(const MlirValue &x, int64_t axis, bool selectLast,
+                        const Type &type);
   MlirValue writeReshape(const MlirValue &x, const Type &type) override;
   MlirValue writeTranspose(const MlirValue &x, IntsRef permutation,
                            const Type &type) override;

@@ -125,8 +125,9 @@ template <bool IsSoft> static llvm::Error importShrink(AtenOp &op) {
 static llvm::Error importThreshold(AtenOp &op) {
   NodeValue x = op.tensor("self");
   ElemKind kind = x.getElemKind();
-  return op.setResult(op.select(op.greater(x, op.operand("threshold", kind)), x,
-                                op.operand("value", kind)));
+  // What is NaN stays NaN.
+  NodeValue isBelow = op.lessOrEqual(x, op.operand("threshold", kind));
+  return op.setResult(op.select(isBelow, op.operand("value", kind), x));
 }
 
 /// The first half along a dimension, times the sigmoid of the second.

@@ -24,13 +24,14 @@ template <unsigned NumSpatial> static llvm::Error importMaxPool(AtenOp &op) {
     Dims strides = getDenseStrides(value.getShape());
     strides[0] = strides[1] = 0;
     NodeValue positions = makePositions(op, value.getShape(), strides);
-    IndexedMaxima maxima = maxWindows(op, {value, positions}, edges);
+    IndexedMaxima maxima =
+        maxWindows(op, {value, positions}, edges, NaNPosition::Last);
     GLOWISH_RETURN_IF_ERROR(
         op.setResult(images.restoreBatch(op, maxima.positions), 1));
   }
   if (NumSpatial == 3)
-    return op.setResult(
-        images.restoreBatch(op, maxWindows(op, {value, {}}, edges).values));
+    return op.setResult(images.restoreBatch(
+        op, maxWindows(op, {value, {}}, edges, NaNPosition::Last).values));
   AtenWindow window(edges);
   return op.setResult(images.fromNHWC(
       op, op.make<MaxPoolNode>(images.getNHWC(op), window.kernels,

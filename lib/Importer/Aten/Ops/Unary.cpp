@@ -77,7 +77,11 @@ static llvm::Error importSign(AtenOp &op) {
     return op.setResult(x);
   if (kind == ElemKind::UInt8)
     return op.setResult(op.cast(op.greater(x, 0), kind));
-  return op.setResult(op.unary<SignNode>(x));
+  // As opposed to the node's, that of NaN is 0.
+  NodeValue sign = op.unary<SignNode>(x);
+  return op.setResult(isFloatKind(kind)
+                          ? op.select(op.equal(x, x), sign, op.number(x, 0))
+                          : sign);
 }
 
 /// Integers stay what they are.

@@ -70,7 +70,7 @@ llvm::Error onnximport::importWindowMax(OpContext &op) {
     }
     value.positions = makePositions(c, shape, strides);
   }
-  value = maxWindows(c, value, edges);
+  value = maxWindows(c, value, edges, NaNPosition::First);
   GLOWISH_RETURN_IF_ERROR(c.setOutput(0, value.values));
   return op.wantsOutput(1) ? c.setOutput(1, value.positions)
                            : llvm::Error::success();

@@ -286,6 +286,21 @@ void glowish::emitSoftmax(KernelBuilder &b, const SoftmaxInstr &instr,
       needed);
 }
 
+/// Whether \p x replaces \p leader, an earlier element. NaN is greater than all
+/// numbers, and equal to NaN.
+static Value *isBetter(KernelBuilder &b, EmittedScalar x, EmittedScalar leader,
+                       bool selectsLast) {
+  if (!x.isFloat())
+    return (selectsLast ? x >= leader : x > leader).value;
+  // Greater or unordered: a number is not better than NaN.
+  Value *isAbove = selectsLast ? b.CreateFCmpUGE(x.value, leader.value)
+                               : b.CreateFCmpUGT(x.value, leader.value);
+  Value *mayFollow = b.CreateFCmpORD(leader.value, leader.value);
+  if (selectsLast)
+    mayFollow = b.CreateOr(mayFollow, b.CreateFCmpUNO(x.value, x.value));
+  return b.CreateAnd(isAbove, mayFollow);
+}
+
 void glowish::emitArgMax(KernelBuilder &b, const ArgMaxInstr &instr,
                          const KernelOperands &operands) {
   Value *result = operands.getPointer(ArgMaxInstr::resultIdx);
@@ -307,8 +322,7 @@ void glowish::emitArgMax(KernelBuilder &b, const ArgMaxInstr &instr,
           b.index(1), b.index(length), 1, {load(b.index(0)), b.index(0)},
           [&](Value *k, llvm::ArrayRef<Value *> carried) {
             EmittedScalar x{&b, load(k), kind}, leader{&b, carried[0], kind};
-            Value *wins =
-                (instr.getSelectLast() ? x >= leader : x > leader).value;
+            Value *wins = isBetter(b, x, leader, instr.getSelectLast());
             return Values{b.CreateSelect(wins, x.value, leader.value),
                           b.CreateSelect(wins, k, carried[1])};
           });
