@@ -8,6 +8,7 @@
 #include "Differential.h"
 #include "InferTypes.h"
 #include "glowish/IR/Instrs.h"
+#include "glowish/Optimizer/Passes.h"
 #include "gmock/gmock.h"
 
 using namespace glowish;
@@ -131,6 +132,109 @@ TEST(Attention, CompiledCode) {
           [&](Function &f, Module &m) { return buildAttention(c, kind, f, m); },
           bound);
   }
+}
+
+//===- Masked queries -----------------------------------------------------===//
+
+/// An attention whose mask, a constant, hides all keys from every third query.
+static NodeValue buildMasked(const AttentionCase &c, ElemKind kind,
+                             bool nanIfMasked, Function &f, Module &m) {
+  Tensor hidden(Type(kind, {c.queries, c.keys}));
+  for (int64_t i = 0; i < hidden.getNumElements(); ++i)
+    hidden.setFromDouble(i,
+                         i / c.keys % 3 == 1 || i % 5 == 2 ? -INFINITY : 0.25);
+  // Added to an input, so that it is none.
+  NodeValue mask(m.createConstant("mask", std::move(hidden)));
+  mask = f.create<AddNode>("added", mask, input(m, kind, {1, c.keys}))
+             ->getResult();
+  return f
+      .create<AttentionNode>(
+          "attention", input(m, kind, join(c.batch, c.queries, c.depth)),
+          input(m, kind, join(c.batch, c.keys, c.depth)),
+          input(m, kind, join(c.batch, c.keys, c.columns)), mask,
+          /*scale=*/1.5, c.causal, nanIfMasked)
+      ->getResult();
+}
+
+static void expectMasked(const AttentionCase &c, const Tensor &result,
+                         bool nanIfMasked, const std::string &where) {
+  for (int64_t i = 0; i < result.getNumElements(); ++i) {
+    int64_t query = i / c.columns % c.queries;
+    double value = result.getAsDouble(i);
+    // A causal query 0 of one key more has key 2 hidden and others left.
+    bool isMasked = query % 3 == 1;
+    if (isMasked)
+      ASSERT_TRUE(nanIfMasked ? std::isnan(value) : value == 0)
+          << "query " << query << " on " << where << ": " << value;
+    else
+      ASSERT_TRUE(std::isfinite(value)) << "query " << query << " on " << where;
+  }
+}
+
+/// Blocks, and few queries; with and without the mask of the future.
+TEST(Attention, QueriesWithoutKeys) {
+  const AttentionCase masked[] = {
+      {{}, 3, 7, 5, 1, {}, false},         {{1, 3}, 17, 33, 7, 33, {}, false},
+      {{2}, 33, 40, 16, 16, {}, true},     {{2, 3}, 5, 17, 8, 3, {}, false},
+      {{1, 2}, 64, 64, 64, 64, {}, false}, {{2}, 2, 70, 9, 5, {}, true}};
+  for (ElemKind kind : {ElemKind::Float, ElemKind::Double, ElemKind::Float16,
+                        ElemKind::BFloat16})
+    for (bool nanIfMasked : {false, true})
+      for (const AttentionCase &c : masked) {
+        BuildFn build = [&](Function &f, Module &m) {
+          return buildMasked(c, kind, nanIfMasked, f, m);
+        };
+        expectMasked(c, llvm::cantFail(run(*createInterpreter(), build)),
+                     nanIfMasked, "the interpreter");
+        for (const TargetOptions &target : getLevelsInTurn())
+          expectMasked(c,
+                       llvm::cantFail(run(
+                           *llvm::cantFail(CPUBackend::create(target)), build)),
+                       nanIfMasked, target.cpu);
+      }
+}
+
+/// Runs \p module, whose inputs are random.
+static Tensor runModule(std::unique_ptr<Module> module) {
+  auto backend = createInterpreter();
+  PlannedProgram program = llvm::cantFail(
+      Compilation(*backend, CompilationOptions()).compile(std::move(module)));
+  auto session = llvm::cantFail(Session::create(program));
+  uint64_t seed = 7;
+  for (const Buffer *placeholder : session->getPlaceholders())
+    if (placeholder->isInput())
+      llvm::cantFail(session->setInput(
+          placeholder, makeRandom(placeholder->getType(), seed++)));
+  llvm::cantFail(session->run());
+  return session->getTensor(llvm::cantFail(session->findPlaceholder("y")))
+      .clone();
+}
+
+/// Decomposed, as for the quantizer and other dialects; and recognized again,
+/// unless the weights are an output, too.
+TEST(Attention, QueriesWithoutKeysDecomposed) {
+  const AttentionCase c = {{2}, 5, 7, 4, 3, {}, false};
+  for (bool nanIfMasked : {false, true})
+    for (bool savesWeights : {false, true}) {
+      auto module = buildModule([&](Function &f, Module &m) {
+        return buildMasked(c, ElemKind::Float, nanIfMasked, f, m);
+      });
+      Function &function = *module->getFunctions().front();
+      auto *pass = findPass(getGraphPasses(), "expand-attention");
+      ASSERT_TRUE(llvm::cantFail(pass->run(function, GraphPassContext())));
+      MatMulNode *last = nullptr;
+      for (Node &node : function.getNodes())
+        if (auto *matMul = llvm::dyn_cast<MatMulNode>(&node))
+          last = matMul;
+      ASSERT_TRUE(last);
+      if (savesWeights)
+        function.create<SaveNode>(
+            "save", last->getLhs(),
+            NodeValue(module->createPlaceholder("w", last->getLhs().getType(),
+                                                false, true)));
+      expectMasked(c, runModule(std::move(module)), nanIfMasked,
+                   savesWeights ? "nodes" : "a recognized attention");
+    }
 }
 
 /// Heads that share their keys and values.

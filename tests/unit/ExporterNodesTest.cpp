@@ -33,6 +33,14 @@ struct Builder : NodeBuilder {
 
 using Case = NodeValue (*)(Builder &b);
 
+/// An attention whose second query is left no key.
+template <bool NanIfMasked> NodeValue makeMasked(Builder &b) {
+  NodeValue mask = b.table(
+      Float, {3, 7}, [](DimsRef i) { return i[0] == 1 ? -INFINITY : 0.5; });
+  return b.make<AttentionNode>(b.in({2, 3, 5}), b.in({2, 7, 5}),
+                               b.in({2, 7, 4}), mask, 0.25, false, NanIfMasked);
+}
+
 const Case matMuls[] = {
     [](Builder &b) { return b.matMul(b.in({2, 1, 3, 5}), b.in({4, 5, 7})); },
     [](Builder &b) { return b.matMul(b.in({3, 5}, Int8), b.in({5, 1}, Int8)); },
@@ -65,6 +73,8 @@ const Case matMuls[] = {
       return b.make<AttentionNode>(b.in({3, 5}), b.in({7, 5}), b.in({7, 4}),
                                    NodeValue(), 0.25, true);
     },
+    makeMasked<false>,
+    makeMasked<true>,
 };
 
 using Ints = std::vector<int64_t>;

@@ -186,13 +186,18 @@ def Attention : Node<"softmax(query * key^T * scale + mask) * value"> {
   let Description = [{
     query [..., M, D], key [..., N, D], value [..., N, E], result [..., M, E],
     all with the same leading dimensions. The softmax is over the keys. mask
-    broadcasts to [..., M, N]. float16, bfloat16, float and double.
+    broadcasts to [..., M, N]. A query whose scores are all -infinity, which the
+    mask or `causal` leaves no key, has the result 0. float16, bfloat16, float
+    and double.
   }];
   let Operands = [Operand<"query">, Operand<"key">, Operand<"value">,
                   OptionalOperand<"mask", "added to the scaled scores">];
   let Attributes = [Attr<Float, "scale", "factor of the scores">,
                     Attr<Bool, "causal",
-                         "query m attends only to keys 0 ... m + N - M">];
+                         "query m attends only to keys 0 ... m + N - M">,
+                    Attr<Bool, "nanIfMasked",
+                         "the result of a query without a key is NaN, as "
+                         "Softmax has it, not 0", "false">];
   let Traits = [SuperLinear];
   let AxisRule = "followAttention";
   let HasLowering = 1;

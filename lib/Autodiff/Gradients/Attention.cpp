@@ -1,6 +1,7 @@
 //===- Attention.cpp - Gradient of attention ------------------------------===//
 
 #include "../GradientContext.h"
+#include <limits>
 
 using namespace glowish;
 
@@ -14,7 +15,7 @@ static NodeValue makeCausalMask(GradientContext &g, ElemKind kind,
 }
 
 /// Builds the attention weights softmax(query * key^T * scale + mask). A query
-/// that attends to no key has NaN weights, as in the forward pass.
+/// that attends to no key has weights of 0 or NaN, as in the forward pass.
 static NodeValue makeWeights(AttentionNode &node, GradientContext &g) {
   NodeValue scores =
       g.mul(g.matMul(node.getQuery(), g.transposeLast(node.getKey())),
@@ -28,7 +29,19 @@ static NodeValue makeWeights(AttentionNode &node, GradientContext &g) {
   if (node.getCausal())
     scores = g.add(scores, makeCausalMask(g, scores.getElemKind(),
                                           shape[rank - 2], shape[rank - 1]));
-  return scores ? g.make<SoftmaxNode>(scores, rank - 1) : scores;
+  if (!scores)
+    return scores;
+  if (!node.getMask() || node.getNanIfMasked())
+    return g.make<SoftmaxNode>(scores, rank - 1);
+  // Without NaN in between, which no factor 0 would remove from a gradient.
+  NodeValue largest = g.reduce(scores, "max", {rank - 1}, /*keepDims=*/true);
+  NodeValue isMasked =
+      g.equal(largest, -std::numeric_limits<double>::infinity());
+  NodeValue zero = g.number(scores, 0);
+  scores = g.select(isMasked, zero, scores);
+  return scores
+             ? g.select(isMasked, zero, g.make<SoftmaxNode>(scores, rank - 1))
+             : scores;
 }
 
 /// The backward pass needs the attention weights, so the forward node is

@@ -19,6 +19,8 @@ struct Problem {
   int64_t neededKeys;
   double scale;
   bool causal;
+  /// Whether a query without a key has the result NaN, not 0.
+  bool nanIfMasked;
   std::optional<Tensor> mask;
   /// Of the mask's elements; 0 where it repeats.
   Dims maskStrides;
@@ -39,6 +41,12 @@ struct Problem {
 
 } // namespace
 
+/// The integer weights that NaN becomes are 0 anyway.
+static bool isNaNIfMasked(const AttentionIntegerInstr &) { return false; }
+static bool isNaNIfMasked(const AttentionInstr &instr) {
+  return instr.getNanIfMasked();
+}
+
 template <typename InstrT>
 static Problem makeProblem(const Memory &memory, const InstrT &instr) {
   DimsRef shape = instr.getResult()->getShape();
@@ -51,6 +59,7 @@ static Problem makeProblem(const Memory &memory, const InstrT &instr) {
                                             unsigned(shape.size()) - 2),
                   .scale = instr.getScale(),
                   .causal = instr.getCausal(),
+                  .nanIfMasked = isNaNIfMasked(instr),
                   .mask = std::nullopt,
                   .maskStrides = {}};
   if (instr.getMask()) {
@@ -69,7 +78,8 @@ static Problem makeProblem(const Memory &memory, const InstrT &instr) {
 template <typename SumFn>
 static std::vector<double> weighKeys(const Problem &problem, DimsRef head,
                                      int64_t m, SumFn getSum) {
-  double largest = -std::numeric_limits<double>::infinity();
+  constexpr double none = -std::numeric_limits<double>::infinity();
+  double largest = none;
   std::vector<double> weights(problem.neededKeys, largest);
   for (int64_t n = 0; n < problem.neededKeys; ++n) {
     if (problem.causal && n > m + problem.keys - problem.queries)
@@ -77,9 +87,13 @@ static std::vector<double> weighKeys(const Problem &problem, DimsRef head,
     weights[n] = getSum(n) * problem.scale + problem.getMask(head, m, n);
     largest = std::max(largest, weights[n]);
   }
+  if (largest == none && !problem.nanIfMasked)
+    largest = 0; // so that the powers are 0, or NaN of NaN
   for (double &weight : weights)
     weight = std::exp(weight - largest);
   double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  if (total == 0)
+    return weights;
   for (double &weight : weights)
     weight /= total;
   return weights;

@@ -57,6 +57,17 @@ static NodeValue softmaxWithSink(NodeBuilder &b, NodeValue score,
   return b.cast(b.div(power, sum), kind);
 }
 
+NodeValue glowish::safeSoftmax(NodeBuilder &b, NodeValue x, int64_t axis) {
+  if (!x)
+    return x;
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  NodeValue largest = b.reduce(x, "max", {axis}, /*keepDims=*/true);
+  NodeValue isMasked = b.equal(largest, -inf), zero = b.number(x, 0);
+  // Without NaN in between, which no factor 0 would remove from a gradient.
+  x = b.select(isMasked, zero, x);
+  return x ? b.select(isMasked, zero, b.make<SoftmaxNode>(x, axis)) : x;
+}
+
 llvm::Expected<std::array<NodeValue, 4>>
 glowish::composeScores(NodeBuilder &b, const Heads &heads,
                        const Scoring &scoring) {
@@ -80,10 +91,10 @@ glowish::composeScores(NodeBuilder &b, const Heads &heads,
   }
   steps[2] = score;
   if (score)
-    score = scoring.sink ? softmaxWithSink(b, score, scoring.sink)
-                         : b.make<SoftmaxNode>(score, 3);
-  if (scoring.seesKey && score)
-    score = b.select(scoring.seesKey, score, b.number(score, 0));
+    // Without a mask each query has a key.
+    score = scoring.sink   ? softmaxWithSink(b, score, scoring.sink)
+            : scoring.mask ? safeSoftmax(b, score, 3)
+                           : b.make<SoftmaxNode>(score, 3);
   steps[3] = score;
   GLOWISH_RETURN_IF_ERROR(b.takeError());
   return steps;
@@ -99,12 +110,9 @@ llvm::Expected<NodeValue> glowish::attend(NodeBuilder &b, const Heads &heads,
     GLOWISH_ASSIGN_OR_RETURN(auto steps, composeScores(b, heads, scoring));
     return b.finish(b.matMul(steps[3], heads.value));
   }
-  NodeValue result =
-      b.make<AttentionNode>(heads.query, heads.key, heads.value, scoring.mask,
-                            scoring.scale, scoring.isCausal);
-  if (scoring.seesKey && result)
-    result = b.select(scoring.seesKey, result, b.number(result, 0));
-  return b.finish(result);
+  return b.finish(b.make<AttentionNode>(heads.query, heads.key, heads.value,
+                                        scoring.mask, scoring.scale,
+                                        scoring.isCausal));
 }
 
 NodeValue glowish::rotateHeads(NodeBuilder &b, NodeValue heads,

@@ -21,9 +21,6 @@ struct Scoring {
   /// Query m attends to keys 0 ... m + the length of the past.
   bool isCausal = false;
   NodeValue mask; // additive; may be null
-  /// Whether each query attends to a key, a bool that broadcasts to the scores;
-  /// null if all do.
-  NodeValue seesKey;
   /// The score of a further key, which has no value; it broadcasts to [batch,
   /// heads, queries, 1]. May be null.
   NodeValue sink;
@@ -42,8 +39,12 @@ NodeValue joinHeads(NodeBuilder &b, NodeValue value);
 llvm::Expected<NodeValue> repeatHeads(NodeBuilder &b, NodeValue value,
                                       int64_t numQuery);
 
+/// Returns the softmax of \p x along \p axis, 0 where there is nothing but
+/// -infinity (aten::_safe_softmax).
+NodeValue safeSoftmax(NodeBuilder &b, NodeValue x, int64_t axis);
+
 /// Returns the scores of \p heads: scaled, after the softcap, after the masks,
-/// and after the softmax.
+/// and after the softmax, which is 0 for a query that is left no key.
 llvm::Expected<std::array<NodeValue, 4>>
 composeScores(NodeBuilder &b, const Heads &heads, const Scoring &scoring);
 

@@ -16,11 +16,11 @@ static Tensor makeCausalMask(ElemKind kind, int64_t queries, int64_t keys) {
   return mask;
 }
 
-/// The softmax over the keys of \p sums, the matmul [..., M, N] of queries and
-/// keys, times the scale, and plus the mask, of attention \p root.
+/// \p sums, the matmul [..., M, N] of queries and keys, times the scale, and
+/// plus the mask, of attention \p root.
 template <typename NodeT>
-static NodeValue weighKeys(NodeT &root, NodeValue sums,
-                           RewriteContext &context) {
+static NodeValue makeScores(NodeT &root, NodeValue sums,
+                            RewriteContext &context) {
   ElemKind kind = sums.getElemKind();
   NodeValue scores = context.create<MulNode>(
       sums, context.createScalar(kind, root.getScale()));
@@ -33,7 +33,25 @@ static NodeValue weighKeys(NodeT &root, NodeValue sums,
     scores = context.create<AddNode>(scores,
                                      context.createConstant(std::move(mask)));
   }
-  return context.create<SoftmaxNode>(scores, rank - 1);
+  return scores;
+}
+
+/// The softmax of \p scores over the keys. Queries with nothing but -infinity
+/// have no weights unless \p nanIfMasked.
+static NodeValue weighKeys(NodeValue scores, bool nanIfMasked,
+                           RewriteContext &context) {
+  int64_t last = int64_t(scores.getShape().size()) - 1;
+  NodeValue weights = context.create<SoftmaxNode>(scores, last);
+  if (nanIfMasked)
+    return weights;
+  ElemKind kind = scores.getElemKind();
+  double none = -std::numeric_limits<double>::infinity();
+  NodeValue largest = context.create<ReduceNode>(
+      scores, "max", std::vector<int64_t>{last}, /*keepDims=*/true);
+  NodeValue isMasked =
+      context.create<EqualNode>(largest, context.createScalar(kind, none));
+  return context.create<SelectNode>(isMasked, context.createScalar(kind, 0),
+                                    weights);
 }
 
 /// Two matmuls with a softmax between.
@@ -41,8 +59,11 @@ NodeValue glowish::lowerAttention(AttentionNode &root,
                                   RewriteContext &context) {
   NodeValue sums = context.create<MatMulNode>(
       root.getQuery(), context.transposeMatrices(root.getKey()));
-  return context.create<MatMulNode>(weighKeys(root, sums, context),
-                                    root.getValue());
+  // `causal` alone leaves each query a key.
+  bool nanIfMasked = root.getNanIfMasked() || !root.getMask();
+  NodeValue weights =
+      weighKeys(makeScores(root, sums, context), nanIfMasked, context);
+  return context.create<MatMulNode>(weights, root.getValue());
 }
 
 /// The same of integers. The query, whose zero point matters, is on the right.
@@ -58,7 +79,9 @@ NodeValue glowish::lowerAttentionInteger(AttentionIntegerNode &root,
       getZero(root.getQuery(), root.getQueryZeroPoint()));
   sums = context.create<CastNode>(context.transposeMatrices(sums),
                                   ElemKind::Float);
-  NodeValue weights = weighKeys(root, sums, context);
+  // What is NaN becomes 0.
+  NodeValue weights = weighKeys(makeScores(root, sums, context),
+                                /*nanIfMasked=*/true, context);
   weights = context.create<DivNode>(
       weights, context.createScalar(ElemKind::Float, root.getWeightScale()));
   weights = context.create<MinNode>(

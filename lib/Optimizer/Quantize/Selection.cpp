@@ -174,12 +174,10 @@ static llvm::StringRef explainKept(const Node &node,
 /// The matmul of queries and keys of the attention that \p node, a matmul,
 /// ends; null for none.
 static MatMulNode *findScores(MatMulNode &node) {
-  auto *softmax = node.getLhs().getNodeAs<SoftmaxNode>();
-  if (!softmax || !node.getLhs().hasOneUse())
+  std::optional<AttentionWeights> weights = matchWeights(node.getLhs());
+  if (!weights || !fitsAttention(*weights->scores.matMul, node))
     return nullptr;
-  std::optional<AttentionScores> scores = matchScores(*softmax);
-  return scores && fitsAttention(*scores->matMul, node) ? scores->matMul
-                                                        : nullptr;
+  return weights->scores.matMul;
 }
 
 /// Chooses both matmuls of attentions, or none.

@@ -34,42 +34,39 @@ static NodeValue takeFactor(NodeValue value, double &scale,
   return context.reshape(taken, value.getShape());
 }
 
-/// The scores of which \p weights are the softmax. Weights of keys that are
-/// masked because they lie beyond an extent that the run states may be made 0
-/// once more.
-static std::optional<AttentionScores> matchWeights(NodeValue weights,
-                                                   RewriteContext &context) {
-  if (!weights.hasOneUse())
+/// The weights that \p value is. Those of keys that are masked because they lie
+/// beyond an extent that the run states may be made 0 once more.
+static std::optional<AttentionWeights>
+matchBoundedWeights(NodeValue value, RewriteContext &context) {
+  if (std::optional<AttentionWeights> weights = matchWeights(value))
+    return weights;
+  auto *select = value.getNodeAs<SelectNode>();
+  if (!value.hasOneUse() || !select || getUniformValue(select->getY()) != 0.0)
     return std::nullopt;
-  auto *select = weights.getNodeAs<SelectNode>();
-  if (select && getUniformValue(select->getY()) == 0.0 &&
-      select->getX().hasOneUse())
-    weights = select->getX();
-  auto *softmax = weights.getNodeAs<SoftmaxNode>();
-  std::optional<AttentionScores> scores;
-  if (softmax)
-    scores = matchScores(*softmax);
-  if (!scores)
-    return std::nullopt;
+  std::optional<AttentionWeights> weights = matchWeights(select->getX());
   bool isZeroAnyway =
-      !select ||
-      (scores->condition == select->getCondition() && !scores->fillsWhere &&
-       select->getType() == weights.getType() &&
-       StatedSums(context.getModule()).isTrueOfFirst(select->getCondition()));
-  return isZeroAnyway ? scores : std::nullopt;
+      weights && weights->scores.condition == select->getCondition() &&
+      !weights->scores.fillsWhere &&
+      select->getType() == select->getX().getType() &&
+      StatedSums(context.getModule()).isTrueOfFirst(select->getCondition());
+  return isZeroAnyway ? weights : std::nullopt;
 }
 
 static NodeValue recognizeAttention(MatMulNode &root, RewriteContext &context) {
-  std::optional<AttentionScores> scores = matchWeights(root.getLhs(), context);
-  if (!scores || !fitsAttention(*scores->matMul, root))
+  std::optional<AttentionWeights> weights =
+      matchBoundedWeights(root.getLhs(), context);
+  if (!weights || !fitsAttention(*weights->scores.matMul, root))
     return {};
-  double scale = scores->scale;
-  NodeValue query = takeFactor(scores->matMul->getLhs(), scale, context);
+  const AttentionScores &scores = weights->scores;
+  double scale = scores.scale;
+  NodeValue query = takeFactor(scores.matMul->getLhs(), scale, context);
   NodeValue key = context.transposeMatrices(
-      takeFactor(scores->matMul->getRhs(), scale, context));
-  return context.create<AttentionNode>(query, key, root.getRhs(),
-                                       scores->makeMask(context), scale,
-                                       /*causal=*/false);
+      takeFactor(scores.matMul->getRhs(), scale, context));
+  NodeValue mask = scores.makeMask(context);
+  // A Softmax of nothing but -infinity is NaN; only a mask can make it so.
+  bool nanIfMasked = mask && !weights->clearsMasked;
+  return context.create<AttentionNode>(query, key, root.getRhs(), mask, scale,
+                                       /*causal=*/false, nanIfMasked);
 }
 
 /// Whether a constant mask lets query m attend to keys up to m + keys -
@@ -101,6 +98,9 @@ static NodeValue recognizeCausal(NodeT &root, RewriteContext &context) {
   draft.operands[NodeT::maskIdx] = NodeValue();
   Node *causal = context.getFunction().create(root.getName(), std::move(draft));
   llvm::cast<NodeT>(causal)->setCausal(true);
+  // Each query has a key now.
+  if (auto *attention = llvm::dyn_cast<AttentionNode>(causal))
+    attention->setNanIfMasked(false);
   return causal->getResult();
 }
 

@@ -80,9 +80,7 @@ NodeValue glowish::recognizeAttentionInteger(MatMulNode &root,
   if (!weights || !weights->value.moves.empty() || !root.getLhs().hasOneUse())
     return {};
   std::optional<Rounding> rounded = matchRounding(weights->value.integer);
-  auto *softmax = rounded ? rounded->input.getNodeAs<SoftmaxNode>() : nullptr;
-  if (!softmax || !rounded->input.hasOneUse() ||
-      weights->zeroPoint != rounded->zeroPoint ||
+  if (!rounded || weights->zeroPoint != rounded->zeroPoint ||
       !(rounded->scale >= 0x1p-126 && rounded->scale <= 0x1p126))
     return {};
   ElemKind kind = weights->value.integer.getElemKind();
@@ -91,6 +89,7 @@ NodeValue glowish::recognizeAttentionInteger(MatMulNode &root,
   std::optional<AttentionWeights> floats = matchWeights(rounded->input);
   if (!floats || !fitsAttention(*floats->scores.matMul, root) || most == 0)
     return {};
+  const AttentionScores *scores = &floats->scores;
   auto query = matchOperand(scores->matMul->getLhs());
   auto key = matchOperand(scores->matMul->getRhs());
   auto value = matchOperand(root.getRhs());

@@ -2,6 +2,7 @@
 
 #include "Recognize/AttentionScores.h"
 #include "Util/ConstantTensors.h"
+#include <limits>
 
 using namespace glowish;
 
@@ -84,17 +85,57 @@ static std::optional<AttentionScores> matchReplaced(SelectNode &select) {
   return std::nullopt;
 }
 
-std::optional<AttentionScores>
-glowish::matchScores(const SoftmaxNode &softmax) {
-  NodeValue value = softmax.getInput();
-  if (!value.hasOneUse() ||
-      softmax.getAxis() + 1 != int64_t(softmax.getType().getRank()))
+/// The scores that \p value is, which is read by a softmax, and by \p numUses
+/// in all.
+static std::optional<AttentionScores> matchScores(NodeValue value,
+                                                  unsigned numUses) {
+  if (!value.hasUses(numUses))
     return std::nullopt;
   if (auto *sum = value.getNodeAs<AddNode>())
     return matchMasked(*sum);
   if (auto *select = value.getNodeAs<SelectNode>())
     return matchReplaced(*select);
   return matchScaledMatMul(value);
+}
+
+/// Whether \p condition is whether a row of \p scores has nothing but
+/// -infinity.
+static bool isMaskedRow(NodeValue condition, NodeValue scores) {
+  constexpr double none = -std::numeric_limits<double>::infinity();
+  auto *equal = condition.getNodeAs<EqualNode>();
+  auto *largest = equal ? equal->getX().getNodeAs<ReduceNode>() : nullptr;
+  return largest && getUniformValue(equal->getY()) == none &&
+         largest->getInput() == scores && largest->getMode() == "max" &&
+         largest->getKeepDims() && largest->getAxes().size() == 1 &&
+         largest->getAxes()[0] + 1 == int64_t(scores.getType().getRank());
+}
+
+/// The softmax that \p select leaves but for masked rows, which it makes 0.
+static SoftmaxNode *matchCleared(const SelectNode &select) {
+  auto *softmax = select.getY().getNodeAs<SoftmaxNode>();
+  bool isCleared = softmax && select.getY().hasOneUse() &&
+                   select.getType() == softmax->getType() &&
+                   getUniformValue(select.getX()) == 0.0 &&
+                   isMaskedRow(select.getCondition(), softmax->getInput());
+  return isCleared ? softmax : nullptr;
+}
+
+std::optional<AttentionWeights> glowish::matchWeights(NodeValue value) {
+  if (!value.hasOneUse())
+    return std::nullopt;
+  auto *softmax = value.getNodeAs<SoftmaxNode>();
+  auto *select = value.getNodeAs<SelectNode>();
+  if (select)
+    softmax = matchCleared(*select);
+  if (!softmax || softmax->getAxis() + 1 != int64_t(value.getType().getRank()))
+    return std::nullopt;
+  // The largest score is another reader.
+  unsigned numUses = select ? 2 : 1;
+  std::optional<AttentionScores> scores =
+      matchScores(softmax->getInput(), numUses);
+  if (!scores)
+    return std::nullopt;
+  return AttentionWeights{*scores, select != nullptr};
 }
 
 NodeValue AttentionScores::makeMask(RewriteContext &context) const {

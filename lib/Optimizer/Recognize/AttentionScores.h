@@ -27,9 +27,15 @@ struct AttentionScores {
   NodeValue makeMask(RewriteContext &context) const;
 };
 
-/// The scores of which \p softmax, a node's operand, is over the last
-/// dimension.
-std::optional<AttentionScores> matchScores(const SoftmaxNode &softmax);
+/// The weights of keys: the softmax of scores over the last dimension.
+struct AttentionWeights {
+  AttentionScores scores;
+  /// Whether queries with nothing but -infinity have the weights 0, not NaN.
+  bool clearsMasked = false;
+};
+
+/// The weights that \p value, which has one reader, is.
+std::optional<AttentionWeights> matchWeights(NodeValue value);
 
 /// Whether the matmuls \p scores and \p result have the same leading
 /// dimensions, and there are keys.

@@ -90,9 +90,10 @@ static NodeValue attendInRows(AttentionNode &root, const RepeatedHeads &key,
   rows[rows.size() - 3] = key.getGroups();
   rows[rows.size() - 2] = key.getRepeats();
   // A single query attends to all keys.
-  return context.create<AttentionNode>(
-      context.reshape(root.getQuery(), rows), dropRepeats(key),
-      dropRepeats(value), root.getMask(), root.getScale(), /*causal=*/false);
+  return context.create<AttentionNode>(context.reshape(root.getQuery(), rows),
+                                       dropRepeats(key), dropRepeats(value),
+                                       root.getMask(), root.getScale(),
+                                       /*causal=*/false, root.getNanIfMasked());
 }
 
 /// A dimension of repeats in front of the queries: a broadcast of keys and
@@ -111,7 +112,8 @@ static NodeValue attendInGroups(AttentionNode &root, const RepeatedHeads &key,
   NodeValue mask = root.getMask();
   return context.create<AttentionNode>(split(root.getQuery()), repeat(key),
                                        repeat(value), mask ? split(mask) : mask,
-                                       root.getScale(), root.getCausal());
+                                       root.getScale(), root.getCausal(),
+                                       root.getNanIfMasked());
 }
 
 NodeValue glowish::recognizeSharedHeads(AttentionNode &root,

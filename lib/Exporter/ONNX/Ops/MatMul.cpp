@@ -135,6 +135,15 @@ static void exportAttention(GraphWriter &w, const AttentionNode &node) {
                                   node.getKey().getShape()[rank - 2]));
   OnnxValue weights =
       w.op("Softmax", {scores}, {intAttr("axis", int64_t(rank) - 1)});
+  if (node.getMask() && !node.getNanIfMasked()) {
+    OnnxValue largest =
+        w.reduce("ReduceMax", scores, {int64_t(rank) - 1}, /*keepDims=*/true);
+    OnnxValue isMasked =
+        w.op("Equal",
+             {largest,
+              w.numberLike(scores, -std::numeric_limits<double>::infinity())});
+    weights = w.select(isMasked, w.numberLike(weights, 0), weights);
+  }
   w.setResult(node, w.op("MatMul", {weights, w.get(node.getValue())}));
 }
 static const NodeExporter attention(NodeKind::Attention, exportAttention);

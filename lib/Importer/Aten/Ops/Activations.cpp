@@ -1,6 +1,7 @@
 //===- Activations.cpp - Activation functions -----------------------------===//
 
 #include "Aten/AtenOp.h"
+#include "Common/AttentionHeads.h"
 #include "Common/ElementWise.h"
 
 using namespace glowish;
@@ -204,8 +205,13 @@ static AtenOperators logitOp(importLogit,
 
 //===- Softmax ------------------------------------------------------------===//
 
+template <typename T>
+static NodeValue makeSoftmax(AtenOp &op, NodeValue x, int64_t axis) {
+  return op.make<T>(x, axis);
+}
+
 /// Of a tensor converted to `dtype` before; a scalar has one dimension.
-template <typename T> static llvm::Error importSoftmax(AtenOp &op) {
+template <auto Make> static llvm::Error importSoftmax(AtenOp &op) {
   NodeValue x = op.tensor("self");
   ElemKind kind = op.getSchema().findArgument("dtype")
                       ? op.kind("dtype", x.getElemKind())
@@ -221,14 +227,16 @@ template <typename T> static llvm::Error importSoftmax(AtenOp &op) {
 }
 
 static AtenOperators
-    softmaxOp(importSoftmax<SoftmaxNode>,
+    softmaxOp(importSoftmax<makeSoftmax<SoftmaxNode>>,
               {"softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> "
                "Tensor",
-               "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
-               "_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> "
-               "Tensor"});
+               "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"});
+static AtenOperators
+    safeSoftmaxOp(importSoftmax<safeSoftmax>,
+                  {"_safe_softmax(Tensor self, int dim, ScalarType? "
+                   "dtype=None) -> Tensor"});
 static AtenOperators logSoftmaxOp(
-    importSoftmax<LogSoftmaxNode>,
+    importSoftmax<makeSoftmax<LogSoftmaxNode>>,
     {"log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) "
      "-> Tensor",
      "_log_softmax(Tensor self, int dim, bool half_to_float) -> "

@@ -112,10 +112,7 @@ static llvm::Error maskKeys(OpContext &op, Composer &c, const Heads &heads,
   constexpr double inf = std::numeric_limits<double>::infinity();
   NodeValue mask = c.select(seen, c.scalar(kind, 0), c.scalar(kind, -inf));
   scoring.mask = scoring.mask ? c.add(scoring.mask, mask) : mask;
-  // Softmax has no meaning for a query without keys; its result is 0.
-  scoring.seesKey =
-      c.greater(c.reduce(scoring.mask, "max", {3}, /*keepDims=*/true), -inf);
-  return c.finish(scoring.seesKey).takeError();
+  return c.finish(scoring.mask).takeError();
 }
 
 static llvm::Expected<Scoring> readScoring(OpContext &op, Composer &c,

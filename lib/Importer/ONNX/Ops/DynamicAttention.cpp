@@ -8,7 +8,6 @@
 #include "ONNX/Ops/DynamicAttention.h"
 #include "Common/AttentionHeads.h"
 #include "ONNX/Ops/DynamicConcat.h"
-#include "glowish/Graph/StatedSums.h"
 #include <cmath>
 
 using namespace glowish;
@@ -184,20 +183,6 @@ NodeValue onnximport::findSeenKeys(Composer &c, const DynamicHeads &heads,
   return seen ? c.logicalAnd(seen, isNear) : isNear;
 }
 
-/// 0 in the place of \p result in a run without any keys, in which all that the
-/// mask leaves is the softmax of nothing.
-static NodeValue clearWithoutKeys(Composer &c, const DynamicValue &key,
-                                  NodeValue result) {
-  NodeValue count = key.getExtent(2);
-  if (!count || c.hasFailed())
-    return result;
-  StatedSums sums(c.getFunction().getModule());
-  std::optional<StatedSum> stated = sums.find(count);
-  if (stated && sums.isWithin(*stated, 1, double(key.getShape()[2])))
-    return result;
-  return c.select(c.greater(count, 0), result, c.number(result, 0));
-}
-
 llvm::Expected<DynamicValue>
 onnximport::attendDynamic(Composer &c, const DynamicHeads &heads,
                           Scoring scoring, NodeValue seen) {
@@ -215,7 +200,6 @@ onnximport::attendDynamic(Composer &c, const DynamicHeads &heads,
   GLOWISH_ASSIGN_OR_RETURN(plain.value, repeatHeads(c, plain.value, numQuery));
   DynamicValue result;
   GLOWISH_ASSIGN_OR_RETURN(result.value, attend(c, plain, scoring));
-  result.value = clearWithoutKeys(c, heads.key, result.value);
   GLOWISH_RETURN_IF_ERROR(c.takeError());
   result.extents = {heads.query.getExtent(0), {}, heads.query.getExtent(2), {}};
   return result;

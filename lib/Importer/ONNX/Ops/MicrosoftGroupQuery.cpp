@@ -370,9 +370,6 @@ static void addMasks(Composer &c, const Placement &place,
   if (hasWindow) {
     NodeValue before = c.sub(query, double(window.left) + 1);
     isSeen = c.logicalAnd(isSeen, c.greater(key, before));
-    // The window of a query in the padding may be behind the row's length.
-    if (place.newTokens > 1)
-      scoring.seesKey = c.greater(place.lengths, c.add(before, 1));
   }
   scoring.mask = c.select(isSeen, c.scalar(kind, 0), c.scalar(kind, -inf));
 }

@@ -92,11 +92,22 @@ Value *AttentionBlocks::maskScore(const Block &block, Value *score,
   return b.CreateSelect(isSeen, score, b.literal(kind, none, lanes));
 }
 
+Value *glowish::clearMasked(KernelBuilder &b, ElemKind kind,
+                            const AttentionShape &shape, Value *largest) {
+  if (!shape.clearsMasked)
+    return largest;
+  unsigned lanes = KernelBuilder::getLanes(largest);
+  double none = -std::numeric_limits<double>::infinity();
+  Value *isMasked = b.CreateFCmpOEQ(largest, b.literal(kind, none, lanes));
+  return b.CreateSelect(isMasked, b.literal(kind, 0, lanes), largest);
+}
+
 Value *glowish::divideBySum(KernelBuilder &b, ElemKind kind, double one,
-                            Value *sum, const AttentionBounds &bounds) {
+                            Value *sum, const AttentionShape &shape,
+                            const AttentionBounds &bounds) {
   unsigned lanes = KernelBuilder::getLanes(sum);
   Value *factor = b.CreateFDiv(b.literal(kind, one, lanes), sum);
-  if (!bounds.keys)
+  if (!bounds.keys && !shape.clearsMasked)
     return factor;
   Value *zero = b.literal(kind, 0, lanes);
   return b.CreateSelect(b.CreateFCmpOEQ(sum, zero), zero, factor);
@@ -137,22 +148,26 @@ Values AttentionBlocks::emitScores(const Block &block) {
 /// with in `factors`.
 void AttentionBlocks::emitSoftmax(const Block &block,
                                   llvm::ArrayRef<Value *> largest) {
-  Values sums =
-      b.forLoop(b.index(0), block.keys, 1,
-                Values(block.vectors, b.literal(kind, 0, lanes)),
-                [&](Value *key, llvm::ArrayRef<Value *> carried) {
-                  Values next;
-                  for (unsigned v = 0; v < block.vectors; ++v) {
-                    Value *address = getScore(block, key, v * lanes);
-                    Value *x = b.load(kind, address, lanes);
-                    Value *e = vectormath::exp(b, b.CreateFSub(x, largest[v]));
-                    b.store(kind, e, address);
-                    next.push_back(b.CreateFAdd(carried[v], e));
-                  }
-                  return next;
-                });
+  Values subtracted;
+  for (Value *value : largest)
+    subtracted.push_back(clearMasked(b, kind, shape, value));
+  Values sums = b.forLoop(b.index(0), block.keys, 1,
+                          Values(block.vectors, b.literal(kind, 0, lanes)),
+                          [&](Value *key, llvm::ArrayRef<Value *> carried) {
+                            Values next;
+                            for (unsigned v = 0; v < block.vectors; ++v) {
+                              Value *address = getScore(block, key, v * lanes);
+                              Value *x = b.load(kind, address, lanes);
+                              Value *e = vectormath::exp(
+                                  b, b.CreateFSub(x, subtracted[v]));
+                              b.store(kind, e, address);
+                              next.push_back(b.CreateFAdd(carried[v], e));
+                            }
+                            return next;
+                          });
   for (unsigned v = 0; v < block.vectors; ++v)
-    b.store(kind, divideBySum(b, kind, getWeightOfOne(), sums[v], bounds),
+    b.store(kind,
+            divideBySum(b, kind, getWeightOfOne(), sums[v], shape, bounds),
             b.getElement(factors, kind, int64_t(v) * lanes));
 }
 

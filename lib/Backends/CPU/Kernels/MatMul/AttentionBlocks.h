@@ -29,6 +29,8 @@ struct AttentionShape {
   double scale;
   /// Query m attends to keys up to m + keys - queries only.
   bool causal;
+  /// Whether a query may be without a key, and the result is 0 then, not NaN.
+  bool clearsMasked;
 
   /// That of \p instr, an attention of any kinds.
   template <typename InstrT> static AttentionShape of(const InstrT &instr) {
@@ -41,7 +43,17 @@ struct AttentionShape {
             .depth = key.back(),
             .columns = result.back(),
             .scale = instr.getScale(),
-            .causal = instr.getCausal()};
+            .causal = instr.getCausal(),
+            .clearsMasked = clears(instr)};
+  }
+
+private:
+  /// The integers that NaN becomes in integer attention are 0 anyway.
+  template <typename InstrT> static bool clears(const InstrT &instr) {
+    if constexpr (requires { instr.getNanIfMasked(); })
+      return instr.getMask() && !instr.getNanIfMasked();
+    else
+      return false;
   }
 };
 
@@ -50,10 +62,15 @@ struct AttentionBounds {
   llvm::Value *queries = nullptr, *keys = nullptr;
 };
 
-/// \p one divided by \p sum, that of a query's weights, or of several: 0 where
-/// a run needs no keys, as there are no weights then.
+/// Emits \p largest, the largest score of a query, or of several: 0 for
+/// -infinity where masked queries are cleared, so that their powers are 0.
+llvm::Value *clearMasked(KernelBuilder &b, ElemKind kind,
+                         const AttentionShape &shape, llvm::Value *largest);
+/// Emits \p one divided by \p sum, that of a query's weights, or of several: 0
+/// where it may have none, because a run needs no keys or all are masked.
 llvm::Value *divideBySum(KernelBuilder &b, ElemKind kind, double one,
-                         llvm::Value *sum, const AttentionBounds &bounds);
+                         llvm::Value *sum, const AttentionShape &shape,
+                         const AttentionBounds &bounds);
 
 /// \p mask at \p base with the strides of a tensor of \p rank, to which it
 /// broadcasts. Both may be null.

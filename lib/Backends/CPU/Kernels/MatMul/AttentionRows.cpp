@@ -254,7 +254,8 @@ void AttentionRows::emitSoftmax(const Pass &pass, Value *row) {
   Value *largest = forScores(hiddenScore, [&](Value *before, Value *address) {
     return getLarger(before, b.load(kind, address, lanes));
   });
-  largest = b.splat(b.reduceLanes(largest, getLarger), lanes);
+  largest = clearMasked(b, kind, shape, b.reduceLanes(largest, getLarger));
+  largest = b.splat(largest, lanes);
   Value *sum = forScores(0, [&](Value *before, Value *address) {
     Value *e =
         vectormath::exp(b, b.CreateFSub(b.load(kind, address, lanes), largest));
@@ -263,7 +264,7 @@ void AttentionRows::emitSoftmax(const Pass &pass, Value *row) {
   });
   sum = b.reduceLanes(sum,
                       [&](Value *x, Value *y) { return b.CreateFAdd(x, y); });
-  b.store(kind, divideBySum(b, kind, 1, sum, bounds),
+  b.store(kind, divideBySum(b, kind, 1, sum, shape, bounds),
           b.getElement(factors, kind, row));
 }
 
