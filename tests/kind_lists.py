@@ -40,6 +40,8 @@ REGISTRATIONS = ("NodeExporter", "NodeRefusal", "MlirForm")
 
 # (file, first kind of the list): why it is no property of operators.
 ALLOWED = {
+    ("lib/Autodiff/Gradients/ElementWise.cpp", "Reshape"):
+        "the pattern of a norm: powers, their sum, constant factors",
     ("lib/Autodiff/Quantized.cpp", "Add"):
         "the pattern of a quantizing conversion: rounding, a zero point that "
         "is added, limits",

@@ -5,6 +5,7 @@
 #include "glowish/Graph/Nodes.h"
 #include "glowish/Support/Error.h"
 #include "gmock/gmock.h"
+#include <cmath>
 #include <set>
 
 using namespace glowish;
@@ -97,6 +98,75 @@ TEST(GradientKinks, OfActivations) {
            {{0, 0, 1, 0}});
   expectAt("Pow(double<3>, double<3>)", {{0, 0, 0}, {0, 1, 2}},
            {{0, 1, 0}, {0, 0, 0}});
+}
+
+TEST(GradientKinks, OfMoreActivations) {
+  expectAt("PRelu(double<3>, double<3>)", {{0, -1, 2}, {0.25, 0.25, 0.25}},
+           {{0.25, 0.25, 1}, {0, -1, 0}});
+  expectAt("Elu(double<3>) {alpha = 0.5}", {{0, 2, -1e300}}, {{0.5, 1, 0}});
+  expectAt("Selu(double<2>) {alpha = 0.5, gamma = 2.0}", {{0, 2}}, {{1, 2}});
+  expectAt("HardSigmoid(double<4>) {alpha = 0.25, beta = 0.5}", {{-2, 2, 0, 3}},
+           {{0, 0, 0.25, 0}});
+  expectAt("HardSwish(double<3>)", {{-3, 3, -4}}, {{-0.5, 1.5, 0}});
+  expectAt("Mish(double<3>)", {{0, 800, -800}}, {{0.6, 1, 0}});
+  expectAt("Softplus(double<3>)", {{0, 800, -800}}, {{0.5, 1, 0}});
+  expectAt("Sqrt(double<2>)", {{0, 4}}, {{INFINITY, 0.25}});
+  expectAt("Log(double<2>)", {{0, 4}}, {{INFINITY, 0.25}});
+}
+
+/// A module of the root of \p x's powers, added up along rows of three.
+static std::string makeNorm(const std::string &power, const std::string &sum,
+                            const std::string &root) {
+  return R"(
+module "m"
+placeholder %x : double<2x3> input "x0"
+placeholder %y : double<2> output "y0"
+function "main" {
+  %three = Splat() {elemKind = double, shape = [], value = 3.0} : double<>
+  %third = Splat() {elemKind = double, shape = [], value = 0.333} : double<>
+  %half = Splat() {elemKind = double, shape = [], value = 0.5} : double<>
+  %magnitude = Abs(%x) : double<2x3>
+  %power = )" +
+         power + " : double<2x3>\n  %sum = Reduce(%power) {mode = \"" + sum +
+         "\", axes = [1], keepDims = false} : double<2>\n  %scaled = Mul(%sum, "
+         "%half) : double<2>\n  %root = " +
+         root + " : double<2>\n  Save(%root, %y)\n}\n";
+}
+
+/// At 0 the root of a sum of powers has the subgradient 0, not infinity times
+/// the 0 of the powers, in higher derivatives either.
+TEST(GradientKinks, OfNormsAtZero) {
+  const std::vector<std::vector<double>> zeros = {{0, 0, 0, 0, 0, 0}};
+  for (const char *sum : {"sum", "mean"}) {
+    expectAt(makeNorm("Mul(%x, %x)", sum, "Sqrt(%sum)"), zeros, zeros);
+    expectAt(makeNorm("Pow(%magnitude, %three)", sum, "Pow(%sum, %third)"),
+             zeros, zeros);
+    expectAt(makeNorm("Pow(%magnitude, %half)", sum, "Pow(%sum, %three)"),
+             zeros, zeros);
+    // A standard deviation is the root of such a sum times a constant.
+    expectAt(makeNorm("Mul(%x, %x)", sum, "Sqrt(%scaled)"), zeros, zeros);
+  }
+  // One row is not 0.
+  expectAt(makeNorm("Mul(%x, %x)", "sum", "Sqrt(%sum)"), {{0, 0, 0, 0, -4, 0}},
+           {{0, 0, 0, 0, -1, 0}});
+}
+
+/// A query that is left no key has no part in any gradient.
+TEST(GradientKinks, OfMaskedQueries) {
+  const double none = -INFINITY;
+  GradientCase tested(
+      "Attention(double<2x2>, double<2x2>, double<2x1>, double<2x2>) {scale = "
+      "1.0, causal = false}");
+  tested.values = {at({1, 2, 3, 4}), at({1, 0, 0, 1}), at({5, 7}),
+                   held({none, none, 0, 0}), at({1})};
+  for (unsigned order : {1, 2})
+    for (auto &[name, tensor] : runGradients(tested, order))
+      for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+        EXPECT_TRUE(std::isfinite(tensor.getAsDouble(i))) << name;
+  NamedTensors outputs = runGradients(tested, 1);
+  EXPECT_EQ(outputs.at("y0").getAsDouble(0), 0);
+  EXPECT_EQ(outputs.at("gradient1.x0").getAsDouble(0), 0);
+  EXPECT_EQ(outputs.at("gradient1.x0").getAsDouble(1), 0);
 }
 
 TEST(GradientKinks, EqualOperandsShare) {

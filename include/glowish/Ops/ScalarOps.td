@@ -124,7 +124,6 @@ def Sqrt : Unary<"sqrt(x)", "Square root"> {
   let DomainLow = "0";
   let Onnx = "Sqrt";
   let Source = "ONNX Sqrt-13";
-  let Gradients = ["gradient * 0.5 / result"];
 }
 def Reciprocal : Unary<"1.0 / x", "1 / x"> {
   let ScalarTraits = [HasPole];
@@ -181,9 +180,6 @@ def Pow : Binary<"pow(x, y)", "x to the power y; of integers, 1 / x^-y is trunca
   let Onnx = "Pow";
   let HasCanonicalization = 1;
   let Source = "ONNX Pow-15";
-  let Gradients = [
-    "select(y == 0.0, 0.0, gradient * y * pow(x, y - 1.0))",
-    "select(x == 0.0 && y >= 0.0, 0.0, gradient * result * log(x))"];
 }
 def Tan : Unary<"tan(x)", "Tangent of radians"> {
   let ScalarTraits = [HasPole];

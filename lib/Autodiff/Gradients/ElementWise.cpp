@@ -82,3 +82,91 @@ llvm::Error glowish::differentiateCast(CastNode &node, GradientContext &g) {
   g.accumulate(node.xIdx, g.cast(gradient, node.getX().getElemKind()));
   return llvm::Error::success();
 }
+
+//===- Roots and powers ---------------------------------------------------===//
+
+static bool isConstant(NodeValue value) {
+  return llvm::isa<Constant, SplatNode>(value.node);
+}
+
+/// Whether \p value is a constant with the one element 2.
+static bool isTwo(NodeValue value) {
+  if (auto *splat = value.getNodeAs<SplatNode>())
+    return splat->getValue() == 2;
+  auto *constant = value.getNodeAs<Constant>();
+  return constant && constant->getTensor().getNumElements() == 1 &&
+         constant->getTensor().getAsDouble(0) == 2;
+}
+
+/// Whether \p value is a square, or |x|^p.
+static bool isPowerOfMagnitude(NodeValue value) {
+  if (auto *square = value.getNodeAs<MulNode>())
+    return square->getX() == square->getY();
+  auto *power = value.getNodeAs<PowNode>();
+  return power && (isTwo(power->getY()) || power->getX().getNodeAs<AbsNode>());
+}
+
+/// Whether \p value is a sum or mean of powers of magnitudes, perhaps times a
+/// constant: what a norm or a standard deviation is a root of.
+static bool isSumOfPowers(NodeValue value, unsigned steps = 8) {
+  if (!value || steps == 0)
+    return false;
+  auto isSum = [&](NodeValue operand) {
+    return isSumOfPowers(operand, steps - 1);
+  };
+  if (isPowerOfMagnitude(value))
+    return true;
+  if (auto *reduce = value.getNodeAs<ReduceNode>())
+    return (reduce->getMode() == "sum" || reduce->getMode() == "mean") &&
+           isSum(reduce->getInput());
+  if (auto *sum = value.getNodeAs<AddNode>())
+    return isSum(sum->getX()) && isSum(sum->getY());
+  if (auto *scaled = value.getNodeAs<MulNode>())
+    return (isConstant(scaled->getY()) && isSum(scaled->getX())) ||
+           (isConstant(scaled->getX()) && isSum(scaled->getY()));
+  if (auto *quotient = value.getNodeAs<DivNode>())
+    return isConstant(quotient->getY()) && isSum(quotient->getX());
+  if (llvm::isa<ReshapeNode, BroadcastNode, TransposeNode>(value.node))
+    return isSum(value.node->getOperand(0));
+  return false;
+}
+
+// The derivative of a norm's root is infinite at 0, where those of its powers
+// are 0: what goes back to them is 0, the subgradient of least norm, not the
+// product of both. The root is taken of another number there, so that nothing
+// is infinite in higher derivatives either.
+
+llvm::Error glowish::differentiateSqrt(SqrtNode &node, GradientContext &g) {
+  GradientScalar root(g, node.getResult()), gradient(g, g.getGradient());
+  if (!isSumOfPowers(node.getX())) {
+    g.addBroadcast(node.xIdx, (gradient * 0.5 / root).value);
+    return g.takeError();
+  }
+  GradientBool isZero = root == 0.0;
+  GradientScalar slope = gradient * 0.5 / select(isZero, 1.0, root);
+  g.addBroadcast(node.xIdx, select(isZero, 0.0, slope).value);
+  return g.takeError();
+}
+
+static GradientScalar getPowSlope(const GradientScalar &x,
+                                  const GradientScalar &y,
+                                  const GradientScalar &gradient) {
+  return select(y == 0.0, 0.0, gradient * y * pow(x, y - 1.0));
+}
+
+llvm::Error glowish::differentiatePow(PowNode &node, GradientContext &g) {
+  GradientScalar x(g, node.getX()), y(g, node.getY());
+  GradientScalar result(g, node.getResult()), gradient(g, g.getGradient());
+  GradientBool isZero = x == 0.0;
+  if (g.needsGradient(node.xIdx) && isSumOfPowers(node.getX())) {
+    GradientScalar slope = getPowSlope(select(isZero, 1.0, x), y, gradient);
+    g.addBroadcast(node.xIdx, select(isZero, 0.0, slope).value);
+  } else if (g.needsGradient(node.xIdx)) {
+    g.addBroadcast(node.xIdx, getPowSlope(x, y, gradient).value);
+  }
+  if (g.needsGradient(node.yIdx)) {
+    GradientScalar slope = gradient * result * log(x);
+    g.addBroadcast(node.yIdx, select(isZero && y >= 0.0, 0.0, slope).value);
+  }
+  return g.takeError();
+}
