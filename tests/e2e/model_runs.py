@@ -80,8 +80,9 @@ def run_local(paths, inputs, backend, work, options=()):
         return run_model(paths, inputs, backend, work, options)
     settings = {"model_input": []}
     for option in options:
-        name, value = option.lstrip("-").split("=", 1)
-        settings.setdefault(name.replace("-", "_"), []).append(value)
+        name, is_stated, value = option.lstrip("-").partition("=")
+        settings.setdefault(name.replace("-", "_"), []).append(
+            value if is_stated else True)
     stated = {text.split(",")[0] for text in settings["model_input"]}
     if paths[0].endswith(".graph"):  # which states all types
         stated.update(inputs)
