@@ -202,3 +202,38 @@ TEST(ImporterComposed, EinsumOutputsThatAreImplied) {
   // j before k, though they are written the other way round.
   EXPECT_EQ(einsum({"a"}, "kj"), "float<2x2>: 1 3 2 4");
 }
+
+/// The pixels of a row at points \p x.
+static std::string sampleRow(std::vector<float> row, std::vector<float> x,
+                             std::string attributes) {
+  std::vector<float> points;
+  for (float coordinate : x)
+    points.insert(points.end(), {coordinate, 0});
+  return run(floats("x", {1, 1, 1, int64_t(row.size())}, row) +
+                 floats("grid", {1, 1, int64_t(x.size()), 2}, points),
+             onnxNode("GridSample", {"x", "grid"}, std::move(attributes)), 20);
+}
+
+/// Half a pixel before the first and behind the last one the curve goes on.
+TEST(ImporterComposed, CubicPointsOutside) {
+  auto sample = [](llvm::StringRef padding, bool alignCorners) {
+    float outside = alignCorners ? 1.5f : 1;
+    return sampleRow({0, 32, 64}, {-outside, outside},
+                     stringAttr("mode", "cubic") +
+                         stringAttr("padding_mode", padding) +
+                         intAttr("align_corners", alignCorners));
+  };
+  EXPECT_EQ(sample("border", true), "float<1x1x1x2>: -3 67");
+  EXPECT_EQ(sample("border", false), "float<1x1x1x2>: -3 67");
+  EXPECT_EQ(sample("reflection", true), "float<1x1x1x2>: 10 54");
+  EXPECT_EQ(sample("reflection", false), "float<1x1x1x2>: -6 70");
+  EXPECT_EQ(sample("zeros", true), "float<1x1x1x2>: -3 35");
+}
+
+/// The point 4.5 is the pixel 4, which is 3 reflected; 2.5 would be 2.
+TEST(ImporterComposed, NearestPointsAreRoundedBeforeTheyAreReflected) {
+  EXPECT_EQ(sampleRow({0, 32, 64, 96}, {1.5},
+                      stringAttr("mode", "nearest") +
+                          stringAttr("padding_mode", "reflection")),
+            "float<1x1x1x1>: 96");
+}

@@ -47,20 +47,23 @@ NodeValue GridSampler::reflect(NodeValue x, unsigned d) {
   return b.add(b.min(distance, b.sub(2 * range, distance)), low);
 }
 
-/// Moves points outside of the image into it, except for zero padding.
+/// Moves points outside of the image into it, except for zero padding. NaN, and
+/// what is infinite and reflected, is in the first pixel, as in PyTorch.
 NodeValue GridSampler::keepInside(NodeValue x, unsigned d) {
-  if (rules.padding == "border")
-    return b.clip(x, 0, double(sampler.getExtent(d) - 1));
-  return rules.padding == "reflection" ? reflect(x, d) : x;
+  if (rules.padding == "zeros")
+    return x;
+  if (rules.padding == "reflection")
+    x = reflect(x, d);
+  return b.select(b.greaterOrEqual(x, 0),
+                  b.min(x, double(sampler.getExtent(d) - 1)), b.number(x, 0));
 }
 
 /// \p index may be outside of the image.
 Tap GridSampler::makeTap(NodeValue index, NodeValue weight, unsigned d) {
   if (rules.padding == "zeros")
     return sampler.takeInside(index, weight, d);
-  // A reflected index may be half a pixel outside, on the edge of the image.
-  NodeValue inside = b.unary<RoundNode>(keepInside(index, d));
-  return {b.clip(inside, 0, double(sampler.getExtent(d) - 1)), weight};
+  // What is reflected is a whole number but for rounding errors.
+  return {b.unary<RoundNode>(keepInside(index, d)), weight};
 }
 
 /// Cubic convolution with a = -0.75 of the four pixels around \p x.
@@ -87,13 +90,18 @@ std::vector<Tap> GridSampler::getTaps(NodeValue grid, unsigned d) {
   NodeValue x = b.add(grid, 1);
   x = rules.alignCorners ? b.mul(x, (extent - 1) / 2)
                          : b.div(b.sub(b.mul(x, extent), 1), 2);
-  if (rules.mode == "nearest")
-    x = b.unary<RoundNode>(x);
-  x = keepInside(x, d);
-  if (rules.mode == "nearest")
-    return {makeTap(b.unary<RoundNode>(x), {}, d)};
+  // Not the point is moved into the image, but each of the pixels around it:
+  // the curve goes on beyond the center of the last pixel.
   if (rules.mode == "cubic")
     return getCubicTaps(x, d);
+  if (rules.mode == "nearest" && rules.roundsFirst)
+    x = b.unary<RoundNode>(x);
+  x = keepInside(x, d);
+  if (rules.mode == "nearest") {
+    x = b.unary<RoundNode>(x);
+    return {rules.padding == "zeros" ? sampler.takeInside(x, {}, d)
+                                     : Tap{x, {}}};
+  }
   NodeValue low = b.unary<FloorNode>(x);
   NodeValue weight = b.sub(x, low);
   return {makeTap(low, b.sub(1, weight), d), makeTap(b.add(low, 1), weight, d)};

@@ -12,6 +12,9 @@ struct GridRules {
   /// mode: linear, nearest or cubic; padding: zeros, border or reflection.
   std::string mode, padding;
   bool alignCorners;
+  /// Whether mode nearest rounds a point before it is moved into the image, as
+  /// in ONNX, or afterwards, as in PyTorch.
+  bool roundsFirst = true;
 };
 
 /// Samples \p images [N, C, ...] at \p grid [N, ..., dimensions], coordinates

@@ -29,7 +29,8 @@ static llvm::Error importGridSampler(AtenOp &op) {
   return op.setResult(sampleGrid(op, images, grid,
                                  {.mode = modes[mode].str(),
                                   .padding = paddings[padding].str(),
-                                  .alignCorners = op.flag("align_corners")}));
+                                  .alignCorners = op.flag("align_corners"),
+                                  .roundsFirst = false}));
 }
 
 static AtenOperators gridSamplerOp(
@@ -98,7 +99,9 @@ static AtenOperators
 
 //===- Elements by strides ------------------------------------------------===//
 
-/// Of a tensor whose elements are in row-major order.
+/// Elements of `self`, which is all of the memory, in row-major order: an
+/// importer that follows where tensors are replaces those that are not, and
+/// states the offset (Layout.h).
 static llvm::Error importAsStrided(AtenOp &op) {
   NodeValue x = op.tensor("self");
   std::vector<int64_t> size = op.integers("size"),
@@ -110,12 +113,14 @@ static llvm::Error importAsStrided(AtenOp &op) {
     return op.refuse("stride", "one number for each extent");
   for (auto [extent, stride] : llvm::zip_equal(size, strides)) {
     int64_t reach;
-    if (extent < 1 || stride < 0 ||
-        __builtin_mul_overflow(extent - 1, stride, &reach) ||
+    if (extent < 0 || stride < 0 ||
+        __builtin_mul_overflow(std::max<int64_t>(extent - 1, 0), stride,
+                               &reach) ||
         __builtin_add_overflow(last, reach, &last))
-      return op.refuse("size", "extents of at least 1, and strides of at least "
-                               "0");
+      return op.refuse("size", "extents and strides of at least 0");
   }
+  if (llvm::is_contained(size, 0))
+    return op.setResult(op.splat(x.getElemKind(), size, 0));
   if (last >= x.getType().getNumElements())
     return op.refuse("size", "elements of 'self'");
   // With strides of 0 there may be more than elements.
