@@ -2,7 +2,11 @@
 
 #include "Aten/AtenOp.h"
 #include "Common/Interpolation.h"
+#include "glowish/Ops/ResizeSource.h"
+#include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include <cmath>
+#include <optional>
 
 using namespace glowish;
 using namespace glowish::aten;
@@ -12,75 +16,185 @@ static llvm::StringRef getImageName(const AtenOp &op) {
   return op.getSchema().arguments.front().name == "self" ? "self" : "input";
 }
 
-/// The scales of the spatial dimensions; empty where the extents state them.
-static std::vector<double> readScales(const AtenOp &op, size_t count) {
+namespace {
+
+/// A spatial dimension that is resized.
+struct ScaledDim {
+  int64_t from, to;
+  /// The factor that the program states; none where the extents do.
+  std::optional<double> factor;
+
+  double getScale() const {
+    return factor ? *factor : double(to) / double(from);
+  }
+  /// The scale where the first and the last pixels are those of the image;
+  /// infinite if all pixels are the first one.
+  double getAlignedScale() const {
+    return to > 1 ? double(to - 1) / double(from - 1) : HUGE_VAL;
+  }
+};
+
+} // namespace
+
+/// The factors of the spatial dimensions, as far as they are stated.
+static llvm::Expected<std::vector<std::optional<double>>>
+readFactors(const AtenOp &op, size_t count) {
   const AtenSchema &schema = op.getSchema();
-  if (schema.findArgument("scale_factors"))
-    return op.numbers("scale_factors");
+  std::vector<std::optional<double>> factors(count);
+  if (schema.findArgument("scale_factors")) {
+    std::vector<double> all = op.numbers("scale_factors");
+    if (!all.empty() && all.size() != count)
+      return op.refuse("scale_factors",
+                       "one number for each spatial dimension");
+    llvm::copy(all, factors.begin());
+    return factors;
+  }
   static constexpr llvm::StringLiteral names[] = {"scales_d", "scales_h",
                                                   "scales_w", "scales"};
-  std::vector<double> scales;
+  size_t next = 0;
   for (llvm::StringRef name : names)
-    if (schema.findArgument(name) && !op.isNone(name))
-      scales.push_back(op.number(name, 1));
-  return scales.size() == count ? scales : std::vector<double>();
+    if (schema.findArgument(name))
+      factors[next++] = op.number(name, 0);
+  return factors;
 }
 
-static llvm::Expected<Scaling> readScaling(AtenOp &op) {
+/// The spatial dimensions of the image: `output_size`, or what the factors make
+/// of its extents.
+static llvm::Expected<std::vector<ScaledDim>> readDims(AtenOp &op) {
   llvm::StringRef name = getImageName(op);
   DimsRef shape = op.getShape(name);
   if (shape.size() < 3)
     return op.refuse(name, "[N, C, ...]");
-  size_t count = shape.size() - 2;
-  std::vector<double> scales = readScales(op, count);
-  if (!scales.empty() && scales.size() != count)
-    return op.refuse("scale_factors", "one number for each spatial dimension");
+  DimsRef spatial = shape.drop_front(2);
+  GLOWISH_ASSIGN_OR_RETURN(auto factors, readFactors(op, spatial.size()));
   std::vector<int64_t> sizes = op.integers("output_size");
   if (sizes.empty() && op.getSchema().findArgument("scale_factors"))
-    for (size_t d = 0; d < scales.size(); ++d) {
-      double size = std::floor(double(shape[d + 2]) * scales[d]);
+    for (auto [extent, factor] : llvm::zip_equal(spatial, factors)) {
+      double size = std::floor(double(extent) * factor.value_or(1));
       if (!(size >= 1 && size <= double(INT32_MAX)))
         return op.refuse("scale_factors",
                          "factors that make extents from 1 to 2^31 - 1");
       sizes.push_back(int64_t(size));
     }
-  if (sizes.size() != count)
+  if (sizes.size() != spatial.size())
     return op.refuse("output_size", "one extent for each spatial dimension");
-  Scaling scaling{std::vector<double>(shape.size(), 1), shape.vec()};
-  for (size_t d = 0; d < count; ++d) {
-    if (sizes[d] < 1 || shape[d + 2] < 1)
+  std::vector<ScaledDim> dims;
+  for (auto [from, to, factor] : llvm::zip_equal(spatial, sizes, factors)) {
+    if (from < 1 || to < 1)
       return op.refuse("output_size", "extents of at least 1");
-    scaling.sizes[d + 2] = sizes[d];
-    scaling.scales[d + 2] =
-        scales.empty() ? double(sizes[d]) / double(shape[d + 2]) : scales[d];
+    // PyTorch takes other factors for none.
+    bool isStated = factor && *factor > 0;
+    dims.push_back({from, to, isStated ? factor : std::nullopt});
   }
-  return scaling;
+  return dims;
 }
 
-static llvm::Error setResized(AtenOp &op, const Sampling &sampling) {
-  GLOWISH_ASSIGN_OR_RETURN(Scaling scaling, readScaling(op));
+static llvm::SmallVector<double> getScales(llvm::ArrayRef<ScaledDim> dims) {
+  return llvm::map_to_vector(
+      dims, [](const ScaledDim &dim) { return dim.getScale(); });
+}
+
+/// Resizes \p dims by \p scales as \p sampling says.
+static llvm::Error setResized(AtenOp &op, llvm::ArrayRef<ScaledDim> dims,
+                              llvm::ArrayRef<double> scales,
+                              const Sampling &sampling) {
+  NodeValue image = op.tensor(getImageName(op));
+  DimsRef shape = image.getShape();
+  Scaling scaling{std::vector<double>(shape.size(), 1), shape.vec()};
+  for (auto [d, dim] : llvm::enumerate(dims)) {
+    scaling.sizes[d + 2] = dim.to;
+    scaling.scales[d + 2] = scales[d];
+  }
   GLOWISH_ASSIGN_OR_RETURN(NodeValue result,
-                           makeResize(op, op.tensor(getImageName(op)),
-                                      std::move(scaling), sampling));
+                           makeResize(op, image, std::move(scaling), sampling));
   return op.setResult(result);
+}
+
+//===- Nearest pixels -----------------------------------------------------===//
+
+/// The pixels that PyTorch takes, whose step is a float.
+template <bool IsExact>
+static std::vector<int64_t> getNearest(const ScaledDim &dim) {
+  float step =
+      dim.factor ? float(1 / *dim.factor) : float(dim.from) / float(dim.to);
+  std::vector<int64_t> pixels;
+  for (int64_t i = 0; i < dim.to; ++i) {
+    float at = std::floor((float(i) + (IsExact ? 0.5f : 0.0f)) * step);
+    // Infinite steps times 0 are NaN.
+    pixels.push_back(at < float(dim.from) ? std::min(int64_t(at), dim.from - 1)
+                     : at > 0             ? dim.from - 1
+                                          : 0);
+  }
+  return pixels;
 }
 
 /// The pixel at floor(i / scale), or the one nearest to the centre.
 template <bool IsExact> static llvm::Error importNearest(AtenOp &op) {
-  return setResized(op, {.mode = "nearest",
-                         .coordinates = IsExact ? "half_pixel" : "asymmetric",
-                         .rounding = IsExact ? "round_prefer_ceil" : "floor"});
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<ScaledDim> dims, readDims(op));
+  // Floats don't tell indices above from one another.
+  constexpr int64_t maxExtent = 1 << 24;
+  for (const ScaledDim &dim : dims)
+    if (dim.to > maxExtent)
+      return op.refuse("output_size", "extents of at most 2^24");
+  Sampling sampling{.mode = "nearest",
+                    .coordinates = IsExact ? "half_pixel" : "asymmetric",
+                    .rounding = IsExact ? "round_prefer_ceil" : "floor"};
+  // Doubles decide for the node, which is another pixel now and then.
+  bool isNode = llvm::all_of(dims, [&](const ScaledDim &dim) {
+    ResizeDim own{.mode = sampling.mode,
+                  .coordinates = sampling.coordinates,
+                  .nearestMode = sampling.rounding,
+                  .from = dim.from,
+                  .to = dim.to,
+                  .scale = dim.getScale()};
+    std::vector<int64_t> pixels = getNearest<IsExact>(dim);
+    return llvm::all_of(llvm::seq(dim.to), [&](int64_t i) {
+      return getResizeSource(own, i).low == pixels[size_t(i)];
+    });
+  });
+  if (isNode)
+    return setResized(op, dims, getScales(dims), sampling);
+  NodeValue result = op.tensor(getImageName(op));
+  for (auto [d, dim] : llvm::enumerate(dims))
+    result =
+        op.gather(result, op.int64s(getNearest<IsExact>(dim)), int64_t(d) + 2);
+  return op.setResult(result);
 }
 
-template <bool IsCubic, bool IsAntialiased>
-static llvm::Error importInterpolated(AtenOp &op) {
+//===- Weighted sums of pixels --------------------------------------------===//
+
+template <bool IsCubic> static llvm::Error importInterpolated(AtenOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkFloat(getImageName(op)));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<ScaledDim> dims, readDims(op));
+  bool alignsCorners = op.flag("align_corners");
+  // The extents alone decide then, whatever the factors are, and so they do
+  // where lines of pixels stay as many.
+  for (ScaledDim &dim : dims)
+    if (alignsCorners || (!IsCubic && dim.from == dim.to))
+      dim.factor.reset();
   return setResized(
-      op,
+      op, dims, getScales(dims),
       {.mode = IsCubic ? "cubic" : "linear",
-       .coordinates = op.flag("align_corners") ? "align_corners" : "half_pixel",
-       .rounding = "floor",
-       .antialias = IsAntialiased});
+       .coordinates = alignsCorners ? "align_corners" : "half_pixel",
+       .rounding = "floor"});
+}
+
+/// Means of all pixels that are smaller than those of the result, by weights
+/// that count only pixels of the image. The centres are those of half a pixel
+/// also with aligned corners, which only change the scale.
+template <bool IsCubic> static llvm::Error importAntialiased(AtenOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat(getImageName(op)));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<ScaledDim> dims, readDims(op));
+  if (op.flag("align_corners"))
+    for (ScaledDim &dim : dims)
+      dim.factor = dim.getAlignedScale();
+  return setResized(op, dims, getScales(dims),
+                    {.mode = IsCubic ? "cubic" : "linear",
+                     .coordinates = "half_pixel",
+                     .rounding = "floor",
+                     .cubicCoefficient = -0.5,
+                     .antialias = true,
+                     .excludeOutside = true});
 }
 
 static AtenOperators nearestOp(
@@ -103,12 +217,16 @@ static AtenOperators nearestExactOp(
      "scales=None) -> Tensor",
      "_upsample_nearest_exact2d(Tensor self, int[2] output_size, float? "
      "scales_h=None, float? scales_w=None) -> Tensor",
+     "_upsample_nearest_exact3d(Tensor self, int[3] output_size, float? "
+     "scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
      "_upsample_nearest_exact1d.vec(Tensor input, int[]? output_size, float[]? "
      "scale_factors) -> Tensor",
      "_upsample_nearest_exact2d.vec(Tensor input, int[]? output_size, float[]? "
+     "scale_factors) -> Tensor",
+     "_upsample_nearest_exact3d.vec(Tensor input, int[]? output_size, float[]? "
      "scale_factors) -> Tensor"});
 static AtenOperators interpolatedOp(
-    importInterpolated<false, false>,
+    importInterpolated<false>,
     {"upsample_linear1d(Tensor self, int[1] output_size, bool align_corners, "
      "float? scales=None) -> Tensor",
      "upsample_bilinear2d(Tensor self, int[2] output_size, bool align_corners, "
@@ -123,7 +241,7 @@ static AtenOperators interpolatedOp(
      "upsample_trilinear3d.vec(Tensor input, int[]? output_size, bool "
      "align_corners, float[]? scale_factors) -> Tensor"});
 static AtenOperators
-    linearAntialiasOp(importInterpolated<false, true>,
+    linearAntialiasOp(importAntialiased<false>,
                       {"_upsample_bilinear2d_aa(Tensor self, int[2] "
                        "output_size, bool align_corners, float? "
                        "scales_h=None, float? scales_w=None) -> Tensor",
@@ -131,9 +249,17 @@ static AtenOperators
                        "output_size, bool align_corners, float[]? "
                        "scale_factors) -> Tensor"});
 static AtenOperators
-    cubicOp(importInterpolated<true, false>,
+    cubicOp(importInterpolated<true>,
             {"upsample_bicubic2d(Tensor self, int[2] output_size, bool "
              "align_corners, float? scales_h=None, float? scales_w=None) -> "
              "Tensor",
              "upsample_bicubic2d.vec(Tensor input, int[]? output_size, bool "
              "align_corners, float[]? scale_factors) -> Tensor"});
+static AtenOperators
+    cubicAntialiasOp(importAntialiased<true>,
+                     {"_upsample_bicubic2d_aa(Tensor self, int[2] output_size, "
+                      "bool align_corners, float? scales_h=None, float? "
+                      "scales_w=None) -> Tensor",
+                      "_upsample_bicubic2d_aa.vec(Tensor input, int[]? "
+                      "output_size, bool align_corners, float[]? "
+                      "scale_factors) -> Tensor"});
