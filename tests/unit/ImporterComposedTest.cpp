@@ -6,6 +6,7 @@
 
 #include "OneOperator.h"
 #include "RunText.h"
+#include <cmath>
 
 using namespace glowish;
 
@@ -236,4 +237,23 @@ TEST(ImporterComposed, NearestPointsAreRoundedBeforeTheyAreReflected) {
                       stringAttr("mode", "nearest") +
                           stringAttr("padding_mode", "reflection")),
             "float<1x1x1x1>: 96");
+}
+
+/// The quotients have more digits than a float.
+TEST(ImporterComposed, RestsOfLargeQuotients) {
+  auto rest = [](std::vector<float> x, std::vector<float> y) {
+    int64_t count = int64_t(x.size());
+    return run(floats("a", {count}, x) + floats("b", {count}, y),
+               onnxNode("Mod", {"a", "b"}, intAttr("fmod", 1)));
+  };
+  EXPECT_EQ(rest({1e10f, -1e10f, 1e10f, 0x1p100f}, {3, 3, -7, 5}),
+            "float<4>: 1 -1 4 1");
+  EXPECT_EQ(rest({5.5f, -1, 0x1p127f}, {INFINITY, INFINITY, 3}),
+            "float<3>: 5.50 -1 2");
+}
+
+TEST(ImporterComposed, CeluOfNegativeAlpha) {
+  EXPECT_EQ(run(floats("x", {4}, {-1, 2, 0, -0.5f}),
+                onnxNode("Celu", {"x"}, floatAttr("alpha", -1))),
+            "float<4>: -1.72 2 0 -0.65");
 }

@@ -9,7 +9,14 @@ using namespace glowish;
 
 NodeValue glowish::makeCelu(NodeBuilder &b, NodeValue x, double alpha) {
   NodeValue scaled = b.div(x, alpha);
-  NodeValue below = scaled ? b.make<EluNode>(scaled, alpha) : scaled;
+  if (!scaled)
+    return scaled;
+  // Elu has exponentials below 0 only, where negative alpha has none:
+  // exp(s) - 1 = -exp(s) * (exp(-s) - 1).
+  NodeValue below =
+      alpha > 0 ? b.make<EluNode>(scaled, alpha)
+                : b.mul(b.unary<ExpNode>(scaled),
+                        b.make<EluNode>(b.unary<NegNode>(scaled), -alpha));
   return b.select(b.less(x, 0), below, x);
 }
 
@@ -116,15 +123,64 @@ NodeValue glowish::divideDown(NodeBuilder &b, NodeValue x, NodeValue y) {
                   b.sub(quotient, 1));
 }
 
+/// Returns the leading 24 bits of \p quotient, a double, as a whole number.
+static NodeValue takeLeadingBits(NodeBuilder &b, NodeValue quotient) {
+  // A float has 24 bits, but fewer exponents.
+  constexpr double bound = 0x1p100, scale = 0x1p150;
+  NodeValue isLarge = b.greater(quotient, bound);
+  NodeValue scaled = b.select(isLarge, b.mul(quotient, 1 / scale), quotient);
+  NodeValue bits = b.cast(b.cast(scaled, ElemKind::Float), ElemKind::Double);
+  return b.select(isLarge, b.mul(bits, scale), b.unary<FloorNode>(bits));
+}
+
+/// Returns x - n * y, where n is the whole number towards 0 from x / y, without
+/// rounding, as fmod() of C has it. Each step takes 24 bits off the quotient:
+/// they times 24 bits are a double, and so is what they leave. Doubles have
+/// more bits; of them it is exact where |x / y| is below 2^90 and |y| within
+/// 2^-100 and 2^100, and rounded elsewhere.
+static NodeValue getFloatRest(NodeBuilder &b, NodeValue x, NodeValue y) {
+  ElemKind kind = x.getElemKind();
+  bool isDouble = kind == ElemKind::Double;
+  unsigned numSteps = isDouble ? 4 : kind == ElemKind::Float16 ? 2 : 12;
+  NodeValue divisor = b.cast(b.unary<AbsNode>(y), ElemKind::Double);
+  NodeValue rest = b.cast(b.unary<AbsNode>(x), ElemKind::Double);
+  NodeValue high = b.cast(b.cast(divisor, ElemKind::Float), ElemKind::Double);
+  for (unsigned i = 0; i < numSteps; ++i) {
+    NodeValue bits = takeLeadingBits(b, b.div(rest, divisor));
+    rest = b.sub(rest, b.mul(bits, high));
+    if (isDouble)
+      rest = b.sub(rest, b.mul(bits, b.sub(divisor, high)));
+  }
+  if (isDouble) {
+    NodeValue quotient = b.div(b.unary<AbsNode>(x), divisor);
+    NodeValue isExact = b.logicalAnd(
+        b.less(quotient, 0x1p90),
+        b.logicalAnd(b.less(divisor, 0x1p100), b.greater(divisor, 0x1p-100)));
+    NodeValue rounded = b.sub(b.unary<AbsNode>(x),
+                              b.mul(b.unary<FloorNode>(quotient), divisor));
+    rest = b.select(isExact, rest, rounded);
+  }
+  // Bits that were rounded up leave less than nothing.
+  rest = b.select(b.less(rest, 0), b.add(rest, divisor), rest);
+  rest = b.select(b.greaterOrEqual(rest, divisor), b.sub(rest, divisor), rest);
+  rest = b.cast(rest, kind);
+  rest = b.select(b.less(x, 0), b.unary<NegNode>(rest), rest);
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  NodeValue isAll = b.logicalAnd(b.equal(b.unary<AbsNode>(y), inf),
+                                 b.less(b.unary<AbsNode>(x), inf));
+  return b.select(isAll, x, rest);
+}
+
 NodeValue glowish::getTruncatedRest(NodeBuilder &b, NodeValue x, NodeValue y) {
+  if (x && y && isFloatKind(x.getElemKind()))
+    return getFloatRest(b, x, y);
   return b.sub(x, b.mul(divideTowardsZero(b, x, y), y));
 }
 
 NodeValue glowish::getFlooredRest(NodeBuilder &b, NodeValue x, NodeValue y) {
-  if (x && isFloatKind(x.getElemKind()))
-    return b.sub(x, b.mul(divideDown(b, x, y), y));
   NodeValue rest = getTruncatedRest(b, x, y);
-  if (!rest || !isSignedIntegerKind(rest.getElemKind()))
+  ElemKind kind = rest ? rest.getElemKind() : ElemKind::Float;
+  if (!rest || !(isFloatKind(kind) || isSignedIntegerKind(kind)))
     return rest;
   NodeValue hasSign = b.equal(b.less(rest, 0), b.less(y, 0));
   NodeValue isFinal = b.logicalOr(hasSign, b.equal(rest, 0));

@@ -32,9 +32,9 @@ NodeValue truncate(NodeBuilder &b, NodeValue x);
 NodeValue divideTowardsZero(NodeBuilder &b, NodeValue x, NodeValue y);
 NodeValue divideDown(NodeBuilder &b, NodeValue x, NodeValue y);
 
-/// What these divisions leave: with the sign of \p x (ONNX Mod-10 with fmod,
-/// aten::fmod), and with that of \p y (ONNX Mod-10, aten::remainder, TensorFlow
-/// Lite FLOOR_MOD).
+/// What these divisions leave, without rounding errors: with the sign of \p x
+/// (ONNX Mod-10 with fmod, aten::fmod), and with that of \p y (ONNX Mod-10,
+/// aten::remainder, TensorFlow Lite FLOOR_MOD).
 NodeValue getTruncatedRest(NodeBuilder &b, NodeValue x, NodeValue y);
 NodeValue getFlooredRest(NodeBuilder &b, NodeValue x, NodeValue y);
 
