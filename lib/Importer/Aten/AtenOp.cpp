@@ -310,6 +310,12 @@ NodeValue AtenOp::floating(llvm::StringRef argument) {
   return cast(tensor(argument), promoteToFloat({argument}));
 }
 
+NodeValue AtenOp::widen(NodeValue value) {
+  if (!value || value.getElemKind() == ElemKind::Double)
+    return value;
+  return cast(value, ElemKind::Float);
+}
+
 llvm::Error AtenOp::checkFloat(llvm::StringRef argument) const {
   if (isFloatKind(tensor(argument).getElemKind()))
     return llvm::Error::success();

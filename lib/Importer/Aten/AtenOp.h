@@ -91,6 +91,9 @@ public:
   ElemKind promoteToFloat(llvm::ArrayRef<llvm::StringRef> arguments) const;
   /// A tensor; float if it has integers or bools.
   NodeValue floating(llvm::StringRef argument);
+  /// Half precision as float, in which PyTorch computes functions of several
+  /// steps.
+  NodeValue widen(NodeValue value);
   /// An error unless the elements of a tensor are floats.
   llvm::Error checkFloat(llvm::StringRef argument) const;
 

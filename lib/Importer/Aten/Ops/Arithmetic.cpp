@@ -82,21 +82,33 @@ static llvm::Error importDiv(AtenOp &op) {
       op.div(op.operand("self", kind), op.operand("other", kind)));
 }
 
+/// The quotient rounded down. Of floats it is that of what the rest leaves of
+/// \p x, which is a whole number but for one rounding error.
+static llvm::Error setFloored(AtenOp &op) {
+  auto [kind, x, y] = promoteOperands(op, ElemKind::Int64);
+  if (!isFloatKind(kind))
+    return op.setResult(divideDown(op, x, y));
+  x = op.widen(x), y = op.widen(y);
+  NodeValue rest = getTruncatedRest(op, x, y);
+  NodeValue quotient = op.div(op.sub(x, rest), y);
+  NodeValue hasSign = op.equal(op.less(rest, 0), op.less(y, 0));
+  NodeValue isFinal = op.logicalOr(hasSign, op.equal(rest, 0));
+  quotient = op.select(isFinal, quotient, op.sub(quotient, 1));
+  NodeValue whole = op.unary<FloorNode>(op.add(quotient, 0.5));
+  whole = op.select(op.equal(y, 0), op.div(x, y), whole);
+  return op.setResult(op.cast(whole, kind));
+}
+
 static llvm::Error importDivMode(AtenOp &op) {
   if (op.isNone("rounding_mode"))
     return importDiv(op);
-  auto [kind, x, y] = promoteOperands(op, ElemKind::Int64);
   std::string mode = op.text("rounding_mode");
   if (mode == "floor")
-    return op.setResult(divideDown(op, x, y));
+    return setFloored(op);
+  auto [kind, x, y] = promoteOperands(op, ElemKind::Int64);
   if (mode == "trunc")
     return op.setResult(divideTowardsZero(op, x, y));
   return op.refuse("rounding_mode", "None, 'floor' and 'trunc'");
-}
-
-static llvm::Error importFloorDivide(AtenOp &op) {
-  auto [kind, x, y] = promoteOperands(op, ElemKind::Int64);
-  return op.setResult(divideDown(op, x, y));
 }
 
 /// The remainder of a division that is rounded down, as Python has it.
@@ -125,7 +137,7 @@ static AtenOperators
                "div.Scalar_mode(Tensor self, Scalar other, *, str? "
                "rounding_mode) -> Tensor"});
 static AtenOperators
-    floorDivideOp(importFloorDivide,
+    floorDivideOp(setFloored,
                   {"floor_divide(Tensor self, Tensor other) -> Tensor",
                    "floor_divide.Scalar(Tensor self, Scalar other) -> Tensor"});
 static AtenOperators
@@ -207,22 +219,49 @@ static AtenOperators minimumOp(importLarger<false>,
 
 //===- Angles -------------------------------------------------------------===//
 
-/// The angle of (other, self): atan(y / x), and pi further where x is negative.
-static llvm::Error importAtan2(AtenOp &op) {
-  ElemKind kind = op.promoteToFloat({"self", "other"});
-  NodeValue y = op.operand("self", kind), x = op.operand("other", kind);
-  NodeValue angle = op.unary<AtanNode>(op.div(y, x));
-  NodeValue turn =
-      op.select(op.less(y, 0.0), op.number(y, -M_PI), op.number(y, M_PI));
-  angle = op.select(op.less(x, 0.0), op.add(angle, turn), angle);
-  // 0 / 0 is 0.
-  NodeValue isZero = op.logicalAnd(op.equal(x, 0.0), op.equal(y, 0.0));
-  return op.setResult(op.select(isZero, op.mul(y, 0.0), angle));
+/// Whether \p x is negative, or -0.
+static NodeValue hasSign(AtenOp &op, NodeValue x) {
+  NodeValue isNegativeZero =
+      op.logicalAnd(op.equal(x, 0), op.less(op.div(1, x), 0));
+  return op.logicalOr(op.less(x, 0), isNegativeZero);
 }
 
+/// The angle of (other, self), between -pi and pi: that of both magnitudes,
+/// mirrored where one of them is negative.
+static llvm::Error importAtan2(AtenOp &op) {
+  ElemKind kind = op.promoteToFloat({"self", "other"});
+  NodeValue y = op.widen(op.operand("self", kind)),
+            x = op.widen(op.operand("other", kind));
+  // The magnitude of -0 has to be 0, whose reciprocal is infinity.
+  NodeValue isBelow = hasSign(op, y), isLeft = hasSign(op, x);
+  NodeValue height = op.select(isBelow, op.unary<NegNode>(y), y),
+            width = op.select(isLeft, op.unary<NegNode>(x), x);
+  // Two zeros have no ratio, nor do two infinities.
+  NodeValue ofEqual =
+      op.select(op.equal(height, 0), op.number(y, 0), op.number(y, 1));
+  NodeValue angle = op.unary<AtanNode>(
+      op.select(op.equal(height, width), ofEqual, op.div(height, width)));
+  angle = op.select(isLeft, op.sub(M_PI, angle), angle);
+  angle = op.select(isBelow, op.unary<NegNode>(angle), angle);
+  return op.setResult(op.cast(angle, kind));
+}
+
+/// The root of x^2 + y^2, of numbers whose squares may be too large.
 static llvm::Error importHypot(AtenOp &op) {
-  auto [kind, x, y] = promoteOperands(op);
-  return op.setResult(op.unary<SqrtNode>(op.add(op.mul(x, x), op.mul(y, y))));
+  ElemKind kind = op.promote({"self", "other"});
+  if (!isFloatKind(kind))
+    return op.refuse("self", "floats");
+  NodeValue x = op.unary<AbsNode>(op.widen(op.operand("self", kind))),
+            y = op.unary<AbsNode>(op.widen(op.operand("other", kind)));
+  NodeValue most = op.max(x, y), ratio = op.div(op.min(x, y), most);
+  NodeValue length =
+      op.mul(most, op.unary<SqrtNode>(op.add(op.mul(ratio, ratio), 1)));
+  length = op.select(op.equal(most, 0), most, length);
+  // Infinite is also what has NaN at its side.
+  NodeValue isInfinite =
+      op.logicalOr(op.equal(x, INFINITY), op.equal(y, INFINITY));
+  length = op.select(isInfinite, op.number(x, INFINITY), length);
+  return op.setResult(op.cast(length, kind));
 }
 
 static AtenOperators atan2Op(importAtan2,
@@ -244,12 +283,21 @@ template <bool IsMul> static llvm::Error importAddCombined(AtenOp &op) {
   return op.setResult(op.add(op.operand("self", kind), part));
 }
 
-/// self + weight * (end - self).
+/// self + weight * (end - self), from the end that is nearer.
 static llvm::Error importLerp(AtenOp &op) {
-  NodeValue x = op.tensor("self");
-  NodeValue step = op.sub(op.tensor("end"), x);
-  return op.setResult(
-      op.add(x, op.mul(step, op.operand("weight", x.getElemKind()))));
+  ElemKind kind = op.tensor("self").getElemKind();
+  NodeValue x = op.widen(op.tensor("self")), end = op.widen(op.tensor("end")),
+            weight = op.widen(op.operand("weight", kind));
+  NodeValue step = op.sub(end, x);
+  NodeValue fromStart = op.add(x, op.mul(weight, step)),
+            fromEnd = op.sub(end, op.mul(step, op.sub(1, weight)));
+  const AtenValue &number = op.get("weight");
+  NodeValue result = !number.isNumber()
+                         ? op.select(op.less(op.unary<AbsNode>(weight), 0.5),
+                                     fromStart, fromEnd)
+                     : std::fabs(number.getNumber()) < 0.5 ? fromStart
+                                                           : fromEnd;
+  return op.setResult(op.cast(result, kind));
 }
 
 static AtenOperators
@@ -282,14 +330,19 @@ static llvm::Error setLoss(AtenOp &op, NodeValue loss) {
   }
 }
 
+/// self - target, promoted.
+static NodeValue getDifference(AtenOp &op) {
+  ElemKind kind = op.promote({"self", "target"});
+  return op.sub(op.operand("self", kind), op.operand("target", kind));
+}
+
 static llvm::Error importMseLoss(AtenOp &op) {
-  NodeValue difference = op.sub(op.tensor("self"), op.tensor("target"));
+  NodeValue difference = getDifference(op);
   return setLoss(op, op.mul(difference, difference));
 }
 
 static llvm::Error importL1Loss(AtenOp &op) {
-  return setLoss(
-      op, op.unary<AbsNode>(op.sub(op.tensor("self"), op.tensor("target"))));
+  return setLoss(op, op.unary<AbsNode>(getDifference(op)));
 }
 
 static AtenOperators mseLossOp(importMseLoss,

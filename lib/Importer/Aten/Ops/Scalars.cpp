@@ -337,6 +337,9 @@ static llvm::Error importUnary(AtenOp &op) {
       return op.setResult(AtenValue(isNegated ? int64_t(-uint64_t(x)) : x));
     }
     double result = computeFloat(name, getFloat(op, "a"));
+    // What may be an int or a float has the result of a float of C.
+    if (op.getSchema().overload == "Scalar" && !keepsKind && !toInt)
+      result = float(result);
     if (!toInt)
       return op.setResult(AtenValue(result));
     if (!toInt64(result))
@@ -349,6 +352,8 @@ static llvm::Error importUnary(AtenOp &op) {
   NodeValue result = computeOne(op, name, op.operand("a", kind));
   if (!result && !op.hasFailed())
     return op.refuse("a", "a number that is known when the model is compiled");
+  if (op.getSchema().overload == "Scalar" && !keepsKind && !toInt)
+    result = op.cast(op.cast(result, ElemKind::Float), ElemKind::Double);
   return op.setResult(toInt ? op.cast(result, ElemKind::Int64) : result);
 }
 
