@@ -221,9 +221,12 @@ template <auto Make> static llvm::Error importSoftmax(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));
   Dims shape(x.getShape());
   x = op.cast(x, kind);
+  // Logarithms of numbers near 1 have few bits in half precision.
+  if (llvm::StringRef(op.getSchema().name).contains("log_"))
+    x = op.widen(x);
   if (shape.empty())
     x = op.reshape(x, {1});
-  return op.setResult(op.reshape(Make(op, x, axis), shape));
+  return op.setResult(op.cast(op.reshape(Make(op, x, axis), shape), kind));
 }
 
 static AtenOperators

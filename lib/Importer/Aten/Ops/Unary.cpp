@@ -16,9 +16,18 @@ template <typename T> static llvm::Error importFloat(AtenOp &op) {
   return op.setResult(op.unary<T>(op.floating("self")));
 }
 
-/// A node of signed numbers, which keep their kind.
-template <typename T> static llvm::Error importSigned(AtenOp &op) {
-  return op.setResult(op.unary<T>(op.tensor("self")));
+/// Numbers that wrap.
+static llvm::Error importNeg(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  if (x.getElemKind() == ElemKind::UInt8)
+    return op.setResult(op.sub(0, x));
+  return op.setResult(op.unary<NegNode>(x));
+}
+
+static llvm::Error importRelu(AtenOp &op) {
+  NodeValue x = op.tensor("self");
+  return op.setResult(
+      x.getElemKind() == ElemKind::UInt8 ? x : op.unary<ReluNode>(x));
 }
 
 static AtenOperators expOp(importFloat<ExpNode>,
@@ -57,10 +66,8 @@ static AtenOperators acoshOp(importFloat<AcoshNode>,
                              {"acosh(Tensor self) -> Tensor"});
 static AtenOperators atanhOp(importFloat<AtanhNode>,
                              {"atanh(Tensor self) -> Tensor"});
-static AtenOperators negOp(importSigned<NegNode>,
-                           {"neg(Tensor self) -> Tensor"});
-static AtenOperators reluOp(importSigned<ReluNode>,
-                            {"relu(Tensor self) -> Tensor"});
+static AtenOperators negOp(importNeg, {"neg(Tensor self) -> Tensor"});
+static AtenOperators reluOp(importRelu, {"relu(Tensor self) -> Tensor"});
 
 //===- Signs and rounding -------------------------------------------------===//
 
@@ -102,9 +109,14 @@ static llvm::Error importFrac(AtenOp &op) {
 
 /// Rounds to \p decimals places, ties to even.
 static llvm::Error importRoundDecimals(AtenOp &op) {
-  NodeValue x = op.floating("self");
-  double factor = std::pow(10.0, double(op.integer("decimals")));
-  return op.setResult(op.div(op.unary<RoundNode>(op.mul(x, factor)), factor));
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
+  NodeValue x = op.widen(op.tensor("self"));
+  int64_t decimals = op.integer("decimals");
+  double factor = std::pow(10.0, std::fabs(double(decimals)));
+  NodeValue result =
+      decimals < 0 ? op.mul(op.unary<RoundNode>(op.div(x, factor)), factor)
+                   : op.div(op.unary<RoundNode>(op.mul(x, factor)), factor);
+  return op.setResult(op.cast(result, op.tensor("self").getElemKind()));
 }
 
 static AtenOperators absOp(importAbs, {"abs(Tensor self) -> Tensor"});
@@ -127,6 +139,8 @@ static AtenOperators fracOp(importFrac, {"frac(Tensor self) -> Tensor"});
 
 static llvm::Error importSquare(AtenOp &op) {
   NodeValue x = op.tensor("self");
+  if (x.getElemKind() == ElemKind::Bool)
+    x = op.cast(x, ElemKind::Int64);
   return op.setResult(op.mul(x, x));
 }
 
@@ -209,13 +223,22 @@ static llvm::Error importClamp(AtenOp &op) {
   auto isNumber = [&](llvm::StringRef bound) {
     return op.get(bound).isNumber();
   };
+  // One bound that is NaN is none; of two each makes everything NaN.
+  if (operands.size() == 2 && isNumber(operands[1]) &&
+      op.getSchema().arguments.size() == 3 &&
+      std::isnan(op.get(operands[1]).getNumber()))
+    return op.setResult(x);
   if (operands.size() == 3 && isNumber("min") && isNumber("max") &&
       isFloatKind(kind))
     return op.setResult(
         op.clip(x, op.get("min").getNumber(), op.get("max").getNumber()));
-  for (llvm::StringRef bound : llvm::ArrayRef(operands).drop_front())
-    x = bound == "min" ? op.max(x, op.operand(bound, kind))
-                       : op.min(x, op.operand(bound, kind));
+  for (llvm::StringRef bound : llvm::ArrayRef(operands).drop_front()) {
+    NodeValue y = op.operand(bound, kind);
+    if (kind == ElemKind::Bool)
+      x = bound == "min" ? op.logicalOr(x, y) : op.logicalAnd(x, y);
+    else
+      x = bound == "min" ? op.max(x, y) : op.min(x, y);
+  }
   return op.setResult(x);
 }
 
