@@ -124,28 +124,39 @@ static AtenOperators
 /// The most elements of a sequence, which is a constant.
 static constexpr double maxElements = 1 << 24;
 
-/// start, start + step, ...; \p count of them.
-static llvm::Error setSequence(AtenOp &op, ElemKind kind, double start,
-                               double step, double count) {
+/// An error if a sequence of \p count elements is too long.
+static llvm::Error checkCount(double count) {
   if (!(count >= 0 && count <= maxElements))
     return makeError("it has {0} elements; accepted: at most {1}", count,
                      maxElements);
-  return op.setResult(op.table(kind, {int64_t(count)}, [&](DimsRef index) {
-    return start + double(index[0]) * step;
-  }));
+  return llvm::Error::success();
 }
 
-/// The same of integers, which a double may not have.
-static llvm::Error setIntegers(AtenOp &op, ElemKind kind, int64_t start,
-                               int64_t end, int64_t step) {
-  double count = countIntegers(start, end, step);
-  if (count > maxElements)
-    return makeError("it has {0} elements; accepted: at most {1}", count,
-                     maxElements);
+/// A known number as an int64, cut as casts are.
+static llvm::Expected<int64_t> readInt(AtenOp &op, llvm::StringRef argument) {
+  const AtenValue &value = op.get(argument);
+  if (value.is<int64_t>())
+    return value.get<int64_t>();
+  GLOWISH_ASSIGN_OR_RETURN(double number, op.number(argument));
+  if (!(std::fabs(number) < 0x1p63))
+    return op.refuse(argument, "numbers that are an int64");
+  return int64_t(number);
+}
+
+/// The elements of a sequence of \p kind; \p at is that of each index.
+static llvm::Error setSequence(AtenOp &op, ElemKind kind, int64_t count,
+                               llvm::function_ref<double(int64_t)> at) {
+  return op.setResult(
+      op.table(kind, {count}, [&](DimsRef index) { return at(index[0]); }));
+}
+
+/// \p count integers of \p kind: start, start + step, ...
+static llvm::Error setIntegers(AtenOp &op, ElemKind kind, int64_t count,
+                               int64_t start, int64_t step) {
   std::vector<int64_t> values;
-  for (int64_t i = 0; i < int64_t(count); ++i)
+  for (int64_t i = 0; i < count; ++i)
     values.push_back(int64_t(uint64_t(start) + uint64_t(i) * uint64_t(step)));
-  return op.setResult(op.ints(kind, {int64_t(count)}, values));
+  return op.setResult(op.ints(kind, {count}, values));
 }
 
 /// From `start` (0) by `step` (1) to before `end`.
@@ -153,37 +164,59 @@ static llvm::Error importArange(AtenOp &op) {
   auto has = [&](llvm::StringRef argument) {
     return op.getSchema().findArgument(argument).has_value();
   };
-  double start = 0, step = 1;
   std::vector<llvm::StringRef> numbers = {"end"};
+  for (llvm::StringRef name : {"start", "step"})
+    if (has(name))
+      numbers.push_back(name);
+  ElemKind kind = op.kind("dtype", op.promote(numbers));
+  double start = 0, step = 1;
   GLOWISH_ASSIGN_OR_RETURN(double end, op.number("end"));
   if (has("start")) {
     GLOWISH_ASSIGN_OR_RETURN(start, op.number("start"));
-    numbers.push_back("start");
   }
   if (has("step")) {
     GLOWISH_ASSIGN_OR_RETURN(step, op.number("step"));
-    numbers.push_back("step");
   }
   if (step == 0)
     return op.refuse("step", "another number than 0");
-  ElemKind kind = op.kind("dtype", op.promote(numbers));
-  auto areIntegers = [&](llvm::StringRef name) {
-    return op.get(name).is<int64_t>();
-  };
-  if (isIntegerKind(kind) && llvm::all_of(numbers, areIntegers))
-    return setIntegers(op, kind, has("start") ? op.integer("start") : 0,
-                       op.integer("end"), has("step") ? op.integer("step") : 1);
-  return setSequence(op, kind, start, step,
-                     std::max(std::ceil((end - start) / step), 0.0));
+  double count = std::max(std::ceil((end - start) / step), 0.0);
+  if (!isIntegerKind(kind)) {
+    GLOWISH_RETURN_IF_ERROR(checkCount(count));
+    return setSequence(op, kind, int64_t(count),
+                       [&](int64_t i) { return start + double(i) * step; });
+  }
+  // Of integers each number is cut first; how many there are is counted with
+  // what was stated, but for int64.
+  int64_t first = 0, distance = 1;
+  if (has("start")) {
+    GLOWISH_ASSIGN_OR_RETURN(first, readInt(op, "start"));
+  }
+  if (has("step")) {
+    GLOWISH_ASSIGN_OR_RETURN(distance, readInt(op, "step"));
+  }
+  GLOWISH_ASSIGN_OR_RETURN(int64_t last, readInt(op, "end"));
+  if (distance == 0)
+    return op.refuse("step", "a number whose integer is not 0");
+  if (kind == ElemKind::Int64)
+    count = countIntegers(first, last, distance);
+  GLOWISH_RETURN_IF_ERROR(checkCount(count));
+  return setIntegers(op, kind, int64_t(count), first, distance);
 }
 
+/// From `start` to `end` with both of them, each half from its own end.
 static llvm::Error importLinspace(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(double start, op.number("start"));
   GLOWISH_ASSIGN_OR_RETURN(double end, op.number("end"));
+  ElemKind kind = op.kind("dtype", ElemKind::Float);
+  if (isIntegerKind(kind))
+    start = std::trunc(start), end = std::trunc(end);
   int64_t steps = op.integer("steps");
+  GLOWISH_RETURN_IF_ERROR(checkCount(double(steps)));
   double step = steps > 1 ? (end - start) / double(steps - 1) : 0;
-  return setSequence(op, op.kind("dtype", ElemKind::Float), start, step,
-                     double(steps));
+  return setSequence(op, kind, steps, [&](int64_t i) {
+    return i < (steps + 1) / 2 ? start + double(i) * step
+                               : end - double(steps - 1 - i) * step;
+  });
 }
 
 static llvm::Error importEye(AtenOp &op) {

@@ -41,14 +41,31 @@ static NodeValue reduce(AtenOp &op, const Reduction &reduction,
   return op.reduce(reduction.x, mode, reduction.axes, reduction.keepsDims);
 }
 
+/// Bools have no order: as integers, of which those of nothing are neither 0
+/// nor 1.
+static NodeValue reduceOrdered(AtenOp &op, Reduction reduction,
+                               llvm::StringRef mode) {
+  if (!reduction.x || reduction.x.getElemKind() != ElemKind::Bool)
+    return reduce(op, reduction, mode);
+  bool isEmpty = reduction.x.getType().getNumElements() == 0;
+  reduction.x = op.cast(reduction.x, ElemKind::Int32);
+  NodeValue result = reduce(op, reduction, mode);
+  if (isEmpty && result)
+    return op.splat(ElemKind::Bool, result.getShape(), mode == "min");
+  return op.cast(result, ElemKind::Bool);
+}
+
 //===- Sums and products --------------------------------------------------===//
 
-/// Of the kind `dtype`; integers and bools become int64.
+/// Of the kind `dtype`; integers and bools become int64. Of bools,
+/// addition is "or" and multiplication "and".
 template <bool IsSum> static llvm::Error importSum(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(Reduction reduction, readReduction(op));
   ElemKind own = reduction.x.getElemKind();
   ElemKind kind = op.kind("dtype", isFloatKind(own) ? own : ElemKind::Int64);
   reduction.x = op.cast(reduction.x, kind);
+  if (kind == ElemKind::Bool)
+    return op.setResult(reduceOrdered(op, reduction, IsSum ? "max" : "min"));
   return op.setResult(reduce(op, reduction, IsSum ? "sum" : "prod"));
 }
 
@@ -90,25 +107,23 @@ static AtenOperators
 
 //===- Maxima -------------------------------------------------------------===//
 
-/// Bools have no order: as integers.
-static NodeValue reduceOrdered(AtenOp &op, Reduction reduction,
-                               llvm::StringRef mode) {
-  ElemKind kind = reduction.x.getElemKind();
-  if (kind == ElemKind::Bool)
-    reduction.x = op.cast(reduction.x, ElemKind::Int32);
-  return op.cast(reduce(op, reduction, mode), kind);
-}
-
 template <bool IsMax> static llvm::Error importExtreme(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(Reduction reduction, readReduction(op));
   return op.setResult(reduceOrdered(op, reduction, IsMax ? "max" : "min"));
 }
 
-/// Whether any element is true, or all are.
+/// Whether any element is true, or all are; of uint8 it is a uint8. An empty
+/// list of dimensions has none, where other reductions have all.
 template <bool IsAny> static llvm::Error importAny(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(Reduction reduction, readReduction(op));
+  ElemKind own = reduction.x.getElemKind();
+  ElemKind kind = own == ElemKind::UInt8 ? own : ElemKind::Bool;
   reduction.x = op.cast(reduction.x, ElemKind::Bool);
-  return op.setResult(reduceOrdered(op, reduction, IsAny ? "max" : "min"));
+  if (op.getSchema().findArgument("dim") && !op.isNone("dim") &&
+      op.integers("dim").empty())
+    return op.setResult(op.cast(reduction.x, kind));
+  return op.setResult(
+      op.cast(reduceOrdered(op, reduction, IsAny ? "max" : "min"), kind));
 }
 
 /// The index of the first maximum along \p axis, or minimum.
@@ -284,7 +299,8 @@ static NodeValue computeNorm(AtenOp &op, Reduction reduction, double p) {
   return p == 1 ? sum : op.pow(sum, 1 / p);
 }
 
-/// The power is named `p` or `ord`; without either it is 2.
+/// The power is named `p` or `ord`; without either it is 2. The norm of no
+/// elements is 0.
 static llvm::Error importNorm(AtenOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
   GLOWISH_ASSIGN_OR_RETURN(Reduction reduction, readReduction(op));
@@ -295,7 +311,13 @@ static llvm::Error importNorm(AtenOp &op) {
   if (op.getSchema().findArgument("dtype"))
     reduction.x =
         op.cast(reduction.x, op.kind("dtype", reduction.x.getElemKind()));
-  return op.setResult(computeNorm(op, reduction, p));
+  ElemKind kind = reduction.x.getElemKind();
+  if (p != 1 && p != 2 && !std::isinf(p))
+    reduction.x = op.widen(reduction.x);
+  NodeValue result = op.cast(computeNorm(op, reduction, p), kind);
+  if (result && op.tensor("self").getType().getNumElements() == 0)
+    result = op.splat(kind, result.getShape(), 0);
+  return op.setResult(result);
 }
 
 static AtenOperators normOp(
@@ -313,8 +335,10 @@ static AtenOperators normOp(
 static llvm::Error importLogSumExp(AtenOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
   GLOWISH_ASSIGN_OR_RETURN(Reduction reduction, readReduction(op));
-  return op.setResult(
-      makeLogSumExp(op, reduction.x, reduction.axes, reduction.keepsDims));
+  ElemKind kind = reduction.x.getElemKind();
+  NodeValue sum = makeLogSumExp(op, op.widen(reduction.x), reduction.axes,
+                                reduction.keepsDims);
+  return op.setResult(op.cast(sum, kind));
 }
 
 static AtenOperators
