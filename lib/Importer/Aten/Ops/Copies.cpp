@@ -2,6 +2,7 @@
 
 #include "Aten/AtenOp.h"
 #include "Common/Positions.h"
+#include "glowish/Base/CheckedInt.h"
 #include <cmath>
 
 using namespace glowish;
@@ -142,16 +143,42 @@ static NodeValue padCircular(AtenOp &op, NodeValue x,
   return x;
 }
 
+/// \p x without what negative \p pads take away.
+static llvm::Expected<NodeValue> crop(AtenOp &op, llvm::StringRef argument,
+                                      NodeValue x,
+                                      llvm::ArrayRef<int64_t> pads) {
+  size_t rank = pads.size() / 2;
+  for (size_t d = 0; x && d < rank; ++d) {
+    int64_t before = std::min<int64_t>(pads[d], 0),
+            after = std::min<int64_t>(pads[rank + d], 0);
+    CheckedInt left = CheckedInt(x.getShape()[d]) + before + after;
+    if (!left.isBetween(0, INT64_MAX))
+      return op.refuse(argument, "numbers that leave elements");
+    if (before || after)
+      x = op.slice(x, int64_t(d), -before, *left.get());
+  }
+  return op.finish(x);
+}
+
 static llvm::Error setPadded(AtenOp &op, llvm::StringRef argument,
                              llvm::StringRef mode) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> pads, readPads(op, argument));
+  std::vector<int64_t> added = pads;
+  for (int64_t &pad : added)
+    pad = std::max<int64_t>(pad, 0);
   NodeValue x = op.tensor("self");
-  if (mode != "circular")
-    return op.setResult(op.make<PadNode>(x, pads, mode, 0.0));
-  for (size_t i = 0; i < pads.size(); ++i)
-    if (pads[i] < 0 || pads[i] > x.getShape()[i % (pads.size() / 2)])
-      return op.refuse(argument, "numbers from 0 to the extents");
-  return op.setResult(padCircular(op, x, pads));
+  // What wraps around are elements that are left; what is reflected or repeated
+  // are those of all.
+  if (mode != "circular") {
+    GLOWISH_ASSIGN_OR_RETURN(
+        x, crop(op, argument, op.make<PadNode>(x, added, mode, 0.0), pads));
+    return op.setResult(x);
+  }
+  GLOWISH_ASSIGN_OR_RETURN(x, crop(op, argument, x, pads));
+  for (size_t i = 0; i < added.size(); ++i)
+    if (added[i] > x.getShape()[i % (added.size() / 2)])
+      return op.refuse(argument, "numbers that are not above the extents");
+  return op.setResult(padCircular(op, x, added));
 }
 
 static llvm::Error importReflectionPad(AtenOp &op) {

@@ -81,8 +81,11 @@ static llvm::Error importLinear(AtenOp &op) {
 }
 
 static llvm::Error importOuter(AtenOp &op) {
-  NodeValue x = op.unsqueeze(op.tensor("self"), 1);
-  return op.setResult(op.mul(x, op.tensor("vec2")));
+  ElemKind kind = op.promote({"self", "vec2"});
+  NodeValue x = op.unsqueeze(op.operand("self", kind), 1),
+            y = op.operand("vec2", kind);
+  return op.setResult(kind == ElemKind::Bool ? op.logicalAnd(x, y)
+                                             : op.mul(x, y));
 }
 
 static llvm::Error importEinsum(AtenOp &op) {

@@ -114,10 +114,10 @@ static llvm::Error importSqueeze(AtenOp &op) {
   NodeValue x = op.tensor("self");
   int64_t rank = op.getRank("self");
   std::vector<int64_t> axes;
-  if (op.getSchema().arguments.size() > 1) {
-    GLOWISH_ASSIGN_OR_RETURN(axes, op.axes("dim", rank));
-  } else {
+  if (op.getSchema().arguments.size() == 1) {
     axes = getAllDims(rank);
+  } else if (!op.integers("dim").empty()) {
+    GLOWISH_ASSIGN_OR_RETURN(axes, op.axes("dim", rank));
   }
   Dims shape;
   for (int64_t d = 0; d < rank; ++d)
@@ -302,7 +302,8 @@ static llvm::Error importRepeatedIndices(AtenOp &op) {
       return op.refuse("repeats", "numbers from 0 to 2^24");
     indices.insert(indices.end(), size_t(count), i);
   }
-  return op.setResult(op.int64s(indices));
+  return op.setResult(op.ints(constant->getType().getKind(),
+                              {int64_t(indices.size())}, indices));
 }
 
 static llvm::Error importBroadcastTensors(AtenOp &op) {

@@ -143,12 +143,18 @@ static llvm::Error importSplitSizes(AtenOp &op) {
   return setParts(op, axis, op.integers(name));
 }
 
+/// The most parts of chunk(), which has as many of nothing as are asked for.
+static constexpr int64_t maxChunks = 1 << 20;
+
 static llvm::Error importChunk(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readPartAxis(op));
   int64_t chunks = op.integer("chunks"), extent = op.getShape("self")[axis];
-  if (chunks < 1)
-    return op.refuse("chunks", "1 and more");
-  int64_t size = std::max<int64_t>(extent / chunks + (extent % chunks != 0), 1);
+  if (chunks < 1 || chunks > maxChunks)
+    return op.refuse("chunks", llvm::formatv("1 to {0}", maxChunks).str());
+  // Nothing is as many parts as are asked for.
+  if (extent == 0)
+    return setParts(op, axis, std::vector<int64_t>(size_t(chunks), 0));
+  int64_t size = (extent - 1) / chunks + 1;
   return setParts(op, axis, splitEvenly(extent, size));
 }
 
@@ -302,15 +308,15 @@ static AtenOperators
 /// Concatenates tensors of one kind. Empty lists of older programs don't count.
 static llvm::Error setJoined(AtenOp &op, std::vector<NodeValue> parts,
                              int64_t axis) {
-  if (parts.size() > 1)
+  if (llvm::any_of(parts, [](NodeValue part) {
+        return part && part.getShape() != DimsRef({0});
+      }))
     llvm::erase_if(parts, [](NodeValue part) {
       return part && part.getShape() == DimsRef({0});
     });
   ElemKind kind = op.promote({"tensors"});
   for (NodeValue &part : parts)
     part = op.cast(part, kind);
-  if (parts.empty())
-    return op.refuse("tensors", "at least one that is not empty");
   GLOWISH_ASSIGN_OR_RETURN(
       axis, normalizeAxis(axis, unsigned(parts[0].getShape().size())));
   return op.setResult(op.concat(parts, axis));
