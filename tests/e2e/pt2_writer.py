@@ -13,6 +13,7 @@ import zipfile
 import torch
 import torch.fx
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.overrides import TorchFunctionMode
 
 try:
     from functorch.experimental import functionalize
@@ -22,13 +23,30 @@ except ImportError:
 KINDS = {torch.uint8: 1, torch.int8: 2, torch.int16: 3, torch.int32: 4,
          torch.int64: 5, torch.float16: 6, torch.float32: 7, torch.float64: 8,
          torch.bool: 12, torch.bfloat16: 13}
+MEMORY_FORMATS = {torch.contiguous_format: 1, torch.channels_last: 2,
+                  torch.channels_last_3d: 3, torch.preserve_format: 4}
 VERSION = {"major": 8, "minor": 2}
+
+
+class MemoryFormats(TorchFunctionMode):
+    """contiguous() with a memory format, which is lost in this PyTorch's trace."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        memory_format = kwargs.get("memory_format")
+        if function is torch.Tensor.contiguous and memory_format is not None:
+            wanted = torch.empty(args[0].shape, memory_format=memory_format).stride()
+            if args[0].stride() == wanted:
+                return args[0]
+            function = torch.Tensor.clone
+        return function(*args, **kwargs)
 
 
 def trace(module, inputs):
     """A graph of ATen's operators without in-place updates, and its results."""
     def call(*values):
-        result = module(*values)
+        with MemoryFormats():
+            result = module(*values)
         return list(result) if isinstance(result, (tuple, list)) else [result]
     # Functional: views and updates in place become copies. With gradients, as
     # inference has operators of its own for transformers, which are not exported.
@@ -49,7 +67,57 @@ def meta(tensor, symbols=None):
             "requires_grad": False,
             "device": {"type": "cpu", "index": None},
             "strides": [{"as_int": n} for n in tensor.stride()],
+            # As PyTorch's, which doesn't state it.
             "storage_offset": {"as_int": 0}, "layout": 7}
+
+
+def argument(value, name_of):
+    """An Argument of the schema. `name_of` returns the name of what stands for a
+    tensor, and None for other values."""
+    if value is None:
+        return {"as_none": True}
+    if name_of(value) is not None:
+        return {"as_tensor": {"name": name_of(value)}}
+    if isinstance(value, bool):
+        return {"as_bool": value}
+    if isinstance(value, int):
+        return {"as_int": value}
+    if isinstance(value, float):
+        return {"as_float": encode_float(value)}
+    if isinstance(value, str):
+        return {"as_string": value}
+    if isinstance(value, torch.dtype):
+        return {"as_scalar_type": KINDS[value]}
+    if isinstance(value, torch.device):
+        return {"as_device": {"type": value.type, "index": None}}
+    if isinstance(value, torch.layout):
+        return {"as_layout": 7}
+    if isinstance(value, torch.memory_format):
+        return {"as_memory_format": MEMORY_FORMATS[value]}
+    return list_argument(list(value), name_of)
+
+
+def encode_float(value):
+    """JSON has no names for what is no number."""
+    if value != value:
+        return "NaN"
+    if value in (float("inf"), float("-inf")):
+        return "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def list_argument(values, name_of):
+    if any(name_of(v) is not None for v in values):
+        named = [{"name": name_of(v)} if v is not None else None for v in values]
+        if None in named:
+            return {"as_optional_tensors": [
+                {"as_tensor": v} if v else {"as_none": True} for v in named]}
+        return {"as_tensors": named}
+    if all(isinstance(v, bool) for v in values) and values:
+        return {"as_bools": values}
+    if all(isinstance(v, int) for v in values):
+        return {"as_ints": values}
+    return {"as_floats": [encode_float(float(v)) for v in values]}
 
 
 class Writer:
@@ -71,45 +139,8 @@ class Writer:
 
     def argument(self, value):
         """An Argument of the schema."""
-        if value is None:
-            return {"as_none": True}
-        if isinstance(value, torch.fx.Node):
-            return {"as_tensor": {"name": self.names[value]}}
-        if isinstance(value, bool):
-            return {"as_bool": value}
-        if isinstance(value, int):
-            return {"as_int": value}
-        if isinstance(value, float):
-            if value in (float("inf"), float("-inf")) or value != value:
-                value = {"inf": "Infinity", "-inf": "-Infinity"}.get(
-                    str(value), "NaN")
-            return {"as_float": value}
-        if isinstance(value, str):
-            return {"as_string": value}
-        if isinstance(value, torch.dtype):
-            return {"as_scalar_type": KINDS[value]}
-        if isinstance(value, torch.device):
-            return {"as_device": {"type": value.type, "index": None}}
-        if isinstance(value, torch.layout):
-            return {"as_layout": 7}
-        if isinstance(value, torch.memory_format):
-            return {"as_memory_format": 1}
-        return self.list_argument(list(value))
-
-    def list_argument(self, values):
-        if any(isinstance(v, torch.fx.Node) for v in values):
-            named = [{"name": self.names[v]} if v is not None else None
-                     for v in values]
-            if None in named:
-                return {"as_optional_tensors": [
-                    {"as_tensor": v} if v else {"as_none": True}
-                    for v in named]}
-            return {"as_tensors": named}
-        if all(isinstance(v, bool) for v in values) and values:
-            return {"as_bools": values}
-        if all(isinstance(v, int) for v in values):
-            return {"as_ints": values}
-        return {"as_floats": values}
+        return argument(value, lambda own: self.names[own] if isinstance(
+            own, torch.fx.Node) else None)
 
     # -- Inputs --------------------------------------------------------------
 

@@ -71,6 +71,23 @@ class Counter(nn.Module):
         return total * 2, total
 
 
+def by_strides(x):
+    """Elements of the memory that tensors have in different orders."""
+    last = x.contiguous(memory_format=torch.channels_last)
+    turned, part = x.permute(2, 0, 3, 1), x[:, 1:, ::2]
+    half = x.to(memory_format=torch.channels_last).double()
+    return [torch.as_strided(tensor, *arguments) for tensor, arguments in [
+        (x, ((2, 3), (1, 4))), (last, ((2, 3), (1, 4))), (last[1], ((2, 3), (5, 2))),
+        (last, ((3, 3), (7, 2), 5)), (half, ((2, 5), (3, 4))),
+        (turned, ((4, 3), (1, 16))), (turned * 2, ((6, 4), (4, 3), 2)),
+        (turned.contiguous(), ((30,), (3,))), (turned.reshape(-1), ((30,), (3,))),
+        (part, ((2, 2), (1, 8))), (part, ((3,), (2,), 5)),
+        (part.transpose(0, 1), ((2, 3), (16, 4))), (x.unbind(1)[1], ((2, 3), (3, 2))),
+        (x.split(1, 1)[2], ((2, 3), (1, 2))), (x.diagonal(0, 2, 3), ((4,), (5,))),
+        (torch.as_strided(x, (8,), (2,), 4), ((2,), (3,))),
+        (x.expand(5, 2, 3, 4, 4), ((2, 6), (6, 1))), (x.flatten(1).t(), ((9,), (4,)))]]
+
+
 def cases():
     """(name, module, inputs) of each."""
     f = Function
@@ -269,6 +286,9 @@ def cases():
     yield "transformer", nn.TransformerEncoderLayer(
         16, 4, 32, batch_first=True), (normal(2, 5, 16),)
     yield "in_place", InPlace(), (normal(3, 4),)
+    yield "by_strides", f(by_strides), (normal(2, 3, 4, 4),)
+    yield "by_strides_of_format", f(by_strides), (
+        normal(2, 3, 4, 4).contiguous(memory_format=torch.channels_last),)
 
 
 def flatten(results):

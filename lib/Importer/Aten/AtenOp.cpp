@@ -17,14 +17,15 @@ static std::map<std::string, RegisteredAtenOp, std::less<>> &getAtenRegistry() {
   return registry;
 }
 
-AtenOperators::AtenOperators(
-    AtenImporter importer, std::initializer_list<llvm::StringLiteral> schemas) {
+AtenOperators::AtenOperators(AtenImporter importer,
+                             std::initializer_list<llvm::StringLiteral> schemas,
+                             AtenOrder order) {
   for (llvm::StringRef text : schemas) {
     AtenSchema schema = llvm::cantFail(parseAtenSchema(text));
     std::string name = schema.getFullName();
     bool isNew = getAtenRegistry()
                      .try_emplace(name, RegisteredAtenOp{std::move(schema),
-                                                         importer, text})
+                                                         importer, order, text})
                      .second;
     assert(isNew && "an operator is registered once");
     (void)isNew;

@@ -136,9 +136,27 @@ std::optional<ElemKind> getAtenKind(int64_t number);
 /// Imports one operator: creates its nodes and sets the results.
 using AtenImporter = llvm::Error (*)(AtenOp &op);
 
+/// The order in memory of the elements of an operator's result, where it is no
+/// view. PyTorch's programs can ask for it.
+enum class AtenOrder {
+  /// Row-major if all operands are; else it isn't known.
+  OfOperands,
+  /// Row-major whatever the operands are.
+  RowMajor,
+  /// Another one may result of row-major operands.
+  Unknown,
+  /// That of an operator on each element: see combineStrides().
+  ElementWise,
+  /// That of the first operand, unless `memory_format` states one.
+  Kept,
+  /// Channels last if images of the operands are so, else row-major.
+  Images,
+};
+
 struct RegisteredAtenOp {
   AtenSchema schema;
   AtenImporter importer;
+  AtenOrder order;
   /// The schema as a text.
   llvm::StringRef text;
 };
@@ -148,7 +166,8 @@ struct RegisteredAtenOp {
 class AtenOperators {
 public:
   AtenOperators(AtenImporter importer,
-                std::initializer_list<llvm::StringLiteral> schemas);
+                std::initializer_list<llvm::StringLiteral> schemas,
+                AtenOrder order = AtenOrder::OfOperands);
 };
 
 /// The operator of the full name \p name ("add.Tensor"), or null.

@@ -140,6 +140,8 @@ ExportedGraph::runAten(const json::Object &node, const RegisteredAtenOp &op,
   const AtenSchema &schema = op.schema;
   AtenValue::List arguments(schema.arguments.size());
   std::vector<bool> isSet(schema.arguments.size());
+  // The names of arguments that are one tensor each.
+  std::map<unsigned, std::string> tensors;
   for (const NamedArgument &argument : stated) {
     std::optional<unsigned> index = schema.findArgument(argument.name);
     if (!index)
@@ -148,6 +150,9 @@ ExportedGraph::runAten(const json::Object &node, const RegisteredAtenOp &op,
                        quote(argument.name));
     GLOWISH_ASSIGN_OR_RETURN(arguments[*index], values.read(argument.value));
     isSet[*index] = true;
+    if (argument.value.name == "as_tensor")
+      if (auto name = argument.value.value->getAsObject()->getString("name"))
+        tensors[*index] = name->str();
   }
   for (auto [i, argument] : llvm::enumerate(schema.arguments)) {
     if (isSet[i])
@@ -156,8 +161,51 @@ ExportedGraph::runAten(const json::Object &node, const RegisteredAtenOp &op,
       return makeError("it has no argument {0}", quote(argument.name));
     arguments[i] = *argument.fallback;
   }
+  if (schema.name == "as_strided" && tensors.contains(0))
+    GLOWISH_RETURN_IF_ERROR(findMemory(tensors[0], arguments));
+  GLOWISH_RETURN_IF_ERROR(noteViews(node, op, tensors, arguments));
   return importAtenOperator(op, function, name, std::move(arguments),
                             context.aten);
+}
+
+/// Replaces the operand \p self of as_strided, and where it begins, by the
+/// memory that it has.
+llvm::Error ExportedGraph::findMemory(llvm::StringRef self,
+                                      AtenValue::List &arguments) {
+  GLOWISH_ASSIGN_OR_RETURN(ExportedMemory::Place place,
+                           memory.find(self, function, context.aten));
+  arguments[0] = place.memory;
+  if (arguments[3].isNone())
+    arguments[3] = AtenValue(place.offset);
+  return llvm::Error::success();
+}
+
+/// Notes which results of \p node are views of its operand.
+llvm::Error
+ExportedGraph::noteViews(const json::Object &node, const RegisteredAtenOp &op,
+                         const std::map<unsigned, std::string> &tensors,
+                         const AtenValue::List &arguments) {
+  const AtenSchema &schema = op.schema;
+  if (schema.results.size() != 1 || schema.results[0].aliasSet.empty())
+    return llvm::Error::success();
+  GLOWISH_ASSIGN_OR_RETURN(const json::Array *outputs,
+                           getArray(node, "outputs"));
+  for (auto [i, argument] : llvm::enumerate(schema.arguments)) {
+    auto base = tensors.find(unsigned(i));
+    if (argument.aliasSet != schema.results[0].aliasSet ||
+        base == tensors.end() || outputs->size() != 1)
+      continue;
+    GLOWISH_ASSIGN_OR_RETURN(JsonMember member, getMember(outputs->front()));
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> names,
+                             readResultNames(member));
+    AtenView view{.op = &op, .arguments = arguments, .self = unsigned(i)};
+    for (auto [k, name] : llvm::enumerate(names)) {
+      if (schema.results[0].type.isList)
+        view.element = k;
+      memory.addView(name, base->second, view);
+    }
+  }
+  return llvm::Error::success();
 }
 
 llvm::Expected<AtenValue::List> ExportedGraph::runNode(const json::Object &node,

@@ -6,6 +6,7 @@
 #include "Aten/AtenOp.h"
 #include "Common/OpenBody.h"
 #include "TorchExport/Arguments.h"
+#include "TorchExport/Memory.h"
 #include "glowish/Importer/ImportOptions.h"
 
 namespace glowish::torchexport {
@@ -30,7 +31,8 @@ class ExportedGraph {
 public:
   ExportedGraph(const llvm::json::Object &graph, Function &function,
                 ExportedContext &context)
-      : graph(graph), function(function), context(context) {}
+      : graph(graph), function(function), context(context),
+        memory(graph, values) {}
 
   /// Sets the graph's inputs to \p inputs, imports the nodes, and returns the
   /// outputs.
@@ -50,6 +52,12 @@ private:
   llvm::Expected<aten::AtenValue::List>
   runAten(const llvm::json::Object &node, const aten::RegisteredAtenOp &op,
           llvm::StringRef name);
+  llvm::Error findMemory(llvm::StringRef self,
+                         aten::AtenValue::List &arguments);
+  llvm::Error noteViews(const llvm::json::Object &node,
+                        const aten::RegisteredAtenOp &op,
+                        const std::map<unsigned, std::string> &tensors,
+                        const aten::AtenValue::List &arguments);
   llvm::Error setResults(const llvm::json::Object &node,
                          aten::AtenValue::List results);
   llvm::Error checkType(llvm::StringRef name,
@@ -59,6 +67,7 @@ private:
   Function &function;
   ExportedContext &context;
   ExportedValues values;
+  ExportedMemory memory;
 };
 
 /// The operators that a program has and no translation: each "node ..." once.

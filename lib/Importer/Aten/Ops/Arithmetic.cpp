@@ -59,20 +59,24 @@ static llvm::Error importMul(AtenOp &op) {
 static AtenOperators
     addOp(importAdd,
           {"add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-           "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"});
+           "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"},
+          AtenOrder::ElementWise);
 static AtenOperators
     subOp(importSub,
           {"sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-           "sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"});
+           "sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"},
+          AtenOrder::ElementWise);
 static AtenOperators rsubOp(
     importRsub,
     {"rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-     "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"});
+     "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"},
+    AtenOrder::ElementWise);
 static AtenOperators mulOp(importMul,
                            {"mul.Tensor(Tensor self, Tensor other) -> Tensor",
                             "mul.Scalar(Tensor self, Scalar other) -> Tensor",
                             "multiply.Tensor(Tensor self, Tensor other) -> "
-                            "Tensor"});
+                            "Tensor"},
+                           AtenOrder::ElementWise);
 
 //===- Division -----------------------------------------------------------===//
 
@@ -124,29 +128,36 @@ static llvm::Error importFmod(AtenOp &op) {
 }
 
 static AtenOperators
-    divOp(importDiv, {"div.Tensor(Tensor self, Tensor other) -> Tensor",
-                      "div.Scalar(Tensor self, Scalar other) -> Tensor",
-                      "true_divide.Tensor(Tensor self, Tensor other) -> Tensor",
-                      "true_divide.Scalar(Tensor self, Scalar other) -> Tensor",
-                      "divide.Tensor(Tensor self, Tensor other) -> Tensor",
-                      "divide.Scalar(Tensor self, Scalar other) -> Tensor"});
+    divOp(importDiv,
+          {"div.Tensor(Tensor self, Tensor other) -> Tensor",
+           "div.Scalar(Tensor self, Scalar other) -> Tensor",
+           "true_divide.Tensor(Tensor self, Tensor other) -> Tensor",
+           "true_divide.Scalar(Tensor self, Scalar other) -> Tensor",
+           "divide.Tensor(Tensor self, Tensor other) -> Tensor",
+           "divide.Scalar(Tensor self, Scalar other) -> Tensor"},
+          AtenOrder::ElementWise);
 static AtenOperators
     divModeOp(importDivMode,
               {"div.Tensor_mode(Tensor self, Tensor other, *, str? "
                "rounding_mode) -> Tensor",
                "div.Scalar_mode(Tensor self, Scalar other, *, str? "
-               "rounding_mode) -> Tensor"});
+               "rounding_mode) -> Tensor"},
+              AtenOrder::ElementWise);
 static AtenOperators
     floorDivideOp(setFloored,
                   {"floor_divide(Tensor self, Tensor other) -> Tensor",
-                   "floor_divide.Scalar(Tensor self, Scalar other) -> Tensor"});
+                   "floor_divide.Scalar(Tensor self, Scalar other) -> Tensor"},
+                  AtenOrder::ElementWise);
 static AtenOperators
     remainderOp(importRemainder,
                 {"remainder.Tensor(Tensor self, Tensor other) -> Tensor",
-                 "remainder.Scalar(Tensor self, Scalar other) -> Tensor"});
+                 "remainder.Scalar(Tensor self, Scalar other) -> Tensor"},
+                AtenOrder::ElementWise);
 static AtenOperators
-    fmodOp(importFmod, {"fmod.Tensor(Tensor self, Tensor other) -> Tensor",
-                        "fmod.Scalar(Tensor self, Scalar other) -> Tensor"});
+    fmodOp(importFmod,
+           {"fmod.Tensor(Tensor self, Tensor other) -> Tensor",
+            "fmod.Scalar(Tensor self, Scalar other) -> Tensor"},
+           AtenOrder::ElementWise);
 
 //===- Powers, maxima -----------------------------------------------------===//
 
@@ -207,15 +218,18 @@ static AtenOperators
     powOp(importPow,
           {"pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
            "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
-           "pow.Scalar(Scalar self, Tensor exponent) -> Tensor"});
+           "pow.Scalar(Scalar self, Tensor exponent) -> Tensor"},
+          AtenOrder::ElementWise);
 static AtenOperators maximumOp(importLarger<true>,
                                {"maximum(Tensor self, Tensor other) -> Tensor",
                                 "max.other(Tensor self, Tensor other) -> "
-                                "Tensor"});
+                                "Tensor"},
+                               AtenOrder::ElementWise);
 static AtenOperators minimumOp(importLarger<false>,
                                {"minimum(Tensor self, Tensor other) -> Tensor",
                                 "min.other(Tensor self, Tensor other) -> "
-                                "Tensor"});
+                                "Tensor"},
+                               AtenOrder::ElementWise);
 
 //===- Angles -------------------------------------------------------------===//
 
@@ -266,9 +280,11 @@ static llvm::Error importHypot(AtenOp &op) {
 
 static AtenOperators atan2Op(importAtan2,
                              {"atan2(Tensor self, Tensor other) -> Tensor",
-                              "arctan2(Tensor self, Tensor other) -> Tensor"});
+                              "arctan2(Tensor self, Tensor other) -> Tensor"},
+                             AtenOrder::ElementWise);
 static AtenOperators hypotOp(importHypot,
-                             {"hypot(Tensor self, Tensor other) -> Tensor"});
+                             {"hypot(Tensor self, Tensor other) -> Tensor"},
+                             AtenOrder::ElementWise);
 
 //===- Three operands -----------------------------------------------------===//
 
@@ -303,15 +319,18 @@ static llvm::Error importLerp(AtenOp &op) {
 static AtenOperators
     addcmulOp(importAddCombined<true>,
               {"addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar "
-               "value=1) -> Tensor"});
+               "value=1) -> Tensor"},
+              AtenOrder::ElementWise);
 static AtenOperators
     addcdivOp(importAddCombined<false>,
               {"addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar "
-               "value=1) -> Tensor"});
+               "value=1) -> Tensor"},
+              AtenOrder::ElementWise);
 static AtenOperators
     lerpOp(importLerp,
            {"lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
-            "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor"});
+            "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor"},
+           AtenOrder::ElementWise);
 
 //===- Losses -------------------------------------------------------------===//
 

@@ -174,4 +174,5 @@ static AtenOperators convolutionOp(
      "_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, int[] "
      "stride, int[] padding, int[] dilation, bool transposed, int[] "
      "output_padding, int groups, bool benchmark, bool deterministic, bool "
-     "cudnn_enabled) -> Tensor"});
+     "cudnn_enabled) -> Tensor"},
+    AtenOrder::Images);

@@ -48,7 +48,8 @@ static AtenOperators identityOp(
      "lift_fresh_copy(Tensor self) -> Tensor", "lift(Tensor self) -> Tensor",
      "requires_grad_(Tensor(a) self, bool requires_grad=True) -> Tensor(a)",
      "data(Tensor(a) self) -> Tensor(a)",
-     "to_dense(Tensor(a) self) -> Tensor(a)"});
+     "to_dense(Tensor(a) self) -> Tensor(a)"},
+    AtenOrder::Kept);
 static AtenOperators conversionOp(
     importConversion,
     {"to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool "
@@ -66,14 +67,16 @@ static AtenOperators conversionOp(
      "non_blocking=False, bool copy=False) -> Tensor(a)",
      "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, "
      "Device? device=None, bool? pin_memory=None, bool non_blocking=False, "
-     "MemoryFormat? memory_format=None) -> Tensor"});
+     "MemoryFormat? memory_format=None) -> Tensor"},
+    AtenOrder::Kept);
 static AtenOperators conversionAsOp(
     importConversionAs,
     {"type_as(Tensor self, Tensor other) -> Tensor",
      "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool "
      "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
      "to.prim_other(Tensor(a) self, Tensor other, bool non_blocking=False, "
-     "bool copy=False) -> Tensor(a)"});
+     "bool copy=False) -> Tensor(a)"},
+    AtenOrder::Kept);
 
 //===- Dropout ------------------------------------------------------------===//
 

@@ -69,11 +69,13 @@ static AtenOperators zerosOp(
      "Device? device=None, bool? pin_memory=None) -> Tensor",
      "empty.memory_format(int[] size, *, ScalarType? dtype=None, Layout? "
      "layout=None, Device? device=None, bool? pin_memory=None, "
-     "MemoryFormat? memory_format=None) -> Tensor"});
+     "MemoryFormat? memory_format=None) -> Tensor"},
+    AtenOrder::RowMajor);
 static AtenOperators
     onesOp(importSplat<1>,
            {"ones(int[] size, *, ScalarType? dtype=None, Layout? layout=None, "
-            "Device? device=None, bool? pin_memory=None) -> Tensor"});
+            "Device? device=None, bool? pin_memory=None) -> Tensor"},
+           AtenOrder::RowMajor);
 static AtenOperators
     newZerosOp(importNew<0>,
                {"new_zeros(Tensor self, int[] size, *, ScalarType? dtype=None, "
@@ -81,12 +83,14 @@ static AtenOperators
                 "pin_memory=None) -> Tensor",
                 "new_empty(Tensor self, int[] size, *, ScalarType? dtype=None, "
                 "Layout? layout=None, Device? device=None, bool? "
-                "pin_memory=None) -> Tensor"});
+                "pin_memory=None) -> Tensor"},
+               AtenOrder::RowMajor);
 static AtenOperators
     newOnesOp(importNew<1>,
               {"new_ones(Tensor self, int[] size, *, ScalarType? dtype=None, "
                "Layout? layout=None, Device? device=None, bool? "
-               "pin_memory=None) -> Tensor"});
+               "pin_memory=None) -> Tensor"},
+              AtenOrder::RowMajor);
 static AtenOperators
     zerosLikeOp(importLike<0>,
                 {"zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? "
@@ -94,30 +98,37 @@ static AtenOperators
                  "MemoryFormat? memory_format=None) -> Tensor",
                  "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? "
                  "layout=None, Device? device=None, bool? pin_memory=None, "
-                 "MemoryFormat? memory_format=None) -> Tensor"});
+                 "MemoryFormat? memory_format=None) -> Tensor"},
+                AtenOrder::Kept);
 static AtenOperators
     onesLikeOp(importLike<1>,
                {"ones_like(Tensor self, *, ScalarType? dtype=None, Layout? "
                 "layout=None, Device? device=None, bool? pin_memory=None, "
-                "MemoryFormat? memory_format=None) -> Tensor"});
+                "MemoryFormat? memory_format=None) -> Tensor"},
+               AtenOrder::Kept);
 static AtenOperators
     fullOp(importFull,
            {"full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, "
             "Layout? layout=None, Device? device=None, bool? pin_memory=None) "
-            "-> Tensor"});
+            "-> Tensor"},
+           AtenOrder::RowMajor);
 static AtenOperators
     newFullOp(importNewFull,
               {"new_full(Tensor self, int[] size, Scalar fill_value, *, "
                "ScalarType? dtype=None, Layout? layout=None, Device? "
-               "device=None, bool? pin_memory=None) -> Tensor"});
-static AtenOperators fullLikeOp(
-    importFullLike,
-    {"full_like(Tensor self, Scalar fill_value, *, ScalarType? "
-     "dtype=None, Layout? layout=None, Device? device=None, bool? "
-     "pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"});
+               "device=None, bool? pin_memory=None) -> Tensor"},
+              AtenOrder::RowMajor);
 static AtenOperators
-    fillOp(importFill, {"fill.Scalar(Tensor self, Scalar value) -> Tensor",
-                        "fill.Tensor(Tensor self, Tensor value) -> Tensor"});
+    fullLikeOp(importFullLike,
+               {"full_like(Tensor self, Scalar fill_value, *, ScalarType? "
+                "dtype=None, Layout? layout=None, Device? device=None, bool? "
+                "pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"},
+               AtenOrder::Kept);
+static AtenOperators
+    fillOp(importFill,
+           {"fill.Scalar(Tensor self, Scalar value) -> Tensor",
+            "fill.Tensor(Tensor self, Tensor value) -> Tensor"},
+           AtenOrder::Kept);
 
 //===- Sequences ----------------------------------------------------------===//
 
@@ -237,18 +248,21 @@ static AtenOperators arangeOp(
      "pin_memory=None) -> Tensor",
      "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, "
      "ScalarType? dtype=None, Layout? layout=None, Device? "
-     "device=None, bool? pin_memory=None) -> Tensor"});
+     "device=None, bool? pin_memory=None) -> Tensor"},
+    AtenOrder::RowMajor);
 static AtenOperators
     linspaceOp(importLinspace,
                {"linspace(Scalar start, Scalar end, int steps, *, ScalarType? "
                 "dtype=None, Layout? layout=None, Device? device=None, bool? "
-                "pin_memory=None) -> Tensor"});
+                "pin_memory=None) -> Tensor"},
+               AtenOrder::RowMajor);
 static AtenOperators eyeOp(
     importEye,
     {"eye(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? "
      "device=None, bool? pin_memory=None) -> Tensor",
      "eye.m(int n, int m, *, ScalarType? dtype=None, Layout? layout=None, "
-     "Device? device=None, bool? pin_memory=None) -> Tensor"});
+     "Device? device=None, bool? pin_memory=None) -> Tensor"},
+    AtenOrder::RowMajor);
 
 //===- Numbers ------------------------------------------------------------===//
 

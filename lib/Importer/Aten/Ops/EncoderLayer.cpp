@@ -95,7 +95,8 @@ static AtenOperators nativeAttention(
      "embed_dim, int num_head, Tensor qkv_weight, Tensor qkv_bias, Tensor "
      "proj_weight, Tensor proj_bias, Tensor? mask=None, bool "
      "need_weights=True, bool average_attn_weights=True, int? mask_type=None) "
-     "-> (Tensor, Tensor)"});
+     "-> (Tensor, Tensor)"},
+    AtenOrder::Unknown);
 
 static NodeValue normalize(AtenOp &op, NodeValue x, llvm::StringRef number) {
   return op.make<LayerNormalizationNode>(
@@ -135,4 +136,5 @@ static AtenOperators encoderLayer(
      "norm_weight_1, Tensor norm_bias_1, Tensor norm_weight_2, Tensor "
      "norm_bias_2, Tensor ffn_weight_1, Tensor ffn_bias_1, Tensor "
      "ffn_weight_2, Tensor ffn_bias_2, Tensor? mask=None, int? mask_type=None) "
-     "-> Tensor"});
+     "-> Tensor"},
+    AtenOrder::Unknown);

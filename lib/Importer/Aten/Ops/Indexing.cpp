@@ -39,7 +39,8 @@ static llvm::Error importIndexSelect(AtenOp &op) {
 static AtenOperators embeddingOp(
     importEmbedding,
     {"embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "
-     "scale_grad_by_freq=False, bool sparse=False) -> Tensor"});
+     "scale_grad_by_freq=False, bool sparse=False) -> Tensor"},
+    AtenOrder::RowMajor);
 static AtenOperators
     indexSelectOp(importIndexSelect,
                   {"index_select(Tensor self, int dim, Tensor index) -> "
@@ -417,7 +418,8 @@ static llvm::Error importIndexPut(AtenOp &op) {
 static AtenOperators
     indexOp(importIndex,
             {"index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
-             "_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"});
+             "_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"},
+            AtenOrder::Unknown);
 static AtenOperators
     indexPutOp(importIndexPut,
                {"index_put(Tensor self, Tensor?[] indices, Tensor values, bool "
@@ -486,7 +488,8 @@ static llvm::Error importUnfold(AtenOp &op) {
 
 static AtenOperators
     oneHotOp(importOneHot,
-             {"one_hot(Tensor self, int num_classes=-1) -> Tensor"});
+             {"one_hot(Tensor self, int num_classes=-1) -> Tensor"},
+             AtenOrder::RowMajor);
 static AtenOperators
     diagonalOp(importDiagonal,
                {"diagonal(Tensor(a) self, int offset=0, int dim1=0, int "

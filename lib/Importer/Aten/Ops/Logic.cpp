@@ -21,38 +21,44 @@ static llvm::Error importTensorComparison(AtenOp &op) {
 
 static AtenOperators eqOp(importTensorComparison<EqualNode>,
                           {"eq.Tensor(Tensor self, Tensor other) -> Tensor",
-                           "eq.Scalar(Tensor self, Scalar other) -> Tensor"});
+                           "eq.Scalar(Tensor self, Scalar other) -> Tensor"},
+                          AtenOrder::ElementWise);
 static AtenOperators neOp(importTensorComparison<EqualNode, true>,
                           {"ne.Tensor(Tensor self, Tensor other) -> Tensor",
                            "ne.Scalar(Tensor self, Scalar other) -> Tensor",
                            "not_equal.Tensor(Tensor self, Tensor other) -> "
                            "Tensor",
                            "not_equal.Scalar(Tensor self, Scalar other) -> "
-                           "Tensor"});
+                           "Tensor"},
+                          AtenOrder::ElementWise);
 static AtenOperators ltOp(importTensorComparison<LessNode>,
                           {"lt.Tensor(Tensor self, Tensor other) -> Tensor",
                            "lt.Scalar(Tensor self, Scalar other) -> Tensor",
                            "less.Tensor(Tensor self, Tensor other) -> Tensor",
-                           "less.Scalar(Tensor self, Scalar other) -> Tensor"});
+                           "less.Scalar(Tensor self, Scalar other) -> Tensor"},
+                          AtenOrder::ElementWise);
 static AtenOperators
     gtOp(importTensorComparison<GreaterNode>,
          {"gt.Tensor(Tensor self, Tensor other) -> Tensor",
           "gt.Scalar(Tensor self, Scalar other) -> Tensor",
           "greater.Tensor(Tensor self, Tensor other) -> Tensor",
           "greater.Scalar(Tensor self, Scalar other) -> "
-          "Tensor"});
+          "Tensor"},
+         AtenOrder::ElementWise);
 static AtenOperators
     leOp(importTensorComparison<LessOrEqualNode>,
          {"le.Tensor(Tensor self, Tensor other) -> Tensor",
           "le.Scalar(Tensor self, Scalar other) -> Tensor",
           "less_equal.Tensor(Tensor self, Tensor other) -> Tensor",
-          "less_equal.Scalar(Tensor self, Scalar other) -> Tensor"});
+          "less_equal.Scalar(Tensor self, Scalar other) -> Tensor"},
+         AtenOrder::ElementWise);
 static AtenOperators
     geOp(importTensorComparison<GreaterOrEqualNode>,
          {"ge.Tensor(Tensor self, Tensor other) -> Tensor",
           "ge.Scalar(Tensor self, Scalar other) -> Tensor",
           "greater_equal.Tensor(Tensor self, Tensor other) -> Tensor",
-          "greater_equal.Scalar(Tensor self, Scalar other) -> Tensor"});
+          "greater_equal.Scalar(Tensor self, Scalar other) -> Tensor"},
+         AtenOrder::ElementWise);
 
 //===- Logic --------------------------------------------------------------===//
 
@@ -94,31 +100,37 @@ static llvm::Error importBitwise(AtenOp &op) {
 
 static AtenOperators
     logicalAndOp(importLogical<Connective::And>,
-                 {"logical_and(Tensor self, Tensor other) -> Tensor"});
+                 {"logical_and(Tensor self, Tensor other) -> Tensor"},
+                 AtenOrder::ElementWise);
 static AtenOperators
     logicalOrOp(importLogical<Connective::Or>,
-                {"logical_or(Tensor self, Tensor other) -> Tensor"});
+                {"logical_or(Tensor self, Tensor other) -> Tensor"},
+                AtenOrder::ElementWise);
 static AtenOperators
     logicalXorOp(importLogical<Connective::Xor>,
-                 {"logical_xor(Tensor self, Tensor other) -> Tensor"});
+                 {"logical_xor(Tensor self, Tensor other) -> Tensor"},
+                 AtenOrder::ElementWise);
 static AtenOperators
     bitwiseAndOp(importBitwise<Connective::And, BitAndNode>,
                  {"bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor",
                   "bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor",
                   "__and__.Tensor(Tensor self, Tensor other) -> Tensor",
-                  "__and__.Scalar(Tensor self, Scalar other) -> Tensor"});
+                  "__and__.Scalar(Tensor self, Scalar other) -> Tensor"},
+                 AtenOrder::ElementWise);
 static AtenOperators
     bitwiseOrOp(importBitwise<Connective::Or, BitOrNode>,
                 {"bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor",
                  "bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor",
                  "__or__.Tensor(Tensor self, Tensor other) -> Tensor",
-                 "__or__.Scalar(Tensor self, Scalar other) -> Tensor"});
+                 "__or__.Scalar(Tensor self, Scalar other) -> Tensor"},
+                AtenOrder::ElementWise);
 static AtenOperators
     bitwiseXorOp(importBitwise<Connective::Xor, BitXorNode>,
                  {"bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor",
                   "bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor",
                   "__xor__.Tensor(Tensor self, Tensor other) -> Tensor",
-                  "__xor__.Scalar(Tensor self, Scalar other) -> Tensor"});
+                  "__xor__.Scalar(Tensor self, Scalar other) -> Tensor"},
+                 AtenOrder::ElementWise);
 
 /// x * 2^y; to the right rounded down, as of signed integers.
 template <bool IsLeft> static llvm::Error importShift(AtenOp &op) {
@@ -142,14 +154,16 @@ static AtenOperators shiftLeftOp(
     {"__lshift__.Scalar(Tensor self, Scalar other) -> Tensor",
      "__lshift__.Tensor(Tensor self, Tensor other) -> Tensor",
      "bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor",
-     "bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor"});
+     "bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor"},
+    AtenOrder::ElementWise);
 static AtenOperators shiftRightOp(
     importShift<false>,
     {"__rshift__.Scalar(Tensor self, Scalar other) -> Tensor",
      "__rshift__.Tensor(Tensor self, Tensor other) -> Tensor",
      "bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor",
      "bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> "
-     "Tensor"});
+     "Tensor"},
+    AtenOrder::ElementWise);
 
 //===- Selection ----------------------------------------------------------===//
 
@@ -175,10 +189,12 @@ static AtenOperators whereOp(
      "where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> "
      "Tensor",
      "where.Scalar(Tensor condition, Scalar self, Scalar other) -> "
-     "Tensor"});
+     "Tensor"},
+    AtenOrder::ElementWise);
 static AtenOperators maskedFillOp(
     importMaskedFill,
     {"masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> "
      "Tensor",
      "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> "
-     "Tensor"});
+     "Tensor"},
+    AtenOrder::RowMajor);

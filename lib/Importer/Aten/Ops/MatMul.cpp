@@ -100,9 +100,11 @@ static AtenOperators
               "mm(Tensor self, Tensor mat2) -> Tensor",
               "mv(Tensor self, Tensor vec) -> Tensor",
               "dot(Tensor self, Tensor tensor) -> Tensor",
-              "linalg_matmul(Tensor self, Tensor other) -> Tensor"});
+              "linalg_matmul(Tensor self, Tensor other) -> Tensor"},
+             AtenOrder::RowMajor);
 static AtenOperators batchMatMulOp(importBatchMatMul,
-                                   {"bmm(Tensor self, Tensor mat2) -> Tensor"});
+                                   {"bmm(Tensor self, Tensor mat2) -> Tensor"},
+                                   AtenOrder::RowMajor);
 static AtenOperators
     addMatMulOp(importAddMatMul,
                 {"addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar "
@@ -110,18 +112,21 @@ static AtenOperators
                  "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, "
                  "Scalar alpha=1) -> Tensor",
                  "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar "
-                 "beta=1, Scalar alpha=1) -> Tensor"});
+                 "beta=1, Scalar alpha=1) -> Tensor"},
+                AtenOrder::RowMajor);
 static AtenOperators
     linearOp(importLinear,
              {"linear(Tensor input, Tensor weight, Tensor? bias=None) -> "
-              "Tensor"});
+              "Tensor"},
+             AtenOrder::RowMajor);
 static AtenOperators outerOp(importOuter,
                              {"outer(Tensor self, Tensor vec2) -> Tensor",
                               "ger(Tensor self, Tensor vec2) -> Tensor"});
 static AtenOperators
     einsumOp(importEinsum,
              {"einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> "
-              "Tensor"});
+              "Tensor"},
+             AtenOrder::Unknown);
 
 //===- Attention ----------------------------------------------------------===//
 
@@ -197,7 +202,8 @@ static AtenOperators attentionOp(
      "_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor "
      "value, Tensor? attn_mask=None, float dropout_p=0.0, bool "
      "is_causal=False, Tensor? dropout_mask=None, *, float? scale=None, bool "
-     "enable_gqa=False) -> (Tensor, Tensor)"});
+     "enable_gqa=False) -> (Tensor, Tensor)"},
+    AtenOrder::Unknown);
 
 //===- Similarity ---------------------------------------------------------===//
 

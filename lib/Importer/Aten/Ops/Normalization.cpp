@@ -52,7 +52,8 @@ static AtenOperators batchStatisticsOp(
     normalizeBatch,
     {"_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? "
      "bias, bool training, float momentum, float eps) -> (Tensor, Tensor, "
-     "Tensor)"});
+     "Tensor)"},
+    AtenOrder::Images);
 static AtenOperators batchNormOp(
     importBatchNorm,
     {"batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? "
@@ -69,7 +70,8 @@ static AtenOperators batchNormOp(
      "float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
      "_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, "
      "Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, "
-     "float eps) -> (Tensor, Tensor, Tensor)"});
+     "float eps) -> (Tensor, Tensor, Tensor)"},
+    AtenOrder::Images);
 
 //===- By computed statistics ---------------------------------------------===//
 

@@ -42,7 +42,8 @@ static AtenOperators
     maxPool1dOp(importMaxPool<1>,
                 {"max_pool1d(Tensor self, int[1] kernel_size, int[1] "
                  "stride=[], int[1] padding=0, int[1] dilation=1, bool "
-                 "ceil_mode=False) -> Tensor"});
+                 "ceil_mode=False) -> Tensor"},
+                AtenOrder::Images);
 static AtenOperators
     maxPool2dOp(importMaxPool<2>,
                 {"max_pool2d(Tensor self, int[2] kernel_size, int[2] "
@@ -50,7 +51,8 @@ static AtenOperators
                  "ceil_mode=False) -> Tensor",
                  "max_pool2d_with_indices(Tensor self, int[2] kernel_size, "
                  "int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool "
-                 "ceil_mode=False) -> (Tensor, Tensor)"});
+                 "ceil_mode=False) -> (Tensor, Tensor)"},
+                AtenOrder::Images);
 static AtenOperators
     maxPool3dOp(importMaxPool<3>,
                 {"max_pool3d(Tensor self, int[3] kernel_size, int[3] "
@@ -58,7 +60,8 @@ static AtenOperators
                  "ceil_mode=False) -> Tensor",
                  "max_pool3d_with_indices(Tensor self, int[3] kernel_size, "
                  "int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool "
-                 "ceil_mode=False) -> (Tensor, Tensor)"});
+                 "ceil_mode=False) -> (Tensor, Tensor)"},
+                AtenOrder::Images);
 
 //===- Means --------------------------------------------------------------===//
 
@@ -98,19 +101,22 @@ static AtenOperators
     avgPool1dOp(importAvgPool<1>,
                 {"avg_pool1d(Tensor self, int[1] kernel_size, int[1] "
                  "stride=[], int[1] padding=0, bool ceil_mode=False, bool "
-                 "count_include_pad=True) -> Tensor"});
+                 "count_include_pad=True) -> Tensor"},
+                AtenOrder::Images);
 static AtenOperators
     avgPool2dOp(importAvgPool<2>,
                 {"avg_pool2d(Tensor self, int[2] kernel_size, int[2] "
                  "stride=[], int[2] padding=0, bool ceil_mode=False, bool "
                  "count_include_pad=True, int? divisor_override=None) -> "
-                 "Tensor"});
+                 "Tensor"},
+                AtenOrder::Images);
 static AtenOperators
     avgPool3dOp(importAvgPool<3>,
                 {"avg_pool3d(Tensor self, int[3] kernel_size, int[3] "
                  "stride=[], int[3] padding=0, bool ceil_mode=False, bool "
                  "count_include_pad=True, int? divisor_override=None) -> "
-                 "Tensor"});
+                 "Tensor"},
+                AtenOrder::Images);
 
 //===- To stated extents --------------------------------------------------===//
 
@@ -242,24 +248,29 @@ static llvm::Error importAdaptiveMaxPool(AtenOp &op) {
 static AtenOperators
     adaptiveAvgPool1dOp(importAdaptiveAvgPool<1>,
                         {"adaptive_avg_pool1d(Tensor self, int[1] "
-                         "output_size) -> Tensor"});
+                         "output_size) -> Tensor"},
+                        AtenOrder::Images);
 static AtenOperators
     adaptiveAvgPool2dOp(importAdaptiveAvgPool<2>,
                         {"adaptive_avg_pool2d(Tensor self, int[2] "
                          "output_size) -> Tensor",
                          "_adaptive_avg_pool2d(Tensor self, int[2] "
-                         "output_size) -> Tensor"});
+                         "output_size) -> Tensor"},
+                        AtenOrder::Images);
 static AtenOperators
     adaptiveAvgPool3dOp(importAdaptiveAvgPool<3>,
                         {"adaptive_avg_pool3d(Tensor self, int[3] "
                          "output_size) -> Tensor",
                          "_adaptive_avg_pool3d(Tensor self, int[3] "
-                         "output_size) -> Tensor"});
+                         "output_size) -> Tensor"},
+                        AtenOrder::Images);
 static AtenOperators
     adaptiveMaxPool1dOp(importAdaptiveMaxPool<1>,
                         {"adaptive_max_pool1d(Tensor self, int[1] "
-                         "output_size) -> (Tensor, Tensor)"});
+                         "output_size) -> (Tensor, Tensor)"},
+                        AtenOrder::Images);
 static AtenOperators
     adaptiveMaxPool2dOp(importAdaptiveMaxPool<2>,
                         {"adaptive_max_pool2d(Tensor self, int[2] "
-                         "output_size) -> (Tensor, Tensor)"});
+                         "output_size) -> (Tensor, Tensor)"},
+                        AtenOrder::Images);

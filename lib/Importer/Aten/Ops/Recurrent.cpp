@@ -208,22 +208,26 @@ static AtenOperators
     lstmOp(importLayers<Cell::LSTM>,
            {"lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool "
             "has_biases, int num_layers, float dropout, bool train, bool "
-            "bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)"});
+            "bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)"},
+           AtenOrder::Unknown);
 static AtenOperators
     gruOp(importLayers<Cell::GRU>,
           {"gru.input(Tensor input, Tensor hx, Tensor[] params, bool "
            "has_biases, int num_layers, float dropout, bool train, bool "
-           "bidirectional, bool batch_first) -> (Tensor, Tensor)"});
+           "bidirectional, bool batch_first) -> (Tensor, Tensor)"},
+          AtenOrder::Unknown);
 static AtenOperators
     rnnTanhOp(importLayers<Cell::Tanh>,
               {"rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool "
                "has_biases, int num_layers, float dropout, bool train, bool "
-               "bidirectional, bool batch_first) -> (Tensor, Tensor)"});
+               "bidirectional, bool batch_first) -> (Tensor, Tensor)"},
+              AtenOrder::Unknown);
 static AtenOperators
     rnnReluOp(importLayers<Cell::Relu>,
               {"rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool "
                "has_biases, int num_layers, float dropout, bool train, bool "
-               "bidirectional, bool batch_first) -> (Tensor, Tensor)"});
+               "bidirectional, bool batch_first) -> (Tensor, Tensor)"},
+              AtenOrder::Unknown);
 
 //===- Cells --------------------------------------------------------------===//
 

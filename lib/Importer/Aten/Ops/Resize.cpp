@@ -210,7 +210,8 @@ static AtenOperators nearestOp(
      "upsample_nearest2d.vec(Tensor input, int[]? output_size, float[]? "
      "scale_factors) -> Tensor",
      "upsample_nearest3d.vec(Tensor input, int[]? output_size, float[]? "
-     "scale_factors) -> Tensor"});
+     "scale_factors) -> Tensor"},
+    AtenOrder::Images);
 static AtenOperators nearestExactOp(
     importNearest<true>,
     {"_upsample_nearest_exact1d(Tensor self, int[1] output_size, float? "
@@ -224,7 +225,8 @@ static AtenOperators nearestExactOp(
      "_upsample_nearest_exact2d.vec(Tensor input, int[]? output_size, float[]? "
      "scale_factors) -> Tensor",
      "_upsample_nearest_exact3d.vec(Tensor input, int[]? output_size, float[]? "
-     "scale_factors) -> Tensor"});
+     "scale_factors) -> Tensor"},
+    AtenOrder::Images);
 static AtenOperators interpolatedOp(
     importInterpolated<false>,
     {"upsample_linear1d(Tensor self, int[1] output_size, bool align_corners, "
@@ -239,7 +241,8 @@ static AtenOperators interpolatedOp(
      "upsample_bilinear2d.vec(Tensor input, int[]? output_size, bool "
      "align_corners, float[]? scale_factors) -> Tensor",
      "upsample_trilinear3d.vec(Tensor input, int[]? output_size, bool "
-     "align_corners, float[]? scale_factors) -> Tensor"});
+     "align_corners, float[]? scale_factors) -> Tensor"},
+    AtenOrder::Images);
 static AtenOperators
     linearAntialiasOp(importAntialiased<false>,
                       {"_upsample_bilinear2d_aa(Tensor self, int[2] "
@@ -247,14 +250,16 @@ static AtenOperators
                        "scales_h=None, float? scales_w=None) -> Tensor",
                        "_upsample_bilinear2d_aa.vec(Tensor input, int[]? "
                        "output_size, bool align_corners, float[]? "
-                       "scale_factors) -> Tensor"});
+                       "scale_factors) -> Tensor"},
+                      AtenOrder::Images);
 static AtenOperators
     cubicOp(importInterpolated<true>,
             {"upsample_bicubic2d(Tensor self, int[2] output_size, bool "
              "align_corners, float? scales_h=None, float? scales_w=None) -> "
              "Tensor",
              "upsample_bicubic2d.vec(Tensor input, int[]? output_size, bool "
-             "align_corners, float[]? scale_factors) -> Tensor"});
+             "align_corners, float[]? scale_factors) -> Tensor"},
+            AtenOrder::Images);
 static AtenOperators
     cubicAntialiasOp(importAntialiased<true>,
                      {"_upsample_bicubic2d_aa(Tensor self, int[2] output_size, "
@@ -262,4 +267,5 @@ static AtenOperators
                       "scales_w=None) -> Tensor",
                       "_upsample_bicubic2d_aa.vec(Tensor input, int[]? "
                       "output_size, bool align_corners, float[]? "
-                      "scale_factors) -> Tensor"});
+                      "scale_factors) -> Tensor"},
+                     AtenOrder::Images);

@@ -333,7 +333,8 @@ static AtenOperators
                {"expand_as(Tensor(a) self, Tensor other) -> Tensor(a)"});
 static AtenOperators repeatOp(importRepeat,
                               {"repeat(Tensor self, int[] repeats) -> Tensor",
-                               "tile(Tensor self, int[] dims) -> Tensor"});
+                               "tile(Tensor self, int[] dims) -> Tensor"},
+                              AtenOrder::RowMajor);
 static AtenOperators
     repeatInterleaveOp(importRepeatInterleave,
                        {"repeat_interleave.self_int(Tensor self, int repeats, "
@@ -344,7 +345,8 @@ static AtenOperators
                        "output_size=None) -> Tensor"});
 static AtenOperators
     broadcastTensorsOp(importBroadcastTensors,
-                       {"broadcast_tensors(Tensor[] tensors) -> Tensor[]"});
+                       {"broadcast_tensors(Tensor[] tensors) -> Tensor[]"},
+                       AtenOrder::Unknown);
 
 //===- Images -------------------------------------------------------------===//
 
@@ -408,4 +410,5 @@ static AtenOperators
                       "Tensor"});
 static AtenOperators
     channelShuffleOp(importChannelShuffle,
-                     {"channel_shuffle(Tensor self, int groups) -> Tensor"});
+                     {"channel_shuffle(Tensor self, int groups) -> Tensor"},
+                     AtenOrder::Unknown);

@@ -369,9 +369,11 @@ static AtenOperators catOp(importCat,
                            {"cat(Tensor[] tensors, int dim=0) -> Tensor",
                             "concat(Tensor[] tensors, int dim=0) -> Tensor",
                             "concatenate(Tensor[] tensors, int dim=0) -> "
-                            "Tensor"});
+                            "Tensor"},
+                           AtenOrder::Images);
 static AtenOperators stackOp(importStack,
-                             {"stack(Tensor[] tensors, int dim=0) -> Tensor"});
+                             {"stack(Tensor[] tensors, int dim=0) -> Tensor"},
+                             AtenOrder::Images);
 static AtenOperators hstackOp(importHStack,
                               {"hstack(Tensor[] tensors) -> Tensor"});
 static AtenOperators vstackOp(importVStack,
