@@ -39,6 +39,7 @@ sys.path.insert(0, HERE)
 from model_runs import (BACKENDS, BIN, compare, run_local,  # noqa: E402
                         run_model, run_tool)
 import torchscript_aliases  # noqa: E402,F401
+import torchscript_layouts  # noqa: E402,F401
 from torchscript_cases import CASES  # noqa: E402
 import torchscript_data  # noqa: E402
 import torchscript_networks  # noqa: E402

@@ -50,15 +50,16 @@ llvm::Expected<AtenValue> ScriptInterpreter::convert(const ScriptValue &value,
   return AtenValue(std::move(list));
 }
 
-llvm::Expected<ScriptValue> ScriptInterpreter::convert(const AtenValue &value,
-                                                       const ProgramType &type,
-                                                       bool isDense) {
+llvm::Expected<ScriptValue>
+ScriptInterpreter::convert(const AtenValue &value, const ProgramType &type,
+                           const ScriptLayout &layout) {
   using Kind = ProgramType::Kind;
   if (value.isTensor()) {
     bool isNumber = type.kind == Kind::Int || type.kind == Kind::Float ||
                     type.kind == Kind::Bool || type.kind == Kind::Number;
     NodeValue node = value.get<NodeValue>();
-    return isNumber ? makeNumber(node) : makeTensor(node, isDense);
+    return isNumber ? makeNumber(node)
+                    : ScriptValue(memory.create(node, layout));
   }
   if (value.isNone())
     return ScriptValue();
@@ -77,7 +78,7 @@ llvm::Expected<ScriptValue> ScriptInterpreter::convert(const AtenValue &value,
     GLOWISH_ASSIGN_OR_RETURN(
         ScriptValue own,
         convert(element, type.elements.empty() ? type : type.elements.front(),
-                isDense));
+                layout));
     elements.push_back(std::move(own));
   }
   return makeList(std::move(elements));
@@ -161,54 +162,44 @@ static llvm::Expected<AtenValue::List> convertInputs(ScriptInterpreter &in,
 
 //===- Order of elements --------------------------------------------------===//
 
-/// Whether the results of an operator are in row-major order whatever its
-/// operands are.
-static bool makesDense(llvm::StringRef name) {
-  static constexpr llvm::StringLiteral names[] = {
-      "matmul", "mm",    "bmm",    "linear", "addmm", "baddbmm",   "cat",
-      "concat", "stack", "repeat", "zeros",  "ones",  "full",      "arange",
-      "empty",  "eye",   "tensor", "sum",    "mean",  "embedding", "one_hot"};
-  return llvm::is_contained(names, name);
+/// The memory format that \p call states; none if it keeps that of its operand.
+static std::optional<MemoryFormat> getFormat(const AtenCall &call) {
+  const ScriptValue *format = call.find("memory_format");
+  if (!format || !format->isInt() ||
+      MemoryFormat(format->getInt()) == MemoryFormat::Preserve)
+    return std::nullopt;
+  return MemoryFormat(format->getInt());
 }
 
-/// Whether an operator may return another order though all its operands are in
-/// row-major order.
-static bool mayPermute(llvm::StringRef name) {
-  static constexpr llvm::StringLiteral names[] = {
-      "lstm",
-      "gru",
-      "rnn_tanh",
-      "rnn_relu",
-      "einsum",
-      "tensordot",
-      "index",
-      "stft",
-      "istft",
-      "meshgrid",
-      "channel_shuffle",
-      "scaled_dot_product_attention",
-      "multi_head_attention_forward",
-      "broadcast_tensors"};
-  return llvm::is_contained(names, name) || name.starts_with("linalg_") ||
-         name.starts_with("fft_");
-}
-
-/// Whether PyTorch has the results of \p call in row-major order.
-static bool isResultDense(const AtenCall &call) {
-  llvm::StringRef name = call.op.schema.name;
-  if (makesDense(name))
-    return true;
-  if (mayPermute(name))
-    return false;
-  auto isDense = [](const ScriptValue &value) {
-    return !value.isTensor() || value.getTensor()->isDense;
+/// What decides about the order of elements of the results of \p call.
+static ScriptLayout getLayout(const AtenCall &call) {
+  ScriptLayout layout{.order = call.op.order};
+  if (std::optional<MemoryFormat> format = getFormat(call)) {
+    layout.isChannelsLast = *format != MemoryFormat::Contiguous;
+    layout.order = AtenOrder::RowMajor;
+    return layout;
+  }
+  auto add = [&](const ScriptValue &value) {
+    if (value.isTensor())
+      layout.operands.push_back(value.getTensor());
   };
-  return llvm::all_of(call.inputs, [&](const ScriptValue *input) {
+  for (const ScriptValue *input : call.inputs) {
     if (!input)
-      return true;
-    return input->isList() ? llvm::all_of(input->getList().elements, isDense)
-                           : isDense(*input);
-  });
+      continue;
+    if (input->isList())
+      llvm::for_each(input->getList().elements, add);
+    else
+      add(*input);
+    if (layout.order == AtenOrder::Kept)
+      break;
+  }
+  if (layout.order != AtenOrder::OfOperands)
+    return layout;
+  bool areDense =
+      llvm::all_of(layout.operands, [](const ScriptTensorRef &operand) {
+        return operand->isDense;
+      });
+  return {.order = areDense ? AtenOrder::RowMajor : AtenOrder::Unknown};
 }
 
 //===- Views --------------------------------------------------------------===//
@@ -263,20 +254,43 @@ static ScriptValue makeViews(ScriptInterpreter &in, const AtenCall &call,
                              const AtenValue &result,
                              const ScriptTensorRef &base) {
   llvm::StringRef name = call.op.schema.name;
-  ScriptView view{.op = &call.op, .arguments = arguments};
+  ScriptView view{.call = {.op = &call.op, .arguments = arguments}};
   for (auto [i, input] : llvm::enumerate(call.inputs))
     if (input && input->isTensor() && input->getTensor() == base)
-      view.self = unsigned(i);
+      view.call.self = unsigned(i);
   view.mayCopy = mayCopy(name);
   if (result.isTensor())
     return in.memory.createView(base, view, result.get<NodeValue>());
   ScriptValues elements;
   for (auto [i, element] : llvm::enumerate(result.get<AtenValue::List>())) {
-    view.element = i;
+    view.call.element = i;
     elements.push_back(
         in.memory.createView(base, view, element.get<NodeValue>()));
   }
   return in.makeList(std::move(elements));
+}
+
+/// What contiguous() or to() with a memory format makes of \p tensor, whose
+/// elements are \p value: itself if it has that format.
+static llvm::Expected<ScriptValue>
+changeFormat(ScriptInterpreter &in, const ScriptTensorRef &tensor,
+             NodeValue value, MemoryFormat format, bool isConversion) {
+  DimsRef shape = value.getShape();
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<Dims> own,
+                           in.memory.getStrides(*tensor));
+  std::optional<Dims> wanted = getStrides(format, shape);
+  if (!wanted)
+    return makeError("argument 'memory_format' is that of images; accepted: "
+                     "tensors of 4 or 5 dimensions");
+  if (!own)
+    return ScriptValue(
+        in.memory.createUncertain(value, std::move(wanted), {tensor}));
+  bool isLast = format != MemoryFormat::Contiguous;
+  // A conversion takes what isn't channels last for row-major.
+  bool isSame = isConversion ? areChannelsLast(shape, *own) == isLast
+                             : haveSameOrder(shape, *own, *wanted);
+  return isSame ? ScriptValue(tensor)
+                : ScriptValue(in.memory.create(value, std::move(wanted)));
 }
 
 /// Result \p index of \p call.
@@ -291,8 +305,14 @@ static llvm::Expected<ScriptValue> makeResult(ScriptInterpreter &in,
   if (mayReturnArgument(name) && self && self->isTensor() &&
       result.isTensor() && (!copy || areEqual(*copy, false) == true)) {
     const ScriptTensorRef &tensor = self->getTensor();
-    bool isSame = result.get<NodeValue>() == arguments[0].get<NodeValue>();
-    if (isSame && (name != "contiguous" || tensor->isDense))
+    NodeValue value = result.get<NodeValue>();
+    bool isSame = value == arguments[0].get<NodeValue>();
+    std::optional<MemoryFormat> format = getFormat(call);
+    bool isContiguous = name == "contiguous";
+    if (isSame && format &&
+        !(isContiguous && *format == MemoryFormat::Contiguous))
+      return changeFormat(in, tensor, value, *format, !isContiguous);
+    if (isSame && (!isContiguous || tensor->isDense))
       return *self;
   }
   const ScriptValue *shared = findShared(in.program, call, index);
@@ -301,8 +321,7 @@ static llvm::Expected<ScriptValue> makeResult(ScriptInterpreter &in,
   if (shared && shared->isTensor() && !isCopy)
     return makeViews(in, call, arguments, result, shared->getTensor());
   size_t output = call.node.outputs[index];
-  return in.convert(result, in.program.values[output].type,
-                    isResultDense(call));
+  return in.convert(result, in.program.values[output].type, getLayout(call));
 }
 
 //===- Calls --------------------------------------------------------------===//
@@ -329,6 +348,32 @@ selectComputed(ScriptInterpreter &in, const AtenCall &call) {
       b.finish(b.select(b.less(number, 0), b.add(number, extent), number)));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue element, in.memory.apply(view, value));
   return ScriptValue(in.memory.createView(base, view, element));
+}
+
+/// tensor.as_strided(size, stride, storage_offset), a view of the memory that
+/// the tensor has or is a view of.
+static llvm::Expected<std::optional<ScriptValue>>
+makeStrided(ScriptInterpreter &in, const AtenCall &call,
+            const AtenValue::List &arguments) {
+  const ScriptValue *self = call.find("self");
+  if (call.op.schema.name != "as_strided" || !self || !self->isTensor())
+    return std::nullopt;
+  auto getInts = [](const AtenValue &list) {
+    std::vector<int64_t> ints;
+    if (list.is<AtenValue::List>())
+      for (const AtenValue &value : list.get<AtenValue::List>())
+        if (value.is<int64_t>())
+          ints.push_back(value.get<int64_t>());
+    return ints;
+  };
+  std::optional<int64_t> offset;
+  if (arguments[3].is<int64_t>())
+    offset = arguments[3].get<int64_t>();
+  GLOWISH_ASSIGN_OR_RETURN(
+      ScriptTensorRef tensor,
+      in.memory.createStrided(self->getTensor(), getInts(arguments[1]),
+                              getInts(arguments[2]), offset));
+  return ScriptValue(tensor);
 }
 
 /// The operator of the table for "aten::add" and its overload, or null. What is
@@ -428,7 +473,7 @@ callExternal(ScriptInterpreter &in, const ExternalOperator &op,
     GLOWISH_ASSIGN_OR_RETURN(ScriptValue value,
                              in.convert(results[i],
                                         in.program.values[output].type,
-                                        /*isDense=*/true));
+                                        {.order = AtenOrder::RowMajor}));
     outputs.push_back(std::move(value));
   }
   return outputs;
@@ -460,6 +505,10 @@ ScriptInterpreter::callAten(const ProgramNode &node,
     return ScriptValues{*selected};
   GLOWISH_ASSIGN_OR_RETURN(AtenValue::List arguments,
                            convertInputs(*this, call));
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<ScriptValue> strided,
+                           makeStrided(*this, call, arguments));
+  if (strided)
+    return ScriptValues{*strided};
   GLOWISH_ASSIGN_OR_RETURN(
       AtenValue::List results,
       importAtenOperator(*op, getFunction(), memory.nodeName, arguments, aten));

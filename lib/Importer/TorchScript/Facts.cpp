@@ -56,6 +56,18 @@ static int64_t getKindNumber(ElemKind kind) {
   llvm_unreachable("a kind that PyTorch doesn't have");
 }
 
+/// The strides of the tensor; an error if they aren't known.
+static llvm::Expected<Dims> getKnownStrides(ScriptCall &call) {
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::optional<Dims> strides,
+      call.in.memory.getStrides(*call.inputs[0].getTensor()));
+  if (!strides)
+    return makeError("the strides of this tensor are not known; accepted: "
+                     "inputs, weights, views of them, and what is computed of "
+                     "them element by element");
+  return *strides;
+}
+
 static llvm::Expected<bool> importFact(ScriptCall &call) {
   if (!call.inputs[0].isTensor())
     return false;
@@ -76,22 +88,37 @@ static llvm::Expected<bool> importFact(ScriptCall &call) {
   if (kind == "is_signed")
     return call.done(isFloatKind(type.getKind()) ||
                      isSignedIntegerKind(type.getKind()));
-  if (kind == "is_contiguous")
-    return call.done(tensor.isDense);
+
   if (kind == "layout")
     return call.done(int64_t(0));
   if (kind == "device")
     return call.done(ScriptIgnored());
-  assert(kind == "stride" && "a fact of tensors");
-  if (!tensor.isDense)
-    return makeError("the strides of this tensor are not known");
-  ScriptValues strides;
-  for (int64_t stride : getDenseStrides(type.getShape()))
-    strides.push_back(stride);
-  if (call.inputs.size() == 1)
-    return call.done(call.in.makeList(std::move(strides)));
+  assert((kind == "stride" || kind == "is_contiguous") && "a fact of tensors");
+  GLOWISH_ASSIGN_OR_RETURN(Dims strides, getKnownStrides(call));
+  if (kind == "is_contiguous") {
+    DimsRef shape = type.getShape();
+    int64_t format = call.inputs.size() > 1 && call.inputs[1].isInt()
+                         ? call.inputs[1].getInt()
+                         : 0;
+    std::optional<Dims> wanted = getStrides(MemoryFormat(format), shape);
+    return call.done(wanted && haveSameOrder(shape, strides, *wanted));
+  }
+  auto check = [&](int64_t stride) -> llvm::Error {
+    if (stride == TensorMemory::unknownStride)
+      return makeError("the stride of a dimension with one index is not known");
+    return llvm::Error::success();
+  };
+  if (call.inputs.size() == 1) {
+    ScriptValues all;
+    for (int64_t stride : strides) {
+      GLOWISH_RETURN_IF_ERROR(check(stride));
+      all.push_back(stride);
+    }
+    return call.done(call.in.makeList(std::move(all)));
+  }
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, call.getInt(1));
   GLOWISH_ASSIGN_OR_RETURN(axis, normalizeAxis(axis, type.getRank()));
+  GLOWISH_RETURN_IF_ERROR(check(strides[size_t(axis)]));
   return call.done(strides[size_t(axis)]);
 }
 static const ScriptOperators

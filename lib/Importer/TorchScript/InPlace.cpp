@@ -69,13 +69,15 @@ static llvm::Expected<bool> importViewInPlace(ScriptCall &call) {
     return call.refuse(0, "a tensor");
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value,
                            call.in.memory.read(results[0].getTensor()));
-  ScriptView view{.op = findAtenOperator(
-                      llvm::StringRef(node.kind).drop_front(6).str() +
-                      (node.overload.empty() ? "" : "." + node.overload))};
-  for (auto [argument, input] : llvm::zip(view.op->schema.arguments, inputs)) {
+  ScriptView view;
+  view.call.op =
+      findAtenOperator(llvm::StringRef(node.kind).drop_front(6).str() +
+                       (node.overload.empty() ? "" : "." + node.overload));
+  for (auto [argument, input] :
+       llvm::zip(view.call.op->schema.arguments, inputs)) {
     GLOWISH_ASSIGN_OR_RETURN(AtenValue own,
                              call.in.convert(input, argument.type));
-    view.arguments.push_back(std::move(own));
+    view.call.arguments.push_back(std::move(own));
   }
   call.in.journal.save(tensor);
   *tensor = *call.in.memory.createView(before, std::move(view), value);

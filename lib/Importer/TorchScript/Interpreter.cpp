@@ -215,8 +215,9 @@ static std::shared_ptr<const Tensor> borrowOrCopy(const Program &program,
 
 /// A tensor that was there before the program began.
 ScriptTensorRef ScriptInterpreter::addStored(NodeValue value,
-                                             const std::string &name) {
-  ScriptTensorRef tensor = memory.create(value, /*isDense=*/true);
+                                             const std::string &name,
+                                             DimsRef strides) {
+  ScriptTensorRef tensor = memory.create(value, Dims(strides));
   tensor->storage->name = name;
   tensor->storage->birth = tensor->birth = 0;
   tensors.push_back({name, tensor->storage, value});
@@ -233,7 +234,7 @@ ScriptValue ScriptInterpreter::makeStoredTensor(size_t index,
   std::string own = name.empty() ? getConstantName(index) : name.str();
   auto given = attributes.find(own);
   if (given != attributes.end() && given->second.tensor)
-    return addStored(given->second.tensor, own);
+    return addStored(given->second.tensor, own, tensor.strides);
   std::vector<int64_t> layout = tensor.shape;
   llvm::append_range(layout, tensor.strides);
   layout.push_back(tensor.kind);
@@ -254,7 +255,8 @@ ScriptValue ScriptInterpreter::makeStoredTensor(size_t index,
   auto elements = borrowOrCopy(program, tensor, *kind);
   aten.budget.grow(elements->getSizeInBytes());
   known = addStored(
-      NodeValue(getFunction().getModule().createConstant(own, elements)), own);
+      NodeValue(getFunction().getModule().createConstant(own, elements)), own,
+      tensor.strides);
   return known;
 }
 
@@ -352,10 +354,12 @@ ScriptInterpreter::getAttribute(ScriptObject &object, llvm::StringRef name) {
   };
   auto given = attributes.find(path);
   ScriptValue value = make(*found, path);
-  if (given != attributes.end())
-    value = !given->second.tensor ? given->second.other
-            : value.isTensor()    ? value
-                                  : addStored(given->second.tensor, path);
+  if (given != attributes.end() && !given->second.tensor) {
+    value = given->second.other;
+  } else if (given != attributes.end() && !value.isTensor()) {
+    NodeValue tensor = given->second.tensor;
+    value = addStored(tensor, path, getDenseStrides(tensor.getShape()));
+  }
   object.attributes[name.str()] = object.before[name.str()] = value;
   return value;
 }

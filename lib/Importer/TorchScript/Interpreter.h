@@ -64,9 +64,8 @@ public:
 
   //===- Making values ------------------------------------------------------//
 
-  ScriptValue makeTensor(NodeValue value, bool isDense) {
-    return memory.create(value, isDense);
-  }
+  /// One in row-major order.
+  ScriptValue makeTensor(NodeValue value) { return memory.createDense(value); }
   ScriptValue makeList(ScriptValues elements, bool isTuple = false,
                        std::vector<std::string> names = {});
   /// A number that the graph computes, or, of a constant, what it is.
@@ -88,10 +87,10 @@ public:
   /// \p value as an argument of type \p type.
   llvm::Expected<aten::AtenValue> convert(const ScriptValue &value,
                                           const aten::AtenType &type);
-  /// A result of an operator, of type \p type.
+  /// A result of an operator, of type \p type, whose tensors have \p layout.
   llvm::Expected<ScriptValue> convert(const aten::AtenValue &value,
                                       const torchscript::ProgramType &type,
-                                      bool isDense);
+                                      const ScriptLayout &layout);
   /// A number as a scalar of the graph.
   NodeValue makeScalar(const ScriptValue &number);
 
@@ -102,7 +101,8 @@ public:
 private:
   llvm::Error run(const torchscript::ProgramNode &node);
   llvm::Expected<ScriptValues> call(const torchscript::ProgramNode &node);
-  ScriptTensorRef addStored(NodeValue value, const std::string &name);
+  ScriptTensorRef addStored(NodeValue value, const std::string &name,
+                            DimsRef strides);
   /// \p name: that of the attribute, empty for a constant of code.
   ScriptValue makeStoredTensor(size_t index, llvm::StringRef name);
 

@@ -80,8 +80,7 @@ llvm::Expected<ScriptValue> LeafRebuilder::rebuild(const ScriptLeaves &like,
     if (like.value.getTensor()->birth <= birth)
       others.push_back(like.value.getTensor());
     // Iterations may have another order of elements.
-    return ScriptValue(
-        in.memory.createUncertain(value, /*isDense=*/false, others));
+    return ScriptValue(in.memory.createUncertain(value, std::nullopt, others));
   }
   if (like.value.isComputed() || like.value.isKnownNumber()) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue value, next(like));
@@ -140,8 +139,11 @@ ScriptValue LeafMerger::take(const ScriptLeaves &x, const ScriptLeaves &y,
     for (const ScriptLeaves *leaves : {&x, &y})
       if (leaves->value.getTensor()->birth <= birth)
         others.push_back(leaves->value.getTensor());
-    bool isDense = x.value.getTensor()->isDense && y.value.getTensor()->isDense;
-    return in.memory.createUncertain(node->getResult(next++), isDense, others);
+    NodeValue result = node->getResult(next++);
+    std::optional<Dims> strides;
+    if (x.value.getTensor()->isDense && y.value.getTensor()->isDense)
+      strides = getDenseStrides(result.getShape());
+    return in.memory.createUncertain(result, std::move(strides), others);
   }
   if (isNumber(x.value))
     return node->getResult(next++);

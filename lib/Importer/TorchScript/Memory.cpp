@@ -56,16 +56,19 @@ AtenValue TensorMemory::enter(const AtenValue &value) {
 
 //===- Creating -----------------------------------------------------------===//
 
-ScriptTensorRef TensorMemory::create(NodeValue value, bool isDense) {
+ScriptTensorRef TensorMemory::create(NodeValue value,
+                                     std::optional<Dims> strides) {
   auto storage = std::make_shared<ScriptStorage>();
   storage->birth = tick();
   storage->version = tick();
   storage->value = value;
-  storage->isDense = isDense;
+  DimsRef shape = value.getShape();
   auto tensor = std::make_shared<ScriptTensor>();
   tensor->birth = tick();
+  tensor->isDense =
+      strides && haveSameOrder(shape, *strides, getDenseStrides(shape));
+  storage->strides = std::move(strides);
   tensor->storage = std::move(storage);
-  tensor->isDense = isDense;
   return tensor;
 }
 
@@ -74,21 +77,22 @@ static bool keepsOrder(const ScriptView &view, const Type &base) {
   static constexpr llvm::StringLiteral inOrder[] = {
       "view",    "reshape",   "flatten",  "unsqueeze", "squeeze", "contiguous",
       "view_as", "unflatten", "_reshape", "ravel",     "alias",   "detach"};
-  if (view.op && llvm::is_contained(inOrder, view.op->schema.name))
+  const RegisteredAtenOp *op = view.call.op;
+  if (op && llvm::is_contained(inOrder, op->schema.name))
     return true;
   // Slices along the first dimension are next to each other.
-  if (!view.op ||
-      (view.op->schema.name != "select" && view.op->schema.name != "slice" &&
-       view.op->schema.name != "narrow"))
+  if (!op || (op->schema.name != "select" && op->schema.name != "slice" &&
+              op->schema.name != "narrow"))
     return false;
-  std::optional<unsigned> dim = view.op->schema.findArgument("dim"),
-                          step = view.op->schema.findArgument("step");
-  const AtenValue &axis = view.arguments[*dim];
+  const AtenValue::List &arguments = view.call.arguments;
+  std::optional<unsigned> dim = op->schema.findArgument("dim"),
+                          step = op->schema.findArgument("step");
+  const AtenValue &axis = arguments[*dim];
   bool isFirst =
       axis.is<int64_t>() && (axis.get<int64_t>() == 0 ||
                              axis.get<int64_t>() == -int64_t(base.getRank()));
-  return isFirst && (!step || (view.arguments[*step].is<int64_t>() &&
-                               view.arguments[*step].get<int64_t>() == 1));
+  return isFirst && (!step || (arguments[*step].is<int64_t>() &&
+                               arguments[*step].get<int64_t>() == 1));
 }
 
 ScriptTensorRef TensorMemory::createView(ScriptTensorRef base, ScriptView view,
@@ -96,7 +100,7 @@ ScriptTensorRef TensorMemory::createView(ScriptTensorRef base, ScriptView view,
   auto tensor = std::make_shared<ScriptTensor>();
   tensor->birth = tick();
   tensor->isDense = (base->isDense && keepsOrder(view, base->getType())) ||
-                    (view.op && view.op->schema.name == "contiguous");
+                    (view.call.op && view.call.op->schema.name == "contiguous");
   tensor->value = value;
   tensor->version = base->getStorage().version;
   tensor->view = std::move(view);
@@ -105,9 +109,9 @@ ScriptTensorRef TensorMemory::createView(ScriptTensorRef base, ScriptView view,
 }
 
 ScriptTensorRef
-TensorMemory::createUncertain(NodeValue value, bool isDense,
+TensorMemory::createUncertain(NodeValue value, std::optional<Dims> strides,
                               llvm::ArrayRef<ScriptTensorRef> others) {
-  ScriptTensorRef tensor = create(value, isDense);
+  ScriptTensorRef tensor = create(value, std::move(strides));
   for (const ScriptTensorRef &other : others) {
     const ScriptTensor *root = other.get();
     while (root->base)
@@ -142,21 +146,14 @@ TensorMemory::fold(llvm::function_ref<NodeValue(NodeBuilder &)> make) {
 
 llvm::Expected<NodeValue> TensorMemory::apply(const ScriptView &view,
                                               NodeValue base) {
-  if (!view.op) {
+  if (!view.call.op) {
     MemoryBuilder b(*this);
     return b.finish(b.gather(base, enter(view.index), view.axis));
   }
-  AtenValue::List arguments;
-  for (const AtenValue &argument : view.arguments)
-    arguments.push_back(enter(argument));
-  arguments[view.self] = base;
-  GLOWISH_ASSIGN_OR_RETURN(AtenValue::List results,
-                           importAtenOperator(*view.op, scope->function,
-                                              nodeName, std::move(arguments),
-                                              aten));
-  if (!view.element)
-    return results[0].get<NodeValue>();
-  return results[0].get<AtenValue::List>()[*view.element].get<NodeValue>();
+  AtenView call = view.call;
+  for (AtenValue &argument : call.arguments)
+    argument = enter(argument);
+  return applyView(std::move(call), base, scope->function, nodeName, aten);
 }
 
 llvm::Expected<NodeValue> TensorMemory::read(const ScriptTensorRef &tensor) {
@@ -215,121 +212,17 @@ llvm::Error TensorMemory::settle(const ScriptTensorRef &tensor) {
   GLOWISH_RETURN_IF_ERROR(settle(tensor->base));
   if (!tensor->view.mayCopy)
     return llvm::Error::success();
-  GLOWISH_ASSIGN_OR_RETURN(bool shares, isShared(*tensor));
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<bool> shares, isShared(*tensor));
+  if (!shares)
+    return makeError("it changes a tensor, of which it is known only when the "
+                     "model runs whether it shares memory with another one");
   journal.save(tensor);
   tensor->view.mayCopy = false;
-  if (shares)
+  if (*shares)
     return llvm::Error::success();
-  tensor->storage = create(tensor->value, /*isDense=*/true)->storage;
+  tensor->storage = createDense(tensor->value)->storage;
   tensor->isDense = true;
   tensor->base = nullptr;
   tensor->view = {};
   return llvm::Error::success();
-}
-
-//===- Order of elements --------------------------------------------------===//
-
-/// A constant with the numbers 0, 1, ... in \p shape.
-llvm::Expected<NodeValue> TensorMemory::makePlaces(DimsRef shape) {
-  Type type(ElemKind::Int64, shape);
-  GLOWISH_RETURN_IF_ERROR(aten.budget.check(type.getSizeInBytes()));
-  Tensor numbers(type);
-  std::iota(numbers.data<int64_t>().begin(), numbers.data<int64_t>().end(), 0);
-  return NodeValue(
-      scope->function.getModule().createConstant("places", std::move(numbers)));
-}
-
-/// The number, in the storage, of each element of a tensor; null if the order
-/// of the storage's elements isn't known.
-llvm::Expected<NodeValue> TensorMemory::trace(const ScriptTensor &tensor) {
-  if (!tensor.base) {
-    if (!tensor.storage->isDense)
-      return NodeValue();
-    return makePlaces(tensor.getType().getShape());
-  }
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue base, trace(*tensor.base));
-  if (!base || !tensor.view.op)
-    return NodeValue();
-  return apply(tensor.view, base);
-}
-
-/// Whether a tensor that may be a copy of its base shares its memory.
-llvm::Expected<bool> TensorMemory::isShared(const ScriptTensor &tensor) {
-  auto refuse = [] {
-    return makeError("it changes a tensor, of which it is known only when the "
-                     "model runs whether it shares memory with another one");
-  };
-  // Where the base is in order, no operator has to copy it.
-  if (tensor.base->isDense)
-    return true;
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue places, trace(*tensor.base));
-  auto *known = places ? places.getNodeAs<Constant>() : nullptr;
-  if (!known)
-    return refuse();
-  DimsRef shape = tensor.base->getType().getShape(),
-          wanted = tensor.getType().getShape();
-  std::optional<Dims> strides =
-      findStrides(shape, known->getTensor().data<int64_t>());
-  if (!strides)
-    return refuse();
-  if (tensor.view.op->schema.name != "contiguous")
-    return canReshape(shape, *strides, wanted);
-  // That is its argument if the order is the right one already.
-  Dims dense = getDenseStrides(shape);
-  for (auto [extent, stride, own] : llvm::zip_equal(shape, *strides, dense))
-    if (extent > 1 && stride != own)
-      return false;
-  return true;
-}
-
-std::optional<Dims> torchscript::findStrides(DimsRef shape,
-                                             llvm::ArrayRef<int64_t> places) {
-  Dims strides(shape.size(), 0), dense = getDenseStrides(shape);
-  if (places.empty())
-    return strides;
-  for (auto [d, extent] : llvm::enumerate(shape))
-    if (extent > 1)
-      strides[d] = places[size_t(dense[d])] - places[0];
-  for (auto [number, place] : llvm::enumerate(places)) {
-    int64_t expected = places[0], rest = int64_t(number);
-    for (auto [stride, own] : llvm::zip_equal(strides, dense)) {
-      expected += rest / own * stride;
-      rest %= own;
-    }
-    if (place != expected)
-      return std::nullopt;
-  }
-  return strides;
-}
-
-bool torchscript::canReshape(DimsRef shape, DimsRef strides, DimsRef wanted) {
-  // Dimensions that follow each other without gaps are one.
-  Dims runs;
-  int64_t next = 0;
-  for (auto [extent, stride] : llvm::zip_equal(shape, strides)) {
-    if (extent == 0)
-      return true;
-    if (extent == 1)
-      continue;
-    if (!runs.empty() && next == stride * extent)
-      runs.back() *= extent;
-    else
-      runs.push_back(extent);
-    next = stride;
-  }
-  // Each of them must be some of the wanted ones.
-  size_t run = 0;
-  int64_t size = 1;
-  for (int64_t extent : wanted) {
-    size *= extent;
-    if (extent == 1 || run == runs.size())
-      continue;
-    if (size == runs[run]) {
-      size = 1;
-      ++run;
-    } else if (size > runs[run]) {
-      return false;
-    }
-  }
-  return run == runs.size();
 }

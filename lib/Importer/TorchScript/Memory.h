@@ -44,15 +44,26 @@ public:
   /// \p value, of this scope or one around it, in this one.
   NodeValue enter(NodeValue value) { return enter(value, *scope); }
 
-  /// A tensor with memory of its own. \p isDense: see ScriptStorage.
-  ScriptTensorRef create(NodeValue value, bool isDense);
+  /// A tensor with memory of its own.
+  ScriptTensorRef create(NodeValue value, const ScriptLayout &layout);
+  ScriptTensorRef create(NodeValue value, std::optional<Dims> strides);
+  /// One in row-major order.
+  ScriptTensorRef createDense(NodeValue value) {
+    return create(value, getDenseStrides(value.getShape()));
+  }
   /// The tensor that \p view makes of \p base, now with \p value.
   ScriptTensorRef createView(ScriptTensorRef base, ScriptView view,
                              NodeValue value);
   /// A tensor of which it isn't known which of \p others' memory it shares, if
   /// any.
-  ScriptTensorRef createUncertain(NodeValue value, bool isDense,
+  ScriptTensorRef createUncertain(NodeValue value, std::optional<Dims> strides,
                                   llvm::ArrayRef<ScriptTensorRef> others);
+  /// The tensor that as_strided() makes of \p tensor's memory. Without
+  /// \p offset it begins where \p tensor does.
+  llvm::Expected<ScriptTensorRef> createStrided(const ScriptTensorRef &tensor,
+                                                std::vector<int64_t> size,
+                                                std::vector<int64_t> strides,
+                                                std::optional<int64_t> offset);
 
   llvm::Expected<NodeValue> read(const ScriptTensorRef &tensor);
   /// Replaces the elements by \p value, of the same type.
@@ -66,6 +77,13 @@ public:
 
   /// What \p view of \p base is, in this scope.
   llvm::Expected<NodeValue> apply(const ScriptView &view, NodeValue base);
+
+  //===- Order of elements --------------------------------------------------//
+
+  /// The strides of a tensor; none if they aren't known. That of a dimension
+  /// with one index may be unknownStride.
+  llvm::Expected<std::optional<Dims>> getStrides(const ScriptTensor &tensor);
+  static constexpr int64_t unknownStride = -1;
 
   aten::AtenContext &getAten() { return aten; }
 
@@ -81,21 +99,13 @@ private:
   llvm::Expected<std::vector<int64_t>> findPlaces(const ScriptView &view,
                                                   NodeValue base);
   llvm::Expected<NodeValue> trace(const ScriptTensor &tensor);
-  llvm::Expected<bool> isShared(const ScriptTensor &tensor);
-  llvm::Expected<NodeValue> makePlaces(DimsRef shape);
+  llvm::Expected<std::optional<bool>> isShared(const ScriptTensor &tensor);
+  llvm::Expected<std::optional<Dims>> resolve(ScriptStorage &storage);
 
   aten::AtenContext &aten;
   ScriptJournal &journal;
   uint64_t clock = 0;
 };
-
-/// Strides, in elements, with which all elements \p places of a tensor of
-/// \p shape are found from the first one; none if there are no such.
-std::optional<Dims> findStrides(DimsRef shape, llvm::ArrayRef<int64_t> places);
-
-/// Whether elements with these strides can be seen in the shape \p wanted
-/// without a copy.
-bool canReshape(DimsRef shape, DimsRef strides, DimsRef wanted);
 
 } // namespace glowish::torchscript
 

@@ -228,7 +228,7 @@ ScriptValue ModelInputs::make(ScriptInterpreter &in, const Input &input) const {
       isComputed ? input.known.get<NodeValue>() : NodeValue(input.placeholder);
   if (input.isNumber)
     return input.isReal ? toFloat(in.makeNumber(value)) : in.makeNumber(value);
-  ScriptTensorRef tensor = in.memory.create(value, /*isDense=*/true);
+  ScriptTensorRef tensor = in.memory.createDense(value);
   if (input.placeholder)
     tensors.emplace_back(input.placeholder, tensor);
   return tensor;

@@ -61,8 +61,7 @@ static const ScriptOperators
 //===- Tensors of numbers -------------------------------------------------===//
 
 static llvm::Expected<bool> importNumToTensor(ScriptCall &call) {
-  return call.done(
-      call.in.makeTensor(call.in.makeScalar(call.inputs[0]), true));
+  return call.done(call.in.makeTensor(call.in.makeScalar(call.inputs[0])));
 }
 static const ScriptOperators numToTensor(importNumToTensor,
                                          {"prim::NumToTensor"});
@@ -132,7 +131,7 @@ static llvm::Expected<bool> importTensor(ScriptCall &call) {
   });
   if (!tensor)
     return tensor.takeError();
-  return call.done(in.makeTensor(*tensor, true));
+  return call.done(in.makeTensor(*tensor));
 }
 static const ScriptOperators tensors(importTensor,
                                      {"aten::tensor", "aten::as_tensor"});

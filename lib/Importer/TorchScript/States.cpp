@@ -147,8 +147,8 @@ llvm::Error PlannedImport::readChanges(ScriptInterpreter &in,
     NodeValue value = attribute.storage->value;
     if (value == attribute.before || execution.find(attribute.name))
       continue;
-    ChangedAttribute change{attribute.name, in.memory.create(value, true),
-                            value, value.getType()};
+    ChangedAttribute change{attribute.name, in.memory.createDense(value), value,
+                            value.getType()};
     execution.changes.push_back(std::move(change));
   }
   return llvm::Error::success();

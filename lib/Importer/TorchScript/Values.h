@@ -9,7 +9,7 @@
 #ifndef GLOWISH_LIB_IMPORTER_TORCHSCRIPT_VALUES_H
 #define GLOWISH_LIB_IMPORTER_TORCHSCRIPT_VALUES_H
 
-#include "Aten/AtenOp.h"
+#include "Aten/Layout.h"
 #include "TorchScript/Program.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
@@ -69,6 +69,18 @@ struct ScriptValue {
   std::string describe() const;
 };
 
+/// What decides about the order of a new tensor's elements in memory.
+struct ScriptLayout {
+  aten::AtenOrder order = aten::AtenOrder::Unknown;
+  /// The tensors that it depends on.
+  std::vector<std::shared_ptr<ScriptTensor>> operands = {};
+  /// Whether it is that of torch.channels_last.
+  bool isChannelsLast = false;
+  /// How many layouts that aren't known yet depend on one another, of which
+  /// there is a bound.
+  unsigned depth = 0;
+};
+
 /// Memory that tensors share: the newest elements, as a value of the function
 /// that is being imported or of one around it.
 struct ScriptStorage {
@@ -77,8 +89,10 @@ struct ScriptStorage {
   NodeValue value = {};
   /// The name of the attribute or the input that it is; empty for others.
   std::string name = {};
-  /// Whether PyTorch is known to have its elements in row-major order.
-  bool isDense = false;
+  /// The strides that PyTorch has its elements with. If there are none, they
+  /// follow from `layout`, or aren't known.
+  std::optional<Dims> strides = {};
+  std::shared_ptr<const ScriptLayout> layout = {};
   struct Other {
     std::shared_ptr<ScriptStorage> storage;
     uint64_t version;
@@ -91,18 +105,14 @@ struct ScriptStorage {
 
 /// An operator that makes a tensor of others' memory.
 struct ScriptView {
-  const aten::RegisteredAtenOp *op = nullptr;
-  /// In the order of its schema; that at `self` is another tensor each time.
-  aten::AtenValue::List arguments = {};
-  unsigned self = 0;
-  /// The position in the list that it returns.
-  std::optional<size_t> element = {};
+  /// What makes it; none with `index`.
+  aten::AtenView call = {};
   /// Set for `tensor.select(axis, index)` with an index that the graph
   /// computes, int64 and not negative; there is no operator then.
   NodeValue index = {};
   int64_t axis = 0;
-  /// Whether the operator may have copied the elements: that depends on their
-  /// order in memory.
+  /// Whether the operator may have copied the elements, to row-major order:
+  /// that depends on their order in memory.
   bool mayCopy = false;
 };
 

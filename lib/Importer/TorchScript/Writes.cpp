@@ -4,6 +4,7 @@
 #include <numeric>
 
 using namespace glowish;
+using namespace glowish::aten;
 using namespace glowish::torchscript;
 
 namespace {
@@ -128,7 +129,10 @@ TensorMemory::replaceMapped(NodeValue old, NodeValue value,
 /// The number, in the base of \p view, of each of its elements.
 llvm::Expected<std::vector<int64_t>>
 TensorMemory::findPlaces(const ScriptView &view, NodeValue base) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue all, makePlaces(base.getShape()));
+  DimsRef shape = base.getShape();
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue all,
+                           makePlaces(scope->function.getModule(), shape,
+                                      getDenseStrides(shape), aten));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue own, apply(view, all));
   auto *known = own.getNodeAs<Constant>();
   if (!known)
@@ -148,7 +152,7 @@ TensorMemory::findPlaces(const ScriptView &view, NodeValue base) {
 llvm::Expected<NodeValue>
 TensorMemory::replace(const ScriptView &view, NodeValue old, NodeValue value) {
   NodeBuilder b(scope->function, nodeName);
-  if (!view.op)
+  if (!view.call.op)
     return b.finish(b.make<DynamicUpdateSliceNode>(
         old, b.unsqueeze(value, view.axis), enter(view.index), view.axis));
   DimsRef shape = old.getShape(), viewed = value.getShape();

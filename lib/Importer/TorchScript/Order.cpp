@@ -1,0 +1,202 @@
+//===- Order.cpp - The order of tensors' elements -------------------------===//
+//
+// PyTorch's programs can ask for strides, and whether some operators copy
+// depends on them. They are followed from inputs and weights.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TorchScript/Memory.h"
+
+using namespace glowish;
+using namespace glowish::aten;
+using namespace glowish::torchscript;
+
+//===- New tensors --------------------------------------------------------===//
+
+/// The most layouts that depend on one another without being known.
+static constexpr unsigned maxLayoutDepth = 64;
+
+static const ScriptLayout *getOpenLayout(const ScriptTensor &tensor) {
+  const ScriptStorage &storage = tensor.getStorage();
+  return storage.strides ? nullptr : storage.layout.get();
+}
+
+ScriptTensorRef TensorMemory::create(NodeValue value,
+                                     const ScriptLayout &layout) {
+  if (layout.isChannelsLast)
+    return create(value, getChannelsLastStrides(value.getShape()));
+  if (layout.order == AtenOrder::RowMajor)
+    return createDense(value);
+  ScriptTensorRef tensor = create(value, std::nullopt);
+  if (layout.order == AtenOrder::Unknown)
+    return tensor;
+  auto own = std::make_shared<ScriptLayout>(layout);
+  for (const ScriptTensorRef &operand : layout.operands)
+    if (auto *open = getOpenLayout(*operand))
+      own->depth = std::max(own->depth, open->depth + 1);
+  if (own->depth > maxLayoutDepth)
+    return tensor;
+  tensor->storage->layout = std::move(own);
+  // What views have costs more, and few programs ask for it.
+  bool isCheap =
+      llvm::all_of(layout.operands, [](const ScriptTensorRef &operand) {
+        return operand->isDense ||
+               (!operand->base && operand->storage->strides);
+      });
+  if (isCheap) {
+    llvm::Expected<std::optional<Dims>> strides = resolve(*tensor->storage);
+    // Nothing is computed that could fail.
+    if (std::optional<Dims> known = llvm::cantFail(std::move(strides)))
+      return create(value, std::move(known));
+  }
+  return tensor;
+}
+
+llvm::Expected<std::optional<Dims>>
+TensorMemory::resolve(ScriptStorage &storage) {
+  if (storage.strides || !storage.layout)
+    return storage.strides;
+  std::shared_ptr<const ScriptLayout> layout = std::move(storage.layout);
+  DimsRef shape = storage.value.getShape();
+  std::vector<DimsRef> shapes;
+  std::vector<Dims> all;
+  for (const ScriptTensorRef &operand : layout->operands) {
+    GLOWISH_ASSIGN_OR_RETURN(std::optional<Dims> own, getStrides(*operand));
+    if (!own || llvm::is_contained(*own, unknownStride))
+      return std::nullopt;
+    shapes.push_back(operand->getType().getShape());
+    all.push_back(std::move(*own));
+  }
+  if (layout->order == AtenOrder::ElementWise) {
+    storage.strides = combineStrides(
+        shape, shapes, llvm::SmallVector<DimsRef, 4>(all.begin(), all.end()));
+  } else if (layout->order == AtenOrder::Kept) {
+    // Of elements with gaps between them a copy has another order.
+    if (findOrder(shape, all.front()))
+      storage.strides = all.front();
+  } else {
+    bool isLast = false;
+    for (auto [own, strides] : llvm::zip_equal(shapes, all))
+      isLast |= areChannelsLast(own, strides);
+    storage.strides =
+        isLast ? getChannelsLastStrides(shape) : getDenseStrides(shape);
+  }
+  return storage.strides;
+}
+
+//===- Views --------------------------------------------------------------===//
+
+/// The place in the storage's memory of each element of a tensor; null if that
+/// isn't known.
+llvm::Expected<NodeValue> TensorMemory::trace(const ScriptTensor &tensor) {
+  DimsRef shape = tensor.getType().getShape();
+  std::optional<Dims> strides;
+  if (!tensor.base) {
+    GLOWISH_ASSIGN_OR_RETURN(strides, resolve(*tensor.storage));
+  } else if (tensor.view.mayCopy) {
+    GLOWISH_ASSIGN_OR_RETURN(std::optional<bool> shares, isShared(tensor));
+    if (!shares)
+      return NodeValue();
+    if (!*shares)
+      strides = getDenseStrides(shape);
+  }
+  if (strides)
+    return makePlaces(scope->function.getModule(), shape, *strides, aten);
+  if (!tensor.base || !tensor.view.call.op)
+    return NodeValue();
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue base, trace(*tensor.base));
+  return base ? apply(tensor.view, base) : llvm::Expected<NodeValue>(base);
+}
+
+/// The elements of \p places, if they are known.
+static std::optional<llvm::ArrayRef<int64_t>> readPlaces(NodeValue places) {
+  auto *constant = places ? places.getNodeAs<Constant>() : nullptr;
+  if (!constant)
+    return std::nullopt;
+  return llvm::ArrayRef<int64_t>(constant->getTensor().data<int64_t>());
+}
+
+llvm::Expected<std::optional<Dims>>
+TensorMemory::getStrides(const ScriptTensor &tensor) {
+  if (!tensor.base)
+    return resolve(*tensor.storage);
+  DimsRef shape = tensor.getType().getShape();
+  if (tensor.isDense)
+    return getDenseStrides(shape);
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue places, trace(tensor));
+  auto known = readPlaces(places);
+  if (!known)
+    return std::nullopt;
+  std::optional<Dims> strides = findStrides(shape, *known);
+  for (size_t d = 0; strides && d < shape.size(); ++d)
+    if (shape[d] == 1)
+      (*strides)[d] = unknownStride;
+  return strides;
+}
+
+/// Whether a tensor that may be a copy of its base shares its memory; none if
+/// that isn't known.
+llvm::Expected<std::optional<bool>>
+TensorMemory::isShared(const ScriptTensor &tensor) {
+  // Where the base is in order, no operator has to copy it.
+  if (tensor.base->isDense)
+    return true;
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<Dims> strides,
+                           getStrides(*tensor.base));
+  if (!strides)
+    return std::nullopt;
+  DimsRef shape = tensor.base->getType().getShape();
+  // That is its argument if the order is the right one already.
+  if (tensor.view.call.op->schema.name == "contiguous")
+    return haveSameOrder(shape, *strides, getDenseStrides(shape));
+  return canReshape(shape, *strides, tensor.getType().getShape());
+}
+
+//===- Tensors by strides -------------------------------------------------===//
+
+llvm::Expected<ScriptTensorRef> TensorMemory::createStrided(
+    const ScriptTensorRef &tensor, std::vector<int64_t> size,
+    std::vector<int64_t> strides, std::optional<int64_t> offset) {
+  GLOWISH_RETURN_IF_ERROR(settle(tensor));
+  ScriptTensorRef root = tensor;
+  while (root->base)
+    root = root->base;
+  DimsRef shape = root->getType().getShape();
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<Dims> own, getStrides(*root));
+  std::optional<std::vector<int64_t>> order;
+  if (own)
+    order = findOrder(shape, *own);
+  if (!order)
+    return makeError("the order in memory of the elements of argument 'self' "
+                     "is not known, or there are gaps between them; accepted: "
+                     "inputs, weights, and what is computed of them element by "
+                     "element");
+  if (!offset) {
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue places, trace(*tensor));
+    auto known = readPlaces(places);
+    if (!known)
+      return makeError("it is not known where argument 'self' begins in "
+                       "memory; accepted: a storage_offset");
+    offset = known->empty() ? 0 : known->front();
+  }
+  // The memory is row-major with the dimensions in this order.
+  ScriptTensorRef memory = root;
+  auto view =
+      [&](llvm::StringRef name,
+          AtenValue::List arguments) -> llvm::Expected<ScriptTensorRef> {
+    ScriptView own{
+        .call = {.op = findAtenOperator(name), .arguments = arguments}};
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue base, read(memory));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue value, apply(own, base));
+    return createView(memory, std::move(own), value);
+  };
+  auto list = [](llvm::ArrayRef<int64_t> values) {
+    return AtenValue(AtenValue::List(values.begin(), values.end()));
+  };
+  if (!llvm::is_sorted(*order)) {
+    GLOWISH_ASSIGN_OR_RETURN(memory,
+                             view("permute", {AtenValue(), list(*order)}));
+  }
+  return view("as_strided",
+              {AtenValue(), list(size), list(strides), AtenValue(*offset)});
+}
