@@ -47,15 +47,17 @@ NodeValue GridSampler::reflect(NodeValue x, unsigned d) {
   return b.add(b.min(distance, b.sub(2 * range, distance)), low);
 }
 
-/// Moves points outside of the image into it, except for zero padding. NaN, and
-/// what is infinite and reflected, is in the first pixel, as in PyTorch.
+/// Moves points outside of the image into it, except for zero padding.
 NodeValue GridSampler::keepInside(NodeValue x, unsigned d) {
   if (rules.padding == "zeros")
     return x;
   if (rules.padding == "reflection")
     x = reflect(x, d);
-  return b.select(b.greaterOrEqual(x, 0),
-                  b.min(x, double(sampler.getExtent(d) - 1)), b.number(x, 0));
+  NodeValue first = b.number(x, 0);
+  NodeValue last = b.number(x, double(sampler.getExtent(d) - 1));
+  if (rules.isNaNLast)
+    return b.select(b.lessOrEqual(x, last), b.max(x, first), last);
+  return b.select(b.greaterOrEqual(x, first), b.min(x, last), first);
 }
 
 /// \p index may be outside of the image.

@@ -15,6 +15,9 @@ struct GridRules {
   /// Whether mode nearest rounds a point before it is moved into the image, as
   /// in ONNX, or afterwards, as in PyTorch.
   bool roundsFirst = true;
+  /// Whether NaN is the last pixel, as in volumes of PyTorch, or the first one,
+  /// as in its images; so is what is infinite and reflected.
+  bool isNaNLast = false;
 };
 
 /// Samples \p images [N, C, ...] at \p grid [N, ..., dimensions], coordinates

@@ -18,15 +18,16 @@ static llvm::Error importSoftplus(AtenOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
   GLOWISH_ASSIGN_OR_RETURN(double beta, op.number("beta"));
   GLOWISH_ASSIGN_OR_RETURN(double threshold, op.number("threshold"));
-  NodeValue x = op.tensor("self");
+  ElemKind kind = op.tensor("self").getElemKind();
+  NodeValue x = op.widen(op.tensor("self"));
   NodeValue scaled = beta == 1 ? x : op.mul(x, beta);
   NodeValue result = op.unary<SoftplusNode>(scaled);
   if (beta != 1)
     result = op.div(result, beta);
   // From 20 on the two are the same float.
-  if (threshold < 20 || x.getElemKind() == ElemKind::Double)
+  if (threshold < 20 || kind == ElemKind::Double)
     result = op.select(op.greater(scaled, threshold), x, result);
-  return op.setResult(result);
+  return op.setResult(op.cast(result, kind));
 }
 
 static llvm::Error importMish(AtenOp &op) {

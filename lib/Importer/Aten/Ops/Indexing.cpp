@@ -1,6 +1,7 @@
 //===- Indexing.cpp - Gather, scatter and advanced indexing ---------------===//
 
 #include "Aten/AtenOp.h"
+#include "Common/ElementWise.h"
 #include "Common/Positions.h"
 
 using namespace glowish;
@@ -105,14 +106,44 @@ static llvm::Error importTakeAlongDim(AtenOp &op) {
                                      op.broadcast(indices, picked), axis));
 }
 
-/// Writes \p updates, which have the indices' extents or more.
-static llvm::Error setScattered(AtenOp &op, NodeValue updates,
-                                llvm::StringRef mode) {
-  Dims shape(op.getShape("self"));
+/// Scatters; of bools, addition is "or" and multiplication "and".
+static NodeValue scatterAny(AtenOp &op, NodeValue data, NodeValue rows,
+                            NodeValue updates, ScatteredRows matrix,
+                            llvm::StringRef mode) {
+  if (!data || data.getElemKind() != ElemKind::Bool || mode == "replace")
+    return scatterRows(op, data, rows, updates, matrix, mode);
+  NodeValue result = scatterRows(op, op.cast(data, ElemKind::UInt8), rows,
+                                 op.cast(updates, ElemKind::UInt8), matrix,
+                                 mode == "add"   ? "max"
+                                 : mode == "mul" ? "min"
+                                                 : mode);
+  return op.cast(result, ElemKind::Bool);
+}
+
+namespace {
+
+/// Elements of `self` and what is written to them.
+struct ScatteredElements {
+  NodeValue x, rows, updates;
+
+  NodeValue combine(AtenOp &op, NodeValue data, NodeValue values,
+                    llvm::StringRef mode) const {
+    if (!data)
+      return data;
+    return scatterAny(op, data, rows, values,
+                      {data.getType().getNumElements(), 1}, mode);
+  }
+};
+
+} // namespace
+
+/// \p updates have the indices' extents or more.
+static llvm::Expected<ScatteredElements> readScattered(AtenOp &op,
+                                                       NodeValue updates) {
   GLOWISH_ASSIGN_OR_RETURN(ElementIndices elements, readElements(op));
   auto [x, indices, axis] = elements;
   if (!x || !indices || !updates)
-    return op.setResult(NodeValue());
+    return op.takeError();
   DimsRef picked = indices.getShape();
   if (updates.getShape().empty())
     updates = op.broadcast(updates, picked);
@@ -120,9 +151,15 @@ static llvm::Error setScattered(AtenOp &op, NodeValue updates,
     return op.refuse("index", "the rank of 'src'");
   for (size_t d = 0; updates && d < picked.size(); ++d)
     updates = op.slice(updates, int64_t(d), 0, picked[d]);
-  NodeValue rows = getElementPositions(op, x.getShape(), indices, axis);
-  NodeValue result = scatterRows(op, x, rows, updates,
-                                 {x.getType().getNumElements(), 1}, mode);
+  return ScatteredElements{
+      x, getElementPositions(op, x.getShape(), indices, axis), updates};
+}
+
+static llvm::Error setScattered(AtenOp &op, NodeValue updates,
+                                llvm::StringRef mode) {
+  Dims shape(op.getShape("self"));
+  GLOWISH_ASSIGN_OR_RETURN(ScatteredElements all, readScattered(op, updates));
+  NodeValue result = all.combine(op, all.x, all.updates, mode);
   return op.setResult(op.reshape(result, shape));
 }
 
@@ -145,15 +182,40 @@ static llvm::Error importScatterAdd(AtenOp &op) {
 }
 
 static llvm::Error importScatterReduce(AtenOp &op) {
-  std::string mode = op.text("reduce");
-  llvm::StringRef own = mode == "sum"    ? "add"
-                        : mode == "prod" ? "mul"
-                        : mode == "amax" ? "max"
-                        : mode == "amin" ? "min"
-                                         : "";
-  if (own.empty() || !op.flag("include_self"))
-    return op.refuse("reduce", "sum, prod, amax and amin with include_self");
-  return setScattered(op, op.tensor("src"), own);
+  std::string reduction = op.text("reduce");
+  llvm::StringRef mode = reduction == "sum" || reduction == "mean" ? "add"
+                         : reduction == "prod"                     ? "mul"
+                         : reduction == "amax"                     ? "max"
+                         : reduction == "amin"                     ? "min"
+                                                                   : "";
+  if (mode.empty())
+    return op.refuse("reduce", "sum, prod, mean, amax and amin");
+  Dims shape(op.getShape("self"));
+  GLOWISH_ASSIGN_OR_RETURN(ScatteredElements all,
+                           readScattered(op, op.tensor("src")));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  bool includesSelf = op.flag("include_self");
+  NodeValue x = all.x;
+  ElemKind kind = x.getElemKind();
+  auto splat = [&](NodeValue like, double value) {
+    return op.splat(kind, like.getShape(), value);
+  };
+  // What is written to starts without itself: at 0, at 1, or at an update.
+  if (!includesSelf)
+    x = all.combine(op, x,
+                    mode == "add"   ? splat(all.updates, 0)
+                    : mode == "mul" ? splat(all.updates, 1)
+                                    : all.updates,
+                    "replace");
+  NodeValue result = all.combine(op, x, all.updates, mode);
+  if (reduction == "mean") {
+    NodeValue count = all.combine(op, splat(x, includesSelf ? 1 : 0),
+                                  splat(all.updates, 1), "add");
+    count = op.select(op.equal(count, 0), op.number(count, 1), count);
+    result = isFloatKind(kind) ? op.div(result, count)
+                               : divideDown(op, result, count);
+  }
+  return op.setResult(op.reshape(result, shape));
 }
 
 static AtenOperators
@@ -190,10 +252,11 @@ static AtenOperators
 static llvm::Error setIndexed(AtenOp &op, NodeValue source,
                               llvm::StringRef mode) {
   NodeValue x = op.tensor("self");
+  Dims result(x.getShape());
   GLOWISH_ASSIGN_OR_RETURN(NodeValue indices, readIndices(op, "index"));
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));
-  if (x.getShape().empty())
-    return op.refuse("self", "rank 1 and more");
+  if (result.empty())
+    x = op.reshape(x, {1});
   int64_t count = indices.getType().getNumElements();
   Dims part(x.getShape());
   part[axis] = count;
@@ -203,16 +266,18 @@ static llvm::Error setIndexed(AtenOp &op, NodeValue source,
     return op.setResult(x);
   DimsRef shape = x.getShape();
   ScatteredRows rows{shape[0], countElements(shape.drop_front())};
-  NodeValue result = scatterRows(op, x, wrapIndices(op, indices, shape[0]),
-                                 source, rows, mode);
-  return op.setResult(op.swapDims(result, 0, axis));
+  x = scatterAny(op, x, wrapIndices(op, indices, shape[0]), source, rows, mode);
+  return op.setResult(op.reshape(op.swapDims(x, 0, axis), result));
 }
 
 static llvm::Error importIndexAdd(AtenOp &op) {
   NodeValue source = op.tensor("source");
   const AtenValue &alpha = op.get("alpha");
-  if (!alpha.isNumber() || alpha.getNumber() != 1)
-    source = op.mul(source, op.operand("alpha", source.getElemKind()));
+  NodeValue factor = op.operand("alpha", source.getElemKind());
+  if (source.getElemKind() == ElemKind::Bool)
+    source = op.logicalAnd(source, factor);
+  else if (!alpha.isNumber() || alpha.getNumber() != 1)
+    source = op.mul(source, factor);
   return setIndexed(op, source, "add");
 }
 
@@ -473,7 +538,11 @@ static llvm::Error importUnfold(AtenOp &op) {
   int64_t size = op.integer("size"), step = op.integer("step");
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
                            op.axis("dimension", op.getRank("self")));
-  if (x.getShape().empty() || size < 0 || step < 1 || size > x.getShape()[axis])
+  // A scalar is its only window.
+  bool isScalar = x.getShape().empty();
+  if (isScalar)
+    x = op.reshape(x, {1});
+  if (size < 0 || step < 1 || size > x.getShape()[axis])
     return op.refuse("size", "windows that fit into the dimension");
   int64_t count = (x.getShape()[axis] - size) / step + 1;
   NodeValue indices =
@@ -481,6 +550,8 @@ static llvm::Error importUnfold(AtenOp &op) {
         return double(index[0] * step + index[1]);
       });
   NodeValue windows = op.gather(x, indices, axis);
+  if (isScalar)
+    return op.setResult(op.reshape(op.slice(windows, 0, 0, 1), {size}));
   int64_t last = op.getRank("self");
   return op.setResult(
       op.transpose(windows, getMovedDims(last + 1, axis + 1, last)));

@@ -127,8 +127,11 @@ static llvm::Error importGroupNorm(AtenOp &op) {
 static llvm::Error importInstanceNorm(AtenOp &op) {
   NodeValue x = op.tensor("input");
   GLOWISH_RETURN_IF_ERROR(op.checkFloat("input"));
-  if (!op.flag("use_input_stats"))
-    return op.refuse("use_input_stats", "True");
+  if (!op.flag("use_input_stats")) {
+    if (op.isNone("running_mean") || op.isNone("running_var"))
+      return op.refuse("use_input_stats", "True, or running statistics");
+    return importBatchNorm(op);
+  }
   size_t rank = x.getShape().size();
   if (rank < 3)
     return op.refuse("input", "rank 3 and more");

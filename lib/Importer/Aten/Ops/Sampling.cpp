@@ -5,6 +5,7 @@
 #include "Common/Positions.h"
 #include "glowish/Base/CheckedInt.h"
 #include <cmath>
+#include <limits>
 
 using namespace glowish;
 using namespace glowish::aten;
@@ -30,7 +31,8 @@ static llvm::Error importGridSampler(AtenOp &op) {
                                  {.mode = modes[mode].str(),
                                   .padding = paddings[padding].str(),
                                   .alignCorners = op.flag("align_corners"),
-                                  .roundsFirst = false}));
+                                  .roundsFirst = false,
+                                  .isNaNLast = shape.size() > 4}));
 }
 
 static AtenOperators gridSamplerOp(
@@ -106,8 +108,9 @@ static llvm::Error importAsStrided(AtenOp &op) {
   NodeValue x = op.tensor("self");
   std::vector<int64_t> size = op.integers("size"),
                        strides = op.integers("stride");
-  int64_t offset =
-      op.isNone("storage_offset") ? 0 : op.integer("storage_offset");
+  bool hasOffset = op.getSchema().findArgument("storage_offset") &&
+                   !op.isNone("storage_offset");
+  int64_t offset = hasOffset ? op.integer("storage_offset") : 0;
   int64_t last = offset;
   if (size.size() != strides.size() || offset < 0)
     return op.refuse("stride", "one number for each extent");
@@ -137,7 +140,9 @@ static llvm::Error importAsStrided(AtenOp &op) {
 static AtenOperators
     asStridedOp(importAsStrided,
                 {"as_strided(Tensor(a) self, int[] size, int[] stride, int? "
-                 "storage_offset=None) -> Tensor(a)"});
+                 "storage_offset=None) -> Tensor(a)",
+                 "_reshape_alias(Tensor(a) self, int[] size, int[] stride) -> "
+                 "Tensor(a)"});
 
 //===- Distances ----------------------------------------------------------===//
 
@@ -146,8 +151,8 @@ static llvm::Error importCdist(AtenOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkFloat("x1"));
   int64_t rank = op.getRank("x1");
   double p = op.number("p", 2);
-  if (rank < 2 || op.getRank("x2") < 2 || !(p > 0))
-    return op.refuse("x1", "matrices, and a power above 0");
+  if (rank < 2 || op.getRank("x2") < 2 || !(p >= 0))
+    return op.refuse("x1", "matrices, and a power that is not negative");
   NodeValue x = op.unsqueeze(op.tensor("x1"), rank - 1);
   NodeValue y = op.unsqueeze(op.tensor("x2"), op.getRank("x2") - 2);
   NodeValue difference = op.unary<AbsNode>(op.sub(x, y));
@@ -159,7 +164,10 @@ static llvm::Error importCdist(AtenOp &op) {
   };
   if (std::isinf(p))
     return op.setResult(reduce(difference, "max"));
-  if (p == 1)
+  // How many differ.
+  if (p == 0)
+    difference = op.min(op.unary<CeilNode>(difference), 1);
+  if (p <= 1 && p == std::floor(p))
     return op.setResult(reduce(difference, "sum"));
   if (p == 2)
     return op.setResult(
@@ -175,22 +183,82 @@ static AtenOperators
 
 //===- Bags ---------------------------------------------------------------===//
 
+namespace {
+
+/// Rows of a table, of which a bag takes some.
+struct BagRows {
+  NodeValue rows;
+  /// Whether each row counts, [rows, 1]; null if all do.
+  NodeValue areCounted;
+
+  /// Returns their sum, mean or maximum, 0 if none counts: [1, row].
+  NodeValue reduce(AtenOp &op, llvm::StringRef mode, int64_t start,
+                   int64_t count) const {
+    if (!rows)
+      return rows;
+    ElemKind kind = rows.getElemKind();
+    if (count == 0)
+      return op.splat(kind, {1, rows.getShape()[1]}, 0);
+    auto reduceRows = [&](NodeValue value, llvm::StringRef how) {
+      return op.reduce(value, how, {0}, /*keepDims=*/true);
+    };
+    NodeValue own = op.slice(rows, 0, start, count);
+    if (!areCounted)
+      return reduceRows(own, mode);
+    NodeValue isCounted = op.slice(areCounted, 0, start, count);
+    NodeValue number = reduceRows(op.cast(isCounted, kind), "sum");
+    constexpr double lowest = -std::numeric_limits<double>::infinity();
+    NodeValue other = op.scalar(kind, mode == "max" ? lowest : 0);
+    own = op.select(isCounted, own, other);
+    if (mode == "mean")
+      return op.div(reduceRows(own, "sum"), op.max(number, 1));
+    return op.select(op.greater(number, 0), reduceRows(own, mode),
+                     op.scalar(kind, 0));
+  }
+};
+
+} // namespace
+
+/// The rows at `indices`, times the weights of samples.
+static llvm::Expected<BagRows> readBagRows(AtenOp &op, bool isSum) {
+  NodeValue table = op.tensor("weight"), indices = op.tensor("indices");
+  int64_t count = indices.getType().getNumElements();
+  indices = op.cast(op.reshape(indices, {count}), ElemKind::Int64);
+  BagRows bags{op.gather(table, indices, 0), {}};
+  if (!op.isNone("per_sample_weights")) {
+    NodeValue weights = op.tensor("per_sample_weights");
+    if (!isSum || weights.getType().getNumElements() != count)
+      return op.refuse("per_sample_weights",
+                       "one for each index, with mode 0 (sum)");
+    bags.rows = op.mul(bags.rows, op.cast(op.reshape(weights, {count, 1}),
+                                          table.getElemKind()));
+  }
+  if (!op.getSchema().findArgument("padding_idx") || op.isNone("padding_idx"))
+    return bags;
+  // Of the overload of this name -1 is the last row, of others none.
+  int64_t padding = op.integer("padding_idx");
+  if (padding < 0 && op.getSchema().overload == "padding_idx")
+    padding += table.getShape()[0];
+  if (padding >= 0)
+    bags.areCounted =
+        op.unsqueeze(op.unary<NotNode>(op.equal(indices, double(padding))), 1);
+  return bags;
+}
+
 /// Sums, means or maxima of rows of a table, for bags that known offsets begin;
 /// a matrix of indices has a bag in each row. Other results are those of
 /// training.
 static llvm::Error importEmbeddingBag(AtenOp &op) {
-  NodeValue table = op.tensor("weight"), indices = op.tensor("indices");
   auto *offsets = op.tensor("offsets").getNodeAs<Constant>();
   if (!offsets)
     return op.refuse("offsets", "a list that is known when the model is "
                                 "compiled");
-  int64_t mode = op.integer("mode");
-  if (mode < 0 || mode > 2 || !op.isNone("per_sample_weights"))
-    return op.refuse("mode", "0 to 2, without weights of samples");
   static constexpr llvm::StringLiteral modes[] = {"sum", "mean", "max"};
-  int64_t count = indices.getType().getNumElements();
-  NodeValue rows = op.gather(
-      table, op.cast(op.reshape(indices, {count}), ElemKind::Int64), 0);
+  int64_t mode = op.integer("mode");
+  if (mode < 0 || mode > 2)
+    return op.refuse("mode", "0 to 2");
+  GLOWISH_ASSIGN_OR_RETURN(BagRows rows, readBagRows(op, mode == 0));
+  int64_t count = op.tensor("indices").getType().getNumElements();
   const Tensor &starts = offsets->getTensor();
   int64_t bags =
       starts.getNumElements() - (op.flag("include_last_offset") ? 1 : 0);
@@ -199,10 +267,9 @@ static llvm::Error importEmbeddingBag(AtenOp &op) {
     int64_t start = starts.getAsInt(i);
     int64_t end =
         i + 1 < starts.getNumElements() ? starts.getAsInt(i + 1) : count;
-    if (start < 0 || end <= start || end > count)
-      return op.refuse("offsets", "ascending, of bags that are not empty");
-    parts.push_back(op.reduce(op.slice(rows, 0, start, end - start),
-                              modes[mode], {0}, /*keepDims=*/true));
+    if (start < 0 || end < start || end > count)
+      return op.refuse("offsets", "ascending, of indices that there are");
+    parts.push_back(rows.reduce(op, modes[mode], start, end - start));
   }
   if (parts.empty())
     return op.refuse("offsets", "at least one bag");

@@ -91,9 +91,7 @@ static AtenOperators
     reshapeOp(importReshape,
               {"view(Tensor(a) self, int[] size) -> Tensor(a)",
                "reshape(Tensor(a) self, int[] shape) -> Tensor(a)",
-               "_unsafe_view(Tensor self, int[] size) -> Tensor",
-               "_reshape_alias(Tensor(a) self, int[] size, int[] stride) -> "
-               "Tensor(a)"});
+               "_unsafe_view(Tensor self, int[] size) -> Tensor"});
 static AtenOperators
     reshapeAsOp(importReshapeAs,
                 {"view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
@@ -174,9 +172,10 @@ static llvm::Error importReversed(AtenOp &op) {
 }
 
 static llvm::Error importMT(AtenOp &op) {
-  if (op.getRank("self") < 2)
-    return op.refuse("self", "rank 2 and more");
-  return op.setResult(op.transposeLast(op.tensor("self")));
+  NodeValue x = op.tensor("self");
+  if (op.getRank("self") == 1)
+    return op.refuse("self", "rank 2 and more, and scalars");
+  return op.setResult(x.getShape().empty() ? x : op.transposeLast(x));
 }
 
 static llvm::Error importMoveDim(AtenOp &op) {
