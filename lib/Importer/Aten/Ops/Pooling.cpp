@@ -9,6 +9,27 @@ using namespace glowish::aten;
 
 //===- Maxima -------------------------------------------------------------===//
 
+/// The elements of images with their positions in these, which are the same in
+/// all.
+static IndexedMaxima getIndexed(AtenOp &op, const AtenImages &images) {
+  NodeValue value = images.getValue();
+  Dims shape(value.getShape()), strides = getDenseStrides(shape);
+  shape[0] = shape[1] = 1;
+  return {value, makePositions(op, shape, strides)};
+}
+
+/// Sets result 1, the positions of the maxima of windows of \p elements.
+static llvm::Error setPositions(AtenOp &op, const AtenImages &images,
+                                const IndexedMaxima &elements,
+                                llvm::ArrayRef<Edge> edges) {
+  GLOWISH_RETURN_IF_ERROR(checkUnrolled(edges));
+  IndexedMaxima maxima = maxWindows(op, elements, edges, NaNPosition::Last);
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  NodeValue positions =
+      op.broadcast(maxima.positions, maxima.values.getShape());
+  return op.setResult(images.restoreBatch(op, positions), 1);
+}
+
 /// Result 1, where the schema has one, is the position of each maximum in its
 /// image.
 template <unsigned NumSpatial> static llvm::Error importMaxPool(AtenOp &op) {
@@ -17,18 +38,12 @@ template <unsigned NumSpatial> static llvm::Error importMaxPool(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges,
                            readEdges(op, images.getSpatial()));
   bool wantsIndices = op.getSchema().results.size() > 1;
-  if (wantsIndices || NumSpatial == 3)
+  if (NumSpatial == 3)
     GLOWISH_RETURN_IF_ERROR(checkUnrolled(edges));
   NodeValue value = images.getValue();
-  if (wantsIndices) {
-    Dims strides = getDenseStrides(value.getShape());
-    strides[0] = strides[1] = 0;
-    NodeValue positions = makePositions(op, value.getShape(), strides);
-    IndexedMaxima maxima =
-        maxWindows(op, {value, positions}, edges, NaNPosition::Last);
+  if (wantsIndices)
     GLOWISH_RETURN_IF_ERROR(
-        op.setResult(images.restoreBatch(op, maxima.positions), 1));
-  }
+        setPositions(op, images, getIndexed(op, images), edges));
   if (NumSpatial == 3)
     return op.setResult(images.restoreBatch(
         op, maxWindows(op, {value, {}}, edges, NaNPosition::Last).values));
@@ -137,6 +152,11 @@ static llvm::Expected<std::vector<int64_t>> readOutputSize(AtenOp &op,
   return sizes;
 }
 
+static llvm::Error refuseUnrolled(AtenOp &op) {
+  return op.refuse("output_size", "divisors of the extents, or at most " +
+                                      std::to_string(maxUnrolledKernel));
+}
+
 /// One dimension after the other: a matmul by what each window takes.
 static NodeValue averageAlong(AtenOp &op, NodeValue value, int64_t axis,
                               int64_t to) {
@@ -167,6 +187,46 @@ static NodeValue maximumAlong(AtenOp &op, NodeValue value, int64_t axis,
   return op.concat(parts, axis);
 }
 
+/// As setPositions(). Windows of several extents become those of the longest
+/// one, by elements that are repeated.
+static llvm::Error setAdaptivePositions(AtenOp &op, const AtenImages &images,
+                                        llvm::ArrayRef<int64_t> sizes) {
+  IndexedMaxima elements = getIndexed(op, images);
+  std::vector<Edge> edges;
+  for (auto [d, from, to] : llvm::enumerate(images.getSpatial(), sizes)) {
+    if (from % to == 0) {
+      edges.push_back(
+          {.extent = from, .kernel = from / to, .stride = from / to});
+      continue;
+    }
+    if (to > maxUnrolledKernel)
+      return refuseUnrolled(op);
+    int64_t longest = 0;
+    for (int64_t i = 0; i < to; ++i) {
+      auto [low, high] = getCovered(i, from, to);
+      longest = std::max(longest, high - low);
+    }
+    std::vector<int64_t> covered;
+    for (int64_t i = 0; i < to; ++i) {
+      auto [low, high] = getCovered(i, from, to);
+      for (int64_t k = 0; k < longest; ++k)
+        covered.push_back(std::min(low + k, high - 1));
+    }
+    int64_t axis = int64_t(d) + 2, extent = int64_t(covered.size());
+    elements.values = op.gather(elements.values, op.int64s(covered), axis);
+    elements.positions =
+        op.gather(elements.positions, op.int64s(covered), axis);
+    edges.push_back({.extent = extent, .kernel = longest, .stride = longest});
+  }
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  // Few programs read the positions: none is refused for them alone.
+  if (llvm::Error error = checkUnrolled(edges)) {
+    llvm::consumeError(std::move(error));
+    return llvm::Error::success();
+  }
+  return setPositions(op, images, elements, edges);
+}
+
 /// A pooling whose windows all have one extent, if there is one.
 template <typename Pool>
 static llvm::Error setAdaptive(AtenOp &op, const AtenImages &images,
@@ -183,8 +243,7 @@ static llvm::Error setAdaptive(AtenOp &op, const AtenImages &images,
         images.fromNHWC(op, pool(images.getNHWC(op), AtenWindow(edges))));
   for (int64_t size : sizes)
     if (Pool::unrollsResult && size > maxUnrolledKernel)
-      return op.refuse("output_size", "divisors of the extents, or at most " +
-                                          std::to_string(maxUnrolledKernel));
+      return refuseUnrolled(op);
   NodeValue value = images.getValue();
   for (size_t d = 0; d < sizes.size(); ++d)
     value = pool(value, int64_t(d) + 2, sizes[d]);
@@ -242,6 +301,7 @@ static llvm::Error importAdaptiveMaxPool(AtenOp &op) {
                            AtenImages::read(op, "self", NumSpatial));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes,
                            readOutputSize(op, images.getSpatial()));
+  GLOWISH_RETURN_IF_ERROR(setAdaptivePositions(op, images, sizes));
   return setAdaptive(op, images, sizes, MaximumPool{op});
 }
 
