@@ -110,6 +110,10 @@ Dims aten::getOrderedStrides(DimsRef shape, llvm::ArrayRef<int64_t> order) {
   return strides;
 }
 
+Dims aten::getRowMajorStrides(DimsRef shape) {
+  return getOrderedStrides(shape, getAllDims(int64_t(shape.size())));
+}
+
 std::optional<Dims> aten::getChannelsLastStrides(DimsRef shape) {
   if (shape.size() != 4 && shape.size() != 5)
     return std::nullopt;
@@ -121,7 +125,7 @@ std::optional<Dims> aten::getChannelsLastStrides(DimsRef shape) {
 std::optional<Dims> aten::getStrides(MemoryFormat format, DimsRef shape) {
   switch (format) {
   case MemoryFormat::Contiguous:
-    return getDenseStrides(shape);
+    return getRowMajorStrides(shape);
   case MemoryFormat::ChannelsLast:
     return shape.size() == 4 ? getChannelsLastStrides(shape) : std::nullopt;
   case MemoryFormat::ChannelsLast3d:

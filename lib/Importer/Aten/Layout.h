@@ -57,6 +57,10 @@ std::optional<std::vector<int64_t>> findOrder(DimsRef shape, DimsRef strides);
 /// \p order, from the outermost to the innermost one.
 Dims getOrderedStrides(DimsRef shape, llvm::ArrayRef<int64_t> order);
 
+/// The strides of row-major elements. Extents of 0 count as 1, as opposed to
+/// those of getDenseStrides().
+Dims getRowMajorStrides(DimsRef shape);
+
 /// The strides of images [N, C, ...] whose channels are the innermost
 /// dimension, as of torch.channels_last; none unless there are two or three
 /// spatial dimensions.

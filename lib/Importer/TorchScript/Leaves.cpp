@@ -3,6 +3,7 @@
 #include "TorchScript/Leaves.h"
 
 using namespace glowish;
+using namespace glowish::aten;
 using namespace glowish::torchscript;
 
 llvm::Expected<ScriptLeaves> torchscript::readLeaves(ScriptInterpreter &in,
@@ -142,7 +143,7 @@ ScriptValue LeafMerger::take(const ScriptLeaves &x, const ScriptLeaves &y,
     NodeValue result = node->getResult(next++);
     std::optional<Dims> strides;
     if (x.value.getTensor()->isDense && y.value.getTensor()->isDense)
-      strides = getDenseStrides(result.getShape());
+      strides = getRowMajorStrides(result.getShape());
     return in.memory.createUncertain(result, std::move(strides), others);
   }
   if (isNumber(x.value))

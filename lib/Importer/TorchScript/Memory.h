@@ -49,7 +49,7 @@ public:
   ScriptTensorRef create(NodeValue value, std::optional<Dims> strides);
   /// One in row-major order.
   ScriptTensorRef createDense(NodeValue value) {
-    return create(value, getDenseStrides(value.getShape()));
+    return create(value, aten::getRowMajorStrides(value.getShape()));
   }
   /// The tensor that \p view makes of \p base, now with \p value.
   ScriptTensorRef createView(ScriptTensorRef base, ScriptView view,

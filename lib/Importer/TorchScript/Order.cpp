@@ -79,7 +79,7 @@ TensorMemory::resolve(ScriptStorage &storage) {
     for (auto [own, strides] : llvm::zip_equal(shapes, all))
       isLast |= areChannelsLast(own, strides);
     storage.strides =
-        isLast ? getChannelsLastStrides(shape) : getDenseStrides(shape);
+        isLast ? getChannelsLastStrides(shape) : getRowMajorStrides(shape);
   }
   return storage.strides;
 }
@@ -98,7 +98,7 @@ llvm::Expected<NodeValue> TensorMemory::trace(const ScriptTensor &tensor) {
     if (!shares)
       return NodeValue();
     if (!*shares)
-      strides = getDenseStrides(shape);
+      strides = getRowMajorStrides(shape);
   }
   if (strides)
     return makePlaces(scope->function.getModule(), shape, *strides, aten);
@@ -122,14 +122,15 @@ TensorMemory::getStrides(const ScriptTensor &tensor) {
     return resolve(*tensor.storage);
   DimsRef shape = tensor.getType().getShape();
   if (tensor.isDense)
-    return getDenseStrides(shape);
+    return getRowMajorStrides(shape);
   GLOWISH_ASSIGN_OR_RETURN(NodeValue places, trace(tensor));
   auto known = readPlaces(places);
   if (!known)
     return std::nullopt;
   std::optional<Dims> strides = findStrides(shape, *known);
+  // No element shows them.
   for (size_t d = 0; strides && d < shape.size(); ++d)
-    if (shape[d] == 1)
+    if (shape[d] == 1 || known->empty())
       (*strides)[d] = unknownStride;
   return strides;
 }
@@ -148,7 +149,7 @@ TensorMemory::isShared(const ScriptTensor &tensor) {
   DimsRef shape = tensor.base->getType().getShape();
   // That is its argument if the order is the right one already.
   if (tensor.view.call.op->schema.name == "contiguous")
-    return haveSameOrder(shape, *strides, getDenseStrides(shape));
+    return haveSameOrder(shape, *strides, getRowMajorStrides(shape));
   return canReshape(shape, *strides, tensor.getType().getShape());
 }
 
