@@ -13,9 +13,13 @@ namespace json = llvm::json;
 
 llvm::Expected<AtenValue> ExportedValues::get(llvm::StringRef name) const {
   auto found = values.find(name);
-  if (found == values.end())
-    return makeError("nothing computes {0}", quote(name));
-  return found->second;
+  if (found != values.end())
+    return found->second;
+  if (auto known = missing.find(name); known != missing.end())
+    return makeError("nothing computes {0}, {1}; accepted: results that "
+                     "inference computes",
+                     quote(name), known->second);
+  return makeError("nothing computes {0}", quote(name));
 }
 
 namespace {

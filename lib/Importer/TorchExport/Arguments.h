@@ -17,6 +17,10 @@ public:
     values[name] = std::move(value);
   }
   bool has(llvm::StringRef name) const { return values.contains(name); }
+  /// Notes a value that is not computed: \p what, for messages.
+  void setMissing(llvm::StringRef name, std::string what) {
+    missing[name] = std::move(what);
+  }
 
   /// The value of an Argument of the schema, a union. Devices, layouts and
   /// memory formats are None.
@@ -25,6 +29,7 @@ public:
 
 private:
   llvm::StringMap<aten::AtenValue> values;
+  llvm::StringMap<std::string> missing;
 };
 
 /// The names that an Argument has as a result: one of a tensor or number, those

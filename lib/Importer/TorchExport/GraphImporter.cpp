@@ -161,10 +161,14 @@ ExportedGraph::runAten(const json::Object &node, const RegisteredAtenOp &op,
       return makeError("it has no argument {0}", quote(argument.name));
     arguments[i] = *argument.fallback;
   }
-  if (schema.name == "as_strided" && tensors.contains(0))
+  // Begins where its operand does.
+  bool isAlias = schema.name == "_reshape_alias";
+  const RegisteredAtenOp &used = isAlias ? *findAtenOperator("as_strided") : op;
+  arguments.resize(used.schema.arguments.size());
+  if (used.schema.name == "as_strided" && tensors.contains(0))
     GLOWISH_RETURN_IF_ERROR(findMemory(tensors[0], arguments));
-  GLOWISH_RETURN_IF_ERROR(noteViews(node, op, tensors, arguments));
-  return importAtenOperator(op, function, name, std::move(arguments),
+  GLOWISH_RETURN_IF_ERROR(noteViews(node, used, tensors, arguments));
+  return importAtenOperator(used, function, name, std::move(arguments),
                             context.aten);
 }
 
@@ -259,7 +263,8 @@ llvm::Error ExportedGraph::checkType(llvm::StringRef name,
 }
 
 llvm::Error ExportedGraph::setResults(const json::Object &node,
-                                      AtenValue::List results) {
+                                      AtenValue::List results,
+                                      llvm::StringRef where) {
   GLOWISH_ASSIGN_OR_RETURN(const json::Array *outputs,
                            getArray(node, "outputs"));
   // An operator with several results may have one output, their list.
@@ -289,6 +294,8 @@ llvm::Error ExportedGraph::setResults(const json::Object &node,
       // Results that nothing computes may be named and not used.
       if (!value.isNone())
         values.set(name, value);
+      else
+        values.setMissing(name, llvm::formatv("result {0} of {1}", i, where));
     }
   }
   return llvm::Error::success();
@@ -313,13 +320,14 @@ static llvm::Expected<std::string> getNodeName(const json::Object &node) {
 llvm::Error ExportedGraph::importNode(const json::Object &node) {
   GLOWISH_ASSIGN_OR_RETURN(llvm::StringRef target, getString(node, "target"));
   GLOWISH_ASSIGN_OR_RETURN(std::string name, getNodeName(node));
+  std::string where = describeNode(name, target);
   auto run = [&]() -> llvm::Error {
     GLOWISH_ASSIGN_OR_RETURN(AtenValue::List results,
                              runNode(node, target, name));
-    return setResults(node, std::move(results));
+    return setResults(node, std::move(results), where);
   };
   if (llvm::Error error = run())
-    return addContext(std::move(error), describeNode(name, target) + ": ");
+    return addContext(std::move(error), where + ": ");
   return llvm::Error::success();
 }
 

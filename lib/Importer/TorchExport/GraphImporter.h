@@ -58,8 +58,9 @@ private:
                         const aten::RegisteredAtenOp &op,
                         const std::map<unsigned, std::string> &tensors,
                         const aten::AtenValue::List &arguments);
+  /// \p where describes the node.
   llvm::Error setResults(const llvm::json::Object &node,
-                         aten::AtenValue::List results);
+                         aten::AtenValue::List results, llvm::StringRef where);
   llvm::Error checkType(llvm::StringRef name,
                         const aten::AtenValue &value) const;
 

@@ -13,9 +13,8 @@ using Base = AtenType::Base;
 llvm::Expected<AtenValue> ScriptInterpreter::convert(const ScriptValue &value,
                                                      const AtenType &type) {
   if (value.is<ScriptIgnored>() && type.base == Base::Tensor)
-    return makeError("it is {0}; accepted: floats, integers and bools that are "
-                     "stored one by one",
-                     value.describe());
+    return makeError("it is {0}; accepted: {1}", value.describe(),
+                     value.get<ScriptIgnored>().accepted);
   if (value.isNone() || value.is<ScriptIgnored>() || type.base == Base::Ignored)
     return AtenValue();
   if (value.isTensor()) {
@@ -301,6 +300,12 @@ static llvm::Expected<ScriptValue> makeResult(ScriptInterpreter &in,
                                               size_t index) {
   llvm::StringRef name = call.op.schema.name;
   const ScriptValue *self = call.inputs.empty() ? nullptr : call.inputs[0];
+  if (result.isNone() &&
+      call.op.schema.results[index].type.base == AtenType::Base::Tensor)
+    return ScriptValue(
+        ScriptIgnored{llvm::formatv("result {0} of {1}, which is not computed",
+                                    index, call.op.schema.getFullName()),
+                      "results that inference computes"});
   const ScriptValue *copy = call.find("copy");
   if (mayReturnArgument(name) && self && self->isTensor() &&
       result.isTensor() && (!copy || areEqual(*copy, false) == true)) {
@@ -351,12 +356,14 @@ selectComputed(ScriptInterpreter &in, const AtenCall &call) {
 }
 
 /// tensor.as_strided(size, stride, storage_offset), a view of the memory that
-/// the tensor has or is a view of.
+/// the tensor has or is a view of; _reshape_alias() has no offset.
 static llvm::Expected<std::optional<ScriptValue>>
 makeStrided(ScriptInterpreter &in, const AtenCall &call,
             const AtenValue::List &arguments) {
   const ScriptValue *self = call.find("self");
-  if (call.op.schema.name != "as_strided" || !self || !self->isTensor())
+  llvm::StringRef name = call.op.schema.name;
+  if ((name != "as_strided" && name != "_reshape_alias") || !self ||
+      !self->isTensor())
     return std::nullopt;
   auto getInts = [](const AtenValue &list) {
     std::vector<int64_t> ints;
@@ -367,7 +374,7 @@ makeStrided(ScriptInterpreter &in, const AtenCall &call,
     return ints;
   };
   std::optional<int64_t> offset;
-  if (arguments[3].is<int64_t>())
+  if (arguments.size() > 3 && arguments[3].is<int64_t>())
     offset = arguments[3].get<int64_t>();
   GLOWISH_ASSIGN_OR_RETURN(
       ScriptTensorRef tensor,

@@ -61,31 +61,24 @@ static llvm::Expected<bool> importViewInPlace(ScriptCall &call) {
   torchscript::ProgramNode node = call.node;
   node.kind = llvm::StringRef(node.kind).drop_back().str();
   node.schema.reset();
+  // In place it has no name.
+  if (node.kind == "aten::transpose" && node.overload.empty())
+    node.overload = "int";
   ScriptValues inputs = call.inputs;
   inputs[0] = before;
   GLOWISH_ASSIGN_OR_RETURN(ScriptValues results,
                            call.in.callAten(node, inputs));
   if (!results[0].isTensor())
     return call.refuse(0, "a tensor");
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue value,
-                           call.in.memory.read(results[0].getTensor()));
-  ScriptView view;
-  view.call.op =
-      findAtenOperator(llvm::StringRef(node.kind).drop_front(6).str() +
-                       (node.overload.empty() ? "" : "." + node.overload));
-  for (auto [argument, input] :
-       llvm::zip(view.call.op->schema.arguments, inputs)) {
-    GLOWISH_ASSIGN_OR_RETURN(AtenValue own,
-                             call.in.convert(input, argument.type));
-    view.call.arguments.push_back(std::move(own));
-  }
   call.in.journal.save(tensor);
-  *tensor = *call.in.memory.createView(before, std::move(view), value);
+  *tensor = *results[0].getTensor();
   return call.done(call.inputs[0]);
 }
 static const ScriptOperators viewsInPlace(importViewInPlace,
                                           {"aten::squeeze_", "aten::unsqueeze_",
-                                           "aten::t_", "aten::transpose_"});
+                                           "aten::t_", "aten::transpose_",
+                                           "aten::swapaxes_", "aten::swapdims_",
+                                           "aten::as_strided_"});
 
 /// What is about gradients changes no element.
 static llvm::Expected<bool> importNothing(ScriptCall &call) {

@@ -25,6 +25,8 @@ struct ScriptObject;
 /// what is not supported, which is an error where it is used.
 struct ScriptIgnored {
   std::string what = "a device";
+  std::string accepted = "floats, integers and bools that are stored one by "
+                         "one";
 };
 
 /// A value of the program. A NodeValue is a number, a scalar that the graph
