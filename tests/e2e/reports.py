@@ -33,6 +33,11 @@ from model_runs import BACKENDS, legal, run_local  # noqa: E402
 
 DATA = os.path.join(os.environ.get("GLOWISH_TEST_DATA", "../shared/data"), "reports")
 
+# {folder: {output that is not compared: why}}
+CONTRADICTIONS = {
+    "pt2_channels_last": {"as_strided": "the output is that of an input in channels-last "
+                                        "order, whose strides the file states as row-major"}}
+
 
 def read_cases():
     """The lines of cases.tsv, as dictionaries."""
@@ -87,6 +92,8 @@ def find_problems(case, backend, work):
     folder = os.path.join(DATA, case["folder"])
     models = glob.glob(os.path.join(folder, "model.*"))
     expected = read_arrays(folder, "expected")
+    for name in CONTRADICTIONS.get(case["folder"], {}):
+        del expected[name]
     if len(models) != 1 or not expected:
         return [f"{folder} has {len(models)} models and {len(expected)} outputs"]
     actual, text = run_local(models, read_arrays(folder, "input"), backend, work,

@@ -1,0 +1,40 @@
+"""What aten_arguments.py accepts without a comparison."""
+
+# {overload: why it has no cases}
+NO_CASES = dict.fromkeys([
+    "_assert_async", "_assert_async.msg", "_assert_scalar", "_assert_tensor_metadata",
+    "sym_constrain_range", "sym_constrain_range_for_size"],
+    "a check that was made when the program was exported: it has no result")
+# {overload: {part of a message that refuses calls of it: why}}
+BOOL_MATMULS = {"bool<": "PyTorch multiplies no matrices of bools, but for empty ones"}
+COUNTED = {"a list that is known": "the extent of the result depends on elements"}
+COMPUTED = {"known when the model is compiled":
+            "there are no nodes for these functions of single doubles"}
+REFUSED = {
+    "repeat_interleave.Tensor": COUNTED,
+    **dict.fromkeys(["bmm", "mm", "mv"], BOOL_MATMULS),
+    **dict.fromkeys([f"{name}.Scalar" for name in """atan cos degrees log10 log1p log2
+radians round sin tan tanh""".split()], COMPUTED),
+    **dict.fromkeys(["atan2.Scalar_Scalar", "copysign", "fmod", "log.Scalar_Scalar"],
+                    COMPUTED)}
+# Overloads with results whose strides are not known, which TorchScript can ask for: they
+# follow from what PyTorch's implementation does inside, or from strides of operands with
+# gaps.
+STRIDES = """
+_cdist_forward _embedding_bag _embedding_bag_forward_only _native_multi_head_attention
+_scaled_dot_product_attention _transformer_encoder_layer_fwd all.dim amax amin any.dim
+argmax argmin argsort argsort.stable cdist col2im constant_pad_nd copy cosine_similarity
+count_nonzero.dim_IntList cumprod cumsum diagonal einsum embedding_bag
+embedding_bag.padding_idx flip frobenius_norm.dim gather glu grid_sampler group_norm
+gru.input hstack im2col index.Tensor index_add index_copy index_fill.int_Scalar
+index_fill.int_Tensor index_put index_select instance_norm layer_norm linalg_vector_norm
+logsumexp lstm.input lstm_cell max.dim mean.dim min.dim narrow native_dropout
+native_layer_norm norm.ScalarOpt_dim norm.ScalarOpt_dim_dtype pixel_shuffle
+pixel_unshuffle prelu prod.dim_int reflection_pad1d reflection_pad2d reflection_pad3d
+repeat_interleave.self_int replication_pad1d replication_pad2d replication_pad3d
+rnn_relu.input rnn_tanh.input roll scatter.reduce scatter.src scatter.value
+scatter.value_reduce scatter_add scatter_reduce.two select_scatter slice.Tensor sort
+sort.stable std.correction std.dim std_mean.correction std_mean.dim sum.dim_IntList
+take_along_dim topk tril triu var.correction var.dim var_mean.correction var_mean.dim
+vstack
+""".split()
