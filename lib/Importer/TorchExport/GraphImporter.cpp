@@ -161,15 +161,32 @@ ExportedGraph::runAten(const json::Object &node, const RegisteredAtenOp &op,
       return makeError("it has no argument {0}", quote(argument.name));
     arguments[i] = *argument.fallback;
   }
-  // Begins where its operand does.
-  bool isAlias = schema.name == "_reshape_alias";
-  const RegisteredAtenOp &used = isAlias ? *findAtenOperator("as_strided") : op;
+  GLOWISH_ASSIGN_OR_RETURN(const RegisteredAtenOp *replacement,
+                           findAlias(op, tensors, arguments));
+  const RegisteredAtenOp &used = replacement ? *replacement : op;
   arguments.resize(used.schema.arguments.size());
   if (used.schema.name == "as_strided" && tensors.contains(0))
     GLOWISH_RETURN_IF_ERROR(findMemory(tensors[0], arguments));
   GLOWISH_RETURN_IF_ERROR(noteViews(node, used, tensors, arguments));
   return importAtenOperator(used, function, name, std::move(arguments),
                             context.aten);
+}
+
+/// Returns the operator that computes _reshape_alias(), which begins where its
+/// operand does: view() where the elements keep their order, of which passes
+/// know more than of as_strided(). Null of other operators.
+llvm::Expected<const RegisteredAtenOp *>
+ExportedGraph::findAlias(const RegisteredAtenOp &op,
+                         const std::map<unsigned, std::string> &tensors,
+                         const AtenValue::List &arguments) {
+  if (op.schema.name != "_reshape_alias")
+    return nullptr;
+  bool isView = false;
+  if (auto self = tensors.find(0); self != tensors.end())
+    GLOWISH_ASSIGN_OR_RETURN(
+        isView, memory.isReshaped(self->second, arguments[1], arguments[2],
+                                  function, context.aten));
+  return findAtenOperator(isView ? "view" : "as_strided");
 }
 
 /// Replaces the operand \p self of as_strided, and where it begins, by the

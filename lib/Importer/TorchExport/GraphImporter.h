@@ -52,6 +52,10 @@ private:
   llvm::Expected<aten::AtenValue::List>
   runAten(const llvm::json::Object &node, const aten::RegisteredAtenOp &op,
           llvm::StringRef name);
+  llvm::Expected<const aten::RegisteredAtenOp *>
+  findAlias(const aten::RegisteredAtenOp &op,
+            const std::map<unsigned, std::string> &tensors,
+            const aten::AtenValue::List &arguments);
   llvm::Error findMemory(llvm::StringRef self,
                          aten::AtenValue::List &arguments);
   llvm::Error noteViews(const llvm::json::Object &node,

@@ -49,13 +49,18 @@ static llvm::ArrayRef<int64_t> getElements(NodeValue places) {
   return places.getNodeAs<Constant>()->getTensor().data<int64_t>();
 }
 
-/// The numbers of an int[], which was checked.
-static Dims readInts(const AtenValue &list) {
+/// Returns the numbers of an int[]; none of other lists.
+static std::optional<Dims> readInts(const AtenValue &list) {
   if (list.is<int64_t>())
-    return {list.get<int64_t>()};
+    return Dims{list.get<int64_t>()};
+  if (!list.is<AtenValue::List>())
+    return std::nullopt;
   Dims ints;
-  for (const AtenValue &value : list.get<AtenValue::List>())
+  for (const AtenValue &value : list.get<AtenValue::List>()) {
+    if (!value.is<int64_t>())
+      return std::nullopt;
     ints.push_back(value.get<int64_t>());
+  }
   return ints;
 }
 
@@ -135,8 +140,8 @@ llvm::Expected<NodeValue> ExportedMemory::applyTo(const View &view,
   if (op == "as_strided") {
     // Its operand was replaced by the memory, and the offset stated.
     const AtenValue::List &arguments = view.call.arguments;
-    return makePlaces(function.getModule(), readInts(arguments[1]),
-                      readInts(arguments[2]), context,
+    return makePlaces(function.getModule(), *readInts(arguments[1]),
+                      *readInts(arguments[2]), context,
                       arguments[3].get<int64_t>());
   }
   GLOWISH_ASSIGN_OR_RETURN(
@@ -144,6 +149,26 @@ llvm::Expected<NodeValue> ExportedMemory::applyTo(const View &view,
   if (!places.getNodeAs<Constant>())
     return makeError("it is not known where in memory {0} is", quote(name));
   return places;
+}
+
+llvm::Expected<bool> ExportedMemory::isReshaped(llvm::StringRef name,
+                                                const AtenValue &size,
+                                                const AtenValue &strides,
+                                                Function &function,
+                                                AtenContext &context) const {
+  std::optional<Dims> shape = readInts(size), wanted = readInts(strides);
+  if (!shape || !wanted || shape->size() != wanted->size() ||
+      llvm::any_of(*shape, [](int64_t extent) { return extent < 0; }))
+    return false;
+  GLOWISH_ASSIGN_OR_RETURN(Trace place, trace(name, function, context));
+  llvm::ArrayRef<int64_t> places = getElements(place.places);
+  CheckedInt count = 1;
+  for (int64_t extent : *shape)
+    count *= extent;
+  if (count.get() != int64_t(places.size()))
+    return false;
+  std::optional<Dims> own = findStrides(*shape, places);
+  return own && haveSameOrder(*shape, *own, *wanted);
 }
 
 llvm::Expected<ExportedMemory::Place>

@@ -30,6 +30,13 @@ public:
     /// The position of the tensor's first element.
     int64_t offset;
   };
+  /// Whether a view of the tensor \p name in the shape \p size, whose elements
+  /// are in the same order, has \p strides; false for what are not integers.
+  llvm::Expected<bool> isReshaped(llvm::StringRef name,
+                                  const aten::AtenValue &size,
+                                  const aten::AtenValue &strides,
+                                  Function &function,
+                                  aten::AtenContext &context) const;
   /// Creates nodes in \p function that order the elements.
   llvm::Expected<Place> find(llvm::StringRef name, Function &function,
                              aten::AtenContext &context) const;

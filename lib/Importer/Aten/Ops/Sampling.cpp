@@ -1,6 +1,7 @@
 //===- Sampling.cpp - Windows as columns, sampled images, distances -------===//
 
 #include "Aten/Images.h"
+#include "Aten/Layout.h"
 #include "Common/GridSampling.h"
 #include "Common/Positions.h"
 #include "glowish/Base/CheckedInt.h"
@@ -101,6 +102,28 @@ static AtenOperators
 
 //===- Elements by strides ------------------------------------------------===//
 
+/// Returns the elements of \p memory with these strides, which are all of it,
+/// as they are in it but for the order of dimensions; null if they are not.
+static NodeValue permuteMemory(AtenOp &op, NodeValue memory, DimsRef size,
+                               DimsRef strides) {
+  // One of each element that is repeated.
+  Dims once(size);
+  for (auto [extent, stride] : llvm::zip_equal(once, strides))
+    if (stride == 0)
+      extent = 1;
+  auto order = findOrder(once, strides);
+  if (!order || countElements(once) != memory.getType().getNumElements())
+    return {};
+  Dims shape;
+  std::vector<int64_t> permutation(once.size());
+  for (auto [i, dim] : llvm::enumerate(*order)) {
+    shape.push_back(once[size_t(dim)]);
+    permutation[size_t(dim)] = int64_t(i);
+  }
+  NodeValue result = op.transpose(op.reshape(memory, shape), permutation);
+  return result && size != DimsRef(once) ? op.broadcast(result, size) : result;
+}
+
 /// Elements of `self`, which is all of the memory, in row-major order: an
 /// importer that follows where tensors are replaces those that are not, and
 /// states the offset (Layout.h).
@@ -128,9 +151,9 @@ static llvm::Error importAsStrided(AtenOp &op) {
     return op.refuse("size", "elements of 'self'");
   // With strides of 0 there may be more than elements.
   GLOWISH_RETURN_IF_ERROR(checkShape(x.getElemKind(), size));
-  if (DimsRef(strides) == DimsRef(getDenseStrides(size)) && offset == 0 &&
-      countElements(size) == x.getType().getNumElements())
-    return op.setResult(op.reshape(x, size));
+  if (offset == 0)
+    if (NodeValue permuted = permuteMemory(op, x, size, strides))
+      return op.setResult(permuted);
   NodeValue positions = makePositions(op, size, strides);
   if (offset)
     positions = op.add(positions, double(offset));
