@@ -5,6 +5,7 @@
 #include "glowish/Ops/ResizeSource.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SmallVectorExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 #include <optional>
 
@@ -40,21 +41,25 @@ struct ScaledDim {
 static llvm::Expected<std::vector<std::optional<double>>>
 readFactors(const AtenOp &op, size_t count) {
   const AtenSchema &schema = op.getSchema();
-  std::vector<std::optional<double>> factors(count);
+  std::vector<std::optional<double>> factors;
   if (schema.findArgument("scale_factors")) {
     std::vector<double> all = op.numbers("scale_factors");
     if (!all.empty() && all.size() != count)
       return op.refuse("scale_factors",
                        "one number for each spatial dimension");
-    llvm::copy(all, factors.begin());
+    factors.assign(all.begin(), all.end());
+    factors.resize(count);
     return factors;
   }
   static constexpr llvm::StringLiteral names[] = {"scales_d", "scales_h",
                                                   "scales_w", "scales"};
-  size_t next = 0;
   for (llvm::StringRef name : names)
     if (schema.findArgument(name))
-      factors[next++] = op.number(name, 0);
+      factors.push_back(op.number(name, 0));
+  if (factors.size() != count)
+    return op.refuse(
+        getImageName(op),
+        llvm::formatv("{0} spatial dimensions", factors.size()).str());
   return factors;
 }
 
