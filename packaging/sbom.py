@@ -23,6 +23,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -154,8 +155,9 @@ def choose_headers(headers, prefixes):
 def read_tools(build):
     with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as file:
         cache = dict(re.findall(r"^(\w+):\w+=(.*)$", file.read(), re.M))
-    return sorted({os.path.realpath(cache[name]) for name in TOOLS if cache.get(name)} |
-                  {os.path.realpath(LINKER)})
+    # CMake keeps a program as its preset names it where it configured twice.
+    programs = [shutil.which(cache[name]) for name in TOOLS if cache.get(name)]
+    return sorted({os.path.realpath(each) for each in [*programs, LINKER] if each})
 
 
 #--- The document ---
