@@ -88,8 +88,23 @@ prepareData() { # network, header
   done
 }
 
+# Links the program of a bundle for another machine.
+linkProgram() { # network, its folder, target, optimization
+  # The program compares the sizes and the alignment with the configuration.
+  clang-19 "--target=$3" -ffreestanding -fno-builtin -fno-pic -nostdlib -static \
+    -fuse-ld=lld -std=c99 "$4" -Wall -Wextra -Werror -DEXPECTS_BITS "-I$2" \
+    '-DBUNDLE_HEADER="network.h"' -DBUNDLE_ENTRY=network \
+    -DBUNDLE_CONFIG=network_config -DBUNDLE_WEIGHTS=network_weights \
+    -DBUNDLE_CHECK=network_check_weights \
+    "-DMUTABLE_SIZE=$(stated "$2" 'mutable weights')" \
+    "-DACTIVATIONS_SIZE=$(stated "$2" activations)" -DREGION_ALIGNMENT=64 \
+    "-DINPUTS=\"$work/$1/inputs\"" "-DOUTPUTS=\"$work/$1/outputs\"" \
+    -include $source/platform_semihosted.c -include $source/test_data.c \
+    $source/run_cross.c "$2/network.o" -o "$2/run"
+}
+
 runElsewhere() { # network, model, emulator, options
-  local folder=$work/$1/${4//[^a-z0-9]/_} options emulator result
+  local folder=$work/$1/${4//[^a-z0-9]/_} options emulator result status level
   read -ra emulator <<<"$3"
   read -ra options <<<"$4"
   command -v "${emulator[0]}" >/dev/null || return 0
@@ -98,19 +113,15 @@ runElsewhere() { # network, model, emulator, options
     -network-name=network -weights=embed -bundle-api=dynamic "${options[@]}" \
     >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
   [[ -e $work/$1/inputs ]] || prepareData "$1" "$folder/network.h"
-  # The program compares the sizes and the alignment with the configuration.
-  clang-19 "--target=${options[0]#-target=}" -ffreestanding -fno-builtin \
-    -fno-pic -nostdlib -static -fuse-ld=lld -std=c99 -O2 -Wall -Wextra \
-    -Werror -DEXPECTS_BITS "-I$folder" '-DBUNDLE_HEADER="network.h"' \
-    -DBUNDLE_ENTRY=network -DBUNDLE_CONFIG=network_config \
-    -DBUNDLE_WEIGHTS=network_weights -DBUNDLE_CHECK=network_check_weights \
-    "-DMUTABLE_SIZE=$(stated "$folder" 'mutable weights')" \
-    "-DACTIVATIONS_SIZE=$(stated "$folder" activations)" -DREGION_ALIGNMENT=64 \
-    "-DINPUTS=\"$work/$1/inputs\"" "-DOUTPUTS=\"$work/$1/outputs\"" \
-    -include $source/platform_semihosted.c -include $source/test_data.c \
-    $source/run_cross.c "$folder/network.o" -o "$folder/run"
-  timeout 600 "${emulator[@]}" "$folder/run" >"$folder/output" 2>&1 </dev/null ||
-    true
+  # QEMU 7.2 fails an assertion over a vector conversion that crosses a page; the
+  # bundle's code is elsewhere behind a program of another size.
+  for level in -O2 -O1 -Os; do
+    linkProgram "$1" "$folder" "${options[0]#-target=}" $level
+    status=0
+    timeout 600 "${emulator[@]}" "$folder/run" >"$folder/output" 2>&1 </dev/null ||
+      status=$?
+    ((status >= 128)) || break
+  done
   result=$(awk '/ error [0-9]+$/ { n++; if ($NF) wrong = wrong " " $1 }
                 /^done$/ { done = 1 }
                 END { print done && n && !wrong ? "right" : "WRONG:" wrong }' \
