@@ -2,12 +2,12 @@
 # scripts/test.sh ends with a line that names the tests that were skipped, and
 # with ctest's exit status. The tests here are a few commands.
 set -euo pipefail
-script=$(cd "$(dirname "$0")/../../scripts" && pwd)/test.sh
+scripts=$(cd "$(dirname "$0")/../../scripts" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 mkdir -p "$work/scripts" "$work/build/release" "$work/data"
-cp "$script" "$work/scripts/test.sh"
+cp "$scripts"/{test,large-pages}.sh "$work/scripts"
 for name in install-deps build; do
   printf '#!/bin/sh\n' >"$work/scripts/$name.sh"
   chmod +x "$work/scripts/$name.sh"
