@@ -2,6 +2,7 @@
 
 #include "Run.h"
 #include "glowish/Ops/Scalar.h"
+#include <array>
 
 using namespace glowish;
 using namespace glowish::interpreter;
@@ -60,12 +61,14 @@ static void runStep(const ScalarStep &step, llvm::ArrayRef<const Tensor *> args,
                     Tensor &result, std::index_sequence<Args...>) {
   using C = ComputeType<T>;
   auto out = result.data<R>();
+  std::array<const uint8_t *, sizeof...(Args)> elements = {
+      args[Args]->getByteRange().data()...};
   auto argument = [&](auto position, size_t i) {
     constexpr size_t arg = decltype(position)::value;
     if constexpr (Formula::firstIsBool && arg == 0)
-      return Num<bool>(args[arg]->template data<bool>()[i]);
+      return Num<bool>(reinterpret_cast<const bool *>(elements[arg])[i]);
     else
-      return Num<C>(C(args[arg]->template data<T>()[i]));
+      return Num<C>(C(reinterpret_cast<const T *>(elements[arg])[i]));
   };
   for (size_t i = 0; i < out.size(); ++i)
     out[i] = convert<R>(
