@@ -47,8 +47,9 @@ packages=(
   qemu-user qemu-system-arm
   # model-trainer reads PNG and JPEG files, the demo PNG files.
   libpng-dev libjpeg-dev
-  # A build system of projects with bundles (tests/e2e/build_systems.sh).
-  meson
+  # The compilers of projects with bundles by their usual names, cc and c++, and a
+  # build system of theirs (tests/e2e/build_systems.sh).
+  gcc g++ meson
   # Debian packages, and what tests/e2e/deb_packages.sh checks them with.
   dpkg-dev file pkgconf man-db
   # Proofs of what the rewrites of the optimizer keep.
