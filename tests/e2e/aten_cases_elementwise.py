@@ -1,9 +1,11 @@
 """Cases of operators on single elements."""
 
+import numpy as np
 import torch
 
 from aten_cases import Case, cases
-from aten_values import (FLOATS, INF, INTEGERS, KINDS, NAN, numbers, combine, specials)
+from aten_values import (FLOATS, INF, INTEGERS, KINDS, NAN, numbers, combine, limits,
+                         specials)
 
 SHAPES = [(), (0,), (1,), (2, 0, 3)]
 
@@ -101,6 +103,35 @@ def binary():
 def division():
     for x, y in pairs(dividends, divisors):
         yield {"self": x, "other": y}
+
+
+def of_any_bits(kind, count, seed):
+    """Floats of all magnitudes, of which few are NaN or infinite."""
+    bits = {torch.float64: torch.int64, torch.float32: torch.int32}[kind]
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(*limits(bits), (count,), generator=generator,
+                         dtype=bits).view(kind)
+
+
+@cases("fmod.Tensor", "remainder.Tensor", slack=0)
+def rests(op):
+    """Of all numbers by all numbers, exactly. PyTorch's vectors have NaN for very large
+    quotients: NumPy's are those of C."""
+    def reference(self, other):
+        function = np.fmod if op == "fmod.Tensor" else np.remainder
+        with np.errstate(all="ignore"):
+            return torch.from_numpy(function(self.numpy(), other.numpy()))
+    for kind in [torch.float64, torch.float32]:
+        info = torch.finfo(kind)
+        least = info.tiny * info.eps
+        limited = [info.max, -info.max, info.tiny, -info.tiny, least, least * 7, 3, -7,
+                   info.max / 3, 1e-5, info.tiny * 1.3, 0, INF, -INF, NAN]
+        values = torch.tensor(limited, dtype=torch.float64).to(kind)
+        for x, y in [(values[:, None], values),
+                     (of_any_bits(kind, 2000, 1), of_any_bits(kind, 2000, 2)),
+                     (of_any_bits(kind, 100, 3)[:, None], values),
+                     (values, of_any_bits(kind, 100, 4)[:, None])]:
+            yield Case(op, {"self": x, "other": y}, reference=reference)
 
 
 @cases("div.Tensor_mode")

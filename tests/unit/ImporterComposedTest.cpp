@@ -252,6 +252,18 @@ TEST(ImporterComposed, RestsOfLargeQuotients) {
             "float<3>: 5.50 -1 2");
 }
 
+/// The quotients have more digits than a double, or don't fit one, and the
+/// largest divisors times anything don't, either.
+TEST(ImporterComposed, RestsOfLargeQuotientsOfDoubles) {
+  std::string values =
+      "initializer { name: \"a\" data_type: 11 dims: 7 double_data: [1e300, "
+      "-1.7976931348623157e308, -1e300, 7.25, 1e308, 1e308, 12] } "
+      "initializer { name: \"b\" data_type: 11 dims: 7 double_data: [7, -7, "
+      "1000003, 2.2250738585072014e-308, 5e-324, -1e308, 5] } ";
+  EXPECT_EQ(run(values, onnxNode("Mod", {"a", "b"}, intAttr("fmod", 1))),
+            "double<7>: 1 -5 -177074 0 0 0 2");
+}
+
 TEST(ImporterComposed, CeluOfNegativeAlpha) {
   EXPECT_EQ(run(floats("x", {4}, {-1, 2, 0, -0.5f}),
                 onnxNode("Celu", {"x"}, floatAttr("alpha", -1))),

@@ -48,6 +48,26 @@ TEST(ImporterGradient, OfWeights) {
   EXPECT_EQ(run(cube + gradient({"b"}, {"b"}, "c")), "float<2>: 0 0");
 }
 
+/// Whole quotients are constant; large ones of doubles are taken in a loop.
+TEST(ImporterGradient, OfRests) {
+  auto gradientOfRests = [](int64_t kind, std::string x, std::string z,
+                            float factor) {
+    return run(floats("factor", {}, {factor}) +
+               onnxNode("Mul", {"b", "factor"}, "", "dividend") +
+               onnxNode("Cast", {"dividend"}, intAttr("to", kind), "p") +
+               onnxNode("Cast", {"a"}, intAttr("to", kind), "q") +
+               onnxNode("Mod", {"p", "q"}, intAttr("fmod", 1), "rest") +
+               gradient({x, z}, {x}, "rest", "y", {z}));
+  };
+  for (float factor : {1.0f, 1e30f}) {
+    EXPECT_EQ(gradientOfRests(1, "p", "q", factor), "float<2>: 1 1");
+    EXPECT_EQ(gradientOfRests(11, "p", "q", factor), "double<2>: 1 1");
+  }
+  // 5 is 2 times 2, and 7 is 2 times 3, and 1.
+  EXPECT_EQ(gradientOfRests(1, "q", "p", 1), "float<2>: -2 -2");
+  EXPECT_EQ(gradientOfRests(11, "q", "p", 1), "double<2>: -2 -2");
+}
+
 TEST(ImporterGradient, HoldsOthers) {
   std::string nodes = onnxNode("Mul", {"a", "b"}, "", "p") +
                       onnxNode("Mul", {"p", "a"}, "", "q");

@@ -1,7 +1,12 @@
 //===- ElementWise.cpp - Composed functions of elements -------------------===//
 
 #include "Common/ElementWise.h"
+#include "Common/OpenBody.h"
+#include "llvm/ADT/STLExtras.h"
 #include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
 
 using namespace glowish;
 
@@ -123,52 +128,125 @@ NodeValue glowish::divideDown(NodeBuilder &b, NodeValue x, NodeValue y) {
                   b.sub(quotient, 1));
 }
 
-/// Returns the leading 24 bits of \p quotient, a double, as a whole number.
+/// Returns the leading 53 - \p numBits bits of \p x, a double below 2^(1023 -
+/// numBits), rounded to the nearest (Veltkamp's splitting).
+static NodeValue roundToBits(NodeBuilder &b, NodeValue x, unsigned numBits) {
+  NodeValue shifted = b.mul(x, std::ldexp(1.0, int(numBits)) + 1);
+  return b.sub(shifted, b.sub(shifted, x));
+}
+
+/// Returns the leading 24 bits of \p quotient, a double, as a whole number,
+/// whose gradient is 0.
 static NodeValue takeLeadingBits(NodeBuilder &b, NodeValue quotient) {
-  // A float has 24 bits, but fewer exponents.
-  constexpr double bound = 0x1p100, scale = 0x1p150;
-  NodeValue isLarge = b.greater(quotient, bound);
-  NodeValue scaled = b.select(isLarge, b.mul(quotient, 1 / scale), quotient);
-  NodeValue bits = b.cast(b.cast(scaled, ElemKind::Float), ElemKind::Double);
-  return b.select(isLarge, b.mul(bits, scale), b.unary<FloorNode>(bits));
+  return b.unary<FloorNode>(roundToBits(b, quotient, 29));
+}
+
+/// Returns whether \p x is more than 2^60 \p y, both not negative; false where
+/// x divided by y leaves NaN.
+static NodeValue isFar(NodeBuilder &b, NodeValue x, NodeValue y) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  NodeValue isNumber = b.logicalAnd(b.less(x, inf), b.greater(y, 0));
+  return b.logicalAnd(isNumber, b.greater(x, b.mul(y, 0x1p60)));
+}
+
+/// Returns \p x less a multiple of \p y, without rounding: at most 2^-23 of its
+/// magnitude, where isFar(|x|, y) holds; \p x elsewhere.
+static NodeValue takeLargeMultiple(NodeBuilder &b, NodeValue x, NodeValue y) {
+  NodeValue magnitude = b.unary<AbsNode>(x);
+  // Quotients of doubles have up to 2098 bits, doubles 1024. This keeps them
+  // between 2^30 and 2^530.
+  NodeValue divisor = y;
+  for (unsigned i = 0; i < 4; ++i)
+    divisor = b.select(b.greater(magnitude, b.mul(divisor, 0x1p530)),
+                       b.mul(divisor, 0x1p500), divisor);
+  NodeValue quotient = b.div(x, divisor);
+  NodeValue bits = takeLeadingBits(b, quotient);
+  // Products of bits that were rounded up may overflow.
+  NodeValue isLarge = b.greater(magnitude, 0x1p1000);
+  NodeValue scale = b.select(isLarge, b.number(x, 0x1p-10), b.number(x, 1));
+  NodeValue scaled = b.mul(divisor, scale);
+  NodeValue high = roundToBits(b, scaled, 29);
+  NodeValue rest = b.sub(b.mul(x, scale), b.mul(bits, high));
+  rest = b.div(b.sub(rest, b.mul(bits, b.sub(scaled, high))), scale);
+  return b.select(isFar(b, magnitude, y), rest, x);
+}
+
+/// Returns whether isFar(|x|, y) holds for some elements, a scalar.
+static NodeValue isAnyFar(NodeBuilder &b, NodeValue x, NodeValue y) {
+  NodeValue far = b.cast(isFar(b, b.unary<AbsNode>(x), y), ElemKind::Int32);
+  if (!far)
+    return far;
+  std::vector<int64_t> axes(far.getShape().size());
+  std::iota(axes.begin(), axes.end(), 0);
+  return b.greater(b.reduce(far, "max", axes, /*keepDims=*/false), 0);
+}
+
+/// Returns a number of at most 2^60 \p y that leaves what \p x leaves, of
+/// doubles that are not negative. Few programs have larger quotients, so that
+/// it is a loop, of most often no iteration.
+static NodeValue reduceLargeQuotients(NodeBuilder &b, NodeValue x,
+                                      NodeValue y) {
+  NodeValue sum = b.add(x, y);
+  if (!sum || sum.getType().getNumElements() == 0)
+    return x;
+  x = b.broadcast(x, sum.getShape());
+  NodeValue begins = isAnyFar(b, x, y);
+  if (!begins)
+    return begins;
+  OpenBody loop(b.getFunction().getModule(), "body");
+  loop.addParameter("iteration", Type(ElemKind::Int64, {}));
+  loop.addParameter("condition", Type(ElemKind::Bool, {}));
+  NodeValue rest = loop.addParameter("rest", x.getType());
+  NodeValue divisor = loop.enter(y);
+  NodeBuilder inside(loop.getFunction(), b.getName());
+  rest = takeLargeMultiple(inside, rest, divisor);
+  NodeValue continues = isAnyFar(inside, rest, divisor);
+  if (!continues)
+    return continues;
+  loop.getFunction().addResult("next", continues);
+  loop.getFunction().addResult("next", rest);
+  std::vector<NodeValue> values{x};
+  llvm::append_range(values, loop.getCaptures());
+  // Each takes 24 of at most 2098 bits.
+  constexpr int64_t maxTripCount = 100;
+  return b.make<LoopNode>(b.scalar(ElemKind::Int64, double(maxTripCount)),
+                          begins, loop.getAttr(), /*numStates=*/1, maxTripCount,
+                          values);
 }
 
 /// Returns x - n * y, where n is the whole number towards 0 from x / y, without
 /// rounding, as fmod() of C has it. Each step takes 24 bits off the quotient:
 /// they times 24 bits are a double, and so is what they leave. Doubles have
-/// more bits; of them it is exact where |x / y| is below 2^90 and |y| within
-/// 2^-100 and 2^100, and rounded elsewhere.
+/// more bits, of which the others are taken off apart.
 static NodeValue getFloatRest(NodeBuilder &b, NodeValue x, NodeValue y) {
   ElemKind kind = x.getElemKind();
   bool isDouble = kind == ElemKind::Double;
-  unsigned numSteps = isDouble ? 4 : kind == ElemKind::Float16 ? 2 : 12;
+  unsigned numSteps = isDouble ? 3 : kind == ElemKind::Float16 ? 2 : 12;
   NodeValue divisor = b.cast(b.unary<AbsNode>(y), ElemKind::Double);
   NodeValue rest = b.cast(b.unary<AbsNode>(x), ElemKind::Double);
-  NodeValue high = b.cast(b.cast(divisor, ElemKind::Float), ElemKind::Double);
+  NodeValue high, scale;
+  if (isDouble) {
+    rest = reduceLargeQuotients(b, rest, divisor);
+    scale = b.select(b.greater(divisor, 0x1p900), b.number(divisor, 0x1p-100),
+                     b.number(divisor, 1));
+    rest = b.mul(rest, scale);
+    divisor = b.mul(divisor, scale);
+    high = roundToBits(b, divisor, 29);
+  }
   for (unsigned i = 0; i < numSteps; ++i) {
     NodeValue bits = takeLeadingBits(b, b.div(rest, divisor));
-    rest = b.sub(rest, b.mul(bits, high));
+    rest = b.sub(rest, b.mul(bits, isDouble ? high : divisor));
     if (isDouble)
       rest = b.sub(rest, b.mul(bits, b.sub(divisor, high)));
-  }
-  if (isDouble) {
-    NodeValue quotient = b.div(b.unary<AbsNode>(x), divisor);
-    NodeValue isExact = b.logicalAnd(
-        b.less(quotient, 0x1p90),
-        b.logicalAnd(b.less(divisor, 0x1p100), b.greater(divisor, 0x1p-100)));
-    NodeValue rounded = b.sub(b.unary<AbsNode>(x),
-                              b.mul(b.unary<FloorNode>(quotient), divisor));
-    rest = b.select(isExact, rest, rounded);
   }
   // Bits that were rounded up leave less than nothing.
   rest = b.select(b.less(rest, 0), b.add(rest, divisor), rest);
   rest = b.select(b.greaterOrEqual(rest, divisor), b.sub(rest, divisor), rest);
+  if (isDouble)
+    rest = b.div(rest, scale);
   rest = b.cast(rest, kind);
   rest = b.select(b.less(x, 0), b.unary<NegNode>(rest), rest);
-  constexpr double inf = std::numeric_limits<double>::infinity();
-  NodeValue isAll = b.logicalAnd(b.equal(b.unary<AbsNode>(y), inf),
-                                 b.less(b.unary<AbsNode>(x), inf));
-  return b.select(isAll, x, rest);
+  return b.select(b.less(b.unary<AbsNode>(x), b.unary<AbsNode>(y)), x, rest);
 }
 
 NodeValue glowish::getTruncatedRest(NodeBuilder &b, NodeValue x, NodeValue y) {
