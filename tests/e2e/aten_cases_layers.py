@@ -89,7 +89,12 @@ def einsum():
             ("ij,ij->i", [(2, 3), (2, 3)]), ("ba", [(2, 3)]), ("i,i->", [(3,), (3,)]),
             ("ij,jk,kl->il", [(2, 3), (3, 4), (4, 2)]), (" i j , j -> i ", [(2, 3), (3,)]),
             ("...i->...", [(2, 3)]), ("i...->...", [(2, 3, 4)]), ("Aa,aB->BA", [(2, 3), (3, 4)]),
-            ("ij,jk->ik", [(2, 1), (3, 4)]), ("iij->j", [(3, 3, 2)])]:
+            # Extents of 1 are those of other operands.
+            ("ij,jk->ik", [(2, 1), (3, 4)]), ("ij,jk->ik", [(2, 3), (1, 4)]),
+            ("ij,jk->ijk", [(2, 1), (3, 4)]), ("bij,bjk->bik", [(1, 2, 1), (5, 3, 4)]),
+            ("ij,jk,jl->il", [(2, 1), (1, 4), (3, 2)]), ("i,i->i", [(1,), (0,)]),
+            ("i,i->", [(1,), (0,)]), ("i,i,i", [(3,), (1,), (3,)]),
+            ("iij->j", [(3, 3, 2)])]:
         yield {"equation": equation,
                "tensors": [x(*s, seed=i) for i, s in enumerate(shapes)]}
     for kind in [torch.float64, torch.int64]:

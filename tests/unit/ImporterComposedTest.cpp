@@ -264,6 +264,25 @@ TEST(ImporterComposed, RestsOfLargeQuotientsOfDoubles) {
             "double<7>: 1 -5 -177074 0 0 0 2");
 }
 
+/// An extent of 1 is that of another operand.
+TEST(ImporterComposed, EinsumOfBroadcastExtents) {
+  std::string values = floats("a", {2, 1}, {1, 2}) +
+                       floats("b", {3, 2}, {1, 10, 2, 20, 3, 30}) +
+                       floats("none", {0}, {});
+  auto einsum = [&](std::vector<std::string> inputs, llvm::StringRef equation) {
+    return run(values, onnxNode("Einsum", std::move(inputs),
+                                stringAttr("equation", equation)));
+  };
+  EXPECT_EQ(einsum({"a", "b"}, "ij,jk->ik"), "float<2x2>: 6 60 12 120");
+  EXPECT_EQ(einsum({"b", "a"}, "jk,ij->i"), "float<2>: 66 132");
+  // Other extents must be equal; the first terms already fail.
+  EXPECT_EQ(errorOf("Einsum", {"c", "c", "c"},
+                    stringAttr("equation", "ij,jk,kl->il")),
+            "MatMul 'y': operand 'rhs' (float<2x3>): expected 3 rows, as many "
+            "as lhs has columns");
+  EXPECT_EQ(einsum({"a", "b"}, "ij,jk->jk"), "float<3x2>: 3 30 6 60 9 90");
+}
+
 TEST(ImporterComposed, CeluOfNegativeAlpha) {
   EXPECT_EQ(run(floats("x", {4}, {-1, 2, 0, -0.5f}),
                 onnxNode("Celu", {"x"}, floatAttr("alpha", -1))),

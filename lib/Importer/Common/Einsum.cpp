@@ -32,6 +32,7 @@ private:
   void implyOutput();
   Term takeDiagonals(Term term);
   Term sumOver(Term term, const Labels &kept);
+  Term dropBroadcast(Term term, const Term &other, const Labels &kept);
   Term contract(Term x, Term y, const Labels &kept);
   NodeValue arrange(const Term &term, const Labels &order);
 
@@ -47,6 +48,14 @@ private:
 
 static bool contains(const Labels &labels, int label) {
   return llvm::is_contained(labels, label);
+}
+
+/// Returns the extent of \p term along \p label; 1 if it has no such dimension.
+static int64_t getExtent(const Term &term, int label) {
+  auto found = llvm::find(term.labels, label);
+  return found == term.labels.end()
+             ? 1
+             : term.value.getShape()[found - term.labels.begin()];
 }
 
 /// \p ellipsis is the number of dimensions of `...`.
@@ -162,6 +171,23 @@ NodeValue EinsumBuilder::arrange(const Term &term, const Labels &order) {
                               : b.transpose(term.value, permutation);
 }
 
+/// Returns \p term without dimensions of one index that \p other has more
+/// indices along, unless they are in \p kept: its elements are factors of
+/// whole sums.
+Term EinsumBuilder::dropBroadcast(Term term, const Term &other,
+                                  const Labels &kept) {
+  Labels rest;
+  Dims shape;
+  DimsRef own = term.value.getShape();
+  for (auto [label, extent] : llvm::zip_equal(term.labels, own)) {
+    if (extent == 1 && !contains(kept, label) && getExtent(other, label) != 1)
+      continue;
+    rest.push_back(label);
+    shape.push_back(extent);
+  }
+  return {b.reshape(term.value, shape), rest};
+}
+
 /// Contracts two terms by a matmul: common labels in \p kept are batch
 /// dimensions, other common labels are summed over.
 Term EinsumBuilder::contract(Term x, Term y, const Labels &kept) {
@@ -169,6 +195,11 @@ Term EinsumBuilder::contract(Term x, Term y, const Labels &kept) {
     first.append(second);
     return first;
   };
+  if (b.hasFailed())
+    return {};
+  Term whole = x;
+  x = dropBroadcast(x, y, kept);
+  y = dropBroadcast(y, whole, kept);
   x = sumOver(x, join(kept, y.labels));
   y = sumOver(y, join(kept, x.labels));
   if (b.hasFailed())
@@ -183,12 +214,6 @@ Term EinsumBuilder::contract(Term x, Term y, const Labels &kept) {
     if (!contains(x.labels, label))
       ofB.push_back(label);
   Dims shape;
-  auto getExtent = [](const Term &term, int label) -> int64_t {
-    auto found = llvm::find(term.labels, label);
-    return found == term.labels.end()
-               ? 1
-               : term.value.getShape()[found - term.labels.begin()];
-  };
   auto multiply = [&](const Term &term, const Labels &labels) {
     int64_t count = 1;
     for (int label : labels)
@@ -199,7 +224,7 @@ Term EinsumBuilder::contract(Term x, Term y, const Labels &kept) {
   for (int label : batch) {
     shapeA.push_back(getExtent(x, label));
     shapeB.push_back(getExtent(y, label));
-    shape.push_back(std::max(shapeA.back(), shapeB.back()));
+    shape.push_back(shapeA.back() == 1 ? shapeB.back() : shapeA.back());
   }
   shapeA.append({multiply(x, ofA), multiply(x, summed)});
   shapeB.append({multiply(y, summed), multiply(y, ofB)});
