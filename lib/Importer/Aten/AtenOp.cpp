@@ -317,6 +317,11 @@ NodeValue AtenOp::widen(NodeValue value) {
   return cast(value, ElemKind::Float);
 }
 
+NodeValue AtenOp::widenFloat16(NodeValue value) {
+  return value && value.getElemKind() == ElemKind::Float16 ? widen(value)
+                                                           : value;
+}
+
 llvm::Error AtenOp::checkFloat(llvm::StringRef argument) const {
   if (isFloatKind(tensor(argument).getElemKind()))
     return llvm::Error::success();

@@ -94,6 +94,9 @@ public:
   /// Half precision as float, in which PyTorch computes functions of several
   /// steps.
   NodeValue widen(NodeValue value);
+  /// Casts float16 to float. PyTorch computes some functions of float16 in
+  /// float, on GPUs, but those of bfloat16 in bfloat16, on CPUs.
+  NodeValue widenFloat16(NodeValue value);
   /// An error unless the elements of a tensor are floats.
   llvm::Error checkFloat(llvm::StringRef argument) const;
 

@@ -145,14 +145,16 @@ static llvm::Error importGlu(AtenOp &op) {
              op.unary<SigmoidNode>(op.slice(x, axis, half, half))));
 }
 
-/// log(x / (1 - x)), of x within [eps, 1 - eps].
+/// log(x / (1 - x)), of x within [eps, 1 - eps]. The bounds of float16 are
+/// floats: 1 - eps would round to 1.
 static llvm::Error importLogit(AtenOp &op) {
-  NodeValue x = op.floating("self");
+  NodeValue x = op.widenFloat16(op.floating("self"));
   if (!op.isNone("eps")) {
     double eps = op.number("eps", 0);
     x = op.clip(x, eps, 1 - eps);
   }
-  return op.setResult(makeLogit(op, x));
+  return op.setResult(
+      op.cast(makeLogit(op, x), op.floating("self").getElemKind()));
 }
 
 static AtenOperators siluOp(importPlain<SiluNode>,

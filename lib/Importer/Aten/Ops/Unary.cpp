@@ -121,10 +121,11 @@ static llvm::Error importFrac(AtenOp &op) {
   return op.setResult(op.sub(x, truncate(op, x)));
 }
 
-/// Rounds to \p decimals places, ties to even.
+/// Rounds to `decimals` places, ties to even. Each step of bfloat16 is
+/// rounded, too.
 static llvm::Error importRoundDecimals(AtenOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
-  NodeValue x = op.widen(op.tensor("self"));
+  NodeValue x = op.widenFloat16(op.tensor("self"));
   int64_t decimals = op.integer("decimals");
   double factor = std::pow(10.0, std::fabs(double(decimals)));
   NodeValue result =
