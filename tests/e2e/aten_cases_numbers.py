@@ -23,7 +23,7 @@ PAIRS = {"add": FIVE, "sub": FIVE, "mul": FIVE, "div": ["int", "float", ""],
          "__and__": ["bool", "int"], "__or__": ["bool", "int"],
          "__xor__": ["bool", "int"], "__lshift__": ["int"], "__rshift__": ["int"]}
 # Operators on one number, of ints, floats and either.
-ONES = """neg prim::abs fabs floor ceil round sqrt exp log log2 log10 log1p sin cos tan
+ONES = """neg prim::abs fabs floor ceil round sqrt exp log log10 log1p sin cos tan
 tanh atan degrees radians""".split()
 # The kinds of operands of an overload.
 KINDS = {"int": ("int", "int"), "float": ("float", "float"), "": ("number", "number"),
@@ -34,7 +34,7 @@ KINDS = {"int": ("int", "int"), "float": ("float", "float"), "": ("number", "num
 
 
 # Functions of numbers that are known when the model is compiled.
-KNOWN_ONLY = """atan cos degrees log10 log1p log2 radians round sin tan tanh atan2 copysign
+KNOWN_ONLY = """atan cos degrees log10 log1p radians round sin tan tanh atan2 copysign
 fmod log""".split()
 
 

@@ -465,19 +465,23 @@ def no_changes(op):
                    ("script",))
 
 
-@cases("to.prim_dtype", "to.prim_Device", "to.prim_other", without=("pt2",))
+@cases("to.prim_dtype", "to.prim_Device", without=("pt2",))
 def script_conversions(op):
-    def reference(self, dtype=None, device=None, other=None):
-        return self.to(dtype or (other.dtype if other is not None else self.dtype))
+    def reference(self, dtype, device=None):
+        return self.to(dtype)
     for own, kind in combine(KINDS, [torch.float32, torch.int64, torch.bool]):
-        case = {"self": x(2, 3, kind=own)}
-        if op == "to.prim_other":
-            case["other"] = x(1, kind=kind)
-        else:
-            case["dtype"] = kind
+        case = {"self": x(2, 3, kind=own), "dtype": kind}
         if op == "to.prim_Device":
             case["device"] = torch.device("cpu")
         yield Case(op, case, reference=reference)
+
+
+@cases("to.prim_other", without=("pt2",))
+def script_copies():
+    def reference(self, copy=False):
+        return self.clone() if copy else self
+    for kind, copy in combine(KINDS, [False, True]):
+        yield Case("", {"self": x(2, 3, kind=kind), "copy": copy}, reference=reference)
 
 
 CONVERSIONS = """to.dtype to.dtype_layout _to_copy""".split()

@@ -13,7 +13,7 @@ COMPUTED = {"known when the model is compiled":
 REFUSED = {
     "repeat_interleave.Tensor": COUNTED,
     **dict.fromkeys(["bmm", "mm", "mv"], BOOL_MATMULS),
-    **dict.fromkeys([f"{name}.Scalar" for name in """atan cos degrees log10 log1p log2
+    **dict.fromkeys([f"{name}.Scalar" for name in """atan cos degrees log10 log1p
 radians round sin tan tanh""".split()], COMPUTED),
     **dict.fromkeys(["atan2.Scalar_Scalar", "copysign", "fmod", "log.Scalar_Scalar"],
                     COMPUTED)}

@@ -48,7 +48,9 @@ static AtenOperators identityOp(
      "lift_fresh_copy(Tensor self) -> Tensor", "lift(Tensor self) -> Tensor",
      "requires_grad_(Tensor(a) self, bool requires_grad=True) -> Tensor(a)",
      "data(Tensor(a) self) -> Tensor(a)",
-     "to_dense(Tensor(a) self) -> Tensor(a)"},
+     "to_dense(Tensor(a) self) -> Tensor(a)",
+     "to.prim_other(Tensor(a) self, bool non_blocking=False, bool copy=False) "
+     "-> Tensor(a)"},
     AtenOrder::Kept);
 static AtenOperators conversionOp(
     importConversion,
@@ -73,9 +75,7 @@ static AtenOperators conversionAsOp(
     importConversionAs,
     {"type_as(Tensor self, Tensor other) -> Tensor",
      "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool "
-     "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
-     "to.prim_other(Tensor(a) self, Tensor other, bool non_blocking=False, "
-     "bool copy=False) -> Tensor(a)"},
+     "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"},
     AtenOrder::Kept);
 
 //===- Dropout ------------------------------------------------------------===//

@@ -294,7 +294,6 @@ static double computeFloat(llvm::StringRef name, double x) {
       .Case("sqrt", std::sqrt(x))
       .Case("exp", std::exp(x))
       .Case("log", std::log(x))
-      .Case("log2", std::log2(x))
       .Case("log10", std::log10(x))
       .Case("log1p", std::log1p(x))
       .Case("sin", std::sin(x))
@@ -366,9 +365,9 @@ static AtenOperators unaries(
     {UNARY_OVERLOADS("neg"), UNARY_OVERLOADS("prim::abs"),
      UNARY_OVERLOADS("fabs"), UNARY_OVERLOADS("floor"), UNARY_OVERLOADS("ceil"),
      UNARY_OVERLOADS("round"), UNARY_OVERLOADS("sqrt"), UNARY_OVERLOADS("exp"),
-     UNARY_OVERLOADS("log"), UNARY_OVERLOADS("log2"), UNARY_OVERLOADS("log10"),
-     UNARY_OVERLOADS("log1p"), UNARY_OVERLOADS("sin"), UNARY_OVERLOADS("cos"),
-     UNARY_OVERLOADS("tan"), UNARY_OVERLOADS("tanh"), UNARY_OVERLOADS("atan"),
+     UNARY_OVERLOADS("log"), UNARY_OVERLOADS("log10"), UNARY_OVERLOADS("log1p"),
+     UNARY_OVERLOADS("sin"), UNARY_OVERLOADS("cos"), UNARY_OVERLOADS("tan"),
+     UNARY_OVERLOADS("tanh"), UNARY_OVERLOADS("atan"),
      UNARY_OVERLOADS("degrees"), UNARY_OVERLOADS("radians")});
 
 static llvm::Error importClass(AtenOp &op) {
