@@ -37,7 +37,15 @@ def count_of(op):
     return {**NEAREST, **SMOOTH}[op.split(".")[0]]
 
 
-@cases(*NEAREST, *SMOOTH, slack=10)
+# Where PyTorch's pixels of a cubic cancel, the errors of its coordinates show: up to 5e-6 of
+# pixels up to 3 (compared with those that it computes in double): 13 times the error of
+# one function.
+CUBIC = ["upsample_bicubic2d", "_upsample_bicubic2d_aa"]
+OTHERS = [*NEAREST, *(op for op in SMOOTH if op not in CUBIC)]
+
+
+@cases(*OTHERS, slack=10)
+@cases(*CUBIC, slack=20)
 def resized(op):
     """To extents, and to those that factors make, of which some or all are stated."""
     count = count_of(op)
@@ -62,7 +70,8 @@ def resized(op):
         yield {"self": special, "output_size": TARGETS[count][2]}
 
 
-@cases(*(op + ".vec" for op in [*NEAREST, *SMOOTH]), slack=10)
+@cases(*(op + ".vec" for op in OTHERS), slack=10)
+@cases(*(op + ".vec" for op in CUBIC), slack=20)
 def resized_by_factors(op):
     count = count_of(op)
     for spatial in SIZES[count]:

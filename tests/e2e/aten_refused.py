@@ -23,18 +23,18 @@ radians round sin tan tanh""".split()], COMPUTED),
 STRIDES = """
 _cdist_forward _embedding_bag _embedding_bag_forward_only _native_multi_head_attention
 _scaled_dot_product_attention _transformer_encoder_layer_fwd all.dim amax amin any.dim
-argmax argmin argsort argsort.stable cdist col2im constant_pad_nd copy cosine_similarity
-count_nonzero.dim_IntList cumprod cumsum diagonal einsum embedding_bag
-embedding_bag.padding_idx flip frobenius_norm.dim gather glu grid_sampler group_norm
-gru.input hstack im2col index.Tensor index_add index_copy index_fill.int_Scalar
-index_fill.int_Tensor index_put index_select instance_norm layer_norm linalg_vector_norm
-logsumexp lstm.input lstm_cell max.dim mean.dim min.dim narrow native_dropout
-native_layer_norm norm.ScalarOpt_dim norm.ScalarOpt_dim_dtype pixel_shuffle
-pixel_unshuffle prelu prod.dim_int reflection_pad1d reflection_pad2d reflection_pad3d
-repeat_interleave.self_int replication_pad1d replication_pad2d replication_pad3d
-rnn_relu.input rnn_tanh.input roll scatter.reduce scatter.src scatter.value
-scatter.value_reduce scatter_add scatter_reduce.two select_scatter slice.Tensor sort
-sort.stable std.correction std.dim std_mean.correction std_mean.dim sum.dim_IntList
-take_along_dim topk tril triu var.correction var.dim var_mean.correction var_mean.dim
-vstack
+argmax argmin argsort argsort.stable cdist channel_shuffle col2im constant_pad_nd copy
+cosine_similarity count_nonzero.dim_IntList cumprod cumsum diagonal einsum embedding_bag
+embedding_bag.padding_idx flip frobenius_norm.dim gather glu grid_sampler
+grid_sampler_2d group_norm gru.input hstack im2col index.Tensor index_add index_copy
+index_fill.int_Scalar index_fill.int_Tensor index_put index_select instance_norm l1_loss
+layer_norm linalg_vector_norm logsumexp lstm.input lstm_cell max.dim mean.dim min.dim
+mse_loss narrow native_dropout native_layer_norm norm.ScalarOpt_dim
+norm.ScalarOpt_dim_dtype pad pixel_shuffle pixel_unshuffle prelu prod.dim_int
+reflection_pad1d reflection_pad2d reflection_pad3d repeat_interleave.self_int
+replication_pad1d replication_pad2d replication_pad3d rnn_relu.input rnn_tanh.input roll
+scatter.reduce scatter.src scatter.value scatter.value_reduce scatter_add
+scatter_reduce.two select_scatter slice.Tensor slice_scatter sort sort.stable
+std.correction std.dim std_mean.correction std_mean.dim sum.dim_IntList take_along_dim
+topk tril triu var.correction var.dim var_mean.correction var_mean.dim vstack
 """.split()
