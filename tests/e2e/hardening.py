@@ -90,10 +90,10 @@ def check_paths(path, folders):
     with open(path, "rb") as file:
         data = file.read()
     for folder in folders:
-        at = data.find(folder.encode())
-        if at >= 0:
-            text = re.match(rb"[\x20-\x7e]*", data[at:at + 200])[0].decode()
-            yield "it has the path '%s'" % text
+        # A folder /src is not that of python/src.
+        found = re.search(rb"(?<![\w.-])" + re.escape(folder.encode()) + rb"[\x20-\x7e]*", data)
+        if found:
+            yield "it has the path '%s'" % found[0][:200].decode()
 
 
 def check_calls(path):
