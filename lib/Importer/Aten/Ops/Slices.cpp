@@ -96,6 +96,9 @@ static AtenOperators
 
 //===- Several parts ------------------------------------------------------===//
 
+/// The most parts of a tensor, each of which is nodes of its own.
+static constexpr int64_t maxParts = 1 << 16;
+
 /// Parts of the given extents, one after the other.
 static llvm::Error setParts(AtenOp &op, int64_t axis,
                             llvm::ArrayRef<int64_t> extents) {
@@ -132,8 +135,10 @@ static std::vector<int64_t> splitEvenly(int64_t extent, int64_t size) {
 static llvm::Error importSplit(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readPartAxis(op));
   int64_t size = op.integer("split_size"), extent = op.getShape("self")[axis];
-  if (size < 1 && extent > 0)
-    return op.refuse("split_size", "1 and more");
+  if (extent > 0 && (size < 1 || (extent - 1) / size >= maxParts))
+    return op.refuse(
+        "split_size",
+        llvm::formatv("1 and more, for at most {0} parts", maxParts).str());
   return setParts(op, axis, splitEvenly(extent, std::max<int64_t>(size, 1)));
 }
 
@@ -143,14 +148,11 @@ static llvm::Error importSplitSizes(AtenOp &op) {
   return setParts(op, axis, op.integers(name));
 }
 
-/// The most parts of chunk(), which has as many of nothing as are asked for.
-static constexpr int64_t maxChunks = 1 << 20;
-
 static llvm::Error importChunk(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readPartAxis(op));
   int64_t chunks = op.integer("chunks"), extent = op.getShape("self")[axis];
-  if (chunks < 1 || chunks > maxChunks)
-    return op.refuse("chunks", llvm::formatv("1 to {0}", maxChunks).str());
+  if (chunks < 1 || chunks > maxParts)
+    return op.refuse("chunks", llvm::formatv("1 to {0}", maxParts).str());
   // Nothing is as many parts as are asked for.
   if (extent == 0)
     return setParts(op, axis, std::vector<int64_t>(size_t(chunks), 0));
@@ -163,6 +165,9 @@ static llvm::Error importUnbind(AtenOp &op) {
   NodeValue x = op.tensor("self");
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readPartAxis(op));
   Dims shape(x.getShape());
+  if (shape[axis] > maxParts)
+    return op.refuse("self",
+                     llvm::formatv("at most {0} parts", maxParts).str());
   shape.erase(shape.begin() + axis);
   std::vector<NodeValue> parts;
   for (int64_t i = 0; i < x.getShape()[axis]; ++i)

@@ -11,6 +11,7 @@
 #include "Kernels/Epilogue.h"
 #include "Kernels/KernelOperands.h"
 #include "Kernels/Math/DotInstrs.h"
+#include "glowish/Base/CheckedInt.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -233,20 +234,22 @@ static void emitWindows(KernelBuilder &b, const ConvolutionShape &shape,
         });
       });
   };
-  int64_t work = shape.batch * shape.outHeight * shape.outWidth *
-                 shape.channels * shape.kernelH * shape.kernelW;
-  b.forTasks(shape.batch * order.bands, work, [&](Value *task) {
-    Value *batch = b.CreateUDiv(task, b.index(order.bands));
-    Value *band = b.CreateURem(task, b.index(order.bands));
-    Value *low = b.addScaled(b.index(0), band, order.bandRows);
-    Value *high = b.CreateNSWAdd(low, b.index(order.bandRows));
-    if (shape.outHeight % order.bandRows)
-      high = b.minIndex(high, b.index(shape.outHeight));
-    forChannelGroups(b, shape.channels, lanes, order.groupChannels,
-                     [&](Value *first, Value *last, unsigned active) {
-                       emitGroup(batch, low, high, first, last, active);
-                     });
-  });
+  CheckedInt work = CheckedInt(shape.batch) * shape.outHeight * shape.outWidth *
+                    shape.channels * shape.kernelH * shape.kernelW;
+  b.forTasks(shape.batch * order.bands, work.get().value_or(INT64_MAX),
+             [&](Value *task) {
+               Value *batch = b.CreateUDiv(task, b.index(order.bands));
+               Value *band = b.CreateURem(task, b.index(order.bands));
+               Value *low = b.addScaled(b.index(0), band, order.bandRows);
+               Value *high = b.CreateNSWAdd(low, b.index(order.bandRows));
+               if (shape.outHeight % order.bandRows)
+                 high = b.minIndex(high, b.index(shape.outHeight));
+               forChannelGroups(
+                   b, shape.channels, lanes, order.groupChannels,
+                   [&](Value *first, Value *last, unsigned active) {
+                     emitGroup(batch, low, high, first, last, active);
+                   });
+             });
 }
 
 void glowish::emitDepthwise(KernelBuilder &b, const ConvolutionShape &shape,

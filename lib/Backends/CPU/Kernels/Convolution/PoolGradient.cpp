@@ -8,6 +8,7 @@
 
 #include "Kernels/Convolution/Window.h"
 #include "Kernels/KernelOperands.h"
+#include "glowish/Base/CheckedInt.h"
 
 using namespace glowish;
 using llvm::Value;
@@ -230,20 +231,21 @@ void PoolGradientEmitter::emit() {
   int64_t block = sharesImages ? b.getRegisterLanes(kind) : shape.channels;
   int64_t blocks = (shape.channels + block - 1) / block;
   int64_t left = shape.channels - (blocks - 1) * block;
-  int64_t work =
-      shape.batch * shape.channels *
-      (shape.height * shape.width +
-       shape.outHeight * shape.outWidth * shape.kernelH * shape.kernelW);
-  b.forTasks(shape.batch * blocks, work, [&](Value *task) {
-    Values index = b.splitIndex(task, {shape.batch, blocks});
-    Value *channel = b.addScaled(b.index(0), index[1], block);
-    if (left == block)
-      return emitTask({channel, block}, index[0]);
-    Value *isWhole = b.CreateICmpULT(index[1], b.index(blocks - 1));
-    b.ifThen(isWhole, [&] { emitTask({channel, block}, index[0]); });
-    b.ifThen(b.CreateNot(isWhole),
-             [&] { emitTask({channel, left}, index[0]); });
-  });
+  CheckedInt work = CheckedInt(shape.batch) * shape.channels *
+                    (CheckedInt(shape.height) * shape.width +
+                     CheckedInt(shape.outHeight) * shape.outWidth *
+                         shape.kernelH * shape.kernelW);
+  b.forTasks(shape.batch * blocks, work.get().value_or(INT64_MAX),
+             [&](Value *task) {
+               Values index = b.splitIndex(task, {shape.batch, blocks});
+               Value *channel = b.addScaled(b.index(0), index[1], block);
+               if (left == block)
+                 return emitTask({channel, block}, index[0]);
+               Value *isWhole = b.CreateICmpULT(index[1], b.index(blocks - 1));
+               b.ifThen(isWhole, [&] { emitTask({channel, block}, index[0]); });
+               b.ifThen(b.CreateNot(isWhole),
+                        [&] { emitTask({channel, left}, index[0]); });
+             });
 }
 
 /// Of a tap, in all lanes.
