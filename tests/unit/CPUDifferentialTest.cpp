@@ -50,6 +50,11 @@ TEST(CPUDifferential, Convolution) {
       {1, 6, 6, 7, 14, 3, 1, 7, {1, 1, 1, 1}, 1},
       {1, 1, 1, 5, 3, 3, 1, 1, {2, 2, 2, 2}, 1},
       {0, 4, 4, 3, 3, 3, 1, 1, {0, 0, 0, 0}, 1},
+      // Taps so far apart that many tiles behind one another have some of them,
+      // the same ones, or none.
+      {1, 3, 65, 3, 17, 3, 1, 1, {45, 90, 45, 90}, 45},
+      {1, 1, 7, 3, 17, 2, 1, 1, {50, 50, 0, 50}, 50},
+      {2, 4, 40, 5, 9, 3, 2, 1, {60, 61, 60, 59}, 60},
   };
   unsigned number = 0;
   for (const ConvolutionCase &c : cases) {

@@ -18,13 +18,14 @@ struct WindowCase {
 
 /// Images with more rows than are computed one by one, windows with and
 /// without rows in common, channels of less than a vector, of whole vectors and
-/// of groups of them with something left over.
+/// of groups of them with something left over; taps so far apart that many
+/// tiles behind one another have some of them, or none.
 const WindowCase cases[] = {
     {17, 33, 1, 3, 1, 1},   {9, 7, 7, 3, 1, 1},     {33, 17, 17, 5, 1, 1},
     {33, 33, 33, 3, 2, 1},  {17, 1, 80, 3, 1, 1},   {1, 17, 80, 3, 1, 1},
     {21, 65, 80, 3, 1, 1},  {13, 14, 184, 3, 1, 1}, {14, 14, 200, 5, 2, 1},
     {20, 3, 145, 3, 1, 2},  {19, 40, 72, 2, 2, 1},  {40, 19, 24, 2, 3, 1},
-    {17, 115, 64, 3, 2, 1},
+    {17, 115, 64, 3, 2, 1}, {3, 65, 17, 3, 1, 45},  {2, 70, 7, 2, 3, 90},
 };
 
 std::string describe(const WindowCase &c) {

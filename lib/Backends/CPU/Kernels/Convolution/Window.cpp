@@ -6,8 +6,13 @@ using namespace glowish;
 using llvm::Value;
 
 bool TileRun::isInterior() const {
+  return llvm::all_of(
+      taps, [&](const PixelRange &range) { return range.isWhole(pixels); });
+}
+
+bool TileRun::isUniform() const {
   return llvm::all_of(taps, [&](const PixelRange &range) {
-    return range.first == 0 && range.end == pixels;
+    return range.empty() || range.isWhole(pixels);
   });
 }
 
@@ -29,14 +34,26 @@ static std::vector<PixelRange> getTaps(const ConvolutionShape &shape,
   return taps;
 }
 
-/// How many tiles of \p pixels fit behind one another from \p column on, the
-/// first of which is inside the image with all its taps. Rows may be long: the
-/// tiles are not checked one by one.
-static int64_t countInteriorTiles(const ConvolutionShape &shape, int64_t column,
-                                  unsigned pixels) {
-  int64_t lastTap = (shape.kernelW - 1) * shape.dilationW;
-  int64_t end = (shape.width - 1 - lastTap + shape.padLeft) / shape.strideW + 1;
-  return (std::min(end, shape.outWidth) - column) / pixels;
+/// Returns how many tiles like \p tile, which is uniform, are behind one
+/// another from it on. Rows and paddings may be long: the tiles are not checked
+/// one by one.
+static int64_t countLike(const TileRun &tile, const ConvolutionShape &shape) {
+  // The first column from which on some tap is inside that was not, or is not
+  // that was.
+  int64_t end = shape.outWidth;
+  for (auto [kw, range] : llvm::enumerate(tile.taps)) {
+    int64_t offset = int64_t(kw) * shape.dilationW - shape.padLeft;
+    int64_t firstOutside =
+        std::max<int64_t>(shape.width - offset + shape.strideW - 1, 0) /
+        shape.strideW;
+    int64_t firstInside =
+        std::max<int64_t>(shape.strideW - 1 - offset, 0) / shape.strideW;
+    if (!range.empty())
+      end = std::min(end, firstOutside);
+    else if (firstInside >= tile.column && firstInside < firstOutside)
+      end = std::min(end, firstInside);
+  }
+  return (end - tile.column) / tile.pixels;
 }
 
 std::vector<TileRun> glowish::splitRow(const ConvolutionShape &shape,
@@ -46,9 +63,9 @@ std::vector<TileRun> glowish::splitRow(const ConvolutionShape &shape,
     unsigned size =
         unsigned(std::min<int64_t>(pixels, shape.outWidth - column));
     TileRun run{column, size, 1, getTaps(shape, column, size)};
-    if (run.isInterior())
-      run.count = countInteriorTiles(shape, column, size);
-    assert(run.count > 0 && "an interior tile is in the image");
+    if (run.isUniform())
+      run.count = countLike(run, shape);
+    assert(run.count > 0 && "a tile is like itself");
     column += run.count * size;
     runs.push_back(std::move(run));
   }
@@ -108,7 +125,7 @@ Value *TapRanges::getRow(KernelBuilder &b, Value *row) const {
 
 Value *TapRanges::getPair(KernelBuilder &b, Value *row, const TileRun &run,
                           unsigned pixel) const {
-  // Only tiles in which all taps apply are repeated.
+  // Tiles that are repeated have the same taps.
   int64_t column = columns.size() == 1 || run.isInterior()
                        ? 0
                        : columnNumbers[run.column + pixel];

@@ -11,6 +11,7 @@ namespace glowish {
 struct PixelRange {
   unsigned first, end;
   bool empty() const { return first >= end; }
+  bool isWhole(unsigned pixels) const { return first == 0 && end == pixels; }
 };
 
 /// A run of tiles of output pixels in one row: `count` tiles of `pixels`
@@ -24,10 +25,13 @@ struct TileRun {
 
   /// Whether every tap applies to every pixel.
   bool isInterior() const;
+  /// Whether every tap applies to every pixel or to none.
+  bool isUniform() const;
 };
 
-/// Splits a row into tiles. Tiles at the borders stand alone, because the taps
-/// that fall outside differ; those between them are one run.
+/// Splits a row into tiles. Tiles with pixels that have other taps than the
+/// rest stand alone; those between them, of the image or of its padding, are
+/// runs.
 std::vector<TileRun> splitRow(const ConvolutionShape &shape, unsigned pixels);
 
 /// The rows of the kernel that lie inside the image for one output row:
