@@ -216,7 +216,8 @@ private:
   MemoryPlan makePlan(const IRFunction &function) const;
   ActivationLimits getLimits() const;
 
-  /// Those that are notified.
+  /// Returns the observer of the options and the log's, as far as there are
+  /// any.
   llvm::SmallVector<CompilationObserver *, 2> getObservers() const;
 
   Backend &backend;

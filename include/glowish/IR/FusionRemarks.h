@@ -31,7 +31,7 @@ struct UnfusedLoop {
 /// have run; changes nothing.
 std::vector<UnfusedLoop> findUnfusedLoops(IRFunction &function);
 
-/// The same of one loop in words, which stay when the loop is gone.
+/// An UnfusedLoop in words, which stay when the loop is gone.
 struct UnfusedLoopText {
   std::string name, type;
   /// The attributes, as the text form has them.

@@ -109,7 +109,8 @@ struct ImportOptions {
   bool hasWarnings() const;
   /// Passes the one-line message \p line to warn and to the log.
   void tell(llvm::StringRef line) const;
-  /// The same, or returns it as an error if warnings are errors.
+  /// Passes \p line on as tell() does, or returns it as an error if warnings
+  /// are errors.
   llvm::Error report(llvm::StringRef line) const;
 };
 

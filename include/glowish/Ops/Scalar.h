@@ -202,9 +202,9 @@ GLOWISH_NUM_FUNCTION(asinh)
 GLOWISH_NUM_FUNCTION(acosh)
 GLOWISH_NUM_FUNCTION(atanh)
 #undef GLOWISH_NUM_FUNCTION
-/// Of floats in double, so that the square of a float is what x * x is. Of
-/// integers by multiplications, which wrap; 1 / x^-y where y is negative,
-/// truncated towards 0, and 0 for x = 0.
+/// Returns x^y. Floats are computed in double, so that the square of one is
+/// what x * x is. Integers are multiplied, and wrap; with a negative y the
+/// result is 1 / x^-y, truncated towards 0, and 0 for x = 0.
 template <typename T> Num<T> pow(Num<T> x, Num<T> y) {
   if constexpr (std::is_integral_v<T>) {
     if (y.value < T(0)) {

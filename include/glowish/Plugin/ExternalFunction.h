@@ -32,7 +32,7 @@ struct ExternalFunction {
   std::vector<Object> objects;
 };
 
-// Of these functions any thread may call any at any time.
+// Any thread may call the functions that follow at any time.
 
 /// Adds \p function to those of this process, which plug-ins bring; an error if
 /// there is another of its name. The same one is brought again where several

@@ -103,7 +103,8 @@ void writeLog(LogSeverity severity, int verbosity, const char *path, int number,
                           __LINE__, ::llvm::formatv(__VA_ARGS__).str());       \
   } while (false)
 
-/// The same as a warning.
+/// Logs formatv of the arguments as a warning. They are evaluated only if
+/// warnings are logged.
 #define GLOWISH_WARN(...)                                                      \
   do {                                                                         \
     if (::glowish::isLogged(0, __FILE__))                                      \

@@ -1,5 +1,4 @@
-//===- TargetSupport.h - The targets that are tested, or refused -*- C++
-//-*-===//
+//===- TargetSupport.h - Tested and refused targets -------------*- C++ -*-===//
 
 #ifndef GLOWISH_BACKENDS_CPU_TARGETSUPPORT_H
 #define GLOWISH_BACKENDS_CPU_TARGETSUPPORT_H
@@ -28,7 +27,7 @@ enum class TargetSystem : uint8_t {
   Any,
   /// Without a system.
   None,
-  /// The same on a processor of ARM's M profile.
+  /// Without a system, on a processor of ARM's M profile.
   Microcontroller,
   /// Linux with glibc or musl, and the usual ABI of its architecture.
   Linux,
@@ -52,18 +51,18 @@ struct TargetSupport {
   llvm::StringLiteral triple;
   /// Options that the test has beside it, or that are usual.
   llvm::StringLiteral options = "";
-  /// Of what is tested: the names of tests, separated by commas.
+  /// Names of tests, separated by commas, where it is tested.
   llvm::StringLiteral tests = "";
-  /// Where the code of tests is run; or why the target is not tested, or
-  /// refused.
+  /// The machine or emulator that runs the code of the tests; or the reason why
+  /// the target is not tested, or refused.
   llvm::StringLiteral note = "";
-  /// What to take in place of a target that is refused; may be empty.
+  /// Targets to take in place of one that is refused; may be empty.
   llvm::StringLiteral near = "";
 
   bool isFor(const llvm::Triple &triple) const;
   /// Returns the name and the note.
   std::string describe() const;
-  /// Returns what to take in place of a target that is refused.
+  /// Returns `near`, or where to look for other targets.
   llvm::StringRef getNear() const;
 };
 
