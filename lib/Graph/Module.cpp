@@ -219,6 +219,14 @@ void Function::eraseParameter(unsigned index) {
   parameters.erase(parameters.begin() + index);
 }
 
+void Function::eraseResult(unsigned index) {
+  Placeholder &result = *results[index];
+  while (result.hasUses())
+    erase(result.uses().begin()->getUser());
+  module.releaseName(result.getName());
+  results.erase(results.begin() + index);
+}
+
 NodeValue Function::getResultValue(unsigned index) const {
   for (Use &use : results[index]->uses())
     if (use.getUser()->getKind() == NodeKind::Save)

@@ -92,6 +92,8 @@ public:
   Placeholder *addResult(llvm::StringRef name, const Type &type);
   /// Deletes parameter \p index, which must have no uses.
   void eraseParameter(unsigned index);
+  /// Deletes result \p index, and the Save of a value to it.
+  void eraseResult(unsigned index);
   /// Returns the value that a body saves to result \p index.
   NodeValue getResultValue(unsigned index) const;
 
