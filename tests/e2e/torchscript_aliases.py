@@ -204,13 +204,177 @@ class OneOfTwo(nn.Module):
         return c
 
 
-@case(normal(3, 4), refused="whether they share memory")
+@case(normal(3, 4), calls=2, is_quick=True)
 class ReadOneOfTwo(nn.Module):
+    """The tensor that a condition chose is written, and both are read."""
     def forward(self, x):
         a, b = x + 1, x - 1
         c = a if bool(x.sum() > 0) else b
         c += 1
-        return c, a
+        d = a if bool(x.max() > 1) else b
+        d *= 3
+        return c, a, b, d
+
+
+@case(normal(3, 4), calls=3, is_quick=True)
+class ViewsLeaveBranches(nn.Module):
+    """Views of one tensor, of two, and of one that a branch made."""
+    def forward(self, x):
+        y, z = x.clone(), x * 2
+        if bool(x.sum() > 0):
+            row = y[1]
+            part = y.t()[1:3]
+            other = z.view(-1)[2:6]
+        else:
+            row = y[-1] if bool(x[0, 0] > 0) else z[0]
+            part = z.t()[0:2]
+            other = (x - 1)[0]
+        row.add_(5)
+        part.mul_(0.5)
+        y.sub_(1)
+        other.zero_()
+        return y, z, row, part, other
+
+
+@case(normal(3, 4), calls=3)
+class MemoryOfBranches(nn.Module):
+    """What a branch made has two names behind it."""
+    def forward(self, x):
+        if bool(x.sum() > 0):
+            a = x * 2
+            b = a[0]
+        else:
+            a = x - 1
+            b = a[1]
+        tensors = [a, b, a]
+        a.add_(1)
+        b.mul_(2)
+        return a, b, tensors[2]
+
+
+@case(normal(3, 4), calls=3)
+class CopiesInBranches(nn.Module):
+    """Whether reshape() copied shows only in a branch."""
+    def forward(self, x):
+        y = x.clone()
+        copy = y.t().reshape(-1)
+        view = y.reshape(-1)
+        if bool(x.sum() > 0):
+            copy[0] = 7
+            view[1] = 8
+        return y, copy, view
+
+
+@case(normal(3, 4), calls=3, options=("-max-trip-count=9",), is_quick=True)
+class ViewsLeaveLoops(nn.Module):
+    def forward(self, x):
+        y = x.clone()
+        row, last = y[0], y[0]
+        made = y[2]
+        total = x.sum()
+        while bool(total < 20):
+            last = row
+            row = y[1]
+            row.add_(1)
+            made = made * 2
+            made[0] = 1
+            total = total + 5
+        row.mul_(2)
+        last.sub_(3)
+        made.neg_()
+        return y, row, last, made
+
+
+@case(normal(3, 4), calls=3, is_quick=True)
+class RingOfTwo(nn.Module):
+    """The slot of a buffer that data decides for is written."""
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("ring", torch.zeros(2, 3, 4))
+
+    def forward(self, x):
+        if bool(x.sum() > 0):
+            slot = self.ring[1]
+        else:
+            slot = self.ring[0]
+        slot.copy_(x)
+        return self.ring.sum(0)
+
+
+@case(normal(3, 4), calls=3)
+class StateOfAState(nn.Module):
+    """An attribute that was a view of another one at the end of a call."""
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("all", torch.zeros(3, 4))
+        self.register_buffer("last", torch.zeros(4))
+
+    def forward(self, x):
+        result = self.last * 1
+        self.all.copy_(x)
+        self.last = self.all[1]
+        return result, self.all
+
+
+@case(normal(3, 4), calls=3, refused="whether they share memory")
+class StateOfAStateWritten(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("all", torch.zeros(3, 4))
+        self.register_buffer("last", torch.zeros(4))
+
+    def forward(self, x):
+        self.last.add_(1)
+        self.all = self.all + x
+        self.last = self.all[1]
+        self.all[0] += self.last
+        self.last.mul_(2)
+        return self.all * 1
+
+
+@case(normal(3, 4), calls=3)
+class StateWithTwoNames(nn.Module):
+    """The archive has one tensor for two attributes."""
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("one", torch.zeros(3, 4))
+        self.register_buffer("two", self.one)
+
+    def forward(self, x):
+        before = self.two + 0
+        self.one.add_(x)
+        return self.two * 1, before
+
+
+@case(normal(3, 4), calls=2)
+class ChangedInBranches(nn.Module):
+    """A list, a dictionary and a shape that branches change."""
+    def forward(self, x):
+        y = x.clone()
+        tensors = [y, x * 2]
+        named = {"a": y, "b": x - 1}
+        other = y[0]
+        if bool(x.sum() > 0):
+            tensors[1] = y
+            named["b"] = y[0:3]
+            tensors.append(x * 1)
+            other.unsqueeze_(0)
+        else:
+            tensors.append(y)
+            other.unsqueeze_(0).mul_(2)
+        tensors[1].add_(1)
+        tensors[2].sub_(x)
+        named["b"].mul_(3)
+        return y, tensors, named["b"], other
+
+
+@case(normal(3, 4), refused="whether it is another one")
+class ChangedListOfBranches(nn.Module):
+    def forward(self, x):
+        a, b = [x + 1], [x + 2]
+        c = a if bool(x.sum() > 0) else b
+        c[0] = x
+        return a[0], b[0]
 
 
 @case(normal(3, 4), refused="several times")
@@ -250,14 +414,20 @@ class Diagonal(nn.Module):
         return y
 
 
-@case(normal(3, 4))
+@case(normal(3, 4), is_quick=True)
 class ShapesInPlace(nn.Module):
+    """A view that was made before stays one."""
     def forward(self, x):
         y = x.clone()
         z = y[1]
+        same = y.view_as(y)
+        row = same[0]
         z.unsqueeze_(0)
+        same.t_()
         z += 3
-        return y, z
+        row.mul_(2)
+        same[1] = 7
+        return y, z, row, same
 
 
 @case(normal(3, 1, 4))

@@ -182,7 +182,7 @@ class Voice(Entry):
             for number, chunk in enumerate(read_voice()):
                 with torch.no_grad():
                     value = program(torch.from_numpy(chunk), VOICE_RATE)
-                outputs, text = run_local([self.path()],
+                outputs, text = run_model([self.path()],
                                           {"x": chunk, **states}, backend,
                                           work, options)
                 if outputs is None:

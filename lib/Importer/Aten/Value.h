@@ -48,6 +48,8 @@ struct AtenValue {
                           : double(get<bool>());
   }
 
+  bool operator==(const AtenValue &other) const = default;
+
   /// For messages: "float<2x3>", "an int", "a list of 3".
   std::string describe() const;
 };

@@ -18,7 +18,8 @@ llvm::Expected<AtenValue> ScriptInterpreter::convert(const ScriptValue &value,
   if (value.isNone() || value.is<ScriptIgnored>() || type.base == Base::Ignored)
     return AtenValue();
   if (value.isTensor()) {
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue tensor, memory.read(value.getTensor()));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue tensor,
+                             memory.read(value.getTensor()->place));
     return AtenValue(tensor);
   }
   if (value.isComputed())
@@ -180,7 +181,7 @@ static ScriptLayout getLayout(const AtenCall &call) {
   }
   auto add = [&](const ScriptValue &value) {
     if (value.isTensor())
-      layout.operands.push_back(value.getTensor());
+      layout.operands.push_back(value.getTensor()->place);
   };
   for (const ScriptValue *input : call.inputs) {
     if (!input)
@@ -195,7 +196,7 @@ static ScriptLayout getLayout(const AtenCall &call) {
   if (layout.order != AtenOrder::OfOperands)
     return layout;
   bool areDense =
-      llvm::all_of(layout.operands, [](const ScriptTensorRef &operand) {
+      llvm::all_of(layout.operands, [](const ScriptPlaceRef &operand) {
         return operand->isDense;
       });
   return {.order = areDense ? AtenOrder::RowMajor : AtenOrder::Unknown};
@@ -247,24 +248,30 @@ static const ScriptValue *findShared(const Program &program,
   return nullptr;
 }
 
-/// Makes views of \p base of what an operator returned.
+/// Makes views of \p shared, an input, of what an operator returned.
 static ScriptValue makeViews(ScriptInterpreter &in, const AtenCall &call,
                              const AtenValue::List &arguments,
                              const AtenValue &result,
-                             const ScriptTensorRef &base) {
+                             const ScriptValue &shared) {
   llvm::StringRef name = call.op.schema.name;
+  const ScriptPlaceRef &base = shared.getTensor()->place;
   ScriptView view{.call = {.op = &call.op, .arguments = arguments}};
-  for (auto [i, input] : llvm::enumerate(call.inputs))
-    if (input && input->isTensor() && input->getTensor() == base)
-      view.call.self = unsigned(i);
-  view.mayCopy = mayCopy(name);
+  // Another argument may be the same tensor: x.view_as(x).
+  view.call.self =
+      unsigned(llvm::find(call.inputs, &shared) - call.inputs.begin());
+  view.call.arguments[view.call.self] = {};
+  auto make = [&](NodeValue value) -> ScriptValue {
+    // Each result is a copy of its own.
+    if (mayCopy(name))
+      view.copy = std::make_shared<ScriptCopy>();
+    return in.memory.createView(base, view, value);
+  };
   if (result.isTensor())
-    return in.memory.createView(base, view, result.get<NodeValue>());
+    return make(result.get<NodeValue>());
   ScriptValues elements;
   for (auto [i, element] : llvm::enumerate(result.get<AtenValue::List>())) {
     view.call.element = i;
-    elements.push_back(
-        in.memory.createView(base, view, element.get<NodeValue>()));
+    elements.push_back(make(element.get<NodeValue>()));
   }
   return in.makeList(std::move(elements));
 }
@@ -276,14 +283,16 @@ changeFormat(ScriptInterpreter &in, const ScriptTensorRef &tensor,
              NodeValue value, MemoryFormat format, bool isConversion) {
   DimsRef shape = value.getShape();
   GLOWISH_ASSIGN_OR_RETURN(std::optional<Dims> own,
-                           in.memory.getStrides(*tensor));
+                           in.memory.getStrides(*tensor->place));
   std::optional<Dims> wanted = getStrides(format, shape);
   if (!wanted)
     return makeError("argument 'memory_format' is that of images; accepted: "
                      "tensors of 4 or 5 dimensions");
-  if (!own)
-    return ScriptValue(
-        in.memory.createUncertain(value, std::move(wanted), {tensor}));
+  if (!own) {
+    ScriptTensorRef uncertain = in.memory.create(value, std::move(wanted));
+    in.memory.join(*uncertain->place, *tensor->place);
+    return ScriptValue(uncertain);
+  }
   bool isLast = format != MemoryFormat::Contiguous;
   // A conversion takes what isn't channels last for row-major.
   bool isSame = isConversion ? areChannelsLast(shape, *own) == isLast
@@ -317,14 +326,14 @@ static llvm::Expected<ScriptValue> makeResult(ScriptInterpreter &in,
     if (isSame && format &&
         !(isContiguous && *format == MemoryFormat::Contiguous))
       return changeFormat(in, tensor, value, *format, !isContiguous);
-    if (isSame && (!isContiguous || tensor->isDense))
+    if (isSame && (!isContiguous || tensor->place->isDense))
       return *self;
   }
   const ScriptValue *shared = findShared(in.program, call, index);
   // Conversions to other kinds are copies.
   bool isCopy = name == "to" || name == "type_as" || name == "cpu";
   if (shared && shared->isTensor() && !isCopy)
-    return makeViews(in, call, arguments, result, shared->getTensor());
+    return makeViews(in, call, arguments, result, *shared);
   size_t output = call.node.outputs[index];
   return in.convert(result, in.program.values[output].type, getLayout(call));
 }
@@ -339,7 +348,7 @@ selectComputed(ScriptInterpreter &in, const AtenCall &call) {
   if (call.op.schema.name != "select" || !index || !index->isComputed() ||
       !dim || !dim->isInt() || !self || !self->isTensor())
     return std::nullopt;
-  const ScriptTensorRef &base = self->getTensor();
+  const ScriptPlaceRef &base = self->getTensor()->place;
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, in.memory.read(base));
   ScriptView view;
   GLOWISH_ASSIGN_OR_RETURN(
@@ -377,10 +386,10 @@ makeStrided(ScriptInterpreter &in, const AtenCall &call,
   if (arguments.size() > 3 && arguments[3].is<int64_t>())
     offset = arguments[3].get<int64_t>();
   GLOWISH_ASSIGN_OR_RETURN(
-      ScriptTensorRef tensor,
-      in.memory.createStrided(self->getTensor(), getInts(arguments[1]),
-                              getInts(arguments[2]), offset));
-  return ScriptValue(tensor);
+      ScriptPlaceRef place,
+      in.memory.makeStrided(self->getTensor()->place, getInts(arguments[1]),
+                            getInts(arguments[2]), offset));
+  return ScriptValue(in.memory.createAt(std::move(place)));
 }
 
 /// The operator of the table for "aten::add" and its overload, or null. What is
@@ -455,7 +464,7 @@ callInPlace(ScriptInterpreter &in, const ProgramNode &node,
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue value,
       fitTo(in, results[0].get<NodeValue>(), tensor->getType()));
-  GLOWISH_RETURN_IF_ERROR(in.memory.write(tensor, value));
+  GLOWISH_RETURN_IF_ERROR(in.memory.write(tensor->place, value));
   return ScriptValues{inputs[written]};
 }
 
@@ -501,6 +510,12 @@ ScriptInterpreter::callAten(const ProgramNode &node,
   }
   if (written)
     return callInPlace(*this, node, inputs, *written);
+  return callReturning(node, inputs);
+}
+
+llvm::Expected<ScriptValues>
+ScriptInterpreter::callReturning(const ProgramNode &node,
+                                 llvm::ArrayRef<ScriptValue> inputs) {
   const RegisteredAtenOp *op = findOperator(node, /*isInPlace=*/false);
   if (!op)
     return makeError("the operator is not supported");

@@ -67,16 +67,31 @@ static llvm::Expected<bool> importList(ScriptCall &call) {
 }
 static const ScriptOperators lists(importList, {"prim::ListConstruct"});
 
+/// Prepares \p container for a change.
+template <typename T>
+static llvm::Expected<T *> beginChange(ScriptCall &call,
+                                       const std::shared_ptr<T> &container) {
+  if (container->isUncertain)
+    return makeError("it changes a list or a dictionary, of which it is known "
+                     "only when the model runs whether it is another one");
+  call.in.journal.save(container);
+  return container.get();
+}
+
 /// The list that input 0 is, which is to change; null if it is none.
-static ScriptList *beginChange(ScriptCall &call) {
+static llvm::Expected<ScriptList *> beginListChange(ScriptCall &call) {
   if (!call.inputs[0].isList())
     return nullptr;
-  call.in.journal.save(call.inputs[0].get<std::shared_ptr<ScriptList>>());
-  return &call.inputs[0].getList();
+  return beginChange(call, call.inputs[0].get<std::shared_ptr<ScriptList>>());
+}
+
+/// The dictionary that input 0 is, which is to change.
+static llvm::Expected<ScriptDict *> beginDictChange(ScriptCall &call) {
+  return beginChange(call, call.inputs[0].get<std::shared_ptr<ScriptDict>>());
 }
 
 static llvm::Expected<bool> importAppend(ScriptCall &call) {
-  ScriptList *list = beginChange(call);
+  GLOWISH_ASSIGN_OR_RETURN(ScriptList *list, beginListChange(call));
   if (!list)
     return false;
   list->elements.push_back(call.inputs[1]);
@@ -88,7 +103,7 @@ static llvm::Expected<bool> importExtend(ScriptCall &call) {
   if (!call.inputs[1].isList())
     return false;
   ScriptValues added = call.inputs[1].getList().elements;
-  ScriptList *list = beginChange(call);
+  GLOWISH_ASSIGN_OR_RETURN(ScriptList *list, beginListChange(call));
   if (!list)
     return false;
   llvm::append_range(list->elements, added);
@@ -99,7 +114,7 @@ static const ScriptOperators extending(importExtend,
 
 static llvm::Expected<bool> importInsert(ScriptCall &call) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t index, call.getInt(1));
-  ScriptList *list = beginChange(call);
+  GLOWISH_ASSIGN_OR_RETURN(ScriptList *list, beginListChange(call));
   if (!list)
     return false;
   auto size = int64_t(list->elements.size());
@@ -117,7 +132,7 @@ static llvm::Expected<bool> importPop(ScriptCall &call) {
     if (!value)
       return makeError("the dictionary has no such key");
     ScriptValue popped = *value;
-    call.in.journal.save(from.get<std::shared_ptr<ScriptDict>>());
+    GLOWISH_RETURN_IF_ERROR(beginDictChange(call).takeError());
     llvm::erase_if(dict.entries, [&](const ScriptDict::Entry &entry) {
       return areEqual(entry.key, call.inputs[1]) == true;
     });
@@ -127,7 +142,7 @@ static llvm::Expected<bool> importPop(ScriptCall &call) {
   if (call.inputs.size() > 1) {
     GLOWISH_ASSIGN_OR_RETURN(index, call.getInt(1));
   }
-  ScriptList *list = beginChange(call);
+  GLOWISH_ASSIGN_OR_RETURN(ScriptList *list, beginListChange(call));
   if (!list)
     return false;
   GLOWISH_ASSIGN_OR_RETURN(size_t position,
@@ -140,11 +155,11 @@ static const ScriptOperators popping(importPop, {"aten::pop", "aten::Delete"});
 
 static llvm::Expected<bool> importClear(ScriptCall &call) {
   if (call.inputs[0].isDict()) {
-    call.in.journal.save(call.inputs[0].get<std::shared_ptr<ScriptDict>>());
-    call.inputs[0].getDict().entries.clear();
+    GLOWISH_ASSIGN_OR_RETURN(ScriptDict *dict, beginDictChange(call));
+    dict->entries.clear();
     return call.done({});
   }
-  ScriptList *list = beginChange(call);
+  GLOWISH_ASSIGN_OR_RETURN(ScriptList *list, beginListChange(call));
   if (!list)
     return false;
   list->elements.clear();
@@ -153,7 +168,7 @@ static llvm::Expected<bool> importClear(ScriptCall &call) {
 static const ScriptOperators clearing(importClear, {"aten::clear"});
 
 static llvm::Expected<bool> importReverse(ScriptCall &call) {
-  ScriptList *list = beginChange(call);
+  GLOWISH_ASSIGN_OR_RETURN(ScriptList *list, beginListChange(call));
   if (!list)
     return false;
   std::reverse(list->elements.begin(), list->elements.end());
@@ -163,16 +178,15 @@ static const ScriptOperators reversing(importReverse, {"aten::reverse"});
 
 static llvm::Expected<bool> importSetItem(ScriptCall &call) {
   if (call.inputs[0].isDict()) {
-    ScriptDict &dict = call.inputs[0].getDict();
-    call.in.journal.save(call.inputs[0].get<std::shared_ptr<ScriptDict>>());
-    if (ScriptValue *value = dict.find(call.inputs[1]))
+    GLOWISH_ASSIGN_OR_RETURN(ScriptDict *dict, beginDictChange(call));
+    if (ScriptValue *value = dict->find(call.inputs[1]))
       *value = call.inputs[2];
     else
-      dict.entries.push_back({call.inputs[1], call.inputs[2]});
+      dict->entries.push_back({call.inputs[1], call.inputs[2]});
     return call.done({});
   }
   GLOWISH_ASSIGN_OR_RETURN(int64_t index, call.getInt(1));
-  ScriptList *list = beginChange(call);
+  GLOWISH_ASSIGN_OR_RETURN(ScriptList *list, beginListChange(call));
   if (!list)
     return false;
   GLOWISH_ASSIGN_OR_RETURN(size_t position,

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Common/Messages.h"
-#include "TorchScript/Leaves.h"
+#include "TorchScript/Exits.h"
 
 using namespace glowish;
 using namespace glowish::aten;
@@ -60,7 +60,7 @@ static int64_t getKindNumber(ElemKind kind) {
 static llvm::Expected<Dims> getKnownStrides(ScriptCall &call) {
   GLOWISH_ASSIGN_OR_RETURN(
       std::optional<Dims> strides,
-      call.in.memory.getStrides(*call.inputs[0].getTensor()));
+      call.in.memory.getStrides(*call.inputs[0].getTensor()->place));
   if (!strides)
     return makeError("the strides of this tensor are not known; accepted: "
                      "inputs, weights, views of them, and what is computed of "

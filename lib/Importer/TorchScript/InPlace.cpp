@@ -21,15 +21,15 @@ static llvm::Expected<bool> fill(ScriptCall &call, NodeValue value) {
   if (value && value.getShape() != type.getShape())
     value = b.broadcast(value, type.getShape());
   GLOWISH_ASSIGN_OR_RETURN(value, b.finish(value));
-  GLOWISH_RETURN_IF_ERROR(in.memory.write(tensor, value));
+  GLOWISH_RETURN_IF_ERROR(in.memory.write(tensor->place, value));
   return call.done(call.inputs[0]);
 }
 
 static llvm::Expected<bool> importCopy(ScriptCall &call) {
   if (!call.inputs[0].isTensor() || !call.inputs[1].isTensor())
     return false;
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue value,
-                           call.in.memory.read(call.inputs[1].getTensor()));
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue value, call.in.memory.read(call.inputs[1].getTensor()->place));
   return fill(call, value);
 }
 static const ScriptOperators copies(importCopy, {"aten::copy_"});
@@ -51,27 +51,26 @@ static llvm::Expected<bool> importZero(ScriptCall &call) {
 }
 static const ScriptOperators zeros(importZero, {"aten::zero_"});
 
-/// The tensor itself becomes a view of what it was.
+/// The tensor itself becomes a view of what it was. Views of it that were made
+/// before are of its place, and stay.
 static llvm::Expected<bool> importViewInPlace(ScriptCall &call) {
   if (!call.inputs[0].isTensor())
     return false;
   const ScriptTensorRef &tensor = call.inputs[0].getTensor();
-  auto before = std::make_shared<ScriptTensor>(*tensor);
-  before->birth = call.in.memory.tick();
+  ScriptTensorRef before = call.in.memory.createAt(tensor->place);
   torchscript::ProgramNode node = call.node;
   node.kind = llvm::StringRef(node.kind).drop_back().str();
-  node.schema.reset();
   // In place it has no name.
   if (node.kind == "aten::transpose" && node.overload.empty())
     node.overload = "int";
   ScriptValues inputs = call.inputs;
   inputs[0] = before;
   GLOWISH_ASSIGN_OR_RETURN(ScriptValues results,
-                           call.in.callAten(node, inputs));
+                           call.in.callReturning(node, inputs));
   if (!results[0].isTensor())
     return call.refuse(0, "a tensor");
   call.in.journal.save(tensor);
-  *tensor = *results[0].getTensor();
+  tensor->place = results[0].getTensor()->place;
   return call.done(call.inputs[0]);
 }
 static const ScriptOperators viewsInPlace(importViewInPlace,

@@ -142,6 +142,29 @@ ScriptValue ScriptInterpreter::makeList(ScriptValues elements, bool isTuple,
   return list;
 }
 
+ScriptValue ScriptInterpreter::makeContainer(const ScriptValue &like,
+                                             ScriptValues elements) {
+  if (like.isList())
+    return makeList(std::move(elements), like.getList().isTuple,
+                    like.getList().names);
+  auto dict = std::make_shared<ScriptDict>();
+  dict->birth = memory.tick();
+  for (auto [entry, element] :
+       llvm::zip_equal(like.getDict().entries, elements))
+    dict->entries.push_back({entry.key, element});
+  return dict;
+}
+
+void ScriptInterpreter::forbidChanges(const ScriptValue &container) {
+  if (container.isDict()) {
+    journal.save(container.get<std::shared_ptr<ScriptDict>>());
+    container.getDict().isUncertain = true;
+  } else if (!container.getList().isTuple) {
+    journal.save(container.get<std::shared_ptr<ScriptList>>());
+    container.getList().isUncertain = true;
+  }
+}
+
 ScriptValue ScriptInterpreter::makeNumber(NodeValue value) {
   auto *constant = value.getNodeAs<Constant>();
   if (!constant)
@@ -218,9 +241,14 @@ ScriptTensorRef ScriptInterpreter::addStored(NodeValue value,
                                              const std::string &name,
                                              DimsRef strides) {
   ScriptTensorRef tensor = memory.create(value, Dims(strides));
-  tensor->storage->name = name;
-  tensor->storage->birth = tensor->birth = 0;
-  tensors.push_back({name, tensor->storage, value});
+  ScriptPlace &place = *tensor->place;
+  place.storage->name = name;
+  place.storage->birth = place.birth = tensor->birth = 0;
+  for (const ScriptAttribute &other : tensors)
+    if (sharing.contains({name, other.name}) ||
+        sharing.contains({other.name, name}))
+      memory.join({other.storage, place.storage});
+  tensors.push_back({name, place.storage, value});
   return tensor;
 }
 
@@ -228,20 +256,76 @@ std::string ScriptInterpreter::getConstantName(size_t index) {
   return "constant_" + std::to_string(index);
 }
 
-ScriptValue ScriptInterpreter::makeStoredTensor(size_t index,
-                                                llvm::StringRef name) {
-  const ProgramTensor &tensor = program.tensors[index];
-  std::string own = name.empty() ? getConstantName(index) : name.str();
-  auto given = attributes.find(own);
-  if (given != attributes.end() && given->second.tensor)
-    return addStored(given->second.tensor, own, tensor.strides);
+ScriptInterpreter::MemoryKey
+ScriptInterpreter::getMemoryKey(const ProgramTensor &tensor) {
   std::vector<int64_t> layout = tensor.shape;
   llvm::append_range(layout, tensor.strides);
   layout.push_back(tensor.kind);
+  return {tensor.data, std::move(layout)};
+}
+
+/// Calls \p visit with each tensor in \p constant, which is called \p name.
+static void forEachTensor(
+    const ProgramConstant &constant, const std::string &name,
+    llvm::function_ref<void(size_t index, const std::string &name)> visit) {
+  if (constant.kind == ProgramConstant::Kind::Tensor)
+    visit(constant.index, name);
+  for (auto [i, element] : llvm::enumerate(constant.elements))
+    forEachTensor(element, name + "." + std::to_string(i), visit);
+}
+
+/// The name of the attribute that the caller states for \p tensor, which is
+/// called \p name: that one, or another name of the same tensor.
+std::string ScriptInterpreter::findGivenName(const ProgramTensor &tensor,
+                                             const std::string &name) {
+  auto isGiven = [&](const std::string &own) {
+    auto found = attributes.find(own);
+    return found != attributes.end() && found->second.tensor;
+  };
+  if (isGiven(name) || attributes.empty() || !tensor.data)
+    return name;
+  if (names.empty())
+    for (const ProgramObject &object : program.objects)
+      for (const auto &[own, value] : object.attributes)
+        forEachTensor(
+            value, object.path + (object.path.empty() ? "" : ".") + own,
+            [&](size_t index, const std::string &path) {
+              names[getMemoryKey(program.tensors[index])].push_back(path);
+            });
+  for (const std::string &own : names[getMemoryKey(tensor)])
+    if (isGiven(own))
+      return own;
+  return name;
+}
+
+/// The tensor that the caller states for the attribute \p name, which is
+/// \p archived before the first run; null if that is no tensor.
+ScriptTensorRef ScriptInterpreter::addGiven(const std::string &name,
+                                            const ProgramTensor *archived) {
+  ScriptTensorRef &tensor = given[name];
+  if (tensor)
+    return tensor;
+  NodeValue value = attributes.find(name)->second.tensor;
+  // It may have another shape by then.
+  bool isLike = archived && DimsRef(archived->shape) == value.getShape();
+  tensor = addStored(value, name,
+                     isLike ? Dims(DimsRef(archived->strides))
+                            : getDenseStrides(value.getShape()));
+  return tensor;
+}
+
+ScriptValue ScriptInterpreter::makeStoredTensor(size_t index,
+                                                llvm::StringRef name) {
+  const ProgramTensor &tensor = program.tensors[index];
+  std::string own =
+      findGivenName(tensor, name.empty() ? getConstantName(index) : name.str());
+  auto stated = attributes.find(own);
+  if (stated != attributes.end() && stated->second.tensor)
+    return addGiven(own, &tensor);
   // Empty ones have no address.
   ScriptTensorRef unshared;
   ScriptTensorRef &known =
-      tensor.data ? stored[{tensor.data, layout}] : unshared;
+      tensor.data ? stored[getMemoryKey(tensor)] : unshared;
   if (known)
     return known;
   std::optional<ElemKind> kind = getAtenKind(tensor.kind);
@@ -321,6 +405,17 @@ std::shared_ptr<ScriptObject> ScriptInterpreter::getObject(size_t index) {
   return object;
 }
 
+llvm::Error ScriptInterpreter::loadAttribute(llvm::StringRef name) {
+  for (size_t i = 0; i < program.objects.size(); ++i)
+    for (const auto &[own, value] : program.objects[i].attributes) {
+      const std::string &path = program.objects[i].path;
+      std::string full = path + (path.empty() ? "" : ".") + own;
+      if (name == full || name.starts_with(full + "."))
+        GLOWISH_RETURN_IF_ERROR(getAttribute(*getObject(i), own).takeError());
+    }
+  return llvm::Error::success();
+}
+
 llvm::Expected<ScriptValue>
 ScriptInterpreter::getAttribute(ScriptObject &object, llvm::StringRef name) {
   if (auto *known = object.attributes.find(name.str());
@@ -352,14 +447,12 @@ ScriptInterpreter::getAttribute(ScriptObject &object, llvm::StringRef name) {
       value.getDict().birth = 0;
     return value;
   };
-  auto given = attributes.find(path);
+  auto stated = attributes.find(path);
   ScriptValue value = make(*found, path);
-  if (given != attributes.end() && !given->second.tensor) {
-    value = given->second.other;
-  } else if (given != attributes.end() && !value.isTensor()) {
-    NodeValue tensor = given->second.tensor;
-    value = addStored(tensor, path, getDenseStrides(tensor.getShape()));
-  }
+  if (stated != attributes.end() && !stated->second.tensor)
+    value = stated->second.other;
+  else if (stated != attributes.end() && !value.isTensor())
+    value = addGiven(path, /*archived=*/nullptr);
   object.attributes[name.str()] = object.before[name.str()] = value;
   return value;
 }

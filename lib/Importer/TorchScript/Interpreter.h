@@ -5,6 +5,7 @@
 
 #include "TorchScript/Memory.h"
 #include "glowish/Importer/ImportOptions.h"
+#include <set>
 
 namespace glowish::torchscript {
 
@@ -40,6 +41,8 @@ public:
   const ImportOptions &options;
   /// Those of the attributes at first.
   const ScriptAttributes &attributes;
+  /// Pairs of attributes that may share memory since an earlier run.
+  std::set<std::pair<std::string, std::string>> sharing;
   /// Passes a warning on.
   std::function<llvm::Error(llvm::StringRef)> report;
   aten::AtenContext aten;
@@ -61,6 +64,10 @@ public:
   /// Executes an operator of the table, or an external one.
   llvm::Expected<ScriptValues> callAten(const torchscript::ProgramNode &node,
                                         llvm::ArrayRef<ScriptValue> inputs);
+  /// Executes an operator of the table whose results are new tensors or views.
+  llvm::Expected<ScriptValues>
+  callReturning(const torchscript::ProgramNode &node,
+                llvm::ArrayRef<ScriptValue> inputs);
 
   //===- Making values ------------------------------------------------------//
 
@@ -68,6 +75,11 @@ public:
   ScriptValue makeTensor(NodeValue value) { return memory.createDense(value); }
   ScriptValue makeList(ScriptValues elements, bool isTuple = false,
                        std::vector<std::string> names = {});
+  /// A list, a tuple or a dictionary like \p like with \p elements.
+  ScriptValue makeContainer(const ScriptValue &like, ScriptValues elements);
+  /// Tells that \p container, if it can be changed, may be the same as another
+  /// one, which data decides: changes are refused from then on.
+  void forbidChanges(const ScriptValue &container);
   /// A number that the graph computes, or, of a constant, what it is.
   ScriptValue makeNumber(NodeValue value);
   ScriptValue makeConstant(const torchscript::ProgramConstant &constant);
@@ -75,6 +87,9 @@ public:
   std::shared_ptr<ScriptObject> getObject(size_t index);
   llvm::Expected<ScriptValue> getAttribute(ScriptObject &object,
                                            llvm::StringRef name);
+  /// Reads the attribute \p name, of an object that it states the path of, or
+  /// an element of it, as if the program did.
+  llvm::Error loadAttribute(llvm::StringRef name);
   /// All tensors of the archive that were read, in that order.
   llvm::ArrayRef<ScriptAttribute> getTensors() const { return tensors; }
   /// All objects of the archive that were used.
@@ -103,14 +118,24 @@ private:
   llvm::Expected<ScriptValues> call(const torchscript::ProgramNode &node);
   ScriptTensorRef addStored(NodeValue value, const std::string &name,
                             DimsRef strides);
+  ScriptTensorRef addGiven(const std::string &name,
+                           const torchscript::ProgramTensor *archived);
+  std::string findGivenName(const torchscript::ProgramTensor &tensor,
+                            const std::string &name);
   /// \p name: that of the attribute, empty for a constant of code.
   ScriptValue makeStoredTensor(size_t index, llvm::StringRef name);
 
   std::vector<ScriptValue> values;
   std::map<size_t, std::shared_ptr<ScriptObject>> objects;
-  /// By address, and extents, as attributes may be the same tensor.
-  std::map<std::pair<const void *, std::vector<int64_t>>, ScriptTensorRef>
-      stored;
+  /// The address of a tensor's elements, and extents, strides and kind, as
+  /// attributes may be the same tensor.
+  using MemoryKey = std::pair<const void *, std::vector<int64_t>>;
+  static MemoryKey getMemoryKey(const torchscript::ProgramTensor &tensor);
+  std::map<MemoryKey, ScriptTensorRef> stored;
+  /// Those that `attributes` has, by their names.
+  std::map<std::string, ScriptTensorRef> given;
+  /// The names of attributes, by their memory; filled on first use.
+  std::map<MemoryKey, std::vector<std::string>> names;
   std::vector<ScriptAttribute> tensors;
   int64_t numRun = 0;
 };

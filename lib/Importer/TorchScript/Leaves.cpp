@@ -1,4 +1,4 @@
-//===- Leaves.cpp - Values that branches and loops exchange ---------------===//
+//===- Leaves.cpp - Values that are one of two ones -----------------------===//
 
 #include "TorchScript/Leaves.h"
 
@@ -6,155 +6,189 @@ using namespace glowish;
 using namespace glowish::aten;
 using namespace glowish::torchscript;
 
-llvm::Expected<ScriptLeaves> torchscript::readLeaves(ScriptInterpreter &in,
-                                                     const ScriptValue &value) {
-  ScriptLeaves leaves{value};
-  if (value.isTensor()) {
-    GLOWISH_ASSIGN_OR_RETURN(leaves.leaf, in.memory.read(value.getTensor()));
-  } else if (value.isComputed()) {
-    leaves.leaf = in.memory.enter(value.get<NodeValue>());
-  } else if (value.isList()) {
-    for (const ScriptValue &element : value.getList().elements) {
-      GLOWISH_ASSIGN_OR_RETURN(ScriptLeaves own, readLeaves(in, element));
-      leaves.elements.push_back(std::move(own));
-    }
-  } else if (value.isDict()) {
-    for (const ScriptDict::Entry &entry : value.getDict().entries) {
-      GLOWISH_ASSIGN_OR_RETURN(ScriptLeaves own, readLeaves(in, entry.value));
-      leaves.elements.push_back(std::move(own));
-    }
-  }
-  return leaves;
+/// What identifies a tensor, a list or a dictionary.
+static const void *getIdentity(const ScriptValue &value) {
+  if (value.isTensor())
+    return value.getTensor().get();
+  return value.isList() ? static_cast<const void *>(&value.getList())
+                        : &value.getDict();
 }
 
-bool torchscript::areSame(const ScriptValue &x, const ScriptValue &y) {
-  if (x.value.index() != y.value.index())
-    return false;
-  if (x.isTensor())
-    return x.getTensor() == y.getTensor();
-  if (x.isComputed())
-    return x.get<NodeValue>() == y.get<NodeValue>();
-  if (x.isDict())
-    return &x.getDict() == &y.getDict();
-  if (!x.isList())
-    return areEqual(x, y) == true;
-  const ScriptList &own = x.getList(), &other = y.getList();
-  if (&own == &other)
-    return true;
-  // Tuples don't change, so that those of the same elements are the same.
-  if (!own.isTuple || !other.isTuple ||
-      own.elements.size() != other.elements.size())
-    return false;
-  return llvm::all_of(llvm::zip_equal(own.elements, other.elements),
-                      [](const auto &pair) {
-                        return areSame(std::get<0>(pair), std::get<1>(pair));
-                      });
+static bool isContainer(const ScriptValue &value) {
+  return value.isList() || value.isDict();
 }
 
-NodeValue torchscript::getLeaf(ScriptInterpreter &in,
-                               const ScriptLeaves &leaves) {
-  return leaves.value.isKnownNumber() ? in.makeScalar(leaves.value)
-                                      : leaves.leaf;
-}
-
-//===- Rebuilding ---------------------------------------------------------===//
-
-/// A container like that of \p like with \p elements.
-static ScriptValue makeContainer(ScriptInterpreter &in, const ScriptValue &like,
-                                 ScriptValues elements) {
-  if (like.isList())
-    return in.makeList(std::move(elements), like.getList().isTuple,
-                       like.getList().names);
-  auto dict = std::make_shared<ScriptDict>();
-  dict->birth = in.memory.tick();
-  for (auto [entry, element] :
-       llvm::zip_equal(like.getDict().entries, elements))
-    dict->entries.push_back({entry.key, element});
-  return dict;
-}
-
-llvm::Expected<ScriptValue> LeafRebuilder::rebuild(const ScriptLeaves &like,
-                                                   uint64_t birth) {
-  if (like.value.isTensor()) {
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue value, next(like));
-    llvm::SmallVector<ScriptTensorRef, 1> others;
-    if (like.value.getTensor()->birth <= birth)
-      others.push_back(like.value.getTensor());
-    // Iterations may have another order of elements.
-    return ScriptValue(in.memory.createUncertain(value, std::nullopt, others));
-  }
-  if (like.value.isComputed() || like.value.isKnownNumber()) {
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue value, next(like));
-    return ScriptValue(value);
-  }
-  if (!like.value.isList() && !like.value.isDict())
-    return like.value;
-  ScriptValues elements;
-  for (const ScriptLeaves &element : like.elements) {
-    GLOWISH_ASSIGN_OR_RETURN(ScriptValue own, rebuild(element, birth));
-    elements.push_back(std::move(own));
-  }
-  return makeContainer(in, like.value, std::move(elements));
-}
-
-//===- Merging ------------------------------------------------------------===//
+//===- Adding results -----------------------------------------------------===//
 
 static bool isNumber(const ScriptValue &value) {
   return value.isKnownNumber() || value.isComputed();
 }
 
-llvm::Error LeafMerger::add(const ScriptLeaves &x, const ScriptLeaves &y) {
-  if (areSame(x.value, y.value) && !x.value.isList() && !x.value.isDict())
+static llvm::Error refuse(const ScriptValue &x, const ScriptValue &y) {
+  return makeError("a value is {0} in one branch and {1} in the other; "
+                   "accepted: the same type, or a condition that is known "
+                   "when the model is compiled",
+                   x.describe(), y.describe());
+}
+
+llvm::Error LeafMerger::addPair(NodeValue x, NodeValue y) {
+  if (results.contains({x, y}))
     return llvm::Error::success();
-  auto refuse = [&] {
-    return makeError("a value is {0} in one branch and {1} in the other; "
-                     "accepted: the same type, or a condition that is known "
-                     "when the model is compiled",
-                     x.value.describe(), y.value.describe());
-  };
-  bool areTensors = x.value.isTensor() && y.value.isTensor();
-  if (areTensors || (isNumber(x.value) && isNumber(y.value))) {
-    NodeValue own = getLeaf(in, x), other = getLeaf(in, y);
-    if (own.getType() != other.getType())
-      return refuse();
-    return addPair(own, other);
-  }
-  if (x.value.value.index() != y.value.value.index() ||
-      x.elements.size() != y.elements.size() || x.elements.empty())
-    // Without elements, or of what has none.
-    return x.value.isNone() || (x.value.isList() && y.value.isList() &&
-                                x.elements.empty() && y.elements.empty())
-               ? llvm::Error::success()
-               : refuse();
+  GLOWISH_ASSIGN_OR_RETURN(unsigned result, addResult(x, y));
+  results[{x, y}] = result;
+  sides[0].results.try_emplace(x, result);
+  sides[1].results.try_emplace(y, result);
+  return llvm::Error::success();
+}
+
+llvm::Error LeafMerger::addContainer(const ScriptLeaves &x,
+                                     const ScriptLeaves &y) {
+  if (x.elements.size() != y.elements.size())
+    return refuse(x.value, y.value);
+  if (x.value.isDict())
+    for (auto [own, other] :
+         llvm::zip_equal(x.value.getDict().entries, y.value.getDict().entries))
+      if (areEqual(own.key, other.key) != true)
+        return refuse(x.value, y.value);
+  Pair pair{getIdentity(x.value), getIdentity(y.value)};
+  sides[0].pairs[pair.first].insert(pair);
+  sides[1].pairs[pair.second].insert(pair);
   for (auto [own, other] : llvm::zip_equal(x.elements, y.elements))
     GLOWISH_RETURN_IF_ERROR(add(own, other));
   return llvm::Error::success();
 }
 
-ScriptValue LeafMerger::take(const ScriptLeaves &x, const ScriptLeaves &y,
-                             Node *node, unsigned &next, uint64_t birth) {
-  if (areSame(x.value, y.value) && !x.value.isList() && !x.value.isDict())
-    return x.value;
-  if (x.value.isTensor()) {
-    llvm::SmallVector<ScriptTensorRef, 2> others;
-    for (const ScriptLeaves *leaves : {&x, &y})
-      if (leaves->value.getTensor()->birth <= birth)
-        others.push_back(leaves->value.getTensor());
-    NodeValue result = node->getResult(next++);
-    std::optional<Dims> strides;
-    if (x.value.getTensor()->isDense && y.value.getTensor()->isDense)
-      strides = getRowMajorStrides(result.getShape());
-    return in.memory.createUncertain(result, std::move(strides), others);
+llvm::Error LeafMerger::addTensor(const ScriptLeaves &x,
+                                  const ScriptLeaves &y) {
+  if (x.place->type != y.place->type)
+    return refuse(x.value, y.value);
+  Pair pair{getIdentity(x.value), getIdentity(y.value)};
+  auto note = [&](Side &side, const ScriptPlace &place) {
+    place.forEachStorage([&](const std::shared_ptr<ScriptStorage> &storage) {
+      side.pairs[storage.get()].insert(pair);
+    });
+  };
+  note(sides[0], *x.place);
+  note(sides[1], *y.place);
+  tensors.emplace_back(&x, &y);
+  return x.leaf && y.leaf ? addPair(x.leaf, y.leaf) : llvm::Error::success();
+}
+
+llvm::Error LeafMerger::add(const ScriptLeaves &x, const ScriptLeaves &y) {
+  // What both change of an older container is added as a change.
+  if (areSame(x.value, y.value))
+    return llvm::Error::success();
+  if (x.value.isTensor() && y.value.isTensor())
+    return addTensor(x, y);
+  if (isNumber(x.value) && isNumber(y.value)) {
+    if (x.leaf.getType() != y.leaf.getType())
+      return refuse(x.value, y.value);
+    return addPair(x.leaf, y.leaf);
   }
-  if (isNumber(x.value))
-    return node->getResult(next++);
-  if (x.elements.empty())
-    return x.value;
+  if (x.value.value.index() != y.value.value.index())
+    return refuse(x.value, y.value);
+  if (isContainer(x.value))
+    return addContainer(x, y);
+  return x.value.isNone() ? llvm::Error::success() : refuse(x.value, y.value);
+}
+
+bool LeafMerger::isPrivate(const Side &side, const ScriptPlace &place) const {
+  bool isPrivate = true;
+  place.forEachStorage([&](const std::shared_ptr<ScriptStorage> &storage) {
+    isPrivate &= side.exit.isNew(*storage) && !storage->group &&
+                 side.pairs.at(storage.get()).size() == 1;
+  });
+  return isPrivate;
+}
+
+llvm::Error LeafMerger::addNeeds() {
+  std::vector<ScriptPlaceRef> places[2];
+  for (auto [x, y] : tensors)
+    if (!isPrivate(sides[0], *x->place) || !isPrivate(sides[1], *y->place)) {
+      places[0].push_back(x->place);
+      places[1].push_back(y->place);
+    }
+  for (bool isThen : {true, false}) {
+    Side &side = sides[isThen ? 0 : 1];
+    for (const BodyExit::Need *need :
+         side.exit.findNeeds(places[isThen ? 0 : 1])) {
+      auto [result, isMissing] = side.results.try_emplace(need->inside, 0);
+      // On the other side it is not that place.
+      if (isMissing) {
+        GLOWISH_ASSIGN_OR_RETURN(
+            result->second, addResult(isThen ? need->inside : NodeValue(),
+                                      isThen ? NodeValue() : need->inside));
+      }
+      side.needs.emplace_back(need, result->second);
+    }
+  }
+  return llvm::Error::success();
+}
+
+void LeafMerger::finish(Node *from, NodeValue decides) {
+  node = from;
+  condition = decides;
+  for (const Side &side : sides)
+    for (auto [need, result] : side.needs)
+      need->set(node->getResult(result));
+}
+
+//===- Taking values ------------------------------------------------------===//
+
+llvm::Expected<ScriptPlaceRef> LeafMerger::takePlace(const ScriptLeaves &x,
+                                                     const ScriptLeaves &y) {
+  NodeValue value;
+  if (x.leaf && y.leaf)
+    value = node->getResult(results.at({x.leaf, y.leaf}));
+  if (!isPrivate(sides[0], *x.place) || !isPrivate(sides[1], *y.place))
+    return in.memory.choose(condition, x.place, y.place, value);
+  std::optional<Dims> strides;
+  if (x.place->isDense && y.place->isDense)
+    strides = getRowMajorStrides(value.getShape());
+  return in.memory.create(value, std::move(strides))->place;
+}
+
+/// Whether the container that is one of two ones is no other variable's, too.
+bool LeafMerger::isPrivate(const Side &side,
+                           const ScriptValue &container) const {
+  uint64_t birth = container.isList() ? container.getList().birth
+                                      : container.getDict().birth;
+  return side.exit.isNew(birth) &&
+         side.pairs.at(getIdentity(container)).size() == 1;
+}
+
+llvm::Expected<ScriptValue> LeafMerger::takeContainer(const ScriptLeaves &x,
+                                                      const ScriptLeaves &y) {
   ScriptValues elements;
-  for (auto [own, other] : llvm::zip_equal(x.elements, y.elements))
-    elements.push_back(take(own, other, node, next, birth));
-  return areSame(x.value, y.value) && x.value.isList() &&
-                 x.value.getList().birth <= birth
-             ? x.value
-             : makeContainer(in, x.value, std::move(elements));
+  for (auto [own, other] : llvm::zip_equal(x.elements, y.elements)) {
+    GLOWISH_ASSIGN_OR_RETURN(ScriptValue element, take(own, other));
+    elements.push_back(std::move(element));
+  }
+  ScriptValue value = in.makeContainer(x.value, std::move(elements));
+  if (!isPrivate(sides[0], x.value) || !isPrivate(sides[1], y.value))
+    for (const ScriptValue &own : {x.value, y.value, value})
+      in.forbidChanges(own);
+  return value;
+}
+
+llvm::Expected<ScriptValue> LeafMerger::take(const ScriptLeaves &x,
+                                             const ScriptLeaves &y) {
+  if (areSame(x.value, y.value))
+    return x.value;
+  if (isNumber(x.value))
+    return ScriptValue(node->getResult(results.at({x.leaf, y.leaf})));
+  if (!x.value.isTensor() && !isContainer(x.value))
+    return x.value;
+  ScriptValue &known = taken[{getIdentity(x.value), getIdentity(y.value)}];
+  if (!known.isNone())
+    return known;
+  ScriptValue value;
+  if (x.value.isTensor()) {
+    GLOWISH_ASSIGN_OR_RETURN(ScriptPlaceRef place, takePlace(x, y));
+    value = in.memory.createAt(std::move(place));
+  } else {
+    GLOWISH_ASSIGN_OR_RETURN(value, takeContainer(x, y));
+  }
+  taken[{getIdentity(x.value), getIdentity(y.value)}] = value;
+  return value;
 }

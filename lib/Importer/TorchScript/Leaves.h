@@ -1,72 +1,70 @@
-//===- Leaves.h - Values that branches and loops exchange -------*- C++ -*-===//
+//===- Leaves.h - Values that are one of two ones ---------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_TORCHSCRIPT_LEAVES_H
 #define GLOWISH_LIB_IMPORTER_TORCHSCRIPT_LEAVES_H
 
-#include "TorchScript/Interpreter.h"
+#include "TorchScript/Exits.h"
+#include <set>
 
 namespace glowish::torchscript {
 
-/// A value at one point of the program, as the tensors and numbers that it has
-/// in it: a body of the graph takes and returns these.
-struct ScriptLeaves {
-  ScriptValue value;
-  /// Of a tensor, or of a number that the graph computes; null for what is
-  /// known.
-  NodeValue leaf = {};
-  /// Of lists, tuples and dictionaries.
-  std::vector<ScriptLeaves> elements = {};
-};
-
-/// The leaves of \p value, read in the current scope.
-llvm::Expected<ScriptLeaves> readLeaves(ScriptInterpreter &in,
-                                        const ScriptValue &value);
-
-/// Whether two values are the same thing, at all times.
-bool areSame(const ScriptValue &x, const ScriptValue &y);
-
-/// Makes values of the same structure as others.
-class LeafRebuilder {
-public:
-  /// \p next returns what stands for a leaf: a tensor or a number of the type
-  /// that it is given.
-  LeafRebuilder(
-      ScriptInterpreter &in,
-      llvm::function_ref<llvm::Expected<NodeValue>(const ScriptLeaves &leaf)>
-          next)
-      : in(in), next(next) {}
-
-  /// A value like \p like with other leaves. Its tensors may share memory with
-  /// those of \p like that are not younger than \p birth.
-  llvm::Expected<ScriptValue> rebuild(const ScriptLeaves &like, uint64_t birth);
-
-private:
-  ScriptInterpreter &in;
-  llvm::function_ref<llvm::Expected<NodeValue>(const ScriptLeaves &)> next;
-};
-
-/// A known number as a scalar, which is a leaf, too.
-NodeValue getLeaf(ScriptInterpreter &in, const ScriptLeaves &leaves);
-
-/// Two values of which one is taken, with the positions of its leaves among the
-/// results of a node.
+/// Makes the values behind a branch of those of its two sides. A tensor that
+/// nothing else shares the memory of gets a new storage; another one is at one
+/// of two places.
 class LeafMerger {
 public:
-  /// \p addPair adds a result of both leaves to the node: of what is computed
-  /// in one case and in the other.
-  LeafMerger(ScriptInterpreter &in,
-             llvm::function_ref<llvm::Error(NodeValue, NodeValue)> addPair)
-      : in(in), addPair(addPair) {}
+  /// Adds a result of both values to the node: of what is computed in one case
+  /// and in the other. They are null for zeros of the type of the other one.
+  using AddResult =
+      llvm::function_ref<llvm::Expected<unsigned>(NodeValue, NodeValue)>;
 
-  /// Adds the results that are needed for one of \p x and \p y.
+  LeafMerger(ScriptInterpreter &in, BodyExit &then, BodyExit &other,
+             AddResult addResult)
+      : in(in), sides{Side{then}, Side{other}}, addResult(addResult) {}
+
+  /// Adds the results that are needed for one of \p x and \p y. All must be
+  /// added before one is taken.
   llvm::Error add(const ScriptLeaves &x, const ScriptLeaves &y);
-  /// The value, of the results from \p next on, in the order of add().
-  ScriptValue take(const ScriptLeaves &x, const ScriptLeaves &y, Node *node,
-                   unsigned &next, uint64_t birth);
+  /// As that, for the places of two tensors, which may be those of one tensor.
+  llvm::Error addTensor(const ScriptLeaves &x, const ScriptLeaves &y);
+  /// Adds the results that places outside of the branches need.
+  llvm::Error addNeeds();
+  /// Hands the results to these. \p condition decides between both sides.
+  void finish(Node *node, NodeValue condition);
+  /// The value that is \p x or \p y.
+  llvm::Expected<ScriptValue> take(const ScriptLeaves &x,
+                                   const ScriptLeaves &y);
+  /// As that, the place of a tensor.
+  llvm::Expected<ScriptPlaceRef> takePlace(const ScriptLeaves &x,
+                                           const ScriptLeaves &y);
 
 private:
+  using Pair = std::pair<const void *, const void *>;
+  struct Side {
+    BodyExit &exit;
+    /// The pairs that a storage, a list or a dictionary is in.
+    std::map<const void *, std::set<Pair>> pairs = {};
+    /// The results by what they are on this side.
+    llvm::DenseMap<NodeValue, unsigned> results{};
+    /// The results that places need.
+    std::vector<std::pair<const BodyExit::Need *, unsigned>> needs = {};
+  };
+
+  llvm::Error addPair(NodeValue x, NodeValue y);
+  llvm::Error addContainer(const ScriptLeaves &x, const ScriptLeaves &y);
+  bool isPrivate(const Side &side, const ScriptPlace &place) const;
+  bool isPrivate(const Side &side, const ScriptValue &container) const;
+  llvm::Expected<ScriptValue> takeContainer(const ScriptLeaves &x,
+                                            const ScriptLeaves &y);
+
   ScriptInterpreter &in;
-  llvm::function_ref<llvm::Error(NodeValue, NodeValue)> addPair;
+  Side sides[2];
+  AddResult addResult;
+  llvm::DenseMap<std::pair<NodeValue, NodeValue>, unsigned> results;
+  std::vector<std::pair<const ScriptLeaves *, const ScriptLeaves *>> tensors;
+  std::map<Pair, ScriptValue> taken;
+  Node *node = nullptr;
+  NodeValue condition;
 };
 
 } // namespace glowish::torchscript

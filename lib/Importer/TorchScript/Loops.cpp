@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TorchScript/Leaves.h"
+#include "TorchScript/LoopTensors.h"
 
 using namespace glowish;
 using namespace glowish::torchscript;
@@ -34,41 +34,62 @@ private:
   unrollIterations(int64_t mostTrips);
   llvm::Expected<ScriptValues> makeLoop();
   llvm::Expected<bool> importBody(OpenBody &body);
-  llvm::Expected<ScriptValues> addParameters(OpenBody &body);
+  llvm::Expected<ScriptValues>
+  enterStates(llvm::function_ref<NodeValue(const Type &)> next);
+  llvm::Expected<ScriptValue>
+  enter(const ScriptValue &first, size_t &tensor,
+        llvm::function_ref<NodeValue(const Type &)> next);
+  void forbidChanges(const ScriptValue &state);
   llvm::Expected<bool> findChanges(const ScriptValues &before,
                                    const ScriptValues &after);
+  llvm::Expected<bool> findPlaces(const ScriptValues &after);
+  llvm::Error checkState(size_t index, const ScriptValue &first,
+                         const ScriptValue &next) const;
   llvm::Error addResults(OpenBody &body, const ScriptValues &outputs);
-  llvm::Error addResult(OpenBody &body, const ScriptLeaves &first,
-                        const ScriptLeaves &next, size_t index);
-  std::vector<NodeValue> getInitial();
+  llvm::Expected<std::vector<NodeValue>> getInitial();
   llvm::Expected<int64_t> getMost() const;
-  llvm::Expected<ScriptValues> takeResults(Node &loop);
   int64_t countNodes() const;
 
   ScriptCall &call;
   ScriptInterpreter &in;
   const ProgramBlock &block;
   ScriptValues states;
-  /// What they are before the loop, if that becomes a node.
-  std::vector<ScriptLeaves> first;
+  /// Their tensors, if the loop becomes a node.
+  std::optional<LoopTensors> tensors;
   /// Whether a state is another value in the next iteration.
   std::vector<bool> isVariant;
   /// The tensors from outside that an iteration changes: further states.
   std::vector<Storage> changed;
+  /// Those of which another one may be the same memory, which it changes.
+  std::vector<Storage> conflicts;
   size_t mark = 0;
   uint64_t birth = 0;
 };
 
 } // namespace
 
-/// Calls \p visit with each leaf of \p leaves: of a tensor or a number.
-static void forEachLeaf(const ScriptLeaves &leaves,
-                        llvm::function_ref<void(const ScriptLeaves &)> visit) {
-  if (leaves.value.isTensor() || leaves.value.isComputed() ||
-      leaves.value.isKnownNumber())
-    visit(leaves);
-  for (const ScriptLeaves &element : leaves.elements)
-    forEachLeaf(element, visit);
+/// Calls \p visit with each tensor and each number in \p value.
+static llvm::Error
+forEachLeaf(const ScriptValue &value,
+            llvm::function_ref<llvm::Error(const ScriptValue &)> visit) {
+  if (value.isTensor() || value.isComputed() || value.isKnownNumber())
+    return visit(value);
+  if (value.isList())
+    for (const ScriptValue &element : value.getList().elements)
+      GLOWISH_RETURN_IF_ERROR(forEachLeaf(element, visit));
+  if (value.isDict())
+    for (const ScriptDict::Entry &entry : value.getDict().entries)
+      GLOWISH_RETURN_IF_ERROR(forEachLeaf(entry.value, visit));
+  return llvm::Error::success();
+}
+
+static size_t countTensors(const ScriptValue &value) {
+  size_t count = 0;
+  llvm::cantFail(forEachLeaf(value, [&](const ScriptValue &leaf) {
+    count += leaf.isTensor() ? 1 : 0;
+    return llvm::Error::success();
+  }));
+  return count;
 }
 
 static int64_t countNodesOf(const ProgramBlock &block) {
@@ -126,24 +147,102 @@ LoopImporter::unroll(int64_t mostTrips) {
   return values;
 }
 
-//===- Bodies -------------------------------------------------------------===//
+//===- States -------------------------------------------------------------===//
 
-/// The states of the body: variant ones are parameters.
-llvm::Expected<ScriptValues> LoopImporter::addParameters(OpenBody &body) {
-  auto next = [&](const ScriptLeaves &like) -> llvm::Expected<NodeValue> {
-    return body.addParameter("state", getLeaf(in, like).getType());
+/// What stands for a state that is \p first before the loop. Lists and
+/// dictionaries may be those from before it, and must not be changed.
+llvm::Expected<ScriptValue>
+LoopImporter::enter(const ScriptValue &first, size_t &tensor,
+                    llvm::function_ref<NodeValue(const Type &)> next) {
+  if (first.isTensor()) {
+    GLOWISH_ASSIGN_OR_RETURN(ScriptPlaceRef place,
+                             tensors->enter(tensor++, next));
+    return ScriptValue(in.memory.createAt(std::move(place)));
+  }
+  if (first.isComputed() || first.isKnownNumber())
+    return ScriptValue(next(*first.getType()));
+  if (!first.isList() && !first.isDict())
+    return first;
+  ScriptValues elements;
+  auto add = [&](const ScriptValue &element) -> llvm::Error {
+    GLOWISH_ASSIGN_OR_RETURN(ScriptValue own, enter(element, tensor, next));
+    elements.push_back(std::move(own));
+    return llvm::Error::success();
   };
-  LeafRebuilder rebuilder(in, next);
-  ScriptValues current = states;
-  for (auto [i, state] : llvm::enumerate(current))
-    if (isVariant[i]) {
-      GLOWISH_ASSIGN_OR_RETURN(state, rebuilder.rebuild(first[i], birth));
-    }
+  if (first.isList())
+    for (const ScriptValue &element : first.getList().elements)
+      GLOWISH_RETURN_IF_ERROR(add(element));
+  else
+    for (const ScriptDict::Entry &entry : first.getDict().entries)
+      GLOWISH_RETURN_IF_ERROR(add(entry.value));
+  ScriptValue value = in.makeContainer(first, std::move(elements));
+  in.forbidChanges(value);
+  return value;
+}
+
+/// Forbids changes of lists and dictionaries in \p state, which the loop may
+/// have handed on.
+void LoopImporter::forbidChanges(const ScriptValue &state) {
+  if (!state.isList() && !state.isDict())
+    return;
+  in.forbidChanges(state);
+  if (state.isList())
+    llvm::for_each(state.getList().elements,
+                   [&](const ScriptValue &own) { forbidChanges(own); });
+  else
+    for (const ScriptDict::Entry &entry : state.getDict().entries)
+      forbidChanges(entry.value);
+}
+
+/// The tensors from outside and the states of an iteration, or after the loop,
+/// in the order of the node's states.
+llvm::Expected<ScriptValues>
+LoopImporter::enterStates(llvm::function_ref<NodeValue(const Type &)> next) {
   for (const Storage &storage : changed)
-    in.memory.assign(storage,
-                     body.addParameter("memory", storage->value.getType()));
+    in.memory.assign(storage, next(storage->value.getType()));
+  for (const Storage &storage : conflicts) {
+    in.journal.save(storage);
+    storage->isConflicting = true;
+  }
+  ScriptValues current = states;
+  size_t tensor = 0;
+  for (auto [i, state] : llvm::enumerate(current)) {
+    if (!isVariant[i]) {
+      tensor += countTensors(state);
+      continue;
+    }
+    GLOWISH_ASSIGN_OR_RETURN(state, enter(states[i], tensor, next));
+  }
+  tensors->joinUncertain();
   return current;
 }
+
+/// The values of the node's states before the loop.
+llvm::Expected<std::vector<NodeValue>> LoopImporter::getInitial() {
+  std::vector<NodeValue> values;
+  for (const Storage &storage : changed)
+    values.push_back(in.memory.enter(storage->value));
+  size_t tensor = 0;
+  for (auto [i, state] : llvm::enumerate(states)) {
+    auto add = [&](const ScriptValue &leaf) -> llvm::Error {
+      if (!leaf.isTensor()) {
+        values.push_back(in.makeScalar(leaf));
+        return llvm::Error::success();
+      }
+      GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> own,
+                               tensors->getInitial(tensor++));
+      llvm::append_range(values, own);
+      return llvm::Error::success();
+    };
+    if (isVariant[i])
+      GLOWISH_RETURN_IF_ERROR(forEachLeaf(state, add));
+    else
+      tensor += countTensors(state);
+  }
+  return values;
+}
+
+//===- Bodies -------------------------------------------------------------===//
 
 /// Whether the states and changes that were assumed are all that there are;
 /// those that were missing are added.
@@ -155,12 +254,19 @@ llvm::Expected<bool> LoopImporter::findChanges(const ScriptValues &before,
       isVariant[i] = true;
       isComplete = false;
     }
+  auto note = [&](std::vector<Storage> &known, const Storage &storage) {
+    if (llvm::is_contained(known, storage))
+      return;
+    known.push_back(storage);
+    isComplete = false;
+  };
   for (const Storage &storage :
-       in.journal.getChanged<ScriptStorage>(mark, birth))
-    if (!llvm::is_contained(changed, storage)) {
-      changed.push_back(storage);
-      isComplete = false;
-    }
+       in.journal.getChanged<ScriptStorage>(mark, birth)) {
+    if (storage->version > birth)
+      note(changed, storage);
+    if (storage->isConflicting)
+      note(conflicts, storage);
+  }
   if (!in.journal.getChanged<ScriptList>(mark, birth).empty() ||
       !in.journal.getChanged<ScriptDict>(mark, birth).empty())
     return makeError("an iteration changes a list or a dictionary; accepted: "
@@ -170,31 +276,74 @@ llvm::Expected<bool> LoopImporter::findChanges(const ScriptValues &before,
     return makeError("an iteration sets an attribute; accepted: tensors that "
                      "are changed in place, or a trip count and conditions "
                      "that are known when the model is compiled");
+  if (!in.journal.getChanged<ScriptTensor>(mark, birth).empty())
+    return makeError("an iteration changes the shape of a tensor in place; "
+                     "accepted: operators that return another tensor, or a "
+                     "trip count and conditions that are known when the model "
+                     "is compiled");
   return isComplete;
 }
 
-/// Adds the results of the next state \p index.
-llvm::Error LoopImporter::addResult(OpenBody &body, const ScriptLeaves &first,
-                                    const ScriptLeaves &next, size_t index) {
+/// An error if a state that is \p first before the loop can't be \p next.
+llvm::Error LoopImporter::checkState(size_t index, const ScriptValue &first,
+                                     const ScriptValue &next) const {
   auto refuse = [&] {
     return makeError("state {0} is {1} at first and then {2}; accepted: one "
                      "type, or a trip count and conditions that are known when "
                      "the model is compiled",
-                     index, first.value.describe(), next.value.describe());
+                     index, first.describe(), next.describe());
   };
-  if (NodeValue own = getLeaf(in, first)) {
-    NodeValue value = getLeaf(in, next);
-    if (!value || own.getType() != value.getType())
+  auto isNumber = [](const ScriptValue &value) {
+    return value.isComputed() || value.isKnownNumber();
+  };
+  if (isNumber(first))
+    return isNumber(next) && first.getType() == next.getType()
+               ? llvm::Error::success()
+               : refuse();
+  if (first.value.index() != next.value.index())
+    return refuse();
+  if (first.isTensor())
+    return first.getTensor()->getType() == next.getTensor()->getType()
+               ? llvm::Error::success()
+               : refuse();
+  if (first.isList()) {
+    const ScriptList &own = first.getList(), &other = next.getList();
+    if (own.elements.size() != other.elements.size())
       return refuse();
-    body.getFunction().addResult("next", value);
+    for (auto [x, y] : llvm::zip_equal(own.elements, other.elements))
+      GLOWISH_RETURN_IF_ERROR(checkState(index, x, y));
     return llvm::Error::success();
   }
-  if (first.elements.size() != next.elements.size() ||
-      first.value.value.index() != next.value.value.index())
+  if (!first.isDict())
+    return areSame(first, next) ? llvm::Error::success() : refuse();
+  const ScriptDict &own = first.getDict(), &other = next.getDict();
+  if (own.entries.size() != other.entries.size())
     return refuse();
-  for (auto [own, other] : llvm::zip_equal(first.elements, next.elements))
-    GLOWISH_RETURN_IF_ERROR(addResult(body, own, other, index));
+  for (auto [x, y] : llvm::zip_equal(own.entries, other.entries)) {
+    if (areEqual(x.key, y.key) != true)
+      return refuse();
+    GLOWISH_RETURN_IF_ERROR(checkState(index, x.value, y.value));
+  }
   return llvm::Error::success();
+}
+
+/// Whether the places that tensors have after an iteration were known.
+llvm::Expected<bool> LoopImporter::findPlaces(const ScriptValues &after) {
+  std::vector<LoopTensors::Yield> yields;
+  size_t tensor = 0;
+  for (auto [i, state] : llvm::enumerate(states)) {
+    if (!isVariant[i]) {
+      tensor += countTensors(state);
+      continue;
+    }
+    GLOWISH_RETURN_IF_ERROR(checkState(i, state, after[i]));
+    llvm::cantFail(forEachLeaf(after[i], [&](const ScriptValue &leaf) {
+      if (leaf.isTensor())
+        yields.push_back({tensor++, leaf.getTensor()->place});
+      return llvm::Error::success();
+    }));
+  }
+  return tensors->findPlaces(yields);
 }
 
 llvm::Error LoopImporter::addResults(OpenBody &body,
@@ -202,15 +351,28 @@ llvm::Error LoopImporter::addResults(OpenBody &body,
   if (!outputs[0].is<bool>() && !outputs[0].isComputed())
     return makeError("the condition is {0}; accepted: a bool",
                      outputs[0].describe());
-  body.getFunction().addResult("next", in.makeScalar(outputs[0]));
-  for (size_t i = 0; i < states.size(); ++i) {
-    if (!isVariant[i])
-      continue;
-    GLOWISH_ASSIGN_OR_RETURN(ScriptLeaves next, readLeaves(in, outputs[i + 1]));
-    GLOWISH_RETURN_IF_ERROR(addResult(body, first[i], next, i));
-  }
+  Function &function = body.getFunction();
+  function.addResult("next", in.makeScalar(outputs[0]));
   for (const Storage &storage : changed)
-    body.getFunction().addResult("memory", in.memory.enter(storage->value));
+    function.addResult("memory", in.memory.enter(storage->value));
+  size_t tensor = 0;
+  for (size_t i = 0; i < states.size(); ++i) {
+    auto add = [&](const ScriptValue &leaf) -> llvm::Error {
+      if (!leaf.isTensor()) {
+        function.addResult("next", in.makeScalar(leaf));
+        return llvm::Error::success();
+      }
+      GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> values,
+                               tensors->getNext(tensor++));
+      for (NodeValue value : values)
+        function.addResult("next", value);
+      return llvm::Error::success();
+    };
+    if (isVariant[i])
+      GLOWISH_RETURN_IF_ERROR(forEachLeaf(outputs[i + 1], add));
+    else
+      tensor += countTensors(states[i]);
+  }
   return llvm::Error::success();
 }
 
@@ -218,11 +380,14 @@ llvm::Error LoopImporter::addResults(OpenBody &body,
 llvm::Expected<bool> LoopImporter::importBody(OpenBody &body) {
   NodeValue number = body.addParameter("number", Type(ElemKind::Int64, {}));
   body.addParameter("condition", Type(ElemKind::Bool, {}));
-  GLOWISH_ASSIGN_OR_RETURN(ScriptValues current, addParameters(body));
   ScriptScope *outer = in.memory.scope;
   ScriptScope inside{body.getFunction(), &body, outer};
   in.memory.scope = &inside;
   auto execute = [&]() -> llvm::Expected<bool> {
+    GLOWISH_ASSIGN_OR_RETURN(ScriptValues current,
+                             enterStates([&](const Type &type) {
+                               return body.addParameter("state", type);
+                             }));
     GLOWISH_RETURN_IF_ERROR(in.budget.take(countNodes()));
     in.set(block.inputs[0], number);
     for (auto [input, state] :
@@ -230,9 +395,10 @@ llvm::Expected<bool> LoopImporter::importBody(OpenBody &body) {
       in.set(input, state);
     GLOWISH_RETURN_IF_ERROR(in.run(block));
     ScriptValues outputs = in.getOutputs(block);
-    GLOWISH_ASSIGN_OR_RETURN(
-        bool isComplete,
-        findChanges(current, ScriptValues(outputs.begin() + 1, outputs.end())));
+    ScriptValues after(outputs.begin() + 1, outputs.end());
+    GLOWISH_ASSIGN_OR_RETURN(bool isComplete, findChanges(current, after));
+    GLOWISH_ASSIGN_OR_RETURN(bool areKnown, findPlaces(after));
+    isComplete &= areKnown;
     if (isComplete)
       GLOWISH_RETURN_IF_ERROR(addResults(body, outputs));
     return isComplete;
@@ -256,51 +422,24 @@ llvm::Expected<int64_t> LoopImporter::getMost() const {
                    "-max-trip-count=N");
 }
 
-/// The leaves of the states before the loop, in the order of parameters.
-std::vector<NodeValue> LoopImporter::getInitial() {
-  std::vector<NodeValue> values;
-  for (size_t i = 0; i < first.size(); ++i)
-    if (isVariant[i])
-      forEachLeaf(first[i], [&](const ScriptLeaves &leaf) {
-        values.push_back(getLeaf(in, leaf));
-      });
-  for (const Storage &storage : changed)
-    values.push_back(in.memory.enter(storage->value));
-  return values;
-}
-
-/// The states after the loop.
-llvm::Expected<ScriptValues> LoopImporter::takeResults(Node &loop) {
-  unsigned next = 0;
-  auto take = [&](const ScriptLeaves &) -> llvm::Expected<NodeValue> {
-    return loop.getResult(next++);
-  };
-  LeafRebuilder rebuilder(in, take);
-  ScriptValues results = states;
-  for (auto [i, state] : llvm::enumerate(results))
-    if (isVariant[i]) {
-      GLOWISH_ASSIGN_OR_RETURN(state, rebuilder.rebuild(first[i], birth));
-    }
-  for (const Storage &storage : changed)
-    in.memory.assign(storage, loop.getResult(next++));
-  return results;
-}
-
 llvm::Expected<ScriptValues> LoopImporter::makeLoop() {
   GLOWISH_ASSIGN_OR_RETURN(int64_t most, getMost());
-  for (const ScriptValue &state : states) {
-    GLOWISH_ASSIGN_OR_RETURN(ScriptLeaves leaves, readLeaves(in, state));
-    first.push_back(std::move(leaves));
-  }
   mark = in.journal.mark();
   birth = in.memory.now();
+  tensors.emplace(in, birth);
+  for (const ScriptValue &state : states)
+    llvm::cantFail(forEachLeaf(state, [&](const ScriptValue &leaf) {
+      if (leaf.isTensor())
+        tensors->add(leaf.getTensor()->place);
+      return llvm::Error::success();
+    }));
   std::optional<OpenBody> body;
   // What an iteration changes shows when it is imported.
   for (bool isComplete = false; !isComplete;) {
     body.emplace(in.getFunction().getModule(), "body");
     GLOWISH_ASSIGN_OR_RETURN(isComplete, importBody(*body));
   }
-  std::vector<NodeValue> values = getInitial();
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> values, getInitial());
   auto numStates = int64_t(values.size());
   llvm::append_range(values, body->getCaptures());
   const ScriptValue &trips = call.inputs[0], &begins = call.inputs[1];
@@ -313,7 +452,16 @@ llvm::Expected<ScriptValues> LoopImporter::makeLoop() {
                                                in.memory.nodeName, tripCount,
                                                in.makeScalar(begins), attr,
                                                numStates, most, values));
-  return takeResults(*node);
+  if (trips.isInt() && begins.is<bool>())
+    tensors->setExecuted();
+  unsigned next = 0;
+  GLOWISH_ASSIGN_OR_RETURN(ScriptValues results, enterStates([&](const Type &) {
+                             return node->getResult(next++);
+                           }));
+  for (auto [i, state] : llvm::enumerate(states))
+    if (isVariant[i])
+      forbidChanges(state);
+  return results;
 }
 
 llvm::Expected<ScriptValues> LoopImporter::import() {

@@ -29,8 +29,7 @@ private:
 
 //===- Scopes -------------------------------------------------------------===//
 
-/// The function that \p value is in; null for the model's placeholders.
-static const Function *getFunctionOf(NodeValue value) {
+const Function *TensorMemory::getFunctionOf(NodeValue value) {
   if (auto *placeholder = value.getNodeAs<Placeholder>())
     return placeholder->getOwner();
   return value.node->getParent();
@@ -63,12 +62,20 @@ ScriptTensorRef TensorMemory::create(NodeValue value,
   storage->version = tick();
   storage->value = value;
   DimsRef shape = value.getShape();
-  auto tensor = std::make_shared<ScriptTensor>();
-  tensor->birth = tick();
-  tensor->isDense =
+  auto place = std::make_shared<ScriptPlace>();
+  place->birth = tick();
+  place->type = value.getType();
+  place->isDense =
       strides && haveSameOrder(shape, *strides, getDenseStrides(shape));
   storage->strides = std::move(strides);
-  tensor->storage = std::move(storage);
+  place->storage = std::move(storage);
+  return createAt(std::move(place));
+}
+
+ScriptTensorRef TensorMemory::createAt(ScriptPlaceRef place) {
+  auto tensor = std::make_shared<ScriptTensor>();
+  tensor->birth = tick();
+  tensor->place = std::move(place);
   return tensor;
 }
 
@@ -95,42 +102,74 @@ static bool keepsOrder(const ScriptView &view, const Type &base) {
                                arguments[*step].get<int64_t>() == 1));
 }
 
-ScriptTensorRef TensorMemory::createView(ScriptTensorRef base, ScriptView view,
+ScriptTensorRef TensorMemory::createView(ScriptPlaceRef base, ScriptView view,
                                          NodeValue value) {
-  auto tensor = std::make_shared<ScriptTensor>();
-  tensor->birth = tick();
-  tensor->isDense = (base->isDense && keepsOrder(view, base->getType())) ||
-                    (view.call.op && view.call.op->schema.name == "contiguous");
-  tensor->value = value;
-  tensor->version = base->getStorage().version;
-  tensor->view = std::move(view);
-  tensor->base = std::move(base);
-  return tensor;
+  auto place = std::make_shared<ScriptPlace>();
+  place->birth = tick();
+  place->type = value.getType();
+  place->isDense = (base->isDense && keepsOrder(view, base->type)) ||
+                   (view.call.op && view.call.op->schema.name == "contiguous");
+  place->value = value;
+  place->version = getVersion(*base);
+  place->view = std::move(view);
+  place->numWays = base->numWays;
+  place->base = std::move(base);
+  return createAt(std::move(place));
 }
 
-ScriptTensorRef
-TensorMemory::createUncertain(NodeValue value, std::optional<Dims> strides,
-                              llvm::ArrayRef<ScriptTensorRef> others) {
-  ScriptTensorRef tensor = create(value, std::move(strides));
-  for (const ScriptTensorRef &other : others) {
-    const ScriptTensor *root = other.get();
-    while (root->base)
-      root = root->base.get();
-    tensor->storage->mayShare.push_back(
-        {root->storage, root->storage->version});
+//===- Groups -------------------------------------------------------------===//
+
+static ScriptGroup &findGroup(ScriptStorage &storage) {
+  ScriptGroup *group = storage.group.get();
+  while (group->joined)
+    group = group->joined.get();
+  return *group;
+}
+
+void TensorMemory::join(
+    llvm::ArrayRef<std::shared_ptr<ScriptStorage>> storages) {
+  auto all = std::make_shared<ScriptGroup>();
+  for (const std::shared_ptr<ScriptStorage> &storage : storages) {
+    if (!storage->group) {
+      storage->group = std::make_shared<ScriptGroup>();
+      storage->group->members.push_back(storage);
+    }
+    ScriptGroup &own = findGroup(*storage);
+    if (&own == all.get())
+      continue;
+    llvm::append_range(all->members, own.members);
+    own.members.clear();
+    own.joined = all;
   }
-  return tensor;
+}
+
+void TensorMemory::join(const ScriptPlace &place, const ScriptPlace &other) {
+  std::vector<std::shared_ptr<ScriptStorage>> storages;
+  auto add = [&](const std::shared_ptr<ScriptStorage> &storage) {
+    storages.push_back(storage);
+  };
+  place.forEachStorage(add);
+  other.forEachStorage(add);
+  join(storages);
+}
+
+uint64_t TensorMemory::getVersion(const ScriptPlace &place) {
+  // Times are never used twice, so that one write after another one shows.
+  uint64_t version = 0;
+  place.forEachStorage([&](const std::shared_ptr<ScriptStorage> &storage) {
+    version = std::max(version, storage->version);
+  });
+  return version;
 }
 
 //===- Reading ------------------------------------------------------------===//
 
-llvm::Error TensorMemory::check(const ScriptStorage &storage) const {
-  bool isChanged =
-      storage.isConflicting ||
-      llvm::any_of(storage.mayShare, [](const ScriptStorage::Other &other) {
-        return other.storage->version != other.version;
-      });
-  if (isChanged)
+llvm::Error TensorMemory::check(const ScriptPlace &place) const {
+  bool isConflicting = false;
+  place.forEachStorage([&](const std::shared_ptr<ScriptStorage> &storage) {
+    isConflicting |= storage->isConflicting;
+  });
+  if (isConflicting)
     return makeError("it reads a tensor after another one was changed, and it "
                      "is known only when the model runs whether they share "
                      "memory");
@@ -148,7 +187,13 @@ llvm::Expected<NodeValue> TensorMemory::apply(const ScriptView &view,
                                               NodeValue base) {
   if (!view.call.op) {
     MemoryBuilder b(*this);
-    return b.finish(b.gather(base, enter(view.index), view.axis));
+    NodeValue index = enter(view.index);
+    if (view.size) {
+      std::vector<int64_t> offsets(size_t(*view.size));
+      std::iota(offsets.begin(), offsets.end(), 0);
+      index = b.add(index, b.int64s(offsets));
+    }
+    return b.finish(b.gather(base, index, view.axis));
   }
   AtenView call = view.call;
   for (AtenValue &argument : call.arguments)
@@ -156,21 +201,32 @@ llvm::Expected<NodeValue> TensorMemory::apply(const ScriptView &view,
   return applyView(std::move(call), base, scope->function, nodeName, aten);
 }
 
-llvm::Expected<NodeValue> TensorMemory::read(const ScriptTensorRef &tensor) {
-  ScriptStorage &storage = tensor->getStorage();
-  GLOWISH_RETURN_IF_ERROR(check(storage));
-  if (!tensor->base)
-    return enter(storage.value);
-  if (tensor->version == storage.version)
-    return enter(tensor->value);
-  GLOWISH_RETURN_IF_ERROR(settle(tensor));
-  if (!tensor->base)
-    return enter(tensor->storage->value);
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue base, read(tensor->base));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, apply(tensor->view, base));
-  journal.save(tensor);
-  tensor->value = value;
-  tensor->version = storage.version;
+/// Computes the elements of a view or a choice.
+llvm::Expected<NodeValue> TensorMemory::readAgain(const ScriptPlace &place) {
+  if (place.base) {
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue base, read(place.base));
+    return apply(place.view, base);
+  }
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue then, read(place.then));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue other, read(place.other));
+  MemoryBuilder b(*this);
+  return b.finish(b.select(enter(place.condition), then, other));
+}
+
+llvm::Expected<NodeValue> TensorMemory::read(const ScriptPlaceRef &place) {
+  GLOWISH_RETURN_IF_ERROR(check(*place));
+  if (const std::shared_ptr<ScriptStorage> &own = place->getStorage())
+    return enter(own->value);
+  uint64_t version = getVersion(*place);
+  if (place->value && place->version == version)
+    return enter(place->value);
+  GLOWISH_RETURN_IF_ERROR(settle(place));
+  if (const std::shared_ptr<ScriptStorage> &own = place->getStorage())
+    return enter(own->value);
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, readAgain(*place));
+  journal.save(place);
+  place->value = value;
+  place->version = version;
   return value;
 }
 
@@ -183,46 +239,79 @@ void TensorMemory::assign(const std::shared_ptr<ScriptStorage> &storage,
   storage->version = tick();
 }
 
-llvm::Error TensorMemory::write(const ScriptTensorRef &tensor,
-                                NodeValue value) {
-  GLOWISH_RETURN_IF_ERROR(check(tensor->getStorage()));
-  GLOWISH_RETURN_IF_ERROR(settle(tensor));
-  if (tensor->base) {
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue old, read(tensor->base));
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue all, replace(tensor->view, old, value));
-    GLOWISH_RETURN_IF_ERROR(write(tensor->base, all));
-    journal.save(tensor);
-    tensor->value = value;
-    tensor->version = tensor->getStorage().version;
-    return llvm::Error::success();
-  }
-  for (const ScriptStorage::Other &other : tensor->storage->mayShare) {
-    journal.save(other.storage);
-    other.storage->isConflicting = true;
-  }
-  assign(tensor->storage, value);
+llvm::Error
+TensorMemory::writeStorage(const std::shared_ptr<ScriptStorage> &storage,
+                           NodeValue value) {
+  if (storage->group)
+    for (const std::weak_ptr<ScriptStorage> &member :
+         findGroup(*storage).members)
+      if (std::shared_ptr<ScriptStorage> other = member.lock();
+          other && other != storage) {
+        journal.save(other);
+        other->isConflicting = true;
+      }
+  assign(storage, value);
   return llvm::Error::success();
 }
 
-/// Decides whether a tensor that may be a copy is one, as its memory or that of
-/// its base is to change: a copy gets a storage of its own.
-llvm::Error TensorMemory::settle(const ScriptTensorRef &tensor) {
-  if (!tensor->base)
+/// Writes to both places; the one that it isn't keeps its elements.
+llvm::Error TensorMemory::writeChoice(const ScriptPlace &place,
+                                      NodeValue value) {
+  // Both may be the same memory: the second one is read after the first write.
+  for (bool isThen : {true, false}) {
+    const ScriptPlaceRef &own = isThen ? place.then : place.other;
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue old, read(own));
+    MemoryBuilder b(*this);
+    NodeValue condition = enter(place.condition);
+    GLOWISH_ASSIGN_OR_RETURN(
+        NodeValue selected, b.finish(isThen ? b.select(condition, value, old)
+                                            : b.select(condition, old, value)));
+    GLOWISH_RETURN_IF_ERROR(write(own, selected));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error TensorMemory::write(const ScriptPlaceRef &place, NodeValue value) {
+  GLOWISH_RETURN_IF_ERROR(check(*place));
+  GLOWISH_RETURN_IF_ERROR(settle(place));
+  if (const std::shared_ptr<ScriptStorage> &own = place->getStorage())
+    return writeStorage(own, value);
+  if (place->base) {
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue old, read(place->base));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue all, replace(place->view, old, value));
+    GLOWISH_RETURN_IF_ERROR(write(place->base, all));
+  } else {
+    GLOWISH_RETURN_IF_ERROR(writeChoice(*place, value));
+  }
+  journal.save(place);
+  place->value = value;
+  place->version = getVersion(*place);
+  return llvm::Error::success();
+}
+
+/// Decides whether the tensor at \p place, which may be a copy, is one, as its
+/// memory or that of its base is to change: a copy gets a storage of its own.
+llvm::Error TensorMemory::settle(const ScriptPlaceRef &place) {
+  if (place->getStorage())
     return llvm::Error::success();
-  GLOWISH_RETURN_IF_ERROR(settle(tensor->base));
-  if (!tensor->view.mayCopy)
+  if (place->isChoice()) {
+    GLOWISH_RETURN_IF_ERROR(settle(place->then));
+    return settle(place->other);
+  }
+  GLOWISH_RETURN_IF_ERROR(settle(place->base));
+  if (!place->view.mayCopy())
     return llvm::Error::success();
-  GLOWISH_ASSIGN_OR_RETURN(std::optional<bool> shares, isShared(*tensor));
-  if (!shares)
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<bool> isShared,
+                           this->isShared(*place));
+  if (!isShared)
     return makeError("it changes a tensor, of which it is known only when the "
                      "model runs whether it shares memory with another one");
-  journal.save(tensor);
-  tensor->view.mayCopy = false;
-  if (*shares)
+  ScriptCopy &copy = *place->view.copy;
+  copy.isCopy = !*isShared;
+  if (*isShared)
     return llvm::Error::success();
-  tensor->storage = createDense(tensor->value)->storage;
-  tensor->isDense = true;
-  tensor->base = nullptr;
-  tensor->view = {};
+  // Where a branch or a loop finds it, the copy was there before.
+  copy.storage = createDense(place->value)->place->storage;
+  copy.storage->birth = place->birth;
   return llvm::Error::success();
 }

@@ -1,11 +1,13 @@
 //===- Memory.h - Tensors that share memory ---------------------*- C++ -*-===//
 //
 // The graph has values, which never change; programs have tensors, which
-// operators change, and which share memory. Each tensor is a storage or a view
-// of another tensor, and each write makes a new value of the storage: the next
-// read of any of its tensors computes that from it. Where it depends on the
-// order of elements in memory whether a tensor shares another one's, that order
-// is followed as far as it is known, and the program is refused where it isn't.
+// operators change, and which share memory. The place of a tensor's elements is
+// a storage or a view of another place, and each write makes a new value of the
+// storage: the next read of any of its places computes that from it. Where data
+// decides which one of two places it is, a read selects one of two values, and
+// a write changes one of both, by the condition. Where it depends on the order
+// of elements in memory whether a tensor shares another one's, that order is
+// followed as far as it is known, and the program is refused where it isn't.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,6 +43,9 @@ public:
   uint64_t tick() { return ++clock; }
   uint64_t now() const { return clock; }
 
+  /// The function that \p value is in; null for the model's placeholders and
+  /// for constants.
+  static const Function *getFunctionOf(NodeValue value);
   /// \p value, of this scope or one around it, in this one.
   NodeValue enter(NodeValue value) { return enter(value, *scope); }
 
@@ -52,22 +57,33 @@ public:
     return create(value, aten::getRowMajorStrides(value.getShape()));
   }
   /// The tensor that \p view makes of \p base, now with \p value.
-  ScriptTensorRef createView(ScriptTensorRef base, ScriptView view,
+  ScriptTensorRef createView(ScriptPlaceRef base, ScriptView view,
                              NodeValue value);
-  /// A tensor of which it isn't known which of \p others' memory it shares, if
-  /// any.
-  ScriptTensorRef createUncertain(NodeValue value, std::optional<Dims> strides,
-                                  llvm::ArrayRef<ScriptTensorRef> others);
-  /// The tensor that as_strided() makes of \p tensor's memory. Without
-  /// \p offset it begins where \p tensor does.
-  llvm::Expected<ScriptTensorRef> createStrided(const ScriptTensorRef &tensor,
-                                                std::vector<int64_t> size,
-                                                std::vector<int64_t> strides,
-                                                std::optional<int64_t> offset);
+  /// A tensor at \p place.
+  ScriptTensorRef createAt(ScriptPlaceRef place);
+  /// The place that is \p then where \p condition, a bool of this scope, is
+  /// true, else \p other, of the same type. \p value: its elements, if they are
+  /// known. An error if there are too many ways to a storage.
+  llvm::Expected<ScriptPlaceRef> choose(NodeValue condition,
+                                        const ScriptPlaceRef &then,
+                                        const ScriptPlaceRef &other,
+                                        NodeValue value);
+  /// Whether two places are the same one, whatever data there is.
+  static bool areSame(const ScriptPlaceRef &x, const ScriptPlaceRef &y);
+  /// Joins the storages of \p place and \p other to a group, of which it isn't
+  /// known whether they are the same memory.
+  void join(const ScriptPlace &place, const ScriptPlace &other);
+  void join(llvm::ArrayRef<std::shared_ptr<ScriptStorage>> storages);
+  /// The place that as_strided() makes of the memory of \p place. Without
+  /// \p offset it begins where \p place does.
+  llvm::Expected<ScriptPlaceRef>
+  makeStrided(const ScriptPlaceRef &place, const std::vector<int64_t> &size,
+              const std::vector<int64_t> &strides,
+              std::optional<int64_t> offset);
 
-  llvm::Expected<NodeValue> read(const ScriptTensorRef &tensor);
+  llvm::Expected<NodeValue> read(const ScriptPlaceRef &place);
   /// Replaces the elements by \p value, of the same type.
-  llvm::Error write(const ScriptTensorRef &tensor, NodeValue value);
+  llvm::Error write(const ScriptPlaceRef &place, NodeValue value);
   /// Sets all elements of a storage, without a tensor.
   void assign(const std::shared_ptr<ScriptStorage> &storage, NodeValue value);
 
@@ -82,24 +98,33 @@ public:
 
   /// The strides of a tensor; none if they aren't known. That of a dimension
   /// with one index may be unknownStride.
-  llvm::Expected<std::optional<Dims>> getStrides(const ScriptTensor &tensor);
+  llvm::Expected<std::optional<Dims>> getStrides(const ScriptPlace &place);
   static constexpr int64_t unknownStride = -1;
 
   aten::AtenContext &getAten() { return aten; }
+  /// When one of the storages of \p place was last written.
+  static uint64_t getVersion(const ScriptPlace &place);
 
 private:
   NodeValue enter(NodeValue value, ScriptScope &inside);
   aten::AtenValue enter(const aten::AtenValue &value);
-  llvm::Error check(const ScriptStorage &storage) const;
-  llvm::Error settle(const ScriptTensorRef &tensor);
+  llvm::Expected<std::optional<ScriptView>>
+  chooseIndex(NodeValue condition, const ScriptPlace &then,
+              const ScriptPlace &other);
+  llvm::Error check(const ScriptPlace &place) const;
+  llvm::Error settle(const ScriptPlaceRef &place);
+  llvm::Expected<NodeValue> readAgain(const ScriptPlace &place);
+  llvm::Error writeStorage(const std::shared_ptr<ScriptStorage> &storage,
+                           NodeValue value);
+  llvm::Error writeChoice(const ScriptPlace &place, NodeValue value);
   llvm::Expected<NodeValue> replace(const ScriptView &view, NodeValue old,
                                     NodeValue value);
   llvm::Expected<NodeValue> replaceMapped(NodeValue old, NodeValue value,
                                           llvm::ArrayRef<int64_t> places);
   llvm::Expected<std::vector<int64_t>> findPlaces(const ScriptView &view,
                                                   NodeValue base);
-  llvm::Expected<NodeValue> trace(const ScriptTensor &tensor);
-  llvm::Expected<std::optional<bool>> isShared(const ScriptTensor &tensor);
+  llvm::Expected<NodeValue> trace(const ScriptPlace &place);
+  llvm::Expected<std::optional<bool>> isShared(const ScriptPlace &place);
   llvm::Expected<std::optional<Dims>> resolve(ScriptStorage &storage);
 
   aten::AtenContext &aten;

@@ -230,7 +230,7 @@ ScriptValue ModelInputs::make(ScriptInterpreter &in, const Input &input) const {
     return input.isReal ? toFloat(in.makeNumber(value)) : in.makeNumber(value);
   ScriptTensorRef tensor = in.memory.createDense(value);
   if (input.placeholder)
-    tensors.emplace_back(input.placeholder, tensor);
+    tensors.emplace_back(input.placeholder, tensor->place->storage);
   return tensor;
 }
 
@@ -244,10 +244,9 @@ void ModelInputs::set(ScriptInterpreter &in) const {
 
 std::vector<ModelInputs::Written> ModelInputs::getWritten() const {
   std::vector<Written> written;
-  for (const auto &[placeholder, tensor] : tensors)
-    if (NodeValue value = tensor->getStorage().value;
-        value != NodeValue(placeholder))
-      written.push_back({placeholder, value});
+  for (const auto &[placeholder, storage] : tensors)
+    if (storage->value != NodeValue(placeholder))
+      written.push_back({placeholder, storage->value});
   return written;
 }
 
@@ -262,7 +261,7 @@ static llvm::Error addOutputs(ScriptInterpreter &in, const ScriptValue &value,
   };
   if (value.isTensor()) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue tensor,
-                             in.memory.read(value.getTensor()));
+                             in.memory.read(value.getTensor()->place));
     outputs.push_back({name, tensor});
   } else if (value.isKnownNumber() || value.isComputed()) {
     outputs.push_back({name, in.makeScalar(value)});

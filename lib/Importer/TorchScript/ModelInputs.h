@@ -53,7 +53,8 @@ private:
   std::vector<std::string> names;
   /// How many of the types that were given in order are used.
   size_t numTaken = 0;
-  mutable std::vector<std::pair<Placeholder *, ScriptTensorRef>> tensors;
+  mutable std::vector<std::pair<Placeholder *, std::shared_ptr<ScriptStorage>>>
+      tensors;
 };
 
 /// An output of a program: a tensor, or a number.

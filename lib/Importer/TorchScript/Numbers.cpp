@@ -29,7 +29,7 @@ static llvm::Expected<bool> importNumber(ScriptCall &call) {
   const ScriptValue &from = call.inputs[0];
   NodeValue value;
   if (from.isTensor()) {
-    GLOWISH_ASSIGN_OR_RETURN(value, in.memory.read(from.getTensor()));
+    GLOWISH_ASSIGN_OR_RETURN(value, in.memory.read(from.getTensor()->place));
     if (value.getType().getNumElements() != 1)
       return call.refuse(0, "a tensor of one element");
   } else if (from.isKnownNumber() || from.isComputed()) {
@@ -104,7 +104,8 @@ static llvm::Expected<bool> importTensor(ScriptCall &call) {
   for (const ScriptValue &number : numbers) {
     NodeValue scalar;
     if (number.isTensor()) {
-      GLOWISH_ASSIGN_OR_RETURN(scalar, in.memory.read(number.getTensor()));
+      GLOWISH_ASSIGN_OR_RETURN(scalar,
+                               in.memory.read(number.getTensor()->place));
     } else {
       scalar = in.makeScalar(number);
     }

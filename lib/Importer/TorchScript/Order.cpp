@@ -16,9 +16,14 @@ using namespace glowish::torchscript;
 /// The most layouts that depend on one another without being known.
 static constexpr unsigned maxLayoutDepth = 64;
 
-static const ScriptLayout *getOpenLayout(const ScriptTensor &tensor) {
-  const ScriptStorage &storage = tensor.getStorage();
-  return storage.strides ? nullptr : storage.layout.get();
+/// How many layouts that aren't known yet that of \p place depends on.
+static unsigned getLayoutDepth(const ScriptPlace &place) {
+  unsigned depth = 0;
+  place.forEachStorage([&](const std::shared_ptr<ScriptStorage> &storage) {
+    if (!storage->strides && storage->layout)
+      depth = std::max(depth, storage->layout->depth + 1);
+  });
+  return depth;
 }
 
 ScriptTensorRef TensorMemory::create(NodeValue value,
@@ -31,20 +36,20 @@ ScriptTensorRef TensorMemory::create(NodeValue value,
   if (layout.order == AtenOrder::Unknown)
     return tensor;
   auto own = std::make_shared<ScriptLayout>(layout);
-  for (const ScriptTensorRef &operand : layout.operands)
-    if (auto *open = getOpenLayout(*operand))
-      own->depth = std::max(own->depth, open->depth + 1);
+  for (const ScriptPlaceRef &operand : layout.operands)
+    own->depth = std::max(own->depth, getLayoutDepth(*operand));
   if (own->depth > maxLayoutDepth)
     return tensor;
-  tensor->storage->layout = std::move(own);
+  ScriptStorage &storage = *tensor->place->storage;
+  storage.layout = std::move(own);
   // What views have costs more, and few programs ask for it.
   bool isCheap =
-      llvm::all_of(layout.operands, [](const ScriptTensorRef &operand) {
+      llvm::all_of(layout.operands, [](const ScriptPlaceRef &operand) {
         return operand->isDense ||
-               (!operand->base && operand->storage->strides);
+               (operand->getStorage() && operand->getStorage()->strides);
       });
   if (isCheap) {
-    llvm::Expected<std::optional<Dims>> strides = resolve(*tensor->storage);
+    llvm::Expected<std::optional<Dims>> strides = resolve(storage);
     // Nothing is computed that could fail.
     if (std::optional<Dims> known = llvm::cantFail(std::move(strides)))
       return create(value, std::move(known));
@@ -60,11 +65,11 @@ TensorMemory::resolve(ScriptStorage &storage) {
   DimsRef shape = storage.value.getShape();
   std::vector<DimsRef> shapes;
   std::vector<Dims> all;
-  for (const ScriptTensorRef &operand : layout->operands) {
+  for (const ScriptPlaceRef &operand : layout->operands) {
     GLOWISH_ASSIGN_OR_RETURN(std::optional<Dims> own, getStrides(*operand));
     if (!own || llvm::is_contained(*own, unknownStride))
       return std::nullopt;
-    shapes.push_back(operand->getType().getShape());
+    shapes.push_back(operand->type.getShape());
     all.push_back(std::move(*own));
   }
   if (layout->order == AtenOrder::ElementWise) {
@@ -86,15 +91,17 @@ TensorMemory::resolve(ScriptStorage &storage) {
 
 //===- Views --------------------------------------------------------------===//
 
-/// The place in the storage's memory of each element of a tensor; null if that
+/// The place in the storage's memory of each element at \p place; null if that
 /// isn't known.
-llvm::Expected<NodeValue> TensorMemory::trace(const ScriptTensor &tensor) {
-  DimsRef shape = tensor.getType().getShape();
+llvm::Expected<NodeValue> TensorMemory::trace(const ScriptPlace &place) {
+  DimsRef shape = place.type.getShape();
   std::optional<Dims> strides;
-  if (!tensor.base) {
-    GLOWISH_ASSIGN_OR_RETURN(strides, resolve(*tensor.storage));
-  } else if (tensor.view.mayCopy) {
-    GLOWISH_ASSIGN_OR_RETURN(std::optional<bool> shares, isShared(tensor));
+  if (const std::shared_ptr<ScriptStorage> &own = place.getStorage()) {
+    GLOWISH_ASSIGN_OR_RETURN(strides, resolve(*own));
+  } else if (place.isChoice()) {
+    GLOWISH_ASSIGN_OR_RETURN(strides, getStrides(place));
+  } else if (place.view.mayCopy()) {
+    GLOWISH_ASSIGN_OR_RETURN(std::optional<bool> shares, isShared(place));
     if (!shares)
       return NodeValue();
     if (!*shares)
@@ -102,10 +109,10 @@ llvm::Expected<NodeValue> TensorMemory::trace(const ScriptTensor &tensor) {
   }
   if (strides)
     return makePlaces(scope->function.getModule(), shape, *strides, aten);
-  if (!tensor.base || !tensor.view.call.op)
+  if (!place.base || !place.view.call.op)
     return NodeValue();
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue base, trace(*tensor.base));
-  return base ? apply(tensor.view, base) : llvm::Expected<NodeValue>(base);
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue base, trace(*place.base));
+  return base ? apply(place.view, base) : llvm::Expected<NodeValue>(base);
 }
 
 /// The elements of \p places, if they are known.
@@ -117,13 +124,19 @@ static std::optional<llvm::ArrayRef<int64_t>> readPlaces(NodeValue places) {
 }
 
 llvm::Expected<std::optional<Dims>>
-TensorMemory::getStrides(const ScriptTensor &tensor) {
-  if (!tensor.base)
-    return resolve(*tensor.storage);
-  DimsRef shape = tensor.getType().getShape();
-  if (tensor.isDense)
+TensorMemory::getStrides(const ScriptPlace &place) {
+  if (const std::shared_ptr<ScriptStorage> &own = place.getStorage())
+    return resolve(*own);
+  DimsRef shape = place.type.getShape();
+  if (place.isDense)
     return getRowMajorStrides(shape);
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue places, trace(tensor));
+  if (place.isChoice()) {
+    GLOWISH_ASSIGN_OR_RETURN(std::optional<Dims> own, getStrides(*place.then));
+    GLOWISH_ASSIGN_OR_RETURN(std::optional<Dims> same,
+                             getStrides(*place.other));
+    return own == same ? own : std::nullopt;
+  }
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue places, trace(place));
   auto known = readPlaces(places);
   if (!known)
     return std::nullopt;
@@ -135,37 +148,44 @@ TensorMemory::getStrides(const ScriptTensor &tensor) {
   return strides;
 }
 
-/// Whether a tensor that may be a copy of its base shares its memory; none if
-/// that isn't known.
+/// Whether \p place, a view that may be a copy of its base, shares its memory;
+/// none if that isn't known.
 llvm::Expected<std::optional<bool>>
-TensorMemory::isShared(const ScriptTensor &tensor) {
+TensorMemory::isShared(const ScriptPlace &place) {
   // Where the base is in order, no operator has to copy it.
-  if (tensor.base->isDense)
+  if (place.base->isDense)
     return true;
   GLOWISH_ASSIGN_OR_RETURN(std::optional<Dims> strides,
-                           getStrides(*tensor.base));
+                           getStrides(*place.base));
   if (!strides)
     return std::nullopt;
-  DimsRef shape = tensor.base->getType().getShape();
+  DimsRef shape = place.base->type.getShape();
   // That is its argument if the order is the right one already.
-  if (tensor.view.call.op->schema.name == "contiguous")
+  if (place.view.call.op->schema.name == "contiguous")
     return haveSameOrder(shape, *strides, getRowMajorStrides(shape));
-  return canReshape(shape, *strides, tensor.getType().getShape());
+  return canReshape(shape, *strides, place.type.getShape());
 }
 
 //===- Tensors by strides -------------------------------------------------===//
 
-llvm::Expected<ScriptTensorRef> TensorMemory::createStrided(
-    const ScriptTensorRef &tensor, std::vector<int64_t> size,
-    std::vector<int64_t> strides, std::optional<int64_t> offset) {
-  GLOWISH_RETURN_IF_ERROR(settle(tensor));
-  ScriptTensorRef root = tensor;
-  while (root->base)
+llvm::Expected<ScriptPlaceRef> TensorMemory::makeStrided(
+    const ScriptPlaceRef &place, const std::vector<int64_t> &size,
+    const std::vector<int64_t> &strides, std::optional<int64_t> offset) {
+  GLOWISH_RETURN_IF_ERROR(settle(place));
+  ScriptPlaceRef root = place;
+  while (!root->getStorage() && root->base)
     root = root->base;
-  DimsRef shape = root->getType().getShape();
+  if (root->isChoice() && (offset || root == place)) {
+    GLOWISH_ASSIGN_OR_RETURN(ScriptPlaceRef then,
+                             makeStrided(root->then, size, strides, offset));
+    GLOWISH_ASSIGN_OR_RETURN(ScriptPlaceRef other,
+                             makeStrided(root->other, size, strides, offset));
+    return choose(root->condition, then, other, /*value=*/{});
+  }
+  DimsRef shape = root->type.getShape();
   GLOWISH_ASSIGN_OR_RETURN(std::optional<Dims> own, getStrides(*root));
   std::optional<std::vector<int64_t>> order;
-  if (own)
+  if (own && !root->isChoice())
     order = findOrder(shape, *own);
   if (!order)
     return makeError("the order in memory of the elements of argument 'self' "
@@ -173,7 +193,7 @@ llvm::Expected<ScriptTensorRef> TensorMemory::createStrided(
                      "inputs, weights, and what is computed of them element by "
                      "element");
   if (!offset) {
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue places, trace(*tensor));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue places, trace(*place));
     auto known = readPlaces(places);
     if (!known)
       return makeError("it is not known where argument 'self' begins in "
@@ -181,15 +201,14 @@ llvm::Expected<ScriptTensorRef> TensorMemory::createStrided(
     offset = known->empty() ? 0 : known->front();
   }
   // The memory is row-major with the dimensions in this order.
-  ScriptTensorRef memory = root;
-  auto view =
-      [&](llvm::StringRef name,
-          AtenValue::List arguments) -> llvm::Expected<ScriptTensorRef> {
+  ScriptPlaceRef memory = root;
+  auto view = [&](llvm::StringRef name,
+                  AtenValue::List arguments) -> llvm::Expected<ScriptPlaceRef> {
     ScriptView own{
         .call = {.op = findAtenOperator(name), .arguments = arguments}};
     GLOWISH_ASSIGN_OR_RETURN(NodeValue base, read(memory));
     GLOWISH_ASSIGN_OR_RETURN(NodeValue value, apply(own, base));
-    return createView(memory, std::move(own), value);
+    return createView(memory, std::move(own), value)->place;
   };
   auto list = [](llvm::ArrayRef<int64_t> values) {
     return AtenValue(AtenValue::List(values.begin(), values.end()));

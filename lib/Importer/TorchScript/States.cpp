@@ -14,7 +14,7 @@
 #include "Common/Messages.h"
 #include "Common/Outputs.h"
 #include "Common/StateSet.h"
-#include "TorchScript/Leaves.h"
+#include "TorchScript/Exits.h"
 #include "TorchScript/ModelInputs.h"
 #include <set>
 
@@ -32,6 +32,8 @@ struct AttributePlan {
   std::set<std::string> numbers;
   /// What others are known to be from the second run on.
   std::map<std::string, ScriptValue> known;
+  /// Pairs of attributes that share memory after a run.
+  std::set<std::pair<std::string, std::string>> sharing;
   /// Whether the first run executes another program than the others.
   bool hasFirstRun = false;
 };
@@ -51,6 +53,8 @@ struct Execution {
   std::vector<ModelOutput> outputs;
   std::vector<ModelInputs::Written> inputs;
   std::vector<ChangedAttribute> changes;
+  /// Pairs of attributes that share memory.
+  std::set<std::pair<std::string, std::string>> sharing;
 
   const ChangedAttribute *find(llvm::StringRef name) const {
     for (const ChangedAttribute &change : changes)
@@ -77,6 +81,7 @@ private:
   llvm::Expected<Execution> execute(ScriptScope &scope,
                                     const ScriptAttributes &attributes);
   llvm::Error readChanges(ScriptInterpreter &in, Execution &execution);
+  void findSharing(ScriptInterpreter &in, Execution &execution);
   llvm::Expected<bool> improvePlan(const Execution &execution, bool isFirst);
   void createStates();
   llvm::Expected<ScriptAttributes> getInitial();
@@ -108,17 +113,25 @@ private:
 
 //===- Executions ---------------------------------------------------------===//
 
-static std::optional<Type> getTypeOf(const ScriptValue &value) {
-  if (value.isTensor())
-    return value.getTensor()->getType();
-  if (value.isComputed())
-    return value.get<NodeValue>().getType();
-  if (value.isKnownNumber())
-    return Type(value.isInt()        ? ElemKind::Int64
-                : value.is<double>() ? ElemKind::Double
-                                     : ElemKind::Bool,
-                {});
-  return std::nullopt;
+/// Finds attributes that were set to tensors which share memory with other
+/// ones: in the next run these are states of their own.
+void PlannedImport::findSharing(ScriptInterpreter &in, Execution &execution) {
+  std::map<const ScriptStorage *, std::set<std::string>> users;
+  for (const ChangedAttribute &change : execution.changes)
+    if (change.value.isTensor())
+      change.value.getTensor()->place->forEachStorage(
+          [&](const std::shared_ptr<ScriptStorage> &storage) {
+            users[storage.get()].insert(change.name);
+          });
+  for (const ScriptAttribute &attribute : in.getTensors())
+    if (auto own = users.find(attribute.storage.get());
+        own != users.end() && !execution.find(attribute.name))
+      own->second.insert(attribute.name);
+  for (const auto &[storage, names] : users)
+    for (const std::string &name : names)
+      for (const std::string &other : names)
+        if (name < other)
+          execution.sharing.emplace(name, other);
 }
 
 /// Finds the attributes that are others after the execution.
@@ -136,16 +149,28 @@ llvm::Error PlannedImport::readChanges(ScriptInterpreter &in,
         return makeError("it sets the attribute {0} to {1}; accepted: tensors "
                          "and numbers",
                          quote(change.name), value.describe());
-      GLOWISH_ASSIGN_OR_RETURN(ScriptLeaves leaves, readLeaves(in, value));
-      change.leaf = leaves.leaf;
+      if (value.isTensor()) {
+        GLOWISH_ASSIGN_OR_RETURN(change.leaf,
+                                 in.memory.read(value.getTensor()->place));
+      } else if (value.isComputed()) {
+        change.leaf = in.makeScalar(value);
+      }
       if (before != object->before.end())
-        change.before = getTypeOf(before->second);
+        change.before = before->second.getType();
       execution.changes.push_back(std::move(change));
     }
   }
+  findSharing(in, execution);
   for (const ScriptAttribute &attribute : in.getTensors()) {
     NodeValue value = attribute.storage->value;
-    if (value == attribute.before || execution.find(attribute.name))
+    if (execution.find(attribute.name))
+      continue;
+    if (attribute.storage->isConflicting)
+      return makeError("it is known only when the model runs whether the "
+                       "attribute {0} shares memory with another tensor, which "
+                       "is changed",
+                       quote(attribute.name));
+    if (value == attribute.before)
       continue;
     ChangedAttribute change{attribute.name, in.memory.createDense(value), value,
                             value.getType()};
@@ -158,6 +183,14 @@ llvm::Expected<Execution>
 PlannedImport::execute(ScriptScope &scope, const ScriptAttributes &attributes) {
   ScriptInterpreter in(program, scope, options, budget, attributes);
   inputs.set(in);
+  // The archive has what is shared before the first run.
+  if (!attributes.empty()) {
+    in.sharing = plan.sharing;
+    for (const auto &[name, other] : plan.sharing) {
+      GLOWISH_RETURN_IF_ERROR(in.loadAttribute(name));
+      GLOWISH_RETURN_IF_ERROR(in.loadAttribute(other));
+    }
+  }
   GLOWISH_RETURN_IF_ERROR(in.run(program.body));
   Execution execution;
   GLOWISH_ASSIGN_OR_RETURN(execution.outputs, readOutputs(in));
@@ -173,10 +206,12 @@ PlannedImport::execute(ScriptScope &scope, const ScriptAttributes &attributes) {
 llvm::Expected<bool> PlannedImport::improvePlan(const Execution &execution,
                                                 bool isFirst) {
   bool isRight = true;
+  for (const auto &pair : execution.sharing)
+    isRight &= !plan.sharing.insert(pair).second;
   for (const ChangedAttribute &change : execution.changes) {
     const std::string &name = change.name;
     bool isState = plan.states.contains(name);
-    std::optional<Type> type = getTypeOf(change.value);
+    std::optional<Type> type = change.value.getType();
     if (isState && (!type || *type != plan.states.at(name)))
       return makeError("the attribute {0} is {1} after one run and {2} after "
                        "another one; accepted: one type",
@@ -223,10 +258,10 @@ llvm::Expected<NodeValue> PlannedImport::getArchived(const std::string &name,
         continue;
       GLOWISH_ASSIGN_OR_RETURN(ScriptValue value,
                                in.getAttribute(*object, own));
-      GLOWISH_ASSIGN_OR_RETURN(ScriptLeaves leaves, readLeaves(in, value));
-      NodeValue leaf = getLeaf(in, leaves);
-      if (leaf && leaf.getType() == type)
-        return leaf;
+      if (value.getType() != type)
+        continue;
+      return value.isTensor() ? in.memory.read(value.getTensor()->place)
+                              : in.makeScalar(value);
     }
   }
   for (auto [i, tensor] : llvm::enumerate(program.tensors)) {
@@ -234,7 +269,7 @@ llvm::Expected<NodeValue> PlannedImport::getArchived(const std::string &name,
     ScriptValue value = in.makeConstant(constant);
     if (value.isTensor() && value.getTensor()->getType() == type &&
         name == ScriptInterpreter::getConstantName(i))
-      return value.getTensor()->getStorage().value;
+      return value.getTensor()->place->getStorage()->value;
   }
   return makeError("the attribute {0} has no value of type {1} before the "
                    "first run",

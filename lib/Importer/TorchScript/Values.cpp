@@ -39,6 +39,19 @@ std::string ScriptValue::describe() const {
   return std::visit(Visitor(), value);
 }
 
+std::optional<Type> ScriptValue::getType() const {
+  if (isTensor())
+    return getTensor()->getType();
+  if (isComputed())
+    return get<NodeValue>().getType();
+  if (isKnownNumber())
+    return Type(isInt()        ? ElemKind::Int64
+                : is<double>() ? ElemKind::Double
+                               : ElemKind::Bool,
+                {});
+  return std::nullopt;
+}
+
 static double getNumber(const ScriptValue &value) {
   return value.isInt()        ? double(value.getInt())
          : value.is<double>() ? value.get<double>()
@@ -76,6 +89,19 @@ std::optional<bool> torchscript::areEqual(const ScriptValue &x,
   if (x.isDict())
     return &x.getDict() == &y.getDict() ? std::optional(true) : std::nullopt;
   return true;
+}
+
+void ScriptPlace::forEachStorage(
+    llvm::function_ref<void(const std::shared_ptr<ScriptStorage> &)> visit)
+    const {
+  if (const std::shared_ptr<ScriptStorage> &own = getStorage()) {
+    visit(own);
+  } else if (base) {
+    base->forEachStorage(visit);
+  } else {
+    then->forEachStorage(visit);
+    other->forEachStorage(visit);
+  }
 }
 
 ScriptValue *ScriptDict::find(const ScriptValue &key) {

@@ -17,6 +17,7 @@
 namespace glowish::torchscript {
 
 struct ScriptTensor;
+struct ScriptPlace;
 struct ScriptList;
 struct ScriptDict;
 struct ScriptObject;
@@ -67,6 +68,8 @@ struct ScriptValue {
   /// Whether it is a number that the graph computes.
   bool isComputed() const { return is<NodeValue>(); }
 
+  /// The type of a tensor or a number; none of others.
+  std::optional<Type> getType() const;
   /// For messages: "a tensor", "the int 3".
   std::string describe() const;
 };
@@ -75,12 +78,21 @@ struct ScriptValue {
 struct ScriptLayout {
   aten::AtenOrder order = aten::AtenOrder::Unknown;
   /// The tensors that it depends on.
-  std::vector<std::shared_ptr<ScriptTensor>> operands = {};
+  std::vector<std::shared_ptr<ScriptPlace>> operands = {};
   /// Whether it is that of torch.channels_last.
   bool isChannelsLast = false;
   /// How many layouts that aren't known yet depend on one another, of which
   /// there is a bound.
   unsigned depth = 0;
+};
+
+struct ScriptStorage;
+
+/// Storages of which it is known only when the model runs whether they are the
+/// same memory. Groups that are joined are one from then on.
+struct ScriptGroup {
+  std::shared_ptr<ScriptGroup> joined = {};
+  std::vector<std::weak_ptr<ScriptStorage>> members = {};
 };
 
 /// Memory that tensors share: the newest elements, as a value of the function
@@ -95,53 +107,81 @@ struct ScriptStorage {
   /// follow from `layout`, or aren't known.
   std::optional<Dims> strides = {};
   std::shared_ptr<const ScriptLayout> layout = {};
-  struct Other {
-    std::shared_ptr<ScriptStorage> storage;
-    uint64_t version;
-  };
-  /// Storages that may be the same memory, with what they had at first.
-  std::vector<Other> mayShare = {};
-  /// Whether what may be the same memory was written.
+  /// Null for memory that is no other one's.
+  std::shared_ptr<ScriptGroup> group = {};
+  /// Whether another one of the group was written.
   bool isConflicting = false;
+};
+
+/// What an operator did that copies the elements where their order in memory
+/// demands it. It is found when it matters, and remains: it is a fact, which no
+/// journal takes back.
+struct ScriptCopy {
+  /// None if it is not known yet.
+  std::optional<bool> isCopy = {};
+  /// The memory of the copy.
+  std::shared_ptr<ScriptStorage> storage = {};
 };
 
 /// An operator that makes a tensor of others' memory.
 struct ScriptView {
   /// What makes it; none with `index`.
   aten::AtenView call = {};
-  /// Set for `tensor.select(axis, index)` with an index that the graph
-  /// computes, int64 and not negative; there is no operator then.
+  /// Set for `tensor.select(axis, index)`, or, with `size`, for
+  /// `tensor.narrow(axis, index, size)`, with an index that the graph computes,
+  /// int64 and not negative; there is no operator then.
   NodeValue index = {};
   int64_t axis = 0;
-  /// Whether the operator may have copied the elements, to row-major order:
-  /// that depends on their order in memory.
-  bool mayCopy = false;
+  std::optional<int64_t> size = {};
+  /// Set if the operator may have copied the elements, to row-major order.
+  std::shared_ptr<ScriptCopy> copy = {};
+
+  /// Whether it isn't known yet whether the elements were copied.
+  bool mayCopy() const { return copy && !copy->isCopy; }
 };
 
-/// A tensor: all of a storage, or a view of another tensor.
-struct ScriptTensor {
+using ScriptPlaceRef = std::shared_ptr<ScriptPlace>;
+
+/// The place of a tensor's elements: a storage, a view of another place, or
+/// one of two places, which data decides.
+struct ScriptPlace {
   uint64_t birth = 0;
-  /// Null for a view.
+  Type type = {};
+  /// Null for a view and a choice.
   std::shared_ptr<ScriptStorage> storage = {};
   /// Null unless it is a view.
-  std::shared_ptr<ScriptTensor> base = {};
+  ScriptPlaceRef base = {};
   ScriptView view = {};
-  /// The elements of a view when its storage had \c version.
+  /// Of a choice: `then` where the bool `condition` is true, else `other`, both
+  /// of this type. Null for others.
+  NodeValue condition = {};
+  ScriptPlaceRef then = {}, other = {};
+  /// The number of storages that it leads to, those on several ways each time.
+  unsigned numWays = 1;
+  /// The elements of a view or a choice when its storages had \c version; null
+  /// if they weren't read.
   NodeValue value = {};
   uint64_t version = 0;
-  /// Whether a view is known to be in row-major order without gaps.
+  /// Whether it is known to be in row-major order without gaps.
   bool isDense = false;
 
-  ScriptStorage &getStorage() const {
-    const ScriptTensor *root = this;
-    while (root->base)
-      root = root->base.get();
-    return *root->storage;
+  bool isChoice() const { return then != nullptr; }
+  /// The storage whose elements these are, all of them; null if there is none.
+  const std::shared_ptr<ScriptStorage> &getStorage() const {
+    return view.copy ? view.copy->storage : storage;
   }
-  /// What it was last known as; elements may have changed since.
-  const Type &getType() const {
-    return (base ? value : storage->value).getType();
-  }
+  /// Calls \p visit with each storage that elements may be in.
+  void forEachStorage(
+      llvm::function_ref<void(const std::shared_ptr<ScriptStorage> &)> visit)
+      const;
+};
+
+/// A tensor, which in-place operators such as unsqueeze_() give another place.
+struct ScriptTensor {
+  uint64_t birth = 0;
+  ScriptPlaceRef place;
+
+  const Type &getType() const { return place->type; }
 };
 
 /// A list or a tuple.
@@ -151,6 +191,9 @@ struct ScriptList {
   bool isTuple = false;
   /// The fields of a tuple that has names.
   std::vector<std::string> names = {};
+  /// Whether it may be the same list as another one, which data decides: it
+  /// must not be changed.
+  bool isUncertain = false;
 };
 
 /// A dictionary, in the order of insertion.
@@ -160,6 +203,8 @@ struct ScriptDict {
   };
   uint64_t birth = 0;
   std::vector<Entry> entries = {};
+  /// As that of lists.
+  bool isUncertain = false;
 
   ScriptValue *find(const ScriptValue &key);
 };
@@ -216,9 +261,9 @@ private:
     std::shared_ptr<T> cell;
     T before;
   };
-  std::vector<std::variant<Record<ScriptStorage>, Record<ScriptTensor>,
-                           Record<ScriptList>, Record<ScriptDict>,
-                           Record<ScriptObject>>>
+  std::vector<std::variant<Record<ScriptStorage>, Record<ScriptPlace>,
+                           Record<ScriptTensor>, Record<ScriptList>,
+                           Record<ScriptDict>, Record<ScriptObject>>>
       records;
   /// Those that were saved since the last mark.
   llvm::DenseSet<const void *> saved;

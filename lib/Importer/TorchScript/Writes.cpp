@@ -154,7 +154,8 @@ TensorMemory::replace(const ScriptView &view, NodeValue old, NodeValue value) {
   NodeBuilder b(scope->function, nodeName);
   if (!view.call.op)
     return b.finish(b.make<DynamicUpdateSliceNode>(
-        old, b.unsqueeze(value, view.axis), enter(view.index), view.axis));
+        old, view.size ? value : b.unsqueeze(value, view.axis),
+        enter(view.index), view.axis));
   DimsRef shape = old.getShape(), viewed = value.getShape();
   if (old.getType().getNumElements() == 0 ||
       value.getType().getNumElements() == 0)
