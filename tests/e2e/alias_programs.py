@@ -368,6 +368,36 @@ class Generator:
         else:
             self.emit(inner, f"x = x + 0.5")
 
+    def long_loop(self, scope):
+        """So many iterations that they are imported once, which append to a list."""
+        rows, made, number = self.name("l"), self.name("l"), self.name("k")
+        source, shape = self.pick(scope, self.random.choice([(3, 4), (2, 3)]))
+        axis = self.random.randrange(2)
+        self.emit(scope, f"{rows} = list({source}.unbind({axis}))")
+        element = shape[1 - axis:2 - axis]
+        self.emit(scope, f"{made}: List[Tensor] = []")
+        inner = Scope(scope)
+        inner.loops += 1
+        inner.lists = {}
+        self.emit(scope, f"for {number} in range(40):")
+        name = self.name("v")
+        self.emit(inner, f"{name} = {rows}[{number} % {shape[axis]}]")
+        inner.tensors[name] = element
+        self.emit(inner, "x = x * 0.5 + 0.25")
+        self.block(inner, self.random.randint(1, 3))
+        kept, own = self.random.choice(
+            [item for item in inner.tensors.items() if item[1] != ()])
+        value = self.random.choice([kept, f"{kept} * 0.5", f"{kept}.clone()"])
+        self.emit(inner, f"{made}.append({value})")
+        if self.chance(0.3):
+            self.emit(inner, f"{name}.mul_(0.9)")
+        scope.lists[rows] = [element] * shape[axis]
+        scope.lists[made] = [own] * 40
+        result = self.name("v")
+        dim = self.random.randint(0, len(own))
+        self.emit(scope, f"{result} = torch.stack({made}, {dim})")
+        scope.tensors[result] = own[:dim] + (40,) + own[dim:]
+
     def block(self, scope, length):
         statements = [(self.define, 4), (self.write, 5), (self.assign, 3),
                       (self.use_list, 2), (self.use_dict, 1),
@@ -377,6 +407,8 @@ class Generator:
             statements.append((self.branch, 3))
         if scope.depth < 2 and scope.loops == 0:
             statements.append((self.loop, 1.2))
+        if scope.depth == 0:
+            statements.append((self.long_loop, 0.4))
         for _ in range(length):
             functions, weights = zip(*statements)
             self.random.choices(functions, weights)[0](scope)

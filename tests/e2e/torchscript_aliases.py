@@ -182,6 +182,47 @@ class WritesInLongLoop(nn.Module):
         return y, total
 
 
+@case(normal(90, 4, 3), is_quick=True)
+class ListsInLongLoop(nn.Module):
+    """A loop takes elements of lists, and appends to two ones."""
+    def forward(self, x):
+        y = x.clone()
+        rows = y.unbind(0)
+        columns = y.split(1, 1)
+        made: List[torch.Tensor] = []
+        pairs: List[torch.Tensor] = [x[0]]
+        state = torch.zeros(4, 3)
+        for i in range(len(rows)):
+            row = rows[i]
+            state = torch.tanh(state * 0.5 + row) * 0.9 + row.mean() * 0.1
+            made.append(state)
+            pairs.append(row * 2)
+            pairs += [columns[i % 4][i].sum(0) + row[0:4]]
+            rows[-1 - i].add_(0.125)
+        return (torch.stack(made), torch.stack(made, 1), torch.cat(made, 1),
+                made[7], torch.stack(pairs), y, state)
+
+
+@case(normal(90, 4), refused="only when the model runs")
+class ChangedAfterCollecting(nn.Module):
+    """All that was appended is one tensor, which is changed again."""
+    def forward(self, x):
+        made: List[torch.Tensor] = []
+        state = torch.zeros(4)
+        for i in range(90):
+            state.mul_(0.5).add_(x[i].tanh() * 0.1).sub_(x[i].sin() * 0.5)
+            made.append(state)
+        return torch.stack(made)
+
+
+@case(torch.tensor(1), normal(3, 4), normal(3, 4), is_quick=True)
+class ElementOfList(nn.Module):
+    """An index that the graph computes, of tensors that are parts of nothing."""
+    def forward(self, i, x, y):
+        tensors = [x * 2, y, x - y]
+        return tensors[int(i)] * 1, tensors[int(i) - 2], tensors[-1]
+
+
 @case(normal(3, 4), is_quick=True)
 class WritesInBranch(nn.Module):
     def forward(self, x):

@@ -1,4 +1,4 @@
-//===- Choices.cpp - Places that data decides -----------------------------===//
+//===- Choices.cpp - Parts of tensors, and places that data decides -------===//
 
 #include "TorchScript/Memory.h"
 
@@ -6,26 +6,40 @@ using namespace glowish;
 using namespace glowish::aten;
 using namespace glowish::torchscript;
 
-namespace {
+//===- Parts --------------------------------------------------------------===//
 
-/// A view of a part along one dimension.
-struct IndexedPart {
-  int64_t axis;
-  /// The first index, which is known or computed.
-  int64_t known = 0;
-  NodeValue computed = {};
-  /// None for one index, whose dimension the view doesn't have.
-  std::optional<int64_t> size = {};
-};
+/// The part that result number `call.element` of an operator that cuts its
+/// argument along `dim` is; none of other operators.
+static std::optional<ScriptPart> findCutPart(const ScriptPlace &place) {
+  const AtenView &call = place.view.call;
+  const AtenSchema &schema = call.op->schema;
+  bool isUnbind = schema.name == "unbind", isSplit = schema.name == "split";
+  std::optional<unsigned> dim = schema.findArgument("dim");
+  if (!call.element || !dim || !call.arguments[*dim].is<int64_t>() ||
+      (!isUnbind && !isSplit))
+    return std::nullopt;
+  DimsRef shape = place.base->type.getShape();
+  ScriptPart part{call.arguments[*dim].get<int64_t>()};
+  part.axis += part.axis < 0 ? int64_t(shape.size()) : 0;
+  part.known = int64_t(*call.element);
+  if (isUnbind)
+    return part;
+  std::optional<unsigned> size = schema.findArgument("split_size");
+  if (!size || !call.arguments[*size].is<int64_t>())
+    return std::nullopt;
+  part.known *= call.arguments[*size].get<int64_t>();
+  part.size = place.type.getShape()[size_t(part.axis)];
+  return part;
+}
 
-} // namespace
-
-/// The part of its base that \p place, a view, is; none if it is none along one
-/// dimension.
-static std::optional<IndexedPart> findPart(const ScriptPlace &place) {
+std::optional<ScriptPart> TensorMemory::findPart(const ScriptPlace &place) {
   const ScriptView &view = place.view;
+  if (!place.base || place.getStorage())
+    return std::nullopt;
   if (!view.call.op)
-    return IndexedPart{view.axis, 0, view.index, view.size};
+    return ScriptPart{view.axis, 0, view.index, view.size};
+  if (view.call.element)
+    return findCutPart(place);
   const AtenSchema &schema = view.call.op->schema;
   bool isSelect = schema.name == "select", isNarrow = schema.name == "narrow";
   if (!isSelect && !isNarrow && schema.name != "slice")
@@ -45,7 +59,7 @@ static std::optional<IndexedPart> findPart(const ScriptPlace &place) {
     return std::nullopt;
   DimsRef shape = place.base->type.getShape();
   auto rank = int64_t(shape.size());
-  IndexedPart part{dim->get<int64_t>()};
+  ScriptPart part{dim->get<int64_t>()};
   part.axis += part.axis < 0 ? rank : 0;
   int64_t extent = shape[size_t(part.axis)];
   part.known = isFirstStated ? first->get<int64_t>() : 0;
@@ -56,19 +70,35 @@ static std::optional<IndexedPart> findPart(const ScriptPlace &place) {
   return part;
 }
 
+ScriptPlaceRef TensorMemory::makePart(const ScriptPlaceRef &base, int64_t axis,
+                                      int64_t index) {
+  static const RegisteredAtenOp *select = findAtenOperator("select.int");
+  auto place = std::make_shared<ScriptPlace>();
+  place->birth = tick();
+  Dims shape(base->type.getShape());
+  shape.erase(shape.begin() + axis);
+  place->type = Type(base->type.getKind(), shape);
+  place->base = base;
+  place->view.call = {.op = select, .arguments = {{}, axis, index}};
+  place->numWays = base->numWays;
+  place->isDense = base->isDense && axis == 0;
+  return place;
+}
+
+//===- Choices ------------------------------------------------------------===//
+
 /// The view of the base of both places that is one of them by \p condition, if
 /// they are equal parts of it; none otherwise.
 llvm::Expected<std::optional<ScriptView>>
 TensorMemory::chooseIndex(NodeValue condition, const ScriptPlace &then,
                           const ScriptPlace &other) {
-  if (!then.base || then.base != other.base || then.getStorage() ||
-      other.getStorage())
+  std::optional<ScriptPart> x = findPart(then), y = findPart(other);
+  if (!x || !y || then.base != other.base)
     return std::nullopt;
-  std::optional<IndexedPart> x = findPart(then), y = findPart(other);
-  if (!x || !y || x->axis != y->axis || x->size != y->size)
+  if (x->axis != y->axis || x->size != y->size)
     return std::nullopt;
   NodeBuilder b(scope->function, nodeName);
-  auto getIndex = [&](const IndexedPart &part) {
+  auto getIndex = [&](const ScriptPart &part) {
     return part.computed ? enter(part.computed)
                          : b.scalar(ElemKind::Int64, double(part.known));
   };

@@ -50,6 +50,9 @@ static llvm::Expected<bool> importElement(ScriptCall &call) {
   }
   if (!from.isList())
     return false;
+  GLOWISH_ASSIGN_OR_RETURN(bool isDone, importComputedElement(call));
+  if (isDone)
+    return true;
   GLOWISH_ASSIGN_OR_RETURN(int64_t index, call.getInt(1));
   const ScriptValues &elements = from.getList().elements;
   GLOWISH_ASSIGN_OR_RETURN(size_t position,

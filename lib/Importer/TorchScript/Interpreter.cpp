@@ -83,7 +83,23 @@ static std::string describe(llvm::StringRef name, const ProgramNode &node) {
 /// How many operators are executed at most: loops repeat them.
 static constexpr int64_t maxRun = 1 << 20;
 
+/// An error if \p node asks for what a list has that a loop appends to.
+llvm::Error ScriptInterpreter::checkGrowing(const ProgramNode &node) const {
+  for (auto [i, input] : llvm::enumerate(node.inputs)) {
+    const ScriptValue &value = values[input];
+    bool isAppend =
+        i == 0 && (node.kind == "aten::append" || node.kind == "aten::add_" ||
+                   node.kind == "aten::extend");
+    if (value.isList() && !isAppend && growingLists.contains(&value.getList()))
+      return makeError("a loop of many iterations appends to the list; "
+                       "accepted: that an iteration asks for nothing else");
+  }
+  return llvm::Error::success();
+}
+
 llvm::Expected<ScriptValues> ScriptInterpreter::call(const ProgramNode &node) {
+  if (!growingLists.empty())
+    GLOWISH_RETURN_IF_ERROR(checkGrowing(node));
   ScriptValues inputs;
   for (size_t input : node.inputs)
     inputs.push_back(values[input]);

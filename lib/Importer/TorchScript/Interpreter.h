@@ -41,6 +41,9 @@ public:
   const ImportOptions &options;
   /// Those of the attributes at first.
   const ScriptAttributes &attributes;
+  /// Lists that an iteration appends to, of which nothing else may be asked: it
+  /// is imported once for all iterations.
+  std::set<const ScriptList *> growingLists;
   /// Pairs of attributes that may share memory since an earlier run.
   std::set<std::pair<std::string, std::string>> sharing;
   /// Passes a warning on.
@@ -116,6 +119,7 @@ public:
 private:
   llvm::Error run(const torchscript::ProgramNode &node);
   llvm::Expected<ScriptValues> call(const torchscript::ProgramNode &node);
+  llvm::Error checkGrowing(const torchscript::ProgramNode &node) const;
   ScriptTensorRef addStored(NodeValue value, const std::string &name,
                             DimsRef strides);
   ScriptTensorRef addGiven(const std::string &name,
@@ -166,6 +170,10 @@ struct ScriptCall {
 /// Executes an operator: whether it is for such inputs. Otherwise it is the
 /// table's business.
 using ScriptHandler = llvm::Expected<bool> (*)(ScriptCall &call);
+
+/// Executes list[index] with an index that the graph computes: whether the list
+/// is one of equal tensors.
+llvm::Expected<bool> importComputedElement(ScriptCall &call);
 
 /// Registers a handler, as a static object, for operators of any overload.
 class ScriptOperators {

@@ -50,6 +50,26 @@ LoopTensors::enter(size_t index,
   return place;
 }
 
+void LoopTensors::enterCollected(size_t index) {
+  auto storage = std::make_shared<ScriptStorage>();
+  storage->birth = storage->version = in.memory.tick();
+  tensors[index].own = std::move(storage);
+}
+
+ScriptPlaceRef LoopTensors::takeCollected(size_t index, NodeValue values) {
+  LoopTensor &tensor = tensors[index];
+  ScriptPlaceRef place = in.memory.create(values, std::nullopt)->place;
+  tensor.own = place->storage;
+  tensor.own->isConflicting = tensor.isConflicting;
+  return place;
+}
+
+void LoopTensors::noteConflicts() {
+  for (LoopTensor &tensor : tensors)
+    if (!tensor.first && tensor.own)
+      tensor.isConflicting |= tensor.own->isConflicting;
+}
+
 void LoopTensors::joinUncertain() {
   for (const LoopTensor &tensor : tensors) {
     if (!tensor.isUncertain || !tensor.own)
@@ -134,7 +154,8 @@ bool LoopTensors::findShared(llvm::ArrayRef<Yield> yields) {
       }
     };
     yield.place->forEachStorage(note);
-    tensor.first->forEachStorage(note);
+    if (tensor.first)
+      tensor.first->forEachStorage(note);
   }
   for (const auto &[storage, indices] : users)
     for (size_t index : indices)

@@ -28,6 +28,18 @@ public:
     tensors.push_back({.first = place, .places = {place}});
   }
 
+  /// Adds a tensor that iterations append to a list: each of them makes one,
+  /// which no iteration begins with. Returns its number.
+  size_t addCollected() {
+    tensors.push_back({.isUncertain = true});
+    return tensors.size() - 1;
+  }
+  /// Begins an iteration, in which memory of its own stands for all that
+  /// iterations made of tensor \p index.
+  void enterCollected(size_t index);
+  /// Returns the place, after the loop, of all that iterations made of tensor
+  /// \p index: \p values, along dimension 0.
+  ScriptPlaceRef takeCollected(size_t index, NodeValue values);
   /// Returns the values of tensor \p index before the loop: its elements and
   /// which place it is.
   llvm::Expected<std::vector<NodeValue>> getInitial(size_t index);
@@ -49,6 +61,9 @@ public:
   /// getInitial().
   llvm::Expected<std::vector<NodeValue>> getNext(size_t index);
 
+  /// Notes which of the tensors that were collected must not be read after the
+  /// loop, as an iteration changed what may be the same memory.
+  void noteConflicts();
   /// Joins the memory of all tensors that can't be followed with what it may
   /// be. Must be called when all of them have places.
   void joinUncertain();
@@ -58,11 +73,12 @@ public:
 
 private:
   struct LoopTensor {
-    ScriptPlaceRef first;
+    ScriptPlaceRef first = {};
     /// Those from outside that it may be at. Any other is its own.
-    std::vector<ScriptPlaceRef> places;
+    std::vector<ScriptPlaceRef> places = {};
     /// Whether it can't be followed.
     bool isUncertain = false;
+    bool isConflicting = false;
     /// Memory from outside, and other states, that it may share then.
     std::vector<std::shared_ptr<ScriptStorage>> sharedStorages = {};
     std::set<size_t> sharedTensors = {};

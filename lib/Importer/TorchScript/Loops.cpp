@@ -43,6 +43,11 @@ private:
   llvm::Expected<bool> findChanges(const ScriptValues &before,
                                    const ScriptValues &after);
   llvm::Expected<bool> findPlaces(const ScriptValues &after);
+  void findAppended();
+  llvm::Error collect(const std::shared_ptr<ScriptList> &list,
+                      llvm::ArrayRef<ScriptValue> after);
+  llvm::Expected<bool> collectAll();
+  void takeCollected(llvm::function_ref<NodeValue()> next);
   llvm::Error checkState(size_t index, const ScriptValue &first,
                          const ScriptValue &next) const;
   llvm::Error addResults(OpenBody &body, const ScriptValues &outputs);
@@ -54,14 +59,28 @@ private:
   ScriptInterpreter &in;
   const ProgramBlock &block;
   ScriptValues states;
-  /// Their tensors, if the loop becomes a node.
+  /// Their tensors, if the loop becomes a node, and how many each has.
   std::optional<LoopTensors> tensors;
+  std::vector<size_t> numTensors;
   /// Whether a state is another value in the next iteration.
   std::vector<bool> isVariant;
   /// The tensors from outside that an iteration changes: further states.
   std::vector<Storage> changed;
   /// Those of which another one may be the same memory, which it changes.
   std::vector<Storage> conflicts;
+  /// A list from outside that each iteration appends as many tensors to.
+  struct Collected {
+    std::shared_ptr<ScriptList> list;
+    /// Their numbers in `tensors`.
+    std::vector<size_t> numbers = {};
+    /// The tensors of the iteration that was imported.
+    std::vector<ScriptPlaceRef> appended = {};
+  };
+  std::vector<Collected> lists;
+  /// Lists that an iteration changed, with what they have after it.
+  std::vector<std::pair<std::shared_ptr<ScriptList>, ScriptValues>> grown;
+  /// Whether as many iterations are executed as there are trips.
+  bool isExact = false;
   size_t mark = 0;
   uint64_t birth = 0;
 };
@@ -81,15 +100,6 @@ forEachLeaf(const ScriptValue &value,
     for (const ScriptDict::Entry &entry : value.getDict().entries)
       GLOWISH_RETURN_IF_ERROR(forEachLeaf(entry.value, visit));
   return llvm::Error::success();
-}
-
-static size_t countTensors(const ScriptValue &value) {
-  size_t count = 0;
-  llvm::cantFail(forEachLeaf(value, [&](const ScriptValue &leaf) {
-    count += leaf.isTensor() ? 1 : 0;
-    return llvm::Error::success();
-  }));
-  return count;
 }
 
 static int64_t countNodesOf(const ProgramBlock &block) {
@@ -208,7 +218,7 @@ LoopImporter::enterStates(llvm::function_ref<NodeValue(const Type &)> next) {
   size_t tensor = 0;
   for (auto [i, state] : llvm::enumerate(current)) {
     if (!isVariant[i]) {
-      tensor += countTensors(state);
+      tensor += numTensors[i];
       continue;
     }
     GLOWISH_ASSIGN_OR_RETURN(state, enter(states[i], tensor, next));
@@ -237,12 +247,19 @@ llvm::Expected<std::vector<NodeValue>> LoopImporter::getInitial() {
     if (isVariant[i])
       GLOWISH_RETURN_IF_ERROR(forEachLeaf(state, add));
     else
-      tensor += countTensors(state);
+      tensor += numTensors[i];
   }
   return values;
 }
 
 //===- Bodies -------------------------------------------------------------===//
+
+static llvm::Error refuseContainer() {
+  return makeError("an iteration changes a list or a dictionary; accepted: "
+                   "that each iteration appends tensors to a list, tensors and "
+                   "numbers, or a trip count and conditions that are known "
+                   "when the model is compiled");
+}
 
 /// Whether the states and changes that were assumed are all that there are;
 /// those that were missing are added.
@@ -267,11 +284,12 @@ llvm::Expected<bool> LoopImporter::findChanges(const ScriptValues &before,
     if (storage->isConflicting)
       note(conflicts, storage);
   }
-  if (!in.journal.getChanged<ScriptList>(mark, birth).empty() ||
-      !in.journal.getChanged<ScriptDict>(mark, birth).empty())
-    return makeError("an iteration changes a list or a dictionary; accepted: "
-                     "tensors and numbers, or a trip count and conditions that "
-                     "are known when the model is compiled");
+  for (const std::shared_ptr<ScriptList> &list :
+       in.journal.getChanged<ScriptList>(mark, birth))
+    grown.emplace_back(list, list->elements);
+  if (!in.journal.getChanged<ScriptDict>(mark, birth).empty())
+    return refuseContainer();
+  tensors->noteConflicts();
   if (!in.journal.getChanged<ScriptObject>(mark, birth).empty())
     return makeError("an iteration sets an attribute; accepted: tensors that "
                      "are changed in place, or a trip count and conditions "
@@ -282,6 +300,80 @@ llvm::Expected<bool> LoopImporter::findChanges(const ScriptValues &before,
                      "trip count and conditions that are known when the model "
                      "is compiled");
   return isComplete;
+}
+
+//===- Lists --------------------------------------------------------------===//
+
+/// Finds the tensors that the iteration appended to the lists that are known to
+/// grow.
+void LoopImporter::findAppended() {
+  for (auto &[list, after] : grown) {
+    auto known = llvm::find_if(
+        lists, [&](const Collected &own) { return own.list == list; });
+    if (known == lists.end())
+      continue;
+    known->appended.clear();
+    for (const ScriptValue &element :
+         llvm::ArrayRef(after).take_back(known->numbers.size()))
+      if (element.isTensor())
+        known->appended.push_back(element.getTensor()->place);
+  }
+}
+
+/// Lets each iteration append to \p list, which has these elements \p after the
+/// first one; an error if it does something else, or nothing that can be
+/// collected.
+llvm::Error LoopImporter::collect(const std::shared_ptr<ScriptList> &list,
+                                  llvm::ArrayRef<ScriptValue> after) {
+  const ScriptValues &before = list->elements;
+  if (!isExact || after.size() <= before.size())
+    return refuseContainer();
+  for (auto [x, y] : llvm::zip(before, after))
+    if (!areSame(x, y))
+      return refuseContainer();
+  Collected own{list};
+  for (const ScriptValue &element : after.drop_front(before.size())) {
+    if (!element.isTensor())
+      return refuseContainer();
+    own.numbers.push_back(tensors->addCollected());
+  }
+  lists.push_back(std::move(own));
+  return llvm::Error::success();
+}
+
+/// Whether all lists that the iteration, which was taken back, changed were
+/// known to grow; others are added.
+llvm::Expected<bool> LoopImporter::collectAll() {
+  bool areKnown = true;
+  for (const auto &[list, after] : grown) {
+    const auto &changed = list;
+    auto known = llvm::find_if(
+        lists, [&](const Collected &own) { return own.list == changed; });
+    if (known == lists.end()) {
+      GLOWISH_RETURN_IF_ERROR(collect(list, after));
+      areKnown = false;
+    } else if (after.size() != list->elements.size() + known->numbers.size()) {
+      return refuseContainer();
+    }
+  }
+  for (const Collected &own : lists)
+    if (areKnown && (!isExact || own.appended.size() != own.numbers.size()))
+      return refuseContainer();
+  return areKnown;
+}
+
+/// Appends to lists what iterations appended. \p next returns the next result.
+void LoopImporter::takeCollected(llvm::function_ref<NodeValue()> next) {
+  for (const Collected &own : lists) {
+    std::vector<ScriptPlaceRef> places;
+    for (size_t number : own.numbers)
+      places.push_back(tensors->takeCollected(number, next()));
+    in.journal.save(own.list);
+    for (int64_t trip = 0; trip < call.inputs[0].getInt(); ++trip)
+      for (const ScriptPlaceRef &place : places)
+        own.list->elements.push_back(
+            in.memory.createAt(in.memory.makePart(place, 0, trip)));
+  }
 }
 
 /// An error if a state that is \p first before the loop can't be \p next.
@@ -333,7 +425,7 @@ llvm::Expected<bool> LoopImporter::findPlaces(const ScriptValues &after) {
   size_t tensor = 0;
   for (auto [i, state] : llvm::enumerate(states)) {
     if (!isVariant[i]) {
-      tensor += countTensors(state);
+      tensor += numTensors[i];
       continue;
     }
     GLOWISH_RETURN_IF_ERROR(checkState(i, state, after[i]));
@@ -343,6 +435,9 @@ llvm::Expected<bool> LoopImporter::findPlaces(const ScriptValues &after) {
       return llvm::Error::success();
     }));
   }
+  for (const Collected &own : lists)
+    for (auto [number, place] : llvm::zip(own.numbers, own.appended))
+      yields.push_back({number, place});
   return tensors->findPlaces(yields);
 }
 
@@ -371,8 +466,13 @@ llvm::Error LoopImporter::addResults(OpenBody &body,
     if (isVariant[i])
       GLOWISH_RETURN_IF_ERROR(forEachLeaf(outputs[i + 1], add));
     else
-      tensor += countTensors(states[i]);
+      tensor += numTensors[i];
   }
+  for (const Collected &own : lists)
+    for (const ScriptPlaceRef &place : own.appended) {
+      GLOWISH_ASSIGN_OR_RETURN(NodeValue value, in.memory.read(place));
+      function.addResult("collected", value);
+    }
   return llvm::Error::success();
 }
 
@@ -383,7 +483,14 @@ llvm::Expected<bool> LoopImporter::importBody(OpenBody &body) {
   ScriptScope *outer = in.memory.scope;
   ScriptScope inside{body.getFunction(), &body, outer};
   in.memory.scope = &inside;
+  grown.clear();
+  std::set<const ScriptList *> outerLists = in.growingLists;
+  for (const Collected &own : lists)
+    in.growingLists.insert(own.list.get());
   auto execute = [&]() -> llvm::Expected<bool> {
+    for (const Collected &own : lists)
+      for (size_t number : own.numbers)
+        tensors->enterCollected(number);
     GLOWISH_ASSIGN_OR_RETURN(ScriptValues current,
                              enterStates([&](const Type &type) {
                                return body.addParameter("state", type);
@@ -396,7 +503,10 @@ llvm::Expected<bool> LoopImporter::importBody(OpenBody &body) {
     GLOWISH_RETURN_IF_ERROR(in.run(block));
     ScriptValues outputs = in.getOutputs(block);
     ScriptValues after(outputs.begin() + 1, outputs.end());
+    isExact = call.inputs[0].isInt() && call.inputs[1].is<bool>() &&
+              outputs[0].is<bool>() && outputs[0].get<bool>();
     GLOWISH_ASSIGN_OR_RETURN(bool isComplete, findChanges(current, after));
+    findAppended();
     GLOWISH_ASSIGN_OR_RETURN(bool areKnown, findPlaces(after));
     isComplete &= areKnown;
     if (isComplete)
@@ -404,9 +514,13 @@ llvm::Expected<bool> LoopImporter::importBody(OpenBody &body) {
     return isComplete;
   };
   llvm::Expected<bool> isComplete = execute();
+  in.growingLists = std::move(outerLists);
   in.memory.scope = outer;
   in.journal.rollBack(mark);
-  return isComplete;
+  if (!isComplete)
+    return isComplete;
+  GLOWISH_ASSIGN_OR_RETURN(bool areKnown, collectAll());
+  return *isComplete && areKnown;
 }
 
 //===- Loop nodes ---------------------------------------------------------===//
@@ -427,12 +541,16 @@ llvm::Expected<ScriptValues> LoopImporter::makeLoop() {
   mark = in.journal.mark();
   birth = in.memory.now();
   tensors.emplace(in, birth);
-  for (const ScriptValue &state : states)
-    llvm::cantFail(forEachLeaf(state, [&](const ScriptValue &leaf) {
-      if (leaf.isTensor())
-        tensors->add(leaf.getTensor()->place);
-      return llvm::Error::success();
-    }));
+  numTensors.assign(states.size(), 0);
+  for (auto [i, state] : llvm::enumerate(states))
+    llvm::cantFail(forEachLeaf(
+        state, [&, &count = numTensors[i]](const ScriptValue &leaf) {
+          if (leaf.isTensor()) {
+            tensors->add(leaf.getTensor()->place);
+            ++count;
+          }
+          return llvm::Error::success();
+        }));
   std::optional<OpenBody> body;
   // What an iteration changes shows when it is imported.
   for (bool isComplete = false; !isComplete;) {
@@ -455,9 +573,12 @@ llvm::Expected<ScriptValues> LoopImporter::makeLoop() {
   if (trips.isInt() && begins.is<bool>())
     tensors->setExecuted();
   unsigned next = 0;
+  auto getNext = [&] { return node->getResult(next++); };
   GLOWISH_ASSIGN_OR_RETURN(ScriptValues results, enterStates([&](const Type &) {
-                             return node->getResult(next++);
+                             return getNext();
                            }));
+  takeCollected(getNext);
+  tensors->joinUncertain();
   for (auto [i, state] : llvm::enumerate(states))
     if (isVariant[i])
       forbidChanges(state);

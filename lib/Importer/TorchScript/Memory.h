@@ -29,6 +29,16 @@ struct ScriptScope {
 
 using ScriptTensorRef = std::shared_ptr<ScriptTensor>;
 
+/// A view of a part of a tensor along one dimension.
+struct ScriptPart {
+  int64_t axis;
+  /// The first index, which is known or computed.
+  int64_t known = 0;
+  NodeValue computed = {};
+  /// None for one index, whose dimension the view doesn't have.
+  std::optional<int64_t> size = {};
+};
+
 /// The tensors of a program.
 class TensorMemory {
 public:
@@ -68,6 +78,12 @@ public:
                                         const ScriptPlaceRef &then,
                                         const ScriptPlaceRef &other,
                                         NodeValue value);
+  /// The part of its base that \p place is; none if it isn't one.
+  static std::optional<ScriptPart> findPart(const ScriptPlace &place);
+  /// The place of element \p index along dimension \p axis of \p base, which is
+  /// read when it is needed.
+  ScriptPlaceRef makePart(const ScriptPlaceRef &base, int64_t axis,
+                          int64_t index);
   /// Whether two places are the same one, whatever data there is.
   static bool areSame(const ScriptPlaceRef &x, const ScriptPlaceRef &y);
   /// Joins the storages of \p place and \p other to a group, of which it isn't
