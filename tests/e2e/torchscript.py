@@ -121,7 +121,7 @@ def check_calls(case, path, model, backend, work):
         for name, value in zip(names, values):
             inputs.update(flatten(value, name))
         inputs = {name: value.copy() for name, value in inputs.items()}
-        with torch.no_grad():
+        with torch.set_grad_enabled(case.has_gradients):
             result = program(*values)
         expected = flatten(result, "output")
         for name, value in zip(names, values):  # some are changed in place

@@ -24,6 +24,7 @@ class Case:
     # What the line says that refuses it; none if it must be right.
     refused: str = ""
     tolerance: float = 1e-5
+    has_gradients: bool = False  # it computes gradients
 
 
 CASES = []
@@ -527,3 +528,105 @@ class Forked(nn.Module):
 
 
 case(normal(2, 3))(Forked)
+
+
+def scale(x, by: int):
+    return x * by
+
+
+@case(normal(2, 3))
+class ForkedInLoop(nn.Module):
+    """A list of futures that a loop fills."""
+    def forward(self, x):
+        futures = [torch.jit.fork(scale, x, i) for i in range(3)]
+        y = torch.zeros(2, 3)
+        for future in futures:
+            y = y + torch.jit.wait(future) * 2
+        return y
+
+
+@case(normal(2, 3), is_quick=True)
+class Strings(nn.Module):
+    """What is known of strings decides what is computed."""
+    def forward(self, x, mode: str = "Up, down,left"):
+        parts = mode.split(",")
+        name = "_".join([part.strip().lower() for part in parts])
+        text = "%s of %d: %s%%" % (parts[1], len(parts), name)
+        if x.device.type == "cpu" and text == " down of 3: up_down_left%":
+            x = x + 1
+        if name.startswith("up") and name.endswith("ft") and not name.endswith("x"):
+            x = x * 2
+        words = "  a bc  d ".split()
+        return x + name.find("down") + mode.find("x"), len(words), \
+            len(mode.replace("n", "nn")), len(mode.split(",", 1)[1])
+
+
+@case(normal(2, 3), is_quick=True)
+class NumbersOfTensors(nn.Module):
+    def forward(self, x):
+        row: List[float] = x[0].tolist()
+        rows: List[List[int]] = (x * 10).to(torch.int64).tolist()
+        return x * row[1], rows[1][0] + rows[0][2], row
+
+
+@case(normal(2, 3), normal(2, 3), is_quick=True)
+class OutArguments(nn.Module):
+    def forward(self, x, y):
+        a, b, d = torch.empty(2, 3), torch.empty(0), torch.empty(5)
+        row = a[0]
+        torch.add(x, y, out=a)
+        torch.matmul(x, y.t(), out=b)
+        c = torch.empty(3)
+        torch.sum(x, [0], out=c)
+        torch.sigmoid(x[1], out=row)
+        torch.cat([x[:, 0], y[0]], 0, out=d)
+        return a, b, c, d
+
+
+class ForceField(nn.Module):
+    """An energy of distances, and the forces, which are its gradient."""
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 1))
+        self.register_buffer("centers", torch.linspace(0.5, 5, 8))
+
+    def forward(self, positions):
+        positions.requires_grad_(True)
+        d = positions.unsqueeze(0) - positions.unsqueeze(1)
+        r = torch.sqrt((d * d).sum(-1) + 1e-6)
+        bells = torch.exp(-(r.unsqueeze(-1) - self.centers)**2)
+        cutoff = 0.5 * torch.cos(r.clamp(max=5.0) * 0.628318) + 0.5
+        cutoff = cutoff * (1 - torch.eye(positions.size(0)))
+        energy = self.net((bells * cutoff.unsqueeze(-1)).sum(1)).sum()
+        gradient = torch.autograd.grad([energy], [positions])[0]
+        assert gradient is not None
+        return energy, -gradient
+
+
+case(normal(50, 3) * 2, has_gradients=True, is_quick=True)(ForceField)
+
+
+@case(normal(4), normal(4), has_gradients=True)
+class SecondDerivative(nn.Module):
+    """Gradients of gradients, with weights, and of what isn't used."""
+    def forward(self, x, y):
+        x.requires_grad_(True)
+        y.requires_grad_(True)
+        z = (x * x * x).tanh()
+        seeds: List[Optional[Tensor]] = [torch.ones(4) * 2]
+        first = torch.autograd.grad([z], [x, y], seeds, None, True, True)
+        own = first[0]
+        assert own is not None
+        second = torch.autograd.grad([own.sum()], [x])[0]
+        assert second is not None
+        return own, second, first[1] is None
+
+
+@case(normal(4), refused="one of both")
+class DetachedGradient(nn.Module):
+    def forward(self, x):
+        x.requires_grad_(True)
+        y = (x.detach() * x).sum()
+        gradient = torch.autograd.grad([y], [x])[0]
+        assert gradient is not None
+        return gradient

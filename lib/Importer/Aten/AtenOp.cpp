@@ -37,6 +37,15 @@ const RegisteredAtenOp *aten::findAtenOperator(llvm::StringRef name) {
   return found == getAtenRegistry().end() ? nullptr : &found->second;
 }
 
+std::vector<const RegisteredAtenOp *>
+aten::findAtenOverloads(llvm::StringRef name) {
+  std::vector<const RegisteredAtenOp *> found;
+  for (const auto &[own, registered] : getAtenRegistry())
+    if (registered.schema.name == name)
+      found.push_back(&registered);
+  return found;
+}
+
 std::vector<AtenOperatorInfo> glowish::listAtenOperators() {
   std::vector<AtenOperatorInfo> list;
   for (const auto &[name, registered] : getAtenRegistry())

@@ -175,6 +175,8 @@ public:
 
 /// The operator of the full name \p name ("add.Tensor"), or null.
 const RegisteredAtenOp *findAtenOperator(llvm::StringRef name);
+/// Returns all overloads of the operator called \p name, such as "add".
+std::vector<const RegisteredAtenOp *> findAtenOverloads(llvm::StringRef name);
 
 /// Creates the nodes of \p op for \p arguments, one for each of its schema:
 /// its results. Errors name neither node nor operator.

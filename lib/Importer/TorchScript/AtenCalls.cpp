@@ -1,7 +1,7 @@
 //===- AtenCalls.cpp - Execute operators of the table ---------------------===//
 
+#include "TorchScript/AtenCalls.h"
 #include "Aten/External.h"
-#include "TorchScript/Interpreter.h"
 
 using namespace glowish;
 using namespace glowish::aten;
@@ -93,29 +93,10 @@ static bool isDefault(const ScriptValue &value) {
          (value.isList() && value.getList().elements.empty());
 }
 
-namespace {
-
-/// A call of an operator of the table.
-struct AtenCall {
-  const ProgramNode &node;
-  const RegisteredAtenOp &op;
-  /// The inputs by the positions of the table's arguments; null where the
-  /// program states none.
-  std::vector<const ScriptValue *> inputs;
-
-  const ScriptValue *find(llvm::StringRef argument) const {
-    std::optional<unsigned> index = op.schema.findArgument(argument);
-    return index ? inputs[*index] : nullptr;
-  }
-};
-
-} // namespace
-
-/// Finds the inputs of \p node, by the names that the archive's schema has for
-/// them, for those of the table's.
-static llvm::Expected<AtenCall>
-matchInputs(const Program &program, const ProgramNode &node,
-            const RegisteredAtenOp &op, llvm::ArrayRef<ScriptValue> inputs) {
+llvm::Expected<AtenCall>
+torchscript::matchInputs(const Program &program, const ProgramNode &node,
+                         const RegisteredAtenOp &op,
+                         llvm::ArrayRef<ScriptValue> inputs) {
   AtenCall call{node, op,
                 std::vector<const ScriptValue *>(op.schema.arguments.size())};
   const ProgramSchema *schema =
@@ -140,8 +121,8 @@ matchInputs(const Program &program, const ProgramNode &node,
   return call;
 }
 
-static llvm::Expected<AtenValue::List> convertInputs(ScriptInterpreter &in,
-                                                     const AtenCall &call) {
+llvm::Expected<AtenValue::List>
+torchscript::convertInputs(ScriptInterpreter &in, const AtenCall &call) {
   AtenValue::List arguments;
   for (auto [argument, input] :
        llvm::zip_equal(call.op.schema.arguments, call.inputs)) {
@@ -392,10 +373,8 @@ makeStrided(ScriptInterpreter &in, const AtenCall &call,
   return ScriptValue(in.memory.createAt(std::move(place)));
 }
 
-/// The operator of the table for "aten::add" and its overload, or null. What is
-/// in place is found by the name of the operator that returns its result.
-static const RegisteredAtenOp *findOperator(const ProgramNode &node,
-                                            bool isInPlace) {
+const RegisteredAtenOp *torchscript::findOperator(const ProgramNode &node,
+                                                  bool isInPlace) {
   llvm::StringRef name = node.kind, overload = node.overload;
   name.consume_front("aten::");
   if (isInPlace)
@@ -411,61 +390,6 @@ static const RegisteredAtenOp *findOperator(const ProgramNode &node,
     found = find();
   }
   return found;
-}
-
-/// The argument that \p node writes to, if there is just one; none if it writes
-/// to none.
-static llvm::Expected<std::optional<size_t>>
-findWritten(const Program &program, const ProgramNode &node) {
-  std::optional<size_t> written;
-  if (!node.schema)
-    return written;
-  for (auto [i, argument] :
-       llvm::enumerate(program.schemas[*node.schema].arguments)) {
-    if (!argument.isWritten)
-      continue;
-    if (written)
-      return makeError("it changes several of its arguments; accepted: "
-                       "operators that change one");
-    written = i;
-  }
-  return written;
-}
-
-/// \p value as new elements of a tensor of \p type.
-static llvm::Expected<NodeValue> fitTo(ScriptInterpreter &in, NodeValue value,
-                                       const Type &type) {
-  NodeBuilder b(in.getFunction(), in.memory.nodeName);
-  value = b.cast(value, type.getKind());
-  if (value && value.getShape() != type.getShape())
-    value = b.broadcast(value, type.getShape());
-  return b.finish(value);
-}
-
-/// An operator that changes its first argument: the operator that returns what
-/// that becomes, and a write.
-static llvm::Expected<ScriptValues>
-callInPlace(ScriptInterpreter &in, const ProgramNode &node,
-            llvm::ArrayRef<ScriptValue> inputs, size_t written) {
-  if (!inputs[written].isTensor())
-    return makeError("it changes {0}; accepted: a tensor",
-                     inputs[written].describe());
-  const RegisteredAtenOp *op = findOperator(node, /*isInPlace=*/true);
-  if (!op)
-    return makeError("the operator is not supported");
-  GLOWISH_ASSIGN_OR_RETURN(AtenCall call,
-                           matchInputs(in.program, node, *op, inputs));
-  GLOWISH_ASSIGN_OR_RETURN(AtenValue::List arguments, convertInputs(in, call));
-  GLOWISH_ASSIGN_OR_RETURN(AtenValue::List results,
-                           importAtenOperator(*op, in.getFunction(),
-                                              in.memory.nodeName,
-                                              std::move(arguments), in.aten));
-  const ScriptTensorRef &tensor = inputs[written].getTensor();
-  GLOWISH_ASSIGN_OR_RETURN(
-      NodeValue value,
-      fitTo(in, results[0].get<NodeValue>(), tensor->getType()));
-  GLOWISH_RETURN_IF_ERROR(in.memory.write(tensor->place, value));
-  return ScriptValues{inputs[written]};
 }
 
 static llvm::Expected<ScriptValues>
@@ -498,19 +422,18 @@ callExternal(ScriptInterpreter &in, const ExternalOperator &op,
 llvm::Expected<ScriptValues>
 ScriptInterpreter::callAten(const ProgramNode &node,
                             llvm::ArrayRef<ScriptValue> inputs) {
-  GLOWISH_ASSIGN_OR_RETURN(std::optional<size_t> written,
-                           findWritten(program, node));
+  bool isWriting =
+      node.schema &&
+      llvm::any_of(program.schemas[*node.schema].arguments,
+                   [](const auto &argument) { return argument.isWritten; });
   if (auto *external = findExternalAten(options, node.kind);
       external && node.schema) {
-    if (written)
-      return makeError("it changes its argument '{0}'; accepted: external "
-                       "operators that change none",
-                       program.schemas[*node.schema].arguments[*written].name);
+    if (isWriting)
+      return makeError("it changes its arguments; accepted: external operators "
+                       "that change none");
     return callExternal(*this, *external, node, inputs);
   }
-  if (written)
-    return callInPlace(*this, node, inputs, *written);
-  return callReturning(node, inputs);
+  return isWriting ? callWriting(node, inputs) : callReturning(node, inputs);
 }
 
 llvm::Expected<ScriptValues>

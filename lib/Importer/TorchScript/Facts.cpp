@@ -235,6 +235,8 @@ static llvm::Expected<bool> importConstant(ScriptCall &call) {
 static const ScriptOperators constants(importConstant, {"prim::Constant"});
 
 static llvm::Expected<bool> importSame(ScriptCall &call) {
+  call.in.stopsGradients |= call.node.kind == "prim::data" ||
+                            call.node.kind == "aten::set_grad_enabled";
   return call.done(call.inputs[0]);
 }
 static const ScriptOperators
@@ -242,6 +244,21 @@ static const ScriptOperators
                {"prim::unchecked_cast", "prim::unchecked_unwrap_optional",
                 "prim::data", "aten::cuda", "aten::wait",
                 "prim::awaitable_wait", "aten::set_grad_enabled"});
+
+/// A call that may run at the same time: its result is there when it is asked
+/// for.
+static llvm::Expected<bool> importFork(ScriptCall &call) {
+  const ProgramBlock &block = call.node.blocks[0];
+  for (auto [input, value] : llvm::zip_equal(block.inputs, call.inputs))
+    call.in.set(input, value);
+  GLOWISH_RETURN_IF_ERROR(call.in.run(block));
+  ScriptValues outputs = call.in.getOutputs(block);
+  return call.done(outputs.size() == 1 ? outputs.front()
+                                       : call.in.makeList(std::move(outputs),
+                                                          /*isTuple=*/true));
+}
+static const ScriptOperators forks(importFork,
+                                   {"prim::fork", "prim::awaitable"});
 
 static llvm::Expected<bool> importUnwrap(ScriptCall &call) {
   if (call.inputs[0].isNone())
@@ -270,50 +287,15 @@ static llvm::Expected<bool> importContext(ScriptCall &call) {
                     [&](llvm::StringRef own) { return type.ends_with(own); }))
     return makeError("it is in a context of {0}; accepted: torch.no_grad()",
                      type.empty() ? "another kind" : quote(type));
+  call.in.stopsGradients |= type.ends_with("no_grad") ||
+                            type.ends_with("set_grad_enabled") ||
+                            type.ends_with("inference_mode");
   return call.done(call.inputs[0]);
 }
 static const ScriptOperators contexts(importContext,
                                       {"prim::Enter", "prim::Exit"});
 
-//===- Texts --------------------------------------------------------------===//
-
-/// As Python prints it, for messages of the program.
-static std::string print(const ScriptValue &value) {
-  if (value.is<std::string>())
-    return value.get<std::string>();
-  if (value.isInt())
-    return std::to_string(value.getInt());
-  if (value.is<double>())
-    return llvm::formatv("{0:g}", value.get<double>());
-  if (!value.isList())
-    return value.describe();
-  std::string text;
-  for (const ScriptValue &element : value.getList().elements)
-    text += (text.empty() ? "" : ", ") + print(element);
-  return value.getList().isTuple ? "(" + text + ")" : "[" + text + "]";
-}
-
-static llvm::Expected<bool> importFormat(ScriptCall &call) {
-  if (!call.inputs[0].is<std::string>())
-    return call.refuse(0, "a string");
-  std::string text;
-  llvm::StringRef rest = call.inputs[0].get<std::string>();
-  for (size_t next = 1;; ++next) {
-    auto [front, back] = rest.split("{}");
-    text += front;
-    if (front.size() == rest.size() || next >= call.inputs.size())
-      break;
-    text += print(call.inputs[next]);
-    rest = back;
-  }
-  return call.done(text);
-}
-static const ScriptOperators formats(importFormat, {"aten::format"});
-
-static llvm::Expected<bool> importText(ScriptCall &call) {
-  return call.done(print(call.inputs[0]));
-}
-static const ScriptOperators texts(importText, {"aten::str"});
+//===- Exceptions ---------------------------------------------------------===//
 
 static llvm::Expected<bool> importRaise(ScriptCall &call) {
   const ScriptValue &message = call.inputs[0];

@@ -1,15 +1,159 @@
 //===- InPlace.cpp - Operators that change a tensor -----------------------===//
 //
-// Those whose result is no other operator's. Others are executed as the
-// operator that returns what the tensor becomes (AtenCalls.cpp).
+// They are executed as the operator that returns what the tensor becomes, and a
+// write, but for a few.
 //
 //===----------------------------------------------------------------------===//
 
-#include "TorchScript/Interpreter.h"
+#include "TorchScript/AtenCalls.h"
 
 using namespace glowish;
 using namespace glowish::aten;
 using namespace glowish::torchscript;
+
+//===- Operators that return what a tensor becomes ------------------------===//
+
+/// The operator of the table whose results \p node, such as aten::add.out,
+/// writes to some arguments: that which takes the others. Null if it is none.
+static const RegisteredAtenOp *
+findReturning(const Program &program, const ProgramNode &node,
+              llvm::ArrayRef<ScriptValue> inputs) {
+  if (!llvm::StringRef(node.overload).contains("out"))
+    return nullptr;
+  std::vector<std::pair<llvm::StringRef, bool>> operands;
+  for (auto [argument, input] :
+       llvm::zip_equal(program.schemas[*node.schema].arguments, inputs))
+    if (!argument.isWritten)
+      operands.emplace_back(argument.name, input.isTensor());
+  llvm::StringRef name = node.kind;
+  name.consume_front("aten::");
+  // Overloads differ in their arguments, and in which are tensors.
+  auto takes = [](const AtenArgument &argument, const auto &operand) {
+    bool isTensor = argument.type.base == AtenType::Base::Tensor;
+    return argument.name == operand.first && (isTensor || !operand.second) &&
+           (!isTensor || operand.second || argument.type.isOptional ||
+            argument.type.isList);
+  };
+  for (const RegisteredAtenOp *op : findAtenOverloads(name))
+    if (llvm::equal(op->schema.arguments, operands, takes))
+      return op;
+  return nullptr;
+}
+
+/// The argument that \p node writes to, if there is just one; none if it writes
+/// to none.
+static llvm::Expected<std::optional<size_t>>
+findWritten(const Program &program, const ProgramNode &node) {
+  std::optional<size_t> written;
+  if (!node.schema)
+    return written;
+  for (auto [i, argument] :
+       llvm::enumerate(program.schemas[*node.schema].arguments)) {
+    if (!argument.isWritten)
+      continue;
+    if (written)
+      return makeError("it changes several of its arguments; accepted: "
+                       "operators that change one");
+    written = i;
+  }
+  return written;
+}
+
+/// \p value as new elements of a tensor of \p type.
+static llvm::Expected<NodeValue> fitTo(ScriptInterpreter &in, NodeValue value,
+                                       const Type &type) {
+  NodeBuilder b(in.getFunction(), in.memory.nodeName);
+  value = b.cast(value, type.getKind());
+  if (value && value.getShape() != type.getShape())
+    value = b.broadcast(value, type.getShape());
+  return b.finish(value);
+}
+
+/// Sets \p tensor, an argument called out, to \p value: it gets memory of its
+/// own if it had another shape.
+static llvm::Error setOut(ScriptInterpreter &in, const ScriptTensorRef &tensor,
+                          NodeValue value) {
+  const Type &type = tensor->getType();
+  NodeBuilder b(in.getFunction(), in.memory.nodeName);
+  GLOWISH_ASSIGN_OR_RETURN(value, b.finish(b.cast(value, type.getKind())));
+  if (value.getShape() == type.getShape())
+    return in.memory.write(tensor->place, value);
+  if (type.getNumElements() != 0)
+    return makeError("argument 'out' is {0}, and the result {1}; accepted: a "
+                     "tensor of that shape, or one without elements",
+                     type.str(), value.getType().str());
+  in.journal.save(tensor);
+  tensor->place = in.memory.createDense(value)->place;
+  return llvm::Error::success();
+}
+
+/// An operator that writes its results to its arguments called out.
+static llvm::Expected<ScriptValues>
+callWithOut(ScriptInterpreter &in, const ProgramNode &node,
+            const RegisteredAtenOp &op, llvm::ArrayRef<ScriptValue> inputs) {
+  const ProgramSchema &schema = in.program.schemas[*node.schema];
+  ScriptValues operands(inputs), outs;
+  for (auto [operand, argument] : llvm::zip_equal(operands, schema.arguments))
+    if (argument.isWritten) {
+      outs.push_back(operand);
+      operand = {};
+    }
+  GLOWISH_ASSIGN_OR_RETURN(AtenCall call,
+                           matchInputs(in.program, node, op, operands));
+  GLOWISH_ASSIGN_OR_RETURN(AtenValue::List arguments, convertInputs(in, call));
+  GLOWISH_ASSIGN_OR_RETURN(AtenValue::List results,
+                           importAtenOperator(op, in.getFunction(),
+                                              in.memory.nodeName,
+                                              std::move(arguments), in.aten));
+  if (results.size() < outs.size())
+    return makeError("the operator is not supported");
+  for (auto [out, result] : llvm::zip(outs, results)) {
+    if (!out.isTensor() || !result.isTensor())
+      return makeError("argument 'out' is {0}; accepted: a tensor",
+                       out.describe());
+    GLOWISH_RETURN_IF_ERROR(
+        setOut(in, out.getTensor(), result.get<NodeValue>()));
+  }
+  return outs;
+}
+
+/// An operator that changes its first argument: the operator that returns what
+/// that becomes, and a write.
+static llvm::Expected<ScriptValues>
+callInPlace(ScriptInterpreter &in, const ProgramNode &node,
+            llvm::ArrayRef<ScriptValue> inputs, size_t written) {
+  if (!inputs[written].isTensor())
+    return makeError("it changes {0}; accepted: a tensor",
+                     inputs[written].describe());
+  const RegisteredAtenOp *op = findOperator(node, /*isInPlace=*/true);
+  if (!op)
+    return makeError("the operator is not supported");
+  GLOWISH_ASSIGN_OR_RETURN(AtenCall call,
+                           matchInputs(in.program, node, *op, inputs));
+  GLOWISH_ASSIGN_OR_RETURN(AtenValue::List arguments, convertInputs(in, call));
+  GLOWISH_ASSIGN_OR_RETURN(AtenValue::List results,
+                           importAtenOperator(*op, in.getFunction(),
+                                              in.memory.nodeName,
+                                              std::move(arguments), in.aten));
+  const ScriptTensorRef &tensor = inputs[written].getTensor();
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue value,
+      fitTo(in, results[0].get<NodeValue>(), tensor->getType()));
+  GLOWISH_RETURN_IF_ERROR(in.memory.write(tensor->place, value));
+  return ScriptValues{inputs[written]};
+}
+
+llvm::Expected<ScriptValues>
+ScriptInterpreter::callWriting(const ProgramNode &node,
+                               llvm::ArrayRef<ScriptValue> inputs) {
+  if (const RegisteredAtenOp *op = findReturning(program, node, inputs))
+    return callWithOut(*this, node, *op, inputs);
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<size_t> written,
+                           findWritten(program, node));
+  return callInPlace(*this, node, inputs, *written);
+}
+
+//===- Others -------------------------------------------------------------===//
 
 /// Sets all elements of input 0 to \p value, a scalar or a tensor.
 static llvm::Expected<bool> fill(ScriptCall &call, NodeValue value) {
@@ -81,6 +225,7 @@ static const ScriptOperators viewsInPlace(importViewInPlace,
 
 /// What is about gradients changes no element.
 static llvm::Expected<bool> importNothing(ScriptCall &call) {
+  call.in.stopsGradients |= call.node.kind == "aten::detach_";
   return call.done(call.inputs[0]);
 }
 static const ScriptOperators nothing(importNothing,

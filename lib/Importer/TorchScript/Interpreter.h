@@ -41,6 +41,8 @@ public:
   const ImportOptions &options;
   /// Those of the attributes at first.
   const ScriptAttributes &attributes;
+  /// Whether a part of the program is not to be differentiated.
+  bool stopsGradients = false;
   /// Lists that an iteration appends to, of which nothing else may be asked: it
   /// is imported once for all iterations.
   std::set<const ScriptList *> growingLists;
@@ -67,6 +69,9 @@ public:
   /// Executes an operator of the table, or an external one.
   llvm::Expected<ScriptValues> callAten(const torchscript::ProgramNode &node,
                                         llvm::ArrayRef<ScriptValue> inputs);
+  /// Executes an operator that changes arguments.
+  llvm::Expected<ScriptValues> callWriting(const torchscript::ProgramNode &node,
+                                           llvm::ArrayRef<ScriptValue> inputs);
   /// Executes an operator of the table whose results are new tensors or views.
   llvm::Expected<ScriptValues>
   callReturning(const torchscript::ProgramNode &node,

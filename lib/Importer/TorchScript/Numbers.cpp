@@ -53,6 +53,50 @@ static llvm::Expected<bool> importNumber(ScriptCall &call) {
     return scalar.takeError();
   return call.done(in.makeNumber(*scalar));
 }
+/// The numbers \p all, from \p next on, in lists for each dimension of \p
+/// shape.
+static ScriptValue nest(ScriptInterpreter &in, DimsRef shape,
+                        llvm::ArrayRef<ScriptValue> all, size_t &next) {
+  if (shape.empty())
+    return all[next++];
+  ScriptValues elements;
+  for (int64_t i = 0; i < shape.front(); ++i)
+    elements.push_back(nest(in, shape.drop_front(), all, next));
+  return in.makeList(std::move(elements));
+}
+
+/// x.tolist(): each element as a number.
+static llvm::Expected<bool> importToList(ScriptCall &call) {
+  if (!call.inputs[0].isTensor())
+    return call.refuse(0, "a tensor");
+  ScriptInterpreter &in = call.in;
+  constexpr int64_t most = 1024;
+  const Type type = call.inputs[0].getTensor()->getType();
+  int64_t count = type.getNumElements();
+  if (count > most)
+    return makeError("the tensor has {0} elements, each of which would be a "
+                     "number of its own; accepted: at most {1}",
+                     count, most);
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value,
+                           in.memory.read(call.inputs[0].getTensor()->place));
+  ElemKind kind = isFloatKind(type.getKind())        ? ElemKind::Double
+                  : type.getKind() == ElemKind::Bool ? ElemKind::Bool
+                                                     : ElemKind::Int64;
+  ScriptValues numbers;
+  for (int64_t i = 0; i < count; ++i) {
+    auto scalar = in.memory.fold([&](NodeBuilder &b) {
+      return b.cast(b.reshape(b.slice(b.reshape(value, {count}), 0, i, 1), {}),
+                    kind);
+    });
+    if (!scalar)
+      return scalar.takeError();
+    numbers.push_back(in.makeNumber(*scalar));
+  }
+  size_t next = 0;
+  return call.done(nest(in, type.getShape(), numbers, next));
+}
+static const ScriptOperators toLists(importToList, {"prim::tolist"});
+
 static const ScriptOperators
     numbers(importNumber, {"aten::Int", "aten::Float", "aten::Bool",
                            "aten::item", "aten::IntImplicit",

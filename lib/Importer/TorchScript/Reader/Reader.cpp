@@ -14,7 +14,6 @@
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
-#include <torch/csrc/jit/passes/inline_fork_wait.h>
 #include <torch/csrc/jit/passes/inliner.h>
 #include <torch/csrc/jit/serialization/import.h>
 #include <torch/library.h>
@@ -62,6 +61,8 @@ private:
   std::unordered_map<const void *, size_t> objects;
   std::unordered_map<const jit::Value *, size_t> values;
   std::unordered_map<const c10::FunctionSchema *, size_t> schemas;
+  /// Keeps values alive, whose addresses are keys.
+  std::vector<std::shared_ptr<jit::Graph>> subgraphs;
   /// How many values the one that is described is in.
   unsigned depth = 0;
 };
@@ -414,6 +415,13 @@ ProgramNode Describer::describe(const jit::Node &node) {
   result.scope = describeScope(node);
   for (const jit::Block *block : node.blocks())
     result.blocks.push_back(describe(*block));
+  // What may run at the same time is a block of its own.
+  if (node.kind() == c10::prim::fork || result.kind == "prim::awaitable") {
+    subgraphs.push_back(node.g(c10::attr::Subgraph)->copy());
+    jit::Inline(*subgraphs.back());
+    jit::EliminateDeadCode(subgraphs.back());
+    result.blocks.push_back(describe(*subgraphs.back()->block()));
+  }
   return result;
 }
 
@@ -431,9 +439,6 @@ ProgramBlock Describer::describe(const jit::Block &block) {
 void Describer::describe(const jit::Method &method) {
   describe(owner.module._ivalue(), "");
   std::shared_ptr<jit::Graph> graph = method.graph()->copy();
-  jit::Inline(*graph);
-  jit::InlineForkWait(graph);
-  // What is executed at once calls methods, too.
   jit::Inline(*graph);
   jit::EliminateDeadCode(graph);
   program.body = describe(*graph->block());
