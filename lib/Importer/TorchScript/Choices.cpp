@@ -151,15 +151,20 @@ llvm::Expected<ScriptPlaceRef> TensorMemory::choose(NodeValue condition,
       place->numWays = then->numWays + other->numWays;
     }
   }
-  // Each way to a storage is an update of it when the tensor is written.
-  constexpr unsigned maxWays = 64;
-  if (place->numWays > maxWays)
-    return makeError("data decides where the tensor is, in more than {0} ways",
-                     maxWays);
   place->birth = tick();
   place->type = then->type;
   place->isDense = then->isDense && other->isDense;
   place->value = value;
+  // Each way to a storage is an update of it when the tensor is written.
+  constexpr unsigned maxWays = 64;
+  if (place->numWays > maxWays) {
+    if (!value) {
+      GLOWISH_ASSIGN_OR_RETURN(value, readAgain(*place));
+    }
+    ScriptPlaceRef own = create(value, std::nullopt)->place;
+    join(*own, *place);
+    return own;
+  }
   place->version = getVersion(*place);
   return place;
 }

@@ -313,6 +313,8 @@ void LoopImporter::findAppended() {
     if (known == lists.end())
       continue;
     known->appended.clear();
+    if (after.size() < known->numbers.size())
+      continue;
     for (const ScriptValue &element :
          llvm::ArrayRef(after).take_back(known->numbers.size()))
       if (element.isTensor())

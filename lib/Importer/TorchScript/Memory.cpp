@@ -239,9 +239,10 @@ void TensorMemory::assign(const std::shared_ptr<ScriptStorage> &storage,
   storage->version = tick();
 }
 
-llvm::Error
-TensorMemory::writeStorage(const std::shared_ptr<ScriptStorage> &storage,
-                           NodeValue value) {
+/// Sets all elements of \p storage; of others that may be the same memory it
+/// isn't known any more what they are.
+void TensorMemory::writeStorage(const std::shared_ptr<ScriptStorage> &storage,
+                                NodeValue value) {
   if (storage->group)
     for (const std::weak_ptr<ScriptStorage> &member :
          findGroup(*storage).members)
@@ -251,7 +252,6 @@ TensorMemory::writeStorage(const std::shared_ptr<ScriptStorage> &storage,
         other->isConflicting = true;
       }
   assign(storage, value);
-  return llvm::Error::success();
 }
 
 /// Writes to both places; the one that it isn't keeps its elements.
@@ -274,8 +274,10 @@ llvm::Error TensorMemory::writeChoice(const ScriptPlace &place,
 llvm::Error TensorMemory::write(const ScriptPlaceRef &place, NodeValue value) {
   GLOWISH_RETURN_IF_ERROR(check(*place));
   GLOWISH_RETURN_IF_ERROR(settle(place));
-  if (const std::shared_ptr<ScriptStorage> &own = place->getStorage())
-    return writeStorage(own, value);
+  if (const std::shared_ptr<ScriptStorage> &own = place->getStorage()) {
+    writeStorage(own, value);
+    return llvm::Error::success();
+  }
   if (place->base) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue old, read(place->base));
     GLOWISH_ASSIGN_OR_RETURN(NodeValue all, replace(place->view, old, value));

@@ -73,7 +73,7 @@ public:
   ScriptTensorRef createAt(ScriptPlaceRef place);
   /// The place that is \p then where \p condition, a bool of this scope, is
   /// true, else \p other, of the same type. \p value: its elements, if they are
-  /// known. An error if there are too many ways to a storage.
+  /// known. With too many ways to storages it is one that can only be read.
   llvm::Expected<ScriptPlaceRef> choose(NodeValue condition,
                                         const ScriptPlaceRef &then,
                                         const ScriptPlaceRef &other,
@@ -130,8 +130,8 @@ private:
   llvm::Error check(const ScriptPlace &place) const;
   llvm::Error settle(const ScriptPlaceRef &place);
   llvm::Expected<NodeValue> readAgain(const ScriptPlace &place);
-  llvm::Error writeStorage(const std::shared_ptr<ScriptStorage> &storage,
-                           NodeValue value);
+  void writeStorage(const std::shared_ptr<ScriptStorage> &storage,
+                    NodeValue value);
   llvm::Error writeChoice(const ScriptPlace &place, NodeValue value);
   llvm::Expected<NodeValue> replace(const ScriptView &view, NodeValue old,
                                     NodeValue value);
