@@ -1,7 +1,7 @@
 //===- Bundle.h - Interface for writing bundles -----------------*- C++ -*-===//
 //
-// A bundle is an object file with one entry function, a header and the
-// weights. docs/bundle.md is its contract.
+// A bundle is an object file with an entry for each function of the network,
+// mostly one, a header and the weights. docs/bundle.md is its contract.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,6 +26,7 @@ struct BundleOptions {
   std::string folder;
   /// Names the files and prefixes all symbols. A C identifier.
   std::string networkName;
+  /// Where programs have entries of their own: what their names begin with.
   std::string entryName;
   BundleApi api = BundleApi::Static;
   BundleWeights weights = BundleWeights::File;

@@ -1,10 +1,11 @@
-//===- Variants.h - A model for several values of a dimension ---*- C++ -*-===//
+//===- Variants.h - The programs of a bundle --------------------*- C++ -*-===//
 
 #ifndef GLOWISH_BACKENDS_VARIANTS_H
 #define GLOWISH_BACKENDS_VARIANTS_H
 
 #include "glowish/IR/IR.h"
 #include "glowish/IR/MemoryPlan.h"
+#include "glowish/IR/PlaceholderPool.h"
 
 namespace glowish {
 
@@ -24,17 +25,23 @@ struct Variant {
   /// state these. It has the placeholders of the program for the whole ranges
   /// and the same `values`.
   std::vector<SymbolValue> stated = {};
+  /// The function that it is, which has an entry of its own; empty where all
+  /// programs have one entry.
+  std::string entry = {};
+  /// Of a function with an entry of its own.
+  PlaceholderSharing sharing = {};
 
   bool isForWholeRanges() const { return stated.empty(); }
 };
 
-/// The programs of one model. They have the same placeholders but for their
-/// shapes, and one constant region. Of those with the same values, the program
-/// for whole ranges comes first; a run takes the last one whose stated values
-/// it has.
+/// The programs of one bundle, which have one constant region: those of one
+/// model, which have the same placeholders but for their shapes, or one for
+/// each of several functions. Of those with the same values, the program for
+/// whole ranges comes first; a run takes the last one whose stated values it
+/// has.
 struct Variants {
   /// The symbolic dimensions that values tell apart; none where there is one
-  /// program.
+  /// program, or one a function.
   std::vector<std::string> symbols;
   std::vector<Variant> programs;
 
@@ -42,6 +49,8 @@ struct Variants {
   static Variants single(const IRFunction &function, const MemoryPlan &plan) {
     return {{}, {{{}, &function, &plan}}};
   }
+  /// Whether each program is a function with an entry of its own.
+  bool hasEntries() const { return !programs.front().entry.empty(); }
   /// Bytes of the regions that serve all programs.
   uint64_t getConstantSize() const {
     return getLargest(&MemoryPlan::constantSize);

@@ -20,6 +20,7 @@
 #include "Target/TargetSelection.h"
 #include "Target/VariantDispatch.h"
 #include "Tuning/TuningRecord.h"
+#include "glowish/Backends/CPU/Bundle.h"
 #include "glowish/Backends/RunErrors.h"
 #include "glowish/Graph/Nodes.h"
 #include "glowish/Support/File.h"
@@ -332,13 +333,11 @@ CPUBackend::emitModule(llvm::LLVMContext &context, const IRFunction &function,
   return emitModule(context, Variants::single(function, plan), entryName, form);
 }
 
-/// The code of all programs for one target, and what picks one.
-static llvm::Function *emitVariants(llvm::Module &module,
-                                    const TargetDescription &target,
-                                    const Variants &variants,
-                                    const std::string &name, EntryForm form,
-                                    KernelNames *kernels) {
-  ModuleEmitter emitter(module, target, kernels);
+/// The code of \p programs, which have one entry, and what picks one.
+static llvm::Function *emitEntry(ModuleEmitter &emitter, llvm::Module &module,
+                                 const TargetDescription &target,
+                                 const Variants &variants,
+                                 const std::string &name, EntryForm form) {
   if (variants.programs.size() == 1) {
     const Variant &only = variants.programs.front();
     return emitter.emit(*only.function, *only.plan, name, form);
@@ -366,6 +365,24 @@ static llvm::Function *emitVariants(llvm::Module &module,
   return entries.front().entry;
 }
 
+/// Programs with one entry.
+struct EntryPrograms {
+  std::string name;
+  Variants variants;
+};
+
+/// The entries of \p variants: one, \p name, or one for each program.
+static std::vector<EntryPrograms> getEntries(const Variants &variants,
+                                             llvm::StringRef name) {
+  if (!variants.hasEntries())
+    return {{name.str(), variants}};
+  std::vector<EntryPrograms> entries;
+  for (const Variant &program : variants.programs)
+    entries.push_back(
+        {getEntryName(name, program.entry), Variants{{}, {program}}});
+  return entries;
+}
+
 llvm::Expected<std::unique_ptr<llvm::Module>>
 CPUBackend::emitModule(llvm::LLVMContext &context, const Variants &variants,
                        llvm::StringRef entryName, EntryForm form,
@@ -373,21 +390,26 @@ CPUBackend::emitModule(llvm::LLVMContext &context, const Variants &variants,
   auto module = std::make_unique<llvm::Module>(entryName, context);
   module->setTargetTriple(machine->getTargetTriple().str());
   module->setDataLayout(machine->createDataLayout());
-  std::vector<LevelEntry> entries;
+  std::vector<EntryPrograms> all = getEntries(variants, entryName);
+  std::vector<std::vector<LevelEntry>> entries(all.size());
   for (const TargetDescription &level : levels) {
     if (!options.testing.onlyLevel.empty() &&
         level.cpu != options.testing.onlyLevel)
       continue;
-    std::string name = entryName.str() + level.suffix;
-    entries.push_back({level.cpu, emitVariants(*module, level, variants, name,
-                                               form, kernels)});
+    ModuleEmitter emitter(*module, level, kernels);
+    for (auto [programs, own] : llvm::zip_equal(all, entries))
+      own.push_back(
+          {level.cpu, emitEntry(emitter, *module, level, programs.variants,
+                                programs.name + level.suffix, form)});
   }
   GLOWISH_RETURN_IF_ERROR(checkCancelled());
-  assert(!entries.empty() && "the only level is none of the levels");
-  if (entries.size() > 1)
-    emitDispatch(*module, entryName, entries);
-  else
-    entries[0].entry->setName(entryName);
+  for (auto [programs, own] : llvm::zip_equal(all, entries)) {
+    assert(!own.empty() && "the only level is none of the levels");
+    if (own.size() > 1)
+      emitDispatch(*module, programs.name, own);
+    else
+      own[0].entry->setName(programs.name);
+  }
   std::string message;
   llvm::raw_string_ostream os(message);
   if (llvm::verifyModule(*module, &os))

@@ -30,6 +30,10 @@ llvm::Error checkBundleNames(const BundleOptions &options);
 /// characters become '_', a digit in front gets an 'A'. May be a keyword.
 std::string legalizeName(llvm::StringRef name);
 
+/// Returns the name of the entry of the function \p function in C,
+/// "NAME_encode", where those of a bundle begin with \p name.
+std::string getEntryName(llvm::StringRef name, llvm::StringRef function);
+
 /// Writes NAME.o, NAME.h, NAME.s if requested, and the weights unless they are
 /// embedded: NAME.weights.bin and, if requested or if they are small and the
 /// API is static, NAME.weights.txt for #include in an array. Writes all files,
@@ -39,7 +43,8 @@ std::string legalizeName(llvm::StringRef name);
 llvm::Error writeBundle(CPUBackend &backend, const IRFunction &function,
                         const MemoryPlan &plan, const BundleOptions &options);
 
-/// The same of several programs, which have their constant region in common.
+/// The same of several programs, which have their constant region in common;
+/// with an entry for each where they are functions.
 llvm::Error writeBundle(CPUBackend &backend, const Variants &variants,
                         const BundleOptions &options);
 

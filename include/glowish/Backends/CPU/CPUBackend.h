@@ -132,8 +132,10 @@ public:
              EntryForm form = {});
   /// The same for several programs: the entry's first arguments are values of
   /// the symbolic dimensions (int64_t), and it returns EntryStatus::Dimension
-  /// where no program is for them. Programs share their kernels, the names of
-  /// which go to \p kernels unless it is null.
+  /// where no program is for them. Where programs have entries of their own,
+  /// \p entryName is what the names of these begin with (getEntryName).
+  /// Programs share their kernels, the names of which go to \p kernels unless
+  /// it is null.
   llvm::Expected<std::unique_ptr<llvm::Module>>
   emitModule(llvm::LLVMContext &context, const Variants &variants,
              llvm::StringRef entryName, EntryForm form = {},

@@ -48,22 +48,28 @@ static BundleFacts getFacts(const Variants &variants, const Weights &weights,
     // The others have its placeholders.
     if (!variant.isForWholeRanges())
       continue;
-    std::string identifier;
+    std::string identifier =
+        variant.entry.empty()
+            ? ""
+            : llvm::StringRef(legalizeName(variant.entry)).upper();
     for (auto [dim, value] : llvm::zip_equal(facts.dims, variant.values))
       identifier += (identifier.empty() ? "" : "_") + dim.identifier +
                     std::to_string(value);
     facts.programs.push_back(
         {identifier, variant.values, *variant.plan,
-         variants.getActivationSize(variant.values),
+         variant.entry.empty() ? variants.getActivationSize(variant.values)
+                               : variant.plan->activationSize,
          getBundleSymbols(*variant.function, *variant.plan),
-         getBundleConstants(*variant.function, *variant.plan)});
+         getBundleConstants(*variant.function, *variant.plan), variant.entry});
   }
   return facts;
 }
 
-/// Whether all programs have the same placeholders but for their shapes: an
-/// output may have extents of its own with some values only.
+/// Whether all programs of one entry have the same placeholders but for their
+/// shapes: an output may have extents of its own with some values only.
 static llvm::Error checkSymbols(const BundleFacts &facts) {
+  if (facts.hasEntries())
+    return llvm::Error::success();
   const BundleProgram &first = facts.programs.front();
   for (const BundleProgram &program : facts.programs)
     if (!std::equal(first.symbols.begin(), first.symbols.end(),
@@ -99,6 +105,16 @@ static llvm::Error checkArenaRegions(CPUBackend &backend,
                      "regions of its own; accepted: one value, or a range, of "
                      "each symbolic dimension",
                      variants.programs.size());
+  return llvm::Error::success();
+}
+
+/// Refuses several entries where a module that JavaScript loads has one.
+static llvm::Error checkEntries(CPUBackend &backend, const Variants &variants) {
+  if (variants.hasEntries() && isForWeb(backend))
+    return makeError("a bundle for target '{0}' is a module with one entry; "
+                     "accepted: one function, or -target=wasm32-wasi for an "
+                     "object",
+                     backend.getTargetMachine().getTargetTriple().str());
   return llvm::Error::success();
 }
 
@@ -165,6 +181,7 @@ llvm::Error glowish::writeBundle(CPUBackend &backend,
 llvm::Error glowish::writeBundle(CPUBackend &backend, const Variants &variants,
                                  const BundleOptions &options) {
   GLOWISH_RETURN_IF_ERROR(checkBundleNames(options));
+  GLOWISH_RETURN_IF_ERROR(checkEntries(backend, variants));
   GLOWISH_RETURN_IF_ERROR(checkArenaRegions(backend, variants, options));
   if (isForWeb(backend))
     GLOWISH_RETURN_IF_ERROR(checkWebOptions(backend, options));
@@ -174,7 +191,8 @@ llvm::Error glowish::writeBundle(CPUBackend &backend, const Variants &variants,
   if (isForWeb(backend))
     GLOWISH_RETURN_IF_ERROR(checkWebFunctions(facts));
   GLOWISH_RETURN_IF_ERROR(checkSymbols(facts));
-  GLOWISH_RETURN_IF_ERROR(chooseIdentifiers(facts));
+  GLOWISH_RETURN_IF_ERROR(facts.hasEntries() ? chooseFunctionIdentifiers(facts)
+                                             : chooseIdentifiers(facts));
   GLOWISH_ASSIGN_OR_RETURN(BundleCode code,
                            makeCode(backend, variants, weights, facts));
   if (isForWeb(backend))

@@ -121,14 +121,15 @@ llvm::Constant *DataEmitter::getVariants(const BundleFacts &facts) {
 
 void glowish::emitConfig(llvm::Module &module, const BundleFacts &facts) {
   DataEmitter data(module);
-  bool isSingle = facts.dims.empty();
-  llvm::Constant *config = isSingle
-                               ? data.getConfig(facts, facts.programs.front())
-                               : data.getVariants(facts);
-  new llvm::GlobalVariable(module, config->getType(), /*isConstant=*/true,
-                           llvm::GlobalValue::ExternalLinkage, config,
-                           facts.options.networkName +
-                               (isSingle ? "_config" : "_variants"));
+  auto add = [&](const std::string &name, llvm::Constant *config) {
+    new llvm::GlobalVariable(module, config->getType(), /*isConstant=*/true,
+                             llvm::GlobalValue::ExternalLinkage, config, name);
+  };
+  if (!facts.dims.empty())
+    return add(facts.options.networkName + "_variants",
+               data.getVariants(facts));
+  for (const BundleProgram &program : facts.programs)
+    add(getConfigName(facts, program), data.getConfig(facts, program));
 }
 
 void glowish::emitBytes(llvm::Module &module, llvm::StringRef name,

@@ -7,6 +7,12 @@
 using namespace glowish;
 using llvm::formatv;
 
+std::string BundleFacts::getEntry(const BundleProgram &program) const {
+  return program.function.empty()
+             ? options.entryName
+             : getEntryName(options.entryName, program.function);
+}
+
 bool BundleFacts::hasPlaceholdersInArena() const {
   return llvm::any_of(programs, [](const BundleProgram &program) {
     return !program.plan.arenaPlaceholders.empty();
@@ -364,6 +370,14 @@ std::string glowish::getMacroPrefix(const BundleFacts &facts,
                                     : prefix + "_" + program.identifier;
 }
 
+std::string glowish::getConfigName(const BundleFacts &facts,
+                                   const BundleProgram &program) {
+  const std::string &network = facts.options.networkName;
+  return (program.function.empty() ? network
+                                   : getEntryName(network, program.function)) +
+         "_config";
+}
+
 /// The sizes of the regions of the activations, and their numbers.
 static void printRegionMacros(llvm::raw_ostream &os, llvm::StringRef prefix,
                               llvm::ArrayRef<ArenaRegion> regions) {
@@ -398,6 +412,11 @@ void glowish::printProgramMacros(llvm::raw_ostream &os,
                                  const BundleFacts &facts,
                                  const BundleProgram &program) {
   std::string prefix = getMacroPrefix(facts, program);
+  if (!program.function.empty())
+    os << formatv("\n/* The function '{0}': the bytes of activations that it "
+                  "needs. */\n#define {1}_ACTIVATIONS_MEM_SIZE {2}u\n",
+                  escapeComment(program.function), prefix,
+                  program.activationSize);
   os << "\n/* The placeholders: offsets in their regions, in bytes, and what "
         "the\n"
      << " * model says of them. */\n"

@@ -20,8 +20,8 @@ struct BundleDim {
 
 /// One program of a bundle.
 struct BundleProgram {
-  /// Distinguishes the names of its macros from those of other programs: "N8";
-  /// empty where there is one program.
+  /// Distinguishes the names of its macros from those of other programs: "N8",
+  /// or "ENCODE" of a function; empty where there is one program.
   std::string identifier;
   /// Values of the dimensions.
   std::vector<int64_t> values;
@@ -31,12 +31,14 @@ struct BundleProgram {
   uint64_t activationSize;
   std::vector<BundleSymbol> symbols;
   std::vector<BundleConstant> constants;
+  /// Of a function with an entry of its own: the name in the model.
+  std::string function = {};
 };
 
 /// Everything that a header states.
 struct BundleFacts {
   const BundleOptions &options;
-  /// None where there is one program.
+  /// None where there is one program, or one a function.
   std::vector<BundleDim> dims;
   std::vector<BundleProgram> programs;
   /// Bytes of the regions that serve all programs.
@@ -54,6 +56,10 @@ struct BundleFacts {
   /// What the programs call; the entry may return EntryStatus::Function then.
   std::vector<BundleFunction> functions = {};
 
+  /// Whether programs are functions with entries of their own.
+  bool hasEntries() const { return !programs.front().function.empty(); }
+  /// Returns the name of the entry of \p program in C.
+  std::string getEntry(const BundleProgram &program) const;
   /// The regions of the activations, where they have several.
   llvm::ArrayRef<ArenaRegion> getArenaRegions() const {
     return programs.front().plan.arenaRegions;
@@ -76,6 +82,9 @@ std::string getMacroPart(const ArenaRegion &region);
 /// The network's name in capitals, and \p program's identifier.
 std::string getMacroPrefix(const BundleFacts &facts,
                            const BundleProgram &program);
+/// "N_config", or "N_encode_config" of a function with an entry of its own.
+std::string getConfigName(const BundleFacts &facts,
+                          const BundleProgram &program);
 /// A line for each placeholder of \p program, inside a comment, and for each
 /// constant if the options request it.
 void printSymbolLines(llvm::raw_ostream &os, const BundleFacts &facts,

@@ -86,6 +86,8 @@ public:
                      llvm::ArrayRef<llvm::StringRef> macros);
   /// Adds the entry, which has a name of its own.
   llvm::Error addEntry(llvm::StringRef name);
+  /// Adds what functions with entries of their own have.
+  llvm::Error addFunctionEntries();
   /// Adds the functions that the programs call.
   llvm::Error addFunctions();
   /// Adds the arguments of the entry, and what headers have for each region of
@@ -141,6 +143,25 @@ llvm::Error NameChooser::addEntry(llvm::StringRef name) {
                    "already; state another one",
                    name == network ? "-network-name" : "-main-entry-name",
                    name);
+}
+
+llvm::Error NameChooser::addFunctionEntries() {
+  for (const BundleProgram &program : facts.programs) {
+    std::string macros = getMacroPrefix(facts, program);
+    std::string entry = facts.getEntry(program);
+    for (const std::string &name :
+         {entry, entry + "_select", getConfigName(facts, program),
+          macros + "_NUM_SYMBOLS", macros + "_ACTIVATIONS_MEM_SIZE"}) {
+      std::string reason = explainReservedName(name);
+      if (reason.empty() && !names.add(name))
+        reason = "is there already";
+      if (!reason.empty())
+        return makeError("with the function '{0}' the header would declare "
+                         "'{1}', which {2}; state another name",
+                         program.function, name, reason);
+    }
+  }
+  return llvm::Error::success();
 }
 
 llvm::Error NameChooser::addFunctions() {
@@ -228,6 +249,17 @@ llvm::Error glowish::chooseIdentifiers(BundleFacts &facts) {
   GLOWISH_RETURN_IF_ERROR(names.addArenaRegions());
   for (size_t i = 0; i < facts.programs.front().symbols.size(); ++i)
     names.nameSymbol(facts.programs, i);
+  return llvm::Error::success();
+}
+
+llvm::Error glowish::chooseFunctionIdentifiers(BundleFacts &facts) {
+  NameChooser names(facts);
+  GLOWISH_RETURN_IF_ERROR(names.addOwn({}, {}));
+  GLOWISH_RETURN_IF_ERROR(names.addFunctionEntries());
+  GLOWISH_RETURN_IF_ERROR(names.addFunctions());
+  for (BundleProgram &program : facts.programs)
+    for (size_t i = 0; i < program.symbols.size(); ++i)
+      names.nameSymbol(program, i);
   return llvm::Error::success();
 }
 

@@ -60,6 +60,11 @@ std::string glowish::legalizeName(llvm::StringRef name) {
   return llvm::isDigit(text[0]) ? "A" + text : text;
 }
 
+std::string glowish::getEntryName(llvm::StringRef name,
+                                  llvm::StringRef function) {
+  return name.str() + "_" + legalizeName(function);
+}
+
 /// C leaves such names to compilers and their libraries, which code may call
 /// (__divdi3).
 static bool isCompilersName(llvm::StringRef name) {

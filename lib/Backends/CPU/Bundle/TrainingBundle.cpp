@@ -8,7 +8,6 @@
 #include "WebBundle.h"
 #include "glowish/Support/Checksum.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Linker/Linker.h"
 #include "llvm/Support/Endian.h"
 #include <set>
 
@@ -25,9 +24,12 @@ getEntries(const TrainingPrograms &programs) {
 }
 
 /// \p programs in the order of their entries.
-static std::vector<Variant> getAll(const TrainingPrograms &programs) {
-  std::vector<Variant> all = {programs.inference};
-  llvm::append_range(all, programs.steps);
+static Variants getAll(const TrainingPrograms &programs) {
+  Variants all{{}, {programs.inference}};
+  llvm::append_range(all.programs, programs.steps);
+  for (auto [program, entry] :
+       llvm::zip_equal(all.programs, getEntries(programs)))
+    program.entry = entry;
   return all;
 }
 
@@ -133,25 +135,13 @@ static llvm::Error checkPlaces(const BundleProgram &first,
 }
 
 /// All programs in one object.
-static llvm::Expected<BundleCode> makeCode(CPUBackend &backend,
-                                           const TrainingPrograms &programs,
-                                           const Weights &weights,
-                                           llvm::ArrayRef<uint8_t> state,
-                                           const BundleFacts &facts) {
+static llvm::Expected<BundleCode>
+makeCode(CPUBackend &backend, const Variants &programs, const Weights &weights,
+         llvm::ArrayRef<uint8_t> state, const BundleFacts &facts) {
   llvm::LLVMContext context;
   const std::string &name = facts.options.networkName;
-  std::unique_ptr<llvm::Module> module;
-  for (auto [program, entry] :
-       llvm::zip_equal(getAll(programs), getEntries(programs))) {
-    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> next,
-                             backend.emitModule(context, *program.function,
-                                                *program.plan,
-                                                name + "_" + entry));
-    if (!module)
-      module = std::move(next);
-    else if (llvm::Linker::linkModules(*module, std::move(next)))
-      return makeError("internal: the programs do not link");
-  }
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module,
+                           backend.emitModule(context, programs, name));
   if (facts.options.weights == BundleWeights::Embed) {
     emitBytes(*module, name + "_weights", weights.getBytes(), facts.alignment);
     emitBytes(*module, name + "_state", state, facts.alignment);
@@ -170,7 +160,7 @@ llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
                      "has none of; accepted: -target=wasm32-wasi",
                      backend.getTargetMachine().getTargetTriple().str());
   GLOWISH_RETURN_IF_ERROR(checkBundleNames(options));
-  Variants all{{}, getAll(programs)};
+  Variants all = getAll(programs);
   llvm::endianness order = getByteOrder(backend);
   Weights weights(all, order);
   BundleFacts facts{options,
@@ -210,7 +200,7 @@ llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
     state.gradients.push_back({name, start});
   std::vector<uint8_t> bytes = makeStateBytes(state, programs, order);
   GLOWISH_ASSIGN_OR_RETURN(BundleCode code,
-                           makeCode(backend, programs, weights, bytes, facts));
+                           makeCode(backend, all, weights, bytes, facts));
 
   GLOWISH_RETURN_IF_ERROR(createDirectories(options.folder));
   BundleFiles files(options);
