@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/Path.h"
+#include <set>
 
 using namespace glowish;
 
@@ -39,11 +40,27 @@ std::unique_ptr<Report> glowish::createReport(llvm::StringRef path,
   return report;
 }
 
+/// Opens the files of the model, or of all models that functions are of.
+static llvm::Expected<std::vector<std::unique_ptr<llvm::MemoryBuffer>>>
+openFiles(const BundleRequest &request) {
+  if (request.functions.empty())
+    return openModelFiles(request.path, request.importOptions);
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> all;
+  std::set<std::string> paths;
+  for (const FunctionSource &function : request.functions) {
+    if (!paths.insert(function.path).second)
+      continue;
+    GLOWISH_ASSIGN_OR_RETURN(
+        auto files, openModelFiles(function.path, function.importOptions));
+    llvm::move(files, std::back_inserter(all));
+  }
+  return all;
+}
+
 /// Returns the checksum of the model's file or, where it has several, that of
 /// all their checksums.
 static llvm::Expected<uint64_t> hashModel(const BundleRequest &request) {
-  GLOWISH_ASSIGN_OR_RETURN(auto files,
-                           openModelFiles(request.path, request.importOptions));
+  GLOWISH_ASSIGN_OR_RETURN(auto files, openFiles(request));
   std::vector<uint8_t> checksums(files.size() * sizeof(uint64_t));
   for (auto [i, file] : llvm::enumerate(files))
     llvm::support::endian::write64le(
@@ -151,40 +168,95 @@ static std::vector<std::string> getTitles(const ModelVariants &model) {
   return titles;
 }
 
-/// \p writer may be null where there is neither a folder nor code to print.
-static llvm::Error makeInferenceBundle(BundleRequest &request,
-                                       BundleWriter *writer) {
+/// Writes the bundle of \p programs, called \p titles, or prints its code; null
+/// where the compilation has stopped before. \p writer may be null where there
+/// is neither a folder nor code to print.
+static llvm::Error writePrograms(BundleRequest &request, BundleWriter *writer,
+                                 const Variants *programs,
+                                 llvm::ArrayRef<std::string> titles) {
   const CompilationOptions &options = request.options;
-  ModelVariants model(request.backend, options);
-  GLOWISH_RETURN_IF_ERROR(
-      model.open(request.path, request.importOptions, request.symbols));
-  GLOWISH_ASSIGN_OR_RETURN(std::optional<CompiledVariants> compiled,
-                           model.compile());
   GLOWISH_RETURN_IF_ERROR(setModelHash(request));
   OutputFiles certificate;
-  if (compiled)
-    GLOWISH_RETURN_IF_ERROR(provePlans(
-        request, certificate, compiled->getVariants(), getTitles(model)));
+  if (programs)
+    GLOWISH_RETURN_IF_ERROR(
+        provePlans(request, certificate, *programs, titles));
   bool hasFolder = !request.bundle.folder.empty();
-  if (compiled && !options.stopAfter && hasFolder) {
+  if (programs && !options.stopAfter && hasFolder) {
     if (options.timer)
       options.timer->begin("codegen");
     CodeSizes sizes;
     request.bundle.codeSizes = request.report ? &sizes : nullptr;
-    GLOWISH_RETURN_IF_ERROR(
-        writer->write(compiled->getVariants(), request.bundle));
+    GLOWISH_RETURN_IF_ERROR(writer->write(*programs, request.bundle));
     if (request.report)
       request.report->setCodeSizes(std::move(sizes));
   }
-  if (compiled && !options.stopAfter && !hasFolder && request.printsCode)
+  if (programs && !options.stopAfter && !hasFolder && request.printsCode)
     GLOWISH_RETURN_IF_ERROR(
-        writer->printCode(compiled->getVariants(), request.bundle.entryName));
+        writer->printCode(*programs, request.bundle.entryName));
   GLOWISH_RETURN_IF_ERROR(certificate.commit());
   if (!request.report)
     return llvm::Error::success();
-  for (auto [i, title] : llvm::enumerate(getTitles(model)))
+  for (auto [i, title] : llvm::enumerate(titles))
     request.report->setProgramTitle(i, title);
   return request.writeReport ? request.writeReport() : llvm::Error::success();
+}
+
+/// See writePrograms.
+static llvm::Error makeInferenceBundle(BundleRequest &request,
+                                       BundleWriter *writer) {
+  ModelVariants model(request.backend, request.options);
+  GLOWISH_RETURN_IF_ERROR(
+      model.open(request.path, request.importOptions, request.symbols));
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<CompiledVariants> compiled,
+                           model.compile());
+  Variants programs = compiled ? compiled->getVariants() : Variants();
+  return writePrograms(request, writer, compiled ? &programs : nullptr,
+                       getTitles(model));
+}
+
+/// The same of a bundle whose functions have entries of their own.
+static llvm::Error makeFunctionsBundle(BundleRequest &request,
+                                       BundleWriter *writer) {
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::optional<CompiledFunctions> compiled,
+      compileFunctions(request.backend, request.options, request.functions));
+  Variants programs = compiled ? compiled->getVariants() : Variants();
+  std::vector<std::string> titles;
+  for (const FunctionSource &function : request.functions)
+    titles.push_back(function.name);
+  return writePrograms(request, writer, compiled ? &programs : nullptr, titles);
+}
+
+/// Refuses what a bundle with several functions can't have.
+static llvm::Error checkFunctions(const BundleRequest &request) {
+  const CompilationOptions &options = request.options;
+  std::vector<std::string> names;
+  for (const FunctionSource &function : request.functions)
+    names.push_back("'" + function.name + "'");
+  auto refuse = [&](llvm::StringRef setting, llvm::StringRef reason) {
+    return makeError("-{0}: {1}, and the bundle has the functions {2}; "
+                     "accepted: with one function",
+                     setting, reason, llvm::join(names, ", "));
+  };
+  if (request.training)
+    return refuse("train", "one function learns");
+  if (!request.symbols.empty())
+    return refuse("onnx-define-symbol",
+                  "'" + request.symbols.front().name + "' has several values");
+  if (options.quantization && options.quantization->profile)
+    return refuse("load-profile", "a profile is of one function");
+  if (options.placesIOInArena)
+    return refuse("io-in-activations",
+                  "inputs and outputs would lie elsewhere in each");
+  if (!options.arenaRegions.empty())
+    return refuse("memory-regions", "each would have regions of its own");
+  if (!options.dotFile.empty() || !options.importedDotFile.empty())
+    return refuse(options.dotFile.empty() ? "dump-graph-DAG-before-compile"
+                                          : "dump-graph-DAG",
+                  "the file has one graph");
+  if (request.bundle.entryName != request.bundle.networkName)
+    return refuse("main-entry-name", "it names one entry");
+  return llvm::Error::success();
 }
 
 llvm::Error glowish::checkBundleRequest(const BundleRequest &request) {
@@ -200,6 +272,8 @@ llvm::Error glowish::checkBundleRequest(const BundleRequest &request) {
     return makeError("-verify-plan and -stop-after={0}, before the plan; "
                      "accepted: -stop-after=plan",
                      getPhaseName(*request.options.stopAfter));
+  if (!request.functions.empty())
+    return checkFunctions(request);
   return request.training ? checkTraining(request) : llvm::Error::success();
 }
 
@@ -211,6 +285,8 @@ llvm::Error glowish::makeBundle(BundleRequest request) {
   if (!warning.empty() && request.importOptions.warn)
     request.importOptions.warn(warning);
   std::unique_ptr<PhaseTimer> timer = makeTimerForLog(request.options.timer);
+  if (!request.functions.empty())
+    return makeFunctionsBundle(request, writer.get());
   return request.training ? makeTrainingBundle(request, writer.get())
                           : makeInferenceBundle(request, writer.get());
 }

@@ -41,11 +41,19 @@ llvm::Error CompilerSettings::set(llvm::StringRef name, llvm::StringRef text) {
 
 llvm::Expected<StatedCompilation>
 glowish::readCompilation(CompilerSettings &settings, llvm::StringRef path,
-                         std::function<void(llvm::StringRef)> warn) {
+                         std::function<void(llvm::StringRef)> warn,
+                         bool takesFunctions) {
   StatedCompilation result;
-  GLOWISH_ASSIGN_OR_RETURN(
-      result.importOptions,
-      settings.model.getImportOptions(path, isTextForm(path), result.symbols));
+  if (takesFunctions)
+    GLOWISH_ASSIGN_OR_RETURN(
+        result.functions,
+        settings.model.getFunctions({path.str()}, result.symbols));
+  for (FunctionSource &function : result.functions)
+    function.importOptions.warn = warn;
+  if (result.functions.empty())
+    GLOWISH_ASSIGN_OR_RETURN(result.importOptions,
+                             settings.model.getImportOptions(
+                                 path, isTextForm(path), result.symbols));
   result.importOptions.warn = std::move(warn);
   result.options.function = settings.model.getFunctionName().str();
   GLOWISH_RETURN_IF_ERROR(settings.compilation.apply(result.options));
@@ -77,7 +85,8 @@ static llvm::Expected<PreparedCompilation>
 prepareCompilation(CompilerSettings &settings, llvm::StringRef path,
                    bool isLocal, std::function<void(llvm::StringRef)> warn) {
   GLOWISH_ASSIGN_OR_RETURN(StatedCompilation stated,
-                           readCompilation(settings, path, std::move(warn)));
+                           readCompilation(settings, path, std::move(warn),
+                                           /*takesFunctions=*/!isLocal));
   GLOWISH_ASSIGN_OR_RETURN(TunedBackend tuned,
                            createTunedBackend(settings, isLocal));
   stated.options.tuner = tuned.tuner.get();
@@ -131,5 +140,6 @@ glowish::prepareBundle(CompilerSettings &settings, llvm::StringRef path,
       request.training,
       settings.trainingBundle.getRequest(settings.training, settings.bundle));
   request.certificate = settings.bundle.getCertificate();
+  request.functions = std::move(prepared.functions);
   return PreparedBundle{std::move(prepared), std::move(request)};
 }

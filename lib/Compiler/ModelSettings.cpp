@@ -3,6 +3,7 @@
 #include "glowish/Compiler/ModelSettings.h"
 #include "glowish/Compiler/InputTypes.h"
 #include "glowish/Importer/ModelFormat.h"
+#include "llvm/Support/Path.h"
 
 using namespace glowish;
 
@@ -23,11 +24,11 @@ llvm::Error glowish::readNumbers(llvm::StringRef setting,
 
 /// -onnx-define-symbol: what has one value or a range alone, and what has
 /// several programs.
-llvm::Error
-ModelSettings::readSymbols(ImportOptions &options,
-                           std::vector<SymbolValues> &several) const {
+llvm::Error ModelSettings::readSymbols(ImportOptions &options,
+                                       std::vector<SymbolValues> &several,
+                                       const Scope &scope) const {
   std::set<std::string> names;
-  for (llvm::StringRef text : symbols) {
+  for (llvm::StringRef text : scope.getOwn(symbols)) {
     llvm::Expected<SymbolValues> symbol = parseSymbolValues(text);
     if (!symbol)
       return addContext(symbol.takeError(),
@@ -46,8 +47,9 @@ ModelSettings::readSymbols(ImportOptions &options,
 }
 
 /// -state.
-llvm::Error ModelSettings::readStates(ImportOptions &options) const {
-  for (llvm::StringRef text : states) {
+llvm::Error ModelSettings::readStates(ImportOptions &options,
+                                      const Scope &scope) const {
+  for (llvm::StringRef text : scope.getOwn(states)) {
     auto [input, output] = text.split(',');
     if (input.trim().empty() || output.trim().empty() ||
         input.count('*') != output.count('*') || input.count('*') > 1)
@@ -62,6 +64,10 @@ llvm::Error ModelSettings::readStates(ImportOptions &options) const {
 /// Refuses what has no effect on a model of the form that \p path has.
 llvm::Error ModelSettings::checkEffect(llvm::StringRef path,
                                        bool isText) const {
+  if (methodName.isGiven() && (isText || !getModelFormat(path).hasMethods))
+    return makeError("-method={0}: '{1}' is no TorchScript module; accepted: "
+                     "without -method",
+                     methodName.getValue(), path);
   if (!isText) {
     const ModelFormat &format = getModelFormat(path);
     if (!format.hasSymbols && !symbols.empty())
@@ -84,20 +90,117 @@ llvm::Error ModelSettings::checkEffect(llvm::StringRef path,
   return llvm::Error::success();
 }
 
+std::vector<std::string>
+ModelSettings::Scope::getOwn(const ListSetting &setting) const {
+  std::vector<std::string> own;
+  for (llvm::StringRef text : setting) {
+    auto [function, rest] = text.split(':');
+    bool isOfOne = llvm::is_contained(all, function.trim());
+    if (!isOfOne || function.trim() == name)
+      own.push_back((isOfOne ? rest : text).str());
+  }
+  return own;
+}
+
 llvm::Expected<ImportOptions>
 ModelSettings::getImportOptions(llvm::StringRef path, bool isText,
                                 std::vector<SymbolValues> &several) {
+  GLOWISH_ASSIGN_OR_RETURN(ImportOptions options,
+                           readOptions(path, isText, several, Scope()));
+  options.method = methodName.getValue();
+  if (llvm::StringRef(options.method).contains(','))
+    return makeError("-method={0}: accepted: one method, or several of a "
+                     "bundle",
+                     options.method);
+  return options;
+}
+
+llvm::Expected<ImportOptions>
+ModelSettings::readOptions(llvm::StringRef path, bool isText,
+                           std::vector<SymbolValues> &several,
+                           const Scope &scope) {
   GLOWISH_RETURN_IF_ERROR(checkEffect(path, isText));
   ImportOptions options;
   options.isStrict = strict;
   options.maxTripCount = maxTripCount;
-  GLOWISH_RETURN_IF_ERROR(readSymbols(options, several));
-  GLOWISH_RETURN_IF_ERROR(readStates(options));
+  GLOWISH_RETURN_IF_ERROR(readSymbols(options, several, scope));
+  GLOWISH_RETURN_IF_ERROR(readStates(options, scope));
   GLOWISH_RETURN_IF_ERROR(
-      readNumbers("max-extent", maxExtents, options.maxExtents));
-  GLOWISH_RETURN_IF_ERROR(readInputTypes(modelInputs, options));
-  GLOWISH_RETURN_IF_ERROR(readConstantInputs(constantInputs, options));
+      readNumbers("max-extent", scope.getOwn(maxExtents), options.maxExtents));
+  GLOWISH_RETURN_IF_ERROR(readInputTypes(scope.getOwn(modelInputs), options));
+  GLOWISH_RETURN_IF_ERROR(
+      readConstantInputs(scope.getOwn(constantInputs), options));
   GLOWISH_ASSIGN_OR_RETURN(options.tflite, tflite.getOptions(path));
   GLOWISH_ASSIGN_OR_RETURN(options.operators, operators.load());
   return options;
+}
+
+//===- Several functions --------------------------------------------------===//
+
+/// Returns the names in \p text, which commas separate.
+static std::vector<std::string> splitNames(llvm::StringRef text) {
+  std::vector<std::string> names;
+  llvm::SmallVector<llvm::StringRef, 4> parts;
+  text.split(parts, ',');
+  for (llvm::StringRef part : parts)
+    names.push_back(part.trim().str());
+  return names;
+}
+
+/// Returns the names of the functions of a bundle, or one.
+llvm::Expected<std::vector<std::string>>
+ModelSettings::getFunctionNames(llvm::ArrayRef<std::string> paths) const {
+  bool hasNames = functionName.isGiven();
+  const TextSetting &setting = methodName.isGiven() ? methodName : functionName;
+  std::vector<std::string> names = splitNames(setting.getValue());
+  if (paths.size() == 1)
+    return names;
+  if (methodName.isGiven())
+    return makeError("-method={0}: there are {1} models; accepted: one "
+                     "TorchScript module",
+                     methodName.getValue(), paths.size());
+  if (hasNames && names.size() != paths.size())
+    return makeError("-function={0}: there are {1} models; accepted: a name "
+                     "for each",
+                     functionName.getValue(), paths.size());
+  if (hasNames)
+    return names;
+  names.clear();
+  for (llvm::StringRef path : paths)
+    names.push_back(llvm::sys::path::stem(path).str());
+  return names;
+}
+
+llvm::Expected<std::vector<FunctionSource>>
+ModelSettings::getFunctions(llvm::ArrayRef<std::string> paths,
+                            std::vector<SymbolValues> &several) {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> names,
+                           getFunctionNames(paths));
+  std::vector<FunctionSource> functions;
+  if (names.size() == 1)
+    return functions;
+  bool isOneModel = paths.size() == 1;
+  if (isOneModel && !methodName.isGiven() && !isTextForm(paths.front()))
+    return makeError("-function={0}: '{1}' ({2}) has one function; accepted: "
+                     "a text form",
+                     functionName.getValue(), paths.front(),
+                     getModelFormat(paths.front()).name);
+  for (auto [i, name] : llvm::enumerate(names)) {
+    llvm::StringRef path = isOneModel ? paths.front() : paths[i];
+    if (name.empty() || llvm::count(names, name) > 1)
+      return makeError("'{0}': the function's name '{1}' is {2}; accepted: "
+                       "-{3}=NAME,NAME with names that differ",
+                       path, name, name.empty() ? "empty" : "there twice",
+                       methodName.isGiven() ? "method" : "function");
+    FunctionSource function{name, path.str(), {}};
+    bool isText = isTextForm(path);
+    GLOWISH_ASSIGN_OR_RETURN(function.importOptions,
+                             readOptions(path, isText, several, {name, names}));
+    if (methodName.isGiven())
+      function.importOptions.method = name;
+    else if (isOneModel)
+      function.function = name;
+    functions.push_back(std::move(function));
+  }
+  return functions;
 }

@@ -37,7 +37,11 @@ PlanCertificate::prove(const Variants &variants,
   for (auto [title, variant] : llvm::zip_equal(titles, variants.programs)) {
     unsigned number =
         numbers.try_emplace(variant.values, numbers.size()).first->second;
-    programs.push_back({title, variant.function, variant.plan, number, number});
+    PlaceholderSharing sharing = variants.hasEntries()
+                                     ? variant.sharing
+                                     : PlaceholderSharing{number, number};
+    programs.push_back({title, variant.function, variant.plan,
+                        sharing.placeholders, sharing.states});
   }
   return prove(std::move(programs));
 }

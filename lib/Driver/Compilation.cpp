@@ -13,6 +13,7 @@
 #include "glowish/Graph/Verifier.h"
 #include "glowish/IR/IRText.h"
 #include "glowish/IR/Passes.h"
+#include "glowish/IR/PlaceholderPool.h"
 #include "glowish/IR/PlanProof.h"
 #include "glowish/IRGen/Rematerialization.h"
 #include "glowish/Importer/ModelFormat.h"
@@ -155,6 +156,12 @@ llvm::Expected<ModelGraph> Compilation::import(llvm::StringRef path,
     importOptions.evaluate = evaluateNode;
   return takeModule(importFile(path, importOptions),
                     ("'" + path + "': ").str());
+}
+
+llvm::Expected<ModelGraph> Compilation::import(std::unique_ptr<Module> module,
+                                               llvm::StringRef context) {
+  beginPhase(Phase::Import);
+  return takeModule(std::move(module), context);
 }
 
 llvm::Expected<ModelGraph> Compilation::import(OnnxModel &model,
@@ -449,12 +456,14 @@ bool glowish::provesEveryPlan() {
 }
 
 llvm::Expected<PlannedProgram> Compilation::plan(PreparedProgram program,
-                                                 ConstantPool *pool) {
+                                                 SharedRegions regions) {
   beginPhase(Phase::Plan);
   const IRFunction &function = program.getIR();
   MemoryPlan plan = makePlan(function);
-  if (pool)
-    pool->place(function, plan);
+  if (regions.constants)
+    regions.constants->place(function, plan);
+  if (regions.placeholders)
+    regions.placeholders->place(function, plan);
   GLOWISH_RETURN_IF_ERROR(verifyPlan(function, plan));
   GLOWISH_RETURN_IF_ERROR(checkLimits(plan, getLimits()));
   if (options.verifyEach || provesEveryPlan())
@@ -501,12 +510,13 @@ Compilation::runToIR(ModelGraph graph) {
 
 llvm::Expected<std::optional<PlannedProgram>>
 Compilation::runToPlan(IRProgram program, const SharedChoices *choices,
-                       ConstantPool *pool) {
-  GLOWISH_ASSIGN_OR_RETURN(PreparedProgram prepared,
-                           prepare(std::move(program), choices, pool));
+                       SharedRegions regions) {
+  GLOWISH_ASSIGN_OR_RETURN(
+      PreparedProgram prepared,
+      prepare(std::move(program), choices, regions.constants));
   if (stopsAfter(Phase::OptimizeIR))
     return std::nullopt;
-  return plan(std::move(prepared), pool);
+  return plan(std::move(prepared), regions);
 }
 
 llvm::Expected<std::optional<PlannedProgram>>
@@ -515,7 +525,7 @@ Compilation::run(ModelGraph graph) {
                            runToIR(std::move(graph)));
   if (!program)
     return std::nullopt;
-  return runToPlan(std::move(*program), /*choices=*/nullptr, /*pool=*/nullptr);
+  return runToPlan(std::move(*program), /*choices=*/nullptr, /*regions=*/{});
 }
 
 llvm::Expected<PlannedProgram> Compilation::compile(ModelGraph graph) {

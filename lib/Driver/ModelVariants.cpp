@@ -1,8 +1,8 @@
 //===- ModelVariants.cpp - One compilation for several values -------------===//
 
 #include "glowish/Driver/ModelVariants.h"
+#include "SharedPrograms.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
-#include "glowish/Backends/KernelTuner.h"
 #include "glowish/Base/DimExpression.h"
 #include "glowish/Importer/ModelFormat.h"
 #include "glowish/Support/Log.h"
@@ -291,50 +291,15 @@ ModelVariants::importVariant(Compilation &compilation, size_t variant) {
   return graph;
 }
 
-llvm::Expected<ModelVariants::Started>
-ModelVariants::startVariant(size_t variant) {
+llvm::Expected<StartedProgram> ModelVariants::startVariant(size_t variant) {
   GLOWISH_VLOG(1, "program for {0}", describe(variant));
   auto compilation = std::make_unique<Compilation>(backend, options);
   GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
                            importVariant(*compilation, variant));
   GLOWISH_ASSIGN_OR_RETURN(std::optional<IRProgram> program,
                            compilation->runToIR(std::move(graph)));
-  return Started{std::move(compilation), std::move(program)};
-}
-
-llvm::Expected<std::optional<CompiledVariants>>
-ModelVariants::finishVariants(std::vector<Started> started) {
-  if (llvm::any_of(started, [](const Started &each) { return !each.program; }))
-    return std::nullopt;
-  std::unique_ptr<SharedChoices> choices;
-  {
-    // Most constants are the same for all values.
-    ConstantPool unpacked(MemoryPlan::defaultAlignment);
-    std::vector<const IRFunction *> functions;
-    for (Started &each : started) {
-      unpacked.share(each.program->getIR());
-      functions.push_back(&each.program->getIR());
-    }
-    if (options.tuner)
-      GLOWISH_RETURN_IF_ERROR(options.tuner->tune(functions));
-    GLOWISH_ASSIGN_OR_RETURN(choices, backend.chooseTogether(functions));
-  }
-  CompiledVariants compiled(*this);
-  for (auto [i, each] : llvm::enumerate(started)) {
-    llvm::Expected<std::optional<PlannedProgram>> program =
-        each.compilation->runToPlan(std::move(*each.program), choices.get(),
-                                    &compiled.constants);
-    if (!program)
-      return addContext(program.takeError(), "with " + describe(i) + ": ");
-    if (*program)
-      compiled.programs.push_back(std::move(**program));
-  }
-  if (compiled.programs.empty())
-    return std::nullopt;
-  GLOWISH_VLOG(1, "constants of {0} programs: {1}, without sharing {2}",
-               started.size(), formatExactBytes(compiled.constants.getSize()),
-               formatExactBytes(compiled.constants.getSizeUnshared()));
-  return compiled;
+  return StartedProgram{"with " + describe(variant), std::move(compilation),
+                        std::move(program)};
 }
 
 llvm::Expected<std::optional<CompiledVariants>> ModelVariants::compileOnly() {
@@ -353,14 +318,21 @@ llvm::Expected<std::optional<CompiledVariants>> ModelVariants::compileOnly() {
 llvm::Expected<std::optional<CompiledVariants>> ModelVariants::compile() {
   if (!hasSymbols())
     return compileOnly();
-  std::vector<Started> started;
+  std::vector<StartedProgram> started;
   for (size_t i = 0; i < getNumVariants(); ++i) {
-    llvm::Expected<Started> next = startVariant(i);
+    llvm::Expected<StartedProgram> next = startVariant(i);
     if (!next)
       return addContext(next.takeError(), "with " + describe(i) + ": ");
     started.push_back(std::move(*next));
   }
-  return finishVariants(std::move(started));
+  CompiledVariants compiled(*this);
+  GLOWISH_ASSIGN_OR_RETURN(compiled.programs,
+                           finishPrograms(backend, options.tuner,
+                                          std::move(started),
+                                          compiled.constants));
+  if (compiled.programs.empty())
+    return std::nullopt;
+  return compiled;
 }
 
 Tensor CompiledVariants::makeConstantRegion() const {

@@ -86,7 +86,7 @@ llvm::Expected<std::optional<TrainingCompilation>> TrainingCompilation::compile(
     GLOWISH_ASSIGN_OR_RETURN(std::optional<PlannedProgram> planned,
                              compilation.runToPlan(std::move(program),
                                                    /*choices=*/nullptr,
-                                                   &constants));
+                                                   {&constants}));
     if (planned)
       result.programs.push_back(std::move(*planned));
   }

@@ -33,10 +33,10 @@ static llvm::Error verifyInterface(const Module &module) {
                    : makeError("no placeholder is an output");
 }
 
-/// Inputs are read, and outputs are written, all of them: verify() makes sure
-/// that each is written once.
-static llvm::Error verifyStorage(const Function &function) {
-  llvm::DenseSet<const Node *> saved;
+/// Functions read inputs and write outputs alone; adds those that \p function
+/// writes to \p saved. verify() makes sure that each is written once.
+static llvm::Error verifyAccesses(const Function &function,
+                                  llvm::DenseSet<const Node *> &saved) {
   for (const Node &node : function.getNodes())
     for (unsigned i = 0; i < node.getNumOperands(); ++i) {
       auto *storage = node.getOperand(i).getNodeAs<Placeholder>();
@@ -50,7 +50,15 @@ static llvm::Error verifyStorage(const Function &function) {
       if (isSaved)
         saved.insert(storage);
     }
-  for (const auto &placeholder : function.getModule().getPlaceholders())
+  return llvm::Error::success();
+}
+
+/// Some function writes each output.
+static llvm::Error verifyStorage(const Module &module) {
+  llvm::DenseSet<const Node *> saved;
+  for (const auto &function : module.getFunctions())
+    GLOWISH_RETURN_IF_ERROR(verifyAccesses(*function, saved));
+  for (const auto &placeholder : module.getPlaceholders())
     if (placeholder->isOutput() && !placeholder->isInput() &&
         !saved.count(placeholder.get()))
       return refuse(*placeholder, "is an output that nothing is saved to");
@@ -75,9 +83,8 @@ llvm::Error glowish::verifyContract(const Module &module) {
   for (const Node &constant : module.getConstants())
     if (!constant.hasUses())
       return makeError("constant '{0}' is not used", constant.getName());
-  for (const auto &function : module.getFunctions()) {
-    GLOWISH_RETURN_IF_ERROR(verifyStorage(*function));
+  GLOWISH_RETURN_IF_ERROR(verifyStorage(module));
+  for (const auto &function : module.getFunctions())
     GLOWISH_RETURN_IF_ERROR(verifyLoops(*function));
-  }
   return llvm::Error::success();
 }

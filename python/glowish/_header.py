@@ -135,15 +135,16 @@ def read_header(path: Path) -> Header:
     defines = dict(_DEFINE.findall(text))
     if "GLOWISH_BUNDLE_COMMON_DEFS" not in text:
         raise ArgumentError(f"'{path}' is no header of a bundle")
-    entry = re.search(r"^int (\w+)\(const uint8_t \*constantWeight", text, re.M)
+    entries = re.findall(r"^int (\w+)\(const uint8_t \*constantWeight", text, re.M)
     learns = re.search(r"^int \w+_train_step\(", text, re.M)
-    if not entry or learns:
-        what = "learns" if learns else "has several values of a dimension"
+    if len(entries) != 1:
+        what = "learns" if learns else "has several functions" if entries else \
+            "has several values of a dimension"
         raise ArgumentError(f"'{path}': the bundle {what}; accepted: bundles with "
                             "one program for inference")
     checksum = next(value for name, value in defines.items()
                     if name.endswith("_WEIGHTS_CHECKSUM"))
-    header = Header(entry.group(1), _integer(checksum))
+    header = Header(entries[0], _integer(checksum))
     header.has_embedded_weights = bool(
         re.search(r"^extern const uint8_t \w+_weights\[\];", text, re.M))
     config = re.search(r"^extern const BundleConfig (\w+);", text, re.M)

@@ -65,6 +65,24 @@ class Compile(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "several values of a dimension"):
             several.load()
 
+    def test_several_functions(self):
+        path = Path(self.folder) / "two.graph"
+        path.write_text(
+            'module "two"\n'
+            'placeholder %x : float<2> input "x"\n'
+            'placeholder %a : float<2> output "a"\n'
+            'placeholder %b : float<2> output "b"\n'
+            'function "first" {\n  %r = Relu(%x) : float<2>\n  Save(%r, %a)\n}\n'
+            'function "second" {\n  %t = Tanh(%x) : float<2>\n  Save(%t, %b)\n}\n')
+        several = glowish.compile(path, self.folder, function="first,second",
+                                  network_name="net")
+        self.assertIn("int net_second(", several.header.read_text())
+        self.assertEqual((several.inputs, several.outputs), ((), ()))
+        with self.assertRaisesRegex(ValueError, "the bundle has several functions"):
+            several.load()
+        with self.assertRaisesRegex(glowish.Error, "there is no such function"):
+            glowish.load(path, function="first,second")
+
     def test_training(self):
         made, _, _ = models.dense()
         learns = glowish.compile(made, self.folder, symbols={"N": 2}, train=True,

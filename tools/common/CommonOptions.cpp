@@ -23,7 +23,8 @@ static cl::list<std::string> modelPaths(
     cl::desc(
         "The model: an ONNX file, a text form (.graph), or a Caffe2 model: "
         "a folder with predict_net and init_net (.pb or .pbtxt), or "
-        "-model=NET -model=NET"),
+        "-model=NET -model=NET; of a bundle with several functions one for "
+        "each"),
     cl::value_desc("path"), cl::cat(modelCategory));
 static cl::alias modelPathsAlias("m", cl::desc("Alias of -model"),
                                  cl::aliasopt(modelPaths));
@@ -91,13 +92,15 @@ static llvm::Expected<std::string> readSecondModelPath() {
   if (modelPaths.size() < 2)
     return "";
   if (modelPaths.size() > 2)
-    return makeError("-model is given {0} times; accepted: once, or twice with "
-                     "the nets of a Caffe2 model",
+    return makeError("-model is given {0} times; accepted: once, twice with "
+                     "the nets of a Caffe2 model, or once for each function of "
+                     "a bundle",
                      modelPaths.size());
   for (const std::string &path : modelPaths)
     if (!isCaffe2Path(path))
       return makeError("-model is given twice, and '{0}' is no Caffe2 net; "
-                       "accepted: two files that end in .pb or .pbtxt",
+                       "accepted: two files that end in .pb or .pbtxt, or once "
+                       "for each function of a bundle",
                        path);
   return modelPaths[1];
 }
@@ -113,6 +116,14 @@ glowish::getImportOptions(std::vector<SymbolValues> &several) {
                                           several));
   GLOWISH_ASSIGN_OR_RETURN(options.secondFile, readSecondModelPath());
   return options;
+}
+
+llvm::Expected<std::vector<FunctionSource>>
+glowish::getFunctions(std::vector<SymbolValues> &several) {
+  // The two nets of a Caffe2 model are one model.
+  if (modelPaths.size() == 2 && llvm::all_of(modelPaths, isCaffe2Path))
+    return std::vector<FunctionSource>();
+  return getFunctionFlags(modelPaths, several);
 }
 
 llvm::Expected<ImportOptions> glowish::getImportOptions() {

@@ -22,6 +22,10 @@ llvm::Expected<ImportOptions>
 getImportOptions(std::vector<SymbolValues> &several);
 /// The same where a symbol must have one value; several are an error.
 llvm::Expected<ImportOptions> getImportOptions();
+/// The functions of a bundle that has several (ModelSettings::getFunctions): of
+/// one model, or one for each -model.
+llvm::Expected<std::vector<FunctionSource>>
+getFunctions(std::vector<SymbolValues> &several);
 /// -dump-graph, -print-after... ; an error names an unknown phase or pass.
 /// \p timer measures the phases.
 llvm::Expected<CompilationOptions> getCompilationOptions(PhaseTimer &timer);

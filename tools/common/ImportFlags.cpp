@@ -19,15 +19,27 @@ llvm::StringRef glowish::getFunctionName() {
   return settings.getFunctionName();
 }
 
+static void printWarning(llvm::StringRef line) {
+  llvm::errs() << "warning: " << line << "\n";
+}
+
 llvm::Expected<ImportOptions>
 glowish::getImportFlags(llvm::StringRef path, bool isText,
                         std::vector<SymbolValues> &several) {
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions options,
                            settings.getImportOptions(path, isText, several));
-  options.warn = [](llvm::StringRef line) {
-    llvm::errs() << "warning: " << line << "\n";
-  };
+  options.warn = printWarning;
   return options;
+}
+
+llvm::Expected<std::vector<FunctionSource>>
+glowish::getFunctionFlags(llvm::ArrayRef<std::string> paths,
+                          std::vector<SymbolValues> &several) {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<FunctionSource> functions,
+                           settings.getFunctions(paths, several));
+  for (FunctionSource &function : functions)
+    function.importOptions.warn = printWarning;
+  return functions;
 }
 
 llvm::Error glowish::refuseSeveral(llvm::ArrayRef<SymbolValues> several) {

@@ -205,8 +205,11 @@ static llvm::Expected<int> compileModel() {
       trainingBundleSettings.getRequest(getTrainingSettings(), bundleSettings));
   PhaseTimer timer;
   std::vector<SymbolValues> several;
-  GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions,
-                           getImportOptions(several));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<FunctionSource> functions,
+                           getFunctions(several));
+  ImportOptions importOptions;
+  if (functions.empty())
+    GLOWISH_ASSIGN_OR_RETURN(importOptions, getImportOptions(several));
   GLOWISH_ASSIGN_OR_RETURN(CompilationOptions options,
                            getCompilationOptions(timer));
   GLOWISH_RETURN_IF_ERROR(readQuantizationFlags(options));
@@ -216,6 +219,11 @@ static llvm::Expected<int> compileModel() {
     return makeError("-mlir-file has no effect without -emit-mlir; accepted: "
                      "with -emit-mlir=DIALECT");
   if (!onnxFile.empty() || !mlirDialect.empty()) {
+    if (!functions.empty())
+      return makeError("-emit-{0}: the functions '{1}' and '{2}'; accepted: "
+                       "one function",
+                       onnxFile.empty() ? "mlir" : "onnx", functions[0].name,
+                       functions[1].name);
     auto *write = onnxFile.empty() ? writeMlirModel : writeOnnxModel;
     GLOWISH_RETURN_IF_ERROR(write(importOptions, several, options));
     timer.end();
@@ -244,6 +252,7 @@ static llvm::Expected<int> compileModel() {
       *backend, getModelPath().str(), importOptions, several, options, bundle};
   request.printsCode = asksForCode();
   request.training = std::move(training);
+  request.functions = std::move(functions);
   request.certificate = bundleSettings.getCertificate();
   request.report = report.get();
   request.writeReport = [&] { return writeReport(*report); };

@@ -5,6 +5,7 @@
 
 #include "glowish/Autodiff/Training.h"
 #include "glowish/Backends/Bundle.h"
+#include "glowish/Driver/ModelFunctions.h"
 #include "glowish/Driver/ModelVariants.h"
 
 namespace glowish {
@@ -36,6 +37,9 @@ struct BundleRequest {
   /// of it.
   bool printsCode = false;
   std::optional<TrainingRequest> training = std::nullopt;
+  /// The functions of a bundle that has several, each with an entry; path and
+  /// importOptions are not read then.
+  std::vector<FunctionSource> functions = {};
   /// Prove the memory plans before anything is written; where this is not
   /// empty, write their certificate to this file.
   std::optional<std::string> certificate = std::nullopt;

@@ -44,13 +44,17 @@ struct StatedCompilation {
   std::vector<SymbolValues> symbols;
   /// Without a tuner.
   CompilationOptions options;
+  /// Of a bundle with several functions; importOptions are those of none then.
+  std::vector<FunctionSource> functions = {};
 };
 
 /// For the model at \p path. Messages of the importer go to \p warn; null:
-/// nowhere.
+/// nowhere. \p takesFunctions: settings may name several functions, as those of
+/// a bundle.
 llvm::Expected<StatedCompilation>
 readCompilation(CompilerSettings &settings, llvm::StringRef path,
-                std::function<void(llvm::StringRef)> warn);
+                std::function<void(llvm::StringRef)> warn,
+                bool takesFunctions = false);
 
 /// A back end, and what tunes its kernels; null where the settings do not ask
 /// for that.

@@ -5,6 +5,7 @@
 
 #include "glowish/Compiler/OperatorSettings.h"
 #include "glowish/Compiler/TFLiteSettings.h"
+#include "glowish/Driver/ModelFunctions.h"
 #include "glowish/Driver/ModelVariants.h"
 
 namespace glowish {
@@ -21,11 +22,30 @@ public:
                    std::vector<SymbolValues> &several);
   /// Which function of a module is meant; empty where none is stated.
   llvm::StringRef getFunctionName() const { return functionName; }
+  /// Returns the functions of a bundle of the models at \p paths that has
+  /// several: those that -function or -method names, or one for each model.
+  /// None where the bundle has one. See getImportOptions.
+  llvm::Expected<std::vector<FunctionSource>>
+  getFunctions(llvm::ArrayRef<std::string> paths,
+               std::vector<SymbolValues> &several);
 
 private:
+  /// The function that is meant, of \p all those of a bundle: what is stated
+  /// of `NAME:input` is for the function NAME alone. Empty where there is one.
+  struct Scope {
+    llvm::StringRef name;
+    llvm::ArrayRef<std::string> all;
+    std::vector<std::string> getOwn(const ListSetting &setting) const;
+  };
+  llvm::Expected<ImportOptions> readOptions(llvm::StringRef path, bool isText,
+                                            std::vector<SymbolValues> &several,
+                                            const Scope &scope);
   llvm::Error readSymbols(ImportOptions &options,
-                          std::vector<SymbolValues> &several) const;
-  llvm::Error readStates(ImportOptions &options) const;
+                          std::vector<SymbolValues> &several,
+                          const Scope &scope) const;
+  llvm::Error readStates(ImportOptions &options, const Scope &scope) const;
+  llvm::Expected<std::vector<std::string>>
+  getFunctionNames(llvm::ArrayRef<std::string> paths) const;
   llvm::Error checkEffect(llvm::StringRef path, bool isText) const;
 
   ListSetting symbols{
@@ -64,8 +84,14 @@ private:
       *this, "strict",
       "Warnings about the model are errors: declared types that its values do "
       "not have, attributes that are ignored, opsets that are not known"};
-  TextSetting functionName{*this, "function", "name",
-                           "The function of a text form that has several"};
+  TextSetting functionName{
+      *this, "function", "name,...",
+      "The function of a text form that has several; of a bundle several, each "
+      "with an entry, or names for several models"};
+  TextSetting methodName{
+      *this, "method", "name,...",
+      "The method of a TorchScript module (default: forward, or the only one); "
+      "of a bundle several, each with an entry"};
   OperatorSettings operators{*this};
   TFLiteSettings tflite{*this};
 };

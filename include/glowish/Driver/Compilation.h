@@ -22,6 +22,7 @@ struct ActivationLimits;
 class CompilationObserver;
 class KernelTuner;
 class PassCheck;
+class PlaceholderPool;
 class Session;
 
 /// The phases, in order. Each ends with its verifier.
@@ -125,6 +126,13 @@ struct CompilationOptions {
   CompilationObserver *observer = nullptr;
 };
 
+/// The regions that a program has in common with others. Null: one of its own.
+struct SharedRegions {
+  ConstantPool *constants = nullptr;
+  /// Decided before the phase Plan.
+  const PlaceholderPool *placeholders = nullptr;
+};
+
 /// The phases of the compilation of one program, with the options of the user.
 /// Each phase consumes the stage that the one before it has made.
 class Compilation {
@@ -137,6 +145,10 @@ public:
   /// form (.graph, with its constants in PATH.weights), or an ONNX model.
   llvm::Expected<ModelGraph> import(llvm::StringRef path,
                                     ImportOptions importOptions);
+  /// Takes \p module, which an importer has made; \p context: in front of
+  /// errors.
+  llvm::Expected<ModelGraph> import(std::unique_ptr<Module> module,
+                                    llvm::StringRef context);
   /// Imports \p model, for the last time if \p isLast.
   llvm::Expected<ModelGraph> import(OnnxModel &model,
                                     ImportOptions importOptions, bool isLast);
@@ -171,7 +183,7 @@ public:
   llvm::Expected<PreparedProgram>
   prepare(IRProgram program, const SharedChoices *choices, ConstantPool *pool);
   llvm::Expected<PlannedProgram> plan(PreparedProgram program,
-                                      ConstantPool *pool);
+                                      SharedRegions regions);
   /// @}
 
   /// All phases after Import, of a compilation that stops nowhere.
@@ -185,7 +197,7 @@ public:
   llvm::Expected<std::optional<IRProgram>> runToIR(ModelGraph graph);
   llvm::Expected<std::optional<PlannedProgram>>
   runToPlan(IRProgram program, const SharedChoices *choices,
-            ConstantPool *pool);
+            SharedRegions regions);
 
   /// Session::create of \p program, as a phase of its own, "codegen".
   llvm::Expected<std::unique_ptr<Session>>

@@ -9,6 +9,7 @@
 namespace glowish {
 
 class ModelVariants;
+struct StartedProgram;
 
 /// A symbolic dimension and the values that a model is compiled for, or the
 /// bounds of those that each run may state. With both, the values are some of
@@ -91,18 +92,11 @@ private:
   ImportOptions getOptions(const Combination &combination) const;
   /// \p combination with the whole range of each symbol that has one.
   Combination getWholeRanges(Combination combination) const;
-  /// A variant on its way: its phases, and the program that they have come to.
-  struct Started {
-    std::unique_ptr<Compilation> compilation;
-    std::optional<IRProgram> program;
-  };
-  llvm::Expected<Started> startVariant(size_t variant);
+  llvm::Expected<StartedProgram> startVariant(size_t variant);
   /// Imports \p variant. One for single values of ranges gets the placeholders
   /// of the one for the whole ranges.
   llvm::Expected<ModelGraph> importVariant(Compilation &compilation,
                                            size_t variant);
-  llvm::Expected<std::optional<CompiledVariants>>
-  finishVariants(std::vector<Started> started);
   llvm::Expected<std::optional<CompiledVariants>> compileOnly();
 
   Backend &backend;

@@ -46,6 +46,9 @@ struct TFLiteOptions {
 };
 
 struct ImportOptions {
+  /// The method of a TorchScript module (-method); empty for forward(), or the
+  /// only one.
+  std::string method;
   /// The second file of a Caffe2 model given as two files, weights and net in
   /// either order; empty if there is none.
   std::string secondFile;

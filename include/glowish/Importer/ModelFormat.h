@@ -22,6 +22,21 @@ struct ModelFormat {
   /// Whether symbols may also have several values or ranges, so that there are
   /// several programs of a model, and outputs become states by their names.
   bool hasVariants = false;
+  /// Whether a model is a module, of which options state the method.
+  bool hasMethods = false;
+  /// A function of a bundle, and how it is imported.
+  struct Function {
+    llvm::StringRef path;
+    const ImportOptions &options;
+  };
+  /// Imports functions that keep their states together, as import() each:
+  /// states of one name are one, also where a function only reads it. They are
+  /// methods of one model, or of several where models share states. Null where
+  /// each function is imported by itself.
+  llvm::Expected<std::vector<std::unique_ptr<Module>>> (*importTogether)(
+      llvm::ArrayRef<Function> functions) = nullptr;
+  /// Whether models that are given together share the states of one name.
+  bool sharesStates = false;
   /// Lists the model's files, \p path among them: all that import() would read.
   /// Null where that is \p path alone.
   llvm::Expected<std::vector<std::string>> (*listFiles)(

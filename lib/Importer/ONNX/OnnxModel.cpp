@@ -206,4 +206,5 @@ static const ModelFormatRegistration format({.name = "ONNX",
                                              .import = importOnnxFile,
                                              .hasSymbols = true,
                                              .hasVariants = true,
+                                             .sharesStates = true,
                                              .listFiles = listOnnxFiles});

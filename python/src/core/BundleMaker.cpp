@@ -33,7 +33,8 @@ glowish::python::makeBundle(Settings settings,
   SettingGroups &groups = settings.getGroups();
   BundleMakerResult result;
   StatedCompilation compilation =
-      readRequest(settings, request.path, result.warnings);
+      readRequest(settings, request.path, result.warnings,
+                  /*takesFunctions=*/true);
   compilation.importOptions.secondFile = request.secondPath;
   for (const auto &[name, view] : request.types)
     compilation.importOptions.givenTypes.emplace(name, getType(view));
@@ -56,6 +57,7 @@ glowish::python::makeBundle(Settings settings,
                        std::move(bundle)};
   own.training = std::move(training);
   own.certificate = groups.bundle.getCertificate();
+  own.functions = std::move(compilation.functions);
   own.report = report.get();
   own.writeReport = [&]() -> llvm::Error {
     llvm::raw_string_ostream os(result.report);

@@ -26,9 +26,10 @@ struct NamedGroup {
 std::vector<NamedGroup> listGroups(SettingGroups &groups);
 
 /// readCompilation() of the settings; throws what does not go with the model.
-/// The warnings of the importer go to \p warnings.
+/// The warnings of the importer go to \p warnings. \p takesFunctions: as there.
 StatedCompilation readRequest(Settings &settings, const std::string &path,
-                              std::vector<std::string> &warnings);
+                              std::vector<std::string> &warnings,
+                              bool takesFunctions = false);
 
 } // namespace glowish::python
 

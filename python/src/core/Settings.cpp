@@ -125,9 +125,10 @@ void Settings::set(const std::string &keyword, const std::string &text) {
 
 StatedCompilation
 glowish::python::readRequest(Settings &settings, const std::string &path,
-                             std::vector<std::string> &warnings) {
-  return take(
-      readCompilation(settings.getGroups(), path, [&](llvm::StringRef line) {
-        warnings.push_back(line.str());
-      }));
+                             std::vector<std::string> &warnings,
+                             bool takesFunctions) {
+  return take(readCompilation(
+      settings.getGroups(), path,
+      [&](llvm::StringRef line) { warnings.push_back(line.str()); },
+      takesFunctions));
 }

@@ -1,0 +1,133 @@
+//===- ModelFunctions.cpp - Functions of one bundle -----------------------===//
+
+#include "glowish/Driver/ModelFunctions.h"
+#include "SharedPrograms.h"
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Graph/Contract.h"
+#include "glowish/Importer/ModelFormat.h"
+#include "glowish/Support/Log.h"
+
+using namespace glowish;
+
+/// Returns the format of the models that share states with that of \p source;
+/// null where only functions of the same file do.
+static const ModelFormat *findSharingFormat(const FunctionSource &source) {
+  if (isTextForm(source.path))
+    return nullptr;
+  const ModelFormat &format = getModelFormat(source.path);
+  return format.sharesStates ? &format : nullptr;
+}
+
+/// Returns the placeholders that function \p index has in common with others.
+/// Numbers are those of the first function that shares them.
+static PlaceholderSharing getSharing(llvm::ArrayRef<FunctionSource> sources,
+                                     size_t index) {
+  const FunctionSource &own = sources[index];
+  auto findFirst = [&](auto isAlike) {
+    return unsigned(llvm::find_if(sources, isAlike) - sources.begin());
+  };
+  unsigned ofPath = findFirst(
+      [&](const FunctionSource &other) { return other.path == own.path; });
+  if (isTextForm(own.path))
+    return {.placeholders = ofPath, .states = ofPath};
+  const ModelFormat *format = findSharingFormat(own);
+  unsigned ofFormat = findFirst([&](const FunctionSource &other) {
+    return findSharingFormat(other) == format;
+  });
+  return {.placeholders = unsigned(index),
+          .states = format ? ofFormat : ofPath};
+}
+
+/// Refuses a text form of which a function would read what none keeps for it.
+static llvm::Error checkTextForm(llvm::StringRef path) {
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, readModule(path));
+  return addContext(verifyContract(*module), "'" + path + "': ");
+}
+
+/// Imports those functions of \p sources that keep their states together, each
+/// as a module; null for the others.
+static llvm::Expected<std::vector<std::unique_ptr<Module>>>
+importTogether(llvm::ArrayRef<FunctionSource> sources,
+               llvm::ArrayRef<PlaceholderSharing> sharing) {
+  std::vector<std::unique_ptr<Module>> modules(sources.size());
+  for (size_t first = 0; first < sources.size(); ++first) {
+    llvm::StringRef path = sources[first].path;
+    if (sharing[first].states != first || isTextForm(path) ||
+        !getModelFormat(path).importTogether)
+      continue;
+    std::vector<size_t> indices;
+    std::vector<ModelFormat::Function> functions;
+    for (size_t i = first; i < sources.size(); ++i)
+      if (sharing[i].states == first) {
+        indices.push_back(i);
+        functions.push_back({sources[i].path, sources[i].importOptions});
+      }
+    GLOWISH_ASSIGN_OR_RETURN(auto imported,
+                             getModelFormat(path).importTogether(functions));
+    for (auto [i, module] : llvm::zip_equal(indices, imported))
+      modules[i] = std::move(module);
+  }
+  return modules;
+}
+
+/// \p module: of an import with others; may be null.
+static llvm::Expected<StartedProgram>
+startFunction(Backend &backend, CompilationOptions options,
+              const FunctionSource &source, std::unique_ptr<Module> module) {
+  GLOWISH_VLOG(1, "program for the function '{0}'", source.name);
+  options.function = source.function;
+  auto compilation = std::make_unique<Compilation>(backend, std::move(options));
+  GLOWISH_ASSIGN_OR_RETURN(
+      ModelGraph graph,
+      module ? compilation->import(std::move(module), "'" + source.path + "': ")
+             : compilation->import(source.path, source.importOptions));
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<IRProgram> program,
+                           compilation->runToIR(std::move(graph)));
+  return StartedProgram{"the function '" + source.name + "'",
+                        std::move(compilation), std::move(program)};
+}
+
+llvm::Expected<std::optional<CompiledFunctions>>
+glowish::compileFunctions(Backend &backend, const CompilationOptions &options,
+                          std::vector<FunctionSource> sources) {
+  for (FunctionSource &source : sources)
+    if (!source.importOptions.evaluate)
+      source.importOptions.evaluate = evaluateNode;
+  CompiledFunctions compiled;
+  for (auto [i, source] : llvm::enumerate(sources)) {
+    compiled.names.push_back(source.name);
+    compiled.sharing.push_back(getSharing(sources, i));
+  }
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<Module>> modules,
+                           importTogether(sources, compiled.sharing));
+  std::vector<StartedProgram> started;
+  for (auto [i, source] : llvm::enumerate(sources)) {
+    if (isTextForm(source.path) && compiled.sharing[i].placeholders == i)
+      GLOWISH_RETURN_IF_ERROR(checkTextForm(source.path));
+    llvm::Expected<StartedProgram> next =
+        startFunction(backend, options, source, std::move(modules[i]));
+    if (!next)
+      return addContext(next.takeError(),
+                        "the function '" + source.name + "': ");
+    started.push_back(std::move(*next));
+  }
+  ConstantPool constants(MemoryPlan::defaultAlignment);
+  GLOWISH_ASSIGN_OR_RETURN(compiled.programs,
+                           finishPrograms(backend, options.tuner,
+                                          std::move(started), constants,
+                                          compiled.sharing));
+  if (compiled.programs.empty())
+    return std::nullopt;
+  return compiled;
+}
+
+Variants CompiledFunctions::getVariants() const {
+  Variants variants;
+  for (auto [name, own, program] : llvm::zip_equal(names, sharing, programs)) {
+    Variant variant = {{}, &program.getIR(), &program.getPlan()};
+    variant.entry = name;
+    variant.sharing = own;
+    variants.programs.push_back(std::move(variant));
+  }
+  return variants;
+}
