@@ -26,6 +26,7 @@ std::vector<std::pair<std::string, Change>> getImportChanges() {
       CHANGE(symbols["N"] = 2),
       CHANGE(symbols["N"] = 3),
       CHANGE(symbols["M"] = 2),
+      CHANGE(method = "encode"),
       CHANGE(symbolRanges["N"] = IntRange({1, 2})),
       CHANGE(symbolRanges["N"] = IntRange({1, 3})),
       CHANGE(symbolRanges["N"] = IntRange({0, 2})),

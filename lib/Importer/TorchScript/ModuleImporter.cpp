@@ -83,27 +83,50 @@ static std::vector<std::string> getSchemas(const ImportOptions &options) {
   return schemas;
 }
 
+/// Imports the methods of the module at \p path that \p functions state.
+static llvm::Expected<std::vector<std::unique_ptr<Module>>>
+importArchive(llvm::StringRef path,
+              llvm::ArrayRef<ModelFormat::Function> functions) {
+  // libtorch ignores checksums, and may crash where one is wrong.
+  GLOWISH_ASSIGN_OR_RETURN(TorchArchive archive, TorchArchive::open(path));
+  GLOWISH_RETURN_IF_ERROR(archive.checkAll());
+  std::vector<std::shared_ptr<const Program>> programs;
+  std::vector<ScriptMethod> methods;
+  for (const ModelFormat::Function &function : functions) {
+    const ImportOptions &options = function.options;
+    GLOWISH_ASSIGN_OR_RETURN(
+        std::shared_ptr<const Program> program,
+        readTorchProgram(path, options.method, getSchemas(options)));
+    programs.push_back(program);
+    methods.push_back({*program, options});
+  }
+  return importMethods(methods);
+}
+
+/// Imports methods of one module.
+static llvm::Expected<std::vector<std::unique_ptr<Module>>>
+importTogether(llvm::ArrayRef<ModelFormat::Function> functions) {
+  llvm::StringRef path = functions.front().path;
+  GLOWISH_RETURN_IF_ERROR(checkFile(path));
+  auto modules = importArchive(path, functions);
+  if (!modules)
+    return makeError("'{0}': {1}", path,
+                     cleanMessage(llvm::toString(modules.takeError())));
+  return modules;
+}
+
 llvm::Expected<std::unique_ptr<Module>>
 glowish::importTorchScriptFile(llvm::StringRef path,
                                const ImportOptions &options) {
-  GLOWISH_RETURN_IF_ERROR(checkFile(path));
-  auto import = [&]() -> llvm::Expected<std::unique_ptr<Module>> {
-    // libtorch ignores checksums, and may crash where one is wrong.
-    GLOWISH_ASSIGN_OR_RETURN(TorchArchive archive, TorchArchive::open(path));
-    GLOWISH_RETURN_IF_ERROR(archive.checkAll());
-    GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
-                             readTorchProgram(path, getSchemas(options)));
-    return importWithStates(*program, options);
-  };
-  auto module = import();
-  if (!module)
-    return makeError("'{0}': {1}", path,
-                     cleanMessage(llvm::toString(module.takeError())));
-  return module;
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<Module>> modules,
+                           importTogether({{path, options}}));
+  return std::move(modules.front());
 }
 
 static const ModelFormatRegistration
     format({.name = "TorchScript",
             .isPath = isTorchScriptPath,
             .import = importTorchScriptFile,
+            .hasMethods = true,
+            .importTogether = importTogether,
             .getReaderPath = getTorchReaderPath});

@@ -19,7 +19,7 @@
 namespace glowish::torchscript {
 
 /// Of this header: a reader with another one is refused.
-inline constexpr uint32_t programVersion = 2;
+inline constexpr uint32_t programVersion = 3;
 
 /// The type of a value.
 struct ProgramType {
@@ -173,10 +173,11 @@ struct Program {
 inline constexpr const char *versionSymbol = "glowishTorchVersion";
 inline constexpr const char *readSymbol = "glowishTorchRead";
 using VersionFunction = uint32_t();
-/// Reads the archive \p path, whose program may have operators of \p schemas
-/// beside those of libtorch. If that fails, it returns false, and \p error is a
-/// line that tells why.
-using ReadFunction = bool(const char *path,
+/// Reads the method \p method of the archive \p path, forward() or the only one
+/// where that is empty, which may have operators of \p schemas beside those of
+/// libtorch. If that fails, it returns false, and \p error is a line that tells
+/// why.
+using ReadFunction = bool(const char *path, const char *method,
                           const std::vector<std::string> &schemas,
                           Program &program, std::string &error);
 

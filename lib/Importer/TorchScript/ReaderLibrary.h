@@ -9,12 +9,14 @@
 
 namespace glowish::torchscript {
 
-/// Reads the TorchScript archive \p path, which may have operators of
+/// Reads the method \p method of the TorchScript archive \p path, forward() or
+/// the only one where that is empty, which may have operators of
 /// \p schemas beside those of libtorch. The library that does it, and with it
 /// libtorch, is loaded at the first call: that which $GLOWISH_TORCH_READER
 /// names, or the one beside this library.
 llvm::Expected<std::shared_ptr<const torchscript::Program>>
-readTorchProgram(llvm::StringRef path, const std::vector<std::string> &schemas);
+readTorchProgram(llvm::StringRef path, llvm::StringRef method,
+                 const std::vector<std::string> &schemas);
 /// The path of that library, which need not exist.
 std::string getTorchReaderPath();
 

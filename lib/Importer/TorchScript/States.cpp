@@ -379,8 +379,11 @@ PlannedImport::getResults(const Execution &execution, bool isFirst,
     } else if (isFirst) {
       GLOWISH_ASSIGN_OR_RETURN(value,
                                getArchived(name, placeholder->getType()));
-    } else {
+    } else if (body) {
       value = NodeValue(placeholder);
+    } else {
+      // Another method changes it.
+      GLOWISH_ASSIGN_OR_RETURN(value, orInitial(name));
     }
     bool isOutside = llvm::isa<Placeholder>(value.node) &&
                      !llvm::cast<Placeholder>(value.node)->getOwner();
@@ -463,16 +466,78 @@ llvm::Expected<std::unique_ptr<Module>> PlannedImport::import() {
   return std::move(module);
 }
 
-llvm::Expected<std::unique_ptr<Module>>
-torchscript::importWithStates(const Program &program,
-                              const ImportOptions &options) {
+//===- Methods ------------------------------------------------------------===//
+
+static bool hasAttribute(const Program &program, llvm::StringRef name) {
+  return llvm::any_of(program.objects, [&](const ProgramObject &object) {
+    llvm::StringRef own = name;
+    if (!object.path.empty() &&
+        !(own.consume_front(object.path) && own.consume_front(".")))
+      return false;
+    return llvm::any_of(object.attributes, [&](const auto &attribute) {
+      return attribute.first == own;
+    });
+  });
+}
+
+/// Whether an input of \p program, or one in a list, may be called \p name.
+static bool hasInput(const Program &program, llvm::StringRef name) {
+  return llvm::any_of(program.inputs, [&](const ProgramInput &input) {
+    llvm::StringRef rest = name;
+    if (!rest.consume_front(input.name))
+      return false;
+    bool isTensor = input.type.kind == ProgramType::Kind::Tensor;
+    return rest.empty() || (!isTensor && rest.starts_with("."));
+  });
+}
+
+/// Refuses states that are not the same ones in \p method as in others: those
+/// that belong to its code, or have another name beside its inputs.
+static llvm::Error checkShared(const ScriptMethod &method,
+                               const AttributePlan &plan) {
+  if (!plan.known.empty())
+    return makeError("the attribute {0} is another one after the first run and "
+                     "decides what is executed; accepted with several methods: "
+                     "attributes that are tensors, or numbers that change in "
+                     "each run",
+                     quote(plan.known.begin()->first));
+  auto names = llvm::to_vector(llvm::make_first_range(plan.states));
+  for (const std::string &name : names)
+    if (!hasAttribute(method.program, name))
+      return makeError("a constant of the code, {0}, is written to; accepted "
+                       "with several methods: attributes",
+                       quote(name));
+  if (!names.empty())
+    names.push_back("initialized");
+  for (const std::string &name : names)
+    if (hasInput(method.program, name))
+      return makeError("the method {0} has an input and a state {1}; accepted "
+                       "with several methods: another name of the input",
+                       quote(method.options.method), quote(name));
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::vector<std::unique_ptr<Module>>>
+torchscript::importMethods(llvm::ArrayRef<ScriptMethod> methods) {
   AttributePlan plan;
-  constexpr int maxAttempts = 8;
-  for (int attempt = 0; attempt < maxAttempts; ++attempt) {
+  const size_t maxAttempts = 8 * methods.size() * methods.size();
+  std::vector<std::unique_ptr<Module>> modules;
+  for (size_t attempt = 0; attempt < maxAttempts; ++attempt) {
+    // With a better plan, all of them are imported again.
+    const auto &[program, options] = methods[modules.size()];
     GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module,
                              PlannedImport(program, options, plan).import());
-    if (module)
-      return module;
+    if (!module) {
+      modules.clear();
+      continue;
+    }
+    modules.push_back(std::move(module));
+    if (modules.size() < methods.size())
+      continue;
+    for (const ScriptMethod &method : methods)
+      if (methods.size() > 1)
+        GLOWISH_RETURN_IF_ERROR(checkShared(method, plan));
+    return std::move(modules);
   }
   return makeError("the attributes that it changes are others after each run");
 }

@@ -8,11 +8,17 @@
 
 namespace glowish::torchscript {
 
-/// Imports \p program as a module. Attributes that it changes become states,
-/// which are zeros before the first run, whatever the archive states.
-llvm::Expected<std::unique_ptr<Module>>
-importWithStates(const torchscript::Program &program,
-                 const ImportOptions &options);
+/// A method of a TorchScript module, and how it is imported.
+struct ScriptMethod {
+  const Program &program;
+  const ImportOptions &options;
+};
+
+/// Imports \p methods, which are of one TorchScript module, as a module each.
+/// Attributes that one of them changes become states of all, which are zeros
+/// before the first run, whatever the archive states.
+llvm::Expected<std::vector<std::unique_ptr<Module>>>
+importMethods(llvm::ArrayRef<ScriptMethod> methods);
 
 } // namespace glowish::torchscript
 

@@ -29,7 +29,8 @@ static void endQuietly() {
 
 /// Loads libtorch, which takes each copy of this process two seconds otherwise.
 static void loadReader() {
-  llvm::consumeError(readTorchProgram("/dev/null", {}).takeError());
+  llvm::consumeError(
+      readTorchProgram("/dev/null", /*method=*/"", {}).takeError());
 }
 
 /// Parts: the entries of an archive, which is made of them with right
@@ -47,7 +48,7 @@ GLOWISH_PARSER_FUZZER(torchscript) {
   std::string path = file.getPath();
   auto reason = runInChildProcess(/*maxSeconds=*/20, [&] {
     endQuietly();
-    auto program = readTorchProgram(path, {});
+    auto program = readTorchProgram(path, /*method=*/"", {});
     return program ? std::string() : llvm::toString(program.takeError());
   });
   if (reason && reason->empty())

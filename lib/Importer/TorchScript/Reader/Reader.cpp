@@ -462,20 +462,20 @@ void Describer::describe(const jit::Method &method) {
 
 //===- Entry points -------------------------------------------------------===//
 
-/// forward(), or the only method.
-static jit::Method findMethod(const jit::Module &module) {
-  if (auto method = module.find_method("forward"))
+/// Returns the method \p name; forward(), or the only one where that is empty.
+static jit::Method findMethod(const jit::Module &module,
+                              const std::string &name) {
+  if (auto method = module.find_method(name.empty() ? "forward" : name))
     return *method;
   std::vector<jit::Method> methods = module.get_methods();
-  if (methods.size() == 1)
+  if (methods.size() == 1 && name.empty())
     return methods.front();
   std::string names;
   for (const jit::Method &method : methods)
     names += (names.empty() ? "'" : ", '") + method.name() + "'";
-  throw std::runtime_error("the module has no method 'forward'; it has " +
-                           (names.empty()
-                                ? std::string("none")
-                                : names + ", of which none is taken"));
+  throw std::runtime_error(
+      "the module has no method '" + (name.empty() ? "forward" : name) + "'" +
+      (names.empty() ? "" : "; accepted: -method with " + names));
 }
 
 /// What \p message says in a line: exceptions of libtorch state where it was
@@ -497,7 +497,7 @@ static std::string shorten(const std::string &message) {
 
 GLOWISH_EXPORT uint32_t glowishTorchVersion() { return programVersion; }
 
-GLOWISH_EXPORT bool glowishTorchRead(const char *path,
+GLOWISH_EXPORT bool glowishTorchRead(const char *path, const char *method,
                                      const std::vector<std::string> &schemas,
                                      Program &program, std::string &error) {
   // Operators are of the whole process.
@@ -515,7 +515,7 @@ GLOWISH_EXPORT bool glowishTorchRead(const char *path,
     program.name = owner->module.type()->name()
                        ? owner->module.type()->name()->name()
                        : "model";
-    Describer(program, *owner).describe(findMethod(owner->module));
+    Describer(program, *owner).describe(findMethod(owner->module, method));
     program.owner = owner;
     return true;
   } catch (const c10::Error &exception) {
