@@ -33,11 +33,16 @@ struct Binding {
   const json::Object *argument = nullptr;
 };
 
+/// Buffers with their first values, by their names.
+using Buffers = std::map<std::string, std::shared_ptr<const Tensor>>;
+
 class ProgramImporter {
 public:
+  /// \p kept: the buffers that this program or one beside it changes, where
+  /// there is one; these are states.
   ProgramImporter(const json::Object &program, TorchWeights &weights,
-                  const ImportOptions &options)
-      : program(program), weights(weights), options(options),
+                  const ImportOptions &options, const Buffers &kept)
+      : program(program), weights(weights), options(options), kept(kept),
         module(std::make_unique<Module>("model")),
         function(*module->createFunction("main")), states(function),
         context{.aten = {.budget = budget,
@@ -48,9 +53,12 @@ public:
                 .symbols = options.symbols} {}
 
   llvm::Expected<std::unique_ptr<Module>> import();
+  /// Adds the buffers that the program changes to \p buffers.
+  llvm::Error addChanged(Buffers &buffers);
 
 private:
   llvm::Error readSignature();
+  llvm::Error checkKept() const;
   llvm::Error bindSymbols();
   llvm::Error checkSymbols() const;
   const Type *findGiven(llvm::StringRef name, size_t position) const;
@@ -68,6 +76,9 @@ private:
   const json::Object &program;
   TorchWeights &weights;
   const ImportOptions &options;
+  const Buffers &kept;
+  /// The values of kept buffers before the run.
+  std::map<std::string, NodeValue> keptValues;
   std::unique_ptr<Module> module;
   Function &function;
   StateSet states;
@@ -299,6 +310,13 @@ llvm::Expected<AtenValue> ProgramImporter::createTensor(const Binding &input) {
                            weights.get(input.owner));
   budget.grow(tensor->getSizeInBytes());
   const Type &type = tensor->getType();
+  if (auto own = kept.find(input.owner); own != kept.end()) {
+    if (own->second->getType() != type || !own->second->isBitwiseEqual(*tensor))
+      return makeError("the buffer {0} has other elements than in a program "
+                       "that it is shared with; accepted: the same",
+                       quote(input.owner));
+    return AtenValue(keptValues[input.owner] = states.add(input.owner, tensor));
+  }
   if (isChanged(input.owner, "buffer_mutation"))
     return AtenValue(states.add(input.owner, tensor));
   if (input.role == "parameter" && options.variables &&
@@ -331,6 +349,9 @@ llvm::Error ProgramImporter::createInputs() {
     if (!input.value.empty())
       importer->getValues().set(input.value, std::move(value));
   }
+  for (const auto &[name, tensor] : kept)
+    if (!keptValues.contains(name))
+      keptValues[name] = states.add(name, tensor);
   return llvm::Error::success();
 }
 
@@ -389,12 +410,38 @@ llvm::Error ProgramImporter::saveOutputs() {
   }
   if (!isAny)
     return makeError("it has no output");
+  // A program keeps what only others change, or begins with its first value.
+  for (const auto &[name, value] : keptValues)
+    if (!isChanged(name, "buffer_mutation"))
+      states.save(name, value);
   states.finish();
+  return llvm::Error::success();
+}
+
+llvm::Error ProgramImporter::addChanged(Buffers &buffers) {
+  GLOWISH_RETURN_IF_ERROR(readSignature());
+  for (const Binding &input : inputs)
+    if (isChanged(input.owner, "buffer_mutation"))
+      GLOWISH_ASSIGN_OR_RETURN(buffers[input.owner], weights.get(input.owner));
+  return llvm::Error::success();
+}
+
+/// Refuses inputs that have the name of a state: it would have another one here
+/// than in other programs.
+llvm::Error ProgramImporter::checkKept() const {
+  if (kept.empty())
+    return llvm::Error::success();
+  for (const std::string &name : getUserInputs())
+    if (kept.contains(name) || name == "initialized")
+      return makeError("it has an input and a state {0}; accepted of several "
+                       "programs: another name of the input",
+                       quote(name));
   return llvm::Error::success();
 }
 
 llvm::Expected<std::unique_ptr<Module>> ProgramImporter::import() {
   GLOWISH_RETURN_IF_ERROR(readSignature());
+  GLOWISH_RETURN_IF_ERROR(checkKept());
   std::vector<std::string> names = getUserInputs();
   GLOWISH_RETURN_IF_ERROR(checkStatedInputs(
       options,
@@ -443,9 +490,31 @@ static llvm::Error checkVersion(const json::Object &program) {
                    version->getInteger("minor").value_or(0), schemaVersion);
 }
 
-static llvm::Expected<std::unique_ptr<Module>>
-importArchive(llvm::StringRef path, const ImportOptions &options) {
-  GLOWISH_ASSIGN_OR_RETURN(TorchArchive archive, TorchArchive::open(path));
+namespace {
+
+/// The file of a program.
+class ProgramFile {
+public:
+  static llvm::Expected<std::unique_ptr<ProgramFile>>
+  open(llvm::StringRef path);
+  ProgramImporter getImporter(const ImportOptions &options,
+                              const Buffers &kept) {
+    return {*program.getAsObject(), weights, options, kept};
+  }
+
+private:
+  explicit ProgramFile(TorchArchive newArchive)
+      : archive(std::move(newArchive)), weights(archive) {}
+  llvm::Error read();
+
+  TorchArchive archive;
+  json::Value program = nullptr;
+  TorchWeights weights;
+};
+
+} // namespace
+
+llvm::Error ProgramFile::read() {
   GLOWISH_ASSIGN_OR_RETURN(std::string model, findModel(archive));
   if (archive.has("byteorder")) {
     GLOWISH_ASSIGN_OR_RETURN(std::string order, archive.readText("byteorder"));
@@ -457,23 +526,61 @@ importArchive(llvm::StringRef path, const ImportOptions &options) {
   llvm::Expected<json::Value> value = parseJson(text);
   if (!value)
     return addContext(value.takeError(), "models/" + model + ".json: ");
-  GLOWISH_ASSIGN_OR_RETURN(const json::Object *program, asObject(*value));
-  GLOWISH_RETURN_IF_ERROR(checkVersion(*program));
-  GLOWISH_RETURN_IF_ERROR(checkFields(*program, "ExportedProgram"));
-  TorchWeights weights(archive);
+  program = std::move(*value);
+  GLOWISH_ASSIGN_OR_RETURN(const json::Object *object, asObject(program));
+  GLOWISH_RETURN_IF_ERROR(checkVersion(*object));
+  GLOWISH_RETURN_IF_ERROR(checkFields(*object, "ExportedProgram"));
   GLOWISH_RETURN_IF_ERROR(weights.readConfig("data/weights/", model));
-  GLOWISH_RETURN_IF_ERROR(weights.readConfig("data/constants/", model));
-  return ProgramImporter(*program, weights, options).import();
+  return weights.readConfig("data/constants/", model);
+}
+
+llvm::Expected<std::unique_ptr<ProgramFile>>
+ProgramFile::open(llvm::StringRef path) {
+  GLOWISH_ASSIGN_OR_RETURN(TorchArchive archive, TorchArchive::open(path));
+  std::unique_ptr<ProgramFile> file(new ProgramFile(std::move(archive)));
+  GLOWISH_RETURN_IF_ERROR(file->read());
+  return file;
+}
+
+/// Names the file in \p error.
+static llvm::Error describe(llvm::StringRef path, llvm::Error error) {
+  return makeError("'{0}': {1}", path,
+                   cleanMessage(llvm::toString(std::move(error))));
+}
+
+/// Imports programs that share the buffers of one name, where one changes them.
+static llvm::Expected<std::vector<std::unique_ptr<Module>>>
+importTogether(llvm::ArrayRef<ModelFormat::Function> functions) {
+  Buffers kept;
+  std::vector<std::unique_ptr<ProgramFile>> files;
+  for (const ModelFormat::Function &function : functions) {
+    auto file = ProgramFile::open(function.path);
+    if (!file)
+      return describe(function.path, file.takeError());
+    files.push_back(std::move(*file));
+    // A single program has no others.
+    if (functions.size() > 1)
+      if (llvm::Error error = files.back()
+                                  ->getImporter(function.options, Buffers())
+                                  .addChanged(kept))
+        return describe(function.path, std::move(error));
+  }
+  std::vector<std::unique_ptr<Module>> modules;
+  for (auto [function, file] : llvm::zip_equal(functions, files)) {
+    auto module = file->getImporter(function.options, kept).import();
+    if (!module)
+      return describe(function.path, module.takeError());
+    modules.push_back(std::move(*module));
+  }
+  return std::move(modules);
 }
 
 llvm::Expected<std::unique_ptr<Module>>
 glowish::importTorchExportFile(llvm::StringRef path,
                                const ImportOptions &options) {
-  auto module = importArchive(path, options);
-  if (!module)
-    return makeError("'{0}': {1}", path,
-                     cleanMessage(llvm::toString(module.takeError())));
-  return module;
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<Module>> modules,
+                           importTogether({{path, options}}));
+  return std::move(modules.front());
 }
 
 bool glowish::isTorchExportPath(llvm::StringRef path) {
@@ -484,4 +591,6 @@ bool glowish::isTorchExportPath(llvm::StringRef path) {
 static const ModelFormatRegistration format({.name = "PyTorch ExportedProgram",
                                              .isPath = isTorchExportPath,
                                              .import = importTorchExportFile,
-                                             .hasSymbols = true});
+                                             .hasSymbols = true,
+                                             .importTogether = importTogether,
+                                             .sharesStates = true});
