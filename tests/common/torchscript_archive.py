@@ -28,13 +28,13 @@ def _define(module, name, cls):
 
 class _Tensor:
     """A tensor of floats, which is pickled as a call."""
-    def __init__(self, values, key):
-        self.values, self.key = values, key
+    def __init__(self, values, key, is_parameter):
+        self.values, self.key, self.is_parameter = values, key, is_parameter
 
     def __reduce__(self):
         storage = _Storage(self.key, len(self.values))
         size = (len(self.values),)
-        return _rebuild, (storage, 0, size, (1,), False, _ordered())
+        return _rebuild, (storage, 0, size, (1,), self.is_parameter, _ordered())
 
 
 class _Storage:
@@ -80,8 +80,9 @@ def _pickle(value):
     return buffer.getvalue()
 
 
-def write_archive(path, code, attributes=None):
-    """Writes the archive of a module of the class Net."""
+def write_archive(path, code, attributes=None, parameters=()):
+    """Writes the archive of a module of the class Net. Those of its attributes that
+    `parameters` names require gradients."""
     net = _define("__torch__", "Net", type("Net", (), {}))
     _define("torch", "FloatStorage", _FloatStorage)
     _define("torch._utils", "_rebuild_tensor_v2", _rebuild)
@@ -90,7 +91,7 @@ def write_archive(path, code, attributes=None):
     for name, value in (attributes or {}).items():
         if isinstance(value, list):
             storages.append(struct.pack(f"<{len(value)}f", *value))
-            value = _Tensor(value, str(len(storages) - 1))
+            value = _Tensor(value, str(len(storages) - 1), name in parameters)
         setattr(module, name, value)
     with zipfile.ZipFile(path, "w") as archive:
         def add(name, data):

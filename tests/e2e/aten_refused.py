@@ -5,6 +5,9 @@ NO_CASES = dict.fromkeys([
     "_assert_async", "_assert_async.msg", "_assert_scalar", "_assert_tensor_metadata",
     "sym_constrain_range", "sym_constrain_range_for_size"],
     "a check that was made when the program was exported: it has no result")
+NO_CASES.update(dict.fromkeys("""bernoulli bernoulli.p multinomial rand rand_like randint
+    randint.low randint_like randint_like.low_dtype randn randn_like uniform""".split(),
+    "random: tests/e2e/torchscript.py looks at distributions"))
 # {overload: {part of a message that refuses calls of it: why}}
 BOOL_MATMULS = {"bool<": "PyTorch multiplies no matrices of bools, but for empty ones"}
 COUNTED = {"a list that is known": "the extent of the result depends on elements"}

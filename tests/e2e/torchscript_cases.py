@@ -583,6 +583,26 @@ class OutArguments(nn.Module):
         return a, b, c, d
 
 
+@case(normal(2000), is_quick=True)
+class RandomNumbers(nn.Module):
+    """Distributions, as the numbers are not PyTorch's."""
+    def forward(self, x):
+        flat = torch.rand(2000)
+        other = torch.rand(2000)
+        bell = torch.randn_like(x)
+        ints = torch.randint(-3, 5, [2000])
+        coins = torch.bernoulli(torch.full([2000], 0.25))
+        classes = torch.multinomial(torch.tensor([1.0, 0.0, 3.0]), 2000, True)
+        spread = torch.empty(2000).uniform_(2.0, 4.0)
+        return (flat.min() >= 0, flat.max() < 1, (flat.mean() - 0.5).abs() < 0.05,
+                (flat - other).abs().mean() > 0.25, bell.mean().abs() < 0.1,
+                (bell.std() - 1).abs() < 0.1, ints.min(), ints.max(),
+                (ints.double().mean() - 0.5).abs() < 0.25, ints.shape[0],
+                (coins.mean() - 0.25).abs() < 0.05, coins.max(),
+                (classes == 1).sum(), ((classes == 2).double().mean() - 0.75).abs()
+                < 0.05, spread.min() >= 2, spread.max() < 4, spread.max() > 3.9)
+
+
 class ForceField(nn.Module):
     """An energy of distances, and the forces, which are its gradient."""
     def __init__(self):

@@ -20,6 +20,8 @@ struct AtenContext {
   llvm::function_ref<llvm::Error(llvm::StringRef)> report;
   /// Whether Dropout is kept, for training.
   bool isTraining = false;
+  /// How many operators have drawn random values: each has a key of its own.
+  uint64_t numDraws = 0;
 };
 
 /// An operator of ATen that is imported as nodes, built by the expressions of a

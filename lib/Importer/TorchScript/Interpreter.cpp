@@ -3,6 +3,7 @@
 #include "TorchScript/Interpreter.h"
 #include "Common/Folding.h"
 #include "Common/Messages.h"
+#include "Common/Outputs.h"
 
 using namespace glowish;
 using namespace glowish::aten;
@@ -354,9 +355,19 @@ ScriptValue ScriptInterpreter::makeStoredTensor(size_t index,
     return ScriptIgnored{"a tensor that repeats few elements"};
   auto elements = borrowOrCopy(program, tensor, *kind);
   aten.budget.grow(elements->getSizeInBytes());
-  known = addStored(
-      NodeValue(getFunction().getModule().createConstant(own, elements)), own,
-      tensor.strides);
+  Module &module = getFunction().getModule();
+  NodeValue value;
+  if (options.variables && tensor.isParameter && isFloatKind(*kind) &&
+      !tensor.shape.empty()) {
+    std::string variable = getUniqueModelName(module, own, "_variable");
+    value = NodeValue(module.createPlaceholder(variable, elements->getType(),
+                                               /*isInput=*/true,
+                                               /*isOutput=*/true));
+    (*options.variables)[variable] = elements;
+  } else {
+    value = NodeValue(module.createConstant(own, elements));
+  }
+  known = addStored(value, own, tensor.strides);
   return known;
 }
 

@@ -19,7 +19,7 @@
 namespace glowish::torchscript {
 
 /// Of this header: a reader with another one is refused.
-inline constexpr uint32_t programVersion = 3;
+inline constexpr uint32_t programVersion = 4;
 
 /// The type of a value.
 struct ProgramType {
@@ -59,6 +59,8 @@ struct ProgramTensor {
   std::vector<int64_t> shape = {}, strides = {};
   /// What it is if it has no elements of its own: sparse, quantized.
   std::string unsupported = {};
+  /// Whether training changes it: PyTorch's requires_grad.
+  bool isParameter = false;
 };
 
 /// A value that the archive states.

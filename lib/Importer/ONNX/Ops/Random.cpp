@@ -4,11 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Common/RandomDraws.h"
 #include "Indexing.h"
 #include "ONNX/DynamicDims.h"
 #include "ONNX/ModelFile.h"
 #include "glowish/Graph/RandomValues.h"
-#include "glowish/Support/Checksum.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -19,20 +19,12 @@ using namespace glowish::onnximport;
 /// The default is a checksum of the node's name: nodes differ, runs do not.
 static llvm::Expected<uint64_t> readKey(const OpContext &op) {
   const onnx::AttributeProto *seed = op.findAttr("seed");
-  if (!seed) {
-    llvm::StringRef name = op.getNodeName();
-    return checksum64(llvm::ArrayRef(
-        reinterpret_cast<const uint8_t *>(name.data()), name.size()));
-  }
+  if (!seed)
+    return getRandomKey(op.getNodeName());
   if (seed->type() == onnx::AttributeProto::INT)
     return uint64_t(seed->i());
   GLOWISH_ASSIGN_OR_RETURN(double number, op.getFloat("seed", 0));
   return uint64_t(llvm::bit_cast<uint32_t>(float(number)));
-}
-
-/// Random float16 and bfloat16 values are computed as floats.
-static ElemKind getDrawnKind(ElemKind kind) {
-  return kind == ElemKind::Double ? kind : ElemKind::Float;
 }
 
 /// Returns attribute 'dtype', or \p kind if it is absent.
@@ -96,8 +88,7 @@ static llvm::Error importBernoulli(OpContext &op) {
       c.cast(c.less(random.uniform(drawn), c.cast(probability, drawn)), kind));
 }
 
-/// Draws 'sample_size' classes for each row of unnormalized log-probabilities:
-/// the number of cumulative weights that a uniform number reaches.
+/// Draws 'sample_size' classes for each row of unnormalized log-probabilities.
 static llvm::Error importMultinomial(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue logits, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(int64_t samples, op.getInt("sample_size", 1));
@@ -116,16 +107,9 @@ static llvm::Error importMultinomial(OpContext &op) {
   GLOWISH_RETURN_IF_ERROR(
       checkShape(ElemKind::Double, {batch, samples, classes}));
   Composer c(op);
-  RandomValues random(c, {batch, samples}, c.uint64(key));
   NodeValue x = c.cast(logits, ElemKind::Double);
   NodeValue weights = c.unary<ExpNode>(c.sub(x, c.reduce(x, "max", {1}, true)));
-  NodeValue sums = c.cumSum(weights, 1);
-  NodeValue total = c.slice(sums, 1, classes - 1, 1);
-  NodeValue point = c.mul(random.uniform(ElemKind::Double), total);
-  NodeValue reached = c.lessOrEqual(
-      c.reshape(c.slice(sums, 1, 0, classes - 1), {batch, 1, classes - 1}),
-      c.reshape(point, {batch, samples, 1}));
-  return c.setOutput(0, c.reduce(c.cast(reached, kind), "sum", {2}, false));
+  return c.setOutput(0, drawClasses(c, weights, samples, c.uint64(key), kind));
 }
 
 //===- Dropout ------------------------------------------------------------===//

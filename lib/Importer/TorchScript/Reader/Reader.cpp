@@ -212,6 +212,7 @@ size_t Describer::addTensor(const at::Tensor &tensor, const std::string &path) {
   ProgramTensor result;
   result.kind = int64_t(tensor.scalar_type());
   result.shape = tensor.sizes().vec();
+  result.isParameter = tensor.requires_grad();
   if (tensor.is_quantized())
     result.unsupported = "quantized";
   else if (tensor.layout() != c10::kStrided)
