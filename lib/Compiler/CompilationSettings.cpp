@@ -18,6 +18,12 @@ llvm::Error CompilationSettings::apply(CompilationOptions &options) const {
   return llvm::Error::success();
 }
 
+llvm::Error CompilationSettings::loadPlugins() const {
+  for (const std::string &path : plugins)
+    GLOWISH_RETURN_IF_ERROR(addContext(loadPlugin(path), "-load: "));
+  return llvm::Error::success();
+}
+
 llvm::Expected<std::unique_ptr<Backend>>
 CompilationSettings::createBackend(const TargetOptions &target) const {
   return createBackend("backend", backend, target, /*isLocal=*/false);
@@ -27,8 +33,7 @@ llvm::Expected<std::unique_ptr<Backend>>
 CompilationSettings::createBackend(llvm::StringRef option, llvm::StringRef name,
                                    const TargetOptions &target,
                                    bool isLocal) const {
-  for (const std::string &path : plugins)
-    GLOWISH_RETURN_IF_ERROR(addContext(loadPlugin(path), "-load: "));
+  GLOWISH_RETURN_IF_ERROR(loadPlugins());
   llvm::Expected<const BackendInfo *> info = findBackend(name);
   if (!info)
     return addContext(info.takeError(), "-" + option + "=" + name + ": ");

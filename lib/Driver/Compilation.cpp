@@ -336,6 +336,9 @@ llvm::Expected<LoweredGraph> Compilation::lower(ModelGraph graph) {
     GLOWISH_RETURN_IF_ERROR(checkActivations(graph.getFunction()));
   }
   GLOWISH_RETURN_IF_ERROR(runGraphPasses(graph, getLowerPipeline()));
+  if (Pipeline own = backend.getLoweredPipeline(); !own.empty())
+    GLOWISH_RETURN_IF_ERROR(addContext(
+        runGraphPasses(graph, own), "back end '" + backend.getName() + "': "));
   GLOWISH_RETURN_IF_ERROR(verifyLowered(graph.getFunction(), getPassContext()));
   LoweredGraph lowered(std::move(graph));
   endPhase(Phase::Lower, lowered);

@@ -131,6 +131,43 @@ grep -q '^ElementWiseLoop: ' "$work/counted.txt"
   -output-dir="$work/interpreted" >"$work/interpreted.txt" 2>&1
 diff -r "$work/counted" "$work/interpreted"
 
+# Its own pass over the lowered graph: in a body, too, and only where it is exact.
+cat >"$work/quotients.graph" <<'END'
+module "quotients"
+placeholder %x : float<4> input "x"
+placeholder %flag : bool<> input "flag"
+placeholder %y : float<4> output "y"
+placeholder %z : float<4> output "z"
+constant %powers : float<4> = [2.0, -0.5, 1024.0, 0.125]
+constant %three : float<> = [3.0]
+function "main" {
+  %half = Div(%x, %powers) : float<4>
+  %third = Div(%half, %three) : float<4>
+  Save(%third, %y)
+  %if = If(%flag, %x, %powers) {thenBody = body "then" (%tx : float<4>, %tp : float<4>) -> (%ty : float<4>) {
+    %q = Div(%tx, %tp) : float<4>
+    Save(%q, %ty)
+  }, elseBody = body "else" (%ex : float<4>, %ep : float<4>) -> (%ey : float<4>) {
+    Save(%ex, %ey)
+  }} : float<4>
+  Save(%if, %z)
+}
+END
+run_quotients() {
+  "$runner" -model="$work/quotients.graph" -random-inputs=1 "$@" 2>&1
+}
+run_quotients -load="$plugin" -backend=Counting -dump-graph -check-passes \
+  -output-dir="$work/multiplied" >"$work/multiplied.txt"
+run_quotients -backend=Interpreter -dump-graph \
+  -output-dir="$work/divided" >"$work/divided.txt"
+diff -r "$work/multiplied" "$work/divided"
+[[ $(grep -c ' = Div(' "$work/divided.txt") -eq 3 ]]
+[[ $(grep -c ' = Div(' "$work/multiplied.txt") -eq 1 ]]
+[[ $(grep -c ' = Mul(' "$work/multiplied.txt") -eq 2 ]]
+run_quotients -load="$plugin" -backend=Counting -verify-each \
+  -print-after=counting-reciprocals >"$work/printed.txt"
+[[ $(grep -c '^// after counting-reciprocals$' "$work/printed.txt") -eq 3 ]]
+
 # refuse TEXT OPTION...: one line that contains TEXT, and exit code 1.
 refuse() {
   local text=$1 status=0
@@ -151,5 +188,7 @@ refuse 'is no plug-in: it has no glowish_plugin_version' -load="$work/libnone.so
 printf 'const unsigned glowish_plugin_version = 99;
 void glowish_register_plugin(void) {}\n' >"$work/other.c"
 clang-19 -shared -fPIC "$work/other.c" -o "$work/libother.so"
-refuse 'version 99 of the interface of plug-ins; accepted: 1' \
+refuse 'version 99 of the interface of plug-ins; accepted: 2' \
   -load="$work/libother.so"
+refuse 'print-after=counting-reciprocals: there is no such pass' \
+  -backend=Interpreter -print-after=counting-reciprocals

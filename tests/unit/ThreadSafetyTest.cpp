@@ -15,6 +15,7 @@
 #include "glowish/Graph/GraphText.h"
 #include "glowish/IR/IR.h"
 #include "glowish/Importer/ModelFormat.h"
+#include "glowish/Optimizer/Passes.h"
 #include "glowish/Plugin/ExternalFunction.h"
 #include "gmock/gmock.h"
 #include <atomic>
@@ -45,8 +46,9 @@ template <int Number> void registerBackend() {
                        }});
 }
 
-/// What the plug-in \p number brings: functions, a back end's name and its
-/// instructions. As of a library, they stay for the rest of the process.
+/// What the plug-in \p number brings: functions, a back end's name, its
+/// instructions and a graph pass. As of a library, they stay for the rest of
+/// the process.
 void loadPlugin(int number) {
   static constexpr void (*backends[])() = {
       registerBackend<0>, registerBackend<1>, registerBackend<2>,
@@ -66,6 +68,11 @@ void loadPlugin(int number) {
   auto *table = new OpInfo[1]{{.name = *names, .summary = "Of a test"}};
   static constexpr InstrDialect::Maker makers[] = {nullptr};
   new InstrDialect(llvm::ArrayRef(table, 1), makers);
+  auto *pass = new std::string("test-" + std::to_string(number));
+  GraphPassRegistration({.name = *pass,
+                         .exactness = Exactness::Exact,
+                         .doc = "Of a test",
+                         .run = eliminateDeadCode});
 }
 
 constexpr llvm::StringLiteral graph = R"(module "test"
@@ -135,6 +142,7 @@ TEST(ThreadSafety, PluginsAreLoadedWhileOthersCompile) {
       numWrong += !llvm::cantFail(findBackend("CPU"));
       numWrong += listBackends().size() < 2;
       numWrong += &getModelFormat("model.onnx") != &getModelFormat("m.onnx");
+      numWrong += !findPass(getGraphPasses(), "dce");
       const ExternalFunction *known = findExternalFunction("test_3_7");
       numWrong += known && known->kernel != doNothing;
     }

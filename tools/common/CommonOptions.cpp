@@ -154,6 +154,8 @@ glowish::getCompilationOptions(PhaseTimer &timer) {
   options.dumpIR = dumpIR;
   options.dotFile = dotFile;
   options.importedDotFile = importedDotFile;
+  // Passes of plug-ins have names, too.
+  GLOWISH_RETURN_IF_ERROR(compilationSettings.loadPlugins());
   GLOWISH_RETURN_IF_ERROR(readPassFlags(options));
   options.printAfterAll = printAfterAll;
   GLOWISH_RETURN_IF_ERROR(compilationSettings.apply(options));

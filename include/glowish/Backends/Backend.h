@@ -12,6 +12,7 @@
 #include "glowish/IR/MemoryPlan.h"
 #include "glowish/IR/PlaceholderLiveness.h"
 #include "glowish/Support/Error.h"
+#include "glowish/Support/Pass.h"
 
 namespace glowish {
 
@@ -46,7 +47,8 @@ public:
   virtual ~SharedChoices() = default;
 };
 
-/// A back end: the nodes it supports, its passes over the IR, and execution.
+/// A back end: the nodes it supports, its passes over the lowered graph and the
+/// IR, and execution.
 class Backend {
 public:
   virtual ~Backend() = default;
@@ -54,6 +56,12 @@ public:
 
   /// GraphPassContext::isSupported.
   virtual bool isSupported(const Node &node) const = 0;
+
+  /// Returns the back end's own passes over the lowered graph, in their order:
+  /// names of passes that it has registered (GraphPassRegistration) and of
+  /// glowish's. They run on bodies, too. The nodes that they leave must be
+  /// supported; a pipeline whose passes make others has "lower" after them.
+  virtual Pipeline getLoweredPipeline() const { return {}; }
 
   /// The back end's own rewriting of the IR, after the common pipeline and
   /// before the memory plan: kernel selection, packing of weights. Of \p

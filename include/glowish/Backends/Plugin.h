@@ -8,7 +8,7 @@
 
 /// The interface that a plug-in is compiled for. It changes whenever a class
 /// that plug-ins derive from does.
-#define GLOWISH_PLUGIN_VERSION 1
+#define GLOWISH_PLUGIN_VERSION 2
 
 /// Declares a plug-in, in one file of a shared library: `GLOWISH_PLUGIN {
 /// static BackendRegistration mine({...}); }`. The library is linked with

@@ -15,6 +15,9 @@ class CompilationSettings : public SettingGroup {
 public:
   /// Adds what is stated to \p options.
   llvm::Error apply(CompilationOptions &options) const;
+  /// Loads what -load names, once for the process: it registers back ends and
+  /// passes, which other settings may name.
+  llvm::Error loadPlugins() const;
   /// The back end that is stated; -load may bring others than "CPU" and
   /// "Interpreter". \p target is used by "CPU".
   llvm::Expected<std::unique_ptr<Backend>>

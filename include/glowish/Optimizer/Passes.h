@@ -39,8 +39,19 @@ struct GraphPassContext {
 using GraphPass = PassInfo<Function, GraphPassContext>;
 using GraphPassHooks = PassHooks<Function>;
 
-/// All graph passes, from Passes.def, sorted by name.
+/// Returns all graph passes, sorted by name: those of Passes.def, and those
+/// that plug-ins have registered so far. The list stays as it is when others
+/// are registered.
 llvm::ArrayRef<GraphPass> getGraphPasses();
+
+/// Registers a graph pass from outside, as a static object, or in a plug-in's
+/// glowish_register_plugin(), while other threads may run passes. Its strings
+/// live as long as the process. A pass of a name that is taken already is not
+/// registered; names begin with that of the back end ("counting-reciprocals").
+class GraphPassRegistration {
+public:
+  explicit GraphPassRegistration(const GraphPass &pass);
+};
 
 /// Before lowering: clean-ups, layout, batch normalization folding.
 const Pipeline &getOptimizePipeline();
