@@ -1,6 +1,7 @@
 //===- Values.cpp - Values of inputs and constants ------------------------===//
 
 #include "Values.h"
+#include "glowish/Base/CopyCorner.h"
 #include "glowish/Support/Random.h"
 #include <limits>
 
@@ -35,11 +36,43 @@ static double makeFloat(llvm::StringRef valueClass, Random &random) {
   return random.uniform(-1.0f, 1.0f);
 }
 
+static std::vector<std::shared_ptr<const Tensor>> &getGivenTensors() {
+  static std::vector<std::shared_ptr<const Tensor>> tensors;
+  return tensors;
+}
+
+std::string fuzz::giveValues(std::shared_ptr<const Tensor> tensor) {
+  getGivenTensors().push_back(std::move(tensor));
+  return "given" + std::to_string(getGivenTensors().size() - 1);
+}
+
+/// Returns the corner of the given tensor \p number that \p type has, or null
+/// where there is none.
+static std::optional<Tensor> takeGiven(uint64_t number, const Type &type) {
+  if (number >= getGivenTensors().size())
+    return std::nullopt;
+  const Tensor &given = *getGivenTensors()[number];
+  auto fits = [](int64_t extent, int64_t givenExtent) {
+    return extent <= givenExtent;
+  };
+  DimsRef shape = type.getShape(), givenShape = given.getType().getShape();
+  if (given.getType().withShape(shape) != type ||
+      shape.size() != givenShape.size() ||
+      !std::equal(shape.begin(), shape.end(), givenShape.begin(), fits))
+    return std::nullopt;
+  Tensor tensor(type);
+  copyCorner(given, tensor);
+  return tensor;
+}
+
 Tensor fuzz::makeValues(llvm::StringRef name, const Type &type) {
   llvm::StringRef valueClass =
       name.take_while([](char c) { return c >= 'a' && c <= 'z'; });
   uint64_t seed = 0;
   name.drop_front(valueClass.size()).getAsInteger(10, seed);
+  if (valueClass == "given")
+    if (std::optional<Tensor> given = takeGiven(seed, type))
+      return std::move(*given);
   Random random(seed);
   Tensor tensor(type);
   ElemKind kind = type.getKind();

@@ -4,6 +4,7 @@
 #define GLOWISH_TESTS_FUZZ_VALUES_H
 
 #include "glowish/Base/Tensor.h"
+#include <memory>
 
 namespace glowish::fuzz {
 
@@ -14,6 +15,7 @@ namespace glowish::fuzz {
 ///   whole     integers -3 ... 3
 ///   wide      normal with deviation 10; integers of all their range
 ///   special   signed zeros, infinities, NaN, small and large numbers
+/// and `given`, the elements of tensor N of those that giveValues() was given.
 /// Integers take those of `whole` in all classes but `wide`.
 llvm::ArrayRef<llvm::StringRef> getValueClasses();
 
@@ -22,6 +24,11 @@ llvm::ArrayRef<llvm::StringRef> getValueClasses();
 /// around it shrinks, and has them when the graph is read from a file. Another
 /// name has the class unit.
 Tensor makeValues(llvm::StringRef name, const Type &type);
+
+/// Returns the name whose values are \p tensor's elements: "given3". Where the
+/// type has smaller extents they are its corner, and of another rank or kind
+/// the name has the class unit. For the rest of the process, and its children.
+std::string giveValues(std::shared_ptr<const Tensor> tensor);
 
 } // namespace glowish::fuzz
 

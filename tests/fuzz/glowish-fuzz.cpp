@@ -4,7 +4,8 @@
 // with the interpreter, and prints what differs, shrunk. With -ranges, it makes
 // ONNX models with ranges for symbols, and compares with the same models with
 // fixed extents. With files, these are run instead: the graphs and models of
-// bugs that were found (docs/testing.md).
+// bugs that were found (docs/testing.md). With -reduce, it makes a model
+// smaller that a test found wrong.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +15,14 @@
 #include "MlirTarget.h"
 #include "OnnxRuntimeTarget.h"
 #include "Ranges/RangedSession.h"
+#include "Reduction.h"
 #include "Shrinker.h"
+#include "common/GivenInputs.h"
+#include "common/ImportFlags.h"
 #include "common/Tool.h"
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Driver/Compilation.h"
+#include "glowish/Importer/ModelFormat.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/File.h"
 #include "llvm/Support/Format.h"
@@ -79,6 +86,18 @@ static cl::opt<bool>
 static cl::opt<bool>
     printsOnly("print", cl::desc("Print the graphs and do nothing else"),
                cl::cat(category));
+
+static cl::opt<std::string> reductionFolder(
+    "reduce",
+    cl::desc("Write a smaller model to this folder: of the file, a model in "
+             "any format (the two nets of Caffe2), which has gone wrong with "
+             "the tensors that -input gives"),
+    cl::value_desc("folder"), cl::cat(category));
+static cl::list<std::string>
+    wrongOutputs("wrong",
+                 cl::desc("With -reduce, an output that is wrong (may be "
+                          "repeated; default: all)"),
+                 cl::value_desc("output"), cl::cat(category));
 
 static llvm::StringRef getName(Verdict verdict) {
   switch (verdict) {
@@ -174,6 +193,40 @@ static llvm::Expected<int> runFiles() {
     code = ExitCode::failure;
   }
   return code;
+}
+
+/// Imports the model of the command line, for its inputs \p given.
+static llvm::Expected<std::unique_ptr<Module>>
+importModel(const GivenTensors &given) {
+  llvm::StringRef path = files.front();
+  std::vector<SymbolValues> several;
+  GLOWISH_ASSIGN_OR_RETURN(ImportOptions options,
+                           getImportFlags(path, isTextForm(path), several));
+  GLOWISH_RETURN_IF_ERROR(refuseSeveral(several));
+  if (isTextForm(path))
+    return readModule(path);
+  stateGivenTypes(given, options);
+  options.evaluate = evaluateNode;
+  if (files.size() > 1)
+    options.secondFile = files[1];
+  return getModelFormat(path).import(path, options);
+}
+
+static llvm::Expected<int> reduceModel() {
+  if (files.empty() || files.size() > 2)
+    return makeError("-reduce: {0} files; accepted: a model", files.size());
+  GLOWISH_ASSIGN_OR_RETURN(GivenTensors given, readGivenTensors());
+  WrongRun run;
+  GLOWISH_ASSIGN_OR_RETURN(run.module, importModel(given));
+  GLOWISH_RETURN_IF_ERROR(addContext(
+      selectFunction(*run.module, getFunctionName()), files.front() + ": "));
+  for (auto &[name, file] : given.byName)
+    run.inputs[name] = std::move(file.tensor);
+  run.outputs.assign(wrongOutputs.begin(), wrongOutputs.end());
+  GLOWISH_ASSIGN_OR_RETURN(std::string line,
+                           reduce(std::move(run), reductionFolder, maxChecks));
+  llvm::outs() << line << "\n";
+  return ExitCode::success;
 }
 
 /// Prints the share of the elements that were compared, and returns whether it
@@ -292,6 +345,8 @@ static llvm::Expected<int> runAll() {
   GLOWISH_ASSIGN_OR_RETURN(bool canRun, chooseMachine());
   if (!canRun)
     return skipped;
+  if (!reductionFolder.empty())
+    return reduceModel();
   if (!files.empty())
     return runFiles();
   if (maxNodes == 0 || jobs == 0)
@@ -325,5 +380,5 @@ static llvm::Expected<int> runAll() {
 int main(int argc, char **argv) {
   return runTool(argc, argv,
                  "Compares compiled random graphs with the interpreter.\n",
-                 {&category}, runAll);
+                 {&category, &modelCategory, &inputCategory}, runAll);
 }
