@@ -54,7 +54,8 @@ sys.path.insert(0, HERE)
 import aten_cases  # noqa: E402
 import aten_programs  # noqa: E402
 import aten_refused  # noqa: E402
-from model_runs import BACKENDS, BIN, glowish, run_tool  # noqa: E402
+from comparison import Tolerance, report  # noqa: E402
+from model_runs import BACKENDS, BIN, Outputs, Run, glowish, run_tool  # noqa: E402
 
 # Of one element: relative, and a tenth of it relative to the largest magnitude up to 1.
 TOLERANCES = {torch.float32: 2e-6, torch.float64: 1e-12, torch.float16: 2e-3,
@@ -185,7 +186,17 @@ def to_array(tensor):
     return tensor.numpy()
 
 
-def start(path, backend, inputs):
+def describe_run(path, backend, inputs):
+    """A run whose inputs have types that those of their arrays do not state."""
+    types = []
+    for name, tensor in inputs.items():
+        kind = NAMES.get(tensor.dtype, str(tensor.dtype).replace("torch.", ""))
+        types.append(f"-model-input={name},{kind},[{','.join(map(str, tensor.shape))}]")
+    return Run([path], {name: to_array(t) for name, t in inputs.items()}, backend, types,
+               {name for name, t in inputs.items() if t.dtype == torch.bfloat16})
+
+
+def start(run):
     """Starts a program in a process of its own, whose results finish() has."""
     reader, writer = os.pipe()
     child = os.fork()
@@ -194,12 +205,9 @@ def start(path, backend, inputs):
         return child, reader
     os.close(reader)
     try:
-        types = []
-        for name, tensor in inputs.items():
-            kind = NAMES.get(tensor.dtype, str(tensor.dtype).replace("torch.", ""))
-            types.append(f"{name},{kind},[{','.join(map(str, tensor.shape))}]")
-        model = glowish.load(path, backend=backend, model_input=types)
-        result = model.run({name: to_array(t) for name, t in inputs.items()})
+        types = [option.partition("=")[2] for option in run.options]
+        model = glowish.load(run.paths[0], backend=run.backend, model_input=types)
+        result = model.run(run.inputs)
     except glowish.Error as error:
         result = str(error)
     except BaseException:  # of this test
@@ -218,14 +226,24 @@ def finish(child, reader):
 
 
 def run_backends(path, inputs):
-    children = [start(path, backend, inputs) for backend in BACKENDS]
-    return dict(zip(BACKENDS, [finish(*child) for child in children]))
+    """By back end: outputs, or a message."""
+    runs = [describe_run(path, backend, inputs) for backend in BACKENDS]
+    results = [finish(*child) for child in [start(run) for run in runs]]
+    return {run.backend: result if isinstance(result, str) else Outputs(result, run)
+            for run, result in zip(runs, results)}
 
 
 def as_tensor(value):
     kinds = {bool: torch.bool, int: torch.int64, float: torch.float64}
     return value.detach() if isinstance(value, torch.Tensor) else \
         torch.tensor(value, dtype=kinds[type(value)])
+
+
+def get_tolerance(expected, slack):
+    share = slack * TOLERANCES.get(expected.dtype, 0)
+    finite = expected.double().abs()[expected.double().isfinite()]
+    largest = min(1.0, float(finite.max()) if finite.numel() else 0)
+    return Tolerance(relative=share, absolute=0.1 * share * largest)
 
 
 def differs(array, expected, slack):
@@ -243,10 +261,8 @@ def differs(array, expected, slack):
         wrong = actual != expected
     else:
         a, b = actual.double(), expected.double()
-        finite = b.abs()[b.isfinite()]
-        largest = min(1.0, float(finite.max()) if finite.numel() else 0)
-        near = (a - b).abs() <= slack * TOLERANCES[expected.dtype] * (
-            b.abs() + 0.1 * largest)
+        tolerance = get_tolerance(expected, slack)
+        near = (a - b).abs() <= tolerance.absolute + tolerance.relative * b.abs()
         wrong = ~(near | (a == b) | (a.isnan() & b.isnan()))
     if not wrong.any():
         return ""
@@ -321,7 +337,7 @@ class Runner:
             print(f"{case.op}: {form}: {case.describe()}: {message}", flush=True)
 
     def compare(self, form, outputs, arrays):
-        problems, calls = {}, {}
+        problems, calls, wrong = {}, {}, {}
         for name, (call, i, k) in outputs.items():
             expected = call.results[i][k] if k >= 0 else \
                 call.results[i][0].stride()[-1 - k]
@@ -331,11 +347,27 @@ class Runner:
             calls[call.number] = call
             if problem:
                 problems.setdefault(call.number, what + problem)
+            if problem and name in arrays:
+                wrong[name] = problem, as_tensor(expected), call.case.slack
+        if wrong:
+            self.keep(arrays, wrong)
         for number, call in calls.items():
             if number in problems:
                 self.note(self.wrong, form, call.case, problems[number])
             else:
                 self.right[call.case.op] += 1
+
+
+    @staticmethod
+    def keep(arrays, wrong):
+        """Names the archive of a program with wrong outputs."""
+        arrays.run.bfloats |= {name for name, (_, value, _) in wrong.items()
+                               if value.dtype == torch.bfloat16}
+        text = report(arrays, {name: to_array(value) for name, (_, value, _) in wrong.items()},
+                      {name: problem for name, (problem, _, _) in wrong.items()},
+                      min((get_tolerance(*own) for _, *own in wrong.values()),
+                          key=lambda tolerance: tolerance.relative))
+        print(text, flush=True)
 
 
 # --------------------------------------------------------------------------

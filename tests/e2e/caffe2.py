@@ -30,8 +30,8 @@ except ImportError:
 
 import caffe2_cases  # noqa: E402
 import caffe2_nets   # noqa: E402
-from model_runs import (BACKENDS, compare, legal, run_local,  # noqa: E402
-                        run_model, run_tool)
+from comparison import Tolerance, check_outputs  # noqa: E402
+from model_runs import BACKENDS, run_local, run_model, run_tool  # noqa: E402
 
 
 def check_case(case, backend):
@@ -50,8 +50,7 @@ def check_case(case, backend):
         return "" if case.error in text else "another error: " + text.strip()
     if outputs is None:
         return text.strip()
-    wrong = [compare(name, outputs[legal(name)], value, case.tolerance)
-             for name, value in case.expected.items()]
+    wrong = [check_outputs(outputs, case.expected, Tolerance(of_largest=case.tolerance))]
     if case.check:
         wrong.append(case.check(outputs))
     return "; ".join(filter(None, wrong))
@@ -64,7 +63,7 @@ def check_references(name, inputs, backend):
     cache = os.path.join(WORK, name, "cache")
     shutil.rmtree(cache, ignore_errors=True)
     options = ["-cache=" + cache] if backend == "CPU" else []
-    wrong = []
+    count, wrong = 0, []
     for data in sorted(os.listdir(folder)):
         if not data.startswith("ref_data_set_"):
             continue
@@ -78,10 +77,10 @@ def check_references(name, inputs, backend):
                                   os.path.join(WORK, name, backend), options)
         if outputs is None:
             return text.strip()
-        for blob, array in wanted.items():
-            wrong.append(compare(data + "/" + blob, outputs[legal(blob)],
-                                 array, 1e-4))
-    if not wrong:
+        count += len(wanted)
+        problem = check_outputs(outputs, wanted, Tolerance(of_largest=1e-4))
+        wrong.append(problem and f"{data}: {problem}")
+    if not count:
         return "there is no reference"
     return "; ".join(filter(None, wrong))
 
@@ -106,9 +105,8 @@ def check_weightless(net, backend):
         return text.strip()[:400]
     if f"there is no init_net: {net.num_zeros} weights are zeros" not in text:
         return "another warning: " + text.strip()[:400]
-    wrong = [compare(name, output, np.full_like(output, net.value), 1e-6)
-             for name, output in outputs.items()]
-    return "; ".join(filter(None, wrong)) if outputs else "no output"
+    expected = {name: np.full_like(output, net.value) for name, output in outputs.items()}
+    return check_outputs(outputs, expected, Tolerance(of_largest=1e-6)) if outputs else "no output"
 
 
 def main():

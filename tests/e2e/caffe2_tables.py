@@ -26,7 +26,8 @@ except ImportError:
     print("NumPy is not there")
     sys.exit(77)
 
-from model_runs import BACKENDS, compare, run_local  # noqa: E402
+from comparison import Tolerance, check_outputs  # noqa: E402
+from model_runs import BACKENDS, run_local  # noqa: E402
 
 RANDOM = np.random.default_rng(1)
 NUM_ROWS = 7
@@ -163,9 +164,8 @@ class Net:
                                   f"{work}/run", options)
         if outputs is None:
             return [text.strip()]
-        wrong = [compare(name, outputs[name], value, 1e-6)
-                 for name, value in self.expected.items()]
-        return [each for each in wrong if each]
+        wrong = check_outputs(outputs, self.expected, Tolerance(of_largest=1e-6))
+        return [wrong] if wrong else []
 
 
 def main():

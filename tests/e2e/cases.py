@@ -68,6 +68,28 @@ def read_fields(data):
         yield key >> 3, value
 
 
+def write_varint(value):
+    value &= (1 << 64) - 1
+    parts = bytearray()
+    while value > 127:
+        parts.append(value & 127 | 128)
+        value >>= 7
+    parts.append(value)
+    return bytes(parts)
+
+
+def encode(number, value):
+    """A field of a protobuf message, which is the concatenation of its fields: an int, a float,
+    a string, or bytes of a message."""
+    if isinstance(value, int):
+        return write_varint(number << 3) + write_varint(value)
+    if isinstance(value, float):
+        return write_varint(number << 3 | 5) + struct.pack("<f", value)
+    if isinstance(value, str):
+        value = value.encode()
+    return write_varint(number << 3 | 2) + write_varint(len(value)) + value
+
+
 def read_integers(value):
     """A repeated integer field, packed or not."""
     if isinstance(value, int):

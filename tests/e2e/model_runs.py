@@ -1,4 +1,4 @@
-"""Runs models, with model-runner or in this process, and compares what they make.
+"""Runs models, with model-runner or in this process.
 
 To be imported by a script whose current folder is the project's.
 $GLOWISH_BIN: the programs (default build/release/bin).
@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -19,6 +20,25 @@ glowish = None
 if os.path.isdir(os.path.join(BIN, "..", "python", "glowish")):
     sys.path.insert(0, os.path.join(BIN, "..", "python"))
     import glowish  # noqa: E402
+
+
+@dataclass
+class Run:
+    """How a model was run: its files, and what model-runner takes."""
+    paths: list
+    inputs: dict
+    backend: str
+    options: list
+    # Inputs and outputs of bfloat16, which NumPy lacks: their bits as uint16.
+    bfloats: set = field(default_factory=set)
+
+
+class Outputs(dict):
+    """Arrays by their names as those of files, and the run that made them."""
+
+    def __init__(self, arrays, run):
+        super().__init__(arrays)
+        self.run = run
 
 
 def run_tool(tool, *args):
@@ -53,24 +73,30 @@ def state_types(inputs):
     return types
 
 
+def state_inputs(inputs, files):
+    """What model-runner takes for inputs that are in files."""
+    args = []
+    for name, value in inputs.items():
+        if isinstance(value, tuple):
+            args += ["-model-input=" + text for text in state_types({name: value})]
+        args.append(f"-input={name}={files[name]}")
+    return args
+
+
 def run_model(paths, inputs, backend, work, options=()):
     """The outputs by the names of their files, or what was printed."""
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(work)
-    args = ["-model=" + path for path in paths] + list(options)
+    files = {name: os.path.join(work, legal(name) + ".in.npy") for name in inputs}
     for name, value in inputs.items():
-        file = os.path.join(work, legal(name) + ".in.npy")
-        if isinstance(value, tuple):
-            args += ["-model-input=" + text for text in state_types({name: value})]
-            value = value[0]
-        np.save(file, value)
-        args.append(f"-input={name}={file}")
+        np.save(files[name], value[0] if isinstance(value, tuple) else value)
     out = os.path.join(work, "out")
-    code, text = run_tool("model-runner", *args, "-backend=" + backend,
+    code, text = run_tool("model-runner", *["-model=" + path for path in paths], *options,
+                          *state_inputs(inputs, files), "-backend=" + backend,
                           "-output-dir=" + out)
     if code != 0:
         return None, text
-    return read_arrays(out), text
+    return Outputs(read_arrays(out), Run(paths, inputs, backend, list(options))), text
 
 
 def run_local(paths, inputs, backend, work, options=()):
@@ -98,21 +124,5 @@ def run_local(paths, inputs, backend, work, options=()):
         outputs = model.run(given)
     except glowish.Error as error:
         return None, f"error: {error}\n"
-    return {legal(name): value for name, value in outputs.items()}, ""
-
-
-def compare(name, actual, expected, tolerance):
-    """What is wrong with an output; empty if nothing is."""
-    expected = np.asarray(expected)
-    if actual.shape != expected.shape:
-        return f"{name}: shape {actual.shape}, not {expected.shape}"
-    if actual.dtype != expected.dtype:
-        return f"{name}: {actual.dtype}, not {expected.dtype}"
-    a, b = actual.astype(np.float64), expected.astype(np.float64)
-    if not np.array_equal(np.isnan(a), np.isnan(b)):
-        return f"{name}: NaNs differ"
-    largest = np.nanmax(np.abs(b), initial=0)
-    error = np.nanmax(np.abs(a - b), initial=0)
-    if error > tolerance * max(largest, 1e-30):
-        return f"{name}: error {error}, largest magnitude {largest}"
-    return ""
+    arrays = {legal(name): value for name, value in outputs.items()}
+    return Outputs(arrays, Run(paths, inputs, backend, list(options))), ""

@@ -32,6 +32,7 @@ except ImportError as error:
     sys.exit(77)
 
 import cases  # noqa: E402
+from comparison import Tolerance, check_outputs, describe_difference  # noqa: E402
 from model_runs import BACKENDS, legal, run_local  # noqa: E402
 
 DATA = os.environ.get("GLOWISH_TEST_DATA", "../shared/data")
@@ -65,41 +66,36 @@ def read_tensors(folder, stem, names):
     return tensors
 
 
-def measure(actual, expected):
-    """The largest error as a share of the largest magnitude."""
-    actual, expected = actual.astype(np.float64), expected.astype(np.float64)
-    same = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
-    errors = np.where(same, 0, np.abs(actual - expected))
-    errors = np.where(np.isnan(errors), np.inf, errors)
-    finite = np.abs(expected[np.isfinite(expected)])
-    return float(np.max(errors, initial=0) / np.max(finite, initial=SMALLEST))
+def get_tolerance(bound):
+    """What rounds to a bound of two digits, as models.txt states it."""
+    step = 10.0 ** np.floor(np.log10(float(bound)) + 1e-9)
+    return Tolerance(of_largest=float(bound) + 0.05 * step, smallest=SMALLEST,
+                     for_integers=True)
 
 
-def run(folder, backend, work):
-    """The largest error of a model's outputs, or why there is none."""
-    model = os.path.join(folder, "model.onnx")
-    inputs, outputs = ([name for name, _ in values] for values in cases.read_interface(model))
-    actual, text = run_local([model], read_tensors(folder, "input", inputs), backend, work)
-    if actual is None:
-        return None, text.strip()
-    errors = []
-    for name, expected in read_tensors(folder, "output", outputs).items():
-        found = actual[legal(name)]
-        if (found.dtype, found.shape) != (expected.dtype, expected.shape):
-            return None, (f"{name} is {found.dtype}{list(found.shape)}, "
-                          f"not {expected.dtype}{list(expected.shape)}")
-        errors.append(measure(found, expected))
-    return (max(errors), "") if errors else (None, "it has no expected output")
+def find_other_types(actual, expected):
+    """Outputs of another type or shape."""
+    like = {name: np.zeros_like(value) for name, value in expected.items()}
+    return "; ".join(filter(None, (
+        describe_difference(np.zeros_like(actual[legal(name)]), value, Tolerance())
+        for name, value in like.items())))
 
 
 def judge(folder, backend, bound, work):
     """What is wrong with a model on a back end; empty if nothing is."""
-    error, problem = run(folder, backend, work)
+    model = os.path.join(folder, "model.onnx")
+    inputs, outputs = ([name for name, _ in values] for values in cases.read_interface(model))
+    actual, text = run_local([model], read_tensors(folder, "input", inputs), backend, work)
+    expected = read_tensors(folder, "output", outputs)
     if bound == "refused":
-        return "" if problem else "it runs"
-    # As models.txt states it.
-    is_wrong = not problem and bound != "random" and float(f"{error:.1e}") > float(bound)
-    return problem or (f"{error:.1e}" if is_wrong else "")
+        return "" if actual is None or find_other_types(actual, expected) else "it runs"
+    if actual is None:
+        return text.strip()
+    if not expected:
+        return "it has no expected output"
+    if bound == "random":
+        return find_other_types(actual, expected)
+    return check_outputs(actual, expected, get_tolerance(bound))
 
 
 def list_models(only):

@@ -29,6 +29,7 @@ if not np or not CLANG:
     print("skipped: no NumPy or no clang")
     sys.exit(77)
 
+from comparison import EXACT, check_outputs, describe_difference  # noqa: E402
 from model_runs import BACKENDS, BIN, run_local, run_tool  # noqa: E402
 from operators_models import node, value_info, write_model  # noqa: E402
 
@@ -85,18 +86,6 @@ def run_both(name, path, inputs, options, work, judge):
         check(f"{name} ({backend})", text if outputs is None else judge(backend, outputs))
 
 
-def same(actual, expected):
-    if actual.dtype != expected.dtype or actual.shape != expected.shape:
-        return f"{actual.dtype}{actual.shape}, not {expected.dtype}{expected.shape}"
-    return "" if np.array_equal(actual, expected) else f"{actual} is not {expected}"
-
-
-def all_same(actual, expected):
-    """What is wrong with outputs by their names."""
-    problems = {name: same(actual[name], value) for name, value in expected.items()}
-    return "; ".join(f"{name}: {problem}" for name, problem in problems.items() if problem)
-
-
 def check_refusal(name, expected, code, text):
     """One line that has `expected`, and exit code 1."""
     lines = text.strip().split("\n")
@@ -140,7 +129,7 @@ def test_calls(library, work):
             expected.update(zip(outputs, (description, np.array(count, np.int64))))
     path = write_model(os.path.join(work, "describe.onnxtxt"), given, nodes, expected)
     run_both("describe", path, given, ["-operators=" + library], work,
-             lambda _, out: all_same(out, expected))
+             lambda _, out: check_outputs(out, expected))
 
 
 def test_functions(library, work):
@@ -150,7 +139,7 @@ def test_functions(library, work):
     path = write_model(os.path.join(work, "repeat.onnxtxt"), {"x": x},
                        [node("Repeat", ["x", "n"], ["y"])], ["y"], constant)
     run_both("constant input", path, {"x": x}, option, work,
-             lambda _, out: same(out["y"], np.tile(x, 4)))
+             lambda _, out: check_outputs(out, {"y": np.tile(x, 4)}))
     variable = write_model(os.path.join(work, "variable.onnxtxt"),
                            {"x": x, "n": np.int64(4).reshape(())},
                            [node("Repeat", ["x", "n"], ["y"])], ["y"])
@@ -160,7 +149,7 @@ def test_functions(library, work):
     path = write_model(os.path.join(work, "positive.onnxtxt"), {"x": x},
                        [node("Positive", ["x"], ["z"]), node("Positive", ["z"], ["y"])], ["y"])
     run_both("reference and kernel", path, {"x": x}, option, work,
-             lambda backend, out: same(out["y"], x + 2000 * (backend == "CPU")))
+             lambda backend, out: check_outputs(out, {"y": x + 2000 * (backend == "CPU")}))
     for backend, name in zip(BACKENDS, ("the operator 'test:Positive'", "an external operator")):
         outputs, text = run_local([path], {"x": -x}, backend, os.path.join(work, "run"), option)
         check("failing function", "" if outputs is None and
@@ -184,9 +173,9 @@ def test_control(library, work):
             branch % ("else_branch", node("compose_twice", ["x"], ["e"]), "e"))], ["y"])
     for condition in (True, False):
         run_both(f"if {condition}", path, {"x": x, "c": np.bool_(condition).reshape(())},
-                 option, work, lambda backend, out, condition=condition: same(
-                     out["y"], x + 1000 * (backend == "CPU") if condition
-                     else x + np.array([10, 20], np.float32)))
+                 option, work, lambda backend, out, condition=condition: check_outputs(
+                     out, {"y": x + 1000 * (backend == "CPU") if condition
+                           else x + np.array([10, 20], np.float32)}))
     body = ('attribute { name: "body" type: GRAPH g { name: "b" input { name: "i" type { '
             'tensor_type { elem_type: 7 shape { } } } } input { name: "c" type { tensor_type '
             '{ elem_type: 9 shape { } } } } input %s %s node { op_type: "Identity" input: "c" '
@@ -198,8 +187,8 @@ def test_control(library, work):
             body % (value_info("s", "float32", [2]), node("Positive", ["s"], ["s2"])))], ["y"])
     for count in (0, 1, 5):
         run_both(f"loop {count}", path, {"x": x, "n": np.int64(count).reshape(())},
-                 option + ["-max-trip-count=5"], work, lambda backend, out, count=count: same(
-                     out["y"], x + 1000 * count * (backend == "CPU")))
+                 option + ["-max-trip-count=5"], work, lambda backend, out, count=count:
+                 check_outputs(out, {"y": x + 1000 * count * (backend == "CPU")}))
 
 
 def test_failures(library, work):
@@ -234,7 +223,7 @@ def test_failures(library, work):
         os.path.join(work, "names.onnxtxt"), {"x": x},
         [node("compose_twice", ["x"], ["z"]), node("compose_twice", ["z"], ["y"])], ["y"])
     run_both("names of a composition", path, {"x": x}, ["-operators=" + library], work,
-             lambda _, out: same(out["y"], x + np.array([20, 40], np.float32)))
+             lambda _, out: check_outputs(out, {"y": x + np.array([20, 40], np.float32)}))
     path = write_model(os.path.join(work, "results.onnxtxt"), {"x": x},
                        [node("compose_twice", ["x"], ["y", "z"])], ["y", "z"])
     refuse("results", "the operator has 1 results; the model names 2", "model-runner",
@@ -385,7 +374,7 @@ def test_forms(library, work):
     results = [run_local([each], {"x": x, "w": x}, "CPU", os.path.join(work, "run"),
                          [option])[0] for each in (path, graph, onnx)]
     for each in results[1:]:
-        check("forms", same(each["y"], results[0]["y"]))
+        check("forms", check_outputs(each, {"y": results[0]["y"]}))
     for dialect in ("linalg", "tosa", "stablehlo"):
         code, text = run_tool("model-compiler", "-model=" + path, option,
                               "-emit-mlir=" + dialect)
@@ -410,7 +399,7 @@ def test_caffe2(library, work):
     expected, _ = expect_description([x], attributes, 1)
     run_both("Caffe2", path, {"x": x}, ["-operators=" + library,
                                         "-model-input=x,float,[2,3]"], work,
-             lambda _, out: same(out["y"], expected))
+             lambda _, out: check_outputs(out, {"y": expected}))
     refuse("Caffe2 without it", "(Describe)", "model-runner", "-model=" + path,
            "-model-input=x,float,[2,3]", "-random-inputs=1")
 
@@ -454,7 +443,7 @@ def test_tflite(library, work):
             os.rename(os.path.join(work, "custom.bin"), path)
         expected, _ = expect_description([x, None, x], own, 1)
         run_both("TensorFlow Lite", path, {"x": x}, ["-operators=" + library], work,
-                 lambda _, out, expected=expected: same(out["y"], expected))
+                 lambda _, out, expected=expected: check_outputs(out, {"y": expected}))
         os.remove(path)
 
 
@@ -480,7 +469,7 @@ def test_torch(library, work):
                                      1)
     option = ["-operators=" + library]
     run_both("pt2", path, {"x": x.numpy()}, option, work,
-             lambda _, out: same(out["y"], expected))
+             lambda _, out: check_outputs(out, {"y": expected}))
     refuse("pt2 without it", "torch.ops.test.Describe.default", "model-runner",
            "-model=" + path, "-random-inputs=1")
 
@@ -504,7 +493,7 @@ def test_torch(library, work):
     expected, _ = expect_description([(x + 1).numpy(), x.numpy()],
                                      {"n": 9, "f": [1.5, 2.0], "s": "x", "flag": 1}, 1)
     run_both("TorchScript", path, {"x": x.numpy()}, option, work,
-             lambda _, out: same(next(iter(out.values())), 2 * expected))
+             lambda _, out: check_outputs(out, {next(iter(out)): 2 * expected}))
 
 
 def test_bundles(work):
@@ -547,7 +536,8 @@ def test_bundles(work):
         done = subprocess.run([*emulator, program], stdout=subprocess.PIPE, text=True,
                               check=False)
         numbers, status = done.stdout.strip().split("\n")
-        check(f"call on {name}", same(np.array(numbers.split(), np.float64), expected) or
+        check(f"call on {name}", describe_difference(
+            np.array(numbers.split(), np.float64), expected, EXACT) or
               ("" if status == "status 0" else status))
 
 
@@ -574,7 +564,7 @@ def test_example(work):
                 np.median(x[..., index], axis=-1).astype(np.float32) if x.size else x
     path = write_model(os.path.join(work, "median.onnxtxt"), given, nodes, expected)
     run_both("median", path, given, ["-operators=" + library], work,
-             lambda _, out: all_same(out, expected))
+             lambda _, out: check_outputs(out, expected))
     for size in (0, 2, 33):
         path = write_model(os.path.join(work, "median.onnxtxt"), {"x": np.ones(3, np.float32)},
                            [node("Median", ["x"], ["y"], {"size": size}, "com.example")], ["y"])

@@ -29,7 +29,8 @@ except ImportError as error:
     print("skipped:", error)
     sys.exit(77)
 
-from model_runs import BACKENDS, legal, run_local  # noqa: E402
+from comparison import Tolerance, check_outputs  # noqa: E402
+from model_runs import BACKENDS, run_local  # noqa: E402
 
 DATA = os.path.join(os.environ.get("GLOWISH_TEST_DATA", "../shared/data"), "reports")
 
@@ -51,33 +52,11 @@ def read_arrays(folder, prefix):
             for path in sorted(glob.glob(os.path.join(folder, prefix + "_*.npy")))}
 
 
-def get_tolerance(case, expected):
+def get_tolerance(case):
     """How far each element of an output may be off."""
     number, *unit = case["atol"].split(" of the ")
-    absolute = float(number)
-    finite = np.abs(expected[np.isfinite(expected)])
-    if unit:
-        absolute *= np.max(finite, initial=0)
-    return absolute + float(case["rtol"]) * np.abs(expected)
-
-
-def compare(case, actual, expected):
-    """What is wrong with an output; empty if nothing is."""
-    if (actual.dtype, actual.shape) != (expected.dtype, expected.shape):
-        return (f"{actual.dtype}{list(actual.shape)}, "
-                f"not {expected.dtype}{list(expected.shape)}")
-    wrong = actual != expected
-    if np.issubdtype(expected.dtype, np.floating):
-        a, b = actual.astype(np.float64), expected.astype(np.float64)
-        wrong &= ~(np.isnan(a) & np.isnan(b))
-        both_finite = np.isfinite(a) & np.isfinite(b)
-        with np.errstate(invalid="ignore"):
-            wrong &= ~(both_finite & (np.abs(a - b) <= get_tolerance(case, b)))
-    if not np.any(wrong):
-        return ""
-    place = tuple(int(i) for i in np.argwhere(wrong)[0])
-    return (f"{np.count_nonzero(wrong)} of {wrong.size} elements, the first at {list(place)}: "
-            f"{actual[place]!r}, not {expected[place]!r}")
+    absolute = {"of_largest" if unit else "absolute": float(number)}
+    return Tolerance(relative=float(case["rtol"]), smallest=0, **absolute)
 
 
 def is_allowed_refusal(case, text):
@@ -100,13 +79,8 @@ def find_problems(case, backend, work):
                              case["flags"].split())
     if actual is None:
         return [] if is_allowed_refusal(case, text) else [text.strip()]
-    problems = []
-    for name, array in expected.items():
-        found = actual.get(legal(name))
-        problem = "there is no such output" if found is None else compare(case, found, array)
-        if problem:
-            problems.append(f"{name}: {problem}")
-    return problems
+    problem = check_outputs(actual, expected, get_tolerance(case))
+    return [problem] if problem else []
 
 
 def main():

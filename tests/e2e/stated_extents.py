@@ -18,10 +18,12 @@ except ImportError:
     print("skipped: no NumPy")
     sys.exit(77)
 
-from model_runs import BACKENDS, read_arrays, run_local, run_tool  # noqa: E402
+from comparison import Tolerance, check_outputs  # noqa: E402
+from model_runs import (BACKENDS, Outputs, Run, read_arrays, run_local,  # noqa: E402
+                        run_tool)
 
 DATA = os.environ.get("GLOWISH_TEST_DATA", "../shared/data")
-TOLERANCE = 2e-6  # of the largest element
+TOLERANCE = Tolerance(of_largest=2e-6)
 RANDOM = np.random.default_rng(7)
 
 
@@ -92,19 +94,9 @@ def define(symbol, value):
 
 def find_difference(expected, actual, state):
     """What is wrong with the outputs; empty if nothing is."""
-    for name, value in expected.items():
-        if state and name.startswith(state[1]):
-            name = state[0] + name[len(state[1]):]
-        other = actual.get(name)
-        if other is None or other.shape != value.shape:
-            return f"{name}: {None if other is None else other.shape}, not " \
-                   f"{value.shape}"
-        if value.size == 0:
-            continue
-        difference = np.abs(other.astype(np.float64) - value).max()
-        if not difference <= TOLERANCE * max(np.abs(value).max(), 1e-30):
-            return f"{name}: {difference} of {np.abs(value).max()}"
-    return ""
+    return check_outputs(actual, {
+        state[0] + name[len(state[1]):] if state and name.startswith(state[1]) else name: value
+        for name, value in expected.items()}, TOLERANCE)
 
 
 def write_sets(folder, sets):
@@ -116,7 +108,7 @@ def write_sets(folder, sets):
             np.save(f"{folder}/{number}/{name}.npy", value)
 
 
-def run_sets(model, options, backend, work):
+def run_sets(model, options, backend, sets, work):
     """The outputs of each run of one program, or what was printed."""
     out = os.path.join(work, "out")
     shutil.rmtree(out, ignore_errors=True)
@@ -125,7 +117,8 @@ def run_sets(model, options, backend, work):
                           "-output-dir=" + out)
     if code != 0:
         return None, text
-    return [read_arrays(os.path.join(out, number))
+    return [Outputs(read_arrays(os.path.join(out, number)),
+                    Run([model], sets[int(number)], backend, options))
             for number in sorted(os.listdir(out), key=int)], text
 
 
@@ -163,7 +156,7 @@ def check_model(file, ranges, values, make_inputs, state, work):
     for backend in BACKENDS:
         for names in [None, *state]:
             kept = [f"-state={names[0]}*,{names[1]}*"] if names else []
-            results, text = run_sets(model, ranged + kept, backend, work)
+            results, text = run_sets(model, ranged + kept, backend, sets, work)
             check(f"{backend} {kept}", range(len(sets)), results, text, names)
     return runs, wrong
 

@@ -40,13 +40,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 os.chdir(os.path.dirname(os.path.dirname(HERE)))
 sys.path.insert(0, HERE)
 
+from comparison import Tolerance, check_outputs  # noqa: E402
 from model_runs import (BACKENDS, legal, run_local, run_model,  # noqa: E402
                         run_tool, state_types)
 import tflite_tensors  # noqa: E402
 
 DATA = os.environ.get("GLOWISH_TEST_DATA", "../shared/data")
 LIST = os.path.join(HERE, "tflite.txt")
-TOLERANCE = 1e-5
+TOLERANCE = Tolerance(of_largest=1e-5, smallest=1)
 # Of the 500; an independent program in float has 902 of 1,000.
 KEYWORDS_RIGHT = 449
 # An autoencoder, options, and its score: the published one of the float model;
@@ -160,29 +161,11 @@ def find_outputs(path):
                   glob.glob(base + "_golden_*.csv"))
 
 
-def differ(actual, expected):
-    """How an output differs; empty if it doesn't."""
-    if actual.shape != expected.shape or actual.dtype != expected.dtype:
-        return (f"{actual.dtype}{list(actual.shape)}, not "
-                f"{expected.dtype}{list(expected.shape)}")
-    if actual.dtype != np.float32:
-        wrong = int(np.count_nonzero(actual != expected))
-        most = int(np.max(np.abs(actual.astype(np.int64) -
-                                 expected.astype(np.int64)), initial=0))
-        return f"{wrong} of {actual.size} differ, by up to {most}" \
-            if wrong else ""
-    if not np.array_equal(np.isnan(actual), np.isnan(expected)):
-        return "other elements are NaN"
-    most = float(np.max(np.abs(actual - expected), initial=0))
-    bound = TOLERANCE * max(1, float(np.max(np.abs(expected), initial=0)))
-    return f"off by {most:.3g}" if most > bound else ""
-
-
 def run(path, inputs, backend, work):
     return run_local([path], inputs, backend, work, [RENAME + "=true"])
 
 
-def check(path, work, backends):
+def check(path, work, backends, is_listed):
     """Runs a model on back ends."""
     result = Result(os.path.relpath(path, DATA))
     tensors, text = get_tensors(path)
@@ -202,14 +185,12 @@ def check(path, work, backends):
         if outputs is None:
             result.problem = f"{backend}: " + text.strip()
             return result
-        named = [outputs[legal(t.name)] for t in sinks]
-        judges = [read_numbers(file, sinks[i])
-                  for i, file in enumerate(expected)] or first or []
-        first = first or named
-        for i, judge in enumerate(judges):
-            problem = differ(named[i], judge)
-            if problem and not result.problem:
-                result.problem = f"{backend}: output {i}: {problem}"
+        judges = {sinks[i].name: read_numbers(file, sinks[i])
+                  for i, file in enumerate(expected)} or first or {}
+        first = first or {t.name: outputs[legal(t.name)] for t in sinks}
+        problem = check_outputs(outputs, judges, TOLERANCE, keeps=not is_listed)
+        if problem and not result.problem:
+            result.problem = f"{backend}: {problem}"
     return result
 
 
@@ -440,9 +421,10 @@ def main():
         work = options.keep or folder
         for path in paths:
             isLarge = os.path.getsize(path) > LARGE and not options.all
+            reasons = [r for p, r in listed
+                       if re.fullmatch(p, os.path.relpath(path, DATA))]
             result = check(path, os.path.join(work, "run"),
-                           ["CPU"] if isLarge else BACKENDS)
-            reasons = [r for p, r in listed if re.fullmatch(p, result.path)]
+                           ["CPU"] if isLarge else BACKENDS, bool(reasons))
             state = "passed"
             if result.problem:
                 state = "listed" if reasons else "FAILED"

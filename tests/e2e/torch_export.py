@@ -39,8 +39,8 @@ sys.path.insert(0, HERE)
 
 import pt2_writer  # noqa: E402
 import torch_modules  # noqa: E402
-from model_runs import (BACKENDS, compare, run_local, run_model,  # noqa: E402
-                        run_tool)
+from comparison import EXACT, Tolerance, check_outputs  # noqa: E402
+from model_runs import BACKENDS, run_local, run_model, run_tool  # noqa: E402
 from torch_networks import (EXACT_OPTIONS, TOLERANCE, Reference,  # noqa: E402
                             check_instructions, load_exporter)
 
@@ -132,10 +132,9 @@ def run_states(report, work):
     if results is None:
         report.add("state", text)
         return
-    report.add("state", compare(outputs[0], results[outputs[0]],
-                                ((module.total + x) * 2).numpy(), 0))
-    report.add("state after", compare("total", results["total"],
-                                      (module.total + x).numpy(), 0))
+    expected = {outputs[0]: ((module.total + x) * 2).numpy(),
+                "total": (module.total + x).numpy()}
+    report.add("state", check_outputs(results, expected, EXACT))
 
 
 def run_symbols(report, work):
@@ -153,8 +152,7 @@ def run_symbols(report, work):
             results, text = run_local([path], {names[0]: x.numpy()}, "CPU",
                                       os.path.join(work, "run"), options)
             report.add(f"symbol {options}", text if results is None else
-                       compare("output", results[outputs[0]], expected,
-                               TOLERANCE))
+                       check_outputs(results, {outputs[0]: expected}, TOLERANCE))
         code, text = run_tool("model-compiler", "-model=" + path,
                               "-emit-bundle=" + os.path.join(work, "b"))
         report.add("symbol without a value", "" if code == 1 and
@@ -261,7 +259,7 @@ def run_control(report, work):
                     os.path.join(work, "run"), ["-max-trip-count=20"])
                 report.add(f"{name} {sign} ({backend})",
                            text if results is None else
-                           compare("y", results["y"], function(x).numpy(), 0))
+                           check_outputs(results, {"y": function(x).numpy()}, EXACT))
 
 
 def run_quantized(report, work):
@@ -299,7 +297,7 @@ def run_quantized(report, work):
         results, text = run_local([path], {"x": x.numpy()}, backend,
                                   os.path.join(work, "run"))
         report.add(f"quantized ({backend})", text if results is None else
-                   compare("y", results["y"], expected.numpy(), TOLERANCE))
+                   check_outputs(results, {"y": expected.numpy()}, TOLERANCE))
 
 
 # --------------------------------------------------------------------------
@@ -345,8 +343,8 @@ def run_compressed(report, work):
         results, text = run_local([path], {names[0]: x.numpy()}, "CPU",
                                   os.path.join(work, "run"))
         report.add(path, text if results is None else
-                   compare(outputs[0], results[outputs[0]],
-                           module(x).detach().numpy(), 1e-6))
+                   check_outputs(results, {outputs[0]: module(x).detach().numpy()},
+                                 Tolerance(of_largest=1e-6)))
 
 
 def run_malformed(report, work):

@@ -15,13 +15,14 @@ import sys
 import numpy as np
 import torch
 
-from model_runs import compare, run_tool
+from comparison import Tolerance, describe_difference, report
+from model_runs import run_tool
 from torch_modules import flatten
 
 EXPORTER = os.environ.get("GLOWISH_EXPORTER",
                           "../shared/tools/export_models.py")
 MODELS = os.environ.get("GLOWISH_MODELS", "build/models")
-TOLERANCE = 1e-5
+TOLERANCE = Tolerance(of_largest=1e-5)
 # How many times as far from the outputs in double precision as PyTorch's own.
 MOST_TIMES_OWN = 2
 # With F(4x4,3x3) Winograd's errors are some 2 times larger, which adds up in the deepest
@@ -55,15 +56,16 @@ class Reference:
         MOST_TIMES_OWN times PyTorch's."""
         if len(names) != len(self.outputs):
             return f"{len(names)} outputs, not {len(self.outputs)}"
-        for i, (name, value) in enumerate(zip(names, self.outputs)):
-            if name not in results:
-                return f"no output {name}, but {sorted(results)}"
-            problem = compare(name, results[name], value.numpy(), TOLERANCE)
-            if ": error " in problem and value.is_floating_point():
+        expected = {name: value.numpy() for name, value in zip(names, self.outputs)}
+        problems = {}
+        for i, (name, value) in enumerate(expected.items()):
+            problem = (describe_difference(results[name], value, TOLERANCE) if name in results
+                       else f"no such output, but {sorted(results)}")
+            if problem.startswith("error ") and np.issubdtype(value.dtype, np.floating):
                 problem = self.compare_with_exact(problem, results[name], i)
             if problem:
-                return problem
-        return ""
+                problems[name] = problem
+        return report(results, expected, problems, TOLERANCE)
 
     def compare_with_exact(self, problem, actual, i):
         """`problem`, with the distances, unless output i is near enough."""

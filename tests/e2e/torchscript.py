@@ -36,8 +36,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 os.chdir(os.path.dirname(os.path.dirname(HERE)))
 sys.path.insert(0, HERE)
 
-from model_runs import (BACKENDS, BIN, compare, run_local,  # noqa: E402
-                        run_model, run_tool)
+from comparison import Tolerance, check_outputs  # noqa: E402
+from model_runs import BACKENDS, BIN, run_local, run_model, run_tool  # noqa: E402
 import torchscript_aliases  # noqa: E402,F401
 import torchscript_layouts  # noqa: E402,F401
 from torchscript_cases import CASES  # noqa: E402
@@ -134,12 +134,9 @@ def check_calls(case, path, model, backend, work):
             return text.strip()
         states = {name: value for name, value in outputs.items()
                   if name not in expected}
-        for name, value in expected.items():
-            if name not in outputs:
-                return f"no output {name}, but {sorted(outputs)}"
-            wrong = compare(name, outputs[name], value, case.tolerance)
-            if wrong:
-                return f"call {call}: {wrong}"
+        wrong = check_outputs(outputs, expected, Tolerance(of_largest=case.tolerance))
+        if wrong:
+            return f"call {call}: {wrong}"
         if states and case.calls == 1:
             return f"further outputs: {sorted(states)}"
     return ""

@@ -8,12 +8,13 @@ import wave
 import numpy as np
 import torch
 
-from model_runs import (BACKENDS, compare, run_local, run_model, run_tool,
+from comparison import Tolerance, check_outputs
+from model_runs import (BACKENDS, run_local, run_model, run_tool,
                         state_types)
 
 DATA = os.path.join(os.environ.get("GLOWISH_TEST_DATA", "../shared/data"),
                     "torchscript")
-TOLERANCE = 1e-5
+TOLERANCE = Tolerance(of_largest=1e-5)
 # Seconds of test.wav with silence and speech, of 512 samples at 16 kHz.
 VOICE_RATE, VOICE_SAMPLES, VOICE_CHUNKS = 16000, 512, 6
 
@@ -33,13 +34,8 @@ def normal(*shape):
 
 def expect(outputs, expected, what=""):
     """What is wrong with outputs; empty if nothing is."""
-    for name, value in expected.items():
-        if name not in outputs:
-            return f"{what}no output {name}, but {sorted(outputs)}"
-        wrong = compare(name, outputs[name], value, TOLERANCE)
-        if wrong:
-            return what + wrong
-    return ""
+    wrong = check_outputs(outputs, expected, TOLERANCE)
+    return wrong and what + wrong
 
 
 @dataclasses.dataclass
@@ -150,7 +146,7 @@ class Policy(Entry):
                     return wrong
             after = {name: np.load(f"{folder}/after_{name}.npy")
                      .astype(np.float32).reshape(1, 1, 64) for name in states}
-            wrong = expect(states, after, f"{backend}, states: ")
+            wrong = expect(outputs, after, f"{backend}, states: ")
             if wrong:
                 return wrong
         return ""

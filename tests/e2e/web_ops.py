@@ -19,7 +19,6 @@ import collections
 import json
 import os
 import re
-import struct
 import sys
 import tempfile
 from dataclasses import dataclass, field
@@ -36,6 +35,7 @@ STARTED_IN = os.getcwd()
 os.chdir(ROOT)
 sys.path.insert(0, HERE)
 
+from cases import encode  # noqa: E402
 from model_runs import BACKENDS, run_tool  # noqa: E402
 
 DATA = os.path.join(os.environ.get("GLOWISH_TEST_DATA", "../shared/data"),
@@ -73,30 +73,6 @@ class Expected:
     pattern: str
     reason: str
     uses: int = 0
-
-
-# Protobuf: a message is the concatenation of its fields.
-
-
-def varint(value):
-    value &= (1 << 64) - 1
-    parts = bytearray()
-    while value > 127:
-        parts.append(value & 127 | 128)
-        value >>= 7
-    parts.append(value)
-    return bytes(parts)
-
-
-def encode(number, value):
-    """A field: an int, a float, a string, or bytes of a message."""
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    if isinstance(value, float):
-        return varint(number << 3 | 5) + struct.pack("<f", value)
-    if isinstance(value, str):
-        value = value.encode()
-    return varint(number << 3 | 2) + varint(len(value)) + value
 
 
 def encode_attribute(attribute):
