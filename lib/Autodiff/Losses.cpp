@@ -5,25 +5,22 @@
 
 using namespace glowish;
 
-static constexpr std::pair<LossKind, llvm::StringLiteral> lossNames[] = {
-    {LossKind::SoftmaxCrossEntropy, "softmax-cross-entropy"},
-    {LossKind::BinaryCrossEntropy, "binary-cross-entropy"},
-    {LossKind::MeanSquaredError, "mean-squared-error"},
-    {LossKind::L1, "l1"},
-    {LossKind::Huber, "huber"}};
+/// The names in the record, in the order of LossKind.
+static llvm::ArrayRef<llvm::StringRef> getNames() {
+  return getNodeInfo(NodeKind::Loss).attrs[LossNode::lossAttr].allowed;
+}
 
-std::vector<llvm::StringRef> glowish::getLossNames() {
-  std::vector<llvm::StringRef> names;
-  for (const auto &[kind, name] : lossNames)
-    names.push_back(name);
-  return names;
+std::vector<llvm::StringRef> glowish::getLossNames() { return getNames(); }
+
+llvm::StringRef glowish::getLossName(LossKind kind) {
+  return getNames()[unsigned(kind)];
 }
 
 std::optional<LossKind> glowish::parseLoss(llvm::StringRef name) {
-  for (const auto &[kind, known] : lossNames)
-    if (known == name)
-      return kind;
-  return std::nullopt;
+  auto found = llvm::find(getNames(), name);
+  if (found == getNames().end())
+    return std::nullopt;
+  return LossKind(found - getNames().begin());
 }
 
 static Dims dropDim(DimsRef shape, size_t dim) {
@@ -110,14 +107,15 @@ static NodeValue makeBinaryCrossEntropy(NodeBuilder &b, NodeValue x,
 }
 
 /// The losses of all elements or samples, before the mean.
-static NodeValue makeLosses(NodeBuilder &b, NodeValue prediction,
-                            NodeValue label, const TrainingConfig &config) {
-  auto difference = [&] { return b.sub(prediction, label); };
-  switch (config.loss) {
+static NodeValue makeLosses(NodeBuilder &b, const LossNode &node) {
+  NodeValue prediction = node.getInput(), expected = node.getExpected();
+  double delta = node.getDelta();
+  auto difference = [&] { return b.sub(prediction, expected); };
+  switch (*parseLoss(node.getLoss())) {
   case LossKind::SoftmaxCrossEntropy:
-    return makeCrossEntropy(b, prediction, label);
+    return makeCrossEntropy(b, prediction, expected);
   case LossKind::BinaryCrossEntropy:
-    return makeBinaryCrossEntropy(b, prediction, label);
+    return makeBinaryCrossEntropy(b, prediction, expected);
   case LossKind::MeanSquaredError: {
     NodeValue d = difference();
     return b.mul(d, d);
@@ -126,20 +124,17 @@ static NodeValue makeLosses(NodeBuilder &b, NodeValue prediction,
     return b.unary<AbsNode>(difference());
   case LossKind::Huber: {
     NodeValue d = difference();
-    NodeValue bounded = b.clip(d, -config.huberDelta, config.huberDelta);
+    NodeValue bounded = b.clip(d, -delta, delta);
     return b.mul(bounded, b.sub(d, b.mul(bounded, 0.5)));
   }
   }
   llvm_unreachable("not a loss");
 }
 
-NodeValue glowish::makeLoss(NodeBuilder &b, NodeValue prediction,
-                            NodeValue label, const TrainingConfig &config) {
-  return mean(b, makeLosses(b, prediction, label, config), /*firstAxis=*/0);
+NodeValue glowish::makeLoss(NodeBuilder &b, const LossNode &node) {
+  return mean(b, makeLosses(b, node), /*firstAxis=*/0);
 }
 
-NodeValue glowish::makeSampleLosses(NodeBuilder &b, NodeValue prediction,
-                                    NodeValue label,
-                                    const TrainingConfig &config) {
-  return mean(b, makeLosses(b, prediction, label, config), /*firstAxis=*/1);
+NodeValue glowish::makeSampleLosses(NodeBuilder &b, const LossNode &node) {
+  return mean(b, makeLosses(b, node), /*firstAxis=*/1);
 }

@@ -12,15 +12,12 @@ namespace glowish {
 llvm::Expected<Type> getLabelType(const Type &type,
                                   const TrainingConfig &config);
 
-/// Builds the loss, a scalar of the prediction's kind. \p label has the type
-/// given by getLabelType().
-NodeValue makeLoss(NodeBuilder &b, NodeValue prediction, NodeValue label,
-                   const TrainingConfig &config);
+/// Builds the loss of \p node, a scalar of its input's kind.
+NodeValue makeLoss(NodeBuilder &b, const LossNode &node);
 
-/// Builds the loss of each sample, a vector along the first dimension of the
-/// label. makeLoss() is its mean.
-NodeValue makeSampleLosses(NodeBuilder &b, NodeValue prediction,
-                           NodeValue label, const TrainingConfig &config);
+/// Builds the loss of each sample, a vector along the first dimension of what
+/// is expected. makeLoss() is its mean.
+NodeValue makeSampleLosses(NodeBuilder &b, const LossNode &node);
 
 } // namespace glowish
 

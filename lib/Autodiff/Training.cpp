@@ -93,6 +93,18 @@ static llvm::StringRef getOutputName(SaveNode &output) {
   return llvm::cast<Placeholder>(output.getOutput().node)->getModelName();
 }
 
+/// Checks that \p names are free in \p module.
+static llvm::Error checkNames(const Module &module,
+                              llvm::ArrayRef<std::string> names) {
+  for (const std::string &name : names)
+    if (module.findPlaceholder(name))
+      return makeError(
+          "the model has an input, output or weight '{0}' already; "
+          "-label=NAME states another name for the label",
+          name);
+  return llvm::Error::success();
+}
+
 /// Creates the input for the labels of \p prediction, which \p output saves.
 static llvm::Expected<Placeholder *> makeLabel(SaveNode &output,
                                                NodeValue prediction,
@@ -102,28 +114,110 @@ static llvm::Expected<Placeholder *> makeLabel(SaveNode &output,
   if (!type)
     return addContext(type.takeError(),
                       "the output '" + getOutputName(output) + "': ");
-  for (const std::string &name :
-       {config.label, config.lossName, config.rateName, config.gradientsName})
-    if (module.findPlaceholder(name))
-      return makeError(
-          "the model has an input, output or weight '{0}' already; "
-          "-label=NAME states another name for the label",
-          name);
+  GLOWISH_RETURN_IF_ERROR(checkNames(module, config.label));
   return module.createPlaceholder(config.label, *type, /*isInput=*/true,
                                   /*isOutput=*/false);
 }
 
-llvm::Error StepMaker::makeLabelAndLoss() {
+namespace {
+
+/// The losses of a function, and the output that the first one compares.
+struct Losses {
+  std::vector<LossNode *> nodes;
+  std::string output;
+};
+
+} // namespace
+
+/// Adds a Loss node that compares the output of \p config with a label.
+static llvm::Expected<Losses> addLoss(Function &function,
+                                      const TrainingConfig &config) {
   GLOWISH_ASSIGN_OR_RETURN(SaveNode *output, findPrediction(function, config));
-  step.output = getOutputName(*output).str();
   NodeValue prediction = findCompared(output, config.loss);
   GLOWISH_ASSIGN_OR_RETURN(Placeholder *label,
                            makeLabel(*output, prediction, config));
+  std::string name = getOutputName(*output).str();
+  GLOWISH_ASSIGN_OR_RETURN(
+      LossNode *node, function.tryCreate<LossNode>(
+                          name + ".loss", prediction, label,
+                          getLossName(config.loss).str(), config.huberDelta));
+  return Losses{{node}, name};
+}
+
+/// Returns an error if a body inside \p node has a Loss.
+static llvm::Error checkBodies(const Node &node) {
+  for (const Function *body : getBodies(node))
+    for (const Node &inner : body->getNodes()) {
+      if (llvm::isa<LossNode>(inner))
+        return makeError("Loss '{0}': it is in a body of '{1}'; accepted: in "
+                         "the function that is trained",
+                         inner.getName(), node.getName());
+      GLOWISH_RETURN_IF_ERROR(checkBodies(inner));
+    }
+  return llvm::Error::success();
+}
+
+/// Checks the Loss nodes of \p function.
+static llvm::Error checkLosses(const Function &function) {
+  for (const Node &node : function.getNodes()) {
+    GLOWISH_RETURN_IF_ERROR(checkBodies(node));
+    if (llvm::isa<LossNode>(node) && node.getType().getNumElements() == 0)
+      return makeError("Loss '{0}': its input is {1}; accepted: at least one "
+                       "element",
+                       node.getName(), node.getType().str());
+  }
+  return llvm::Error::success();
+}
+
+/// Returns the Loss nodes of \p function. If there are none, adds one.
+static llvm::Expected<Losses> findLosses(Function &function,
+                                         const TrainingConfig &config) {
+  GLOWISH_RETURN_IF_ERROR(
+      checkNames(function.getModule(),
+                 {config.lossName, config.rateName, config.gradientsName}));
+  Losses losses;
+  for (Node &node : function.getNodes())
+    if (auto *loss = llvm::dyn_cast<LossNode>(&node))
+      losses.nodes.push_back(loss);
+  if (losses.nodes.empty())
+    return addLoss(function, config);
+  for (const Use &use : losses.nodes.front()->uses())
+    if (auto *save = llvm::dyn_cast<SaveNode>(use.getUser()))
+      losses.output = getOutputName(*save).str();
+  return losses;
+}
+
+/// Sums what \p make builds of each of \p losses, in the kind of the first, and
+/// leaves their inputs in place of the nodes.
+static llvm::Expected<NodeValue>
+sumLosses(NodeBuilder &b, const Losses &losses,
+          NodeValue (*make)(NodeBuilder &b, const LossNode &node)) {
+  NodeValue sum;
+  for (LossNode *node : losses.nodes) {
+    NodeValue own = make(b, *node);
+    GLOWISH_RETURN_IF_ERROR(b.takeError());
+    if (sum && sum.getShape() != own.getShape())
+      return makeError("Loss '{0}': its samples are {1}, and those of '{2}' "
+                       "{3}; accepted: as many",
+                       node->getName(), formatShape(own.getShape()),
+                       losses.nodes.front()->getName(),
+                       formatShape(sum.getShape()));
+    sum = sum ? b.add(sum, b.cast(own, sum.getElemKind())) : own;
+  }
+  for (LossNode *node : losses.nodes) {
+    node->getResult().replaceAllUsesWith(node->getInput());
+    b.getFunction().erase(node);
+  }
+  return b.finish(sum);
+}
+
+llvm::Error StepMaker::makeLabelAndLoss() {
+  GLOWISH_ASSIGN_OR_RETURN(Losses losses, findLosses(function, config));
+  step.output = losses.output;
   learningRate = module.createPlaceholder(
       config.rateName, Type(ElemKind::Float, Dims()), true, false);
   b.setName(config.lossName);
-  GLOWISH_ASSIGN_OR_RETURN(loss,
-                           b.finish(makeLoss(b, prediction, label, config)));
+  GLOWISH_ASSIGN_OR_RETURN(loss, sumLosses(b, losses, makeLoss));
   Placeholder *lossOutput =
       module.createPlaceholder(config.lossName, loss.getType(),
                                /*isInput=*/false, /*isOutput=*/true);
@@ -312,24 +406,25 @@ llvm::Expected<TrainingStep> StepMaker::make() {
 llvm::Expected<TrainingStep>
 glowish::makeTrainingStep(Function &function, VariableValues &variables,
                           const TrainingConfig &config) {
+  // Before nodes of a copy have other names.
+  GLOWISH_RETURN_IF_ERROR(checkLosses(function));
   return StepMaker(function, variables, config).make();
 }
 
 llvm::Error glowish::addSampleLosses(Function &function,
                                      const TrainingConfig &config) {
   Module &module = function.getModule();
-  GLOWISH_ASSIGN_OR_RETURN(SaveNode *output, findPrediction(function, config));
-  NodeValue prediction = findCompared(output, config.loss);
-  GLOWISH_ASSIGN_OR_RETURN(Placeholder *label,
-                           makeLabel(*output, prediction, config));
-  if (label->getType().getShape().empty())
-    return makeError("the label is {0}; accepted: rank 1 or more, the samples "
-                     "first",
-                     label->getType().str());
+  GLOWISH_RETURN_IF_ERROR(checkLosses(function));
+  GLOWISH_ASSIGN_OR_RETURN(Losses nodes, findLosses(function, config));
+  for (LossNode *node : nodes.nodes)
+    if (const Type &type = node->getExpected().getType();
+        type.getShape().empty())
+      return makeError("the label is {0}; accepted: rank 1 or more, the "
+                       "samples first",
+                       type.str());
   NodeBuilder b(function, config.lossName);
-  GLOWISH_ASSIGN_OR_RETURN(
-      NodeValue losses,
-      b.finish(makeSampleLosses(b, prediction, label, config)));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue losses,
+                           sumLosses(b, nodes, makeSampleLosses));
   Placeholder *result =
       module.createPlaceholder(config.lossName, losses.getType(),
                                /*isInput=*/false, /*isOutput=*/true);

@@ -213,11 +213,12 @@ static SymbolicTensor defineLinear(Proof &proof, const Node &node,
 static const NodeDefinition resize(NodeKind::Resize, defineLinear);
 
 /// In inference.
-static SymbolicTensor defineDropout(Proof &, const Node &,
-                                    llvm::ArrayRef<SymbolicTensor> operands) {
+static SymbolicTensor defineFirst(Proof &, const Node &,
+                                  llvm::ArrayRef<SymbolicTensor> operands) {
   return operands[0];
 }
-static const NodeDefinition dropout(NodeKind::Dropout, defineDropout);
+static const NodeDefinition dropout(NodeKind::Dropout, defineFirst);
+static const NodeDefinition loss(NodeKind::Loss, defineFirst);
 
 //===- Graphs -------------------------------------------------------------===//
 

@@ -253,6 +253,9 @@ const Case normalizations[] = {
     },
     [](Builder &b) { return b.make<SoftmaxNode>(b.in({3, 5, 7}), 1); },
     [](Builder &b) { return b.make<DropoutNode>(b.in({3, 17}), 0.25); },
+    [](Builder &b) {
+      return b.make<LossNode>(b.in({3, 17}), b.in({3, 17}), "huber", 0.5);
+    },
     [](Builder &b) { return b.make<LogSoftmaxNode>(b.in({3, 5, 7}), 2); },
 };
 

@@ -228,6 +228,9 @@ std::vector<GradientCase> glowish::getNormalizationCases() {
   cases.push_back({batchNormalization});
   // Without training it is the identity, and so it is without other processes.
   cases.push_back({"Dropout(double<3x7>) {ratio = 0.5}"});
+  addEach(cases, "Loss(double<3x7>, double<3x7>) {loss = \"$\"}",
+          {"softmax-cross-entropy", "binary-cross-entropy",
+           "mean-squared-error", "l1", "huber"});
   cases.push_back({"AllReduce(double<3x7>)"});
   addEach(cases,
           "LocalResponseNormalization(double<2x3x7>) {size = $, beta = 0.75, "

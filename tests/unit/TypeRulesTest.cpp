@@ -498,6 +498,36 @@ TEST(TypeRules, LocalResponseNormalization) {
               "operand 'input' (float<>): expected at least rank 1");
 }
 
+TEST(TypeRules, Loss) {
+  const std::string softmax = "{loss = \"softmax-cross-entropy\"}",
+                    huber = "{loss = \"huber\", delta = ";
+  EXPECT_TYPE("Loss(float<3x7>, int64<3>) " + softmax, "float<3x7>");
+  EXPECT_TYPE("Loss(double<3x7x5>, int32<3x7>) " + softmax, "double<3x7x5>");
+  EXPECT_TYPE("Loss(float<3x7x5>, int64<3x5>) " + softmax, "float<3x7x5>");
+  EXPECT_TYPE("Loss(float<3x7>, float<3x7>) " + softmax, "float<3x7>");
+  EXPECT_TYPE("Loss(float16<3>, float16<3>) " + huber + "0.5}", "float16<3>");
+  EXPECT_TYPE("Loss(float<3x7>, int64<7>) " + softmax,
+              "operand 'expected' (int64<7>): expected kind int64 and shape 3");
+  EXPECT_TYPE(
+      "Loss(float<3x7x5>, int64<7x5>) " + softmax,
+      "operand 'expected' (int64<7x5>): expected kind int64 and shape 3x7");
+  EXPECT_TYPE("Loss(float<>, int64<>) " + softmax,
+              "operand 'input' (float<>): expected at least rank 1");
+  EXPECT_TYPE(
+      "Loss(float<3x7>, uint8<3>) " + softmax,
+      "operand 'expected' (uint8<3>): expected kind float and shape 3x7");
+  EXPECT_TYPE(
+      "Loss(float<3x7>, int64<3>) {loss = \"l1\"}",
+      "operand 'expected' (int64<3>): expected kind float and shape 3x7");
+  EXPECT_TYPE(
+      "Loss(float<3>, double<3>) {loss = \"mean-squared-error\"}",
+      "operand 'expected' (double<3>): expected kind float and shape 3");
+  EXPECT_TYPE("Loss(int32<3>, int32<3>) {loss = \"l1\"}",
+              "operand 'input' (int32<3>): expected a float kind");
+  EXPECT_TYPE("Loss(float<3>, float<3>) " + huber + "0.0}",
+              "attribute 'delta': expected a number greater than 0");
+}
+
 TEST(TypeRules, Softmax) {
   EXPECT_TYPE("Softmax(float<3x7>) {axis = 0}", "float<3x7>");
   EXPECT_TYPE("LogSoftmax(float<3x0>) {axis = 1}", "float<3x0>");

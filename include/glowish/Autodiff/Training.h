@@ -8,9 +8,10 @@
 
 namespace glowish {
 
-/// Loss functions: means over all elements or samples. SoftmaxCrossEntropy and
-/// BinaryCrossEntropy contain the softmax or sigmoid; if the model's output is
-/// a softmax or sigmoid, they use its operand, the logits.
+/// Loss functions, those of the node Loss in the order of its record: means
+/// over all elements or samples. SoftmaxCrossEntropy and BinaryCrossEntropy
+/// contain the softmax or sigmoid; if the model's output is a softmax or
+/// sigmoid, they use its operand, the logits.
 enum class LossKind {
   /// -log softmax(prediction)[label]. Labels are class indices (int32 or int64,
   /// the shape of the prediction without the class dimension) or probabilities
@@ -29,6 +30,7 @@ enum class LossKind {
 /// Returns "softmax-cross-entropy", "binary-cross-entropy",
 /// "mean-squared-error", "l1", "huber".
 std::vector<llvm::StringRef> getLossNames();
+llvm::StringRef getLossName(LossKind kind);
 std::optional<LossKind> parseLoss(llvm::StringRef name);
 
 /// Update rules for a variable x with gradient g; R is the learning rate.
@@ -84,7 +86,8 @@ enum class StepPart {
   Update
 };
 
-/// Options of makeTrainingStep().
+/// Options of makeTrainingStep(). Those about the loss and its label are for
+/// functions without Loss nodes.
 struct TrainingConfig {
   LossKind loss = LossKind::SoftmaxCrossEntropy;
   double huberDelta = 1;
@@ -122,8 +125,8 @@ struct TrainingConfig {
 /// A function that performs one training step.
 struct TrainingStep {
   Function *function = nullptr;
-  /// The output that the loss compares with the label, by its name in the
-  /// model.
+  /// The output that the first loss compares, by its name in the model; empty
+  /// where the result of a Loss node of the function is no output.
   std::string output;
   /// The trained variables, in the module's order.
   std::vector<std::string> trained;
@@ -132,22 +135,25 @@ struct TrainingStep {
 };
 
 /// Makes a training step from \p function, which must have been imported with
-/// ImportOptions::variables: a copy that computes outputs and loss and then
-/// updates those of \p variables that the loss depends on, and running
-/// statistics. The state of the solver and the step count become further
-/// variables of the module and of \p variables. BatchNormalization and Dropout
-/// get their training form. It is an error if the loss depends on a variable
-/// through a node that cannot be differentiated, if the output does not exist,
-/// if the label's type does not fit, or if there is nothing to train. All parts
-/// of a step make the same placeholders in the same order.
+/// ImportOptions::variables, or made with such placeholders: a copy that
+/// computes outputs and loss and then updates those of \p variables that the
+/// loss depends on, and running statistics. The state of the solver and the
+/// step count become further variables of the module and of \p variables.
+/// BatchNormalization and Dropout get their training form. The loss is the sum
+/// of those of all Loss nodes; in a function without any, that of a Loss node
+/// that compares the output of \p config with a new input, the label. It is an
+/// error if the loss depends on a variable through a node that cannot be
+/// differentiated, if the output does not exist, if the label's type does not
+/// fit, or if there is nothing to train. All parts of a step make the same
+/// placeholders in the same order.
 llvm::Expected<TrainingStep> makeTrainingStep(Function &function,
                                               VariableValues &variables,
                                               const TrainingConfig &config);
 
-/// Adds the label as an input of \p function, which must be as imported, and
-/// the loss of each sample as an output with the loss's name: a vector along
-/// the first dimension of the label. Returns the errors of makeTrainingStep,
-/// and one for a scalar label.
+/// Adds the loss of each sample as an output of \p function, which must be as
+/// imported, with the loss's name: a vector along the first dimension of the
+/// label. Without Loss nodes, which are gone then, adds the label as an input.
+/// Returns the errors of makeTrainingStep, and one for a scalar label.
 llvm::Error addSampleLosses(Function &function, const TrainingConfig &config);
 
 } // namespace glowish

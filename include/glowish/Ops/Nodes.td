@@ -397,6 +397,31 @@ def Dropout : Node<"Drops random elements in training; else the identity"> {
   let HasLowering = 1;
   let Source = "ONNX Dropout-13";
 }
+def Loss : Node<"Compares with expected values in training; else the identity"> {
+  let Description = [{
+    The identity of `input`, which lowering removes. The loss of a training step
+    is the sum of those of all its Loss nodes, each a mean over the elements
+    (softmax-cross-entropy: the samples) of x = `input` and y = `expected`:
+
+    | loss | |
+    |---|---|
+    | softmax-cross-entropy | -log softmax(x)[y] of class indices y, int32 or int64 with the shape of x without the last dimension, the classes (or, of rank 3 or more, without dimension 1); or -sum(y * log softmax(x)) |
+    | binary-cross-entropy | -(y log s(x) + (1 - y) log(1 - s(x))), s the sigmoid |
+    | mean-squared-error | (x - y)^2, whose gradient is 2 (x - y) |
+    | l1 | abs(x - y) |
+    | huber | d^2 / 2 where d = abs(x - y) is at most `delta`, else delta * (d - delta / 2) |
+
+    But for indices, `expected` has the type of `input`: float16, bfloat16, float
+    or double.
+  }];
+  let Operands = [Operand<"input">, Operand<"expected">];
+  let Attributes = [Attr<String, "loss", "what is computed in training", "",
+                         ["softmax-cross-entropy", "binary-cross-entropy",
+                          "mean-squared-error", "l1", "huber"]>,
+                    Attr<Float, "delta", "of huber, greater than 0", "1.0">];
+  let HasLowering = 1;
+  let Source = "Glow Regression, CrossEntropyLoss, SigmoidCrossEntropyWithLogits";
+}
 def Softmax : Node<"e^x / sum(e^x) along one dimension"> {
   let Description = "In the lowered graph `axis` is the last dimension.";
   let Operands = [AxesOperand<"input">];

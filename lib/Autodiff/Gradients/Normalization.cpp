@@ -13,6 +13,13 @@ llvm::Error glowish::differentiateDropout(DropoutNode &node,
   return llvm::Error::success();
 }
 
+/// The inference form, the identity: makeTrainingStep() has replaced the losses
+/// of training.
+llvm::Error glowish::differentiateLoss(LossNode &node, GradientContext &g) {
+  g.accumulate(node.inputIdx, g.getGradient());
+  return llvm::Error::success();
+}
+
 llvm::Error glowish::differentiateSoftmax(SoftmaxNode &node,
                                           GradientContext &g) {
   NodeValue gradient = g.getGradient(), result = node.getResult();

@@ -86,6 +86,37 @@ llvm::Expected<TypeList> glowish::inferDropout(const OpView &view) {
   return TypeList{op.getInput()};
 }
 
+/// Checks that `expected` are class indices of the input: its shape without the
+/// last dimension, or without dimension 1 where that is not the last.
+static llvm::Error checkClassIndices(const LossView &op) {
+  GLOWISH_RETURN_IF_ERROR(checkMinRank(op, op.inputIdx, 1));
+  const Type &expected = op.getExpected();
+  Dims byLast(op.getInput().getShape()), bySecond = byLast;
+  byLast.pop_back();
+  if (bySecond.size() > 2) {
+    bySecond.erase(bySecond.begin() + 1);
+    if (expected.getShape() == DimsRef(bySecond))
+      return llvm::Error::success();
+  }
+  return checkIs(op, op.expectedIdx, expected.getKind(), byLast);
+}
+
+llvm::Expected<TypeList> glowish::inferLoss(const OpView &view) {
+  LossView op(view);
+  GLOWISH_RETURN_IF_ERROR(checkFloat(op, op.inputIdx));
+  // Written so that a NaN is refused.
+  if (!(op.getDelta() > 0))
+    return op.attrError("delta", "expected a number greater than 0");
+  ElemKind kind = op.getExpected().getKind();
+  if (op.getLoss() == "softmax-cross-entropy" &&
+      (kind == ElemKind::Int32 || kind == ElemKind::Int64))
+    GLOWISH_RETURN_IF_ERROR(checkClassIndices(op));
+  else
+    GLOWISH_RETURN_IF_ERROR(checkIs(op, op.expectedIdx, op.getInput().getKind(),
+                                    op.getInput().getShape()));
+  return TypeList{op.getInput()};
+}
+
 llvm::Expected<TypeList> glowish::inferSoftmax(const OpView &view) {
   SoftmaxView op(view);
   GLOWISH_RETURN_IF_ERROR(checkFloat(op, op.inputIdx));

@@ -30,6 +30,11 @@ NodeValue glowish::lowerDropout(DropoutNode &root,
   return root.getInput();
 }
 
+/// Without training.
+NodeValue glowish::lowerLoss(LossNode &root, RewriteContext & /*context*/) {
+  return root.getInput();
+}
+
 NodeValue glowish::lowerGlobalAvgPool(GlobalAvgPoolNode &root,
                                       RewriteContext &context) {
   return context.create<ReduceNode>(root.getInput(), "mean",

@@ -137,3 +137,12 @@ static void exportDropout(GraphWriter &w, const DropoutNode &node) {
   w.setResult(node, result, w.getLayout(node.getInput()));
 }
 static const NodeExporter dropout(NodeKind::Dropout, exportDropout);
+
+//===- Loss ---------------------------------------------------------------===//
+
+/// The identity: ONNX's losses are other values than what they compare.
+static void exportLoss(GraphWriter &w, const LossNode &node) {
+  w.setResult(node, w.op("Identity", {w.getStored(node.getInput())}),
+              w.getLayout(node.getInput()));
+}
+static const NodeExporter loss(NodeKind::Loss, exportLoss);
