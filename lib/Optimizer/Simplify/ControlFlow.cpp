@@ -96,33 +96,34 @@ static Node *dropCaptures(Node &node) {
 
 /// Creates a node of \p draft, whose bodies have the results that \p kept names
 /// by their positions in \p node, and lets it take the place of that.
-static void replaceResults(Node &node, NodeDraft draft,
-                           llvm::ArrayRef<unsigned> kept) {
+static Node *replaceResults(Node &node, NodeDraft draft,
+                            llvm::ArrayRef<unsigned> kept) {
   Function &function = *node.getParent();
   InsertionGuard guard(function, &node);
   Node *smaller = function.create(node.getName(), std::move(draft));
   for (auto [i, old] : llvm::enumerate(kept))
     node.getResult(old).replaceAllUsesWith(smaller->getResult(unsigned(i)));
+  return smaller;
 }
 
-/// Takes results away that have no use. Returns whether there were some.
-static llvm::Expected<bool> dropResults(IfNode &node,
-                                        const GraphPassContext &context) {
+/// Takes results away that have no use. Returns the node that takes the place
+/// of
+/// \p node, or null.
+static Node *dropResults(IfNode &node, const GraphPassContext &context) {
   std::vector<unsigned> kept;
   for (unsigned i = 0; i < node.getNumResults(); ++i)
     if (!node.getResult(i).hasUses(0))
       kept.push_back(i);
   // Without any result it is dead code.
   if (kept.size() == node.getNumResults() || kept.empty())
-    return false;
+    return nullptr;
   for (Function *body : getBodies(node)) {
     for (unsigned i = node.getNumResults(); i-- > 0;)
       if (node.getResult(i).hasUses(0))
         body->eraseResult(i);
     applyRewrites(*body, RewriteSet(), context);
   }
-  replaceResults(node, node.getDraft(), kept);
-  return true;
+  return replaceResults(node, node.getDraft(), kept);
 }
 
 /// Which states of \p node decide about a result that is used, about another
@@ -162,14 +163,13 @@ static std::vector<bool> findLiveStates(LoopNode &node, const Function &body) {
   return isLive;
 }
 
-/// Takes states away that decide about nothing. Returns whether there were
-/// some.
-static llvm::Expected<bool> dropStates(LoopNode &node,
-                                       const GraphPassContext &context) {
+/// Takes states away that decide about nothing. Returns the node that takes the
+/// place of \p node, or null.
+static Node *dropStates(LoopNode &node, const GraphPassContext &context) {
   Function &body = getFunction(node.getBody());
   std::vector<bool> isLive = findLiveStates(node, body);
   if (llvm::all_of(isLive, [](bool own) { return own; }))
-    return false;
+    return nullptr;
   for (unsigned i = unsigned(isLive.size()); i-- > 0;)
     if (!isLive[i])
       body.eraseResult(1 + i);
@@ -185,36 +185,45 @@ static llvm::Expected<bool> dropStates(LoopNode &node,
       draft.operands.erase(draft.operands.begin() + LoopNode::valuesIdx + i);
     }
   draft.attrs[LoopNode::numStatesAttr] = llvm::count(isLive, true);
-  replaceResults(node, std::move(draft), kept);
-  return true;
+  return replaceResults(node, std::move(draft), kept);
 }
 
-/// Takes unused results of \p node away.
-static llvm::Expected<bool> dropUnused(Node &node,
-                                       const GraphPassContext &context) {
-  if (auto *branch = llvm::dyn_cast<IfNode>(&node))
-    return dropResults(*branch, context);
+/// Takes away what is not needed of \p node. Returns the node that takes its
+/// place, or null.
+static Node *makeSmaller(Node &node, const GraphPassContext &context) {
+  auto *branch = llvm::dyn_cast<IfNode>(&node);
   auto *loop = llvm::dyn_cast<LoopNode>(&node);
-  return loop ? dropStates(*loop, context) : false;
+  Node *smaller = branch ? dropResults(*branch, context)
+                  : loop ? dropStates(*loop, context)
+                         : nullptr;
+  return smaller ? smaller : dropCaptures(node);
 }
 
 llvm::Expected<bool> glowish::simplifyControl(Function &function,
                                               const GraphPassContext &context) {
   bool changed = false;
-  for (auto it = function.getNodes().begin();
-       it != function.getNodes().end();) {
-    Node &node = *it++;
-    if (!node.getInfo().hasBodies())
+  // From the last one on: what a node needs no more may be the only use of an
+  // earlier one's result.
+  llvm::SmallVector<Node *> nodes =
+      llvm::to_vector(llvm::make_pointer_range(function.getNodes()));
+  for (Node *node : llvm::reverse(nodes)) {
+    if (!node->hasUses() && !node->hasSideEffects()) {
+      function.erase(node);
+      changed = true;
       continue;
-    auto *branch = llvm::dyn_cast<IfNode>(&node);
-    bool isReplaced = (branch && inlineBranch(*branch)) || dropCaptures(node);
-    if (!isReplaced) {
-      GLOWISH_ASSIGN_OR_RETURN(isReplaced, dropUnused(node, context));
     }
-    if (!isReplaced)
+    if (!node->getInfo().hasBodies())
       continue;
-    function.erase(&node);
-    changed = true;
+    while (Node *smaller = makeSmaller(*node, context)) {
+      function.erase(node);
+      node = smaller;
+      changed = true;
+    }
+    auto *branch = llvm::dyn_cast<IfNode>(node);
+    if (branch && inlineBranch(*branch)) {
+      function.erase(branch);
+      changed = true;
+    }
   }
   return changed;
 }
