@@ -91,10 +91,10 @@ def check_paths(path, folders):
         data = file.read()
     for folder in folders:
         for found in re.finditer(re.escape(folder.encode()) + rb"[\x20-\x7e]*", data):
-            # In a checkout in /src a part of python/src/core/Log.cpp, a path of the sources,
-            # looks like one of the machine.
+            # In a checkout in /src a part of ../../python/src/core/Log.cpp, a path of the
+            # sources from the build folder, looks like one of the machine.
             before = re.search(rb"[\w./-]*$", data[max(found.start() - 200, 0):found.start()])[0]
-            whole = (before + found[0]).decode()
+            whole = re.sub(r"^(\.\./)+", "", (before + found[0]).decode())
             if whole.startswith("/") or not os.path.exists(os.path.join(ROOT, whole)):
                 yield "it has the path '%s'" % found[0][:200].decode()
                 break
