@@ -45,7 +45,7 @@ struct Branch {
   ScriptScope scope;
   std::optional<BodyExit> exit;
   std::vector<ScriptLeaves> outputs;
-  /// What it changed, and to what.
+  /// The storages, with their new elements, and the cells that it changed.
   std::vector<std::pair<Storage, NodeValue>> storages;
   std::vector<Change> changes;
 };
@@ -83,7 +83,7 @@ private:
   uint64_t birth;
   Branch then, other;
   unsigned numResults = 0;
-  /// What either branch changed.
+  /// Those that either branch changed.
   std::vector<Storage> storages;
   /// Those of which another one may be the same memory, which was written.
   std::vector<Storage> conflicts;
@@ -104,7 +104,7 @@ bool Change::isSameCell(const ScriptValue &other) const {
 
 //===- Branches -----------------------------------------------------------===//
 
-/// What \p cell has in it now.
+/// Returns the keys and the parts that \p cell has now.
 static std::pair<ScriptValues, ScriptValues> getParts(const ScriptValue &cell) {
   ScriptValues keys, parts;
   if (cell.isList()) {
@@ -201,8 +201,8 @@ llvm::Expected<unsigned> IfImporter::addResult(NodeValue x, NodeValue y) {
   return numResults++;
 }
 
-/// \p leaves of the function around, which the body of \p branch has, too. What
-/// is in memory that the branch changes is read behind it.
+/// Returns \p leaves of the function around for the body of \p branch. Tensors
+/// in memory that the branch changes are read behind it.
 ScriptLeaves IfImporter::enter(const ScriptLeaves &leaves, Branch &branch) {
   ScriptLeaves entered = leaves;
   bool isChanged = false;
@@ -245,7 +245,7 @@ llvm::Error IfImporter::mergeStorages() {
   return llvm::Error::success();
 }
 
-/// What \p cell, which one branch changes, is behind \p branch.
+/// Returns \p cell, which one branch changes, as it is behind \p branch.
 llvm::Expected<Change> IfImporter::completeChange(Branch &branch,
                                                   const ScriptValue &cell) {
   Change change{cell};

@@ -8,8 +8,8 @@ using namespace glowish::torchscript;
 
 //===- Parts --------------------------------------------------------------===//
 
-/// The part that result number `call.element` of an operator that cuts its
-/// argument along `dim` is; none of other operators.
+/// Returns the part that result number `call.element` of an operator that cuts
+/// its argument along `dim` is; none of other operators.
 static std::optional<ScriptPart> findCutPart(const ScriptPlace &place) {
   const AtenView &call = place.view.call;
   const AtenSchema &schema = call.op->schema;
@@ -87,8 +87,8 @@ ScriptPlaceRef TensorMemory::makePart(const ScriptPlaceRef &base, int64_t axis,
 
 //===- Choices ------------------------------------------------------------===//
 
-/// The view of the base of both places that is one of them by \p condition, if
-/// they are equal parts of it; none otherwise.
+/// Returns the view of the base of both places that is one of them by
+/// \p condition, if they are equal parts of it; none otherwise.
 llvm::Expected<std::optional<ScriptView>>
 TensorMemory::chooseIndex(NodeValue condition, const ScriptPlace &then,
                           const ScriptPlace &other) {

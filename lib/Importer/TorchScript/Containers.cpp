@@ -88,7 +88,7 @@ static llvm::Expected<ScriptList *> beginListChange(ScriptCall &call) {
   return beginChange(call, call.inputs[0].get<std::shared_ptr<ScriptList>>());
 }
 
-/// The dictionary that input 0 is, which is to change.
+/// Returns the dictionary that input 0 is, which is to change.
 static llvm::Expected<ScriptDict *> beginDictChange(ScriptCall &call) {
   return beginChange(call, call.inputs[0].get<std::shared_ptr<ScriptDict>>());
 }

@@ -72,7 +72,7 @@ BodyExit::carry(const std::shared_ptr<ScriptStorage> &storage) {
   own = std::make_shared<ScriptStorage>(*storage);
   own->birth = in.memory.tick();
   own->version = in.memory.tick();
-  // What it depends on is of the body.
+  // Places that it depends on are of the body.
   own->layout = nullptr;
   own->group = nullptr;
   if (storage->group)
@@ -83,7 +83,7 @@ BodyExit::carry(const std::shared_ptr<ScriptStorage> &storage) {
   return own;
 }
 
-/// Values of the body that \p view, that of \p owner, is made with.
+/// Notes the values of the body that \p view, that of \p owner, is made with.
 void BodyExit::carryView(ScriptView &view, const ScriptPlaceRef &owner) {
   if (view.index)
     need(view.index, owner.get(),

@@ -39,11 +39,12 @@ public:
   /// Returns the leaves of \p value, read in the body.
   llvm::Expected<ScriptLeaves> take(const ScriptValue &value);
 
-  /// Whether \p storage, of a place that was taken, was made in the body.
+  /// Returns whether \p storage, of a place that was taken, was made in the
+  /// body.
   bool isNew(const ScriptStorage &storage) const {
     return isNew(storage.birth);
   }
-  /// Whether what was made at \p time was made in the body.
+  /// Returns whether what was made at \p time was made in the body.
   bool isNew(uint64_t time) const { return time > birth; }
 
   /// Returns the place that \p place, of the body, is outside.
@@ -77,7 +78,7 @@ private:
   std::vector<Need> needs;
 };
 
-/// Whether two values are the same thing, at all times.
+/// Returns whether two values are the same thing, at all times.
 bool areSame(const ScriptValue &x, const ScriptValue &y);
 
 } // namespace glowish::torchscript

@@ -245,8 +245,8 @@ static const ScriptOperators
                 "prim::data", "aten::cuda", "aten::wait",
                 "prim::awaitable_wait", "aten::set_grad_enabled"});
 
-/// A call that may run at the same time: its result is there when it is asked
-/// for.
+/// Executes a call that may run at the same time: its result is there when it
+/// is asked for.
 static llvm::Expected<bool> importFork(ScriptCall &call) {
   const ProgramBlock &block = call.node.blocks[0];
   for (auto [input, value] : llvm::zip_equal(block.inputs, call.inputs))

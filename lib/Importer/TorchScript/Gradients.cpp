@@ -11,7 +11,7 @@
 using namespace glowish;
 using namespace glowish::torchscript;
 
-/// The elements of \p list, which has tensors only.
+/// Returns the elements of a list that has tensors only, input \p index.
 static llvm::Expected<std::vector<NodeValue>> readTensors(ScriptCall &call,
                                                           unsigned index) {
   if (!call.inputs[index].isList())
@@ -27,7 +27,7 @@ static llvm::Expected<std::vector<NodeValue>> readTensors(ScriptCall &call,
   return values;
 }
 
-/// The values of the function that one of \p outputs is computed of.
+/// Returns the nodes that one of \p outputs is computed of.
 static llvm::DenseSet<const Node *>
 findComputedOf(llvm::ArrayRef<NodeValue> outputs) {
   llvm::DenseSet<const Node *> seen;
@@ -46,7 +46,8 @@ findComputedOf(llvm::ArrayRef<NodeValue> outputs) {
   return seen;
 }
 
-/// The gradients that the program states for \p outputs, or ones.
+/// Makes seeds of the gradients that the program states for \p outputs, or
+/// ones.
 static llvm::Expected<std::vector<GradientSeed>>
 makeSeeds(ScriptCall &call, llvm::ArrayRef<NodeValue> outputs) {
   ScriptInterpreter &in = call.in;
@@ -110,7 +111,7 @@ static llvm::Expected<bool> importGrad(ScriptCall &call) {
 }
 static const ScriptOperators gradients(importGrad, {"aten::grad"});
 
-/// What is not differentiated is otherwise as any operator.
+/// Notes that a part is not differentiated; otherwise it is as any operator.
 static llvm::Expected<bool> importDetach(ScriptCall &call) {
   call.in.stopsGradients = true;
   return false;

@@ -13,8 +13,9 @@ using namespace glowish::torchscript;
 
 //===- Operators that return what a tensor becomes ------------------------===//
 
-/// The operator of the table whose results \p node, such as aten::add.out,
-/// writes to some arguments: that which takes the others. Null if it is none.
+/// Returns the operator of the table whose results \p node, such as
+/// aten::add.out, writes to some arguments: that which takes the others. Null
+/// if there is none.
 static const RegisteredAtenOp *
 findReturning(const Program &program, const ProgramNode &node,
               llvm::ArrayRef<ScriptValue> inputs) {

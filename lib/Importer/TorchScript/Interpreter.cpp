@@ -84,7 +84,7 @@ static std::string describe(llvm::StringRef name, const ProgramNode &node) {
 /// How many operators are executed at most: loops repeat them.
 static constexpr int64_t maxRun = 1 << 20;
 
-/// An error if \p node asks for what a list has that a loop appends to.
+/// Refuses \p node if it asks for what a list has that a loop appends to.
 llvm::Error ScriptInterpreter::checkGrowing(const ProgramNode &node) const {
   for (auto [i, input] : llvm::enumerate(node.inputs)) {
     const ScriptValue &value = values[input];
@@ -291,8 +291,8 @@ static void forEachTensor(
     forEachTensor(element, name + "." + std::to_string(i), visit);
 }
 
-/// The name of the attribute that the caller states for \p tensor, which is
-/// called \p name: that one, or another name of the same tensor.
+/// Returns the name of the attribute that the caller states for \p tensor,
+/// which is called \p name: that one, or another name of the same tensor.
 std::string ScriptInterpreter::findGivenName(const ProgramTensor &tensor,
                                              const std::string &name) {
   auto isGiven = [&](const std::string &own) {
@@ -315,7 +315,8 @@ std::string ScriptInterpreter::findGivenName(const ProgramTensor &tensor,
   return name;
 }
 
-/// The tensor that the caller states for the attribute \p name, which is
+/// Returns the tensor that the caller states for the attribute \p name, which
+/// is
 /// \p archived before the first run; null if that is no tensor.
 ScriptTensorRef ScriptInterpreter::addGiven(const std::string &name,
                                             const ProgramTensor *archived) {

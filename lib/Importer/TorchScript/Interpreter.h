@@ -83,10 +83,10 @@ public:
   ScriptValue makeTensor(NodeValue value) { return memory.createDense(value); }
   ScriptValue makeList(ScriptValues elements, bool isTuple = false,
                        std::vector<std::string> names = {});
-  /// A list, a tuple or a dictionary like \p like with \p elements.
+  /// Makes a list, a tuple or a dictionary like \p like with \p elements.
   ScriptValue makeContainer(const ScriptValue &like, ScriptValues elements);
-  /// Tells that \p container, if it can be changed, may be the same as another
-  /// one, which data decides: changes are refused from then on.
+  /// Forbids changes of \p container, which, if it can be changed, may be the
+  /// same as another one, which data decides: changes are refused from then on.
   void forbidChanges(const ScriptValue &container);
   /// A number that the graph computes, or, of a constant, what it is.
   ScriptValue makeNumber(NodeValue value);

@@ -6,7 +6,7 @@ using namespace glowish;
 using namespace glowish::aten;
 using namespace glowish::torchscript;
 
-/// What identifies a tensor, a list or a dictionary.
+/// Returns the address that identifies a tensor, a list or a dictionary.
 static const void *getIdentity(const ScriptValue &value) {
   if (value.isTensor())
     return value.getTensor().get();
@@ -75,7 +75,7 @@ llvm::Error LeafMerger::addTensor(const ScriptLeaves &x,
 }
 
 llvm::Error LeafMerger::add(const ScriptLeaves &x, const ScriptLeaves &y) {
-  // What both change of an older container is added as a change.
+  // Changes of an older container are added as such.
   if (areSame(x.value, y.value))
     return llvm::Error::success();
   if (x.value.isTensor() && y.value.isTensor())
@@ -148,7 +148,8 @@ llvm::Expected<ScriptPlaceRef> LeafMerger::takePlace(const ScriptLeaves &x,
   return in.memory.create(value, std::move(strides))->place;
 }
 
-/// Whether the container that is one of two ones is no other variable's, too.
+/// Returns whether the container that is one of two ones is no other
+/// variable's, too.
 bool LeafMerger::isPrivate(const Side &side,
                            const ScriptValue &container) const {
   uint64_t birth = container.isList() ? container.getList().birth

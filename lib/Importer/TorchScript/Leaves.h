@@ -25,16 +25,17 @@ public:
   /// Adds the results that are needed for one of \p x and \p y. All must be
   /// added before one is taken.
   llvm::Error add(const ScriptLeaves &x, const ScriptLeaves &y);
-  /// As that, for the places of two tensors, which may be those of one tensor.
+  /// Adds results for the places of two tensors, which may be those of one
+  /// tensor.
   llvm::Error addTensor(const ScriptLeaves &x, const ScriptLeaves &y);
   /// Adds the results that places outside of the branches need.
   llvm::Error addNeeds();
   /// Hands the results to these. \p condition decides between both sides.
   void finish(Node *node, NodeValue condition);
-  /// The value that is \p x or \p y.
+  /// Returns the value that is \p x or \p y.
   llvm::Expected<ScriptValue> take(const ScriptLeaves &x,
                                    const ScriptLeaves &y);
-  /// As that, the place of a tensor.
+  /// Returns the place of the tensor that is \p x or \p y.
   llvm::Expected<ScriptPlaceRef> takePlace(const ScriptLeaves &x,
                                            const ScriptLeaves &y);
 

@@ -85,8 +85,8 @@ void LoopTensors::joinUncertain() {
 
 //===- Places after an iteration ------------------------------------------===//
 
-/// The place that \p place, a view of older ones, is outside; null if values of
-/// the body decide that.
+/// Returns the place that \p place, a view of older ones, is outside; null if
+/// values of the body decide that.
 ScriptPlaceRef LoopTensors::makeOuter(const ScriptPlaceRef &place) {
   bool isOld = true;
   place->forEachStorage([&](const std::shared_ptr<ScriptStorage> &storage) {
@@ -99,8 +99,8 @@ ScriptPlaceRef LoopTensors::makeOuter(const ScriptPlaceRef &place) {
   return exit.findNeeds({outer}).empty() ? outer : nullptr;
 }
 
-/// The number of \p place among the places of tensor \p index, computed in the
-/// body; null if it can't be followed. New places are added.
+/// Returns the number of \p place among the places of tensor \p index, computed
+/// in the body; null if it can't be followed. Adds new places.
 llvm::Expected<NodeValue> LoopTensors::findNumber(size_t index,
                                                   const ScriptPlaceRef &place) {
   LoopTensor &tensor = tensors[index];

@@ -67,8 +67,8 @@ public:
   /// Joins the memory of all tensors that can't be followed with what it may
   /// be. Must be called when all of them have places.
   void joinUncertain();
-  /// Tells that at least one iteration is executed, so that what all of them do
-  /// is what the last one did.
+  /// Notes that at least one iteration is executed: where the last one leaves a
+  /// tensor is known if all of them leave it there.
   void setExecuted() { isExecuted = true; }
 
 private:

@@ -159,8 +159,8 @@ LoopImporter::unroll(int64_t mostTrips) {
 
 //===- States -------------------------------------------------------------===//
 
-/// What stands for a state that is \p first before the loop. Lists and
-/// dictionaries may be those from before it, and must not be changed.
+/// Makes a value that stands for a state that is \p first before the loop.
+/// Lists and dictionaries may be those from before it, and must not be changed.
 llvm::Expected<ScriptValue>
 LoopImporter::enter(const ScriptValue &first, size_t &tensor,
                     llvm::function_ref<NodeValue(const Type &)> next) {
@@ -204,8 +204,8 @@ void LoopImporter::forbidChanges(const ScriptValue &state) {
       forbidChanges(entry.value);
 }
 
-/// The tensors from outside and the states of an iteration, or after the loop,
-/// in the order of the node's states.
+/// Begins an iteration, or what follows the loop, with the tensors from outside
+/// and the states, in the order of the node's states.
 llvm::Expected<ScriptValues>
 LoopImporter::enterStates(llvm::function_ref<NodeValue(const Type &)> next) {
   for (const Storage &storage : changed)
@@ -227,7 +227,7 @@ LoopImporter::enterStates(llvm::function_ref<NodeValue(const Type &)> next) {
   return current;
 }
 
-/// The values of the node's states before the loop.
+/// Returns the values of the node's states before the loop.
 llvm::Expected<std::vector<NodeValue>> LoopImporter::getInitial() {
   std::vector<NodeValue> values;
   for (const Storage &storage : changed)
@@ -343,8 +343,8 @@ llvm::Error LoopImporter::collect(const std::shared_ptr<ScriptList> &list,
   return llvm::Error::success();
 }
 
-/// Whether all lists that the iteration, which was taken back, changed were
-/// known to grow; others are added.
+/// Returns whether all lists that the iteration, which was taken back, changed
+/// were known to grow; adds others.
 llvm::Expected<bool> LoopImporter::collectAll() {
   bool areKnown = true;
   for (const auto &[list, after] : grown) {
@@ -378,7 +378,7 @@ void LoopImporter::takeCollected(llvm::function_ref<NodeValue()> next) {
   }
 }
 
-/// An error if a state that is \p first before the loop can't be \p next.
+/// Refuses a state that is \p first before the loop and can't be \p next.
 llvm::Error LoopImporter::checkState(size_t index, const ScriptValue &first,
                                      const ScriptValue &next) const {
   auto refuse = [&] {
@@ -421,7 +421,7 @@ llvm::Error LoopImporter::checkState(size_t index, const ScriptValue &first,
   return llvm::Error::success();
 }
 
-/// Whether the places that tensors have after an iteration were known.
+/// Returns whether the places that tensors have after an iteration were known.
 llvm::Expected<bool> LoopImporter::findPlaces(const ScriptValues &after) {
   std::vector<LoopTensors::Yield> yields;
   size_t tensor = 0;

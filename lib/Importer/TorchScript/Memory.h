@@ -69,28 +69,29 @@ public:
   /// The tensor that \p view makes of \p base, now with \p value.
   ScriptTensorRef createView(ScriptPlaceRef base, ScriptView view,
                              NodeValue value);
-  /// A tensor at \p place.
+  /// Creates a tensor at \p place.
   ScriptTensorRef createAt(ScriptPlaceRef place);
-  /// The place that is \p then where \p condition, a bool of this scope, is
-  /// true, else \p other, of the same type. \p value: its elements, if they are
-  /// known. With too many ways to storages it is one that can only be read.
+  /// Returns the place that is \p then where \p condition, a bool of this
+  /// scope, is true, else \p other, of the same type. \p value: its elements,
+  /// if they are known. With too many ways to storages it is one that can only
+  /// be read.
   llvm::Expected<ScriptPlaceRef> choose(NodeValue condition,
                                         const ScriptPlaceRef &then,
                                         const ScriptPlaceRef &other,
                                         NodeValue value);
-  /// The part of its base that \p place is; none if it isn't one.
+  /// Returns the part of its base that \p place is; none if it isn't one.
   static std::optional<ScriptPart> findPart(const ScriptPlace &place);
-  /// The place of element \p index along dimension \p axis of \p base, which is
-  /// read when it is needed.
+  /// Makes the place of element \p index along dimension \p axis of \p base,
+  /// which is read when it is needed.
   ScriptPlaceRef makePart(const ScriptPlaceRef &base, int64_t axis,
                           int64_t index);
-  /// Whether two places are the same one, whatever data there is.
+  /// Returns whether two places are the same one, whatever data there is.
   static bool areSame(const ScriptPlaceRef &x, const ScriptPlaceRef &y);
   /// Joins the storages of \p place and \p other to a group, of which it isn't
   /// known whether they are the same memory.
   void join(const ScriptPlace &place, const ScriptPlace &other);
   void join(llvm::ArrayRef<std::shared_ptr<ScriptStorage>> storages);
-  /// The place that as_strided() makes of the memory of \p place. Without
+  /// Makes the place that as_strided() makes of the memory of \p place. Without
   /// \p offset it begins where \p place does.
   llvm::Expected<ScriptPlaceRef>
   makeStrided(const ScriptPlaceRef &place, const std::vector<int64_t> &size,
@@ -103,11 +104,11 @@ public:
   /// Sets all elements of a storage, without a tensor.
   void assign(const std::shared_ptr<ScriptStorage> &storage, NodeValue value);
 
-  /// What \p make returns; nodes of constants are folded.
+  /// Returns the value of \p make; folds nodes of constants.
   llvm::Expected<NodeValue>
   fold(llvm::function_ref<NodeValue(NodeBuilder &)> make);
 
-  /// What \p view of \p base is, in this scope.
+  /// Returns \p view of \p base, in this scope.
   llvm::Expected<NodeValue> apply(const ScriptView &view, NodeValue base);
 
   //===- Order of elements --------------------------------------------------//
@@ -118,7 +119,7 @@ public:
   static constexpr int64_t unknownStride = -1;
 
   aten::AtenContext &getAten() { return aten; }
-  /// When one of the storages of \p place was last written.
+  /// Returns when one of the storages of \p place was last written.
   static uint64_t getVersion(const ScriptPlace &place);
 
 private:

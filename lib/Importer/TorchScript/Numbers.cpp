@@ -53,7 +53,7 @@ static llvm::Expected<bool> importNumber(ScriptCall &call) {
     return scalar.takeError();
   return call.done(in.makeNumber(*scalar));
 }
-/// The numbers \p all, from \p next on, in lists for each dimension of \p
+/// Nests the numbers \p all, from \p next on, in lists for each dimension of \p
 /// shape.
 static ScriptValue nest(ScriptInterpreter &in, DimsRef shape,
                         llvm::ArrayRef<ScriptValue> all, size_t &next) {

@@ -16,7 +16,7 @@ using namespace glowish::torchscript;
 /// The most layouts that depend on one another without being known.
 static constexpr unsigned maxLayoutDepth = 64;
 
-/// How many layouts that aren't known yet that of \p place depends on.
+/// Counts the layouts that aren't known yet that of \p place depends on.
 static unsigned getLayoutDepth(const ScriptPlace &place) {
   unsigned depth = 0;
   place.forEachStorage([&](const std::shared_ptr<ScriptStorage> &storage) {

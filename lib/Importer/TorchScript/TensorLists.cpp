@@ -26,7 +26,7 @@ struct EvenParts {
 
 } // namespace
 
-/// What the elements of \p list have in common if they are even parts.
+/// Returns the parts that the elements of \p list are, if they are even ones.
 static std::optional<EvenParts> findEvenParts(const ScriptList &list) {
   std::optional<EvenParts> even;
   for (auto [i, element] : llvm::enumerate(list.elements)) {
@@ -46,7 +46,7 @@ static std::optional<EvenParts> findEvenParts(const ScriptList &list) {
   return even;
 }
 
-/// Whether \p list has elements, which are tensors of one type.
+/// Returns whether \p list has elements, which are tensors of one type.
 static bool areEqualTensors(const ScriptList &list) {
   return !list.elements.empty() &&
          llvm::all_of(list.elements, [&](const ScriptValue &element) {
@@ -57,8 +57,8 @@ static bool areEqualTensors(const ScriptList &list) {
 
 //===- Elements -----------------------------------------------------------===//
 
-/// The element at \p index of \p list, whose elements are no even parts. It may
-/// share memory with each of them.
+/// Makes the element at \p index of \p list, whose elements are no even parts.
+/// It may share memory with each of them.
 static llvm::Expected<ScriptValue>
 gatherElement(ScriptInterpreter &in, const ScriptList &list, NodeValue index) {
   constexpr size_t most = 256;

@@ -204,7 +204,8 @@ static const ScriptOperators
              "aten::rstrip", "aten::replace", "aten::startswith",
              "aten::endswith", "aten::find"});
 
-/// The kind of a device; all are what the program is compiled for.
+/// Returns the kind of a device; all are that which the program is compiled
+/// for.
 static llvm::Expected<bool> importDeviceType(ScriptCall &call) {
   return call.done(std::string("cpu"));
 }

@@ -68,7 +68,7 @@ struct ScriptValue {
   /// Whether it is a number that the graph computes.
   bool isComputed() const { return is<NodeValue>(); }
 
-  /// The type of a tensor or a number; none of others.
+  /// Returns the type of a tensor or a number; none of others.
   std::optional<Type> getType() const;
   /// For messages: "a tensor", "the int 3".
   std::string describe() const;
@@ -113,9 +113,9 @@ struct ScriptStorage {
   bool isConflicting = false;
 };
 
-/// What an operator did that copies the elements where their order in memory
-/// demands it. It is found when it matters, and remains: it is a fact, which no
-/// journal takes back.
+/// A copy that an operator makes where the order of elements in memory demands
+/// it. Whether it did is found when it matters, and remains: it is a fact,
+/// which no journal takes back.
 struct ScriptCopy {
   /// None if it is not known yet.
   std::optional<bool> isCopy = {};
@@ -136,7 +136,7 @@ struct ScriptView {
   /// Set if the operator may have copied the elements, to row-major order.
   std::shared_ptr<ScriptCopy> copy = {};
 
-  /// Whether it isn't known yet whether the elements were copied.
+  /// Returns whether it isn't known yet whether the elements were copied.
   bool mayCopy() const { return copy && !copy->isCopy; }
 };
 
@@ -166,7 +166,8 @@ struct ScriptPlace {
   bool isDense = false;
 
   bool isChoice() const { return then != nullptr; }
-  /// The storage whose elements these are, all of them; null if there is none.
+  /// Returns the storage whose elements these are, all of them; null if there
+  /// is none.
   const std::shared_ptr<ScriptStorage> &getStorage() const {
     return view.copy ? view.copy->storage : storage;
   }
