@@ -114,8 +114,7 @@ ScriptValue *ScriptDict::find(const ScriptValue &key) {
 void ScriptJournal::rollBack(size_t mark) {
   saved.clear();
   while (records.size() > mark) {
-    std::visit([](auto &record) { *record.cell = std::move(record.before); },
-               records.back());
+    std::visit([](auto &record) { record.takeBack(); }, records.back());
     records.pop_back();
   }
 }

@@ -261,6 +261,13 @@ private:
   template <typename T> struct Record {
     std::shared_ptr<T> cell;
     T before;
+
+    void takeBack() {
+      // Which storages may be the same memory is a fact, as that of a copy is.
+      if constexpr (std::is_same_v<T, ScriptStorage>)
+        before.group = std::move(cell->group);
+      *cell = std::move(before);
+    }
   };
   std::vector<std::variant<Record<ScriptStorage>, Record<ScriptPlace>,
                            Record<ScriptTensor>, Record<ScriptList>,
