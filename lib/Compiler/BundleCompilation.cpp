@@ -214,7 +214,7 @@ static llvm::Error makeInferenceBundle(BundleRequest &request,
                        getTitles(model));
 }
 
-/// The same of a bundle whose functions have entries of their own.
+/// Makes a bundle whose functions have entries of their own.
 static llvm::Error makeFunctionsBundle(BundleRequest &request,
                                        BundleWriter *writer) {
   GLOWISH_ASSIGN_OR_RETURN(

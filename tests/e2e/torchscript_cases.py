@@ -594,7 +594,15 @@ class RandomNumbers(nn.Module):
         coins = torch.bernoulli(torch.full([2000], 0.25))
         classes = torch.multinomial(torch.tensor([1.0, 0.0, 3.0]), 2000, True)
         spread = torch.empty(2000).uniform_(2.0, 4.0)
-        return (flat.min() >= 0, flat.max() < 1, (flat.mean() - 0.5).abs() < 0.05,
+        like = torch.rand_like(x)
+        few = torch.randint(4, [2000])
+        float_ints = torch.randint_like(x, 3)
+        some = torch.randint_like(x, 1, 3)
+        even = torch.bernoulli(x, 0.5)
+        return ((like.mean() - 0.5).abs() < 0.05, like.max() < 1, few.min(),
+                few.max(), float_ints.min(), float_ints.max(), some.min(),
+                some.max(), (even.mean() - 0.5).abs() < 0.05, even.max(),
+                flat.min() >= 0, flat.max() < 1, (flat.mean() - 0.5).abs() < 0.05,
                 (flat - other).abs().mean() > 0.25, bell.mean().abs() < 0.1,
                 (bell.std() - 1).abs() < 0.1, ints.min(), ints.max(),
                 (ints.double().mean() - 0.5).abs() < 0.25, ints.shape[0],

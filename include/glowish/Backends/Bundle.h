@@ -26,7 +26,7 @@ struct BundleOptions {
   std::string folder;
   /// Names the files and prefixes all symbols. A C identifier.
   std::string networkName;
-  /// Where programs have entries of their own: what their names begin with.
+  /// The prefix of entries' names, where programs have entries of their own.
   std::string entryName;
   BundleApi api = BundleApi::Static;
   BundleWeights weights = BundleWeights::File;

@@ -28,7 +28,7 @@ struct Variant {
   /// The function that it is, which has an entry of its own; empty where all
   /// programs have one entry.
   std::string entry = {};
-  /// Of a function with an entry of its own.
+  /// The placeholders that a function with an entry of its own shares.
   PlaceholderSharing sharing = {};
 
   bool isForWholeRanges() const { return stated.empty(); }

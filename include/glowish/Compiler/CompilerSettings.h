@@ -44,7 +44,8 @@ struct StatedCompilation {
   std::vector<SymbolValues> symbols;
   /// Without a tuner.
   CompilationOptions options;
-  /// Of a bundle with several functions; importOptions are those of none then.
+  /// The functions of a bundle that has several; each has import options of its
+  /// own then.
   std::vector<FunctionSource> functions = {};
 };
 

@@ -32,9 +32,8 @@ llvm::Expected<AtenCall> matchInputs(const Program &program,
 llvm::Expected<aten::AtenValue::List> convertInputs(ScriptInterpreter &in,
                                                     const AtenCall &call);
 
-/// Returns the operator of the table for "aten::add" and its overload, or null.
-/// What is in place is found by the name of the operator that returns its
-/// result.
+/// Returns the operator of the table for "aten::add" and its overload, or null;
+/// with \p isInPlace, for "aten::add_", the operator that returns the result.
 const aten::RegisteredAtenOp *findOperator(const ProgramNode &node,
                                            bool isInPlace);
 

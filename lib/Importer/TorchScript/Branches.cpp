@@ -20,7 +20,7 @@ using Storage = std::shared_ptr<ScriptStorage>;
 /// which has another place.
 struct Change {
   ScriptValue cell;
-  /// Of entries and attributes; empty for others.
+  /// The keys of entries and attributes; empty for others.
   ScriptValues keys = {};
   std::vector<ScriptLeaves> parts = {};
   /// Whether a container must not be changed any more.
@@ -83,9 +83,9 @@ private:
   uint64_t birth;
   Branch then, other;
   unsigned numResults = 0;
-  /// Those that either branch changed.
+  /// The storages that either branch changed.
   std::vector<Storage> storages;
-  /// Those of which another one may be the same memory, which was written.
+  /// The storages of which another one may be the same memory, and was written.
   std::vector<Storage> conflicts;
   /// The same cells on both sides.
   std::vector<std::pair<Change, Change>> changes;

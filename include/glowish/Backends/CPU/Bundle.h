@@ -43,8 +43,8 @@ std::string getEntryName(llvm::StringRef name, llvm::StringRef function);
 llvm::Error writeBundle(CPUBackend &backend, const IRFunction &function,
                         const MemoryPlan &plan, const BundleOptions &options);
 
-/// The same of several programs, which have their constant region in common;
-/// with an entry for each where they are functions.
+/// Writes the bundle of several programs, which have their constant region in
+/// common; with an entry for each where they are functions.
 llvm::Error writeBundle(CPUBackend &backend, const Variants &variants,
                         const BundleOptions &options);
 

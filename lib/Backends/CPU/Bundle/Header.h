@@ -31,7 +31,7 @@ struct BundleProgram {
   uint64_t activationSize;
   std::vector<BundleSymbol> symbols;
   std::vector<BundleConstant> constants;
-  /// Of a function with an entry of its own: the name in the model.
+  /// The name in the model of a function with an entry of its own.
   std::string function = {};
 };
 

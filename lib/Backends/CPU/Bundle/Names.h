@@ -43,7 +43,7 @@ BundleDim makeBundleDim(llvm::StringRef symbol, std::vector<int64_t> values,
 /// names in the options don't go together with each other or with those that
 /// all headers declare.
 llvm::Error chooseIdentifiers(BundleFacts &facts);
-/// The same for one whose functions have entries of their own.
+/// Chooses identifiers of a bundle whose functions have entries of their own.
 llvm::Error chooseFunctionIdentifiers(BundleFacts &facts);
 /// The same for a bundle that learns.
 llvm::Error chooseTrainingIdentifiers(BundleFacts &facts,
