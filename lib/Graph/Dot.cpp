@@ -63,7 +63,7 @@ void DotPrinter::printNode(const Node &node) {
 /// Prints what \p function and its bodies read of the module, or save to it.
 void DotPrinter::printStorage(const Function &function) {
   for (const Node &node : function.getNodes()) {
-    for (NodeValue value : node.getOperands()) {
+    for (NodeValue value : node.getReads()) {
       if (!value || !llvm::isa<Placeholder, Constant>(value.node))
         continue;
       auto *placeholder = value.getNodeAs<Placeholder>();
@@ -88,6 +88,9 @@ void DotPrinter::addEdges(const Node &node) {
     if (NodeValue value = node.getOperand(i))
       edgeStream << "  n" << ids.at(value.node) << " -> n" << ids.at(&node)
                  << " [label=\"" << node.getOperandName(i) << "\"];\n";
+  if (NodeValue predicate = node.getPredicate())
+    edgeStream << "  n" << ids.at(predicate.node) << " -> n" << ids.at(&node)
+               << " [label=\"predicate\", style=dotted];\n";
 }
 
 void DotPrinter::printBodies(const Node &node) {

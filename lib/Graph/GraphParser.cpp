@@ -110,7 +110,7 @@ llvm::Expected<NodeValue> GraphParser::parseValue(const Function &function) {
   return NodeValue(node, unsigned(result));
 }
 
-/// `Kind(%a, none, %b:1) {attributes}`
+/// `Kind(%a, none, %b:1) {attributes} predicate(%p)`
 llvm::Expected<NodeDraft> GraphParser::parseDraft(const Function &function) {
   GLOWISH_ASSIGN_OR_RETURN(std::string kindName,
                            parser.parseIdentifier("a node kind"));
@@ -131,6 +131,11 @@ llvm::Expected<NodeDraft> GraphParser::parseDraft(const Function &function) {
                        [this]() -> llvm::Expected<std::shared_ptr<Body>> {
                          return parseBody();
                        }));
+  if (parser.consumeIf("predicate")) {
+    GLOWISH_RETURN_IF_ERROR(parser.expect("("));
+    GLOWISH_ASSIGN_OR_RETURN(draft.predicate, parseValue(function));
+    GLOWISH_RETURN_IF_ERROR(parser.expect(")"));
+  }
   return draft;
 }
 

@@ -79,6 +79,11 @@ static void printNodeAt(llvm::raw_ostream &os, const Node &node,
                          static_cast<const FunctionBody &>(body).getFunction(),
                          indent);
              });
+  if (NodeValue predicate = node.getPredicate()) {
+    os << " predicate(";
+    printValue(os, predicate);
+    os << ')';
+  }
   if (node.getNumResults()) {
     os << " : ";
     llvm::interleaveComma(node.getTypes(), os);

@@ -2,6 +2,7 @@
 
 #include "glowish/Graph/Module.h"
 #include "NodeFactory.h"
+#include "glowish/Ops/Predicate.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -48,6 +49,11 @@ llvm::Expected<Node *> Function::tryCreate(llvm::StringRef name,
   if (!types)
     return addContext(types.takeError(),
                       getNodeInfo(draft.kind).name + " '" + name + "': ");
+  if (draft.predicate)
+    if (llvm::Error error = checkPredicate(getNodeInfo(draft.kind),
+                                           draft.predicate.getType(), *types))
+      return addContext(std::move(error),
+                        getNodeInfo(draft.kind).name + " '" + name + "': ");
   Node *node = makeNode(std::move(draft), module.takeUniqueName(name),
                         std::move(*types));
   node->parent = this;
@@ -121,6 +127,7 @@ void Function::copyNodes(Function &target,
     NodeDraft draft = node.getDraft();
     for (NodeValue &value : draft.operands)
       value = mapped(value);
+    draft.predicate = mapped(node.getPredicate());
     for (AttrValue &attr : draft.attrs)
       if (auto *body = std::get_if<std::shared_ptr<Body>>(&attr))
         *body = getFunction(*body).cloneBody();

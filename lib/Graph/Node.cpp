@@ -4,6 +4,7 @@
 #include "glowish/Graph/Evaluator.h"
 #include "glowish/Graph/Module.h"
 #include "glowish/Graph/Nodes.h"
+#include "glowish/Ops/Predicate.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace glowish;
@@ -61,6 +62,8 @@ Node::Node(NodeDraft draft, llvm::StringRef name, TypeList types)
     operands[i].user = this;
     operands[i].set(draft.operands[i]);
   }
+  operands[numOperands].user = this;
+  setPredicate(draft.predicate);
 }
 
 Node::~Node() { assert(!firstUse && "a node was deleted that is in use"); }
@@ -72,7 +75,16 @@ llvm::SmallVector<NodeValue, 4> Node::getOperands() const {
   return values;
 }
 
+llvm::SmallVector<NodeValue, 4> Node::getReads() const {
+  llvm::SmallVector<NodeValue, 4> values = getOperands();
+  if (NodeValue predicate = getPredicate())
+    values.push_back(predicate);
+  return values;
+}
+
 std::string Node::getOperandName(unsigned index) const {
+  if (index == numOperands)
+    return getPredicateInfo().name.str();
   const OpInfo &info = getInfo();
   const OperandInfo &operand = info.getOperandInfo(index);
   if (!operand.isVariadic)
@@ -83,6 +95,7 @@ std::string Node::getOperandName(unsigned index) const {
 
 bool Node::isEquivalent(const Node &other) const {
   if (kind != other.kind || numOperands != other.numOperands ||
+      getPredicate() != other.getPredicate() ||
       !areIdentical(attrs, other.attrs) || types != other.types)
     return false;
   for (unsigned i = 0; i < numOperands; ++i)
@@ -93,7 +106,7 @@ bool Node::isEquivalent(const Node &other) const {
 
 llvm::hash_code Node::getHash() const {
   llvm::hash_code hash = llvm::hash_combine(unsigned(kind), numOperands);
-  for (unsigned i = 0; i < numOperands; ++i) {
+  for (unsigned i = 0; i <= numOperands; ++i) {
     NodeValue value = operands[i].get();
     hash = llvm::hash_combine(hash, value.node, value.result);
   }

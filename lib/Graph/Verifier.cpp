@@ -2,6 +2,7 @@
 
 #include "glowish/Graph/Verifier.h"
 #include "glowish/Graph/Nodes.h"
+#include "glowish/Ops/Predicate.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -28,14 +29,16 @@ static llvm::Error verifyTypes(const Node &node) {
     if (types[i] != node.getType(i))
       return makeError("result {0} is {1}; its operands make it {2}", i,
                        node.getType(i).str(), types[i].str());
-  return llvm::Error::success();
+  NodeValue predicate = node.getPredicate();
+  return predicate ? checkPredicate(info, predicate.getType(), types)
+                   : llvm::Error::success();
 }
 
 /// Checks that a placeholder is visible: a body may use only its own
 /// parameters, and its results only as targets of Save.
 static llvm::Error verifyStorage(const Node &node, unsigned index,
-                                 const Function &function) {
-  auto *storage = node.getOperand(index).getNodeAs<Placeholder>();
+                                 NodeValue value, const Function &function) {
+  auto *storage = value.getNodeAs<Placeholder>();
   if (!storage)
     return llvm::Error::success();
   const Function *owner = function.isBody() ? &function : nullptr;
@@ -55,9 +58,8 @@ static llvm::Error verifyStorage(const Node &node, unsigned index,
 /// Checks that operands are storage of this module or results of earlier nodes.
 static llvm::Error verifyOrder(const Node &node, const Function &function,
                                const llvm::DenseSet<const Node *> &defined) {
-  for (unsigned i = 0; i < node.getNumOperands(); ++i) {
-    NodeValue value = node.getOperand(i);
-    GLOWISH_RETURN_IF_ERROR(verifyStorage(node, i, function));
+  for (auto [i, value] : llvm::enumerate(node.getReads())) {
+    GLOWISH_RETURN_IF_ERROR(verifyStorage(node, i, value, function));
     if (!value || llvm::isa<Placeholder, Constant>(value.node))
       continue;
     if (value.node->getParent() != &function)

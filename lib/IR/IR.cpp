@@ -2,6 +2,7 @@
 
 #include "glowish/IR/IR.h"
 #include "InstrFactory.h"
+#include "glowish/IR/StridedLayout.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace glowish;
@@ -28,6 +29,7 @@ Instruction::Instruction(InstrDraft draft, llvm::StringRef name)
   for (Buffer *buffer : operands)
     if (buffer)
       buffer->users.push_back(this);
+  setPredicate(draft.predicate);
 }
 
 /// Removes one entry of \p value; the order of the others stays, because users
@@ -52,6 +54,33 @@ void Instruction::setOperand(unsigned index, Buffer *buffer) {
     buffer->users.push_back(this);
 }
 
+void Instruction::setPredicate(Buffer *predicate) {
+  if (predicated) {
+    setOperand(operands.size() - 1, nullptr);
+    operands.pop_back();
+  }
+  predicated = predicate;
+  if (!predicate)
+    return;
+  operands.push_back(nullptr);
+  setOperand(operands.size() - 1, predicate);
+}
+
+Buffer *glowish::getPredicateFor(const Instruction &instr, DimsRef shape) {
+  Buffer *predicate = instr.getPredicate();
+  return predicate && isPredicateOf(predicate->getType(), shape) ? predicate
+                                                                 : nullptr;
+}
+
+bool glowish::haveSamePredicate(const Instruction &a, const Instruction &b) {
+  const Buffer *first = a.getPredicate(), *second = b.getPredicate();
+  if (!first || !second)
+    return first == second;
+  return first->getRoot() == second->getRoot() &&
+         first->getType() == second->getType() &&
+         isSame(StridedLayout::of(*first), StridedLayout::of(*second));
+}
+
 llvm::ArrayRef<Buffer *> Instruction::getSegment(unsigned number) const {
   llvm::ArrayRef<int64_t> counts =
       getAttr<std::vector<int64_t>>(getInfo().segmentsAttr);
@@ -62,11 +91,12 @@ llvm::ArrayRef<Buffer *> Instruction::getSegment(unsigned number) const {
 }
 
 InstrDraft Instruction::getDraft() const {
-  return {kind, llvm::SmallVector<Buffer *, 4>(operands), attrs, bounds};
+  return {kind, llvm::SmallVector<Buffer *, 4>(getRecordOperands()), attrs,
+          bounds, getPredicate()};
 }
 
 unsigned Instruction::getNumProgramInputs() const {
-  return getInfo().countProgramInputs(operands.size());
+  return getInfo().countProgramInputs(getNumRecordOperands());
 }
 
 //===- IRFunction ---------------------------------------------------------===//

@@ -268,6 +268,11 @@ llvm::Error IRParser::parseInstr() {
                                 role + ", not @" + roles[i]);
   }
   GLOWISH_RETURN_IF_ERROR(parseLoopBounds(draft));
+  if (parser.consumeIf("predicate")) {
+    GLOWISH_RETURN_IF_ERROR(parser.expect("("));
+    GLOWISH_ASSIGN_OR_RETURN(draft.predicate, parseBufferName());
+    GLOWISH_RETURN_IF_ERROR(parser.expect(")"));
+  }
   instrStarts[function->create(name, std::move(draft))] = start;
   return llvm::Error::success();
 }

@@ -82,7 +82,7 @@ static void print(llvm::raw_ostream &os, const Instruction &instr,
     os << ' ';
   }
   os << instr.getKindName() << '(';
-  for (unsigned i = 0; i < instr.getNumOperands(); ++i) {
+  for (unsigned i = 0; i < instr.getNumRecordOperands(); ++i) {
     if (i)
       os << ", ";
     if (!instr.getOperand(i)) {
@@ -104,6 +104,11 @@ static void print(llvm::raw_ostream &os, const Instruction &instr,
     printAttrs(os, instr.getInfo(), instr.getAttrs(),
                instr.getNumProgramInputs());
   printLoopBounds(os, instr);
+  if (const Buffer *predicate = instr.getPredicate()) {
+    os << " predicate(";
+    printName(os, predicate->getName());
+    os << ')';
+  }
 }
 
 void glowish::printInstr(llvm::raw_ostream &os, const Instruction &instr) {

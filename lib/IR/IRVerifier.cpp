@@ -88,7 +88,7 @@ static llvm::Error verifyAliases(const Instruction &instr, unsigned out) {
 static llvm::Error verifyTypes(const Instruction &instr) {
   const OpInfo &info = instr.getInfo();
   llvm::SmallVector<bool, 4> present;
-  for (const Buffer *buffer : instr.getOperands())
+  for (const Buffer *buffer : instr.getRecordOperands())
     present.push_back(buffer);
   GLOWISH_RETURN_IF_ERROR(checkStructure(info, present, instr.getAttrs()));
   InstrTypes operands(instr);
@@ -97,7 +97,9 @@ static llvm::Error verifyTypes(const Instruction &instr) {
     if (!holdsSame(types[i], *operands.outputs[i]))
       return makeError("result is {0}; the operands make it {1}",
                        operands.outputs[i]->str(), types[i].str());
-  return llvm::Error::success();
+  const Buffer *predicate = instr.getPredicate();
+  return predicate ? checkPredicate(info, predicate->getType(), types)
+                   : llvm::Error::success();
 }
 
 namespace {

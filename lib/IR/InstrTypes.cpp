@@ -5,7 +5,7 @@
 using namespace glowish;
 
 InstrTypes::InstrTypes(const Instruction &instr) : instr(instr) {
-  for (unsigned i = 0; i < instr.getNumOperands(); ++i) {
+  for (unsigned i = 0; i < instr.getNumRecordOperands(); ++i) {
     const Buffer *buffer = instr.getOperand(i);
     const Type *type = buffer ? &buffer->getType() : nullptr;
     OperandRole role = instr.getOperandInfo(i).role;

@@ -31,7 +31,7 @@ static NodeSet findDependent(llvm::ArrayRef<Node *> order,
                              const NodeSet &sources) {
   NodeSet dependent;
   for (const Node *node : order)
-    for (NodeValue operand : node->getOperands())
+    for (NodeValue operand : node->getReads())
       if (operand &&
           (sources.contains(operand.node) || dependent.contains(operand.node)))
         dependent.insert(node);
@@ -71,7 +71,7 @@ public:
 
 private:
   bool isReady(const Node &node) const {
-    return llvm::all_of(node.getOperands(), [&](NodeValue operand) {
+    return llvm::all_of(node.getReads(), [&](NodeValue operand) {
       return !operand || !inOrder.contains(operand.node) ||
              added.contains(operand.node);
     });

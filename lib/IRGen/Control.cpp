@@ -36,9 +36,10 @@ llvm::Error IRGenerator::generateIf(IfNode &node) {
                            generateBody(node.getThenBody()));
   GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<Body> elseBody,
                            generateBody(node.getElseBody()));
-  function.create<IfInstr>(node.getName(), createResults(node),
-                           getBuffer(node.getCondition()),
-                           getBuffers(node.getCaptures()), thenBody, elseBody);
+  auto *branch = function.create<IfInstr>(
+      node.getName(), createResults(node), getBuffer(node.getCondition()),
+      getBuffers(node.getCaptures()), thenBody, elseBody);
+  branch->setPredicate(getBuffer(node.getPredicate()));
   return llvm::Error::success();
 }
 
@@ -62,7 +63,7 @@ llvm::Error IRGenerator::generateAllReduce(AllReduceNode &node) {
 }
 
 void IRGenerator::finishReductions(const Node &reader) {
-  for (NodeValue value : reader.getOperands()) {
+  for (NodeValue value : reader.getReads()) {
     Buffer *buffer = value ? getBuffer(value) : nullptr;
     auto reduction = unfinished.find(buffer);
     if (reduction == unfinished.end())
@@ -75,9 +76,10 @@ void IRGenerator::finishReductions(const Node &reader) {
 llvm::Error IRGenerator::generateLoop(LoopNode &node) {
   GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<Body> body,
                            generateBody(node.getBody()));
-  function.create<LoopInstr>(
+  auto *loop = function.create<LoopInstr>(
       node.getName(), createResults(node), getBuffer(node.getTripCount()),
       getBuffer(node.getCondition()), getBuffers(node.getValues()), body,
       node.getNumStates(), node.getMaxTripCount());
+  loop->setPredicate(getBuffer(node.getPredicate()));
   return llvm::Error::success();
 }

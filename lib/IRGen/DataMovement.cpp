@@ -9,6 +9,7 @@ llvm::Error IRGenerator::copyView(Node &node, Buffer *view) {
   auto *copy =
       function.create<CopyInstr>(node.getName(), createResult(node), view);
   copy->setLoopBounds(neededExtents.getBounds(node));
+  copy->setPredicate(getBuffer(node.getPredicate()));
   return llvm::Error::success();
 }
 

@@ -9,7 +9,7 @@ using namespace glowish;
 
 void IRGenerator::createBodyWeights(Function &body) {
   for (Node &node : body.getNodes())
-    for (NodeValue value : node.getOperands()) {
+    for (NodeValue value : node.getReads()) {
       auto *constant = value.getNodeAs<Constant>();
       if (constant && !buffers.count(value))
         buffers[value] = function.createConstant(constant->getName(),
@@ -110,6 +110,7 @@ void IRGenerator::generateElementWise(Node &node) {
       static_cast<const ScalarProgram &>(program),
       llvm::ArrayRef<Buffer *>(inputs));
   loop->setLoopBounds(neededExtents.getBounds(node));
+  loop->setPredicate(getBuffer(node.getPredicate()));
 }
 
 void IRGenerator::generateInstr(Node &node, InstrKind kind) {
@@ -122,6 +123,7 @@ void IRGenerator::generateInstr(Node &node, InstrKind kind) {
   if (getInstrInfo(kind).hasEpilogue())
     draft.attrs.push_back(ScalarProgram());
   draft.bounds = neededExtents.getBounds(node);
+  draft.predicate = getBuffer(node.getPredicate());
   function.create(node.getName(), std::move(draft));
 }
 
@@ -163,8 +165,7 @@ void IRGenerator::findSavedPlaceholders() {
       lastRead[getBuffer(save->getOutput())] = 0;
   llvm::DenseMap<NodeValue, const Buffer *> views; // of saved placeholders
   for (auto [number, node] : llvm::enumerate(order)) {
-    for (unsigned i = 0; i < node->getNumOperands(); ++i) {
-      NodeValue value = node->getOperand(i);
+    for (auto [i, value] : llvm::enumerate(node->getReads())) {
       if (llvm::isa<SaveNode>(node) && i == SaveNode::outputIdx)
         continue;
       const Buffer *buffer = getBuffer(value);

@@ -77,7 +77,7 @@ ForwardPass::ForwardPass(llvm::ArrayRef<Node *> order, unsigned last)
 
 llvm::SmallVector<Node *, 4> ForwardPass::getSources(const Node &node) const {
   llvm::SmallVector<Node *, 4> sources;
-  for (NodeValue operand : node.getOperands())
+  for (NodeValue operand : node.getReads())
     if (operand && positions.count(operand.node) &&
         !llvm::is_contained(sources, operand.node))
       sources.push_back(operand.node);
@@ -93,7 +93,7 @@ std::optional<unsigned> ForwardPass::findLast(llvm::ArrayRef<Node *> order,
     if (!isForward.contains(node) && !(save && save->getOutput().node == &loss))
       continue;
     isForward.insert(node);
-    for (NodeValue operand : node->getOperands())
+    for (NodeValue operand : node->getReads())
       if (operand)
         isForward.insert(operand.node);
   }

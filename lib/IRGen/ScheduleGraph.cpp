@@ -30,7 +30,7 @@ ScheduleGraph::ScheduleGraph(llvm::ArrayRef<Node *> nodes, bool isFused)
   std::vector<unsigned> lastReader(nodes.size(), none);
   for (unsigned i = 0; i < nodes.size(); ++i) {
     const Node &node = *nodes[i];
-    for (NodeValue value : node.getOperands()) {
+    for (NodeValue value : node.getReads()) {
       auto found = numbers.find(value.node);
       if (!value || found == numbers.end())
         continue;

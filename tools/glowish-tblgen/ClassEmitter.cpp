@@ -11,7 +11,8 @@ namespace {
 
 /// The words in which node and instruction classes differ.
 struct Vocabulary {
-  const char *base, *suffix, *kind, *draft, *value, *constructor, *forward;
+  const char *base, *suffix, *kind, *draft, *value, *numOperands, *constructor,
+      *forward;
 };
 
 const Vocabulary nodeWords = {
@@ -20,6 +21,7 @@ const Vocabulary nodeWords = {
     "NodeKind",
     "NodeDraft",
     "NodeValue",
+    "getNumOperands()",
     "NodeDraft draft, llvm::StringRef name, TypeList types",
     "std::move(draft), name, std::move(types)"};
 const Vocabulary instrWords = {"Instruction",
@@ -27,6 +29,7 @@ const Vocabulary instrWords = {"Instruction",
                                "InstrKind",
                                "InstrDraft",
                                "Buffer *",
+                               "getNumRecordOperands()",
                                "InstrDraft draft, llvm::StringRef name",
                                "std::move(draft), name"};
 
@@ -155,11 +158,12 @@ static void emitOperands(raw_ostream &os, const OpRecord &op,
     os << "  static constexpr unsigned " << operand.name << "Idx = " << i
        << ";\n";
     if (operand.isVariadic) {
-      os << "  unsigned getNum" << name << "() const { return getNumOperands()"
-         << " - " << i << "; }\n  llvm::SmallVector<" << words.value
-         << ", 4> get" << name << "() const {\n    llvm::SmallVector<"
-         << words.value << ", 4> values;\n    for (unsigned i = " << i
-         << "; i < getNumOperands(); ++i)\n"
+      os << "  unsigned getNum" << name << "() const { return "
+         << words.numOperands << " - " << i << "; }\n  llvm::SmallVector<"
+         << words.value << ", 4> get" << name
+         << "() const {\n    llvm::SmallVector<" << words.value
+         << ", 4> values;\n    for (unsigned i = " << i << "; i < "
+         << words.numOperands << "; ++i)\n"
          << "      values.push_back(getOperand(i));\n"
          << "    return values;\n  }\n";
       continue;

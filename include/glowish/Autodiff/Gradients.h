@@ -21,8 +21,8 @@ struct GradientSeed {
 /// Seeds and variables are of float kinds; variables are values of the function
 /// or storage. It is an error if a seed depends on a variable through a node
 /// without a gradient or with an epilogue (an optimized graph). Nodes of the
-/// forward pass may be replaced by equivalent ones. Gradients can be
-/// differentiated again.
+/// forward pass may be replaced by equivalent ones, and lose their predicates.
+/// Gradients can be differentiated again.
 llvm::Expected<std::vector<NodeValue>>
 addGradients(Function &function, llvm::ArrayRef<GradientSeed> seeds,
              llvm::ArrayRef<NodeValue> variables);

@@ -79,7 +79,8 @@ public:
   void set(NodeValue newValue);
   /// Returns the node whose operand this is.
   Node *getUser() const { return user; }
-  /// Returns the position of the operand.
+  /// Returns the position of the operand; of a predicate, the number of
+  /// operands.
   unsigned getOperandIndex() const;
   Use *getNext() const { return next; }
 
@@ -114,6 +115,7 @@ struct NodeDraft {
   NodeKind kind;
   llvm::SmallVector<NodeValue, 4> operands;
   std::vector<AttrValue> attrs;
+  NodeValue predicate = {};
 };
 
 /// A node of the graph: a kind, operands, attributes and typed results. The
@@ -144,6 +146,13 @@ public:
     operands[index].set(value);
   }
   llvm::SmallVector<NodeValue, 4> getOperands() const;
+  /// Returns the value that states which rows of the results are needed
+  /// (Ops/Predicate.h); null where all are. It is not among the operands.
+  NodeValue getPredicate() const { return operands[numOperands].get(); }
+  /// Sets or, with null, drops the predicate. checkPredicate() must hold.
+  void setPredicate(NodeValue value) { operands[numOperands].set(value); }
+  /// Returns the values that the node reads: its operands and its predicate.
+  llvm::SmallVector<NodeValue, 4> getReads() const;
   /// Returns the name of an operand: "filter", "inputs[2]".
   std::string getOperandName(unsigned index) const;
 
@@ -171,11 +180,13 @@ public:
   /// Whether it has an effect beyond computing its results: only Save has.
   bool hasSideEffects() const { return getInfo().has(OpTrait::HasSideEffects); }
 
-  /// Whether kind, operands, attributes and types are equal.
+  /// Whether kind, operands, predicate, attributes and types are equal.
   bool isEquivalent(const Node &other) const;
   /// Equal for nodes that are isEquivalent().
   llvm::hash_code getHash() const;
 
+  /// Returns a draft of the node without its predicate, which may not be that
+  /// of a changed node.
   NodeDraft getDraft() const;
 
 protected:
@@ -191,7 +202,7 @@ private:
   std::string name;
   Function *parent = nullptr;
   const unsigned numOperands;
-  std::unique_ptr<Use[]> operands;
+  std::unique_ptr<Use[]> operands; // and the predicate
   std::vector<AttrValue> attrs;
   TypeList types;
   Use *firstUse = nullptr;

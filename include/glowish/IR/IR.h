@@ -6,6 +6,7 @@
 #include "glowish/Base/StatedSum.h"
 #include "glowish/Base/Tensor.h"
 #include "glowish/Ops/OpInfo.h"
+#include "glowish/Ops/Predicate.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/ilist.h"
@@ -154,6 +155,9 @@ struct InstrDraft {
   llvm::SmallVector<Buffer *, 4> operands;
   std::vector<AttrValue> attrs;
   std::vector<LoopBound> bounds = {};
+  /// States which rows of the results are needed (Ops/Predicate.h); null where
+  /// all are.
+  Buffer *predicate = nullptr;
 };
 
 /// An instruction: a kind, buffers as operands with the roles of the record,
@@ -176,14 +180,28 @@ public:
   llvm::StringRef getName() const { return name; }
   IRFunction *getParent() const { return parent; }
 
+  /// Counts the operands of the record and, where there is one, the predicate,
+  /// which is the last operand: it is read like another.
   unsigned getNumOperands() const { return operands.size(); }
+  unsigned getNumRecordOperands() const { return operands.size() - predicated; }
   /// Null for an absent optional operand.
   Buffer *getOperand(unsigned index) const { return operands[index]; }
   void setOperand(unsigned index, Buffer *buffer);
   llvm::ArrayRef<Buffer *> getOperands() const { return operands; }
-  const OperandInfo &getOperandInfo(unsigned index) const {
-    return getInfo().getOperandInfo(index, attrs);
+  llvm::ArrayRef<Buffer *> getRecordOperands() const {
+    return getOperands().drop_back(predicated);
   }
+  const OperandInfo &getOperandInfo(unsigned index) const {
+    return index == getNumRecordOperands()
+               ? getPredicateInfo()
+               : getInfo().getOperandInfo(index, attrs);
+  }
+  /// Null where all rows of the results are needed.
+  Buffer *getPredicate() const {
+    return predicated ? operands.back() : nullptr;
+  }
+  /// Sets or, with null, drops the predicate. checkPredicate() must hold.
+  void setPredicate(Buffer *predicate);
   bool reads(unsigned index) const {
     OperandRole role = getOperandInfo(index).role;
     return role == OperandRole::In || role == OperandRole::InOut;
@@ -225,6 +243,8 @@ private:
   std::string name;
   IRFunction *parent = nullptr;
   llvm::SmallVector<Buffer *, 4> operands;
+  /// Whether the last operand is the predicate.
+  bool predicated = false;
   std::vector<AttrValue> attrs;
   std::vector<LoopBound> bounds;
 };
@@ -312,6 +332,12 @@ std::vector<IRFunction *> getNested(const IRFunction &function);
 void forEachFunction(
     const IRFunction &function,
     llvm::function_ref<void(const IRFunction &function)> visit);
+
+/// Returns the predicate of \p instr if it can be that of a result of
+/// \p shape, which has the elements of its own in the same order; else null.
+Buffer *getPredicateFor(const Instruction &instr, DimsRef shape);
+/// Returns whether \p a and \p b have the same predicate, or none.
+bool haveSamePredicate(const Instruction &a, const Instruction &b);
 
 /// Structure, types (the record's type rule), strided and in-place operands,
 /// views inside their base, every activation used only between its Alloc and

@@ -201,6 +201,9 @@ EpilogueFuser::Reason EpilogueFuser::check(const Instruction &anchor,
   std::vector<LoopBound> bounds = getResultBounds(anchor, shape);
   if (!bounds.empty() && bounds != getResultBounds(loop, shape))
     return "the loop needs elements that nothing else does";
+  // The anchor gets the loop's predicate, if that fits.
+  if (anchor.getPredicate() && !haveSamePredicate(anchor, loop))
+    return "the loop needs rows that its predicate leaves out";
   return collect(anchor, loop);
 }
 
@@ -272,6 +275,7 @@ bool EpilogueFuser::fuse(ElementWiseLoopInstr &loop) {
     InstrDraft draft = anchor->getDraft();
     replaceResultBounds(draft.bounds,
                         getResultBounds(loop, draft.operands[0]->getShape()));
+    draft.predicate = getPredicateFor(loop, draft.operands[0]->getShape());
     unsigned numOld = anchor->getNumProgramInputs();
     draft.operands[0] = makeBuffer(*loop.getResult(), result);
     for (const auto &[buffer, layout] : fused)

@@ -157,6 +157,9 @@ LoopFuser::Reason LoopFuser::checkInputs(const ElementWiseLoopInstr &producer,
 
 LoopFuser::Reason LoopFuser::check(const ElementWiseLoopInstr &producer,
                                    const ElementWiseLoopInstr &reader) {
+  // The joined loop has the reader's predicate.
+  if (producer.getPredicate() && !haveSamePredicate(producer, reader))
+    return "the loop needs rows that its predicate leaves out";
   const Buffer *root = producer.getResult()->getRoot();
   int64_t computed = 0;
   size_t numInputs = 0, numSteps = reader.getProgram().steps.size();
@@ -230,6 +233,7 @@ void LoopFuser::fuse(const ElementWiseLoopInstr &producer,
   InstrDraft draft =
       joined.makeDraft(function, reader.getName(), reader.getResult(), result);
   draft.bounds = reader.getLoopBounds();
+  draft.predicate = reader.getPredicate();
   index.replace(&reader, std::move(draft), reader.getName());
 }
 

@@ -141,8 +141,8 @@ static std::vector<bool> findLiveStates(LoopNode &node, const Function &body) {
     while (!open.empty()) {
       const Node *last = open.back();
       open.pop_back();
-      for (unsigned i = 0; i < last->getNumOperands(); ++i)
-        visit(last->getOperand(i));
+      for (NodeValue value : last->getReads())
+        visit(value);
     }
   };
   // Scan outputs are kept.

@@ -1,6 +1,7 @@
 //===- Rewriter.cpp - Small rewrites driven by one worklist ---------------===//
 
 #include "Util/Rewriter.h"
+#include "glowish/Ops/Predicate.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -100,7 +101,7 @@ public:
       if (next->getParent() != &function || next->hasUses() ||
           next->hasSideEffects())
         continue;
-      llvm::SmallVector<NodeValue, 4> operands = next->getOperands();
+      llvm::SmallVector<NodeValue, 4> operands = next->getReads();
       queued.erase(next);
       function.erase(next);
       llvm::DenseSet<Node *> seen;
@@ -120,6 +121,15 @@ private:
 };
 
 } // namespace
+
+/// Lets \p replacement, which a rewrite has made for \p root alone, be computed
+/// where that was needed.
+static void takePredicate(NodeValue replacement, Node &root) {
+  Node &node = *replacement.node;
+  if (root.getPredicate() && takesPredicate(node.getInfo()) &&
+      node.getNumResults() == 1)
+    node.setPredicate(root.getPredicate());
+}
 
 /// Erases the nodes in front of \p end as far as \p before, or the beginning
 /// where that is null. No others read them.
@@ -164,6 +174,10 @@ bool glowish::applyRewrites(Function &function, const RewriteSet &set,
       }
       changed = true;
       assert(replacement.node != node && "a rewrite replaces its root");
+      bool isNew = replacement.node->getParent() == &function &&
+                   !replacement.node->hasUses();
+      if (isNew)
+        takePredicate(replacement, *node);
       node->getResult().replaceAllUsesWith(replacement);
       if (pass.observer)
         pass.observer->didApply(set.describe(node->getKind(), rewrite),

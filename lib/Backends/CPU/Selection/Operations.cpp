@@ -97,7 +97,7 @@ static llvm::SmallVector<ElemKind, 4> getInputKinds(const Instruction &instr) {
     kinds.push_back(
         isIntegerKind(kind) && getElemSize(kind) < 4 ? ElemKind::Int32 : kind);
   }
-  for (unsigned i = first; i < instr.getNumOperands(); ++i)
+  for (unsigned i = first; i < instr.getNumRecordOperands(); ++i)
     kinds.push_back(instr.getOperand(i)->getType().getKind());
   return kinds;
 }
