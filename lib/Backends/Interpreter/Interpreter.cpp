@@ -111,7 +111,7 @@ void interpreter::storeThroughEpilogue(const Memory &memory,
                  evaluateProgram(epilogue, std::move(inputs)));
 }
 
-void interpreter::runInstr(const Memory &memory, const Instruction &instr) {
+static void computeInstr(const Memory &memory, const Instruction &instr) {
   switch (instr.getKind()) {
 #define LIFETIME_MARKER(NAME)                                                  \
   case InstrKind::NAME:                                                        \
@@ -125,17 +125,45 @@ void interpreter::runInstr(const Memory &memory, const Instruction &instr) {
   llvm_unreachable("compile() refuses instructions of other back ends");
 }
 
+/// Overwrites the rows of \p buffer that \p isNeeded, of one or all rows, is
+/// false for.
+static void clearRows(const Memory &memory, const Buffer *buffer,
+                      llvm::ArrayRef<bool> isNeeded) {
+  Tensor tensor = gatherOperand(memory, buffer);
+  auto *bytes = static_cast<uint8_t *>(tensor.getBytes());
+  int64_t rowBytes = tensor.getSizeInBytes() / int64_t(isNeeded.size());
+  int value = tensor.getType().getKind() == ElemKind::Bool ? 1 : 0xff;
+  for (auto [row, isRowNeeded] : llvm::enumerate(isNeeded))
+    if (!isRowNeeded)
+      std::memset(bytes + int64_t(row) * rowBytes, value, size_t(rowBytes));
+  scatterOperand(memory, buffer, tensor);
+}
+
+void interpreter::runInstr(const Memory &memory, const Instruction &instr) {
+  const Buffer *predicate = instr.getPredicate();
+  if (!predicate || !memory.heedsPredicates())
+    return computeInstr(memory, instr);
+  Tensor isNeeded = gatherOperand(memory, predicate);
+  computeInstr(memory, instr);
+  if (isNeeded.getNumElements() == 0)
+    return;
+  for (unsigned i = 0; i < instr.getNumOperands(); ++i)
+    if (instr.getOperand(i) && instr.writes(i))
+      clearRows(memory, instr.getOperand(i), isNeeded.data<bool>());
+}
+
 namespace {
 
 class InterpretedFunction final : public Executable {
 public:
   InterpretedFunction(const IRFunction &function, const MemoryPlan &plan,
-                      InstrClock *clock)
-      : function(function), plan(plan), clock(clock) {}
+                      InstrClock *clock, const InterpreterOptions &options)
+      : function(function), plan(plan), clock(clock), options(options) {}
 
   llvm::Error run(const uint8_t *constants, uint8_t *mutables,
                   uint8_t *activations, uint8_t *const *bound) const override {
-    Memory memory(plan, constants, mutables, activations);
+    Memory memory(plan, constants, mutables, activations,
+                  options.heedsPredicates);
     if (bound)
       bindPlaceholders(memory, bound);
     memory.readSymbols(function);
@@ -167,10 +195,13 @@ private:
   const IRFunction &function;
   const MemoryPlan &plan;
   InstrClock *clock;
+  InterpreterOptions options;
 };
 
 class Interpreter final : public Backend {
 public:
+  explicit Interpreter(const InterpreterOptions &options) : options(options) {}
+
   llvm::StringRef getName() const override { return "Interpreter"; }
 
   bool isSupported(const Node &node) const override {
@@ -189,14 +220,19 @@ public:
     if (!unknown.empty())
       return makeError("the interpreter has no instruction '{0}'", unknown);
     GLOWISH_RETURN_IF_ERROR(checkExternalFunctions(function));
-    return std::make_unique<InterpretedFunction>(function, plan, clock);
+    return std::make_unique<InterpretedFunction>(function, plan, clock,
+                                                 options);
   }
+
+private:
+  InterpreterOptions options;
 };
 
 } // namespace
 
-std::unique_ptr<Backend> glowish::createInterpreter() {
-  return std::make_unique<Interpreter>();
+std::unique_ptr<Backend>
+glowish::createInterpreter(InterpreterOptions options) {
+  return std::make_unique<Interpreter>(options);
 }
 
 static const BackendRegistration registration(

@@ -18,9 +18,13 @@ namespace glowish::interpreter {
 class Memory {
 public:
   Memory(const MemoryPlan &plan, const uint8_t *constants, uint8_t *mutables,
-         uint8_t *activations)
+         uint8_t *activations, bool keepsToPredicates)
       : plan(plan), constants(const_cast<uint8_t *>(constants)),
-        mutables(mutables), activations(activations) {}
+        mutables(mutables), activations(activations),
+        keepsToPredicates(keepsToPredicates) {}
+
+  /// Whether rows that predicates leave out are overwritten.
+  bool heedsPredicates() const { return keepsToPredicates; }
 
   /// Records that a loop reached its maximum trip count with a true condition.
   void setLoopCut() const { *isLoopCut = true; }
@@ -59,6 +63,7 @@ private:
   uint8_t *constants; // never written: the verifier refuses it
   uint8_t *mutables;
   uint8_t *activations;
+  bool keepsToPredicates;
   /// Of the whole run, the bodies included.
   std::shared_ptr<bool> isLoopCut = std::make_shared<bool>(false);
   std::shared_ptr<std::string> failedOperator = std::make_shared<std::string>();

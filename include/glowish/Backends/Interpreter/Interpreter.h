@@ -8,9 +8,16 @@
 
 namespace glowish {
 
+struct InterpreterOptions {
+  /// Whether rows that a predicate states to be unneeded become NaN, -1 or
+  /// true, so that a program that reads them shows it. Otherwise predicates are
+  /// ignored.
+  bool heedsPredicates = false;
+};
+
 /// The back end that the others are checked against: plain loops, sums in
 /// double.
-std::unique_ptr<Backend> createInterpreter();
+std::unique_ptr<Backend> createInterpreter(InterpreterOptions options = {});
 
 /// Replaces the nodes of \p function that the interpreter does not take, and
 /// does nothing else: constants are not folded.
