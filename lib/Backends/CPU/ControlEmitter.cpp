@@ -35,8 +35,7 @@ llvm::Function *ModuleEmitter::createBody(const IRFunction &body,
   for (auto [i, buffer] : llvm::enumerate(storage))
     frame.bindings[buffer] = function->getArg(numOwn + i);
   createArgumentArray(builder, frame, body);
-  for (const Instruction &instr : body.getInstrs())
-    emitInstr(builder, frame, instr);
+  emitInstrs(builder, frame, body, /*markTime=*/nullptr);
   builder.CreateRetVoid();
   return function;
 }

@@ -58,6 +58,8 @@ static std::string getKey(const Instruction &instr, bool keepsRoundings) {
   llvm::SmallVector<Buffer *, 4> present = getPresent(instr);
   for (unsigned i = 0; i < present.size(); ++i)
     os << (isShared(present, i) ? 's' : '-');
+  if (instr.getPredicate())
+    os << " predicate";
   for (const LoopBound &bound : instr.getLoopBounds())
     os << " bound " << bound.operand << ' ' << bound.dim;
   printAttrs(os, instr.getInfo(), instr.getAttrs(),
@@ -482,22 +484,15 @@ llvm::Function *ModuleEmitter::emit(const IRFunction &function,
   frame.status = createStatus(*entry, function);
   createArgumentArray(builder, frame, function);
   auto markTime = [&] {
-    if (!form.isTimed)
-      return;
     llvm::Argument *clock = &*std::prev(entry->arg_end());
     auto mark = module.getOrInsertFunction(markName, builder.getVoidTy(),
                                            clock->getType());
     builder.CreateCall(mark, clock);
   };
-  markTime();
-  for (const Instruction &instr : function.getInstrs()) {
-    if (instr.isLifetimeMarker())
-      continue;
-    if (isCancelled())
-      break;
-    emitInstr(builder, frame, instr);
+  if (form.isTimed)
     markTime();
-  }
+  emitInstrs(builder, frame, function,
+             form.isTimed ? llvm::function_ref<void()>(markTime) : nullptr);
   llvm::Value *success = builder.getInt32(unsigned(EntryStatus::Success));
   builder.CreateRet(frame.status
                         ? builder.CreateLoad(builder.getInt32Ty(), frame.status)

@@ -112,6 +112,17 @@ private:
     /// their memory may be used again.
     llvm::StringMap<llvm::Value *> symbols{};
   };
+  /// Emits all instructions of \p function, those with a predicate where a row
+  /// is needed: neighbours with the same one are skipped together. \p markTime,
+  /// if given, is called behind each.
+  void emitInstrs(llvm::IRBuilder<> &builder, const Frame &frame,
+                  const IRFunction &function,
+                  llvm::function_ref<void()> markTime);
+  void emitRun(llvm::IRBuilder<> &builder, const Frame &frame,
+               llvm::ArrayRef<const Instruction *> run);
+  llvm::Value *emitAny(llvm::IRBuilder<> &builder, const Frame &frame,
+                       const Buffer &predicate);
+  llvm::Function *getAny(int64_t count, int64_t stride);
   llvm::Value *getAddress(llvm::IRBuilder<> &builder, const Frame &frame,
                           const Buffer *buffer) const;
   /// \p offset bytes behind the start of \p root, which is in the arena.

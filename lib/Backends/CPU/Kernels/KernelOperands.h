@@ -4,6 +4,7 @@
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_KERNELOPERANDS_H
 
 #include "Instrs.h"
+#include "Kernels/RowPredicate.h"
 #include "Kernels/StridedOperand.h"
 
 namespace glowish {
@@ -49,12 +50,21 @@ public:
     }
     return nullptr;
   }
-  /// Those from \p first on.
+  /// The operands of the record from \p first on.
   std::vector<StridedOperand> getStridedFrom(unsigned first) const {
     std::vector<StridedOperand> operands;
-    for (unsigned i = first; i < pointers.size(); ++i)
+    for (unsigned i = first; i < instr.getNumRecordOperands(); ++i)
       operands.push_back(getStrided(i));
     return operands;
+  }
+  /// The predicate, if it has more than one row: the kernel is not called where
+  /// no row is needed.
+  RowPredicate getRowPredicate() const {
+    const Buffer *predicate = instr.getPredicate();
+    if (!predicate || predicate->getType().getNumElements() <= 1)
+      return {};
+    return {StridedOperand(pointers.back(), *predicate),
+            predicate->getType().getNumElements()};
   }
   /// The epilogue of an instruction that has one, and computes elements of
   /// \p kind.

@@ -411,15 +411,14 @@ void IntegerKernelSelector::replace(const IntegerConvolution &op,
     bias = makeBias(op, getShift(own, ElemKind::Int8), getInnerWindow(shape));
   else if (use == ZeroPointUse::None)
     bias = makeBias(op, shift, shape);
-  function.create(op.instr.getName(),
-                  CPUConvolutionInstr::draft(
-                      op.result, input, packed.filter, packed.scales, bias,
-                      use == ZeroPointUse::None ? nullptr : op.zeroPoint,
-                      op.kernels, op.strides, op.pads, op.dilations, op.group,
-                      candidate.str(),
-                      llvm::ArrayRef(epilogue.inputs).drop_front(),
-                      std::move(epilogue.program)),
-                  &op.instr);
+  InstrDraft draft = CPUConvolutionInstr::draft(
+      op.result, input, packed.filter, packed.scales, bias,
+      use == ZeroPointUse::None ? nullptr : op.zeroPoint, op.kernels,
+      op.strides, op.pads, op.dilations, op.group, candidate.str(),
+      llvm::ArrayRef(epilogue.inputs).drop_front(),
+      std::move(epilogue.program));
+  draft.predicate = getPredicateFor(op.instr, op.result->getShape());
+  function.create(op.instr.getName(), std::move(draft), &op.instr);
   function.erase(&op.instr);
 }
 

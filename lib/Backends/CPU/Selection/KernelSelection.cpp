@@ -128,6 +128,7 @@ void KernelSelector::replace(const ConvolutionOp &op,
       op.bias, /*zeroPoint=*/nullptr, op.kernels, op.strides, op.pads,
       op.dilations, op.group, candidate.str(), op.fused, op.epilogue);
   draft.bounds = getResultBounds(op.instr, op.result->getShape());
+  draft.predicate = getPredicateFor(op.instr, op.result->getShape());
   function.create(op.instr.getName(), std::move(draft), &op.instr);
   function.erase(&op.instr);
 }

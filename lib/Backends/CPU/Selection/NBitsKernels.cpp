@@ -120,6 +120,7 @@ void NBitsPacker::replace(MatMulNBitsInstr &instr) {
       instr.getLhsScales(), layout.kind, layout.block, instr.getFused(),
       instr.getEpilogue());
   draft.bounds = instr.getLoopBounds().vec();
+  draft.predicate = instr.getPredicate();
   function.create(instr.getName(), std::move(draft), &instr);
   function.erase(&instr);
 }

@@ -298,6 +298,7 @@ void glowish::prepareRequantizations(IRFunction &function,
     auto draft = ElementWiseLoopInstr::draft(
         loop->getResult(), std::move(code.program), code.inputs);
     draft.bounds = loop->getLoopBounds();
+    draft.predicate = loop->getPredicate();
     function.create(loop->getName(), std::move(draft), loop);
     function.erase(loop);
   }

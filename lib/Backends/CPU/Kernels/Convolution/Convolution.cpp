@@ -30,7 +30,7 @@ public:
         result(std::move(operands.result)), input(std::move(operands.input)),
         weights(operands.weights), bias(operands.bias),
         taps(operands.isBiasOfTaps ? TapRanges(shape) : TapRanges()),
-        neededColumns(operands.neededColumns),
+        neededColumns(operands.neededColumns), predicate(operands.predicate),
         epilogue(std::move(operands.epilogue)), kind(epilogue.kind),
         weightKind(operands.weightKind), lanes(b.getRegisterLanes(kind)) {}
 
@@ -60,6 +60,9 @@ private:
   };
 
   void collapseRows();
+  bool canOrderColumns() const;
+  void emitOrderedTask(const ColumnOrder &columns, Value *task);
+  Value *gather(Value *place, unsigned pixels);
   bool hasRows() const { return shape.batch * shape.outHeight > 1; }
   int64_t getNumUnits() const;
   Value *countNeededUnits() const;
@@ -94,6 +97,12 @@ private:
   TapRanges taps;
   /// Null for all.
   Value *neededColumns;
+  RowPredicate predicate;
+  /// The order in which the code at hand computes columns; null for their own.
+  /// Tiles count places of it.
+  const ColumnOrder *order = nullptr;
+  /// Room for the input pixels of a tile that are not neighbours.
+  Value *gathered = nullptr;
   EpilogueCode epilogue;
   /// Of the sums.
   ElemKind kind;
@@ -117,6 +126,59 @@ void ConvolutionEmitter::collapseRows() {
   glowish::collapseRows(shape, operands);
 }
 
+/// Whether the columns that a predicate states to be needed can be computed
+/// alone: those of a matrix product.
+bool ConvolutionEmitter::canOrderColumns() const {
+  int64_t bytes =
+      int64_t(tile.pixels) * shape.channels * getElemSize(input.kind) +
+      4 * (shape.outWidth + 1);
+  return predicate && !neededColumns && !hasRows() && shape.kernelH == 1 &&
+         shape.kernelW == 1 && shape.strideW == 1 && !shape.padLeft &&
+         shape.outWidth == shape.width && shape.group == 1 &&
+         shape.outWidth % predicate.count == 0 && dot == DotInstr::None &&
+         bytes <= b.getTarget().maxStackBytes / 2;
+}
+
+/// Emits the code of \p task twice: for runs that need all columns, where it is
+/// as fast as without a predicate, and for others.
+void ConvolutionEmitter::emitOrderedTask(const ColumnOrder &columns,
+                                         Value *task) {
+  Value *areAll =
+      b.CreateICmpEQ(columns.getNumNeeded(), b.index(shape.outWidth));
+  b.ifThen(areAll, [&] { emitTask(task); });
+  order = &columns;
+  neededColumns = columns.getNumNeeded();
+  b.ifThen(b.CreateNot(areAll), [&] { emitTask(task); });
+  order = nullptr;
+  neededColumns = nullptr;
+}
+
+/// Returns the address of the input of \p pixels pixels from place \p place of
+/// the order on, one after the other: copies of them, unless they are
+/// neighbours anyway.
+Value *ConvolutionEmitter::gather(Value *place, unsigned pixels) {
+  int64_t depth = shape.channels;
+  Values columns, sources;
+  for (unsigned p = 0; p < pixels; ++p) {
+    columns.push_back(order->getColumn(b, b.CreateNSWAdd(place, b.index(p))));
+    sources.push_back(
+        b.getElement(input.base, input.kind,
+                     b.addScaled(b.index(0), columns[p], input.strides[2])));
+  }
+  Value *areApart =
+      b.CreateICmpNE(b.CreateNSWSub(columns.back(), columns.front()),
+                     b.index(int64_t(pixels) - 1));
+  if (input.strides[2] != depth)
+    areApart = b.getTrue();
+  b.ifThen(areApart, [&] {
+    for (unsigned p = 0; p < pixels; ++p)
+      b.CreateMemCpy(b.getElement(gathered, input.kind, p * depth),
+                     llvm::Align(1), sources[p], llvm::Align(1),
+                     uint64_t(depth) * getElemSize(input.kind));
+  });
+  return b.CreateSelect(areApart, gathered, sources.front());
+}
+
 /// Adds the bias from \p element on. It is loaded when the sums are done: in
 /// registers before, it would leave too few for them.
 Value *ConvolutionEmitter::addBias(Value *element, Value *sum,
@@ -136,7 +198,8 @@ MicroKernel ConvolutionEmitter::getMicroKernel(const Block &block,
                              block.lastLanes,
                              pixels,
                              block.vectors,
-                             input.strides[2] * shape.strideW,
+                             order ? shape.channels
+                                   : input.strides[2] * shape.strideW,
                              layout.rowStride,
                              layout.isPadded};
   microKernel.inputKind = input.kind;
@@ -182,6 +245,7 @@ void ConvolutionEmitter::emitTile(const Block &block, const Position &position,
   Value *offset = b.addScaled(
       b.addScaled(block.inChannel, position.batch, input.strides[0]), column,
       input.strides[2]);
+  Value *firstPixels = order ? gather(position.column, run.pixels) : nullptr;
   MicroKernel microKernel = getMicroKernel(block, run.pixels);
   int64_t rowTaps = shape.kernelW * shape.getGroupChannels();
   Prefetch slice = getShare(block, position.number, run.pixels == tile.pixels);
@@ -191,8 +255,10 @@ void ConvolutionEmitter::emitTile(const Block &block, const Position &position,
         Value *row = b.CreateNSWAdd(
             rows.firstRow, b.addScaled(b.index(0), kh, shape.dilationH));
         // Not inbounds: at the left border it may lie before the image.
-        Value *pixel = b.CreateGEP(b.getStorageTy(input.kind), input.base,
-                                   b.addScaled(offset, row, input.strides[1]));
+        Value *pixel =
+            order ? firstPixels
+                  : b.CreateGEP(b.getStorageTy(input.kind), input.base,
+                                b.addScaled(offset, row, input.strides[1]));
         Value *rowWeights = b.getElement(
             block.weights, weightKind,
             b.addScaled(b.index(0), kh, rowTaps * layout.rowStride));
@@ -221,14 +287,18 @@ void ConvolutionEmitter::emitTile(const Block &block, const Position &position,
 void ConvolutionEmitter::storeTile(const Block &block, const Position &position,
                                    unsigned pixels,
                                    llvm::ArrayRef<Value *> sums) {
+  Values columns;
+  for (unsigned p = 0; p < pixels; ++p) {
+    Value *place = b.CreateNSWAdd(position.column, b.index(p));
+    columns.push_back(order ? order->getColumn(b, place) : place);
+  }
   auto getIndex = [&](unsigned pixel, unsigned vector) {
     return std::array<Value *, 4>{
-        position.batch, position.row,
-        b.CreateNSWAdd(position.column, b.index(pixel)),
+        position.batch, position.row, columns[pixel],
         b.CreateNSWAdd(block.channel, b.index(vector * lanes))};
   };
   unsigned channels = unsigned(shape.outChannels);
-  if (shape.outChannels <= lanes / 2 && shape.group == 1 &&
+  if (shape.outChannels <= lanes / 2 && shape.group == 1 && !order &&
       canJoinPixels(result, epilogue, channels)) {
     for (unsigned p = 0; p < pixels; p += lanes / channels) {
       unsigned count = std::min(lanes / channels, pixels - p);
@@ -492,7 +562,12 @@ void ConvolutionEmitter::emit() {
   int64_t readCost =
       8 * blocks * layout.blockStride * int64_t(getElemSize(weightKind));
   int64_t cost = std::max(getNumOperations(shape), readCost);
-  b.forTasks(numTasks, cost, [&](Value *task) { emitTask(task); });
+  if (!canOrderColumns())
+    return b.forTasks(numTasks, cost, [&](Value *task) { emitTask(task); });
+  ColumnOrder columns(b, predicate, shape.outWidth);
+  gathered = b.allocate(input.kind, tile.pixels * shape.channels);
+  b.forTasks(numTasks, cost,
+             [&](Value *task) { emitOrderedTask(columns, task); });
 }
 
 void glowish::emitConvolution(KernelBuilder &b, const ConvolutionShape &shape,

@@ -3,7 +3,7 @@
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_CONVOLUTION_CONVOLUTION_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_CONVOLUTION_CONVOLUTION_H
 
-#include "Kernels/StridedOperand.h"
+#include "Kernels/RowPredicate.h"
 
 namespace glowish {
 
@@ -73,6 +73,9 @@ struct ConvolutionOperands {
   EpilogueCode epilogue;
   /// How many columns of a result of one row are needed; null for all.
   llvm::Value *neededColumns = nullptr;
+  /// Of the rows of a matrix product, which are the columns of its image, or of
+  /// leading dimensions of the image.
+  RowPredicate predicate = {};
 };
 
 /// Collapses the rows of a convolution whose output pixels have one input pixel

@@ -41,7 +41,8 @@ void glowish::emitCPUConvolution(KernelBuilder &b,
        .epilogue = operands.getEpilogue(candidate.algorithm->getSumKind(
            instr.getInput()->getType().getKind(),
            instr.getFilter()->getType().getKind())),
-       .neededColumns = operands.getBound(b, Instr::resultIdx, 0, 3)});
+       .neededColumns = operands.getBound(b, Instr::resultIdx, 0, 3),
+       .predicate = operands.getRowPredicate()});
 }
 
 void glowish::emitCPUSliceWeights(KernelBuilder &b,

@@ -37,9 +37,11 @@ class MatMulEmitter {
 public:
   MatMulEmitter(KernelBuilder &b, const MatMulInstr &instr,
                 StridedOperand result, StridedOperand lhs, StridedOperand rhs,
-                std::vector<StridedOperand> fused, Value *neededRows)
+                std::vector<StridedOperand> fused, Value *neededRows,
+                const RowPredicate &predicate)
       : b(b), instr(instr), result(std::move(result)), lhs(std::move(lhs)),
-        rhs(std::move(rhs)), fused(std::move(fused)), neededRows(neededRows) {}
+        rhs(std::move(rhs)), fused(std::move(fused)), neededRows(neededRows),
+        predicate(predicate) {}
   void emit();
 
 private:
@@ -56,6 +58,8 @@ private:
   std::vector<StridedOperand> fused;
   /// Of each matrix of the result; null for all.
   Value *neededRows;
+  /// Of the rows of the only matrix, or of matrices.
+  RowPredicate predicate;
   /// Where a matrix is packed, or null.
   Value *lhsPlace = nullptr, *rhsPlace = nullptr;
 };
@@ -118,13 +122,15 @@ void MatMulEmitter::multiply(Batch batch) {
   EpilogueCode epilogue{lhs.kind, &instr.getEpilogue(), {}};
   for (const StridedOperand &operand : fused)
     epilogue.fused.push_back(getMatrix(b, operand, out, batch));
-  emitConvolution(b, shape, tile, layout,
-                  {.result = getMatrix(b, result, out, batch),
-                   .input = left,
-                   .weights = right.base,
-                   .weightKind = right.kind,
-                   .epilogue = std::move(epilogue),
-                   .neededColumns = neededRows});
+  emitConvolution(
+      b, shape, tile, layout,
+      {.result = getMatrix(b, result, out, batch),
+       .input = left,
+       .weights = right.base,
+       .weightKind = right.kind,
+       .epilogue = std::move(epilogue),
+       .neededColumns = neededRows,
+       .predicate = countMatrices(out) == 1 ? predicate : RowPredicate()});
 }
 
 void MatMulEmitter::emit() {
@@ -140,7 +146,14 @@ void MatMulEmitter::emit() {
   int64_t operations = 2 * instr.getResult()->getType().getNumElements() *
                        instr.getLhs()->getShape().back();
   b.forTasks(numMatMuls, operations, [&](Value *number) {
-    multiply(b.splitIndex(number, out.drop_back(2)));
+    auto multiplyOne = [&] {
+      multiply(b.splitIndex(number, out.drop_back(2)));
+    };
+    // A predicate of fewer rows has one for several matrices.
+    if (!predicate || numMatMuls % predicate.count)
+      return multiplyOne();
+    Value *row = b.CreateUDiv(number, b.index(numMatMuls / predicate.count));
+    b.ifThen(predicate.isNeeded(b, row), multiplyOne);
   });
 }
 
@@ -151,6 +164,7 @@ void glowish::emitMatMul(KernelBuilder &b, const MatMulInstr &instr,
                 operands.getStrided(MatMulInstr::rhsIdx),
                 operands.getStridedFrom(MatMulInstr::fusedIdx),
                 operands.getBound(MatMulInstr::resultIdx,
-                                  instr.getResult()->getType().getRank() - 2))
+                                  instr.getResult()->getType().getRank() - 2),
+                operands.getRowPredicate())
       .emit();
 }

@@ -139,12 +139,65 @@ static Dims arrange(KernelBuilder &b, DimsRef shape,
   return joined;
 }
 
+/// How many leading dimensions of \p shape have \p count indices together; 0
+/// where none have.
+static size_t countLeadingDims(DimsRef shape, int64_t count) {
+  int64_t rows = 1;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    rows *= shape[d];
+    if (rows == count)
+      return d + 1;
+  }
+  return 0;
+}
+
+/// The same loop for each row of \p predicate that is needed.
+static void emitRowLoops(KernelBuilder &b, DimsRef shape,
+                         const StridedOperand &result,
+                         llvm::ArrayRef<StridedOperand> inputs,
+                         const ScalarProgram &program, NeededIndices needed,
+                         const RowPredicate &predicate) {
+  size_t numOuter = countLeadingDims(shape, predicate.count);
+  if (needed.dim < numOuter)
+    needed = {};
+  else
+    needed.dim -= unsigned(numOuter);
+  auto getRow = [&](const StridedOperand &operand, Values index) {
+    StridedOperand row = operand;
+    row.base = operand.getAddress(b, index);
+    row.strides.erase(row.strides.begin(), row.strides.begin() + numOuter);
+    return row;
+  };
+  auto emitRow = [&](Value *row) {
+    Values index = b.splitIndex(row, shape.take_front(numOuter));
+    std::vector<StridedOperand> rows;
+    for (const StridedOperand &input : inputs)
+      rows.push_back(getRow(input, index));
+    emitLoop(b, shape.drop_front(numOuter), getRow(result, index), rows,
+             program, needed);
+  };
+  b.forTasks(predicate.count, 8 * countElements(shape), [&](Value *row) {
+    b.ifThen(predicate.isNeeded(b, row), [&] { emitRow(row); });
+  });
+}
+
+/// Whether rows take longer to compute than to ask for.
+static bool hasLongRows(KernelBuilder &b, DimsRef shape,
+                        const StridedOperand &result,
+                        const RowPredicate &predicate) {
+  return predicate && countElements(shape) / predicate.count >=
+                          2 * int64_t(b.getRegisterLanes(result.kind));
+}
+
 void glowish::emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
                        std::vector<StridedOperand> inputs,
-                       const ScalarProgram &program, NeededIndices needed) {
+                       const ScalarProgram &program, NeededIndices needed,
+                       const RowPredicate &predicate) {
   for (int64_t dim : shape)
     if (dim == 0)
       return;
+  if (hasLongRows(b, shape, result, predicate))
+    return emitRowLoops(b, shape, result, inputs, program, needed, predicate);
   std::vector<StridedOperand *> operands = {&result};
   for (StridedOperand &input : inputs)
     operands.push_back(&input);
@@ -224,7 +277,7 @@ void glowish::emitCopy(KernelBuilder &b, const CopyInstr &instr,
   emitLoop(b, instr.getResult()->getShape(),
            operands.getStrided(CopyInstr::resultIdx),
            {operands.getStrided(CopyInstr::inputIdx)}, ScalarProgram(),
-           findNeeded(instr, operands));
+           findNeeded(instr, operands), operands.getRowPredicate());
 }
 
 void glowish::emitInsertSlice(KernelBuilder &b, const InsertSliceInstr &instr,
@@ -256,7 +309,8 @@ void glowish::emitElementWiseLoop(KernelBuilder &b,
   emitLoop(b, instr.getResult()->getShape(),
            operands.getStrided(ElementWiseLoopInstr::resultIdx),
            operands.getStridedFrom(ElementWiseLoopInstr::inputsIdx),
-           instr.getProgram(), findNeeded(instr, operands));
+           instr.getProgram(), findNeeded(instr, operands),
+           operands.getRowPredicate());
 }
 
 void glowish::emitBitCast(KernelBuilder &b, const BitCastInstr &instr,

@@ -3,7 +3,7 @@
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_MEMORY_LOOPS_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_MEMORY_LOOPS_H
 
-#include "Kernels/StridedOperand.h"
+#include "Kernels/RowPredicate.h"
 
 namespace glowish {
 
@@ -14,11 +14,12 @@ struct NeededIndices {
   llvm::Value *count = nullptr;
 };
 
-/// \p program at every index of \p shape, or those that are needed; the empty
-/// program copies input 0.
+/// \p program at every index of \p shape, or those that are needed, in rows
+/// that \p predicate, if there is one, states to be needed; the empty program
+/// copies input 0.
 void emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
               std::vector<StridedOperand> inputs, const ScalarProgram &program,
-              NeededIndices needed = {});
+              NeededIndices needed = {}, const RowPredicate &predicate = {});
 void emitFill(KernelBuilder &b, DimsRef shape, StridedOperand result,
               double value);
 
