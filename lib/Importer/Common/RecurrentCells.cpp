@@ -1,6 +1,7 @@
 //===- RecurrentCells.cpp - Time steps of LSTM, GRU and RNN ---------------===//
 
 #include "Common/RecurrentCells.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace glowish;
 
@@ -24,6 +25,30 @@ NodeValue RecurrentCell::addBiases(NodeValue gates, int64_t numJoint) {
     bias =
         b.concat({bias, b.slice(weights.inputBias, 0, joint, size - joint)}, 0);
   return b.add(gates, bias);
+}
+
+Node *RecurrentCell::getLastNode() {
+  Function::NodeList &nodes = b.getFunction().getNodes();
+  return nodes.empty() ? nullptr : &nodes.back();
+}
+
+void RecurrentCell::predicateRows(Node *last, llvm::ArrayRef<NodeValue> values,
+                                  NodeValue predicate) {
+  if (!predicate)
+    return;
+  Function::NodeList &nodes = b.getFunction().getNodes();
+  llvm::DenseSet<NodeValue> rows(values.begin(), values.end());
+  for (auto it = last ? std::next(last->getIterator()) : nodes.begin();
+       it != nodes.end(); ++it) {
+    bool readsRows = llvm::any_of(it->getOperands(), [&](NodeValue operand) {
+      return operand && rows.contains(operand);
+    });
+    if (!readsRows || &*it == predicate.node)
+      continue;
+    it->setPredicate(predicate);
+    for (unsigned i = 0; i < it->getNumResults(); ++i)
+      rows.insert(it->getResult(i));
+  }
 }
 
 CellState RecurrentCell::stepLSTM(NodeValue gates, const CellState &state,

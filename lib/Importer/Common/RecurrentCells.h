@@ -78,6 +78,13 @@ protected:
   /// By activation function 0.
   CellState stepRNN(NodeValue gates, const CellState &state);
 
+  /// Gives \p predicate, bool [rows], to the nodes behind \p last, null for
+  /// all, that compute each of their rows of one of \p values, [rows, ...].
+  void predicateRows(Node *last, llvm::ArrayRef<NodeValue> values,
+                     NodeValue predicate);
+  /// Returns the node that is made last, or null.
+  Node *getLastNode();
+
   NodeBuilder &b;
   CellWeights weights;
   int64_t hidden = 0;

@@ -251,12 +251,18 @@ NodeValue RecurrentImporter::activate(unsigned function, NodeValue x) {
 /// including the biases of the input and those of the state that can be added
 /// here.
 llvm::Expected<NodeValue> RecurrentImporter::projectInputs(unsigned direction) {
-  NodeValue gates =
-      projectRows(c.reshape(input, {length * batch, input.getShape()[2]}));
+  NodeValue isNeeded;
+  if (skipsEndedSequences())
+    isNeeded = c.reshape(running, {length * batch});
+  NodeValue rows = c.reshape(input, {length * batch, input.getShape()[2]});
+  Node *before = getLastNode();
+  NodeValue gates = projectRows(rows);
   weights.inputBias = weights.stateBias = {};
   NodeValue bias = op.getOptionalInput(3);
-  if (!bias)
+  if (!bias) {
+    predicateRows(before, rows, isNeeded);
     return c.finish(gates);
+  }
   int64_t size = numGates * hidden;
   Dims expected = {int64_t(isReverse.size()), 2 * size};
   if (bias.getShape() != DimsRef(expected))
@@ -265,7 +271,9 @@ llvm::Expected<NodeValue> RecurrentImporter::projectInputs(unsigned direction) {
   bias = getDirection(bias, direction);
   weights.inputBias = c.slice(bias, 0, 0, size);
   weights.stateBias = c.slice(bias, 0, size, size);
-  return c.finish(addBiases(gates, getSeparateBiasGate()));
+  gates = addBiases(gates, getSeparateBiasGate());
+  predicateRows(before, rows, isNeeded);
+  return c.finish(gates);
 }
 
 NodeValue RecurrentImporter::clearUnusedRows(NodeValue rows) {
@@ -283,6 +291,34 @@ NodeValue RecurrentImporter::clearUnusedRows(NodeValue rows) {
               : rows;
 }
 
+/// Computes which sequences have which time steps.
+llvm::Error RecurrentImporter::findRunning() {
+  if (computedLengths) {
+    ElemKind kind = computedLengths.getElemKind();
+    NodeValue steps = c.iota(kind, 2, 0, length);
+    running = c.less(steps, c.reshape(computedLengths, {1, batch}));
+    return c.takeError();
+  }
+  if (lengths.empty())
+    return llvm::Error::success();
+  Tensor mask(Type(ElemKind::Bool, {length, batch}));
+  for (int64_t i = 0; i < length * batch; ++i)
+    mask.data<bool>()[size_t(i)] = lengths[size_t(i % batch)] > i / batch;
+  running = op.createConstant(std::move(mask));
+  return llvm::Error::success();
+}
+
+/// Whether nothing is computed for sequences that have ended: not where one
+/// sequence decides about others' results.
+bool RecurrentImporter::skipsEndedSequences() const {
+  return running && !clearsEndedStates();
+}
+
+/// Returns whether each sequence has time step \p t, bool [batch].
+NodeValue RecurrentImporter::getRunning(int64_t t) {
+  return c.reshape(c.slice(running, 0, t, 1), {batch});
+}
+
 bool RecurrentImporter::mayHaveEnded(int64_t t) const {
   return computedLengths ||
          llvm::any_of(lengths, [&](int64_t value) { return value <= t; });
@@ -293,15 +329,7 @@ CellState RecurrentImporter::selectRunning(const CellState &next,
                                            const CellState &last, int64_t t) {
   if (!mayHaveEnded(t))
     return next;
-  NodeValue isRunning;
-  if (computedLengths) {
-    isRunning = c.greater(computedLengths, double(t));
-  } else {
-    Tensor mask(Type(ElemKind::Bool, {batch, 1}));
-    for (int64_t i = 0; i < batch; ++i)
-      mask.data<bool>()[i] = lengths[i] > t;
-    isRunning = op.createConstant(std::move(mask));
-  }
+  NodeValue isRunning = c.reshape(getRunning(t), {batch, 1});
   CellState result;
   result.h = c.select(isRunning, next.h, last.h);
   if (hasCell())
@@ -338,7 +366,13 @@ llvm::Error RecurrentImporter::runDirection(unsigned direction,
     CellState seen = state;
     if (clearsEndedStates() && !isReverse && t > 0)
       seen.h = steps[t - 1];
-    CellState next = selectRunning(step(now, seen), state, t);
+    NodeValue isNeeded;
+    if (skipsEndedSequences() && mayHaveEnded(t))
+      isNeeded = getRunning(t);
+    Node *before = getLastNode();
+    CellState computed = step(now, seen);
+    predicateRows(before, {now, seen.h, seen.c}, isNeeded);
+    CellState next = selectRunning(computed, state, t);
     GLOWISH_RETURN_IF_ERROR(c.takeError());
     steps[t] = next.h;
     // The output is 0 after the end of a sequence.
@@ -388,6 +422,7 @@ llvm::Error RecurrentImporter::import() {
   GLOWISH_RETURN_IF_ERROR(readAttrs());
   GLOWISH_RETURN_IF_ERROR(readShapes());
   GLOWISH_RETURN_IF_ERROR(readLengths());
+  GLOWISH_RETURN_IF_ERROR(findRunning());
   for (unsigned i = 0; i < isReverse.size(); ++i)
     GLOWISH_RETURN_IF_ERROR(runDirection(i, isReverse[i]));
   return setOutputs();

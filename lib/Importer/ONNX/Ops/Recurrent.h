@@ -63,7 +63,10 @@ private:
   llvm::Expected<NodeValue> readState(unsigned index, unsigned direction);
   llvm::Expected<NodeValue> projectInputs(unsigned direction);
   llvm::Error runDirection(unsigned direction, bool isReverse);
+  llvm::Error findRunning();
   bool mayHaveEnded(int64_t t) const;
+  NodeValue getRunning(int64_t t);
+  bool skipsEndedSequences() const;
   CellState selectRunning(const CellState &next, const CellState &last,
                           int64_t t);
   llvm::Error setOutputs();
@@ -78,6 +81,9 @@ private:
   /// lengths are computed, [batch, 1].
   std::vector<int64_t> lengths;
   NodeValue computedLengths;
+  /// Whether each sequence has each time step, bool [length, batch]; null if
+  /// all have.
+  NodeValue running;
   /// For each direction: h after each time step, in order of time, and the
   /// final states.
   std::vector<std::vector<NodeValue>> outputs;
