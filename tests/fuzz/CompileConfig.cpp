@@ -72,6 +72,8 @@ std::string CompileConfig::str() const {
     text += " io-in-activations";
   if (isReproducible)
     text += " reproducible";
+  if (heedsPredicates)
+    text += " heeds-predicates";
   if (checksPasses)
     text += " check-passes";
   if (without.size() == getPassNames().size())
@@ -132,8 +134,12 @@ std::vector<CompileConfig> fuzz::pickConfigs(uint64_t seed,
   if (random.below(2))
     interpreter.order = 1 + random.below(1000);
   std::vector<CompileConfig> configs;
-  if (!foreign && !graphTarget)
-    configs.push_back(std::move(interpreter));
+  if (!foreign && !graphTarget) {
+    configs.push_back(interpreter);
+    interpreter.heedsPredicates = true;
+    if (options.hasPredicates)
+      configs.push_back(std::move(interpreter));
+  }
   for (unsigned i = 0; i < options.numCompiled; ++i)
     configs.push_back(pickCompiled(names, random));
   for (CompileConfig &config : configs) {
@@ -184,9 +190,11 @@ std::vector<CompileConfig> fuzz::getAllConfigs() {
         config.placesIOInArena = true;
         configs.push_back(config);
         config.placesIOInArena = false;
-        config.choiceRank = 1;
         if (level >= 0)
-          configs.push_back(config);
+          config.choiceRank = 1;
+        else
+          config.heedsPredicates = true;
+        configs.push_back(config);
       }
   return configs;
 }
@@ -194,16 +202,16 @@ std::vector<CompileConfig> fuzz::getAllConfigs() {
 /// The back ends are made once.
 static llvm::Expected<Backend *> getBackend(const CompileConfig &config) {
   static std::map<
-      std::tuple<int, unsigned, unsigned, WinogradLimit, bool, bool>,
+      std::tuple<int, unsigned, unsigned, WinogradLimit, bool, bool, bool>,
       std::unique_ptr<Backend>>
       backends;
-  std::unique_ptr<Backend> &backend =
-      backends[{config.level, config.numThreads, config.choiceRank,
-                config.winograd, config.isQuick, config.isReproducible}];
+  std::unique_ptr<Backend> &backend = backends[{
+      config.level, config.numThreads, config.choiceRank, config.winograd,
+      config.isQuick, config.isReproducible, config.heedsPredicates}];
   if (backend)
     return backend.get();
   if (config.level < 0) {
-    backend = createInterpreter();
+    backend = createInterpreter({.heedsPredicates = config.heedsPredicates});
     return backend.get();
   }
   TargetOptions options = getTargets()[config.level];

@@ -35,11 +35,14 @@ struct CompileConfig {
   /// TargetOptions::isReproducible: the floats that getCommonConfig() makes,
   /// bit for bit.
   bool isReproducible = false;
+  /// Of the interpreter: InterpreterOptions::heedsPredicates.
+  bool heedsPredicates = false;
   /// Whether it is interpreted after every pass, too.
   bool checksPasses = false;
 
   /// "cpu=x86-64-v3 quick threads=3 rank=1 winograd=4 order=0
-  /// io-in-activations reproducible check-passes without=cse,dse".
+  /// io-in-activations reproducible heeds-predicates check-passes
+  /// without=cse,dse".
   std::string str() const;
   /// Whether passes run that reorder floating point arithmetic.
   bool mayReorder() const;
@@ -58,6 +61,8 @@ struct ConfigOptions {
   unsigned numCompiled = 1;
   /// Those of CompileConfig; the interpreter is always the same.
   bool checksPasses = false, isReproducible = false;
+  /// Whether there are two interpreters, one of which heeds predicates.
+  bool hasPredicates = false;
 };
 
 /// The interpreter and ways to compile with \p options, the same for the same

@@ -1,9 +1,11 @@
 //===- GraphSpec.cpp - Random graphs to shrink ----------------------------===//
 
 #include "GraphSpec.h"
+#include "Predicates.h"
 #include "Values.h"
 #include "glowish/Graph/GraphText.h"
 #include "glowish/Graph/Verifier.h"
+#include "glowish/Ops/Predicate.h"
 #include "glowish/Support/Error.h"
 #include <set>
 
@@ -99,8 +101,11 @@ llvm::Error GraphSpec::inferTypes() {
       GLOWISH_RETURN_IF_ERROR(body.inferTypes());
     }
     GLOWISH_ASSIGN_OR_RETURN(entry.types, inferEntry(*this, entry));
+    if (entry.predicate)
+      GLOWISH_RETURN_IF_ERROR(checkPredicate(
+          getNodeInfo(entry.kind), getType(entry.predicate), entry.types));
   }
-  return llvm::Error::success();
+  return checkPredicates(*this);
 }
 
 void GraphSpec::dropUnused() {
@@ -111,11 +116,15 @@ void GraphSpec::dropUnused() {
     if (output.state >= 0)
       used[output.state] = true;
   }
-  for (size_t i = entries.size(); i-- > 0;)
-    if (used[i])
-      for (ValueRef operand : entries[i].operands)
-        if (operand)
-          used[operand.entry] = true;
+  for (size_t i = entries.size(); i-- > 0;) {
+    if (!used[i])
+      continue;
+    for (ValueRef operand : entries[i].operands)
+      if (operand)
+        used[operand.entry] = true;
+    if (ValueRef predicate = entries[i].predicate)
+      used[predicate.entry] = true;
+  }
   std::vector<int> newIndex(entries.size(), -1);
   std::vector<Entry> kept;
   for (size_t i = 0; i < entries.size(); ++i) {
@@ -128,6 +137,8 @@ void GraphSpec::dropUnused() {
     for (ValueRef &operand : kept.back().operands)
       if (operand)
         operand.entry = newIndex[operand.entry];
+    if (ValueRef &predicate = kept.back().predicate)
+      predicate.entry = newIndex[predicate.entry];
   }
   for (Output &output : outputs) {
     output.value.entry = newIndex[output.value.entry];
@@ -211,6 +222,9 @@ std::vector<Node *> Builder::makeNodes(const GraphSpec &spec,
       draft.operands.push_back(
           operand ? NodeValue(nodes[operand.entry], operand.result)
                   : NodeValue());
+    if (entry.predicate)
+      draft.predicate =
+          NodeValue(nodes[entry.predicate.entry], entry.predicate.result);
     nodes.push_back(function.create(name, std::move(draft)));
   }
   return nodes;

@@ -28,6 +28,8 @@ struct Entry {
   /// Of storage: its value class and seed.
   std::string name;
   llvm::SmallVector<ValueRef, 4> operands;
+  /// Of a node, which rows of its results are needed (Predicates.h).
+  ValueRef predicate = {};
   /// Body attributes are null: they are in bodies.
   std::vector<AttrValue> attrs;
   /// Of control flow, in the order of the attributes.

@@ -37,6 +37,7 @@ private:
   bool inlineBodies();
   bool removeCaptures();
   bool removeResults();
+  bool removePredicates();
 
   GraphSpec &spec;
   Finding &finding;
@@ -151,6 +152,7 @@ bool Shrinker::removeNodes() {
       storage.bodies.clear();
       storage.name = "unit" + std::to_string(1000 + i);
       storage.operands.clear();
+      storage.predicate = {};
       storage.attrs.clear();
       removed = accept(std::move(candidate));
     }
@@ -442,6 +444,9 @@ bool Shrinker::inlineBodies() {
     for (size_t b = 0; b < here().entries[i].bodies.size(); ++b) {
       GraphSpec candidate = spec;
       inlineBody(*find(candidate), i, b);
+      // Positions have changed.
+      for (Entry &entry : find(candidate)->entries)
+        entry.predicate = {};
       if (accept(std::move(candidate)))
         return true;
     }
@@ -502,8 +507,21 @@ bool Shrinker::removeResults() {
   return changed;
 }
 
+bool Shrinker::removePredicates() {
+  bool changed = false;
+  for (size_t i = 0; i < here().entries.size(); ++i) {
+    if (!here().entries[i].predicate)
+      continue;
+    GraphSpec candidate = spec;
+    find(candidate)->entries[i].predicate = {};
+    changed |= accept(std::move(candidate));
+  }
+  return changed;
+}
+
 bool Shrinker::shrinkHere() {
-  bool changed = inlineBodies();
+  bool changed = removePredicates();
+  changed |= inlineBodies();
   changed |= removeNodes();
   changed |= removeOperands();
   changed |= removeResults();

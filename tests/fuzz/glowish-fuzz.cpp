@@ -14,6 +14,7 @@
 #include "Generator.h"
 #include "MlirTarget.h"
 #include "OnnxRuntimeTarget.h"
+#include "Predicates.h"
 #include "Ranges/RangedSession.h"
 #include "Reduction.h"
 #include "Shrinker.h"
@@ -70,6 +71,11 @@ static cl::opt<bool>
               cl::desc("Make ONNX models with ranges for symbols, each of "
                        "which runs with three values"),
               cl::cat(category));
+static cl::opt<bool>
+    hasPredicates("predicates",
+                  cl::desc("Give nodes predicates, and interpret each graph "
+                           "with these heeded, too"),
+                  cl::cat(category));
 static cl::opt<unsigned>
     maxReports("max-reports",
                cl::desc("Shrink and print this many, name the seeds of others"),
@@ -128,7 +134,16 @@ static void printFinding(const llvm::Twine &what, const Finding &finding) {
 static ConfigOptions getConfigOptions() {
   return {.numCompiled = numCompiled,
           .checksPasses = checkPasses,
-          .isReproducible = reproducible};
+          .isReproducible = reproducible,
+          .hasPredicates = hasPredicates};
+}
+
+/// The random graph of \p each seed.
+static GraphSpec makeSpec(uint64_t each) {
+  GraphSpec spec = makePlan(each, maxNodes);
+  if (hasPredicates)
+    addPredicates(spec, each);
+  return spec;
 }
 
 /// Prints \p finding and what it is about, shrunk.
@@ -151,7 +166,7 @@ static void report(uint64_t wrongSeed) {
   std::vector<CompileConfig> configs =
       pickConfigs(wrongSeed, getConfigOptions());
   if (!hasRanges) {
-    GraphSpec spec = makePlan(wrongSeed, maxNodes);
+    GraphSpec spec = makeSpec(wrongSeed);
     reportShrunk(what, spec, checkInChild(GraphCase(spec.print()), configs));
     return;
   }
@@ -253,7 +268,7 @@ static CaseGenerator getGenerator() {
   if (hasRanges)
     return [](uint64_t each) { return makeRangedCase(each, maxNodes); };
   return [](uint64_t each) {
-    GraphSpec spec = makePlan(each, maxNodes);
+    GraphSpec spec = makeSpec(each);
     return GeneratedCase{std::make_unique<GraphCase>(spec.print()),
                          describeFeatures(spec)};
   };
