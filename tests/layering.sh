@@ -38,4 +38,15 @@ if [[ -n $found ]]; then
   printf 'lib/IR/PlanProof must not know what plans:\n%s\n' "$found"
   wrong=1
 fi
+
+# libtorch is known to the library that is loaded for an archive alone, which
+# knows nothing of the compiler but the structures that it fills.
+reader=lib/Importer/TorchScript/Reader
+found=$(grep -rnE '#include [<"](torch|ATen|c10)/' include lib tools python |
+  grep -v "^$reader/" || true)
+found+=$(grep -rn '#include "' $reader | grep -v '#include "../Program.h"' || true)
+if [[ -n $found ]]; then
+  printf 'only %s may know libtorch, and it nothing else:\n%s\n' "$reader" "$found"
+  wrong=1
+fi
 exit $wrong
