@@ -359,6 +359,32 @@ class GrowingState(nn.Module):
         return self.state.sum(0)
 
 
+# Calls --------------------------------------------------------------------
+
+
+@torch.jit.script
+def amplify_positive(x):
+    if bool(x.sum() > 0):
+        return x * 3
+    return x - 1
+
+
+@case(normal(2, 3) * 0.01 + 0.05, is_traced=True, is_quick=True, calls=2)
+class TracedCall(nn.Module):
+    """A trace keeps the branches of a function that was scripted: the second call takes
+    another one than the trace did."""
+    def forward(self, x):
+        return amplify_positive(x + 0.001) * 2
+
+
+@case(normal(2, 3))
+class Printing(nn.Module):
+    """Prints nothing when it runs."""
+    def forward(self, x):
+        print("the largest of", x.size(0), "rows:", x.max())
+        return x.relu()
+
+
 # Networks -----------------------------------------------------------------
 
 
