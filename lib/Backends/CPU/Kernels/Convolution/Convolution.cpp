@@ -287,14 +287,15 @@ void ConvolutionEmitter::emitTile(const Block &block, const Position &position,
 void ConvolutionEmitter::storeTile(const Block &block, const Position &position,
                                    unsigned pixels,
                                    llvm::ArrayRef<Value *> sums) {
-  Values columns;
-  for (unsigned p = 0; p < pixels; ++p) {
-    Value *place = b.CreateNSWAdd(position.column, b.index(p));
-    columns.push_back(order ? order->getColumn(b, place) : place);
-  }
+  Values columns; // in an order of their own
+  for (unsigned p = 0; order && p < pixels; ++p)
+    columns.push_back(
+        order->getColumn(b, b.CreateNSWAdd(position.column, b.index(p))));
   auto getIndex = [&](unsigned pixel, unsigned vector) {
     return std::array<Value *, 4>{
-        position.batch, position.row, columns[pixel],
+        position.batch, position.row,
+        order ? columns[pixel]
+              : b.CreateNSWAdd(position.column, b.index(pixel)),
         b.CreateNSWAdd(block.channel, b.index(vector * lanes))};
   };
   unsigned channels = unsigned(shape.outChannels);
