@@ -160,8 +160,7 @@ Differentiation::run(llvm::ArrayRef<GradientSeed> seeds) {
     GLOWISH_RETURN_IF_ERROR(check(variable, "the variable of differentiation"));
   // A row that nothing needs may be NaN, and its gradient of 0 would not
   // remove that from sums over all rows.
-  for (Node *node : nodes)
-    node->setPredicate({});
+  function.dropPredicates();
   findActive();
   for (const GradientSeed &seed : seeds) {
     GLOWISH_RETURN_IF_ERROR(check(seed.value, "the differentiated value"));

@@ -20,6 +20,8 @@ std::vector<InnerOutput>
 glowish::addInnerOutputs(Function &function,
                          llvm::function_ref<bool(NodeValue value)> isWanted) {
   Module &module = function.getModule();
+  // All of a value is looked at.
+  function.dropPredicates();
   std::string prefix = findFreePrefix(module, "value.");
   std::vector<InnerOutput> outputs;
   for (Node &node : function.getNodes())

@@ -38,8 +38,8 @@ static llvm::Error verifyInterface(const Module &module) {
 static llvm::Error verifyAccesses(const Function &function,
                                   llvm::DenseSet<const Node *> &saved) {
   for (const Node &node : function.getNodes())
-    for (unsigned i = 0; i < node.getNumOperands(); ++i) {
-      auto *storage = node.getOperand(i).getNodeAs<Placeholder>();
+    for (auto [i, value] : llvm::enumerate(node.getReads())) {
+      auto *storage = value.getNodeAs<Placeholder>();
       if (!storage)
         continue;
       bool isSaved = node.getKind() == NodeKind::Save && i == 1;

@@ -110,6 +110,14 @@ void Function::sortTopologically() {
   }
 }
 
+void Function::dropPredicates() {
+  for (Node &node : nodes) {
+    node.setPredicate({});
+    for (Function *nested : getBodies(node))
+      nested->dropPredicates();
+  }
+}
+
 //===- Cloning and inlining -----------------------------------------------===//
 
 /// Copies the nodes to \p target, Saves only if \p withSaves. \p copies maps

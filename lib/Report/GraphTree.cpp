@@ -95,6 +95,10 @@ void TreePrinter::printNode(const Node &node) {
     os << (i ? ", " : "← ");
     printOperand(node.getOperand(i));
   }
+  if (NodeValue predicate = node.getPredicate()) {
+    os << ", predicate ";
+    printOperand(predicate);
+  }
   std::string attrs;
   llvm::raw_string_ostream text(attrs);
   printAttrs(text, node.getInfo(), node.getAttrs(), /*numInputs=*/0);

@@ -2,6 +2,7 @@
 
 #include "Differential.h"
 #include "glowish/Autodiff/Gradients.h"
+#include "glowish/Driver/InnerOutputs.h"
 #include "glowish/Graph/GraphText.h"
 #include "glowish/Graph/NodeBuilder.h"
 
@@ -237,6 +238,18 @@ TEST(Predicates, GradientsAreOfAllRows) {
                               {{y, builder.splat(ElemKind::Float, {8, 32}, 1)}},
                               {x})
                      .takeError());
+  for (const Node &node : function.getNodes())
+    EXPECT_FALSE(node.getPredicate());
+}
+
+/// What a tool shows of a value is all of it.
+TEST(Predicates, InnerOutputsAreOfAllRows) {
+  auto module = makeModule(getCases()[6]);
+  Function &function = *module->getFunctions().front();
+  auto isWanted = [](NodeValue value) {
+    return isFloatKind(value.getElemKind());
+  };
+  EXPECT_EQ(addInnerOutputs(function, isWanted).size(), 3u);
   for (const Node &node : function.getNodes())
     EXPECT_FALSE(node.getPredicate());
 }

@@ -18,7 +18,8 @@ struct InnerOutput {
 std::string findFreePrefix(const Module &module, llvm::StringRef base);
 
 /// Makes an output of each result \p isWanted of a node of \p function, bodies
-/// left out, in the order of the nodes. The names of the outputs are new.
+/// left out, in the order of the nodes. The names of the outputs are new. Drops
+/// predicates, as all rows of the results are outputs now.
 std::vector<InnerOutput>
 addInnerOutputs(Function &function,
                 llvm::function_ref<bool(NodeValue value)> isWanted);

@@ -138,6 +138,10 @@ public:
   /// Linear in nodes and uses.
   void sortTopologically();
 
+  /// Drops the predicates of all nodes, bodies included, so that all rows of
+  /// their results are computed.
+  void dropPredicates();
+
   /// Returns a copy named \p newName in the same module. Placeholders and
   /// constants are shared; bodies are copied.
   Function *clone(llvm::StringRef newName);
