@@ -2,6 +2,7 @@
 
 #include "glowish/IR/IR.h"
 #include "InstrFactory.h"
+#include "glowish/IR/LoopBounds.h"
 #include "glowish/IR/StridedLayout.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -207,6 +208,15 @@ Instruction *IRFunction::create(llvm::StringRef name, InstrDraft draft,
   instr->parent = this;
   instrs.insert(before ? before->getIterator() : instrs.end(), instr);
   return instr;
+}
+
+Instruction *IRFunction::replace(Instruction *old, InstrDraft draft) {
+  DimsRef shape = draft.operands[0]->getShape();
+  draft.bounds = getResultBounds(*old, shape);
+  draft.predicate = getPredicateFor(*old, shape);
+  Instruction *made = create(old->getName(), std::move(draft), old);
+  erase(old);
+  return made;
 }
 
 void IRFunction::erase(Instruction *instr) {

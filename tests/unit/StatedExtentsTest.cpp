@@ -232,6 +232,13 @@ TextModel makeLayer() {
   return model;
 }
 
+/// How many instructions of \p program compute no more than a run needs.
+unsigned countBounded(const Program &program) {
+  return unsigned(llvm::count_if(
+      program.program->getIR().getInstrs(),
+      [](const Instruction &instr) { return !instr.getLoopBounds().empty(); }));
+}
+
 TEST(StatedExtents, LoopsEndWithThem) {
   TextModel model = makeLayer();
   std::map<int64_t, Program> fixed;
@@ -242,10 +249,7 @@ TEST(StatedExtents, LoopsEndWithThem) {
   for (const TargetOptions &target : targets) {
     Program ranged =
         compile(model, /*isCPU=*/true, {}, {{"S", {1, 70}}}, target);
-    unsigned numBounded = 0;
-    for (const Instruction &instr : ranged.program->getIR().getInstrs())
-      numBounded += !instr.getLoopBounds().empty();
-    EXPECT_GE(numBounded, 5u);
+    EXPECT_GE(countBounded(ranged), 5u);
     for (auto &[extent, program] : fixed)
       compare(ranged, program, {{"S", extent}});
   }
@@ -279,10 +283,46 @@ TEST(StatedExtents, MatmulsWithWeightsOf4Bits) {
     for (const TargetOptions &target : getLevels()) {
       Program ranged = compile(model, /*isCPU=*/true, {}, {{"S", {1, 70}}},
                                target, hasIntegers);
-      unsigned numBounded = 0;
-      for (const Instruction &instr : ranged.program->getIR().getInstrs())
-        numBounded += !instr.getLoopBounds().empty();
-      EXPECT_GE(numBounded, 1u);
+      EXPECT_GE(countBounded(ranged), 1u);
+      for (auto &[extent, program] : fixed)
+        compare(ranged, program, {{"S", extent}});
+    }
+  }
+}
+
+/// Each instruction of a quantized layer computes the rows that are needed,
+/// whichever kernel multiplies its bytes.
+TEST(StatedExtents, QuantizedLoopsEndWithThem) {
+  Random random(3);
+  std::vector<int64_t> weights(30 * 40);
+  for (int64_t &weight : weights)
+    weight = int64_t(random.below(255)) - 127;
+  auto quantize = [](const std::string &from, const std::string &to) {
+    return onnxNode("QuantizeLinear", {from, "scale", "zero"}, "", to + "Q") +
+           onnxNode("DequantizeLinear", {to + "Q", "scale", "zero"}, "", to);
+  };
+  for (int type : {2, 3}) { // uint8, int8
+    TextModel model;
+    model.inputs.clear();
+    model.body = symbolicInput("x", {"S", "30"}) +
+                 integers("wQ", /*type=*/3, {30, 40}, weights) +
+                 floats("scale", {}, {0.02f}) + floats("wScale", {}, {0.005f}) +
+                 integers("zero", type, {}, {type == 2 ? 120 : -3}) +
+                 onnxNode("DequantizeLinear", {"wQ", "wScale"}, "", "w") +
+                 quantize("x", "dx") +
+                 onnxNode("MatMul", {"dx", "w"}, "", "m") + quantize("m", "y");
+    std::map<int64_t, Program> fixed;
+    for (int64_t extent : {1, 2, 5, 8, 33, 70})
+      fixed[extent] = compile(model, /*isCPU=*/true, {{"S", extent}}, {});
+    for (const TargetOptions &target : getLevels()) {
+      Program ranged =
+          compile(model, /*isCPU=*/true, {}, {{"S", {1, 70}}}, target);
+      // But for the extents of the result, two copies.
+      EXPECT_EQ(countBounded(ranged) + 2,
+                llvm::count_if(ranged.program->getIR().getInstrs(),
+                               [](const Instruction &instr) {
+                                 return !instr.isLifetimeMarker();
+                               }));
       for (auto &[extent, program] : fixed)
         compare(ranged, program, {{"S", extent}});
     }

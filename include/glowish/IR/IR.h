@@ -293,6 +293,11 @@ public:
   T *create(llvm::StringRef name, Args &&...args) {
     return llvm::cast<T>(create(name, T::draft(std::forward<Args>(args)...)));
   }
+  /// Puts an instruction of \p draft in the place of \p old, whose result,
+  /// operand 0, it computes, perhaps under another shape. It has the name, the
+  /// bounds of the result and the predicate of \p old, which is deleted; those
+  /// of the draft are not looked at.
+  Instruction *replace(Instruction *old, InstrDraft draft);
   /// Deletes \p instr.
   void erase(Instruction *instr);
   void moveBefore(Instruction *instr, Instruction *before);

@@ -54,14 +54,11 @@ void glowish::prepareGroupNormalizations(IRFunction &function,
         Type(kind, {type.getDim(0), parts, 2, type.getShape().back()}));
     function.create(instr->getName(),
                     CPUGroupStatisticsInstr::draft(statistics, input), instr);
-    function.create(instr->getName(),
-                    CPUGroupNormalizationInstr::draft(
-                        instr->getResult(), input, statistics,
-                        instr->getScale(), instr->getBias(), instr->getGroups(),
-                        instr->getEpsilon(), instr->getFused(),
-                        instr->getEpilogue()),
-                    instr);
-    function.erase(instr);
+    function.replace(instr, CPUGroupNormalizationInstr::draft(
+                                instr->getResult(), input, statistics,
+                                instr->getScale(), instr->getBias(),
+                                instr->getGroups(), instr->getEpsilon(),
+                                instr->getFused(), instr->getEpilogue()));
   }
   llvm::cantFail(insertLifetimes(function, IRPassContext()));
 }

@@ -11,7 +11,7 @@
 #include "Instrs.h"
 #include "Kernels/Convolution/Window.h"
 #include "Selection/ChoiceLog.h"
-#include "Selection/MatMulImages.h"
+#include "Selection/ConvolutionOp.h"
 #include "Selection/Requantization.h"
 #include "glowish/IR/Passes.h"
 #include "glowish/Support/Task.h"
@@ -20,24 +20,6 @@
 using namespace glowish;
 
 namespace {
-
-/// A ConvolutionInteger, or a MatMulInteger as one.
-struct IntegerConvolution {
-  Instruction &instr;
-  Buffer *result, *input, *filter;
-  /// May be null.
-  Buffer *zeroPoint, *bias;
-  llvm::SmallVector<Buffer *, 4> fused;
-  std::vector<int64_t> kernels, strides, pads, dilations;
-  int64_t group;
-  /// Strides of the filter's element (group, kh, kw, c, n).
-  Dims filterStrides;
-
-  ConvolutionShape getShape() const {
-    return ConvolutionShape::get(input->getShape(), result->getShape(), kernels,
-                                 strides, pads, dilations, group);
-  }
-};
 
 class IntegerKernelSelector {
 public:
@@ -53,14 +35,11 @@ private:
   std::optional<ConvolutionCandidate>
   choose(const Instruction &instr,
          const std::optional<ConvolutionProblem> &problem);
-  void replace(const IntegerConvolution &op,
-               const ConvolutionCandidate &candidate);
-  Buffer *makeInput(const IntegerConvolution &op, ElemKind kind,
-                    int64_t channels);
-  Buffer *makeBias(const IntegerConvolution &op, int64_t shift,
+  void replace(const ConvolutionOp &op, const ConvolutionCandidate &candidate);
+  Buffer *makeInput(const ConvolutionOp &op, ElemKind kind, int64_t channels);
+  Buffer *makeBias(const ConvolutionOp &op, int64_t shift,
                    const ConvolutionShape &windows);
-  Buffer *computeBias(const IntegerConvolution &op, Buffer *sums,
-                      int64_t shift);
+  Buffer *computeBias(const ConvolutionOp &op, Buffer *sums, int64_t shift);
   Buffer *subtract(Buffer *filter, Buffer *zeroPoint, unsigned dim,
                    const Instruction &user);
   Buffer *widen(Buffer *buffer, Buffer *zeroPoint, Instruction &before,
@@ -141,25 +120,25 @@ static Buffer *viewGroups(IRFunction &function, Buffer *image, int64_t inGroup,
 
 /// The input as \p kind, shifted if need be, with \p channels channels a group:
 /// zeros follow its own.
-Buffer *IntegerKernelSelector::makeInput(const IntegerConvolution &op,
-                                         ElemKind kind, int64_t channels) {
+Buffer *IntegerKernelSelector::makeInput(const ConvolutionOp &op, ElemKind kind,
+                                         int64_t channels) {
   Dims shape(op.input->getShape());
   int64_t own = shape[3] / op.group;
   shape[3] = channels * op.group;
   llvm::StringRef name = op.instr.getName();
   Buffer *made = function.createActivation(name, Type(kind, shape));
+  auto make = [&](InstrDraft draft) {
+    limitToNeededRows(draft, op);
+    function.create(name, std::move(draft), &op.instr);
+    return made;
+  };
   if (channels > own)
-    function.create(
-        name,
-        FillInstr::draft(
-            viewGroups(function, made, channels, own, channels - own), 0.0),
-        &op.instr);
+    make(FillInstr::draft(
+        viewGroups(function, made, channels, own, channels - own), 0.0));
   Buffer *to = viewGroups(function, made, channels, 0, own);
   Buffer *from = viewGroups(function, op.input, own, 0, own);
-  if (from->getType() == to->getType()) {
-    function.create(name, CopyInstr::draft(to, from), &op.instr);
-    return made;
-  }
+  if (from->getType() == to->getType())
+    return make(CopyInstr::draft(to, from));
   llvm::SmallVector<Buffer *, 2> inputs = {from};
   int64_t shift = getShift(from->getType().getKind(), kind);
   if (shift)
@@ -171,16 +150,14 @@ Buffer *IntegerKernelSelector::makeInput(const IntegerConvolution &op,
     value = program.add(ScalarOp::Add, {value, 1});
   }
   program.add(ScalarOp::Cast, {value}, kind);
-  function.create(name, ElementWiseLoopInstr::draft(to, program.take(), inputs),
-                  &op.instr);
-  return made;
+  return make(ElementWiseLoopInstr::draft(to, program.take(), inputs));
 }
 
 //===- The bias -----------------------------------------------------------===//
 
 /// The sums of the filter's elements over each pair of \p ranges of taps:
 /// [rows, columns, OC].
-static Tensor sumTaps(const IntegerConvolution &op, const TapRanges &ranges) {
+static Tensor sumTaps(const ConvolutionOp &op, const TapRanges &ranges) {
   const Tensor &filter = op.filter->getTensor();
   ConvolutionShape shape = op.getShape();
   const Dims &s = op.filterStrides;
@@ -209,7 +186,7 @@ static Tensor sumTaps(const IntegerConvolution &op, const TapRanges &ranges) {
 }
 
 /// bias - (zero point + \p shift) * \p sums, while the program runs.
-Buffer *IntegerKernelSelector::computeBias(const IntegerConvolution &op,
+Buffer *IntegerKernelSelector::computeBias(const ConvolutionOp &op,
                                            Buffer *sums, int64_t shift) {
   DimsRef shape = sums->getShape();
   Buffer *zeroPoint = op.zeroPoint ? broadcast(function, op.zeroPoint, shape)
@@ -237,8 +214,7 @@ Buffer *IntegerKernelSelector::computeBias(const IntegerConvolution &op,
 
 /// The bias for inputs to which \p shift was added: null, [OC], or [rows,
 /// columns, OC] of the TapRanges of \p windows.
-Buffer *IntegerKernelSelector::makeBias(const IntegerConvolution &op,
-                                        int64_t shift,
+Buffer *IntegerKernelSelector::makeBias(const ConvolutionOp &op, int64_t shift,
                                         const ConvolutionShape &windows) {
   bool isKnown = !op.zeroPoint || isConstant(*op.zeroPoint);
   int64_t zero = shift;
@@ -344,7 +320,7 @@ void glowish::visitByteProblems(
 }
 
 /// Whether a kernel can read the input as lanes of \p elements.
-static bool hasLanes(const IntegerConvolution &op, int64_t elements) {
+static bool hasLanes(const ConvolutionOp &op, int64_t elements) {
   auto isWhole = [&](int64_t value) { return value % elements == 0; };
   const Buffer &input = *op.input;
   return isWhole(input.getShape()[3] / op.group) &&
@@ -379,7 +355,7 @@ static ConvolutionShape getInnerWindow(ConvolutionShape shape) {
 }
 
 /// Makes a CPUConvolution of \p op, computed by \p candidate.
-void IntegerKernelSelector::replace(const IntegerConvolution &op,
+void IntegerKernelSelector::replace(const ConvolutionOp &op,
                                     const ConvolutionCandidate &candidate) {
   ConvolutionShape shape = op.getShape();
   ElemKind own = op.input->getType().getKind();
@@ -397,13 +373,8 @@ void IntegerKernelSelector::replace(const IntegerConvolution &op,
   epilogue.inputs.append(op.fused);
   if (prefersIntegers(target))
     requantizeInIntegers(epilogue, function, op.instr);
-  PackedFilter packed = packer.getPacked({.function = function,
-                                          .target = target,
-                                          .shape = shape,
-                                          .filter = op.filter,
-                                          .strides = op.filterStrides,
-                                          .before = op.instr},
-                                         candidate);
+  PackedFilter packed =
+      packer.getPacked(op.getFilterSource(function, target), candidate);
   using ZeroPointUse = ConvolutionAlgorithm::ZeroPointUse;
   ZeroPointUse use = candidate.algorithm->getZeroPointUse();
   Buffer *bias = op.bias;
@@ -411,15 +382,14 @@ void IntegerKernelSelector::replace(const IntegerConvolution &op,
     bias = makeBias(op, getShift(own, ElemKind::Int8), getInnerWindow(shape));
   else if (use == ZeroPointUse::None)
     bias = makeBias(op, shift, shape);
-  InstrDraft draft = CPUConvolutionInstr::draft(
-      op.result, input, packed.filter, packed.scales, bias,
-      use == ZeroPointUse::None ? nullptr : op.zeroPoint, op.kernels,
-      op.strides, op.pads, op.dilations, op.group, candidate.str(),
-      llvm::ArrayRef(epilogue.inputs).drop_front(),
-      std::move(epilogue.program));
-  draft.predicate = getPredicateFor(op.instr, op.result->getShape());
-  function.create(op.instr.getName(), std::move(draft), &op.instr);
-  function.erase(&op.instr);
+  replaceByKernel(
+      function, op, candidate,
+      {.input = input,
+       .filter = packed,
+       .bias = bias,
+       .zeroPoint = use == ZeroPointUse::None ? nullptr : op.zeroPoint,
+       .fused = llvm::ArrayRef(epilogue.inputs).drop_front(),
+       .epilogue = std::move(epilogue.program)});
 }
 
 /// What visitDifferences says, as int8 where that has the values, else as
@@ -468,69 +438,34 @@ Buffer *IntegerKernelSelector::widen(Buffer *buffer, Buffer *zeroPoint,
 
 void IntegerKernelSelector::select(ConvolutionIntegerInstr &instr) {
   Buffer *filter = instr.getFilter(), *zeroPoint = instr.getFilterZeroPoint();
-  DimsRef extents = filter->getShape(), s = filter->getStrides();
   if (auto candidate = choose(instr, getProblem(instr))) {
-    replace({.instr = instr,
-             .result = instr.getResult(),
-             .input = instr.getInput(),
-             .filter = subtract(filter, zeroPoint, 0, instr),
-             .zeroPoint = instr.getZeroPoint(),
-             .bias = instr.getBias(),
-             .fused = instr.getFused(),
-             .kernels = {extents[1], extents[2]},
-             .strides = instr.getStrides().vec(),
-             .pads = instr.getPads().vec(),
-             .dilations = instr.getDilations().vec(),
-             .group = instr.getGroup(),
-             .filterStrides = {extents[0] / instr.getGroup() * s[0], s[1], s[2],
-                               s[3], s[0]}},
-            *candidate);
-    return;
+    ConvolutionOp op = describeConvolution(instr);
+    op.zeroPoint = instr.getZeroPoint();
+    op.filter = subtract(filter, zeroPoint, 0, instr);
+    return replace(op, *candidate);
   }
-  function.create(instr.getName(),
-                  ConvolutionInstr::draft(
-                      instr.getResult(),
-                      widen(instr.getInput(), instr.getZeroPoint(), instr),
-                      widen(filter, zeroPoint, instr), instr.getBias(),
-                      instr.getStrides(), instr.getPads(), instr.getDilations(),
-                      instr.getGroup(), instr.getFused(), instr.getEpilogue()),
-                  &instr);
-  function.erase(&instr);
+  function.replace(
+      &instr, ConvolutionInstr::draft(
+                  instr.getResult(),
+                  widen(instr.getInput(), instr.getZeroPoint(), instr),
+                  widen(filter, zeroPoint, instr), instr.getBias(),
+                  instr.getStrides(), instr.getPads(), instr.getDilations(),
+                  instr.getGroup(), instr.getFused(), instr.getEpilogue()));
 }
 
 void IntegerKernelSelector::select(MatMulIntegerInstr &instr) {
   Buffer *lhs = instr.getLhs(), *rhs = instr.getRhs();
   Buffer *zeroPoint = instr.getRhsZeroPoint();
   if (auto candidate = choose(instr, getProblem(instr))) {
-    bool isSingleRow = hasOneRow(*instr.getResult());
-    llvm::SmallVector<Buffer *, 4> fused;
-    for (Buffer *buffer : instr.getFused())
-      fused.push_back(viewAsImage(function, buffer, isSingleRow));
-    DimsRef s = rhs->getStrides();
-    replace({.instr = instr,
-             .result = viewAsImage(function, instr.getResult(), isSingleRow),
-             .input = viewAsImage(function, lhs, isSingleRow),
-             .filter = subtract(rhs, zeroPoint, 1, instr),
-             .zeroPoint = nullptr,
-             .bias = nullptr,
-             .fused = fused,
-             .kernels = {1, 1},
-             .strides = {1, 1},
-             .pads = {0, 0, 0, 0},
-             .dilations = {1, 1},
-             .group = 1,
-             .filterStrides = {0, 0, 0, s[0], s[1]}},
-            *candidate);
-    return;
+    ConvolutionOp op = describeMatMul(function, instr);
+    op.filter = subtract(rhs, zeroPoint, 1, instr);
+    return replace(op, *candidate);
   }
-  function.create(instr.getName(),
-                  MatMulInstr::draft(instr.getResult(),
-                                     widen(lhs, nullptr, instr),
-                                     widen(rhs, zeroPoint, instr,
-                                           rhs->getType().getRank() - 1),
-                                     instr.getFused(), instr.getEpilogue()),
-                  &instr);
-  function.erase(&instr);
+  function.replace(
+      &instr, MatMulInstr::draft(
+                  instr.getResult(), widen(lhs, nullptr, instr),
+                  widen(rhs, zeroPoint, instr, rhs->getType().getRank() - 1),
+                  instr.getFused(), instr.getEpilogue()));
 }
 
 void glowish::prepareIntegerKernels(IRFunction &function,

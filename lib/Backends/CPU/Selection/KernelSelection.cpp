@@ -3,8 +3,7 @@
 #include "Selection/KernelSelection.h"
 #include "Kernels/MatMul/MatMul.h"
 #include "Selection/ChoiceLog.h"
-#include "Selection/MatMulImages.h"
-#include "glowish/IR/LoopBounds.h"
+#include "Selection/ConvolutionOp.h"
 #include "glowish/IR/Passes.h"
 #include "glowish/Support/Task.h"
 
@@ -39,26 +38,6 @@ static bool isColumnMajor(const Buffer &buffer) {
 
 namespace {
 
-/// A Convolution, or a MatMul as one.
-struct ConvolutionOp {
-  Instruction &instr;
-  Buffer *result, *input, *filter, *bias;
-  llvm::SmallVector<Buffer *, 4> fused;
-  std::vector<int64_t> kernels, strides, pads, dilations;
-  int64_t group;
-  const ScalarProgram &epilogue;
-  /// Strides of the filter's element (group, kh, kw, c, n).
-  Dims filterStrides;
-
-  ConvolutionProblem getProblem() const {
-    return {.shape =
-                ConvolutionShape::get(input->getShape(), result->getShape(),
-                                      kernels, strides, pads, dilations, group),
-            .kind = input->getType().getKind(),
-            .inputStrides = Dims(input->getStrides())};
-  }
-};
-
 class KernelSelector {
 public:
   KernelSelector(IRFunction &function, const TargetDescription &target,
@@ -85,10 +64,16 @@ private:
 
 } // namespace
 
+static ConvolutionProblem getProblem(const ConvolutionOp &op) {
+  return {.shape = op.getShape(),
+          .kind = op.input->getType().getKind(),
+          .inputStrides = Dims(op.input->getStrides())};
+}
+
 /// Null where a MatMul reads the right side without packing.
 std::optional<ConvolutionChoice>
 KernelSelector::chooseFor(const ConvolutionOp &op) {
-  ConvolutionProblem problem = op.getProblem();
+  ConvolutionProblem problem = getProblem(op);
   if (isConstant(*op.filter))
     return choose(problem, *op.filter);
   auto users = int64_t(op.filter->getUsers().size());
@@ -103,7 +88,7 @@ KernelSelector::chooseFor(const ConvolutionOp &op) {
 /// once.
 Buffer *KernelSelector::makeInput(const ConvolutionOp &op,
                                   const ConvolutionCandidate &candidate) {
-  ConvolutionProblem problem = op.getProblem();
+  ConvolutionProblem problem = getProblem(op);
   bool isHalf = getValueKind(problem.kind) != problem.kind;
   int64_t lanes = target.getComputeLanes(problem.kind);
   if (!isHalf || !candidate.algorithm->takesFloatsForHalf() ||
@@ -116,41 +101,18 @@ void KernelSelector::replace(const ConvolutionOp &op,
                              const ConvolutionChoice &choice) {
   logChoice(op.instr, choice);
   const ConvolutionCandidate &candidate = choice.candidate;
-  PackedFilter packed = packer.getPacked({.function = function,
-                                          .target = target,
-                                          .shape = op.getProblem().shape,
-                                          .filter = op.filter,
-                                          .strides = op.filterStrides,
-                                          .before = op.instr},
-                                         candidate);
-  auto draft = CPUConvolutionInstr::draft(
-      op.result, makeInput(op, candidate), packed.filter, packed.scales,
-      op.bias, /*zeroPoint=*/nullptr, op.kernels, op.strides, op.pads,
-      op.dilations, op.group, candidate.str(), op.fused, op.epilogue);
-  draft.bounds = getResultBounds(op.instr, op.result->getShape());
-  draft.predicate = getPredicateFor(op.instr, op.result->getShape());
-  function.create(op.instr.getName(), std::move(draft), &op.instr);
-  function.erase(&op.instr);
+  PackedFilter packed =
+      packer.getPacked(op.getFilterSource(function, target), candidate);
+  replaceByKernel(function, op, candidate,
+                  {.input = makeInput(op, candidate),
+                   .filter = packed,
+                   .bias = op.bias,
+                   .fused = op.fused,
+                   .epilogue = op.instr.getEpilogueProgram()});
 }
 
 void KernelSelector::select(ConvolutionInstr &instr) {
-  DimsRef filter = instr.getFilter()->getShape();
-  int64_t outPerGroup = filter[0] / instr.getGroup();
-  DimsRef s = instr.getFilter()->getStrides();
-  ConvolutionOp op = {
-      .instr = instr,
-      .result = instr.getResult(),
-      .input = instr.getInput(),
-      .filter = instr.getFilter(),
-      .bias = instr.getBias(),
-      .fused = instr.getFused(),
-      .kernels = {filter[1], filter[2]},
-      .strides = instr.getStrides().vec(),
-      .pads = instr.getPads().vec(),
-      .dilations = instr.getDilations().vec(),
-      .group = instr.getGroup(),
-      .epilogue = instr.getEpilogue(),
-      .filterStrides = {outPerGroup * s[0], s[1], s[2], s[3], s[0]}};
+  ConvolutionOp op = describeConvolution(instr);
   replace(op, *chooseFor(op));
 }
 
@@ -172,29 +134,12 @@ void KernelSelector::select(MatMulInstr &instr) {
   }
   if (isConstant(*rhs) || !isColumnMajor(*instr.getLhs()))
     makeDense(instr, MatMulInstr::lhsIdx);
-  DimsRef strides = rhs->getStrides();
-  bool isSingleRow = hasOneRow(*instr.getResult());
-  llvm::SmallVector<Buffer *, 4> fused;
-  for (Buffer *buffer : instr.getFused())
-    fused.push_back(viewAsImage(function, buffer, isSingleRow));
-  ConvolutionOp op = {
-      .instr = instr,
-      .result = viewAsImage(function, instr.getResult(), isSingleRow),
-      .input = viewAsImage(function, instr.getLhs(), isSingleRow),
-      .filter = rhs,
-      .bias = nullptr,
-      .fused = fused,
-      .kernels = {1, 1},
-      .strides = {1, 1},
-      .pads = {0, 0, 0, 0},
-      .dilations = {1, 1},
-      .group = 1,
-      .epilogue = instr.getEpilogue(),
-      .filterStrides = {0, 0, 0, strides[0], strides[1]}};
+  ConvolutionOp op = describeMatMul(function, instr);
   std::optional<ConvolutionChoice> choice = chooseFor(op);
   if (!choice || !choice->candidate.algorithm->takesTransposedInput()) {
     makeDense(instr, MatMulInstr::lhsIdx);
-    op.input = viewAsImage(function, instr.getLhs(), isSingleRow);
+    op.input =
+        viewAsImage(function, instr.getLhs(), hasOneRow(*instr.getResult()));
   }
   if (choice)
     replace(op, *choice);

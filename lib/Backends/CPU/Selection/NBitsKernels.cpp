@@ -115,14 +115,11 @@ void NBitsPacker::replace(MatMulNBitsInstr &instr) {
       getPacked(instr, Instr::zeroPointsIdx, [&](const Tensor &tensor) {
         return packParameters<int8_t>(tensor, ElemKind::Int8, layout);
       });
-  InstrDraft draft = CPUMatMulNBitsInstr::draft(
-      instr.getResult(), instr.getLhs(), weights, scales, zeroPoints,
-      instr.getLhsScales(), layout.kind, layout.block, instr.getFused(),
-      instr.getEpilogue());
-  draft.bounds = instr.getLoopBounds().vec();
-  draft.predicate = instr.getPredicate();
-  function.create(instr.getName(), std::move(draft), &instr);
-  function.erase(&instr);
+  function.replace(&instr,
+                   CPUMatMulNBitsInstr::draft(
+                       instr.getResult(), instr.getLhs(), weights, scales,
+                       zeroPoints, instr.getLhsScales(), layout.kind,
+                       layout.block, instr.getFused(), instr.getEpilogue()));
 }
 
 void glowish::prepareNBitsKernels(IRFunction &function) {

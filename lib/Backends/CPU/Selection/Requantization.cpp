@@ -295,11 +295,8 @@ void glowish::prepareRequantizations(IRFunction &function,
                           llvm::SmallVector<Buffer *, 4>(loop->getInputs())};
     if (!requantizeInIntegers(code, function, *loop))
       continue;
-    auto draft = ElementWiseLoopInstr::draft(
-        loop->getResult(), std::move(code.program), code.inputs);
-    draft.bounds = loop->getLoopBounds();
-    draft.predicate = loop->getPredicate();
-    function.create(loop->getName(), std::move(draft), loop);
-    function.erase(loop);
+    function.replace(loop, ElementWiseLoopInstr::draft(loop->getResult(),
+                                                       std::move(code.program),
+                                                       code.inputs));
   }
 }

@@ -38,12 +38,9 @@ void glowish::prepareReductions(IRFunction &function) {
                                        llvm::ArrayRef(axes).drop_front(),
                                        /*keepDims=*/true),
                     instr);
-    function.create(instr->getName(),
-                    ReduceInstr::draft(instr->getResult(), rows,
-                                       instr->getMode(), axes,
-                                       instr->getKeepDims()),
-                    instr);
-    function.erase(instr);
+    function.replace(instr, ReduceInstr::draft(instr->getResult(), rows,
+                                               instr->getMode(), axes,
+                                               instr->getKeepDims()));
   }
   llvm::cantFail(insertLifetimes(function, IRPassContext()));
 }

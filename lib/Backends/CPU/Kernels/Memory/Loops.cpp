@@ -245,12 +245,13 @@ void glowish::emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
 }
 
 void glowish::emitFill(KernelBuilder &b, DimsRef shape, StridedOperand result,
-                       double value) {
+                       double value, NeededIndices needed) {
   for (int64_t dim : shape)
     if (dim == 0)
       return;
-  Dims joined = joinDimensions(shape, {&result});
-  forEachVector(b, joined, b.getRegisterLanes(result.kind), /*needed=*/{},
+  Dims joined = needed.count ? arrange(b, shape, {&result}, needed)
+                             : joinDimensions(shape, {&result});
+  forEachVector(b, joined, b.getRegisterLanes(result.kind), needed,
                 [&](llvm::ArrayRef<Value *> index, unsigned active) {
                   b.storeStrided(
                       result.kind, b.literal(result.kind, value, active),
@@ -300,7 +301,8 @@ void glowish::emitInsertSlice(KernelBuilder &b, const InsertSliceInstr &instr,
 void glowish::emitFill(KernelBuilder &b, const FillInstr &instr,
                        const KernelOperands &operands) {
   emitFill(b, instr.getResult()->getShape(),
-           operands.getStrided(FillInstr::resultIdx), instr.getValue());
+           operands.getStrided(FillInstr::resultIdx), instr.getValue(),
+           findNeeded(instr, operands));
 }
 
 void glowish::emitElementWiseLoop(KernelBuilder &b,

@@ -21,7 +21,7 @@ void emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
               std::vector<StridedOperand> inputs, const ScalarProgram &program,
               NeededIndices needed = {}, const RowPredicate &predicate = {});
 void emitFill(KernelBuilder &b, DimsRef shape, StridedOperand result,
-              double value);
+              double value, NeededIndices needed = {});
 
 } // namespace glowish
 
