@@ -2,7 +2,6 @@
 
 #include "glowish/Compiler/BundleCompilation.h"
 #include "PlanCertificate.h"
-#include "glowish/Backends/CPU/CPUBackend.h"
 #include "glowish/Compiler/QuantizationSettings.h"
 #include "glowish/Driver/TrainingCompilation.h"
 #include "glowish/Report/Report.h"
@@ -15,17 +14,12 @@
 
 using namespace glowish;
 
-/// Names and values that say what \p backend compiles for.
+/// The name of \p backend, and what it compiles for.
 static std::vector<std::pair<std::string, std::string>>
-getTargetFacts(const Backend &backend) {
+getFacts(const Backend &backend) {
   std::vector<std::pair<std::string, std::string>> facts = {
       {"back end", backend.getName().str()}};
-  if (backend.getName() == "CPU") {
-    const auto &cpu = static_cast<const CPUBackend &>(backend);
-    facts.push_back({"target", cpu.getTargetMachine().getTargetTriple().str()});
-    facts.push_back({"processor", cpu.getTarget().cpu});
-    facts.push_back({"threads", std::to_string(cpu.getTarget().numThreads)});
-  }
+  llvm::append_range(facts, backend.getTargetFacts());
   return facts;
 }
 
@@ -35,7 +29,7 @@ std::unique_ptr<Report> glowish::createReport(llvm::StringRef path,
   auto report =
       std::make_unique<Report>(llvm::sys::path::filename(path).str(), hasTimes);
   report->addFact("compiler", "glowish " GLOWISH_VERSION);
-  for (auto &[name, value] : getTargetFacts(backend))
+  for (auto &[name, value] : getFacts(backend))
     report->addFact(name, value);
   return report;
 }
@@ -98,7 +92,7 @@ static llvm::Error provePlans(const BundleRequest &request, OutputFiles &files,
   if (!file)
     return file.takeError();
   certificate->print(*file, request.bundle.modelHash,
-                     getTargetFacts(request.backend));
+                     getFacts(request.backend));
   return llvm::Error::success();
 }
 

@@ -72,10 +72,7 @@ glowish::createTunedBackend(const CompilerSettings &settings, bool isLocal,
       result.backend,
       settings.compilation.createBackend(
           "backend", settings.compilation.getBackendName(), target, isLocal));
-  if (settings.target.isTuning() && result.backend->getName() == "CPU") {
-    GLOWISH_ASSIGN_OR_RETURN(
-        result.tuner, createTuner(static_cast<CPUBackend &>(*result.backend)));
-  }
+  GLOWISH_ASSIGN_OR_RETURN(result.tuner, result.backend->createTuner());
   return result;
 }
 

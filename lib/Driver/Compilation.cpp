@@ -222,32 +222,37 @@ static IRPassContext getIRPassContext(const CompilationOptions &options,
   return context;
 }
 
-llvm::Error Compilation::runIRPasses(IRFunction &function) {
+/// Returns what is done around each pass over \p function.
+IRPassHooks Compilation::getIRHooks(IRFunction &function) {
   auto print = [](llvm::raw_ostream &os, IRFunction &unit) {
     printIR(os, unit, /*sideFile=*/nullptr);
   };
-  auto check = [&](llvm::StringRef pass) {
+  auto check = [this, &function](llvm::StringRef pass) {
     return options.passCheck->check("pass " + pass.str(),
                                     findPass(getIRPasses(), pass)->exactness,
                                     function);
   };
+  return getWatched(getHooks<IRFunction>(options, options.irPasses, numIRPasses,
+                                         print, check),
+                    *this, function, getObservers());
+}
+
+llvm::Error Compilation::runIRPasses(IRFunction &function) {
   llvm::Expected<bool> changed = runPipeline<IRFunction, IRPassContext>(
       getIRPipeline(), getIRPasses(), function,
-      getIRPassContext(options, function),
-      getWatched(getHooks<IRFunction>(options, options.irPasses, numIRPasses,
-                                      print, check),
-                 *this, function, getObservers()));
+      getIRPassContext(options, function), getIRHooks(function));
   if (!changed)
     return changed.takeError();
   return verify(function);
 }
 
 llvm::Error Compilation::prepareIR(IRFunction &function,
-                                   const SharedChoices *choices) {
+                                   const SharedChoices *choices,
+                                   const IRPassHooks &hooks) {
   const IRFunction *only = &function;
   if (options.tuner && !choices)
     GLOWISH_RETURN_IF_ERROR(options.tuner->tune(only));
-  return backend.prepare(function, choices);
+  return backend.prepare(function, choices, hooks);
 }
 
 ActivationLimits Compilation::getLimits() const {
@@ -441,7 +446,7 @@ Compilation::prepare(IRProgram program, const SharedChoices *choices,
   if (options.timer)
     options.timer->begin(getPhaseName(Phase::OptimizeIR));
   IRFunction &function = program.getIR();
-  GLOWISH_RETURN_IF_ERROR(prepareIR(function, choices));
+  GLOWISH_RETURN_IF_ERROR(prepareIR(function, choices, getIRHooks(function)));
   if (pool)
     pool->share(function);
   GLOWISH_RETURN_IF_ERROR(verify(function));

@@ -1,56 +1,31 @@
 //===- Pipelines.cpp - The graph passes and their order -------------------===//
 
 #include "glowish/Optimizer/Passes.h"
-#include <deque>
-#include <mutex>
+#include "glowish/Support/PassRegistry.h"
 
 using namespace glowish;
 
-namespace {
+using GraphPassRegistry = PassRegistry<Function, GraphPassContext>;
 
-/// Plug-ins register passes while other threads have a list of them. So each
-/// list stays, and a longer one follows it.
-struct Registry {
-  std::mutex mutex;
-  std::deque<std::vector<GraphPass>> lists;
-};
-
-} // namespace
-
-static std::vector<GraphPass> listOwnPasses() {
-  return {
+/// Created on first use, as the order of static initialization across files is
+/// unspecified.
+static GraphPassRegistry &getRegistry() {
+  static GraphPassRegistry registry({
 #define GRAPH_PASS(FUNCTION, NAME, EXACTNESS, DOC)                             \
   {NAME, Exactness::EXACTNESS, DOC, FUNCTION},
 #define GRAPH_PASS_WITH_ARGUMENT(FUNCTION, NAME, FORM, EXACTNESS, DOC)         \
   {NAME, Exactness::EXACTNESS, DOC, nullptr, FORM, FUNCTION},
 #include "glowish/Optimizer/Passes.def"
-  };
-}
-
-/// Created on first use, as the order of static initialization across files is
-/// unspecified.
-static Registry &getRegistry() {
-  static Registry registry{.mutex = {}, .lists = {listOwnPasses()}};
+  });
   return registry;
 }
 
 llvm::ArrayRef<GraphPass> glowish::getGraphPasses() {
-  Registry &registry = getRegistry();
-  std::lock_guard lock(registry.mutex);
-  return registry.lists.back();
+  return getRegistry().getPasses();
 }
 
 GraphPassRegistration::GraphPassRegistration(const GraphPass &pass) {
-  Registry &registry = getRegistry();
-  std::lock_guard lock(registry.mutex);
-  std::vector<GraphPass> passes = registry.lists.back();
-  if (findPass(llvm::ArrayRef(passes), pass.name))
-    return;
-  auto isBefore = [](const GraphPass &left, const GraphPass &right) {
-    return left.name < right.name;
-  };
-  passes.insert(llvm::lower_bound(passes, pass, isBefore), pass);
-  registry.lists.push_back(std::move(passes));
+  getRegistry().add(pass);
 }
 
 const Pipeline &glowish::getOptimizePipeline() {

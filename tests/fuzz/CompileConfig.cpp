@@ -296,7 +296,15 @@ compileModule(Module &module, Backend &backend, const CompileConfig &config,
   irContext.overwritesInputs = config.placesIOInArena ? ir.get() : nullptr;
   GLOWISH_RETURN_IF_ERROR(runPasses<IRFunction, IRPassContext>(
       getIRPipeline(), config, getIRPasses(), *ir, irContext, checks, *ir));
-  GLOWISH_RETURN_IF_ERROR(backend.prepare(*ir));
+  IRPassHooks hooks;
+  hooks.before = [&](llvm::StringRef pass, IRFunction &,
+                     bool isRequired) -> llvm::Expected<bool> {
+    return isRequired || !config.without.count(pass.str());
+  };
+  hooks.after = [](llvm::StringRef pass, IRFunction &unit, bool) {
+    return addContext(verify(unit), "after pass " + pass + ": ");
+  };
+  GLOWISH_RETURN_IF_ERROR(backend.prepare(*ir, /*choices=*/nullptr, hooks));
   GLOWISH_RETURN_IF_ERROR(verify(*ir));
   return ir;
 }

@@ -138,7 +138,9 @@ proveProgramPasses(llvm::function_ref<bool(llvm::StringRef)> isWanted) {
   std::vector<IRPass> passes;
   ProgramEvidences evidences;
   llvm::copy_if(getIRPasses(), std::back_inserter(passes),
-                [&](const IRPass &pass) { return isWanted(pass.name); });
+                [&](const IRPass &pass) {
+                  return isCommonPass(pass) && isWanted(pass.name);
+                });
   GLOWISH_RETURN_IF_ERROR(proveWritten(passes, programsFolder, evidences));
   GLOWISH_RETURN_IF_ERROR(proveRandom(passes, numRandomPrograms, evidences));
   for (const GraphPass &pass : getGraphPasses()) {

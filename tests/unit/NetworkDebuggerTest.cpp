@@ -18,6 +18,25 @@ using namespace glowish;
 
 namespace {
 
+/// Doubles the exponent of the local response normalization of the size that
+/// the context states.
+llvm::Expected<bool> changeNormalization(IRFunction &function,
+                                         const IRPassContext &context) {
+  bool changed = false;
+  for (Instruction &instr : function.getInstrs())
+    if (auto *norm = llvm::dyn_cast<LocalResponseNormalizationInstr>(&instr))
+      if (norm->getSize() == *llvm::any_cast<int64_t>(&context.backend)) {
+        norm->setBeta(2 * norm->getBeta());
+        changed = true;
+      }
+  return changed;
+}
+
+const IRPassRegistration faulty({.name = "faulty-normalizations",
+                                 .exactness = Exactness::Exact,
+                                 .doc = "has a fault",
+                                 .run = changeNormalization});
+
 /// The interpreter with a fault: one of the local response normalizations of a
 /// program has another exponent.
 class FaultyBackend : public Backend {
@@ -32,15 +51,11 @@ public:
           InstrClock *clock) override {
     return inner->compile(function, plan, clock);
   }
-
-protected:
-  llvm::Error prepareFunction(IRFunction &function,
-                              const SharedChoices *) override {
-    for (Instruction &instr : function.getInstrs())
-      if (auto *norm = llvm::dyn_cast<LocalResponseNormalizationInstr>(&instr))
-        if (norm->getSize() == faultySize)
-          norm->setBeta(2 * norm->getBeta());
-    return llvm::Error::success();
+  Pipeline getIRPipeline() const override {
+    return {{{"faulty-normalizations"}}};
+  }
+  llvm::Any getPassInput(const SharedChoices *) const override {
+    return faultySize;
   }
 
 private:

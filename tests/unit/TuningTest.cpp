@@ -49,9 +49,7 @@ protected:
     Placeholder *output =
         module->createPlaceholder("y", z.getType(), false, true);
     f->create<SaveNode>("save", z, NodeValue(output));
-    std::unique_ptr<KernelTuner> tuner;
-    if (backend.getOptions().tune)
-      tuner = llvm::cantFail(createTuner(backend));
+    std::unique_ptr<KernelTuner> tuner = llvm::cantFail(backend.createTuner());
     CompilationOptions options;
     options.tuner = tuner.get();
     return llvm::cantFail(
@@ -335,7 +333,7 @@ TEST_F(Tuning, ResultsAreRight) {
   };
   Tensor expected = llvm::cantFail(run(*createInterpreter(), buildConvolution));
   auto backend = llvm::cantFail(CPUBackend::create(getOptions(/*tune=*/true)));
-  auto tuner = llvm::cantFail(createTuner(*backend));
+  auto tuner = llvm::cantFail(backend->createTuner());
   Tensor actual = llvm::cantFail(run(*backend, buildConvolution, tuner.get()));
   for (int64_t i = 0; i < expected.getNumElements(); ++i)
     ASSERT_NEAR(actual.getAsDouble(i), expected.getAsDouble(i), 1e-4) << i;
@@ -364,7 +362,7 @@ TEST_F(Tuning, Bytes) {
         llvm::cantFail(run(*createInterpreter(), buildConvolution));
     auto backend =
         llvm::cantFail(CPUBackend::create(getOptions(/*tune=*/true)));
-    auto tuner = llvm::cantFail(createTuner(*backend));
+    auto tuner = llvm::cantFail(backend->createTuner());
     Tensor actual =
         llvm::cantFail(run(*backend, buildConvolution, tuner.get()));
     EXPECT_EQ(actual.getByteRange(), expected.getByteRange());
@@ -383,7 +381,7 @@ TEST_F(Tuning, Bytes) {
 TEST_F(Tuning, Errors) {
   auto getError = [](const TargetOptions &options) {
     auto backend = CPUBackend::create(options);
-    return backend ? getMessage(createTuner(**backend))
+    return backend ? getMessage((*backend)->createTuner())
                    : getMessage(backend.takeError());
   };
   EXPECT_THAT(getError(getOptions()), HasSubstr("-tuning-file: cannot read"));

@@ -233,10 +233,3 @@ glowish::createLocalBackend(std::optional<Phase> stopAfter) {
     return createBackend();
   return createLocalBackend("backend", getBackendName(), getTargetOptions());
 }
-
-llvm::Expected<std::unique_ptr<KernelTuner>>
-glowish::createTuner(Backend &backend) {
-  if (!targetSettings.isTuning() || backend.getName() != "CPU")
-    return nullptr;
-  return createTuner(static_cast<CPUBackend &>(backend));
-}

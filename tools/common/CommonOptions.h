@@ -51,9 +51,6 @@ llvm::Expected<std::unique_ptr<Backend>>
 createLocalBackend(llvm::StringRef option, llvm::StringRef name,
                    const TargetOptions &target);
 llvm::StringRef getBackendName();
-/// The tuner for the kernels of \p backend, which is the result of
-/// createBackend(), if -tune is given; else null.
-llvm::Expected<std::unique_ptr<KernelTuner>> createTuner(Backend &backend);
 
 } // namespace glowish
 

@@ -4,9 +4,12 @@
 #include "common/GlowFlags.h"
 #include "common/ImportFlags.h"
 #include "common/RunResults.h"
+#include "common/SettingOptions.h"
 #include "common/Tool.h"
 #include "common/ValueOption.h"
+#include "glowish/Backends/BackendRegistry.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Compiler/TargetSettings.h"
 #include "glowish/Driver/Compilation.h"
 #include "glowish/Driver/PassCheck.h"
 #include "glowish/Graph/Contract.h"
@@ -25,6 +28,9 @@ using namespace glowish;
 namespace cl = llvm::cl;
 
 static cl::OptionCategory optCategory("Options");
+static cl::OptionCategory
+    targetCategory("Target (of the back end's own passes; default: this "
+                   "machine)");
 
 static cl::opt<std::string> inputPath(cl::Positional,
                                       cl::desc("<text form, or ONNX or Caffe2 "
@@ -80,6 +86,12 @@ static ValueOption<bool> placesIOInArena(
     cl::desc("Passes and plan may have inputs and outputs in the memory for "
              "activations"),
     cl::cat(optCategory));
+static cl::opt<std::string>
+    backendName("backend",
+                cl::desc("Whose passes of its own may run (default CPU)"),
+                cl::init("CPU"), cl::value_desc("name"), cl::cat(optCategory));
+static TargetSettings targetSettings;
+static SettingOptions targetOptions(targetSettings, targetCategory);
 static ValueOption<bool> listPasses("list-passes",
                                     cl::desc("List all passes and stop"),
                                     cl::cat(optCategory));
@@ -201,12 +213,27 @@ static llvm::Expected<int> interpret(const IRFunction &function,
   return ExitCode::success;
 }
 
+/// The back end of which a pass is asked for, whose name the pass begins with;
+/// null if it is of none.
+static llvm::Expected<std::unique_ptr<Backend>> createBackend() {
+  std::string prefix = llvm::StringRef(backendName).lower() + "-";
+  if (llvm::none_of(passes, [&](const std::string &pass) {
+        return llvm::StringRef(pass).starts_with(prefix);
+      }))
+    return nullptr;
+  GLOWISH_ASSIGN_OR_RETURN(const BackendInfo *info, findBackend(backendName));
+  return info->create(targetSettings.getOptions());
+}
+
 static llvm::Expected<int> runOnIR(IRFunction &function, PassCheck &check,
                                    const GivenTensors &given) {
   if (checkPasses)
     GLOWISH_RETURN_IF_ERROR(check.start(function));
   IRPassContext context;
   context.overwritesInputs = placesIOInArena ? &function : nullptr;
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, createBackend());
+  if (backend)
+    context.backend = backend->getPassInput(/*choices=*/nullptr);
   llvm::Expected<bool> changed = runPipeline<IRFunction, IRPassContext>(
       pipeline ? getIRPipeline() : getPipeline(), getIRPasses(), function,
       context, getHooks<IRFunction>(check, function, getIRPasses()));
@@ -349,5 +376,7 @@ int main(int argc, char **argv) {
   return runTool(
       argc, argv,
       "Reads a graph or an IR function, runs passes and prints it.\n",
-      {&optCategory, &modelCategory, &inputCategory, &runCategory}, optimize);
+      {&optCategory, &targetCategory, &modelCategory, &inputCategory,
+       &runCategory},
+      optimize);
 }

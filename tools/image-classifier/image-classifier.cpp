@@ -205,7 +205,7 @@ static llvm::Error compileProgram(Classifier &classifier,
                                   const ImportOptions &importOptions,
                                   CompilationOptions options) {
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<KernelTuner> tuner,
-                           createTuner(*classifier.backend));
+                           classifier.backend->createTuner());
   options.tuner = tuner.get();
   Progress progress;
   progress.show("compiling");

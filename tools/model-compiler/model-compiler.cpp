@@ -239,7 +239,7 @@ static llvm::Expected<int> compileModel() {
                      "(-dump-ir), or a phase with -stop-after");
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, createBackend());
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<KernelTuner> tuner,
-                           createTuner(*backend));
+                           backend->createTuner());
   options.tuner = tuner.get();
   options.rematerialization = getTrainingSettings().getRematerialization();
   GLOWISH_ASSIGN_OR_RETURN(

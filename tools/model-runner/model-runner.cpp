@@ -472,7 +472,7 @@ static llvm::Expected<int> runModel(FolderRun &folderRun) {
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
                            createRunningBackend(options.stopAfter));
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<KernelTuner> tuner,
-                           createTuner(*backend));
+                           backend->createTuner());
   options.tuner = tuner.get();
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<ProgramCache> cache,

@@ -290,7 +290,7 @@ static llvm::Error prepare(Training &training, ProcessGroup *group) {
   GLOWISH_ASSIGN_OR_RETURN(training.backend,
                            createLocalBackend(/*stopAfter=*/std::nullopt));
   GLOWISH_RETURN_IF_ERROR(checkResultPaths(options));
-  GLOWISH_ASSIGN_OR_RETURN(training.tuner, createTuner(*training.backend));
+  GLOWISH_ASSIGN_OR_RETURN(training.tuner, training.backend->createTuner());
   compilationOptions.tuner = training.tuner.get();
   GLOWISH_ASSIGN_OR_RETURN(SplitData data, readData(options, importOptions));
   stateTypes(data.training, options.loop.getPartSize(), importOptions,

@@ -169,7 +169,7 @@ llvm::Expected<DebuggerOptions> glowish::getDebuggerOptions(PhaseTimer &timer) {
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions, getImportOptions());
   if (compilationOptions.stopAfter)
     return makeError("-stop-after is not for comparisons");
-  GLOWISH_ASSIGN_OR_RETURN(options.tuner, createTuner(*options.testedBackend));
+  GLOWISH_ASSIGN_OR_RETURN(options.tuner, options.testedBackend->createTuner());
   compilationOptions.tuner = options.tuner.get();
   options.tested = {options.testedBackend.get(), getModelPath().str(),
                     importOptions, compilationOptions, form};

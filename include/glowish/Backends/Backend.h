@@ -6,10 +6,12 @@
 #include "glowish/Backends/Bundle.h"
 #include "glowish/Backends/CodeSerializer.h"
 #include "glowish/Backends/InstrClock.h"
+#include "glowish/Backends/KernelTuner.h"
 #include "glowish/IR/AccessEstimate.h"
 #include "glowish/IR/Cost.h"
 #include "glowish/IR/IR.h"
 #include "glowish/IR/MemoryPlan.h"
+#include "glowish/IR/Passes.h"
 #include "glowish/IR/PlaceholderLiveness.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/Pass.h"
@@ -63,15 +65,37 @@ public:
   /// supported; a pipeline whose passes make others has "lower" after them.
   virtual Pipeline getLoweredPipeline() const { return {}; }
 
-  /// The back end's own rewriting of the IR, after the common pipeline and
-  /// before the memory plan: kernel selection, packing of weights. Of \p
-  /// function and all bodies inside it. \p choices: those of chooseTogether for
-  /// this function and others; null for a program of its own.
+  /// Returns the back end's own passes over the IR, in their order: names of
+  /// passes that it has registered (IRPassRegistration) and of glowish's. They
+  /// run on bodies, too, after the common pipeline and before the memory plan:
+  /// kernel selection, packing of weights.
+  virtual Pipeline getIRPipeline() const { return {}; }
+
+  /// Returns what these passes find as IRPassContext::backend. \p choices:
+  /// those of chooseTogether for this function and others; null for a program
+  /// of its own.
+  virtual llvm::Any getPassInput(const SharedChoices * /*choices*/) const {
+    return {};
+  }
+
+  /// Runs the back end's own passes over the IR on \p function and all bodies
+  /// inside it.
   llvm::Error prepare(IRFunction &function,
-                      const SharedChoices *choices = nullptr) {
-    for (IRFunction *body : getNested(function))
-      GLOWISH_RETURN_IF_ERROR(prepare(*body, choices));
-    return prepareFunction(function, choices);
+                      const SharedChoices *choices = nullptr,
+                      const PassHooks<IRFunction> &hooks = {});
+
+  /// Returns what measures the kernels before prepare() chooses, where the
+  /// options that the back end was made with ask for that
+  /// (TargetOptions::tune); else null. It outlives the result. The error states
+  /// why this machine cannot measure.
+  virtual llvm::Expected<std::unique_ptr<KernelTuner>> createTuner() {
+    return nullptr;
+  }
+
+  /// Returns names and values of what the back end compiles for, for reports.
+  virtual std::vector<std::pair<std::string, std::string>>
+  getTargetFacts() const {
+    return {};
   }
 
   /// Looks at programs that are to be prepared, of one model for several values
@@ -122,13 +146,6 @@ public:
   /// prepared; null where programs can't be kept.
   virtual std::unique_ptr<CodeSerializer> createCodeSerializer() {
     return nullptr;
-  }
-
-protected:
-  /// prepare() of \p function alone.
-  virtual llvm::Error prepareFunction(IRFunction & /*function*/,
-                                      const SharedChoices * /*choices*/) {
-    return llvm::Error::success();
   }
 };
 

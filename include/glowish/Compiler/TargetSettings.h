@@ -15,7 +15,6 @@ public:
   /// For `target`, `mcpu` or `mattr` of help, the names that are accepted, a
   /// line each; else empty.
   llvm::Expected<std::string> getHelp() const;
-  bool isTuning() const { return tune; }
 
 private:
   TextSetting target{*this, "target", "triple",

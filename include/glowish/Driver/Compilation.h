@@ -221,7 +221,9 @@ private:
   const Placeholder *findRematerializedLoss(const GraphStage &graph) const;
   /// Tunes \p function and lets the back end prepare it. With \p choices it has
   /// been tuned together with others.
-  llvm::Error prepareIR(IRFunction &function, const SharedChoices *choices);
+  llvm::Error prepareIR(IRFunction &function, const SharedChoices *choices,
+                        const IRPassHooks &hooks = {});
+  IRPassHooks getIRHooks(IRFunction &function);
   /// The bytes of activations that \p function, lowered, will need.
   llvm::Expected<uint64_t> measureArena(Function &function);
   GraphPassContext getPassContext();

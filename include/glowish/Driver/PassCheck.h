@@ -31,7 +31,8 @@ public:
   llvm::Error start(Module &module);
   llvm::Error start(const IRFunction &function);
   /// Checks \p module or \p function after \p what, a pass or a phase. The
-  /// error states how an output changed.
+  /// error states how an output changed. A function with instructions of one
+  /// back end, which the interpreter has not, is checked by checkCode() alone.
   llvm::Error check(llvm::StringRef what, Exactness exactness, Module &module);
   llvm::Error check(llvm::StringRef what, Exactness exactness,
                     const IRFunction &function);

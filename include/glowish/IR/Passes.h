@@ -5,6 +5,7 @@
 
 #include "glowish/IR/Instrs.h"
 #include "glowish/Support/Pass.h"
+#include "llvm/ADT/Any.h"
 
 namespace glowish {
 
@@ -14,13 +15,31 @@ struct IRPassContext {
   /// instruction that reads it (PlanOptions::placesIOInArena); may be null. No
   /// body's is.
   const IRFunction *overwritesInputs = nullptr;
+  /// The input of a back end's own passes, of a type of its own
+  /// (Backend::getPassInput); empty in other pipelines.
+  llvm::Any backend = {};
 };
 
 using IRPass = PassInfo<IRFunction, IRPassContext>;
 using IRPassHooks = PassHooks<IRFunction>;
 
-/// All IR passes, from Passes.def, sorted by name.
+/// Returns all IR passes, sorted by name: those of Passes.def, and those that
+/// back ends have registered so far. The list stays as it is when others are
+/// registered.
 llvm::ArrayRef<IRPass> getIRPasses();
+
+/// Returns whether \p pass is of Passes.def; else it needs a back end's input
+/// (IRPassContext::backend).
+bool isCommonPass(const IRPass &pass);
+
+/// Registers an IR pass of a back end, as a static object, or in a plug-in's
+/// glowish_register_plugin(), while other threads may run passes. Its strings
+/// live as long as the process. A pass of a name that is taken already is not
+/// registered; names begin with that of the back end ("cpu-select-kernels").
+class IRPassRegistration {
+public:
+  explicit IRPassRegistration(const IRPass &pass);
+};
 
 /// The target-independent pipeline, which runs before a back end's own passes.
 const Pipeline &getIRPipeline();

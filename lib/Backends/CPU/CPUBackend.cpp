@@ -8,13 +8,10 @@
 #include "Kernels/NBits/NBitsLayout.h"
 #include "Kernels/Normalization/GroupNormalization.h"
 #include "ModuleEmitter.h"
-#include "Selection/GroupStatistics.h"
+#include "Passes.h"
 #include "Selection/IntegerKernels.h"
 #include "Selection/KernelSelection.h"
-#include "Selection/NBitsKernels.h"
-#include "Selection/Requantization.h"
 #include "Selection/SharedPackings.h"
-#include "Selection/TwoStepReductions.h"
 #include "Target/HiddenConstants.h"
 #include "Target/Multiversioning.h"
 #include "Target/TargetSelection.h"
@@ -300,30 +297,34 @@ CPUBackend::chooseTogether(llvm::ArrayRef<const IRFunction *> functions) {
   return packings;
 }
 
-llvm::Error CPUBackend::prepareFunction(IRFunction &function,
-                                        const SharedChoices *choices) {
-  prepareReductions(function);
-  prepareGroupNormalizations(function, getTarget());
-  auto chooseOfBytes = [&](const ConvolutionProblem &problem)
+std::vector<std::pair<std::string, std::string>>
+CPUBackend::getTargetFacts() const {
+  return {{"target", getTargetMachine().getTargetTriple().str()},
+          {"processor", getTarget().cpu},
+          {"threads", std::to_string(getTarget().numThreads)}};
+}
+
+Pipeline CPUBackend::getIRPipeline() const { return getCPUPipeline(); }
+
+llvm::Any CPUBackend::getPassInput(const SharedChoices *choices) const {
+  const auto *packings = static_cast<const SharedPackings *>(choices);
+  auto chooseForBytes = [this](const ConvolutionProblem &problem)
       -> std::optional<ConvolutionChoice> {
     Candidates candidates = getCandidates(problem);
     if (candidates.accepted.empty())
       return std::nullopt;
     return candidates.choose(candidates.accepted.front());
   };
-  prepareIntegerKernels(function, getTarget(), chooseOfBytes);
-  prepareRequantizations(function, getTarget());
-  prepareNBitsKernels(function);
-  const auto *packings = static_cast<const SharedPackings *>(choices);
-  selectKernels(
-      function, getTarget(),
-      [&](const ConvolutionProblem &problem, const Buffer &filter) {
-        Candidates candidates = getCandidates(problem);
-        return candidates.choose(
-            packings ? packings->choose(filter.getTensor(), candidates.accepted)
-                     : candidates.accepted.front());
-      });
-  return checkCancelled();
+  auto choose = [this, packings](const ConvolutionProblem &problem,
+                                 const Buffer &filter) {
+    Candidates candidates = getCandidates(problem);
+    return candidates.choose(
+        packings ? packings->choose(filter.getTensor(), candidates.accepted)
+                 : candidates.accepted.front());
+  };
+  return CPUPassInput{.target = &getTarget(),
+                      .chooseForBytes = chooseForBytes,
+                      .choose = choose};
 }
 
 llvm::Expected<std::unique_ptr<llvm::Module>>

@@ -1,16 +1,35 @@
 //===- Pipeline.cpp - The IR passes and their order -----------------------===//
 
 #include "glowish/IR/Passes.h"
+#include "glowish/Support/PassRegistry.h"
 
 using namespace glowish;
 
-llvm::ArrayRef<IRPass> glowish::getIRPasses() {
-  static const IRPass passes[] = {
+static constexpr IRPass commonPasses[] = {
 #define IR_PASS(FUNCTION, NAME, EXACTNESS, DOC)                                \
   {NAME, Exactness::EXACTNESS, DOC, FUNCTION},
 #include "glowish/IR/Passes.def"
-  };
-  return passes;
+};
+
+bool glowish::isCommonPass(const IRPass &pass) {
+  return findPass(llvm::ArrayRef(commonPasses), pass.name);
+}
+
+using IRPassRegistry = PassRegistry<IRFunction, IRPassContext>;
+
+/// Created on first use, as back ends register passes in static initializers.
+static IRPassRegistry &getRegistry() {
+  static IRPassRegistry registry(
+      {std::begin(commonPasses), std::end(commonPasses)});
+  return registry;
+}
+
+llvm::ArrayRef<IRPass> glowish::getIRPasses() {
+  return getRegistry().getPasses();
+}
+
+IRPassRegistration::IRPassRegistration(const IRPass &pass) {
+  getRegistry().add(pass);
 }
 
 const Pipeline &glowish::getIRPipeline() {

@@ -109,6 +109,12 @@ public:
 
   llvm::StringRef getName() const override { return "CPU"; }
   bool isSupported(const Node &node) const override;
+  Pipeline getIRPipeline() const override;
+  llvm::Any getPassInput(const SharedChoices *choices) const override;
+  /// Measures the choices that the tuning file lacks, and adds them to it.
+  llvm::Expected<std::unique_ptr<KernelTuner>> createTuner() override;
+  std::vector<std::pair<std::string, std::string>>
+  getTargetFacts() const override;
   llvm::Expected<std::unique_ptr<SharedChoices>>
   chooseTogether(llvm::ArrayRef<const IRFunction *> functions) override;
   std::optional<double> estimateCycles(const Instruction &instr) const override;
@@ -171,10 +177,6 @@ public:
   /// best that the processor has.
   bool hasLevels() const { return levels.size() > 1; }
 
-protected:
-  llvm::Error prepareFunction(IRFunction &function,
-                              const SharedChoices *choices) override;
-
 private:
   CPUBackend(std::unique_ptr<llvm::TargetMachine> machine,
              std::vector<TargetDescription> levels,
@@ -195,11 +197,6 @@ private:
   /// Null without a tuning file.
   std::unique_ptr<TuningRecord> tuning;
 };
-
-/// Measures, on this machine, the choices that \p backend's tuning file lacks,
-/// and adds them to it. \p backend outlives the result. The error states why
-/// this machine cannot measure.
-llvm::Expected<std::unique_ptr<KernelTuner>> createTuner(CPUBackend &backend);
 
 } // namespace glowish
 

@@ -37,8 +37,9 @@ static int64_t chooseParts(const GroupNormalizationInstr &instr,
   return llvm::divideCeil(rows, llvm::divideCeil(rows, wanted));
 }
 
-void glowish::prepareGroupNormalizations(IRFunction &function,
+bool glowish::prepareGroupNormalizations(IRFunction &function,
                                          const TargetDescription &target) {
+  bool changed = false;
   for (auto it = function.getInstrs().begin();
        it != function.getInstrs().end();) {
     auto *instr = llvm::dyn_cast<GroupNormalizationInstr>(&*it++);
@@ -59,6 +60,9 @@ void glowish::prepareGroupNormalizations(IRFunction &function,
                                 instr->getScale(), instr->getBias(),
                                 instr->getGroups(), instr->getEpsilon(),
                                 instr->getFused(), instr->getEpilogue()));
+    changed = true;
   }
-  llvm::cantFail(insertLifetimes(function, IRPassContext()));
+  if (changed)
+    llvm::cantFail(insertLifetimes(function, IRPassContext()));
+  return changed;
 }

@@ -10,7 +10,8 @@ namespace glowish {
 
 /// Replaces group normalizations by two steps, each of which divides the
 /// pixels, where images and channels alone make too few tasks for threads.
-void prepareGroupNormalizations(IRFunction &function,
+/// Returns whether it changed something.
+bool prepareGroupNormalizations(IRFunction &function,
                                 const TargetDescription &target);
 
 } // namespace glowish

@@ -468,17 +468,23 @@ void IntegerKernelSelector::select(MatMulIntegerInstr &instr) {
                   instr.getFused(), instr.getEpilogue()));
 }
 
-void glowish::prepareIntegerKernels(IRFunction &function,
+bool glowish::prepareIntegerKernels(IRFunction &function,
                                     const TargetDescription &target,
                                     ByteChooser choose) {
   IntegerKernelSelector selector(function, target, choose);
+  bool changed = false;
   for (auto it = function.getInstrs().begin();
        it != function.getInstrs().end() && !isCancelled();) {
     Instruction &instr = *it++;
-    if (auto *convolution = llvm::dyn_cast<ConvolutionIntegerInstr>(&instr))
+    auto *convolution = llvm::dyn_cast<ConvolutionIntegerInstr>(&instr);
+    auto *matmul = llvm::dyn_cast<MatMulIntegerInstr>(&instr);
+    changed |= convolution || matmul;
+    if (convolution)
       selector.select(*convolution);
-    else if (auto *matmul = llvm::dyn_cast<MatMulIntegerInstr>(&instr))
+    else if (matmul)
       selector.select(*matmul);
   }
-  llvm::cantFail(insertLifetimes(function, IRPassContext()));
+  if (changed)
+    llvm::cantFail(insertLifetimes(function, IRPassContext()));
+  return changed;
 }

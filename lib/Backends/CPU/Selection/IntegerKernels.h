@@ -13,8 +13,9 @@ using ByteChooser = llvm::function_ref<std::optional<ConvolutionChoice>(
 
 /// Replaces each ConvolutionInteger and MatMulInteger: by a CPUConvolution
 /// where the filter is constant and an algorithm applies, else by a Convolution
-/// or MatMul of int32. Zero points become a part of the bias.
-void prepareIntegerKernels(IRFunction &function,
+/// or MatMul of int32. Zero points become a part of the bias. Returns
+/// whether it changed something.
+bool prepareIntegerKernels(IRFunction &function,
                            const TargetDescription &target, ByteChooser choose);
 
 /// Calls \p visit with the problems for which prepareIntegerKernels calls its

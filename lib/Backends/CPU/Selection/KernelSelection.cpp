@@ -44,6 +44,7 @@ public:
                  ConvolutionChooser choose)
       : function(function), target(target), choose(choose), packer(function) {}
   void visit(Instruction &instr);
+  bool hasChanged() const { return changed; }
 
 private:
   void select(ConvolutionInstr &instr);
@@ -58,6 +59,7 @@ private:
   const TargetDescription &target;
   ConvolutionChooser choose;
   FilterPacker packer;
+  bool changed = false;
   /// The initial numbers of uses of filters that are not constants.
   llvm::DenseMap<const Buffer *, int64_t> numUses;
 };
@@ -103,6 +105,7 @@ void KernelSelector::replace(const ConvolutionOp &op,
   const ConvolutionCandidate &candidate = choice.candidate;
   PackedFilter packed =
       packer.getPacked(op.getFilterSource(function, target), candidate);
+  changed = true;
   replaceByKernel(function, op, candidate,
                   {.input = makeInput(op, candidate),
                    .filter = packed,
@@ -119,8 +122,10 @@ void KernelSelector::select(ConvolutionInstr &instr) {
 /// Copies \p operand unless its innermost stride is 1.
 void KernelSelector::makeDense(MatMulInstr &instr, unsigned operand) {
   Buffer *buffer = instr.getOperand(operand);
-  if (buffer->getInnerStride() != 1)
-    instr.setOperand(operand, packer.getDense(buffer, instr));
+  if (buffer->getInnerStride() == 1)
+    return;
+  instr.setOperand(operand, packer.getDense(buffer, instr));
+  changed = true;
 }
 
 void KernelSelector::select(MatMulInstr &instr) {
@@ -155,15 +160,17 @@ void KernelSelector::visit(Instruction &instr) {
     select(*matmul);
 }
 
-void glowish::selectKernels(IRFunction &function,
+bool glowish::selectKernels(IRFunction &function,
                             const TargetDescription &target,
                             ConvolutionChooser choose) {
   KernelSelector selector(function, target, choose);
   for (auto it = function.getInstrs().begin();
        it != function.getInstrs().end() && !isCancelled();)
     selector.visit(*it++);
-  llvm::cantFail(eliminateDeadStores(function, IRPassContext()));
-  llvm::cantFail(insertLifetimes(function, IRPassContext()));
+  bool changed = selector.hasChanged();
+  changed |= llvm::cantFail(eliminateDeadStores(function, IRPassContext()));
+  changed |= llvm::cantFail(insertLifetimes(function, IRPassContext()));
+  return changed;
 }
 
 //===- Problems -----------------------------------------------------------===//

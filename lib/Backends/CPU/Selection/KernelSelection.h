@@ -11,7 +11,8 @@ namespace glowish {
 /// Replaces convolutions, and matmuls with one right side for all matrices of
 /// the left one, by CPUConvolutions. Constant weights are packed at compile
 /// time, for the candidate that \p choose returns; others by instructions.
-void selectKernels(IRFunction &function, const TargetDescription &target,
+/// Returns whether it changed something.
+bool selectKernels(IRFunction &function, const TargetDescription &target,
                    ConvolutionChooser choose);
 
 /// Calls \p visit with the problems for which selectKernels will call its

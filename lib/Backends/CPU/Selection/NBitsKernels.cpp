@@ -122,7 +122,7 @@ void NBitsPacker::replace(MatMulNBitsInstr &instr) {
                        layout.block, instr.getFused(), instr.getEpilogue()));
 }
 
-void glowish::prepareNBitsKernels(IRFunction &function) {
+bool glowish::prepareNBitsKernels(IRFunction &function) {
   NBitsPacker packer(function);
   bool changed = false;
   for (auto it = function.getInstrs().begin();
@@ -133,4 +133,5 @@ void glowish::prepareNBitsKernels(IRFunction &function) {
     }
   if (changed)
     llvm::cantFail(insertLifetimes(function, IRPassContext()));
+  return changed;
 }

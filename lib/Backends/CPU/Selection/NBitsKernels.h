@@ -8,8 +8,9 @@
 namespace glowish {
 
 /// Replaces each MatMulNBits, whose weights, scales and zero points are
-/// constants, by a CPUMatMulNBits.
-void prepareNBitsKernels(IRFunction &function);
+/// constants, by a CPUMatMulNBits. Returns
+/// whether it changed something.
+bool prepareNBitsKernels(IRFunction &function);
 
 } // namespace glowish
 

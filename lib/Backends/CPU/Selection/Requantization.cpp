@@ -282,10 +282,11 @@ bool glowish::requantizeInIntegers(ProgramInputs &code, IRFunction &function,
   return Requantizer(code, function, before).run();
 }
 
-void glowish::prepareRequantizations(IRFunction &function,
+bool glowish::prepareRequantizations(IRFunction &function,
                                      const TargetDescription &target) {
   if (!prefersIntegers(target))
-    return;
+    return false;
+  bool changed = false;
   for (auto it = function.getInstrs().begin();
        it != function.getInstrs().end();) {
     auto *loop = llvm::dyn_cast<ElementWiseLoopInstr>(&*it++);
@@ -298,5 +299,7 @@ void glowish::prepareRequantizations(IRFunction &function,
     function.replace(loop, ElementWiseLoopInstr::draft(loop->getResult(),
                                                        std::move(code.program),
                                                        code.inputs));
+    changed = true;
   }
+  return changed;
 }

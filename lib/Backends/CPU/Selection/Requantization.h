@@ -29,8 +29,8 @@ inline bool prefersIntegers(const TargetDescription &target) {
 bool requantizeInIntegers(ProgramInputs &code, IRFunction &function,
                           const Instruction &before);
 
-/// The same in all ElementWiseLoops.
-void prepareRequantizations(IRFunction &function,
+/// Does the same in all ElementWiseLoops.
+bool prepareRequantizations(IRFunction &function,
                             const TargetDescription &target);
 
 } // namespace glowish

@@ -20,7 +20,8 @@ static bool hasTwoSteps(const ReduceInstr &instr) {
          type.getShape()[axes.front()] >= minRows;
 }
 
-void glowish::prepareReductions(IRFunction &function) {
+bool glowish::prepareReductions(IRFunction &function) {
+  bool changed = false;
   for (auto it = function.getInstrs().begin();
        it != function.getInstrs().end();) {
     auto *instr = llvm::dyn_cast<ReduceInstr>(&*it++);
@@ -41,6 +42,9 @@ void glowish::prepareReductions(IRFunction &function) {
     function.replace(instr, ReduceInstr::draft(instr->getResult(), rows,
                                                instr->getMode(), axes,
                                                instr->getKeepDims()));
+    changed = true;
   }
-  llvm::cantFail(insertLifetimes(function, IRPassContext()));
+  if (changed)
+    llvm::cantFail(insertLifetimes(function, IRPassContext()));
+  return changed;
 }

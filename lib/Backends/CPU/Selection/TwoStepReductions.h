@@ -9,8 +9,9 @@ namespace glowish {
 
 /// Replaces large reductions of whole images by two steps, first of each row
 /// and then of the rows, so that each thread reads the rows that it wrote. The
-/// order of the sums does not depend on the number of threads.
-void prepareReductions(IRFunction &function);
+/// order of the sums does not depend on the number of threads. Returns
+/// whether it changed something.
+bool prepareReductions(IRFunction &function);
 
 } // namespace glowish
 

@@ -47,9 +47,10 @@ llvm::Expected<std::unique_ptr<Tuner>> Tuner::create(CPUBackend &tuned) {
   return std::unique_ptr<Tuner>(new Tuner(tuned, std::move(backend)));
 }
 
-llvm::Expected<std::unique_ptr<KernelTuner>>
-glowish::createTuner(CPUBackend &backend) {
-  return Tuner::create(backend);
+llvm::Expected<std::unique_ptr<KernelTuner>> CPUBackend::createTuner() {
+  if (!options.tune)
+    return nullptr;
+  return Tuner::create(*this);
 }
 
 //===- What is measured ---------------------------------------------------===//

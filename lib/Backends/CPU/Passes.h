@@ -1,0 +1,27 @@
+//===- Passes.h - The CPU back end's passes over the IR ---------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_BACKENDS_CPU_PASSES_H
+#define GLOWISH_LIB_BACKENDS_CPU_PASSES_H
+
+#include "Selection/ConvolutionAlgorithm.h"
+#include "glowish/IR/Passes.h"
+
+namespace glowish {
+
+/// What the passes take from IRPassContext::backend.
+struct CPUPassInput {
+  const TargetDescription *target;
+  /// Chooses a candidate for a problem of bytes; none where there is none.
+  std::function<std::optional<ConvolutionChoice>(const ConvolutionProblem &)>
+      chooseForBytes;
+  /// Chooses one for a problem and its constant filter.
+  std::function<ConvolutionChoice(const ConvolutionProblem &, const Buffer &)>
+      choose;
+};
+
+/// The passes, in their order.
+const Pipeline &getCPUPipeline();
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_BACKENDS_CPU_PASSES_H
