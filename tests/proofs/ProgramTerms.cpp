@@ -176,7 +176,8 @@ Term ProgramEvaluator::getCall(const Instruction &instr) {
     os << llvm::formatv(" bound {0}.{1} {2}", bound.operand, bound.dim,
                         printDim(bound.extent));
   std::vector<Term> arguments;
-  for (unsigned i = 0; i < instr.getNumOperands(); ++i) {
+  // Without predicates, as a program is right with all of them ignored.
+  for (unsigned i = 0; i < instr.getNumRecordOperands(); ++i) {
     const Buffer *operand = instr.getOperand(i);
     bool isFused = info.hasEpilogue() && i >= unsigned(info.fusedOperand);
     if (isFused || (operand && !instr.reads(i)))
@@ -210,8 +211,8 @@ void ProgramEvaluator::runOther(const Instruction &instr) {
   }
   if (info.hasEpilogue()) {
     std::vector<std::vector<Term>> inputs = {written[0]};
-    for (unsigned i = unsigned(info.fusedOperand); i < instr.getNumOperands();
-         ++i)
+    for (unsigned i = unsigned(info.fusedOperand);
+         i < instr.getNumRecordOperands(); ++i)
       inputs.push_back(read(*instr.getOperand(i)));
     written[0] = runLoop(instr.getEpilogueProgram(), inputs, written[0].size());
   }

@@ -20,6 +20,8 @@ struct Access {
   StridedLayout getLayout() const { return StridedLayout::of(*getBuffer()); }
   bool isRead() const { return instr->reads(operand); }
   bool isWrite() const { return instr->writes(operand); }
+  /// Is not among the inputs that a pass may compute in another way.
+  bool isPredicate() const { return operand == instr->getNumRecordOperands(); }
   /// May be the element that the instruction's result is written over.
   bool isInPlace() const { return instr->getOperandInfo(operand).isInPlace; }
   bool operator<(const Access &other) const {

@@ -83,6 +83,8 @@ EpilogueFuser::checkReaders(const Buffer &input,
   for (const Access &access : llvm::drop_begin(accesses)) {
     if (access.isWrite())
       return "its result is written over later";
+    if (access.isPredicate())
+      return "its result is a predicate";
     if (access.instr != &loop)
       return "another instruction reads its result, too";
     if (!isWholeRoot(*access.getBuffer()))

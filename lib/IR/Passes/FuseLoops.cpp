@@ -107,6 +107,8 @@ LoopFuser::Reason LoopFuser::findReaders(const Buffer *root,
     if (access.isWrite() || access.instr == first.instr)
       return "its result is written over later";
     auto *reader = llvm::dyn_cast<ElementWiseLoopInstr>(access.instr);
+    if (access.isPredicate())
+      return "its result is a predicate";
     if (!reader)
       return "an instruction that is no loop reads its result, too";
     if (readers.empty() || readers.back() != reader)
