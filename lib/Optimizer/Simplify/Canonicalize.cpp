@@ -19,11 +19,9 @@ using namespace glowish;
 
 static NodeValue canonicalizeReshape(ReshapeNode &root,
                                      RewriteContext &context) {
+  if (NodeValue joined = joinReshapes(root, context))
+    return joined;
   NodeValue input = root.getInput();
-  if (input.getShape() == root.getType().getShape())
-    return input;
-  if (auto *inner = input.getNodeAs<ReshapeNode>())
-    return context.reshape(inner->getInput(), root.getShape());
   if (auto *splat = input.getNodeAs<SplatNode>())
     return context.create<SplatNode>(splat->getElemKind(), root.getShape(),
                                      splat->getValue());

@@ -64,6 +64,9 @@ llvm::Expected<bool> glowish::sinkReshapes(Function &function,
   static const RewriteSet set = [] {
     RewriteSet rewrites;
     rewrites.addElementWise<sinkBehindElementWise>();
+    // Where a reshape meets the next one, both are joined at once: a chain of
+    // any length is done in one run.
+    rewrites.add<joinReshapes>(NodeKind::Reshape);
     return rewrites;
   }();
   return applyRewrites(function, set, context);

@@ -39,6 +39,15 @@ NodeValue RewriteContext::transpose(NodeValue value,
   return value;
 }
 
+NodeValue glowish::joinReshapes(ReshapeNode &root, RewriteContext &context) {
+  NodeValue input = root.getInput();
+  if (input.getShape() == root.getType().getShape())
+    return input;
+  auto *inner = input.getNodeAs<ReshapeNode>();
+  return inner ? context.reshape(inner->getInput(), root.getShape())
+               : NodeValue();
+}
+
 llvm::ArrayRef<NamedRewrite> RewriteSet::get(NodeKind kind) const {
   auto found = rewrites.find(unsigned(kind));
   if (found == rewrites.end())

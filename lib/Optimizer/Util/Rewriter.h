@@ -107,6 +107,10 @@ private:
   std::map<unsigned, std::vector<NamedRewrite>> rewrites;
 };
 
+/// Replaces a reshape of a reshape by one, and one to the shape that its input
+/// has by that.
+NodeValue joinReshapes(ReshapeNode &root, RewriteContext &context);
+
 /// Applies \p set until nothing applies: a worklist of nodes, to which the
 /// users and operands of what changed return. Dead nodes are erased on the way.
 /// Linear in the number of rewrites that apply.
