@@ -79,7 +79,7 @@ llvm::Error IRGenerator::generateLoop(LoopNode &node) {
   auto *loop = function.create<LoopInstr>(
       node.getName(), createResults(node), getBuffer(node.getTripCount()),
       getBuffer(node.getCondition()), getBuffers(node.getValues()), body,
-      node.getNumStates(), node.getMaxTripCount());
+      node.getNumStates(), node.getMaxTripCount(), node.getOrigin());
   loop->setPredicate(getBuffer(node.getPredicate()));
   return llvm::Error::success();
 }

@@ -150,10 +150,11 @@ def test_functions(library, work):
                        [node("Positive", ["x"], ["z"]), node("Positive", ["z"], ["y"])], ["y"])
     run_both("reference and kernel", path, {"x": x}, option, work,
              lambda backend, out: check_outputs(out, {"y": x + 2000 * (backend == "CPU")}))
-    for backend, name in zip(BACKENDS, ("the operator 'test:Positive'", "an external operator")):
+    for backend in BACKENDS:
         outputs, text = run_local([path], {"x": -x}, backend, os.path.join(work, "run"), option)
         check("failing function", "" if outputs is None and
-              text.strip() == f"error: the function of {name} failed" else text)
+              text.strip() == "error: the function of the operator 'test:Positive' failed"
+              else text)
     for version in (1, 4):
         other = write_model(os.path.join(work, "opset.onnxtxt"), {"x": x},
                             [node("Positive", ["x"], ["y"])], ["y"], version=version)

@@ -94,9 +94,17 @@ std::string getRunError(llvm::StringRef text, const Inputs &inputs) {
   return expected;
 }
 
-constexpr llvm::StringLiteral tooManyTrips =
-    "a loop has more iterations than it was compiled for; state a larger bound "
-    "with -max-trip-count=N";
+/// The message of a loop called \p name that goes on after \p most iterations.
+std::string tooManyTrips(llvm::StringRef name, int64_t most,
+                         bool hasScans = false) {
+  return llvm::formatv(
+      "instruction '{0}': the loop has more than the {1} iterations that it "
+      "was compiled for; state a larger bound with -max-trip-count=N{2}",
+      name, most,
+      hasScans ? ", or, if the model states it, as the extent of what the loop "
+                 "collects"
+               : "");
+}
 
 /// a, b = b, a + b at most 8 times, and a each time.
 const char *fibonacci = R"(
@@ -157,7 +165,7 @@ TEST(ControlFlow, LoopsBeyondTheirBoundAreErrors) {
   text.replace(text.find("[50.0]"), 6, "[99.0]");
   for (double trips : {9.0, 1e15})
     EXPECT_EQ(getRunError(text, {{"trips", {trips}}, {"begins", {1}}}),
-              tooManyTrips);
+              tooManyTrips("loop", 8, /*hasScans=*/true));
   EXPECT_EQ(getRunError(text, {{"trips", {8}}, {"begins", {1}}}), "no error");
   EXPECT_EQ(getRunError(text, {{"trips", {9}}, {"begins", {0}}}), "no error");
   EXPECT_EQ(getRunError(text, {{"trips", {-9}}, {"begins", {1}}}), "no error");
@@ -185,7 +193,7 @@ function "main" {
   Save(%r, %y)
 }
 )";
-  EXPECT_EQ(getRunError(text, {{"flag", {1}}}), tooManyTrips);
+  EXPECT_EQ(getRunError(text, {{"flag", {1}}}), tooManyTrips("loop", 4));
   EXPECT_EQ(getRunError(text, {{"flag", {0}}}), "no error");
 }
 
@@ -268,7 +276,7 @@ function "main" {
   outputs = runEverywhere(text, {{"flag", {0}}, {"trips", {3}}, {"x", x}});
   EXPECT_EQ(outputs["y"][20], -x[20]);
   EXPECT_EQ(getRunError(text, {{"flag", {1}}, {"trips", {6}}, {"x", x}}),
-            tooManyTrips);
+            tooManyTrips("loop", 5, /*hasScans=*/true));
   EXPECT_EQ(getRunError(text, {{"flag", {0}}, {"trips", {6}}, {"x", x}}),
             "no error");
 }

@@ -334,7 +334,8 @@ TEST(TFLiteSubgraphs, WhileRunsAsOftenAsItsConditionSays) {
                            {{{"n", {6}}, {"x", {1, 2, 3}}}}, options);
   ASSERT_FALSE(bool(tooMany));
   EXPECT_THAT(llvm::toString(tooMany.takeError()),
-              HasSubstr("a loop has more iterations than it was compiled for"));
+              HasSubstr("node 'count' (WHILE): the loop has more than the 5 "
+                        "iterations that it was compiled for"));
 }
 
 /// Few iterations with constant conditions need no bound.

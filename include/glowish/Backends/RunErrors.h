@@ -3,21 +3,23 @@
 #ifndef GLOWISH_BACKENDS_RUNERRORS_H
 #define GLOWISH_BACKENDS_RUNERRORS_H
 
-#include "glowish/IR/IR.h"
+#include "glowish/IR/Instrs.h"
 #include "glowish/Support/Error.h"
+#include <string>
 
 namespace glowish {
 
-/// The error of a run in which a loop would have gone on after maxTripCount
-/// iterations.
-inline llvm::Error makeTripCountError() {
-  return makeError("a loop has more iterations than it was compiled for; state "
-                   "a larger bound with -max-trip-count=N");
-}
+/// Returns what messages call \p loop: the node of the model, with the line of
+/// its source if that is known.
+std::string describeOrigin(const LoopInstr &loop);
 
-/// The error of a run in which the function of the external operator
-/// \p operatorName, empty if that is not known, returned a number other than 0.
-llvm::Error makeFunctionError(llvm::StringRef operatorName = "");
+/// Returns the message of a run in which \p loop would have gone on after
+/// maxTripCount iterations.
+std::string describeFailure(const LoopInstr &loop);
+
+/// Returns the message of a run in which the function that \p call calls
+/// returned a number other than 0.
+std::string describeFailure(const ExternalCallInstr &call);
 
 /// An error if \p function, or a body inside it, calls a function that no
 /// plug-in of this process has: only bundles, whose application has it, can.

@@ -36,7 +36,9 @@ def Loop : Node<"Executes a body repeatedly"> {
                   VariadicOperand<"values", "initial states, then captures">];
   let Attributes = [Attr<Body, "body", "computes one iteration">,
                     Attr<Int, "numStates", "number of states among the values">,
-                    Attr<Int, "maxTripCount", "upper bound of the iterations">];
+                    Attr<Int, "maxTripCount", "upper bound of the iterations">,
+                    Attr<String, "origin", "the node of the model, for messages",
+                         "{}">];
   let Results = [];
   let IRGeneration = "true";
   let Source = "ONNX Loop-19, Scan-19";

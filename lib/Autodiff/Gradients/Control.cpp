@@ -135,9 +135,9 @@ llvm::Error LoopGradient::keepStates() {
   InsertionGuard guard(g.getFunction(), &node);
   GLOWISH_ASSIGN_OR_RETURN(
       LoopNode *loop,
-      g.getFunction().tryCreate<LoopNode>(node.getName(), node.getTripCount(),
-                                          node.getCondition(), body, numStates,
-                                          node.getMaxTripCount(), values));
+      g.getFunction().tryCreate<LoopNode>(
+          node.getName(), node.getTripCount(), node.getCondition(), body,
+          numStates, node.getMaxTripCount(), values, node.getOrigin()));
   unsigned last = node.getNumResults() - 1;
   Values results;
   for (unsigned i = 0; i < last; ++i)

@@ -506,10 +506,12 @@ CPUBackend::emitLocalObject(const IRFunction &function, const MemoryPlan &plan,
   // An Executable is given one arena.
   MemoryPlan ofOneArena = plan;
   ofOneArena.arenaRegions.clear();
-  GLOWISH_ASSIGN_OR_RETURN(
-      std::unique_ptr<llvm::Module> module,
-      emitModule(context, function, ofOneArena, jitEntryName,
-                 {.bindsPlaceholders = true, .isTimed = isTimed}));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module,
+                           emitModule(context, function, ofOneArena,
+                                      jitEntryName,
+                                      {.bindsPlaceholders = true,
+                                       .isTimed = isTimed,
+                                       .namesFailures = true}));
   return emitObject(*module);
 }
 

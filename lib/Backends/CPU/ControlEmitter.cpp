@@ -1,6 +1,7 @@
 //===- ControlEmitter.cpp - The code of branches and loops ----------------===//
 
 #include "ModuleEmitter.h"
+#include "glowish/Backends/RunErrors.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace glowish;
@@ -175,16 +176,11 @@ public:
     builder.CreateStore(number, results.back());
   }
 
-  /// After finish(): changes \p status if the condition still holds and there
-  /// are more \p trips than were made.
-  void checkTrips(Value *trips, Value *status) {
-    Value *goesOn =
-        builder.CreateAnd(condition, builder.CreateICmpSGT(trips, mostTrips));
-    builder.CreateStore(
-        builder.CreateSelect(goesOn,
-                             builder.getInt32(unsigned(EntryStatus::TripCount)),
-                             builder.CreateLoad(builder.getInt32Ty(), status)),
-        status);
+  /// After finish(): whether the condition still holds and there are more
+  /// \p trips than were made.
+  Value *goesOn(Value *trips) {
+    return builder.CreateAnd(condition,
+                             builder.CreateICmpSGT(trips, mostTrips));
   }
 
 private:
@@ -241,5 +237,6 @@ void ModuleEmitter::emitLoop(llvm::IRBuilder<> &builder, const Frame &frame,
            addresses);
   loop.finish();
   if (trips)
-    loop.checkTrips(trips, frame.status);
+    emitFailure(builder, frame, loop.goesOn(trips), EntryStatus::TripCount,
+                describeFailure(instr));
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ModuleEmitter.h"
+#include "glowish/Backends/RunErrors.h"
 #include "glowish/Distributed/AllReduce.h"
 #include "glowish/Plugin/ExternalFunction.h"
 
@@ -160,11 +161,8 @@ void ModuleEmitter::emitExternalCall(llvm::IRBuilder<> &builder,
   llvm::FunctionCallee function = module.getOrInsertFunction(
       instr.getFunction(), builder.getInt32Ty(), builder.getPtrTy());
   Value *failed = builder.CreateIsNotNull(builder.CreateCall(function, {call}));
-  Value *status = builder.CreateLoad(builder.getInt32Ty(), frame.status);
-  builder.CreateStore(
-      builder.CreateSelect(
-          failed, builder.getInt32(unsigned(EntryStatus::Function)), status),
-      frame.status);
+  emitFailure(builder, frame, failed, EntryStatus::Function,
+              describeFailure(instr));
 }
 
 void ModuleEmitter::emitCollective(llvm::IRBuilder<> &builder,

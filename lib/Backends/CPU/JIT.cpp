@@ -3,7 +3,6 @@
 #include "JIT.h"
 #include "ModuleEmitter.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
-#include "glowish/Backends/RunErrors.h"
 #include "glowish/Distributed/AllReduce.h"
 #include "glowish/Plugin/ExternalFunction.h"
 #include "glowish/Support/Error.h"
@@ -18,38 +17,42 @@ using llvm::orc::ExecutorAddr;
 
 namespace {
 
-/// The error of an entry that returned \p status.
-llvm::Error makeStatusError(int status) {
-  if (status == int(EntryStatus::TripCount))
-    return makeTripCountError();
-  if (status == int(EntryStatus::Function))
-    return makeFunctionError();
-  if (status != int(EntryStatus::Success))
-    return makeError("the compiled program returned status {0}", status);
-  return llvm::Error::success();
-}
-
 /// Code that is loaded, and its entry.
 struct LoadedObject {
   std::unique_ptr<llvm::orc::LLJIT> jit;
   ExecutorAddr entry;
+  /// Null where the entry doesn't tell what failed.
+  const char *failureMessages = nullptr;
 };
+
+/// The error of an entry of \p object that returned \p status.
+llvm::Error makeStatusError(const LoadedObject &object, int status) {
+  if (status == int(EntryStatus::Success))
+    return llvm::Error::success();
+  int number = status >> failureNumberShift;
+  if (number == 0 || !object.failureMessages)
+    return makeError("the compiled program returned status {0}", status);
+  llvm::StringRef message(object.failureMessages);
+  while (--number > 0)
+    message = llvm::StringRef(message.end() + 1);
+  return makeError("{0}", message);
+}
 
 /// An object whose entry has the regions alone.
 class LoadedFunction final : public Executable {
 public:
   explicit LoadedFunction(LoadedObject object)
-      : jit(std::move(object.jit)), entry(object.entry.toPtr<Entry>()) {}
+      : object(std::move(object)), entry(this->object.entry.toPtr<Entry>()) {}
 
   llvm::Error run(const uint8_t *constants, uint8_t *mutables,
                   uint8_t *activations, uint8_t *const *bound) const override {
     assert(!bound && "the entry binds no placeholders");
-    return makeStatusError(entry(constants, mutables, activations));
+    return makeStatusError(object, entry(constants, mutables, activations));
   }
 
 private:
   using Entry = int (*)(const uint8_t *, uint8_t *, uint8_t *);
-  std::unique_ptr<llvm::orc::LLJIT> jit;
+  LoadedObject object;
   Entry entry;
 };
 
@@ -57,21 +60,21 @@ private:
 template <typename... Clock> class JITProgram final : public Executable {
 public:
   JITProgram(LoadedObject object, Clock... clock)
-      : jit(std::move(object.jit)), entry(object.entry.toPtr<Entry>()),
+      : object(std::move(object)), entry(this->object.entry.toPtr<Entry>()),
         clock(clock...) {}
 
   llvm::Error run(const uint8_t *constants, uint8_t *mutables,
                   uint8_t *activations, uint8_t *const *bound) const override {
-    return makeStatusError(std::apply(
-        entry,
-        std::tuple_cat(std::tuple(constants, mutables, activations, bound),
-                       clock)));
+    return makeStatusError(
+        object, std::apply(entry, std::tuple_cat(std::tuple(constants, mutables,
+                                                            activations, bound),
+                                                 clock)));
   }
 
 private:
   using Entry = int (*)(const uint8_t *, uint8_t *, uint8_t *, uint8_t *const *,
                         Clock...);
-  std::unique_ptr<llvm::orc::LLJIT> jit;
+  LoadedObject object;
   Entry entry;
   std::tuple<Clock...> clock;
 };
@@ -148,6 +151,9 @@ llvm::Expected<std::unique_ptr<Executable>>
 glowish::loadProgram(llvm::ArrayRef<char> object, InstrClock *clock,
                      ParallelForFn parallelFor) {
   GLOWISH_ASSIGN_OR_RETURN(LoadedObject loaded, load(object, parallelFor));
+  GLOWISH_ASSIGN_OR_RETURN(ExecutorAddr messages,
+                           loaded.jit->lookup(failureMessagesName));
+  loaded.failureMessages = messages.toPtr<const char *>();
   if (clock)
     return std::make_unique<JITProgram<InstrClock *>>(std::move(loaded), clock);
   return std::make_unique<JITProgram<>>(std::move(loaded));

@@ -401,14 +401,16 @@ static bool usesMatrixRegisters(const IRFunction &function,
   return found;
 }
 
-bool glowish::hasBoundedLoops(const IRFunction &function) {
-  bool found = false;
+std::vector<const LoopInstr *>
+glowish::getBoundedLoops(const IRFunction &function) {
+  std::vector<const LoopInstr *> loops;
   forEachFunction(function, [&](const IRFunction &each) {
     for (const Instruction &instr : each.getInstrs())
       if (auto *loop = llvm::dyn_cast<LoopInstr>(&instr))
-        found |= loop->getTripCount() != nullptr;
+        if (loop->getTripCount())
+          loops.push_back(loop);
   });
-  return found;
+  return loops;
 }
 
 bool glowish::hasExternalCalls(const IRFunction &function) {
@@ -458,7 +460,7 @@ bool glowish::convertsToIntegers(const IRFunction &function) {
 
 llvm::Value *ModuleEmitter::createStatus(llvm::Function &entry,
                                          const IRFunction &function) {
-  if (!hasBoundedLoops(function) && !hasExternalCalls(function))
+  if (getBoundedLoops(function).empty() && !hasExternalCalls(function))
     return nullptr;
   llvm::BasicBlock &first = entry.getEntryBlock();
   llvm::IRBuilder<> builder(&first, first.begin());
@@ -467,10 +469,38 @@ llvm::Value *ModuleEmitter::createStatus(llvm::Function &entry,
   return status;
 }
 
+void ModuleEmitter::emitFailure(llvm::IRBuilder<> &builder, const Frame &frame,
+                                llvm::Value *hasFailed, EntryStatus status,
+                                std::string message) {
+  llvm::Value *before = builder.CreateLoad(builder.getInt32Ty(), frame.status);
+  unsigned code = unsigned(status);
+  if (namesFailures) {
+    failureMessages.push_back(std::move(message));
+    code |= unsigned(failureMessages.size()) << failureNumberShift;
+    hasFailed = builder.CreateAnd(hasFailed, builder.CreateIsNull(before));
+  }
+  builder.CreateStore(
+      builder.CreateSelect(hasFailed, builder.getInt32(code), before),
+      frame.status);
+}
+
+void ModuleEmitter::emitFailureMessages() {
+  std::string text;
+  for (const std::string &message : failureMessages) {
+    text += message;
+    text += '\0';
+  }
+  auto *array = llvm::ConstantDataArray::getString(module.getContext(), text);
+  new llvm::GlobalVariable(module, array->getType(), /*isConstant=*/true,
+                           llvm::GlobalValue::ExternalLinkage, array,
+                           failureMessagesName);
+}
+
 llvm::Function *ModuleEmitter::emit(const IRFunction &function,
                                     const MemoryPlan &memoryPlan,
                                     llvm::StringRef entryName, EntryForm form) {
   plan = &memoryPlan;
+  namesFailures = form.namesFailures;
   keepsRoundings = convertsToIntegers(function);
   llvm::Function *entry = createEntry(entryName, form);
   emitChecks(entry, function);
@@ -497,5 +527,7 @@ llvm::Function *ModuleEmitter::emit(const IRFunction &function,
   builder.CreateRet(frame.status
                         ? builder.CreateLoad(builder.getInt32Ty(), frame.status)
                         : success);
+  if (namesFailures)
+    emitFailureMessages();
   return entry;
 }

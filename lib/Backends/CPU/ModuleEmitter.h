@@ -11,6 +11,8 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
+#include <string>
+#include <vector>
 
 namespace glowish {
 
@@ -28,6 +30,13 @@ enum class EntryStatus : unsigned {
   Function = 9
 };
 
+/// The status of an entry that names failures has the number of the failure,
+/// from 1, above these bits: that of its message in the module's array
+/// failureMessagesName, in which each message ends with a 0.
+inline constexpr unsigned failureNumberShift = 8;
+inline constexpr llvm::StringLiteral failureMessagesName =
+    "glowish_failure_messages";
+
 /// The function that splits work among threads; the application supplies it or
 /// links the default:
 ///   void (void (*task)(void *arguments, int64_t begin, int64_t end),
@@ -40,9 +49,9 @@ inline constexpr llvm::StringLiteral parallelForName = "glowish_parallel_for";
 /// InstrClock that its entry gets as its last argument.
 inline constexpr llvm::StringLiteral markName = "glowish_mark";
 
-/// Whether a loop of \p function or of a body inside it may have to end before
-/// its trip count: the entry returns EntryStatus::TripCount then.
-bool hasBoundedLoops(const IRFunction &function);
+/// Returns the loops of \p function and of bodies inside it that may have to
+/// end before their trip count: the entry returns EntryStatus::TripCount then.
+std::vector<const LoopInstr *> getBoundedLoops(const IRFunction &function);
 
 /// Whether \p function or a body inside it calls functions that are not in it:
 /// the entry may return EntryStatus::Function then.
@@ -148,6 +157,13 @@ private:
   /// null.
   static llvm::Value *createStatus(llvm::Function &entry,
                                    const IRFunction &function);
+  /// Stores \p status, of the failure \p message, to the entry's result if
+  /// \p hasFailed.
+  void emitFailure(llvm::IRBuilder<> &builder, const Frame &frame,
+                   llvm::Value *hasFailed, EntryStatus status,
+                   std::string message);
+  /// Adds the array failureMessagesName to the module.
+  void emitFailureMessages();
   /// void (constants, activations..., status, parameters..., results...)
   /// without the status unless \p hasStatus.
   llvm::Function *createBody(const IRFunction &body, bool hasStatus);
@@ -179,6 +195,9 @@ private:
   KernelNames *kernelNames;
   const MemoryPlan *plan = nullptr;
   unsigned numBodies = 0;
+  bool namesFailures = false;
+  /// If it names failures.
+  std::vector<std::string> failureMessages;
   /// See emitInstruction.
   bool keepsRoundings = false;
   /// Kernels by everything that their code depends on.

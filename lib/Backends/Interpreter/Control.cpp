@@ -1,6 +1,7 @@
 //===- Control.cpp - Branches and loops -----------------------------------===//
 
 #include "Run.h"
+#include "glowish/Backends/RunErrors.h"
 
 using namespace glowish;
 using namespace glowish::interpreter;
@@ -56,7 +57,7 @@ public:
              inner.getAddress(outputs[1 + i]), outputs[1 + i]->getType());
     }
     if (condition && number < trips)
-      memory.setLoopCut();
+      memory.fail(describeFailure(loop));
     clearScans(number);
     getDense<int64_t>(memory, loop.getResults().back())[0] = number;
   }

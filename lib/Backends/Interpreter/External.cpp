@@ -1,6 +1,7 @@
 //===- External.cpp - Functions outside the program -----------------------===//
 
 #include "Run.h"
+#include "glowish/Backends/RunErrors.h"
 #include "glowish/Distributed/AllReduce.h"
 #include "glowish/Plugin/ExternalFunction.h"
 
@@ -21,7 +22,7 @@ void interpreter::runExternalCall(const Memory &memory,
     arguments.addOutput(result->getType(), memory.getAddress(result));
   const ExternalFunction *function = findExternalFunction(instr.getFunction());
   if (function->reference(&arguments.get()) != 0)
-    memory.setFailedOperator(instr.getOperatorName());
+    memory.fail(describeFailure(instr));
 }
 
 void interpreter::runStartAllReduce(const Memory &memory,

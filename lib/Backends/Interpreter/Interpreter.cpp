@@ -174,10 +174,8 @@ public:
         continue;
       GLOWISH_RETURN_IF_ERROR(checkCancelled());
       runInstr(memory, instr);
-      if (memory.hasLoopCut())
-        return makeTripCountError();
-      if (!memory.getFailedOperator().empty())
-        return makeFunctionError(memory.getFailedOperator());
+      if (!memory.getFailure().empty())
+        return makeError("{0}", memory.getFailure());
       if (clock)
         clock->mark();
     }

@@ -9,6 +9,8 @@
 #include "glowish/IR/MemoryPlan.h"
 #include <map>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace glowish::interpreter {
@@ -26,15 +28,13 @@ public:
   /// Whether rows that predicates leave out are overwritten.
   bool heedsPredicates() const { return keepsToPredicates; }
 
-  /// Records that a loop reached its maximum trip count with a true condition.
-  void setLoopCut() const { *isLoopCut = true; }
-  bool hasLoopCut() const { return *isLoopCut; }
-  /// Records the operator whose function failed.
-  void setFailedOperator(llvm::StringRef name) const {
-    *failedOperator = name.str();
+  /// Records that the run failed, with \p message unless it had failed before.
+  void fail(std::string message) const {
+    if (failure->empty())
+      *failure = std::move(message);
   }
-  /// Empty if none did.
-  llvm::StringRef getFailedOperator() const { return *failedOperator; }
+  /// Returns the message of the first failure; empty without one.
+  llvm::StringRef getFailure() const { return *failure; }
 
   /// Keeps what inputs of \p function state: in the arena, an input is
   /// overwritten when no instruction reads it any more.
@@ -65,8 +65,7 @@ private:
   uint8_t *activations;
   bool keepsToPredicates;
   /// Of the whole run, the bodies included.
-  std::shared_ptr<bool> isLoopCut = std::make_shared<bool>(false);
-  std::shared_ptr<std::string> failedOperator = std::make_shared<std::string>();
+  std::shared_ptr<std::string> failure = std::make_shared<std::string>();
 };
 
 /// Element kinds that kernels compute in: half precisions in float. Those of

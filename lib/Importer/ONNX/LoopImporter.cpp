@@ -1,6 +1,7 @@
 //===- LoopImporter.cpp - Import of Loop and Scan -------------------------===//
 
 #include "ONNX/LoopImporter.h"
+#include "Common/Messages.h"
 #include "ONNX/ModelFile.h"
 
 using namespace glowish;
@@ -318,10 +319,11 @@ llvm::Expected<LoopImporter::GraphValues> LoopImporter::makeLoop() {
         begins, makeScalar(condition, ElemKind::Bool, "the condition"));
   }
   std::shared_ptr<Body> body = scope.getBody().getAttr();
-  GLOWISH_ASSIGN_OR_RETURN(LoopNode *loop,
-                           op.createNode<LoopNode>(trips, begins, body,
-                                                   int64_t(states.size()), most,
-                                                   values));
+  GLOWISH_ASSIGN_OR_RETURN(
+      LoopNode *loop,
+      op.createNode<LoopNode>(trips, begins, body, int64_t(states.size()), most,
+                              values,
+                              describeNode(op.getNodeName(), op.getOpType())));
   GraphValues results;
   for (unsigned i = 0; i + 1 < loop->getNumResults(); ++i)
     results.push_back({.tensor = loop->getResult(i)});

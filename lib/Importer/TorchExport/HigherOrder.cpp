@@ -1,5 +1,6 @@
 //===- HigherOrder.cpp - Branches and loops of exported programs ----------===//
 
+#include "Common/Messages.h"
 #include "TorchExport/GraphImporter.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -163,8 +164,11 @@ public:
       : condition(condition), body(body), function(function), context(context) {
   }
 
-  llvm::Expected<AtenValue::List>
-  run(llvm::StringRef name, AtenValue::List states, AtenValue::List captures);
+  /// \p origin: that of the node, see LoopNode.
+  llvm::Expected<AtenValue::List> run(llvm::StringRef name,
+                                      llvm::StringRef origin,
+                                      AtenValue::List states,
+                                      AtenValue::List captures);
 
 private:
   llvm::Expected<AtenValue> evaluate(AtenValue::List states,
@@ -266,6 +270,7 @@ llvm::Error WhileLoop::importBody(OpenBody &loop, const AtenValue::List &states,
 }
 
 llvm::Expected<AtenValue::List> WhileLoop::run(llvm::StringRef name,
+                                               llvm::StringRef origin,
                                                AtenValue::List states,
                                                AtenValue::List captures) {
   GLOWISH_ASSIGN_OR_RETURN(std::optional<AtenValue::List> known,
@@ -305,7 +310,7 @@ llvm::Expected<AtenValue::List> WhileLoop::run(llvm::StringRef name,
   GLOWISH_ASSIGN_OR_RETURN(
       LoopNode *node,
       function.tryCreate<LoopNode>(name, trips, condition, loop.getAttr(),
-                                   numStates, most, values));
+                                   numStates, most, values, origin));
   AtenValue::List results;
   for (unsigned i = 0; i < unsigned(numStates); ++i)
     results.push_back(AtenValue(NodeValue(node, i)));
@@ -331,7 +336,8 @@ torchexport::runHigherOrder(llvm::StringRef target, llvm::StringRef name,
                              readOperands(arguments[3]));
     return WhileLoop(*arguments[0].graph, *arguments[1].graph, function,
                      context)
-        .run(name, std::move(states), std::move(captures));
+        .run(name, describeNode(name, target), std::move(states),
+             std::move(captures));
   }
   case Kind::Wrapper: {
     // A flag of gradients, a graph, and its inputs.

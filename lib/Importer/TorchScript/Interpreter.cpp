@@ -71,14 +71,13 @@ static std::string getNodeName(const Program &program,
   return llvm::StringRef(node.kind).rsplit(':').second.str();
 }
 
-/// "node 'layer1.conv1' (aten::conv2d, model.py:17)".
-static std::string describe(llvm::StringRef name, const ProgramNode &node) {
+std::string ScriptInterpreter::describe(const ProgramNode &node) const {
   std::string kind = node.kind;
   if (!node.overload.empty())
     kind += "." + node.overload;
   if (!node.source.empty())
     kind += ", " + node.source;
-  return describeNode(name, kind);
+  return describeNode(getNodeName(program, node), kind);
 }
 
 /// How many operators are executed at most: loops repeat them.
@@ -124,7 +123,7 @@ llvm::Error ScriptInterpreter::run(const ProgramNode &node) {
     std::string message = llvm::toString(outputs.takeError());
     // Of nested ones the innermost is told.
     if (!llvm::StringRef(message).starts_with("node "))
-      message = describe(name, node) + ": " + message;
+      message = describe(node) + ": " + message;
     return makeError("{0}", message);
   }
   // What operators that change their arguments return is never read.

@@ -62,6 +62,8 @@ public:
 
   ScriptValue get(size_t value) const { return values[value]; }
   void set(size_t value, ScriptValue own) { values[value] = std::move(own); }
+  /// Returns "node 'layer1.conv1' (aten::conv2d, model.py:17)".
+  std::string describe(const torchscript::ProgramNode &node) const;
   /// Executes the nodes of \p block, whose inputs are set.
   llvm::Error run(const torchscript::ProgramBlock &block);
   /// The outputs of \p block, which was executed.

@@ -568,10 +568,11 @@ llvm::Expected<ScriptValues> LoopImporter::makeLoop() {
                             ? NodeValue()
                             : in.makeScalar(trips);
   std::shared_ptr<Body> attr = body->getAttr();
-  GLOWISH_ASSIGN_OR_RETURN(LoopNode *node, in.getFunction().tryCreate<LoopNode>(
-                                               in.memory.nodeName, tripCount,
-                                               in.makeScalar(begins), attr,
-                                               numStates, most, values));
+  GLOWISH_ASSIGN_OR_RETURN(LoopNode *node,
+                           in.getFunction().tryCreate<LoopNode>(
+                               in.memory.nodeName, tripCount,
+                               in.makeScalar(begins), attr, numStates, most,
+                               values, in.describe(call.node)));
   if (trips.isInt() && begins.is<bool>())
     tensors->setExecuted();
   unsigned next = 0;

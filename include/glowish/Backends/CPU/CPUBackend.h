@@ -85,12 +85,15 @@ struct TargetOptions {
 llvm::Expected<std::string> listTargetNames(const TargetOptions &options,
                                             bool listsCpus);
 
-/// The arguments of an entry behind the regions.
+/// The arguments of an entry behind the regions, and what it returns.
 struct EntryForm {
   /// A pointer to what Executable::run calls \p bound.
   bool bindsPlaceholders = false;
   /// An InstrClock; the entry calls glowish_mark with it between instructions.
   bool isTimed = false;
+  /// Whether the status tells which loop or call failed first: the module has a
+  /// message for each.
+  bool namesFailures = false;
 };
 
 /// The LLVM back end: compiles in memory for the host (ORC), and to objects for

@@ -38,10 +38,7 @@ static BundleFacts getFacts(const Variants &variants, const Weights &weights,
                     weights.getChecksum(),
                     backend.hasLevels()};
   facts.numThreads = backend.getTarget().numThreads;
-  facts.hasBoundedLoops =
-      llvm::any_of(variants.programs, [](const Variant &variant) {
-        return hasBoundedLoops(*variant.function);
-      });
+  facts.boundedLoops = describeBoundedLoops(variants.programs);
   facts.functions = getBundleFunctions(
       variants.programs, backend.getTargetMachine().getTargetTriple());
   for (const Variant &variant : variants.programs) {

@@ -1,6 +1,8 @@
 //===- Header.cpp - The parts of a bundle's C header ----------------------===//
 
 #include "Header.h"
+#include "ModuleEmitter.h"
+#include "glowish/Backends/RunErrors.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -25,6 +27,20 @@ bool BundleFacts::hasStatedExtents() const {
       return symbol.inputExtents.range.has_value();
     });
   });
+}
+
+std::vector<std::string>
+glowish::describeBoundedLoops(llvm::ArrayRef<Variant> programs) {
+  std::vector<std::string> lines;
+  for (const Variant &program : programs)
+    for (const LoopInstr *loop : getBoundedLoops(*program.function)) {
+      int64_t most = loop->getMaxTripCount();
+      std::string line = formatv("{0}: {1} iteration{2}", describeOrigin(*loop),
+                                 most, most == 1 ? "" : "s");
+      if (!llvm::is_contained(lines, line))
+        lines.push_back(std::move(line));
+    }
+  return lines;
 }
 
 std::string glowish::escapeComment(llvm::StringRef text) {
@@ -489,14 +505,19 @@ void glowish::printEntry(llvm::raw_ostream &os, const BundleFacts &facts,
   else if (facts.hasStatedExtents())
     os << R"(, and GLOWISH_ERROR_DIMENSION for an extent
  * that is out of its bounds, in which case nothing is written)";
-  if (facts.hasBoundedLoops)
+  if (!facts.boundedLoops.empty())
     os << R"(. GLOWISH_ERROR_TRIP_COUNT means that a loop would
  * have gone on after the largest number of iterations that it was compiled
  * for: the outputs are there, computed as if it had ended)";
   if (!facts.functions.empty())
     os << R"(. GLOWISH_ERROR_FUNCTION means that a function that
  * the network calls failed, and that the outputs are not to be used)";
-  os << ". */\n"
+  os << ".";
+  if (!facts.boundedLoops.empty())
+    os << "\n * Loops that have such a bound:";
+  for (const std::string &loop : facts.boundedLoops)
+    os << "\n *   " << escapeComment(loop);
+  os << " */\n"
      << formatv("int {0}({1});\n", name, getArguments(facts, name.size() + 5));
   if (facts.hasLevels)
     os << formatv(R"(

@@ -6,6 +6,7 @@
 #include "Functions.h"
 #include "Symbols.h"
 #include "glowish/Backends/CPU/Bundle.h"
+#include "glowish/Backends/Variants.h"
 
 namespace glowish {
 
@@ -50,8 +51,8 @@ struct BundleFacts {
   /// The threads that kernels are split for.
   int64_t numThreads = 1;
 
-  /// Whether the entry may return EntryStatus::TripCount.
-  bool hasBoundedLoops = false;
+  /// See describeBoundedLoops.
+  std::vector<std::string> boundedLoops = {};
 
   /// What the programs call; the entry may return EntryStatus::Function then.
   std::vector<BundleFunction> functions = {};
@@ -111,6 +112,9 @@ void printCommonDefinitions(llvm::raw_ostream &os);
 void printDynamicTypes(llvm::raw_ostream &os);
 /// The status code of extents that there is no code for.
 void printDimensionStatus(llvm::raw_ostream &os);
+/// Returns a line for each loop of \p programs for which the entry may return
+/// EntryStatus::TripCount: its name and its bound.
+std::vector<std::string> describeBoundedLoops(llvm::ArrayRef<Variant> programs);
 /// The status code of loops with too many iterations.
 void printTripCountStatus(llvm::raw_ostream &os);
 /// ABI version, model and weights.

@@ -98,7 +98,7 @@ void glowish::printBundleHeader(llvm::raw_ostream &os,
   printCommonDefinitions(os);
   if (!facts.dims.empty() || facts.hasStatedExtents())
     printDimensionStatus(os);
-  if (facts.hasBoundedLoops)
+  if (!facts.boundedLoops.empty())
     printTripCountStatus(os);
   printFunctionPrototypes(os, facts);
   if (facts.options.api == BundleApi::Dynamic) {

@@ -172,10 +172,7 @@ llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
                     all.getAlignment(),
                     weights.getChecksum(),
                     backend.hasLevels()};
-  facts.hasBoundedLoops =
-      llvm::any_of(all.programs, [](const Variant &program) {
-        return hasBoundedLoops(*program.function);
-      });
+  facts.boundedLoops = describeBoundedLoops(all.programs);
   facts.functions = getBundleFunctions(
       all.programs, backend.getTargetMachine().getTargetTriple());
   GLOWISH_RETURN_IF_ERROR(checkTarget(backend, facts));

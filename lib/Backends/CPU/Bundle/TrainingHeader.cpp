@@ -194,7 +194,7 @@ void glowish::printTrainingHeader(llvm::raw_ostream &os,
      << "\n\n#include <stdint.h>\n";
   printCommonDefinitions(os);
   printTrainingCommon(os);
-  if (facts.hasBoundedLoops)
+  if (!facts.boundedLoops.empty())
     printTripCountStatus(os);
   printFunctionPrototypes(os, facts);
   printIdentity(os, facts);

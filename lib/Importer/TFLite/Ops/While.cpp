@@ -221,7 +221,8 @@ llvm::Error WhileImporter::makeLoop() {
   GLOWISH_ASSIGN_OR_RETURN(LoopNode *node,
                            op.getFunction().tryCreate<LoopNode>(
                                op.getName(), trips, begins, loop->getAttr(),
-                               numStates, most, values));
+                               numStates, most, values,
+                               describeNode(op.getName(), "WHILE")));
   unsigned next = 0;
   for (auto [i, state] : llvm::enumerate(states))
     if (state.tensor && !isInvariant[i])
