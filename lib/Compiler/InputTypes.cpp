@@ -114,17 +114,35 @@ static std::optional<Tensor> parseNumber(llvm::StringRef text) {
   return std::nullopt;
 }
 
+/// Reads `name,"text"`, whose text may have commas and quotes, into \p options.
+/// Returns whether it has that form.
+static bool readConstantText(llvm::StringRef stated, ImportOptions &options) {
+  auto [name, rest] = stated.split(',');
+  rest = rest.trim();
+  if (name.trim().empty() || rest.size() < 2 || !rest.consume_front("\"") ||
+      !rest.consume_back("\""))
+    return false;
+  std::string own = name.trim().str();
+  options.constantTexts[own] = rest.str();
+  options.constantInputs.erase(own);
+  return true;
+}
+
 llvm::Error glowish::readConstantInputs(llvm::ArrayRef<std::string> texts,
                                         ImportOptions &options) {
   for (llvm::StringRef text : texts) {
+    if (readConstantText(text, options))
+      continue;
     auto [name, number] = text.rsplit(',');
     std::optional<Tensor> value = parseNumber(number.trim());
-    if (!value || name.trim().empty())
+    std::string own = name.trim().str();
+    if (!value || own.empty())
       return makeError("-constant-input={0}: the form is name,number, for "
-                       "example sr,16000",
+                       "example sr,16000, or name,\"text\"",
                        text);
-    options.constantInputs[name.trim().str()] =
+    options.constantInputs[own] =
         std::make_shared<const Tensor>(std::move(*value));
+    options.constantTexts.erase(own);
   }
   return llvm::Error::success();
 }

@@ -130,6 +130,7 @@ ModelSettings::readOptions(llvm::StringRef path, bool isText,
   GLOWISH_RETURN_IF_ERROR(readInputTypes(scope.getOwn(modelInputs), options));
   GLOWISH_RETURN_IF_ERROR(
       readConstantInputs(scope.getOwn(constantInputs), options));
+  GLOWISH_RETURN_IF_ERROR(checkConstantTexts(path, options));
   GLOWISH_ASSIGN_OR_RETURN(options.tflite, tflite.getOptions(path));
   GLOWISH_ASSIGN_OR_RETURN(options.operators, operators.load());
   return options;

@@ -67,12 +67,13 @@ static void addToKey(KeyHasher &key, const ImportOptions &options) {
   // computes the same results by whatever means. Warnings, and the outputs that
   // are sequences, are kept with the programs.
   const auto &[method, secondFile, symbols, symbolRanges, layout, states,
-               inputTypes, fusedInputs, constantInputs, operators, maxTripCount,
-               maxExtents, givenTypes, givenTypesInOrder, tflite, variables,
-               sequenceOutputs, evaluate, warn, isRepeated, isStrict] = options;
+               inputTypes, fusedInputs, constantInputs, constantTexts,
+               operators, maxTripCount, maxExtents, givenTypes,
+               givenTypesInOrder, tflite, variables, sequenceOutputs, evaluate,
+               warn, isRepeated, isStrict] = options;
   key.addAll(method, symbols, symbolRanges, states, inputTypes,
-             getNames(fusedInputs), constantInputs, maxTripCount, maxExtents,
-             givenTypes, givenTypesInOrder, tflite, isStrict);
+             getNames(fusedInputs), constantInputs, constantTexts, maxTripCount,
+             maxExtents, givenTypes, givenTypesInOrder, tflite, isStrict);
   // A layout is of another import, and variables are a result. What a plug-in
   // states, and where its functions are, is known to this process alone.
   if (layout || variables || operators)

@@ -1,5 +1,6 @@
 """Models that are compiled in this process."""
 import os
+import sys
 import tempfile
 import unittest
 import warnings
@@ -9,6 +10,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import glowish
 import models
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "common"))
+import torchscript_archive  # noqa: E402
 
 
 class Calls(unittest.TestCase):
@@ -122,6 +126,25 @@ class Calls(unittest.TestCase):
         model = glowish.load(made, constants={"x": np.ones((1, 4), np.float32)})
         self.assertEqual(model.inputs, ())
         assert_allclose(model(), np.ones((1, 4)) @ w + b, rtol=1e-5)
+
+    def test_strings(self):
+        code = ("class Net(Module):\n  training : bool\n"
+                "  def forward(self: __torch__.Net, x: Tensor, mode: str) -> Tensor:\n"
+                "    return torch.add(x, torch.len(mode))\n")
+        x = np.ones((2,), np.float32)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "net.pt")
+            torchscript_archive.write_archive(path, code, {})
+            try:
+                model = glowish.load(path, shapes={"x": ("float32", [2])},
+                                     constants={"mode": "four"})
+            except glowish.Error as error:
+                if "libglowish-torch" not in str(error):
+                    raise
+                self.skipTest("there is no reader of TorchScript")
+            assert_array_equal(model(x), x + 4)
+        with self.assertRaisesRegex(glowish.Error, "'x' is the string 'one'"):
+            glowish.load(models.dense(batch=1)[0], constants={"x": "one"})
 
 
 class Arrays(unittest.TestCase):

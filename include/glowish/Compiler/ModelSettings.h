@@ -59,10 +59,11 @@ private:
       "State the type of an input: -model-input=data,float,[1,3,8,8]; of a "
       "quantized one (int8q, of Caffe2 models) with scale and offset"};
   ListSetting constantInputs{
-      *this, "constant-input", "name,number",
+      *this, "constant-input", "name,number|\"text\"",
       "Compile the model for one value of an input that is a number: an "
-      "integer, a float or true or false. The input is none of the program "
-      "then, and what depends on it is decided"};
+      "integer, a float or true or false; or a string, of a TorchScript "
+      "method. The input is none of the program then, and what depends on it "
+      "is decided"};
   ListSetting states{
       *this, "state", "input,output",
       "Keep an output as the input of the next run: one placeholder, written "

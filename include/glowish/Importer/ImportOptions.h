@@ -74,6 +74,8 @@ struct ImportOptions {
   std::map<std::string, const FusedRows *> fusedInputs;
   /// Inputs that are replaced by constants, for inputs that determine shapes.
   std::map<std::string, std::shared_ptr<const Tensor>> constantInputs;
+  /// Inputs that are strings, of a TorchScript method, and what they are.
+  std::map<std::string, std::string> constantTexts;
   /// The operators that glowish does not know (-operators, -external); null for
   /// none.
   std::shared_ptr<const ExternalOperators> operators;

@@ -24,6 +24,8 @@ struct ModelFormat {
   bool hasVariants = false;
   /// Whether a model is a module, of which options state the method.
   bool hasMethods = false;
+  /// Whether its inputs may be strings.
+  bool hasTexts = false;
   /// A function of a bundle, and how it is imported.
   struct Function {
     llvm::StringRef path;
@@ -55,6 +57,11 @@ public:
 
 /// The format of \p path, which is no text form (.graph).
 const ModelFormat &getModelFormat(llvm::StringRef path);
+
+/// Returns an error if \p options state strings for inputs of the model
+/// \p path and its format has none.
+llvm::Error checkConstantTexts(llvm::StringRef path,
+                               const ImportOptions &options);
 
 /// ModelFormat::listFiles of the format of \p path.
 llvm::Expected<std::vector<std::string>>

@@ -55,5 +55,7 @@ glowish::checkStatedInputs(const ImportOptions &options,
     GLOWISH_RETURN_IF_ERROR(check("-model-input", name));
   for (const auto &[name, tensor] : options.constantInputs)
     GLOWISH_RETURN_IF_ERROR(check("a constant input", name));
+  for (const auto &[name, text] : options.constantTexts)
+    GLOWISH_RETURN_IF_ERROR(check("a constant input", name));
   return llvm::Error::success();
 }

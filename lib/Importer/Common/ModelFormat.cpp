@@ -1,6 +1,8 @@
 //===- ModelFormat.cpp - File formats of models ---------------------------===//
 
 #include "glowish/Importer/ModelFormat.h"
+#include "glowish/Support/Error.h"
+#include "glowish/Support/Escape.h"
 #include <deque>
 #include <mutex>
 
@@ -50,6 +52,16 @@ const ModelFormat &glowish::getModelFormat(llvm::StringRef path) {
   }
   assert(fallback && "one format is that of all other files");
   return *fallback;
+}
+
+llvm::Error glowish::checkConstantTexts(llvm::StringRef path,
+                                        const ImportOptions &options) {
+  if (options.constantTexts.empty() || getModelFormat(path).hasTexts)
+    return llvm::Error::success();
+  const auto &[name, text] = *options.constantTexts.begin();
+  return makeError("a constant input: {0} is the string {1}, and the format of "
+                   "'{2}', {3}, has no strings; accepted: a number",
+                   quote(name), quote(text), path, getModelFormat(path).name);
 }
 
 llvm::Expected<std::vector<std::string>>

@@ -31,7 +31,7 @@ static bool isStated(const ImportOptions &options, llvm::StringRef name) {
                         [&](const auto &entry) { return covers(entry.first); });
   };
   return any(options.inputTypes) || any(options.constantInputs) ||
-         any(options.givenTypes);
+         any(options.constantTexts) || any(options.givenTypes);
 }
 
 static bool isNumber(const ProgramType &type) {
@@ -46,10 +46,25 @@ static ElemKind getNumberKind(const ProgramType &type) {
                                       : ElemKind::Double;
 }
 
+/// Makes a string of what the options state for \p name, an input of \p type.
+llvm::Expected<ModelInputs::Input>
+ModelInputs::createText(const std::string &name, const ProgramType &type) {
+  names.push_back(name);
+  auto text = options.constantTexts.find(name);
+  if (text == options.constantTexts.end())
+    return makeError("the input {0} is of type {1}; accepted: "
+                     "-constant-input={2},\"text\"",
+                     quote(name), type.text, name);
+  return Input{.known = text->second};
+}
+
 llvm::Expected<ModelInputs::Input>
 ModelInputs::createPlaceholder(const std::string &name,
                                const ProgramType &type) {
   names.push_back(name);
+  if (options.constantTexts.contains(name))
+    return makeError("the input {0} is of type {1}; stated for it is a string",
+                     quote(name), type.text);
   Input input{.isNumber = isNumber(type),
               .isReal = type.kind == TypeKind::Float};
   if (auto constant = options.constantInputs.find(name);
@@ -80,19 +95,50 @@ ModelInputs::createPlaceholder(const std::string &name,
   return input;
 }
 
-/// Whether inputs of \p type are tensors, numbers, or lists of such.
-static bool hasTensors(const ProgramType &type) {
+/// Whether inputs of \p type are tensors, numbers, strings, or lists of such.
+static bool canBeStated(const ProgramType &type) {
   switch (type.kind) {
   case TypeKind::List:
   case TypeKind::Tuple:
   case TypeKind::Optional:
-    return llvm::all_of(type.elements, hasTensors);
+    return llvm::all_of(type.elements, canBeStated);
   case TypeKind::Dict:
     return type.elements[0].kind == TypeKind::String &&
-           hasTensors(type.elements[1]);
+           canBeStated(type.elements[1]);
   default:
-    return type.kind == TypeKind::Tensor || isNumber(type);
+    return type.kind == TypeKind::Tensor || type.kind == TypeKind::String ||
+           isNumber(type);
   }
+}
+
+/// How the options state an input of \p type that is called \p name.
+static std::string describeOption(const std::string &name,
+                                  const ProgramType &type) {
+  const ProgramType *own = &type;
+  while (own->kind == TypeKind::Optional && own->elements.size() == 1)
+    own = &own->elements.front();
+  return own->kind == TypeKind::String
+             ? "-constant-input=" + name + ",\"text\""
+             : "-model-input=" + name + ",float,[...]";
+}
+
+/// Returns the keys of the dictionary \p name for which the options state
+/// something.
+static std::vector<std::string> findKeys(const ImportOptions &options,
+                                         const std::string &name) {
+  std::vector<std::string> keys;
+  auto find = [&](const auto &map) {
+    for (const auto &[stated, own] : map)
+      if (llvm::StringRef key = stated; key.consume_front(name + ".") &&
+                                        !key.contains('.') &&
+                                        !llvm::is_contained(keys, key))
+        keys.push_back(key.str());
+  };
+  find(options.inputTypes);
+  find(options.givenTypes);
+  find(options.constantInputs);
+  find(options.constantTexts);
+  return keys;
 }
 
 /// A list has as many elements as the options state types for.
@@ -103,23 +149,17 @@ ModelInputs::createList(const std::string &name, const ProgramType &type) {
     return name + "." + std::to_string(i);
   };
   if (type.kind == TypeKind::Dict) {
-    std::vector<std::string> keys;
-    for (const auto *types : {&options.inputTypes, &options.givenTypes})
-      for (const auto &[stated, own] : *types)
-        if (llvm::StringRef key = stated; key.consume_front(name + ".") &&
-                                          !key.contains('.') &&
-                                          !llvm::is_contained(keys, key))
-          keys.push_back(key.str());
-    for (const std::string &key : keys) {
+    for (const std::string &key : findKeys(options, name)) {
       GLOWISH_ASSIGN_OR_RETURN(
           Input element, create(name + "." + key, type.elements[1], nullptr));
       input.keys.push_back(key);
       input.elements.push_back(std::move(element));
     }
     if (input.keys.empty())
-      return makeError("the input {0} is a dictionary; accepted: "
-                       "-model-input={1}.KEY,float,[...] for each of its keys",
-                       quote(name), name);
+      return makeError("the input {0} is a dictionary; accepted: {1} for each "
+                       "of its keys",
+                       quote(name),
+                       describeOption(name + ".KEY", type.elements[1]));
     return input;
   }
   size_t length = type.elements.size();
@@ -133,10 +173,10 @@ ModelInputs::createList(const std::string &name, const ProgramType &type) {
     input.elements.push_back(std::move(element));
   }
   if (input.elements.empty())
-    return makeError("the input {0} is a list; accepted: "
-                     "-model-input={1}.0,float,[...] and so on for its "
+    return makeError("the input {0} is a list; accepted: {1} and so on for its "
                      "elements",
-                     quote(name), name);
+                     quote(name),
+                     describeOption(name + ".0", type.elements.front()));
   return input;
 }
 
@@ -175,7 +215,7 @@ ModelInputs::create(const std::string &name, const ProgramType &type,
   bool isContainer = type.kind == TypeKind::List ||
                      type.kind == TypeKind::Tuple ||
                      type.kind == TypeKind::Dict;
-  if (isContainer && hasTensors(type))
+  if (isContainer && canBeStated(type))
     return createList(name, type);
   std::optional<ScriptValue> known = getKnown(fallback);
   if (known && !isStated(options, name)) {
@@ -184,10 +224,12 @@ ModelInputs::create(const std::string &name, const ProgramType &type,
   }
   if (isNumber(type))
     return createPlaceholder(name, type);
+  if (type.kind == TypeKind::String)
+    return createText(name, type);
   if (type.kind == TypeKind::Device)
     return Input{.known = ScriptIgnored()};
   return makeError("the input {0} is of type {1}; accepted: tensors, numbers, "
-                   "and lists, tuples and dictionaries of them",
+                   "strings, and lists, tuples and dictionaries of them",
                    quote(name), type.text);
 }
 

@@ -41,6 +41,8 @@ private:
                                const torchscript::ProgramConstant *fallback);
   llvm::Expected<Input> createPlaceholder(const std::string &name,
                                           const torchscript::ProgramType &type);
+  llvm::Expected<Input> createText(const std::string &name,
+                                   const torchscript::ProgramType &type);
   llvm::Expected<Input> createList(const std::string &name,
                                    const torchscript::ProgramType &type);
   const Type *findType(llvm::StringRef name);

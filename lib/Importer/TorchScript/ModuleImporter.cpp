@@ -128,5 +128,6 @@ static const ModelFormatRegistration
             .isPath = isTorchScriptPath,
             .import = importTorchScriptFile,
             .hasMethods = true,
+            .hasTexts = true,
             .importTogether = importTogether,
             .getReaderPath = getTorchReaderPath});

@@ -498,6 +498,10 @@ static py::object loadModel(const std::string &path,
   std::vector<InputArray> arrays;
   for (auto [name, value] : constants) {
     std::string text = py::cast<std::string>(name);
+    if (py::isinstance<py::str>(value)) {
+      request.texts[text] = py::cast<std::string>(value);
+      continue;
+    }
     arrays.push_back(readArray(value, text, std::nullopt));
     request.constants[text] = arrays.back().view;
   }

@@ -106,6 +106,8 @@ LoadedModel::LoadedModel(Settings settings, const LoadRequest &request)
   ImportOptions &options = compilation.importOptions;
   options.secondFile = request.secondPath;
   options.sequenceOutputs = &parts->sequences;
+  options.constantTexts.insert(request.texts.begin(), request.texts.end());
+  check(checkConstantTexts(request.path, options));
   for (const auto &[name, view] : request.constants)
     options.constantInputs[name] = std::make_shared<const Tensor>(
         Tensor::borrow(getType(view), view.data).clone());

@@ -25,6 +25,8 @@ struct LoadRequest {
   size_t capacity = 8;
   /// Inputs that are constants of the programs.
   std::map<std::string, TensorView> constants;
+  /// Those that are strings.
+  std::map<std::string, std::string> texts;
   /// Whether a program is made at once, where no input has an open dimension.
   bool compilesNow = true;
   /// See TestingOptions.
