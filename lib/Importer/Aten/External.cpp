@@ -86,6 +86,50 @@ llvm::Error ArgumentSorter::addList(const std::string &name,
   return llvm::Error::success();
 }
 
+//===- Effects ------------------------------------------------------------===//
+
+llvm::Expected<ExternalEffects>
+aten::findExternalEffects(llvm::ArrayRef<SharedArgument> arguments,
+                          llvm::ArrayRef<SharedArgument> results) {
+  ExternalEffects effects;
+  for (auto [i, argument] : llvm::enumerate(arguments))
+    if (argument.isWritten)
+      effects.written.push_back(unsigned(i));
+  for (auto [i, result] : llvm::enumerate(results)) {
+    std::optional<unsigned> &own = effects.results.emplace_back();
+    if (result.aliasSet.empty())
+      continue;
+    auto isShared = [&](const SharedArgument &argument) {
+      return argument.aliasSet == result.aliasSet;
+    };
+    const SharedArgument *shared = llvm::find_if(arguments, isShared);
+    if (shared == arguments.end())
+      return makeError("its schema says that result {0} may share memory with "
+                       "any tensor, Tensor({1}); accepted: new tensors, and "
+                       "arguments that it writes, Tensor(a!)",
+                       i, result.aliasSet);
+    if (!shared->isWritten || !result.isWritten ||
+        llvm::count_if(arguments, isShared) != 1)
+      return makeError("its schema says that result {0} is a view of the "
+                       "argument '{1}'; accepted: new tensors, and arguments "
+                       "that it writes, Tensor(a!)",
+                       i, shared->name);
+    own = unsigned(shared - arguments.begin());
+  }
+  return effects;
+}
+
+llvm::Expected<bool> aten::writesArguments(const ExternalOperator &op) {
+  if (op.getSchema().empty())
+    return false;
+  GLOWISH_ASSIGN_OR_RETURN(AtenSchema schema, parseAtenSchema(op.getSchema()));
+  return llvm::any_of(schema.arguments, [](const AtenArgument &argument) {
+    return argument.isWritten;
+  });
+}
+
+//===- Calls --------------------------------------------------------------===//
+
 /// Adds the arguments of \p schema in its order.
 static llvm::Error addBySchema(ArgumentSorter &sorter, llvm::StringRef text,
                                llvm::ArrayRef<NamedAtenValue> arguments) {

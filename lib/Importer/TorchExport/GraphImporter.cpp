@@ -5,6 +5,7 @@
 #include "Common/Messages.h"
 #include "TorchExport/Symbols.h"
 #include "TorchExport/Weights.h"
+#include <numeric>
 
 using namespace glowish;
 using namespace glowish::aten;
@@ -52,6 +53,25 @@ static std::string getOperatorName(llvm::StringRef target) {
   return space == "aten" ? name.str() : (space + "::" + name).str();
 }
 
+/// The node that calls an operator which writes arguments, and returns what
+/// they become instead: its first argument is the operator, and its results are
+/// those of the operator, or None, and then the arguments that it writes.
+static constexpr llvm::StringLiteral functionalizedTarget =
+    "torch.ops.higher_order.auto_functionalized";
+
+/// Returns the target that \p node calls: that of the operator that it makes a
+/// function.
+static llvm::StringRef getCalled(const json::Object &node,
+                                 llvm::StringRef target) {
+  const json::Array *inputs =
+      target == functionalizedTarget ? node.getArray("inputs") : nullptr;
+  const json::Object *first =
+      inputs && !inputs->empty() ? inputs->front().getAsObject() : nullptr;
+  const json::Object *argument = first ? first->getObject("arg") : nullptr;
+  return (argument ? argument->getString("as_operator") : std::nullopt)
+      .value_or(target);
+}
+
 llvm::Expected<std::vector<std::string>>
 torchexport::findUnsupported(const json::Object &graph,
                              const ImportOptions &options) {
@@ -64,6 +84,7 @@ torchexport::findUnsupported(const json::Object &graph,
       GLOWISH_ASSIGN_OR_RETURN(const json::Object *node, asObject(value));
       GLOWISH_ASSIGN_OR_RETURN(llvm::StringRef target,
                                getString(*node, "target"));
+      target = getCalled(*node, target);
       std::string name = getOperatorName(target);
       if (!findAtenOperator(name) && !findExternalAten(options, name) &&
           !isPythonOperator(target) && !isHigherOrder(target)) {
@@ -112,24 +133,47 @@ readArguments(const json::Object &node) {
 
 llvm::Expected<AtenValue::List>
 ExportedGraph::runExternal(const json::Object &node, const ExternalOperator &op,
-                           llvm::StringRef name) {
+                           llvm::StringRef name, bool isFunctionalized) {
+  GLOWISH_ASSIGN_OR_RETURN(bool isWriting, writesArguments(op));
+  if (isWriting && !isFunctionalized)
+    return makeError("it writes its arguments; accepted: {0} of it, which "
+                     "PyTorch's run_decompositions() makes",
+                     functionalizedTarget);
   GLOWISH_ASSIGN_OR_RETURN(std::vector<NamedArgument> stated,
                            readArguments(node));
   std::vector<NamedAtenValue> arguments;
-  for (const NamedArgument &argument : stated) {
+  for (const NamedArgument &argument :
+       llvm::ArrayRef(stated).drop_front(isFunctionalized ? 1 : 0)) {
     GLOWISH_ASSIGN_OR_RETURN(AtenValue value, values.read(argument.value));
     arguments.push_back({argument.name.str(), std::move(value)});
   }
   GLOWISH_ASSIGN_OR_RETURN(const json::Array *outputs,
                            getArray(node, "outputs"));
-  unsigned numResults = 0;
+  // How many each output has: none where it is None, several of a list.
+  std::vector<size_t> counts;
   for (const json::Value &output : *outputs) {
     GLOWISH_ASSIGN_OR_RETURN(JsonMember member, getMember(output));
     GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> names,
                              readResultNames(member));
-    numResults += names.size();
+    counts.push_back(names.size());
   }
-  return importExternalAten(op, function, name, arguments, numResults);
+  auto numResults =
+      unsigned(std::accumulate(counts.begin(), counts.end(), size_t(0)));
+  GLOWISH_ASSIGN_OR_RETURN(
+      AtenValue::List flat,
+      importExternalAten(op, function, name, arguments, numResults));
+  AtenValue::List results;
+  llvm::ArrayRef<AtenValue> rest = flat;
+  for (size_t count : counts) {
+    if (count == 1)
+      results.push_back(rest.front());
+    else
+      results.push_back(
+          count == 0 ? AtenValue()
+                     : AtenValue(AtenValue::List(rest.take_front(count))));
+    rest = rest.drop_front(count);
+  }
+  return results;
 }
 
 llvm::Expected<AtenValue::List>
@@ -232,9 +276,13 @@ ExportedGraph::noteViews(const json::Object &node, const RegisteredAtenOp &op,
 llvm::Expected<AtenValue::List> ExportedGraph::runNode(const json::Object &node,
                                                        llvm::StringRef target,
                                                        llvm::StringRef name) {
-  std::string operatorName = getOperatorName(target);
+  bool isFunctionalized = target == functionalizedTarget;
+  std::string operatorName = getOperatorName(getCalled(node, target));
   if (auto *external = findExternalAten(context.options, operatorName))
-    return runExternal(node, *external, name);
+    return runExternal(node, *external, name, isFunctionalized);
+  if (isFunctionalized)
+    return makeError("it calls '{0}'; accepted: operators of plug-ins",
+                     getCalled(node, target));
   if (const RegisteredAtenOp *op = findAtenOperator(operatorName))
     return runAten(node, *op, name);
   GLOWISH_ASSIGN_OR_RETURN(std::vector<NamedArgument> stated,

@@ -392,10 +392,48 @@ const RegisteredAtenOp *torchscript::findOperator(const ProgramNode &node,
   return found;
 }
 
+//===- External operators -------------------------------------------------===//
+
+static std::vector<SharedArgument>
+getShared(llvm::ArrayRef<ProgramArgument> arguments) {
+  std::vector<SharedArgument> shared;
+  for (const ProgramArgument &argument : arguments)
+    shared.push_back({argument.name, argument.aliasSet, argument.isWritten});
+  return shared;
+}
+
+/// Returns the tensors of the arguments that an operator writes: \p inputs by
+/// \p positions. One that is None has none.
+static llvm::Expected<std::vector<ScriptTensorRef>>
+findWrittenTensors(const ProgramSchema &schema,
+                   llvm::ArrayRef<ScriptValue> inputs,
+                   llvm::ArrayRef<unsigned> positions) {
+  std::vector<ScriptTensorRef> tensors;
+  for (unsigned position : positions) {
+    const ScriptValue &input = inputs[position];
+    llvm::ArrayRef<ScriptValue> own = input;
+    if (input.isList())
+      own = input.getList().elements;
+    for (const ScriptValue &value : own)
+      if (value.isTensor())
+        tensors.push_back(value.getTensor());
+      else if (!value.isNone())
+        return makeError("it writes argument '{0}', which is {1}; accepted: a "
+                         "tensor, or a list of tensors",
+                         schema.arguments[position].name, value.describe());
+  }
+  return tensors;
+}
+
 static llvm::Expected<ScriptValues>
 callExternal(ScriptInterpreter &in, const ExternalOperator &op,
              const ProgramNode &node, llvm::ArrayRef<ScriptValue> inputs) {
   const ProgramSchema &schema = in.program.schemas[*node.schema];
+  GLOWISH_ASSIGN_OR_RETURN(ExternalEffects effects,
+                           findExternalEffects(getShared(schema.arguments),
+                                               getShared(schema.results)));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<ScriptTensorRef> written,
+                           findWrittenTensors(schema, inputs, effects.written));
   std::vector<NamedAtenValue> arguments;
   for (auto [argument, input] : llvm::zip_equal(schema.arguments, inputs)) {
     auto value = in.convert(input, AtenType());
@@ -404,20 +442,38 @@ callExternal(ScriptInterpreter &in, const ExternalOperator &op,
                         "argument '" + argument.name + "': ");
     arguments.push_back({argument.name, std::move(*value)});
   }
-  GLOWISH_ASSIGN_OR_RETURN(AtenValue::List results,
-                           importExternalAten(op, in.getFunction(),
-                                              in.memory.nodeName, arguments,
-                                              node.outputs.size()));
+  GLOWISH_ASSIGN_OR_RETURN(
+      AtenValue::List results,
+      importExternalAten(op, in.getFunction(), in.memory.nodeName, arguments,
+                         effects.getNumNew() + unsigned(written.size())));
+  size_t next = 0;
   ScriptValues outputs;
-  for (auto [i, output] : llvm::enumerate(node.outputs)) {
+  for (auto [output, argument] :
+       llvm::zip_equal(node.outputs, effects.results)) {
+    if (argument) {
+      outputs.push_back(inputs[*argument]);
+      continue;
+    }
     GLOWISH_ASSIGN_OR_RETURN(ScriptValue value,
-                             in.convert(results[i],
+                             in.convert(results[next++],
                                         in.program.values[output].type,
                                         {.order = AtenOrder::RowMajor}));
     outputs.push_back(std::move(value));
   }
+  for (const ScriptTensorRef &tensor : written) {
+    NodeValue value = results[next++].get<NodeValue>();
+    if (value.getType() != tensor->getType())
+      return makeError("result {0} of its function, which it writes to an "
+                       "argument, is {1}; accepted: the type of the argument, "
+                       "{2}",
+                       next - 1, value.getType().str(),
+                       tensor->getType().str());
+    GLOWISH_RETURN_IF_ERROR(in.memory.write(tensor->place, value));
+  }
   return outputs;
 }
+
+//===- Dispatch -----------------------------------------------------------===//
 
 llvm::Expected<ScriptValues>
 ScriptInterpreter::callAten(const ProgramNode &node,
@@ -427,12 +483,8 @@ ScriptInterpreter::callAten(const ProgramNode &node,
       llvm::any_of(program.schemas[*node.schema].arguments,
                    [](const auto &argument) { return argument.isWritten; });
   if (auto *external = findExternalAten(options, node.kind);
-      external && node.schema) {
-    if (isWriting)
-      return makeError("it changes its arguments; accepted: external operators "
-                       "that change none");
+      external && node.schema)
     return callExternal(*this, *external, node, inputs);
-  }
   return isWriting ? callWriting(node, inputs) : callReturning(node, inputs);
 }
 

@@ -141,6 +141,53 @@ static int positive_kernel(const struct glowish_call *call) {
   return copy_positive(call, 1000);
 }
 
+/* Scale: the input, which a program gives it to be written, times a factor.
+ * Collect: twice the first input; and what becomes of the others, to which it
+ * is added. Grow: writes what the argument has no space for. */
+
+static int scale(const struct glowish_call *call) {
+  const float *in = call->inputs[0].data;
+  float *out = call->outputs[0].data;
+  size_t count = get_size(&call->inputs[0]) / sizeof(float);
+  for (size_t i = 0; i < count; ++i)
+    out[i] = in[i] * (float)call->attributes[0].floats[0];
+  return 0;
+}
+
+static int infer_collect(const struct glowish_call *call,
+                         struct glowish_type *types,
+                         struct glowish_message *message) {
+  if (call->num_outputs != call->num_inputs) {
+    snprintf(message->text, message->size, "%d outputs", call->num_outputs);
+    return 1;
+  }
+  for (int32_t k = 0; k < call->num_outputs; ++k) {
+    types[k].kind = GLOWISH_FLOAT;
+    types[k].rank = call->inputs[k].rank;
+    for (int32_t d = 0; d < call->inputs[k].rank; ++d)
+      types[k].extents[d] = call->inputs[k].extents[d];
+  }
+  return 0;
+}
+
+static int collect(const struct glowish_call *call) {
+  const float *x = call->inputs[0].data;
+  size_t count = get_size(&call->inputs[0]) / sizeof(float);
+  for (int32_t k = 0; k < call->num_outputs; ++k)
+    for (size_t i = 0; i < count; ++i)
+      ((float *)call->outputs[k].data)[i] =
+          ((const float *)call->inputs[k].data)[i] + x[i];
+  return 0;
+}
+
+static int infer_grow(const struct glowish_call *call,
+                      struct glowish_type *types,
+                      struct glowish_message *message) {
+  (void)call, (void)message;
+  types[0] = (struct glowish_type){GLOWISH_FLOAT, 1, {99}};
+  return 0;
+}
+
 /* Those that fail. */
 
 #define INFER(NAME, ...)                                                       \
@@ -218,6 +265,38 @@ static const struct glowish_operator all[] = {
      .infer = infer_same,
      .reference = positive,
      .kernel = positive_kernel},
+    {.domain = "writing",
+     .name = "scale_",
+     .infer = infer_same,
+     .reference = scale,
+     .schema = "writing::scale_(Tensor(a!) x, float factor=2.0) -> Tensor(a!)"},
+    {.domain = "writing",
+     .name = "collect",
+     .infer = infer_collect,
+     .reference = collect,
+     .schema =
+         "writing::collect(Tensor x, Tensor(a!) total, Tensor(b!)[] all) -> "
+         "Tensor"},
+    {.domain = "writing",
+     .name = "note_",
+     .infer = infer_same,
+     .reference = scale,
+     .schema = "writing::note_(Tensor(a!) x, float factor=2.0) -> ()"},
+    {.domain = "writing",
+     .name = "grow_",
+     .infer = infer_grow,
+     .reference = positive,
+     .schema = "writing::grow_(Tensor(a!) x) -> Tensor(a!)"},
+    {.domain = "writing",
+     .name = "view",
+     .infer = infer_same,
+     .reference = positive,
+     .schema = "writing::view(Tensor(a) x) -> Tensor(a)"},
+    {.domain = "writing",
+     .name = "part_",
+     .infer = infer_same,
+     .reference = positive,
+     .schema = "writing::part_(Tensor(a!) x) -> Tensor(a)"},
     FAILING(segfault),
     FAILING(assertion),
     FAILING(exit),

@@ -96,6 +96,8 @@ public:
     c10::FunctionSchema schema = jit::parseSchema(text);
     if (c10::Dispatcher::singleton().findSchema(schema.operator_name()))
       return;
+    // Arguments are written and shared as it states, Tensor(a!).
+    schema.setAliasAnalysis(c10::AliasAnalysisKind::FROM_SCHEMA);
     std::string space = schema.name().substr(0, schema.name().find("::"));
     libraries
         .emplace_back(std::make_unique<torch::Library>(
