@@ -22,7 +22,7 @@ except ImportError:
 
 KINDS = {torch.uint8: 1, torch.int8: 2, torch.int16: 3, torch.int32: 4,
          torch.int64: 5, torch.float16: 6, torch.float32: 7, torch.float64: 8,
-         torch.bool: 12, torch.bfloat16: 13}
+         torch.complex64: 10, torch.complex128: 11, torch.bool: 12, torch.bfloat16: 13}
 MEMORY_FORMATS = {torch.contiguous_format: 1, torch.channels_last: 2,
                   torch.channels_last_3d: 3, torch.preserve_format: 4}
 VERSION = {"major": 8, "minor": 2}

@@ -39,6 +39,8 @@ sys.path.insert(0, HERE)
 
 import pt2_writer  # noqa: E402
 import torch_modules  # noqa: E402
+import torchscript_cases  # noqa: E402
+import torchscript_complex  # noqa: E402,F401
 from comparison import EXACT, Tolerance, check_outputs  # noqa: E402
 from model_runs import BACKENDS, run_local, run_model, run_tool  # noqa: E402
 from torch_networks import (EXACT_OPTIONS, TOLERANCE, Reference,  # noqa: E402
@@ -97,6 +99,33 @@ class Flat(torch.nn.Module):
 
     def forward(self, *inputs):
         return torch_modules.flatten(self.call[0](*inputs))
+
+
+# --------------------------------------------------------------------------
+# Complex tensors
+# --------------------------------------------------------------------------
+
+# Those of torchscript_complex.py that can be traced.
+COMPLEX = {"FourierTransforms", "FourierNorms", "FourierDimensions", "FourierOfIntegers",
+           "ComplexFunctions", "ComplexExtremes", "ComplexShapes", "ComplexMatrices",
+           "Rotary"}
+
+
+class RealResults(torch.nn.Module):
+    """A module whose results are real tensors alone."""
+
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+
+    def forward(self, *inputs):
+        def convert(value):
+            if isinstance(value, torch.Tensor):
+                return [torch.view_as_real(value) if value.is_complex() else value]
+            if isinstance(value, (list, tuple)):
+                return [tensor for part in value for tensor in convert(part)]
+            return []
+        return convert(self.module(*inputs))
 
 
 # --------------------------------------------------------------------------
@@ -499,6 +528,10 @@ def main():
             if not arguments.names or name in arguments.names:
                 module, inputs = torch_modules.built(name, module, inputs)
                 run_case(report, name, module, inputs, work)
+        for case in torchscript_cases.CASES:
+            if case.name in COMPLEX and (not arguments.names or
+                                         case.name in arguments.names):
+                run_case(report, case.name, RealResults(case.module), case.inputs, work)
         if not arguments.names:
             run_states(report, work)
             run_symbols(report, work)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """torchscript.py [--all] [--keep FOLDER] [NAME...]: traced and scripted modules.
 
-Modules (torchscript_cases.py, torchscript_aliases.py) are traced or scripted,
+Modules (torchscript_cases.py, torchscript_aliases.py and the like) are traced or scripted,
 saved, and run on both back ends; the outputs must be PyTorch's to 1e-5 of the
 largest magnitude. Those with states are called several times. With --all, or by
 their names, also the networks of ../shared/tools/export_models.py, whose outputs
@@ -39,6 +39,7 @@ sys.path.insert(0, HERE)
 from comparison import Tolerance, check_outputs  # noqa: E402
 from model_runs import BACKENDS, BIN, run_local, run_model, run_tool  # noqa: E402
 import torchscript_aliases  # noqa: E402,F401
+import torchscript_complex  # noqa: E402,F401
 import torchscript_layouts  # noqa: E402,F401
 from torchscript_cases import CASES  # noqa: E402
 import torchscript_data  # noqa: E402
@@ -49,6 +50,9 @@ def flatten(value, name):
     """The tensors and numbers of a value, by their names."""
     if value is None:
         return {}
+    if isinstance(value, torch.Tensor) and value.is_complex():
+        value = value.resolve_conj()
+        return {**flatten(value.real, name + ".real"), **flatten(value.imag, name + ".imag")}
     if isinstance(value, torch.Tensor):
         return {name: value.detach().contiguous().numpy()}
     if isinstance(value, (bool, int, float)):

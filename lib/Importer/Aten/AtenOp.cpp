@@ -1,6 +1,7 @@
 //===- AtenOp.cpp - An operator of ATen being imported --------------------===//
 
 #include "Aten/AtenOp.h"
+#include "Aten/Complex.h"
 #include "glowish/Importer/Aten.h"
 #include <map>
 
@@ -57,6 +58,8 @@ llvm::Expected<AtenValue::List>
 aten::importAtenOperator(const RegisteredAtenOp &op, Function &function,
                          llvm::StringRef name, AtenValue::List arguments,
                          AtenContext &context) {
+  if (llvm::any_of(arguments, hasComplex))
+    return importComplex(op, function, name, std::move(arguments), context);
   AtenOp call(function, name, op.schema, std::move(arguments), context);
   GLOWISH_RETURN_IF_ERROR(call.checkArguments());
   GLOWISH_RETURN_IF_ERROR(op.importer(call));
@@ -96,9 +99,11 @@ void AtenOp::convertNumbers() {
   }
 }
 
-llvm::Error AtenOp::checkArguments() const {
+llvm::Error AtenOp::checkArguments(bool takesComplex) const {
   for (auto [argument, value] : llvm::zip_equal(schema.arguments, arguments))
-    if (!argument.type.accepts(value))
+    if (!argument.type.accepts(value) &&
+        !(takesComplex && value.isComplex() &&
+          argument.type.base == Base::Tensor && !argument.type.isList))
       return makeError("argument '{0}' is {1}; accepted: {2}, known when the "
                        "model is compiled unless it is a Tensor",
                        argument.name, value.describe(), argument.type.str());
@@ -114,6 +119,14 @@ const AtenValue &AtenOp::get(llvm::StringRef argument) const {
 NodeValue AtenOp::tensor(llvm::StringRef argument) const {
   const AtenValue &value = get(argument);
   return value.isNone() ? NodeValue() : value.get<NodeValue>();
+}
+
+ComplexParts AtenOp::complex(llvm::StringRef argument) const {
+  const AtenValue &value = get(argument);
+  if (!value.isComplex())
+    return {tensor(argument), {}};
+  const auto &[real, imaginary] = value.get<AtenComplex>();
+  return {real, imaginary};
 }
 
 std::vector<NodeValue> AtenOp::tensors(llvm::StringRef argument) const {
@@ -355,6 +368,12 @@ llvm::Error AtenOp::setResult(AtenValue value, unsigned index) {
   GLOWISH_RETURN_IF_ERROR(takeError());
   results[index] = std::move(value);
   return llvm::Error::success();
+}
+
+llvm::Error AtenOp::setResult(ComplexParts parts, unsigned index) {
+  if (!parts.imaginary)
+    return setResult(parts.real, index);
+  return setResult(AtenValue(AtenComplex{parts.real, parts.imaginary}), index);
 }
 
 //===- Creating nodes -----------------------------------------------------===//

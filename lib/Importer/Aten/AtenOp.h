@@ -6,6 +6,7 @@
 #include "Aten/Schema.h"
 #include "Common/Axes.h"
 #include "Common/Folding.h"
+#include "Common/Fourier.h"
 #include "glowish/Graph/NodeBuilder.h"
 #include "glowish/Support/Error.h"
 
@@ -36,8 +37,9 @@ public:
 
   const AtenSchema &getSchema() const { return schema; }
   AtenContext &getContext() const { return context; }
-  /// An error unless each argument is of its type.
-  llvm::Error checkArguments() const;
+  /// An error unless each argument is of its type. With \p takesComplex tensors
+  /// may be complex.
+  llvm::Error checkArguments(bool takesComplex = false) const;
 
   //===- Arguments ----------------------------------------------------------//
 
@@ -54,6 +56,9 @@ public:
   int64_t getRank(llvm::StringRef argument) const {
     return int64_t(getShape(argument).size());
   }
+  /// The parts of a tensor that may be complex: of a real one it has no
+  /// imaginary part.
+  ComplexParts complex(llvm::StringRef argument) const;
   /// The tensors of a list; null ones where it has None.
   std::vector<NodeValue> tensors(llvm::StringRef argument) const;
   int64_t integer(llvm::StringRef argument) const;
@@ -108,6 +113,8 @@ public:
   llvm::Error setResult(NodeValue value, unsigned index = 0);
   llvm::Error setResult(llvm::ArrayRef<NodeValue> list, unsigned index = 0);
   llvm::Error setResult(AtenValue value, unsigned index = 0);
+  /// Sets a complex result, or a real one if it has no imaginary part.
+  llvm::Error setResult(ComplexParts parts, unsigned index = 0);
   /// One for each result of the schema; None for those that were not set.
   AtenValue::List takeResults() { return std::move(results); }
 

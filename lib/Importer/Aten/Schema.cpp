@@ -32,6 +32,13 @@ std::string AtenValue::describe() const {
     std::string operator()(ElemKind kind) const {
       return "the type " + getElemKindName(kind).str();
     }
+    std::string operator()(const AtenComplex &tensor) const {
+      return "complex, of parts " + tensor.real.getType().str();
+    }
+    std::string operator()(AtenComplexKind kind) const {
+      return "the type of complex numbers of " +
+             getElemKindName(kind.part).str();
+    }
     std::string operator()(const List &list) const {
       return llvm::formatv("a list of {0}", list.size());
     }

@@ -10,14 +10,29 @@
 
 namespace glowish::aten {
 
+/// A complex tensor: its parts, two real ones of the same type.
+struct AtenComplex {
+  NodeValue real, imaginary;
+
+  bool operator==(const AtenComplex &other) const = default;
+};
+
+/// The element kind of complex tensors with parts of kind `part`.
+struct AtenComplexKind {
+  ElemKind part;
+
+  bool operator==(const AtenComplexKind &other) const = default;
+};
+
 /// A value of a PyTorch program during import: a tensor of the graph, or what
 /// is known before the program runs. Numbers that the program computes are
 /// tensors without dimensions.
 struct AtenValue {
   using List = std::vector<AtenValue>;
-  /// None, a tensor, int, float, bool, string, dtype, or a list or tuple.
+  /// None, a tensor, int, float, bool, string, dtype, a list or tuple, or a
+  /// complex tensor or dtype.
   std::variant<std::monostate, NodeValue, int64_t, double, bool, std::string,
-               ElemKind, List>
+               ElemKind, List, AtenComplex, AtenComplexKind>
       value;
 
   AtenValue() = default;
@@ -32,13 +47,17 @@ struct AtenValue {
   AtenValue(std::string text) : value(std::move(text)) {}
   AtenValue(ElemKind kind) : value(kind) {}
   AtenValue(List list) : value(std::move(list)) {}
+  AtenValue(AtenComplex tensor) : value(tensor) {}
+  AtenValue(AtenComplexKind kind) : value(kind) {}
 
   template <typename T> bool is() const {
     return std::holds_alternative<T>(value);
   }
   template <typename T> const T &get() const { return std::get<T>(value); }
   bool isNone() const { return is<std::monostate>(); }
+  /// Whether it is a real tensor.
   bool isTensor() const { return is<NodeValue>(); }
+  bool isComplex() const { return is<AtenComplex>(); }
   /// Whether it is an int, a float or a bool.
   bool isNumber() const { return is<int64_t>() || is<double>() || is<bool>(); }
   /// The number as a double.

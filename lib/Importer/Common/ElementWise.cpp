@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <vector>
 
@@ -101,6 +102,27 @@ NodeValue glowish::makePower(NodeBuilder &b, NodeValue x, NodeValue y) {
 }
 
 //===- Division -----------------------------------------------------------===//
+
+/// Returns whether floats are negative, or the zero that is.
+static NodeValue isNegative(NodeBuilder &b, NodeValue x) {
+  NodeValue isNegativeZero =
+      b.logicalAnd(b.equal(x, 0), b.less(b.div(1, x), 0));
+  return b.logicalOr(b.less(x, 0), isNegativeZero);
+}
+
+NodeValue glowish::getAngle(NodeBuilder &b, NodeValue y, NodeValue x) {
+  // The magnitude of -0 has to be 0, whose reciprocal is infinity.
+  NodeValue isBelow = isNegative(b, y), isLeft = isNegative(b, x);
+  NodeValue height = b.select(isBelow, b.unary<NegNode>(y), y),
+            width = b.select(isLeft, b.unary<NegNode>(x), x);
+  // Two zeros have no ratio, nor do two infinities.
+  NodeValue ofEqual =
+      b.select(b.equal(height, 0), b.number(y, 0), b.number(y, 1));
+  NodeValue angle = b.unary<AtanNode>(
+      b.select(b.equal(height, width), ofEqual, b.div(height, width)));
+  angle = b.select(isLeft, b.sub(std::numbers::pi, angle), angle);
+  return b.select(isBelow, b.unary<NegNode>(angle), angle);
+}
 
 NodeValue glowish::truncate(NodeBuilder &b, NodeValue x) {
   return b.select(b.less(x, 0), b.unary<CeilNode>(x), b.unary<FloorNode>(x));

@@ -122,6 +122,8 @@ readElement(const ExportedValues &values, Form form, const json::Value &value) {
     break;
   case Form::Kind:
     if (auto number = value.getAsInteger()) {
+      if (std::optional<ElemKind> part = getExportedPartKind(*number))
+        return AtenValue(AtenComplexKind{*part});
       GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, getExportedKind(*number));
       return AtenValue(kind);
     }

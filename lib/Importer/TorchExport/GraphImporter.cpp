@@ -209,7 +209,8 @@ ExportedGraph::runAten(const json::Object &node, const RegisteredAtenOp &op,
                            findAlias(op, tensors, arguments));
   const RegisteredAtenOp &used = replacement ? *replacement : op;
   arguments.resize(used.schema.arguments.size());
-  if (used.schema.name == "as_strided" && tensors.contains(0))
+  if (used.schema.name == "as_strided" && tensors.contains(0) &&
+      arguments[0].isTensor())
     GLOWISH_RETURN_IF_ERROR(findMemory(tensors[0], arguments));
   GLOWISH_RETURN_IF_ERROR(noteViews(node, used, tensors, arguments));
   return importAtenOperator(used, function, name, std::move(arguments),
@@ -225,8 +226,10 @@ ExportedGraph::findAlias(const RegisteredAtenOp &op,
                          const AtenValue::List &arguments) {
   if (op.schema.name != "_reshape_alias")
     return nullptr;
-  bool isView = false;
-  if (auto self = tensors.find(0); self != tensors.end())
+  // Complex tensors are reshaped alone.
+  bool isView = arguments[0].isComplex();
+  if (auto self = tensors.find(0);
+      self != tensors.end() && arguments[0].isTensor())
     GLOWISH_ASSIGN_OR_RETURN(
         isView, memory.isReshaped(self->second, arguments[1], arguments[2],
                                   function, context.aten));

@@ -49,9 +49,14 @@ static llvm::Expected<AtenValue::List> runGraph(const json::Object &graph,
 
 /// The tensors of \p values, entered into \p body.
 static AtenValue::List enterAll(OpenBody &body, AtenValue::List values) {
-  for (AtenValue &value : values)
+  for (AtenValue &value : values) {
     if (value.isTensor())
       value = AtenValue(body.enter(value.get<NodeValue>()));
+    if (value.isComplex()) {
+      auto [real, imaginary] = value.get<AtenComplex>();
+      value = AtenValue(AtenComplex{body.enter(real), body.enter(imaginary)});
+    }
+  }
   return values;
 }
 

@@ -67,6 +67,9 @@ private:
   llvm::Expected<AtenValue> createUserInput(const Binding &input,
                                             size_t position);
   llvm::Expected<AtenValue> createTensor(const Binding &input);
+  llvm::Expected<AtenValue>
+  createComplex(llvm::StringRef name,
+                const std::shared_ptr<const Tensor> &pairs);
   llvm::Error createInputs();
   llvm::Error saveOutputs();
   llvm::Error saveOutput(const Binding &output, const AtenValue &value);
@@ -303,6 +306,22 @@ llvm::Expected<AtenValue> ProgramImporter::createUserInput(const Binding &input,
       input.value, type, /*isInput=*/true, /*isOutput=*/isState)));
 }
 
+/// Creates a complex tensor of \p pairs, its elements, called \p name.
+llvm::Expected<AtenValue>
+ProgramImporter::createComplex(llvm::StringRef name,
+                               const std::shared_ptr<const Tensor> &pairs) {
+  NodeBuilder b(function, name);
+  NodeValue constant(module->createConstant(name, pairs));
+  DimsRef shape = pairs->getType().getShape();
+  auto take = [&](int64_t part) {
+    NodeValue own = b.slice(constant, int64_t(shape.size()) - 1, part, 1);
+    return b.reshape(own, shape.drop_back());
+  };
+  AtenComplex tensor{take(0), take(1)};
+  GLOWISH_RETURN_IF_ERROR(b.takeError());
+  return AtenValue(tensor);
+}
+
 /// A parameter, buffer or constant: a constant, or a variable of a training, or
 /// a state where the program changes it.
 llvm::Expected<AtenValue> ProgramImporter::createTensor(const Binding &input) {
@@ -310,6 +329,13 @@ llvm::Expected<AtenValue> ProgramImporter::createTensor(const Binding &input) {
                            weights.get(input.owner));
   budget.grow(tensor->getSizeInBytes());
   const Type &type = tensor->getType();
+  if (weights.isComplex(input.owner)) {
+    if (isChanged(input.owner, "buffer_mutation"))
+      return makeError("the buffer {0} is complex, and changed; accepted: "
+                       "buffers that are real or aren't changed",
+                       quote(input.owner));
+    return createComplex(input.owner, tensor);
+  }
   if (auto own = kept.find(input.owner); own != kept.end()) {
     if (own->second->getType() != type || !own->second->isBitwiseEqual(*tensor))
       return makeError("the buffer {0} has other elements than in a program "

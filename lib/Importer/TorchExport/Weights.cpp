@@ -42,6 +42,21 @@ llvm::Expected<ElemKind> torchexport::getExportedKind(int64_t number) {
   }
 }
 
+std::optional<ElemKind> torchexport::getExportedPartKind(int64_t number) {
+  if (number < 9 || number > 11)
+    return std::nullopt;
+  // The kinds of floats precede those of complex numbers.
+  return llvm::cantFail(getExportedKind(number - 3));
+}
+
+bool TorchWeights::isComplex(llvm::StringRef name) const {
+  auto found = payloads.find(name);
+  if (found == payloads.end())
+    return false;
+  auto number = found->second.meta.getInteger("dtype");
+  return number && getExportedPartKind(*number);
+}
+
 llvm::Error TorchWeights::readConfig(llvm::StringRef folder,
                                      llvm::StringRef model) {
   // "data/weights/NAME_weights_config.json", and so of constants.
@@ -109,6 +124,23 @@ struct Layout {
     }
     return span.get();
   }
+
+  /// Takes the parts of complex elements for a last dimension. Returns whether
+  /// the numbers are small enough.
+  bool takePairs() {
+    bool isSmall = true;
+    auto twice = [&](int64_t &number) {
+      std::optional<int64_t> doubled = (CheckedInt(number) * 2).get();
+      isSmall &= doubled.has_value();
+      number = doubled.value_or(0);
+    };
+    twice(offset);
+    for (int64_t &stride : strides)
+      twice(stride);
+    shape.push_back(2);
+    strides.push_back(1);
+    return isSmall;
+  }
 };
 
 } // namespace
@@ -138,7 +170,10 @@ TorchWeights::read(const Payload &payload) const {
   if (payload.isPickled)
     return makeError("it is a Python object; accepted: tensors");
   GLOWISH_ASSIGN_OR_RETURN(int64_t number, getInteger(payload.meta, "dtype"));
-  GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, getExportedKind(number));
+  std::optional<ElemKind> part = getExportedPartKind(number);
+  ElemKind kind = part.value_or(ElemKind::Float);
+  if (!part)
+    GLOWISH_ASSIGN_OR_RETURN(kind, getExportedKind(number));
   Layout layout;
   GLOWISH_ASSIGN_OR_RETURN(layout.shape, readNumbers(payload.meta, "sizes"));
   GLOWISH_ASSIGN_OR_RETURN(layout.strides,
@@ -146,6 +181,8 @@ TorchWeights::read(const Payload &payload) const {
   if (const json::Object *offset = payload.meta.getObject("storage_offset")) {
     GLOWISH_ASSIGN_OR_RETURN(layout.offset, getInteger(*offset, "as_int"));
   }
+  if (part && !layout.takePairs())
+    return makeError("the strides of a tensor in the archive are too large");
   GLOWISH_RETURN_IF_ERROR(checkShape(kind, layout.shape));
   Type type(kind, layout.shape);
   if (type.getNumElements() == 0)

@@ -1,6 +1,7 @@
 //===- AtenCalls.cpp - Execute operators of the table ---------------------===//
 
 #include "TorchScript/AtenCalls.h"
+#include "Aten/Complex.h"
 #include "Aten/External.h"
 
 using namespace glowish;
@@ -22,9 +23,19 @@ llvm::Expected<AtenValue> ScriptInterpreter::convert(const ScriptValue &value,
                              memory.read(value.getTensor()->place));
     return AtenValue(tensor);
   }
+  if (value.isComplex()) {
+    const ScriptValues &parts = value.getList().elements;
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue real,
+                             memory.read(parts[0].getTensor()->place));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue imaginary,
+                             memory.read(parts[1].getTensor()->place));
+    return AtenValue(AtenComplex{real, imaginary});
+  }
   if (value.isComputed())
     return AtenValue(memory.enter(value.get<NodeValue>()));
   if (value.isInt() && type.base == Base::Kind) {
+    if (std::optional<ElemKind> part = getPartKind(value.getInt()))
+      return AtenValue(AtenComplexKind{*part});
     std::optional<ElemKind> kind = getAtenKind(value.getInt());
     if (!kind)
       return makeError("elements of PyTorch's type {0} are not supported; "
@@ -60,6 +71,11 @@ ScriptInterpreter::convert(const AtenValue &value, const ProgramType &type,
     NodeValue node = value.get<NodeValue>();
     return isNumber ? makeNumber(node)
                     : ScriptValue(memory.create(node, layout));
+  }
+  if (value.isComplex()) {
+    const auto &[real, imaginary] = value.get<AtenComplex>();
+    return makeComplex(memory.create(real, layout),
+                       memory.create(imaginary, layout));
   }
   if (value.isNone())
     return ScriptValue();
@@ -313,7 +329,7 @@ static llvm::Expected<ScriptValue> makeResult(ScriptInterpreter &in,
   const ScriptValue *shared = findShared(in.program, call, index);
   // Conversions to other kinds are copies.
   bool isCopy = name == "to" || name == "type_as" || name == "cpu";
-  if (shared && shared->isTensor() && !isCopy)
+  if (shared && shared->isTensor() && !isCopy && !hasComplex(result))
     return makeViews(in, call, arguments, result, *shared);
   size_t output = call.node.outputs[index];
   return in.convert(result, in.program.values[output].type, getLayout(call));

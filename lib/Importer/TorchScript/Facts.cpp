@@ -187,7 +187,7 @@ static bool isInstance(const ScriptValue &value, const ProgramType &type) {
   using Kind = ProgramType::Kind;
   switch (type.kind) {
   case Kind::Tensor:
-    return value.isTensor();
+    return value.isTensor() || value.isComplex();
   case Kind::Int:
     return value.isInt();
   case Kind::Float:

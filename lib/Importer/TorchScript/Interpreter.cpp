@@ -1,6 +1,7 @@
 //===- Interpreter.cpp - Execution of programs during import --------------===//
 
 #include "TorchScript/Interpreter.h"
+#include "Aten/Complex.h"
 #include "Common/Folding.h"
 #include "Common/Messages.h"
 #include "Common/Outputs.h"
@@ -103,8 +104,16 @@ llvm::Expected<ScriptValues> ScriptInterpreter::call(const ProgramNode &node) {
   ScriptValues inputs;
   for (size_t input : node.inputs)
     inputs.push_back(values[input]);
+  return call(node, inputs);
+}
+
+llvm::Expected<ScriptValues>
+ScriptInterpreter::call(const ProgramNode &node,
+                        llvm::ArrayRef<ScriptValue> inputs) {
+  if (isOnComplex(node, inputs))
+    return callComplex(node, inputs);
   if (ScriptHandler handler = findScriptOperator(node.kind)) {
-    ScriptCall call{*this, node, inputs};
+    ScriptCall call{*this, node, ScriptValues(inputs)};
     GLOWISH_ASSIGN_OR_RETURN(bool isDone, handler(call));
     if (isDone)
       return std::move(call.outputs);
@@ -158,11 +167,22 @@ ScriptValue ScriptInterpreter::makeList(ScriptValues elements, bool isTuple,
   return list;
 }
 
+ScriptValue ScriptInterpreter::makeComplex(ScriptTensorRef real,
+                                           ScriptTensorRef imaginary) {
+  ScriptValue parts = makeList({std::move(real), std::move(imaginary)},
+                               /*isTuple=*/true, {"real", "imag"});
+  parts.getList().isComplex = true;
+  return parts;
+}
+
 ScriptValue ScriptInterpreter::makeContainer(const ScriptValue &like,
                                              ScriptValues elements) {
-  if (like.isList())
-    return makeList(std::move(elements), like.getList().isTuple,
-                    like.getList().names);
+  if (like.isList()) {
+    ScriptValue list = makeList(std::move(elements), like.getList().isTuple,
+                                like.getList().names);
+    list.getList().isComplex = like.isComplex();
+    return list;
+  }
   auto dict = std::make_shared<ScriptDict>();
   dict->birth = memory.tick();
   for (auto [entry, element] :
@@ -331,11 +351,35 @@ ScriptTensorRef ScriptInterpreter::addGiven(const std::string &name,
   return tensor;
 }
 
+/// Makes a complex tensor of the archive, whose elements are pairs of numbers.
+ScriptValue ScriptInterpreter::makeStoredComplex(const ProgramTensor &tensor,
+                                                 const std::string &name) {
+  auto makePart = [&](llvm::StringRef part, size_t position) {
+    ProgramTensor own = tensor;
+    own.kind -= 3;
+    for (int64_t &stride : own.strides)
+      stride *= 2;
+    if (own.data)
+      own.data = static_cast<const char *>(own.data) +
+                 position * getElemSize(*getPartKind(tensor.kind));
+    ScriptValue value = makeStoredTensor(own, name + "." + part.str());
+    return value.isTensor() ? value.getTensor() : nullptr;
+  };
+  ScriptTensorRef real = makePart("real", 0), imaginary = makePart("imag", 1);
+  if (!real || !imaginary)
+    return ScriptIgnored{"a complex tensor that repeats few elements"};
+  return makeComplex(std::move(real), std::move(imaginary));
+}
+
 ScriptValue ScriptInterpreter::makeStoredTensor(size_t index,
                                                 llvm::StringRef name) {
-  const ProgramTensor &tensor = program.tensors[index];
-  std::string own =
-      findGivenName(tensor, name.empty() ? getConstantName(index) : name.str());
+  return makeStoredTensor(program.tensors[index],
+                          name.empty() ? getConstantName(index) : name.str());
+}
+
+ScriptValue ScriptInterpreter::makeStoredTensor(const ProgramTensor &tensor,
+                                                const std::string &name) {
+  std::string own = findGivenName(tensor, name);
   auto stated = attributes.find(own);
   if (stated != attributes.end() && stated->second.tensor)
     return addGiven(own, &tensor);
@@ -345,6 +389,8 @@ ScriptValue ScriptInterpreter::makeStoredTensor(size_t index,
       tensor.data ? stored[getMemoryKey(tensor)] : unshared;
   if (known)
     return known;
+  if (tensor.unsupported.empty() && getPartKind(tensor.kind))
+    return makeStoredComplex(tensor, own);
   std::optional<ElemKind> kind = getAtenKind(tensor.kind);
   if (!tensor.unsupported.empty())
     return ScriptIgnored{"a tensor that is " + tensor.unsupported};

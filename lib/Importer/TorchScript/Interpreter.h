@@ -68,6 +68,15 @@ public:
   llvm::Error run(const torchscript::ProgramBlock &block);
   /// The outputs of \p block, which was executed.
   ScriptValues getOutputs(const torchscript::ProgramBlock &block) const;
+  /// Executes \p node, with \p inputs in the place of its own.
+  llvm::Expected<ScriptValues> call(const torchscript::ProgramNode &node,
+                                    llvm::ArrayRef<ScriptValue> inputs);
+  /// Returns whether \p node is an operator on tensors of which one is complex.
+  bool isOnComplex(const torchscript::ProgramNode &node,
+                   llvm::ArrayRef<ScriptValue> inputs) const;
+  /// Executes such an operator.
+  llvm::Expected<ScriptValues> callComplex(const torchscript::ProgramNode &node,
+                                           llvm::ArrayRef<ScriptValue> inputs);
   /// Executes an operator of the table, or an external one.
   llvm::Expected<ScriptValues> callAten(const torchscript::ProgramNode &node,
                                         llvm::ArrayRef<ScriptValue> inputs);
@@ -85,6 +94,8 @@ public:
   ScriptValue makeTensor(NodeValue value) { return memory.createDense(value); }
   ScriptValue makeList(ScriptValues elements, bool isTuple = false,
                        std::vector<std::string> names = {});
+  /// Makes a complex tensor of its parts.
+  ScriptValue makeComplex(ScriptTensorRef real, ScriptTensorRef imaginary);
   /// Makes a list, a tuple or a dictionary like \p like with \p elements.
   ScriptValue makeContainer(const ScriptValue &like, ScriptValues elements);
   /// Forbids changes of \p container, which, if it can be changed, may be the
@@ -135,6 +146,10 @@ private:
                             const std::string &name);
   /// \p name: that of the attribute, empty for a constant of code.
   ScriptValue makeStoredTensor(size_t index, llvm::StringRef name);
+  ScriptValue makeStoredTensor(const torchscript::ProgramTensor &tensor,
+                               const std::string &name);
+  ScriptValue makeStoredComplex(const torchscript::ProgramTensor &tensor,
+                                const std::string &name);
 
   std::vector<ScriptValue> values;
   std::map<size_t, std::shared_ptr<ScriptObject>> objects;

@@ -244,6 +244,19 @@ llvm::Expected<bool> PlannedImport::improvePlan(const Execution &execution,
   return isRight;
 }
 
+/// Returns the tensor called \p name: \p value, which is called \p own, or a
+/// part of it where it is complex. None if it is another one.
+static ScriptValue takeNamed(const ScriptValue &value, const std::string &own,
+                             llvm::StringRef name) {
+  if (!value.isComplex())
+    return name == own ? value : ScriptValue();
+  const ScriptList &parts = value.getList();
+  for (auto [part, tensor] : llvm::zip_equal(parts.names, parts.elements))
+    if (name == own + "." + part)
+      return tensor;
+  return {};
+}
+
 /// What the archive has for the state \p name, of type \p type.
 llvm::Expected<NodeValue> PlannedImport::getArchived(const std::string &name,
                                                      const Type &type) {
@@ -254,10 +267,12 @@ llvm::Expected<NodeValue> PlannedImport::getArchived(const std::string &name,
     std::shared_ptr<ScriptObject> object = in.getObject(i);
     const std::string &path = object->stored->path;
     for (const auto &[own, constant] : object->stored->attributes) {
-      if (path + (path.empty() ? "" : ".") + own != name)
+      std::string full = path + (path.empty() ? "" : ".") + own;
+      if (!llvm::StringRef(name).starts_with(full))
         continue;
       GLOWISH_ASSIGN_OR_RETURN(ScriptValue value,
                                in.getAttribute(*object, own));
+      value = takeNamed(value, full, name);
       if (value.getType() != type)
         continue;
       return value.isTensor() ? in.memory.read(value.getTensor()->place)
@@ -266,9 +281,9 @@ llvm::Expected<NodeValue> PlannedImport::getArchived(const std::string &name,
   }
   for (auto [i, tensor] : llvm::enumerate(program.tensors)) {
     ProgramConstant constant{.kind = ProgramConstant::Kind::Tensor, .index = i};
-    ScriptValue value = in.makeConstant(constant);
-    if (value.isTensor() && value.getTensor()->getType() == type &&
-        name == ScriptInterpreter::getConstantName(i))
+    ScriptValue value = takeNamed(in.makeConstant(constant),
+                                  ScriptInterpreter::getConstantName(i), name);
+    if (value.isTensor() && value.getTensor()->getType() == type)
       return value.getTensor()->place->getStorage()->value;
   }
   return makeError("the attribute {0} has no value of type {1} before the "

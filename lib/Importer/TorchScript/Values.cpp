@@ -23,6 +23,9 @@ std::string ScriptValue::describe() const {
     std::string operator()(bool flag) const { return flag ? "True" : "False"; }
     std::string operator()(const std::string &) const { return "a string"; }
     std::string operator()(const std::shared_ptr<ScriptList> &list) const {
+      if (list->isComplex)
+        return "a complex tensor, of parts " +
+               list->elements[0].getTensor()->getType().str();
       return llvm::formatv("a {0} of {1}", list->isTuple ? "tuple" : "list",
                            list->elements.size());
     }

@@ -57,6 +57,8 @@ struct ScriptValue {
   }
   bool isList() const { return is<std::shared_ptr<ScriptList>>(); }
   ScriptList &getList() const { return *get<std::shared_ptr<ScriptList>>(); }
+  /// Whether it is a complex tensor, which is a tuple of its parts.
+  bool isComplex() const;
   bool isDict() const { return is<std::shared_ptr<ScriptDict>>(); }
   ScriptDict &getDict() const { return *get<std::shared_ptr<ScriptDict>>(); }
   bool isObject() const { return is<std::shared_ptr<ScriptObject>>(); }
@@ -190,12 +192,19 @@ struct ScriptList {
   uint64_t birth = 0;
   std::vector<ScriptValue> elements = {};
   bool isTuple = false;
+  /// Whether it stands for a complex tensor: the tensors of its real and its
+  /// imaginary part.
+  bool isComplex = false;
   /// The fields of a tuple that has names.
   std::vector<std::string> names = {};
   /// Whether it may be the same list as another one, which data decides: it
   /// must not be changed.
   bool isUncertain = false;
 };
+
+inline bool ScriptValue::isComplex() const {
+  return isList() && getList().isComplex;
+}
 
 /// A dictionary, in the order of insertion.
 struct ScriptDict {

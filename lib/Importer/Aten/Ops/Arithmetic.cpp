@@ -233,31 +233,11 @@ static AtenOperators minimumOp(importLarger<false>,
 
 //===- Angles -------------------------------------------------------------===//
 
-/// Whether \p x is negative, or -0.
-static NodeValue hasSign(AtenOp &op, NodeValue x) {
-  NodeValue isNegativeZero =
-      op.logicalAnd(op.equal(x, 0), op.less(op.div(1, x), 0));
-  return op.logicalOr(op.less(x, 0), isNegativeZero);
-}
-
-/// The angle of (other, self), between -pi and pi: that of both magnitudes,
-/// mirrored where one of them is negative.
 static llvm::Error importAtan2(AtenOp &op) {
   ElemKind kind = op.promoteToFloat({"self", "other"});
   NodeValue y = op.widen(op.operand("self", kind)),
             x = op.widen(op.operand("other", kind));
-  // The magnitude of -0 has to be 0, whose reciprocal is infinity.
-  NodeValue isBelow = hasSign(op, y), isLeft = hasSign(op, x);
-  NodeValue height = op.select(isBelow, op.unary<NegNode>(y), y),
-            width = op.select(isLeft, op.unary<NegNode>(x), x);
-  // Two zeros have no ratio, nor do two infinities.
-  NodeValue ofEqual =
-      op.select(op.equal(height, 0), op.number(y, 0), op.number(y, 1));
-  NodeValue angle = op.unary<AtanNode>(
-      op.select(op.equal(height, width), ofEqual, op.div(height, width)));
-  angle = op.select(isLeft, op.sub(M_PI, angle), angle);
-  angle = op.select(isBelow, op.unary<NegNode>(angle), angle);
-  return op.setResult(op.cast(angle, kind));
+  return op.setResult(op.cast(getAngle(op, y, x), kind));
 }
 
 /// The root of x^2 + y^2, of numbers whose squares may be too large.

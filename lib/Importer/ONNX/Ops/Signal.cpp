@@ -1,5 +1,6 @@
 //===- Signal.cpp - Fourier transforms and window functions ---------------===//
 
+#include "Common/Fourier.h"
 #include "ONNX/Composer.h"
 #include "ONNX/ModelFile.h"
 #include <cmath>
@@ -7,66 +8,10 @@
 using namespace glowish;
 using namespace glowish::onnximport;
 
-static constexpr double pi = 3.14159265358979323846;
-
-namespace {
-
-/// A discrete Fourier transform of `length` elements, as matmuls with matrices
-/// of cosines and sines.
-struct Transform {
-  int64_t length;
-  int64_t inputs, outputs; // number of elements that are stored
-  bool isInverse = false;
-  /// The input is half of a symmetric spectrum, so that the result is real.
-  bool fromHalf = false;
-};
-
-/// Real and imaginary parts; the latter is null for real values.
-struct Complex {
-  NodeValue real, imaginary;
-};
-
-} // namespace
-
-/// Returns the matrix [inputs, outputs] of \p fn of each angle.
-static NodeValue makeMatrix(Composer &c, ElemKind kind, const Transform &t,
-                            double (*fn)(double)) {
-  return c.table(kind, {t.inputs, t.outputs}, [&](DimsRef index) {
-    // Reduced modulo the length, so that angles are small and exact.
-    int64_t step = index[0] * index[1] % t.length;
-    double value = fn(2 * pi * double(step) / double(t.length));
-    bool isMirrored = t.fromHalf && index[0] > 0 && 2 * index[0] != t.length;
-    value *= isMirrored ? 2 : 1;
-    return t.isInverse ? value / double(t.length) : value;
-  });
-}
-
-/// Transforms the last dimension, (a + bi) (cos -+ i sin), in double precision
-/// to limit cancellation errors.
-static Complex transform(Composer &c, Complex x, const Transform &t) {
-  if (!x.real)
-    return {};
-  ElemKind given = x.real.getElemKind(), kind = ElemKind::Double;
-  x.real = c.cast(x.real, kind);
-  x.imaginary = c.cast(x.imaginary, kind);
-  NodeValue cosines =
-      makeMatrix(c, kind, t, [](double angle) { return std::cos(angle); });
-  NodeValue sines =
-      makeMatrix(c, kind, t, [](double angle) { return std::sin(angle); });
-  if (!t.isInverse)
-    sines = c.unary<NegNode>(sines);
-  Complex result = {c.matMul(x.real, cosines), c.matMul(x.real, sines)};
-  if (x.imaginary) {
-    result.real = c.sub(result.real, c.matMul(x.imaginary, sines));
-    result.imaginary = c.add(result.imaginary, c.matMul(x.imaginary, cosines));
-  }
-  return {c.cast(result.real, given), c.cast(result.imaginary, given)};
-}
-
 /// Returns the parts of \p value [..., 1 or 2] as rows along \p axis: [rest,
 /// extent].
-static Complex splitComplex(Composer &c, NodeValue value, int64_t axis,
-                            int64_t extent) {
+static ComplexParts splitComplex(Composer &c, NodeValue value, int64_t axis,
+                                 int64_t extent) {
   int64_t rank = value.getShape().size();
   std::vector<int64_t> order = {rank - 1};
   for (int64_t d = 0; d + 1 < rank; ++d)
@@ -91,7 +36,7 @@ static Complex splitComplex(Composer &c, NodeValue value, int64_t axis,
 }
 
 /// The inverse of splitComplex(); \p shape has the result's extent at \p axis.
-static NodeValue joinComplex(Composer &c, Complex value, DimsRef shape,
+static NodeValue joinComplex(Composer &c, ComplexParts value, DimsRef shape,
                              int64_t axis) {
   int64_t rank = shape.size();
   Dims transposed = {value.imaginary ? 2 : 1};
@@ -142,10 +87,15 @@ static llvm::Error importDFT(OpContext &op) {
     return makeError("the length is {0}; accepted: 1 to {1}", length,
                      maxTensorBytes);
   int64_t half = length / 2 + 1;
-  Transform t{length, fromHalf ? half : length,
-              oneSided && !inverse ? half : length, inverse != 0, fromHalf};
+  FourierTransform t{.length = length,
+                     .inputs = fromHalf ? half : length,
+                     .outputs = oneSided && !inverse ? half : length,
+                     .isInverse = inverse != 0,
+                     .fromHalf = fromHalf,
+                     .divisor = inverse ? double(length) : 1};
   Composer c(op);
-  Complex result = transform(c, splitComplex(c, input, *axis, t.inputs), t);
+  ComplexParts result =
+      transformFourier(c, splitComplex(c, input, *axis, t.inputs), t);
   if (fromHalf)
     result.imaginary = {};
   Dims shape(input.getShape());
@@ -185,10 +135,13 @@ static llvm::Error importSTFT(OpContext &op) {
   NodeValue parts = c.gather(signal, positions, 1);
   if (window)
     parts = c.mul(parts, c.reshape(window, {length, 1}));
-  Transform t{length, length, oneSided ? length / 2 + 1 : length};
+  FourierTransform t{.length = length,
+                     .inputs = length,
+                     .outputs = oneSided ? length / 2 + 1 : length};
   if (c.hasFailed())
     return c.setOutput(0, parts);
-  Complex result = transform(c, splitComplex(c, parts, 2, length), t);
+  ComplexParts result =
+      transformFourier(c, splitComplex(c, parts, 2, length), t);
   return c.setOutput(
       0, c.hasFailed()
              ? NodeValue()
@@ -197,9 +150,7 @@ static llvm::Error importSTFT(OpContext &op) {
 
 //===- Window functions ---------------------------------------------------===//
 
-/// a - b cos(2 pi i / n) + d cos(4 pi i / n), where n is the size of a periodic
-/// window and one less for a symmetric one.
-static llvm::Error makeWindow(OpContext &op, double a, double b, double d) {
+static llvm::Error setWindow(OpContext &op, const CosineWindow &window) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t size, readConstantInt(op, 0));
   GLOWISH_ASSIGN_OR_RETURN(int64_t periodic, op.getInt("periodic", 1));
   GLOWISH_ASSIGN_OR_RETURN(int64_t type, op.getInt("output_datatype", 1));
@@ -207,21 +158,17 @@ static llvm::Error makeWindow(OpContext &op, double a, double b, double d) {
   if (size < 0 || size > (int64_t(1) << 30))
     return makeError("the size is {0}; accepted: 0 to 2^30", size);
   Composer c(op);
-  double period = std::max(double(periodic ? size : size - 1), 1.0);
-  return c.setOutput(0, c.table(kind, {size}, [&](DimsRef index) {
-    double angle = 2 * pi * double(index[0]) / period;
-    return a - b * std::cos(angle) + d * std::cos(2 * angle);
-  }));
+  return c.setOutput(0, makeWindow(c, kind, size, periodic != 0, window));
 }
 
 static llvm::Error importHannWindow(OpContext &op) {
-  return makeWindow(op, 0.5, 0.5, 0);
+  return setWindow(op, {.mean = 0.5, .first = 0.5});
 }
 static llvm::Error importHammingWindow(OpContext &op) {
-  return makeWindow(op, 25.0 / 46, 21.0 / 46, 0);
+  return setWindow(op, {.mean = 25.0 / 46, .first = 21.0 / 46});
 }
 static llvm::Error importBlackmanWindow(OpContext &op) {
-  return makeWindow(op, 0.42, 0.5, 0.08);
+  return setWindow(op, {.mean = 0.42, .first = 0.5, .second = 0.08});
 }
 
 //===- Mel filter banks ---------------------------------------------------===//

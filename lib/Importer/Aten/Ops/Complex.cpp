@@ -1,0 +1,206 @@
+//===- Complex.cpp - Parts and functions of complex tensors ---------------===//
+
+#include "Aten/Complex.h"
+#include "Common/ElementWise.h"
+#include <numbers>
+
+using namespace glowish;
+using namespace glowish::aten;
+
+//===- Parts --------------------------------------------------------------===//
+
+/// A real tensor is its own real part.
+static llvm::Error importReal(AtenOp &op) {
+  return op.setResult(op.complex("self").real);
+}
+
+static llvm::Error importImaginary(AtenOp &op) {
+  NodeValue part = op.complex("self").imaginary;
+  if (!part)
+    return op.refuse("self", "a complex tensor");
+  return op.setResult(part);
+}
+
+static llvm::Error importViewAsReal(AtenOp &op) {
+  auto [real, imaginary] = op.complex("self");
+  if (!imaginary)
+    return op.refuse("self", "a complex tensor");
+  int64_t rank = int64_t(real.getShape().size());
+  return op.setResult(op.concat(
+      {op.unsqueeze(real, rank), op.unsqueeze(imaginary, rank)}, rank));
+}
+
+static llvm::Error importViewAsComplex(AtenOp &op) {
+  NodeValue self = op.tensor("self");
+  DimsRef shape = self.getShape();
+  if (shape.empty() || shape.back() != 2 || !isFloatKind(self.getElemKind()))
+    return op.refuse("self", "floats with a last dimension of 2");
+  int64_t axis = int64_t(shape.size()) - 1;
+  auto take = [&](int64_t part) {
+    return op.reshape(op.slice(self, axis, part, 1), shape.drop_back());
+  };
+  return op.setResult(ComplexParts{take(0), take(1)});
+}
+
+/// Broadcasts \p x and \p y to one shape.
+static ComplexParts broadcastParts(AtenOp &op, NodeValue x, NodeValue y) {
+  // The sum has that shape; nothing else needs it.
+  NodeValue sum = op.add(x, y);
+  if (!sum)
+    return {};
+  DimsRef shape = sum.getShape();
+  auto fit = [&](NodeValue part) {
+    return part.getShape() == shape ? part : op.broadcast(part, shape);
+  };
+  return {fit(x), fit(y)};
+}
+
+/// An error unless both arguments are of one float kind.
+static llvm::Error checkParts(AtenOp &op, llvm::StringRef first,
+                              llvm::StringRef second) {
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat(first));
+  if (op.tensor(first).getElemKind() != op.tensor(second).getElemKind())
+    return op.refuse(second, "elements of the kind of '" + first.str() + "'");
+  return llvm::Error::success();
+}
+
+static llvm::Error importComplexOf(AtenOp &op) {
+  GLOWISH_RETURN_IF_ERROR(checkParts(op, "real", "imag"));
+  return op.setResult(broadcastParts(op, op.tensor("real"), op.tensor("imag")));
+}
+
+/// abs (cos(angle) + i sin(angle)).
+static llvm::Error importPolar(AtenOp &op) {
+  GLOWISH_RETURN_IF_ERROR(checkParts(op, "abs", "angle"));
+  NodeValue magnitude = op.tensor("abs"), angle = op.tensor("angle");
+  return op.setResult(
+      ComplexParts{op.mul(magnitude, op.unary<CosNode>(angle)),
+                   op.mul(magnitude, op.unary<SinNode>(angle))});
+}
+
+static AtenOperators realOp(importReal, {"real(Tensor self) -> Tensor"});
+static AtenOperators imaginaryOp(importImaginary,
+                                 {"imag(Tensor self) -> Tensor"});
+static AtenOperators viewAsRealOp(importViewAsReal,
+                                  {"view_as_real(Tensor self) -> Tensor"});
+static AtenOperators
+    viewAsComplexOp(importViewAsComplex,
+                    {"view_as_complex(Tensor self) -> Tensor"});
+static AtenOperators
+    complexOfOp(importComplexOf,
+                {"complex(Tensor real, Tensor imag) -> Tensor"});
+static AtenOperators polarOp(importPolar,
+                             {"polar(Tensor abs, Tensor angle) -> Tensor"});
+static AtenComplexOperators realParts(importReal, {"real"});
+static AtenComplexOperators imaginaryParts(importImaginary, {"imag"});
+static AtenComplexOperators viewsAsReal(importViewAsReal, {"view_as_real"});
+
+//===- Functions ----------------------------------------------------------===//
+
+/// Of a real tensor the angle is 0 or pi, or NaN.
+static llvm::Error importAngle(AtenOp &op) {
+  auto [real, imaginary] = op.complex("self");
+  if (imaginary)
+    return op.setResult(getAngle(op, imaginary, real));
+  real = op.floating("self");
+  NodeValue angle = op.select(
+      op.less(real, 0), op.number(real, std::numbers::pi), op.number(real, 0));
+  return op.setResult(op.select(op.equal(real, real), angle, real));
+}
+
+static llvm::Error importConjugate(AtenOp &op) {
+  auto [real, imaginary] = op.complex("self");
+  return op.setResult(ComplexParts{real, op.unary<NegNode>(imaginary)});
+}
+
+static llvm::Error importResolved(AtenOp &op) {
+  return op.setResult(op.complex("self"));
+}
+
+/// The squares of floats would overflow in float.
+static llvm::Error importMagnitude(AtenOp &op) {
+  auto [real, imaginary] = op.complex("self");
+  ElemKind kind = real.getElemKind();
+  auto square = [&](NodeValue part) {
+    part = op.cast(part, ElemKind::Double);
+    return op.mul(part, part);
+  };
+  NodeValue sum = op.add(square(real), square(imaginary));
+  return op.setResult(op.cast(op.unary<SqrtNode>(sum), kind));
+}
+
+static ComplexParts multiply(AtenOp &op, ComplexParts x, ComplexParts y) {
+  return {op.sub(op.mul(x.real, y.real), op.mul(x.imaginary, y.imaginary)),
+          op.add(op.mul(x.real, y.imaginary), op.mul(x.imaginary, y.real))};
+}
+
+static llvm::Error importSquare(AtenOp &op) {
+  ComplexParts self = op.complex("self");
+  return op.setResult(multiply(op, self, self));
+}
+
+static llvm::Error importPower(AtenOp &op) {
+  const AtenValue &exponent = op.get("exponent");
+  if (!exponent.isNumber() || exponent.getNumber() != 2)
+    return op.refuse("exponent", "2, where 'self' is complex");
+  return importSquare(op);
+}
+
+/// exp(a) (cos(b) + i sin(b)).
+static llvm::Error importExponential(AtenOp &op) {
+  auto [real, imaginary] = op.complex("self");
+  NodeValue magnitude = op.unary<ExpNode>(real);
+  return op.setResult(
+      ComplexParts{op.mul(magnitude, op.unary<CosNode>(imaginary)),
+                   op.mul(magnitude, op.unary<SinNode>(imaginary))});
+}
+
+/// x / y = x conj(y) / |y|^2.
+static llvm::Error importQuotient(AtenOp &op) {
+  auto get = [&](llvm::StringRef argument, ElemKind kind) -> ComplexParts {
+    const AtenValue &value = op.get(argument);
+    if (!value.isComplex())
+      return {op.operand(argument, kind), {}};
+    auto [real, imaginary] = op.complex(argument);
+    return {op.cast(real, kind), op.cast(imaginary, kind)};
+  };
+  auto getKind = [&](llvm::StringRef argument) -> std::optional<ElemKind> {
+    const AtenValue &value = op.get(argument);
+    if (value.isNumber())
+      return std::nullopt;
+    ElemKind kind = op.complex(argument).real.getElemKind();
+    return isFloatKind(kind) ? std::optional(kind) : std::nullopt;
+  };
+  std::optional<ElemKind> own = getKind("self"), other = getKind("other");
+  ElemKind kind = own && other ? promoteKinds(*own, *other)
+                               : own.value_or(other.value_or(ElemKind::Float));
+  ComplexParts x = get("self", kind), y = get("other", kind);
+  if (!y.imaginary)
+    return op.setResult(
+        ComplexParts{op.div(x.real, y.real), op.div(x.imaginary, y.real)});
+  NodeValue norm =
+      op.add(op.mul(y.real, y.real), op.mul(y.imaginary, y.imaginary));
+  NodeValue negative = op.unary<NegNode>(y.imaginary);
+  ComplexParts numerator = x.imaginary ? multiply(op, x, {y.real, negative})
+                                       : ComplexParts{op.mul(x.real, y.real),
+                                                      op.mul(x.real, negative)};
+  return op.setResult(ComplexParts{op.div(numerator.real, norm),
+                                   op.div(numerator.imaginary, norm)});
+}
+
+static AtenOperators angleOp(importAngle, {"angle(Tensor self) -> Tensor"});
+static AtenOperators conjugateOps(importConjugate,
+                                  {"conj(Tensor self) -> Tensor",
+                                   "_conj(Tensor self) -> Tensor",
+                                   "conj_physical(Tensor self) -> Tensor"});
+static AtenComplexOperators angles(importAngle, {"angle"});
+static AtenComplexOperators conjugates(importConjugate,
+                                       {"conj", "_conj", "conj_physical"});
+static AtenComplexOperators resolved(importResolved,
+                                     {"resolve_conj", "resolve_neg"});
+static AtenComplexOperators magnitudes(importMagnitude, {"abs", "absolute"});
+static AtenComplexOperators squares(importSquare, {"square"});
+static AtenComplexOperators powers(importPower, {"pow"});
+static AtenComplexOperators exponentials(importExponential, {"exp"});
+static AtenComplexOperators quotients(importQuotient,
+                                      {"div", "divide", "true_divide"});
