@@ -379,7 +379,12 @@ def test_forms(library, work):
     for dialect in ("linalg", "tosa", "stablehlo"):
         code, text = run_tool("model-compiler", "-model=" + path, option,
                               "-emit-mlir=" + dialect)
-        check("MLIR", "" if code == 1 and "ExternalCall" in text else text)
+        check("MLIR", "" if code == 0 and "func.call @test_" in text and
+              "func.func private @test_" in text else text)
+        if dialect != "stablehlo" and shutil.which("mlir-opt-19"):
+            read = subprocess.run(["mlir-opt-19", "-o", "/dev/null"], input=text, text=True,
+                                  stderr=subprocess.PIPE, check=False)
+            check("MLIR that LLVM reads", read.stderr)
 
 
 def test_caffe2(library, work):

@@ -121,7 +121,10 @@ void ModuleWriter::print(llvm::raw_ostream &os) const {
   os << writer->getText() << "    return";
   if (!resultValues.empty())
     os << ' ' << formatOperands(resultValues, style);
-  os << "\n  }\n}\n\n";
+  os << "\n  }\n";
+  for (const std::string &declaration : writer->getDeclarations())
+    os << "  " << declaration << "\n";
+  os << "}\n\n";
   constants.writeResources(os);
 }
 

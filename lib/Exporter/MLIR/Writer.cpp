@@ -63,6 +63,18 @@ MlirValues MlirWriter::beginOp(llvm::ArrayRef<Type> types,
   return results;
 }
 
+std::string MlirWriter::declareFunction(llvm::StringRef name,
+                                        llvm::StringRef signature) {
+  auto [known, isNew] = declared.try_emplace((name + signature).str());
+  if (!isNew)
+    return known->second;
+  std::string symbol = name.str();
+  for (unsigned i = 1; !symbols.insert(symbol).second; ++i)
+    symbol = (name + "_" + llvm::Twine(i)).str();
+  declarations.push_back("func.func private @" + symbol + signature.str());
+  return known->second = symbol;
+}
+
 //===- Errors -------------------------------------------------------------===//
 
 void MlirWriter::refuse(const llvm::Twine &reason) {

@@ -14,6 +14,8 @@
 #include "glowish/Exporter/MLIR.h"
 #include "glowish/Graph/Nodes.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace glowish {
@@ -204,6 +206,12 @@ public:
   /// regions.
   MlirValues beginOp(llvm::ArrayRef<Type> types, const llvm::Twine &content);
   ConstantTable &getConstants() { return constants; }
+  /// Declares a function that is called \p name, or like that where another one
+  /// has it, and continues with \p signature. Returns the symbol to be called:
+  /// the same for the same declaration.
+  std::string declareFunction(llvm::StringRef name, llvm::StringRef signature);
+  /// The declarations, a line each.
+  llvm::ArrayRef<std::string> getDeclarations() const { return declarations; }
 
 private:
   void writeNode(const Node &node);
@@ -211,7 +219,10 @@ private:
   ConstantTable &constants;
   llvm::DenseMap<NodeValue, MlirValue> values;
   llvm::DenseMap<const Node *, NodeValue> saved;
-  std::vector<std::string> refusals;
+  std::vector<std::string> refusals, declarations;
+  /// The symbols of the module, and those of declarations by their texts.
+  llvm::StringSet<> symbols{{"main"}};
+  llvm::StringMap<std::string> declared;
   const Node *current = nullptr;
   std::string text;
   unsigned nextName = 0, depth = 2;
