@@ -20,6 +20,7 @@ import copy
 import json
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -510,6 +511,84 @@ def run_mutated(report, count, work):
                    (code == 1 and len(lines) == 1) else f"{code}: {text}")
 
 
+class Learner(torch.nn.Module):
+    """Parameters are trained, and a buffer stays as it is."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Linear(4, 8)
+        self.second = torch.nn.Linear(8, 2)
+        self.register_buffer("scale", torch.tensor([0.5, 2.0]))
+
+    def forward(self, x):
+        return self.second(torch.tanh(self.first(x))) * self.scale
+
+
+LEARN = """#include "net.h"
+#include <stdio.h>
+#include <string.h>
+
+GLOWISH_MEM_ALIGN(NET_MEM_ALIGN) static uint8_t region[NET_MUTABLE_MEM_SIZE];
+GLOWISH_MEM_ALIGN(NET_MEM_ALIGN) static uint8_t scratch[NET_ACTIVATIONS_MEM_SIZE];
+
+int main(void) {
+  static const float x[] = {X}, label[] = {LABEL};
+  const float rate = 0.1f;
+  if (net_restore_state(region, net_state, NET_STATE_SIZE) != GLOWISH_SUCCESS)
+    return 1;
+  memcpy(region + NET_TRAIN_STEP_learning_rate, &rate, sizeof rate);
+  for (int step = 0; step < 3; ++step) {
+    memcpy(region + NET_TRAIN_STEP_INPUT, x, sizeof x);
+    memcpy(region + NET_TRAIN_STEP_label, label, sizeof label);
+    if (net_train_step(net_weights, region, scratch) != GLOWISH_SUCCESS)
+      return 2;
+  }
+  for (unsigned i = 0; i < NET_INFER_first_weight_SIZE; ++i) {
+    float weight;
+    memcpy(&weight, region + NET_INFER_first_weight + 4 * i, sizeof weight);
+    printf("%.9g\\n", weight);
+  }
+  return 0;
+}
+"""
+
+
+def run_training(report, work):
+    """A bundle that learns: three steps by SGD move weights as PyTorch's do."""
+    module, x, label = Learner(), torch.randn(3, 4), torch.randn(3, 2)
+    path, folder = os.path.join(work, "learner.pt2"), os.path.join(work, "learner")
+    pt2_writer.write(path, module, (x,))
+    code, text = run_tool("model-compiler", "-model=" + path, "-train",
+                          "-loss=mean-squared-error", "-emit-bundle=" + folder,
+                          "-network-name=net", "-weights=embed")
+    if code:
+        report.add("training", text)
+        return
+    with open(os.path.join(folder, "net.h"), encoding="utf-8") as file:
+        name = re.search(r"NET_TRAIN_STEP_(arg\w*|x)_DIMS", file.read()).group(1)
+    source = LEARN.replace("NET_TRAIN_STEP_INPUT", "NET_TRAIN_STEP_" + name)
+    for key, tensor in {"X": x, "LABEL": label}.items():
+        source = source.replace("{" + key + "}", "{" + ", ".join(
+            f"{value:.9g}f" if "." in f"{value:.9g}" else f"{value:.9g}.0f"
+            for value in tensor.flatten().tolist()) + "}")
+    main_c = os.path.join(folder, "main.c")
+    with open(main_c, "w", encoding="utf-8") as file:
+        file.write(source)
+    subprocess.run(["cc", "-std=c99", "-I" + folder, main_c,
+                    os.path.join(folder, "net.o"), "-lm", "-o",
+                    os.path.join(folder, "learn")], check=True)
+    output = subprocess.run([os.path.join(folder, "learn")], check=True,
+                            capture_output=True, text=True).stdout
+    solver = torch.optim.SGD(module.parameters(), lr=0.1)
+    for _ in range(3):
+        solver.zero_grad()
+        torch.nn.functional.mse_loss(module(x), label).backward()
+        solver.step()
+    actual = torch.tensor([float(line) for line in output.split()])
+    error = (actual - module.first.weight.detach().flatten()).abs().max().item()
+    report.add("training", "" if error < 1e-5 else f"weights are off by {error}")
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -538,6 +617,7 @@ def main():
             run_control(report, work)
             run_quantized(report, work)
             run_compressed(report, work)
+            run_training(report, work)
             run_malformed(report, work)
             # parsers-pt2 and parsers-archive read what fuzzing has found.
             run_mutated(report, 40 if arguments.all else 10, work)
