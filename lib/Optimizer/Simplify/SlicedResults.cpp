@@ -89,18 +89,26 @@ static bool hasQuantizedValues(const Node &node) {
          llvm::any_of(node.getOperands(), isQuantized);
 }
 
-/// \p value at \p range alone.
+/// \p value at \p range alone. Of a slice, it is one of what that is of: what
+/// comes before would have a larger part of itself read.
 static NodeValue cut(Function &function, NodeValue value, AxisRange range) {
   DimsRef shape = value.getShape();
   if (range.size() == shape[range.dim])
     return value;
   std::vector<int64_t> starts(shape.size(), 0), steps(shape.size(), 1);
   std::vector<int64_t> sizes(shape.begin(), shape.end());
-  starts[range.dim] = range.begin;
+  auto *slice = value.getNodeAs<SliceNode>();
+  if (slice && hasUnitSteps(*slice)) {
+    starts = slice->getStarts().vec();
+    value = slice->getInput();
+  }
+  starts[range.dim] += range.begin;
   sizes[range.dim] = range.size();
-  return function
-      .create<SliceNode>(value.node->getName(), value, starts, sizes, steps)
-      ->getResult();
+  auto *made = function.create<SliceNode>(value.node->getName(), value, starts,
+                                          sizes, steps);
+  if (slice && !slice->hasUses())
+    function.erase(slice);
+  return made->getResult();
 }
 
 /// The result of \p node at \p range, computed from parts of its operands; null
@@ -118,6 +126,17 @@ static NodeValue computePart(Function &function, const Node &node,
       ->getResult();
 }
 
+/// Erases \p node, and the slices that nothing but it reads.
+static void eraseWithSlices(Function &function, Node *node) {
+  llvm::SmallVector<NodeValue, 4> operands = node->getOperands();
+  function.erase(node);
+  for (NodeValue operand : operands) {
+    auto *slice = operand.getNodeAs<SliceNode>();
+    if (slice && !slice->hasUses())
+      function.erase(slice);
+  }
+}
+
 /// What the slices of \p part take of \p node's result.
 static NodeValue computePart(Function &function, Node &node, const Part &part) {
   NodeValue value(&node);
@@ -126,7 +145,7 @@ static NodeValue computePart(Function &function, Node &node, const Part &part) {
     if (NodeValue less = computePart(function, *whole.node, range))
       value = less;
     if (value != whole && whole.node != &node)
-      function.erase(whole.node);
+      eraseWithSlices(function, whole.node);
   }
   const SliceNode &slice = part.getSlice();
   for (auto [d, begin, size] :
