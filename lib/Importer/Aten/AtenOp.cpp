@@ -11,26 +11,53 @@ using Base = AtenType::Base;
 
 //===- Registry -----------------------------------------------------------===//
 
+namespace {
+/// Operators as a static object states them.
+struct DeclaredOps {
+  AtenImporter importer;
+  llvm::SmallVector<llvm::StringRef, 4> schemas;
+  AtenOrder order;
+};
+
+using AtenRegistry = std::map<std::string, RegisteredAtenOp, std::less<>>;
+} // namespace
+
 /// Created on first use, as the order of static initialization across files is
 /// unspecified.
-static std::map<std::string, RegisteredAtenOp, std::less<>> &getAtenRegistry() {
-  static std::map<std::string, RegisteredAtenOp, std::less<>> registry;
-  return registry;
+static std::vector<DeclaredOps> &getDeclaredOps() {
+  static std::vector<DeclaredOps> declared;
+  return declared;
 }
 
 AtenOperators::AtenOperators(AtenImporter importer,
                              std::initializer_list<llvm::StringLiteral> schemas,
                              AtenOrder order) {
-  for (llvm::StringRef text : schemas) {
-    AtenSchema schema = llvm::cantFail(parseAtenSchema(text));
-    std::string name = schema.getFullName();
-    bool isNew = getAtenRegistry()
-                     .try_emplace(name, RegisteredAtenOp{std::move(schema),
-                                                         importer, order, text})
-                     .second;
-    assert(isNew && "an operator is registered once");
-    (void)isNew;
-  }
+  getDeclaredOps().push_back(
+      {importer, {schemas.begin(), schemas.end()}, order});
+}
+
+static AtenRegistry parseDeclaredOps() {
+  AtenRegistry registry;
+  for (const DeclaredOps &declared : getDeclaredOps())
+    for (llvm::StringRef text : declared.schemas) {
+      AtenSchema schema = llvm::cantFail(parseAtenSchema(text));
+      std::string name = schema.getFullName();
+      bool isNew =
+          registry
+              .try_emplace(name, RegisteredAtenOp{std::move(schema),
+                                                  declared.importer,
+                                                  declared.order, text})
+              .second;
+      assert(isNew && "an operator is registered once");
+      (void)isNew;
+    }
+  return registry;
+}
+
+/// The schemas are parsed on first use, which most processes never come to.
+static const AtenRegistry &getAtenRegistry() {
+  static const AtenRegistry registry = parseDeclaredOps();
+  return registry;
 }
 
 const RegisteredAtenOp *aten::findAtenOperator(llvm::StringRef name) {
