@@ -1,0 +1,107 @@
+//===- DimExpressionTest.cpp - Extents as expressions, and their texts ----===//
+
+#include "Messages.h"
+#include "glowish/Graph/GraphText.h"
+
+using namespace glowish;
+
+namespace {
+
+using Ranges = std::map<std::string, IntRange>;
+using Values = std::map<std::string, int64_t>;
+
+//===- Expressions --------------------------------------------------------===//
+
+std::string bound(llvm::StringRef text, const Ranges &ranges) {
+  auto range = boundDim(text, ranges);
+  if (!range)
+    return llvm::toString(range.takeError());
+  return *range ? llvm::formatv("{0}..{1}", (*range)->low, (*range)->high).str()
+                : "none";
+}
+
+TEST(DimExpression, Bounds) {
+  Ranges ranges = {{"a", {1, 4}}, {"b", {2, 9}}, {"a-b", {5, 6}}};
+  EXPECT_EQ(bound("a", ranges), "1..4");
+  EXPECT_EQ(bound("a + b", ranges), "3..13");
+  EXPECT_EQ(bound("a*b", ranges), "2..36");
+  EXPECT_EQ(bound("b - a + 2", ranges), "0..10");
+  EXPECT_EQ(bound("(b + 1)//a", ranges), "0..10");
+  EXPECT_EQ(bound("-a*-b", ranges), "2..36");
+  EXPECT_EQ(bound("a-b", ranges), "5..6");
+  EXPECT_EQ(bound("a + c", ranges), "none");
+  EXPECT_EQ(bound("a b", ranges), "none");
+  EXPECT_EQ(bound("b*4611686018427387904", ranges),
+            "the dimension 'b*4611686018427387904' does not fit 64 bits");
+}
+
+TEST(DimExpression, Substitution) {
+  Values values = {{"a", 12}, {"b.c", 0}};
+  EXPECT_EQ(substitute("2*a + (b.c//aa)", values), "2*12 + (0//aa)");
+  EXPECT_EQ(substitute("a", values), "12");
+  EXPECT_EQ(substitute("", values), "");
+}
+
+//===- Text forms ---------------------------------------------------------===//
+
+constexpr llvm::StringLiteral graphText = R"(module "m"
+placeholder %S : int64<> input "S" range "S" [1, 4]
+placeholder %x : float<2x5> input "x" dims ["", "S + 1"]
+placeholder %y : float<2x5> output "y"
+function "main" {
+  %n = Neg(%x) : float<2x5>
+  Save(%n, %y)
+}
+)";
+
+std::string print(const Module &module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printModule(os, module, nullptr);
+  return text;
+}
+
+std::string reprint(const std::string &text) {
+  auto module = parseModule(text, "f", nullptr);
+  if (!module)
+    return llvm::toString(module.takeError());
+  return print(**module);
+}
+
+TEST(StatedExtents, GraphsHaveThemInTheirText) {
+  EXPECT_EQ(reprint(graphText.str()), graphText);
+}
+
+std::string replaced(llvm::StringRef from, llvm::StringRef to) {
+  std::string text = graphText.str();
+  size_t start = text.find(from.str());
+  EXPECT_NE(start, std::string::npos);
+  return text.replace(start, from.size(), to.str());
+}
+
+TEST(StatedExtents, GraphsAreVerified) {
+  auto verifyWith = [](llvm::StringRef from, llvm::StringRef to) {
+    auto module = parseModule(replaced(from, to), "f", nullptr);
+    return module ? "" : llvm::toString(module.takeError());
+  };
+  EXPECT_EQ(verifyWith("[1, 4]", "[1, 5]"),
+            "'x' is float<2x5>, with the extent 'S + 1'; accepted: an "
+            "expression of stated symbols that is at most 5");
+  EXPECT_EQ(verifyWith("S + 1", "T + 1"),
+            "'x' is float<2x5>, with the extent 'T + 1'; accepted: an "
+            "expression of stated symbols that is at most 5");
+  EXPECT_EQ(verifyWith("[1, 4]", "[4, 1]"),
+            "'S' states the extent 'S' from 4 to 1; accepted: a name, and "
+            "bounds of at least 0 in ascending order");
+  EXPECT_EQ(verifyWith("int64<>", "int32<>"),
+            "'S' is int32<> and states the extent 'S'; accepted: an input "
+            "int64<>");
+  EXPECT_EQ(
+      verifyWith("[\"\", ", "["),
+      "'x' is float<2x5> with 1 extents before a run; accepted: an input, "
+      "with one for each dimension");
+  EXPECT_EQ(verifyWith("[1, 4]", "[1]"),
+            "f:3:1: expected the least and the largest extent of 'S'");
+}
+
+} // namespace
