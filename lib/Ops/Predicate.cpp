@@ -20,18 +20,22 @@ bool glowish::takesPredicate(const OpInfo &info) {
          !info.has(OpTrait::LifetimeMarker);
 }
 
+std::optional<unsigned> glowish::countRowDims(DimsRef shape, int64_t count) {
+  int64_t rows = 1;
+  for (unsigned d = 0; d < shape.size(); ++d) {
+    rows *= shape[d];
+    if (rows == count)
+      return d + 1;
+  }
+  return std::nullopt;
+}
+
 bool glowish::isPredicateOf(const Type &predicate, DimsRef shape) {
   if (predicate.getKind() != ElemKind::Bool || predicate.getRank() > 1)
     return false;
   if (predicate.getRank() == 0)
     return true;
-  int64_t rows = 1;
-  for (int64_t extent : shape) {
-    rows *= extent;
-    if (rows == predicate.getDim(0))
-      return true;
-  }
-  return false;
+  return countRowDims(shape, predicate.getDim(0)).has_value();
 }
 
 llvm::Error glowish::checkPredicate(const OpInfo &info, const Type &predicate,

@@ -24,6 +24,10 @@ const OperandInfo &getPredicateInfo();
 /// nothing but compute results.
 bool takesPredicate(const OpInfo &info);
 
+/// Returns how many leading extents of \p shape have the product \p count, the
+/// fewest; none if that is no product of them.
+std::optional<unsigned> countRowDims(DimsRef shape, int64_t count);
+
 /// Returns whether \p predicate can be that of a result of \p shape: bool<> for
 /// all of it, or bool<N> where N is the product of leading extents, one for
 /// each row of the rest. So bool<8> and bool<40> both fit float<8x5x16>.

@@ -4,6 +4,7 @@
 #include "Kernels/KernelOperands.h"
 #include "Kernels/Math/EmittedScalar.h"
 #include "Kernels/Memory/Transpose.h"
+#include "glowish/Ops/Predicate.h"
 
 using namespace glowish;
 using llvm::Value;
@@ -139,25 +140,13 @@ static Dims arrange(KernelBuilder &b, DimsRef shape,
   return joined;
 }
 
-/// How many leading dimensions of \p shape have \p count indices together; 0
-/// where none have.
-static size_t countLeadingDims(DimsRef shape, int64_t count) {
-  int64_t rows = 1;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    rows *= shape[d];
-    if (rows == count)
-      return d + 1;
-  }
-  return 0;
-}
-
-/// The same loop for each row of \p predicate that is needed.
+/// Emits the loop for each row of \p predicate that is needed.
 static void emitRowLoops(KernelBuilder &b, DimsRef shape,
                          const StridedOperand &result,
                          llvm::ArrayRef<StridedOperand> inputs,
                          const ScalarProgram &program, NeededIndices needed,
                          const RowPredicate &predicate) {
-  size_t numOuter = countLeadingDims(shape, predicate.count);
+  size_t numOuter = countRowDims(shape, predicate.count).value_or(0);
   if (needed.dim < numOuter)
     needed = {};
   else
@@ -181,7 +170,7 @@ static void emitRowLoops(KernelBuilder &b, DimsRef shape,
   });
 }
 
-/// Whether rows take longer to compute than to ask for.
+/// Returns whether rows take longer to compute than to ask for.
 static bool hasLongRows(KernelBuilder &b, DimsRef shape,
                         const StridedOperand &result,
                         const RowPredicate &predicate) {
