@@ -17,7 +17,7 @@ llvm::Expected<Type> parseInputType(llvm::StringRef text);
 llvm::Error readInputTypes(llvm::ArrayRef<std::string> texts,
                            ImportOptions &options);
 
-/// The same for -constant-input, `name,number` or `name,"text"` each.
+/// Adds those of -constant-input, `name,number` or `name,"text"` each.
 llvm::Error readConstantInputs(llvm::ArrayRef<std::string> texts,
                                ImportOptions &options);
 

@@ -155,8 +155,8 @@ struct InstrDraft {
   llvm::SmallVector<Buffer *, 4> operands;
   std::vector<AttrValue> attrs;
   std::vector<LoopBound> bounds = {};
-  /// States which rows of the results are needed (Ops/Predicate.h); null where
-  /// all are.
+  /// The bools that state which rows of the results are needed
+  /// (Ops/Predicate.h); null where all are.
   Buffer *predicate = nullptr;
 };
 
@@ -196,7 +196,7 @@ public:
                ? getPredicateInfo()
                : getInfo().getOperandInfo(index, attrs);
   }
-  /// Null where all rows of the results are needed.
+  /// Returns the predicate; null where all rows of the results are needed.
   Buffer *getPredicate() const {
     return predicated ? operands.back() : nullptr;
   }

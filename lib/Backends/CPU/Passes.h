@@ -8,7 +8,7 @@
 
 namespace glowish {
 
-/// What the passes take from IRPassContext::backend.
+/// The input of the passes, IRPassContext::backend.
 struct CPUPassInput {
   const TargetDescription *target;
   /// Chooses a candidate for a problem of bytes; none where there is none.
@@ -19,7 +19,7 @@ struct CPUPassInput {
       choose;
 };
 
-/// The passes, in their order.
+/// Returns the passes, in their order.
 const Pipeline &getCPUPipeline();
 
 } // namespace glowish

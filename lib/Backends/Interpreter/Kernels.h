@@ -20,13 +20,12 @@ namespace glowish::interpreter {
 class Memory {
 public:
   Memory(const MemoryPlan &plan, const uint8_t *constants, uint8_t *mutables,
-         uint8_t *activations, bool keepsToPredicates)
+         uint8_t *activations, bool heeds)
       : plan(plan), constants(const_cast<uint8_t *>(constants)),
-        mutables(mutables), activations(activations),
-        keepsToPredicates(keepsToPredicates) {}
+        mutables(mutables), activations(activations), heeds(heeds) {}
 
   /// Whether rows that predicates leave out are overwritten.
-  bool heedsPredicates() const { return keepsToPredicates; }
+  bool heedsPredicates() const { return heeds; }
 
   /// Records that the run failed, with \p message unless it had failed before.
   void fail(std::string message) const {
@@ -63,7 +62,7 @@ private:
   uint8_t *constants; // never written: the verifier refuses it
   uint8_t *mutables;
   uint8_t *activations;
-  bool keepsToPredicates;
+  bool heeds;
   /// Of the whole run, the bodies included.
   std::shared_ptr<std::string> failure = std::make_shared<std::string>();
 };

@@ -28,9 +28,9 @@ struct SharedArgument {
   bool isWritten = false;
 };
 
-/// What an external operator does to its arguments. The results of its function
-/// are those of the schema that are new tensors, then the new elements of each
-/// argument that it writes.
+/// The effects of an external operator on its arguments. The results of its
+/// function are those of the schema that are new tensors, then the new elements
+/// of each argument that it writes.
 struct ExternalEffects {
   /// For each result of the schema the position of the argument that it is,
   /// which is written; none for a new tensor.

@@ -18,8 +18,7 @@ struct CosineWindow {
 };
 
 /// Returns the \p size elements of \p window, whose angle goes around once:
-/// with
-/// \p isPeriodic behind the last element, else at it.
+/// with \p isPeriodic behind the last element, else at it.
 NodeValue makeWindow(NodeBuilder &b, ElemKind kind, int64_t size,
                      bool isPeriodic, const CosineWindow &window);
 
@@ -31,7 +30,7 @@ struct FourierTransform {
   bool isInverse = false;
   /// The input is half of a symmetric spectrum, so that the result is real.
   bool fromHalf = false;
-  /// What the results are divided by.
+  /// The divisor of the results.
   double divisor = 1;
 };
 

@@ -46,9 +46,8 @@ private:
   llvm::Expected<aten::AtenValue::List> runNode(const llvm::json::Object &node,
                                                 llvm::StringRef target,
                                                 llvm::StringRef name);
-  /// \p isFunctionalized: whether \p node returns what the arguments become
-  /// that
-  /// \p op writes.
+  /// \p isFunctionalized: whether \p node returns the new values of the
+  /// arguments that \p op writes.
   llvm::Expected<aten::AtenValue::List>
   runExternal(const llvm::json::Object &node, const ExternalOperator &op,
               llvm::StringRef name, bool isFunctionalized);

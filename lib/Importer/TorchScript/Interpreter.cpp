@@ -335,8 +335,7 @@ std::string ScriptInterpreter::findGivenName(const ProgramTensor &tensor,
 }
 
 /// Returns the tensor that the caller states for the attribute \p name, which
-/// is
-/// \p archived before the first run; null if that is no tensor.
+/// is \p archived before the first run; null if that is no tensor.
 ScriptTensorRef ScriptInterpreter::addGiven(const std::string &name,
                                             const ProgramTensor *archived) {
   ScriptTensorRef &tensor = given[name];
@@ -356,7 +355,7 @@ ScriptValue ScriptInterpreter::makeStoredComplex(const ProgramTensor &tensor,
                                                  const std::string &name) {
   auto makePart = [&](llvm::StringRef part, size_t position) {
     ProgramTensor own = tensor;
-    own.kind -= 3;
+    own.kind -= complexKindDistance;
     for (int64_t &stride : own.strides)
       stride *= 2;
     if (own.data)

@@ -107,8 +107,7 @@ static Node *replaceResults(Node &node, NodeDraft draft,
 }
 
 /// Takes results away that have no use. Returns the node that takes the place
-/// of
-/// \p node, or null.
+/// of \p node, or null.
 static Node *dropResults(IfNode &node, const GraphPassContext &context) {
   std::vector<unsigned> kept;
   for (unsigned i = 0; i < node.getNumResults(); ++i)

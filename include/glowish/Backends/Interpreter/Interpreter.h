@@ -8,6 +8,7 @@
 
 namespace glowish {
 
+/// The ways to interpret a program.
 struct InterpreterOptions {
   /// Whether rows that a predicate states to be unneeded become NaN, -1 or
   /// true, so that a program that reads them shows it. Otherwise predicates are

@@ -28,7 +28,7 @@ struct ConvolutionOp {
     return ConvolutionShape::get(input->getShape(), result->getShape(), kernels,
                                  strides, pads, dilations, group);
   }
-  /// The weights as \p packer takes them.
+  /// Returns the weights as a packer takes them.
   FilterSource getFilterSource(IRFunction &function,
                                const TargetDescription &target) const {
     return {.function = function,

@@ -73,8 +73,8 @@ struct ConvolutionOperands {
   EpilogueCode epilogue;
   /// How many columns of a result of one row are needed; null for all.
   llvm::Value *neededColumns = nullptr;
-  /// Of the rows of a matrix product, which are the columns of its image, or of
-  /// leading dimensions of the image.
+  /// The predicate of the rows of a matrix product, which are the columns of
+  /// its image, or of leading dimensions of the image.
   RowPredicate predicate = {};
 };
 

@@ -58,7 +58,7 @@ private:
   std::vector<StridedOperand> fused;
   /// Of each matrix of the result; null for all.
   Value *neededRows;
-  /// Of the rows of the only matrix, or of matrices.
+  /// The predicate of the rows of the only matrix, or of matrices.
   RowPredicate predicate;
   /// Where a matrix is packed, or null.
   Value *lhsPlace = nullptr, *rhsPlace = nullptr;
