@@ -17,6 +17,7 @@ struct DeclaredOps {
   AtenImporter importer;
   llvm::SmallVector<llvm::StringRef, 4> schemas;
   AtenOrder order;
+  AtenElements elements;
 };
 
 using AtenRegistry = std::map<std::string, RegisteredAtenOp, std::less<>>;
@@ -31,9 +32,9 @@ static std::vector<DeclaredOps> &getDeclaredOps() {
 
 AtenOperators::AtenOperators(AtenImporter importer,
                              std::initializer_list<llvm::StringLiteral> schemas,
-                             AtenOrder order) {
+                             AtenOrder order, AtenElements elements) {
   getDeclaredOps().push_back(
-      {importer, {schemas.begin(), schemas.end()}, order});
+      {importer, {schemas.begin(), schemas.end()}, order, elements});
 }
 
 static AtenRegistry parseDeclaredOps() {
@@ -44,9 +45,10 @@ static AtenRegistry parseDeclaredOps() {
       std::string name = schema.getFullName();
       bool isNew =
           registry
-              .try_emplace(name, RegisteredAtenOp{std::move(schema),
-                                                  declared.importer,
-                                                  declared.order, text})
+              .try_emplace(name,
+                           RegisteredAtenOp{std::move(schema),
+                                            declared.importer, declared.order,
+                                            declared.elements, text})
               .second;
       assert(isNew && "an operator is registered once");
       (void)isNew;

@@ -165,10 +165,19 @@ enum class AtenOrder {
   Images,
 };
 
+/// The tensors that an importer takes.
+enum class AtenElements {
+  /// Real ones; Aten/Complex.h says which operators take others, too.
+  Real,
+  /// Those that AtenOp::complex() returns the parts of.
+  RealOrComplex,
+};
+
 struct RegisteredAtenOp {
   AtenSchema schema;
   AtenImporter importer;
   AtenOrder order;
+  AtenElements elements;
   /// The schema as a text.
   llvm::StringRef text;
 };
@@ -179,7 +188,8 @@ class AtenOperators {
 public:
   AtenOperators(AtenImporter importer,
                 std::initializer_list<llvm::StringLiteral> schemas,
-                AtenOrder order = AtenOrder::OfOperands);
+                AtenOrder order = AtenOrder::OfOperands,
+                AtenElements elements = AtenElements::Real);
 };
 
 /// The operator of the full name \p name ("add.Tensor"), or null.

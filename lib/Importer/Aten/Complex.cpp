@@ -71,7 +71,26 @@ bool aten::hasComplex(const AtenValue &value) {
 
 std::optional<ElemKind> aten::getPartKind(int64_t number) {
   // ComplexHalf, ComplexFloat, ComplexDouble.
-  return number >= 8 && number <= 10 ? getAtenKind(number - 3) : std::nullopt;
+  return number >= 8 && number <= 10 ? getAtenKind(number - complexKindDistance)
+                                     : std::nullopt;
+}
+
+ComplexParts aten::splitPairs(NodeBuilder &b, NodeValue pairs) {
+  DimsRef shape = pairs.getShape();
+  int64_t axis = int64_t(shape.size()) - 1;
+  auto take = [&](int64_t part) {
+    return b.reshape(b.slice(pairs, axis, part, 1), shape.drop_back());
+  };
+  return {take(0), take(1)};
+}
+
+NodeValue aten::joinPairs(NodeBuilder &b, ComplexParts value) {
+  if (!value.real || !value.imaginary)
+    return {};
+  auto axis = int64_t(value.real.getShape().size());
+  return b.concat(
+      {b.unsqueeze(value.real, axis), b.unsqueeze(value.imaginary, axis)},
+      axis);
 }
 
 namespace {
@@ -239,10 +258,14 @@ llvm::Expected<AtenValue::List> aten::importComplex(const RegisteredAtenOp &op,
                                                     AtenValue::List arguments,
                                                     AtenContext &context) {
   llvm::StringRef kind = op.schema.name;
-  if (auto own = getRegistry().find(kind); own != getRegistry().end()) {
+  AtenImporter importer =
+      op.elements == AtenElements::RealOrComplex ? op.importer : nullptr;
+  if (auto own = getRegistry().find(kind); own != getRegistry().end())
+    importer = own->second;
+  if (importer) {
     AtenOp call(function, name, op.schema, std::move(arguments), context);
     GLOWISH_RETURN_IF_ERROR(call.checkArguments(/*takesComplex=*/true));
-    GLOWISH_RETURN_IF_ERROR(own->second(call));
+    GLOWISH_RETURN_IF_ERROR(importer(call));
     GLOWISH_RETURN_IF_ERROR(call.takeError());
     return call.takeResults();
   }

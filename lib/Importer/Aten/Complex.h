@@ -12,8 +12,9 @@
 
 namespace glowish::aten {
 
-/// Registers what operators that also take real tensors do with complex ones,
-/// as a static object, for all overloads of each name ("abs").
+/// Registers the importer for complex tensors of operators that have another
+/// one for real tensors, as a static object, for all overloads of each name
+/// ("abs").
 class AtenComplexOperators {
 public:
   AtenComplexOperators(AtenImporter importer,
@@ -33,9 +34,18 @@ bool isPartwise(llvm::StringRef name);
 /// 0.
 bool isOfBothParts(llvm::StringRef name);
 
+/// The distance from the number of a float kind (c10::ScalarType) to that of
+/// complex numbers with such parts; in exported programs' numbers, too.
+inline constexpr int64_t complexKindDistance = 3;
+
 /// Returns the kind of the parts of complex tensors with the number \p number
 /// of c10::ScalarType; none of other numbers.
 std::optional<ElemKind> getPartKind(int64_t number);
+
+/// Returns the parts that the last dimension of \p pairs, 2, has.
+ComplexParts splitPairs(NodeBuilder &b, NodeValue pairs);
+/// Returns both parts of \p value along a new last dimension.
+NodeValue joinPairs(NodeBuilder &b, ComplexParts value);
 
 /// Creates the nodes of \p op for \p arguments, some of which are complex.
 llvm::Expected<AtenValue::List> importComplex(const RegisteredAtenOp &op,

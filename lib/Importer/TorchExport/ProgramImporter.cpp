@@ -1,5 +1,6 @@
 //===- ProgramImporter.cpp - Convert exported programs to a function ------===//
 
+#include "Aten/Complex.h"
 #include "Common/Messages.h"
 #include "Common/Outputs.h"
 #include "Common/StateSet.h"
@@ -312,14 +313,9 @@ ProgramImporter::createComplex(llvm::StringRef name,
                                const std::shared_ptr<const Tensor> &pairs) {
   NodeBuilder b(function, name);
   NodeValue constant(module->createConstant(name, pairs));
-  DimsRef shape = pairs->getType().getShape();
-  auto take = [&](int64_t part) {
-    NodeValue own = b.slice(constant, int64_t(shape.size()) - 1, part, 1);
-    return b.reshape(own, shape.drop_back());
-  };
-  AtenComplex tensor{take(0), take(1)};
+  auto [real, imaginary] = splitPairs(b, constant);
   GLOWISH_RETURN_IF_ERROR(b.takeError());
-  return AtenValue(tensor);
+  return AtenValue(AtenComplex{real, imaginary});
 }
 
 /// A parameter, buffer or constant: a constant, or a variable of a training, or

@@ -1,6 +1,7 @@
 //===- Weights.cpp - Tensors of exported programs -------------------------===//
 
 #include "TorchExport/Weights.h"
+#include "Aten/Complex.h"
 #include "Common/Folding.h"
 #include "Common/Messages.h"
 #include "TorchExport/Fields.h"
@@ -45,8 +46,7 @@ llvm::Expected<ElemKind> torchexport::getExportedKind(int64_t number) {
 std::optional<ElemKind> torchexport::getExportedPartKind(int64_t number) {
   if (number < 9 || number > 11)
     return std::nullopt;
-  // The kinds of floats precede those of complex numbers.
-  return llvm::cantFail(getExportedKind(number - 3));
+  return llvm::cantFail(getExportedKind(number - aten::complexKindDistance));
 }
 
 bool TorchWeights::isComplex(llvm::StringRef name) const {

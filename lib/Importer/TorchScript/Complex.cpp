@@ -105,9 +105,8 @@ llvm::Expected<std::optional<ScriptValue>> ComplexCall::findFact() {
   ScriptValues own(inputs);
   own[0] = getPart(inputs[0], /*isImaginary=*/false);
   GLOWISH_ASSIGN_OR_RETURN(ScriptValues results, in.call(node, own));
-  // The numbers of complex kinds follow those of floats.
   if (name == "dtype")
-    return ScriptValue(results[0].getInt() + 3);
+    return ScriptValue(results[0].getInt() + complexKindDistance);
   return results[0];
 }
 
@@ -150,7 +149,7 @@ llvm::Expected<ScriptValue> ComplexCall::takePart(size_t index,
                      "{1}; accepted: a complex tensor",
                      own, input.describe());
   if (isComplexKind(in.program, node, input, index))
-    return ScriptValue(input.getInt() - 3);
+    return ScriptValue(input.getInt() - complexKindDistance);
   if (own == "dtype" && !input.isNone())
     return makeError("argument 'dtype' is {0}, and a tensor complex; accepted: "
                      "a complex type, and .real, which is real",

@@ -9,7 +9,7 @@ using namespace glowish::aten;
 
 //===- Parts --------------------------------------------------------------===//
 
-/// A real tensor is its own real part.
+/// Imports real(): a real tensor is its own real part.
 static llvm::Error importReal(AtenOp &op) {
   return op.setResult(op.complex("self").real);
 }
@@ -22,12 +22,10 @@ static llvm::Error importImaginary(AtenOp &op) {
 }
 
 static llvm::Error importViewAsReal(AtenOp &op) {
-  auto [real, imaginary] = op.complex("self");
-  if (!imaginary)
+  ComplexParts self = op.complex("self");
+  if (!self.imaginary)
     return op.refuse("self", "a complex tensor");
-  int64_t rank = int64_t(real.getShape().size());
-  return op.setResult(op.concat(
-      {op.unsqueeze(real, rank), op.unsqueeze(imaginary, rank)}, rank));
+  return op.setResult(joinPairs(op, self));
 }
 
 static llvm::Error importViewAsComplex(AtenOp &op) {
@@ -35,11 +33,7 @@ static llvm::Error importViewAsComplex(AtenOp &op) {
   DimsRef shape = self.getShape();
   if (shape.empty() || shape.back() != 2 || !isFloatKind(self.getElemKind()))
     return op.refuse("self", "floats with a last dimension of 2");
-  int64_t axis = int64_t(shape.size()) - 1;
-  auto take = [&](int64_t part) {
-    return op.reshape(op.slice(self, axis, part, 1), shape.drop_back());
-  };
-  return op.setResult(ComplexParts{take(0), take(1)});
+  return op.setResult(splitPairs(op, self));
 }
 
 /// Broadcasts \p x and \p y to one shape.
@@ -55,7 +49,7 @@ static ComplexParts broadcastParts(AtenOp &op, NodeValue x, NodeValue y) {
   return {fit(x), fit(y)};
 }
 
-/// An error unless both arguments are of one float kind.
+/// Returns an error unless both arguments are of one float kind.
 static llvm::Error checkParts(AtenOp &op, llvm::StringRef first,
                               llvm::StringRef second) {
   GLOWISH_RETURN_IF_ERROR(op.checkFloat(first));
@@ -69,7 +63,7 @@ static llvm::Error importComplexOf(AtenOp &op) {
   return op.setResult(broadcastParts(op, op.tensor("real"), op.tensor("imag")));
 }
 
-/// abs (cos(angle) + i sin(angle)).
+/// Imports abs (cos(angle) + i sin(angle)).
 static llvm::Error importPolar(AtenOp &op) {
   GLOWISH_RETURN_IF_ERROR(checkParts(op, "abs", "angle"));
   NodeValue magnitude = op.tensor("abs"), angle = op.tensor("angle");
@@ -78,11 +72,16 @@ static llvm::Error importPolar(AtenOp &op) {
                    op.mul(magnitude, op.unary<SinNode>(angle))});
 }
 
-static AtenOperators realOp(importReal, {"real(Tensor self) -> Tensor"});
+static AtenOperators realOp(importReal, {"real(Tensor self) -> Tensor"},
+                            AtenOrder::OfOperands, AtenElements::RealOrComplex);
 static AtenOperators imaginaryOp(importImaginary,
-                                 {"imag(Tensor self) -> Tensor"});
+                                 {"imag(Tensor self) -> Tensor"},
+                                 AtenOrder::OfOperands,
+                                 AtenElements::RealOrComplex);
 static AtenOperators viewAsRealOp(importViewAsReal,
-                                  {"view_as_real(Tensor self) -> Tensor"});
+                                  {"view_as_real(Tensor self) -> Tensor"},
+                                  AtenOrder::OfOperands,
+                                  AtenElements::RealOrComplex);
 static AtenOperators
     viewAsComplexOp(importViewAsComplex,
                     {"view_as_complex(Tensor self) -> Tensor"});
@@ -91,13 +90,10 @@ static AtenOperators
                 {"complex(Tensor real, Tensor imag) -> Tensor"});
 static AtenOperators polarOp(importPolar,
                              {"polar(Tensor abs, Tensor angle) -> Tensor"});
-static AtenComplexOperators realParts(importReal, {"real"});
-static AtenComplexOperators imaginaryParts(importImaginary, {"imag"});
-static AtenComplexOperators viewsAsReal(importViewAsReal, {"view_as_real"});
 
 //===- Functions ----------------------------------------------------------===//
 
-/// Of a real tensor the angle is 0 or pi, or NaN.
+/// Imports angle(), which is 0, pi or NaN for a real tensor.
 static llvm::Error importAngle(AtenOp &op) {
   auto [real, imaginary] = op.complex("self");
   if (imaginary)
@@ -117,7 +113,7 @@ static llvm::Error importResolved(AtenOp &op) {
   return op.setResult(op.complex("self"));
 }
 
-/// The squares of floats would overflow in float.
+/// Imports abs(). The squares of floats would overflow in float.
 static llvm::Error importMagnitude(AtenOp &op) {
   auto [real, imaginary] = op.complex("self");
   ElemKind kind = real.getElemKind();
@@ -146,7 +142,7 @@ static llvm::Error importPower(AtenOp &op) {
   return importSquare(op);
 }
 
-/// exp(a) (cos(b) + i sin(b)).
+/// Imports exp(a) (cos(b) + i sin(b)).
 static llvm::Error importExponential(AtenOp &op) {
   auto [real, imaginary] = op.complex("self");
   NodeValue magnitude = op.unary<ExpNode>(real);
@@ -155,7 +151,8 @@ static llvm::Error importExponential(AtenOp &op) {
                    op.mul(magnitude, op.unary<SinNode>(imaginary))});
 }
 
-/// x / y = x conj(y) / |y|^2.
+/// Imports x / y = x conj(y) / |y|^2, in the kind of the result, as PyTorch
+/// computes it.
 static llvm::Error importQuotient(AtenOp &op) {
   auto get = [&](llvm::StringRef argument, ElemKind kind) -> ComplexParts {
     const AtenValue &value = op.get(argument);
@@ -188,14 +185,14 @@ static llvm::Error importQuotient(AtenOp &op) {
                                    op.div(numerator.imaginary, norm)});
 }
 
-static AtenOperators angleOp(importAngle, {"angle(Tensor self) -> Tensor"});
-static AtenOperators conjugateOps(importConjugate,
-                                  {"conj(Tensor self) -> Tensor",
-                                   "_conj(Tensor self) -> Tensor",
-                                   "conj_physical(Tensor self) -> Tensor"});
-static AtenComplexOperators angles(importAngle, {"angle"});
-static AtenComplexOperators conjugates(importConjugate,
-                                       {"conj", "_conj", "conj_physical"});
+static AtenOperators angleOp(importAngle, {"angle(Tensor self) -> Tensor"},
+                             AtenOrder::OfOperands,
+                             AtenElements::RealOrComplex);
+static AtenOperators
+    conjugateOps(importConjugate,
+                 {"conj(Tensor self) -> Tensor", "_conj(Tensor self) -> Tensor",
+                  "conj_physical(Tensor self) -> Tensor"},
+                 AtenOrder::OfOperands, AtenElements::RealOrComplex);
 static AtenComplexOperators resolved(importResolved,
                                      {"resolve_conj", "resolve_neg"});
 static AtenComplexOperators magnitudes(importMagnitude, {"abs", "absolute"});

@@ -18,8 +18,8 @@ enum class Form {
   FromHalf
 };
 
-/// What the results of a transform are divided by: the root of its length, or
-/// that.
+/// The divisor of the results of a transform: none, the root of its length, or
+/// its length.
 enum class Scale { None, Root, Length };
 
 } // namespace
@@ -168,65 +168,44 @@ template <Form form> static llvm::Error importComposed(AtenOp &op) {
         "Tensor"
 
 static AtenOperators fft(importTransform<Form::Complex, false>,
-                         GLOWISH_FFT(fft_fft), AtenOrder::Unknown);
+                         GLOWISH_FFT(fft_fft), AtenOrder::Unknown,
+                         AtenElements::RealOrComplex);
 static AtenOperators inverseFft(importTransform<Form::Complex, true>,
-                                GLOWISH_FFT(fft_ifft), AtenOrder::Unknown);
+                                GLOWISH_FFT(fft_ifft), AtenOrder::Unknown,
+                                AtenElements::RealOrComplex);
 static AtenOperators realFft(importTransform<Form::ToHalf, false>,
-                             GLOWISH_FFT(fft_rfft), AtenOrder::Unknown);
+                             GLOWISH_FFT(fft_rfft), AtenOrder::Unknown,
+                             AtenElements::RealOrComplex);
 static AtenOperators inverseRealFft(importTransform<Form::FromHalf, true>,
-                                    GLOWISH_FFT(fft_irfft), AtenOrder::Unknown);
+                                    GLOWISH_FFT(fft_irfft), AtenOrder::Unknown,
+                                    AtenElements::RealOrComplex);
 static AtenOperators ffts(importTransforms<Form::Complex, false>,
                           {GLOWISH_FFT2(fft_fft2), GLOWISH_FFTN(fft_fftn)},
-                          AtenOrder::Unknown);
-static AtenOperators inverseFfts(importTransforms<Form::Complex, true>,
-                                 {GLOWISH_FFT2(fft_ifft2),
-                                  GLOWISH_FFTN(fft_ifftn)},
-                                 AtenOrder::Unknown);
+                          AtenOrder::Unknown, AtenElements::RealOrComplex);
+static AtenOperators
+    inverseFfts(importTransforms<Form::Complex, true>,
+                {GLOWISH_FFT2(fft_ifft2), GLOWISH_FFTN(fft_ifftn)},
+                AtenOrder::Unknown, AtenElements::RealOrComplex);
 static AtenOperators realFfts(importTransforms<Form::ToHalf, false>,
                               {GLOWISH_FFT2(fft_rfft2),
                                GLOWISH_FFTN(fft_rfftn)},
-                              AtenOrder::Unknown);
-static AtenOperators inverseRealFfts(importTransforms<Form::FromHalf, true>,
-                                     {GLOWISH_FFT2(fft_irfft2),
-                                      GLOWISH_FFTN(fft_irfftn)},
-                                     AtenOrder::Unknown);
+                              AtenOrder::Unknown, AtenElements::RealOrComplex);
+static AtenOperators
+    inverseRealFfts(importTransforms<Form::FromHalf, true>,
+                    {GLOWISH_FFT2(fft_irfft2), GLOWISH_FFTN(fft_irfftn)},
+                    AtenOrder::Unknown, AtenElements::RealOrComplex);
 static AtenOperators composedFft(
     importComposed<Form::Complex>,
     {"_fft_c2c(Tensor self, int[] dim, int normalization, bool forward) -> "
      "Tensor"},
-    AtenOrder::Unknown);
+    AtenOrder::Unknown, AtenElements::RealOrComplex);
 static AtenOperators composedRealFft(
     importComposed<Form::ToHalf>,
     {"_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> "
      "Tensor"},
-    AtenOrder::Unknown);
+    AtenOrder::Unknown, AtenElements::RealOrComplex);
 static AtenOperators composedInverseRealFft(
     importComposed<Form::FromHalf>,
     {"_fft_c2r(Tensor self, int[] dim, int normalization, int last_dim_size) "
      "-> Tensor"},
-    AtenOrder::Unknown);
-static AtenComplexOperators complexComposed(importComposed<Form::Complex>,
-                                            {"_fft_c2c"});
-static AtenComplexOperators complexComposedRealFft(importComposed<Form::ToHalf>,
-                                                   {"_fft_r2c"});
-static AtenComplexOperators
-    complexComposedInverse(importComposed<Form::FromHalf>, {"_fft_c2r"});
-static AtenComplexOperators complexFft(importTransform<Form::Complex, false>,
-                                       {"fft_fft"});
-static AtenComplexOperators
-    complexInverseFft(importTransform<Form::Complex, true>, {"fft_ifft"});
-static AtenComplexOperators complexRealFft(importTransform<Form::ToHalf, false>,
-                                           {"fft_rfft"});
-static AtenComplexOperators
-    complexInverseRealFft(importTransform<Form::FromHalf, true>, {"fft_irfft"});
-static AtenComplexOperators complexFfts(importTransforms<Form::Complex, false>,
-                                        {"fft_fft2", "fft_fftn"});
-static AtenComplexOperators
-    complexInverseFfts(importTransforms<Form::Complex, true>,
-                       {"fft_ifft2", "fft_ifftn"});
-static AtenComplexOperators
-    complexRealFfts(importTransforms<Form::ToHalf, false>,
-                    {"fft_rfft2", "fft_rfftn"});
-static AtenComplexOperators
-    complexInverseRealFfts(importTransforms<Form::FromHalf, true>,
-                           {"fft_irfft2", "fft_irfftn"});
+    AtenOrder::Unknown, AtenElements::RealOrComplex);

@@ -15,7 +15,7 @@ struct Frames {
   int64_t length = 1, hop = 1;
   /// The factors of the elements of each.
   NodeValue window = {};
-  /// What the transform is divided by.
+  /// The divisor of the transform.
   double divisor = 1;
 
   int64_t getHalf() const { return length / 2 + 1; }
@@ -86,9 +86,7 @@ static llvm::Error importStft(AtenOp &op) {
   result = {op.transposeLast(result.real), op.transposeLast(result.imaginary)};
   if (!op.isNone("return_complex") && op.flag("return_complex"))
     return op.setResult(result);
-  return op.setResult(op.concat({op.unsqueeze(result.real, axis + 2),
-                                 op.unsqueeze(result.imaginary, axis + 2)},
-                                axis + 2));
+  return op.setResult(joinPairs(op, result));
 }
 
 /// Adds up \p frames [batch, count, length], each of which begins \p hop
@@ -211,13 +209,11 @@ static AtenOperators stftOp(
     {"stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, "
      "Tensor? window=None, bool normalized=False, bool? onesided=None, bool? "
      "return_complex=None) -> Tensor"},
-    AtenOrder::Unknown);
+    AtenOrder::Unknown, AtenElements::RealOrComplex);
 static AtenOperators istftOp(
     importIstft,
     {"istft(Tensor self, int n_fft, int? hop_length=None, int? "
      "win_length=None, "
      "Tensor? window=None, bool center=True, bool normalized=False, bool? "
      "onesided=None, int? length=None, bool return_complex=False) -> Tensor"},
-    AtenOrder::Unknown);
-static AtenComplexOperators complexStft(importStft, {"stft"});
-static AtenComplexOperators complexIstft(importIstft, {"istft"});
+    AtenOrder::Unknown, AtenElements::RealOrComplex);
