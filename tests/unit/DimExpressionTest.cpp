@@ -2,6 +2,7 @@
 
 #include "Messages.h"
 #include "glowish/Graph/GraphText.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace glowish;
 

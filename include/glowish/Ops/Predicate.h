@@ -24,8 +24,8 @@ const OperandInfo &getPredicateInfo();
 /// nothing but compute results.
 bool takesPredicate(const OpInfo &info);
 
-/// Returns how many leading extents of \p shape have the product \p count, the
-/// fewest; none if that is no product of them.
+/// Returns how many leading extents of \p shape, multiplied, are \p count, the
+/// fewest; none if no number of them is.
 std::optional<unsigned> countRowDims(DimsRef shape, int64_t count);
 
 /// Returns whether \p predicate can be that of a result of \p shape: bool<> for
