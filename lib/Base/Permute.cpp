@@ -1,6 +1,7 @@
 //===- Permute.cpp - Permute the dimensions of a tensor -------------------===//
 
 #include "glowish/Base/Permute.h"
+#include "glowish/Base/TensorSource.h"
 #include "glowish/Support/Task.h"
 #include <algorithm>
 
@@ -75,6 +76,9 @@ Tensor glowish::permute(const Tensor &tensor,
   Dims shape;
   for (int64_t axis : permutation)
     shape.push_back(type.getDim(axis));
+  if (auto *stored = llvm::dyn_cast_or_null<StoredElements>(tensor.getSource()))
+    if (auto source = stored->permute(type.getShape(), permutation))
+      return Tensor::defer(type.withShape(shape), std::move(source));
   Tensor result(type.withShape(shape));
   if (type.getNumElements() == 0)
     return result;

@@ -1,7 +1,6 @@
 //===- SharedTensors.cpp - Tensors that are there once --------------------===//
 
 #include "glowish/Base/SharedTensors.h"
-#include "glowish/Support/Checksum.h"
 
 using namespace glowish;
 
@@ -11,7 +10,7 @@ std::shared_ptr<const Tensor> SharedTensors::share(Tensor tensor) {
   auto own = std::make_shared<const Tensor>(std::move(tensor));
   if (own->getSizeInBytes() < least)
     return own;
-  auto &candidates = known[checksum64(own->getByteRange())];
+  auto &candidates = known[own->getFingerprint()];
   std::erase_if(candidates, [](const auto &each) { return each.expired(); });
   for (const auto &candidate : candidates)
     if (auto other = candidate.lock(); other->isBitwiseEqual(*own))

@@ -1,6 +1,7 @@
 //===- Tensor.cpp - Typed n-dimensional arrays ----------------------------===//
 
 #include "glowish/Base/Tensor.h"
+#include "glowish/Base/TensorSource.h"
 #include "llvm/Support/Alignment.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemAlloc.h"
@@ -8,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
@@ -15,6 +17,17 @@
 using namespace glowish;
 
 static constexpr size_t hugePageBytes = 2 << 20;
+
+struct Tensor::Deferred {
+  std::shared_ptr<const TensorSource> source;
+  std::once_flag once;
+  Tensor made;
+};
+
+Tensor::Tensor() = default;
+Tensor::Tensor(Tensor &&) = default;
+Tensor &Tensor::operator=(Tensor &&) = default;
+Tensor::~Tensor() = default;
 
 void Tensor::FreeDeleter::operator()(void *memory) const { std::free(memory); }
 
@@ -67,13 +80,31 @@ glowish::shareElements(const Type &type, const void *data,
 
 Tensor Tensor::clone() const {
   Tensor copy(type);
-  if (int64_t size = getSizeInBytes())
-    std::memcpy(copy.bytes, bytes, size);
+  writeTo(static_cast<uint8_t *>(copy.bytes));
   return copy;
+}
+
+static bool isAligned(const void *data, ElemKind kind) {
+  return reinterpret_cast<uintptr_t>(data) % getElemSize(kind) == 0;
+}
+
+Tensor Tensor::borrowOrMake() const {
+  auto found = findBytes();
+  return found && isAligned(found->data(), type.getKind())
+             ? borrow(type, const_cast<uint8_t *>(found->data()))
+             : clone();
+}
+
+Tensor Tensor::copyOrDefer() const {
+  return deferred ? defer(type, deferred->source) : clone();
 }
 
 Tensor Tensor::withType(const Type &newType) && {
   assert(newType.getSizeInBytes() == getSizeInBytes());
+  if (deferred)
+    if (auto source = deferred->source->retype(type, newType))
+      return defer(newType, std::move(source));
+  getBytes();
   type = newType;
   return std::move(*this);
 }
@@ -126,6 +157,78 @@ void Tensor::setFromDouble(int64_t index, double value) {
 bool Tensor::isBitwiseEqual(const Tensor &other) const {
   if (type != other.type)
     return false;
-  int64_t size = getSizeInBytes();
-  return size == 0 || std::memcmp(bytes, other.bytes, size) == 0;
+  size_t size = size_t(getSizeInBytes());
+  if (size == 0)
+    return true;
+  auto own = findBytes(), others = other.findBytes();
+  if (!own && !others)
+    if (const TensorSource &source = *getSource();
+        source.dynamicClassID() == other.getSource()->dynamicClassID())
+      return source.isEqual(*other.getSource());
+  return std::memcmp(own ? own->data() : getBytes(),
+                     others ? others->data() : other.getBytes(), size) == 0;
+}
+
+//===- Elements that are made when they are asked for ---------------------===//
+
+Tensor Tensor::defer(const Type &type,
+                     std::shared_ptr<const TensorSource> source) {
+  Tensor tensor;
+  tensor.type = type;
+  tensor.deferred = std::make_unique<Deferred>();
+  tensor.deferred->source = std::move(source);
+  return tensor;
+}
+
+const TensorSource *Tensor::getSource() const {
+  return deferred ? deferred->source.get() : nullptr;
+}
+
+const void *Tensor::makeBytes() const {
+  std::call_once(deferred->once, [&] {
+    auto found = deferred->source->findBytes(type);
+    if (found && isAligned(found->data(), type.getKind())) {
+      deferred->made = borrow(type, const_cast<uint8_t *>(found->data()));
+      return;
+    }
+    Tensor made(type);
+    writeTo(static_cast<uint8_t *>(made.bytes));
+    deferred->made = std::move(made);
+  });
+  return deferred->made.bytes;
+}
+
+void Tensor::settle() {
+  makeBytes();
+  if (!deferred->made.owned)
+    deferred->made = clone();
+  owned = std::move(deferred->made.owned);
+  bytes = deferred->made.bytes;
+  deferred.reset();
+}
+
+std::optional<llvm::ArrayRef<uint8_t>> Tensor::findBytes() const {
+  if (!deferred)
+    return getByteRange();
+  return deferred->source->findBytes(type);
+}
+
+void Tensor::writeTo(uint8_t *to) const {
+  size_t size = size_t(getSizeInBytes());
+  if (size == 0)
+    return;
+  if (deferred)
+    deferred->source->write(type, to);
+  else
+    std::memcpy(to, bytes, size);
+}
+
+void Tensor::releasePages() const {
+  if (deferred)
+    deferred->source->releasePages();
+}
+
+uint64_t Tensor::getFingerprint() const {
+  std::optional<llvm::ArrayRef<uint8_t>> found = findBytes();
+  return found ? sampleBytes(*found) : deferred->source->getFingerprint();
 }

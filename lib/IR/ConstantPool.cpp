@@ -2,7 +2,6 @@
 
 #include "glowish/IR/ConstantPool.h"
 #include "glowish/IR/Instrs.h"
-#include "glowish/Support/Checksum.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace glowish;
@@ -13,19 +12,20 @@ ConstantPool::findOrAdd(const std::shared_ptr<const Tensor> &payload) {
   if (known != byPayload.end())
     return entries[known->second];
   std::vector<size_t> &candidates = bySize[payload->getSizeInBytes()];
-  std::optional<uint64_t> checksum;
+  std::optional<uint64_t> fingerprint;
   if (!candidates.empty())
-    checksum = checksum64(payload->getByteRange());
+    fingerprint = payload->getFingerprint();
   for (size_t candidate : candidates) {
     Entry &entry = entries[candidate];
-    if (!entry.checksum)
-      entry.checksum = checksum64(entry.payload->getByteRange());
-    if (entry.checksum == checksum && entry.payload->isBitwiseEqual(*payload))
+    if (!entry.fingerprint)
+      entry.fingerprint = entry.payload->getFingerprint();
+    if (entry.fingerprint == fingerprint &&
+        entry.payload->isBitwiseEqual(*payload))
       return entry;
   }
   candidates.push_back(entries.size());
   byPayload[payload.get()] = entries.size();
-  entries.push_back({payload, size, checksum});
+  entries.push_back({payload, size, fingerprint});
   size = llvm::alignTo(size + payload->getSizeInBytes(), alignment);
   return entries.back();
 }
@@ -83,7 +83,6 @@ void ConstantPool::place(const IRFunction &function, MemoryPlan &plan) const {
 Tensor ConstantPool::makeRegion() const {
   Tensor region(Type(ElemKind::UInt8, {int64_t(size)}));
   for (const Entry &entry : entries)
-    llvm::copy(entry.payload->getByteRange(),
-               region.data<uint8_t>().begin() + entry.offset);
+    placeConstant(*entry.payload, region, entry.offset);
   return region;
 }

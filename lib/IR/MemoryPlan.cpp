@@ -283,15 +283,21 @@ MemoryPlan glowish::planMemory(const IRFunction &function,
   return plan;
 }
 
+void glowish::placeConstant(const Tensor &constant, Tensor &region,
+                            uint64_t offset) {
+  constant.writeTo(region.data<uint8_t>().begin() + offset);
+  // A model's file is not in memory beside the region.
+  constant.releasePages();
+}
+
 Tensor glowish::makeConstantRegion(const IRFunction &function,
                                    const MemoryPlan &plan) {
   Tensor region(Type(ElemKind::UInt8, {int64_t(plan.constantSize)}));
   forEachFunction(function, [&](const IRFunction &each) {
     for (const auto &buffer : each.getBuffers())
       if (buffer->getKind() == Buffer::Kind::Constant)
-        llvm::copy(buffer->getTensor().getByteRange(),
-                   region.data<uint8_t>().begin() +
-                       plan.getOffset(buffer.get()));
+        placeConstant(buffer->getTensor(), region,
+                      plan.getOffset(buffer.get()));
   });
   return region;
 }

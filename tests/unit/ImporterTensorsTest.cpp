@@ -2,6 +2,7 @@
 
 #include "OnnxText.h"
 #include "TestFolder.h"
+#include "glowish/Graph/GraphText.h"
 #include "glowish/Importer/ModelFormat.h"
 #include "gmock/gmock.h"
 #include <sys/stat.h>
@@ -194,6 +195,92 @@ TEST_F(ImporterMapping, IsSharedByTheTensorsOfAFile) {
   EXPECT_EQ(bytesOf("float8"), bytesOf("a") + 4);
   EXPECT_EQ(toText(find("int4")), "int4<1>: 2");
   EXPECT_EQ(toText(find("int2")), "int2<5>: 1 0 0 0 0");
+}
+
+//===- Raw data in the model's own file -----------------------------------===//
+
+namespace {
+
+std::string encodeVarint(uint64_t value) {
+  std::string bytes;
+  for (; value > 127; value >>= 7)
+    bytes += char(value | 128);
+  return bytes + char(value);
+}
+
+/// A field of a protobuf message: bytes, or a message.
+std::string encode(unsigned number, const std::string &payload) {
+  return encodeVarint(number << 3 | 2) + encodeVarint(payload.size()) + payload;
+}
+
+std::string encode(unsigned number, uint64_t value) {
+  return encodeVarint(number << 3) + encodeVarint(value);
+}
+
+/// A tensor of \p count floats with \p raw as its raw data.
+std::string encodeFloats(const std::string &name, uint64_t count,
+                         const std::string &raw) {
+  return encode(1, count) + encode(2, 1) + encode(8, name) + encode(9, raw);
+}
+
+/// A model in its binary form with \p initializers, which are outputs, too.
+std::string
+encodeModel(llvm::ArrayRef<std::pair<std::string, std::string>> initializers) {
+  std::string graph = encode(2, "g");
+  for (const auto &[name, tensor] : initializers)
+    graph += encode(5, tensor) + encode(12, encode(1, name));
+  return encode(1, 7) + encode(8, encode(2, 13)) + encode(7, graph);
+}
+
+std::string makeRaw(size_t count) {
+  std::vector<float> floats(count);
+  for (size_t i = 0; i < count; ++i)
+    floats[i] = float(i) / 2;
+  return std::string(reinterpret_cast<const char *>(floats.data()), count * 4);
+}
+
+} // namespace
+
+/// Large weights stay in the file; the module is that of the same bytes in
+/// memory.
+TEST_F(ImporterMapping, LeavesRawDataInTheModel) {
+  constexpr size_t many = 300000;
+  std::string bytes =
+      encodeModel({{"few", encodeFloats("few", 2, makeRaw(2))},
+                   {"many", encodeFloats("many", many, makeRaw(many))}});
+  put("model.onnx", bytes);
+  auto made = importOnnxFile(in("model.onnx"), {});
+  ASSERT_TRUE(bool(made)) << llvm::toString(made.takeError());
+  module = std::move(*made);
+  EXPECT_FALSE(find("few").getSource());
+  EXPECT_TRUE(find("many").getSource());
+  EXPECT_EQ(find("many").getAsDouble(many - 1), (many - 1) / 2.0);
+  auto copied = importOnnx(llvm::arrayRefFromStringRef(bytes), "m", {});
+  ASSERT_TRUE(bool(copied)) << llvm::toString(copied.takeError());
+  auto print = [](const Module &own) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    printModule(os, own, nullptr);
+    return text;
+  };
+  EXPECT_EQ(print(**copied), print(*module));
+}
+
+TEST_F(ImporterMapping, SaysWhatIsWrongWithRawData) {
+  auto fail = [&](std::string bytes) {
+    put("model.onnx", bytes);
+    auto made = importOnnxFile(in("model.onnx"), {});
+    return made ? "" : llvm::toString(made.takeError());
+  };
+  std::string raw = makeRaw(300000);
+  EXPECT_THAT(fail(encodeModel({{"w", encodeFloats("w", 7, raw)}})),
+              testing::HasSubstr("initializer 'w': float<7> needs 28 bytes of "
+                                 "data, got 1200000"));
+  std::string whole = encodeModel({{"w", encodeFloats("w", 300000, raw)}});
+  EXPECT_THAT(fail(whole.substr(0, whole.size() - 4)),
+              testing::HasSubstr("the protobuf is truncated or corrupt"));
+  EXPECT_THAT(fail(whole + "\xff"),
+              testing::HasSubstr("the protobuf is truncated or corrupt"));
 }
 
 TEST_F(ImporterMapping, NeedsAPlainFile) {

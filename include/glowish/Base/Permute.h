@@ -9,7 +9,8 @@ namespace glowish {
 
 /// Transposes \p tensor: dimension i of the result is dimension permutation[i]
 /// of \p tensor. Faster than evaluating a Transpose node in the interpreter,
-/// which matters for large weights.
+/// which matters for large weights;
+/// those that are stored in a file stay there.
 Tensor permute(const Tensor &tensor, llvm::ArrayRef<int64_t> permutation);
 
 } // namespace glowish

@@ -20,7 +20,7 @@ public:
   std::shared_ptr<const Tensor> share(Tensor tensor);
 
 private:
-  /// By checksums.
+  /// By fingerprints.
   std::map<uint64_t, std::vector<std::weak_ptr<const Tensor>>> known;
 };
 

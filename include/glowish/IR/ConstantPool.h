@@ -34,9 +34,8 @@ private:
   struct Entry {
     std::shared_ptr<const Tensor> payload;
     uint64_t offset;
-    /// Computed when another constant has as many bytes: weights that are
-    /// mapped from a file are not read for it.
-    std::optional<uint64_t> checksum;
+    /// Computed when another constant has as many bytes.
+    std::optional<uint64_t> fingerprint;
   };
   const Entry &findOrAdd(const std::shared_ptr<const Tensor> &payload);
 

@@ -101,6 +101,9 @@ llvm::SmallVector<const Buffer *, 8> getLoopStorage(const LoopInstr &loop);
 MemoryPlan planMemory(const IRFunction &function,
                       const PlanOptions &options = {});
 
+/// Writes the elements of \p constant to \p region, at \p offset.
+void placeConstant(const Tensor &constant, Tensor &region, uint64_t offset);
+
 /// The bytes of the constant region, that is, the weights of a bundle: every
 /// constant at its offset, zeros between them.
 Tensor makeConstantRegion(const IRFunction &function, const MemoryPlan &plan);

@@ -57,7 +57,7 @@ static std::optional<Tensor> moveElements(const Node &node) {
     return permute(getElements(transpose->getInput()),
                    transpose->getPermutation());
   if (auto *reshape = llvm::dyn_cast<ReshapeNode>(&node))
-    return getElements(reshape->getInput()).clone();
+    return getElements(reshape->getInput()).copyOrDefer();
   return std::nullopt;
 }
 

@@ -154,7 +154,7 @@ static bool isSameConstant(const ProvedBuffer &a, const ProvedBuffer &b) {
       a.offset != b.offset || a.bytes != b.bytes)
     return false;
   const Tensor &own = a.buffer->getTensor(), &other = b.buffer->getTensor();
-  return &own == &other || own.getByteRange() == other.getByteRange();
+  return &own == &other || own.isBitwiseEqual(other);
 }
 
 static llvm::Error makeOverlapError(const ProvedBuffer &a,

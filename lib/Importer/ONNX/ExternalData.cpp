@@ -1,8 +1,10 @@
 //===- ExternalData.cpp - External data of tensors ------------------------===//
 
 #include "ONNX/ExternalData.h"
+#include "ONNX/DetachedData.h"
 #include "ONNX/ModelFile.h"
 #include "glowish/Base/Packing.h"
+#include "glowish/Base/TensorSource.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/File.h"
 #include "llvm/Support/FileSystem.h"
@@ -90,6 +92,8 @@ ExternalData::findFile(llvm::StringRef location) const {
 
 llvm::Expected<ExternalData::File>
 ExternalData::open(llvm::StringRef location) {
+  if (folders.model && location == ownFileLocation)
+    return folders.model;
   GLOWISH_ASSIGN_OR_RETURN(std::string real, findFile(location));
   File &file = files[real];
   if (!file) {
@@ -105,7 +109,8 @@ ExternalData::addFiles(const google::protobuf::Message &message,
   if (message.GetDescriptor() == onnx::TensorProto::descriptor()) {
     const auto &tensor = static_cast<const onnx::TensorProto &>(message);
     for (const auto &entry : tensor.external_data())
-      if (entry.key() == "location") {
+      if (entry.key() == "location" &&
+          (!folders.model || entry.value() != ownFileLocation)) {
         GLOWISH_ASSIGN_OR_RETURN(paths[entry.value()], findFile(entry.value()));
       }
     return llvm::Error::success();
@@ -138,16 +143,6 @@ ExternalData::listFiles(const google::protobuf::Message &message) const {
   return files;
 }
 
-/// Whether \p bytes can be used as elements of \p kind in place: they must be
-/// aligned, one or several for each element, and bools must be 0 or 1.
-static bool canBorrow(llvm::ArrayRef<uint8_t> bytes, ElemKind kind) {
-  if (isPacked(kind))
-    return false;
-  if (kind == ElemKind::Bool)
-    return llvm::all_of(bytes, [](uint8_t byte) { return byte <= 1; });
-  return reinterpret_cast<uintptr_t>(bytes.data()) % getElemSize(kind) == 0;
-}
-
 llvm::Expected<std::shared_ptr<const Tensor>>
 ExternalData::read(const onnx::TensorProto &proto, const Type &type) {
   GLOWISH_ASSIGN_OR_RETURN(Place place, readPlace(proto, type));
@@ -159,10 +154,13 @@ ExternalData::read(const onnx::TensorProto &proto, const Type &type) {
                      place.offset);
   text = text.substr(place.offset, place.length);
   llvm::ArrayRef<uint8_t> bytes(text.bytes_begin(), text.bytes_end());
-  if (int64_t(bytes.size()) != type.getSizeInBytes() ||
-      !canBorrow(bytes, type.getKind())) {
+  // A bool of a file may have another value than 0 and 1.
+  bool isOther = type.getKind() == ElemKind::Bool &&
+                 llvm::any_of(bytes, [](uint8_t byte) { return byte > 1; });
+  if (int64_t(bytes.size()) != getPackedSize(type) || isOther) {
     GLOWISH_ASSIGN_OR_RETURN(Tensor copy, readRawTensor(type, bytes));
     return std::make_shared<const Tensor>(std::move(copy));
   }
-  return shareElements(type, bytes.data(), std::move(file));
+  return std::make_shared<const Tensor>(StoredElements::makeTensor(
+      type, StoredBytes::of(std::move(file), place.offset, bytes.size())));
 }

@@ -19,23 +19,25 @@ struct DataFolders {
   /// `snapshots/REVISION/model.onnx` leads to `../../blobs/HASH`, and so do the
   /// model's data. Empty otherwise.
   std::string target;
+  /// The model's own file, in which large weights are left (DetachedData.h);
+  /// null where it has been copied.
+  std::shared_ptr<llvm::MemoryBuffer> model;
 
   /// Returns those of the model \p path.
   static DataFolders of(llvm::StringRef path);
 };
 
 /// The external data files of a model. Each is memory-mapped on first use, and
-/// stays mapped as long as a tensor borrows from it.
+/// stays mapped as long as a tensor has elements in it.
 class ExternalData {
 public:
   explicit ExternalData(DataFolders folders) : folders(std::move(folders)) {}
 
   /// Returns the tensor of \p type with the external data described by
-  /// \p proto. It borrows the mapped bytes if their representation and
-  /// alignment permit. It is an error if the location is outside the model's
-  /// directory, also through a symbolic link, unless that leads to a file
-  /// beside the one that the model leads to; if it is not a regular file; or if
-  /// the file is too short.
+  /// \p proto, which stay in the mapped file until they are needed. It is an
+  /// error if the location is outside the model's directory, also through a
+  /// symbolic link, unless that leads to a file beside the one that the model
+  /// leads to; if it is not a regular file; or if the file is too short.
   llvm::Expected<std::shared_ptr<const Tensor>>
   read(const onnx::TensorProto &proto, const Type &type);
 

@@ -1,6 +1,7 @@
 //===- OnnxModel.cpp - ONNX models for repeated import --------------------===//
 
 #include "glowish/Importer/OnnxModel.h"
+#include "ONNX/DetachedData.h"
 #include "ONNX/ExternalData.h"
 #include "ONNX/FlexAttention.h"
 #include "ONNX/Functions.h"
@@ -73,8 +74,12 @@ llvm::Expected<OnnxModel> OnnxModel::parse(llvm::StringRef bytes,
 llvm::Expected<OnnxModel> OnnxModel::read(llvm::StringRef path) {
   GLOWISH_ASSIGN_OR_RETURN(auto buffer, readFile(path));
   DataFolders folders = DataFolders::of(path);
-  GLOWISH_ASSIGN_OR_RETURN(OnnxModel model,
-                           parse(buffer->getBuffer(), path, folders.own));
+  std::optional<std::string> rest = detachRawData(buffer->getBuffer());
+  GLOWISH_ASSIGN_OR_RETURN(OnnxModel model, parse(rest ? llvm::StringRef(*rest)
+                                                       : buffer->getBuffer(),
+                                                  path, folders.own));
+  if (rest)
+    folders.model = std::move(buffer);
   model.contents->folders = std::move(folders);
   return model;
 }
@@ -187,14 +192,18 @@ static llvm::Expected<std::vector<std::string>>
 listOnnxFiles(llvm::StringRef path, const ImportOptions &) {
   GLOWISH_ASSIGN_OR_RETURN(auto buffer, readFile(path));
   std::vector<std::string> files = {path.str()};
+  std::optional<std::string> rest = detachRawData(buffer->getBuffer());
+  llvm::StringRef model = rest ? llvm::StringRef(*rest) : buffer->getBuffer();
   // Without the key that states a location there are no external data, and the
   // model need not be parsed.
-  if (!buffer->getBuffer().contains("location"))
+  if (!model.contains("location"))
     return files;
-  llvm::Expected<onnx::ModelProto> proto = parseModelProto(buffer->getBuffer());
+  llvm::Expected<onnx::ModelProto> proto = parseModelProto(model);
   if (!proto)
     return proto.takeError();
-  ExternalData data(DataFolders::of(path));
+  DataFolders folders = DataFolders::of(path);
+  folders.model = std::move(buffer);
+  ExternalData data(std::move(folders));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> external,
                            data.listFiles(*proto));
   llvm::append_range(files, external);

@@ -66,14 +66,21 @@ NodeValue OpContext::getOptionalInput(unsigned index) const {
 }
 
 llvm::Expected<const Tensor *> OpContext::getConstant(unsigned index) const {
+  GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<const Tensor> payload,
+                           getConstantPayload(index));
+  return payload.get();
+}
+
+llvm::Expected<std::shared_ptr<const Tensor>>
+OpContext::getConstantPayload(unsigned index) const {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, getInput(index));
   if (auto *constant = value.getNodeAs<Constant>())
-    return &constant->getTensor();
+    return constant->getPayload();
   auto *placeholder = value.getNodeAs<Placeholder>();
   if (placeholder && graph.variables) {
     auto found = graph.variables->find(placeholder->getModelName().str());
     if (found != graph.variables->end())
-      return found->second.get();
+      return found->second;
   }
   return makeError("input {0} ('{1}') is computed when the model runs; "
                    "accepted: a constant",

@@ -94,6 +94,9 @@ public:
   /// Returns input \p index, which must be a constant. A variable counts as the
   /// constant that it is without training.
   llvm::Expected<const Tensor *> getConstant(unsigned index) const;
+  /// Returns the same as what keeps it.
+  llvm::Expected<std::shared_ptr<const Tensor>>
+  getConstantPayload(unsigned index) const;
   /// Returns the constant input \p index as a list of integers; a scalar is a
   /// list of one.
   llvm::Expected<std::vector<int64_t>> getConstantInts(unsigned index) const;

@@ -15,12 +15,8 @@ static bool mergeConstants(Module &module, int64_t maxElements) {
     auto *constant = llvm::cast<Constant>(&node);
     if (constant->getTensor().getNumElements() > maxElements)
       continue;
-    llvm::ArrayRef<uint8_t> bytes = constant->getTensor().getByteRange();
-    size_t hash = llvm::hash_combine(
-        hash_value(constant->getType()), bytes.size(),
-        llvm::hash_combine_range(bytes.begin(),
-                                 bytes.begin() +
-                                     std::min<size_t>(bytes.size(), 4096)));
+    size_t hash = llvm::hash_combine(hash_value(constant->getType()),
+                                     constant->getTensor().getFingerprint());
     auto [first, last] = seen.equal_range(hash);
     auto same = std::find_if(first, last, [&](const auto &entry) {
       return entry.second->getTensor().isBitwiseEqual(constant->getTensor());

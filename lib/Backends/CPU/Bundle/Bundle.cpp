@@ -35,7 +35,7 @@ static BundleFacts getFacts(const Variants &variants, const Weights &weights,
                     variants.getMutableSize(),
                     variants.getActivationSize(),
                     variants.getAlignment(),
-                    weights.getChecksum(),
+                    /*weightsChecksum=*/0,
                     backend.hasLevels()};
   facts.numThreads = backend.getTarget().numThreads;
   facts.boundedLoops = describeBoundedLoops(variants.programs);
@@ -190,6 +190,10 @@ llvm::Error glowish::writeBundle(CPUBackend &backend, const Variants &variants,
   GLOWISH_RETURN_IF_ERROR(checkSymbols(facts));
   GLOWISH_RETURN_IF_ERROR(facts.hasEntries() ? chooseFunctionIdentifiers(facts)
                                              : chooseIdentifiers(facts));
+  // Otherwise the checksum is in the header alone, and is computed as the
+  // weights are written: they are made only once.
+  if (options.api == BundleApi::Dynamic || isForWeb(backend))
+    facts.weightsChecksum = weights.getChecksum();
   GLOWISH_ASSIGN_OR_RETURN(BundleCode code,
                            makeCode(backend, variants, weights, facts));
   if (isForWeb(backend))
@@ -198,11 +202,12 @@ llvm::Error glowish::writeBundle(CPUBackend &backend, const Variants &variants,
   GLOWISH_RETURN_IF_ERROR(createDirectories(options.folder));
   BundleFiles files(options);
   GLOWISH_RETURN_IF_ERROR(files.addCode(code));
+  GLOWISH_RETURN_IF_ERROR(files.addWeights(weights));
+  facts.weightsChecksum = weights.getChecksum();
   GLOWISH_RETURN_IF_ERROR(files.add(
       ".h", [&](llvm::raw_ostream &os) { printBundleHeader(os, facts); }));
   GLOWISH_RETURN_IF_ERROR(addFunctions(files, facts));
   GLOWISH_RETURN_IF_ERROR(files.addThreads(backend.getTarget()));
-  GLOWISH_RETURN_IF_ERROR(files.addWeights(weights));
   return files.commit();
 }
 

@@ -75,10 +75,7 @@ static bool writesText(const BundleOptions &options, uint64_t size) {
 }
 
 llvm::Error BundleFiles::addWeightsFile(const Weights &weights) {
-  return add(".weights.bin", [&](llvm::raw_ostream &os) {
-    weights.visit(
-        [&](llvm::ArrayRef<uint8_t> bytes) { os << llvm::toStringRef(bytes); });
-  });
+  return add(".weights.bin", [&](llvm::raw_ostream &os) { weights.print(os); });
 }
 
 llvm::Error BundleFiles::addWeights(const Weights &weights) {

@@ -2,19 +2,26 @@
 
 #include "Weights.h"
 #include "glowish/Support/Checksum.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
 #include <array>
 #include <cstring>
+#include <optional>
 
 using namespace glowish;
 
 llvm::ArrayRef<uint8_t> glowish::getBytesInOrder(const Tensor &tensor,
                                                  llvm::endianness order,
                                                  std::vector<uint8_t> &buffer) {
-  llvm::ArrayRef<uint8_t> bytes = tensor.getByteRange();
   size_t elementSize = getElemSize(tensor.getType().getKind());
-  if (order == llvm::endianness::native || elementSize == 1)
-    return bytes;
-  buffer.assign(bytes.begin(), bytes.end());
+  bool isInOrder = order == llvm::endianness::native || elementSize == 1;
+  std::optional<llvm::ArrayRef<uint8_t>> bytes = tensor.findBytes();
+  if (bytes && isInOrder)
+    return *bytes;
+  buffer.resize(size_t(tensor.getSizeInBytes()));
+  tensor.writeTo(buffer.data());
+  if (isInOrder)
+    return buffer;
   for (auto element = buffer.begin(); element != buffer.end();
        element += ptrdiff_t(elementSize))
     std::reverse(element, element + ptrdiff_t(elementSize));
@@ -50,15 +57,25 @@ void Weights::visit(
     assert(end == offset && "constants don't overlap");
     llvm::ArrayRef<uint8_t> bytes = getBytesInOrder(*tensor, order, buffer);
     take(bytes);
+    tensor->releasePages();
     end += bytes.size();
   }
   fillTo(size);
 }
 
 uint64_t Weights::getChecksum() const {
-  Checksum64 checksum;
-  visit([&](llvm::ArrayRef<uint8_t> bytes) { checksum.add(bytes); });
-  return checksum.finish();
+  if (!checksum)
+    print(llvm::nulls());
+  return *checksum;
+}
+
+void Weights::print(llvm::raw_ostream &os) const {
+  Checksum64 sum;
+  visit([&](llvm::ArrayRef<uint8_t> bytes) {
+    sum.add(bytes);
+    os << llvm::toStringRef(bytes);
+  });
+  checksum = sum.finish();
 }
 
 std::vector<uint8_t> Weights::getBytes() const {

@@ -7,6 +7,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/bit.h"
 #include <map>
+#include <optional>
 
 namespace glowish {
 
@@ -28,8 +29,11 @@ public:
   /// Calls \p take with the bytes of the region, in order: each constant at
   /// its place, zeros between them.
   void visit(llvm::function_ref<void(llvm::ArrayRef<uint8_t>)> take) const;
-  /// checksum64 of the bytes.
+  /// Returns the checksum64 of the bytes; those of a file that has been written
+  /// are not visited again for it.
   uint64_t getChecksum() const;
+  /// Writes the bytes as they are.
+  void print(llvm::raw_ostream &os) const;
   /// All bytes at once, for an object that holds them.
   std::vector<uint8_t> getBytes() const;
   /// The bytes as the inside of a C array initialiser.
@@ -39,6 +43,7 @@ private:
   llvm::endianness order;
   uint64_t size;
   std::map<uint64_t, const Tensor *> places;
+  mutable std::optional<uint64_t> checksum;
 };
 
 } // namespace glowish

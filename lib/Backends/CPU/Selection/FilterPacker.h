@@ -6,6 +6,7 @@
 #include "Kernels/Convolution/Convolution.h"
 #include "glowish/IR/Instrs.h"
 #include "llvm/ADT/DenseMap.h"
+#include <functional>
 #include <map>
 
 namespace glowish {
@@ -55,6 +56,15 @@ struct FilterSource {
     return reinterpret_cast<const float *>(filter->getTensor().getBytes());
   }
   Buffer *createConstant(Tensor tensor) const;
+  /// Creates a constant of \p type that \p pack makes of the filter, also a
+  /// constant, when it is written: \p pack gets zeros. \p key: all that \p pack
+  /// depends on besides the filter.
+  Buffer *
+  createPacked(const Type &type, llvm::StringLiteral layout,
+               llvm::ArrayRef<int64_t> key,
+               std::function<void(const Tensor &, uint8_t *)> pack) const;
+  /// Returns what the weights' places depend on, for the keys of packings.
+  std::vector<int64_t> getKey() const;
   Buffer *createActivation(const Type &type) const;
   Buffer *createView(DimsRef extents, int64_t offset, DimsRef strides) const;
   void createInstr(InstrDraft draft) const;

@@ -1,6 +1,7 @@
 //===- BlockPacking.cpp - Weights in blocks of output channels ------------===//
 
 #include "Kernels/Convolution/BlockPacking.h"
+#include "glowish/Base/TensorSource.h"
 #include <cstring>
 
 using namespace glowish;
@@ -29,19 +30,71 @@ static void gather(size_t size, const uint8_t *from, int64_t stride,
     llvm_unreachable("no element has this size");
 }
 
-/// Row by row of the result, which can be larger than the caches.
-static Tensor packConstant(const FilterSource &source, unsigned block) {
-  const Tensor &filter = source.filter->getTensor();
-  const ConvolutionShape &shape = source.shape;
+/// Returns \p strides, in elements of a dense tensor of \p shape, as the
+/// strides of its elements in a file; none where one is not of a single
+/// dimension.
+static std::optional<Dims> translate(DimsRef strides, DimsRef shape,
+                                     const StoredElements::Layout &layout) {
+  unsigned bits = getElemBits(layout.kind);
+  if (layout.invertsSign || bits < 8)
+    return std::nullopt;
+  auto dense = StoredElements::getRowMajorStrides(shape, 1);
+  Dims result;
+  for (int64_t stride : strides) {
+    std::optional<int64_t> found;
+    for (auto [own, extent, stored] :
+         llvm::zip_equal(dense, shape, layout.strides))
+      if (own == stride && (extent > 1 || !found))
+        found = stored;
+    if (!found || *found % bits != 0)
+      return std::nullopt;
+    result.push_back(*found / bits);
+  }
+  return result;
+}
+
+namespace {
+
+/// Weights in memory, and the strides of element (group, kh, kw, c, n).
+struct PlacedWeights {
+  /// Keeps a copy.
+  Tensor copy;
+  const uint8_t *bytes = nullptr;
+  Dims strides;
+
+  PlacedWeights(const Tensor &filter, DimsRef strides) : strides(strides) {
+    if (auto found = filter.findBytes()) {
+      bytes = found->data();
+      return;
+    }
+    auto *stored = llvm::dyn_cast<StoredElements>(filter.getSource());
+    if (stored && stored->getLayout().kind == filter.getType().getKind() &&
+        DimsRef(stored->getLayout().extents) == filter.getType().getShape())
+      if (auto own = translate(strides, filter.getType().getShape(),
+                               stored->getLayout())) {
+        bytes = stored->getLayout().stored.bytes.data();
+        this->strides = *own;
+        return;
+      }
+    copy = filter.clone();
+    bytes = static_cast<const uint8_t *>(copy.getBytes());
+  }
+};
+
+} // namespace
+
+/// Packs \p filter, which may be in a file, row by row of the result, which can
+/// be larger than the caches.
+static void packConstant(const Tensor &filter, const ConvolutionShape &shape,
+                         DimsRef strides, unsigned block, uint8_t *to) {
   ElemKind kind = filter.getType().getKind();
   int64_t size = int64_t(getElemSize(kind));
   WeightLayout layout = getPackedLayout(shape, block);
-  Tensor tensor(Type(kind, {getPackedSize(shape, block)}));
-  auto *from = static_cast<const uint8_t *>(filter.getBytes());
-  auto *to = static_cast<uint8_t *>(tensor.getBytes());
+  PlacedWeights placed(filter, strides);
+  const uint8_t *from = placed.bytes;
   int64_t depth = shape.getGroupChannels();
   int64_t outChannels = shape.getGroupOutChannels();
-  const Dims &s = source.strides;
+  const Dims &s = placed.strides;
   for (int64_t g = 0; g < shape.group; ++g)
     for (int64_t n = 0; n < outChannels; n += block)
       for (int64_t tap = 0; tap < shape.kernelH * shape.kernelW; ++tap)
@@ -54,7 +107,6 @@ static Tensor packConstant(const FilterSource &source, unsigned block) {
           gather(size_t(size), from + element * size, s[4],
                  std::min<int64_t>(block, outChannels - n), to + packed * size);
         }
-  return tensor;
 }
 
 /// The same at run time: one copy for whole blocks and one for the last, which
@@ -99,8 +151,18 @@ static void copyToBlocks(const FilterSource &source, unsigned block,
 }
 
 Buffer *glowish::packBlocks(const FilterSource &source, unsigned block) {
-  if (source.isConstant())
-    return source.createConstant(packConstant(source, block));
+  if (source.isConstant()) {
+    std::vector<int64_t> key = source.getKey();
+    key.push_back(block);
+    return source.createPacked(Type(source.filter->getType().getKind(),
+                                    {getPackedSize(source.shape, block)}),
+                               "blocks", key,
+                               [shape = source.shape, strides = source.strides,
+                                block](const Tensor &filter, uint8_t *to) {
+                                 packConstant(filter, shape, strides, block,
+                                              to);
+                               });
+  }
   Buffer *result = source.createActivation(
       source.filter->getType().withShape({getPackedSize(source.shape, block)}));
   copyToBlocks(source, block, result);

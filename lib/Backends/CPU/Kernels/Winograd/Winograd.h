@@ -70,11 +70,15 @@ private:
                   const TargetDescription &target) const;
 };
 
-/// Filters at the points: [block][point][channel][output channel of the block],
-/// the last block filled up with zeros. \p weights: element (kh, kw, c, n) lies
-/// at \p strides.
-Tensor packWinograd(const ConvolutionShape &shape, WinogradSize size,
-                    unsigned block, const float *weights, DimsRef strides);
+/// Writes filters at the points to \p packed, which is zeros:
+/// [block][point][channel][output channel of the block]. \p weights: element
+/// (kh, kw, c, n) lies at \p strides.
+void packWinograd(const ConvolutionShape &shape, WinogradSize size,
+                  unsigned block, const float *weights, DimsRef strides,
+                  float *packed);
+/// Returns how many elements packWinograd() writes, the last block filled up.
+int64_t countPackedWinograd(const ConvolutionShape &shape, WinogradSize size,
+                            unsigned block);
 
 /// Appends the code of the convolution with weights of packWinograd for \p
 /// block.

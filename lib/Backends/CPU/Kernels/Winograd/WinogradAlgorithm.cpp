@@ -49,9 +49,20 @@ public:
 
   PackedFilter pack(const FilterSource &source,
                     Parameters parameters) const override {
-    return {source.createConstant(packWinograd(
-        source.shape, getSize(parameters), getBlock(parameters),
-        source.getFloats(), DimsRef(source.strides).drop_front()))};
+    WinogradSize size = getSize(parameters);
+    unsigned block = getBlock(parameters);
+    std::vector<int64_t> key = source.getKey();
+    llvm::append_range(key, parameters);
+    return {source.createPacked(
+        Type(ElemKind::Float, {countPackedWinograd(source.shape, size, block)}),
+        "winograd", key,
+        [size, block, shape = source.shape,
+         strides = source.strides](const Tensor &filter, uint8_t *to) {
+          const Tensor own = filter.borrowOrMake();
+          packWinograd(shape, size, block, own.data<float>().data(),
+                       DimsRef(strides).drop_front(),
+                       reinterpret_cast<float *>(to));
+        })};
   }
 
   void emit(KernelBuilder &b, const ConvolutionShape &shape,

@@ -132,16 +132,22 @@ WinogradBlocking::WinogradBlocking(const ConvolutionShape &shape,
 
 //===- Weights ------------------------------------------------------------===//
 
-Tensor glowish::packWinograd(const ConvolutionShape &shape, WinogradSize size,
-                             unsigned block, const float *weights,
-                             DimsRef strides) {
+int64_t glowish::countPackedWinograd(const ConvolutionShape &shape,
+                                     WinogradSize size, unsigned block) {
+  WinogradTransform vertical(unsigned(size.height), unsigned(shape.kernelH));
+  WinogradTransform horizontal(unsigned(size.width), unsigned(shape.kernelW));
+  return llvm::divideCeilSigned(shape.outChannels, block) *
+         int64_t(vertical.getPoints()) * int64_t(horizontal.getPoints()) *
+         shape.channels * block;
+}
+
+void glowish::packWinograd(const ConvolutionShape &shape, WinogradSize size,
+                           unsigned block, const float *weights,
+                           DimsRef strides, float *packed) {
   WinogradTransform vertical(unsigned(size.height), unsigned(shape.kernelH));
   WinogradTransform horizontal(unsigned(size.width), unsigned(shape.kernelW));
   int64_t rows = vertical.getPoints(), columns = horizontal.getPoints();
-  int64_t blocks = llvm::divideCeilSigned(shape.outChannels, block);
   int64_t pointStride = shape.channels * block;
-  Tensor tensor(Type(ElemKind::Float, {blocks * rows * columns * pointStride}));
-  auto *packed = reinterpret_cast<float *>(tensor.getBytes());
   for (int64_t n = 0; n < shape.outChannels; ++n)
     for (int64_t c = 0; c < shape.channels; ++c) {
       const float *taps = weights + c * strides[2] + n * strides[3];
@@ -161,5 +167,4 @@ Tensor glowish::packWinograd(const ConvolutionShape &shape, WinogradSize size,
         }
       }
     }
-  return tensor;
 }
