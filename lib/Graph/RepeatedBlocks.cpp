@@ -81,3 +81,24 @@ NodeValue glowish::repeatBlocks(Function &function, llvm::StringRef name,
                          std::vector<int64_t>(shape.size(), 1))
       ->getResult();
 }
+
+NodeValue glowish::dequantizeRows(Function &function, llvm::StringRef name,
+                                  NodeValue integers, NodeValue scales,
+                                  NodeValue zeroPoints, int64_t block) {
+  auto cast = [&](NodeValue value, ElemKind kind) {
+    return function.create<CastNode>(name, value, kind)->getResult();
+  };
+  auto repeat = [&](NodeValue parameter) {
+    return repeatBlocks(function, name, parameter, /*axis=*/0,
+                        integers.getShape()[0], block);
+  };
+  NodeValue weights = cast(integers, ElemKind::Int32);
+  if (zeroPoints)
+    weights = function
+                  .create<SubNode>(name, weights,
+                                   cast(repeat(zeroPoints), ElemKind::Int32))
+                  ->getResult();
+  return function
+      .create<MulNode>(name, cast(weights, ElemKind::Float), repeat(scales))
+      ->getResult();
+}

@@ -7,6 +7,8 @@
 
 #include "Differential.h"
 #include "Instrs.h"
+#include "Selection/NBitsPacking.h"
+#include "glowish/Base/TensorSource.h"
 #include "glowish/IR/Instrs.h"
 
 using namespace glowish;
@@ -73,6 +75,85 @@ NodeValue addEpilogue(NodeValue x, Function &f, Module &m) {
   NodeValue bias = constant(m, x.getElemKind(), {x.getShape().back()});
   x = f.create<AddNode>("bias", x, bias)->getResult();
   return f.create<ReluNode>("relu", x)->getResult();
+}
+
+//===- Packing ------------------------------------------------------------===//
+
+/// [depth, columns] of \p kind, each column in bytes of its own, as files have
+/// them.
+std::shared_ptr<const Tensor> storeColumns(ElemKind kind, int64_t depth,
+                                           int64_t columns, bool invertsSign) {
+  int64_t bits = getElemBits(kind);
+  size_t columnBytes = size_t((depth * bits + 127) / 128 * 16);
+  auto owner =
+      std::make_shared<std::vector<uint8_t>>(columnBytes * size_t(columns));
+  Random random(uint64_t(depth * columns));
+  for (uint8_t &byte : *owner)
+    byte = uint8_t(random.below(256));
+  return std::make_shared<const Tensor>(
+      Tensor::defer(Type(kind, {depth, columns}),
+                    std::make_shared<StoredElements>(StoredElements::Layout{
+                        .stored = {*owner, owner},
+                        .kind = kind,
+                        .extents = {depth, columns},
+                        .strides = {bits, int64_t(columnBytes) * 8},
+                        .invertsSign = invertsSign})));
+}
+
+/// Weights that are copied from a file in words are those that are packed one
+/// by one.
+TEST(NBitsMatMul, PacksWhatIsStoredInColumns) {
+  for (ElemKind kind : kinds)
+    for (bool isForIntegers : {false, true})
+      for (bool invertsSign : {false, true})
+        for (int64_t depth : {7, 16, 18, 40, 96})
+          for (int64_t columns : {1, 16, 65, 130}) {
+            NBitsLayout layout = {.depth = depth,
+                                  .columns = columns,
+                                  .block = depth == 40 ? 40 : 16,
+                                  .kind = kind,
+                                  .isForIntegers = isForIntegers};
+            if (isForIntegers &&
+                !NBitsLayout::takesIntegers(depth, layout.block))
+              continue;
+            auto stored = storeColumns(kind, depth, columns, invertsSign);
+            auto plain = std::make_shared<const Tensor>(stored->clone());
+            EXPECT_TRUE(
+                packNBitsWeights(stored, layout)
+                    .clone()
+                    .isBitwiseEqual(packNBitsWeights(plain, layout).clone()))
+                << stored->getType().str() << " " << isForIntegers << " "
+                << invertsSign;
+          }
+}
+
+TEST(NBitsMatMul, PacksColumnsOfSeveralMatrices) {
+  auto first = storeColumns(ElemKind::Int4, 48, 70, true);
+  auto second = storeColumns(ElemKind::Int4, 48, 33, true);
+  Tensor joined = Tensor::defer(
+      Type(ElemKind::Int4, {48, 103}),
+      std::make_shared<JoinedColumns>(
+          std::vector<std::shared_ptr<const Tensor>>{first, second}));
+  auto plain = std::make_shared<const Tensor>(joined.clone());
+  auto stored = std::make_shared<const Tensor>(std::move(joined));
+  NBitsLayout layout = {
+      .depth = 48, .columns = 103, .block = 16, .kind = ElemKind::Int4};
+  EXPECT_TRUE(packNBitsWeights(stored, layout)
+                  .clone()
+                  .isBitwiseEqual(packNBitsWeights(plain, layout).clone()));
+  // What is packed of equal weights is equal without being packed.
+  EXPECT_TRUE(packNBitsWeights(stored, layout)
+                  .isBitwiseEqual(packNBitsWeights(stored, layout)));
+}
+
+TEST(NBitsMatMul, PacksScales) {
+  auto stored = storeColumns(ElemKind::Float, 3, 70, false);
+  auto plain = std::make_shared<const Tensor>(stored->clone());
+  NBitsLayout layout = {
+      .depth = 48, .columns = 70, .block = 16, .kind = ElemKind::Int4};
+  EXPECT_TRUE(packNBitsParameters(stored, layout)
+                  .clone()
+                  .isBitwiseEqual(packNBitsParameters(plain, layout).clone()));
 }
 
 } // namespace

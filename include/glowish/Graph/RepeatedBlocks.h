@@ -35,6 +35,13 @@ NodeValue repeatBlocks(Function &function, llvm::StringRef name,
                        NodeValue parameter, unsigned axis, int64_t extent,
                        int64_t block);
 
+/// Creates the floats (\p integers - \p zeroPoints) * \p scales of a matrix
+/// whose rows have parameters in blocks of \p block rows; \p zeroPoints is null
+/// for 0.
+NodeValue dequantizeRows(Function &function, llvm::StringRef name,
+                         NodeValue integers, NodeValue scales,
+                         NodeValue zeroPoints, int64_t block);
+
 } // namespace glowish
 
 #endif // GLOWISH_GRAPH_REPEATEDBLOCKS_H

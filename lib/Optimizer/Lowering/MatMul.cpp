@@ -38,18 +38,9 @@ NodeValue glowish::lowerFullyConnected(FullyConnectedNode &root,
 NodeValue glowish::lowerMatMulNBits(MatMulNBitsNode &root,
                                     RewriteContext &context) {
   NodeValue lhs = root.getLhs(), rhs = root.getRhs();
-  auto repeat = [&](NodeValue parameter) {
-    return repeatBlocks(context.getFunction(), root.getName(), parameter,
-                        /*axis=*/0, rhs.getShape()[0], root.getBlock());
-  };
-  NodeValue weights = context.create<CastNode>(rhs, ElemKind::Int32);
-  if (root.getZeroPoints())
-    weights = context.create<SubNode>(
-        weights, context.create<CastNode>(repeat(root.getZeroPoints()),
-                                          ElemKind::Int32));
-  weights = context.create<MulNode>(
-      context.create<CastNode>(weights, ElemKind::Float),
-      repeat(root.getScales()));
+  NodeValue weights =
+      dequantizeRows(context.getFunction(), root.getName(), rhs,
+                     root.getScales(), root.getZeroPoints(), root.getBlock());
   ElemKind kind = root.getType().getKind();
   if (root.getLhsScales()) {
     NodeValue floats = context.create<CastNode>(lhs, ElemKind::Float);

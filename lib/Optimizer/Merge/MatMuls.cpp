@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Util/Projections.h"
+#include "glowish/Base/TensorSource.h"
 #include "glowish/Optimizer/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include <tuple>
@@ -57,6 +58,25 @@ static NodeValue joinBiases(llvm::ArrayRef<Projection> projections,
   return function.create<ConcatNode>("bias", biases, int64_t(0))->getResult();
 }
 
+/// Returns the constants \p parts side by side; none where not all are
+/// matrices that are constants.
+static NodeValue joinConstants(llvm::ArrayRef<NodeValue> parts,
+                               Function &function) {
+  std::vector<std::shared_ptr<const Tensor>> payloads;
+  int64_t columns = 0;
+  for (NodeValue part : parts) {
+    auto *constant = part.getNodeAs<Constant>();
+    if (!constant || part.getShape().size() != 2)
+      return {};
+    payloads.push_back(constant->getPayload());
+    columns += part.getShape()[1];
+  }
+  Type type(parts[0].getElemKind(), {parts[0].getShape()[0], columns});
+  return function.getModule().createConstant(
+      "weights", Tensor::defer(type, std::make_shared<JoinedColumns>(
+                                         std::move(payloads))));
+}
+
 /// Operand \p index of all of \p projections, side by side; none where they
 /// have none.
 static NodeValue joinOperands(llvm::ArrayRef<Projection> projections,
@@ -67,6 +87,8 @@ static NodeValue joinOperands(llvm::ArrayRef<Projection> projections,
       parts.push_back(part);
   if (parts.empty())
     return {};
+  if (NodeValue joined = joinConstants(parts, function))
+    return joined;
   return function.create<ConcatNode>("weights", parts, int64_t(1))->getResult();
 }
 

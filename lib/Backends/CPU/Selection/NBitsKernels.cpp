@@ -2,55 +2,14 @@
 
 #include "Selection/NBitsKernels.h"
 #include "Instrs.h"
-#include "Kernels/NBits/NBitsLayout.h"
 #include "Selection/FilterPacker.h"
+#include "Selection/NBitsPacking.h"
 #include "glowish/IR/Passes.h"
 #include "glowish/Support/Log.h"
 #include "glowish/Support/Task.h"
 #include <map>
 
 using namespace glowish;
-
-/// The integers of \p weights, one a byte, in the order of \p layout.
-static Tensor packWeights(const Tensor &weights, const NBitsLayout &layout) {
-  Tensor packed(Type(ElemKind::Int8, {layout.getWeightBytes()}));
-  auto *to = reinterpret_cast<uint8_t *>(packed.data<int8_t>().data());
-  const auto *from = static_cast<const uint8_t *>(weights.getBytes());
-  int64_t all = layout.getColumnBytes();
-  for (int64_t k = 0; k < layout.depth; ++k) {
-    int64_t row = k % layout.block, first = k / layout.block;
-    int64_t before = first * layout.getBlockBytes(layout.block);
-    if (!layout.hasWords()) {
-      for (int64_t n = 0; n < layout.columns; ++n)
-        to[layout.getElement(n, before + row, all)] =
-            from[k * layout.columns + n];
-      continue;
-    }
-    int64_t word = before / 4 + row / layout.getWordRows();
-    unsigned shift = layout.getShift(unsigned(row % layout.getWordRows()));
-    int mask = layout.hasHalfBytes() ? 15 : 255;
-    for (int64_t n = 0; n < layout.columns; ++n)
-      to[layout.getElement(n, word, all / 4) * 4 + shift / 8] |=
-          uint8_t(((from[k * layout.columns + n] + layout.getBias()) & mask)
-                  << shift % 8);
-  }
-  return packed;
-}
-
-/// Scales, or zero points of one byte, whose packed kind is \p kind.
-template <typename T>
-static Tensor packParameters(const Tensor &parameters, ElemKind kind,
-                             const NBitsLayout &layout) {
-  int64_t all = layout.getNumBlocks();
-  Tensor packed(Type(kind, {layout.getNumParameters()}));
-  llvm::MutableArrayRef<T> to = packed.data<T>();
-  const auto *from = reinterpret_cast<const T *>(parameters.getBytes());
-  for (int64_t block = 0; block < all; ++block)
-    for (int64_t n = 0; n < layout.columns; ++n)
-      to[size_t(layout.getElement(n, block, all))] =
-          from[block * layout.columns + n];
-  return packed;
-}
 
 namespace {
 
@@ -60,11 +19,13 @@ public:
   void replace(MatMulNBitsInstr &instr);
 
 private:
-  /// What \p pack makes of operand \p index, a constant, once for all that have
-  /// the same one, left sides of the same kind and blocks of the same length.
-  /// Null if it is absent.
-  Buffer *getPacked(const MatMulNBitsInstr &instr, unsigned index,
-                    llvm::function_ref<Tensor(const Tensor &)> pack);
+  using Pack = Tensor(std::shared_ptr<const Tensor>, const NBitsLayout &);
+
+  /// Returns what \p pack makes of operand \p index, a constant, once for all
+  /// that have the same one, left sides of the same kind and blocks of the same
+  /// length. Null if it is absent.
+  Buffer *getPacked(const MatMulNBitsInstr &instr, unsigned index, Pack *pack,
+                    const NBitsLayout &layout);
 
   IRFunction &function;
   /// Keyed by the constant, the operand's number, the length of blocks and
@@ -74,9 +35,8 @@ private:
 
 } // namespace
 
-Buffer *
-NBitsPacker::getPacked(const MatMulNBitsInstr &instr, unsigned index,
-                       llvm::function_ref<Tensor(const Tensor &)> pack) {
+Buffer *NBitsPacker::getPacked(const MatMulNBitsInstr &instr, unsigned index,
+                               Pack *pack, const NBitsLayout &layout) {
   Buffer *buffer = instr.getOperand(index);
   if (!buffer)
     return nullptr;
@@ -86,7 +46,7 @@ NBitsPacker::getPacked(const MatMulNBitsInstr &instr, unsigned index,
   if (!packed)
     packed = function.createConstant(
         buffer->getName(),
-        std::make_shared<const Tensor>(pack(buffer->getTensor())));
+        std::make_shared<const Tensor>(pack(buffer->getPayload(), layout)));
   return packed;
 }
 
@@ -104,17 +64,11 @@ void NBitsPacker::replace(MatMulNBitsInstr &instr) {
       getElemKindName(layout.kind), layout.block,
       layout.isForIntegers ? "multiplied with integers"
                            : "made floats as they are read");
-  Buffer *weights = getPacked(instr, Instr::rhsIdx, [&](const Tensor &tensor) {
-    return packWeights(tensor, layout);
-  });
+  Buffer *weights = getPacked(instr, Instr::rhsIdx, packNBitsWeights, layout);
   Buffer *scales =
-      getPacked(instr, Instr::scalesIdx, [&](const Tensor &tensor) {
-        return packParameters<float>(tensor, ElemKind::Float, layout);
-      });
+      getPacked(instr, Instr::scalesIdx, packNBitsParameters, layout);
   Buffer *zeroPoints =
-      getPacked(instr, Instr::zeroPointsIdx, [&](const Tensor &tensor) {
-        return packParameters<int8_t>(tensor, ElemKind::Int8, layout);
-      });
+      getPacked(instr, Instr::zeroPointsIdx, packNBitsParameters, layout);
   function.replace(&instr,
                    CPUMatMulNBitsInstr::draft(
                        instr.getResult(), instr.getLhs(), weights, scales,

@@ -1,15 +1,17 @@
 //===- MicrosoftNBits.cpp - Matmuls with weights of 8 and 4 bits ----------===//
 //
-// MatMulNBits of com.microsoft, as composed of what dequantizes the weights and
-// a MatMul. Zero points may be floats: the nearest integers are those of the
-// weights, and what these leave is subtracted from the result. So the weights
-// stay integers. Source: ONNX Runtime's ContribOperators.md.
+// MatMulNBits of com.microsoft, as a node MatMulNBits of the integers as they
+// lie in the file. Zero points may be floats: the nearest integers are those of
+// the node, and what these leave is subtracted from the result. Source: ONNX
+// Runtime's ContribOperators.md.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ONNX/DynamicDims.h"
 #include "ONNX/MatMul.h"
 #include "ONNX/Quantization.h"
+#include "glowish/Base/TensorSource.h"
+#include "glowish/Graph/RepeatedBlocks.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
 
@@ -22,9 +24,13 @@ namespace {
 struct NBitsShape {
   int64_t depth, columns, bits, block;
 
-  ElemKind getKind() const {
+  ElemKind getKind(bool isSigned) const {
+    if (isSigned)
+      return bits == 8 ? ElemKind::Int8 : ElemKind::Int4;
     return bits == 8 ? ElemKind::UInt8 : ElemKind::UInt4;
   }
+  /// The zero point of weights without others.
+  int64_t getMiddle() const { return int64_t(1) << (bits - 1); }
   int64_t getNumBlocks() const { return (depth + block - 1) / block; }
 };
 
@@ -54,45 +60,57 @@ static llvm::Expected<NBitsShape> readShape(OpContext &op) {
   return shape;
 }
 
-/// Transposes input \p index, for each column \p stored integers, of which the
-/// first \p used are taken: [used, N]. Those of 4 bits lie side by side, the
-/// first in the lower half of a byte.
+/// Returns a constant of input \p index, in which each column has \p stored
+/// integers, one after the other, of which the first \p used count: \p kind
+/// [used, N]. Those of 4 bits lie side by side, the first in the lower half of
+/// a byte. \p invertsSign: the integers less half of their range.
 static llvm::Expected<NodeValue> readIntegers(OpContext &op, unsigned index,
                                               const NBitsShape &shape,
-                                              int64_t stored, int64_t used) {
-  GLOWISH_ASSIGN_OR_RETURN(const Tensor *packed, op.getConstant(index));
+                                              int64_t stored, int64_t used,
+                                              bool invertsSign) {
+  GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<const Tensor> packed,
+                           op.getConstantPayload(index));
   int64_t columnBytes = (stored * shape.bits + 7) / 8;
-  if (packed->getType().getKind() != ElemKind::UInt8 ||
-      packed->getNumElements() % shape.columns ||
-      packed->getNumElements() / shape.columns != columnBytes)
+  const Type &type = packed->getType();
+  if (type.getKind() != ElemKind::UInt8 ||
+      type.getNumElements() % shape.columns ||
+      type.getNumElements() / shape.columns != columnBytes)
     return makeError("input {0} is {1}; accepted: uint8, {2} bytes for each of "
                      "{3} columns",
-                     index, packed->getType().str(), columnBytes,
-                     shape.columns);
-  Tensor integers(Type(shape.getKind(), {used, shape.columns}));
-  const auto *from = static_cast<const uint8_t *>(packed->getBytes());
-  auto *to = static_cast<uint8_t *>(integers.getBytes());
-  for (int64_t n = 0; n < shape.columns; ++n)
-    for (int64_t k = 0; k < used; ++k) {
-      uint8_t byte = from[n * columnBytes + k * shape.bits / 8];
-      to[k * shape.columns + n] =
-          shape.bits == 8 ? byte : uint8_t(byte >> (k % 2 * 4) & 15);
-    }
-  return op.createConstant(std::move(integers));
+                     index, type.str(), columnBytes, shape.columns);
+  ElemKind kind = shape.getKind(invertsSign);
+  StoredElements::Layout layout = {.stored = StoredBytes::of(packed),
+                                   .kind = kind,
+                                   .extents = {used, shape.columns},
+                                   .strides = {shape.bits, columnBytes * 8},
+                                   .invertsSign = invertsSign};
+  return op.createConstant(
+      Tensor::defer(Type(kind, {used, shape.columns}),
+                    std::make_shared<StoredElements>(std::move(layout))));
 }
 
-/// Transposes input \p index, a float for each block: [blocks, N].
+/// Returns input \p index, a float for each block of a column: [blocks, N].
 static llvm::Expected<Tensor> readFloats(OpContext &op, unsigned index,
                                          const NBitsShape &shape) {
-  GLOWISH_ASSIGN_OR_RETURN(const Tensor *floats, op.getConstant(index));
+  GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<const Tensor> floats,
+                           op.getConstantPayload(index));
   int64_t count = shape.getNumBlocks();
-  if (!isFloatKind(floats->getType().getKind()) ||
-      floats->getNumElements() % shape.columns ||
-      floats->getNumElements() / shape.columns != count)
+  const Type &type = floats->getType();
+  if (!isFloatKind(type.getKind()) || type.getNumElements() % shape.columns ||
+      type.getNumElements() / shape.columns != count)
     return makeError("input {0} is {1}; accepted: floats, {2} for each of {3} "
                      "columns",
-                     index, floats->getType().str(), count, shape.columns);
-  Tensor transposed(Type(ElemKind::Float, {count, shape.columns}));
+                     index, type.str(), count, shape.columns);
+  Type result(ElemKind::Float, {count, shape.columns});
+  int64_t bits = getElemBits(type.getKind());
+  if (bits <= 32)
+    return Tensor::defer(
+        result, std::make_shared<StoredElements>(
+                    StoredElements::Layout{.stored = StoredBytes::of(floats),
+                                           .kind = type.getKind(),
+                                           .extents = {count, shape.columns},
+                                           .strides = {bits, count * bits}}));
+  Tensor transposed(result);
   for (int64_t n = 0; n < shape.columns; ++n)
     for (int64_t block = 0; block < count; ++block)
       transposed.setFromDouble(block * shape.columns + n,
@@ -100,17 +118,31 @@ static llvm::Expected<Tensor> readFloats(OpContext &op, unsigned index,
   return transposed;
 }
 
-/// Reads the zero points in input 3, floats. Returns the nearest that the
-/// weights can have. \p rest becomes what these leave of the zero points times
-/// \p scales, [blocks, N]; null if that is 0.
-static llvm::Expected<NodeValue> readFloatZeroPoints(OpContext &op,
-                                                     const NBitsShape &shape,
-                                                     const Tensor &scales,
-                                                     NodeValue &rest) {
+namespace {
+
+/// How integers become weights.
+struct NBitsParameters {
+  /// [blocks, N].
+  NodeValue scales;
+  /// [blocks, N]; null where all zero points are half of the range, so that the
+  /// weights are signed integers.
+  NodeValue zeroPoints;
+  /// What integers leave of zero points that are floats, times the scales:
+  /// [blocks, N]; null if that is 0.
+  NodeValue rest;
+};
+
+} // namespace
+
+/// Reads the zero points in input 3, floats: the nearest that the weights can
+/// have, and what these leave, times \p scales.
+static llvm::Error readFloatZeroPoints(OpContext &op, const NBitsShape &shape,
+                                       const Tensor &scales,
+                                       NBitsParameters &parameters) {
   GLOWISH_ASSIGN_OR_RETURN(Tensor given, readFloats(op, 3, shape));
   double most = double((int64_t(1) << shape.bits) - 1);
-  Tensor integers(Type(shape.getKind(), given.getType().getShape()));
-  bool isExact = true;
+  Tensor integers(Type(shape.getKind(false), given.getType().getShape()));
+  bool isExact = true, isMiddle = true;
   for (int64_t i = 0; i < given.getNumElements(); ++i) {
     double zeroPoint = given.getAsDouble(i);
     if (!std::isfinite(zeroPoint))
@@ -120,26 +152,40 @@ static llvm::Expected<NodeValue> readFloatZeroPoints(OpContext &op,
     integers.setFromDouble(i, integer);
     given.setFromDouble(i, (zeroPoint - integer) * scales.getAsDouble(i));
     isExact &= zeroPoint == integer;
+    isMiddle &= integer == shape.getMiddle();
   }
   if (!isExact)
-    rest = op.createConstant(std::move(given));
-  return op.createConstant(std::move(integers));
+    parameters.rest = op.createConstant(std::move(given));
+  if (!isMiddle)
+    parameters.zeroPoints = op.createConstant(std::move(integers));
+  return llvm::Error::success();
 }
 
-/// The zero points in input 3, [blocks, N]; without it half of the range. For
-/// \p scales and \p rest see readFloatZeroPoints().
-static llvm::Expected<NodeValue> readZeroPoints(OpContext &op,
-                                                const NBitsShape &shape,
-                                                const Tensor &scales,
-                                                NodeValue &rest) {
-  int64_t count = shape.getNumBlocks();
-  if (op.hasInput(3) && isFloatKind(op.peekInput(3).getElemKind()))
-    return readFloatZeroPoints(op, shape, scales, rest);
-  if (op.hasInput(3))
-    return readIntegers(op, 3, shape, count, count);
-  Tensor middle(Type(shape.getKind(), {}));
-  middle.setFromDouble(0, double(int64_t(1) << (shape.bits - 1)));
-  return op.createConstant(std::move(middle));
+static bool isAllMiddle(NodeValue zeroPoints, const NBitsShape &shape) {
+  const Tensor &tensor = zeroPoints.getNodeAs<Constant>()->getTensor();
+  for (uint8_t zeroPoint : tensor.getByteRange())
+    if (zeroPoint != shape.getMiddle())
+      return false;
+  return true;
+}
+
+/// Reads inputs 2 and 3. Without zero points they are half of the range.
+static llvm::Expected<NBitsParameters> readParameters(OpContext &op,
+                                                      const NBitsShape &shape) {
+  NBitsParameters parameters;
+  GLOWISH_ASSIGN_OR_RETURN(Tensor scales, readFloats(op, 2, shape));
+  if (op.hasInput(3) && isFloatKind(op.peekInput(3).getElemKind())) {
+    GLOWISH_RETURN_IF_ERROR(readFloatZeroPoints(op, shape, scales, parameters));
+  } else if (op.hasInput(3)) {
+    int64_t count = shape.getNumBlocks();
+    GLOWISH_ASSIGN_OR_RETURN(parameters.zeroPoints,
+                             readIntegers(op, 3, shape, count, count,
+                                          /*invertsSign=*/false));
+    if (isAllMiddle(parameters.zeroPoints, shape))
+      parameters.zeroPoints = NodeValue();
+  }
+  parameters.scales = op.createConstant(std::move(scales));
+  return parameters;
 }
 
 /// Subtracts from \p result what \p rest, which readFloatZeroPoints() returns,
@@ -164,6 +210,37 @@ static llvm::Expected<NodeValue> subtractRest(OpContext &op, NodeValue result,
   return c.finish(c.sub(result, c.cast(added, result.getElemKind())));
 }
 
+/// Returns the same as multiply() of what dequantizes the weights, for models
+/// that are trained: gradients go through it.
+static llvm::Expected<NodeValue>
+multiplyFloats(OpContext &op, NodeValue x, NodeValue weights,
+               const NBitsParameters &parameters, const NBitsShape &shape) {
+  NodeValue floats =
+      dequantizeRows(op.getFunction(), "weights", weights, parameters.scales,
+                     parameters.zeroPoints, std::min(shape.block, shape.depth));
+  GLOWISH_ASSIGN_OR_RETURN(floats, castTo(op, floats, x.getElemKind()));
+  return makeMatMul(op, x, floats);
+}
+
+/// Returns the MatMulNBits of \p x, which may be one row without others.
+static llvm::Expected<NodeValue> multiply(OpContext &op, NodeValue x,
+                                          NodeValue weights,
+                                          const NBitsParameters &parameters,
+                                          const NBitsShape &shape) {
+  if (op.isTraining())
+    return multiplyFloats(op, x, weights, parameters, shape);
+  bool isRow = x.getShape().size() == 1;
+  if (isRow) {
+    GLOWISH_ASSIGN_OR_RETURN(x, op.reshape(x, {1, shape.depth}, "_row"));
+  }
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue result,
+      op.create<MatMulNBitsNode>(
+          x, weights, parameters.scales, parameters.zeroPoints,
+          /*lhsScales=*/NodeValue(), std::min(shape.block, shape.depth)));
+  return isRow ? op.reshape(result, {shape.columns}, "_row") : result;
+}
+
 static llvm::Error importMatMulNBits(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(NBitsShape shape, readShape(op));
@@ -171,31 +248,21 @@ static llvm::Error importMatMulNBits(OpContext &op) {
     return makeError("input 4, 'g_idx', is present; accepted: blocks of rows "
                      "in their order");
   if (x.getShape().empty() || x.getShape().back() != shape.depth ||
-      !isFloatKind(x.getElemKind()))
-    return makeError("input 0 is {0}; accepted: rows of {1} floats",
+      !isFloatKind(x.getElemKind()) || x.getElemKind() == ElemKind::Double)
+    return makeError("input 0 is {0}; accepted: rows of {1} floats of at most "
+                     "32 bits",
                      x.getType().str(), shape.depth);
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue integers,
-                           readIntegers(op, 1, shape,
-                                        shape.getNumBlocks() * shape.block,
-                                        shape.depth));
-  GLOWISH_ASSIGN_OR_RETURN(Tensor scaleValues, readFloats(op, 2, shape));
-  NodeValue rest;
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue zeroPoints,
-                           readZeroPoints(op, shape, scaleValues, rest));
-  NodeValue scales = op.createConstant(std::move(scaleValues));
-  for (NodeValue *parameter : {&scales, &zeroPoints})
-    if (!parameter->getShape().empty()) {
-      GLOWISH_ASSIGN_OR_RETURN(*parameter,
-                               repeatBlocks(op, *parameter, integers.getShape(),
-                                            /*axis=*/0, shape.block));
-    }
+  GLOWISH_ASSIGN_OR_RETURN(NBitsParameters parameters,
+                           readParameters(op, shape));
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue weights,
-      dequantize(op, {{shape.getKind(), scales, zeroPoints}, integers}));
-  GLOWISH_ASSIGN_OR_RETURN(weights, castTo(op, weights, x.getElemKind()));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue result, makeMatMul(op, x, weights));
-  if (rest) {
-    GLOWISH_ASSIGN_OR_RETURN(result, subtractRest(op, result, x, rest, shape));
+      readIntegers(op, 1, shape, shape.getNumBlocks() * shape.block,
+                   shape.depth, /*invertsSign=*/!parameters.zeroPoints));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue result,
+                           multiply(op, x, weights, parameters, shape));
+  if (parameters.rest) {
+    GLOWISH_ASSIGN_OR_RETURN(
+        result, subtractRest(op, result, x, parameters.rest, shape));
   }
   if (NodeValue bias = op.getOptionalInput(5))
     return op.setOutput(0, op.create<AddNode>(result, bias));
