@@ -25,6 +25,7 @@ AttrValue::AttrValue(std::shared_ptr<Body> value)
     : AttrVariant(std::move(value)) {}
 AttrValue::AttrValue(std::vector<Type> value) : AttrVariant(std::move(value)) {}
 AttrValue::AttrValue(NamedValues value) : AttrVariant(std::move(value)) {}
+AttrValue::AttrValue(CustomAttr value) : AttrVariant(std::move(value)) {}
 AttrValue::AttrValue(const AttrValue &other) = default;
 AttrValue::AttrValue(AttrValue &&other) noexcept = default;
 AttrValue &AttrValue::operator=(const AttrValue &other) = default;
@@ -47,7 +48,8 @@ llvm::hash_code glowish::hash_value(const AttrValue &value) {
                            std::is_same_v<T, std::vector<Type>> ||
                            std::is_same_v<T, NamedValues>)
           return llvm::hash_combine_range(content.begin(), content.end());
-        else if constexpr (std::is_same_v<T, ScalarProgram>)
+        else if constexpr (std::is_same_v<T, ScalarProgram> ||
+                           std::is_same_v<T, CustomAttr>)
           return hash_value(content);
         else if constexpr (std::is_same_v<T, std::shared_ptr<Body>>)
           return llvm::hash_value(content.get());
@@ -92,6 +94,8 @@ static llvm::StringRef getAttrKindName(AttrKind kind) {
     return "a list of types";
   case AttrKind::Values:
     return "a list of named values";
+  case AttrKind::Custom:
+    return "a value of the back end";
   }
   llvm_unreachable("not an attribute kind");
 }
@@ -118,6 +122,8 @@ static AttrValue getZero(AttrKind kind) {
     return std::vector<Type>();
   case AttrKind::Values:
     return NamedValues();
+  case AttrKind::Custom:
+    return CustomAttr();
   }
   llvm_unreachable("not an attribute kind");
 }
@@ -259,6 +265,10 @@ llvm::Error glowish::checkStructure(const OpInfo &info,
     if (attr.kind == AttrKind::Body &&
         !std::get<std::shared_ptr<Body>>(attrs[i]))
       return makeError("attribute '{0}' is missing", attr.name);
+    if (attr.kind == AttrKind::Custom &&
+        std::get<CustomAttr>(attrs[i]).getType() != attr.customType)
+      return makeError("attribute '{0}': accepted: {1}", attr.name,
+                       attr.customType->listForms());
     if (attr.allowed.empty())
       continue;
     const std::string &text = std::get<std::string>(attrs[i]);

@@ -91,6 +91,9 @@ printAttrValue(llvm::raw_ostream &os, const AttrValue &value,
   case AttrKind::Values:
     printNamedValues(os, std::get<NamedValues>(value));
     return;
+  case AttrKind::Custom:
+    printQuoted(os, std::get<CustomAttr>(value).str());
+    return;
   }
   llvm_unreachable("not an attribute kind");
 }
@@ -394,10 +397,22 @@ llvm::Expected<NamedValues> TextParser::parseNamedValues() {
   return values;
 }
 
+llvm::Expected<CustomAttr> TextParser::parseCustom(const AttrInfo &info) {
+  std::optional<CustomAttr> value;
+  if (token.kind == Token::String)
+    value = CustomAttr::parse(*info.customType, token.text);
+  if (!value)
+    return error("attribute '" + info.name +
+                 "': accepted: " + info.customType->listForms());
+  advance();
+  return std::move(*value);
+}
+
 llvm::Expected<AttrValue>
-TextParser::parseAttrValue(AttrKind kind, std::optional<unsigned> numInputs,
+TextParser::parseAttrValue(const AttrInfo &info,
+                           std::optional<unsigned> numInputs,
                            ParseBody parseBody) {
-  switch (kind) {
+  switch (info.kind) {
   case AttrKind::Int:
     return parseInt();
   case AttrKind::Ints:
@@ -427,6 +442,8 @@ TextParser::parseAttrValue(AttrKind kind, std::optional<unsigned> numInputs,
     return parseTypes();
   case AttrKind::Values:
     return parseNamedValues();
+  case AttrKind::Custom:
+    return parseCustom(info);
   }
   llvm_unreachable("not an attribute kind");
 }
@@ -446,8 +463,7 @@ TextParser::parseAttrs(const OpInfo &info, std::optional<unsigned> numInputs,
     advance();
     GLOWISH_RETURN_IF_ERROR(expect("="));
     GLOWISH_ASSIGN_OR_RETURN(
-        attrs[index],
-        parseAttrValue(info.attrs[index].kind, numInputs, parseBody));
+        attrs[index], parseAttrValue(info.attrs[index], numInputs, parseBody));
     return llvm::Error::success();
   };
   if (token.kind == Token::Punctuation && token.text == "{")

@@ -423,6 +423,7 @@ void OperandGenerator::changeAttr(EntryDraft &draft, unsigned index) {
   case AttrKind::Body:  // a spec makes them (GraphSpec.h)
   case AttrKind::Types: // calls of functions, which there are none of
   case AttrKind::Values:
+  case AttrKind::Custom: // of a back end's instructions
     return;
   }
 }

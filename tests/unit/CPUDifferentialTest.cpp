@@ -104,7 +104,8 @@ TEST(CPUDifferential, LargeConvolution) {
           program.getIR().getInstrs(),
           [](const Instruction &instr) {
             auto *convolution = llvm::dyn_cast<CPUConvolutionInstr>(&instr);
-            return convolution && convolution->getAlgorithm() == "int8-slices";
+            return convolution &&
+                   convolution->getAlgorithm().str() == "int8-slices";
           }))
           << "case " << number;
     }

@@ -149,7 +149,8 @@ TEST(HalfKernels, Algorithm) {
     for (const Instruction &instr : program.getIR().getInstrs())
       if (auto *conv = llvm::dyn_cast<CPUConvolutionInstr>(&instr)) {
         ++found;
-        EXPECT_EQ(conv->getAlgorithm().split(' ').first, algorithm)
+        EXPECT_EQ(llvm::StringRef(conv->getAlgorithm().str()).split(' ').first,
+                  algorithm)
             << cpu << " " << attribute;
       }
     EXPECT_EQ(found, 1u);

@@ -268,7 +268,9 @@ TEST(IntegerKernels, Algorithms) {
         }));
     for (const Instruction &instr : program.getIR().getInstrs())
       if (auto *convolution = llvm::dyn_cast<CPUConvolutionInstr>(&instr))
-        return convolution->getAlgorithm().rsplit(' ').first.str();
+        return llvm::StringRef(convolution->getAlgorithm().str())
+            .rsplit(' ')
+            .first.str();
     return std::string("none");
   };
   EXPECT_EQ(describe("+avx512vnni", cases[4], s8), "dot 4");

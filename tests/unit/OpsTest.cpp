@@ -55,6 +55,61 @@ TEST(AttrValue, HashAgreesWithIdentity) {
           << a.index() << ' ' << b.index();
 }
 
+/// A value of a type that the attributes do not know.
+struct Level {
+  int number;
+  std::string str() const { return "level " + std::to_string(number); }
+  static std::optional<Level> parse(llvm::StringRef text) {
+    int number;
+    return text.consume_front("level ") && !text.getAsInteger(10, number)
+               ? std::optional(Level{number})
+               : std::nullopt;
+  }
+  static std::string listForms() { return "'level NUMBER'"; }
+  static const CustomAttrType attrType;
+  bool operator==(const Level &) const = default;
+  friend llvm::hash_code hash_value(const Level &level) {
+    return llvm::hash_value(level.number);
+  }
+};
+constinit const CustomAttrType Level::attrType = makeCustomAttrType<Level>();
+
+TEST(AttrValue, CustomOnesAreComparedByTheirType) {
+  CustomAttr one(Level{1});
+  EXPECT_EQ(one.get<Level>().number, 1);
+  EXPECT_EQ(one.str(), "level 1");
+  EXPECT_TRUE(isIdentical(one, CustomAttr(Level{1})));
+  EXPECT_FALSE(isIdentical(one, CustomAttr(Level{2})));
+  EXPECT_FALSE(isIdentical(one, std::string("level 1")));
+  EXPECT_FALSE(isIdentical(one, CustomAttr()));
+  EXPECT_EQ(hash_value(AttrValue(one)),
+            hash_value(AttrValue(CustomAttr(Level{1}))));
+  EXPECT_TRUE(CustomAttr::parse(Level::attrType, "level 1") == one);
+  EXPECT_FALSE(CustomAttr::parse(Level::attrType, "level"));
+}
+
+TEST(AttrValue, TextFormsHaveCustomOnesAsStrings) {
+  const AttrInfo attrs[] = {{.name = "level",
+                             .kind = AttrKind::Custom,
+                             .customType = &Level::attrType}};
+  OpInfo info = {.name = "Op", .summary = "", .attrs = attrs};
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printAttrs(os, info, {AttrValue(CustomAttr(Level{7}))}, 0);
+  EXPECT_EQ(text, " {level = \"level 7\"}");
+  auto parsed = TextParser(text, "f", nullptr).parseAttrs(info);
+  ASSERT_TRUE(bool(parsed)) << llvm::toString(parsed.takeError());
+  EXPECT_EQ((*parsed)[0], AttrValue(CustomAttr(Level{7})));
+  EXPECT_EQ(getMessage(TextParser("{level = \"7\"}", "f", nullptr)
+                           .parseAttrs(info)
+                           .takeError()),
+            "f:1:10: attribute 'level': accepted: 'level NUMBER'");
+  EXPECT_EQ(getMessage(checkStructure(info, {}, {AttrValue(CustomAttr())})),
+            "attribute 'level': accepted: 'level NUMBER'");
+  EXPECT_EQ(getMessage(checkStructure(info, {}, {AttrValue(7)})),
+            "attribute 'level': expected a value of the back end");
+}
+
 TEST(OpInfo, Defaults) {
   const OpInfo &info = getNodeInfo(NodeKind::Convolution);
   std::vector<AttrValue> attrs = getDefaultAttrs(info);

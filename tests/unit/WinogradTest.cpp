@@ -57,7 +57,8 @@ std::string describe(CPUBackend &backend, const WinogradCase &c) {
       backend, [&](Function &f, Module &m) { return build(c, f, m); }));
   for (const Instruction &instr : program.getIR().getInstrs())
     if (auto *convolution = llvm::dyn_cast<CPUConvolutionInstr>(&instr)) {
-      llvm::StringRef text = convolution->getAlgorithm();
+      std::string algorithm = convolution->getAlgorithm().str();
+      llvm::StringRef text = algorithm;
       bool hasBlock = text.consume_front("winograd ");
       return hasBlock ? ("winograd " + text.split(' ').first).str()
                       : text.str();

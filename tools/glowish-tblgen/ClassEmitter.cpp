@@ -178,10 +178,10 @@ static void emitAttrs(raw_ostream &os, const OpRecord &op) {
     const AttrRecord &attr = op.attrs[i];
     std::string name = capitalize(attr.name);
     os << "  static constexpr unsigned " << attr.name << "Attr = " << i
-       << ";\n  " << attr.accessor << " get" << name
-       << "() const { return getAttr<" << attr.storage << ">(" << i
-       << "); }\n  void set" << name << "(" << attr.getParameterType()
-       << " value) { setAttr(" << i << ", " << attr.storage << "(value)); }\n";
+       << ";\n  " << attr.accessor << " get" << name << "() const { return "
+       << attr.getValue(i) << "; }\n  void set" << name << "("
+       << attr.getParameterType() << " value) { setAttr(" << i << ", "
+       << attr.storage << "(value)); }\n";
   }
 }
 

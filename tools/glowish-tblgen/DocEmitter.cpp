@@ -30,7 +30,8 @@ static void emitOperands(raw_ostream &os, const OpRecord &op, bool isInstr) {
 
 static void emitAttrs(raw_ostream &os, const OpRecord &op) {
   for (const AttrRecord &attr : op.attrs) {
-    os << "- attribute `" << attr.name << "` (" << attr.kind << ")";
+    os << "- attribute `" << attr.name << "` ("
+       << (attr.customType.empty() ? attr.kind : attr.customType) << ")";
     if (!attr.doc.empty())
       os << ": " << attr.doc;
     if (!attr.allowed.empty()) {

@@ -45,6 +45,11 @@ std::vector<std::string> getParams(const OpRecord &op) {
   return params;
 }
 
+std::string AttrRecord::getValue(size_t index) const {
+  std::string value = "getAttr<" + storage + ">(" + std::to_string(index) + ")";
+  return customType.empty() ? value : value + ".get<" + customType + ">()";
+}
+
 static AttrRecord readAttr(const Record *record) {
   const Record *kind = record->getValueAsDef("AttributeKind");
   AttrRecord attr;
@@ -53,6 +58,7 @@ static AttrRecord readAttr(const Record *record) {
   attr.kind = kind->getValueAsString("Enumerator");
   attr.storage = kind->getValueAsString("Storage");
   attr.accessor = kind->getValueAsString("Accessor");
+  attr.customType = kind->getValueAsString("CustomType");
   attr.defaultValue = record->getValueAsString("Default");
   attr.axes = record->getValueAsDef("Axes")->getValueAsString("Enumerator");
   for (StringRef value : record->getValueAsListOfStrings("Allowed"))

@@ -18,11 +18,14 @@ struct OperandRecord {
 };
 
 struct AttrRecord {
-  std::string name, doc, kind, storage, accessor, defaultValue, axes;
+  std::string name, doc, kind, storage, accessor, customType, defaultValue,
+      axes;
   std::vector<std::string> allowed;
   bool hasDefault() const { return !defaultValue.empty(); }
   /// The type of a parameter that takes the attribute: what the getter gives.
   const std::string &getParameterType() const { return accessor; }
+  /// The expression of the getter for the attribute at position \p index.
+  std::string getValue(size_t index) const;
 };
 
 /// One node or instruction.

@@ -47,6 +47,8 @@ static void emitAttrArray(raw_ostream &os, const OpRecord &op) {
       os << ", .allowed = " << op.name << "_" << attr.name << "Allowed";
     if (attr.axes != "None")
       os << ", .axes = AxisRole::" << attr.axes;
+    if (!attr.customType.empty())
+      os << ", .customType = &" << attr.customType << "::attrType";
     os << ", .doc = " << quote(attr.doc) << "},\n";
   }
   os << "};\n";

@@ -41,8 +41,7 @@ static void emitView(raw_ostream &os, const OpRecord &op) {
   }
   for (size_t i = 0; i < op.attrs.size(); ++i)
     os << "  " << op.attrs[i].accessor << " get" << capitalize(op.attrs[i].name)
-       << "() const { return getAttr<" << op.attrs[i].storage << ">(" << i
-       << "); }\n";
+       << "() const { return " << op.attrs[i].getValue(i) << "; }\n";
   os << "};\n";
 }
 

@@ -64,6 +64,7 @@ class AttrKind<string enumerator, string storage, string accessor> {
   string Enumerator = enumerator;
   string Storage = storage;
   string Accessor = accessor; // return type of the generated getter
+  string CustomType = "";     // of a CustomKind
 }
 def Int : AttrKind<"Int", "int64_t", "int64_t">;
 def Ints : AttrKind<"Ints", "std::vector<int64_t>", "llvm::ArrayRef<int64_t>">;
@@ -80,6 +81,13 @@ def Types : AttrKind<"Types", "std::vector<glowish::Type>",
 /// Attributes of an operator that glowish does not know.
 def Values : AttrKind<"Values", "glowish::NamedValues",
                       "const glowish::NamedValues &">;
+
+/// A value of a type of the back end, a C++ class that has attrType
+/// (glowish/Ops/CustomAttr.h). The text forms have it as a string.
+class CustomKind<string type>
+    : AttrKind<"Custom", "glowish::CustomAttr", "const " # type # " &"> {
+  let CustomType = type;
+}
 
 /// An attribute. One with a default (a C++ expression) is the last argument of
 /// the builders and is printed only if it differs from the default. `allowed`

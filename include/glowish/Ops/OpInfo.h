@@ -12,6 +12,7 @@
 #include "glowish/Base/Type.h"
 #include "glowish/Ops/AxisMap.h"
 #include "glowish/Ops/Body.h"
+#include "glowish/Ops/CustomAttr.h"
 #include "glowish/Ops/NamedValues.h"
 #include "glowish/Ops/ScalarProgram.h"
 #include <string>
@@ -31,13 +32,14 @@ enum class AttrKind : uint8_t {
   Program,
   Body,
   Types,
-  Values
+  Values,
+  Custom
 };
 
 using AttrVariant =
     std::variant<int64_t, std::vector<int64_t>, double, bool, std::string,
                  ElemKind, ScalarProgram, std::shared_ptr<Body>,
-                 std::vector<Type>, NamedValues>;
+                 std::vector<Type>, NamedValues, CustomAttr>;
 
 /// The value of an attribute: a variant whose copies, moves and destruction
 /// are compiled once. Inline they are the largest part of what most files that
@@ -56,6 +58,7 @@ struct AttrValue : AttrVariant {
   AttrValue(std::shared_ptr<Body> value);
   AttrValue(std::vector<Type> value);
   AttrValue(NamedValues value);
+  AttrValue(CustomAttr value);
   /// A text is given as a std::string: a pointer would become a Bool.
   AttrValue(const void *) = delete;
   AttrValue(const AttrValue &other);
@@ -96,6 +99,8 @@ struct AttrInfo {
   /// Accepted values of a String; empty for any.
   llvm::ArrayRef<llvm::StringRef> allowed = {};
   AxisRole axes = AxisRole::None;
+  /// The type of a Custom.
+  const CustomAttrType *customType = nullptr;
   llvm::StringRef doc = {};
 };
 

@@ -145,7 +145,8 @@ private:
   template <typename T> llvm::Expected<T> parseElement();
   llvm::Expected<Dims> parseExtents();
   llvm::Expected<QuantParams> parseQuantParams(DimsRef shape);
-  llvm::Expected<AttrValue> parseAttrValue(AttrKind kind,
+  llvm::Expected<CustomAttr> parseCustom(const AttrInfo &info);
+  llvm::Expected<AttrValue> parseAttrValue(const AttrInfo &info,
                                            std::optional<unsigned> numInputs,
                                            ParseBody parseBody);
   llvm::Expected<NamedValue::Content> parseNamedContent();

@@ -219,7 +219,7 @@ CPUBackend::findRecorded(const TuningKey &key,
   if (!entry)
     return nullptr;
   const auto *found = llvm::find_if(ranked, [&](const auto &candidate) {
-    return candidate.isSameAs(entry->candidate);
+    return candidate == entry->candidate;
   });
   return found == ranked.end() ? nullptr : found;
 }
@@ -250,11 +250,11 @@ struct CPUBackend::Candidates {
   /// \p candidate, which is accepted, and the others.
   ConvolutionChoice choose(const ConvolutionCandidate &candidate) {
     llvm::StringRef why = reason;
-    if (why.empty() && !candidate.isSameAs(ranked.front()))
+    if (why.empty() && candidate != ranked.front())
       why = "as other programs pack the same weights";
     ConvolutionChoice choice = {candidate, std::move(ranked), why};
     llvm::erase_if(choice.others, [&](const ConvolutionCandidate &other) {
-      return other.isSameAs(candidate);
+      return other == candidate;
     });
     return choice;
   }

@@ -42,7 +42,8 @@ def CPUConvolution : Instr<"Convolution with packed weights"> {
                     Attr<Ints, "pads", "[top, left, bottom, right]">,
                     Attr<Ints, "dilations", "[vertical, horizontal]">,
                     Attr<Int, "group", "number of groups of channels">,
-                    Attr<String, "algorithm", "with its parameters">,
+                    Attr<CustomKind<"ConvolutionCandidate">, "algorithm",
+                         "with its parameters">,
                     EpilogueAttr];
   let MultiplyAdds = [{countElements(op.getKernels()) *
                        op.getInput().getShape().back() / op.getGroup()}];

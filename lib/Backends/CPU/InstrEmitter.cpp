@@ -2,6 +2,8 @@
 
 #include "InstrEmitter.h"
 #include "Kernels/KernelOperands.h"
+#include "glowish/Support/Error.h"
+#include "glowish/Support/Escape.h"
 
 using namespace glowish;
 

@@ -3,6 +3,7 @@
 #ifndef GLOWISH_LIB_BACKENDS_CPU_INSTRS_H
 #define GLOWISH_LIB_BACKENDS_CPU_INSTRS_H
 
+#include "Selection/ConvolutionCandidate.h"
 #include "glowish/IR/Instrs.h"
 #include "glowish/Ops/TypeRules.h"
 

@@ -393,7 +393,7 @@ static bool usesMatrixRegisters(const IRFunction &function,
   forEachFunction(function, [&](const IRFunction &each) {
     for (const Instruction &instr : each.getInstrs())
       if (auto *convolution = llvm::dyn_cast<CPUConvolutionInstr>(&instr))
-        found |= getCandidate(*convolution).algorithm->usesMatrixRegisters();
+        found |= convolution->getAlgorithm().algorithm->usesMatrixRegisters();
       else
         found |= llvm::isa<ConvolutionFilterGradientInstr>(instr) &&
                  target.hasMatrixInt8;

@@ -8,13 +8,6 @@
 using namespace glowish;
 using namespace glowish::typerules;
 
-static std::string getAlgorithmForms() {
-  std::string forms;
-  for (const ConvolutionAlgorithm *algorithm : getConvolutionAlgorithms())
-    forms += (forms.empty() ? "" : ", ") + algorithm->getForm();
-  return forms;
-}
-
 llvm::Expected<TypeList> glowish::inferCPUConvolution(const OpView &view) {
   CPUConvolutionView op(view);
   // The back end makes it from a Convolution that has been checked: here only
@@ -24,19 +17,17 @@ llvm::Expected<TypeList> glowish::inferCPUConvolution(const OpView &view) {
   if (op.getKernels().size() != 2 || op.getStrides().size() != 2 ||
       op.getPads().size() != 4 || op.getDilations().size() != 2)
     return op.attrError("kernels", "window attributes have 2 values, pads 4");
-  auto candidate = ConvolutionCandidate::parse(op.getAlgorithm());
-  if (!candidate)
-    return op.attrError("algorithm", "accepted: " + getAlgorithmForms());
+  const ConvolutionAlgorithm &algorithm = *op.getAlgorithm().algorithm;
   ElemKind kind = op.getInput().getKind();
-  if (!candidate->algorithm->takesPackedKind(op.getFilter().getKind(), kind))
+  if (!algorithm.takesPackedKind(op.getFilter().getKind(), kind))
     return op.operandError(op.filterIdx,
                            "accepted: the kind that the algorithm packs");
-  if (op.hasScales() != candidate->algorithm->hasScales())
+  if (op.hasScales() != algorithm.hasScales())
     return op.operandError(op.scalesIdx, "present for int8-slices only");
   if (op.hasScales())
     GLOWISH_RETURN_IF_ERROR(checkIs(op, op.scalesIdx, ElemKind::Float,
                                     {op.getResult().getShape().back()}));
-  if (op.hasZeroPoint() && (candidate->algorithm->getZeroPointUse() ==
+  if (op.hasZeroPoint() && (algorithm.getZeroPointUse() ==
                                 ConvolutionAlgorithm::ZeroPointUse::None ||
                             op.getZeroPoint().getKind() != kind ||
                             op.getZeroPoint().getNumElements() != 1))
@@ -44,7 +35,7 @@ llvm::Expected<TypeList> glowish::inferCPUConvolution(const OpView &view) {
                            "accepted: one of the input's kind, where the "
                            "algorithm takes it");
   return TypeList{op.getResult().withKind(
-      candidate->algorithm->getSumKind(kind, op.getFilter().getKind()))};
+      algorithm.getSumKind(kind, op.getFilter().getKind()))};
 }
 
 llvm::Expected<TypeList> glowish::inferCPUMatMulNBits(const OpView &view) {

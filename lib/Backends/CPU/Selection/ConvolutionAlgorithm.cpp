@@ -83,6 +83,18 @@ ConvolutionCandidate::parse(llvm::StringRef text) {
   return std::nullopt;
 }
 
+std::string ConvolutionCandidate::listForms() {
+  std::vector<std::string> forms;
+  for (const ConvolutionAlgorithm *algorithm : getConvolutionAlgorithms())
+    forms.push_back("'" + algorithm->getForm() + "'");
+  std::string last = std::move(forms.back());
+  forms.pop_back();
+  return llvm::join(forms, ", ") + " and " + last;
+}
+
+constinit const CustomAttrType ConvolutionCandidate::attrType =
+    makeCustomAttrType<ConvolutionCandidate>();
+
 //===- Choices ------------------------------------------------------------===//
 
 /// Inserts \p candidate into \p ranked, which is sorted by the estimates,

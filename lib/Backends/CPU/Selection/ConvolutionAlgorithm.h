@@ -11,6 +11,7 @@
 #define GLOWISH_LIB_BACKENDS_CPU_SELECTION_CONVOLUTIONALGORITHM_H
 
 #include "Kernels/Convolution/Convolution.h"
+#include "Selection/ConvolutionCandidate.h"
 #include "Selection/FilterPacker.h"
 
 namespace glowish {
@@ -26,26 +27,6 @@ struct ConvolutionProblem {
   bool isOfBytes = false;
   /// Of bytes: whether the filter has values that int8 has not.
   bool hasWideFilter = false;
-};
-
-class ConvolutionAlgorithm;
-
-/// An algorithm with its parameters.
-struct ConvolutionCandidate {
-  const ConvolutionAlgorithm *algorithm = nullptr;
-  /// Their meaning is defined by the form of the algorithm.
-  llvm::SmallVector<int64_t, 3> parameters;
-  /// The estimated time on one core; 0 where there is no estimate.
-  double cycles = 0;
-
-  /// The text form in attributes and tuning files: `direct 14x2`.
-  std::string str() const;
-  /// Null if \p text is not in the form of str(), now or under an old name.
-  static std::optional<ConvolutionCandidate> parse(llvm::StringRef text);
-  /// Whether both are the same candidate; ignores the estimates.
-  bool isSameAs(const ConvolutionCandidate &other) const {
-    return algorithm == other.algorithm && parameters == other.parameters;
-  }
 };
 
 class ConvolutionAlgorithm {

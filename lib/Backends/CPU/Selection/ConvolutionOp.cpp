@@ -14,8 +14,7 @@ void glowish::replaceByKernel(IRFunction &function, const ConvolutionOp &op,
                        op.result, inputs.input, inputs.filter.filter,
                        inputs.filter.scales, inputs.bias, inputs.zeroPoint,
                        op.kernels, op.strides, op.pads, op.dilations, op.group,
-                       candidate.str(), inputs.fused,
-                       std::move(inputs.epilogue)));
+                       candidate, inputs.fused, std::move(inputs.epilogue)));
 }
 
 void glowish::limitToNeededRows(InstrDraft &draft, const ConvolutionOp &op) {

@@ -11,14 +11,14 @@ CPUBackend::estimateCycles(const Instruction &instr) const {
   if (!convolution || convolution->getResult()->getType().getNumElements() == 0)
     return std::nullopt;
   const Buffer &input = *convolution->getInput();
-  ConvolutionCandidate own = getCandidate(*convolution);
+  const ConvolutionCandidate &own = convolution->getAlgorithm();
   ConvolutionProblem problem = {.shape = getConvolutionShape(*convolution),
                                 .kind = input.getType().getKind(),
                                 .inputStrides = Dims(input.getStrides()),
                                 .isOfBytes = own.algorithm->multipliesBytes()};
   for (const ConvolutionCandidate &candidate :
        rankCandidates(problem, getTarget(), int64_t(WinogradLimit::F4)))
-    if (candidate.isSameAs(own) && candidate.cycles > 0)
+    if (candidate == own && candidate.cycles > 0)
       return candidate.cycles;
   return std::nullopt;
 }
@@ -32,7 +32,7 @@ static double countInputLoads(const CPUConvolutionInstr &convolution,
   constexpr unsigned wordBytes = 4;
   double once = double(type.getNumElements()) /
                 std::max(target.getLanes(size), wordBytes / size);
-  ConvolutionCandidate own = getCandidate(convolution);
+  const ConvolutionCandidate &own = convolution.getAlgorithm();
   std::optional<int64_t> served = own.algorithm->getMultiplyAddsPerLoad(
       own.parameters, target.getComputeLanes(type.getKind()));
   return served

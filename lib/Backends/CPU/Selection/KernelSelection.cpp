@@ -9,12 +9,6 @@
 
 using namespace glowish;
 
-ConvolutionCandidate glowish::getCandidate(const CPUConvolutionInstr &instr) {
-  auto candidate = ConvolutionCandidate::parse(instr.getAlgorithm());
-  assert(candidate && "the type rule checks the algorithm");
-  return *candidate;
-}
-
 //===- Matmuls ------------------------------------------------------------===//
 
 /// Whether the right side is one matrix for all of the left one, so that it can

@@ -35,9 +35,6 @@ inline ConvolutionShape getConvolutionShape(const CPUConvolutionInstr &instr) {
   return getConvolutionShape(instr, *instr.getResult());
 }
 
-/// The candidate that computes \p instr.
-ConvolutionCandidate getCandidate(const CPUConvolutionInstr &instr);
-
 } // namespace glowish
 
 #endif // GLOWISH_LIB_BACKENDS_CPU_SELECTION_KERNELSELECTION_H

@@ -88,10 +88,9 @@ static llvm::SmallVector<ElemKind, 4> getInputKinds(const Instruction &instr) {
   if (first < 0) {
     first = 1;
   } else if (auto *convolution = llvm::dyn_cast<CPUConvolutionInstr>(&instr)) {
-    kinds.push_back(getCandidate(*convolution)
-                        .algorithm->getSumKind(
-                            convolution->getInput()->getType().getKind(),
-                            convolution->getFilter()->getType().getKind()));
+    kinds.push_back(convolution->getAlgorithm().algorithm->getSumKind(
+        convolution->getInput()->getType().getKind(),
+        convolution->getFilter()->getType().getKind()));
   } else {
     ElemKind kind = instr.getOperand(1)->getType().getKind();
     kinds.push_back(
@@ -159,7 +158,7 @@ static double countWinograd(const ConvolutionShape &shape, int64_t height,
 static double countCPUConvolution(const CPUConvolutionInstr &instr,
                                   const TargetDescription &target) {
   ConvolutionShape shape = getConvolutionShape(instr);
-  ConvolutionCandidate candidate = getCandidate(instr);
+  const ConvolutionCandidate &candidate = instr.getAlgorithm();
   if (candidate.algorithm == &getWinogradAlgorithm())
     return countWinograd(shape, candidate.parameters[0],
                          candidate.parameters[1], target);

@@ -230,16 +230,6 @@ static bool parseKey(LineParser &parser, TuningKey &key) {
   return parser.isGood();
 }
 
-/// `'direct PIXELSxVECTORS', 'depthwise' and 'int8-slices'`.
-static std::string listForms() {
-  std::vector<std::string> forms;
-  for (const ConvolutionAlgorithm *algorithm : getConvolutionAlgorithms())
-    forms.push_back("'" + algorithm->getForm() + "'");
-  std::string last = std::move(forms.back());
-  forms.pop_back();
-  return llvm::join(forms, ", ") + " and " + last;
-}
-
 llvm::Expected<TuningRecord> TuningRecord::parse(llvm::StringRef text,
                                                  llvm::StringRef path) {
   TuningRecord record;
@@ -265,7 +255,7 @@ llvm::Expected<TuningRecord> TuningRecord::parse(llvm::StringRef text,
     auto candidate = ConvolutionCandidate::parse(choice);
     if (!candidate)
       return makeError("{0}:{1}: {2} is not a choice; {3} are", path, number,
-                       quote(choice), listForms());
+                       quote(choice), ConvolutionCandidate::listForms());
     if (record.find(target, key))
       return makeError("{0}:{1}: a line before it has the same target and "
                        "shape; each has one line",

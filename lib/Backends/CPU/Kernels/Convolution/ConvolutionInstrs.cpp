@@ -26,7 +26,7 @@ void glowish::emitCPUConvolution(KernelBuilder &b,
                                  const CPUConvolutionInstr &instr,
                                  const KernelOperands &operands) {
   using Instr = CPUConvolutionInstr;
-  ConvolutionCandidate candidate = getCandidate(instr);
+  const ConvolutionCandidate &candidate = instr.getAlgorithm();
   candidate.algorithm->emit(
       b, getConvolutionShape(instr), candidate.parameters,
       {.result = operands.getStrided(Instr::resultIdx),
