@@ -1,6 +1,7 @@
 //===- CodeGenerationTest.cpp - What LLVM cannot make code of -------------===//
 
 #include "CodeGeneration.h"
+#include "IRHelpers.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include "glowish/Backends/CPU/FatalErrors.h"
 #include "glowish/Support/Error.h"
@@ -80,4 +81,36 @@ TEST(CodeGenerationDeathTest, DescribesFatalErrors) {
 
 TEST(CodeGeneration, DescribesFatalErrorsOutsideIt) {
   EXPECT_EQ(describeFatalError("out of ideas\nand more"), "LLVM: out of ideas");
+}
+
+/// Kinds that passes of the back end replace.
+TEST(CodeGeneration, RefusesWhatPassesHadToReplace) {
+  auto backend = llvm::cantFail(CPUBackend::create(TargetOptions()));
+  auto emit = [&](llvm::StringRef operands, llvm::StringRef code) {
+    auto function = test::parse(
+        ("ir \"f\" {\n" + operands + "code {\n\"here\" " + code + "\n}\n}\n")
+            .str());
+    llvm::LLVMContext context;
+    return llvm::toString(
+        backend->emitModule(context, *function, planMemory(*function), "f", {})
+            .takeError());
+  };
+  auto message = [](llvm::StringRef kind) {
+    return ("instruction 'here' (" + kind +
+            ") has no kernel: the back end's passes replace it before code is "
+            "generated")
+        .str();
+  };
+  EXPECT_EQ(
+      emit("mutable %y : float<1x4x4x8> output \"y\"\n"
+           "mutable %x : float<1x4x4x3> input \"x\"\n"
+           "mutable %w : float<8x1x1x3> input \"w\"\n",
+           "Convolution(@out %y, @in %x, @in %w, none) {strides = [1, 1], "
+           "pads = [0, 0, 0, 0], dilations = [1, 1], group = 1}"),
+      message("Convolution"));
+  EXPECT_EQ(emit("mutable %y : int32<4x8> output \"y\"\n"
+                 "mutable %x : int8<4x3> input \"x\"\n"
+                 "mutable %w : int8<3x8> input \"w\"\n",
+                 "MatMulInteger(@out %y, @in %x, @in %w, none)"),
+            message("MatMulInteger"));
 }

@@ -54,9 +54,7 @@ void emitKinds(raw_ostream &os, ArrayRef<OpRecord> ops, ClassKind kind) {
       return "NODE";
     if (op.has("LifetimeMarker"))
       return marker;
-    bool hasBodies = any_of(
-        op.attrs, [](const AttrRecord &attr) { return attr.kind == "Body"; });
-    return hasBodies || op.has("CallsFunction") ? control : "INSTR";
+    return op.isControlFlow() ? control : "INSTR";
   };
   for (const OpRecord &op : ops)
     os << getMacro(op) << "(" << op.name << ")\n";

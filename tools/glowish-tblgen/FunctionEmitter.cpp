@@ -60,10 +60,29 @@ static void emitNames(raw_ostream &os, ArrayRef<std::string> names,
   os << "#undef " << macro << "\n";
 }
 
-void emitSupports(raw_ostream &os, ArrayRef<std::string> nodes,
-                  ArrayRef<std::string> counted) {
-  emitNames(os, nodes, "SUPPORTS");
-  emitNames(os, counted, "COUNTS_OPERATIONS");
+/// The list `EMITTER(NAME, KIND)` of the instructions that code is generated
+/// of.
+static void emitEmitters(raw_ostream &os, const RecordKeeper &records,
+                         ArrayRef<std::string> replaced, StringRef dialect) {
+  Section section(os, "GET_EMITTER_LIST");
+  for (const OpRecord &op : readInstrs(records, /*dialect=*/""))
+    if (!op.has("LifetimeMarker") && !op.isControlFlow() &&
+        !is_contained(replaced, op.name))
+      os << "EMITTER(" << op.name << ", InstrKind::" << op.name << ")\n";
+  for (const OpRecord &op : readInstrs(records, dialect))
+    os << "EMITTER(" << op.name << ", get" << dialect << "Kind(" << dialect
+       << "InstrKind::" << op.name << "))\n";
+  os << "#undef EMITTER\n";
+}
+
+void emitSupports(raw_ostream &os, const RecordKeeper &records,
+                  StringRef dialect) {
+  emitNames(os, readSupports(records), "SUPPORTS");
+  emitNames(os, readNamedInstrs(records, "CountsOperationsOf"),
+            "COUNTS_OPERATIONS");
+  std::vector<std::string> replaced = readNamedInstrs(records, "Replaces");
+  emitNames(os, replaced, "REPLACED");
+  emitEmitters(os, records, replaced, dialect);
 }
 
 void emitTraits(raw_ostream &os, ArrayRef<TraitRecord> traits) {

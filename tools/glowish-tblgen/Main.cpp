@@ -94,7 +94,7 @@ bool emit(raw_ostream &os, RecordKeeper &records) {
     emitTable(os, instrs, ClassKind::Instr);
     break;
   case Action::Supports:
-    emitSupports(os, readSupports(records), readCounted(records));
+    emitSupports(os, records, dialect);
     break;
   case Action::Docs:
     if (dialect.empty())

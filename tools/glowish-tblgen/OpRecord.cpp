@@ -29,6 +29,12 @@ bool OpRecord::has(StringRef trait) const {
   return is_contained(traits, trait);
 }
 
+bool OpRecord::isControlFlow() const {
+  return has("CallsFunction") || any_of(attrs, [](const AttrRecord &attr) {
+           return attr.kind == "Body";
+         });
+}
+
 std::string unindent(StringRef text) {
   SmallVector<StringRef> lines;
   text.trim().split(lines, '\n');
@@ -228,9 +234,10 @@ std::vector<std::string> readSupports(const RecordKeeper &records) {
   return nodes;
 }
 
-std::vector<std::string> readCounted(const RecordKeeper &records) {
+std::vector<std::string> readNamedInstrs(const RecordKeeper &records,
+                                         StringRef className) {
   std::vector<std::string> instrs;
-  for (const Record *record : inFileOrder(records, "CountsOperationsOf"))
+  for (const Record *record : inFileOrder(records, className))
     instrs.push_back(readInstr(record->getValueAsDef("Instruction")).name);
   return instrs;
 }

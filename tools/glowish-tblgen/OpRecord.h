@@ -70,6 +70,8 @@ struct OpRecord {
     return !operands.empty() && operands.back().isVariadic;
   }
   bool has(llvm::StringRef trait) const;
+  /// Whether it is an instruction that executes other programs.
+  bool isControlFlow() const;
 };
 
 /// A property of operators.
@@ -87,8 +89,10 @@ std::vector<OpRecord> readInstrs(const llvm::RecordKeeper &records,
                                  llvm::StringRef dialect);
 /// Names of the nodes with a SupportsFor record.
 std::vector<std::string> readSupports(const llvm::RecordKeeper &records);
-/// Names of the instructions with a CountsOperationsOf record.
-std::vector<std::string> readCounted(const llvm::RecordKeeper &records);
+/// Names of the instructions with a record of class \p className, which names
+/// one: CountsOperationsOf, Replaces.
+std::vector<std::string> readNamedInstrs(const llvm::RecordKeeper &records,
+                                         llvm::StringRef className);
 
 /// "strides" -> "Strides".
 std::string capitalize(llvm::StringRef name);
@@ -126,9 +130,10 @@ void emitKinds(llvm::raw_ostream &os, llvm::ArrayRef<OpRecord> ops,
                ClassKind kind);
 /// Which nodes have which functions.
 void emitNodeFunctions(llvm::raw_ostream &os, llvm::ArrayRef<OpRecord> nodes);
-/// Lists of \p nodes, with a SupportsFor record, and of \p counted.
-void emitSupports(llvm::raw_ostream &os, llvm::ArrayRef<std::string> nodes,
-                  llvm::ArrayRef<std::string> counted);
+/// Lists of what the back end \p dialect has functions of, for its instructions
+/// and those of all back ends.
+void emitSupports(llvm::raw_ostream &os, const llvm::RecordKeeper &records,
+                  llvm::StringRef dialect);
 /// \p dialect: of instructions of a back end.
 void emitClasses(llvm::raw_ostream &os, llvm::ArrayRef<OpRecord> ops,
                  ClassKind kind, llvm::StringRef dialect);

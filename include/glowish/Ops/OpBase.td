@@ -333,6 +333,11 @@ class AnchorFor<Node node> : InstrFor<node> {
 /// instruction.
 class SupportsFor<InstrFor instr> { InstrFor Instruction = instr; }
 
+/// In the records of a back end: its passes put other instructions in the place
+/// of \p instr, so that there is no function emitNAME. Generating code of one
+/// that is left is an error.
+class Replaces<Instr instr> { Instr Instruction = instr; }
+
 /// In the records of a back end: the floating-point operations of \p instr,
 /// without its epilogue, are a function countNAME of the back end. Those of all
 /// others are the multiply-adds that their records state.

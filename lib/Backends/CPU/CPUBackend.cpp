@@ -3,6 +3,7 @@
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include "CodeGeneration.h"
 #include "FunctionSizes.h"
+#include "InstrEmitter.h"
 #include "JIT.h"
 #include "Kernels/MatMul/Attention.h"
 #include "Kernels/NBits/NBitsLayout.h"
@@ -388,6 +389,8 @@ llvm::Expected<std::unique_ptr<llvm::Module>>
 CPUBackend::emitModule(llvm::LLVMContext &context, const Variants &variants,
                        llvm::StringRef entryName, EntryForm form,
                        KernelNames *kernels) {
+  for (const Variant &variant : variants.programs)
+    GLOWISH_RETURN_IF_ERROR(checkReplaced(*variant.function));
   auto module = std::make_unique<llvm::Module>(entryName, context);
   module->setTargetTriple(machine->getTargetTriple().str());
   module->setDataLayout(machine->createDataLayout());

@@ -14,6 +14,13 @@ def : SupportsFor<AttentionIntegerInstr>;
 def : SupportsFor<GroupNormalizationInstr>;
 def : SupportsFor<MatMulNBitsInstr>;
 
+//===- Replaced by kernel selection ---------------------------------------===//
+
+def : Replaces<ConvolutionInstr>;
+def : Replaces<ConvolutionIntegerInstr>;
+def : Replaces<MatMulIntegerInstr>;
+def : Replaces<MatMulNBitsInstr>;
+
 //===- Instructions -------------------------------------------------------===//
 
 let Dialect = "CPU" in {

@@ -25,20 +25,39 @@ static void emitAs(KernelBuilder &b, const Instruction &instr,
 static const llvm::DenseMap<unsigned, AnyEmitter> &getEmitters() {
   static const llvm::DenseMap<unsigned, AnyEmitter> emitters = [] {
     llvm::DenseMap<unsigned, AnyEmitter> map;
-#define LIFETIME_MARKER(NAME)
-#define CONTROL_FLOW(NAME)
-#define INSTR(NAME)                                                            \
-  map[unsigned(InstrKind::NAME)] = emitAs<NAME##Instr, emit##NAME>;
-#define GET_INSTR_LIST
-#include "glowish/IR/InstrKinds.inc"
-#define INSTR(NAME)                                                            \
-  map[unsigned(getCPUKind(CPUInstrKind::NAME))] =                              \
-      emitAs<NAME##Instr, emit##NAME>;
-#define GET_INSTR_LIST
-#include "glowish/Backends/CPU/instr-kinds.inc"
+#define EMITTER(NAME, KIND)                                                    \
+  map[unsigned(KIND)] = emitAs<NAME##Instr, emit##NAME>;
+#define GET_EMITTER_LIST
+#include "glowish/Backends/CPU/supports.inc"
     return map;
   }();
   return emitters;
+}
+
+/// Whether passes of the back end replace all instructions of \p kind.
+static bool isReplaced(InstrKind kind) {
+  switch (kind) {
+#define REPLACED(NAME) case InstrKind::NAME:
+#define GET_REPLACED_LIST
+#include "glowish/Backends/CPU/supports.inc"
+    return true;
+  default:
+    return false;
+  }
+}
+
+llvm::Error glowish::checkReplaced(const IRFunction &function) {
+  const Instruction *found = nullptr;
+  forEachFunction(function, [&](const IRFunction &each) {
+    for (const Instruction &instr : each.getInstrs())
+      if (!found && isReplaced(instr.getKind()))
+        found = &instr;
+  });
+  if (!found)
+    return llvm::Error::success();
+  return makeError("instruction {0} ({1}) has no kernel: the back end's passes "
+                   "replace it before code is generated",
+                   quote(found->getName()), found->getKindName());
 }
 
 int64_t glowish::emitInstruction(const Instruction &instr,

@@ -9,6 +9,10 @@
 
 namespace glowish {
 
+/// Returns an error that names the first instruction of \p function, or of a
+/// body inside it, that the back end's passes had to replace.
+llvm::Error checkReplaced(const IRFunction &function);
+
 /// Fills \p kernel, a void function with one pointer a present operand, and the
 /// first task and the end if \p target has threads, with the code of \p instr.
 /// Returns the number of tasks. With \p keepsRoundings each step of a scalar

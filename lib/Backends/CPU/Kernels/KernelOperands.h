@@ -81,18 +81,11 @@ private:
 
 /// emitNAME for each instruction that has a kernel, defined in the file of its
 /// family: appends its code. The result has elements.
-#define LIFETIME_MARKER(NAME)
-#define CONTROL_FLOW(NAME)
-#define INSTR(NAME)                                                            \
+#define EMITTER(NAME, KIND)                                                    \
   void emit##NAME(KernelBuilder &b, const NAME##Instr &instr,                  \
                   const KernelOperands &operands);
-#define GET_INSTR_LIST
-#include "glowish/IR/InstrKinds.inc"
-#define INSTR(NAME)                                                            \
-  void emit##NAME(KernelBuilder &b, const NAME##Instr &instr,                  \
-                  const KernelOperands &operands);
-#define GET_INSTR_LIST
-#include "glowish/Backends/CPU/instr-kinds.inc"
+#define GET_EMITTER_LIST
+#include "glowish/Backends/CPU/supports.inc"
 
 } // namespace glowish
 

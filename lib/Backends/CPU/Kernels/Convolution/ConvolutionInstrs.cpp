@@ -6,22 +6,6 @@
 
 using namespace glowish;
 
-void glowish::emitConvolution(KernelBuilder &, const ConvolutionInstr &,
-                              const KernelOperands &) {
-  llvm_unreachable("kernel selection replaces convolutions");
-}
-
-void glowish::emitConvolutionInteger(KernelBuilder &,
-                                     const ConvolutionIntegerInstr &,
-                                     const KernelOperands &) {
-  llvm_unreachable("kernel selection replaces convolutions");
-}
-
-void glowish::emitMatMulInteger(KernelBuilder &, const MatMulIntegerInstr &,
-                                const KernelOperands &) {
-  llvm_unreachable("kernel selection replaces matmuls of integers");
-}
-
 void glowish::emitCPUConvolution(KernelBuilder &b,
                                  const CPUConvolutionInstr &instr,
                                  const KernelOperands &operands) {

@@ -423,8 +423,3 @@ void glowish::emitCPUMatMulNBits(KernelBuilder &b,
     return emitIntegerMatMulNBits(b, instr, operands);
   NBitsMatMul(b, instr, operands).emit();
 }
-
-void glowish::emitMatMulNBits(KernelBuilder &, const MatMulNBitsInstr &,
-                              const KernelOperands &) {
-  llvm_unreachable("kernel selection replaces these matmuls");
-}
