@@ -78,7 +78,7 @@ RETIRED = [
     Word('PlaceLifetimes', r'\b[pP]lace-?[lL]ifetimes\b', 'insert lifetimes'),
     Word('PlaceholderLives', r'\bPlaceholderLives\b', 'PlaceholderLiveness'),
     Word('PlanReplay', r'PlanReplay|\breplayPlan\b',
-         'shadow-memory verifier: verifyPlanWithShadow'),
+         'shadow-memory verifier'),
     Word('lives', r'\blives\b', 'is live; lifetime, live range'),
     Word('Recompute', r'\bRecompute\w*|\b(set|schedule)Recomput\w+'
          r'|(?<=[\s`])-recompute\b', 'rematerialize'),

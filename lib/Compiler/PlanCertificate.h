@@ -9,7 +9,7 @@
 namespace glowish {
 
 /// Proofs of the memory plans of programs that run with the same regions, and
-/// what another program needs to check them again (scripts/check_plan.py).
+/// what another program needs to check them again (tests/check_plan.py).
 class PlanCertificate {
 public:
   /// Proves the plans of \p variants and that they agree. \p titles: of the

@@ -22,7 +22,6 @@
 #include "glowish/Support/Task.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Process.h"
 
 using namespace glowish;
 
@@ -457,11 +456,9 @@ Compilation::prepare(IRProgram program, const SharedChoices *choices,
   return PreparedProgram(std::move(program), backend);
 }
 
-bool glowish::provesEveryPlan() {
-  static const bool asks =
-      llvm::sys::Process::GetEnv("GLOWISH_VERIFY_PLAN").has_value();
-  return asks;
-}
+/// As many runs of a view are followed in the proof of each compilation: more
+/// take longer than planning.
+static constexpr int64_t provedRuns = 256;
 
 llvm::Expected<PlannedProgram> Compilation::plan(PreparedProgram program,
                                                  SharedRegions regions) {
@@ -472,11 +469,11 @@ llvm::Expected<PlannedProgram> Compilation::plan(PreparedProgram program,
     regions.constants->place(function, plan);
   if (regions.placeholders)
     regions.placeholders->place(function, plan);
-  GLOWISH_RETURN_IF_ERROR(verifyPlan(function, plan));
+  ProofOptions proof = {.keepsOutputs = options.keepsOutputs};
+  if (!options.verifyEach)
+    proof.maxRuns = provedRuns;
+  GLOWISH_RETURN_IF_ERROR(provePlan(function, plan, proof).takeError());
   GLOWISH_RETURN_IF_ERROR(checkLimits(plan, getLimits()));
-  if (options.verifyEach || provesEveryPlan())
-    GLOWISH_RETURN_IF_ERROR(
-        provePlan(function, plan, {options.keepsOutputs}).takeError());
   if (options.passCheck)
     GLOWISH_RETURN_IF_ERROR(
         options.passCheck->checkCode(backend, function, plan));

@@ -3,6 +3,7 @@
 #include "glowish/Driver/PassCheck.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Base/Comparison.h"
+#include "glowish/IR/PlanProof.h"
 #include "glowish/IRGen/IRGen.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -204,8 +205,8 @@ llvm::Error PassCheck::checkCode(Backend &backend, const IRFunction &function,
 llvm::Error PassCheck::check(llvm::StringRef what, double tolerance,
                              Backend &backend, const IRFunction &function,
                              const MemoryPlan &plan) {
-  GLOWISH_RETURN_IF_ERROR(
-      addContext(verifyPlanWithShadow(function, plan), "after " + what + ": "));
+  GLOWISH_RETURN_IF_ERROR(addContext(provePlan(function, plan).takeError(),
+                                     "after " + what + ": "));
   llvm::Expected<Outputs> outputs = run(backend, function, plan);
   if (!outputs)
     return addContext(outputs.takeError(), "after " + what + ": ");

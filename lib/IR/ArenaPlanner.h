@@ -16,12 +16,6 @@ struct ArenaInterval {
   unsigned begin, end;
 };
 
-// Not 0 only in the test that verifyPlanWithShadow finds the errors of a
-// planner with this fault.
-#ifndef GLOWISH_PLANNER_FAULT
-#define GLOWISH_PLANNER_FAULT 0
-#endif
-
 /// Finds an offset for each of a list of intervals, which are sorted by begin,
 /// so that no two meet in time and place: dynamic storage allocation, of which
 /// the exact solution is NP-hard (Garey and Johnson, SR2). Several orders of
@@ -47,9 +41,7 @@ private:
 
   /// Whether the memory of an interval that ends at \p end is free for one that
   /// begins at \p begin.
-  static bool isOver(unsigned end, unsigned begin) {
-    return end <= begin + GLOWISH_PLANNER_FAULT;
-  }
+  static bool isOver(unsigned end, unsigned begin) { return end <= begin; }
 
   void computePeak();
   bool findNeighbours();

@@ -83,8 +83,7 @@ class Bundle:
         shutil.rmtree(self.folder, ignore_errors=True)
         done = subprocess.run(
             [BIN + "/model-compiler", "-emit-bundle=" + self.folder, "-network-name=net",
-             *options], capture_output=True, text=True, check=False,
-            env={**os.environ, "GLOWISH_VERIFY_PLAN": "1"})
+             "-verify-plan", *options], capture_output=True, text=True, check=False)
         if done.returncode:
             sys.exit(f"{name}: {done.stderr}")
         with open(self.folder + "/net.h", encoding="utf-8") as file:

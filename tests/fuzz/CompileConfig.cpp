@@ -416,7 +416,6 @@ llvm::Expected<std::vector<Outputs>> fuzz::runCase(const TestCase &test,
   PlanOptions planOptions;
   planOptions.placesIOInArena = config.placesIOInArena;
   MemoryPlan plan = planMemory(*ir, planOptions);
-  GLOWISH_RETURN_IF_ERROR(verifyPlan(*ir, plan));
   GLOWISH_RETURN_IF_ERROR(provePlan(*ir, plan).takeError());
   auto compiled = foreign && config.level >= 0
                       ? foreign->compile(*backend, *ir, plan)

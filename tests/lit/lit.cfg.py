@@ -19,8 +19,6 @@ config.substitutions.append(
     ("%exits", f"{sys.executable} {config.test_source_root}/exits.py"))
 config.substitutions.append(("%cc", config.c_compiler))
 config.substitutions.append(("%cxx", config.cxx_compiler))
-# Every compilation proves its memory plan.
-config.environment["GLOWISH_VERIFY_PLAN"] = "1"
 if config.sanitize:
     config.available_features.add("asan")
     config.environment["ASAN_OPTIONS"] = "detect_leaks=0"

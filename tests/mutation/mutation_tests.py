@@ -102,8 +102,7 @@ config.test_exec_root = os.environ["TMPDIR"]
         os.makedirs(folder)
         command = [each.replace(FOLDER, folder) for each in command]
         environment = dict(os.environ, LD_LIBRARY_PATH=f"{self.work}/lib", TMPDIR=folder,
-                           GLOWISH_BIN=f"{self.build}/bin", GLOWISH_VERIFY_PLAN="1",
-                           **environment)
+                           GLOWISH_BIN=f"{self.build}/bin", **environment)
 
         def limit():
             resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))

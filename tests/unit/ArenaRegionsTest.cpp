@@ -2,6 +2,7 @@
 
 #include "IRHelpers.h"
 #include "Messages.h"
+#include "PlanChecks.h"
 #include "glowish/Graph/GraphText.h"
 #include "glowish/IR/Instrs.h"
 #include "glowish/IRGen/IRGen.h"

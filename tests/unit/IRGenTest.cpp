@@ -28,7 +28,7 @@ std::unique_ptr<IRFunction> generate(Function &graph) {
 Tensor run(const IRFunction &ir, llvm::StringRef output,
            llvm::function_ref<void(const Buffer &, Tensor &)> fill) {
   MemoryPlan plan = planMemory(ir);
-  llvm::cantFail(verifyPlan(ir, plan));
+  llvm::cantFail(provePlan(ir, plan));
   Tensor constants = makeConstantRegion(ir, plan);
   Tensor mutables(Type(ElemKind::UInt8, {int64_t(plan.mutableSize)}));
   Tensor arena(Type(ElemKind::UInt8, {int64_t(plan.activationSize)}));

@@ -7,6 +7,7 @@
 #include "glowish/Graph/GraphText.h"
 #include "glowish/IR/IRText.h"
 #include "glowish/IR/Passes.h"
+#include "glowish/IR/PlanProof.h"
 #include "glowish/IRGen/IRGen.h"
 #include "glowish/Support/Random.h"
 #include "gtest/gtest.h"
@@ -78,7 +79,7 @@ inline bool runPass(IRFunction &function, llvm::StringRef name) {
 /// the mutable region and the arena, which begins with signalling rubbish.
 inline std::pair<Tensor, Tensor>
 interpret(const IRFunction &function, uint64_t seed, const MemoryPlan &plan) {
-  llvm::cantFail(verifyPlan(function, plan));
+  llvm::cantFail(provePlan(function, plan));
   Tensor constants = makeConstantRegion(function, plan);
   auto makeRegion = [](uint64_t bytes) {
     return Tensor(Type(ElemKind::UInt8, {int64_t(bytes)}));

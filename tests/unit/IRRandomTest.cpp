@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "IRHelpers.h"
+#include "PlanChecks.h"
 #include "common/RandomProgram.h"
 #include "glowish/IR/PlanProof.h"
 

@@ -3,6 +3,7 @@
 #include "glowish/IR/MemoryPlan.h"
 #include "IRHelpers.h"
 #include "Messages.h"
+#include "PlanChecks.h"
 #include "glowish/IR/Instrs.h"
 #include "glowish/Support/Random.h"
 #include "gtest/gtest.h"

@@ -156,4 +156,29 @@ TEST(PlanProof, StatesPositionsLiveRangesAndAccesses) {
   EXPECT_EQ(buffers.at("y")->accesses.back().range, (PositionRange{14, 14}));
 }
 
+/// Half of each row of an activation is written, and the other half is read.
+TEST(PlanProof, FollowsAsManyRunsAsItIsAsked) {
+  auto function = parseProgram(R"(
+ir "f" {
+  mutable %x : float<4x4> input "x"
+  mutable %y : float<4x4> output "y"
+  activation %a : float<4x8>
+  view %left = %a offset 0 strides [8, 1] : float<4x4>
+  view %right = %a offset 4 strides [8, 1] : float<4x4>
+  code {
+    Alloc(@out %a)
+    "w" Copy(@out %left, @in %x)
+    "r" Copy(@out %y, @in %right)
+    Dealloc(@out %a)
+  }
+}
+)");
+  ASSERT_TRUE(function);
+  MemoryPlan plan = planMemory(*function);
+  EXPECT_EQ(getMessage(provePlan(*function, plan)),
+            "Copy 'r': internal: 'right' is read with bytes that nothing has "
+            "written");
+  EXPECT_EQ(getMessage(provePlan(*function, plan, {.maxRuns = 1})), "");
+}
+
 } // namespace

@@ -17,6 +17,7 @@
 #include "glowish/Graph/Verifier.h"
 #include "glowish/IR/IRText.h"
 #include "glowish/IR/Passes.h"
+#include "glowish/IR/PlanProof.h"
 #include "glowish/IRGen/IRGen.h"
 #include "glowish/Importer/Caffe2.h"
 #include "glowish/Importer/ModelFormat.h"
@@ -180,7 +181,7 @@ static llvm::Error drawMemory(const IRFunction &function) {
   PlanOptions options;
   options.placesIOInArena = placesIOInArena;
   MemoryPlan plan = planMemory(function, options);
-  GLOWISH_RETURN_IF_ERROR(verifyPlan(function, plan));
+  GLOWISH_RETURN_IF_ERROR(provePlan(function, plan).takeError());
   std::string text;
   llvm::raw_string_ostream os(text);
   printMemoryMap(os, {{function.getName().str(), &function, &plan}});
@@ -194,7 +195,7 @@ static llvm::Expected<int> interpret(const IRFunction &function,
   PlanOptions options;
   options.placesIOInArena = placesIOInArena;
   MemoryPlan plan = planMemory(function, options);
-  GLOWISH_RETURN_IF_ERROR(verifyPlan(function, plan));
+  GLOWISH_RETURN_IF_ERROR(provePlan(function, plan).takeError());
   std::unique_ptr<Backend> interpreter = createInterpreter();
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
                            Session::create(*interpreter, function, plan));

@@ -63,7 +63,7 @@ private:
       "file",
       "Prove that the memory plan is right: no two live buffers overlap, and "
       "every read follows a write; write the facts that this is about to a "
-      "file, if one is stated, for scripts/check_plan.py",
+      "file, if one is stated, for tests/check_plan.py",
       "",
       Setting::Form::OptionalValue};
 };

@@ -244,11 +244,6 @@ private:
   uint64_t numGraphPasses = 0, numIRPasses = 0;
 };
 
-/// Whether the memory plan of every compilation is proved (provePlan): where
-/// the environment has GLOWISH_VERIFY_PLAN, as that of the tests has.
-/// -verify-each and -verify-plan ask for it in one.
-bool provesEveryPlan();
-
 /// Leaves one function in \p module, and the placeholders that no other uses:
 /// the one called \p name, or the only one where that is empty. An error lists
 /// the functions.

@@ -108,24 +108,6 @@ void placeConstant(const Tensor &constant, Tensor &region, uint64_t offset);
 /// constant at its offset, zeros between them.
 Tensor makeConstantRegion(const IRFunction &function, const MemoryPlan &plan);
 
-/// Replays the lifetimes of all buffers in the arena and reports two that
-/// overlap in time and place, or one that crosses the border of a region: a bug
-/// of planMemory.
-llvm::Error verifyPlan(const IRFunction &function, const MemoryPlan &plan);
-
-/// Replays all reads and writes of \p function on a shadow of its memory, byte
-/// by byte, and ignores lifetime marks. The error names the first operand that
-/// reads bytes which were never written, or were overwritten by another buffer.
-/// Inputs are written before the first instruction, outputs read after the
-/// last, and nothing reads what is left in a scratch operand. Loops are
-/// replayed with two iterations and with none. Of a view with more than 2^20
-/// runs the first 2^20 are checked when it is read, and all bytes from its
-/// first to its last one count as written. The time is proportional to the runs
-/// of strided views, so this is for checks: it is a part of provePlan
-/// (PlanProof.h), and -check-passes does it after each pass.
-llvm::Error verifyPlanWithShadow(const IRFunction &function,
-                                 const MemoryPlan &plan);
-
 } // namespace glowish
 
 #endif // GLOWISH_IR_MEMORYPLAN_H

@@ -71,9 +71,13 @@ struct ProofOptions {
   /// Outputs that no instruction accesses keep what another program has left
   /// there: as in the part of a training step that only updates variables.
   bool keepsOutputs = false;
+  /// The most runs of a view that bytes are followed in. One with more counts
+  /// as written from its first byte to its last, and its first ones are checked
+  /// when it is read.
+  int64_t maxRuns = int64_t(1) << 20;
 };
 
-/// Proves that \p plan is right for \p function:
+/// Proves that \p plan is right for \p function, which verify() accepts:
 /// - each buffer has a place, at a multiple of the alignment, inside of its
 ///   memory and of one region of the arena;
 /// - each operand lies inside of its root, and each activation is accessed
@@ -81,9 +85,13 @@ struct ProofOptions {
 /// - of the constants, of the placeholders, and of what is live in the arena
 ///   at the same time, no two have a byte in common;
 /// - each byte that is read was written before, by the buffer that reads it,
-///   and by nothing else since (verifyPlanWithShadow);
+///   and by nothing else since, whatever the marks of lifetimes say. Inputs are
+///   written before the first instruction, outputs read after the last, and
+///   nothing reads what is left in a scratch operand. Loops are replayed with
+///   two iterations and with none;
 /// - nothing accesses a buffer while processes average it.
-/// The error names the buffer, and the instruction that finds it wrong.
+/// The error names the buffer, and the instruction that finds it wrong. The
+/// time is proportional to the instructions and to the runs of strided views.
 llvm::Expected<PlanProof> provePlan(const IRFunction &function,
                                     const MemoryPlan &plan,
                                     const ProofOptions &options = {});

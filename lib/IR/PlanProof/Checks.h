@@ -35,7 +35,10 @@ llvm::Error checkFixedPlaces(const PlanProof &proof);
 /// Checks what is in the arena at the same time against each other.
 llvm::Error checkLiveRanges(const PlanProof &proof);
 
-/// verifyPlanWithShadow, with \p options.
+/// Replays all reads and writes of \p function on a shadow of its memory, byte
+/// by byte, and ignores the marks of lifetimes. The error names the first
+/// operand that reads bytes which were never written, or were overwritten by
+/// another buffer.
 llvm::Error checkBytes(const IRFunction &function, const MemoryPlan &plan,
                        const ProofOptions &options);
 

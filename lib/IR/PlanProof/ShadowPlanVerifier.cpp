@@ -4,9 +4,9 @@
 // the insertion of lifetimes and the planner have in common.
 //
 // Views of billions of runs would take minutes and gigabytes. One of more than
-// maxRuns counts as written from its first byte to its last: what lies between
-// its runs belongs to the same buffer where the lifetimes are right. When it is
-// read, its first maxRuns runs are checked.
+// ProofOptions::maxRuns counts as written from its first byte to its last: what
+// lies between its runs belongs to the same buffer where the lifetimes are
+// right. When it is read, its first runs are checked.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,9 +29,10 @@ struct Place {
 
 class ShadowPlanVerifier {
 public:
-  explicit ShadowPlanVerifier(const MemoryPlan &plan) : plan(plan) {}
+  ShadowPlanVerifier(const MemoryPlan &plan, const ProofOptions &options)
+      : plan(plan), options(options) {}
 
-  llvm::Error run(const IRFunction &function, const ProofOptions &options) {
+  llvm::Error run(const IRFunction &function) {
     for (const auto &buffer : function.getBuffers())
       if (const auto &range = buffer->getInputExtents().range)
         symbols[range->symbol] = range->bounds;
@@ -53,8 +54,6 @@ public:
 private:
   /// The mutable region lies behind the largest arena.
   static constexpr uint64_t mutableStart = uint64_t(1) << 62;
-  /// The most runs of a view that are followed one by one.
-  static constexpr int64_t maxRuns = 1 << 20;
 
   llvm::Error visit(const IRFunction &function);
   llvm::Error visit(const Instruction &instr);
@@ -81,6 +80,7 @@ private:
                          DimsRef shape) const;
 
   const MemoryPlan &plan;
+  const ProofOptions &options;
   /// The bounds of what runs state.
   std::map<std::string, IntRange> symbols;
   llvm::DenseMap<const Buffer *, Place> bindings;
@@ -152,7 +152,7 @@ llvm::Error ShadowPlanVerifier::forEachRange(
     uint64_t begin = place.address + uint64_t(first) * size;
     result = visit(begin, begin + uint64_t(count) * size);
   };
-  forEachRun(layout, visitRun, maxRuns);
+  forEachRun(layout, visitRun, options.maxRuns);
   return result;
 }
 
@@ -176,7 +176,7 @@ llvm::Error ShadowPlanVerifier::write(const Buffer &buffer) {
     return llvm::Error::success();
   };
   StridedLayout layout = StridedLayout::of(buffer);
-  if (countRuns(layout) > maxRuns)
+  if (countRuns(layout) > options.maxRuns)
     layout = getHull(layout);
   return forEachRange(buffer, layout, take);
 }
@@ -296,10 +296,5 @@ llvm::Error ShadowPlanVerifier::visitLoop(const LoopInstr &loop) {
 llvm::Error glowish::checkBytes(const IRFunction &function,
                                 const MemoryPlan &plan,
                                 const ProofOptions &options) {
-  return ShadowPlanVerifier(plan).run(function, options);
-}
-
-llvm::Error glowish::verifyPlanWithShadow(const IRFunction &function,
-                                          const MemoryPlan &plan) {
-  return checkBytes(function, plan, ProofOptions());
+  return ShadowPlanVerifier(plan, options).run(function);
 }
