@@ -4,7 +4,7 @@
 #define GLOWISH_LIB_CINTERFACE_HANDLES_H
 
 #include "glowish.h"
-#include "glowish/Compiler/CompilerSettings.h"
+#include "glowish/Compiler/ModelCompiler.h"
 #include "glowish/Driver/RunnableProgram.h"
 #include "glowish/Driver/Session.h"
 #include "glowish/Support/Task.h"

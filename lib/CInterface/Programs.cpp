@@ -16,6 +16,13 @@ static std::function<void(llvm::StringRef)> getWarn(const glowish_job *job) {
   };
 }
 
+/// Returns what compiles \p model, and refers to \p settings.
+static ModelCompiler createCompiler(const glowish_model &model,
+                                    CompilerSettings &settings,
+                                    const glowish_job *job) {
+  return ModelCompiler(settings, {{model.file->path}, getWarn(job)});
+}
+
 static Task *getTask(glowish_job *job) { return job ? &job->task : nullptr; }
 
 glowish_error *glowish_compile_bundle(const glowish_model *model,
@@ -23,14 +30,18 @@ glowish_error *glowish_compile_bundle(const glowish_model *model,
                                       const char *folder, glowish_job *job) {
   GLOWISH_RETURN_IF_NULL(model);
   GLOWISH_RETURN_IF_NULL(folder);
+  if (!*folder)
+    return makeCError(GLOWISH_ERROR_REFUSED,
+                      "no folder is stated for the bundle");
   TaskScope scope(getTask(job));
   CompilerSettings none;
-  auto prepared = prepareBundle(options ? options->settings : none,
-                                model->file->path, folder, getWarn(job));
-  if (!prepared)
-    return toCError(prepared.takeError(), job);
-  auto make = [file = model->file, own = std::move(*prepared)]() mutable {
-    return makeBundle(std::move(own.request));
+  ModelCompiler compiler =
+      createCompiler(*model, options ? options->settings : none, job);
+  llvm::Expected<BundleRequest> request = compiler.prepareBundle(folder);
+  if (!request)
+    return toCError(request.takeError(), job);
+  auto make = [file = model->file, own = std::move(*request)]() mutable {
+    return makeBundle(std::move(own));
   };
   return toCError(runCancellable(std::move(make)), job);
 }
@@ -71,14 +82,12 @@ static void addValues(SharedProgram &shared) {
 }
 
 static llvm::Expected<std::shared_ptr<const SharedProgram>>
-compile(const glowish_model &model, CompilerSettings &settings,
-        std::function<void(llvm::StringRef)> warn) {
-  GLOWISH_ASSIGN_OR_RETURN(
-      PreparedCompilation prepared,
-      prepareProgram(settings, model.file->path, std::move(warn)));
+compile(const glowish_model &model, ModelCompiler compiler) {
+  GLOWISH_ASSIGN_OR_RETURN(PreparedCompilation prepared,
+                           compiler.prepareProgram(SymbolForm::ValueOrRange));
   auto shared = std::make_shared<SharedProgram>();
   shared->backend = std::move(prepared.backend);
-  ModelRequest request = {*shared->backend, model.file->path,
+  ModelRequest request = {*shared->backend, std::move(prepared.path),
                           std::move(prepared.importOptions),
                           std::move(prepared.options)};
   auto make = [shared, request = std::move(request), file = model.file,
@@ -98,8 +107,8 @@ glowish_error *glowish_compile(const glowish_model *model,
   GLOWISH_RETURN_IF_NULL(program);
   TaskScope scope(getTask(job));
   CompilerSettings none;
-  auto shared =
-      compile(*model, options ? options->settings : none, getWarn(job));
+  auto shared = compile(
+      *model, createCompiler(*model, options ? options->settings : none, job));
   if (!shared)
     return toCError(shared.takeError(), job);
   *program = new glowish_program{std::move(*shared)};

@@ -2,12 +2,10 @@
 
 #include "glowish/Compiler/BundleCompilation.h"
 #include "PlanCertificate.h"
-#include "glowish/Compiler/QuantizationSettings.h"
 #include "glowish/Driver/TrainingCompilation.h"
 #include "glowish/Report/Report.h"
 #include "glowish/Support/Checksum.h"
 #include "glowish/Support/File.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/Path.h"
 #include <set>
@@ -92,37 +90,14 @@ static llvm::Error provePlans(const BundleRequest &request, OutputFiles &files,
   if (!file)
     return file.takeError();
   certificate->print(*file, request.bundle.modelHash,
-                     getFacts(request.backend));
+                     getFacts(*request.backend));
   return llvm::Error::success();
 }
 
-/// Refuses what a bundle that learns can't have.
-static llvm::Error checkTraining(const BundleRequest &request) {
-  if (llvm::StringRef precision = getPrecisionSetting(request.options);
-      !precision.empty())
-    return makeError("-{0} and -train: a bundle that learns computes in float; "
-                     "state one of them",
-                     precision);
-  if (request.printsCode && request.bundle.folder.empty())
-    return makeError("-dump-llvm-ir and -dump-llvm-asm print the code of a "
-                     "bundle; with -train, accepted: with -emit-bundle=FOLDER");
-  if (!request.symbols.empty())
-    return makeError("-train takes one value of '{0}'; another one in the step "
-                     "is stated with -train-define-symbol",
-                     request.symbols.front().name);
-  if (request.options.placesIOInArena)
-    return makeError("-io-in-activations: a bundle that learns keeps its "
-                     "placeholders between calls; accepted: without -train");
-  if (!request.options.arenaRegions.empty())
-    return makeError("-memory-regions: the programs of a bundle that learns "
-                     "share one region of activations; accepted: without "
-                     "-train");
-  return llvm::Error::success();
-}
-
-/// \p writer may be null where no folder is given.
+/// \p writer may be null where no folder is given, \p report where none is
+/// asked for.
 static llvm::Error makeTrainingBundle(BundleRequest &request,
-                                      BundleWriter *writer) {
+                                      BundleWriter *writer, Report *report) {
   ImportOptions step = request.importOptions;
   // Warnings would be repeated.
   step.isRepeated = true;
@@ -130,7 +105,7 @@ static llvm::Error makeTrainingBundle(BundleRequest &request,
     step.symbols[name] = value;
   GLOWISH_ASSIGN_OR_RETURN(
       std::optional<TrainingCompilation> model,
-      TrainingCompilation::compile(request.backend, request.path,
+      TrainingCompilation::compile(*request.backend, request.path,
                                    request.importOptions, step,
                                    request.training->config, request.options,
                                    request.training->hasExternalGradients));
@@ -143,15 +118,14 @@ static llvm::Error makeTrainingBundle(BundleRequest &request,
     GLOWISH_RETURN_IF_ERROR(
         writer->writeTraining(model->getPrograms(), request.bundle));
   GLOWISH_RETURN_IF_ERROR(certificate.commit());
-  if (!request.report)
+  if (!report)
     return llvm::Error::success();
-  request.report->setProgramTitle(0, "inference");
+  report->setProgramTitle(0, "inference");
   bool isExternal = request.training->hasExternalGradients;
-  request.report->setProgramTitle(1,
-                                  isExternal ? "gradients" : "training step");
+  report->setProgramTitle(1, isExternal ? "gradients" : "training step");
   if (isExternal)
-    request.report->setProgramTitle(2, "update");
-  return request.writeReport ? request.writeReport() : llvm::Error::success();
+    report->setProgramTitle(2, "update");
+  return request.report.write(*report);
 }
 
 /// Of all variants of \p model.
@@ -164,9 +138,9 @@ static std::vector<std::string> getTitles(const ModelVariants &model) {
 
 /// Writes the bundle of \p programs, called \p titles, or prints its code; null
 /// where the compilation has stopped before. \p writer may be null where there
-/// is neither a folder nor code to print.
+/// is neither a folder nor code to print, \p report where none is asked for.
 static llvm::Error writePrograms(BundleRequest &request, BundleWriter *writer,
-                                 const Variants *programs,
+                                 Report *report, const Variants *programs,
                                  llvm::ArrayRef<std::string> titles) {
   const CompilationOptions &options = request.options;
   GLOWISH_RETURN_IF_ERROR(setModelHash(request));
@@ -179,108 +153,63 @@ static llvm::Error writePrograms(BundleRequest &request, BundleWriter *writer,
     if (options.timer)
       options.timer->begin("codegen");
     CodeSizes sizes;
-    request.bundle.codeSizes = request.report ? &sizes : nullptr;
+    request.bundle.codeSizes = report ? &sizes : nullptr;
     GLOWISH_RETURN_IF_ERROR(writer->write(*programs, request.bundle));
-    if (request.report)
-      request.report->setCodeSizes(std::move(sizes));
+    if (report)
+      report->setCodeSizes(std::move(sizes));
   }
   if (programs && !options.stopAfter && !hasFolder && request.printsCode)
     GLOWISH_RETURN_IF_ERROR(
         writer->printCode(*programs, request.bundle.entryName));
   GLOWISH_RETURN_IF_ERROR(certificate.commit());
-  if (!request.report)
+  if (!report)
     return llvm::Error::success();
   for (auto [i, title] : llvm::enumerate(titles))
-    request.report->setProgramTitle(i, title);
-  return request.writeReport ? request.writeReport() : llvm::Error::success();
+    report->setProgramTitle(i, title);
+  return request.report.write(*report);
 }
 
 /// See writePrograms.
 static llvm::Error makeInferenceBundle(BundleRequest &request,
-                                       BundleWriter *writer) {
-  ModelVariants model(request.backend, request.options);
+                                       BundleWriter *writer, Report *report) {
+  ModelVariants model(*request.backend, request.options);
   GLOWISH_RETURN_IF_ERROR(
       model.open(request.path, request.importOptions, request.symbols));
   GLOWISH_ASSIGN_OR_RETURN(std::optional<CompiledVariants> compiled,
                            model.compile());
   Variants programs = compiled ? compiled->getVariants() : Variants();
-  return writePrograms(request, writer, compiled ? &programs : nullptr,
+  return writePrograms(request, writer, report, compiled ? &programs : nullptr,
                        getTitles(model));
 }
 
 /// Makes a bundle whose functions have entries of their own.
 static llvm::Error makeFunctionsBundle(BundleRequest &request,
-                                       BundleWriter *writer) {
+                                       BundleWriter *writer, Report *report) {
   GLOWISH_ASSIGN_OR_RETURN(
       std::optional<CompiledFunctions> compiled,
-      compileFunctions(request.backend, request.options, request.functions));
+      compileFunctions(*request.backend, request.options, request.functions));
   Variants programs = compiled ? compiled->getVariants() : Variants();
   std::vector<std::string> titles;
   for (const FunctionSource &function : request.functions)
     titles.push_back(function.name);
-  return writePrograms(request, writer, compiled ? &programs : nullptr, titles);
-}
-
-/// Refuses what a bundle with several functions can't have.
-static llvm::Error checkFunctions(const BundleRequest &request) {
-  const CompilationOptions &options = request.options;
-  std::vector<std::string> names;
-  for (const FunctionSource &function : request.functions)
-    names.push_back("'" + function.name + "'");
-  auto refuse = [&](llvm::StringRef setting, llvm::StringRef reason) {
-    return makeError("-{0}: {1}, and the bundle has the functions {2}; "
-                     "accepted: with one function",
-                     setting, reason, llvm::join(names, ", "));
-  };
-  if (request.training)
-    return refuse("train", "one function learns");
-  if (!request.symbols.empty())
-    return refuse("onnx-define-symbol",
-                  "'" + request.symbols.front().name + "' has several values");
-  if (options.quantization && options.quantization->profile)
-    return refuse("load-profile", "a profile is of one function");
-  if (options.placesIOInArena)
-    return refuse("io-in-activations",
-                  "inputs and outputs would lie elsewhere in each");
-  if (!options.arenaRegions.empty())
-    return refuse("memory-regions", "each would have regions of its own");
-  if (!options.dotFile.empty() || !options.importedDotFile.empty())
-    return refuse(options.dotFile.empty() ? "dump-graph-DAG-before-compile"
-                                          : "dump-graph-DAG",
-                  "the file has one graph");
-  if (request.bundle.entryName != request.bundle.networkName)
-    return refuse("main-entry-name", "it names one entry");
-  return llvm::Error::success();
-}
-
-llvm::Error glowish::checkBundleRequest(const BundleRequest &request) {
-  bool isWritten = !request.bundle.folder.empty();
-  if ((isWritten || request.printsCode) &&
-      !request.backend.createBundleWriter())
-    return makeError(
-        isWritten ? "-backend={0} cannot write a bundle; -backend=CPU can"
-                  : "-backend={0} has no code to print; -backend=CPU has",
-        request.backend.getName());
-  if (request.certificate && request.options.stopAfter &&
-      *request.options.stopAfter < Phase::Plan)
-    return makeError("-verify-plan and -stop-after={0}, before the plan; "
-                     "accepted: -stop-after=plan",
-                     getPhaseName(*request.options.stopAfter));
-  if (!request.functions.empty())
-    return checkFunctions(request);
-  return request.training ? checkTraining(request) : llvm::Error::success();
+  return writePrograms(request, writer, report, compiled ? &programs : nullptr,
+                       titles);
 }
 
 llvm::Error glowish::makeBundle(BundleRequest request) {
-  GLOWISH_RETURN_IF_ERROR(checkBundleRequest(request));
-  std::unique_ptr<BundleWriter> writer = request.backend.createBundleWriter();
-  request.options.observer = request.report;
+  std::unique_ptr<BundleWriter> writer = request.backend->createBundleWriter();
+  std::unique_ptr<Report> report;
+  if (request.report.write)
+    report =
+        createReport(request.path, *request.backend, request.report.hasTimes);
+  request.options.observer = report.get();
   std::string warning = writer ? writer->getWarning() : "";
   if (!warning.empty() && request.importOptions.warn)
     request.importOptions.warn(warning);
   std::unique_ptr<PhaseTimer> timer = makeTimerForLog(request.options.timer);
   if (!request.functions.empty())
-    return makeFunctionsBundle(request, writer.get());
-  return request.training ? makeTrainingBundle(request, writer.get())
-                          : makeInferenceBundle(request, writer.get());
+    return makeFunctionsBundle(request, writer.get(), report.get());
+  return request.training
+             ? makeTrainingBundle(request, writer.get(), report.get())
+             : makeInferenceBundle(request, writer.get(), report.get());
 }

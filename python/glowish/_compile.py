@@ -62,7 +62,8 @@ def compile(model: Any, out: "str | os.PathLike[str]", *,
     """Compiles a model and writes a bundle: an object file, a C header, weights.
 
     model: the path of an ONNX, TensorFlow Lite or PyTorch model, two paths or a
-        folder (Caffe2), bytes of an ONNX model, or an onnx.ModelProto.
+        folder (Caffe2), bytes of an ONNX model, or an onnx.ModelProto; several paths
+        for a bundle with a function for each.
     out: the folder of the bundle, which is made if it is not there.
     target, cpu: the triple and the processor that code is made for; this machine.
     shapes: the shapes of inputs whose model leaves them open or states others:
@@ -83,7 +84,7 @@ def compile(model: Any, out: "str | os.PathLike[str]", *,
                           {"target": target, "mcpu": cpu, **options})
     folder = Path(out)
     name, page = _glowish.make_bundle(
-        path=source.path, second_path=source.second, folder=str(folder),
+        paths=source.paths, folder=str(folder),
         options=pairs, types={}, report=report, report_times=True,
         progress=make_progress(progress))
     files = _list_files(folder, name)

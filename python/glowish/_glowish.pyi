@@ -13,9 +13,8 @@ def list_options() -> List[
 def list_kinds() -> Dict[str, np.dtype[Any]]: ...
 def checksum(buffer: Any) -> int: ...
 def declared_inputs(path: str) -> List[Value]: ...
-def make_bundle(path: str, second_path: str, folder: str,
-                options: List[Tuple[str, str]], types: Dict[str, Tuple[str, Any]],
-                report: bool, report_times: bool,
+def make_bundle(paths: Tuple[str, ...], folder: str, options: List[Tuple[str, str]],
+                types: Dict[str, Tuple[str, Any]], report: bool, report_times: bool,
                 progress: Any = ...) -> Tuple[str, str]: ...
 
 class Model:
@@ -46,12 +45,12 @@ class Model:
         """The page about the compilation for the shapes that were called last."""
     _origin: Any
 
-def load_model(path: str, second_path: str, options: List[Tuple[str, str]], cache: str,
+def load_model(paths: Tuple[str, ...], options: List[Tuple[str, str]], cache: str,
                capacity: int, constants: Dict[str, Any], compiles_now: bool,
                compiles_quickly: bool, progress: Any = ...) -> Model: ...
 
 class TrainedModel:
-    def __init__(self, path: str, options: List[Tuple[str, str]],
+    def __init__(self, paths: Tuple[str, ...], options: List[Tuple[str, str]],
                  batches: Dict[str, np.ndarray[Any, Any]],
                  labels: np.ndarray[Any, Any], initializer: str) -> None: ...
     @property

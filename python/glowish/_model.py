@@ -36,7 +36,7 @@ def _report(self: "_glowish.Model", times: bool = True) -> Report:
              if value.kind and value.shape is not None
              and all(isinstance(dim, int) for dim in value.shape)}
     _, page = _glowish.make_bundle(
-        path=source.path, second_path=source.second, folder="", options=options,
+        paths=source.paths, folder="", options=options,
         types=types, report=True, report_times=times)
     return Report(page)
 
@@ -74,7 +74,7 @@ def load(model: Any, *,
     source = Source(model)
     pairs = merge_options(source.path, shapes, symbols, quantize, options)
     loaded = _glowish.load_model(
-        path=source.path, second_path=source.second, options=pairs,
+        paths=source.paths, options=pairs,
         cache=os.fspath(cache) if cache is not None else "", capacity=capacity,
         constants=constants or {}, compiles_now=True, compiles_quickly=False,
         progress=make_progress(progress))

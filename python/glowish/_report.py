@@ -50,7 +50,7 @@ def report(model: Any, *,
     source = Source(model)
     pairs = merge_options(source.path, shapes, symbols, quantize, options)
     _, page = _glowish.make_bundle(
-        path=source.path, second_path=source.second, folder="", options=pairs,
+        paths=source.paths, folder="", options=pairs,
         types={}, report=True, report_times=times,
         progress=make_progress(progress))
     return Report(page)

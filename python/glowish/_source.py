@@ -13,33 +13,33 @@ from ._errors import ArgumentError, ArgumentTypeError
 class Source:
     """The file or files of a model, which exist as long as this does.
 
-    model: a path, a pair of paths (the nets of a Caffe2 model), the bytes of an
-        ONNX file, or an object with SerializeToString(), as onnx.ModelProto is.
+    model: a path, several paths (the nets of a Caffe2 model, or a model for each
+        function of a bundle), the bytes of an ONNX file, or an object with
+        SerializeToString(), as onnx.ModelProto is.
     """
 
     def __init__(self, model: Any) -> None:
-        self.second = ""
         if hasattr(model, "SerializeToString"):
             model = model.SerializeToString()
         if isinstance(model, (bytes, bytearray, memoryview)):
             folder = tempfile.mkdtemp(prefix="glowish-")
             weakref.finalize(self, shutil.rmtree, folder, True)
-            self.path = os.path.join(folder, "model.onnx")
+            self.paths: Tuple[str, ...] = (os.path.join(folder, "model.onnx"),)
             with open(self.path, "wb") as file:
                 file.write(model)
             return
-        if isinstance(model, (tuple, list)) and len(model) == 2:
-            model, self.second = model[0], os.fspath(model[1])
+        several = isinstance(model, (tuple, list)) and len(model) > 0
         try:
-            self.path = os.fspath(model)
+            self.paths = tuple(map(os.fspath, model if several else [model]))
         except TypeError:
             raise ArgumentTypeError(
                 f"the model is of type {type(model).__name__}; accepted: a path, "
-                "bytes, an onnx.ModelProto, or two paths (Caffe2)") from None
-        for path in self.files():
+                "bytes, an onnx.ModelProto, or several paths") from None
+        for path in self.paths:
             if not os.path.exists(path):
                 raise ArgumentError(f"'{path}': there is no such file")
 
-    def files(self) -> Tuple[str, ...]:
-        """The paths that were given."""
-        return (self.path, self.second) if self.second else (self.path,)
+    @property
+    def path(self) -> str:
+        """The path of the model, or of the first of several."""
+        return self.paths[0]

@@ -70,7 +70,7 @@ class Training:
             raise ArgumentError(f"there are {len(samples)} samples, fewer than a "
                                 f"batch of {batch}")
         self._model = _glowish.TrainedModel(
-            path=source.path, options=pairs,
+            paths=source.paths, options=pairs,
             batches={name: np.empty((batch, *array.shape[1:]),
                                     model.get(name) or array.dtype)
                      for name, array in samples.inputs.items()},

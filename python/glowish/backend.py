@@ -81,7 +81,7 @@ class GlowishRep(BackendRep):
         model = self._models.get(key)
         if model is None:
             model = _glowish.load_model(
-                path=self._source.path, second_path="", options=self._pairs,
+                paths=self._source.paths, options=self._pairs,
                 cache="", capacity=1, constants=constants, compiles_now=False,
                 compiles_quickly=False)
             self._models[key] = model

@@ -214,10 +214,8 @@ static llvm::Expected<int> runFiles() {
 static llvm::Expected<std::unique_ptr<Module>>
 importModel(const GivenTensors &given) {
   llvm::StringRef path = files.front();
-  std::vector<SymbolValues> several;
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions options,
-                           getImportFlags(path, isTextForm(path), several));
-  GLOWISH_RETURN_IF_ERROR(refuseSeveral(several));
+                           getImportFlags(path, isTextForm(path)));
   if (isTextForm(path))
     return readModule(path);
   stateGivenTypes(given, options);

@@ -57,8 +57,8 @@ class Options(unittest.TestCase):
               wingrad="off")
         check(TypeError, "no option 'qwertyuiop_asdf'; glowish.options",
               qwertyuiop_asdf=1)
-        check(TypeError, r"load\(\) has no option 'weights', which is one of "
-              r"compile\(\)", weights="embed")
+        check(TypeError, "weights has no effect on a program; accepted: of a bundle",
+              weights="embed")
         check(ValueError, "-winograd=3: accepted: off, 2, 4", winograd=3)
         check(ValueError, "-threads=0: accepted: an integer from 1 to 256",
               threads=0)

@@ -219,7 +219,7 @@ TEST_F(CInterfaceTest, WarnsOfTargetsWithoutTests) {
 
 TEST_F(CInterfaceTest, NamesWhatItRefuses) {
   EXPECT_EQ(take(glowish_options_set(options, "thread", "2")),
-            "there is no option 'thread' ('threads' is)");
+            "there is no option 'thread'; the nearest is 'threads'");
   EXPECT_EQ(take(glowish_options_set(options, "threads", "0")),
             "-threads=0: accepted: an integer from 1 to 256");
   EXPECT_EQ(take(glowish_options_set(options, "winograd", "3")),
@@ -296,10 +296,13 @@ TEST_F(CInterfaceTest, RefusesWhatTheToolsRefuse) {
                 HasSubstr("-" + std::string(name) + ": "));
   for (auto [name, value] :
        {std::pair("bundle-api", "dynamic"), std::pair("network-name", "net"),
-        std::pair("loss", "l1"), std::pair("train", "")})
+        std::pair("train", "")})
     EXPECT_EQ(refuse({{name, value}}, false),
               "-" + std::string(name) +
                   " has no effect on a program; accepted: of a bundle");
+  EXPECT_EQ(refuse({{"loss", "l1"}}, false),
+            "-loss has no effect on a program; accepted: of a bundle or of "
+            "training");
   EXPECT_FALSE(llvm::sys::fs::exists(in("o/model.o")));
   glowish_model_free(opened);
 }

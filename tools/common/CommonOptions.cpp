@@ -6,11 +6,7 @@
 #include "common/SettingOptions.h"
 #include "common/Tool.h"
 #include "common/ValueOption.h"
-#include "glowish/Backends/Interpreter/Interpreter.h"
-#include "glowish/Compiler/CompilationSettings.h"
 #include "glowish/IR/Passes.h"
-#include "glowish/Importer/Caffe2.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
 namespace cl = llvm::cl;
@@ -66,10 +62,9 @@ static ValueOption<bool>
     timePhases("time", cl::desc("Print a table of the phases' times"),
                cl::cat(debugCategory));
 
-static CompilationSettings compilationSettings;
-static SettingOptions compilationOptions(compilationSettings, modelCategory);
-static TargetSettings targetSettings;
-static SettingOptions targetOptions(targetSettings, targetCategory);
+static SettingOptions compilationOptions(getSettings().compilation,
+                                         modelCategory);
+static SettingOptions targetOptions(getSettings().target, targetCategory);
 static cl::alias attributesAlias("target-feature", cl::CommaSeparated,
                                  cl::desc("Alias of -mattr"),
                                  cl::aliasopt(targetOptions.find("mattr")));
@@ -87,56 +82,6 @@ llvm::Error glowish::checkModelPath() {
   return llvm::Error::success();
 }
 
-/// Of a Caffe2 model given as two files the other one.
-static llvm::Expected<std::string> readSecondModelPath() {
-  if (modelPaths.size() < 2)
-    return "";
-  if (modelPaths.size() > 2)
-    return makeError("-model is given {0} times; accepted: once, twice with "
-                     "the nets of a Caffe2 model, or once for each function of "
-                     "a bundle",
-                     modelPaths.size());
-  for (const std::string &path : modelPaths)
-    if (!isCaffe2Path(path))
-      return makeError("-model is given twice, and '{0}' is no Caffe2 net; "
-                       "accepted: two files that end in .pb or .pbtxt, or once "
-                       "for each function of a bundle",
-                       path);
-  return modelPaths[1];
-}
-llvm::StringRef glowish::getBackendName() {
-  return compilationSettings.getBackendName();
-}
-
-llvm::Expected<ImportOptions>
-glowish::getImportOptions(std::vector<SymbolValues> &several) {
-  GLOWISH_ASSIGN_OR_RETURN(ImportOptions options,
-                           getImportFlags(getModelPath(),
-                                          getModelPath().ends_with(".graph"),
-                                          several));
-  GLOWISH_ASSIGN_OR_RETURN(options.secondFile, readSecondModelPath());
-  return options;
-}
-
-llvm::Expected<std::vector<FunctionSource>>
-glowish::getFunctions(std::vector<SymbolValues> &several) {
-  // The two nets of a Caffe2 model are one model.
-  if (modelPaths.size() == 2 && llvm::all_of(modelPaths, isCaffe2Path))
-    return std::vector<FunctionSource>();
-  return getFunctionFlags(modelPaths, several);
-}
-
-llvm::Expected<ImportOptions> glowish::getImportOptions() {
-  std::vector<SymbolValues> several;
-  GLOWISH_ASSIGN_OR_RETURN(ImportOptions options, getImportOptions(several));
-  GLOWISH_RETURN_IF_ERROR(refuseSeveral(several));
-  if (!options.symbolRanges.empty())
-    return makeError("-onnx-define-symbol: '{0}' has a range; accepted: one "
-                     "value",
-                     options.symbolRanges.begin()->first);
-  return options;
-}
-
 /// The name of the pass that is called \p name; empty if none is.
 static llvm::StringRef findPassName(llvm::StringRef name) {
   if (const GraphPass *pass = findPass(getGraphPasses(), name))
@@ -146,19 +91,16 @@ static llvm::StringRef findPassName(llvm::StringRef name) {
   return {};
 }
 
-llvm::Expected<CompilationOptions>
-glowish::getCompilationOptions(PhaseTimer &timer) {
+/// Reads -dump-graph, -print-after...
+static llvm::Expected<CompilationOptions>
+readCompilationFlags(PhaseTimer &timer) {
   CompilationOptions options;
-  options.function = getFunctionName();
   options.dumpGraph = dumpGraph;
   options.dumpIR = dumpIR;
   options.dotFile = dotFile;
   options.importedDotFile = importedDotFile;
-  // Passes of plug-ins have names, too.
-  GLOWISH_RETURN_IF_ERROR(compilationSettings.loadPlugins());
   GLOWISH_RETURN_IF_ERROR(readPassFlags(options));
   options.printAfterAll = printAfterAll;
-  GLOWISH_RETURN_IF_ERROR(compilationSettings.apply(options));
   options.verifyEach = verifyEach;
   options.timer = &timer;
   for (const std::string &name : printAfter) {
@@ -180,7 +122,17 @@ glowish::getCompilationOptions(PhaseTimer &timer) {
   return options;
 }
 
-bool glowish::asksForCode() { return dumpsLLVM || dumpsAssembly; }
+llvm::Expected<ModelCompiler> glowish::createModelCompiler(PhaseTimer &timer) {
+  GLOWISH_RETURN_IF_ERROR(checkModelPath());
+  DeveloperOptions developer;
+  // Passes of plug-ins have names, too.
+  GLOWISH_RETURN_IF_ERROR(getSettings().compilation.loadPlugins());
+  GLOWISH_ASSIGN_OR_RETURN(developer.options, readCompilationFlags(timer));
+  developer.dumpsLLVM = dumpsLLVM;
+  developer.dumpsAssembly = dumpsAssembly;
+  ModelSource source = {std::vector<std::string>(modelPaths), printWarning};
+  return ModelCompiler(getSettings(), std::move(source), std::move(developer));
+}
 
 bool glowish::asksForDumps(const CompilationOptions &options) {
   auto isAny = [](const PassOptions::Selection &selection) {
@@ -192,8 +144,8 @@ bool glowish::asksForDumps(const CompilationOptions &options) {
   };
   return options.dumpGraph || options.dumpIR || !options.dotFile.empty() ||
          !options.importedDotFile.empty() || options.printAfterAll ||
-         prints(options.graphPasses) || prints(options.irPasses) ||
-         asksForCode();
+         prints(options.graphPasses) || prints(options.irPasses) || dumpsLLVM ||
+         dumpsAssembly;
 }
 
 void glowish::reportTime(const PhaseTimer &timer) {
@@ -202,7 +154,7 @@ void glowish::reportTime(const PhaseTimer &timer) {
 }
 
 TargetOptions glowish::getTargetOptions() {
-  TargetOptions options = targetSettings.getOptions();
+  TargetOptions options = getSettings().target.getOptions();
   options.dumpsLLVM = dumpsLLVM;
   options.dumpsAssembly = dumpsAssembly;
   return options;
@@ -210,26 +162,8 @@ TargetOptions glowish::getTargetOptions() {
 
 /// Prints the names that -target=help, -mcpu=help or -mattr=help asks for.
 static llvm::Expected<bool> printTargetHelp() {
-  GLOWISH_ASSIGN_OR_RETURN(std::string names, targetSettings.getHelp());
+  GLOWISH_ASSIGN_OR_RETURN(std::string names, getSettings().target.getHelp());
   llvm::outs() << names;
   return !names.empty();
 }
 static const ListPrinter targetHelpPrinter(printTargetHelp);
-
-llvm::Expected<std::unique_ptr<Backend>> glowish::createBackend() {
-  return compilationSettings.createBackend(getTargetOptions());
-}
-
-llvm::Expected<std::unique_ptr<Backend>>
-glowish::createLocalBackend(llvm::StringRef option, llvm::StringRef name,
-                            const TargetOptions &target) {
-  return compilationSettings.createBackend(option, name, target,
-                                           /*isLocal=*/true);
-}
-
-llvm::Expected<std::unique_ptr<Backend>>
-glowish::createLocalBackend(std::optional<Phase> stopAfter) {
-  if (stopAfter)
-    return createBackend();
-  return createLocalBackend("backend", getBackendName(), getTargetOptions());
-}

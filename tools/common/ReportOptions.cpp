@@ -3,7 +3,6 @@
 #include "common/ReportOptions.h"
 #include "common/CommonOptions.h"
 #include "common/ValueOption.h"
-#include "glowish/Compiler/BundleCompilation.h"
 #include "glowish/Support/File.h"
 
 using namespace glowish;
@@ -28,16 +27,17 @@ bool glowish::asksForReport() {
   return !reportFile.empty() || !memoryMap.empty();
 }
 
-llvm::Expected<std::unique_ptr<Report>>
-glowish::createReport(llvm::StringRef modelPath, const Backend &backend,
-                      std::optional<Phase> stopAfter) {
-  if (!asksForReport())
-    return nullptr;
+llvm::Expected<ReportRequest>
+glowish::getReportRequest(std::optional<Phase> stopAfter) {
   if (!memoryMap.empty() && stopAfter && *stopAfter < Phase::Plan)
     return makeError("-memory-map={0}: there is no memory plan after "
                      "-stop-after={1}; accepted: -stop-after=plan",
                      memoryMap.getValue(), getPhaseName(*stopAfter));
-  return createReport(modelPath, backend, hasTimes.getValue());
+  ReportRequest request;
+  if (asksForReport())
+    request.write = writeReport;
+  request.hasTimes = hasTimes;
+  return request;
 }
 
 llvm::Error glowish::writeReport(const Report &report) {

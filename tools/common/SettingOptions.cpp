@@ -6,6 +6,11 @@
 using namespace glowish;
 namespace cl = llvm::cl;
 
+CompilerSettings &glowish::getSettings() {
+  static CompilerSettings settings;
+  return settings;
+}
+
 namespace {
 
 /// Prints a value in help, by the name that the setting has for it.

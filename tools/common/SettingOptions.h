@@ -3,12 +3,16 @@
 #ifndef GLOWISH_TOOLS_COMMON_SETTINGOPTIONS_H
 #define GLOWISH_TOOLS_COMMON_SETTINGOPTIONS_H
 
-#include "glowish/Compiler/Setting.h"
+#include "glowish/Compiler/CompilerSettings.h"
 #include "llvm/Support/CommandLine.h"
 #include <memory>
 #include <vector>
 
 namespace glowish {
+
+/// Returns what the command line states. A tool has options for those groups
+/// that it links SettingOptions of.
+CompilerSettings &getSettings();
 
 /// A command-line option for each setting of a group, which outlives this.
 /// Text that a setting does not accept is an error of the command line.

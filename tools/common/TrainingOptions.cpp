@@ -4,11 +4,7 @@
 #include "common/SettingOptions.h"
 
 using namespace glowish;
-namespace cl = llvm::cl;
 
-cl::OptionCategory glowish::trainingCategory("Training options");
+llvm::cl::OptionCategory glowish::trainingCategory("Training options");
 
-static TrainingSettings settings;
-static SettingOptions options(settings, trainingCategory);
-
-const TrainingSettings &glowish::getTrainingSettings() { return settings; }
+static SettingOptions options(getSettings().training, trainingCategory);

@@ -9,7 +9,6 @@
 #include "common/ValueOption.h"
 #include "glowish/Backends/BackendRegistry.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
-#include "glowish/Compiler/TargetSettings.h"
 #include "glowish/Driver/Compilation.h"
 #include "glowish/Driver/PassCheck.h"
 #include "glowish/Graph/Contract.h"
@@ -91,8 +90,7 @@ static cl::opt<std::string>
     backendName("backend",
                 cl::desc("Whose passes of its own may run (default CPU)"),
                 cl::init("CPU"), cl::value_desc("name"), cl::cat(optCategory));
-static TargetSettings targetSettings;
-static SettingOptions targetOptions(targetSettings, targetCategory);
+static SettingOptions targetOptions(getSettings().target, targetCategory);
 static ValueOption<bool> listPasses("list-passes",
                                     cl::desc("List all passes and stop"),
                                     cl::cat(optCategory));
@@ -223,7 +221,7 @@ static llvm::Expected<std::unique_ptr<Backend>> createBackend() {
       }))
     return nullptr;
   GLOWISH_ASSIGN_OR_RETURN(const BackendInfo *info, findBackend(backendName));
-  return info->create(targetSettings.getOptions());
+  return info->create(getSettings().target.getOptions());
 }
 
 static llvm::Expected<int> runOnIR(IRFunction &function, PassCheck &check,
@@ -346,10 +344,8 @@ static llvm::Expected<int> optimize() {
   if (!secondPath.empty() && !isCaffe2Path(path))
     return makeError("'{0}' is no Caffe2 net, and there is a second file '{1}'",
                      path, secondPath);
-  std::vector<SymbolValues> several;
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions,
-                           getImportFlags(path, !isModel, several));
-  GLOWISH_RETURN_IF_ERROR(refuseSeveral(several));
+                           getImportFlags(path, !isModel));
   GLOWISH_ASSIGN_OR_RETURN(GivenTensors given, readGivenTensors());
   stateGivenTypes(given, importOptions);
   PassCheck check([&](Session &session) { return fillInputs(session, given); });

@@ -20,7 +20,8 @@ namespace {
 
 /// A compiled model and what its input and output stand for.
 struct Classifier {
-  std::unique_ptr<Backend> backend;
+  /// The model, with all extents of its input.
+  PreparedCompilation prepared;
   /// Null where the compilation stops before it.
   std::optional<PlannedProgram> program;
   std::unique_ptr<Session> session;
@@ -155,15 +156,14 @@ static size_t countRight(const Session &session,
   return numRight;
 }
 
-/// Obeys -max-drop and -max-error, with all files. \p classifier has its back
-/// end and what reads its input, \p input.
-static llvm::Error limitQuantization(const Classifier &classifier,
+/// Obeys -max-drop and -max-error, with all files. \p classifier has the model
+/// and what reads its input, \p input.
+static llvm::Error limitQuantization(Classifier &classifier,
                                      const ClassifierOptions &options,
-                                     llvm::StringRef input,
-                                     const ImportOptions &importOptions,
-                                     CompilationOptions &compilationOptions) {
+                                     llvm::StringRef input) {
+  PreparedCompilation &prepared = classifier.prepared;
   GLOWISH_ASSIGN_OR_RETURN(std::optional<QuantizationLimit> limit,
-                           getQuantizationLimit(compilationOptions));
+                           getQuantizationLimit(prepared.options));
   if (!limit)
     return llvm::Error::success();
   if (options.isStream)
@@ -178,10 +178,10 @@ static llvm::Error limitQuantization(const Classifier &classifier,
     return list.slice(sample * batchSize).take_front(batchSize);
   };
   BudgetModel model;
-  model.backend = classifier.backend.get();
-  model.path = getModelPath().str();
-  model.importOptions = importOptions;
-  model.function = compilationOptions.function;
+  model.backend = prepared.backend.get();
+  model.path = prepared.path;
+  model.importOptions = prepared.importOptions;
+  model.function = prepared.options.function;
   model.numSamples = llvm::divideCeil(options.files.size(), batchSize);
   model.fillInputs = [&, getPart](Session &session,
                                   size_t sample) -> llvm::Error {
@@ -197,33 +197,32 @@ static llvm::Error limitQuantization(const Classifier &classifier,
                         getPart(llvm::ArrayRef(options.expected), sample));
     };
   }
-  return applyQuantizationLimit(*limit, std::move(model), compilationOptions);
+  return applyQuantizationLimit(*limit, std::move(model), prepared.options);
 }
 
 /// Makes the program of \p classifier, and what profiles it.
-static llvm::Error compileProgram(Classifier &classifier,
-                                  const ImportOptions &importOptions,
-                                  CompilationOptions options) {
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<KernelTuner> tuner,
-                           classifier.backend->createTuner());
-  options.tuner = tuner.get();
+static llvm::Error compileProgram(Classifier &classifier) {
+  const auto &[backend, tuner, path, importOptions, symbols, options] =
+      classifier.prepared;
   Progress progress;
   progress.show("compiling");
-  GLOWISH_ASSIGN_OR_RETURN(classifier.profiler,
-                           createRangeProfiler(*classifier.backend, options,
-                                               getModelPath(), importOptions));
-  Compilation compilation(*classifier.backend, options);
+  GLOWISH_ASSIGN_OR_RETURN(
+      classifier.profiler,
+      createRangeProfiler(*backend, options, path, importOptions));
+  Compilation compilation(*backend, options);
   GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
-                           compilation.import(getModelPath(), importOptions));
+                           compilation.import(path, importOptions));
   GLOWISH_ASSIGN_OR_RETURN(classifier.program,
                            compilation.run(std::move(graph)));
   return llvm::Error::success();
 }
 
-/// Fills \p classifier, unless the compilation stops early.
+/// Fills \p classifier, which has the model, unless the compilation stops
+/// early.
 static llvm::Error compile(Classifier &classifier,
                            const ClassifierOptions &options,
-                           ImportOptions importOptions, PhaseTimer &timer) {
+                           PhaseTimer &timer) {
+  ImportOptions &importOptions = classifier.prepared.importOptions;
   GLOWISH_ASSIGN_OR_RETURN(OnnxModel::StatedInput input,
                            findInput(options, importOptions));
   classifier.batchSize = *input.shape.front();
@@ -236,16 +235,9 @@ static llvm::Error compile(Classifier &classifier,
     shape.push_back(*extent);
   GLOWISH_RETURN_IF_ERROR(checkShape(input.kind, shape));
   importOptions.inputTypes[input.name] = Type(input.kind, shape);
-  GLOWISH_ASSIGN_OR_RETURN(CompilationOptions compilationOptions,
-                           getCompilationOptions(timer));
-  GLOWISH_RETURN_IF_ERROR(readQuantizationFlags(compilationOptions));
-  GLOWISH_ASSIGN_OR_RETURN(classifier.backend,
-                           createLocalBackend(compilationOptions.stopAfter));
-  GLOWISH_RETURN_IF_ERROR(limitQuantization(classifier, options, input.name,
-                                            importOptions, compilationOptions));
-  GLOWISH_RETURN_IF_ERROR(
-      compileProgram(classifier, importOptions, compilationOptions));
-  if (!classifier.program || compilationOptions.stopAfter)
+  GLOWISH_RETURN_IF_ERROR(limitQuantization(classifier, options, input.name));
+  GLOWISH_RETURN_IF_ERROR(compileProgram(classifier));
+  if (!classifier.program || classifier.prepared.options.stopAfter)
     return llvm::Error::success();
   timer.begin("codegen");
   GLOWISH_ASSIGN_OR_RETURN(classifier.session,
@@ -277,9 +269,9 @@ Classifier::classify(llvm::ArrayRef<std::string> paths) {
 
 namespace {
 /// Prints answers and compares them with the expected labels.
-class Report {
+class ResultReport {
 public:
-  explicit Report(const ClassifierOptions &options) : options(options) {}
+  explicit ResultReport(const ClassifierOptions &options) : options(options) {}
 
   void add(llvm::StringRef path, const Answer &answer) {
     printAnswer(llvm::outs(), path, answer, options.answers);
@@ -321,7 +313,7 @@ private:
 /// an error then, whatever the labels are.
 static llvm::Expected<int> classifyStream(Classifier &classifier,
                                           const ClassifierOptions &options) {
-  Report report(options);
+  ResultReport report(options);
   int code = ExitCode::success;
   std::string path;
   while (std::getline(std::cin, path)) {
@@ -365,7 +357,7 @@ classifyShare(Classifier &classifier, const ClassifierOptions &options,
 /// Prints the answers as soon as they are there.
 static llvm::Expected<int> classifyFiles(Classifier &classifier,
                                          const ClassifierOptions &options) {
-  Report report(options);
+  ResultReport report(options);
   llvm::ArrayRef<std::string> rest(options.files);
   while (!rest.empty()) {
     size_t count = std::min(rest.size(), size_t(classifier.batchSize));
@@ -389,7 +381,7 @@ static llvm::Expected<int> reportTogether(llvm::ArrayRef<Answer> answers,
   // Without a program there are no answers.
   if (!group.isFirst() || all.empty())
     return ExitCode::success;
-  Report report(options);
+  ResultReport report(options);
   for (auto [path, record] : llvm::zip_equal(options.files, all))
     report.add(path, readAnswer(record));
   return report.finish();
@@ -415,11 +407,13 @@ static llvm::Expected<int> runAlone(ProcessGroup *group,
   GLOWISH_ASSIGN_OR_RETURN(options, getClassifierOptions());
   if (group)
     GLOWISH_RETURN_IF_ERROR(checkTogether(options));
-  GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions, getImportOptions());
-  if (!isFirst(group))
-    importOptions.isRepeated = true;
+  GLOWISH_ASSIGN_OR_RETURN(ModelCompiler compiler, createModelCompiler(timer));
   Classifier classifier;
-  GLOWISH_RETURN_IF_ERROR(compile(classifier, options, importOptions, timer));
+  GLOWISH_ASSIGN_OR_RETURN(classifier.prepared,
+                           compiler.prepareProgram(SymbolForm::Value));
+  if (!isFirst(group))
+    classifier.prepared.importOptions.isRepeated = true;
+  GLOWISH_RETURN_IF_ERROR(compile(classifier, options, timer));
   int code = ExitCode::success;
   if (classifier.session) {
     timer.begin("run");

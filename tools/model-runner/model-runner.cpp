@@ -424,33 +424,27 @@ static llvm::Error finishReport(Report *report, const ModelVariants &model) {
   return writeReport(*report);
 }
 
-/// With those that quantize the model.
-static llvm::Expected<CompilationOptions>
-getAllCompilationOptions(PhaseTimer &timer) {
-  GLOWISH_ASSIGN_OR_RETURN(CompilationOptions options,
-                           getCompilationOptions(timer));
-  GLOWISH_RETURN_IF_ERROR(readQuantizationFlags(options));
-  return options;
-}
-
-static llvm::Expected<std::unique_ptr<Backend>>
-createRunningBackend(std::optional<Phase> stopAfter) {
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
-                           createLocalBackend(stopAfter));
-  // A profile has the peak of the target beside the interpreter's times, too.
-  if (isProfiling() && !stopAfter)
+/// Prepares the model; a profile has the peak of the target beside the
+/// interpreter's times, too.
+static llvm::Expected<PreparedCompilation> prepareModel(PhaseTimer &timer) {
+  GLOWISH_ASSIGN_OR_RETURN(ModelCompiler compiler, createModelCompiler(timer));
+  GLOWISH_ASSIGN_OR_RETURN(PreparedCompilation prepared,
+                           compiler.prepareProgram(SymbolForm::Values));
+  if (isProfiling() && !prepared.options.stopAfter)
     GLOWISH_RETURN_IF_ERROR(
         CPUBackend::createLocal(getTargetOptions()).takeError());
-  return backend;
+  return prepared;
 }
 
 static llvm::Expected<int> runModel(FolderRun &folderRun) {
   GLOWISH_RETURN_IF_ERROR(checkModelPath());
   GLOWISH_ASSIGN_OR_RETURN(TokensFunction *useTokens, chooseTokensFunction());
   PhaseTimer timer;
-  std::vector<SymbolValues> several;
-  GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions,
-                           getImportOptions(several));
+  GLOWISH_ASSIGN_OR_RETURN(PreparedCompilation prepared, prepareModel(timer));
+  Backend &backend = *prepared.backend;
+  ImportOptions &importOptions = prepared.importOptions;
+  CompilationOptions &options = prepared.options;
+  const std::vector<SymbolValues> &several = prepared.symbols;
   if (!isFirst(folderRun.getGroup()))
     importOptions.isRepeated = true;
   std::vector<InputSet> inputSets;
@@ -463,36 +457,31 @@ static llvm::Expected<int> runModel(FolderRun &folderRun) {
   stateGivenTypes(given, importOptions);
   std::vector<SequenceOutput> sequences;
   importOptions.sequenceOutputs = &sequences;
-  GLOWISH_ASSIGN_OR_RETURN(CompilationOptions options,
-                           getAllCompilationOptions(timer));
   PassCheck passCheck(
       [&](Session &session) { return fillInputs(session, given); });
   if (checkPasses)
     options.passCheck = &passCheck;
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
-                           createRunningBackend(options.stopAfter));
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<KernelTuner> tuner,
-                           backend->createTuner());
-  options.tuner = tuner.get();
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<ProgramCache> cache,
-      openProgramCache(*backend,
+      openProgramCache(backend,
                        findCompilingOption(importOptions, options, useTokens,
                                            folderRun.isWanted())));
   if (cache)
-    return runWithCache({*backend, getModelPath().str(), importOptions, options,
-                         std::move(several)},
-                        *cache, given, sequences, timer);
-  GLOWISH_ASSIGN_OR_RETURN(
-      std::unique_ptr<Report> report,
-      createReport(getModelPath(), *backend, options.stopAfter));
+    return runWithCache(
+        {backend, getModelPath().str(), importOptions, options, several},
+        *cache, given, sequences, timer);
+  GLOWISH_ASSIGN_OR_RETURN(ReportRequest reportRequest,
+                           getReportRequest(options.stopAfter));
+  std::unique_ptr<Report> report;
+  if (reportRequest.write)
+    report = createReport(getModelPath(), backend, reportRequest.hasTimes);
   options.observer = report.get();
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<RangeProfiler> profiler,
-      createProfiler(*backend, options, importOptions, several));
+      createProfiler(backend, options, importOptions, several));
   GLOWISH_RETURN_IF_ERROR(
-      limitQuantization(*backend, importOptions, several, inputSets, options));
-  ModelVariants model(*backend, options);
+      limitQuantization(backend, importOptions, several, inputSets, options));
+  ModelVariants model(backend, options);
   GLOWISH_ASSIGN_OR_RETURN(std::optional<CompiledVariants> compiled,
                            compileModel(model, importOptions, several));
   int code = ExitCode::success;

@@ -122,9 +122,10 @@ static llvm::Error readValidation(TrainerOptions &options) {
   return llvm::Error::success();
 }
 
-llvm::Expected<TrainerOptions> glowish::getTrainerOptions() {
+llvm::Expected<TrainerOptions>
+glowish::getTrainerOptions(TrainingConfig config) {
   TrainerOptions options;
-  GLOWISH_ASSIGN_OR_RETURN(options.config, getTrainingSettings().getConfig());
+  options.config = std::move(config);
   // With a number of steps alone, they take as many epochs as they need.
   uint64_t epochs =
       numSteps && !numEpochs.getNumOccurrences() ? numSteps : numEpochs;

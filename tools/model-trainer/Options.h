@@ -30,8 +30,9 @@ struct TrainerOptions {
   std::string checkpointPath, resumePath;
 };
 
-/// The error names the option, what it was given and what it takes.
-llvm::Expected<TrainerOptions> getTrainerOptions();
+/// \p config: what settings state. The error names the option, what it was
+/// given and what it takes.
+llvm::Expected<TrainerOptions> getTrainerOptions(TrainingConfig config);
 
 } // namespace glowish
 

@@ -193,8 +193,7 @@ namespace {
 struct Training {
   TrainerOptions options;
   PhaseTimer timer;
-  std::unique_ptr<Backend> backend;
-  std::unique_ptr<KernelTuner> tuner;
+  PreparedTraining prepared;
   std::unique_ptr<Trainer> trainer;
   std::unique_ptr<TrainingLoop> loop;
 };
@@ -272,37 +271,28 @@ static llvm::Error synchronize(Training &training) {
 }
 
 static llvm::Error prepare(Training &training, ProcessGroup *group) {
-  GLOWISH_RETURN_IF_ERROR(checkModelPath());
-  if (const ModelFormat &format = getModelFormat(getModelPath()); format.isPath)
-    return makeError("'{0}' is a {1} model, and trained weights go to an ONNX "
-                     "file; `model-compiler -emit-onnx=FILE` makes one of it",
-                     getModelPath(), format.name);
-  TrainerOptions &options = training.options;
-  GLOWISH_ASSIGN_OR_RETURN(options, getTrainerOptions());
-  GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions, getImportOptions());
-  GLOWISH_RETURN_IF_ERROR(divideBatch(options, importOptions, group));
-  GLOWISH_ASSIGN_OR_RETURN(CompilationOptions compilationOptions,
-                           getCompilationOptions(training.timer));
-  if (compilationOptions.stopAfter)
+  GLOWISH_ASSIGN_OR_RETURN(ModelCompiler compiler,
+                           createModelCompiler(training.timer));
+  if (compiler.getDeveloperOptions().options.stopAfter)
     return makeError("-stop-after is not for training");
-  compilationOptions.rematerialization =
-      getTrainingSettings().getRematerialization();
-  GLOWISH_ASSIGN_OR_RETURN(training.backend,
-                           createLocalBackend(/*stopAfter=*/std::nullopt));
+  PreparedTraining &prepared = training.prepared;
+  GLOWISH_ASSIGN_OR_RETURN(prepared, compiler.prepareTraining());
+  ImportOptions &importOptions = prepared.importOptions;
+  TrainerOptions &options = training.options;
+  GLOWISH_ASSIGN_OR_RETURN(options,
+                           getTrainerOptions(std::move(prepared.config)));
+  GLOWISH_RETURN_IF_ERROR(divideBatch(options, importOptions, group));
   GLOWISH_RETURN_IF_ERROR(checkResultPaths(options));
-  GLOWISH_ASSIGN_OR_RETURN(training.tuner, training.backend->createTuner());
-  compilationOptions.tuner = training.tuner.get();
   GLOWISH_ASSIGN_OR_RETURN(SplitData data, readData(options, importOptions));
   stateTypes(data.training, options.loop.getPartSize(), importOptions,
              options.config);
   {
     Progress progress;
     progress.show("compiling");
-    GLOWISH_ASSIGN_OR_RETURN(training.trainer,
-                             Trainer::create(*training.backend, getModelPath(),
-                                             importOptions, options.config,
-                                             compilationOptions,
-                                             options.initializer));
+    GLOWISH_ASSIGN_OR_RETURN(
+        training.trainer,
+        Trainer::create(*prepared.backend, prepared.path, importOptions,
+                        options.config, prepared.options, options.initializer));
   }
   int64_t numLeftOver = data.training.getNumSamples() % options.loop.batchSize;
   GLOWISH_ASSIGN_OR_RETURN(

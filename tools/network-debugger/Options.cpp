@@ -3,6 +3,7 @@
 #include "network-debugger/Options.h"
 #include "common/CommonOptions.h"
 #include "common/QuantizationFlags.h"
+#include "common/SettingOptions.h"
 #include "common/ValueOption.h"
 
 using namespace glowish;
@@ -102,7 +103,8 @@ static std::string getReferenceBackendName(bool isQuantized) {
   if (hasOwnTarget())
     return "CPU";
   bool isSame = against.empty() && !isQuantized;
-  return isSame ? "Interpreter" : getBackendName().str();
+  return isSame ? "Interpreter"
+                : getSettings().compilation.getBackendName().str();
 }
 
 static llvm::Expected<GraphForm> getGraphForm(bool isQuantized) {
@@ -135,9 +137,12 @@ llvm::Expected<DebuggerOptions> glowish::getDebuggerOptions(PhaseTimer &timer) {
   DebuggerOptions options;
   options.bisects = mode == Mode::Bisect;
   options.onlyBad = onlyBad;
-  GLOWISH_ASSIGN_OR_RETURN(CompilationOptions compilationOptions,
-                           getCompilationOptions(timer));
-  GLOWISH_RETURN_IF_ERROR(readQuantizationFlags(compilationOptions));
+  GLOWISH_ASSIGN_OR_RETURN(ModelCompiler compiler, createModelCompiler(timer));
+  if (compiler.getDeveloperOptions().options.stopAfter)
+    return makeError("-stop-after is not for comparisons");
+  GLOWISH_ASSIGN_OR_RETURN(options.prepared,
+                           compiler.prepareProgram(SymbolForm::Value));
+  const CompilationOptions &compilationOptions = options.prepared.options;
   if (compilationOptions.precision)
     return makeError("-convert-to-fp16: models are compared in the precision "
                      "that they have; accepted: without it");
@@ -158,25 +163,19 @@ llvm::Expected<DebuggerOptions> glowish::getDebuggerOptions(PhaseTimer &timer) {
     return makeError("-against-backend={0} has no target; accepted with "
                      "-against-mcpu and the like: CPU",
                      referenceName);
-  GLOWISH_ASSIGN_OR_RETURN(options.testedBackend,
-                           createLocalBackend(/*stopAfter=*/std::nullopt));
-  auto reference = createLocalBackend("against-backend", referenceName,
-                                      getReferenceTarget());
+  auto reference = getSettings().compilation.createBackend(
+      "against-backend", referenceName, getReferenceTarget(), /*isLocal=*/true);
   if (!reference)
     return addContext(reference.takeError(),
                       referenceName == "CPU" ? "the reference: " : "");
   options.referenceBackend = std::move(*reference);
-  GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions, getImportOptions());
-  if (compilationOptions.stopAfter)
-    return makeError("-stop-after is not for comparisons");
-  GLOWISH_ASSIGN_OR_RETURN(options.tuner, options.testedBackend->createTuner());
-  compilationOptions.tuner = options.tuner.get();
-  options.tested = {options.testedBackend.get(), getModelPath().str(),
+  const ImportOptions &importOptions = options.prepared.importOptions;
+  options.tested = {options.prepared.backend.get(), options.prepared.path,
                     importOptions, compilationOptions, form};
   CompilationOptions referenceOptions;
   referenceOptions.function = compilationOptions.function;
   options.reference = {options.referenceBackend.get(),
-                       against.empty() ? getModelPath().str()
+                       against.empty() ? options.prepared.path
                                        : against.getValue(),
                        importOptions, referenceOptions, form};
   return options;

@@ -3,7 +3,7 @@
 #ifndef GLOWISH_TOOLS_NETWORK_DEBUGGER_OPTIONS_H
 #define GLOWISH_TOOLS_NETWORK_DEBUGGER_OPTIONS_H
 
-#include "glowish/Backends/KernelTuner.h"
+#include "glowish/Compiler/BundleCompilation.h"
 #include "network-debugger/LayerResult.h"
 #include "llvm/Support/CommandLine.h"
 
@@ -22,10 +22,9 @@ struct DebuggerOptions {
   ComparisonOptions comparison;
   /// Where the tensors of bad layers are written; may be empty.
   std::string dumpFolder;
-  /// The back ends of the two sides.
-  std::unique_ptr<Backend> referenceBackend, testedBackend;
-  /// Of testedBackend; null without -tune.
-  std::unique_ptr<KernelTuner> tuner;
+  /// The tested side.
+  PreparedCompilation prepared;
+  std::unique_ptr<Backend> referenceBackend;
   /// Without the types of given inputs.
   Side reference, tested;
 };

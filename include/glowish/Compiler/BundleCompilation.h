@@ -4,13 +4,39 @@
 #define GLOWISH_COMPILER_BUNDLECOMPILATION_H
 
 #include "glowish/Autodiff/Training.h"
+#include "glowish/Backends/Backend.h"
 #include "glowish/Backends/Bundle.h"
+#include "glowish/Backends/KernelTuner.h"
 #include "glowish/Driver/ModelFunctions.h"
 #include "glowish/Driver/ModelVariants.h"
 
 namespace glowish {
 
 class Report;
+
+/// A model, and all that decides about its programs. It refers to nothing
+/// outside, so that another thread may go on with it.
+struct PreparedCompilation {
+  std::unique_ptr<Backend> backend;
+  /// What tunes the kernels; null where that is not asked for.
+  std::unique_ptr<KernelTuner> tuner;
+  /// See Compilation::import.
+  std::string path;
+  ImportOptions importOptions;
+  /// See ModelVariants::open.
+  std::vector<SymbolValues> symbols;
+  /// With the tuner.
+  CompilationOptions options;
+};
+
+/// A report about a compilation.
+struct ReportRequest {
+  /// Called with the report when it is complete, while the programs are there.
+  /// Null: there is no report.
+  std::function<llvm::Error(const Report &)> write = nullptr;
+  /// See Report.
+  bool hasTimes = true;
+};
 
 /// How a bundle learns.
 struct TrainingRequest {
@@ -23,14 +49,7 @@ struct TrainingRequest {
 };
 
 /// A model, and the bundle that is made of it.
-struct BundleRequest {
-  Backend &backend;
-  /// See Compilation::import.
-  std::string path;
-  ImportOptions importOptions;
-  /// See ModelVariants::open.
-  std::vector<SymbolValues> symbols;
-  CompilationOptions options;
+struct BundleRequest : PreparedCompilation {
   /// Without a folder nothing is written. makeBundle sets the model's hash.
   BundleOptions bundle;
   /// Where there is no folder: generate the code for what the back end prints
@@ -43,24 +62,15 @@ struct BundleRequest {
   /// Prove the memory plans before anything is written; where this is not
   /// empty, write their certificate to this file.
   std::optional<std::string> certificate = std::nullopt;
-  /// Records the compilation; may be null.
-  Report *report = nullptr;
-  /// Called when the report is complete, while the programs are there. May be
-  /// null.
-  std::function<llvm::Error()> writeReport = nullptr;
+  ReportRequest report = {};
 };
 
-/// Refuses what can't be together in \p request, by the names of the settings
-/// that state it. Nothing is read or compiled.
-llvm::Error checkBundleRequest(const BundleRequest &request);
-
 /// Compiles the model and writes its bundle: all files, or none. Where
-/// options.stopAfter comes before the code, nothing is written. An error of
-/// checkBundleRequest is the first one.
+/// options.stopAfter comes before the code, nothing is written.
 llvm::Error makeBundle(BundleRequest request);
 
-/// A report whose first table says what compiles the model at \p path, and for
-/// what. \p hasTimes: see Report.
+/// Creates a report whose first table says what compiles the model at \p path,
+/// and for what. \p hasTimes: see Report.
 std::unique_ptr<Report> createReport(llvm::StringRef path,
                                      const Backend &backend, bool hasTimes);
 

@@ -21,15 +21,13 @@ static ElemKind parseKind(const std::string &name) {
                                           "'; accepted: float32, int64, ..."};
 }
 
-static py::tuple makeBundleOf(const std::string &path,
-                              const std::string &secondPath,
+static py::tuple makeBundleOf(const std::vector<std::string> &paths,
                               const std::string &folder,
                               const py::list &options, const py::dict &types,
                               bool wantsReport, bool reportsTimes,
                               const py::object &progress) {
   BundleMakerRequest request;
-  request.path = path;
-  request.secondPath = secondPath;
+  request.paths = paths;
   request.folder = folder;
   request.wantsReport = wantsReport;
   request.reportsTimes = reportsTimes;
@@ -53,11 +51,10 @@ static py::list listDeclaredInputs(const std::string &path) {
 }
 
 void glowish::python::addBundleBindings(py::module_ &module) {
-  module.def("make_bundle", makeBundleOf, py::arg("path"),
-             py::arg("second_path"), py::arg("folder"), py::arg("options"),
-             py::arg("types"), py::arg("report"), py::arg("report_times"),
-             py::arg("progress") = py::none(),
-             "Compiles the model at path. Returns the network's name and the "
+  module.def("make_bundle", makeBundleOf, py::arg("paths"), py::arg("folder"),
+             py::arg("options"), py::arg("types"), py::arg("report"),
+             py::arg("report_times"), py::arg("progress") = py::none(),
+             "Compiles the model at paths. Returns the network's name and the "
              "page about the compilation.");
   module.def("declared_inputs", listDeclaredInputs, py::arg("path"),
              "The inputs that an ONNX model declares, by name and kind.");

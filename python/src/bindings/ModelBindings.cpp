@@ -482,15 +482,13 @@ static void setUpCalls(PyHeapTypeObject *heapType) {
   type->tp_call = PyVectorcall_Call;
 }
 
-static py::object loadModel(const std::string &path,
-                            const std::string &secondPath,
+static py::object loadModel(const std::vector<std::string> &paths,
                             const py::list &options,
                             const std::string &cacheFolder, size_t capacity,
                             const py::dict &constants, bool compilesNow,
                             bool compilesQuickly, const py::object &progress) {
   LoadRequest request;
-  request.path = path;
-  request.secondPath = secondPath;
+  request.paths = paths;
   request.cacheFolder = cacheFolder;
   request.capacity = capacity;
   request.compilesNow = compilesNow;
@@ -553,8 +551,8 @@ void glowish::python::addModelBindings(py::module_ &module) {
           [](Model &model, py::object origin) {
             model.origin = std::move(origin);
           });
-  module.def("load_model", loadModel, py::arg("path"), py::arg("second_path"),
-             py::arg("options"), py::arg("cache"), py::arg("capacity"),
-             py::arg("constants"), py::arg("compiles_now"),
-             py::arg("compiles_quickly"), py::arg("progress") = py::none());
+  module.def("load_model", loadModel, py::arg("paths"), py::arg("options"),
+             py::arg("cache"), py::arg("capacity"), py::arg("constants"),
+             py::arg("compiles_now"), py::arg("compiles_quickly"),
+             py::arg("progress") = py::none());
 }

@@ -11,11 +11,11 @@ using namespace glowish;
 using namespace glowish::python;
 
 static std::unique_ptr<TrainedModel>
-makeTrainedModel(const std::string &path, const py::list &options,
+makeTrainedModel(const std::vector<std::string> &paths, const py::list &options,
                  const py::dict &batches, const py::array &labels,
                  const std::string &initializer) {
   TrainRequest request;
-  request.path = path;
+  request.paths = paths;
   request.initializer = initializer;
   // Only their types are used.
   for (auto [name, batch] : batches) {
@@ -88,7 +88,7 @@ static void setVariable(TrainedModel &model, const std::string &name,
 
 void glowish::python::addTrainingBindings(py::module_ &module) {
   py::class_<TrainedModel>(module, "TrainedModel")
-      .def(py::init(&makeTrainedModel), py::arg("path"), py::arg("options"),
+      .def(py::init(&makeTrainedModel), py::arg("paths"), py::arg("options"),
            py::arg("batches"), py::arg("labels"), py::arg("initializer"))
       .def_property_readonly("inputs", &listInputs)
       .def_property_readonly("output_name", &TrainedModel::getOutputName)

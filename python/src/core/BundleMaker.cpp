@@ -30,41 +30,21 @@ glowish::python::readDeclaredInputs(const std::string &path) {
 BundleMakerResult
 glowish::python::makeBundle(Settings settings,
                             const BundleMakerRequest &request) {
-  SettingGroups &groups = settings.getGroups();
   BundleMakerResult result;
-  StatedCompilation compilation =
-      readRequest(settings, request.path, result.warnings,
-                  /*takesFunctions=*/true);
-  compilation.importOptions.secondFile = request.secondPath;
+  ModelCompiler compiler =
+      createCompiler(settings, request.paths, result.warnings);
+  BundleRequest own =
+      take(compiler.prepareBundle(request.folder), Failure::Kind::Value);
   for (const auto &[name, view] : request.types)
-    compilation.importOptions.givenTypes.emplace(name, getType(view));
-  std::optional<TrainingRequest> training =
-      take(groups.trainingBundle.getRequest(groups.training, groups.bundle),
-           Failure::Kind::Value);
-  auto [backend, tuner] = take(createTunedBackend(groups, /*isLocal=*/false));
-  compilation.options.tuner = tuner.get();
-  BundleOptions bundle =
-      take(groups.bundle.getOptions(request.folder, request.path));
-  result.networkName = bundle.networkName;
-  std::unique_ptr<Report> report;
+    own.importOptions.givenTypes.emplace(name, getType(view));
+  result.networkName = own.bundle.networkName;
+  own.report.hasTimes = request.reportsTimes;
   if (request.wantsReport)
-    report = createReport(request.path, *backend, request.reportsTimes);
-  BundleRequest own = {*backend,
-                       request.path,
-                       std::move(compilation.importOptions),
-                       std::move(compilation.symbols),
-                       std::move(compilation.options),
-                       std::move(bundle)};
-  own.training = std::move(training);
-  own.certificate = groups.bundle.getCertificate();
-  own.functions = std::move(compilation.functions);
-  own.report = report.get();
-  own.writeReport = [&]() -> llvm::Error {
-    llvm::raw_string_ostream os(result.report);
-    report->print(os);
-    return llvm::Error::success();
-  };
-  check(checkBundleRequest(own), Failure::Kind::Value);
+    own.report.write = [&](const Report &report) -> llvm::Error {
+      llvm::raw_string_ostream os(result.report);
+      report.print(os);
+      return llvm::Error::success();
+    };
   check(glowish::makeBundle(std::move(own)));
   return result;
 }

@@ -10,9 +10,8 @@
 namespace glowish::python {
 
 struct BundleMakerRequest {
-  std::string path;
-  /// Of a Caffe2 model given as two files, the other one.
-  std::string secondPath;
+  /// See ModelSource.
+  std::vector<std::string> paths;
   /// Empty: the model is compiled for a report alone.
   std::string folder;
   /// Types of inputs that bind open dimensions; the views have no elements.

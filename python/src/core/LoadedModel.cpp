@@ -18,7 +18,7 @@ struct LoadedModel::Parts {
 
   Settings settings;
   std::vector<std::string> warnings;
-  TunedBackend backend;
+  PreparedCompilation prepared;
   std::unique_ptr<ProgramCache> cache;
   std::unique_ptr<SpecializedSessions> sessions;
   LoadedProgram program;
@@ -96,41 +96,35 @@ static bool hasOpenInputs(const OnnxModel &model,
 
 LoadedModel::LoadedModel(Settings settings, const LoadRequest &request)
     : parts(std::make_unique<Parts>(std::move(settings))) {
-  StatedCompilation compilation =
-      readRequest(parts->settings, request.path, parts->warnings);
-  if (!compilation.symbols.empty())
-    fail(Failure::Kind::Value,
-         "the symbol '{0}' has several values; load() compiles for each shape "
-         "that arrives, and accepts one value or a range",
-         compilation.symbols.front().name);
-  ImportOptions &options = compilation.importOptions;
-  options.secondFile = request.secondPath;
+  DeveloperOptions developer;
+  developer.testing.compilesQuickly = request.compilesQuickly;
+  parts->prepared = take(createCompiler(parts->settings, request.paths,
+                                        parts->warnings, std::move(developer))
+                             .prepareProgram(SymbolForm::ValueOrRange),
+                         Failure::Kind::Value);
+  const std::string &path = parts->prepared.path;
+  ImportOptions &options = parts->prepared.importOptions;
   options.sequenceOutputs = &parts->sequences;
   options.constantTexts.insert(request.texts.begin(), request.texts.end());
-  check(checkConstantTexts(request.path, options));
+  check(checkConstantTexts(path, options));
   for (const auto &[name, view] : request.constants)
     options.constantInputs[name] = std::make_shared<const Tensor>(
         Tensor::borrow(getType(view), view.data).clone());
-  bool isOnnx = !isTextForm(request.path) && request.secondPath.empty() &&
-                !getModelFormat(request.path).isPath;
+  bool isOnnx = !isTextForm(path) && !getModelFormat(path).isPath;
   bool isOpen = !request.compilesNow;
   if (isOnnx) {
-    OnnxModel model = take(OnnxModel::read(request.path));
+    OnnxModel model = take(OnnxModel::read(path));
     describeDeclared(model, options, parts->inputs, parts->outputs);
     isOpen |= hasOpenInputs(model, options);
   }
-  parts->backend = take(createTunedBackend(
-      parts->settings.getGroups(), /*isLocal=*/true,
-      {.onlyLevel = "", .compilesQuickly = request.compilesQuickly}));
-  compilation.options.tuner = parts->backend.tuner.get();
   if (!request.cacheFolder.empty())
     parts->cache = take(ProgramCache::open(
         {.folder = request.cacheFolder, .warn = [this](llvm::StringRef line) {
            parts->warnings.push_back(line.str());
          }}));
   parts->sessions = std::make_unique<SpecializedSessions>(
-      *parts->backend.backend, request.path, std::move(options),
-      std::move(compilation.options), request.capacity, parts->cache.get());
+      *parts->prepared.backend, path, options, parts->prepared.options,
+      request.capacity, parts->cache.get());
   if (!isOpen)
     prepare({});
   parts->declared = parts->inputs;

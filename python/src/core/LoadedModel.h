@@ -16,9 +16,8 @@ class Session;
 namespace glowish::python {
 
 struct LoadRequest {
-  std::string path;
-  /// Of a Caffe2 model given as two files, the other one.
-  std::string secondPath;
+  /// See ModelSource.
+  std::vector<std::string> paths;
   /// Where programs are kept; empty for nowhere.
   std::string cacheFolder;
   /// The programs that are kept in memory.

@@ -9,6 +9,18 @@ using namespace glowish::python;
 static constexpr SettingUse allUses[] = {SettingUse::Compile, SettingUse::Load,
                                          SettingUse::Train};
 
+static CompilationUse getCompilationUse(SettingUse use) {
+  switch (use) {
+  case SettingUse::Compile:
+    return CompilationUse::Bundle;
+  case SettingUse::Load:
+    return CompilationUse::Program;
+  case SettingUse::Train:
+    return CompilationUse::Training;
+  }
+  llvm_unreachable("not a use");
+}
+
 static llvm::StringRef getUseName(SettingUse use) {
   switch (use) {
   case SettingUse::Compile:
@@ -47,20 +59,10 @@ static std::string getKeyword(llvm::StringRef name) {
   return replaced(name, '-', '_');
 }
 
-std::vector<NamedGroup> glowish::python::listGroups(SettingGroups &groups) {
-  return {{"model", groups.model, true, true, true},
-          {"compilation", groups.compilation, true, true, true},
-          {"target", groups.target, true, true, true},
-          {"quantization", groups.quantization, true, true, false},
-          {"bundle", groups.bundle, true, false, false},
-          {"training bundle", groups.trainingBundle, true, false, false},
-          {"training", groups.training, true, false, true}};
-}
-
 std::vector<SettingInfo> glowish::python::listSettings() {
   SettingGroups groups;
   std::vector<SettingInfo> infos;
-  for (const NamedGroup &each : listGroups(groups))
+  for (const NamedGroup &each : groups.getGroups())
     for (const Setting *setting : each.group.getSettings()) {
       SettingInfo info;
       info.name = getKeyword(setting->getName());
@@ -71,7 +73,7 @@ std::vector<SettingInfo> glowish::python::listSettings() {
       for (const Setting::Choice &choice : setting->getChoices())
         info.choices.emplace_back(choice.name.str(), choice.description.str());
       for (SettingUse use : allUses)
-        if (each.isFor(use))
+        if (each.isFor(getCompilationUse(use)))
           info.uses.push_back(getUseName(use).str());
       infos.push_back(std::move(info));
     }
@@ -83,52 +85,19 @@ Settings::Settings(SettingUse use)
 Settings::Settings(Settings &&) = default;
 Settings::~Settings() = default;
 
-/// Throws: there is no setting \p name. States the one that \p name may be a
-/// misspelling of, unless it has nothing in common with any.
-[[noreturn]] static void failUnknown(SettingGroups &groups, SettingUse use,
-                                     llvm::StringRef name) {
-  std::string nearest;
-  unsigned best = unsigned(name.size()) / 2 + 1;
-  for (const NamedGroup &each : listGroups(groups))
-    for (const Setting *setting : each.group.getSettings()) {
-      unsigned distance = name.edit_distance(setting->getName(), true, best);
-      if (each.isFor(use) && distance < best) {
-        best = distance;
-        nearest = getKeyword(setting->getName());
-      }
-    }
-  if (nearest.empty())
-    fail(Failure::Kind::Type,
-         "there is no option '{0}'; glowish.options() lists all",
-         getKeyword(name));
-  fail(Failure::Kind::Type, "there is no option '{0}'; the nearest is '{1}'",
-       getKeyword(name), nearest);
-}
-
 void Settings::set(const std::string &keyword, const std::string &text) {
-  std::string name = replaced(keyword, '_', '-');
-  for (const NamedGroup &each : listGroups(*groups)) {
-    Setting *setting = each.group.find(name);
-    if (!setting)
-      continue;
-    if (!each.isFor(use))
-      fail(Failure::Kind::Type,
-           "{0}() has no option '{1}', which is one of {2}()", getUseName(use),
-           getKeyword(name),
-           getUseName(each.isForCompile ? SettingUse::Compile
-                                        : SettingUse::Train));
-    check(setting->set(text), Failure::Kind::Value);
-    return;
-  }
-  failUnknown(*groups, use, name);
+  llvm::Expected<Setting *> setting = groups->get(replaced(keyword, '_', '-'));
+  if (!setting)
+    fail(Failure::Kind::Type, "{0}; glowish.options() lists all",
+         replaced(llvm::toString(setting.takeError()), '-', '_'));
+  check((*setting)->set(text), Failure::Kind::Value);
+  check(groups->checkUse(getCompilationUse(use)), Failure::Kind::Type);
 }
 
-StatedCompilation
-glowish::python::readRequest(Settings &settings, const std::string &path,
-                             std::vector<std::string> &warnings,
-                             bool takesFunctions) {
-  return take(readCompilation(
-      settings.getGroups(), path,
-      [&](llvm::StringRef line) { warnings.push_back(line.str()); },
-      takesFunctions));
+ModelCompiler glowish::python::createCompiler(
+    Settings &settings, std::vector<std::string> paths,
+    std::vector<std::string> &warnings, DeveloperOptions developer) {
+  auto warn = [&](llvm::StringRef line) { warnings.push_back(line.str()); };
+  return ModelCompiler(settings.getGroups(), {std::move(paths), warn},
+                       std::move(developer));
 }

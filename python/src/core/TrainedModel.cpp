@@ -5,7 +5,6 @@
 #include "core/SettingGroups.h"
 #include "core/Tensors.h"
 #include "glowish/Driver/Trainer.h"
-#include "glowish/Importer/ModelFormat.h"
 #include "glowish/Importer/OnnxWeights.h"
 
 using namespace glowish;
@@ -15,9 +14,8 @@ struct TrainedModel::Parts {
   explicit Parts(Settings settings) : settings(std::move(settings)) {}
 
   Settings settings;
-  std::string path;
   std::vector<std::string> warnings;
-  TunedBackend backend;
+  PreparedTraining prepared;
   std::unique_ptr<Trainer> trainer;
   std::vector<ValueInfo> inputs;
   /// What infer() has given away.
@@ -51,21 +49,14 @@ static void stateLabel(const TensorView &labels, TrainingConfig &config) {
 
 TrainedModel::TrainedModel(Settings settings, const TrainRequest &request)
     : parts(std::make_unique<Parts>(std::move(settings))) {
-  parts->path = request.path;
-  if (isTextForm(request.path) || getModelFormat(request.path).isPath)
-    fail(Failure::Kind::Value,
-         "'{0}' is no ONNX model; trained weights go to an ONNX file",
-         request.path);
-  SettingGroups &groups = parts->settings.getGroups();
-  StatedCompilation compilation =
-      readRequest(parts->settings, request.path, parts->warnings);
-  if (!compilation.symbols.empty() ||
-      !compilation.importOptions.symbolRanges.empty())
-    fail(Failure::Kind::Value,
-         "onnx_define_symbol: train() accepts one value of a symbol");
+  PreparedTraining &prepared = parts->prepared;
+  prepared =
+      take(createCompiler(parts->settings, request.paths, parts->warnings)
+               .prepareTraining(),
+           Failure::Kind::Value);
   for (const auto &[name, batch] : request.batches)
-    compilation.importOptions.givenTypes.emplace(name, getType(batch));
-  TrainingConfig config = take(groups.training.getConfig());
+    prepared.importOptions.givenTypes.emplace(name, getType(batch));
+  TrainingConfig &config = prepared.config;
   stateLabel(request.labels, config);
   std::optional<InitializerKind> initializer =
       parseInitializer(request.initializer);
@@ -73,11 +64,9 @@ TrainedModel::TrainedModel(Settings settings, const TrainRequest &request)
     fail(Failure::Kind::Value,
          "initialize='{0}': accepted: keep, xavier, kaiming",
          request.initializer);
-  parts->backend = take(createTunedBackend(groups, /*isLocal=*/true));
-  compilation.options.tuner = parts->backend.tuner.get();
-  parts->trainer = take(Trainer::create(*parts->backend.backend, request.path,
-                                        compilation.importOptions, config,
-                                        compilation.options, *initializer));
+  parts->trainer = take(Trainer::create(*prepared.backend, prepared.path,
+                                        prepared.importOptions, config,
+                                        prepared.options, *initializer));
   for (const Buffer *buffer : parts->trainer->getInputs())
     parts->inputs.push_back(describe(*buffer));
   parts->inputs.push_back(describe(*parts->trainer->getLabel()));
@@ -159,7 +148,7 @@ void TrainedModel::setVariable(const std::string &name,
 }
 
 void TrainedModel::save(const std::string &path) const {
-  OnnxWeights weights = take(OnnxWeights::read(parts->path));
+  OnnxWeights weights = take(OnnxWeights::read(parts->prepared.path));
   for (const Buffer *variable : parts->trainer->getVariables())
     if (weights.has(variable->getModelName()))
       check(weights.set(variable->getModelName(),

@@ -11,7 +11,8 @@
 namespace glowish::python {
 
 struct TrainRequest {
-  std::string path;
+  /// See ModelSource.
+  std::vector<std::string> paths;
   /// The types of batches of the inputs, by their names; without elements.
   std::map<std::string, TensorView> batches;
   /// The type of a batch of labels.

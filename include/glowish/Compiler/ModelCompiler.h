@@ -1,0 +1,101 @@
+//===- ModelCompiler.h - From settings to what is compiled ------*- C++ -*-===//
+//
+// The tools, the Python module and the C interface are views of this: what they
+// are given becomes settings and a source, and all that can't be together is
+// refused here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GLOWISH_COMPILER_MODELCOMPILER_H
+#define GLOWISH_COMPILER_MODELCOMPILER_H
+
+#include "glowish/Compiler/CompilerSettings.h"
+#include "glowish/Exporter/MLIR.h"
+
+namespace glowish {
+
+/// Where a model comes from.
+struct ModelSource {
+  /// The model; of a Caffe2 model of two nets both; of a bundle with several
+  /// functions one model for each. Not empty.
+  std::vector<std::string> paths;
+  /// Gets warnings about the model and the target; null: nothing does.
+  std::function<void(llvm::StringRef)> warn = nullptr;
+};
+
+/// What is no setting: how a compilation is looked at and tested.
+struct DeveloperOptions {
+  /// What these have of settings is replaced.
+  CompilationOptions options;
+  /// See TargetOptions.
+  bool dumpsLLVM = false, dumpsAssembly = false;
+  TestingOptions testing;
+};
+
+/// The values of a symbolic dimension that a use of a model can have.
+enum class SymbolForm { Value, ValueOrRange, Values };
+
+/// Refuses symbols that have other values than \p form allows. \p several:
+/// those with several values.
+llvm::Error checkSymbols(llvm::ArrayRef<SymbolValues> several,
+                         const ImportOptions &importOptions, SymbolForm form);
+
+/// A compilation for training in this process.
+struct PreparedTraining : PreparedCompilation {
+  /// Without kind and shape of the label.
+  TrainingConfig config;
+};
+
+/// How a model is written in another format instead of being compiled.
+struct ExportRequest {
+  /// What asks for it, as messages name it: "-emit-onnx".
+  std::string name;
+  std::string file;
+  /// ONNX without one.
+  std::optional<MlirDialect> dialect;
+  ReportRequest report = {};
+};
+
+/// Compiles a model as settings state. An error of a function that prepares
+/// something names the settings that are refused; nothing has been compiled
+/// then.
+class ModelCompiler {
+public:
+  /// \p settings outlive this.
+  ModelCompiler(CompilerSettings &settings, ModelSource source,
+                DeveloperOptions developer = {})
+      : settings(settings), source(std::move(source)),
+        developer(std::move(developer)) {}
+
+  const DeveloperOptions &getDeveloperOptions() const { return developer; }
+
+  /// Prepares the bundle that goes to \p folder; without one nothing is
+  /// written.
+  llvm::Expected<BundleRequest> prepareBundle(llvm::StringRef folder);
+  /// Prepares programs for this machine, unless the compilation stops before
+  /// there is code.
+  llvm::Expected<PreparedCompilation> prepareProgram(SymbolForm form);
+  llvm::Expected<PreparedTraining> prepareTraining();
+  /// Imports the model, runs the phases up to options.stopAfter, which is
+  /// Lower at most, and writes what they leave: all files, or none. Without
+  /// stopAfter ONNX is written as it was imported, and MLIR after Optimize.
+  llvm::Error exportModel(const ExportRequest &request);
+
+private:
+  llvm::Expected<ImportOptions>
+  readImportOptions(std::vector<SymbolValues> &symbols);
+  llvm::Error readOptions(PreparedCompilation &prepared);
+  llvm::Error createBackend(PreparedCompilation &prepared, bool isLocal);
+  llvm::Expected<std::vector<FunctionSource>>
+  readFunctions(std::vector<SymbolValues> &symbols);
+  llvm::Error prepareHere(PreparedCompilation &prepared, CompilationUse use,
+                          SymbolForm form);
+
+  CompilerSettings &settings;
+  ModelSource source;
+  DeveloperOptions developer;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_COMPILER_MODELCOMPILER_H
