@@ -100,7 +100,7 @@ static llvm::Error checkNames(const Module &module,
     if (module.findPlaceholder(name))
       return makeError(
           "the model has an input, output or weight '{0}' already; "
-          "-label=NAME states another name for the label",
+          "«label=NAME» states another name for the label",
           name);
   return llvm::Error::success();
 }

@@ -16,7 +16,7 @@ std::string glowish::describeFailure(const LoopInstr &loop) {
   int64_t most = loop.getMaxTripCount();
   std::string message = llvm::formatv(
       "{0}: the loop has more than the {1} iteration{2} that it was compiled "
-      "for; state a larger bound with -max-trip-count=N",
+      "for; state a larger bound with «max-trip-count=N»",
       describeOrigin(loop), most, most == 1 ? "" : "s");
   bool hasScans = int64_t(loop.getResults().size()) > loop.getNumStates() + 1;
   if (hasScans)
@@ -41,6 +41,6 @@ llvm::Error glowish::checkExternalFunctions(const IRFunction &function) {
   if (!missing)
     return llvm::Error::success();
   return makeError("the operator '{0}' is a function of the application, "
-                   "'{1}'; accepted here: bundles, or -operators=FILE with it",
+                   "'{1}'; accepted here: bundles, or «operators=FILE» with it",
                    missing->getOperatorName(), missing->getFunction());
 }

@@ -1,6 +1,7 @@
 //===- Errors.cpp - Errors and versions of the C interface ----------------===//
 
 #include "Handles.h"
+#include "glowish/Support/SettingNames.h"
 
 using namespace glowish;
 
@@ -11,7 +12,8 @@ glowish_error *glowish::makeCError(int32_t code, const llvm::Twine &message) {
 glowish_error *glowish::toCError(llvm::Error error, const glowish_job *job) {
   if (!error)
     return nullptr;
-  std::string message = llvm::toString(std::move(error));
+  std::string message =
+      spellSettings(llvm::toString(std::move(error)), spellAsOption);
   if (job && job->task.isCancelled())
     return makeCError(GLOWISH_ERROR_CANCELLED, "cancelled");
   return makeCError(GLOWISH_ERROR_REFUSED, message);

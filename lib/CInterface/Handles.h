@@ -17,6 +17,11 @@ struct glowish_error {
 struct glowish_options {
   glowish::CompilerSettings settings;
   std::vector<glowish::Setting *> all = settings.getSettings();
+  /// Those of all.
+  std::vector<std::string> descriptions = describeAll();
+
+private:
+  std::vector<std::string> describeAll() const;
 };
 
 namespace glowish {

@@ -1,8 +1,16 @@
 //===- Options.cpp - Options of the C interface ---------------------------===//
 
 #include "Handles.h"
+#include "glowish/Support/SettingNames.h"
 
 using namespace glowish;
+
+std::vector<std::string> glowish_options::describeAll() const {
+  std::vector<std::string> result;
+  for (const Setting *setting : all)
+    result.push_back(spellSettings(setting->getDescription(), spellAsOption));
+  return result;
+}
 
 glowish_options *glowish_options_create() { return new glowish_options; }
 
@@ -28,7 +36,7 @@ size_t glowish_options_count(const glowish_options *options) {
   return options ? options->all.size() : 0;
 }
 
-/// Names and descriptions are literals, which end with a zero.
+/// Names are literals, which end with a zero.
 const char *glowish_options_name(const glowish_options *options, size_t index) {
   return index < glowish_options_count(options)
              ? options->all[index]->getName().data()
@@ -38,6 +46,6 @@ const char *glowish_options_name(const glowish_options *options, size_t index) {
 const char *glowish_options_description(const glowish_options *options,
                                         size_t index) {
   return index < glowish_options_count(options)
-             ? options->all[index]->getDescription().data()
+             ? options->descriptions[index].c_str()
              : nullptr;
 }

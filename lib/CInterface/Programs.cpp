@@ -2,6 +2,7 @@
 
 #include "Handles.h"
 #include "glowish/Support/BackgroundWork.h"
+#include "glowish/Support/SettingNames.h"
 
 using namespace glowish;
 
@@ -11,8 +12,9 @@ static std::function<void(llvm::StringRef)> getWarn(const glowish_job *job) {
   if (!job || !job->warning)
     return nullptr;
   return [job](llvm::StringRef line) {
+    std::string spelled = spellSettings(line, spellAsOption);
     callInWaitingThread(
-        [&] { job->warning(job->warningContext, line.str().c_str()); });
+        [&] { job->warning(job->warningContext, spelled.c_str()); });
   };
 }
 

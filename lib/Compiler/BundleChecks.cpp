@@ -10,20 +10,22 @@ using namespace glowish;
 static llvm::Error checkTraining(const BundleRequest &request) {
   if (llvm::StringRef precision = getPrecisionSetting(request.options);
       !precision.empty())
-    return makeError("-{0} and -train: a bundle that learns computes in float; "
-                     "state one of them",
-                     precision);
+    return makeError(
+        "«{0}» and «train»: a bundle that learns computes in float; "
+        "state one of them",
+        precision);
   if (!request.symbols.empty())
-    return makeError("-train takes one value of '{0}'; another one in the step "
-                     "is stated with -train-define-symbol",
-                     request.symbols.front().name);
+    return makeError(
+        "«train» takes one value of '{0}'; another one in the step "
+        "is stated with «train-define-symbol»",
+        request.symbols.front().name);
   if (request.options.placesIOInArena)
-    return makeError("-io-in-activations: a bundle that learns keeps its "
-                     "placeholders between calls; accepted: without -train");
+    return makeError("«io-in-activations»: a bundle that learns keeps its "
+                     "placeholders between calls; accepted: without «train»");
   if (!request.options.arenaRegions.empty())
-    return makeError("-memory-regions: the programs of a bundle that learns "
+    return makeError("«memory-regions»: the programs of a bundle that learns "
                      "share one region of activations; accepted: without "
-                     "-train");
+                     "«train»");
   return llvm::Error::success();
 }
 
@@ -34,7 +36,7 @@ static llvm::Error checkFunctions(const BundleRequest &request) {
   for (const FunctionSource &function : request.functions)
     names.push_back("'" + function.name + "'");
   auto refuse = [&](llvm::StringRef setting, llvm::StringRef reason) {
-    return makeError("-{0}: {1}, and the bundle has the functions {2}; "
+    return makeError("«{0}»: {1}, and the bundle has the functions {2}; "
                      "accepted: with one function",
                      setting, reason, llvm::join(names, ", "));
   };
@@ -60,8 +62,8 @@ llvm::Error glowish::checkBundleRequest(const BundleRequest &request) {
   if ((isWritten || request.printsCode) &&
       !request.backend->createBundleWriter())
     return makeError(
-        isWritten ? "-backend={0} cannot write a bundle; -backend=CPU can"
-                  : "-backend={0} has no code to print; -backend=CPU has",
+        isWritten ? "«backend={0}» cannot write a bundle; «backend=CPU» can"
+                  : "«backend={0}» has no code to print; «backend=CPU» has",
         request.backend->getName());
   if (!request.functions.empty())
     return checkFunctions(request);

@@ -82,7 +82,7 @@ static llvm::Error provePlans(const BundleRequest &request, OutputFiles &files,
   llvm::Expected<PlanCertificate> certificate =
       PlanCertificate::prove(programs...);
   if (!certificate)
-    return addContext(certificate.takeError(), "-verify-plan: ");
+    return addContext(certificate.takeError(), "«verify-plan»: ");
   if (request.certificate.value_or("").empty())
     return llvm::Error::success();
   llvm::Expected<llvm::raw_pwrite_stream &> file =

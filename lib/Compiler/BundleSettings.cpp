@@ -4,6 +4,7 @@
 #include "glowish/Backends/CPU/Bundle.h"
 #include "glowish/Compiler/InputTypes.h"
 #include "glowish/Compiler/ModelSettings.h"
+#include "glowish/Support/SettingNames.h"
 #include "llvm/Support/Path.h"
 
 using namespace glowish;
@@ -40,17 +41,17 @@ llvm::Error
 TrainingBundleSettings::checkEffects(const TrainingSettings &training,
                                      const BundleSettings &bundle) const {
   if (train && bundle.hasEntryName())
-    return makeError("-main-entry-name has no effect with -train, whose "
+    return makeError("«main-entry-name» has no effect with «train», whose "
                      "entries are NAME_infer and NAME_train_step; accepted: "
-                     "-network-name=NAME");
+                     "«network-name=NAME»");
   if (train)
     return llvm::Error::success();
   for (const SettingGroup *group :
        std::initializer_list<const SettingGroup *>{this, &training})
     for (const Setting *setting : group->getSettings())
       if (setting->isGiven() && setting != &train)
-        return makeError("-{0} has no effect without -train, which makes a "
-                         "bundle that learns; accepted: with -train",
+        return makeError("«{0}» has no effect without «train», which makes a "
+                         "bundle that learns; accepted: with «train»",
                          setting->getName());
   return llvm::Error::success();
 }
@@ -77,7 +78,7 @@ TrainingBundleSettings::readLabelType(TrainingConfig &config) const {
   llvm::Expected<Type> type = parseInputType(labelType);
   if (!type)
     return addContext(type.takeError(),
-                      "-label-type=" + labelType.getValue() + ": ");
+                      nameSetting("label-type", labelType.getValue()) + ": ");
   config.labelKind = type->getKind();
   config.labelShape = Dims(type->getShape());
   return llvm::Error::success();

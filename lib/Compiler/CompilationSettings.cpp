@@ -4,6 +4,7 @@
 #include "MemoryRegions.h"
 #include "glowish/Backends/BackendRegistry.h"
 #include "glowish/Backends/Plugin.h"
+#include "glowish/Support/SettingNames.h"
 
 using namespace glowish;
 
@@ -20,7 +21,7 @@ llvm::Error CompilationSettings::apply(CompilationOptions &options) const {
 
 llvm::Error CompilationSettings::loadPlugins() const {
   for (const std::string &path : plugins)
-    GLOWISH_RETURN_IF_ERROR(addContext(loadPlugin(path), "-load: "));
+    GLOWISH_RETURN_IF_ERROR(addContext(loadPlugin(path), "«load»: "));
   return llvm::Error::success();
 }
 
@@ -36,7 +37,7 @@ CompilationSettings::createBackend(llvm::StringRef option, llvm::StringRef name,
   GLOWISH_RETURN_IF_ERROR(loadPlugins());
   llvm::Expected<const BackendInfo *> info = findBackend(name);
   if (!info)
-    return addContext(info.takeError(), "-" + option + "=" + name + ": ");
+    return addContext(info.takeError(), nameSetting(option, name) + ": ");
   return isLocal && (*info)->createLocal ? (*info)->createLocal(target)
                                          : (*info)->create(target);
 }

@@ -42,9 +42,10 @@ llvm::Expected<Setting *> CompilerSettings::get(llvm::StringRef name) {
       nearest = setting->getName();
     }
   }
-  return makeError(
-      "there is no option '{0}'{1}", name,
-      nearest.empty() ? "" : "; the nearest is '" + nearest.str() + "'");
+  if (nearest.empty())
+    return makeError("there is no option '«{0}»'", name);
+  return makeError("there is no option '«{0}»'; the nearest is '«{1}»'", name,
+                   nearest);
 }
 
 llvm::Error CompilerSettings::set(llvm::StringRef name, llvm::StringRef text) {
@@ -69,7 +70,7 @@ llvm::Error CompilerSettings::checkUse(CompilationUse use) {
     for (const Setting *setting : each.group.getSettings())
       if (setting->isGiven() && !each.isFor(use))
         return makeError(
-            "-{0} has no effect on {1}; accepted: of {2}", setting->getName(),
+            "«{0}» has no effect on {1}; accepted: of {2}", setting->getName(),
             describe(use),
             llvm::join(llvm::map_range(each.uses, describe), " or of "));
   return llvm::Error::success();

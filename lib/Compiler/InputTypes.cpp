@@ -2,6 +2,7 @@
 
 #include "glowish/Compiler/InputTypes.h"
 #include "glowish/Support/Error.h"
+#include "glowish/Support/SettingNames.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
 
@@ -78,13 +79,14 @@ static llvm::Error readInputType(llvm::StringRef text, ImportOptions &options) {
   size_t bracket = text.find_last_of('[');
   size_t second = findType(text.substr(0, bracket).rtrim(", "));
   if (bracket == llvm::StringRef::npos || second == llvm::StringRef::npos)
-    return makeError("-model-input={0}: the form is name,type,[dims], for "
+    return makeError("«model-input={0}»: the form is name,type,[dims], for "
                      "example data,float,[1,3,224,224]",
                      text);
   llvm::StringRef typeText = text.substr(second + 1);
   llvm::Expected<Type> type = parseInputType(typeText);
   if (!type)
-    return addContext(type.takeError(), "-model-input=" + text + ": ");
+    return addContext(type.takeError(),
+                      nameSetting("model-input", text) + ": ");
   std::string name = text.substr(0, second).trim().str();
   options.inputTypes[name] = *type;
   options.fusedInputs.erase(name);
@@ -137,7 +139,7 @@ llvm::Error glowish::readConstantInputs(llvm::ArrayRef<std::string> texts,
     std::optional<Tensor> value = parseNumber(number.trim());
     std::string own = name.trim().str();
     if (!value || own.empty())
-      return makeError("-constant-input={0}: the form is name,number, for "
+      return makeError("«constant-input={0}»: the form is name,number, for "
                        "example sr,16000, or name,\"text\"",
                        text);
     options.constantInputs[own] =

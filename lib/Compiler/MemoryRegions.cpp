@@ -28,16 +28,16 @@ glowish::parseMemoryRegions(llvm::StringRef text) {
     auto [name, size] = part.split(':');
     std::optional<uint64_t> bytes = parseBytes(size);
     if (!isCIdentifier(name) || !bytes)
-      return makeError("-memory-regions={0}: '{1}' is no region; accepted: "
+      return makeError("«memory-regions={0}»: '{1}' is no region; accepted: "
                        "C identifiers with sizes of at least 1 in bytes, K or "
                        "M, as in dtcm:64K,sram:256K",
                        text, part);
     if (std::string reason = explainReservedName(name); !reason.empty())
-      return makeError("-memory-regions={0}: '{1}' {2}; state another name",
+      return makeError("«memory-regions={0}»: '{1}' {2}; state another name",
                        text, name, reason);
     // Macros of the header are in capitals.
     if (!macros.insert(name.upper()).second)
-      return makeError("-memory-regions={0}: two regions are called '{1}'; "
+      return makeError("«memory-regions={0}»: two regions are called '{1}'; "
                        "accepted: names that differ in more than capitals",
                        text, name);
     regions.push_back({name.str(), *bytes});

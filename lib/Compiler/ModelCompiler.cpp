@@ -20,11 +20,11 @@ static llvm::Error checkOneModel(llvm::ArrayRef<std::string> paths) {
   if (paths.size() == 1 || arePartsOfModel(paths))
     return llvm::Error::success();
   if (paths.size() > 2)
-    return makeError("-model is given {0} times; accepted: once, twice with "
+    return makeError("«model» is given {0} times; accepted: once, twice with "
                      "the nets of a Caffe2 model, or once for each function of "
                      "a bundle",
                      paths.size());
-  return makeError("-model is given twice, and '{0}' is no Caffe2 net; "
+  return makeError("«model» is given twice, and '{0}' is no Caffe2 net; "
                    "accepted: two files that end in .pb or .pbtxt, or once for "
                    "each function of a bundle",
                    *llvm::find_if_not(paths, isCaffe2Path));
@@ -34,12 +34,12 @@ llvm::Error glowish::checkSymbols(llvm::ArrayRef<SymbolValues> several,
                                   const ImportOptions &importOptions,
                                   SymbolForm form) {
   if (!several.empty() && form != SymbolForm::Values)
-    return makeError("-onnx-define-symbol: '{0}' has several values; "
+    return makeError("«onnx-define-symbol»: '{0}' has several values; "
                      "accepted: one{1}",
                      several.front().name,
                      form == SymbolForm::Value ? "" : ", or a range");
   if (!importOptions.symbolRanges.empty() && form == SymbolForm::Value)
-    return makeError("-onnx-define-symbol: '{0}' has a range; accepted: one "
+    return makeError("«onnx-define-symbol»: '{0}' has a range; accepted: one "
                      "value",
                      importOptions.symbolRanges.begin()->first);
   return llvm::Error::success();

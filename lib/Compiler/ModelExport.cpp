@@ -11,9 +11,9 @@ static llvm::Error checkExport(const ExportRequest &request,
                                const CompilerSettings &settings,
                                llvm::ArrayRef<FunctionSource> functions) {
   if (settings.trainingBundle.isTraining())
-    return makeError("{0} and -train; state one of them", request.name);
+    return makeError("{0} and «train»; state one of them", request.name);
   if (settings.bundle.getCertificate())
-    return makeError("{0} and -verify-plan; state one of them", request.name);
+    return makeError("{0} and «verify-plan»; state one of them", request.name);
   if (!functions.empty())
     return makeError("{0}: the functions '{1}' and '{2}'; accepted: one "
                      "function",

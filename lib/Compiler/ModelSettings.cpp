@@ -3,6 +3,7 @@
 #include "glowish/Compiler/ModelSettings.h"
 #include "glowish/Compiler/InputTypes.h"
 #include "glowish/Importer/ModelFormat.h"
+#include "glowish/Support/SettingNames.h"
 #include "llvm/Support/Path.h"
 
 using namespace glowish;
@@ -14,7 +15,7 @@ llvm::Error glowish::readNumbers(llvm::StringRef setting,
     auto [name, value] = text.rsplit(',');
     int64_t number = 0;
     if (name.empty() || value.trim().getAsInteger(10, number) || number < 0)
-      return makeError("-{0}={1}: the form is name,value with a value of at "
+      return makeError("«{0}={1}»: the form is name,value with a value of at "
                        "least 0",
                        setting, text);
     numbers[name.trim().str()] = number;
@@ -32,9 +33,9 @@ llvm::Error ModelSettings::readSymbols(ImportOptions &options,
     llvm::Expected<SymbolValues> symbol = parseSymbolValues(text);
     if (!symbol)
       return addContext(symbol.takeError(),
-                        "-onnx-define-symbol=" + text + ": ");
+                        nameSetting("onnx-define-symbol", text) + ": ");
     if (!names.insert(symbol->name).second)
-      return makeError("-onnx-define-symbol={0}: '{1}' is defined twice", text,
+      return makeError("«onnx-define-symbol={0}»: '{1}' is defined twice", text,
                        symbol->name);
     if (symbol->range && symbol->values.empty())
       options.symbolRanges[symbol->name] = *symbol->range;
@@ -53,7 +54,7 @@ llvm::Error ModelSettings::readStates(ImportOptions &options,
     auto [input, output] = text.split(',');
     if (input.trim().empty() || output.trim().empty() ||
         input.count('*') != output.count('*') || input.count('*') > 1)
-      return makeError("-state={0}: the form is input,output, both with a '*' "
+      return makeError("«state={0}»: the form is input,output, both with a '*' "
                        "or none",
                        text);
     options.states.push_back({input.trim().str(), output.trim().str()});
@@ -65,18 +66,18 @@ llvm::Error ModelSettings::readStates(ImportOptions &options,
 llvm::Error ModelSettings::checkEffect(llvm::StringRef path,
                                        bool isText) const {
   if (methodName.isGiven() && (isText || !getModelFormat(path).hasMethods))
-    return makeError("-method={0}: '{1}' is no TorchScript module; accepted: "
-                     "without -method",
+    return makeError("«method={0}»: '{1}' is no TorchScript module; accepted: "
+                     "without «method»",
                      methodName.getValue(), path);
   if (!isText) {
     const ModelFormat &format = getModelFormat(path);
     if (!format.hasSymbols && !symbols.empty())
-      return makeError("-onnx-define-symbol={0}: '{1}' is a {2} model, which "
-                       "has no symbolic dimensions; -model-input states the "
+      return makeError("«onnx-define-symbol={0}»: '{1}' is a {2} model, which "
+                       "has no symbolic dimensions; «model-input» states the "
                        "types of its inputs",
                        symbols.getValues().front(), path, format.name);
     if (!format.hasVariants && !states.empty())
-      return makeError("-state={0}: '{1}' is a {2} model; accepted: ONNX "
+      return makeError("«state={0}»: '{1}' is a {2} model; accepted: ONNX "
                        "models",
                        states.getValues().front(), path, format.name);
     return llvm::Error::success();
@@ -85,7 +86,7 @@ llvm::Error ModelSettings::checkEffect(llvm::StringRef path,
            &modelInputs, &constantInputs, &symbols, &states, &maxTripCount,
            &maxExtents})
     if (setting->isGiven())
-      return makeError("-{0}: '{1}' is a text form, which states all types",
+      return makeError("«{0}»: '{1}' is a text form, which states all types",
                        setting->getName(), path);
   return llvm::Error::success();
 }
@@ -109,7 +110,7 @@ ModelSettings::getImportOptions(llvm::StringRef path, bool isText,
                            readOptions(path, isText, several, Scope()));
   options.method = methodName.getValue();
   if (llvm::StringRef(options.method).contains(','))
-    return makeError("-method={0}: accepted: one method, or several of a "
+    return makeError("«method={0}»: accepted: one method, or several of a "
                      "bundle",
                      options.method);
   return options;
@@ -157,11 +158,11 @@ ModelSettings::getFunctionNames(llvm::ArrayRef<std::string> paths) const {
   if (paths.size() == 1)
     return names;
   if (methodName.isGiven())
-    return makeError("-method={0}: there are {1} models; accepted: one "
+    return makeError("«method={0}»: there are {1} models; accepted: one "
                      "TorchScript module",
                      methodName.getValue(), paths.size());
   if (hasNames && names.size() != paths.size())
-    return makeError("-function={0}: there are {1} models; accepted: a name "
+    return makeError("«function={0}»: there are {1} models; accepted: a name "
                      "for each",
                      functionName.getValue(), paths.size());
   if (hasNames)
@@ -182,7 +183,7 @@ ModelSettings::getFunctions(llvm::ArrayRef<std::string> paths,
     return functions;
   bool isOneModel = paths.size() == 1;
   if (isOneModel && !methodName.isGiven() && !isTextForm(paths.front()))
-    return makeError("-function={0}: '{1}' ({2}) has one function; accepted: "
+    return makeError("«function={0}»: '{1}' ({2}) has one function; accepted: "
                      "a text form",
                      functionName.getValue(), paths.front(),
                      getModelFormat(paths.front()).name);
@@ -190,7 +191,7 @@ ModelSettings::getFunctions(llvm::ArrayRef<std::string> paths,
     llvm::StringRef path = isOneModel ? paths.front() : paths[i];
     if (name.empty() || llvm::count(names, name) > 1)
       return makeError("'{0}': the function's name '{1}' is {2}; accepted: "
-                       "-{3}=NAME,NAME with names that differ",
+                       "«{3}=NAME,NAME» with names that differ",
                        path, name, name.empty() ? "empty" : "there twice",
                        methodName.isGiven() ? "method" : "function");
     FunctionSource function{name, path.str(), {}};

@@ -2,6 +2,7 @@
 
 #include "glowish/Compiler/QuantizationSettings.h"
 #include "glowish/Support/File.h"
+#include "glowish/Support/SettingNames.h"
 
 using namespace glowish;
 
@@ -24,8 +25,8 @@ llvm::Error QuantizationSettings::checkNoProfile() const {
   if (!isDynamic)
     switches.push_back(&rowwise);
   auto refuse = [](const Setting &setting) {
-    return makeError("-{0} has no effect without a profile; accepted: with "
-                     "-load-profile=FILE",
+    return makeError("«{0}» has no effect without a profile; accepted: with "
+                     "«load-profile=FILE»",
                      setting.getName());
   };
   for (const Setting *setting : settings)
@@ -46,7 +47,7 @@ QuantizationSettings::readKeptKinds(std::set<NodeKind> &kinds) const {
       for (NodeKind each : getQuantizableKinds())
         names.push_back(getNodeInfo(each).name);
       llvm::sort(names);
-      return makeError("-keep-original-precision-for-nodes={0}: there is no "
+      return makeError("«keep-original-precision-for-nodes={0}»: there is no "
                        "such kind of nodes; those that are quantized are {1}",
                        name, llvm::join(names, ", "));
     }
@@ -60,36 +61,39 @@ llvm::Error QuantizationSettings::check() const {
   bool hasWeights = weightKind.isGiven();
   bool hasEmbeddings = embeddingKind.isGiven();
   if (precision.getValue() != "Int8")
-    return makeError("-quantization-precision={0}: convolutions and matmuls "
+    return makeError("«quantization-precision={0}»: convolutions and matmuls "
                      "of such integers are not supported; accepted: Int8",
                      precision.getValue());
   if (biasPrecision.getValue() != "Int32")
-    return makeError("-quantization-precision-bias={0}: biases start sums of "
+    return makeError("«quantization-precision-bias={0}»: biases start sums of "
                      "int32; accepted: Int32",
                      biasPrecision.getValue());
   if (isDynamic && !loadProfile.empty())
-    return makeError("-quantize-dynamic and -load-profile; state one of them");
+    return makeError(
+        "«quantize-dynamic» and «load-profile»; state one of them");
   if (hasWeights && convertToHalf)
-    return makeError("-quantize-weights and -convert-to-fp16; state one of "
+    return makeError("«quantize-weights» and «convert-to-fp16»; state one of "
                      "them");
   if (hasEmbeddings && convertToHalf)
-    return makeError("-quantize-embeddings and -convert-to-fp16; state one of "
-                     "them");
+    return makeError(
+        "«quantize-embeddings» and «convert-to-fp16»; state one of "
+        "them");
   for (const Setting *setting :
        std::initializer_list<const Setting *>{&weightBlock, &searchesScales})
     if (setting->isGiven() && !hasWeights && !hasEmbeddings)
-      return makeError("-{0} has no effect without -quantize-weights or "
-                       "-quantize-embeddings; accepted: with one of them",
+      return makeError("«{0}» has no effect without «quantize-weights» or "
+                       "«quantize-embeddings»; accepted: with one of them",
                        setting->getName());
   if (loadProfile.empty())
     GLOWISH_RETURN_IF_ERROR(checkNoProfile());
   if (keptKinds.isGiven() && loadProfile.empty() && !isDynamic && !hasWeights &&
       !hasEmbeddings && !convertToHalf)
-    return makeError("-{0} has no effect where nothing is converted; accepted: "
-                     "with -load-profile=FILE, -quantize-dynamic, "
-                     "-quantize-weights, -quantize-embeddings or "
-                     "-convert-to-fp16",
-                     keptKinds.getName());
+    return makeError(
+        "«{0}» has no effect where nothing is converted; accepted: "
+        "with «load-profile=FILE», «quantize-dynamic», "
+        "«quantize-weights», «quantize-embeddings» or "
+        "«convert-to-fp16»",
+        keptKinds.getName());
   return llvm::Error::success();
 }
 
@@ -132,7 +136,8 @@ QuantizationSettings::getQuantizationOptions() const {
   llvm::Expected<RangeProfile> profile = readRangeProfile(file->getBuffer());
   if (!profile)
     return addContext(profile.takeError(),
-                      "-load-profile=" + loadProfile.getValue() + ": ");
+                      nameSetting("load-profile", loadProfile.getValue()) +
+                          ": ");
   options->profile = std::move(*profile);
   return options;
 }
@@ -143,8 +148,8 @@ QuantizationSettings::getPrecisionConfig() const {
     for (const Setting *setting : std::initializer_list<const Setting *>{
              &halfFormat, &convertPlaceholders})
       if (setting->isGiven())
-        return makeError("-{0} has no effect where floats stay float; "
-                         "accepted: with -convert-to-fp16",
+        return makeError("«{0}» has no effect where floats stay float; "
+                         "accepted: with «convert-to-fp16»",
                          setting->getName());
     return std::nullopt;
   }

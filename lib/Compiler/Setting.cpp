@@ -12,7 +12,7 @@ Setting::Setting(SettingGroup &group, Form form, llvm::StringRef name,
 
 llvm::Error Setting::set(llvm::StringRef text) {
   if (std::optional<std::string> accepted = parse(text))
-    return makeError("-{0}={1}: accepted: {2}", name, text, *accepted);
+    return makeError("«{0}={1}»: accepted: {2}", name, text, *accepted);
   given = true;
   return llvm::Error::success();
 }

@@ -11,9 +11,10 @@ TFLiteSettings::getOptions(llvm::StringRef path) const {
            &floatInputs, &floatOutputs, &uint8ToInt8, &renameTensors,
            &floatSoftmax, &biasTolerance, &biasErrors})
     if (setting->isGiven() && !isTFLitePath(path))
-      return makeError("-{0}: '{1}' is no TensorFlow Lite model, which ends in "
-                       ".tflite",
-                       setting->getName(), path);
+      return makeError(
+          "«{0}»: '{1}' is no TensorFlow Lite model, which ends in "
+          ".tflite",
+          setting->getName(), path);
   return TFLiteOptions{.hasFloatInputs = floatInputs,
                        .hasFloatOutputs = floatOutputs,
                        .turnsUInt8ToInt8 = uint8ToInt8,

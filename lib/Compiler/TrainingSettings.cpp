@@ -13,11 +13,11 @@ llvm::Expected<TrainingConfig> TrainingSettings::getConfig() const {
   TrainingConfig config;
   std::optional<LossKind> loss = parseLoss(lossName.getValue());
   if (!loss)
-    return makeError("-loss={0}: the losses are {1}", lossName.getValue(),
+    return makeError("«loss={0}»: the losses are {1}", lossName.getValue(),
                      llvm::join(getLossNames(), ", "));
   std::optional<SolverKind> solver = parseSolver(solverName.getValue());
   if (!solver)
-    return makeError("-solver={0}: the solvers are {1}", solverName.getValue(),
+    return makeError("«solver={0}»: the solvers are {1}", solverName.getValue(),
                      llvm::join(getSolverNames(), ", "));
   config.loss = *loss;
   config.output = outputName;
@@ -33,7 +33,7 @@ llvm::Expected<TrainingConfig> TrainingSettings::getConfig() const {
   auto regex = std::make_shared<llvm::Regex>(frozen.getValue());
   std::string problem;
   if (!regex->isValid(problem))
-    return makeError("-frozen={0}: {1}", frozen.getValue(), problem);
+    return makeError("«frozen={0}»: {1}", frozen.getValue(), problem);
   config.isTrained = [regex](llvm::StringRef name) {
     return !regex->match(name);
   };

@@ -328,7 +328,7 @@ static bool hasQuantizedActivations(const Function &function) {
 static llvm::Error checkActivations(const Function &function) {
   if (hasQuantizedActivations(function))
     return llvm::Error::success();
-  return makeError("-activations=int8 has no effect on this model; accepted: "
+  return makeError("«activations=int8» has no effect on this model; accepted: "
                    "models with matmuls of quantized weights, in whole blocks "
                    "of a multiple of 8");
 }
@@ -562,13 +562,13 @@ llvm::Error glowish::selectFunction(Module &module, llvm::StringRef name) {
   for (const auto &function : functions)
     names.push_back(("'" + function->getName() + "'").str());
   if (!selected)
-    return makeError("-function={0}: there is no such function; accepted: {1}",
+    return makeError("«function={0}»: there is no such function; accepted: {1}",
                      name, llvm::join(names, ", "));
   if (functions.size() == 1)
     return llvm::Error::success();
   if (name.empty())
     return makeError("the module has the functions {0}; state one with "
-                     "-function=NAME",
+                     "«function=NAME»",
                      llvm::join(names, ", "));
   std::vector<Placeholder *> unused;
   for (const auto &placeholder : module.getPlaceholders()) {

@@ -52,14 +52,14 @@ llvm::Error glowish::checkLimits(const MemoryPlan &plan,
                                  const ActivationLimits &limits) {
   if (limits.bytes && plan.activationSize > *limits.bytes)
     return makeError("the activations need {0} bytes; accepted: "
-                     "-max-activation-bytes={0} or more",
+                     "«max-activation-bytes={0}» or more",
                      plan.activationSize);
   if (!countLackingBytes(plan, limits.regions))
     return llvm::Error::success();
   std::vector<RegionLimit> enough = limits.regions.vec();
   enough.back().bytes = plan.arenaRegions.back().size;
   return makeError("region '{0}' of the activations needs {1} bytes, and has "
-                   "{2}; accepted: -memory-regions={3} or more",
+                   "{2}; accepted: «memory-regions={3}» or more",
                    enough.back().name, enough.back().bytes,
                    limits.regions.back().bytes, formatRegions(enough));
 }
@@ -143,6 +143,6 @@ llvm::Error glowish::fitMemory(Function &function,
   if (arena <= limit || !limits.regions.empty())
     return llvm::Error::success();
   return makeError("the activations need {0} bytes, also in patches; accepted: "
-                   "-max-activation-bytes={0} or more",
+                   "«max-activation-bytes={0}» or more",
                    arena);
 }

@@ -11,14 +11,16 @@ NAMES = sorted((option.name for option in glowish.options()), key=len, reverse=T
 # A setting as an interface spells it: -name=value, name='value', name=value.
 _SPELLED = re.compile(
     r"(?<![\w-])-?(" + "|".join(name.replace("_", "[-_]") for name in NAMES)
-    + r")(?![\w-])(?:='([^']*)')?")
+    + r")(?![\w-])(?:='([^']*)'|=\"([^\"]*)\")?")
 
 
 def normalize(message):
     """The message with all settings spelled name=value."""
     def spell(match):
         name = match[1].replace("-", "_")
-        return name if match[2] is None else f"{name}={match[2]}"
+        value = match[2] if match[2] is not None else match[3]
+        return name if value is None else f"{name}={value}"
+    assert "«" not in message, message
     return _SPELLED.sub(spell, message)
 
 
@@ -75,6 +77,7 @@ def load_by_python(model, settings):
 class CInterface:
     """libglowish as C has it."""
 
+    _WARNING = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
     _STEP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_double)
 
     def __init__(self):
@@ -122,10 +125,22 @@ class CInterface:
         self.lib.glowish_options_free(options)
         return refused
 
-    def compile_bundle(self, model, folder, settings):
-        """The same of glowish_compile_bundle()."""
-        return self._with_model(model, settings, lambda opened, options: self._take(
-            self.lib.glowish_compile_bundle(opened, options, str(folder).encode(), None)))
+    def compile_bundle(self, model, folder, settings, warnings=None):
+        """The same of glowish_compile_bundle(); what it warns of goes to `warnings`."""
+        job = ctypes.c_void_p(self.lib.glowish_job_create())
+
+        @self._WARNING
+        def warn(_, line):
+            warnings.append(line.decode())
+
+        if warnings is not None:
+            self.lib.glowish_job_on_warning(job, warn, None)
+        refused = self._with_model(
+            model, settings, lambda opened, options: self._take(
+                self.lib.glowish_compile_bundle(opened, options, str(folder).encode(),
+                                                job)))
+        self.lib.glowish_job_free(job)
+        return refused
 
     def compile(self, model, settings):
         program = ctypes.c_void_p()

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import glowish
 import interfaces
@@ -161,6 +162,51 @@ class Interfaces(unittest.TestCase):
         if written.exists():
             shutil.rmtree(written)
         return refused["C"]
+
+    def test_spelling(self):
+        """Each interface names settings as its users do."""
+        refused = []
+
+        def keep(message):
+            refused.append(message)
+            return message
+
+        spelled = []
+        with mock.patch.object(interfaces, "normalize", keep):
+            for settings in ([], [("threads", "0")], [("label", "x"), ("train", "true"),
+                                                      ("onnx_define_symbol", "N,2")]):
+                refused.clear()
+                self.c.compile_bundle(self.model, self.folder / "o", settings)
+                interfaces.compile_by_python(self.model, self.folder / "o", settings)
+                interfaces.compile_by_tool(self.model, self.folder / "o", settings)
+                spelled.append([message.replace(str(self.model), "net.onnx")
+                                for message in refused])
+        line = "'net.onnx': input 'x' has the symbolic dimension 'N'; bind it with "
+        self.assertEqual(spelled[0], [
+            line + "onnx-define-symbol=N,VALUE or state the type with "
+                   "model-input=x,float,[...]",
+            line + "onnx_define_symbol='N,VALUE' or state the type with "
+                   "model_input='x,float,[...]'",
+            line + "-onnx-define-symbol=N,VALUE or state the type with "
+                   "-model-input=x,float,[...]"])
+        line = "threads=0: accepted: an integer from 1 to 256"
+        self.assertEqual(spelled[1], [line, line, "-" + line])
+        for message, name in zip(spelled[2], ("label=NAME", "label=NAME", "-label=NAME")):
+            self.assertIn(f"; {name} states another name", message)
+
+    def test_warnings(self):
+        settings = [("onnx_define_symbol", "N,2"), ("max_extent", "y,7")]
+        with self.assertWarnsRegex(UserWarning, "max_extent='y,7' has no effect"):
+            interfaces.compile_by_python(self.model, self.folder / "warned", settings)
+        tool = subprocess.run(
+            [interfaces.BIN + "/model-compiler", f"-model={self.model}",
+             "-onnx-define-symbol=N,2", "-max-extent=y,7", "-stop-after=import"],
+            capture_output=True, text=True, check=True)
+        self.assertIn(" -max-extent=y,7 has no effect", tool.stderr)
+        warnings = []
+        self.c.compile_bundle(self.model, self.folder / "warned", settings, warnings)
+        self.assertIn("max-extent=y,7 has no effect", "\n".join(warnings))
+        self.assertNotIn("-max-extent", "\n".join(warnings))
 
     def test_names(self):
         self.assertEqual(self.c.names(), [option.name for option in glowish.options()])

@@ -57,10 +57,10 @@ class Options(unittest.TestCase):
               wingrad="off")
         check(TypeError, "no option 'qwertyuiop_asdf'; glowish.options",
               qwertyuiop_asdf=1)
-        check(TypeError, "weights has no effect on a program; accepted: of a bundle",
+        check(TypeError, "^weights has no effect on a program; accepted: of a bundle",
               weights="embed")
-        check(ValueError, "-winograd=3: accepted: off, 2, 4", winograd=3)
-        check(ValueError, "-threads=0: accepted: an integer from 1 to 256",
+        check(ValueError, "^winograd=3: accepted: off, 2, 4", winograd=3)
+        check(ValueError, "^threads=0: accepted: an integer from 1 to 256",
               threads=0)
         check(TypeError, "strict={'a': 1}|strict=.*accepted", strict=object())
         check(ValueError, "quantize='int3': accepted: 'dynamic'", quantize="int3")

@@ -211,7 +211,7 @@ TEST_F(CInterfaceTest, WarnsOfTargetsWithoutTests) {
   EXPECT_EQ(take(glowish_options_set(options, "target", "xtensa")), "");
   EXPECT_THAT(
       take(glowish_compile_bundle(opened, options, in("o").c_str(), job)),
-      HasSubstr("-target=xtensa: refused (Xtensa"));
+      HasSubstr("target=xtensa: refused (Xtensa"));
   EXPECT_FALSE(llvm::sys::fs::exists(in("o")));
   glowish_job_free(job);
   glowish_model_free(opened);
@@ -221,9 +221,9 @@ TEST_F(CInterfaceTest, NamesWhatItRefuses) {
   EXPECT_EQ(take(glowish_options_set(options, "thread", "2")),
             "there is no option 'thread'; the nearest is 'threads'");
   EXPECT_EQ(take(glowish_options_set(options, "threads", "0")),
-            "-threads=0: accepted: an integer from 1 to 256");
+            "threads=0: accepted: an integer from 1 to 256");
   EXPECT_EQ(take(glowish_options_set(options, "winograd", "3")),
-            "-winograd=3: accepted: off, 2, 4");
+            "winograd=3: accepted: off, 2, 4");
   EXPECT_EQ(take(glowish_options_set(options, "strict", nullptr)), "");
   glowish_model *opened = nullptr;
   EXPECT_THAT(take(glowish_model_open("absent.onnx", &opened)),
@@ -275,33 +275,33 @@ TEST_F(CInterfaceTest, RefusesWhatTheToolsRefuse) {
        {std::pair("quantize-weights", "int8"),
         std::pair("quantize-dynamic", ""), std::pair("convert-to-fp16", "")})
     EXPECT_EQ(refuseBundle({{"train", ""}, {precision, value}}),
-              "-" + std::string(precision) +
-                  " and -train: a bundle that learns computes in float; state "
+              std::string(precision) +
+                  " and train: a bundle that learns computes in float; state "
                   "one of them");
   EXPECT_EQ(refuseBundle({{"train", ""}, {"main-entry-name", "run"}}),
-            "-main-entry-name has no effect with -train, whose entries are "
-            "NAME_infer and NAME_train_step; accepted: -network-name=NAME");
+            "main-entry-name has no effect with train, whose entries are "
+            "NAME_infer and NAME_train_step; accepted: network-name=NAME");
   for (auto [name, value] :
        {std::pair("loss", "l1"), std::pair("label-type", "int64,[1]"),
         std::pair("momentum", "0.5")})
     EXPECT_EQ(refuseBundle({{name, value}}),
-              "-" + std::string(name) +
-                  " has no effect without -train, which makes a bundle that "
-                  "learns; accepted: with -train");
+              std::string(name) +
+                  " has no effect without train, which makes a bundle that "
+                  "learns; accepted: with train");
   EXPECT_THAT(refuseBundle({{"backend", "Interpreter"}}),
               HasSubstr("cannot write a bundle"));
   for (auto [name, value] : {std::pair("io-in-activations", ""),
                              std::pair("memory-regions", "a:64K,b:256K")})
     EXPECT_THAT(refuseBundle({{"train", ""}, {name, value}}),
-                HasSubstr("-" + std::string(name) + ": "));
+                testing::StartsWith(std::string(name) + ": "));
   for (auto [name, value] :
        {std::pair("bundle-api", "dynamic"), std::pair("network-name", "net"),
         std::pair("train", "")})
     EXPECT_EQ(refuse({{name, value}}, false),
-              "-" + std::string(name) +
+              std::string(name) +
                   " has no effect on a program; accepted: of a bundle");
   EXPECT_EQ(refuse({{"loss", "l1"}}, false),
-            "-loss has no effect on a program; accepted: of a bundle or of "
+            "loss has no effect on a program; accepted: of a bundle or of "
             "training");
   EXPECT_FALSE(llvm::sys::fs::exists(in("o/model.o")));
   glowish_model_free(opened);

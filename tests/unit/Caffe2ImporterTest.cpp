@@ -54,12 +54,12 @@ TEST(Caffe2Importer, InputsNeedTypes) {
   std::string net = netText(netOp("Relu", {"x"}, {"y"}));
   EXPECT_THAT(importNetError(net),
               HasSubstr("the type of the input 'x' is not in the file; state "
-                        "it with -model-input=x,float,[...]"));
+                        "it with «model-input=x,float,[...]»"));
   EXPECT_EQ(importNetError(net, "", withInput("x", floatType({2, 3}))),
             "imported");
   EXPECT_THAT(
       importNetError(net, "", withInput("z", floatType({2}))),
-      HasSubstr("-model-input: the model has no input 'z'; it has 'x'"));
+      HasSubstr("«model-input»: the model has no input 'z'; it has 'x'"));
   // A tensor that is given in its place has a type, too.
   ImportOptions given;
   given.givenTypesInOrder = {floatType({4})};

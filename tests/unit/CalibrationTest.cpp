@@ -89,12 +89,12 @@ static std::string readError(const std::string &text) {
 
 TEST(RangeProfile, SaysWhatIsWrong) {
   EXPECT_EQ(readError(""), "this is no profile; accepted: a file that "
-                           "-dump-profile has written");
+                           "`model-runner -dump-profile=FILE` has written");
   EXPECT_EQ(readError("version: 2\nother: 3\n"),
             "the profile is of format version 2; accepted: 1");
   EXPECT_EQ(readError("version: 1\nmodel: a\nchecksum: 0x1\nvalues: []\n"),
             "line 1: missing required key 'max-bins'; accepted: a file that "
-            "-dump-profile has written");
+            "`model-runner -dump-profile=FILE` has written");
   std::string head = "version: 1\nmodel: a\nchecksum: 0x1\nmax-bins: 16\n"
                      "values:\n  - name: x\n    bin-exponent: 0\n";
   EXPECT_EQ(readError(head + "    min: 1\n    max: nan\n    counts: [1]\n"),

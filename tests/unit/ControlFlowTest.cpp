@@ -99,7 +99,7 @@ std::string tooManyTrips(llvm::StringRef name, int64_t most,
                          bool hasScans = false) {
   return llvm::formatv(
       "instruction '{0}': the loop has more than the {1} iterations that it "
-      "was compiled for; state a larger bound with -max-trip-count=N{2}",
+      "was compiled for; state a larger bound with «max-trip-count=N»{2}",
       name, most,
       hasScans ? ", or, if the model states it, as the extent of what the loop "
                  "collects"

@@ -563,7 +563,7 @@ TEST(Extents, OptionBoundsWhatTheModelDoesNot) {
   EXPECT_EQ(makeRange().importError(),
             "'m': node 'y' (Range): the extent of dimension 0 of its output "
             "'y' is known only when the model runs, and nothing bounds it; "
-            "state -max-extent=y,N");
+            "state «max-extent=y,N»");
   ImportOptions options;
   options.maxExtents["y"] = 5;
   EXPECT_EQ(runBoth(makeRange(), {{1.75}}, options),

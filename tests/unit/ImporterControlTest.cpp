@@ -148,7 +148,7 @@ TEST(ImporterLoop, RunTimeCountsNeedABound) {
       makeModel(scalarInput("n", int64Kind) + loopNode({"n", ""}));
   EXPECT_EQ(model.importError(),
             "'m': node 'last' (Loop): the trip count has no bound; accepted: a "
-            "constant, or -max-trip-count=N");
+            "constant, or «max-trip-count=N»");
   ImportOptions options;
   options.maxTripCount = 6;
   EXPECT_EQ(model.importError(options), "imported");

@@ -107,7 +107,7 @@ TEST(Importer, MalformedNamesStayOnOneLine) {
   EXPECT_EQ(
       model.importError(),
       "'m': input 'a\\x0Aerror: b\\x1B' has no shape; state its type with "
-      "-model-input=a\\x0Aerror: b\\x1B,float,[...]");
+      "«model-input=a\\x0Aerror: b\\x1B,float,[...]»");
 }
 
 //===- Structure of the graph ---------------------------------------------===//
@@ -238,17 +238,17 @@ TEST(Importer, StatedInputTypes) {
   EXPECT_EQ((*module)->findPlaceholder("y")->getType().str(), "float<5x7>");
   options.inputTypes = {{"x", Type(ElemKind::Float, {5})}};
   EXPECT_EQ(model.importError(options),
-            "'m': -model-input states rank 1 for 'x'; the model has 2");
+            "'m': «model-input» states rank 1 for 'x'; the model has 2");
   options.inputTypes = {{"x", Type(ElemKind::Double, {5, 7})}};
   EXPECT_EQ(model.importError(options),
-            "'m': -model-input states double for 'x'; the model has float");
+            "'m': «model-input» states double for 'x'; the model has float");
   options.inputTypes = {{"w", Type(ElemKind::Float, {5})}};
   EXPECT_EQ(model.importError(options),
-            "'m': -model-input: the model has no input 'w'; it has 'x'");
+            "'m': «model-input»: the model has no input 'w'; it has 'x'");
   model.body += floats("x", {2, 3}, {1, 2, 3, 4, 5, 6});
   options.inputTypes = {{"x", Type(ElemKind::Float, {2, 3})}};
   EXPECT_EQ(model.importError(options),
-            "'m': -model-input: the model has no input 'x'; it has none");
+            "'m': «model-input»: the model has no input 'x'; it has none");
 }
 
 static TextModel makeSymbolicModel(llvm::StringRef dim) {
@@ -264,8 +264,8 @@ TEST(Importer, SymbolicDimensions) {
   TextModel model = makeSymbolicModel("dim_param: \"batch\"");
   EXPECT_EQ(model.importError(),
             "'m': input 'x' has the symbolic dimension 'batch'; bind it with "
-            "-onnx-define-symbol=batch,VALUE or state the type with "
-            "-model-input=x,int64,[...]");
+            "«onnx-define-symbol=batch,VALUE» or state the type with "
+            "«model-input=x,int64,[...]»");
   ImportOptions options;
   options.symbols["batch"] = 17;
   auto module = model.import(options);
@@ -277,7 +277,7 @@ TEST(Importer, SymbolicDimensions) {
       "'m': input 'x': the dimension 'batch' is -3; at least 0 is needed");
   std::string unknown =
       "'m': input 'x' has a dimension without a value; state its type with "
-      "-model-input=x,int64,[...]";
+      "«model-input=x,int64,[...]»";
   EXPECT_EQ(makeSymbolicModel("").importError(), unknown);
   EXPECT_EQ(makeSymbolicModel("dim_value: -1").importError(), unknown);
 }
@@ -297,7 +297,7 @@ TEST(Importer, InputTypesThatAreNone) {
             "floats, integers and bool");
   EXPECT_EQ(errorOf("type { tensor_type { elem_type: 1 } }"),
             "'m': input 'x' has no shape; state its type with "
-            "-model-input=x,float,[...]");
+            "«model-input=x,float,[...]»");
   EXPECT_NE(
       errorOf("type { tensor_type { elem_type: 1 shape { dim { dim_value: "
               "9223372036854775807 } dim { dim_value: 9 } } } }")

@@ -235,7 +235,7 @@ TEST(Patches, AreAsFewAsTheLimitAllows) {
   }
   EXPECT_THAT(compileWithin(100, *interpreter),
               HasSubstr("bytes, also in patches; accepted: "
-                        "-max-activation-bytes="));
+                        "«max-activation-bytes="));
 }
 
 TEST(Patches, RunOnTheCPU) {

@@ -369,10 +369,10 @@ TEST(Quantize, Errors) {
   QuantizationOptions options = {exact.profile, {}};
   options.config.assertsAll = true;
   EXPECT_EQ(getMessage(run(make, &options, createInterpreter())),
-            "-assert-all-nodes-quantized: not quantized: MatMul 'value' (its "
+            "«assert-all-nodes-quantized»: not quantized: MatMul 'value' (its "
             "weights are not constant), MatMul 'value_1' (its weights are not "
             "constant); accepted: without this flag, or with "
-            "-keep-original-precision-for-nodes=MatMul");
+            "«keep-original-precision-for-nodes=MatMul»");
   auto makeTurned = build([](Net &net) {
     NodeValue x = net.input({8, 2});
     x = net.b.make<GemmNode>(x, net.weights({8, 4}), NodeValue(), 1.0, 1.0,
@@ -384,17 +384,17 @@ TEST(Quantize, Errors) {
       llvm::cantFail(run(makeTurned, nullptr, createInterpreter())).profile,
       options.config};
   EXPECT_EQ(getMessage(run(makeTurned, &turned, createInterpreter())),
-            "-assert-all-nodes-quantized: not quantized: Gemm 'value_1' (its "
+            "«assert-all-nodes-quantized»: not quantized: Gemm 'value_1' (its "
             "input is transposed), MatMul 'value_4' (its weights have more "
             "than two dimensions); accepted: without this flag, or with "
-            "-keep-original-precision-for-nodes=Gemm,MatMul");
+            "«keep-original-precision-for-nodes=Gemm,MatMul»");
   options.config.keptKinds.insert(NodeKind::MatMul);
   EXPECT_EQ(getMessage(run(make, &options, createInterpreter())), "");
   ++options.profile->checksum;
   options.profile->model = "other";
   EXPECT_EQ(getMessage(run(make, &options, createInterpreter())),
             "the profile is of another model, 'other'; accepted: one that "
-            "-dump-profile has written for this model");
+            "`model-runner -dump-profile=FILE` has written for this model");
 }
 
 /// Each group of channels has its own inputs, and its own scales.

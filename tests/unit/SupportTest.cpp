@@ -9,6 +9,7 @@
 #include "glowish/Support/Pass.h"
 #include "glowish/Support/Progress.h"
 #include "glowish/Support/Random.h"
+#include "glowish/Support/SettingNames.h"
 #include "glowish/Support/Timing.h"
 #include "llvm/ADT/StringExtras.h"
 #include "gmock/gmock.h"
@@ -143,6 +144,27 @@ TEST(Error, TextsOfFilesAreQuotedAsUtf8) {
   // Bytes that are no characters.
   EXPECT_EQ(llvm::StringRef(quote(std::string(300, '\x80'))).count("\\x80"),
             197u);
+}
+
+TEST(SettingNames, AreSpelledInMessages) {
+  auto spell = [](llvm::StringRef message) {
+    return spellSettings(message, spellAsFlag);
+  };
+  EXPECT_EQ(spell(""), "");
+  EXPECT_EQ(spell("no setting"), "no setting");
+  EXPECT_EQ(spell("«train» and «threads=1»"), "-train and -threads=1");
+  EXPECT_EQ(spell("«state=a=b,c»: wrong"), "-state=a=b,c: wrong");
+  EXPECT_EQ(spell("«verify-plan=»"), "-verify-plan=");
+  EXPECT_EQ(spellSettings("«max-extent=y,N»", spellAsOption), "max-extent=y,N");
+  // Values are of users and of models.
+  EXPECT_EQ(spell(nameSetting("state", "«a»,b") + "."), "-state=«a»,b.");
+  EXPECT_EQ(spell("input '»«' has «N"), "input '»«' has «N");
+  EXPECT_EQ(spell("«»"), "-");
+  std::string message = getMessage(spellSettings(
+      llvm::joinErrors(makeError("«threads={0}»: many", 7), makeError("other")),
+      spellAsFlag));
+  EXPECT_EQ(message, "-threads=7: many\nother");
+  EXPECT_EQ(getMessage(spellSettings(llvm::Error::success(), spellAsFlag)), "");
 }
 
 TEST(Error, ReportSurvivesAFullStderr) {

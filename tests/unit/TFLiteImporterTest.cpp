@@ -129,7 +129,7 @@ TEST(TFLiteImporter, OptionsStateOtherShapes) {
   EXPECT_THAT(
       getTFLiteError(makeBinary(BuiltinOperator::ADD, TensorType::FLOAT32),
                      wrong),
-      HasSubstr("-model-input: the model has no input 'q'; it has 'x', 'y'"));
+      HasSubstr("«model-input»: the model has no input 'q'; it has 'x', 'y'"));
 }
 
 TEST(TFLiteImporter, FloatsAtTheBoundary) {

@@ -329,7 +329,7 @@ TEST(TFLiteSubgraphs, WhileRunsAsOftenAsItsConditionSays) {
       getTFLiteError(makeWhile({})),
       HasSubstr("node 'count' (WHILE): the loop has no bound; accepted: "
                 "constant conditions for few iterations, or "
-                "-max-trip-count=N"));
+                "«max-trip-count=N»"));
   auto tooMany = runTFLite(*createInterpreter(), makeWhile({}),
                            {{{"n", {6}}, {"x", {1, 2, 3}}}}, options);
   ASSERT_FALSE(bool(tooMany));
@@ -348,7 +348,7 @@ TEST(TFLiteSubgraphs, ConstantLoopsAreUnrolled) {
         (Doubles{2 * scale - 1, 2 * scale, 2 * scale + 1}));
   }
   // Many are a loop.
-  EXPECT_THAT(getTFLiteError(makeWhile(1000)), HasSubstr("-max-trip-count=N"));
+  EXPECT_THAT(getTFLiteError(makeWhile(1000)), HasSubstr("«max-trip-count=N»"));
   EXPECT_EQ(countNodes(makeWhile(1000), NodeKind::Loop, withMaxTripCount(1000)),
             1u);
 }

@@ -17,13 +17,14 @@ static TargetOptions getOptions(const TargetSupport &target) {
   llvm::SmallVector<llvm::StringRef> words;
   target.options.split(words, ' ', -1, /*KeepEmpty=*/false);
   for (llvm::StringRef word : words) {
+    EXPECT_TRUE(word.consume_front("«") && word.consume_back("»"));
     auto [name, value] = word.split('=');
-    if (name == "-mcpu") {
+    if (name == "mcpu") {
       options.cpu = value.str();
-    } else if (name == "-mabi") {
+    } else if (name == "mabi") {
       options.abi = value.str();
     } else {
-      EXPECT_EQ(name, "-mattr");
+      EXPECT_EQ(name, "mattr");
       for (llvm::StringRef each : llvm::split(value, ','))
         options.attributes.push_back(each.str());
     }
@@ -66,8 +67,8 @@ TEST(TargetSupport, IsWhatTheBackendAccepts) {
     }
     ASSERT_FALSE(bool(backend)) << target.triple.str();
     EXPECT_THAT(llvm::toString(backend.takeError()),
-                MatchesRegex("-target=" + target.triple.str() +
-                             ": refused [^\n]*; accepted: [^\n]*"));
+                MatchesRegex("«target=" + target.triple.str() +
+                             "»: refused [^\n]*; accepted: [^\n]*"));
   }
 }
 

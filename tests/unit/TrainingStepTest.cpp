@@ -441,9 +441,10 @@ TEST_F(TrainingSteps, SaysWhatCannotBeTrained) {
   EXPECT_EQ(getError(model, config), "the model computes no output 'z'");
   config.output = "";
   config.label = "x";
-  EXPECT_EQ(getError(model, config),
-            "the model has an input, output or weight 'x' already; -label=NAME "
-            "states another name for the label");
+  EXPECT_EQ(
+      getError(model, config),
+      "the model has an input, output or weight 'x' already; «label=NAME» "
+      "states another name for the label");
   config.label = "label";
   config.labelShape = Dims{3};
   EXPECT_EQ(getError(model, config),

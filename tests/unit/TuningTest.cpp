@@ -384,16 +384,16 @@ TEST_F(Tuning, Errors) {
     return backend ? getMessage((*backend)->createTuner())
                    : getMessage(backend.takeError());
   };
-  EXPECT_THAT(getError(getOptions()), HasSubstr("-tuning-file: cannot read"));
+  EXPECT_THAT(getError(getOptions()), HasSubstr("«tuning-file»: cannot read"));
   TargetOptions options;
   options.tune = true;
-  EXPECT_EQ(getError(options), "-tune: state where the choices are kept with "
-                               "-tuning-file=FILE");
+  EXPECT_EQ(getError(options), "«tune»: state where the choices are kept with "
+                               "«tuning-file=FILE»");
   options = getOptions(/*tune=*/true);
   options.triple = "riscv64-unknown-elf";
   EXPECT_THAT(getError(options), HasSubstr("cannot run code for 'riscv64"));
   options.triple = "x86_64-unknown-linux-gnu";
   options.cpu = "x86-64-v3,x86-64-v4";
-  EXPECT_THAT(getError(options), HasSubstr("-tune: code for several levels"));
+  EXPECT_THAT(getError(options), HasSubstr("«tune»: code for several levels"));
   EXPECT_TRUE(list().empty());
 }

@@ -7,6 +7,7 @@
 
 #include "common/Glog.h"
 #include "glowish/Support/Progress.h"
+#include "glowish/Support/SettingNames.h"
 #define GLOG_CUSTOM_PREFIX_SUPPORT
 #include <glog/logging.h>
 #include <iomanip>
@@ -39,7 +40,7 @@ static void writeLine(const LogLine &line) {
                          ? google::GLOG_WARNING
                          : google::GLOG_INFO)
           .stream()
-      << std::string_view(line.text);
+      << spellSettings(line.text, spellAsFlag);
   process = {};
 }
 

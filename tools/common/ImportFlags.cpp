@@ -3,6 +3,7 @@
 #include "common/ImportFlags.h"
 #include "common/SettingOptions.h"
 #include "glowish/Compiler/ModelCompiler.h"
+#include "glowish/Support/SettingNames.h"
 
 using namespace glowish;
 namespace cl = llvm::cl;
@@ -31,5 +32,5 @@ llvm::Expected<ImportOptions> glowish::getImportFlags(llvm::StringRef path,
 }
 
 void glowish::printWarning(llvm::StringRef line) {
-  llvm::errs() << "warning: " << line << "\n";
+  llvm::errs() << "warning: " << spellSettings(line, spellAsFlag) << "\n";
 }

@@ -3,6 +3,7 @@
 #include "common/Processes.h"
 #include "common/Tool.h"
 #include "glowish/Support/Error.h"
+#include "glowish/Support/SettingNames.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
 #include <fcntl.h>
@@ -24,9 +25,9 @@ static void becomeSilent() {
 /// What \p error of \p group means for the exit code.
 static int endWithError(ProcessGroup &group, llvm::Error error) {
   if (!error.isA<AgreedError>())
-    group.abort(llvm::toString(std::move(error)));
+    group.abort(spellSettings(llvm::toString(std::move(error)), spellAsFlag));
   if (group.isFirst())
-    reportError(std::move(error));
+    reportToolError(std::move(error));
   else
     llvm::consumeError(std::move(error));
   // mpirun ends all when one ends with an error, also those that still print.

@@ -2,6 +2,7 @@
 
 #include "common/SettingOptions.h"
 #include "common/ValueOption.h"
+#include "glowish/Support/SettingNames.h"
 
 using namespace glowish;
 namespace cl = llvm::cl;
@@ -58,9 +59,11 @@ public:
   SettingOption(Setting &setting, cl::OptionCategory &category)
       : cl::Option(isList(setting) ? cl::ZeroOrMore : cl::Optional,
                    cl::NotHidden),
-        setting(setting), choices(*this, setting), value(*this, setting) {
+        setting(setting),
+        description(spellSettings(setting.getDescription(), spellAsFlag)),
+        choices(*this, setting), value(*this, setting) {
     setArgStr(setting.getName());
-    setDescription(setting.getDescription());
+    setDescription(description);
     setValueStr(setting.getValueName());
     addCategory(category);
     addArgument();
@@ -99,6 +102,7 @@ private:
   void setDefault() override {}
 
   Setting &setting;
+  std::string description;
   ChoicePrinter choices;
   ValuePrinter value;
 };

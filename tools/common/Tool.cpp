@@ -9,6 +9,7 @@
 #include "glowish/Support/Error.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
+#include "glowish/Support/SettingNames.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
@@ -97,6 +98,10 @@ static void mapLargeTensors() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
 #endif
+}
+
+int glowish::reportToolError(llvm::Error error) {
+  return reportError(spellSettings(std::move(error), spellAsFlag));
 }
 
 //===- The command line ---------------------------------------------------===//
@@ -253,7 +258,7 @@ static int runMain(int argc, char **argv, llvm::StringRef overview,
     return reportError(
         makeError("cannot write to stdout: {0}", reason.message()));
   }
-  return code ? *code : reportError(code.takeError());
+  return code ? *code : reportToolError(code.takeError());
 }
 
 int glowish::runTool(int argc, char **argv, llvm::StringRef overview,

@@ -16,6 +16,9 @@ class ProcessGroup;
 /// the expected ones.
 enum ExitCode { success = 0, failure = 1, mismatch = 2 };
 
+/// Prints \p error as reportError does, with settings spelled as options.
+int reportToolError(llvm::Error error);
+
 /// Has every tool call \p print before anything else; where it returns true, it
 /// has printed what an option asked for, and the tool ends. For static objects.
 struct ListPrinter {

@@ -323,7 +323,7 @@ static llvm::Expected<int> classifyStream(Classifier &classifier,
     if (answers) {
       report.add(path, answers->front());
     } else {
-      code = reportError(answers.takeError());
+      code = reportToolError(answers.takeError());
       report.skip();
     }
     llvm::outs().flush();

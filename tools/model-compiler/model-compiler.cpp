@@ -11,6 +11,7 @@
 #include "glowish/Backends/CPU/TargetSupport.h"
 #include "glowish/Driver/OperatorList.h"
 #include "glowish/Support/Progress.h"
+#include "glowish/Support/SettingNames.h"
 #include "glowish/Support/Task.h"
 
 using namespace glowish;
@@ -50,6 +51,14 @@ static cl::opt<std::string> listOperators(
              "=tflite or =aten (PyTorch's) prints one list"),
     cl::value_desc("format"), cl::cat(modelCategory));
 
+/// Prints what \p print writes, with settings spelled as options.
+static void printPage(void (*print)(llvm::raw_ostream &)) {
+  std::string page;
+  llvm::raw_string_ostream os(page);
+  print(os);
+  llvm::outs() << spellSettings(page, spellAsFlag);
+}
+
 static llvm::Error printOperators() {
   static constexpr std::pair<llvm::StringLiteral, void (*)(llvm::raw_ostream &)>
       lists[] = {{"onnx", printOnnxOperatorList},
@@ -60,7 +69,7 @@ static llvm::Error printOperators() {
   for (const auto &[name, print] : lists) {
     isKnown |= name == listOperators;
     if (listOperators == "" || name == listOperators)
-      print(llvm::outs());
+      printPage(print);
   }
   return isKnown ? llvm::Error::success()
                  : makeError("-list-operators={0}: the lists are onnx, "
@@ -154,7 +163,7 @@ static llvm::Expected<bool> printLists() {
   else if (listMlirNodes)
     printMlirNodes(llvm::outs());
   else if (listsTargets)
-    printTargetsPage(llvm::outs());
+    printPage(printTargetsPage);
   else
     return false;
   return true;

@@ -1,6 +1,7 @@
 //===- ProgramCacheFlags.cpp - The options of the cache -------------------===//
 
 #include "ProgramCacheFlags.h"
+#include "common/ImportFlags.h"
 #include "common/RunResults.h"
 #include "common/ValueOption.h"
 #include "llvm/Support/raw_ostream.h"
@@ -40,7 +41,7 @@ glowish::openProgramCache(Backend &backend, llvm::StringRef other) {
   if (maxBytes.getNumOccurrences())
     options.maxBytes = maxBytes;
   options.warn = [](llvm::StringRef line) {
-    llvm::errs() << "warning: -cache: " << line << "\n";
+    printWarning(("-cache: " + line).str());
   };
   auto cache = ProgramCache::open(std::move(options));
   if (!cache)

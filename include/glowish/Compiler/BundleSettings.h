@@ -92,7 +92,7 @@ private:
   ChoiceSetting<Gradients> gradients{
       *this,
       "gradients",
-      "With -train: what becomes of the gradients",
+      "With «train»: what becomes of the gradients",
       Gradients::Internal,
       {{Gradients::Internal, "internal",
         "NAME_train_step applies them (default)"},
@@ -104,8 +104,8 @@ private:
       "Bind a symbolic dimension in the training step, where it differs from "
       "inference (may be repeated)"};
   TextSetting labelType{*this, "label-type", "type,[dims]",
-                        "Type of the label, where it is not what -loss says: "
-                        "-label-type=int64,[32]"};
+                        "Type of the label, where it is not what «loss» says: "
+                        "«label-type=int64,[32]»"};
 };
 
 } // namespace glowish

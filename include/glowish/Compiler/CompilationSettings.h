@@ -47,7 +47,7 @@ private:
       "Inputs and outputs have their places in the memory for activations and "
       "share it: a run destroys the inputs"};
   TextSetting backend{*this, "backend", "name",
-                      "CPU or Interpreter, or one that -load brings", "CPU"};
+                      "CPU or Interpreter, or one that «load» brings", "CPU"};
   ListSetting plugins{
       *this, "load", "file",
       "Load a shared library that brings back ends (may be repeated)"};

@@ -56,7 +56,7 @@ private:
       "have code of their own"};
   ListSetting modelInputs{
       *this, "model-input", "name,type[,scale,offset],[dims]",
-      "State the type of an input: -model-input=data,float,[1,3,8,8]; of a "
+      "State the type of an input: «model-input=data,float,[1,3,8,8]»; of a "
       "quantized one (int8q, of Caffe2 models) with scale and offset"};
   ListSetting constantInputs{
       *this, "constant-input", "name,number|\"text\"",

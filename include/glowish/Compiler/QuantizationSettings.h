@@ -28,8 +28,9 @@ private:
 
   TextSetting loadProfile{
       *this, "load-profile", "file",
-      "Quantize the model by the ranges of this file, which -dump-profile of "
-      "model-runner or image-classifier has written"};
+      "Quantize the model by the ranges of this file, which "
+      "`model-runner -dump-profile=FILE`, or that of image-classifier, has "
+      "written"};
   SwitchSetting isDynamic{
       *this, "quantize-dynamic",
       "Quantize what matmuls with constant weights read by its range in each "
@@ -80,7 +81,7 @@ private:
   ListSetting keptKinds{
       *this, "keep-original-precision-for-nodes", "kind,...",
       "Kinds of nodes that stay float, of those that the flags below and "
-      "-load-profile would change",
+      "«load-profile» would change",
       Setting::Form::CommaList};
   ListSetting wholeKinds{
       *this, "do-not-lower-nodes-for-profiling", "kind,...",
@@ -99,14 +100,14 @@ private:
   ChoiceSetting<ElemKind> halfFormat{
       *this,
       "fp16-format",
-      "The half precision of -convert-to-fp16",
+      "The half precision of «convert-to-fp16»",
       ElemKind::Float16,
       {{ElemKind::Float16, "fp16", "IEEE 754 binary16, float16 (default)"},
        {ElemKind::BFloat16, "bfloat16", "The upper half of a float"}}};
-  SwitchSetting convertPlaceholders{
-      *this, "convert-placeholders",
-      "With -convert-to-fp16: inputs, outputs and states of float get the half "
-      "precision, too"};
+  SwitchSetting convertPlaceholders{*this, "convert-placeholders",
+                                    "With «convert-to-fp16»: inputs, outputs "
+                                    "and states of float get the half "
+                                    "precision, too"};
   static std::vector<ChoiceSetting<ElemKind>::Named> getWeightKinds();
   ChoiceSetting<ElemKind> weightKind{
       *this, "quantize-weights",
@@ -131,13 +132,13 @@ private:
         "faster, and less exact"}}};
   NumberSetting<unsigned> weightBlock{
       *this, "weights-block", "N",
-      "Weights of a column that share a scale in -quantize-weights, and of a "
-      "row in -quantize-embeddings; 0 for all of them (default: 32 of 4 bits, "
+      "Weights of a column that share a scale in «quantize-weights», and of a "
+      "row in «quantize-embeddings»; 0 for all of them (default: 32 of 4 bits, "
       "all of 8 bits)",
       0};
   SwitchSetting searchesScales{
       *this, "weights-search",
-      "Search the scales of -quantize-weights and -quantize-embeddings that "
+      "Search the scales of «quantize-weights» and «quantize-embeddings» that "
       "have the least squared error (default: true)",
       true};
 };

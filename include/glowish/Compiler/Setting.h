@@ -109,7 +109,8 @@ public:
   Setting &operator=(const Setting &) = delete;
 
   llvm::StringRef getName() const { return name; }
-  /// A phrase without a full stop.
+  /// A phrase without a full stop, with marks of other settings
+  /// (Support/SettingNames.h).
   llvm::StringRef getDescription() const { return description; }
   /// Stands for the value in help: "N", "file".
   llvm::StringRef getValueName() const { return valueName; }
@@ -118,8 +119,7 @@ public:
   llvm::ArrayRef<Choice> getChoices() const { return choices; }
   bool isGiven() const { return given; }
 
-  /// Takes the value that \p text states. The error shows the setting as an
-  /// option, and says what is accepted.
+  /// Takes the value that \p text states. The error says what is accepted.
   llvm::Error set(llvm::StringRef text);
 
 protected:

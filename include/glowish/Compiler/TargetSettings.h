@@ -84,10 +84,10 @@ private:
       *this, "tune",
       "Measure the algorithms of each convolution, and matmul with a constant "
       "matrix, on this machine, which must be able to run the target's code; "
-      "with -tuning-file"};
+      "with «tuning-file»"};
   TextSetting tuningFile{
       *this, "tuning-file", "file",
-      "Take the measured choices in this file; with -tune, shapes that it "
+      "Take the measured choices in this file; with «tune», shapes that it "
       "lacks are measured and added"};
 };
 

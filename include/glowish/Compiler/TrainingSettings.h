@@ -68,7 +68,7 @@ private:
       *this,
       "rematerialize-segments",
       "N",
-      "Need still less: -rematerialize, and keep only what goes from one of N "
+      "Need still less: «rematerialize», and keep only what goes from one of N "
       "parts of the forward pass to the next",
       0,
       atLeast(2u)};

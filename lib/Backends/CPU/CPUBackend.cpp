@@ -52,7 +52,7 @@ createMachine(const TargetOptions &options) {
           options.testing.compilesQuickly ? llvm::CodeGenOptLevel::None
                                           : llvm::CodeGenOptLevel::Default));
   if (!machine)
-    return makeError("-target={0}: LLVM cannot generate code for it", triple);
+    return makeError("«target={0}»: LLVM cannot generate code for it", triple);
   // With compilesQuickly, AArch64 would have an instruction selector that no
   // other code has, and that never ends with some vectors of three floats.
   machine->setGlobalISel(false);
@@ -84,7 +84,7 @@ CPUBackend::create(const TargetOptions &options) {
                              createMachine(own));
     llvm::Triple triple = machine->getTargetTriple();
     if (cpus.size() > 1 && triple.getArch() != llvm::Triple::x86_64)
-      return makeError("-mcpu={0}: several levels are for x86_64 targets, not "
+      return makeError("«mcpu={0}»: several levels are for x86_64 targets, not "
                        "'{1}'",
                        options.cpu, triple.str());
     levels.push_back(TargetDescription::forMachine(*machine));
@@ -203,7 +203,7 @@ llvm::Error CPUBackend::readTuning() {
     return llvm::Error::success();
   auto text = readFile(path);
   if (!text)
-    return addContext(text.takeError(), "-tuning-file: ");
+    return addContext(text.takeError(), "«tuning-file»: ");
   GLOWISH_ASSIGN_OR_RETURN(*tuning,
                            TuningRecord::parse((*text)->getBuffer(), path));
   GLOWISH_VLOG(1, "tuning file '{0}': {1} choices", path, tuning->size());

@@ -2,6 +2,7 @@
 
 #include "glowish/Backends/BackendRegistry.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
+#include "glowish/Support/SettingNames.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
@@ -11,7 +12,7 @@ static std::string formatTarget(const TargetOptions &target) {
   std::vector<std::string> options;
   auto add = [&](llvm::StringRef name, const std::string &value) {
     if (!value.empty())
-      options.push_back(("-" + name + "=" + value).str());
+      options.push_back(nameSetting(name, value));
   };
   add("target", target.triple);
   add("march", target.architecture);
@@ -31,7 +32,7 @@ CPUBackend::createLocal(const TargetOptions &target) {
     return backend;
   if (llvm::Error error = backend->checkRunsHere())
     return makeError("{0}: {1}; accepted: what runs here, or "
-                     "-backend=Interpreter",
+                     "«backend=Interpreter»",
                      options, llvm::toString(std::move(error)));
   return backend;
 }

@@ -225,10 +225,10 @@ llvm::Error NetImporter::checkOpen() const {
     return llvm::Error::success();
   if (missing.size() == 1)
     return makeError("the type of the input {0} is not in the file; state it "
-                     "with -model-input={1},float,[...]",
+                     "with «model-input={1},float,[...]»",
                      quote(first), first);
   return makeError("{0} blobs have neither a value, as init_net would give "
-                   "them, nor a type; state -model-input=NAME,float,[...] for "
+                   "them, nor a type; state «model-input=NAME,float,[...]» for "
                    "them:\n{1}",
                    missing.size(), llvm::join(missing, "\n"));
 }

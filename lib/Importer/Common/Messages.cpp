@@ -52,7 +52,7 @@ glowish::checkStatedInputs(const ImportOptions &options,
                      quoted.empty() ? "none" : llvm::join(quoted, ", "));
   };
   for (const auto &[name, type] : options.inputTypes)
-    GLOWISH_RETURN_IF_ERROR(check("-model-input", name));
+    GLOWISH_RETURN_IF_ERROR(check("«model-input»", name));
   for (const auto &[name, tensor] : options.constantInputs)
     GLOWISH_RETURN_IF_ERROR(check("a constant input", name));
   for (const auto &[name, text] : options.constantTexts)

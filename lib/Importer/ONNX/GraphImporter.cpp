@@ -248,14 +248,14 @@ llvm::Error GraphImporter::importStates() {
     NodeValue value = scope.lookup(output.name());
     Placeholder *placeholder = module->findPlaceholder(input->second);
     if (!value || !placeholder)
-      return makeError("-state: {0} is {1}",
+      return makeError("«state»: {0} is {1}",
                        quote(value ? input->second : output.name()),
                        value ? "a constant" : "no tensor");
     if (llvm::Error error = makeState(
             scope.getContext(), *placeholder,
             {value, scope.lookupExtents(output.name())}, options.layout.get()))
       return addContext(std::move(error),
-                        "-state: the output " + quote(output.name()) + ": ");
+                        "«state»: the output " + quote(output.name()) + ": ");
   }
   return llvm::Error::success();
 }
@@ -302,7 +302,7 @@ static llvm::Error checkMaxExtents(const onnx::GraphProto &graph,
   findComputed(graph, computed);
   for (const auto &[name, extent] : options.maxExtents)
     if (!computed.contains(name))
-      return makeError("-max-extent={0},{1}: no node of the model computes "
+      return makeError("«max-extent={0},{1}»: no node of the model computes "
                        "'{0}'",
                        name, extent);
   return llvm::Error::success();
@@ -313,7 +313,7 @@ llvm::Error GraphImporter::checkBoundValues() const {
   for (const auto &[name, extent] : options.maxExtents)
     if (!state.boundValues.contains(name))
       GLOWISH_RETURN_IF_ERROR(options.report(
-          llvm::formatv("-max-extent={0},{1} has no effect: all extents of "
+          llvm::formatv("«max-extent={0},{1}» has no effect: all extents of "
                         "'{0}' are known",
                         name, extent)
               .str()));
@@ -339,7 +339,7 @@ llvm::Expected<std::unique_ptr<Module>> GraphImporter::import() {
   GLOWISH_RETURN_IF_ERROR(checkMaxExtents(graph, options));
   // What a step reads and writes would be taken for a weight.
   if (options.variables && !options.states.empty())
-    return makeError("-state={0},{1}: the model is imported to be trained; "
+    return makeError("«state={0},{1}»: the model is imported to be trained; "
                      "accepted: inference",
                      options.states.front().input,
                      options.states.front().output);

@@ -4,6 +4,7 @@
 #include "ONNX/ModelFile.h"
 #include "glowish/Base/DimExpression.h"
 #include "glowish/Support/Error.h"
+#include "glowish/Support/SettingNames.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -137,8 +138,8 @@ static llvm::Error reportUnbound(const ValueInfoProto &input,
                                  llvm::StringRef dim, llvm::StringRef symbol,
                                  ElemKind kind) {
   return makeError("input '{0}' has the symbolic dimension '{1}'; bind it with "
-                   "-onnx-define-symbol={2},VALUE or state the type with "
-                   "-model-input={0},{3},[...]",
+                   "«onnx-define-symbol={2},VALUE» or state the type with "
+                   "«model-input={0},{3},[...]»",
                    input.name(), dim, symbol, getElemKindName(kind));
 }
 
@@ -153,7 +154,7 @@ llvm::Expected<int64_t> InputTypes::resolveDim(const ValueInfoProto &input,
       input.type().tensor_type().shape().dim(index).dim_param();
   if (name.empty())
     return makeError("input '{0}' has a dimension without a value; state its "
-                     "type with -model-input={0},{1},[...]",
+                     "type with «model-input={0},{1},[...]»",
                      input.name(), getElemKindName(kind));
   return reportUnbound(input, name, name, kind);
 }
@@ -272,7 +273,7 @@ llvm::Error InputTypes::checkSymbols() const {
         missing.push_back(name);
         places.push_back(
             llvm::formatv("'{0}' (input '{1}')", dim.text, dim.input->name()));
-        flags.push_back("-onnx-define-symbol=" + name + ",VALUE");
+        flags.push_back(nameSetting("onnx-define-symbol", name + ",VALUE"));
       }
   if (missing.size() == 1) {
     const OpenDim &first = open.front();
@@ -292,7 +293,7 @@ InputTypes::getStated(const ValueInfoProto &input) const {
   auto stated = options.inputTypes.find(input.name());
   if (stated != options.inputTypes.end()) {
     GLOWISH_RETURN_IF_ERROR(
-        checkStated(input, stated->second, kind, "-model-input"));
+        checkStated(input, stated->second, kind, "«model-input»"));
     for (int64_t extent : stated->second.getShape())
       result.shape.push_back(extent);
     return result;
@@ -310,7 +311,7 @@ llvm::Expected<Type> InputTypes::resolve(const ValueInfoProto &input) const {
   auto stated = options.inputTypes.find(input.name());
   if (stated != options.inputTypes.end()) {
     GLOWISH_RETURN_IF_ERROR(
-        checkStated(input, stated->second, kind, "-model-input"));
+        checkStated(input, stated->second, kind, "«model-input»"));
     return stated->second;
   }
   const auto &tensor = input.type().tensor_type();
@@ -319,7 +320,7 @@ llvm::Expected<Type> InputTypes::resolve(const ValueInfoProto &input) const {
     return type->second.withKind(kind);
   if (!tensor.has_shape())
     return makeError("input '{0}' has no shape; state its type with "
-                     "-model-input={0},{1},[...]",
+                     "«model-input={0},{1},[...]»",
                      input.name(), getElemKindName(kind));
   Dims dims;
   for (int d = 0; d < tensor.shape().dim_size(); ++d) {
@@ -359,7 +360,7 @@ llvm::Error onnximport::checkInputNames(const std::vector<std::string> &names,
                      name, quoted.empty() ? "none" : llvm::join(quoted, ", "));
   };
   for (const auto &[name, type] : options.inputTypes)
-    GLOWISH_RETURN_IF_ERROR(check("-model-input", name));
+    GLOWISH_RETURN_IF_ERROR(check("«model-input»", name));
   for (const auto &[name, tensor] : options.constantInputs)
     GLOWISH_RETURN_IF_ERROR(check("a constant input", name));
   return llvm::Error::success();
@@ -381,7 +382,7 @@ onnximport::checkSymbolNames(llvm::ArrayRef<const ValueInfoProto *> inputs,
     if (known.count(name))
       return llvm::Error::success();
     return makeError("no dimension of an input is '{0}', for which "
-                     "-onnx-define-symbol (or -train-define-symbol) gives "
+                     "«onnx-define-symbol» (or «train-define-symbol») gives "
                      "{1}; the inputs have {2}",
                      name, value,
                      known.empty() ? "no symbolic dimensions"

@@ -230,7 +230,7 @@ llvm::Expected<int64_t> LoopImporter::getMaxTripCount() const {
   if (trips && getNumScans() == 0)
     return trips->getAsInt(0);
   return makeError("the trip count has no bound; accepted: a constant, or "
-                   "-max-trip-count=N");
+                   "«max-trip-count=N»");
 }
 
 bool LoopImporter::hasSequences() const {

@@ -155,7 +155,7 @@ llvm::Expected<int64_t> OpContext::getMaxExtent(unsigned index, unsigned dim,
     return int64_t(most);
   return makeError("the extent of dimension {0} of its output '{1}' is known "
                    "only when the model runs, and nothing bounds it; state "
-                   "-max-extent={1},N",
+                   "«max-extent={1},N»",
                    dim, output);
 }
 

@@ -27,7 +27,7 @@ static llvm::Error addState(llvm::StringMap<std::string> &states,
                             const std::string &input) {
   for (const auto &[other, otherInput] : states)
     if (other == output || otherInput == input)
-      return makeError("-state: '{0}' and '{1}' are the state of '{2}' and "
+      return makeError("«state»: '{0}' and '{1}' are the state of '{2}' and "
                        "'{3}'; accepted: one input for each output",
                        input, otherInput, output, other);
   states[output] = input;
@@ -52,14 +52,14 @@ onnximport::matchStates(const onnx::GraphProto &graph,
       std::string output = (front + *text + back).str();
       if (!outputs.contains(output))
         return makeError(
-            "-state={0},{1}: the model has the input '{2}', but no "
+            "«state={0},{1}»: the model has the input '{2}', but no "
             "output '{3}'",
             state.input, state.output, input->name(), output);
       GLOWISH_RETURN_IF_ERROR(addState(states, output, input->name()));
       isFound = true;
     }
     if (!isFound)
-      return makeError("-state={0},{1}: the model has no such input",
+      return makeError("«state={0},{1}»: the model has no such input",
                        state.input, state.output);
   }
   return states;

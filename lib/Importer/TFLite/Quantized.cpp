@@ -295,7 +295,7 @@ llvm::Error tflite::checkBiasScales(const TFLiteOp &op, unsigned lhs,
         typerules::formatDouble(expected));
     return options.tflite.refusesBiasScales
                ? makeError(
-                     "{0}; -tflite-bias-scale-check-max-error accepts "
+                     "{0}; «tflite-bias-scale-check-max-error» accepts "
                      "more than {1}",
                      text,
                      typerules::formatDouble(options.tflite.biasScaleTolerance))

@@ -285,7 +285,7 @@ llvm::Expected<AtenValue::List> WhileLoop::run(llvm::StringRef name,
   int64_t most = context.options.maxTripCount;
   if (most == 0)
     return makeError("the loop has no bound; accepted: conditions that are "
-                     "known for few iterations, or -max-trip-count=N");
+                     "known for few iterations, or «max-trip-count=N»");
   for (AtenValue &state : states) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue tensor, asTensor(function, state));
     state = AtenValue(tensor);

@@ -535,7 +535,7 @@ llvm::Expected<int64_t> LoopImporter::getMost() const {
     return most;
   return makeError("the loop has no bound; accepted: a trip count and "
                    "conditions that are known when the model is compiled, or "
-                   "-max-trip-count=N");
+                   "«max-trip-count=N»");
 }
 
 llvm::Expected<ScriptValues> LoopImporter::makeLoop() {

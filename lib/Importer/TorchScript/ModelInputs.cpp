@@ -2,6 +2,7 @@
 
 #include "TorchScript/ModelInputs.h"
 #include "Common/Messages.h"
+#include "glowish/Support/SettingNames.h"
 
 using namespace glowish;
 using namespace glowish::torchscript;
@@ -53,7 +54,7 @@ ModelInputs::createText(const std::string &name, const ProgramType &type) {
   auto text = options.constantTexts.find(name);
   if (text == options.constantTexts.end())
     return makeError("the input {0} is of type {1}; accepted: "
-                     "-constant-input={2},\"text\"",
+                     "«constant-input={2},\"text\"»",
                      quote(name), type.text, name);
   return Input{.known = text->second};
 }
@@ -79,7 +80,7 @@ ModelInputs::createPlaceholder(const std::string &name,
   const Type *stated = findType(name);
   if (!stated && !input.isNumber)
     return makeError("the type of the input {0} is unknown; accepted: "
-                     "-model-input={1},float,[...] with its extents",
+                     "«model-input={1},float,[...]» with its extents",
                      quote(name), name);
   Type own = input.isNumber ? Type(getNumberKind(type), {}) : *stated;
   if (input.isNumber && stated &&
@@ -118,8 +119,8 @@ static std::string describeOption(const std::string &name,
   while (own->kind == TypeKind::Optional && own->elements.size() == 1)
     own = &own->elements.front();
   return own->kind == TypeKind::String
-             ? "-constant-input=" + name + ",\"text\""
-             : "-model-input=" + name + ",float,[...]";
+             ? nameSetting("constant-input", name + ",\"text\"")
+             : nameSetting("model-input", name + ",float,[...]");
 }
 
 /// Returns the keys of the dictionary \p name for which the options state

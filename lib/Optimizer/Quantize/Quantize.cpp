@@ -445,10 +445,11 @@ static llvm::Error checkAllQuantized(const NodeSelection &selection) {
   }
   if (nodes.empty())
     return llvm::Error::success();
-  return makeError("-assert-all-nodes-quantized: not quantized: {0}; accepted: "
-                   "without this flag, or with "
-                   "-keep-original-precision-for-nodes={1}",
-                   llvm::join(nodes, ", "), llvm::join(kinds, ","));
+  return makeError(
+      "«assert-all-nodes-quantized»: not quantized: {0}; accepted: "
+      "without this flag, or with "
+      "«keep-original-precision-for-nodes={1}»",
+      llvm::join(nodes, ", "), llvm::join(kinds, ","));
 }
 
 void Quantizer::findMeans(llvm::ArrayRef<Node *> nodes) {
@@ -498,7 +499,8 @@ llvm::Error glowish::quantize(Function &function, const RangeProfile &profile,
                               const QuantizationConfig &config) {
   if (profile.checksum != getProfileChecksum(function))
     return makeError("the profile is of another model, '{0}'; accepted: one "
-                     "that -dump-profile has written for this model",
+                     "that `model-runner -dump-profile=FILE` has written for "
+                     "this model",
                      profile.model);
   std::set<std::string> missing = profile.floatNodes;
   for (const Node &node : function.getNodes())

@@ -176,8 +176,8 @@ static llvm::Error checkBeginning(llvm::StringRef text) {
   rest.consume_front("---");
   if (rest.ltrim().starts_with("version:"))
     return llvm::Error::success();
-  return makeError("this is no profile; accepted: a file that -dump-profile "
-                   "has written");
+  return makeError("this is no profile; accepted: a file that `model-runner "
+                   "-dump-profile=FILE` has written");
 }
 
 llvm::Expected<RangeProfile> glowish::readRangeProfile(llvm::StringRef text) {
@@ -190,7 +190,8 @@ llvm::Expected<RangeProfile> glowish::readRangeProfile(llvm::StringRef text) {
     return makeError("the profile is of format version {0}; accepted: {1}",
                      read.version, RangeProfile::version);
   if (input.error())
-    return makeError("{0}; accepted: a file that -dump-profile has written",
+    return makeError("{0}; accepted: a file that `model-runner "
+                     "-dump-profile=FILE` has written",
                      message);
   RangeProfile profile;
   profile.model = read.model;

@@ -8,18 +8,21 @@
 
 namespace glowish::python {
 
+/// Returns \p message with settings spelled as keywords: max_extent='y,7'.
+std::string spellAsKeywords(llvm::StringRef message);
+
 /// Throws \p error, unless it is a success.
 inline void check(llvm::Error error,
                   Failure::Kind kind = Failure::Kind::Compiler) {
   if (error)
-    throw Failure{kind, llvm::toString(std::move(error))};
+    throw Failure{kind, spellAsKeywords(llvm::toString(std::move(error)))};
 }
 
 /// The value, or throws the error.
 template <typename T>
 T take(llvm::Expected<T> value, Failure::Kind kind = Failure::Kind::Compiler) {
   if (!value)
-    throw Failure{kind, llvm::toString(value.takeError())};
+    throw Failure{kind, spellAsKeywords(llvm::toString(value.takeError()))};
   return std::move(*value);
 }
 

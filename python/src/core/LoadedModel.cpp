@@ -120,7 +120,7 @@ LoadedModel::LoadedModel(Settings settings, const LoadRequest &request)
   if (!request.cacheFolder.empty())
     parts->cache = take(ProgramCache::open(
         {.folder = request.cacheFolder, .warn = [this](llvm::StringRef line) {
-           parts->warnings.push_back(line.str());
+           parts->warnings.push_back(spellAsKeywords(line));
          }}));
   parts->sessions = std::make_unique<SpecializedSessions>(
       *parts->prepared.backend, path, options, parts->prepared.options,

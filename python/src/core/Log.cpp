@@ -1,6 +1,7 @@
 //===- Log.cpp - Lines of the log on their way to Python ------------------===//
 
 #include "core/Log.h"
+#include "core/Expected.h"
 #include "glowish/Support/Log.h"
 #include <mutex>
 #include <optional>
@@ -40,7 +41,7 @@ void glowish::python::keepLog(int verbosity) {
   auto keep = [&kept](const LogLine &line) {
     std::lock_guard lock(kept.mutex);
     kept.lines.push_back(
-        {line.verbosity, line.file, line.number, line.text.str()});
+        {line.verbosity, line.file, line.number, spellAsKeywords(line.text)});
   };
   setLog(keep, {.verbosity = verbosity});
 }

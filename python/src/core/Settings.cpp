@@ -2,6 +2,7 @@
 
 #include "core/Expected.h"
 #include "core/SettingGroups.h"
+#include "glowish/Support/SettingNames.h"
 
 using namespace glowish;
 using namespace glowish::python;
@@ -67,7 +68,7 @@ std::vector<SettingInfo> glowish::python::listSettings() {
       SettingInfo info;
       info.name = getKeyword(setting->getName());
       info.group = each.name.str();
-      info.description = setting->getDescription().str();
+      info.description = spellAsKeywords(setting->getDescription());
       info.form = getFormName(setting->getForm()).str();
       info.valueName = setting->getValueName().str();
       for (const Setting::Choice &choice : setting->getChoices())
@@ -85,11 +86,38 @@ Settings::Settings(SettingUse use)
 Settings::Settings(Settings &&) = default;
 Settings::~Settings() = default;
 
+/// Returns \p value of \p setting, which may be null, as Python has it.
+static std::string formatValue(const Setting *setting, llvm::StringRef value) {
+  bool isSwitch = setting && setting->getForm() == Setting::Form::Switch;
+  if (isSwitch && (value == "true" || value == "false"))
+    return value == "true" ? "True" : "False";
+  double number = 0;
+  bool isPlaceholder = setting && value == setting->getValueName().upper();
+  if (isPlaceholder || llvm::to_float(value, number))
+    return value.str();
+  // Some messages have quotes.
+  if (value.size() > 1 && value.front() == '\'' && value.back() == '\'')
+    return value.str();
+  const char *quote = value.contains('\'') ? "\"" : "'";
+  return (quote + value + quote).str();
+}
+
+std::string glowish::python::spellAsKeywords(llvm::StringRef message) {
+  return spellSettings(
+      message, [](llvm::StringRef name, std::optional<llvm::StringRef> value) {
+        CompilerSettings settings;
+        std::string text = getKeyword(name);
+        if (value)
+          text += "=" + formatValue(settings.find(name), *value);
+        return text;
+      });
+}
+
 void Settings::set(const std::string &keyword, const std::string &text) {
   llvm::Expected<Setting *> setting = groups->get(replaced(keyword, '_', '-'));
   if (!setting)
     fail(Failure::Kind::Type, "{0}; glowish.options() lists all",
-         replaced(llvm::toString(setting.takeError()), '-', '_'));
+         spellAsKeywords(llvm::toString(setting.takeError())));
   check((*setting)->set(text), Failure::Kind::Value);
   check(groups->checkUse(getCompilationUse(use)), Failure::Kind::Type);
 }
@@ -97,7 +125,9 @@ void Settings::set(const std::string &keyword, const std::string &text) {
 ModelCompiler glowish::python::createCompiler(
     Settings &settings, std::vector<std::string> paths,
     std::vector<std::string> &warnings, DeveloperOptions developer) {
-  auto warn = [&](llvm::StringRef line) { warnings.push_back(line.str()); };
+  auto warn = [&](llvm::StringRef line) {
+    warnings.push_back(spellAsKeywords(line));
+  };
   return ModelCompiler(settings.getGroups(), {std::move(paths), warn},
                        std::move(developer));
 }

@@ -401,7 +401,7 @@ bool ModelBuilder::importPoints(const RangedModel &candidate,
 
 /// "... node 'NAME' (OP): ..." names the operator OP; a state has none.
 static std::string findOperator(llvm::StringRef message) {
-  if (message.contains("-state: the output '"))
+  if (message.contains("«state»: the output '"))
     return "-state";
   auto [before, after] = message.split("node '");
   llvm::StringRef op = after.split("' (").second.split(')').first;

@@ -89,16 +89,16 @@ static llvm::Error checkArenaRegions(CPUBackend &backend,
     return llvm::Error::success();
   if (options.api == BundleApi::Dynamic)
     return makeError(
-        "-memory-regions: the configuration of the dynamic API has "
-        "one region of activations; accepted: -bundle-api=static");
+        "«memory-regions»: the configuration of the dynamic API has "
+        "one region of activations; accepted: «bundle-api=static»");
   if (isForWeb(backend))
     return makeError(
-        "-memory-regions: a bundle for target '{0}' is a module "
-        "that has one memory; accepted: -target=wasm32-wasi for an "
+        "«memory-regions»: a bundle for target '{0}' is a module "
+        "that has one memory; accepted: «target=wasm32-wasi» for an "
         "object, or without regions",
         backend.getTargetMachine().getTargetTriple().str());
   if (variants.programs.size() > 1)
-    return makeError("-memory-regions: the bundle has {0} programs, each with "
+    return makeError("«memory-regions»: the bundle has {0} programs, each with "
                      "regions of its own; accepted: one value, or a range, of "
                      "each symbolic dimension",
                      variants.programs.size());
@@ -109,7 +109,7 @@ static llvm::Error checkArenaRegions(CPUBackend &backend,
 static llvm::Error checkEntries(CPUBackend &backend, const Variants &variants) {
   if (variants.hasEntries() && isForWeb(backend))
     return makeError("a bundle for target '{0}' is a module with one entry; "
-                     "accepted: one function, or -target=wasm32-wasi for an "
+                     "accepted: one function, or «target=wasm32-wasi» for an "
                      "object",
                      backend.getTargetMachine().getTargetTriple().str());
   return llvm::Error::success();
@@ -153,7 +153,7 @@ llvm::Error glowish::checkTarget(CPUBackend &backend,
       machine.getCodeModel() < llvm::CodeModel::Medium &&
       facts.constantSize > most)
     return makeError("the network has {0} bytes of weights; accepted with "
-                     "-weights=embed: at most {1}; -weights=file writes them "
+                     "«weights=embed»: at most {1}; «weights=file» writes them "
                      "to a file",
                      facts.constantSize, most);
   if (layout.getPointerSizeInBits() > 32)

@@ -103,12 +103,12 @@ private:
   llvm::Error add(llvm::StringRef name) {
     std::string reason = explainReservedName(name);
     if (!reason.empty())
-      return makeError("-network-name='{0}': the header would declare '{1}', "
+      return makeError("«network-name='{0}'»: the header would declare '{1}', "
                        "which {2}; state another one",
                        network, name, reason);
     if (names.add(name))
       return llvm::Error::success();
-    return makeError("-network-name='{0}': the header would declare '{1}' "
+    return makeError("«network-name='{0}'»: the header would declare '{1}' "
                      "twice; state another one",
                      network, name);
   }
@@ -139,10 +139,9 @@ llvm::Error NameChooser::addOwn(llvm::ArrayRef<llvm::StringRef> functions,
 llvm::Error NameChooser::addEntry(llvm::StringRef name) {
   if (names.add(name) && names.add((name + "_select").str()))
     return llvm::Error::success();
-  return makeError("{0}='{1}': the bundle has a symbol with that name "
+  return makeError("«{0}='{1}'»: the bundle has a symbol with that name "
                    "already; state another one",
-                   name == network ? "-network-name" : "-main-entry-name",
-                   name);
+                   name == network ? "network-name" : "main-entry-name", name);
 }
 
 llvm::Error NameChooser::addFunctionEntries() {
@@ -190,7 +189,7 @@ llvm::Error NameChooser::addArenaRegions() {
          {region.name, prefix + part + "_MEM_SIZE", prefix + "_REGION" + part})
       if (!names.add(name))
         return makeError(
-            "-memory-regions: with a region '{0}' the header would "
+            "«memory-regions»: with a region '{0}' the header would "
             "declare '{1}' twice; state another name",
             region.name, name);
   }

@@ -99,21 +99,21 @@ std::string glowish::explainReservedNetwork(llvm::StringRef name) {
 llvm::Error glowish::checkBundleNames(const BundleOptions &options) {
   const std::string &network = options.networkName, &entry = options.entryName;
   if (!isCIdentifier(network))
-    return makeError("-network-name='{0}' is not a C identifier; state one",
+    return makeError("«network-name='{0}'» is not a C identifier; state one",
                      network);
   if (!isCIdentifier(entry))
-    return makeError("-main-entry-name='{0}' is not a C identifier", entry);
+    return makeError("«main-entry-name='{0}'» is not a C identifier", entry);
   std::string reason = explainReservedNetwork(network);
   if (!reason.empty())
-    return makeError("-network-name='{0}' {1}; state another one", network,
+    return makeError("«network-name='{0}'» {1}; state another one", network,
                      reason);
   reason = explainReservedName(entry);
   if (reason.empty())
     return llvm::Error::success();
   if (entry == network)
-    return makeError("-network-name='{0}', which names the entry, {1}; state "
-                     "another one, or the entry's with -main-entry-name",
+    return makeError("«network-name='{0}'», which names the entry, {1}; state "
+                     "another one, or the entry's with «main-entry-name»",
                      network, reason);
-  return makeError("-main-entry-name='{0}' {1}; state another one", entry,
+  return makeError("«main-entry-name='{0}'» {1}; state another one", entry,
                    reason);
 }

@@ -63,7 +63,7 @@ static llvm::Error checkStatesApart(const BundleProgram &inference,
           variable.offset < end)
         return makeError("inference has '{0}' where the training step keeps "
                          "'{1}'; accepted: a step whose inputs and outputs are "
-                         "at least as large (-train-define-symbol)",
+                         "at least as large («train-define-symbol»)",
                          symbol.modelName, variable.modelName);
     }
   return llvm::Error::success();
@@ -154,10 +154,10 @@ llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
                                          const BundleOptions &options) {
   if (options.api != BundleApi::Static)
     return makeError("a bundle that learns has no dynamic API; accepted: "
-                     "-bundle-api=static");
+                     "«bundle-api=static»");
   if (isForWeb(backend))
     return makeError("a bundle that learns is an object, which target '{0}' "
-                     "has none of; accepted: -target=wasm32-wasi",
+                     "has none of; accepted: «target=wasm32-wasi»",
                      backend.getTargetMachine().getTargetTriple().str());
   GLOWISH_RETURN_IF_ERROR(checkBundleNames(options));
   Variants all = getAll(programs);

@@ -25,21 +25,22 @@ llvm::Error glowish::checkWebOptions(CPUBackend &backend,
   auto refuse = [&](llvm::StringRef option, llvm::StringRef accepted) {
     return makeError("a bundle for target '{0}' is a module that JavaScript "
                      "loads and does not take {1}; accepted: {2}, or "
-                     "-target=wasm32-wasi for an object",
+                     "«target=wasm32-wasi» for an object",
                      backend.getTargetMachine().getTargetTriple().str(), option,
                      accepted);
   };
   if (options.api != BundleApi::Static)
-    return refuse("-bundle-api=dynamic", "-bundle-api=static");
+    return refuse("«bundle-api=dynamic»", "«bundle-api=static»");
   if (options.weights == BundleWeights::Text)
-    return refuse("-weights=text", "-weights=file, -weights=embed");
+    return refuse("«weights=text»", "«weights=file», «weights=embed»");
   // Linkers have no shared memory without these.
   if (backend.getTarget().numThreads > 1)
     for (llvm::StringRef feature : {"atomics", "bulk-memory"})
       if (!hasFeature(backend, feature))
-        return makeError("-mattr=-{0} leaves no memory that threads can share; "
-                         "accepted: -mattr=+{0}, or -threads=1",
-                         feature);
+        return makeError(
+            "«mattr=-{0}» leaves no memory that threads can share; "
+            "accepted: «mattr=+{0}», or «threads=1»",
+            feature);
   return findWasmLinker().takeError();
 }
 
@@ -60,10 +61,11 @@ static uint64_t getThreadBytes(const BundleFacts &facts) {
 llvm::Error glowish::checkWebFunctions(const BundleFacts &facts) {
   for (const BundleFunction &function : facts.functions)
     if (!function.object)
-      return makeError("the operator '{0}' calls '{1}', which no module for "
-                       "JavaScript can have from outside; accepted: a plug-in "
-                       "with an object for WebAssembly, or -target=wasm32-wasi",
-                       function.operatorName, function.name);
+      return makeError(
+          "the operator '{0}' calls '{1}', which no module for "
+          "JavaScript can have from outside; accepted: a plug-in "
+          "with an object for WebAssembly, or «target=wasm32-wasi»",
+          function.operatorName, function.name);
   return llvm::Error::success();
 }
 

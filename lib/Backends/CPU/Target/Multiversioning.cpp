@@ -80,14 +80,14 @@ glowish::parseLevels(const TargetOptions &options) {
   llvm::StringRef(options.cpu).split(names, ',');
   for (llvm::StringRef name : names) {
     if (!findLevel(name))
-      return makeError("-mcpu={0}: '{1}' cannot be one of several; x86-64, "
+      return makeError("«mcpu={0}»: '{1}' cannot be one of several; x86-64, "
                        "x86-64-v2, x86-64-v3 and x86-64-v4 can",
                        options.cpu, name);
     if (llvm::count(names, name) > 1)
-      return makeError("-mcpu={0}: '{1}' is there twice", options.cpu, name);
+      return makeError("«mcpu={0}»: '{1}' is there twice", options.cpu, name);
   }
   if (!options.attributes.empty())
-    return makeError("-mattr does not go with several levels in -mcpu={0}: "
+    return makeError("«mattr» does not go with several levels in «mcpu={0}»: "
                      "which of them a processor has is not looked up",
                      options.cpu);
   std::vector<std::string> sorted;

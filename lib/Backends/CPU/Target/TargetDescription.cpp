@@ -211,11 +211,12 @@ const TargetDescription &TargetDescription::getSumTarget() const {
 
 llvm::Error TargetDescription::makeReproducible() {
   if (!isHosted || vectorBits == 0 || !hasDouble)
-    return makeError("-reproducible: accepted are 64-bit targets with a system "
-                     "and float vectors, such as x86_64-linux-gnu, "
-                     "aarch64-linux-gnu, and riscv64-linux-gnu with "
-                     "-mattr=+v; and wasm32-unknown-unknown with "
-                     "-mattr=+simd128");
+    return makeError(
+        "«reproducible»: accepted are 64-bit targets with a system "
+        "and float vectors, such as x86_64-linux-gnu, "
+        "aarch64-linux-gnu, and riscv64-linux-gnu with "
+        "«mattr=+v»; and wasm32-unknown-unknown with "
+        "«mattr=+simd128»");
   isReproducible = true;
   hasFMA = hasRelaxedMultiplyAdd = false;
   return llvm::Error::success();

@@ -2,6 +2,7 @@
 
 #include "Target/TargetSelection.h"
 #include "glowish/Backends/CPU/TargetSupport.h"
+#include "glowish/Support/SettingNames.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/Support/TargetSelect.h"
@@ -58,8 +59,8 @@ static std::string suggest(std::vector<StringRef> names, StringRef wrong,
            std::pair(b.edit_distance(wrong), b);
   });
   names.resize(std::min(names.size(), most));
-  return llvm::join(names, ", ") + ", ...: -" + option.str() +
-         "=help lists all";
+  return llvm::join(names, ", ") + ", ...: " + nameSetting(option, "help") +
+         " lists all";
 }
 
 static std::vector<StringRef> getCpuNames(const llvm::Triple &triple,
@@ -143,8 +144,10 @@ static std::string describeCpu(const llvm::Triple &triple,
   if (kind != llvm::ARM::ArchKind::INVALID && !triple.isARM() &&
       !triple.isThumb())
     llvm::append_range(triples, getARMTriples(cpu, kind));
+  for (std::string &each : triples)
+    each = nameSetting("target", each);
   if (!triples.empty())
-    return "; accepted: with -target=" + llvm::join(triples, " or -target=");
+    return "; accepted: with " + llvm::join(triples, " or ");
   if (refused)
     return (", but of one that is refused (" + refused->describe() +
             "); accepted: " + refused->getNear())
@@ -159,7 +162,7 @@ static llvm::Error checkNames(const TargetSelection &selection,
   const llvm::Triple &triple = selection.triple;
   StringRef cpu = selection.cpu;
   if (!cpu.empty() && !isCpuOf(triple, *info, cpu))
-    return makeError("-mcpu={0} is not a CPU of {1}target '{2}'{3}", cpu,
+    return makeError("«mcpu={0}» is not a CPU of {1}target '{2}'{3}", cpu,
                      options.isForHost() ? "this machine's " : "", triple.str(),
                      describeCpu(triple, *info, cpu));
   for (StringRef attribute : options.attributes) {
@@ -170,11 +173,12 @@ static llvm::Error checkNames(const TargetSelection &selection,
       known.push_back(feature.Key);
     bool isKnown = llvm::is_contained(known, name);
     if (!isSigned || !isKnown)
-      return makeError("-mattr={0}: features of target '{1}' are written +name "
-                       "or -name, and it has {2} called '{3}'; accepted: {4}",
-                       attribute, triple.str(), isKnown ? "one" : "none", name,
-                       isKnown ? ("+" + name + ", -" + name).str()
-                               : suggest(std::move(known), name, "mattr"));
+      return makeError(
+          "«mattr={0}»: features of target '{1}' are written +name "
+          "or -name, and it has {2} called '{3}'; accepted: {4}",
+          attribute, triple.str(), isKnown ? "one" : "none", name,
+          isKnown ? ("+" + name + ", -" + name).str()
+                  : suggest(std::move(known), name, "mattr"));
   }
   return llvm::Error::success();
 }
@@ -334,16 +338,17 @@ static llvm::Error checkFloatABI(const TargetSelection &selection,
     if (isHard && !has(info, "vfp2sp"))
       return makeError(
           "target '{0}' passes floats in float registers, which {1} lacks; "
-          "accepted: -mcpu or -mattr with them (-mcpu=cortex-m4, "
-          "-mattr=+vfp4d16sp), or -float-abi=soft",
+          "accepted: «mcpu» or «mattr» with them («mcpu=cortex-m4», "
+          "«mattr=+vfp4d16sp»), or «float-abi=soft»",
           triple.str(),
-          selection.cpu.empty() ? "its generic CPU" : "-mcpu=" + selection.cpu);
+          selection.cpu.empty() ? "its generic CPU"
+                                : nameSetting("mcpu", selection.cpu));
     return llvm::Error::success();
   }
   if (wanted == llvm::FloatABI::Soft)
     return makeError(
-        "-float-abi=soft is for ARM targets, not '{0}'{1}", triple.str(),
-        triple.isRISCV() ? "; -mabi=lp64 or ilp32 is the same here" : "");
+        "«float-abi=soft» is for ARM targets, not '{0}'{1}", triple.str(),
+        triple.isRISCV() ? "; «mabi=lp64» or ilp32 is the same here" : "");
   return llvm::Error::success();
 }
 
@@ -351,7 +356,7 @@ static llvm::Error checkABI(TargetSelection &selection,
                             llvm::ArrayRef<StringRef> accepted) {
   if (selection.abi.empty() || llvm::is_contained(accepted, selection.abi))
     return llvm::Error::success();
-  return makeError("-mabi={0}: target '{1}' with these features has no such "
+  return makeError("«mabi={0}»: target '{1}' with these features has no such "
                    "ABI; accepted: {2}",
                    selection.abi, selection.triple.str(),
                    accepted.empty() ? "none; it has only its own"
@@ -370,7 +375,7 @@ static llvm::Error checkRISCV(TargetSelection &selection,
       extensions.push_back("+" + std::string(feature.Key));
   auto isa = llvm::RISCVISAInfo::parseFeatures(isWide ? 64 : 32, extensions);
   if (!isa)
-    return addContext(isa.takeError(), "-mattr: ");
+    return addContext(isa.takeError(), "«mattr»: ");
   std::vector<StringRef> accepted;
   if (has(info, "e")) {
     accepted.push_back(isWide ? "lp64e" : "ilp32e");
@@ -410,21 +415,22 @@ static llvm::Error checkX86(TargetSelection &selection,
                             const llvm::MCSubtargetInfo &info) {
   bool isWide = selection.triple.isArch64Bit();
   if (has(info, "64bit-mode") != isWide || (isWide && !has(info, "64bit")))
-    return makeError("-mattr: target '{0}' {1} 64bit and 64bit-mode; accepted: "
-                     "another -target",
-                     selection.triple.str(), isWide ? "has" : "has no");
+    return makeError(
+        "«mattr»: target '{0}' {1} 64bit and 64bit-mode; accepted: "
+        "another «target»",
+        selection.triple.str(), isWide ? "has" : "has no");
   if (has(info, "soft-float"))
-    return makeError("-mattr=+soft-float: floats of target '{0}' are computed "
+    return makeError("«mattr=+soft-float»: floats of target '{0}' are computed "
                      "with SSE2; accepted: without it",
                      selection.triple.str());
   if (has(info, "sse2"))
     return checkABI(selection, {});
   return makeError("target '{0}' with {1} has no SSE2, which floats are "
-                   "computed with; accepted: -mcpu=pentium4 or later, or "
-                   "-mattr=+sse2",
+                   "computed with; accepted: «mcpu=pentium4» or later, or "
+                   "«mattr=+sse2»",
                    selection.triple.str(),
                    selection.cpu.empty() ? "these features"
-                                         : "-mcpu=" + selection.cpu);
+                                         : nameSetting("mcpu", selection.cpu));
 }
 
 /// LLVM prints that an extension needs a later revision, and that MIPS I is an
@@ -438,8 +444,8 @@ static llvm::Error checkMIPS(TargetSelection &selection,
                   {"mips1", "mips2"}};
   for (const auto &[feature, revision] : needed)
     if (has(info, feature) && !has(info, revision))
-      return makeError("-mattr: target '{0}' has {1}, which needs {2}; "
-                       "accepted: a -mcpu with both, or without {1}",
+      return makeError("«mattr»: target '{0}' has {1}, which needs {2}; "
+                       "accepted: a «mcpu» with both, or without {1}",
                        selection.triple.str(), feature, revision);
   return checkABI(selection, {});
 }
@@ -448,7 +454,7 @@ static llvm::Error checkMIPS(TargetSelection &selection,
 static llvm::Error checkARM(TargetSelection &selection,
                             const llvm::MCSubtargetInfo &info) {
   if (has(info, "mve") && (has(info, "neon") || !has(info, "mclass")))
-    return makeError("-mattr: target '{0}' has MVE {1}; accepted: one of mve "
+    return makeError("«mattr»: target '{0}' has MVE {1}; accepted: one of mve "
                      "(Arm's M profile) and neon (the others)",
                      selection.triple.str(),
                      has(info, "neon") ? "and NEON" : "without the M profile");
@@ -488,11 +494,11 @@ static llvm::Error checkCodeModel(const llvm::Triple &triple,
                                                    : true;
   if (isTaken)
     return llvm::Error::success();
-  return makeError("-code-model={0}: target '{1}' has no such model; accepted: "
-                   "small{2}{3}",
-                   model == llvm::CodeModel::Medium ? "medium" : "large",
-                   triple.str(), takesMedium ? ", medium" : "",
-                   takesLarge ? ", large" : "");
+  return makeError(
+      "«code-model={0}»: target '{1}' has no such model; accepted: "
+      "small{2}{3}",
+      model == llvm::CodeModel::Medium ? "medium" : "large", triple.str(),
+      takesMedium ? ", medium" : "", takesLarge ? ", large" : "");
 }
 
 /// The names that -march takes, without those of architectures that are
@@ -521,22 +527,23 @@ static llvm::Error findTarget(TargetSelection &selection,
   selection.target =
       llvm::TargetRegistry::lookupTarget(options.architecture, triple, message);
   if (!selection.target && !options.architecture.empty())
-    return makeError("-march={0}: there is no such architecture; accepted: {1}",
-                     options.architecture, listArchitectures());
+    return makeError(
+        "«march={0}»: there is no such architecture; accepted: {1}",
+        options.architecture, listArchitectures());
   if (triple.getArch() == llvm::Triple::UnknownArch)
     return makeError(
-        "-target={0}: LLVM has no architecture '{1}'; accepted: triples that "
+        "«target={0}»: LLVM has no architecture '{1}'; accepted: triples that "
         "begin with x86_64, i686, aarch64, arm, armv7a, thumbv7em, "
         "thumbv8m.main, riscv64, riscv32, wasm32, ..., like "
-        "aarch64-linux-gnu or thumbv7em-none-eabihf; -target=help lists all",
+        "aarch64-linux-gnu or thumbv7em-none-eabihf; «target=help» lists all",
         options.triple, StringRef(options.triple).split('-').first);
   std::string option = options.architecture.empty()
-                           ? "-target=" + options.triple
-                           : "-march=" + options.architecture;
+                           ? nameSetting("target", options.triple)
+                           : nameSetting("march", options.architecture);
   GLOWISH_RETURN_IF_ERROR(checkSupported(triple, option));
   if (!selection.target)
     return makeError("{0}: this LLVM has no code generator for it; accepted: "
-                     "what -target=help lists",
+                     "what «target=help» lists",
                      option);
   return llvm::Error::success();
 }

@@ -12,19 +12,20 @@ static constexpr auto Untested = SupportLevel::Untested;
 
 #define GPU "no program can call the object that LLVM would write"
 #define NEAR_GPU                                                               \
-  "-emit-mlir=linalg, tosa or stablehlo, for compilers that have such targets"
+  "`model-compiler -emit-mlir=linalg`, tosa or stablehlo, for compilers that " \
+  "have such targets"
 #define NO_GENERATOR "this LLVM has no code generator for it"
 #define INCOMPLETE "LLVM's code generator for it is not complete"
 #define NARROW "addresses have 16 bits, and accepted are 32 and 64"
 #define NEAR_NARROW                                                            \
-  "a microcontroller with addresses of 32 bits: -target=thumbv6m-none-eabi "   \
-  "-mcpu=cortex-m0 (Cortex-M0), or -target=riscv32-unknown-elf "               \
-  "-mattr=+m,-a,+c -mabi=ilp32 (RV32IMC)"
+  "a microcontroller with addresses of 32 bits: «target=thumbv6m-none-eabi» "  \
+  "«mcpu=cortex-m0» (Cortex-M0), or «target=riscv32-unknown-elf» "             \
+  "«mattr=+m,-a,+c» «mabi=ilp32» (RV32IMC)"
 /// ESP32-C2 and C3 have no atomic instructions, C6, C5 and H2 have.
 #define NEAR_XTENSA                                                            \
-  "ESP32-C3 and C2, which are RISC-V: -target=riscv32-unknown-elf "            \
-  "-mattr=+m,-a,+c -mabi=ilp32; ESP32-C6, C5 and H2: "                         \
-  "-target=riscv32-unknown-elf -mattr=+m,+a,+c -mabi=ilp32"
+  "ESP32-C3 and C2, which are RISC-V: «target=riscv32-unknown-elf» "           \
+  "«mattr=+m,-a,+c» «mabi=ilp32»; ESP32-C6, C5 and H2: "                       \
+  "«target=riscv32-unknown-elf» «mattr=+m,+a,+c» «mabi=ilp32»"
 #define OTHER_SYSTEM                                                           \
   "the code is that of a target that is tested, and this system's own is not"
 #define NO_EMULATOR "there is no emulator for it in Debian"
@@ -37,7 +38,7 @@ static const TargetSupport targets[] = {
      .level = Tested,
      .name = "x86-64; Linux",
      .triple = "x86_64-linux-gnu",
-     .options = "-mcpu=x86-64-v3",
+     .options = "«mcpu=x86-64-v3»",
      .tests = "e2e-networks, e2e-levels",
      .note =
          "the machine that tests run on; QEMU, with processors of each level"},
@@ -46,7 +47,7 @@ static const TargetSupport targets[] = {
      .level = Tested,
      .name = "x86-64; Android",
      .triple = "x86_64-linux-android21",
-     .options = "-mcpu=x86-64-v2",
+     .options = "«mcpu=x86-64-v2»",
      .tests = "e2e-platforms",
      .note = "the machine that tests run on"},
     {.architectures = {Triple::x86_64},
@@ -54,7 +55,7 @@ static const TargetSupport targets[] = {
      .level = Tested,
      .name = "x86-64; Windows",
      .triple = "x86_64-pc-windows-msvc",
-     .options = "-mcpu=x86-64-v2",
+     .options = "«mcpu=x86-64-v2»",
      .tests = "e2e-platforms",
      .note = "Wine"},
     {.architectures = {Triple::x86_64},
@@ -83,7 +84,7 @@ static const TargetSupport targets[] = {
      .level = Tested,
      .name = "AArch64; Linux",
      .triple = "aarch64-linux-gnu",
-     .options = "-mcpu=cortex-a72",
+     .options = "«mcpu=cortex-a72»",
      .tests = "e2e-cross",
      .note = "QEMU"},
     {.architectures = {Triple::aarch64},
@@ -119,7 +120,7 @@ static const TargetSupport targets[] = {
      .level = Tested,
      .name = "ARM, 32 bits; Linux",
      .triple = "armv7a-linux-gnueabihf",
-     .options = "-mattr=+neon",
+     .options = "«mattr=+neon»",
      .tests = "e2e-cross",
      .note = "QEMU"},
     {.architectures = {Triple::arm, Triple::thumb},
@@ -127,7 +128,7 @@ static const TargetSupport targets[] = {
      .level = Tested,
      .name = "ARM, 32 bits; Android",
      .triple = "armv7a-linux-androideabi21",
-     .options = "-mattr=+neon",
+     .options = "«mattr=+neon»",
      .tests = "e2e-cross",
      .note = "QEMU"},
     {.architectures = {Triple::arm, Triple::thumb},
@@ -135,7 +136,7 @@ static const TargetSupport targets[] = {
      .level = Tested,
      .name = "Arm Cortex-M",
      .triple = "thumbv7em-none-eabihf",
-     .options = "-mcpu=cortex-m4",
+     .options = "«mcpu=cortex-m4»",
      .tests = "e2e-cross, e2e-microcontroller",
      .note = "boards of QEMU with Cortex-M0, M3, M4, M7 and M55"},
     {.architectures = {Triple::arm, Triple::thumb},
@@ -143,7 +144,7 @@ static const TargetSupport targets[] = {
      .level = Tested,
      .name = "ARM, 32 bits, profiles A and R; no system",
      .triple = "armv7r-none-eabihf",
-     .options = "-mcpu=cortex-r5",
+     .options = "«mcpu=cortex-r5»",
      .tests = "e2e-cross",
      .note = "QEMU"},
     {.architectures = {Triple::riscv64},
@@ -151,7 +152,7 @@ static const TargetSupport targets[] = {
      .level = Tested,
      .name = "RISC-V, 64 bits; Linux",
      .triple = "riscv64-linux-gnu",
-     .options = "-mattr=+v",
+     .options = "«mattr=+v»",
      .tests = "e2e-cross",
      .note = "QEMU"},
     {.architectures = {Triple::riscv64},
@@ -159,7 +160,7 @@ static const TargetSupport targets[] = {
      .level = Tested,
      .name = "RISC-V, 64 bits; no system",
      .triple = "riscv64-unknown-elf",
-     .options = "-mattr=+f,+d",
+     .options = "«mattr=+f,+d»",
      .tests = "e2e-cross",
      .note = "QEMU"},
     {.architectures = {Triple::riscv32},
@@ -174,7 +175,7 @@ static const TargetSupport targets[] = {
      .level = Tested,
      .name = "RISC-V, 32 bits; no system",
      .triple = "riscv32-unknown-elf",
-     .options = "-mattr=+m,-a,+c -mabi=ilp32",
+     .options = "«mattr=+m,-a,+c» «mabi=ilp32»",
      .tests = "e2e-cross, e2e-microcontroller",
      .note = "QEMU, and its board virt"},
     {.architectures = {Triple::wasm32},
@@ -182,7 +183,7 @@ static const TargetSupport targets[] = {
      .level = Tested,
      .name = "WebAssembly, a module for JavaScript",
      .triple = "wasm32-unknown-unknown",
-     .options = "-mattr=+simd128",
+     .options = "«mattr=+simd128»",
      .tests = "e2e-web, e2e-web-page",
      .note = "Node.js, Chromium"},
     {.architectures = {Triple::ppc64le},
@@ -274,7 +275,7 @@ static const TargetSupport targets[] = {
      .level = Tested,
      .name = "ARM, 32 bits, big-endian; Linux",
      .triple = "armebv7a-linux-gnueabihf",
-     .options = "-mattr=+neon",
+     .options = "«mattr=+neon»",
      .tests = "e2e-cross",
      .note = "QEMU; scalar code"},
 
@@ -354,7 +355,7 @@ static const TargetSupport targets[] = {
      .level = Untested,
      .name = "ARM and AArch64, big-endian; other systems, none",
      .triple = "armebv7r-none-eabihf",
-     .options = "-mcpu=cortex-r5",
+     .options = "«mcpu=cortex-r5»",
      .note = OTHER_SYSTEM},
     {.architectures = {Triple::lanai},
      .level = Untested,
@@ -409,7 +410,7 @@ static const TargetSupport targets[] = {
      .name = "LoongArch, 32 bits",
      .triple = "loongarch32-unknown-elf",
      .note = "its ABI is a draft in LLVM",
-     .near = "-target=loongarch64-linux-gnu"},
+     .near = "«target=loongarch64-linux-gnu»"},
     {.architectures = {Triple::m68k},
      .name = "Motorola 68000",
      .triple = "m68k-linux-gnu",

@@ -26,12 +26,13 @@ static constexpr uint64_t maxWeightBytes = uint64_t(2) << 30;
 llvm::Expected<std::unique_ptr<Tuner>> Tuner::create(CPUBackend &tuned) {
   const TargetOptions &options = tuned.getOptions();
   if (options.tuningFile.empty())
-    return makeError("-tune: state where the choices are kept with "
-                     "-tuning-file=FILE");
+    return makeError("«tune»: state where the choices are kept with "
+                     "«tuning-file=FILE»");
   if (llvm::StringRef(options.cpu).contains(','))
-    return makeError("-tune: code for several levels ('{0}') runs on different "
-                     "machines; state one with -mcpu",
-                     options.cpu);
+    return makeError(
+        "«tune»: code for several levels ('{0}') runs on different "
+        "machines; state one with «mcpu»",
+        options.cpu);
   TargetOptions own = options;
   own.numThreads = 1;
   own.tune = false;
@@ -39,7 +40,7 @@ llvm::Expected<std::unique_ptr<Tuner>> Tuner::create(CPUBackend &tuned) {
   LogPause pause;
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> backend,
                            CPUBackend::create(own));
-  GLOWISH_RETURN_IF_ERROR(addContext(backend->checkRunsHere(), "-tune: "));
+  GLOWISH_RETURN_IF_ERROR(addContext(backend->checkRunsHere(), "«tune»: "));
   // A file that can't be made should not be found out late.
   if (!llvm::sys::fs::exists(options.tuningFile))
     GLOWISH_RETURN_IF_ERROR(

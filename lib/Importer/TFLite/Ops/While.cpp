@@ -187,7 +187,7 @@ llvm::Error WhileImporter::makeLoop() {
   int64_t most = op.getContext().options.maxTripCount;
   if (most == 0)
     return makeError("the loop has no bound; accepted: constant conditions for "
-                     "few iterations, or -max-trip-count=N");
+                     "few iterations, or «max-trip-count=N»");
   findInvariants();
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue begins, importCondition(states, op.getFunction(), variables));
@@ -255,4 +255,4 @@ static TFLiteOperator
              .minOutputs = 0,
              .takesResources = true,
              .limit = "states of one type, or few iterations with constant "
-                      "conditions; -max-trip-count states a bound"});
+                      "conditions; «max-trip-count» states a bound"});

@@ -478,7 +478,7 @@ static jit::Method findMethod(const jit::Module &module,
     names += (names.empty() ? "'" : ", '") + method.name() + "'";
   throw std::runtime_error(
       "the module has no method '" + (name.empty() ? "forward" : name) + "'" +
-      (names.empty() ? "" : "; accepted: -method with " + names));
+      (names.empty() ? "" : "; accepted: «method» with " + names));
 }
 
 /// What \p message says in a line: exceptions of libtorch state where it was
