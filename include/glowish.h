@@ -107,10 +107,11 @@ typedef struct glowish_model glowish_model;
 /* The model at `path`, which is read when it is compiled: all that
  * model-compiler reads. */
 glowish_error *glowish_model_open(const char *path, glowish_model **model);
-/* The same of the contents of a file, which are copied. `name` is the name that
- * the file would have; its end says what the bytes are: "net.onnx",
- * "net.tflite", "net.pt2". Files beside it, such as external data, there are
- * none. */
+/* The same of the contents of a file, which are copied; no temporary file is
+ * written. `name` is the name that the file would have; where the bytes do not
+ * say what they are, its end does: "net.onnx", "net.tflite", "net.pt2",
+ * "net.pt", "predict_net.pb". Files beside it, such as external data, there are
+ * none, and are an error. */
 glowish_error *glowish_model_open_memory(const void *bytes, size_t size,
                                          const char *name,
                                          glowish_model **model);

@@ -7,6 +7,7 @@
 #include "glowish/Compiler/ModelCompiler.h"
 #include "glowish/Driver/RunnableProgram.h"
 #include "glowish/Driver/Session.h"
+#include "glowish/Support/MemoryFile.h"
 #include "glowish/Support/Task.h"
 
 struct glowish_error {
@@ -28,9 +29,8 @@ namespace glowish {
 
 struct ModelFile {
   std::string path;
-  /// Removed with this; empty where the path is the caller's.
-  std::string temporaryFolder;
-  ~ModelFile();
+  /// The file at the path; null where that is the caller's.
+  std::unique_ptr<MemoryFile> memory = nullptr;
 };
 
 } // namespace glowish

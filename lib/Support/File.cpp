@@ -2,6 +2,7 @@
 
 #include "glowish/Support/File.h"
 #include "glowish/Support/BackgroundWork.h"
+#include "glowish/Support/MemoryFile.h"
 #include "glowish/Support/Task.h"
 #include "glowish/Support/TemporaryName.h"
 #include "llvm/ADT/STLExtras.h"
@@ -27,6 +28,8 @@ static bool isDevice(fs::file_type type) {
 
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 glowish::readFile(llvm::StringRef path) {
+  if (std::unique_ptr<llvm::MemoryBuffer> bytes = openMemoryFile(path))
+    return bytes;
   fs::file_status status;
   if (std::error_code code = fs::status(path, status))
     return makeError("cannot read '{0}': {1}", path, code.message());

@@ -7,8 +7,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
-#include <sys/mman.h>
-#include <unistd.h>
 
 using namespace glowish;
 using namespace glowish::parsers;
@@ -67,21 +65,6 @@ ImportOptions glowish::parsers::getImportOptions(llvm::StringRef inputTypes) {
   std::vector<std::string> texts(lines.begin(), lines.end());
   llvm::consumeError(readInputTypes(texts, options));
   return options;
-}
-
-MemoryFile::MemoryFile(llvm::StringRef bytes)
-    : descriptor(memfd_create("input", MFD_CLOEXEC)) {
-  llvm::raw_fd_ostream os(descriptor, /*shouldClose=*/false);
-  os << bytes;
-  os.flush();
-  if (descriptor < 0 || os.has_error())
-    llvm::report_fatal_error("there are no files in memory");
-}
-
-MemoryFile::~MemoryFile() { close(descriptor); }
-
-std::string MemoryFile::getPath() const {
-  return "/proc/self/fd/" + std::to_string(descriptor);
 }
 
 static std::string weightsFolder;

@@ -29,20 +29,6 @@ std::shared_ptr<llvm::MemoryBuffer> makeSideFile(llvm::StringRef bytes);
 /// -model-input takes them.
 ImportOptions getImportOptions(llvm::StringRef inputTypes = "");
 
-/// A file in memory, for what reads files alone.
-class MemoryFile {
-public:
-  explicit MemoryFile(llvm::StringRef bytes);
-  MemoryFile(const MemoryFile &) = delete;
-  MemoryFile &operator=(const MemoryFile &) = delete;
-  ~MemoryFile();
-
-  std::string getPath() const;
-
-private:
-  int descriptor;
-};
-
 /// A folder with the file `weights` of the seeds (tests/robustness/Seeds.h).
 const std::string &getWeightsFolder();
 

@@ -174,7 +174,11 @@ TEST_F(CInterfaceTest, RunsWithExtentsOfEachRun) {
   glowish_program_free(program);
 }
 
+/// There is no folder for temporary files.
 TEST_F(CInterfaceTest, WritesTheToolsBundle) {
+  const char *before = std::getenv("TMPDIR");
+  std::string temporary = before ? before : "";
+  setenv("TMPDIR", in("none").c_str(), /*overwrite=*/1);
   glowish_model *fromMemory = nullptr;
   ASSERT_EQ(take(glowish_model_open_memory(model.data(), model.size(),
                                            "model.onnxtxt", &fromMemory)),
@@ -185,6 +189,10 @@ TEST_F(CInterfaceTest, WritesTheToolsBundle) {
                                         nullptr)),
             "");
   glowish_model_free(fromMemory);
+  if (before)
+    setenv("TMPDIR", temporary.c_str(), /*overwrite=*/1);
+  else
+    unsetenv("TMPDIR");
   EXPECT_TRUE(llvm::sys::fs::exists(in("out/model.o")));
   EXPECT_TRUE(llvm::sys::fs::exists(in("out/model.h")));
 }

@@ -4,6 +4,7 @@
 #include "ChildProcess.h"
 #include "Messages.h"
 #include "TestFolder.h"
+#include "glowish/Support/MemoryFile.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include <csignal>
@@ -387,6 +388,27 @@ TEST_F(FileTest, ASignalLeavesNothing) {
     EXPECT_EQ(child.signal, number) << child.exitCode;
     EXPECT_THAT(list(), ElementsAre("old")) << number;
   }
+}
+
+//===- Files in memory ----------------------------------------------------===//
+
+TEST(MemoryFile, IsReadAsAFile) {
+  std::unique_ptr<llvm::MemoryBuffer> kept;
+  std::string path;
+  {
+    MemoryFile one("bytes", "a.onnx"), other("others", "a.onnx");
+    path = one.getPath();
+    EXPECT_NE(path, other.getPath());
+    EXPECT_TRUE(llvm::StringRef(path).ends_with("/a.onnx"));
+    EXPECT_TRUE(isMemoryFile(path));
+    kept = llvm::cantFail(readFile(path));
+    EXPECT_EQ(uintptr_t(kept->getBufferStart()) % 64, 0u);
+  }
+  // What was read is there after the file.
+  EXPECT_EQ(kept->getBuffer(), "bytes");
+  EXPECT_FALSE(isMemoryFile(path));
+  EXPECT_THAT(llvm::toString(readFile(path).takeError()),
+              HasSubstr("cannot read '" + path + "'"));
 }
 
 } // namespace

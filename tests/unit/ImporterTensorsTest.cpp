@@ -4,6 +4,7 @@
 #include "TestFolder.h"
 #include "glowish/Graph/GraphText.h"
 #include "glowish/Importer/ModelFormat.h"
+#include "glowish/Support/MemoryFile.h"
 #include "gmock/gmock.h"
 #include <sys/stat.h>
 
@@ -382,4 +383,23 @@ TEST_F(ImporterCache, AModelThatIsNoLink) {
   link("../../blobs/f00", "snapshots/1/model.onnxtxt");
   put("snapshots/1/weights", llvm::StringRef("\3\0\0\0", 4));
   EXPECT_EQ(importSnapshot(), "int32<1>: 3");
+}
+
+TEST(ImporterExternalData, OfAModelInMemory) {
+  MemoryFile file(R"(
+    ir_version: 8 opset_import { version: 17 }
+    graph { name: "g"
+      node { op_type: "Add" input: "x" input: "w" output: "y" }
+      input { name: "x" type { tensor_type { elem_type: 1
+        shape { dim { dim_value: 2 } } } } }
+      output { name: "y" type { tensor_type { elem_type: 1
+        shape { dim { dim_value: 2 } } } } }
+      initializer { name: "w" data_type: 1 dims: 2 data_location: EXTERNAL
+        external_data { key: "location" value: "w.bin" } } })",
+                  "net.onnxtxt");
+  auto module = importOnnxFile(file.getPath(), {});
+  ASSERT_FALSE(bool(module));
+  EXPECT_THAT(
+      llvm::toString(module.takeError()),
+      testing::HasSubstr("external data 'w.bin' need the model to be a file"));
 }

@@ -7,6 +7,7 @@
 #include "glowish/Base/TensorSource.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/File.h"
+#include "glowish/Support/MemoryFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -51,6 +52,8 @@ static bool isInside(llvm::StringRef path, llvm::StringRef folder) {
 
 DataFolders DataFolders::of(llvm::StringRef path) {
   DataFolders folders;
+  if (isMemoryFile(path))
+    return folders;
   folders.own = llvm::sys::path::parent_path(path);
   if (folders.own.empty())
     folders.own = ".";

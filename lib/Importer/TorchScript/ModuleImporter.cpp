@@ -90,13 +90,14 @@ importArchive(llvm::StringRef path,
   // libtorch ignores checksums, and may crash where one is wrong.
   GLOWISH_ASSIGN_OR_RETURN(TorchArchive archive, TorchArchive::open(path));
   GLOWISH_RETURN_IF_ERROR(archive.checkAll());
+  GLOWISH_ASSIGN_OR_RETURN(auto file, readFile(path));
   std::vector<std::shared_ptr<const Program>> programs;
   std::vector<ScriptMethod> methods;
   for (const ModelFormat::Function &function : functions) {
     const ImportOptions &options = function.options;
-    GLOWISH_ASSIGN_OR_RETURN(
-        std::shared_ptr<const Program> program,
-        readTorchProgram(path, options.method, getSchemas(options)));
+    GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
+                             readTorchProgram(file->getBuffer(), options.method,
+                                              getSchemas(options)));
     programs.push_back(program);
     methods.push_back({*program, options});
   }

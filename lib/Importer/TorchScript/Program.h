@@ -19,7 +19,7 @@
 namespace glowish::torchscript {
 
 /// Of this header: a reader with another one is refused.
-inline constexpr uint32_t programVersion = 4;
+inline constexpr uint32_t programVersion = 5;
 
 /// The type of a value.
 struct ProgramType {
@@ -175,11 +175,11 @@ struct Program {
 inline constexpr const char *versionSymbol = "glowishTorchVersion";
 inline constexpr const char *readSymbol = "glowishTorchRead";
 using VersionFunction = uint32_t();
-/// Reads the method \p method of the archive \p path, forward() or the only one
-/// where that is empty, which may have operators of \p schemas beside those of
-/// libtorch. If that fails, it returns false, and \p error is a line that tells
-/// why.
-using ReadFunction = bool(const char *path, const char *method,
+/// Reads the method \p method of the archive in \p bytes, forward() or the only
+/// one where that is empty, which may have operators of \p schemas beside those
+/// of libtorch. The program does not refer to the bytes. If that fails, it
+/// returns false, and \p error is a line that tells why.
+using ReadFunction = bool(const void *bytes, size_t size, const char *method,
                           const std::vector<std::string> &schemas,
                           Program &program, std::string &error);
 

@@ -59,7 +59,7 @@ static Reader loadReader() {
 
 /// Has a copy of this process read the archive first: libtorch crashes for some
 /// that are malformed.
-static llvm::Error tryToRead(const Reader &reader, llvm::StringRef path,
+static llvm::Error tryToRead(const Reader &reader, llvm::StringRef bytes,
                              llvm::StringRef method,
                              const std::vector<std::string> &schemas) {
   // A sanitizer is to tell of what the reader does wrong itself.
@@ -68,8 +68,8 @@ static llvm::Error tryToRead(const Reader &reader, llvm::StringRef path,
   llvm::Expected<std::string> reason = runInChildProcess(/*maxSeconds=*/0, [&] {
     Program program;
     std::string error;
-    reader.read(path.str().c_str(), method.str().c_str(), schemas, program,
-                error);
+    reader.read(bytes.data(), bytes.size(), method.str().c_str(), schemas,
+                program, error);
     return error;
   });
   if (!reason)
@@ -78,16 +78,16 @@ static llvm::Error tryToRead(const Reader &reader, llvm::StringRef path,
 }
 
 llvm::Expected<std::shared_ptr<const Program>>
-torchscript::readTorchProgram(llvm::StringRef path, llvm::StringRef method,
+torchscript::readTorchProgram(llvm::StringRef bytes, llvm::StringRef method,
                               const std::vector<std::string> &schemas) {
   static const Reader reader = loadReader();
   if (!reader.read)
     return makeError("{0}", reader.reason);
-  GLOWISH_RETURN_IF_ERROR(tryToRead(reader, path, method, schemas));
+  GLOWISH_RETURN_IF_ERROR(tryToRead(reader, bytes, method, schemas));
   auto program = std::make_shared<Program>();
   std::string error;
-  if (!reader.read(path.str().c_str(), method.str().c_str(), schemas, *program,
-                   error))
+  if (!reader.read(bytes.data(), bytes.size(), method.str().c_str(), schemas,
+                   *program, error))
     return makeError("{0}", error);
   return program;
 }

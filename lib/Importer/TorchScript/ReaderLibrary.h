@@ -9,13 +9,13 @@
 
 namespace glowish::torchscript {
 
-/// Reads the method \p method of the TorchScript archive \p path, forward() or
+/// Reads the method \p method of the TorchScript archive \p bytes, forward() or
 /// the only one where that is empty, which may have operators of
 /// \p schemas beside those of libtorch. The library that does it, and with it
 /// libtorch, is loaded at the first call: that which $GLOWISH_TORCH_READER
 /// names, or the one beside this library.
 llvm::Expected<std::shared_ptr<const torchscript::Program>>
-readTorchProgram(llvm::StringRef path, llvm::StringRef method,
+readTorchProgram(llvm::StringRef bytes, llvm::StringRef method,
                  const std::vector<std::string> &schemas);
 /// The path of that library, which need not exist.
 std::string getTorchReaderPath();

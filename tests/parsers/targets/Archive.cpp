@@ -2,6 +2,7 @@
 
 #include "glowish/Importer/TorchExport.h"
 #include "glowish/Importer/TorchScript.h"
+#include "glowish/Support/MemoryFile.h"
 #include "parsers/Fuzzing.h"
 #include "parsers/Inputs.h"
 
@@ -11,7 +12,7 @@ using namespace glowish::parsers;
 /// The bytes of an archive themselves: lists of files, sizes and checksums, and
 /// how files of PyTorch are told from each other.
 GLOWISH_PARSER_FUZZER(archive) {
-  MemoryFile file(input);
+  MemoryFile file(input, "input");
   isTorchScriptPath(file.getPath());
   isTorchExportPath(file.getPath());
   compileToPlan(importTorchExportFile(file.getPath(), getImportOptions()),

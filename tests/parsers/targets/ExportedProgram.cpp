@@ -1,6 +1,7 @@
 //===- ExportedProgram.cpp - PyTorch's exported programs ------------------===//
 
 #include "glowish/Importer/TorchExport.h"
+#include "glowish/Support/MemoryFile.h"
 #include "parsers/Fuzzing.h"
 #include "parsers/Inputs.h"
 #include "robustness/TorchArchives.h"
@@ -15,7 +16,7 @@ GLOWISH_PARSER_FUZZER(pt2) {
   ImportOptions options = getImportOptions(findPart(parts, "inputs"));
   llvm::erase_if(parts,
                  [](const auto &part) { return part.first == "inputs"; });
-  MemoryFile file(robustness::makeArchive(parts));
+  MemoryFile file(robustness::makeArchive(parts), "input");
   isTorchExportPath(file.getPath());
   compileToPlan(importTorchExportFile(file.getPath(), options), input.size(),
                 Target::Interpreter);

@@ -1,6 +1,7 @@
 //===- Image.cpp - PNG, JPEG and Netpbm images ----------------------------===//
 
 #include "common/ImageFile.h"
+#include "glowish/Support/MemoryFile.h"
 #include "parsers/Fuzzing.h"
 #include "parsers/Inputs.h"
 
@@ -11,7 +12,7 @@ using namespace glowish::parsers;
 /// 200 MB. Only small ones are scaled.
 GLOWISH_PARSER_FUZZER(image) {
   allowAllocations(size_t(256) << 20);
-  MemoryFile file(input);
+  MemoryFile file(input, "input");
   for (unsigned numChannels : {1, 3}) {
     auto image = accept(readImage(file.getPath(), numChannels));
     if (image && image->width && image->height &&

@@ -2,6 +2,7 @@
 
 #include "glowish/Support/Npy.h"
 #include "common/TensorFile.h"
+#include "glowish/Support/MemoryFile.h"
 #include "parsers/Fuzzing.h"
 #include "parsers/Inputs.h"
 
@@ -12,13 +13,13 @@ using namespace glowish::parsers;
 /// the same tensor.
 GLOWISH_PARSER_FUZZER(npy) {
   accept(parseNpy(input));
-  MemoryFile file(input);
+  MemoryFile file(input, "input");
   auto tensor = accept(readTensorFile(file.getPath()));
   if (!tensor)
     return;
   auto bytes = accept(encodeNpy("output.npy", *tensor));
   expect(bool(bytes), "a tensor that was read is not written");
-  MemoryFile written(*bytes);
+  MemoryFile written(*bytes, "input");
   auto again = accept(readTensorFile(written.getPath()));
   expect(again && again->getType() == tensor->getType() &&
              again->getByteRange() == tensor->getByteRange(),

@@ -1,6 +1,7 @@
 //===- TensorProto.cpp - ONNX's tensors -----------------------------------===//
 
 #include "glowish/Importer/ONNX.h"
+#include "glowish/Support/MemoryFile.h"
 #include "parsers/Fuzzing.h"
 #include "parsers/Inputs.h"
 
@@ -9,7 +10,7 @@ using namespace glowish::parsers;
 
 /// The file as a tensor and as a sequence of tensors.
 GLOWISH_PARSER_FUZZER(tensor) {
-  MemoryFile file(input);
+  MemoryFile file(input, "input");
   accept(readTensorProto(file.getPath()));
   accept(readSequenceProto(file.getPath()));
 }

@@ -3,6 +3,7 @@
 #include "glowish/Importer/TorchScript.h"
 #include "TorchScript/ReaderLibrary.h"
 #include "glowish/Support/ChildProcess.h"
+#include "glowish/Support/MemoryFile.h"
 #include "parsers/Fuzzing.h"
 #include "parsers/Inputs.h"
 #include "robustness/TorchArchives.h"
@@ -30,7 +31,7 @@ static void endQuietly() {
 /// Loads libtorch, which takes each copy of this process two seconds otherwise.
 static void loadReader() {
   llvm::consumeError(
-      readTorchProgram("/dev/null", /*method=*/"", {}).takeError());
+      readTorchProgram(/*bytes=*/"", /*method=*/"", {}).takeError());
 }
 
 /// Parts: the entries of an archive, which is made of them with right
@@ -44,15 +45,15 @@ GLOWISH_PARSER_FUZZER(torchscript) {
   ImportOptions options = getImportOptions(findPart(parts, "inputs"));
   llvm::erase_if(parts,
                  [](const auto &part) { return part.first == "inputs"; });
-  MemoryFile file(robustness::makeArchive(parts));
-  std::string path = file.getPath();
+  std::string bytes = robustness::makeArchive(parts);
+  MemoryFile file(bytes, "input");
   auto reason = runInChildProcess(/*maxSeconds=*/20, [&] {
     endQuietly();
-    auto program = readTorchProgram(path, /*method=*/"", {});
+    auto program = readTorchProgram(bytes, /*method=*/"", {});
     return program ? std::string() : llvm::toString(program.takeError());
   });
   if (reason && reason->empty())
-    compileToPlan(importTorchScriptFile(path, options), input.size(),
+    compileToPlan(importTorchScriptFile(file.getPath(), options), input.size(),
                   Target::Interpreter);
   llvm::consumeError(reason.takeError());
 }

@@ -8,6 +8,8 @@
 #include "../Program.h"
 #include <algorithm>
 #include <c10/core/CPUAllocator.h>
+#include <caffe2/serialize/read_adapter_interface.h>
+#include <cstring>
 #include <malloc.h>
 #include <mutex>
 #include <torch/csrc/jit/api/module.h>
@@ -496,11 +498,37 @@ static std::string shorten(const std::string &message) {
   return line.empty() ? "libtorch cannot read it" : line;
 }
 
+namespace {
+
+/// An archive in memory, from which nothing is read beyond its end.
+class ArchiveBytes final : public caffe2::serialize::ReadAdapterInterface {
+public:
+  ArchiveBytes(const void *bytes, size_t numBytes)
+      : bytes(static_cast<const char *>(bytes)), numBytes(numBytes) {}
+
+  size_t size() const override { return numBytes; }
+  size_t read(uint64_t position, void *buffer, size_t count,
+              const char * /*what*/) const override {
+    size_t rest = numBytes - std::min<uint64_t>(position, numBytes);
+    count = std::min(count, rest);
+    if (count > 0)
+      std::memcpy(buffer, bytes + position, count);
+    return count;
+  }
+
+private:
+  const char *bytes;
+  size_t numBytes;
+};
+
+} // namespace
+
 #define GLOWISH_EXPORT extern "C" __attribute__((visibility("default")))
 
 GLOWISH_EXPORT uint32_t glowishTorchVersion() { return programVersion; }
 
-GLOWISH_EXPORT bool glowishTorchRead(const char *path, const char *method,
+GLOWISH_EXPORT bool glowishTorchRead(const void *bytes, size_t size,
+                                     const char *method,
                                      const std::vector<std::string> &schemas,
                                      Program &program, std::string &error) {
   // Operators are of the whole process.
@@ -513,7 +541,8 @@ GLOWISH_EXPORT bool glowishTorchRead(const char *path, const char *method,
     for (const std::string &text : schemas)
       operators.define(text);
     auto owner = std::make_shared<Owner>();
-    owner->module = jit::load(path, c10::Device(c10::kCPU));
+    owner->module = jit::load(std::make_shared<ArchiveBytes>(bytes, size),
+                              c10::Device(c10::kCPU));
     owner->module.eval();
     program.name = owner->module.type()->name()
                        ? owner->module.type()->name()->name()
