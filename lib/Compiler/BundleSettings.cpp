@@ -9,8 +9,8 @@
 
 using namespace glowish;
 
-/// After the model's file: matmul.fp16.onnx gives matmul_fp16, and for.onnx
-/// for_.
+/// After the model's file: matmul.fp16.EXTENSION gives matmul_fp16, and
+/// for.EXTENSION for_.
 static std::string getDefaultName(llvm::StringRef modelPath) {
   std::string name = legalizeName(llvm::sys::path::stem(modelPath));
   for (const std::string &each : {name, name + "_"})

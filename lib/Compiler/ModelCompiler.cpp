@@ -2,32 +2,54 @@
 
 #include "glowish/Compiler/ModelCompiler.h"
 #include "BundleChecks.h"
-#include "glowish/Importer/Caffe2.h"
 #include "glowish/Importer/ModelFormat.h"
 
 using namespace glowish;
 
 //===- The model ----------------------------------------------------------===//
 
-/// Returns whether \p paths are the two nets of one Caffe2 model.
-static bool arePartsOfModel(llvm::ArrayRef<std::string> paths) {
-  return paths.size() == 2 && llvm::all_of(paths, isCaffe2Path);
+llvm::Expected<bool> glowish::hasSecondFile(llvm::StringRef path) {
+  if (isTextForm(path))
+    return false;
+  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, getModelFormat(path));
+  return format->hasSecondFile;
+}
+
+/// Returns the names of the formats whose models may be two files.
+static std::string getSecondFileFormats() {
+  return joinFormatNames([](auto &each) { return each.hasSecondFile; });
+}
+
+/// Returns whether \p paths are the two files of one model.
+static llvm::Expected<bool>
+arePartsOfModel(llvm::ArrayRef<std::string> paths) {
+  if (paths.size() != 2)
+    return false;
+  GLOWISH_ASSIGN_OR_RETURN(bool isFirst, hasSecondFile(paths[0]));
+  if (!isFirst)
+    return false;
+  return hasSecondFile(paths[1]);
 }
 
 /// Refuses several models.
 static llvm::Error checkOneModel(llvm::ArrayRef<std::string> paths) {
   assert(!paths.empty() && "there is a model");
-  if (paths.size() == 1 || arePartsOfModel(paths))
+  if (paths.size() == 1)
     return llvm::Error::success();
   if (paths.size() > 2)
     return makeError("«model» is given {0} times; accepted: once, twice with "
-                     "the nets of a Caffe2 model, or once for each function of "
-                     "a bundle",
-                     paths.size());
-  return makeError("«model» is given twice, and '{0}' is no Caffe2 net; "
-                   "accepted: two files that end in .pb or .pbtxt, or once for "
-                   "each function of a bundle",
-                   *llvm::find_if_not(paths, isCaffe2Path));
+                     "the two files of a {1} model, or once for each function "
+                     "of a bundle",
+                     paths.size(), getSecondFileFormats());
+  for (const std::string &path : paths) {
+    GLOWISH_ASSIGN_OR_RETURN(bool isOne, hasSecondFile(path));
+    if (!isOne)
+      return makeError("«model» is given twice, and '{0}' is no file of a {1} "
+                       "model; accepted: its two files, or once for each "
+                       "function of a bundle",
+                       path, getSecondFileFormats());
+  }
+  return llvm::Error::success();
 }
 
 llvm::Error glowish::checkSymbols(llvm::ArrayRef<SymbolValues> several,
@@ -61,7 +83,8 @@ ModelCompiler::readImportOptions(std::vector<SymbolValues> &symbols) {
 llvm::Expected<std::vector<FunctionSource>>
 ModelCompiler::readFunctions(std::vector<SymbolValues> &symbols) {
   std::vector<FunctionSource> functions;
-  if (!arePartsOfModel(source.paths))
+  GLOWISH_ASSIGN_OR_RETURN(bool isOneModel, arePartsOfModel(source.paths));
+  if (!isOneModel)
     GLOWISH_ASSIGN_OR_RETURN(
         functions, settings.model.getFunctions(source.paths, symbols));
   for (FunctionSource &function : functions)
@@ -141,13 +164,13 @@ ModelCompiler::prepareProgram(SymbolForm form) {
 
 /// Refuses a model whose trained weights have no file to go to.
 static llvm::Error checkTrainable(llvm::StringRef path) {
-  std::string form;
-  if (isTextForm(path))
-    form = "text form";
-  else if (const ModelFormat &format = getModelFormat(path); format.isPath)
-    form = format.name.str() + " model";
-  if (form.empty())
-    return llvm::Error::success();
+  std::string form = "text form";
+  if (!isTextForm(path)) {
+    GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, getModelFormat(path));
+    if (format->openWeights)
+      return llvm::Error::success();
+    form = format->name.str() + " model";
+  }
   return makeError("'{0}' is a {1}, and trained weights go to an ONNX file; "
                    "`model-compiler -emit-onnx=FILE` makes one of it",
                    path, form);

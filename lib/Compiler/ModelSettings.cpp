@@ -23,8 +23,8 @@ llvm::Error glowish::readNumbers(llvm::StringRef setting,
   return llvm::Error::success();
 }
 
-/// -onnx-define-symbol: what has one value or a range alone, and what has
-/// several programs.
+/// The symbols: what has one value or a range alone, and what has several
+/// programs.
 llvm::Error ModelSettings::readSymbols(ImportOptions &options,
                                        std::vector<SymbolValues> &several,
                                        const Scope &scope) const {
@@ -33,10 +33,10 @@ llvm::Error ModelSettings::readSymbols(ImportOptions &options,
     llvm::Expected<SymbolValues> symbol = parseSymbolValues(text);
     if (!symbol)
       return addContext(symbol.takeError(),
-                        nameSetting("onnx-define-symbol", text) + ": ");
+                        nameSetting(symbols.getName(), text) + ": ");
     if (!names.insert(symbol->name).second)
-      return makeError("«onnx-define-symbol={0}»: '{1}' is defined twice", text,
-                       symbol->name);
+      return makeError("«{0}={1}»: '{2}' is defined twice", symbols.getName(),
+                       text, symbol->name);
     if (symbol->range && symbol->values.empty())
       options.symbolRanges[symbol->name] = *symbol->range;
     else if (symbol->range || symbol->values.size() > 1)
@@ -62,24 +62,31 @@ llvm::Error ModelSettings::readStates(ImportOptions &options,
   return llvm::Error::success();
 }
 
-/// Refuses what has no effect on a model of the form that \p path has.
+/// Returns the names of the formats whose models have methods.
+static std::string getModuleFormats() {
+  return joinFormatNames([](auto &each) { return each.hasMethods; });
+}
+
+/// Refuses what has no effect on the model at \p path; \p format is null for a
+/// text form.
 llvm::Error ModelSettings::checkEffect(llvm::StringRef path,
-                                       bool isText) const {
-  if (methodName.isGiven() && (isText || !getModelFormat(path).hasMethods))
-    return makeError("«method={0}»: '{1}' is no TorchScript module; accepted: "
-                     "without «method»",
-                     methodName.getValue(), path);
-  if (!isText) {
-    const ModelFormat &format = getModelFormat(path);
-    if (!format.hasSymbols && !symbols.empty())
-      return makeError("«onnx-define-symbol={0}»: '{1}' is a {2} model, which "
-                       "has no symbolic dimensions; «model-input» states the "
-                       "types of its inputs",
-                       symbols.getValues().front(), path, format.name);
-    if (!format.hasVariants && !states.empty())
-      return makeError("«state={0}»: '{1}' is a {2} model; accepted: ONNX "
-                       "models",
-                       states.getValues().front(), path, format.name);
+                                       const ModelFormat *format) const {
+  if (methodName.isGiven() && (!format || !format->hasMethods))
+    return makeError("«{0}={1}»: '{2}' is no {3} module; accepted: without «{0}»",
+                     methodName.getName(), methodName.getValue(), path,
+                     getModuleFormats());
+  if (format) {
+    if (!format->hasSymbols && !symbols.empty())
+      return makeError("«{0}={1}»: '{2}' is a {3} model, which has no symbolic "
+                       "dimensions; «model-input» states the types of its "
+                       "inputs",
+                       symbols.getName(), symbols.getValues().front(), path,
+                       format->name);
+    if (!format->parse && !states.empty())
+      return makeError(
+          "«{0}={1}»: '{2}' is a {3} model; accepted: {4} models",
+          states.getName(), states.getValues().front(), path, format->name,
+          joinFormatNames([](auto &each) { return each.parse != nullptr; }));
     return llvm::Error::success();
   }
   for (const Setting *setting : std::initializer_list<const Setting *>{
@@ -90,6 +97,40 @@ llvm::Error ModelSettings::checkEffect(llvm::StringRef path,
                        setting->getName(), path);
   return llvm::Error::success();
 }
+
+//===- Settings of formats ------------------------------------------------===//
+
+std::vector<ModelSettings::OfFormat> ModelSettings::createFormatSettings() {
+  std::vector<OfFormat> result;
+  for (const ModelFormat *format : listModelFormats()) {
+    if (!format->createSettings)
+      continue;
+    size_t before = getSettings().size();
+    auto settings = format->createSettings(*this);
+    result.push_back(
+        {format, std::move(settings), getSettings().drop_front(before).vec()});
+  }
+  return result;
+}
+
+llvm::Error ModelSettings::readFormatOptions(ImportOptions &options,
+                                             llvm::StringRef path,
+                                             const ModelFormat *format) const {
+  for (const OfFormat &own : formats) {
+    if (own.format == format) {
+      options.ofFormat = own.settings->getOptions();
+      continue;
+    }
+    for (const Setting *setting : own.members)
+      if (setting->isGiven())
+        return makeError("-{0}: '{1}' is no {2} model; accepted: {3}",
+                         setting->getName(), path, own.format->name,
+                         own.format->description);
+  }
+  return llvm::Error::success();
+}
+
+//===- Import options -----------------------------------------------------===//
 
 std::vector<std::string>
 ModelSettings::Scope::getOwn(const ListSetting &setting) const {
@@ -120,7 +161,10 @@ llvm::Expected<ImportOptions>
 ModelSettings::readOptions(llvm::StringRef path, bool isText,
                            std::vector<SymbolValues> &several,
                            const Scope &scope) {
-  GLOWISH_RETURN_IF_ERROR(checkEffect(path, isText));
+  const ModelFormat *format = nullptr;
+  if (!isText)
+    GLOWISH_ASSIGN_OR_RETURN(format, getModelFormat(path));
+  GLOWISH_RETURN_IF_ERROR(checkEffect(path, format));
   ImportOptions options;
   options.isStrict = strict;
   options.maxTripCount = maxTripCount;
@@ -132,7 +176,7 @@ ModelSettings::readOptions(llvm::StringRef path, bool isText,
   GLOWISH_RETURN_IF_ERROR(
       readConstantInputs(scope.getOwn(constantInputs), options));
   GLOWISH_RETURN_IF_ERROR(checkConstantTexts(path, options));
-  GLOWISH_ASSIGN_OR_RETURN(options.tflite, tflite.getOptions(path));
+  GLOWISH_RETURN_IF_ERROR(readFormatOptions(options, path, format));
   GLOWISH_ASSIGN_OR_RETURN(options.operators, operators.load());
   return options;
 }
@@ -158,9 +202,9 @@ ModelSettings::getFunctionNames(llvm::ArrayRef<std::string> paths) const {
   if (paths.size() == 1)
     return names;
   if (methodName.isGiven())
-    return makeError("«method={0}»: there are {1} models; accepted: one "
-                     "TorchScript module",
-                     methodName.getValue(), paths.size());
+    return makeError(
+        "«method={0}»: there are {1} models; accepted: one {2} module",
+        methodName.getValue(), paths.size(), getModuleFormats());
   if (hasNames && names.size() != paths.size())
     return makeError("«function={0}»: there are {1} models; accepted: a name "
                      "for each",
@@ -182,11 +226,13 @@ ModelSettings::getFunctions(llvm::ArrayRef<std::string> paths,
   if (names.size() == 1)
     return functions;
   bool isOneModel = paths.size() == 1;
-  if (isOneModel && !methodName.isGiven() && !isTextForm(paths.front()))
+  if (isOneModel && !methodName.isGiven() && !isTextForm(paths.front())) {
+    GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format,
+                             getModelFormat(paths.front()));
     return makeError("«function={0}»: '{1}' ({2}) has one function; accepted: "
                      "a text form",
-                     functionName.getValue(), paths.front(),
-                     getModelFormat(paths.front()).name);
+                     functionName.getValue(), paths.front(), format->name);
+  }
   for (auto [i, name] : llvm::enumerate(names)) {
     llvm::StringRef path = isOneModel ? paths.front() : paths[i];
     if (name.empty() || llvm::count(names, name) > 1)

@@ -141,11 +141,13 @@ Compilation::takeModule(llvm::Expected<std::unique_ptr<Module>> loaded,
   return graph;
 }
 
-/// Reads \p path; the extension of its name states the format.
+/// Reads \p path.
 static llvm::Expected<std::unique_ptr<Module>>
 importFile(llvm::StringRef path, const ImportOptions &options) {
-  return isTextForm(path) ? readModule(path)
-                          : getModelFormat(path).import(path, options);
+  if (isTextForm(path))
+    return readModule(path);
+  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, getModelFormat(path));
+  return format->import(path, options);
 }
 
 llvm::Expected<ModelGraph> Compilation::import(llvm::StringRef path,
@@ -163,7 +165,7 @@ llvm::Expected<ModelGraph> Compilation::import(std::unique_ptr<Module> module,
   return takeModule(std::move(module), context);
 }
 
-llvm::Expected<ModelGraph> Compilation::import(OnnxModel &model,
+llvm::Expected<ModelGraph> Compilation::import(ParsedModel &model,
                                                ImportOptions importOptions,
                                                bool isLast) {
   beginPhase(Phase::Import);

@@ -9,33 +9,37 @@
 
 using namespace glowish;
 
-/// Returns the format of the models that share states with that of \p source;
-/// null where only functions of the same file do.
-static const ModelFormat *findSharingFormat(const FunctionSource &source) {
-  if (isTextForm(source.path))
-    return nullptr;
-  const ModelFormat &format = getModelFormat(source.path);
-  return format.sharesStates ? &format : nullptr;
+/// The formats of models; null for a text form.
+using Formats = std::vector<const ModelFormat *>;
+
+static llvm::Expected<Formats>
+findFormats(llvm::ArrayRef<FunctionSource> sources) {
+  Formats formats;
+  for (const FunctionSource &source : sources) {
+    const ModelFormat *format = nullptr;
+    if (!isTextForm(source.path))
+      GLOWISH_ASSIGN_OR_RETURN(format, getModelFormat(source.path));
+    formats.push_back(format);
+  }
+  return formats;
 }
 
 /// Returns the placeholders that function \p index has in common with others.
 /// Numbers are those of the first function that shares them.
 static PlaceholderSharing getSharing(llvm::ArrayRef<FunctionSource> sources,
-                                     size_t index) {
-  const FunctionSource &own = sources[index];
-  auto findFirst = [&](auto isAlike) {
-    return unsigned(llvm::find_if(sources, isAlike) - sources.begin());
-  };
-  unsigned ofPath = findFirst(
-      [&](const FunctionSource &other) { return other.path == own.path; });
-  if (isTextForm(own.path))
+                                     const Formats &formats, size_t index) {
+  const ModelFormat *own = formats[index];
+  auto ofPath =
+      unsigned(llvm::find_if(sources,
+                             [&](const FunctionSource &other) {
+                               return other.path == sources[index].path;
+                             }) -
+               sources.begin());
+  if (!own)
     return {.placeholders = ofPath, .states = ofPath};
-  const ModelFormat *format = findSharingFormat(own);
-  unsigned ofFormat = findFirst([&](const FunctionSource &other) {
-    return findSharingFormat(other) == format;
-  });
+  auto ofFormat = unsigned(llvm::find(formats, own) - formats.begin());
   return {.placeholders = unsigned(index),
-          .states = format ? ofFormat : ofPath};
+          .states = own->sharesStates ? ofFormat : ofPath};
 }
 
 /// Refuses a text form of which a function would read what none keeps for it.
@@ -47,13 +51,12 @@ static llvm::Error checkTextForm(llvm::StringRef path) {
 /// Imports those functions of \p sources that keep their states together, each
 /// as a module; null for the others.
 static llvm::Expected<std::vector<std::unique_ptr<Module>>>
-importTogether(llvm::ArrayRef<FunctionSource> sources,
+importTogether(llvm::ArrayRef<FunctionSource> sources, const Formats &formats,
                llvm::ArrayRef<PlaceholderSharing> sharing) {
   std::vector<std::unique_ptr<Module>> modules(sources.size());
   for (size_t first = 0; first < sources.size(); ++first) {
-    llvm::StringRef path = sources[first].path;
-    if (sharing[first].states != first || isTextForm(path) ||
-        !getModelFormat(path).importTogether)
+    if (sharing[first].states != first || !formats[first] ||
+        !formats[first]->importTogether)
       continue;
     std::vector<size_t> indices;
     std::vector<ModelFormat::Function> functions;
@@ -63,7 +66,7 @@ importTogether(llvm::ArrayRef<FunctionSource> sources,
         functions.push_back({sources[i].path, sources[i].importOptions});
       }
     GLOWISH_ASSIGN_OR_RETURN(auto imported,
-                             getModelFormat(path).importTogether(functions));
+                             formats[first]->importTogether(functions));
     for (auto [i, module] : llvm::zip_equal(indices, imported))
       modules[i] = std::move(module);
   }
@@ -94,12 +97,13 @@ glowish::compileFunctions(Backend &backend, const CompilationOptions &options,
     if (!source.importOptions.evaluate)
       source.importOptions.evaluate = evaluateNode;
   CompiledFunctions compiled;
+  GLOWISH_ASSIGN_OR_RETURN(Formats formats, findFormats(sources));
   for (auto [i, source] : llvm::enumerate(sources)) {
     compiled.names.push_back(source.name);
-    compiled.sharing.push_back(getSharing(sources, i));
+    compiled.sharing.push_back(getSharing(sources, formats, i));
   }
   GLOWISH_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<Module>> modules,
-                           importTogether(sources, compiled.sharing));
+                           importTogether(sources, formats, compiled.sharing));
   std::vector<StartedProgram> started;
   for (auto [i, source] : llvm::enumerate(sources)) {
     if (isTextForm(source.path) && compiled.sharing[i].placeholders == i)

@@ -120,6 +120,23 @@ llvm::Error ModelVariants::checkSymbols() const {
   return llvm::Error::success();
 }
 
+llvm::Error ModelVariants::parseModel() {
+  const ModelFormat *format = nullptr;
+  if (!isTextForm(path))
+    GLOWISH_ASSIGN_OR_RETURN(format, getModelFormat(path));
+  if (!format || !format->parse)
+    return makeError(
+        "'{0}': several values of '{1}' need a model of the format {2}; a "
+        "{3} has {4}",
+        path, symbols.front().name,
+        joinFormatNames([](auto &each) { return each.parse != nullptr; }),
+        format ? format->name.str() + " model" : "text form",
+        format && format->hasSymbols ? "one program, for one value"
+                                     : "no symbolic dimensions");
+  GLOWISH_ASSIGN_OR_RETURN(model, format->parse(path));
+  return llvm::Error::success();
+}
+
 llvm::Error ModelVariants::open(llvm::StringRef modelPath,
                                 ImportOptions newOptions,
                                 std::vector<SymbolValues> several) {
@@ -137,17 +154,7 @@ llvm::Error ModelVariants::open(llvm::StringRef modelPath,
         "each program; accepted with values of their own in the "
         "range of a symbol: those in mutableWeight");
   if (hasSymbols()) {
-    bool isText = isTextForm(modelPath);
-    const ModelFormat &format = getModelFormat(modelPath);
-    if (isText || !format.hasVariants)
-      return makeError("'{0}': several values of '{1}' need an ONNX model; a "
-                       "{2} has {3}",
-                       path, symbols.front().name,
-                       isText ? "text form" : format.name.str() + " model",
-                       !isText && format.hasSymbols
-                           ? "one program, for one value"
-                           : "no symbolic dimensions");
-    GLOWISH_ASSIGN_OR_RETURN(model, OnnxModel::read(path));
+    GLOWISH_RETURN_IF_ERROR(parseModel());
     GLOWISH_RETURN_IF_ERROR(checkSymbols());
   }
   combinations = combine(symbols);
@@ -227,7 +234,7 @@ llvm::Error ModelVariants::select() {
   std::vector<Combination> fitting;
   std::vector<std::string> refusals;
   for (size_t i = 0; i < combinations.size(); ++i) {
-    GLOWISH_ASSIGN_OR_RETURN(std::vector<OnnxModel::Input> inputs,
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<ParsedModel::Input> inputs,
                              model->getInputs(getOptions(combinations[i])));
     std::string wrong;
     for (auto [number, input] : llvm::enumerate(inputs)) {

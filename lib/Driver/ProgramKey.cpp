@@ -45,14 +45,6 @@ static void addToKey(KeyHasher &key, const StateNames &state) {
   key.addAll(input, output);
 }
 
-static void addToKey(KeyHasher &key, const TFLiteOptions &options) {
-  const auto &[hasFloatInputs, hasFloatOutputs, turnsUInt8ToInt8,
-               renamesTensors, hasFloatSoftmax, biasScaleTolerance,
-               refusesBiasScales] = options;
-  key.addAll(hasFloatInputs, hasFloatOutputs, turnsUInt8ToInt8, renamesTensors,
-             hasFloatSoftmax, biasScaleTolerance, refusesBiasScales);
-}
-
 /// Formats are known by their names: there is one object for each.
 static std::map<std::string, llvm::StringRef>
 getNames(const std::map<std::string, const FusedRows *> &inputs) {
@@ -69,11 +61,14 @@ static void addToKey(KeyHasher &key, const ImportOptions &options) {
   const auto &[method, secondFile, symbols, symbolRanges, layout, states,
                inputTypes, fusedInputs, constantInputs, constantTexts,
                operators, maxTripCount, maxExtents, givenTypes,
-               givenTypesInOrder, tflite, variables, sequenceOutputs, evaluate,
-               warn, isRepeated, isStrict] = options;
+               givenTypesInOrder, ofFormat, variables, sequenceOutputs,
+               evaluate, warn, isRepeated, isStrict] = options;
   key.addAll(method, symbols, symbolRanges, states, inputTypes,
              getNames(fusedInputs), constantInputs, constantTexts, maxTripCount,
-             maxExtents, givenTypes, givenTypesInOrder, tflite, isStrict);
+             maxExtents, givenTypes, givenTypesInOrder, isStrict,
+             ofFormat != nullptr);
+  if (ofFormat)
+    ofFormat->addTo(key);
   // A layout is of another import, and variables are a result. What a plug-in
   // states, and where its functions are, is known to this process alone.
   if (layout || variables || operators)
@@ -170,11 +165,11 @@ static llvm::Error addFormat(KeyHasher &key, llvm::StringRef path) {
     key.add("text form");
     return llvm::Error::success();
   }
-  const ModelFormat &format = getModelFormat(path);
-  key.add(format.name);
-  if (!format.getReaderPath)
+  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, getModelFormat(path));
+  key.add(format->name);
+  if (!format->getReaderPath)
     return llvm::Error::success();
-  GLOWISH_ASSIGN_OR_RETURN(auto reader, readFile(format.getReaderPath()));
+  GLOWISH_ASSIGN_OR_RETURN(auto reader, readFile(format->getReaderPath()));
   key.add(reader->getBuffer());
   return llvm::Error::success();
 }

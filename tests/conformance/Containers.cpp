@@ -1,7 +1,7 @@
 //===- Containers.cpp - Inputs that are sequences or optionals ------------===//
 
 #include "Containers.h"
-#include "glowish/Importer/ONNX.h"
+#include "glowish/Importer/TensorProtoFile.h"
 #include "glowish/Support/File.h"
 #include <onnx/onnx-data_pb.h>
 #include <onnx/onnx_pb.h>

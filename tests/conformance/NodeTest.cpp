@@ -11,6 +11,7 @@
 #include "glowish/Driver/RunnableProgram.h"
 #include "glowish/Driver/Session.h"
 #include "glowish/Exporter/ONNX.h"
+#include "glowish/Importer/OnnxModel.h"
 #include "glowish/Support/File.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"

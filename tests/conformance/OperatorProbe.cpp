@@ -3,6 +3,7 @@
 #include "OperatorProbe.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Base/Comparison.h"
+#include "glowish/Importer/ONNX.h"
 #include <cmath>
 #include <onnx/onnx_pb.h>
 #include <optional>

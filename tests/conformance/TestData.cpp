@@ -1,7 +1,7 @@
 //===- TestData.cpp - Inputs and expected outputs -------------------------===//
 
 #include "TestData.h"
-#include "glowish/Importer/ONNX.h"
+#include "glowish/Importer/TensorProtoFile.h"
 #include <onnx/onnx_pb.h>
 #include <set>
 

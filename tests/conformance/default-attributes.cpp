@@ -16,6 +16,7 @@
 #include "common/Tool.h"
 #include "glowish/Graph/GraphText.h"
 #include "glowish/Importer/ONNX.h"
+#include "glowish/Importer/OnnxModel.h"
 #include "glowish/Support/File.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

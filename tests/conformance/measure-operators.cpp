@@ -1,7 +1,7 @@
 //===- measure-operators.cpp - Element types that operators take ----------===//
 //
-// Writes lib/Driver/OperatorKinds.def: for each ONNX operator that can be
-// imported, the element types that its inputs may have on each back end, and
+// Writes lib/Importer/ONNX/OperatorKinds.def: for each ONNX operator that can
+// be imported, the element types that its inputs may have on each back end, and
 // the inputs that must be constants. They are not claimed but tried out, on
 // those of ONNX's tests whose models are one node (docs/testing.md).
 //
@@ -10,6 +10,7 @@
 #include "OperatorProbe.h"
 #include "common/Tool.h"
 #include "common/Workers.h"
+#include "glowish/Importer/ONNX.h"
 #include "glowish/Support/File.h"
 #include "llvm/ADT/StringExtras.h"
 #include <map>

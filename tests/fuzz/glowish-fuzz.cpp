@@ -24,6 +24,7 @@
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Driver/Compilation.h"
 #include "glowish/Importer/ModelFormat.h"
+#include "glowish/Importer/ONNX.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/File.h"
 #include "llvm/Support/Format.h"
@@ -222,7 +223,8 @@ importModel(const GivenTensors &given) {
   options.evaluate = evaluateNode;
   if (files.size() > 1)
     options.secondFile = files[1];
-  return getModelFormat(path).import(path, options);
+  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, getModelFormat(path));
+  return format->import(path, options);
 }
 
 static llvm::Expected<int> reduceModel() {

@@ -94,7 +94,7 @@ TEST_F(ImageClassifier, TakesSoftmaxOfLargeNumbers) {
 }
 
 TEST_F(ImageClassifier, FillsIntegersRounded) {
-  OnnxModel::StatedInput input = {"x", ElemKind::Int8, {2, 1, 1, 2}};
+  ParsedModel::StatedInput input = {"x", ElemKind::Int8, {2, 1, 1, 2}};
   SampleOptions options;
   options.low = -128;
   options.high = 127;

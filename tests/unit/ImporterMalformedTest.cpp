@@ -4,6 +4,7 @@
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Driver/Compilation.h"
 #include "glowish/Graph/Contract.h"
+#include "glowish/Importer/ONNX.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Random.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,6 +1,7 @@
 //===- ProgramKeyTest.cpp - All that programs are made from ---------------===//
 
 #include "ProgramCacheFixture.h"
+#include "glowish/Importer/TFLite.h"
 #include "glowish/Support/BuildIdentity.h"
 #include <gmock/gmock.h>
 
@@ -18,6 +19,12 @@ std::vector<std::pair<std::string, Change>> getImportChanges() {
   {#STATEMENT, [](ModelRequest &request) {                                     \
      ImportOptions &in = request.importOptions;                                \
      in.STATEMENT;                                                             \
+   }}
+#define TFLITE(STATEMENT)                                                      \
+  {#STATEMENT, [](ModelRequest &request) {                                     \
+     auto options = std::make_shared<TFLiteOptions>();                         \
+     options->STATEMENT;                                                       \
+     request.importOptions.ofFormat = options;                                 \
    }}
   auto one = std::make_shared<const Tensor>(Type(ElemKind::Float, {}));
   auto two = std::make_shared<const Tensor>(
@@ -51,15 +58,16 @@ std::vector<std::pair<std::string, Change>> getImportChanges() {
       CHANGE(givenTypes.clear()),
       CHANGE(givenTypes["x"] = Type(ElemKind::Float, {5, 3})),
       CHANGE(givenTypesInOrder.push_back(Type(ElemKind::Float, {5, 3}))),
-      CHANGE(tflite.hasFloatInputs = true),
-      CHANGE(tflite.hasFloatOutputs = true),
-      CHANGE(tflite.turnsUInt8ToInt8 = true),
-      CHANGE(tflite.renamesTensors = true),
-      CHANGE(tflite.hasFloatSoftmax = true),
-      CHANGE(tflite.biasScaleTolerance = 0.5),
-      CHANGE(tflite.refusesBiasScales = false),
+      TFLITE(hasFloatInputs = true),
+      TFLITE(hasFloatOutputs = true),
+      TFLITE(turnsUInt8ToInt8 = true),
+      TFLITE(renamesTensors = true),
+      TFLITE(hasFloatSoftmax = true),
+      TFLITE(biasScaleTolerance = 0.5),
+      TFLITE(refusesBiasScales = false),
       CHANGE(isStrict = true),
   };
+#undef TFLITE
 #undef CHANGE
 }
 

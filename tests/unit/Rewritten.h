@@ -5,6 +5,7 @@
 
 #include "Differential.h"
 #include "glowish/Exporter/ONNX.h"
+#include "glowish/Importer/ONNX.h"
 #include <onnx/onnx_pb.h>
 
 namespace glowish {

@@ -133,8 +133,10 @@ TEST(TFLiteImporter, OptionsStateOtherShapes) {
 }
 
 TEST(TFLiteImporter, FloatsAtTheBoundary) {
+  auto floats = std::make_shared<TFLiteOptions>();
+  floats->hasFloatInputs = floats->hasFloatOutputs = true;
   ImportOptions options;
-  options.tflite.hasFloatInputs = options.tflite.hasFloatOutputs = true;
+  options.ofFormat = floats;
   TFLiteModel model;
   int x = model.tensor("x", {4}, TensorType::INT8, {{0.5f}, {10}});
   int y = model.tensor("y", {4}, TensorType::INT8, {{0.5f}, {10}});
@@ -147,8 +149,10 @@ TEST(TFLiteImporter, FloatsAtTheBoundary) {
 }
 
 TEST(TFLiteImporter, UInt8BecomesInt8) {
+  auto signedBytes = std::make_shared<TFLiteOptions>();
+  signedBytes->turnsUInt8ToInt8 = true;
   ImportOptions options;
-  options.tflite.turnsUInt8ToInt8 = true;
+  options.ofFormat = signedBytes;
   TFLiteModel model;
   int x = model.tensor("x", {3}, TensorType::UINT8, {{0.5f}, {100}});
   int y = model.tensor("y", {3}, TensorType::UINT8, {{0.5f}, {100}});
@@ -295,16 +299,24 @@ TEST(TFLiteImporter, NamesOfTensors) {
   auto module = llvm::cantFail(importTFLiteBytes(bytes));
   EXPECT_TRUE(module->findPlaceholder("same"));
   EXPECT_TRUE(module->findPlaceholder("same_1"));
+  auto renaming = std::make_shared<TFLiteOptions>();
+  renaming->renamesTensors = true;
   ImportOptions options;
-  options.tflite.renamesTensors = true;
+  options.ofFormat = renaming;
   module = llvm::cantFail(importTFLiteBytes(bytes, options));
   EXPECT_TRUE(module->findPlaceholder("tensor0"));
   EXPECT_TRUE(module->findPlaceholder("tensor1"));
 }
 
 TEST(TFLiteImporter, FormatsOfFiles) {
-  EXPECT_EQ(getModelFormat("a.tflite").name, "TensorFlow Lite");
-  EXPECT_EQ(getModelFormat("net.pb").name, "Caffe2");
-  EXPECT_EQ(getModelFormat("a.onnx").name, "ONNX");
-  EXPECT_EQ(getModelFormat("a").name, "ONNX");
+  auto getName = [](llvm::StringRef path) {
+    return llvm::cantFail(getModelFormat(path))->name;
+  };
+  EXPECT_EQ(getName("a.tflite"), "TensorFlow Lite");
+  EXPECT_EQ(getName("net.pb"), "Caffe2");
+  EXPECT_EQ(getName("a.onnx"), "ONNX");
+  EXPECT_EQ(getName("a"), "ONNX");
+  EXPECT_EQ(getName("a.pt2"), "PyTorch ExportedProgram");
+  EXPECT_EQ(getName("a.pt"), "TorchScript");
+  EXPECT_EQ(llvm::cantFail(recognizeModel("a")), nullptr);
 }

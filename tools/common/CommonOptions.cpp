@@ -7,6 +7,7 @@
 #include "common/Tool.h"
 #include "common/ValueOption.h"
 #include "glowish/IR/Passes.h"
+#include "glowish/Importer/ModelFormat.h"
 
 using namespace glowish;
 namespace cl = llvm::cl;
@@ -14,14 +15,21 @@ namespace cl = llvm::cl;
 cl::OptionCategory glowish::debugCategory("Options to look inside");
 cl::OptionCategory glowish::targetCategory("Target options");
 
-static cl::list<std::string> modelPaths(
-    "model",
-    cl::desc(
-        "The model: an ONNX file, a text form (.graph), or a Caffe2 model: "
-        "a folder with predict_net and init_net (.pb or .pbtxt), or "
-        "-model=NET -model=NET; of a bundle with several functions one for "
-        "each"),
-    cl::value_desc("path"), cl::cat(modelCategory));
+/// Returns the help of -model; the text outlives the option.
+static llvm::StringRef describeModels() {
+  static const std::string text = [] {
+    std::string list = "The model: ";
+    for (const ModelFormat *format : listModelFormats())
+      list += format->description.str() + ", ";
+    return list + "or a text form (.graph). Given twice for a model of two "
+                  "files, and for each function of a bundle with several";
+  }();
+  return text;
+}
+
+static cl::list<std::string> modelPaths("model", cl::desc(describeModels()),
+                                        cl::value_desc("path"),
+                                        cl::cat(modelCategory));
 static cl::alias modelPathsAlias("m", cl::desc("Alias of -model"),
                                  cl::aliasopt(modelPaths));
 static ValueOption<bool>
@@ -71,6 +79,10 @@ static cl::alias attributesAlias("target-feature", cl::CommaSeparated,
 static cl::alias codeModelAlias("bundle-code-model",
                                 cl::desc("Alias of -code-model"),
                                 cl::aliasopt(targetOptions.find("code-model")));
+
+llvm::Error glowish::loadPlugins() {
+  return getSettings().compilation.loadPlugins();
+}
 
 llvm::StringRef glowish::getModelPath() {
   return modelPaths.empty() ? llvm::StringRef() : modelPaths.front();
@@ -126,7 +138,7 @@ llvm::Expected<ModelCompiler> glowish::createModelCompiler(PhaseTimer &timer) {
   GLOWISH_RETURN_IF_ERROR(checkModelPath());
   DeveloperOptions developer;
   // Passes of plug-ins have names, too.
-  GLOWISH_RETURN_IF_ERROR(getSettings().compilation.loadPlugins());
+  GLOWISH_RETURN_IF_ERROR(loadPlugins());
   GLOWISH_ASSIGN_OR_RETURN(developer.options, readCompilationFlags(timer));
   developer.dumpsLLVM = dumpsLLVM;
   developer.dumpsAssembly = dumpsAssembly;

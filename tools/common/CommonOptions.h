@@ -16,6 +16,9 @@ extern llvm::cl::OptionCategory targetCategory;
 llvm::StringRef getModelPath();
 /// An error where -model is not given.
 llvm::Error checkModelPath();
+/// Loads what -load names: back ends, passes and formats. Doing it again does
+/// nothing.
+llvm::Error loadPlugins();
 /// Returns what compiles the models of -model by all options that the tool has.
 /// An error names an unknown phase or pass. \p timer measures the phases.
 llvm::Expected<ModelCompiler> createModelCompiler(PhaseTimer &timer);

@@ -6,7 +6,7 @@
 using namespace glowish;
 
 llvm::Expected<ImageShape>
-glowish::findImageShape(const OnnxModel::StatedInput &input,
+glowish::findImageShape(const ParsedModel::StatedInput &input,
                         std::optional<bool> channelsFirst) {
   auto isChannels = [&](size_t d) {
     bool isFirst = d == 1;

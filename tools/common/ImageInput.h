@@ -4,7 +4,7 @@
 #define GLOWISH_TOOLS_COMMON_IMAGEINPUT_H
 
 #include "common/ImageFile.h"
-#include "glowish/Importer/OnnxModel.h"
+#include "glowish/Importer/ParsedModel.h"
 
 namespace glowish {
 
@@ -18,7 +18,7 @@ struct ImageShape {
 /// \p input could be both, the first. \p channelsFirst: which one, if that is
 /// known. The error says what is accepted.
 llvm::Expected<ImageShape>
-findImageShape(const OnnxModel::StatedInput &input,
+findImageShape(const ParsedModel::StatedInput &input,
                std::optional<bool> channelsFirst = std::nullopt);
 
 /// Calls \p set with the place in a sample of \p shape, and in the pixels of a

@@ -15,7 +15,7 @@ static llvm::Error refuseQuantized(llvm::StringRef path, llvm::StringRef name,
 }
 
 /// Text forms state all types. So do other models without symbolic dimensions
-/// once they are imported: what the nets of Caffe2 leave open is an error then.
+/// once they are imported: types that they leave open are an error then.
 static llvm::Expected<std::unique_ptr<Module>>
 readTypedModel(llvm::StringRef path, const ImportOptions &options,
                llvm::StringRef function) {
@@ -32,26 +32,30 @@ readTypedModel(llvm::StringRef path, const ImportOptions &options,
   quiet.evaluate = evaluateNode;
   // The compilation of the model will print the warnings.
   quiet.isRepeated = true;
-  return getModelFormat(path).import(path, quiet);
+  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, getModelFormat(path));
+  return format->import(path, quiet);
 }
 
-llvm::Expected<std::vector<OnnxModel::StatedInput>>
+llvm::Expected<std::vector<ParsedModel::StatedInput>>
 glowish::readStatedInputs(llvm::StringRef path, const ImportOptions &options,
                           llvm::StringRef function) {
-  if (!path.ends_with(".graph") && getModelFormat(path).hasVariants) {
-    GLOWISH_ASSIGN_OR_RETURN(OnnxModel model, OnnxModel::read(path));
-    return model.getStatedInputs(options);
+  if (!isTextForm(path)) {
+    GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, getModelFormat(path));
+    if (format->parse) {
+      GLOWISH_ASSIGN_OR_RETURN(auto model, format->parse(path));
+      return model->getStatedInputs(options);
+    }
   }
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module,
                            readTypedModel(path, options, function));
-  std::vector<OnnxModel::StatedInput> inputs;
+  std::vector<ParsedModel::StatedInput> inputs;
   for (const auto &placeholder : module->getPlaceholders()) {
     if (!placeholder->isInput())
       continue;
     const Type &type = placeholder->getType();
     if (type.isQuantized())
       return refuseQuantized(path, placeholder->getModelName(), type);
-    OnnxModel::StatedInput input = {
+    ParsedModel::StatedInput input = {
         placeholder->getModelName().str(), type.getKind(), {}};
     for (int64_t extent : type.getShape())
       input.shape.push_back(extent);

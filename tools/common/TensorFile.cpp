@@ -1,7 +1,7 @@
 //===- TensorFile.cpp - Tensors in files ----------------------------------===//
 
 #include "common/TensorFile.h"
-#include "glowish/Importer/ONNX.h"
+#include "glowish/Importer/TensorProtoFile.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Npy.h"
 #include "llvm/ADT/StringExtras.h"

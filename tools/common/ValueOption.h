@@ -8,7 +8,7 @@
 #ifndef GLOWISH_TOOLS_COMMON_VALUEOPTION_H
 #define GLOWISH_TOOLS_COMMON_VALUEOPTION_H
 
-#include "glowish/Compiler/Setting.h"
+#include "glowish/Support/Setting.h"
 #include "llvm/Support/CommandLine.h"
 
 namespace glowish {

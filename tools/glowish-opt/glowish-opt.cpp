@@ -18,7 +18,6 @@
 #include "glowish/IR/Passes.h"
 #include "glowish/IR/PlanProof.h"
 #include "glowish/IRGen/IRGen.h"
-#include "glowish/Importer/Caffe2.h"
 #include "glowish/Importer/ModelFormat.h"
 #include "glowish/Ops/TextForm.h"
 #include "glowish/Report/MemoryMap.h"
@@ -33,11 +32,11 @@ static cl::OptionCategory
                    "machine)");
 
 static cl::opt<std::string> inputPath(cl::Positional,
-                                      cl::desc("<text form, or ONNX or Caffe2 "
-                                               "model>"),
+                                      cl::desc("<text form, or model>"),
                                       cl::cat(optCategory));
 static cl::opt<std::string> secondPath(cl::Positional,
-                                       cl::desc("[<the other net of Caffe2>]"),
+                                       cl::desc("[<the other file of a model "
+                                                "of two>]"),
                                        cl::cat(optCategory));
 static cl::opt<std::string>
     outputPath("o",
@@ -326,7 +325,8 @@ static llvm::Expected<std::unique_ptr<Module>>
 importModel(llvm::StringRef path, ImportOptions options) {
   options.evaluate = evaluateNode;
   options.secondFile = secondPath;
-  return getModelFormat(path).import(path, options);
+  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, getModelFormat(path));
+  return format->import(path, options);
 }
 
 static llvm::Expected<int> optimize() {
@@ -339,11 +339,15 @@ static llvm::Expected<int> optimize() {
   llvm::StringRef path = inputPath;
   GLOWISH_RETURN_IF_ERROR(checkRunOptions());
   // Other files are text forms, whatever their names end in.
-  bool isModel = getModelFormat(path).isPath || path.ends_with(".onnx") ||
-                 path.ends_with(".onnxtxt");
-  if (!secondPath.empty() && !isCaffe2Path(path))
-    return makeError("'{0}' is no Caffe2 net, and there is a second file '{1}'",
-                     path, secondPath);
+  const ModelFormat *format = nullptr;
+  if (!isTextForm(path))
+    GLOWISH_ASSIGN_OR_RETURN(format, recognizeModel(path));
+  bool isModel = format != nullptr;
+  if (!secondPath.empty() && !(isModel && format->hasSecondFile))
+    return makeError(
+        "'{0}' is no {1} model, and there is a second file '{2}'", path,
+        joinFormatNames([](auto &each) { return each.hasSecondFile; }),
+        secondPath);
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions,
                            getImportFlags(path, !isModel));
   GLOWISH_ASSIGN_OR_RETURN(GivenTensors given, readGivenTensors());

@@ -8,7 +8,7 @@
 using namespace glowish;
 
 llvm::Expected<SampleReader>
-SampleReader::create(OnnxModel::StatedInput input,
+SampleReader::create(ParsedModel::StatedInput input,
                      std::optional<ImageShape> shape, SampleOptions options) {
   unsigned numChannels = shape ? shape->numChannels : 0;
   auto check = [&](llvm::StringRef name, size_t count) -> llvm::Error {

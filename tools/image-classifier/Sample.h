@@ -49,7 +49,7 @@ public:
   /// \p input: with all extents, the first that of a batch. \p shape: how it
   /// takes images; empty if it takes none. An error says that \p options has
   /// the wrong number of means.
-  static llvm::Expected<SampleReader> create(OnnxModel::StatedInput input,
+  static llvm::Expected<SampleReader> create(ParsedModel::StatedInput input,
                                              std::optional<ImageShape> shape,
                                              SampleOptions options);
 
@@ -69,7 +69,7 @@ private:
                             int64_t first) const;
   llvm::Error setImage(Image image, Tensor &batch, int64_t first) const;
 
-  OnnxModel::StatedInput input;
+  ParsedModel::StatedInput input;
   /// Of a sample.
   Dims shape;
   std::optional<ImageShape> images;

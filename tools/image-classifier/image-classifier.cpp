@@ -9,7 +9,6 @@
 #include "common/StatedInputs.h"
 #include "common/Tool.h"
 #include "glowish/Driver/Session.h"
-#include "glowish/Importer/Caffe2.h"
 #include "glowish/Support/Progress.h"
 #include "image-classifier/Options.h"
 #include <iostream>
@@ -39,18 +38,19 @@ struct Classifier {
 } // namespace
 
 /// The only input, with all extents: the first is that of the batch.
-static llvm::Expected<OnnxModel::StatedInput>
+static llvm::Expected<ParsedModel::StatedInput>
 findInput(const ClassifierOptions &options,
           const ImportOptions &importOptions) {
   GLOWISH_ASSIGN_OR_RETURN(
-      std::vector<OnnxModel::StatedInput> inputs,
+      std::vector<ParsedModel::StatedInput> inputs,
       readStatedInputs(getModelPath(), importOptions, getFunctionName()));
-  if (inputs.empty() && isCaffe2Path(getModelPath()))
+  GLOWISH_ASSIGN_OR_RETURN(bool mayBeFilled, hasSecondFile(getModelPath()));
+  if (inputs.empty() && mayBeFilled)
     return makeError("the model has no input but what init_net fills; state "
                      "one of these with -model-input=NAME,float,[...]");
   if (inputs.size() != 1)
     return makeError("the model has {0} inputs; accepted: one", inputs.size());
-  OnnxModel::StatedInput input = std::move(inputs.front());
+  ParsedModel::StatedInput input = std::move(inputs.front());
   if (input.shape.empty())
     return makeError("the input '{0}' is a scalar; accepted: a first dimension "
                      "of samples",
@@ -67,7 +67,7 @@ findInput(const ClassifierOptions &options,
 
 /// How \p input takes images; empty where it takes none.
 static llvm::Expected<std::optional<ImageShape>>
-findImages(const OnnxModel::StatedInput &input, InputLayout layout) {
+findImages(const ParsedModel::StatedInput &input, InputLayout layout) {
   if (layout == InputLayout::NonImage)
     return std::nullopt;
   std::optional<bool> channelsFirst;
@@ -223,7 +223,7 @@ static llvm::Error compile(Classifier &classifier,
                            const ClassifierOptions &options,
                            PhaseTimer &timer) {
   ImportOptions &importOptions = classifier.prepared.importOptions;
-  GLOWISH_ASSIGN_OR_RETURN(OnnxModel::StatedInput input,
+  GLOWISH_ASSIGN_OR_RETURN(ParsedModel::StatedInput input,
                            findInput(options, importOptions));
   classifier.batchSize = *input.shape.front();
   GLOWISH_ASSIGN_OR_RETURN(std::optional<ImageShape> images,

@@ -9,7 +9,7 @@
 #include "common/TrainingOptions.h"
 #include "common/ValueOption.h"
 #include "glowish/Backends/CPU/TargetSupport.h"
-#include "glowish/Driver/OperatorList.h"
+#include "glowish/Importer/ModelFormat.h"
 #include "glowish/Support/Progress.h"
 #include "glowish/Support/SettingNames.h"
 #include "glowish/Support/Task.h"
@@ -44,12 +44,26 @@ static cl::opt<std::string> mlirFile("mlir-file",
                                      cl::value_desc("file"), cl::init("-"),
                                      cl::cat(modelCategory));
 
-static cl::opt<std::string> listOperators(
-    "list-operators", cl::ValueOptional,
-    cl::desc("Print the operators that models may have, with limits, and do "
-             "nothing else; =onnx (with opsets and element types), =caffe2, "
-             "=tflite or =aten (PyTorch's) prints one list"),
-    cl::value_desc("format"), cl::cat(modelCategory));
+/// Returns the help of -list-operators; the text outlives the option.
+static llvm::StringRef describeOperatorLists() {
+  static const std::string text = [] {
+    std::vector<std::string> lists;
+    for (const OperatorList *list : listOperatorLists())
+      lists.push_back("=" + list->name.str() +
+                      (list->description.empty()
+                           ? ""
+                           : " (" + list->description.str() + ")"));
+    return "Print the operators that models may have, with limits, and do "
+           "nothing else; one list with " +
+           llvm::join(lists, ", ");
+  }();
+  return text;
+}
+
+static cl::opt<std::string> listOperators("list-operators", cl::ValueOptional,
+                                          cl::desc(describeOperatorLists()),
+                                          cl::value_desc("list"),
+                                          cl::cat(modelCategory));
 
 /// Prints what \p print writes, with settings spelled as options.
 static void printPage(void (*print)(llvm::raw_ostream &)) {
@@ -60,21 +74,19 @@ static void printPage(void (*print)(llvm::raw_ostream &)) {
 }
 
 static llvm::Error printOperators() {
-  static constexpr std::pair<llvm::StringLiteral, void (*)(llvm::raw_ostream &)>
-      lists[] = {{"onnx", printOnnxOperatorList},
-                 {"caffe2", printCaffe2OperatorList},
-                 {"tflite", printTFLiteOperatorList},
-                 {"aten", printAtenOperatorList}};
-  bool isKnown = listOperators == "";
-  for (const auto &[name, print] : lists) {
-    isKnown |= name == listOperators;
-    if (listOperators == "" || name == listOperators)
-      printPage(print);
+  // Formats may come from plug-ins.
+  GLOWISH_RETURN_IF_ERROR(loadPlugins());
+  std::vector<llvm::StringRef> names;
+  for (const OperatorList *list : listOperatorLists()) {
+    names.push_back(list->name);
+    if (listOperators == "" || list->name == listOperators)
+      printPage(list->print);
   }
-  return isKnown ? llvm::Error::success()
-                 : makeError("-list-operators={0}: the lists are onnx, "
-                             "caffe2, tflite and aten",
-                             listOperators.getValue());
+  if (listOperators == "" ||
+      llvm::is_contained(names, llvm::StringRef(listOperators)))
+    return llvm::Error::success();
+  return makeError("-list-operators={0}: the lists are {1}",
+                   listOperators.getValue(), llvm::join(names, ", "));
 }
 
 static ValueOption<bool>

@@ -4,7 +4,7 @@
 #define GLOWISH_TOOLS_MODEL_TRAINER_DATASET_H
 
 #include "glowish/Base/Tensor.h"
-#include "glowish/Importer/OnnxModel.h"
+#include "glowish/Importer/ParsedModel.h"
 
 namespace glowish {
 
@@ -51,7 +51,7 @@ struct ImageOptions {
 /// What a folder of data is read for.
 struct DataRequest {
   /// The model's inputs, with the batch as the first dimension.
-  std::vector<OnnxModel::StatedInput> inputs;
+  std::vector<ParsedModel::StatedInput> inputs;
   std::string label = "label";
   ImageOptions images;
 };

@@ -42,7 +42,7 @@ static std::string findInputPath(llvm::StringRef folder, llvm::StringRef name,
 llvm::Expected<DataSet> glowish::readNpyFolder(llvm::StringRef folder,
                                                const DataRequest &request) {
   DataSet data;
-  for (const OnnxModel::StatedInput &input : request.inputs) {
+  for (const ParsedModel::StatedInput &input : request.inputs) {
     GLOWISH_ASSIGN_OR_RETURN(
         SampleArray array,
         readArray(findInputPath(folder, input.name, request.inputs.size() == 1),

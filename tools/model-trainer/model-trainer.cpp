@@ -4,7 +4,6 @@
 #include "common/Processes.h"
 #include "common/Tool.h"
 #include "glowish/Importer/ModelFormat.h"
-#include "glowish/Importer/OnnxWeights.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
 #include "model-trainer/DataFolder.h"
@@ -49,10 +48,12 @@ static llvm::Expected<SplitData> split(DataSet data,
 
 static llvm::Expected<SplitData> readData(const TrainerOptions &options,
                                           const ImportOptions &importOptions) {
-  GLOWISH_ASSIGN_OR_RETURN(OnnxModel model, OnnxModel::read(getModelPath()));
+  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format,
+                           getModelFormat(getModelPath()));
+  GLOWISH_ASSIGN_OR_RETURN(auto model, format->parse(getModelPath()));
   DataRequest request;
   GLOWISH_ASSIGN_OR_RETURN(request.inputs,
-                           model.getStatedInputs(importOptions));
+                           model->getStatedInputs(importOptions));
   request.label = options.config.label;
   request.images = options.images;
   GLOWISH_ASSIGN_OR_RETURN(DataSet data, readDataSet(options.data, request));
@@ -113,13 +114,14 @@ static void printEpoch(const EpochResult &result) {
 /// The model with the trained weights. Initializers that nothing reads have no
 /// variable.
 static llvm::Error saveModel(const Trainer &trainer, llvm::StringRef path) {
-  GLOWISH_ASSIGN_OR_RETURN(OnnxWeights weights,
-                           OnnxWeights::read(getModelPath()));
+  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format,
+                           getModelFormat(getModelPath()));
+  GLOWISH_ASSIGN_OR_RETURN(auto weights, format->openWeights(getModelPath()));
   for (const Buffer *variable : trainer.getVariables())
-    if (weights.has(variable->getModelName()))
-      GLOWISH_RETURN_IF_ERROR(
-          weights.set(variable->getModelName(), trainer.getVariable(variable)));
-  return weights.write(path);
+    if (weights->has(variable->getModelName()))
+      GLOWISH_RETURN_IF_ERROR(weights->set(variable->getModelName(),
+                                           trainer.getVariable(variable)));
+  return weights->write(path);
 }
 
 /// Whether the files can be written that the training ends with, or each
@@ -339,7 +341,7 @@ static llvm::Expected<int> runTrainer(ProcessGroup *group) {
 
 int main(int argc, char **argv) {
   return runGroupTool(argc, argv,
-                      "Trains an ONNX model in this process and saves it.\n",
+                      "Trains a model in this process and saves it.\n",
                       {&modelCategory, &trainingCategory, &dataCategory,
                        &resultCategory, &targetCategory, &debugCategory},
                       runTrainer);

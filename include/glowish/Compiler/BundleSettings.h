@@ -4,8 +4,8 @@
 #define GLOWISH_COMPILER_BUNDLESETTINGS_H
 
 #include "glowish/Compiler/BundleCompilation.h"
-#include "glowish/Compiler/Setting.h"
 #include "glowish/Compiler/TrainingSettings.h"
+#include "glowish/Support/Setting.h"
 
 namespace glowish {
 

@@ -4,8 +4,8 @@
 #define GLOWISH_COMPILER_COMPILATIONSETTINGS_H
 
 #include "glowish/Backends/CPU/CPUBackend.h"
-#include "glowish/Compiler/Setting.h"
 #include "glowish/Driver/Compilation.h"
+#include "glowish/Support/Setting.h"
 
 namespace glowish {
 
@@ -50,7 +50,8 @@ private:
                       "CPU or Interpreter, or one that «load» brings", "CPU"};
   ListSetting plugins{
       *this, "load", "file",
-      "Load a shared library that brings back ends (may be repeated)"};
+      "Load a shared library that brings back ends, passes or formats of "
+      "models (may be repeated)"};
 };
 
 } // namespace glowish

@@ -16,12 +16,15 @@ namespace glowish {
 
 /// Where a model comes from.
 struct ModelSource {
-  /// The model; of a Caffe2 model of two nets both; of a bundle with several
+  /// The model; of a model of two files both; of a bundle with several
   /// functions one model for each. Not empty.
   std::vector<std::string> paths;
   /// Gets warnings about the model and the target; null: nothing does.
   std::function<void(llvm::StringRef)> warn = nullptr;
 };
+
+/// Returns whether the model \p path may be one of two files that are one model.
+llvm::Expected<bool> hasSecondFile(llvm::StringRef path);
 
 /// What is no setting: how a compilation is looked at and tested.
 struct DeveloperOptions {

@@ -4,9 +4,9 @@
 #define GLOWISH_COMPILER_MODELSETTINGS_H
 
 #include "glowish/Compiler/OperatorSettings.h"
-#include "glowish/Compiler/TFLiteSettings.h"
 #include "glowish/Driver/ModelFunctions.h"
 #include "glowish/Driver/ModelVariants.h"
+#include "glowish/Importer/ModelFormat.h"
 
 namespace glowish {
 
@@ -46,7 +46,22 @@ private:
   llvm::Error readStates(ImportOptions &options, const Scope &scope) const;
   llvm::Expected<std::vector<std::string>>
   getFunctionNames(llvm::ArrayRef<std::string> paths) const;
-  llvm::Error checkEffect(llvm::StringRef path, bool isText) const;
+  llvm::Error checkEffect(llvm::StringRef path,
+                          const ModelFormat *format) const;
+
+  /// The settings that models of one format alone have.
+  struct OfFormat {
+    const ModelFormat *format;
+    std::unique_ptr<FormatSettings> settings;
+    /// Those among all of this group.
+    std::vector<Setting *> members;
+  };
+  std::vector<OfFormat> createFormatSettings();
+  /// Puts the options of the format of the model at \p path into \p options; an
+  /// error if a setting of another format is given. \p format is null for a
+  /// text form.
+  llvm::Error readFormatOptions(ImportOptions &options, llvm::StringRef path,
+                                const ModelFormat *format) const;
 
   ListSetting symbols{
       *this, "onnx-define-symbol", "name,value,...",
@@ -57,13 +72,13 @@ private:
   ListSetting modelInputs{
       *this, "model-input", "name,type[,scale,offset],[dims]",
       "State the type of an input: «model-input=data,float,[1,3,8,8]»; of a "
-      "quantized one (int8q, of Caffe2 models) with scale and offset"};
+      "quantized one (int8q) with scale and offset"};
   ListSetting constantInputs{
       *this, "constant-input", "name,number|\"text\"",
       "Compile the model for one value of an input that is a number: an "
-      "integer, a float or true or false; or a string, of a TorchScript "
-      "method. The input is none of the program then, and what depends on it "
-      "is decided"};
+      "integer, a float or true or false; or a string, where the format has "
+      "such inputs. The input is none of the program then, and what depends on "
+      "it is decided"};
   ListSetting states{
       *this, "state", "input,output",
       "Keep an output as the input of the next run: one placeholder, written "
@@ -91,10 +106,10 @@ private:
       "with an entry, or names for several models"};
   TextSetting methodName{
       *this, "method", "name,...",
-      "The method of a TorchScript module (default: forward, or the only one); "
-      "of a bundle several, each with an entry"};
+      "The method of a module (default: forward, or the only one); of a bundle "
+      "several, each with an entry"};
   OperatorSettings operators{*this};
-  TFLiteSettings tflite{*this};
+  std::vector<OfFormat> formats = createFormatSettings();
 };
 
 /// What the setting \p name has been given, `name,value` each; the error shows

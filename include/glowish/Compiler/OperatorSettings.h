@@ -3,8 +3,8 @@
 #ifndef GLOWISH_COMPILER_OPERATORSETTINGS_H
 #define GLOWISH_COMPILER_OPERATORSETTINGS_H
 
-#include "glowish/Compiler/Setting.h"
 #include "glowish/Plugin/ExternalOperator.h"
+#include "glowish/Support/Setting.h"
 
 namespace glowish {
 

@@ -3,8 +3,8 @@
 #ifndef GLOWISH_COMPILER_QUANTIZATIONSETTINGS_H
 #define GLOWISH_COMPILER_QUANTIZATIONSETTINGS_H
 
-#include "glowish/Compiler/Setting.h"
 #include "glowish/Driver/Compilation.h"
+#include "glowish/Support/Setting.h"
 
 namespace glowish {
 

@@ -4,7 +4,7 @@
 #define GLOWISH_COMPILER_TARGETSETTINGS_H
 
 #include "glowish/Backends/CPU/CPUBackend.h"
-#include "glowish/Compiler/Setting.h"
+#include "glowish/Support/Setting.h"
 
 namespace glowish {
 

@@ -4,8 +4,8 @@
 #define GLOWISH_COMPILER_TRAININGSETTINGS_H
 
 #include "glowish/Autodiff/Training.h"
-#include "glowish/Compiler/Setting.h"
 #include "glowish/IRGen/Rematerialization.h"
+#include "glowish/Support/Setting.h"
 
 namespace glowish {
 

@@ -7,7 +7,7 @@
 #include "glowish/IR/ConstantPool.h"
 #include "glowish/IRGen/IRGen.h"
 #include "glowish/IRGen/Rematerialization.h"
-#include "glowish/Importer/OnnxModel.h"
+#include "glowish/Importer/ParsedModel.h"
 #include "glowish/Optimizer/ConvertPrecision.h"
 #include "glowish/Optimizer/Passes.h"
 #include "glowish/Optimizer/Quantize.h"
@@ -141,8 +141,8 @@ public:
   Compilation(Compilation &&other) noexcept;
   ~Compilation();
 
-  /// Reads \p path: a Caffe2 model (see isCaffe2Path), a module in the text
-  /// form (.graph, with its constants in PATH.weights), or an ONNX model.
+  /// Reads \p path: a module in the text form (.graph, with its constants in
+  /// PATH.weights), or a model of a registered format (getModelFormat).
   llvm::Expected<ModelGraph> import(llvm::StringRef path,
                                     ImportOptions importOptions);
   /// Takes \p module, which an importer has made; \p context: in front of
@@ -150,7 +150,7 @@ public:
   llvm::Expected<ModelGraph> import(std::unique_ptr<Module> module,
                                     llvm::StringRef context);
   /// Imports \p model, for the last time if \p isLast.
-  llvm::Expected<ModelGraph> import(OnnxModel &model,
+  llvm::Expected<ModelGraph> import(ParsedModel &model,
                                     ImportOptions importOptions, bool isLast);
   /// Runs getQuantizationPipeline() on a model that has just been imported: the
   /// form that profiles are of, and in which floats are converted. Other

@@ -38,7 +38,8 @@ private:
 /// options.stopAfter; null where that comes before the plan. The programs have
 /// one constant region, in which equal constants are once, and one mutable
 /// region. In that, functions of one text form share all placeholders of one
-/// name; methods of one module, and several ONNX models, share states.
+/// name; methods of one module, and models of a format that shares them
+/// (ModelFormat::sharesStates), share states.
 llvm::Expected<std::optional<CompiledFunctions>>
 compileFunctions(Backend &backend, const CompilationOptions &options,
                  std::vector<FunctionSource> sources);

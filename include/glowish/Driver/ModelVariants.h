@@ -84,6 +84,7 @@ private:
   friend class CompiledVariants;
   /// A value for each symbol; none stands for all of its range.
   using Combination = std::vector<std::optional<int64_t>>;
+  llvm::Error parseModel();
   llvm::Error checkSymbols() const;
   /// Drops each variant for a whole range beside one for the single value of it
   /// that the given inputs have. \p isGiven: whether inputs tell the value of a
@@ -105,7 +106,7 @@ private:
   std::string path;
   std::vector<SymbolValues> symbols;
   /// Where there are symbols: the model, until the last import.
-  std::optional<OnnxModel> model;
+  std::unique_ptr<ParsedModel> model;
   /// The last symbol changing first, the whole of a range coming before the
   /// values in it.
   std::vector<Combination> combinations;

@@ -38,11 +38,6 @@ llvm::Error writeOnnxFile(const Module &module, llvm::StringRef path,
 llvm::Expected<std::string> writeOnnx(const Module &module,
                                       const OnnxWriteOptions &options = {});
 
-/// Returns the bytes of a SequenceProto \p name with \p tensors, the format in
-/// which ONNX's test data have sequences.
-std::string writeSequenceProto(llvm::StringRef name,
-                               llvm::ArrayRef<Tensor> tensors);
-
 /// Whether there is an exporter for nodes of \p kind. It may still refuse a
 /// node for its attributes or types.
 bool hasOnnxExporter(NodeKind kind);

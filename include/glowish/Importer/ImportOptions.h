@@ -14,6 +14,8 @@
 
 namespace glowish {
 
+class KeyHasher;
+
 /// An output of a model that is a sequence of tensors. Element i is the output
 /// NAME.i of the module.
 struct SequenceOutput {
@@ -29,28 +31,21 @@ struct StateNames {
   std::string input, output;
 };
 
-/// Options of TensorFlow Lite models (-tflite-...).
-struct TFLiteOptions {
-  /// Quantized inputs and outputs of the model become floats.
-  bool hasFloatInputs = false, hasFloatOutputs = false;
-  /// Inputs and outputs of uint8 become int8: numbers less 128.
-  bool turnsUInt8ToInt8 = false;
-  /// Tensors are named tensorN, by their number in the file.
-  bool renamesTensors = false;
-  /// The softmax of bytes is computed in float.
-  bool hasFloatSoftmax = false;
-  /// The relative error that the scale of a bias may have, and whether a larger
-  /// one is an error, not a warning.
-  double biasScaleTolerance = 1e-6;
-  bool refusesBiasScales = true;
+/// Options that models of one format alone have.
+class FormatOptions {
+public:
+  virtual ~FormatOptions();
+  /// Returns ModelFormat::name.
+  virtual llvm::StringRef getFormatName() const = 0;
+  /// Adds all options to \p key.
+  virtual void addTo(KeyHasher &key) const = 0;
 };
 
 struct ImportOptions {
-  /// The method of a TorchScript module (-method); empty for forward(), or the
-  /// only one.
+  /// The method of a module (-method); empty for forward(), or the only one.
   std::string method;
-  /// The second file of a Caffe2 model given as two files, weights and net in
-  /// either order; empty if there is none.
+  /// The second file of a model given as two files, weights and net in either
+  /// order; empty if there is none.
   std::string secondFile;
   /// Values of symbolic dimensions (-onnx-define-symbol=name,value).
   std::map<std::string, int64_t> symbols;
@@ -74,7 +69,7 @@ struct ImportOptions {
   std::map<std::string, const FusedRows *> fusedInputs;
   /// Inputs that are replaced by constants, for inputs that determine shapes.
   std::map<std::string, std::shared_ptr<const Tensor>> constantInputs;
-  /// Inputs that are strings, of a TorchScript method, and what they are.
+  /// Inputs that are strings, and what they are.
   std::map<std::string, std::string> constantTexts;
   /// The operators that glowish does not know (-operators, -external); null for
   /// none.
@@ -91,7 +86,8 @@ struct ImportOptions {
   /// symbolic dimension, binding one binds the others.
   std::map<std::string, Type> givenTypes;
   std::vector<Type> givenTypesInOrder;
-  TFLiteOptions tflite;
+  /// Those of the model's format; null for what it has without.
+  std::shared_ptr<const FormatOptions> ofFormat;
   /// If not null, the model is imported for training: initializers of float
   /// kinds become variables (placeholders that are both inputs and outputs)
   /// with these initial values. Normalizations keep their fixed statistics, and
@@ -118,6 +114,15 @@ struct ImportOptions {
   /// are errors.
   llvm::Error report(llvm::StringRef line) const;
 };
+
+/// Returns the options of the format that \p T is for, T::formatName.
+template <typename T> const T &getFormatOptions(const ImportOptions &options) {
+  static const T initial;
+  const FormatOptions *own = options.ofFormat.get();
+  return own && own->getFormatName() == T::formatName
+             ? static_cast<const T &>(*own)
+             : initial;
+}
 
 } // namespace glowish
 

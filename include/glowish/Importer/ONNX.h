@@ -22,13 +22,6 @@ importOnnx(llvm::ArrayRef<uint8_t> bytes, llvm::StringRef name,
 /// for quantized kinds.
 std::optional<int> getOnnxDataType(ElemKind kind);
 
-/// Reads a TensorProto file (.pb), the format of ONNX's test data.
-llvm::Expected<Tensor> readTensorProto(llvm::StringRef path);
-
-/// Reads a SequenceProto file of tensors (.pb), or an OptionalProto file whose
-/// value is such a sequence.
-llvm::Expected<std::vector<Tensor>> readSequenceProto(llvm::StringRef path);
-
 /// Returns the ONNX operators that can be imported, sorted by name, with the
 /// opset versions at which their importers change.
 std::vector<std::pair<std::string, std::vector<int>>> listOnnxOperators();

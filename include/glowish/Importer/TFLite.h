@@ -7,8 +7,28 @@
 
 namespace glowish {
 
-/// Whether \p path is a TensorFlow Lite model: a file that ends in .tflite.
-bool isTFLitePath(llvm::StringRef path);
+/// Options of TensorFlow Lite models (-tflite-...).
+struct TFLiteOptions final : FormatOptions {
+  static constexpr llvm::StringLiteral formatName = "TensorFlow Lite";
+  llvm::StringRef getFormatName() const override { return formatName; }
+  void addTo(KeyHasher &key) const override;
+  static const TFLiteOptions &of(const ImportOptions &options) {
+    return getFormatOptions<TFLiteOptions>(options);
+  }
+
+  /// Quantized inputs and outputs of the model become floats.
+  bool hasFloatInputs = false, hasFloatOutputs = false;
+  /// Inputs and outputs of uint8 become int8: numbers less 128.
+  bool turnsUInt8ToInt8 = false;
+  /// Tensors are named tensorN, by their number in the file.
+  bool renamesTensors = false;
+  /// The softmax of bytes is computed in float.
+  bool hasFloatSoftmax = false;
+  /// The relative error that the scale of a bias may have, and whether a larger
+  /// one is an error, not a warning.
+  double biasScaleTolerance = 1e-6;
+  bool refusesBiasScales = true;
+};
 
 /// Imports a TensorFlow Lite model (.tflite, schema version 3) as a module with
 /// one function, "main". Placeholders have the names and (NHWC) shapes of the

@@ -7,10 +7,6 @@
 
 namespace glowish {
 
-/// Whether \p path is an archive that torch.export.save writes: a file that
-/// ends in .pt2, or a ZIP archive with the graph of a model.
-bool isTorchExportPath(llvm::StringRef path);
-
 /// Imports an exported program (.pt2, schema version 8) as a module with one
 /// function, "main". Placeholders have the names of the program's inputs and of
 /// the values that are its outputs; buffers that it changes are states, named

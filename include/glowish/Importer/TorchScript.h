@@ -7,11 +7,6 @@
 
 namespace glowish {
 
-/// Whether \p path is a TorchScript archive, by its contents, or another file
-/// that PyTorch wrote or that is called like one: importTorchScriptFile() tells
-/// what it is.
-bool isTorchScriptPath(llvm::StringRef path);
-
 /// Imports a traced or scripted module (torch.jit.save) as a module with one
 /// function, "main": the method that the options state, else forward(), or the
 /// only one. The options state the types of inputs, whose names are those of

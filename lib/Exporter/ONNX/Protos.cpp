@@ -3,6 +3,7 @@
 #include "ONNX/GraphWriter.h"
 #include "glowish/Base/Packing.h"
 #include "glowish/Exporter/ONNX.h"
+#include "glowish/Exporter/TensorProtoFile.h"
 #include "glowish/Importer/ONNX.h"
 #include <onnx/onnx-data_pb.h>
 

@@ -2,7 +2,6 @@
 
 #include "Caffe2/NetFile.h"
 #include "Common/ProtobufFile.h"
-#include "glowish/Importer/Caffe2.h"
 #include "glowish/Support/File.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
@@ -11,27 +10,6 @@
 using namespace glowish;
 using namespace glowish::caffe2;
 namespace fs = llvm::sys::fs;
-
-/// Whether \p bytes are an ONNX model: it begins with field 1, ir_version,
-/// which nets do not have.
-static bool isOnnx(llvm::StringRef bytes) {
-  constexpr char irVersionTag = 0x08;
-  return looksLikeText(bytes)
-             ? bytes.take_front(1 << 16).contains("ir_version")
-             : bytes.starts_with(llvm::StringRef(&irVersionTag, 1));
-}
-
-bool glowish::isCaffe2Path(llvm::StringRef path) {
-  if (fs::is_directory(path))
-    return true;
-  if (!path.ends_with(".pb") && !path.ends_with(".pbtxt"))
-    return false;
-  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer = readFile(path);
-  if (buffer)
-    return !isOnnx((*buffer)->getBuffer());
-  llvm::consumeError(buffer.takeError());
-  return true;
-}
 
 /// Returns FOLDER/NAME.pb or FOLDER/NAME.pbtxt, or an empty string if neither
 /// exists.
@@ -45,8 +23,12 @@ static std::string findNet(llvm::StringRef folder, llvm::StringRef name) {
   return "";
 }
 
+bool caffe2::isCaffe2Folder(llvm::StringRef path) {
+  return fs::is_directory(path);
+}
+
 llvm::Expected<std::vector<std::string>>
-glowish::findCaffe2Files(llvm::StringRef path, llvm::StringRef secondFile) {
+caffe2::findCaffe2Files(llvm::StringRef path, llvm::StringRef secondFile) {
   std::vector<std::string> files = {path.str()};
   if (!secondFile.empty())
     files.push_back(secondFile.str());

@@ -18,6 +18,15 @@ struct NetPair {
   bool hasInit = false;
 };
 
+/// Whether \p path is a folder with a Caffe2 model.
+bool isCaffe2Folder(llvm::StringRef path);
+
+/// Returns the files of the Caffe2 model at \p path: in a directory,
+/// predict_net and, if present, init_net (.pb or .pbtxt); otherwise \p path
+/// and, unless it is empty, \p secondFile.
+llvm::Expected<std::vector<std::string>>
+findCaffe2Files(llvm::StringRef path, llvm::StringRef secondFile);
+
 /// Describes \p op in messages by its name, or that of its first output.
 std::string describe(const schema::OperatorDef &op);
 

@@ -6,6 +6,8 @@
 
 using namespace glowish;
 
+FormatOptions::~FormatOptions() = default;
+
 bool ImportOptions::hasWarnings() const {
   return isStrict || (!isRepeated && (warn || isLogged(0, __FILE__)));
 }

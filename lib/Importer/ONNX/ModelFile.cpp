@@ -1,7 +1,7 @@
 //===- ModelFile.cpp - Parsing of models and tensors ----------------------===//
 
 #include "ONNX/ModelFile.h"
-#include "glowish/Importer/ONNX.h"
+#include "glowish/Importer/TensorProtoFile.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/File.h"
 #include <onnx/onnx-data_pb.h>

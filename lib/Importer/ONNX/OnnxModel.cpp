@@ -9,9 +9,12 @@
 #include "ONNX/GraphInputs.h"
 #include "ONNX/LaterFields.h"
 #include "ONNX/ModelFile.h"
+#include "ONNX/OperatorList.h"
 #include "glowish/Base/DimExpression.h"
 #include "glowish/Importer/ModelFormat.h"
+#include "glowish/Importer/OnnxWeights.h"
 #include "glowish/Support/File.h"
+#include "llvm/Support/Path.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -210,10 +213,46 @@ listOnnxFiles(llvm::StringRef path, const ImportOptions &) {
   return files;
 }
 
-static const ModelFormatRegistration format({.name = "ONNX",
-                                             .isPath = nullptr,
-                                             .import = importOnnxFile,
-                                             .hasSymbols = true,
-                                             .hasVariants = true,
-                                             .sharesStates = true,
-                                             .listFiles = listOnnxFiles});
+static llvm::Expected<std::unique_ptr<ParsedModel>>
+parseOnnxFile(llvm::StringRef path) {
+  GLOWISH_ASSIGN_OR_RETURN(OnnxModel model, OnnxModel::read(path));
+  return std::make_unique<OnnxModel>(std::move(model));
+}
+
+static llvm::Expected<std::unique_ptr<ModelWeights>>
+openOnnxWeights(llvm::StringRef path) {
+  GLOWISH_ASSIGN_OR_RETURN(OnnxWeights weights, OnnxWeights::read(path));
+  return std::make_unique<OnnxWeights>(std::move(weights));
+}
+
+/// Whether \p path, called like other protobufs, begins with field 1 of a
+/// model, ir_version. So does a SavedModel of TensorFlow.
+static bool isOnnxProtobuf(llvm::StringRef path) {
+  if ((!path.ends_with(".pb") && !path.ends_with(".pbtxt")) ||
+      llvm::sys::path::stem(path) == "saved_model")
+    return false;
+  auto file = readFile(path);
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return false;
+  }
+  constexpr char irVersionTag = 0x08;
+  llvm::StringRef bytes = (*file)->getBuffer();
+  return looksLikeText(bytes)
+             ? bytes.take_front(1 << 16).contains("ir_version")
+             : bytes.starts_with(llvm::StringRef(&irVersionTag, 1));
+}
+
+static const ModelFormatRegistration
+    format({.name = "ONNX",
+            .description = "an ONNX file (.onnx)",
+            .extensions = {".onnx", ".onnxtxt"},
+            .recognizes = isOnnxProtobuf,
+            .takesOthers = true,
+            .import = importOnnxFile,
+            .parse = parseOnnxFile,
+            .openWeights = openOnnxWeights,
+            .hasSymbols = true,
+            .sharesStates = true,
+            .listFiles = listOnnxFiles,
+            .operators = &operatorList});

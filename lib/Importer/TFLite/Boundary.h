@@ -4,6 +4,7 @@
 #define GLOWISH_LIB_IMPORTER_TFLITE_BOUNDARY_H
 
 #include "TFLite/TFLiteOp.h"
+#include "glowish/Importer/TFLite.h"
 
 namespace glowish::tflite {
 

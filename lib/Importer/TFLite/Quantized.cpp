@@ -3,6 +3,7 @@
 #include "TFLite/Quantized.h"
 #include "glowish/Base/ElemRange.h"
 #include "glowish/Graph/RepeatedBlocks.h"
+#include "glowish/Importer/TFLite.h"
 #include "glowish/Ops/TypeRuleHelpers.h"
 #include <cmath>
 
@@ -287,18 +288,18 @@ llvm::Error tflite::checkBiasScales(const TFLiteOp &op, unsigned lhs,
     double expected = double(op.getScale(lhs)) *
                       double(weights[std::min(i, weights.size() - 1)]);
     double off = std::abs(double(own[i]) - expected);
-    if (off <= options.tflite.biasScaleTolerance * expected)
+    if (off <= TFLiteOptions::of(options).biasScaleTolerance * expected)
       continue;
     std::string text = llvm::formatv(
         "the scale of the bias is {0}, that of input and weights {1}",
         typerules::formatDouble(double(own[i])),
         typerules::formatDouble(expected));
-    return options.tflite.refusesBiasScales
-               ? makeError(
-                     "{0}; «tflite-bias-scale-check-max-error» accepts "
-                     "more than {1}",
-                     text,
-                     typerules::formatDouble(options.tflite.biasScaleTolerance))
+    return TFLiteOptions::of(options).refusesBiasScales
+               ? makeError("{0}; «tflite-bias-scale-check-max-error» accepts "
+                           "more than {1}",
+                           text,
+                           typerules::formatDouble(
+                               TFLiteOptions::of(options).biasScaleTolerance))
                : options.report(llvm::formatv("{0} {1}: {2}", op.getType(),
                                               quote(op.getName()), text)
                                     .str());

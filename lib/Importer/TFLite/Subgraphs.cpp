@@ -1,6 +1,7 @@
 //===- Subgraphs.cpp - Import of subgraphs --------------------------------===//
 
 #include "TFLite/Subgraphs.h"
+#include "glowish/Importer/TFLite.h"
 
 using namespace glowish;
 using namespace glowish::tflite;
@@ -38,7 +39,7 @@ llvm::Error SubgraphImporter::readTensors() {
   for (const schema::Tensor *stored : *graph.tensors()) {
     GLOWISH_RETURN_IF_ERROR(checkTensor(model.file, *stored));
     TFLiteTensor tensor;
-    std::string name = model.options.tflite.renamesTensors
+    std::string name = TFLiteOptions::of(model.options).renamesTensors
                            ? "tensor" + std::to_string(tensors.size())
                            : getName(*stored).str();
     // Names are those of placeholders in the main subgraph only.

@@ -1,6 +1,7 @@
 //===- ProgramImporter.cpp - Convert exported programs to a function ------===//
 
 #include "Aten/Complex.h"
+#include "Aten/OperatorList.h"
 #include "Common/Messages.h"
 #include "Common/Outputs.h"
 #include "Common/StateSet.h"
@@ -605,14 +606,17 @@ glowish::importTorchExportFile(llvm::StringRef path,
   return std::move(modules.front());
 }
 
-bool glowish::isTorchExportPath(llvm::StringRef path) {
-  return path.ends_with(".pt2") ||
-         classifyTorchFile(path) == TorchFile::ExportedProgram;
+static bool isExportedProgram(llvm::StringRef path) {
+  return classifyTorchFile(path) == TorchFile::ExportedProgram;
 }
 
-static const ModelFormatRegistration format({.name = "PyTorch ExportedProgram",
-                                             .isPath = isTorchExportPath,
-                                             .import = importTorchExportFile,
-                                             .hasSymbols = true,
-                                             .importTogether = importTogether,
-                                             .sharesStates = true});
+static const ModelFormatRegistration
+    format({.name = "PyTorch ExportedProgram",
+            .description = "a program that torch.export wrote (.pt2)",
+            .extensions = {".pt2"},
+            .recognizes = isExportedProgram,
+            .import = importTorchExportFile,
+            .hasSymbols = true,
+            .importTogether = importTogether,
+            .sharesStates = true,
+            .operators = &aten::operatorList});

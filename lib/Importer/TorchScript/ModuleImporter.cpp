@@ -1,5 +1,6 @@
 //===- ModuleImporter.cpp - Import of TorchScript archives ----------------===//
 
+#include "Aten/OperatorList.h"
 #include "Common/Messages.h"
 #include "Common/TorchArchive.h"
 #include "TorchScript/ModelInputs.h"
@@ -14,18 +15,12 @@ using namespace glowish::torchscript;
 
 //===- Files --------------------------------------------------------------===//
 
-/// Whether PyTorch's users call files of that name so.
-static bool hasTorchName(llvm::StringRef path) {
-  return path.ends_with(".pt") || path.ends_with(".pth") ||
-         path.ends_with(".ptl") || path.ends_with(".jit") ||
-         path.ends_with(".torchscript");
-}
-
-bool glowish::isTorchScriptPath(llvm::StringRef path) {
+/// Whether PyTorch wrote \p path, but for what torch.export does: checkFile()
+/// says what it is.
+static bool isTorchFile(llvm::StringRef path) {
   switch (classifyTorchFile(path)) {
   case TorchFile::Other:
   case TorchFile::Malformed:
-    return hasTorchName(path);
   case TorchFile::ExportedProgram:
     return false;
   case TorchFile::TorchScript:
@@ -126,9 +121,12 @@ glowish::importTorchScriptFile(llvm::StringRef path,
 
 static const ModelFormatRegistration
     format({.name = "TorchScript",
-            .isPath = isTorchScriptPath,
+            .description = "a TorchScript archive (.pt)",
+            .extensions = {".pt", ".pth", ".ptl", ".jit", ".torchscript"},
+            .recognizes = isTorchFile,
             .import = importTorchScriptFile,
             .hasMethods = true,
             .hasTexts = true,
             .importTogether = importTogether,
-            .getReaderPath = getTorchReaderPath});
+            .getReaderPath = getTorchReaderPath,
+            .operators = &aten::operatorList});

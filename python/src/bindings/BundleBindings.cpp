@@ -57,5 +57,5 @@ void glowish::python::addBundleBindings(py::module_ &module) {
              "Compiles the model at paths. Returns the network's name and the "
              "page about the compilation.");
   module.def("declared_inputs", listDeclaredInputs, py::arg("path"),
-             "The inputs that an ONNX model declares, by name and kind.");
+             "The inputs that the model declares, by name and kind.");
 }

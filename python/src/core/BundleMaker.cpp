@@ -2,10 +2,9 @@
 
 #include "core/BundleMaker.h"
 #include "core/Checksum.h"
-#include "core/Expected.h"
+#include "core/Models.h"
 #include "core/SettingGroups.h"
 #include "core/Tensors.h"
-#include "glowish/Importer/ModelFormat.h"
 #include "glowish/Report/Report.h"
 #include "glowish/Support/Checksum.h"
 
@@ -19,11 +18,10 @@ uint64_t glowish::python::computeChecksum(const void *bytes, size_t size) {
 
 std::vector<ValueInfo>
 glowish::python::readDeclaredInputs(const std::string &path) {
-  if (isTextForm(path) || getModelFormat(path).isPath)
-    return {};
   std::vector<ValueInfo> infos;
-  for (const auto &value : take(OnnxModel::read(path)).getDeclaredInputs())
-    infos.push_back({value.name, value.kind, std::nullopt});
+  if (std::unique_ptr<ParsedModel> model = parseModel(path))
+    for (const auto &value : model->getDeclaredInputs())
+      infos.push_back({value.name, value.kind, std::nullopt});
   return infos;
 }
 

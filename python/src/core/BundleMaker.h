@@ -31,8 +31,8 @@ struct BundleMakerResult {
 BundleMakerResult makeBundle(Settings settings,
                              const BundleMakerRequest &request);
 
-/// The types of the inputs that an ONNX model declares: for shapes that are
-/// stated without one. Empty for other models.
+/// The types of the inputs that a model declares: for shapes that are stated
+/// without one. Empty for formats that declare nothing.
 std::vector<ValueInfo> readDeclaredInputs(const std::string &path);
 
 } // namespace glowish::python

@@ -1,13 +1,12 @@
 //===- LoadedModel.cpp - A model that runs in this process ----------------===//
 
 #include "core/LoadedModel.h"
-#include "core/Expected.h"
+#include "core/Models.h"
 #include "core/SettingGroups.h"
 #include "core/Tensors.h"
 #include "glowish/Base/DimExpression.h"
 #include "glowish/Driver/ProgramCache.h"
 #include "glowish/Driver/SpecializedSessions.h"
-#include "glowish/Importer/ModelFormat.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
@@ -32,7 +31,7 @@ struct LoadedModel::Parts {
 
 //===- What the model declares --------------------------------------------===//
 
-static ValueInfo describe(const OnnxModel::DeclaredValue &declared) {
+static ValueInfo describe(const ParsedModel::DeclaredValue &declared) {
   ValueInfo info = {declared.name, declared.kind, std::nullopt};
   if (!declared.dims)
     return info;
@@ -49,9 +48,9 @@ static ValueInfo describe(const OnnxModel::DeclaredValue &declared) {
   return info;
 }
 
-/// What is known of the inputs and outputs of an ONNX model before it is
+/// Describes the inputs and outputs that the model declares, before it is
 /// compiled.
-static void describeDeclared(const OnnxModel &model,
+static void describeDeclared(const ParsedModel &model,
                              const ImportOptions &options,
                              std::vector<ValueInfo> &inputs,
                              std::vector<ValueInfo> &outputs) {
@@ -79,7 +78,7 @@ static void describeDeclared(const OnnxModel &model,
 
 /// Whether the inputs of the model have open dimensions, so that only the
 /// tensors of a call decide their types.
-static bool hasOpenInputs(const OnnxModel &model,
+static bool hasOpenInputs(const ParsedModel &model,
                           const ImportOptions &options) {
   for (const auto &input : take(model.getStatedInputs(options)))
     if (!options.constantInputs.count(input.name) &&
@@ -110,12 +109,10 @@ LoadedModel::LoadedModel(Settings settings, const LoadRequest &request)
   for (const auto &[name, view] : request.constants)
     options.constantInputs[name] = std::make_shared<const Tensor>(
         Tensor::borrow(getType(view), view.data).clone());
-  bool isOnnx = !isTextForm(path) && !getModelFormat(path).isPath;
   bool isOpen = !request.compilesNow;
-  if (isOnnx) {
-    OnnxModel model = take(OnnxModel::read(path));
-    describeDeclared(model, options, parts->inputs, parts->outputs);
-    isOpen |= hasOpenInputs(model, options);
+  if (std::unique_ptr<ParsedModel> model = parseModel(path)) {
+    describeDeclared(*model, options, parts->inputs, parts->outputs);
+    isOpen |= hasOpenInputs(*model, options);
   }
   if (!request.cacheFolder.empty())
     parts->cache = take(ProgramCache::open(

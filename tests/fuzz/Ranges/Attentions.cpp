@@ -1,6 +1,7 @@
 //===- Attentions.cpp - Random attention and what belongs to it -----------===//
 
 #include "Operators.h"
+#include "glowish/Importer/ONNX.h"
 
 using namespace glowish;
 using namespace glowish::fuzz;

@@ -2,6 +2,7 @@
 
 #include "Operators.h"
 #include "glowish/Graph/Nodes.h"
+#include "glowish/Importer/ONNX.h"
 
 using namespace glowish;
 using namespace glowish::fuzz;

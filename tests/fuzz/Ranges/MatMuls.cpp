@@ -1,6 +1,7 @@
 //===- MatMuls.cpp - Random operators that multiply and add ---------------===//
 
 #include "Operators.h"
+#include "glowish/Importer/ONNX.h"
 
 using namespace glowish;
 using namespace glowish::fuzz;

@@ -3,6 +3,7 @@
 #include "ModelBuilder.h"
 #include "../Values.h"
 #include "glowish/Graph/Nodes.h"
+#include "glowish/Importer/ONNX.h"
 #include "glowish/Support/Error.h"
 
 using namespace glowish;

@@ -2,6 +2,7 @@
 
 #include "ModelShrinker.h"
 #include "../Shrinker.h"
+#include "glowish/Importer/ONNX.h"
 
 using namespace glowish;
 using namespace glowish::fuzz;

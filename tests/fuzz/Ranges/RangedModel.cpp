@@ -2,6 +2,7 @@
 
 #include "RangedModel.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Importer/ONNX.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/StringSet.h"
 #include <google/protobuf/text_format.h>

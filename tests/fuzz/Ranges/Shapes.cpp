@@ -1,6 +1,7 @@
 //===- Shapes.cpp - Random operators that compute shapes ------------------===//
 
 #include "Operators.h"
+#include "glowish/Importer/ONNX.h"
 
 using namespace glowish;
 using namespace glowish::fuzz;

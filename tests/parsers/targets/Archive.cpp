@@ -1,7 +1,7 @@
 //===- Archive.cpp - ZIP archives -----------------------------------------===//
 
+#include "glowish/Importer/ModelFormat.h"
 #include "glowish/Importer/TorchExport.h"
-#include "glowish/Importer/TorchScript.h"
 #include "glowish/Support/MemoryFile.h"
 #include "parsers/Fuzzing.h"
 #include "parsers/Inputs.h"
@@ -13,8 +13,7 @@ using namespace glowish::parsers;
 /// how files of PyTorch are told from each other.
 GLOWISH_PARSER_FUZZER(archive) {
   MemoryFile file(input, "input");
-  isTorchScriptPath(file.getPath());
-  isTorchExportPath(file.getPath());
+  llvm::consumeError(recognizeModel(file.getPath()).takeError());
   compileToPlan(importTorchExportFile(file.getPath(), getImportOptions()),
                 input.size(), Target::Interpreter);
 }

@@ -1,5 +1,6 @@
 //===- ExportedProgram.cpp - PyTorch's exported programs ------------------===//
 
+#include "glowish/Importer/ModelFormat.h"
 #include "glowish/Importer/TorchExport.h"
 #include "glowish/Support/MemoryFile.h"
 #include "parsers/Fuzzing.h"
@@ -17,7 +18,7 @@ GLOWISH_PARSER_FUZZER(pt2) {
   llvm::erase_if(parts,
                  [](const auto &part) { return part.first == "inputs"; });
   MemoryFile file(robustness::makeArchive(parts), "input");
-  isTorchExportPath(file.getPath());
+  llvm::consumeError(recognizeModel(file.getPath()).takeError());
   compileToPlan(importTorchExportFile(file.getPath(), options), input.size(),
                 Target::Interpreter);
 }

@@ -1,6 +1,6 @@
 //===- TensorProto.cpp - ONNX's tensors -----------------------------------===//
 
-#include "glowish/Importer/ONNX.h"
+#include "glowish/Importer/TensorProtoFile.h"
 #include "glowish/Support/MemoryFile.h"
 #include "parsers/Fuzzing.h"
 #include "parsers/Inputs.h"

@@ -2,6 +2,7 @@
 
 #include "TFLite/FixedPoint.h"
 #include "TFLite/Quantized.h"
+#include "glowish/Importer/TFLite.h"
 #include "glowish/Ops/TypeRuleHelpers.h"
 #include <cmath>
 
@@ -118,7 +119,8 @@ static llvm::Error importSoftmax(TFLiteOp &op) {
   if (op.getShape(0).empty())
     return op.refuseInput(0, "rank 1 and more");
   bool isQuantized = op.isQuantized(0);
-  if (isQuantized && !op.getContext().options.tflite.hasFloatSoftmax)
+  if (isQuantized &&
+      !TFLiteOptions::of(op.getContext().options).hasFloatSoftmax)
     return importBytes(op, beta);
   if (!isQuantized)
     GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));

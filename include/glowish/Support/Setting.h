@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GLOWISH_COMPILER_SETTING_H
-#define GLOWISH_COMPILER_SETTING_H
+#ifndef GLOWISH_SUPPORT_SETTING_H
+#define GLOWISH_SUPPORT_SETTING_H
 
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
@@ -283,4 +283,4 @@ private:
 
 } // namespace glowish
 
-#endif // GLOWISH_COMPILER_SETTING_H
+#endif // GLOWISH_SUPPORT_SETTING_H

@@ -1,6 +1,6 @@
 //===- Setting.cpp - What a user states by name and text ------------------===//
 
-#include "glowish/Compiler/Setting.h"
+#include "glowish/Support/Setting.h"
 
 using namespace glowish;
 

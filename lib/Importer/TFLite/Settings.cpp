@@ -1,20 +1,26 @@
-//===- TFLiteSettings.h - How TensorFlow Lite is read -----------*- C++ -*-===//
+//===- Settings.cpp - How TensorFlow Lite is read -------------------------===//
 
-#ifndef GLOWISH_COMPILER_TFLITESETTINGS_H
-#define GLOWISH_COMPILER_TFLITESETTINGS_H
+#include "TFLite/Settings.h"
+#include "glowish/Importer/TFLite.h"
+#include "glowish/Support/KeyHasher.h"
 
-#include "glowish/Compiler/Setting.h"
-#include "glowish/Importer/ImportOptions.h"
+using namespace glowish;
 
-namespace glowish {
+void TFLiteOptions::addTo(KeyHasher &key) const {
+  const auto &[hasFloatIn, hasFloatOut, turnsToInt8, renames, hasSoftmax,
+               tolerance, refuses] = *this;
+  key.addAll(hasFloatIn, hasFloatOut, turnsToInt8, renames, hasSoftmax,
+             tolerance, refuses);
+}
+
+namespace {
 
 /// How the import changes a TensorFlow Lite model.
-class TFLiteSettings {
+class TFLiteSettings final : public FormatSettings {
 public:
   explicit TFLiteSettings(SettingGroup &group) : group(group) {}
 
-  /// An error if one of them is given and \p path is no TensorFlow Lite model.
-  llvm::Expected<TFLiteOptions> getOptions(llvm::StringRef path) const;
+  std::shared_ptr<const FormatOptions> getOptions() const override;
 
 private:
   SettingGroup &group;
@@ -47,6 +53,20 @@ private:
       true};
 };
 
-} // namespace glowish
+} // namespace
 
-#endif // GLOWISH_COMPILER_TFLITESETTINGS_H
+std::shared_ptr<const FormatOptions> TFLiteSettings::getOptions() const {
+  auto options = std::make_shared<TFLiteOptions>();
+  options->hasFloatInputs = floatInputs;
+  options->hasFloatOutputs = floatOutputs;
+  options->turnsUInt8ToInt8 = uint8ToInt8;
+  options->renamesTensors = renameTensors;
+  options->hasFloatSoftmax = floatSoftmax;
+  options->biasScaleTolerance = biasTolerance;
+  options->refusesBiasScales = biasErrors;
+  return options;
+}
+
+std::unique_ptr<FormatSettings> tflite::createSettings(SettingGroup &group) {
+  return std::make_unique<TFLiteSettings>(group);
+}
