@@ -13,6 +13,7 @@
 
 using namespace glowish;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 
 namespace {
 
@@ -195,6 +196,21 @@ TEST_F(CInterfaceTest, WritesTheToolsBundle) {
     unsetenv("TMPDIR");
   EXPECT_TRUE(llvm::sys::fs::exists(in("out/model.o")));
   EXPECT_TRUE(llvm::sys::fs::exists(in("out/model.h")));
+}
+
+/// A file that is no model is called by its name, and the bytes by theirs.
+TEST_F(CInterfaceTest, TellsWhatIsNoModel) {
+  glowish_model *opened = nullptr;
+  ASSERT_EQ(take(glowish_model_open_memory("GGUF", 4, "net.onnx", &opened)),
+            "");
+  glowish_program *program = nullptr;
+  EXPECT_THAT(take(glowish_compile(opened, options, nullptr, &program)),
+              MatchesRegex("'memory:[0-9]+/net.onnx' is a GGUF file, .*"));
+  EXPECT_THAT(
+      take(glowish_compile_bundle(opened, options, in("out").c_str(), nullptr)),
+      HasSubstr("/net.onnx' is a GGUF file, "));
+  EXPECT_EQ(program, nullptr);
+  glowish_model_free(opened);
 }
 
 TEST_F(CInterfaceTest, WarnsOfTargetsWithoutTests) {

@@ -24,7 +24,7 @@ static std::string findNet(llvm::StringRef folder, llvm::StringRef name) {
 }
 
 bool caffe2::isCaffe2Folder(llvm::StringRef path) {
-  return fs::is_directory(path);
+  return fs::is_directory(path) && !findNet(path, "predict_net").empty();
 }
 
 llvm::Expected<std::vector<std::string>>

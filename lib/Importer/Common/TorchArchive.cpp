@@ -164,6 +164,16 @@ static TorchFile classify(const TorchArchive &archive) {
   return archive.has("data.pkl") ? TorchFile::Tensors : TorchFile::Other;
 }
 
+bool glowish::hasZipEntries(llvm::StringRef path,
+                            llvm::ArrayRef<llvm::StringRef> names) {
+  llvm::Expected<TorchArchive> archive = TorchArchive::open(path);
+  if (archive)
+    return llvm::all_of(
+        names, [&](llvm::StringRef name) { return archive->has(name); });
+  llvm::consumeError(archive.takeError());
+  return false;
+}
+
 TorchFile glowish::classifyTorchFile(llvm::StringRef path) {
   auto buffer = readFile(path);
   if (!buffer) {

@@ -79,6 +79,10 @@ enum class TorchFile {
 /// archive. Other where it cannot be read.
 TorchFile classifyTorchFile(llvm::StringRef path);
 
+/// Whether \p path is a ZIP archive with all files \p names at its top or in
+/// its one top folder.
+bool hasZipEntries(llvm::StringRef path, llvm::ArrayRef<llvm::StringRef> names);
+
 } // namespace glowish
 
 #endif // GLOWISH_LIB_IMPORTER_COMMON_TORCHARCHIVE_H

@@ -47,8 +47,8 @@ static llvm::Error checkFile(llvm::StringRef path) {
   case TorchFile::Tensors:
   case TorchFile::Pickle:
     return makeError("'{0}' has tensors without a program, as torch.save() "
-                     "writes them; accepted: a module that torch.jit.save() "
-                     "wrote",
+                     "writes them; accepted: the model that they are of, "
+                     "written by torch.export.save() or torch.jit.save()",
                      path);
   case TorchFile::Tar:
     return makeError("'{0}' is a tar archive, as PyTorch wrote them before "
