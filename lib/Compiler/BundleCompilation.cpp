@@ -4,10 +4,10 @@
 #include "PlanCertificate.h"
 #include "glowish/Driver/TrainingCompilation.h"
 #include "glowish/Report/Report.h"
-#include "glowish/Support/Checksum.h"
 #include "glowish/Support/File.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/xxhash.h"
 #include <set>
 
 using namespace glowish;
@@ -49,18 +49,19 @@ openFiles(const BundleRequest &request) {
   return all;
 }
 
-/// Returns the checksum of the model's file or, where it has several, that of
-/// all their checksums.
+/// Returns XXH3 of the contents of the model's file or, where it has several,
+/// external weights among them, that of all their hashes. Files that are mapped
+/// are read once, and not copied.
 static llvm::Expected<uint64_t> hashModel(const BundleRequest &request) {
   GLOWISH_ASSIGN_OR_RETURN(auto files, openFiles(request));
-  std::vector<uint8_t> checksums(files.size() * sizeof(uint64_t));
+  std::vector<uint8_t> hashes(files.size() * sizeof(uint64_t));
   for (auto [i, file] : llvm::enumerate(files))
     llvm::support::endian::write64le(
-        &checksums[i * sizeof(uint64_t)],
-        checksum64(llvm::arrayRefFromStringRef(file->getBuffer())));
+        &hashes[i * sizeof(uint64_t)],
+        llvm::xxh3_64bits(llvm::arrayRefFromStringRef(file->getBuffer())));
   if (files.size() == 1)
-    return llvm::support::endian::read64le(checksums.data());
-  return checksum64(checksums);
+    return llvm::support::endian::read64le(hashes.data());
+  return llvm::xxh3_64bits(hashes);
 }
 
 /// Sets the hash of the model if something is written that has it: after the

@@ -34,7 +34,7 @@ struct BundleOptions {
   bool listsConstants = false;
   /// Write the assembly, NAME.s, too.
   bool savesAssembly = false;
-  /// checksum64 of the model file.
+  /// XXH3 of the contents of the model's files.
   uint64_t modelHash = 0;
   /// Filled with the sizes of the object's contents, unless null; without
   /// kernels where the bundle learns.
