@@ -192,3 +192,37 @@ refuse 'version 99 of the interface of plug-ins; accepted: 2' \
   -load="$work/libother.so"
 refuse 'print-after=counting-reciprocals: there is no such pass' \
   -backend=Interpreter -print-after=counting-reciprocals
+
+# A front end in a library of its own: the same network in its format and in ONNX's.
+configure examples/plugin/frontend steps || {
+  cat "$work/steps.log"
+  exit 1
+}
+cmake --build "$work/steps"
+plugin=$work/steps/libsteps.so
+compiler=$work/prefix/bin/model-compiler
+cat >"$work/net.steps" <<'END'
+steps 1
+input x 2 3
+const w 3 2 : 1 2 3 4 5 -6
+y = matmul x w
+z = relu y
+output z
+END
+"$runner" -model="$work/net.steps" -load="$plugin" -random-inputs=1 \
+  -output-dir="$work/steps-run"
+"$compiler" -model="$work/net.steps" -load="$plugin" -emit-onnx="$work/net.onnx"
+"$runner" -model="$work/net.onnx" -random-inputs=1 -output-dir="$work/onnx-run"
+diff -r "$work/steps-run" "$work/onnx-run"
+"$compiler" -model="$work/net.steps" -load="$plugin" -emit-bundle="$work/steps-bundle"
+[[ -s $work/steps-bundle/net.o ]]
+# By its first bytes, too; its operators are a list.
+cp "$work/net.steps" "$work/net"
+"$compiler" -model="$work/net" -load="$plugin" -stop-after=plan
+"$compiler" -load="$plugin" -list-operators=steps | grep -q '^- matmul X Y$'
+model=$work/net.steps
+refuse 'not an ONNX model' -backend=Interpreter
+sed -i 's/relu y/relu q/' "$work/net.steps"
+refuse "net.steps': line 5: no line above has the value 'q'" -load="$plugin"
+refuse "state=x,z_out: .* is a Steps model; accepted: ONNX models" \
+  -load="$plugin" -state=x,z_out
