@@ -2,9 +2,9 @@
 """Finds options of command lines in the texts of the library.
 
 A message of the library names a setting between « and » (include/glowish/Support/
-SettingNames.h), as each interface spells settings its own way. So no literal has an option such as -threads, but for those of programs, whose names are with them
-(`model-compiler -list-targets`), and what ALLOWED lists. What is between the marks is a setting
-that there is.
+SettingNames.h), as each interface spells settings its own way. So no literal has an option such
+as -threads, but for those of programs, whose names are with them (`model-compiler
+-list-targets`), and what ALLOWED lists. What is between the marks is a setting that there is.
 
   setting_names.py              checks lib and include
   setting_names.py -self-test   checks that each form is found
@@ -24,6 +24,7 @@ OTHERS = {"model"}
 # (file, option): why it is none; without an option, all of the file.
 ALLOWED = {
     ("lib/Backends/CPU/Bundle/WasmLinker.cpp", ""): "options of wasm-ld",
+    ("lib/Importer/Common/ForeignFiles.cpp", "--model"): "an option of optimum-cli",
     ("lib/Report/Html.cpp", "--share"): "a property of CSS",
     ("lib/Ops/Lexer.cpp", "-inf"): "a number",
     ("lib/Importer/TorchExport/Arguments.cpp", "-inf"): "a number",

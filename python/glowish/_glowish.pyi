@@ -17,6 +17,12 @@ def make_bundle(paths: Tuple[str, ...], folder: str, options: List[Tuple[str, st
                 types: Dict[str, Tuple[str, Any]], report: bool, report_times: bool,
                 progress: Any = ...) -> Tuple[str, str]: ...
 
+class MemoryModel:
+    """A copy of the bytes of a model, which has a path while this exists."""
+    def __init__(self, buffer: Any, name: str) -> None: ...
+    @property
+    def path(self) -> str: ...
+
 class Model:
     """A model that is compiled in this process."""
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -2,11 +2,9 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
-import weakref
 from typing import Any, Tuple
 
+from . import _glowish
 from ._errors import ArgumentError, ArgumentTypeError
 
 
@@ -22,11 +20,8 @@ class Source:
         if hasattr(model, "SerializeToString"):
             model = model.SerializeToString()
         if isinstance(model, (bytes, bytearray, memoryview)):
-            folder = tempfile.mkdtemp(prefix="glowish-")
-            weakref.finalize(self, shutil.rmtree, folder, True)
-            self.paths: Tuple[str, ...] = (os.path.join(folder, "model.onnx"),)
-            with open(self.path, "wb") as file:
-                file.write(model)
+            self._memory = _glowish.MemoryModel(bytes(model), "model.onnx")
+            self.paths: Tuple[str, ...] = (self._memory.path,)
             return
         several = isinstance(model, (tuple, list)) and len(model) > 0
         try:

@@ -4,6 +4,7 @@
 #include "bindings/Bindings.h"
 #include "core/Checksum.h"
 #include "core/Failure.h"
+#include "core/MemoryModel.h"
 
 namespace py = pybind11;
 using namespace glowish::python;
@@ -48,6 +49,14 @@ static uint64_t checksum(const py::buffer &buffer) {
   return computeChecksum(info.ptr, size_t(info.size * info.itemsize));
 }
 
+static std::unique_ptr<MemoryModel> makeMemoryModel(const py::buffer &buffer,
+                                                    const std::string &name) {
+  py::buffer_info info = buffer.request();
+  py::gil_scoped_release released;
+  return std::make_unique<MemoryModel>(info.ptr,
+                                       size_t(info.size * info.itemsize), name);
+}
+
 /// The class of the module glowish for failures of a kind.
 static const char *getErrorClass(Failure::Kind kind) {
   switch (kind) {
@@ -85,6 +94,9 @@ PYBIND11_MODULE(_glowish, module) {
   py::register_exception_translator(translate);
   module.def("list_options", listOptions);
   module.def("list_kinds", listKinds);
+  py::class_<MemoryModel>(module, "MemoryModel")
+      .def(py::init(&makeMemoryModel), py::arg("buffer"), py::arg("name"))
+      .def_property_readonly("path", &MemoryModel::getPath);
   module.def("checksum", checksum, py::arg("buffer"),
              "XXH64 with seed 0: of a bundle's weights.");
   addBundleBindings(module);
