@@ -154,13 +154,17 @@ static llvm::Error checkFlags(const BundleRequest &request) {
   if (request.training && request.printsCode && !isWritten)
     return makeError("-dump-llvm-ir and -dump-llvm-asm print the code of a "
                      "bundle; with -train, accepted: with -emit-bundle=FOLDER");
-  bool isImported = !options.importedDotFile.empty();
-  if (!request.functions.empty() && (isImported || !options.dotFile.empty()))
-    return makeError("-dump-graph-DAG{0}: the file has one graph, and the "
-                     "bundle has several functions; accepted: with one "
-                     "function",
-                     isImported ? "-before-compile" : "");
-  return llvm::Error::success();
+  bool isImported = options.dotFile.empty();
+  if (request.functions.empty() ||
+      (isImported && options.importedDotFile.empty()))
+    return llvm::Error::success();
+  std::vector<std::string> names;
+  for (const FunctionSource &function : request.functions)
+    names.push_back("'" + function.name + "'");
+  return makeError("-dump-graph-DAG{0}: the file has one graph, and the bundle "
+                   "has the functions {1}; accepted: with one function",
+                   isImported ? "-before-compile" : "",
+                   llvm::join(names, ", "));
 }
 
 /// Prints the list that is asked for; returns whether one is.
