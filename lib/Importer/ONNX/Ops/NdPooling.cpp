@@ -41,8 +41,12 @@ readEdges(OpContext &op, NodeValue input, DimsRef kernel = {}) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t ceilMode, op.getInt("ceil_mode", 0));
   std::vector<Edge> edges;
   for (size_t d = 0; d < count; ++d) {
-    Edge edge{spatial[d],   kernels[d], strides[d],
-              dilations[d], pads[d],    pads[count + d]};
+    Edge edge{.extent = spatial[d],
+              .kernel = kernels[d],
+              .stride = strides[d],
+              .dilation = dilations[d],
+              .before = pads[d],
+              .after = pads[count + d]};
     completePads(edge, autoPad, ceilMode != 0);
     if (edge.getCount() < 1)
       return makeError("a window of {0} pixels does not fit into {1}",

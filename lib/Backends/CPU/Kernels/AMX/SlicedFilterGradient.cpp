@@ -129,21 +129,28 @@ SlicedFilterEmitter::SlicedFilterEmitter(KernelBuilder &b,
                                          StridedOperand out)
     : SlicedFilterBlocking(shape, b.getTarget()), b(b), unit(b), shape(shape),
       result(result) {
-  gradient = {std::move(out),
-              shape.outHeight,
-              shape.outWidth,
-              shape.outChannels,
-              1,
-              1,
-              0,
-              0,
-              {{0, 0}},
-              rowsPerChunk,
-              columns};
-  scanned = {std::move(in),  shape.height,  shape.width,
-             shape.channels, shape.strideH, shape.strideW,
-             shape.padTop,   shape.padLeft, {},
-             inRows,         columns};
+  gradient = {.image = std::move(out),
+              .height = shape.outHeight,
+              .width = shape.outWidth,
+              .channels = shape.outChannels,
+              .strideH = 1,
+              .strideW = 1,
+              .padTop = 0,
+              .padLeft = 0,
+              .planes = {{0, 0}},
+              .rows = rowsPerChunk,
+              .columns = columns};
+  scanned = {.image = std::move(in),
+             .height = shape.height,
+             .width = shape.width,
+             .channels = shape.channels,
+             .strideH = shape.strideH,
+             .strideW = shape.strideW,
+             .padTop = shape.padTop,
+             .padLeft = shape.padLeft,
+             .planes = {},
+             .rows = inRows,
+             .columns = columns};
   int64_t reachW = (shape.kernelW - 1) * shape.dilationW;
   scanned.columns = shape.outWidth + reachW / shape.strideW;
   input = scanned;

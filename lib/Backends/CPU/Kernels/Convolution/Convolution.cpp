@@ -193,21 +193,19 @@ Value *ConvolutionEmitter::addBias(Value *element, Value *sum,
 
 MicroKernel ConvolutionEmitter::getMicroKernel(const Block &block,
                                                unsigned pixels) const {
-  MicroKernel microKernel = {kind,
-                             lanes,
-                             block.lastLanes,
-                             pixels,
-                             block.vectors,
-                             order ? shape.channels
-                                   : input.strides[2] * shape.strideW,
-                             layout.rowStride,
-                             layout.isPadded};
-  microKernel.inputKind = input.kind;
-  microKernel.weightKind = weightKind;
-  microKernel.dot = dot;
-  microKernel.takesLanes =
-      b.getTarget().hasMultiplyByLane && dot == DotInstr::None;
-  return microKernel;
+  return {
+      .kind = kind,
+      .lanes = lanes,
+      .lastLanes = block.lastLanes,
+      .pixels = pixels,
+      .vectors = block.vectors,
+      .pixelStride = order ? shape.channels : input.strides[2] * shape.strideW,
+      .rowStride = layout.rowStride,
+      .isPadded = layout.isPadded,
+      .takesLanes = b.getTarget().hasMultiplyByLane && dot == DotInstr::None,
+      .inputKind = input.kind,
+      .weightKind = weightKind,
+      .dot = dot};
 }
 
 /// One row of the kernel. \p pixel: the input element under tap 0 of pixel 0,

@@ -141,17 +141,16 @@ MicroKernel
 FewChannelEmitter::getMicroKernel(const Tile &tile, unsigned numRows,
                                   llvm::ArrayRef<int64_t> offsets) const {
   unsigned count = (tile.channels + lanes - 1) / lanes;
-  MicroKernel microKernel = {kind,
-                             lanes,
-                             tile.channels - (count - 1) * lanes,
-                             numRows,
-                             count,
-                             /*pixelStride=*/0,
-                             /*rowStride=*/shape.outChannels,
-                             /*isPadded=*/false,
-                             /*stepStride=*/shape.strideW * shape.channels};
-  microKernel.pixelOffsets = offsets;
-  return microKernel;
+  return {.kind = kind,
+          .lanes = lanes,
+          .lastLanes = tile.channels - (count - 1) * lanes,
+          .pixels = numRows,
+          .vectors = count,
+          .pixelStride = 0,
+          .rowStride = shape.outChannels,
+          .isPadded = false,
+          .stepStride = shape.strideW * shape.channels,
+          .pixelOffsets = offsets};
 }
 
 //===- Padding ------------------------------------------------------------===//

@@ -272,15 +272,15 @@ void FilterGradientEmitter::emitTile(const Tile &tile, Value *firstImage,
                                      Value *endImage) {
   unsigned vectors = (tile.columns + lanes - 1) / lanes;
   unsigned lastLanes = tile.columns - (vectors - 1) * lanes;
-  MicroKernel microKernel = {kind,
-                             lanes,
-                             lastLanes,
-                             tile.rows,
-                             vectors,
-                             /*pixelStride=*/1,
-                             /*rowStride=*/columns.pixelStride,
-                             /*isPadded=*/false,
-                             /*stepStride=*/rows.pixelStride};
+  MicroKernel microKernel = {.kind = kind,
+                             .lanes = lanes,
+                             .lastLanes = lastLanes,
+                             .pixels = tile.rows,
+                             .vectors = vectors,
+                             .pixelStride = 1,
+                             .rowStride = columns.pixelStride,
+                             .isPadded = false,
+                             .stepStride = rows.pixelStride};
   Range range = lookUp(horizontal, tile.kw);
   auto [low, high] = lookUp(vertical, tile.kh);
   auto addImage = [&, low = low, high = high](

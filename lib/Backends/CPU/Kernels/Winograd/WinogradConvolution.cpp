@@ -315,15 +315,15 @@ WinogradEmitter::planPrefetch(int64_t pixels) const {
 void WinogradEmitter::emitMatMuls(const Block &block, Value *count) {
   int64_t pixels = std::min<int64_t>(registers.pixels, tilesPerTask);
   unsigned vectors = unsigned((block.channels + lanes - 1) / lanes);
-  MicroKernel microKernel{kind,
-                          lanes,
-                          lanes,
-                          unsigned(pixels),
-                          vectors,
-                          shape.channels,
-                          packedBlock,
-                          /*isPadded=*/true};
-  microKernel.takesLanes = b.getTarget().hasMultiplyByLane;
+  MicroKernel microKernel = {.kind = kind,
+                             .lanes = lanes,
+                             .lastLanes = lanes,
+                             .pixels = unsigned(pixels),
+                             .vectors = vectors,
+                             .pixelStride = shape.channels,
+                             .rowStride = packedBlock,
+                             .isPadded = true,
+                             .takesLanes = b.getTarget().hasMultiplyByLane};
   Value *groups =
       b.CreateUDiv(b.CreateNSWAdd(count, b.index(pixels - 1)), b.index(pixels));
   Value *lastFirst =
