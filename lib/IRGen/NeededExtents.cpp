@@ -51,12 +51,18 @@ NeededExtents::Extents NeededExtents::follow(const Node &node,
 
 //===- Masks --------------------------------------------------------------===//
 
-static bool isLowest(NodeValue value) {
+/// Whether \p value is one constant number, \p number.
+static bool isNumber(NodeValue value, double number) {
   auto *constant = value.getNodeAs<Constant>();
   return constant && constant->getTensor().getNumElements() == 1 &&
-         constant->getTensor().getAsDouble(0) ==
-             -std::numeric_limits<double>::infinity();
+         constant->getTensor().getAsDouble(0) == number;
 }
+
+static bool isLowest(NodeValue value) {
+  return isNumber(value, -std::numeric_limits<double>::infinity());
+}
+
+static bool isZero(NodeValue value) { return isNumber(value, 0); }
 
 std::optional<StatedSum> NeededExtents::countKeys(const Node &node) const {
   auto *attention = llvm::dyn_cast<AttentionNode>(&node);
@@ -71,6 +77,55 @@ std::optional<StatedSum> NeededExtents::countKeys(const Node &node) const {
     if (limit.fromEnd == 1)
       return limit.extent;
   return std::nullopt;
+}
+
+std::optional<StatedSum>
+NeededExtents::findMask(NodeValue value, unsigned dim,
+                        llvm::function_ref<bool(NodeValue)> isMasked) const {
+  while (true) {
+    if (auto *transpose = value.getNodeAs<TransposeNode>()) {
+      dim = unsigned(transpose->getPermutation()[dim]);
+      value = transpose->getInput();
+    } else if (auto *reshape = value.getNodeAs<ReshapeNode>()) {
+      NodeValue input = reshape->getInput();
+      auto own = findReshapedDim(value.getShape(), input.getShape(), dim);
+      if (!own)
+        return std::nullopt;
+      dim = *own;
+      value = input;
+    } else {
+      break;
+    }
+  }
+  auto *select = value.getNodeAs<SelectNode>();
+  if (!select || !isMasked(select->getY()))
+    return std::nullopt;
+  unsigned fromEnd = select->getType().getRank() - dim;
+  for (const StatedSums::Limit &limit : sums.findLimits(select->getCondition()))
+    if (limit.fromEnd == fromEnd &&
+        sums.isWithin(limit.extent, 0, double(select->getType().getDim(dim))))
+      return limit.extent;
+  return std::nullopt;
+}
+
+std::optional<StatedSum> NeededExtents::countSummed(const Node &node) const {
+  if (auto *softmax = llvm::dyn_cast<SoftmaxNode>(&node)) {
+    unsigned axis = unsigned(softmax->getAxis());
+    if (axis + 1 != node.getType().getRank())
+      return std::nullopt;
+    auto extent = findMask(softmax->getInput(), axis, isLowest);
+    // The others become 0, which is not computed where nothing reads it.
+    return extent && getNeeded(node, axis) == extent ? extent : std::nullopt;
+  }
+  auto *matmul = llvm::dyn_cast<MatMulNode>(&node);
+  if (!matmul)
+    return std::nullopt;
+  NodeValue lhs = matmul->getLhs(), rhs = matmul->getRhs();
+  auto extent = findMask(lhs, lhs.getType().getRank() - 1, isZero);
+  // 0 times what is not a number would be none.
+  bool isOfBoth =
+      extent && findMask(rhs, rhs.getType().getRank() - 2, isZero) == extent;
+  return isOfBoth ? extent : std::nullopt;
 }
 
 //===- Nodes --------------------------------------------------------------===//
@@ -106,6 +161,15 @@ void NeededExtents::limitKeys(const Node &attention, unsigned index,
   else if (keys && index == AttentionNode::maskIdx &&
            attention.getOperand(index).getShape().back() != 1)
     extents[rank - 1] = keys;
+}
+
+void NeededExtents::limitSummed(const Node &node, unsigned index,
+                                Extents &extents) const {
+  std::optional<StatedSum> summed = countSummed(node);
+  if (!summed)
+    return;
+  bool isRhs = llvm::isa<MatMulNode>(node) && index == MatMulNode::rhsIdx;
+  extents[extents.size() - (isRhs ? 2 : 1)] = summed;
 }
 
 void NeededExtents::limitUpdated(const DynamicUpdateSliceNode &update,
@@ -150,6 +214,7 @@ NeededExtents::Extents NeededExtents::findNeeded(const Node &node,
       save && index == SaveNode::inputIdx)
     limitSaved(*save, extents);
   limitKeys(node, index, extents);
+  limitSummed(node, index, extents);
   // A condition may be true of more elements than there are, or of none.
   const Type &type = node.getOperand(index).getType();
   for (auto [d, extent] : llvm::enumerate(extents))
@@ -191,6 +256,9 @@ std::vector<LoopBound> NeededExtents::getBounds(Node &node) const {
     if (std::optional<StatedSum> keys = findNeeded(node, key)[dim])
       bounds.push_back({unsigned(node.getNumResults()) + key, dim, *keys});
   }
+  if (std::optional<StatedSum> summed = countSummed(node))
+    bounds.push_back({unsigned(node.getNumResults()),
+                      node.getOperand(0).getType().getRank() - 1, *summed});
   return bounds;
 }
 

@@ -49,11 +49,22 @@ private:
   /// How many of the keys of an Attention are not masked; null if all, or if
   /// \p node is something else.
   std::optional<StatedSum> countKeys(const Node &node) const;
+  /// How many of the elements that \p node sums over, along the rows of a
+  /// Softmax or the depth of a MatMul, are not masked, where nothing reads what
+  /// becomes of the others; null if all, or if \p node is something else.
+  std::optional<StatedSum> countSummed(const Node &node) const;
+  /// The extent along dimension \p dim of \p value behind which a Select makes
+  /// all elements what \p isMasked accepts; null if there is none.
+  std::optional<StatedSum>
+  findMask(NodeValue value, unsigned dim,
+           llvm::function_ref<bool(NodeValue)> isMasked) const;
   /// Limits what is read of the operand that \p select takes where its
   /// condition is true.
   void limitSelected(const SelectNode &select, Extents &extents) const;
   /// Limits operand \p index of \p attention, which may be any node.
   void limitKeys(const Node &attention, unsigned index, Extents &extents) const;
+  /// Limits operand \p index of a Softmax or MatMul \p node to what is summed.
+  void limitSummed(const Node &node, unsigned index, Extents &extents) const;
   /// Limits operand \p index of \p update along its axis, where the slice has
   /// what is needed of the result behind the start.
   void limitUpdated(const DynamicUpdateSliceNode &update, unsigned index,

@@ -290,6 +290,64 @@ TEST(StatedExtents, MatmulsWithWeightsOf4Bits) {
   }
 }
 
+/// The heads of an attention that is not one instruction, as what is quantized
+/// in between is not: x [1, S, 48] as \p heads heads, or as one matrix.
+TextModel makeSeparateAttention(int64_t heads) {
+  TextModel model;
+  model.inputs.clear();
+  std::string split, v = "x", turn = intsAttr("perm", {0, 2, 1});
+  if (heads != 0) {
+    split = int64s("shape", {0, 0, heads, 48 / heads}) +
+            onnxNode("Reshape", {"x", "shape"}, "", "parts") +
+            onnxNode("Transpose", {"parts"}, intsAttr("perm", {0, 2, 1, 3}),
+                     "heads");
+    v = "heads";
+    turn = intsAttr("perm", {0, 1, 3, 2});
+  }
+  model.body = symbolicInput("x", {"1", "S", "48"}) + split +
+               onnxNode("Transpose", {v}, turn, "turned") +
+               onnxNode("MatMul", {v, "turned"}, "", "scores") +
+               onnxNode("Tanh", {"scores"}, "", "small") +
+               onnxNode("Softmax", {"small"}, intAttr("axis", -1), "share") +
+               onnxNode("Sqrt", {"share"}, "", "root") +
+               onnxNode("MatMul", {"root", v}) +
+               onnxNode("ReduceMax", {"y"}, intsAttr("axes", {-1}), "most");
+  model.outputs = "output { name: \"y\" } output { name: \"most\" } ";
+  return model;
+}
+
+/// Scores of tokens that a run does not have are neither computed nor summed,
+/// in rows and in columns.
+TEST(StatedExtents, SoftmaxesAndMatmulsSumNoMore) {
+  for (int64_t heads : {0, 1, 3}) {
+    TextModel model = makeSeparateAttention(heads);
+    std::map<int64_t, Program> fixed;
+    for (int64_t extent : {1, 2, 3, 7, 8, 9, 16, 17, 33, 64, 69, 70})
+      fixed[extent] = compile(model, /*isCPU=*/true, {{"S", extent}}, {});
+    std::vector<TargetOptions> targets = getLevels();
+    targets.emplace_back().numThreads = 2;
+    for (const TargetOptions &target : targets) {
+      Program ranged =
+          compile(model, /*isCPU=*/true, {}, {{"S", {1, 70}}}, target);
+      unsigned summed = 0;
+      for (const Instruction &instr : ranged.program->getIR().getInstrs())
+        if (llvm::isa<MatMulInstr, SoftmaxInstr>(instr)) {
+          EXPECT_FALSE(instr.getLoopBounds().empty()) << instr.getName().str();
+          summed +=
+              llvm::any_of(instr.getLoopBounds(), [](const LoopBound &bound) {
+                return bound.operand == 1;
+              });
+        }
+      EXPECT_EQ(summed, 2u) << heads;
+      for (auto &[extent, program] : fixed)
+        compare(ranged, program, {{"S", extent}});
+    }
+    Program interpreted = compile(model, /*isCPU=*/false, {}, {{"S", {1, 70}}});
+    for (int64_t extent : {1, 9, 70})
+      compare(interpreted, fixed[extent], {{"S", extent}});
+  }
+}
+
 /// Each instruction of a quantized layer computes the rows that are needed,
 /// whichever kernel multiplies its bytes.
 TEST(StatedExtents, QuantizedLoopsEndWithThem) {

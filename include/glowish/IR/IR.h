@@ -138,9 +138,11 @@ public:
 
 /// How much of a dimension of an operand a run needs: elements with an index of
 /// `extent` or more need not be written, or do not matter where they are read.
-/// A back end may ignore bounds, but not that of the keys of an attention: what
-/// lies beyond may be NaN, and the mask does not exclude it. One that leaves
-/// elements unwritten must not let those that do not matter change a result.
+/// A back end may ignore bounds, but not those of what is summed, which are the
+/// keys of an attention, the rows of a Softmax's input and the depth of a
+/// MatMul's left side: what lies beyond may be NaN, and no mask excludes it.
+/// One that leaves elements unwritten must not let those that do not matter
+/// change a result.
 struct LoopBound {
   unsigned operand = 0, dim = 0;
   /// Of symbols of the function's inputs; at most the extent of the dimension.

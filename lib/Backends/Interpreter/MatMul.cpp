@@ -33,10 +33,11 @@ static inline void multiplyRow(const LhsT *a, int64_t depth, const RhsT *b,
 }
 
 /// \p instr: any matmul, of rhs less \p zeros: none, one, or one per column.
+/// Only the first \p needed elements of the depth are summed.
 template <typename LhsT, typename RhsT, typename T, typename InstrT>
 static void multiply(const InstrT &instr, const Memory &memory,
                      llvm::ArrayRef<RhsT> zeros, llvm::MutableArrayRef<T> out,
-                     DimsRef outShape) {
+                     DimsRef outShape, int64_t needed) {
   DimsRef lhsShape = instr.getLhs()->getShape();
   DimsRef rhsShape = instr.getRhs()->getShape();
   const Tensor lhsTensor = readOperand(memory, instr.getLhs());
@@ -59,9 +60,9 @@ static void multiply(const InstrT &instr, const Memory &memory,
         SumType<T> sums[numLanes] = {};
         // A constant number of lanes is faster.
         if (lanes == numLanes)
-          multiplyRow(a, depth, b + n, columns, numLanes, columnZeros, sums);
+          multiplyRow(a, needed, b + n, columns, numLanes, columnZeros, sums);
         else
-          multiplyRow(a, depth, b + n, columns, lanes, columnZeros, sums);
+          multiplyRow(a, needed, b + n, columns, lanes, columnZeros, sums);
         for (int64_t lane = 0; lane < lanes; ++lane)
           out[next++] = T(ComputeType<T>(sums[lane]));
       }
@@ -74,7 +75,9 @@ void interpreter::runMatMul(const Memory &memory, const MatMulInstr &instr) {
   dispatchNumberKind(kind, [&](auto zero) {
     using T = decltype(zero);
     multiply<T, T>(instr, memory, /*zeros=*/{}, result.data<T>(),
-                   result.getType().getShape());
+                   result.getType().getShape(),
+                   countNeeded(memory, instr, MatMulInstr::lhsIdx,
+                               instr.getLhs()->getType().getRank() - 1));
   });
   storeThroughEpilogue(memory, instr.getResult(), std::move(result),
                        instr.getEpilogue(), instr.getFused());
@@ -88,7 +91,8 @@ void interpreter::runMatMulInteger(const Memory &memory,
       using RhsT = decltype(rhs);
       multiply<decltype(lhs), RhsT>(
           instr, memory, getOptional<RhsT>(memory, instr.getRhsZeroPoint()),
-          result.data<int32_t>(), result.getType().getShape());
+          result.data<int32_t>(), result.getType().getShape(),
+          instr.getLhs()->getShape().back());
     });
   });
   storeThroughEpilogue(memory, instr.getResult(), std::move(result),

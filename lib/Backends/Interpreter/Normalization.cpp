@@ -139,8 +139,10 @@ void interpreter::runSoftmax(const Memory &memory, const SoftmaxInstr &instr) {
     using T = decltype(zero);
     auto in = getDense<const T>(memory, instr.getInput());
     auto out = getDense<T>(memory, instr.getResult());
-    int64_t length = type.getShape().back();
-    for (int64_t row = 0; row < int64_t(in.size()); row += length) {
+    int64_t whole = type.getShape().back();
+    int64_t length =
+        countNeeded(memory, instr, SoftmaxInstr::inputIdx, type.getRank() - 1);
+    for (int64_t row = 0; row < int64_t(in.size()); row += whole) {
       // Subtracting the largest keeps the exponentials finite.
       double largest = -std::numeric_limits<double>::infinity();
       for (int64_t i = 0; i < length; ++i)

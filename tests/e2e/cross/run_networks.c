@@ -5,6 +5,7 @@
  *   NETWORKS           {"NAME", &NAME_config, NAME, NAME_weights}, ...
  *   MUTABLE_SIZE, ACTIVATIONS_SIZE, REGION_ALIGNMENT    the largest of all
  *
+ * and may define EXTENT, what the input S states.
  * Exits with 1, after a line, if an entry returns an error. */
 #include "networks.h"
 
@@ -32,6 +33,12 @@ static void fill(const GlowishSymbol *symbol, uint32_t *state) {
   volatile uint8_t *bytes = placeholders + symbol->offset;
   for (i = 0; i < symbol->bytes; ++i)
     bytes[i] = 0;
+#ifdef EXTENT
+  if (symbol->name[0] == 'S' && !symbol->name[1]) {
+    *(volatile int64_t *)bytes = EXTENT;
+    return;
+  }
+#endif
   for (i = 0; i < symbol->size; ++i) {
     *state = *state * 1664525u + 1013904223u;
     if (symbol->elementType == GLOWISH_FLOAT)

@@ -50,6 +50,30 @@ public:
     }
     return nullptr;
   }
+  /// Emits \p body, as tasks, for the number of each row of operand \p index
+  /// that a run needs: a row has an index for each dimension but the last.
+  /// \p operations: of all rows.
+  void forRows(KernelBuilder &b, unsigned index, int64_t operations,
+               KernelBuilder::LoopBody body) const {
+    DimsRef leading = instr.getOperand(index)->getShape().drop_back();
+    for (unsigned d = 0; d < leading.size(); ++d) {
+      llvm::Value *bound = getBound(index, d);
+      if (!bound || leading[d] == 1)
+        continue;
+      int64_t inner = countElements(leading.drop_front(d + 1));
+      int64_t outer = countElements(leading.take_front(d));
+      llvm::Value *needed = b.addScaled(b.index(0), bound, inner);
+      if (outer == 1)
+        return b.forTasks(leading[d] * inner, operations, body, needed);
+      return b.forTasks(outer, operations, [&](llvm::Value *number) {
+        llvm::Value *first =
+            b.addScaled(b.index(0), number, leading[d] * inner);
+        b.forLoop(b.index(0), needed, 1,
+                  [&](llvm::Value *row) { body(b.CreateNSWAdd(first, row)); });
+      });
+    }
+    b.forTasks(countElements(leading), operations, body);
+  }
   /// The operands of the record from \p first on.
   std::vector<StridedOperand> getStridedFrom(unsigned first) const {
     std::vector<StridedOperand> operands;

@@ -14,6 +14,9 @@ using namespace glowish;
 /// Whether the right side is one matrix for all of the left one, so that it can
 /// be packed. If it is not constant, copying its elements must be fast.
 static bool hasPackableRhs(const MatMulInstr &instr) {
+  // The kernels of packed weights sum all of them.
+  if (hasBoundedDepth(instr))
+    return false;
   const Type &rhs = instr.getRhs()->getType();
   bool isWide =
       rhs.getKind() == ElemKind::Float || rhs.getKind() == ElemKind::Double;

@@ -30,7 +30,9 @@ public:
         result(std::move(operands.result)), input(std::move(operands.input)),
         weights(operands.weights), bias(operands.bias),
         taps(operands.isBiasOfTaps ? TapRanges(shape) : TapRanges()),
-        neededColumns(operands.neededColumns), predicate(operands.predicate),
+        neededColumns(operands.neededColumns),
+        neededChannels(operands.neededChannels),
+        neededDepth(operands.neededDepth), predicate(operands.predicate),
         epilogue(std::move(operands.epilogue)), kind(epilogue.kind),
         weightKind(operands.weightKind), lanes(b.getRegisterLanes(kind)) {}
 
@@ -66,6 +68,7 @@ private:
   bool hasRows() const { return shape.batch * shape.outHeight > 1; }
   int64_t getNumUnits() const;
   Value *countNeededUnits() const;
+  Value *countNeededTasks(int64_t chunks) const;
   void emitTask(Value *task);
   void emitBlock(Block block, Value *low, Value *high);
   void emitRows(const Block &block, Value *low, Value *high);
@@ -96,7 +99,7 @@ private:
   /// Those that the bias differs by; one of each where it does not.
   TapRanges taps;
   /// Null for all.
-  Value *neededColumns;
+  Value *neededColumns, *neededChannels, *neededDepth;
   RowPredicate predicate;
   /// The order in which the code at hand computes columns; null for their own.
   /// Tiles count places of it.
@@ -215,6 +218,9 @@ Values ConvolutionEmitter::emitKernelRow(const MicroKernel &microKernel,
                                          Value *rowWeights, Values sums,
                                          Prefetch prefetch) {
   int64_t depth = shape.getGroupChannels();
+  if (neededDepth)
+    return microKernel.accumulate(b, neededDepth, pixel, rowWeights,
+                                  std::move(sums));
   bool isContiguous = shape.dilationW == 1 && input.strides[2] == depth;
   if (run.isInterior() && isContiguous)
     return microKernel.accumulate(b, {0, run.pixels}, shape.kernelW * depth,
@@ -479,6 +485,21 @@ Value *ConvolutionEmitter::countNeededUnits() const {
                       b.index(tile.pixels));
 }
 
+/// Those up to the last chunk, or of a single chunk the last block, that has
+/// something that is needed; null for all.
+Value *ConvolutionEmitter::countNeededTasks(int64_t chunks) const {
+  auto countParts = [&](Value *needed, int64_t size) {
+    return b.CreateUDiv(b.CreateNSWAdd(needed, b.index(size - 1)),
+                        b.index(size));
+  };
+  if (chunks == 1 && neededChannels && shape.group == 1)
+    return countParts(neededChannels, tile.vectors * lanes);
+  if (chunks == 1 || !neededColumns || hasRows())
+    return nullptr;
+  return b.addScaled(b.index(0), countParts(countNeededUnits(), chunk),
+                     blocksPerGroup * shape.group);
+}
+
 void ConvolutionEmitter::emitBlock(Block block, Value *low, Value *high) {
   unsigned pixels = tile.pixels;
   // Tiles of a single row are counted in those of a whole block.
@@ -536,6 +557,9 @@ void ConvolutionEmitter::emitTask(Value *task) {
   block.lastLanes = lanes;
   int64_t whole = channels / size;
   unsigned left = unsigned(channels % size);
+  if (neededChannels)
+    high = b.CreateSelect(b.CreateICmpSLT(block.channel, neededChannels), high,
+                          low);
   if (!left)
     return emitBlock(block, low, high);
   Block last = block;
@@ -562,7 +586,9 @@ void ConvolutionEmitter::emit() {
       8 * blocks * layout.blockStride * int64_t(getElemSize(weightKind));
   int64_t cost = std::max(getNumOperations(shape), readCost);
   if (!canOrderColumns())
-    return b.forTasks(numTasks, cost, [&](Value *task) { emitTask(task); });
+    return b.forTasks(
+        numTasks, cost, [&](Value *task) { emitTask(task); },
+        countNeededTasks(chunks));
   ColumnOrder columns(b, predicate, shape.outWidth);
   gathered = b.allocate(input.kind, tile.pixels * shape.channels);
   b.forTasks(numTasks, cost,

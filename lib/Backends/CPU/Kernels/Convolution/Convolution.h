@@ -73,6 +73,9 @@ struct ConvolutionOperands {
   EpilogueCode epilogue;
   /// How many columns of a result of one row are needed; null for all.
   llvm::Value *neededColumns = nullptr;
+  /// How many output channels of a matrix product are needed, and how many
+  /// input channels count; null for all.
+  llvm::Value *neededChannels = nullptr, *neededDepth = nullptr;
   /// The predicate of the rows of a matrix product, which are the columns of
   /// its image, or of leading dimensions of the image.
   RowPredicate predicate = {};

@@ -31,17 +31,30 @@ bool glowish::packsOperand(const MatMulInstr &instr, unsigned index,
   return uses >= fewest && bytes <= target.maxStackBytes / 8;
 }
 
+bool glowish::hasBoundedDepth(const MatMulInstr &instr) {
+  unsigned depth = instr.getLhs()->getType().getRank() - 1;
+  return llvm::any_of(instr.getLoopBounds(), [&](const LoopBound &bound) {
+    return bound.operand == MatMulInstr::lhsIdx && bound.dim == depth;
+  });
+}
+
 namespace {
 
 class MatMulEmitter {
 public:
   MatMulEmitter(KernelBuilder &b, const MatMulInstr &instr,
-                StridedOperand result, StridedOperand lhs, StridedOperand rhs,
-                std::vector<StridedOperand> fused, Value *neededRows,
-                const RowPredicate &predicate)
-      : b(b), instr(instr), result(std::move(result)), lhs(std::move(lhs)),
-        rhs(std::move(rhs)), fused(std::move(fused)), neededRows(neededRows),
-        predicate(predicate) {}
+                const KernelOperands &operands)
+      : b(b), instr(instr), result(operands.getStrided(MatMulInstr::resultIdx)),
+        lhs(operands.getStrided(MatMulInstr::lhsIdx)),
+        rhs(operands.getStrided(MatMulInstr::rhsIdx)),
+        fused(operands.getStridedFrom(MatMulInstr::fusedIdx)),
+        predicate(operands.getRowPredicate()) {
+    unsigned rank = instr.getResult()->getType().getRank();
+    neededRows = operands.getBound(MatMulInstr::resultIdx, rank - 2);
+    neededColumns = operands.getBound(MatMulInstr::resultIdx, rank - 1);
+    neededDepth = operands.getBound(MatMulInstr::lhsIdx,
+                                    instr.getLhs()->getType().getRank() - 1);
+  }
   void emit();
 
 private:
@@ -49,15 +62,17 @@ private:
   static StridedOperand getMatrix(KernelBuilder &b, StridedOperand operand,
                                   DimsRef shape, Batch batch);
   Value *allocate(const StridedOperand &operand, unsigned index);
-  void pack(StridedOperand &matrix, Value *place, DimsRef shape);
+  void pack(StridedOperand &matrix, Value *place, DimsRef shape, Value *needed);
+  void packColumns(StridedOperand &matrix, Value *place, DimsRef shape,
+                   int64_t together);
   void multiply(Batch batch);
 
   KernelBuilder &b;
   const MatMulInstr &instr;
   StridedOperand result, lhs, rhs;
   std::vector<StridedOperand> fused;
-  /// Of each matrix of the result; null for all.
-  Value *neededRows;
+  /// Of each matrix of the result, and of what is summed; null for all.
+  Value *neededRows, *neededColumns, *neededDepth;
   /// The predicate of the rows of the only matrix, or of matrices.
   RowPredicate predicate;
   /// Where a matrix is packed, or null.
@@ -92,15 +107,44 @@ Value *MatMulEmitter::allocate(const StridedOperand &operand, unsigned index) {
   return place;
 }
 
-/// Copies \p matrix to \p place, if there is one.
-void MatMulEmitter::pack(StridedOperand &matrix, Value *place, DimsRef shape) {
+/// Copies \p needed rows of \p matrix, or all, to \p place, if there is one.
+void MatMulEmitter::pack(StridedOperand &matrix, Value *place, DimsRef shape,
+                         Value *needed) {
   if (!place)
     return;
   StridedOperand packed = matrix;
   packed.base = place;
   packed.strides = {0, 0, shape.back(), 1};
   emitLoop(b, {1, 1, shape[shape.size() - 2], shape.back()}, packed, {matrix},
-           ScalarProgram());
+           ScalarProgram(),
+           needed ? NeededIndices{2, needed} : NeededIndices());
+  matrix = packed;
+}
+
+/// Copies the columns of \p matrix that are needed, \p together at a time, to
+/// \p place, if there is one.
+void MatMulEmitter::packColumns(StridedOperand &matrix, Value *place,
+                                DimsRef shape, int64_t together) {
+  if (!place)
+    return;
+  StridedOperand packed = matrix;
+  packed.base = place;
+  packed.strides = {0, 0, shape.back(), 1};
+  auto copy = [&](Value *column, int64_t count) {
+    StridedOperand from = matrix, to = packed;
+    for (StridedOperand *operand : {&from, &to})
+      operand->base = b.getElement(
+          operand->base, operand->kind,
+          b.addScaled(b.index(0), column, operand->getInnerStride()));
+    emitLoop(b, {1, 1, shape[shape.size() - 2], count}, to, {from},
+             ScalarProgram());
+  };
+  int64_t whole = shape.back() / together * together;
+  b.forLoop(b.index(0), b.minIndex(neededColumns, b.index(whole)), together,
+            [&](Value *column) { copy(column, together); });
+  if (whole != shape.back())
+    b.ifThen(b.CreateICmpSGT(neededColumns, b.index(whole)),
+             [&] { copy(b.index(whole), shape.back() - whole); });
   matrix = packed;
 }
 
@@ -114,8 +158,12 @@ void MatMulEmitter::multiply(Batch batch) {
   Tile tile = chooseTile(shape, lhs.kind, b.getTarget());
   StridedOperand left = getMatrix(b, lhs, lhsShape, batch);
   StridedOperand right = getMatrix(b, rhs, rhsShape, batch);
-  pack(left, lhsPlace, lhsShape);
-  pack(right, rhsPlace, rhsShape);
+  pack(left, lhsPlace, lhsShape, neededRows);
+  if (neededColumns)
+    packColumns(right, rhsPlace, rhsShape,
+                tile.vectors * b.getRegisterLanes(lhs.kind));
+  else
+    pack(right, rhsPlace, rhsShape, neededDepth);
   WeightLayout layout =
       getPlainLayout(shape, tile.vectors * b.getRegisterLanes(lhs.kind));
   layout.rowStride = right.strides[2];
@@ -130,6 +178,8 @@ void MatMulEmitter::multiply(Batch batch) {
        .weightKind = right.kind,
        .epilogue = std::move(epilogue),
        .neededColumns = neededRows,
+       .neededChannels = neededColumns,
+       .neededDepth = neededDepth,
        .predicate = countMatrices(out) == 1 ? predicate : RowPredicate()});
 }
 
@@ -159,12 +209,5 @@ void MatMulEmitter::emit() {
 
 void glowish::emitMatMul(KernelBuilder &b, const MatMulInstr &instr,
                          const KernelOperands &operands) {
-  MatMulEmitter(b, instr, operands.getStrided(MatMulInstr::resultIdx),
-                operands.getStrided(MatMulInstr::lhsIdx),
-                operands.getStrided(MatMulInstr::rhsIdx),
-                operands.getStridedFrom(MatMulInstr::fusedIdx),
-                operands.getBound(MatMulInstr::resultIdx,
-                                  instr.getResult()->getType().getRank() - 2),
-                operands.getRowPredicate())
-      .emit();
+  MatMulEmitter(b, instr, operands).emit();
 }

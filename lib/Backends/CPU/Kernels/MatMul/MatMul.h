@@ -14,6 +14,9 @@ namespace glowish {
 bool packsOperand(const MatMulInstr &instr, unsigned index,
                   const TargetDescription &target);
 
+/// Whether a run states how many elements of the depth of \p instr count.
+bool hasBoundedDepth(const MatMulInstr &instr);
+
 } // namespace glowish
 
 #endif // GLOWISH_LIB_BACKENDS_CPU_KERNELS_MATMUL_MATMUL_H

@@ -28,7 +28,9 @@ static void forEachVector(
     KernelBuilder &b, DimsRef shape, unsigned lanes, NeededIndices needed,
     llvm::function_ref<void(llvm::ArrayRef<Value *>, unsigned)> body) {
   auto getNeeded = [&](size_t d) {
-    return needed.dim == d ? needed.count : nullptr;
+    if (needed.count && needed.dim == d)
+      return needed.count;
+    return d + 1 == shape.size() ? needed.ofLast : nullptr;
   };
   if (shape.size() == 1)
     return b.forElementTasks(
@@ -110,8 +112,8 @@ static bool isInterleaved(DimsRef shape, unsigned lanes,
 }
 
 /// Sorts and joins the dimensions of \p shape. Dimension \p needed.dim is not
-/// joined with those around it, but with those inside; \p needed becomes that
-/// of the joined ones.
+/// joined with those around it, but with those inside, unless the last one has
+/// a number of its own; \p needed becomes that of the joined ones.
 static Dims arrange(KernelBuilder &b, DimsRef shape,
                     std::vector<StridedOperand *> operands,
                     NeededIndices &needed) {
@@ -122,6 +124,12 @@ static Dims arrange(KernelBuilder &b, DimsRef shape,
   for (size_t d = 0; d < shape.size(); ++d)
     marker.strides.push_back(int64_t(d));
   operands.push_back(&marker);
+  StridedOperand lastMarker;
+  if (needed.ofLast) {
+    lastMarker.strides.assign(shape.size(), 0);
+    lastMarker.strides.back() = 1;
+    operands.push_back(&lastMarker);
+  }
   Dims sorted = sortDimensions(shape, operands);
   auto *place = llvm::find(marker.strides, int64_t(needed.dim));
   std::fill(marker.strides.begin(), place, 0);
@@ -137,6 +145,8 @@ static Dims arrange(KernelBuilder &b, DimsRef shape,
       marker.strides.begin());
   needed.count =
       b.addScaled(b.index(0), needed.count, joined[needed.dim] / extent);
+  if (needed.ofLast && lastMarker.strides.back() != 1)
+    needed.ofLast = nullptr;
   return joined;
 }
 
@@ -211,7 +221,7 @@ void glowish::emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
     return emitProgram(b, program, values, kinds);
   };
   size_t last = joined.size() - 1;
-  bool isLastNeeded = needed.count && needed.dim == last;
+  bool isLastNeeded = needed.ofLast || (needed.count && needed.dim == last);
   if (!isLastNeeded && isInterleaved(joined, lanes, result, inputs))
     return forEachVector(b, DimsRef(joined).drop_back(), lanes, needed,
                          [&](llvm::ArrayRef<Value *> index, unsigned active) {
@@ -250,15 +260,17 @@ void glowish::emitFill(KernelBuilder &b, DimsRef shape, StridedOperand result,
 
 //===- Instructions -------------------------------------------------------===//
 
-/// The outermost bound of operand \p index.
+/// The outermost bound of operand \p index, and that of its last dimension.
 static NeededIndices findNeeded(const Instruction &instr,
                                 const KernelOperands &operands,
                                 unsigned index = 0) {
   const Type &type = instr.getOperand(index)->getType();
   for (unsigned d = 0; d < type.getRank(); ++d)
     if (Value *bound = operands.getBound(index, d))
-      if (type.getDim(d) != 1)
-        return {d, bound};
+      if (type.getDim(d) != 1) {
+        unsigned last = type.getRank() - 1;
+        return {d, bound, d == last ? nullptr : operands.getBound(index, last)};
+      }
   return {};
 }
 

@@ -7,11 +7,11 @@
 
 namespace glowish {
 
-/// How many indices of a dimension of a loop are needed.
+/// How many indices of dimensions of a loop are needed.
 struct NeededIndices {
   unsigned dim = 0;
-  /// Null for all.
-  llvm::Value *count = nullptr;
+  /// Of dimension dim, and of the last one where that is another; null for all.
+  llvm::Value *count = nullptr, *ofLast = nullptr;
 };
 
 /// \p program at every index of \p shape, or those that are needed, in rows

@@ -58,12 +58,10 @@ public:
         kind(this->input.kind), lanes(b.getRegisterLanes(kind)),
         length(instr.getInput()->getShape().back()) {}
 
-  /// \p needed: how many rows; null for all.
-  void emit(Value *needed);
-
-private:
+  /// \p row: an index for each dimension but the last.
   void emitRow(llvm::ArrayRef<Value *> row);
 
+private:
   KernelBuilder &b;
   const LayerNormalizationInstr &instr;
   StridedOperand result, input;
@@ -76,7 +74,6 @@ private:
 
 } // namespace
 
-/// \p row: an index for each dimension but the last.
 void LayerNormalizationEmitter::emitRow(llvm::ArrayRef<Value *> row) {
   Value *first = input.getAddress(b, row);
   Value *mean = nullptr;
@@ -113,16 +110,6 @@ void LayerNormalizationEmitter::emitRow(llvm::ArrayRef<Value *> row) {
   });
 }
 
-void LayerNormalizationEmitter::emit(Value *needed) {
-  DimsRef leading = instr.getInput()->getShape().drop_back();
-  int64_t rows = 1;
-  for (int64_t extent : leading)
-    rows *= extent;
-  b.forTasks(
-      rows, 6 * rows * length,
-      [&](Value *number) { emitRow(b.splitIndex(number, leading)); }, needed);
-}
-
 void glowish::emitLayerNormalization(KernelBuilder &b,
                                      const LayerNormalizationInstr &instr,
                                      const KernelOperands &operands) {
@@ -132,8 +119,13 @@ void glowish::emitLayerNormalization(KernelBuilder &b,
   Value *scale = operands.getPointer(LayerNormalizationInstr::scaleIdx);
   Value *bias = operands.getPointer(LayerNormalizationInstr::biasIdx);
   EpilogueCode epilogue = operands.getEpilogue(input.kind);
-  LayerNormalizationEmitter(b, instr, std::move(result), std::move(input),
-                            scale, bias, std::move(epilogue))
-      .emit(operands.getBound(b, LayerNormalizationInstr::resultIdx, 0,
-                              instr.getResult()->getType().getRank() - 1));
+  LayerNormalizationEmitter emitter(b, instr, std::move(result),
+                                    std::move(input), scale, bias,
+                                    std::move(epilogue));
+  const Type &type = instr.getResult()->getType();
+  operands.forRows(b, LayerNormalizationInstr::resultIdx,
+                   6 * type.getNumElements(), [&](Value *number) {
+                     emitter.emitRow(
+                         b.splitIndex(number, type.getShape().drop_back()));
+                   });
 }

@@ -70,6 +70,8 @@ namespace {
 /// strides.
 struct ReduceLoops {
   Dims kept, keptStrides, reduced, reducedStrides;
+  /// How many indices of each kept dimension are needed; null for all.
+  Values needed = {};
 };
 
 } // namespace
@@ -90,9 +92,11 @@ static Values reduceNest(KernelBuilder &b, DimsRef shape, DimsRef strides,
                    });
 }
 
-/// Without dimensions of extent 1, but for the innermost.
-static ReduceLoops splitDimensions(DimsRef shape,
-                                   llvm::ArrayRef<int64_t> axes) {
+/// Without dimensions of extent 1, but for the innermost. \p getNeeded returns
+/// how many indices of a kept dimension are needed.
+static ReduceLoops
+splitDimensions(DimsRef shape, llvm::ArrayRef<int64_t> axes,
+                llvm::function_ref<Value *(unsigned)> getNeeded) {
   Dims strides = getDenseStrides(shape);
   ReduceLoops loops;
   for (unsigned d = 0; d < shape.size(); ++d) {
@@ -102,6 +106,8 @@ static ReduceLoops splitDimensions(DimsRef shape,
     (isReduced ? loops.reduced : loops.kept).push_back(shape[d]);
     (isReduced ? loops.reducedStrides : loops.keptStrides)
         .push_back(strides[d]);
+    if (!isReduced)
+      loops.needed.push_back(getNeeded(d));
   }
   return loops;
 }
@@ -132,9 +138,9 @@ namespace {
 /// The loops of Reduce and ReduceInteger.
 class ReduceEmitter {
 public:
-  /// \p input has \p type, and is reduced along \p axes.
+  /// \p input has \p type. \p loops: the dimensions of that.
   ReduceEmitter(KernelBuilder &b, const Reduction &reduction, const Type &type,
-                llvm::ArrayRef<int64_t> axes, Value *result, Value *input);
+                ReduceLoops loops, Value *result, Value *input);
   void emit() {
     if (numResults != 0)
       emitDimension(0, b.index(0), b.index(0));
@@ -167,11 +173,10 @@ private:
 } // namespace
 
 ReduceEmitter::ReduceEmitter(KernelBuilder &b, const Reduction &reduction,
-                             const Type &type, llvm::ArrayRef<int64_t> axes,
-                             Value *result, Value *input)
+                             const Type &type, ReduceLoops own, Value *result,
+                             Value *input)
     : b(b), reduction(reduction), result(result), input(input),
-      numElements(type.getNumElements()),
-      loops(splitDimensions(type.getShape(), axes)) {
+      numElements(type.getNumElements()), loops(std::move(own)) {
   numResults = countElements(loops.kept);
   count = countElements(loops.reduced);
   bool innerIsReduced =
@@ -196,10 +201,12 @@ void ReduceEmitter::emitDimension(size_t d, Value *offset, Value *out) {
     emitDimension(d + 1, b.addScaled(offset, i, loops.keptStrides[d]),
                   b.addScaled(out, i, resultStrides[d]));
   };
+  Value *needed = loops.needed[d];
   if (d == 0)
-    b.forTasks(loops.kept[d], 2 * numElements, emitIteration);
+    b.forTasks(loops.kept[d], 2 * numElements, emitIteration, needed);
   else
-    b.forLoop(loops.kept[d], emitIteration);
+    b.forLoop(b.index(0), needed ? needed : b.index(loops.kept[d]), 1,
+              emitIteration);
 }
 
 void ReduceEmitter::emitRows(Value *offset, Value *out) {
@@ -229,26 +236,126 @@ void ReduceEmitter::emitVectors(Value *offset, Value *out) {
       });
 }
 
+/// Emits a Reduce or ReduceInteger with the operands of both.
+template <typename Instr>
+static void emitReduction(KernelBuilder &b, const Reduction &reduction,
+                          const Instr &instr, const KernelOperands &operands) {
+  const Type &type = instr.getInput()->getType();
+  llvm::ArrayRef<int64_t> axes = instr.getAxes();
+  auto getNeeded = [&](unsigned d) {
+    unsigned before = instr.getKeepDims()
+                          ? 0
+                          : unsigned(llvm::count_if(axes, [&](int64_t axis) {
+                              return axis < int64_t(d);
+                            }));
+    return operands.getBound(Instr::resultIdx, d - before);
+  };
+  ReduceEmitter(b, reduction, type,
+                splitDimensions(type.getShape(), axes, getNeeded),
+                operands.getPointer(Instr::resultIdx),
+                operands.getPointer(Instr::inputIdx))
+      .emit();
+}
+
 void glowish::emitReduce(KernelBuilder &b, const ReduceInstr &instr,
                          const KernelOperands &operands) {
-  const Type &type = instr.getInput()->getType();
-  Reduction reduction(instr.getMode(), type.getKind());
-  ReduceEmitter(b, reduction, type, instr.getAxes(),
-                operands.getPointer(ReduceInstr::resultIdx),
-                operands.getPointer(ReduceInstr::inputIdx))
-      .emit();
+  Reduction reduction(instr.getMode(), instr.getInput()->getType().getKind());
+  emitReduction(b, reduction, instr, operands);
 }
 
 void glowish::emitReduceInteger(KernelBuilder &b,
                                 const ReduceIntegerInstr &instr,
                                 const KernelOperands &operands) {
-  const Type &type = instr.getInput()->getType();
-  Reduction reduction("sum", type.getKind(), ElemKind::Int32);
-  ReduceEmitter(b, reduction, type, instr.getAxes(),
-                operands.getPointer(ReduceIntegerInstr::resultIdx),
-                operands.getPointer(ReduceIntegerInstr::inputIdx))
-      .emit();
+  Reduction reduction("sum", instr.getInput()->getType().getKind(),
+                      ElemKind::Int32);
+  emitReduction(b, reduction, instr, operands);
 }
+
+namespace {
+
+/// The rows of a Softmax, or their first elements, behind which all are masked.
+class SoftmaxEmitter {
+public:
+  /// \p needed: how many elements of a row count; null for all.
+  SoftmaxEmitter(KernelBuilder &b, ElemKind kind, int64_t length, Value *needed)
+      : b(b), kind(kind), length(length), needed(needed),
+        lanes(b.getRegisterLanes(kind)) {}
+
+  void emitRow(Value *from, Value *to) {
+    // Subtracting the largest keeps the exponentials finite.
+    Value *largest = reduce(Reduction("max", kind), from);
+    forVectors([&](Value *i, unsigned active) {
+      Value *x = b.load(kind, b.getElement(from, kind, i), active);
+      Value *e = vectormath::exp(b, b.CreateFSub(x, b.splat(largest, active)));
+      b.store(kind, e, b.getElement(to, kind, i));
+    });
+    Value *sum = reduce(Reduction("sum", kind), to);
+    forVectors([&](Value *i, unsigned active) {
+      Value *address = b.getElement(to, kind, i);
+      Value *e = b.load(kind, address, active);
+      b.store(kind, b.CreateFDiv(e, b.splat(sum, active)), address);
+    });
+  }
+
+private:
+  /// The elements of whole vectors of \p size lanes that have one that counts.
+  Value *getVectorEnd(unsigned size) {
+    Value *vectors =
+        b.CreateUDiv(b.CreateNSWAdd(needed, b.index(size - 1)), b.index(size));
+    return b.minIndex(b.addScaled(b.index(0), vectors, size),
+                      b.index(length / size * size));
+  }
+
+  /// Also computes elements behind those that count, which have no use.
+  void forVectors(llvm::function_ref<void(Value *, unsigned)> body) {
+    if (!needed)
+      return b.forVectors(length, lanes, body);
+    Value *end = getVectorEnd(lanes);
+    b.forLoop(b.index(0), end, lanes, [&](Value *i) { body(i, lanes); });
+    b.forLoop(end, needed, 1, [&](Value *i) { body(i, 1); });
+  }
+
+  Value *reduce(const Reduction &reduction, Value *row) {
+    if (!needed)
+      return reduceRow(b, reduction, row, length);
+    unsigned sumLanes = b.getSumLanes(kind);
+    auto join = [&](Value *x, Value *y) { return reduction.combine(b, x, y); };
+    Value *neutral = reduction.getNeutral(b, sumLanes);
+    Value *end = getVectorEnd(sumLanes);
+    Values sums = b.forLoop(
+        b.index(0), end, sumLanes, {neutral},
+        [&](Value *i, llvm::ArrayRef<Value *> carried) {
+          Value *x = reduction.load(b, row, i, sumLanes);
+          return Values{join(carried[0],
+                             b.CreateSelect(counts(i, sumLanes), x, neutral))};
+        });
+    return b.forLoop(end, needed, 1, {b.reduceLanes(sums[0], join)},
+                     [&](Value *i, llvm::ArrayRef<Value *> carried) {
+                       return Values{
+                           join(carried[0], reduction.load(b, row, i, 1))};
+                     })[0];
+  }
+
+  /// Which of \p size elements from the one at index \p i on count.
+  Value *counts(Value *i, unsigned size) {
+    Value *left = b.CreateTrunc(b.CreateNSWSub(needed, i), b.getInt32Ty());
+    if (size == 1)
+      return b.CreateICmpSGT(left, b.getInt32(0));
+    llvm::SmallVector<llvm::Constant *, 16> numbers;
+    for (unsigned lane = 0; lane < size; ++lane)
+      numbers.push_back(b.getInt32(lane));
+    return b.CreateICmpSGT(b.splat(left, size),
+                           llvm::ConstantVector::get(numbers));
+  }
+
+  KernelBuilder &b;
+  ElemKind kind;
+  int64_t length;
+  Value *needed;
+  unsigned lanes;
+};
+
+} // namespace
 
 void glowish::emitSoftmax(KernelBuilder &b, const SoftmaxInstr &instr,
                           const KernelOperands &operands) {
@@ -257,33 +364,15 @@ void glowish::emitSoftmax(KernelBuilder &b, const SoftmaxInstr &instr,
   const Type &type = instr.getInput()->getType();
   ElemKind kind = type.getKind();
   int64_t length = type.getShape().back();
-  if (type.getNumElements() == 0)
-    return;
-  unsigned lanes = b.getRegisterLanes(kind);
-  Value *needed =
-      operands.getBound(b, SoftmaxInstr::resultIdx, 0, type.getRank() - 1);
-  b.forTasks(
-      type.getNumElements() / length, 30 * type.getNumElements(),
-      [&](Value *number) {
-        Value *start = b.addScaled(b.index(0), number, length);
-        Value *from = b.getElement(input, kind, start);
-        Value *to = b.getElement(result, kind, start);
-        // Subtracting the largest keeps the exponentials finite.
-        Value *largest = reduceRow(b, Reduction("max", kind), from, length);
-        b.forVectors(length, lanes, [&](Value *i, unsigned active) {
-          Value *x = b.load(kind, b.getElement(from, kind, i), active);
-          Value *e =
-              vectormath::exp(b, b.CreateFSub(x, b.splat(largest, active)));
-          b.store(kind, e, b.getElement(to, kind, i));
-        });
-        Value *sum = reduceRow(b, Reduction("sum", kind), to, length);
-        b.forVectors(length, lanes, [&](Value *i, unsigned active) {
-          Value *address = b.getElement(to, kind, i);
-          Value *e = b.load(kind, address, active);
-          b.store(kind, b.CreateFDiv(e, b.splat(sum, active)), address);
-        });
-      },
-      needed);
+  SoftmaxEmitter emitter(
+      b, kind, length,
+      operands.getBound(SoftmaxInstr::inputIdx, type.getRank() - 1));
+  operands.forRows(b, SoftmaxInstr::resultIdx, 30 * type.getNumElements(),
+                   [&](Value *number) {
+                     Value *start = b.addScaled(b.index(0), number, length);
+                     emitter.emitRow(b.getElement(input, kind, start),
+                                     b.getElement(result, kind, start));
+                   });
 }
 
 /// Whether \p x replaces \p leader, an earlier element. NaN is greater than all
