@@ -21,8 +21,7 @@ static std::string getSecondFileFormats() {
 }
 
 /// Returns whether \p paths are the two files of one model.
-static llvm::Expected<bool>
-arePartsOfModel(llvm::ArrayRef<std::string> paths) {
+static llvm::Expected<bool> arePartsOfModel(llvm::ArrayRef<std::string> paths) {
   if (paths.size() != 2)
     return false;
   GLOWISH_ASSIGN_OR_RETURN(bool isFirst, hasSecondFile(paths[0]));

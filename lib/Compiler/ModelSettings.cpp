@@ -72,9 +72,9 @@ static std::string getModuleFormats() {
 llvm::Error ModelSettings::checkEffect(llvm::StringRef path,
                                        const ModelFormat *format) const {
   if (methodName.isGiven() && (!format || !format->hasMethods))
-    return makeError("«{0}={1}»: '{2}' is no {3} module; accepted: without «{0}»",
-                     methodName.getName(), methodName.getValue(), path,
-                     getModuleFormats());
+    return makeError(
+        "«{0}={1}»: '{2}' is no {3} module; accepted: without «{0}»",
+        methodName.getName(), methodName.getValue(), path, getModuleFormats());
   if (format) {
     if (!format->hasSymbols && !symbols.empty())
       return makeError("«{0}={1}»: '{2}' is a {3} model, which has no symbolic "

@@ -5,6 +5,7 @@
 #include "glowish/Graph/GraphText.h"
 #include "glowish/Importer/ModelFormat.h"
 #include "glowish/Support/MemoryFile.h"
+#include "llvm/ADT/StringExtras.h"
 #include "gmock/gmock.h"
 #include <sys/stat.h>
 
@@ -265,6 +266,38 @@ TEST_F(ImporterMapping, LeavesRawDataInTheModel) {
     return text;
   };
   EXPECT_EQ(print(**copied), print(*module));
+}
+
+/// The rows of a table of 4 bits are gathered as the bytes that they are in the
+/// file.
+TEST_F(ImporterMapping, KeepsTablesOfHalfBytes) {
+  std::string bytes(64, 0);
+  for (size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = char(i * 37);
+  put("weights", bytes);
+  TextModel model;
+  model.inputs = {{"x", {1}}};
+  model.header = "opset_import { domain: \"com.microsoft\" version: 1 } ";
+  model.body =
+      "initializer { name: \"t\" data_type: 21 dims: 4 dims: 32 "
+      "data_location: EXTERNAL external_data { key: \"location\" "
+      "value: \"weights\" } } " +
+      floats("s", {4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}) + int64s("i", {2}) +
+      onnxNode("GatherBlockQuantized", {"t", "i", "s"},
+               "domain: \"com.microsoft\" " + intAttr("block_size", 16));
+  put("model.onnxtxt", model.str());
+  auto made = importOnnxFile(in("model.onnxtxt"), {});
+  ASSERT_TRUE(bool(made)) << llvm::toString(made.takeError());
+  size_t numTables = 0;
+  for (Node &node : (*made)->getConstants()) {
+    const Tensor &tensor = llvm::cast<Constant>(node).getTensor();
+    if (tensor.getType() != Type(ElemKind::UInt8, {4, 16}))
+      continue;
+    ++numTables;
+    EXPECT_TRUE(tensor.getSource());
+    EXPECT_EQ(llvm::toStringRef(tensor.getByteRange()), bytes);
+  }
+  EXPECT_EQ(numTables, 1u);
 }
 
 TEST_F(ImporterMapping, SaysWhatIsWrongWithRawData) {

@@ -23,7 +23,8 @@ struct ModelSource {
   std::function<void(llvm::StringRef)> warn = nullptr;
 };
 
-/// Returns whether the model \p path may be one of two files that are one model.
+/// Returns whether the model \p path may be one of two files that are one
+/// model.
 llvm::Expected<bool> hasSecondFile(llvm::StringRef path);
 
 /// What is no setting: how a compilation is looked at and tested.

@@ -149,7 +149,8 @@ void TrainedModel::setVariable(const std::string &name,
 
 void TrainedModel::save(const std::string &path) const {
   std::unique_ptr<ModelWeights> weights =
-      take(take(getModelFormat(parts->prepared.path))->openWeights(parts->prepared.path));
+      take(take(getModelFormat(parts->prepared.path))
+               ->openWeights(parts->prepared.path));
   for (const Buffer *variable : parts->trainer->getVariables())
     if (weights->has(variable->getModelName()))
       check(weights->set(variable->getModelName(),

@@ -8,6 +8,7 @@
 
 #include "ONNX/Ops/Indexing.h"
 #include "ONNX/Quantization.h"
+#include "glowish/Base/TensorSource.h"
 #include "glowish/Graph/PackedRows.h"
 #include "glowish/Importer/OperatorNotes.h"
 
@@ -97,9 +98,23 @@ static llvm::Expected<BlockTable> readTable(OpContext &op) {
   return table;
 }
 
+/// Returns \p integers, of 4 bits in rows of whole bytes, as the bytes of the
+/// model's file; none where they are somewhere else.
+static std::optional<Tensor> findPackedRows(const Tensor &integers,
+                                            DimsRef bytes) {
+  auto *stored = llvm::dyn_cast_or_null<StoredElements>(integers.getSource());
+  DimsRef shape = integers.getType().getShape();
+  if (!stored || shape.back() % 2 != 0 ||
+      stored->getLayout().strides !=
+          StoredElements::getRowMajorStrides(shape, 4))
+    return std::nullopt;
+  return StoredElements::makeTensor(Type(ElemKind::UInt8, bytes),
+                                    stored->getLayout().stored);
+}
+
 /// Returns input \p index, integers of \p shape, as \p table stores them:
 /// uint8. In memory an integer of 4 bits has a byte of its own, so a constant
-/// of these is packed.
+/// of these is packed, if it is not in the model's file.
 static llvm::Expected<NodeValue> readIntegers(OpContext &op, unsigned index,
                                               const BlockTable &table,
                                               DimsRef shape) {
@@ -116,6 +131,9 @@ static llvm::Expected<NodeValue> readIntegers(OpContext &op, unsigned index,
   if (isPacked)
     return given;
   GLOWISH_ASSIGN_OR_RETURN(const Tensor *integers, op.getConstant(index));
+  if (table.bits == 4 && table.getOffset() == 0)
+    if (std::optional<Tensor> rows = findPackedRows(*integers, bytes))
+      return op.createConstant(std::move(*rows));
   return op.createConstant(packRows(*integers, table.getOffset(), table.bits));
 }
 
