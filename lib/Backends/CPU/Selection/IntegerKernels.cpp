@@ -13,6 +13,7 @@
 #include "Selection/ChoiceLog.h"
 #include "Selection/ConvolutionOp.h"
 #include "Selection/Requantization.h"
+#include "glowish/IR/LoopBounds.h"
 #include "glowish/IR/Passes.h"
 #include "glowish/Support/Task.h"
 #include "llvm/Support/MathExtras.h"
@@ -43,7 +44,7 @@ private:
   Buffer *subtract(Buffer *filter, Buffer *zeroPoint, unsigned dim,
                    const Instruction &user);
   Buffer *widen(Buffer *buffer, Buffer *zeroPoint, Instruction &before,
-                unsigned dim = 0);
+                unsigned dim = 0, std::vector<LoopBound> bounds = {});
   Buffer *createConstant(Tensor tensor, const Instruction &user) {
     return function.createConstant(
         user.getName(), std::make_shared<const Tensor>(std::move(tensor)));
@@ -411,9 +412,10 @@ Buffer *IntegerKernelSelector::subtract(Buffer *filter, Buffer *zeroPoint,
 }
 
 /// \p buffer minus \p zeroPoint, which may be null, as int32: one value, or one
-/// for each index of dimension \p dim.
+/// for each index of dimension \p dim. \p bounds: of what is needed.
 Buffer *IntegerKernelSelector::widen(Buffer *buffer, Buffer *zeroPoint,
-                                     Instruction &before, unsigned dim) {
+                                     Instruction &before, unsigned dim,
+                                     std::vector<LoopBound> bounds) {
   Type type = buffer->getType().withKind(ElemKind::Int32);
   Buffer *wide = function.createActivation(buffer->getName(), type);
   llvm::SmallVector<Buffer *, 2> inputs = {buffer};
@@ -430,10 +432,23 @@ Buffer *IntegerKernelSelector::widen(Buffer *buffer, Buffer *zeroPoint,
   unsigned value = program.add(ScalarOp::Cast, {0});
   if (zeroPoint)
     program.add(ScalarOp::Sub, {value, program.add(ScalarOp::Cast, {1})});
-  function.create(buffer->getName(),
-                  ElementWiseLoopInstr::draft(wide, program.take(), inputs),
-                  &before);
+  InstrDraft draft = ElementWiseLoopInstr::draft(wide, program.take(), inputs);
+  draft.bounds = std::move(bounds);
+  function.create(buffer->getName(), std::move(draft), &before);
   return wide;
+}
+
+/// Returns the bounds of the left side of \p instr, of which a run needs the
+/// rows and matrices that it needs of the result.
+static std::vector<LoopBound> getRowBounds(const MatMulIntegerInstr &instr) {
+  DimsRef rows = instr.getLhs()->getShape().drop_back();
+  DimsRef result = instr.getResult()->getShape().drop_back();
+  std::vector<LoopBound> bounds;
+  if (rows == result)
+    bounds = getResultBounds(instr, instr.getResult()->getShape());
+  llvm::erase_if(
+      bounds, [&](const LoopBound &bound) { return bound.dim >= rows.size(); });
+  return bounds;
 }
 
 void IntegerKernelSelector::select(ConvolutionIntegerInstr &instr) {
@@ -463,7 +478,8 @@ void IntegerKernelSelector::select(MatMulIntegerInstr &instr) {
   }
   function.replace(
       &instr, MatMulInstr::draft(
-                  instr.getResult(), widen(lhs, nullptr, instr),
+                  instr.getResult(),
+                  widen(lhs, nullptr, instr, /*dim=*/0, getRowBounds(instr)),
                   widen(rhs, zeroPoint, instr, rhs->getType().getRank() - 1),
                   instr.getFused(), instr.getEpilogue()));
 }
