@@ -115,7 +115,7 @@ RETIRED = [
     Word('Proposals', r'\bProposals?\b', 'operand generator'),
     Word('Campaign', r'\b[cC]ampaigns?\b', 'fuzz session'),
     Word('Setting', r'\b[sS]ettings?\b', 'compile config',
-         within=('tests/fuzz', 'docs/testing.md')),
+         within=('tests/fuzz',)),
     Word('hostile', r'\b[hH]ostile\b|\bGLOWISH_HOSTILE\w*',
          'malformed, robustness'),
     Word('odd', r'\b[oO]dd (model|shape|file|input|value)s?\b|\bOdd and\b'
