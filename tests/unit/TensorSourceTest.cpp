@@ -194,6 +194,14 @@ TEST(TensorSource, ComparesElementsWithSources) {
   EXPECT_TRUE(stored.isBitwiseEqual(plain));
   plain.setFromDouble(7, 0);
   EXPECT_FALSE(stored.isBitwiseEqual(plain));
+  // The same elements may be stored in several ways.
+  Tensor rows =
+      defer(Type(ElemKind::UInt4, {5, 3}),
+            {.stored = store({0x80, 0x1f, 0xe9, 0xa2, 0x3d, 0xcb, 0xc4, 0x07}),
+             .kind = ElemKind::UInt4,
+             .extents = {5, 3},
+             .strides = {12, 4}});
+  EXPECT_TRUE(stored.isBitwiseEqual(rows));
 }
 
 TEST(TensorSource, ThreadsShareOneCopy) {
