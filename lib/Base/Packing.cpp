@@ -1,6 +1,7 @@
 //===- Packing.cpp - Elements as files have them --------------------------===//
 
 #include "glowish/Base/Packing.h"
+#include "glowish/Base/TensorSource.h"
 #include "glowish/Support/Task.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -15,41 +16,22 @@ int64_t glowish::getPackedSize(const Type &type) {
   return (type.getNumElements() + perByte - 1) / perByte;
 }
 
-/// The element of type \p T with the bits \p bits, of which the upper ones may
-/// be set.
-template <typename T> static T fromBits(uint8_t bits) {
-  T element;
-  if constexpr (isLowInt<T>)
-    element = T(int64_t(bits));
-  else if constexpr (isLowFloat<T>)
-    element.bits = bits & ((1u << T::width) - 1);
-  else
-    llvm_unreachable("a byte has one element");
-  return element;
-}
-
 Tensor glowish::unpackElements(const Type &type,
                                llvm::ArrayRef<uint8_t> packed) {
   assert(int64_t(packed.size()) == getPackedSize(type));
+  if (isPacked(type.getKind()))
+    return StoredElements::makeTensor(type, {.bytes = packed, .owner = nullptr})
+        .clone();
   Tensor tensor(type);
   auto *bytes = static_cast<uint8_t *>(tensor.getBytes());
-  if (!isPacked(type.getKind())) {
-    constexpr size_t blockBytes = 16 << 20;
-    for (size_t done = 0; done < packed.size() && !isCancelled();
-         done += blockBytes)
-      llvm::copy(packed.slice(done).take_front(blockBytes), bytes + done);
-    // A bool with a value other than 0 and 1 has undefined behaviour.
-    if (type.getKind() == ElemKind::Bool)
-      for (uint8_t &byte : llvm::MutableArrayRef(bytes, packed.size()))
-        byte = byte != 0;
-    return tensor;
-  }
-  unsigned width = getElemBits(type.getKind()), perByte = 8 / width;
-  dispatchElemKind(type.getKind(), [&](auto zero) {
-    using T = decltype(zero);
-    for (auto [i, element] : llvm::enumerate(tensor.data<T>()))
-      element = fromBits<T>(packed[i / perByte] >> (i % perByte * width));
-  });
+  constexpr size_t blockBytes = 16 << 20;
+  for (size_t done = 0; done < packed.size() && !isCancelled();
+       done += blockBytes)
+    llvm::copy(packed.slice(done).take_front(blockBytes), bytes + done);
+  // A bool with a value other than 0 and 1 has undefined behaviour.
+  if (type.getKind() == ElemKind::Bool)
+    for (uint8_t &byte : llvm::MutableArrayRef(bytes, packed.size()))
+      byte = byte != 0;
   return tensor;
 }
 

@@ -18,7 +18,7 @@ struct glowish_error {
 struct glowish_options {
   glowish::CompilerSettings settings;
   std::vector<glowish::Setting *> all = settings.getSettings();
-  /// Those of all.
+  /// Descriptions of `all`, in that order.
   std::vector<std::string> descriptions = describeAll();
 
 private:

@@ -457,8 +457,8 @@ Compilation::prepare(IRProgram program, const SharedChoices *choices,
   return PreparedProgram(std::move(program), backend);
 }
 
-/// As many runs of a view are followed in the proof of each compilation: more
-/// take longer than planning.
+/// The runs of a view that the proof of each compilation follows: more take
+/// longer than planning.
 static constexpr int64_t provedRuns = 256;
 
 llvm::Expected<PlannedProgram> Compilation::plan(PreparedProgram program,

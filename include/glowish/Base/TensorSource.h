@@ -16,7 +16,7 @@
 
 namespace glowish {
 
-/// What makes the elements of a tensor (Tensor::defer). It never changes.
+/// The maker of the elements of a tensor (Tensor::defer). It never changes.
 class TensorSource : public llvm::RTTIExtends<TensorSource, llvm::RTTIRoot> {
 public:
   static char ID;

@@ -18,7 +18,7 @@ class Report;
 /// outside, so that another thread may go on with it.
 struct PreparedCompilation {
   std::unique_ptr<Backend> backend;
-  /// What tunes the kernels; null where that is not asked for.
+  /// The tuner of the kernels; null where that is not asked for.
   std::unique_ptr<KernelTuner> tuner;
   /// See Compilation::import.
   std::string path;

@@ -12,8 +12,8 @@
 
 namespace glowish {
 
-/// What a model is compiled to: a bundle, a program that runs in this process,
-/// or the training of the model in this process.
+/// A result of a compilation: a bundle, a program that runs in this process, or
+/// the training of the model in this process.
 enum class CompilationUse { Bundle, Program, Training };
 
 /// A group of settings, with its name and the uses that it has an effect on.

@@ -14,7 +14,7 @@
 
 namespace glowish {
 
-/// Where a model comes from.
+/// The files of a model.
 struct ModelSource {
   /// The model; of a model of two files both; of a bundle with several
   /// functions one model for each. Not empty.
@@ -27,9 +27,9 @@ struct ModelSource {
 /// model.
 llvm::Expected<bool> hasSecondFile(llvm::StringRef path);
 
-/// What is no setting: how a compilation is looked at and tested.
+/// Options for looking at and testing a compilation, which are no settings.
 struct DeveloperOptions {
-  /// What these have of settings is replaced.
+  /// Members that settings state, too, are replaced by these.
   CompilationOptions options;
   /// See TargetOptions.
   bool dumpsLLVM = false, dumpsAssembly = false;
@@ -52,7 +52,7 @@ struct PreparedTraining : PreparedCompilation {
 
 /// How a model is written in another format instead of being compiled.
 struct ExportRequest {
-  /// What asks for it, as messages name it: "-emit-onnx".
+  /// The option that asks for it, as messages name it: "-emit-onnx".
   std::string name;
   std::string file;
   /// ONNX without one.

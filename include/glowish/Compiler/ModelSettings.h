@@ -53,7 +53,7 @@ private:
   struct OfFormat {
     const ModelFormat *format;
     std::unique_ptr<FormatSettings> settings;
-    /// Those among all of this group.
+    /// The settings of the format, which are members of this group, too.
     std::vector<Setting *> members;
   };
   std::vector<OfFormat> createFormatSettings();

@@ -86,7 +86,7 @@ struct ImportOptions {
   /// symbolic dimension, binding one binds the others.
   std::map<std::string, Type> givenTypes;
   std::vector<Type> givenTypesInOrder;
-  /// Those of the model's format; null for what it has without.
+  /// Options of the model's format alone; null for their defaults.
   std::shared_ptr<const FormatOptions> ofFormat;
   /// If not null, the model is imported for training: initializers of float
   /// kinds become variables (placeholders that are both inputs and outputs)

@@ -40,11 +40,11 @@ struct MagicBytes {
 
 /// A file format that models are imported from.
 struct ModelFormat {
-  /// In messages: "a NAME model".
+  /// Name in messages: "a NAME model".
   llvm::StringLiteral name;
   /// The model that a user gives, for help: "an ONNX file".
   llvm::StringLiteral description;
-  /// How the names of its files end: ".tflite". This decides where no contents
+  /// Ends of the names of its files: ".tflite". They decide where no contents
   /// do.
   std::vector<llvm::StringLiteral> extensions = {};
   /// Any of these makes a file one of this format, whatever its name is.
@@ -113,9 +113,9 @@ public:
 
 /// Files that users give but that are no model which can be imported.
 struct ForeignFile {
-  /// What the file is: "a GGUF file, ...".
+  /// Description for messages: "a GGUF file, ...".
   llvm::StringLiteral description;
-  /// What to do instead: "export the model to ONNX".
+  /// Advice for messages: "export the model to ONNX".
   llvm::StringLiteral advice;
   std::vector<MagicBytes> magic = {};
   /// Whether \p path with the contents \p bytes, empty for a folder, is such a

@@ -2,9 +2,7 @@
 
 #include "Selection/FilterPacker.h"
 #include "Selection/ConvolutionAlgorithm.h"
-#include "glowish/Base/TensorSource.h"
-#include "llvm/ADT/Hashing.h"
-#include <cstring>
+#include "Selection/PackedConstant.h"
 
 using namespace glowish;
 
@@ -13,50 +11,11 @@ Buffer *FilterSource::createConstant(Tensor tensor) const {
       filter->getName(), std::make_shared<const Tensor>(std::move(tensor)));
 }
 
-namespace {
-
-/// A filter as kernels read it.
-class PackedWeights : public llvm::RTTIExtends<PackedWeights, TensorSource> {
-public:
-  static char ID;
-
-  using Pack = std::function<void(const Tensor &, uint8_t *)>;
-  PackedWeights(std::shared_ptr<const Tensor> filter, llvm::StringRef layout,
-                llvm::ArrayRef<int64_t> key, Pack pack)
-      : filter(std::move(filter)), layout(layout), key(key), pack(pack) {}
-
-  void write(const Type &type, uint8_t *to) const override {
-    std::memset(to, 0, size_t(type.getSizeInBytes()));
-    pack(*filter, to);
-  }
-  bool isEqual(const TensorSource &other) const override {
-    const auto &others = llvm::cast<PackedWeights>(other);
-    return layout == others.layout && key == others.key &&
-           (filter == others.filter || filter->isBitwiseEqual(*others.filter));
-  }
-  uint64_t getFingerprint() const override {
-    return llvm::hash_combine(filter->getFingerprint(), layout,
-                              llvm::hash_combine_range(key.begin(), key.end()));
-  }
-  void releasePages() const override { filter->releasePages(); }
-
-private:
-  std::shared_ptr<const Tensor> filter;
-  llvm::StringRef layout;
-  std::vector<int64_t> key;
-  Pack pack;
-};
-
-} // namespace
-
-char PackedWeights::ID = 0;
-
 Buffer *FilterSource::createPacked(
     const Type &type, llvm::StringLiteral layout, llvm::ArrayRef<int64_t> key,
     std::function<void(const Tensor &, uint8_t *)> pack) const {
-  return createConstant(Tensor::defer(
-      type, std::make_shared<PackedWeights>(filter->getPayload(), layout, key,
-                                            std::move(pack))));
+  return createConstant(
+      packLater(type, filter->getPayload(), layout, key, std::move(pack)));
 }
 
 std::vector<int64_t> FilterSource::getKey() const {

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Selection/NBitsPacking.h"
+#include "Selection/PackedConstant.h"
 #include "glowish/Base/TensorSource.h"
-#include "llvm/ADT/Hashing.h"
 #include <cstring>
 #include <vector>
 
@@ -16,8 +16,8 @@ using namespace glowish;
 
 namespace {
 
-/// Where the columns of a matrix begin, whose elements lie one after the other
-/// in each.
+/// The beginnings of a matrix's columns, in each of which the elements lie one
+/// after the other.
 struct Columns {
   std::vector<const uint8_t *> first;
   bool invertsSign = false;
@@ -124,8 +124,8 @@ static void packColumns(const Columns &columns, const NBitsLayout &layout,
 }
 
 /// Packs \p weights, one a byte, row by row.
-static void packRows(const uint8_t *weights, const NBitsLayout &layout,
-                     uint8_t *to) {
+static void packMatrix(const uint8_t *weights, const NBitsLayout &layout,
+                       uint8_t *to) {
   int64_t all = layout.getColumnBytes();
   for (int64_t k = 0; k < layout.depth; ++k) {
     const uint8_t *from = weights + k * layout.columns;
@@ -145,70 +145,31 @@ static void packRows(const uint8_t *weights, const NBitsLayout &layout,
   }
 }
 
-namespace {
-
-/// A matrix in the order of an NBitsLayout.
-class PackedNBits : public llvm::RTTIExtends<PackedNBits, TensorSource> {
-public:
-  static char ID;
-
-  PackedNBits(std::shared_ptr<const Tensor> matrix, const NBitsLayout &layout,
-              bool isWeights)
-      : matrix(std::move(matrix)), layout(layout), isWeights(isWeights) {}
-
-  void write(const Type &type, uint8_t *to) const override {
-    std::memset(to, 0, size_t(type.getSizeInBytes()));
-    if (isWeights)
-      writeWeights(to);
-    else
-      writeParameters(to);
-  }
-  bool isEqual(const TensorSource &other) const override {
-    const auto &others = llvm::cast<PackedNBits>(other);
-    return layout == others.layout && isWeights == others.isWeights &&
-           (matrix == others.matrix || matrix->isBitwiseEqual(*others.matrix));
-  }
-  uint64_t getFingerprint() const override {
-    return llvm::hash_combine(matrix->getFingerprint(), layout.block,
-                              layout.isForIntegers, isWeights);
-  }
-  void releasePages() const override { matrix->releasePages(); }
-
-private:
-  /// Whether the blocks' words follow each other in a column as they do in the
-  /// file.
-  bool hasWholeWords() const {
-    return !layout.hasWords() || layout.getNumBlocks() == 1 ||
-           layout.block % layout.getWordRows() == 0;
-  }
-  void writeWeights(uint8_t *to) const;
-  void writeParameters(uint8_t *to) const;
-
-  std::shared_ptr<const Tensor> matrix;
-  NBitsLayout layout;
-  bool isWeights;
-};
-
-} // namespace
-
-char PackedNBits::ID = 0;
-
-void PackedNBits::writeWeights(uint8_t *to) const {
-  if (hasWholeWords())
-    if (std::optional<Columns> columns = findColumns(*matrix))
-      return packColumns(*columns, layout, to);
-  const Tensor rows = matrix->borrowOrMake();
-  packRows(static_cast<const uint8_t *>(rows.getBytes()), layout, to);
+/// Returns whether the words of the blocks follow each other in a column as
+/// they do in the file.
+static bool hasWholeWords(const NBitsLayout &layout) {
+  return !layout.hasWords() || layout.getNumBlocks() == 1 ||
+         layout.block % layout.getWordRows() == 0;
 }
 
-void PackedNBits::writeParameters(uint8_t *to) const {
+static void writeWeights(const Tensor &matrix, const NBitsLayout &layout,
+                         uint8_t *to) {
+  if (hasWholeWords(layout))
+    if (std::optional<Columns> columns = findColumns(matrix))
+      return packColumns(*columns, layout, to);
+  const Tensor rows = matrix.borrowOrMake();
+  packMatrix(static_cast<const uint8_t *>(rows.getBytes()), layout, to);
+}
+
+static void writeParameters(const Tensor &matrix, const NBitsLayout &layout,
+                            uint8_t *to) {
   int64_t all = layout.getNumBlocks();
-  bool isFloat = matrix->getType().getKind() == ElemKind::Float;
+  bool isFloat = matrix.getType().getKind() == ElemKind::Float;
   if (isFloat)
-    if (std::optional<Columns> columns = findColumns(*matrix))
+    if (std::optional<Columns> columns = findColumns(matrix))
       return copyUnits<uint32_t>(*columns, all, layout, to,
                                  [](uint32_t scale, int64_t) { return scale; });
-  const Tensor rows = matrix->borrowOrMake();
+  const Tensor rows = matrix.borrowOrMake();
   const auto *from = static_cast<const uint8_t *>(rows.getBytes());
   int64_t size = isFloat ? 4 : 1;
   for (int64_t block = 0; block < all; ++block)
@@ -219,16 +180,22 @@ void PackedNBits::writeParameters(uint8_t *to) const {
 
 Tensor glowish::packNBitsWeights(std::shared_ptr<const Tensor> weights,
                                  const NBitsLayout &layout) {
-  return Tensor::defer(
-      Type(ElemKind::Int8, {layout.getWeightBytes()}),
-      std::make_shared<PackedNBits>(std::move(weights), layout, true));
+  return packLater(Type(ElemKind::Int8, {layout.getWeightBytes()}),
+                   std::move(weights), "few-bits",
+                   {layout.block, int64_t(layout.isForIntegers)},
+                   [layout](const Tensor &matrix, uint8_t *to) {
+                     writeWeights(matrix, layout, to);
+                   });
 }
 
 Tensor glowish::packNBitsParameters(std::shared_ptr<const Tensor> parameters,
                                     const NBitsLayout &layout) {
   bool isFloat = parameters->getType().getKind() == ElemKind::Float;
-  return Tensor::defer(
-      Type(isFloat ? ElemKind::Float : ElemKind::Int8,
-           {layout.getNumParameters()}),
-      std::make_shared<PackedNBits>(std::move(parameters), layout, false));
+  Type type(isFloat ? ElemKind::Float : ElemKind::Int8,
+            {layout.getNumParameters()});
+  // The matrix has a row for each block: nothing else of the layout counts.
+  return packLater(type, std::move(parameters), "few-bits-parameters", {},
+                   [layout](const Tensor &matrix, uint8_t *to) {
+                     writeParameters(matrix, layout, to);
+                   });
 }

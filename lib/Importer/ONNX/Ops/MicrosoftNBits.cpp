@@ -120,14 +120,14 @@ static llvm::Expected<Tensor> readFloats(OpContext &op, unsigned index,
 
 namespace {
 
-/// How integers become weights.
+/// Parameters that make weights of integers.
 struct NBitsParameters {
   /// [blocks, N].
   NodeValue scales;
   /// [blocks, N]; null where all zero points are half of the range, so that the
   /// weights are signed integers.
   NodeValue zeroPoints;
-  /// What integers leave of zero points that are floats, times the scales:
+  /// Zero points that are floats, less the nearest integers, times the scales:
   /// [blocks, N]; null if that is 0.
   NodeValue rest;
 };

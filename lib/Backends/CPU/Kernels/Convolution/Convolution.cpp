@@ -485,8 +485,8 @@ Value *ConvolutionEmitter::countNeededUnits() const {
                       b.index(tile.pixels));
 }
 
-/// Those up to the last chunk, or of a single chunk the last block, that has
-/// something that is needed; null for all.
+/// Returns the number of tasks up to the last chunk, or of a single chunk the
+/// last block, with something that is needed; null for all.
 Value *ConvolutionEmitter::countNeededTasks(int64_t chunks) const {
   auto countParts = [&](Value *needed, int64_t size) {
     return b.CreateUDiv(b.CreateNSWAdd(needed, b.index(size - 1)),

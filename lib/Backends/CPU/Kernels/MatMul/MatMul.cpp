@@ -71,7 +71,8 @@ private:
   const MatMulInstr &instr;
   StridedOperand result, lhs, rhs;
   std::vector<StridedOperand> fused;
-  /// Of each matrix of the result, and of what is summed; null for all.
+  /// The rows and columns of each matrix of the result, and the summed
+  /// elements, that are needed; null for all.
   Value *neededRows, *neededColumns, *neededDepth;
   /// The predicate of the rows of the only matrix, or of matrices.
   RowPredicate predicate;

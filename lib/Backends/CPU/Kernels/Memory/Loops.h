@@ -7,16 +7,17 @@
 
 namespace glowish {
 
-/// How many indices of dimensions of a loop are needed.
+/// Numbers of indices of a loop that are needed.
 struct NeededIndices {
   unsigned dim = 0;
-  /// Of dimension dim, and of the last one where that is another; null for all.
+  /// The number in dimension dim, and that in the last one where it is another;
+  /// null for all.
   llvm::Value *count = nullptr, *ofLast = nullptr;
 };
 
-/// \p program at every index of \p shape, or those that are needed, in rows
-/// that \p predicate, if there is one, states to be needed; the empty program
-/// copies input 0.
+/// Emits \p program at every index of \p shape, or those that are needed, in
+/// rows that \p predicate, if there is one, states to be needed; the empty
+/// program copies input 0.
 void emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
               std::vector<StridedOperand> inputs, const ScalarProgram &program,
               NeededIndices needed = {}, const RowPredicate &predicate = {});

@@ -39,8 +39,6 @@ struct NBitsLayout {
   /// The left side is integers.
   bool isForIntegers = false;
 
-  bool operator==(const NBitsLayout &) const = default;
-
   /// Whether integers can be the left side: blocks are whole, of whole words,
   /// and sums of 32 bits are large enough.
   static bool takesIntegers(int64_t depth, int64_t block) {

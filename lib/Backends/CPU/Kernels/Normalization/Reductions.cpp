@@ -336,7 +336,8 @@ private:
                      })[0];
   }
 
-  /// Which of \p size elements from the one at index \p i on count.
+  /// Returns a mask of the needed ones among the \p size elements from index
+  /// \p i on.
   Value *counts(Value *i, unsigned size) {
     Value *left = b.CreateTrunc(b.CreateNSWSub(needed, i), b.getInt32Ty());
     if (size == 1)
