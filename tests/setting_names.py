@@ -41,7 +41,8 @@ TOKEN = re.compile(
 # Between literals that are one.
 JOINT = re.compile(r"[\s\\]*\Z")
 PROGRAM = re.compile(r"`(?:model|glowish|image|network)-[a-z]+ [^`]*`")
-FLAG = re.compile(r"(?<![^\s\"'(`/=;])--?[a-z][\w-]*")
+# The name may be put in later: "-{0}: ...".
+FLAG = re.compile(r"(?<![^\s\"'(`/=;])--?(?:[a-z][\w-]*|\{\d+\}(?=[=:]))")
 MARKED = re.compile("«[^»]*»")
 MARK = re.compile("«([^=»{]*)")
 DECLARED = re.compile(r'\b\w+Setting(?:<[^;={]*>)?\s+\w+\s*\{\s*(?:\*this|group),\s*"([\w-]+)"')
@@ -92,6 +93,7 @@ def test_forms():
     assert flags('f("(-max-extent)");') == ["-max-extent"]
     assert flags('f(R"(as `-target=help` lists)");') == ["-target"]
     assert flags('f("with --threads");') == ["--threads"]
+    assert flags('f("-{0}: no; -{1}=N");') == ["-{0}", "-{1}"]
     assert flags('"-" + name; "x - y"; "a-b"; "-1"; \'-\'; // "-threads"') == []
     assert flags('f("`model-runner "\n  "-dump-profile=FILE` writes it");') == []
     assert flags('f("«mattr=-{0}» «threads=1»");') == []

@@ -123,7 +123,7 @@ llvm::Error ModelSettings::readFormatOptions(ImportOptions &options,
     }
     for (const Setting *setting : own.members)
       if (setting->isGiven())
-        return makeError("-{0}: '{1}' is no {2} model; accepted: {3}",
+        return makeError("«{0}»: '{1}' is no {2} model; accepted: {3}",
                          setting->getName(), path, own.format->name,
                          own.format->description);
   }
