@@ -58,11 +58,9 @@ Tensor StoredElements::makeTensor(const Type &type, StoredBytes bytes) {
 
 llvm::SmallVector<int64_t, 4> StoredElements::getRowMajorStrides(DimsRef shape,
                                                                  int64_t bits) {
-  llvm::SmallVector<int64_t, 4> strides(shape.size());
-  for (size_t d = shape.size(); d-- > 0;) {
-    strides[d] = bits;
-    bits *= shape[d];
-  }
+  llvm::SmallVector<int64_t, 4> strides;
+  for (int64_t stride : getDenseStrides(shape))
+    strides.push_back(stride * bits);
   return strides;
 }
 
@@ -200,7 +198,10 @@ StoredElements::findBytes(const Type &type) const {
 
 std::shared_ptr<const TensorSource>
 StoredElements::retype(const Type &from, const Type &to) const {
-  if (getElemBits(from.getKind()) != getElemBits(to.getKind()))
+  // Elements that are converted keep the kind that they are converted to.
+  bool isConverted = getElemBits(layout.kind) != getElemBits(from.getKind());
+  if (getElemBits(from.getKind()) != getElemBits(to.getKind()) ||
+      (isConverted && from.getKind() != to.getKind()))
     return nullptr;
   Layout result = layout;
   if (layout.kind == from.getKind())
@@ -216,7 +217,7 @@ StoredElements::retype(const Type &from, const Type &to) const {
 
 namespace {
 
-/// The extents and strides that a dimension of a tensor is.
+/// The stored extents and strides that make up a dimension of a tensor.
 struct Dimension {
   llvm::SmallVector<int64_t, 2> extents, strides;
 };

@@ -112,6 +112,17 @@ TEST(TensorSource, MakesFloatsOfHalves) {
                                  std::numeric_limits<double>::infinity()}));
 }
 
+TEST(TensorSource, ConvertedElementsKeepTheirKind) {
+  Tensor tensor = defer(Type(ElemKind::Float, {2}),
+                        {.stored = store({0x00, 0x3c, 0x00, 0xc0}),
+                         .kind = ElemKind::Float16,
+                         .extents = {2},
+                         .strides = {16}});
+  Tensor bits = std::move(tensor).withType(Type(ElemKind::Int32, {2}));
+  EXPECT_EQ(bits.getAsInt(0), 0x3f800000);
+  EXPECT_EQ(bits.getAsInt(1), int64_t(int32_t(0xc0000000)));
+}
+
 TEST(TensorSource, ManyDimensions) {
   // [2, 3, 2, 2] of what is stored as [3, 2, 2, 2].
   std::vector<uint8_t> bytes(24);
@@ -181,6 +192,8 @@ TEST(TensorSource, JoinsColumns) {
   auto copy = std::make_shared<const Tensor>(defer(
       Type(ElemKind::UInt4, {5, 3}), makeColumns(ElemKind::UInt4, false)));
   EXPECT_TRUE(join(own, other).isBitwiseEqual(join(copy, other)));
+  EXPECT_TRUE(
+      join(own, other).getSource()->isEqual(*join(copy, other).getSource()));
   EXPECT_EQ(join(own, other).getFingerprint(),
             join(copy, other).getFingerprint());
   EXPECT_FALSE(join(own, other).isBitwiseEqual(join(other, own)));

@@ -38,7 +38,7 @@ static std::optional<Dims> translate(DimsRef strides, DimsRef shape,
   unsigned bits = getElemBits(layout.kind);
   if (layout.invertsSign || bits < 8)
     return std::nullopt;
-  auto dense = StoredElements::getRowMajorStrides(shape, 1);
+  Dims dense = getDenseStrides(shape);
   Dims result;
   for (int64_t stride : strides) {
     std::optional<int64_t> found;
