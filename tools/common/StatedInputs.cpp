@@ -19,7 +19,7 @@ static llvm::Error refuseQuantized(llvm::StringRef path, llvm::StringRef name,
 static llvm::Expected<std::unique_ptr<Module>>
 readTypedModel(llvm::StringRef path, const ImportOptions &options,
                llvm::StringRef function) {
-  if (path.ends_with(".graph")) {
+  if (isTextForm(path)) {
     GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, readModule(path));
     GLOWISH_RETURN_IF_ERROR(
         addContext(selectFunction(*module, function), "'" + path + "': "));

@@ -2,6 +2,7 @@
 
 #include "common/CommonOptions.h"
 #include "common/Processes.h"
+#include "common/StatedInputs.h"
 #include "common/Tool.h"
 #include "glowish/Importer/ModelFormat.h"
 #include "glowish/Support/File.h"
@@ -48,12 +49,9 @@ static llvm::Expected<SplitData> split(DataSet data,
 
 static llvm::Expected<SplitData> readData(const TrainerOptions &options,
                                           const ImportOptions &importOptions) {
-  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format,
-                           getModelFormat(getModelPath()));
-  GLOWISH_ASSIGN_OR_RETURN(auto model, format->parse(getModelPath()));
   DataRequest request;
   GLOWISH_ASSIGN_OR_RETURN(request.inputs,
-                           model->getStatedInputs(importOptions));
+                           readStatedInputs(getModelPath(), importOptions));
   request.label = options.config.label;
   request.images = options.images;
   GLOWISH_ASSIGN_OR_RETURN(DataSet data, readDataSet(options.data, request));
