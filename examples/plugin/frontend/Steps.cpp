@@ -7,6 +7,7 @@
 //   z = relu y
 //   output z
 
+#include <algorithm>
 #include <glowish/Backends/Plugin.h>
 #include <glowish/Graph/NodeBuilder.h>
 #include <glowish/Graph/Nodes.h>
@@ -65,7 +66,7 @@ llvm::Expected<NodeValue> Reader::find(llvm::StringRef name) const {
 }
 
 llvm::Error Reader::checkNew(llvm::StringRef name) const {
-  if (module->findPlaceholder(name))
+  if (values.contains(name) || module->findPlaceholder(name))
     return makeError("a line above has the name {0}", quote(name));
   return llvm::Error::success();
 }
@@ -80,7 +81,8 @@ llvm::Error Reader::addInput(const Words &words) {
 }
 
 llvm::Error Reader::addConstant(const Words &words) {
-  const auto *colon = llvm::find(words, ":");
+  GLOWISH_RETURN_IF_ERROR(checkNew(words[1]));
+  const auto *colon = std::find(words.begin() + 2, words.end(), ":");
   GLOWISH_ASSIGN_OR_RETURN(Type type,
                            parseType(llvm::ArrayRef(words.begin() + 2, colon)));
   std::vector<float> elements(size_t(words.end() - colon) - 1);
@@ -100,6 +102,7 @@ llvm::Error Reader::addConstant(const Words &words) {
 }
 
 llvm::Error Reader::addStep(const Words &words) {
+  GLOWISH_RETURN_IF_ERROR(checkNew(words[0]));
   std::vector<NodeValue> operands;
   for (llvm::StringRef name : llvm::drop_begin(words, 3)) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue operand, find(name));
@@ -139,7 +142,8 @@ llvm::Error Reader::addLine(llvm::StringRef line) {
     return llvm::Error::success();
   if (words.size() > 1 && words[0] == "input")
     return addInput(words);
-  if (words.size() > 2 && words[0] == "const" && llvm::is_contained(words, ":"))
+  if (words.size() > 2 && words[0] == "const" &&
+      llvm::is_contained(llvm::ArrayRef(words).drop_front(2), ":"))
     return addConstant(words);
   if (words.size() > 2 && words[1] == "=")
     return addStep(words);
