@@ -38,7 +38,7 @@ ALLOWED = {
         "the format that -emit-onnx writes",
     ("lib/Compiler/ModelExport.cpp", "writeOnnx"):
         "does what -emit-onnx asks for",
-    ("include/glowish/Compiler/ModelCompiler.h", "ONNX without one"):
+    ("include/glowish/Compiler/ModelCompiler.h", "none for ONNX"):
         "the format that -emit-onnx writes",
     ("include/glowish/Compiler/ModelCompiler.h", "stopAfter ONNX"):
         "the format that -emit-onnx writes",

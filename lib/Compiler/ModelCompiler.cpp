@@ -104,7 +104,8 @@ llvm::Error ModelCompiler::readOptions(PreparedCompilation &prepared) {
   return llvm::Error::success();
 }
 
-/// Where \p isLocal, the back end runs what it compiles.
+/// Creates the back end and its tuner; where \p isLocal, it runs what it
+/// compiles.
 llvm::Error ModelCompiler::createBackend(PreparedCompilation &prepared,
                                          bool isLocal) {
   TargetOptions target = settings.target.getOptions();

@@ -57,7 +57,6 @@ GOOD = {
     "march": ["x86-64"],
     "mcpu": ["x86-64-v3", "x86-64-v2,x86-64-v3"],
     "mattr": ["+avx2"],
-    "mabi": [],
     "float_abi": ["default"],
     "code_model": ["small", "large"],
     "threads": ["2"],
@@ -215,7 +214,7 @@ class Interfaces(unittest.TestCase):
             self.assertLessEqual(set(names), set(self.options))
 
     def test_bad_values(self):
-        """Of each setting."""
+        """All interfaces refuse a bad value of each setting, with one message."""
         for name in self.options:
             settings = self.complete([(name, self.bad_values(name))])
             with self.subTest(name):

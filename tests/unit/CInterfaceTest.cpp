@@ -4,6 +4,7 @@
 #include "TestFolder.h"
 #include "glowish.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <atomic>
@@ -180,6 +181,12 @@ TEST_F(CInterfaceTest, WritesTheToolsBundle) {
   const char *before = std::getenv("TMPDIR");
   std::string temporary = before ? before : "";
   setenv("TMPDIR", in("none").c_str(), /*overwrite=*/1);
+  auto restore = llvm::make_scope_exit([&] {
+    if (before)
+      setenv("TMPDIR", temporary.c_str(), /*overwrite=*/1);
+    else
+      unsetenv("TMPDIR");
+  });
   glowish_model *fromMemory = nullptr;
   ASSERT_EQ(take(glowish_model_open_memory(model.data(), model.size(),
                                            "model.onnxtxt", &fromMemory)),
@@ -190,10 +197,6 @@ TEST_F(CInterfaceTest, WritesTheToolsBundle) {
                                         nullptr)),
             "");
   glowish_model_free(fromMemory);
-  if (before)
-    setenv("TMPDIR", temporary.c_str(), /*overwrite=*/1);
-  else
-    unsetenv("TMPDIR");
   EXPECT_TRUE(llvm::sys::fs::exists(in("out/model.o")));
   EXPECT_TRUE(llvm::sys::fs::exists(in("out/model.h")));
 }

@@ -69,7 +69,7 @@ std::string reprint(const std::string &text) {
   return print(**module);
 }
 
-TEST(StatedExtents, GraphsHaveThemInTheirText) {
+TEST(DimExpression, GraphsHaveThemInTheirText) {
   EXPECT_EQ(reprint(graphText.str()), graphText);
 }
 
@@ -80,7 +80,7 @@ std::string replaced(llvm::StringRef from, llvm::StringRef to) {
   return text.replace(start, from.size(), to.str());
 }
 
-TEST(StatedExtents, GraphsAreVerified) {
+TEST(DimExpression, GraphsAreVerified) {
   auto verifyWith = [](llvm::StringRef from, llvm::StringRef to) {
     auto module = parseModule(replaced(from, to), "f", nullptr);
     return module ? "" : llvm::toString(module.takeError());

@@ -14,8 +14,9 @@ namespace glowish {
 
 class Report;
 
-/// A model, and all that decides about its programs. It refers to nothing
-/// outside, so that another thread may go on with it.
+/// A model, and all that decides about its programs. It owns its back end and
+/// tuner, so that another thread may go on with it; what `options` and
+/// `importOptions.warn` refer to outlives it.
 struct PreparedCompilation {
   std::unique_ptr<Backend> backend;
   /// The tuner of the kernels; null where that is not asked for.

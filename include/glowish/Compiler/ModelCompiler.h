@@ -14,7 +14,7 @@
 
 namespace glowish {
 
-/// The files of a model.
+/// The files of a model, and the receiver of warnings about it.
 struct ModelSource {
   /// The model; of a model of two files both; of a bundle with several
   /// functions one model for each. Not empty.
@@ -46,16 +46,16 @@ llvm::Error checkSymbols(llvm::ArrayRef<SymbolValues> several,
 
 /// A compilation for training in this process.
 struct PreparedTraining : PreparedCompilation {
-  /// Without kind and shape of the label.
+  /// The configuration, without kind and shape of the label.
   TrainingConfig config;
 };
 
-/// How a model is written in another format instead of being compiled.
+/// A request to write a model in another format instead of compiling it.
 struct ExportRequest {
   /// The option that asks for it, as messages name it: "-emit-onnx".
   std::string name;
   std::string file;
-  /// ONNX without one.
+  /// The dialect of MLIR; none for ONNX.
   std::optional<MlirDialect> dialect;
   ReportRequest report = {};
 };

@@ -47,9 +47,10 @@ struct ModelFormat {
   /// Ends of the names of its files: ".tflite". They decide where no contents
   /// do.
   std::vector<llvm::StringLiteral> extensions = {};
-  /// Any of these makes a file one of this format, whatever its name is.
+  /// Magic bytes, any of which makes a file one of this format, whatever its
+  /// name is.
   std::vector<MagicBytes> magic = {};
-  /// Whether \p path is a model of this format and of no other, by its
+  /// Returns whether \p path is a model of this format and of no other, by its
   /// contents. May be null.
   bool (*recognizes)(llvm::StringRef path) = nullptr;
   /// Whether this is the format of files that no format recognizes. One is.
@@ -111,19 +112,19 @@ public:
   explicit ModelFormatRegistration(const ModelFormat &format);
 };
 
-/// Files that users give but that are no model which can be imported.
+/// A kind of file that users give although no model can be imported from it.
 struct ForeignFile {
   /// Description for messages: "a GGUF file, ...".
   llvm::StringLiteral description;
   /// Advice for messages: "export the model to ONNX".
   llvm::StringLiteral advice;
   std::vector<MagicBytes> magic = {};
-  /// Whether \p path with the contents \p bytes, empty for a folder, is such a
-  /// file; null where magic says it.
+  /// Returns whether \p path with the contents \p bytes, empty for a folder, is
+  /// such a file; null where magic says it.
   bool (*recognizes)(llvm::StringRef path, llvm::StringRef bytes) = nullptr;
 };
 
-/// Registers a kind of files that are none of a model.
+/// Registers a kind of file that is no model.
 class ForeignFileRegistration {
 public:
   explicit ForeignFileRegistration(const ForeignFile &file);

@@ -29,7 +29,8 @@ private:
   std::string path;
 };
 
-/// Whether \p path is one of a MemoryFile. Such a file has no others beside it.
+/// Returns whether \p path is that of a MemoryFile, which has no files beside
+/// it.
 bool isMemoryFile(llvm::StringRef path);
 
 /// Returns the bytes of the MemoryFile \p path, at an address that is a

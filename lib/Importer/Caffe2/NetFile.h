@@ -18,7 +18,7 @@ struct NetPair {
   bool hasInit = false;
 };
 
-/// Whether \p path is a folder with a Caffe2 model.
+/// Returns whether \p path is a folder with a Caffe2 model.
 bool isCaffe2Folder(llvm::StringRef path);
 
 /// Returns the files of the Caffe2 model at \p path: in a directory,

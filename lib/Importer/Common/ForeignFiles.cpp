@@ -10,6 +10,7 @@
 #include "glowish/Importer/ModelFormat.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/LEB128.h"
 #include "llvm/Support/Path.h"
 
 using namespace glowish;
@@ -55,15 +56,14 @@ static const ForeignFileRegistration
 
 /// Reads the next varint of a protobuf in \p bytes.
 static std::optional<uint64_t> takeVarint(llvm::StringRef &bytes) {
-  uint64_t value = 0;
-  for (unsigned shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
-    auto byte = uint8_t(bytes.front());
-    bytes = bytes.drop_front();
-    value |= uint64_t(byte & 127) << shift;
-    if (byte < 128)
-      return value;
-  }
-  return std::nullopt;
+  unsigned length = 0;
+  const char *error = nullptr;
+  uint64_t value = llvm::decodeULEB128(bytes.bytes_begin(), &length,
+                                       bytes.bytes_end(), &error);
+  if (error)
+    return std::nullopt;
+  bytes = bytes.drop_front(length);
+  return value;
 }
 
 /// A GraphDef begins with a node, and that with its name and its operator:

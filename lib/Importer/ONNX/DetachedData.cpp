@@ -22,7 +22,7 @@ struct Field {
   /// The payload, of a field of bytes or of a message.
   llvm::StringRef payload;
   bool hasPayload;
-  /// With the tag and the length.
+  /// The field with its tag and length.
   llvm::StringRef whole;
 };
 

@@ -225,8 +225,8 @@ openOnnxWeights(llvm::StringRef path) {
   return std::make_unique<OnnxWeights>(std::move(weights));
 }
 
-/// Whether \p path, called like other protobufs, begins with field 1 of a
-/// model, ir_version. So does a SavedModel of TensorFlow.
+/// Returns whether \p path, called like other protobufs, begins with field 1 of
+/// a model, ir_version. So does a SavedModel of TensorFlow.
 static bool isOnnxProtobuf(llvm::StringRef path) {
   if ((!path.ends_with(".pb") && !path.ends_with(".pbtxt")) ||
       llvm::sys::path::stem(path) == "saved_model")

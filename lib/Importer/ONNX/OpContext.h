@@ -94,7 +94,7 @@ public:
   /// Returns input \p index, which must be a constant. A variable counts as the
   /// constant that it is without training.
   llvm::Expected<const Tensor *> getConstant(unsigned index) const;
-  /// Returns the same as what keeps it.
+  /// Returns getConstant(\p index) with shared ownership.
   llvm::Expected<std::shared_ptr<const Tensor>>
   getConstantPayload(unsigned index) const;
   /// Returns the constant input \p index as a list of integers; a scalar is a

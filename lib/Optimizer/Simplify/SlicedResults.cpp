@@ -89,8 +89,8 @@ static bool hasQuantizedValues(const Node &node) {
          llvm::any_of(node.getOperands(), isQuantized);
 }
 
-/// \p value at \p range alone. Of a slice, it is one of what that is of: what
-/// comes before would have a larger part of itself read.
+/// Returns \p value restricted to \p range. Of a slice, the new slice reads the
+/// input: a chain of slices would make the producer compute more than is read.
 static NodeValue cut(Function &function, NodeValue value, AxisRange range) {
   DimsRef shape = value.getShape();
   if (range.size() == shape[range.dim])
