@@ -1,12 +1,25 @@
-# glowish_library(LAYER [PRECOMPILED NAME] SOURCES ...): the object library of one
-# layer. All layers end in the shared library libglowish, so that registration
-# objects are kept.
+# glowish_library(LAYER [PRECOMPILED NAME] [FOLDERS ...] [SOURCES ...]): the object
+# library of one layer, of all C++ files in the folders, by default this one, that
+# are in no folder with a CMakeLists.txt of its own. All layers end in the shared
+# library libglowish, so that registration objects are kept.
 function(glowish_library layer)
-  cmake_parse_arguments(ARG "" "PRECOMPILED" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "PRECOMPILED" "FOLDERS;SOURCES;LIBRARIES" ${ARGN})
   if(NOT ARG_PRECOMPILED)
     set(ARG_PRECOMPILED llvm)
   endif()
-  add_library(glowish${layer} OBJECT ${ARG_SOURCES})
+  if(NOT ARG_FOLDERS)
+    set(ARG_FOLDERS .)
+  endif()
+  list(TRANSFORM ARG_FOLDERS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  list(TRANSFORM ARG_FOLDERS APPEND /*.cpp OUTPUT_VARIABLE files)
+  list(TRANSFORM ARG_FOLDERS APPEND /*/CMakeLists.txt OUTPUT_VARIABLE lists)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${files})
+  file(GLOB_RECURSE others RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${lists})
+  foreach(other ${others})
+    get_filename_component(folder ${other} DIRECTORY)
+    list(FILTER sources EXCLUDE REGEX "^${folder}/")
+  endforeach()
+  add_library(glowish${layer} OBJECT ${sources} ${ARG_SOURCES})
   glowish_use_precompiled_headers(glowish${layer} ${ARG_PRECOMPILED})
   target_link_libraries(glowish${layer} PUBLIC glowish_options ${ARG_LIBRARIES})
   add_dependencies(glowish${layer} glowish-generated)
