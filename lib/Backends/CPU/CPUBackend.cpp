@@ -10,7 +10,6 @@
 #include "Kernels/Normalization/GroupNormalization.h"
 #include "ModuleEmitter.h"
 #include "Passes.h"
-#include "Selection/IntegerKernels.h"
 #include "Selection/KernelSelection.h"
 #include "Selection/SharedPackings.h"
 #include "Target/HiddenConstants.h"
@@ -228,15 +227,13 @@ CPUBackend::findRecorded(const TuningKey &key,
 std::set<TuningKey> CPUBackend::findUntuned(const IRFunction &function) const {
   int64_t winograd = int64_t(options.winograd);
   std::set<TuningKey> untuned;
-  auto visit = [&](const ConvolutionProblem &problem) {
-    TuningKey key(problem, winograd);
-    auto candidates = rankCandidates(problem, getTarget(), winograd);
-    if (!candidates.empty() && !findRecorded(key, candidates))
-      untuned.insert(key);
-  };
-  visitProblems(function, [&](const ConvolutionProblem &problem,
-                              const Buffer &) { visit(problem); });
-  visitByteProblems(function, visit);
+  visitProblems(
+      function, [&](const ConvolutionProblem &problem, const Buffer &) {
+        TuningKey key(problem, winograd);
+        auto candidates = rankCandidates(problem, getTarget(), winograd);
+        if (!candidates.empty() && !findRecorded(key, candidates))
+          untuned.insert(key);
+      });
   return untuned;
 }
 
@@ -291,7 +288,8 @@ CPUBackend::chooseTogether(llvm::ArrayRef<const IRFunction *> functions) {
   for (const IRFunction *function : all) {
     visitProblems(*function, [&](const ConvolutionProblem &problem,
                                  const Buffer &filter) {
-      packings->add(filter.getPayload(), getCandidates(problem).accepted);
+      if (!problem.isOfBytes)
+        packings->add(filter.getPayload(), getCandidates(problem).accepted);
     });
   }
   packings->decide();
@@ -309,23 +307,17 @@ Pipeline CPUBackend::getIRPipeline() const { return getCPUPipeline(); }
 
 llvm::Any CPUBackend::getPassInput(const SharedChoices *choices) const {
   const auto *packings = static_cast<const SharedPackings *>(choices);
-  auto chooseForBytes = [this](const ConvolutionProblem &problem)
-      -> std::optional<ConvolutionChoice> {
+  auto choose = [this, packings](
+                    const ConvolutionProblem &problem,
+                    const Buffer &filter) -> std::optional<ConvolutionChoice> {
     Candidates candidates = getCandidates(problem);
     if (candidates.accepted.empty())
       return std::nullopt;
-    return candidates.choose(candidates.accepted.front());
-  };
-  auto choose = [this, packings](const ConvolutionProblem &problem,
-                                 const Buffer &filter) {
-    Candidates candidates = getCandidates(problem);
     return candidates.choose(
         packings ? packings->choose(filter.getTensor(), candidates.accepted)
                  : candidates.accepted.front());
   };
-  return CPUPassInput{.target = &getTarget(),
-                      .chooseForBytes = chooseForBytes,
-                      .choose = choose};
+  return CPUPassInput{.target = &getTarget(), .choose = choose};
 }
 
 llvm::Expected<std::unique_ptr<llvm::Module>>

@@ -2,7 +2,6 @@
 
 #include "Passes.h"
 #include "Selection/GroupStatistics.h"
-#include "Selection/IntegerKernels.h"
 #include "Selection/KernelSelection.h"
 #include "Selection/NBitsKernels.h"
 #include "Selection/Requantization.h"
@@ -29,9 +28,6 @@ static bool runGroupNormalizations(IRFunction &function,
                                    const CPUPassInput &input) {
   return prepareGroupNormalizations(function, *input.target);
 }
-static bool runIntegerKernels(IRFunction &function, const CPUPassInput &input) {
-  return prepareIntegerKernels(function, *input.target, input.chooseForBytes);
-}
 static bool runRequantizations(IRFunction &function,
                                const CPUPassInput &input) {
   return prepareRequantizations(function, *input.target);
@@ -39,8 +35,9 @@ static bool runRequantizations(IRFunction &function,
 static bool runNBitsKernels(IRFunction &function, const CPUPassInput &) {
   return prepareNBitsKernels(function);
 }
+template <SelectedOps selected>
 static bool runSelection(IRFunction &function, const CPUPassInput &input) {
-  return selectKernels(function, *input.target, input.choose);
+  return selectKernels(function, selected, *input.target, input.choose);
 }
 
 static const IRPassRegistration registrations[] = {
@@ -51,7 +48,7 @@ static const IRPassRegistration registrations[] = {
     IRPassRegistration({.name = "cpu-integer-kernels",
                         .exactness = Exactness::Exact,
                         .doc = "Choose kernels of bytes, and pack weights",
-                        .run = run<runIntegerKernels>}),
+                        .run = run<runSelection<SelectedOps::Bytes>>}),
     IRPassRegistration({.name = "cpu-nbits-kernels",
                         .exactness = Exactness::Exact,
                         .doc = "Pack weights of few bits in blocks",
@@ -68,7 +65,7 @@ static const IRPassRegistration registrations[] = {
                         .exactness = Exactness::Rounding,
                         .doc = "Choose kernels of convolutions and matmuls, "
                                "and pack weights",
-                        .run = run<runSelection>})};
+                        .run = run<runSelection<SelectedOps::Others>>})};
 
 const Pipeline &glowish::getCPUPipeline() {
   static const Pipeline pipeline = {

@@ -11,11 +11,9 @@ namespace glowish {
 /// The input of the passes, IRPassContext::backend.
 struct CPUPassInput {
   const TargetDescription *target;
-  /// Chooses a candidate for a problem of bytes; none where there is none.
-  std::function<std::optional<ConvolutionChoice>(const ConvolutionProblem &)>
-      chooseForBytes;
-  /// Chooses one for a problem and its constant filter.
-  std::function<ConvolutionChoice(const ConvolutionProblem &, const Buffer &)>
+  /// The ConvolutionChooser.
+  std::function<std::optional<ConvolutionChoice>(const ConvolutionProblem &,
+                                                 const Buffer &)>
       choose;
 };
 

@@ -190,8 +190,9 @@ chooseForRuntimeWeights(const ConvolutionProblem &problem,
                         const TargetDescription &target, int64_t numUses,
                         bool isPlain);
 
-/// Chooses one of the candidates for a problem and constant weights.
-using ConvolutionChooser = llvm::function_ref<ConvolutionChoice(
+/// Chooses one of the candidates for a problem and constant weights; none where
+/// there is none, which problems of bytes alone may have.
+using ConvolutionChooser = llvm::function_ref<std::optional<ConvolutionChoice>(
     const ConvolutionProblem &, const Buffer &)>;
 
 } // namespace glowish

@@ -11,86 +11,80 @@ namespace glowish {
 /// A Convolution or ConvolutionInteger, or a MatMul or MatMulInteger as one,
 /// that a kernel is selected for.
 struct ConvolutionOp {
-  Instruction &instr;
-  /// Images [N, H, W, C].
-  Buffer *result, *input;
-  Buffer *filter;
-  /// May be null. The zero point is that of an input of bytes.
-  Buffer *bias = nullptr, *zeroPoint = nullptr;
+  const Instruction &instr;
+  /// As the instruction has them: of matmuls, buffers of rank 2 to 4.
+  Buffer *result, *input, *filter;
+  /// May be null. The zero points are those of an input and a filter of bytes.
+  Buffer *bias = nullptr, *zeroPoint = nullptr, *filterZeroPoint = nullptr;
   llvm::SmallVector<Buffer *, 4> fused;
-  std::vector<int64_t> kernels = {1, 1}, strides = {1, 1}, pads = {0, 0, 0, 0},
-                       dilations = {1, 1};
+  std::array<int64_t, 2> kernels = {1, 1};
+  /// The instruction's own, or those of a matmul.
+  llvm::ArrayRef<int64_t> strides = ones, pads = zeros, dilations = ones;
   int64_t group = 1;
   /// Strides of the filter's element (group, kh, kw, c, n).
   Dims filterStrides;
+  /// The dimension of the filter with the output channels.
+  unsigned outputDim = 0;
+  bool isMatMul = false, isOfBytes = false;
+  /// Of a matmul, whether each matrix of the result has one row (hasOneRow).
+  bool hasOneRow = false;
 
-  ConvolutionShape getShape() const {
-    return ConvolutionShape::get(input->getShape(), result->getShape(), kernels,
-                                 strides, pads, dilations, group);
+  static constexpr int64_t ones[] = {1, 1}, zeros[] = {0, 0, 0, 0};
+
+  /// Returns the layout of an operand that has a row for each of the result, as
+  /// images [N, H, W, C].
+  ImageLayout getImage(const Buffer *buffer) const {
+    return getImageLayout(buffer, hasOneRow);
   }
-  /// Returns the weights as a packer takes them.
+  /// Returns \p buffer as a view with that layout.
+  Buffer *viewImage(IRFunction &function, Buffer *buffer) const {
+    return viewAsImage(function, buffer, hasOneRow);
+  }
+  ConvolutionShape getShape() const {
+    return ConvolutionShape::get(getImage(input).shape, getImage(result).shape,
+                                 kernels, strides, pads, dilations, group);
+  }
+  /// Returns the weights as a packer takes them, for instructions that are made
+  /// before \p before.
   FilterSource getFilterSource(IRFunction &function,
-                               const TargetDescription &target) const {
+                               const TargetDescription &target,
+                               Instruction &before) const {
     return {.function = function,
             .target = target,
             .shape = getShape(),
             .filter = filter,
             .strides = filterStrides,
-            .before = instr};
+            .before = before};
   }
+  /// Returns whether a matmul's left side is copied for any kernel, as its rows
+  /// are not contiguous. Where the weights are not constants, some kernels
+  /// transpose it themselves.
+  bool copiesInput() const;
+  /// Returns the input of the choice of a kernel.
+  ConvolutionProblem getProblem() const;
 };
 
-/// Describes a Convolution or ConvolutionInteger.
-template <typename Instr> ConvolutionOp describeConvolution(Instr &instr) {
-  Buffer *filter = instr.getFilter();
-  DimsRef extents = filter->getShape(), s = filter->getStrides();
-  return {.instr = instr,
-          .result = instr.getResult(),
-          .input = instr.getInput(),
-          .filter = filter,
-          .bias = instr.getBias(),
-          .fused = instr.getFused(),
-          .kernels = {extents[1], extents[2]},
-          .strides = instr.getStrides().vec(),
-          .pads = instr.getPads().vec(),
-          .dilations = instr.getDilations().vec(),
-          .group = instr.getGroup(),
-          .filterStrides = {extents[0] / instr.getGroup() * s[0], s[1], s[2],
-                            s[3], s[0]}};
-}
-
-/// Describes a MatMul or MatMulInteger of which the right side is one matrix,
-/// by views of its operands as images.
-template <typename Instr>
-ConvolutionOp describeMatMul(IRFunction &function, Instr &instr) {
-  bool isSingleRow = hasOneRow(*instr.getResult());
-  llvm::SmallVector<Buffer *, 4> fused;
-  for (Buffer *buffer : instr.getFused())
-    fused.push_back(viewAsImage(function, buffer, isSingleRow));
-  Buffer *result = viewAsImage(function, instr.getResult(), isSingleRow);
-  Buffer *input = viewAsImage(function, instr.getLhs(), isSingleRow);
-  DimsRef s = instr.getRhs()->getStrides();
-  return {.instr = instr,
-          .result = result,
-          .input = input,
-          .filter = instr.getRhs(),
-          .fused = fused,
-          .filterStrides = {0, 0, 0, s[0], s[1]}};
-}
+/// Describes \p instr; none if it is no convolution or matmul, or if all that
+/// computes it are kernels that read both sides as they are: of matmuls whose
+/// right side is not one matrix, and of bytes with weights that are computed.
+std::optional<ConvolutionOp> describeConvolution(const Instruction &instr);
 
 /// The operands of a kernel besides its result, and its epilogue.
 struct ConvolutionInputs {
+  /// Images [N, H, W, C].
   Buffer *input;
   PackedFilter filter;
   /// May be null.
   Buffer *bias = nullptr, *zeroPoint = nullptr;
+  /// Of the shape that the instruction has.
   llvm::ArrayRef<Buffer *> fused;
   ScalarProgram epilogue;
 };
 
-/// Puts a CPUConvolution, computed by \p candidate, in the place of the
-/// instruction of \p op.
-void replaceByKernel(IRFunction &function, const ConvolutionOp &op,
+/// Puts a CPUConvolution of \p op, computed by \p candidate, in the place of
+/// \p instr.
+void replaceByKernel(IRFunction &function, Instruction &instr,
+                     const ConvolutionOp &op,
                      const ConvolutionCandidate &candidate,
                      ConvolutionInputs inputs);
 

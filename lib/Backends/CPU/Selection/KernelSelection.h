@@ -8,16 +8,25 @@
 
 namespace glowish {
 
+/// The instructions that a run of selectKernels is for.
+enum class SelectedOps : uint8_t {
+  /// ConvolutionIntegers and MatMulIntegers. Where no kernel of bytes applies,
+  /// they become Convolutions and MatMuls of int32.
+  Bytes,
+  /// Convolutions and MatMuls.
+  Others
+};
+
 /// Replaces convolutions, and matmuls with one right side for all matrices of
 /// the left one, by CPUConvolutions. Constant weights are packed at compile
 /// time, for the candidate that \p choose returns; others by instructions.
 /// Returns whether it changed something.
-bool selectKernels(IRFunction &function, const TargetDescription &target,
-                   ConvolutionChooser choose);
+bool selectKernels(IRFunction &function, SelectedOps selected,
+                   const TargetDescription &target, ConvolutionChooser choose);
 
-/// Calls \p visit with the problems for which selectKernels will call its
-/// chooser, in the same order, except depthwise convolutions, which have one
-/// candidate.
+/// Calls \p visit with the problems, and their filters, for which selectKernels
+/// will call its chooser, in the same order, except depthwise convolutions,
+/// which have one candidate.
 void visitProblems(
     const IRFunction &function,
     llvm::function_ref<void(const ConvolutionProblem &, const Buffer &)> visit);

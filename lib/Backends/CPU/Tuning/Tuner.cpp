@@ -1,7 +1,6 @@
 //===- Tuner.cpp - Measuring candidates for convolutions ------------------===//
 
 #include "Tuning/Tuner.h"
-#include "Selection/IntegerKernels.h"
 #include "Selection/KernelSelection.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Log.h"
@@ -199,13 +198,11 @@ Tuner::build(const ConvolutionProblem &problem,
   result->measured = {candidate, std::numeric_limits<double>::infinity()};
   result->function = createFunction(problem, std::move(filter));
   IRFunction &function = *result->function;
-  prepareIntegerKernels(
-      function, backend->getTarget(),
-      [&](const ConvolutionProblem &) { return ConvolutionChoice{candidate}; });
-  selectKernels(function, backend->getTarget(),
-                [&](const ConvolutionProblem &, const Buffer &) {
-                  return ConvolutionChoice{candidate};
-                });
+  for (SelectedOps selected : {SelectedOps::Bytes, SelectedOps::Others})
+    selectKernels(function, selected, backend->getTarget(),
+                  [&](const ConvolutionProblem &, const Buffer &) {
+                    return ConvolutionChoice{candidate};
+                  });
   result->plan = planMemory(function);
   const MemoryPlan &plan = result->plan;
   GLOWISH_ASSIGN_OR_RETURN(result->executable,
