@@ -104,9 +104,10 @@ std::string parse(const std::string &lines) {
       TuningRecord::parse("glowish-tuning 1\n" + lines, "the.tuning"));
 }
 
-ConvolutionCandidate makeCandidate(const ConvolutionAlgorithm &algorithm,
-                                   double cycles) {
-  return {&algorithm, {}, cycles};
+ConvolutionCandidate makeCandidate(llvm::StringRef text, double cycles) {
+  ConvolutionCandidate candidate = *ConvolutionCandidate::parse(text);
+  candidate.cycles = cycles;
+  return candidate;
 }
 
 const std::string key =
@@ -170,13 +171,8 @@ TEST_F(Tuning, Malformed) {
             "the.tuning:3: a line before it has the same target and shape; "
             "each has one line");
   EXPECT_EQ(parse("t " + key + "direct 2"),
-            "the.tuning:2: 'direct 2' is not a choice; 'direct "
-            "PIXELSxVECTORS', 'depthwise', 'winograd HEIGHTxWIDTH BLOCK', "
-            "'int8-slices', 'dot ELEMENTS PIXELSxVECTORS', "
-            "'dual PIXELSxCHANNELS', 'dual-depthwise', "
-            "'reduction PIXELS', "
-            "'depthwise-bytes', 'dot-bfloat16 PIXELSxVECTORS', 'amx' and "
-            "'amx-bfloat16' are");
+            "the.tuning:2: 'direct 2' is not a choice; " +
+                ConvolutionCandidate::listForms() + " are");
   for (const char *choice :
        {"", "direct", "direct 0x1", "direct 2x", "direct -2x1", "direct 2x1x1",
         "direct 4294967296x1", "direct 99999999999999999999x1", "winograd 2x2",
@@ -223,11 +219,10 @@ TEST_F(Tuning, MalformedBytes) {
 
 TEST_F(Tuning, Candidates) {
   std::vector<ConvolutionCandidate> ranked = {
-      makeCandidate(getWinogradAlgorithm(), 100),
-      makeCandidate(getWinogradAlgorithm(), 240),
-      makeCandidate(getWinogradAlgorithm(), 260),
-      makeCandidate(getDirectAlgorithm(), 390),
-      makeCandidate(getSlicedAlgorithm(), 410)};
+      makeCandidate("winograd 4x4 32", 100),
+      makeCandidate("winograd 4x4 32", 240),
+      makeCandidate("winograd 4x4 32", 260), makeCandidate("direct 6x2", 390),
+      makeCandidate("int8-slices", 410)};
   std::vector<double> cycles;
   for (const ConvolutionCandidate &candidate : selectCandidates(ranked))
     cycles.push_back(candidate.cycles);
@@ -235,7 +230,7 @@ TEST_F(Tuning, Candidates) {
 }
 
 TEST_F(Tuning, ChoosesTheFastest) {
-  ConvolutionCandidate a = makeCandidate(getSlicedAlgorithm(), 1),
+  ConvolutionCandidate a = makeCandidate("int8-slices", 1),
                        b = *ConvolutionCandidate::parse("direct 6x2");
   EXPECT_EQ(chooseMeasured({{a, 100e-6}, {b, 98e-6}}).candidate.str(),
             "int8-slices");

@@ -6,22 +6,27 @@
 
 using namespace glowish;
 
+//===- Registration -------------------------------------------------------===//
+
+static std::vector<const ConvolutionAlgorithm *> &getRegistered() {
+  static std::vector<const ConvolutionAlgorithm *> algorithms;
+  return algorithms;
+}
+
+ConvolutionAlgorithm::ConvolutionAlgorithm(llvm::StringLiteral name,
+                                           llvm::StringLiteral form)
+    : name(name), form(form) {
+  auto isBefore = [](const ConvolutionAlgorithm *a,
+                     const ConvolutionAlgorithm *b) {
+    return a->name < b->name;
+  };
+  auto &algorithms = getRegistered();
+  algorithms.insert(llvm::upper_bound(algorithms, this, isBefore), this);
+}
+
 llvm::ArrayRef<const ConvolutionAlgorithm *>
 glowish::getConvolutionAlgorithms() {
-  static const ConvolutionAlgorithm *const algorithms[] = {
-      &getDirectAlgorithm(),
-      &getDepthwiseAlgorithm(),
-      &getWinogradAlgorithm(),
-      &getSlicedAlgorithm(),
-      &getDotAlgorithm(),
-      &getDualAlgorithm(),
-      &getDualDepthwiseAlgorithm(),
-      &getReductionAlgorithm(),
-      &getDepthwiseBytesAlgorithm(),
-      &getBFloat16Algorithm(),
-      &getMatrixBytesAlgorithm(),
-      &getMatrixBFloat16Algorithm()};
-  return algorithms;
+  return getRegistered();
 }
 
 //===- Text ---------------------------------------------------------------===//

@@ -1,9 +1,9 @@
 //===- ConvolutionAlgorithm.h - Algorithms for convolutions -----*- C++ -*-===//
 //
-// An algorithm is one object, and getConvolutionAlgorithms() is the only list:
-// it says with which parameters it can compute a convolution, how long that
-// takes, how it packs the weights, and it emits the kernel. A CPUConvolution
-// has the chosen candidate as an attribute.
+// An algorithm is one object, which registers itself: it says with which
+// parameters it can compute a convolution, how long that takes, how it packs
+// the weights, and it emits the kernel. A CPUConvolution has the chosen
+// candidate as an attribute. docs/adding-a-kernel.md shows how one is added.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,14 +29,16 @@ struct ConvolutionProblem {
   bool hasWideFilter = false;
 };
 
+/// An algorithm. Each is a static object in the file that chooses when to use
+/// it.
 class ConvolutionAlgorithm {
 public:
   using Parameters = llvm::ArrayRef<int64_t>;
 
-  /// \p form: the parameters, `HEIGHTxWIDTH BLOCK`.
+  /// Registers the algorithm. \p form: the parameters, `HEIGHTxWIDTH BLOCK`.
   explicit ConvolutionAlgorithm(llvm::StringLiteral name,
-                                llvm::StringLiteral form = "")
-      : name(name), form(form) {}
+                                llvm::StringLiteral form = "");
+  ConvolutionAlgorithm(const ConvolutionAlgorithm &) = delete;
   virtual ~ConvolutionAlgorithm() = default;
 
   /// The name followed by the form: `direct PIXELSxVECTORS`.
@@ -90,6 +92,13 @@ public:
   getMultiplyAddsPerLoad(Parameters, int64_t /*lanes*/) const {
     return std::nullopt;
   }
+  /// Returns the operations of a transformed problem; none where each output
+  /// takes a multiplication and an addition for each tap in the image.
+  virtual std::optional<double>
+  countOperations(const ConvolutionShape &, Parameters,
+                  const TargetDescription &) const {
+    return std::nullopt;
+  }
   /// The cycles for packing a weight at run time.
   virtual double getPackingCycles() const = 0;
   /// Whether it accepts unpacked weights that are rows of output channels, and
@@ -129,40 +138,8 @@ private:
   llvm::StringLiteral name, form;
 };
 
-/// Direct convolution with a register tile: `direct PIXELSxVECTORS`.
-const ConvolutionAlgorithm &getDirectAlgorithm();
-/// One filter per channel: `depthwise`.
-const ConvolutionAlgorithm &getDepthwiseAlgorithm();
-/// Winograd's F(HEIGHT x WIDTH) with filters packed in blocks of BLOCK output
-/// channels: `winograd HEIGHTxWIDTH BLOCK`.
-const ConvolutionAlgorithm &getWinogradAlgorithm();
-/// Floats as three int8 slices (Ozaki scheme) on AMX: `int8-slices`.
-const ConvolutionAlgorithm &getSlicedAlgorithm();
-
-/// 8-bit integers, ELEMENTS in a lane: `dot ELEMENTS PIXELSxVECTORS`. By
-/// instructions for dot products where there are several.
-const ConvolutionAlgorithm &getDotAlgorithm();
-/// 8-bit integers on AMX: `amx`.
-const ConvolutionAlgorithm &getMatrixBytesAlgorithm();
-/// One filter of 8-bit integers per channel: `depthwise-bytes`.
-const ConvolutionAlgorithm &getDepthwiseBytesAlgorithm();
-/// 8-bit integers, widened to pairs of int16 in general registers, with sums of
-/// PIXELS by CHANNELS in registers: `dual PIXELSxCHANNELS`.
-const ConvolutionAlgorithm &getDualAlgorithm();
-/// The same of one filter per channel: `dual-depthwise`.
-const ConvolutionAlgorithm &getDualDepthwiseAlgorithm();
-
-/// 8-bit integers, by sums over the lanes of vectors of input channels:
-/// `reduction PIXELS`.
-const ConvolutionAlgorithm &getReductionAlgorithm();
-
-/// bfloat16, two in a lane: `dot-bfloat16 PIXELSxVECTORS`. Of targets with an
-/// instruction for that.
-const ConvolutionAlgorithm &getBFloat16Algorithm();
-/// bfloat16 on AMX: `amx-bfloat16`.
-const ConvolutionAlgorithm &getMatrixBFloat16Algorithm();
-
-/// All algorithms. Candidates with equal estimates stay in this order.
+/// Returns all algorithms, by their names. Candidates with equal estimates stay
+/// in this order.
 llvm::ArrayRef<const ConvolutionAlgorithm *> getConvolutionAlgorithms();
 
 /// The candidates of all algorithms, the fastest first; at least one, unless

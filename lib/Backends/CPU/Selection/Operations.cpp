@@ -1,7 +1,7 @@
 //===- Operations.cpp - Counts the arithmetic of kernels ------------------===//
 
+#include "Selection/Operations.h"
 #include "Kernels/Math/EmittedScalar.h"
-#include "Kernels/Winograd/WinogradTransform.h"
 #include "Selection/KernelSelection.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include "glowish/IR/Cost.h"
@@ -39,11 +39,9 @@ static unsigned countOnLane(const llvm::Instruction &instr) {
   }
 }
 
-/// The operations on each lane of what \p emit emits for vectors of \p kinds;
-/// it returns the results.
-static unsigned
-countEmitted(llvm::ArrayRef<ElemKind> kinds, const TargetDescription &target,
-             llvm::function_ref<Values(KernelBuilder &, const Values &)> emit) {
+unsigned glowish::countEmitted(
+    llvm::ArrayRef<ElemKind> kinds, const TargetDescription &target,
+    llvm::function_ref<Values(KernelBuilder &, const Values &)> emit) {
   llvm::LLVMContext context;
   llvm::Module module("count", context);
   auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
@@ -125,43 +123,13 @@ static int64_t countTapsInside(int64_t outputs, int64_t size, int64_t taps,
   return count;
 }
 
-/// Of one transform of vectors by \p matrix.
-static double countTransform(const TransformMatrix &matrix,
-                             const TargetDescription &target) {
-  std::vector<ElemKind> kinds(matrix.getColumns(), ElemKind::Float);
-  return countEmitted(kinds, target, [&](KernelBuilder &b, const Values &in) {
-    return matrix.apply(b, in);
-  });
-}
-
-/// Each tile is transformed once, multiplied at its points, and transformed
-/// back once.
-static double countWinograd(const ConvolutionShape &shape, int64_t height,
-                            int64_t width, const TargetDescription &target) {
-  WinogradTransform vertical{unsigned(height), unsigned(shape.kernelH)};
-  WinogradTransform horizontal{unsigned(width), unsigned(shape.kernelW)};
-  double pointsH = vertical.getPoints(), pointsW = horizontal.getPoints();
-  double forward = pointsW * countTransform(vertical.input, target) +
-                   pointsH * countTransform(horizontal.input, target);
-  double backward =
-      pointsW * countTransform(vertical.toOutput, target) +
-      double(height) * countTransform(horizontal.toOutput, target);
-  double tiles = double(shape.batch) *
-                 double((shape.outHeight + height - 1) / height) *
-                 double((shape.outWidth + width - 1) / width);
-  double channels = double(shape.channels);
-  double outChannels = double(shape.outChannels);
-  return tiles * (2 * pointsH * pointsW * channels * outChannels +
-                  forward * channels + backward * outChannels);
-}
-
 static double countCPUConvolution(const CPUConvolutionInstr &instr,
                                   const TargetDescription &target) {
   ConvolutionShape shape = getConvolutionShape(instr);
   const ConvolutionCandidate &candidate = instr.getAlgorithm();
-  if (candidate.algorithm == &getWinogradAlgorithm())
-    return countWinograd(shape, candidate.parameters[0],
-                         candidate.parameters[1], target);
+  if (auto transformed = candidate.algorithm->countOperations(
+          shape, candidate.parameters, target))
+    return *transformed;
   int64_t rows = countTapsInside(shape.outHeight, shape.height, shape.kernelH,
                                  shape.strideH, shape.dilationH, shape.padTop);
   int64_t columns =

@@ -133,12 +133,5 @@ public:
 
 } // namespace
 
-const ConvolutionAlgorithm &glowish::getMatrixBytesAlgorithm() {
-  static const MatrixBytesAlgorithm algorithm;
-  return algorithm;
-}
-
-const ConvolutionAlgorithm &glowish::getMatrixBFloat16Algorithm() {
-  static const MatrixBFloat16Algorithm algorithm;
-  return algorithm;
-}
+static const MatrixBytesAlgorithm bytes;
+static const MatrixBFloat16Algorithm bfloat16;

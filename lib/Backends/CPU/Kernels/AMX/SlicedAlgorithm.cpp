@@ -71,7 +71,4 @@ public:
 
 } // namespace
 
-const ConvolutionAlgorithm &glowish::getSlicedAlgorithm() {
-  static const SlicedAlgorithm algorithm;
-  return algorithm;
-}
+static const SlicedAlgorithm slices;

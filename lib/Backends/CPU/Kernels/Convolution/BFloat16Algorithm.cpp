@@ -69,7 +69,4 @@ private:
 
 } // namespace
 
-const ConvolutionAlgorithm &glowish::getBFloat16Algorithm() {
-  static const BFloat16Algorithm algorithm;
-  return algorithm;
-}
+static const BFloat16Algorithm bfloat16;

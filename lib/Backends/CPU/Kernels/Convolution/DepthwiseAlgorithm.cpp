@@ -54,10 +54,15 @@ public:
 
   void
   addCandidates(const ConvolutionProblem &problem,
-                const TargetDescription & /*target*/, int64_t /*maxWinograd*/,
+                const TargetDescription &target, int64_t /*maxWinograd*/,
                 std::vector<ConvolutionCandidate> &candidates) const override {
+    // It needs an estimate, which is more than none, beside dual-depthwise:
+    // that is faster where it applies.
+    double cycles = target.hasDualMultiply
+                        ? double(getNumOperations(problem.shape)) / 2
+                        : 0;
     if (isDepthwise(problem.shape))
-      candidates.push_back({this, /*parameters=*/{}});
+      candidates.push_back({this, /*parameters=*/{}, cycles});
   }
 
   std::optional<int64_t> getMultiplyAddsPerLoad(Parameters,
@@ -96,12 +101,5 @@ public:
 
 } // namespace
 
-const ConvolutionAlgorithm &glowish::getDepthwiseAlgorithm() {
-  static const DepthwiseAlgorithm algorithm;
-  return algorithm;
-}
-
-const ConvolutionAlgorithm &glowish::getDepthwiseBytesAlgorithm() {
-  static const DepthwiseBytesAlgorithm algorithm;
-  return algorithm;
-}
+static const DepthwiseAlgorithm floats;
+static const DepthwiseBytesAlgorithm bytes;

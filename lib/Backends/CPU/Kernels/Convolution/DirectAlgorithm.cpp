@@ -71,7 +71,4 @@ private:
 
 } // namespace
 
-const ConvolutionAlgorithm &glowish::getDirectAlgorithm() {
-  static const DirectAlgorithm algorithm;
-  return algorithm;
-}
+static const DirectAlgorithm direct;

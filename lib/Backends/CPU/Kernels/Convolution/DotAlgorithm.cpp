@@ -134,7 +134,4 @@ public:
 
 } // namespace
 
-const ConvolutionAlgorithm &glowish::getDotAlgorithm() {
-  static const DotAlgorithm algorithm;
-  return algorithm;
-}
+static const DotAlgorithm dot;

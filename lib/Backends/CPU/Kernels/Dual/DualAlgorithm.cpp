@@ -111,12 +111,5 @@ public:
 
 } // namespace
 
-const ConvolutionAlgorithm &glowish::getDualAlgorithm() {
-  static const DualAlgorithm algorithm;
-  return algorithm;
-}
-
-const ConvolutionAlgorithm &glowish::getDualDepthwiseAlgorithm() {
-  static const DualDepthwiseAlgorithm algorithm;
-  return algorithm;
-}
+static const DualAlgorithm dual;
+static const DualDepthwiseAlgorithm depthwise;

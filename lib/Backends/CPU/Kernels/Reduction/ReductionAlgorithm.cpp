@@ -50,7 +50,4 @@ public:
 
 } // namespace
 
-const ConvolutionAlgorithm &glowish::getReductionAlgorithm() {
-  static const ReductionAlgorithm algorithm;
-  return algorithm;
-}
+static const ReductionAlgorithm reduction;

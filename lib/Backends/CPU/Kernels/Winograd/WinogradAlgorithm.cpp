@@ -1,10 +1,22 @@
 //===- WinogradAlgorithm.cpp - The choice of Winograd convolutions --------===//
 
 #include "Kernels/Winograd/Winograd.h"
+#include "Kernels/Winograd/WinogradTransform.h"
 #include "Selection/ConvolutionAlgorithm.h"
+#include "Selection/Operations.h"
+#include "llvm/Support/MathExtras.h"
 #include <cmath>
 
 using namespace glowish;
+
+/// Counts the operations of one transform of vectors by \p matrix.
+static double countTransform(const TransformMatrix &matrix,
+                             const TargetDescription &target) {
+  std::vector<ElemKind> kinds(matrix.getColumns(), ElemKind::Float);
+  return countEmitted(kinds, target, [&](KernelBuilder &b, const Values &in) {
+    return matrix.apply(b, in);
+  });
+}
 
 namespace {
 
@@ -37,6 +49,28 @@ public:
   std::optional<SumOrder> getSumOrder(Parameters parameters) const override {
     WinogradSize size = getSize(parameters);
     return SumOrder{size.height, size.width};
+  }
+  /// Each tile is transformed once, multiplied at its points, and transformed
+  /// back once.
+  std::optional<double>
+  countOperations(const ConvolutionShape &shape, Parameters parameters,
+                  const TargetDescription &target) const override {
+    auto [height, width] = getSize(parameters);
+    WinogradTransform vertical{unsigned(height), unsigned(shape.kernelH)};
+    WinogradTransform horizontal{unsigned(width), unsigned(shape.kernelW)};
+    double pointsH = vertical.getPoints(), pointsW = horizontal.getPoints();
+    double forward = pointsW * countTransform(vertical.input, target) +
+                     pointsH * countTransform(horizontal.input, target);
+    double backward =
+        pointsW * countTransform(vertical.toOutput, target) +
+        double(height) * countTransform(horizontal.toOutput, target);
+    double tiles = double(shape.batch) *
+                   double(llvm::divideCeil(shape.outHeight, height)) *
+                   double(llvm::divideCeil(shape.outWidth, width));
+    double channels = double(shape.channels);
+    double outChannels = double(shape.outChannels);
+    return tiles * (2 * pointsH * pointsW * channels * outChannels +
+                    forward * channels + backward * outChannels);
   }
   /// Filters are transformed at compile time only.
   double getPackingCycles() const override {
@@ -83,7 +117,4 @@ private:
 
 } // namespace
 
-const ConvolutionAlgorithm &glowish::getWinogradAlgorithm() {
-  static const WinogradAlgorithm algorithm;
-  return algorithm;
-}
+static const WinogradAlgorithm winograd;
