@@ -211,6 +211,10 @@ Instruction *IRFunction::create(llvm::StringRef name, InstrDraft draft,
 }
 
 Instruction *IRFunction::replace(Instruction *old, InstrDraft draft) {
+  assert(
+      llvm::all_of(old->getLoopBounds(),
+                   [](const LoopBound &bound) { return bound.operand == 0; }) &&
+      "bounds of inputs would be lost");
   DimsRef shape = draft.operands[0]->getShape();
   draft.bounds = getResultBounds(*old, shape);
   draft.predicate = getPredicateFor(*old, shape);

@@ -297,8 +297,8 @@ public:
   }
   /// Puts an instruction of \p draft in the place of \p old, whose result,
   /// operand 0, it computes, perhaps under another shape. It has the name, the
-  /// bounds of the result and the predicate of \p old, which is deleted; those
-  /// of the draft are not looked at.
+  /// bounds of the result and the predicate of \p old, which is deleted and
+  /// has no bounds of inputs; those of the draft are not looked at.
   Instruction *replace(Instruction *old, InstrDraft draft);
   /// Deletes \p instr.
   void erase(Instruction *instr);
