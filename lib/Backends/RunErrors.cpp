@@ -1,6 +1,7 @@
 //===- RunErrors.cpp - Errors of running programs -------------------------===//
 
 #include "glowish/Backends/RunErrors.h"
+#include "glowish/IR/FindInstr.h"
 #include "glowish/Plugin/ExternalFunction.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -31,13 +32,11 @@ std::string glowish::describeFailure(const ExternalCallInstr &call) {
 }
 
 llvm::Error glowish::checkExternalFunctions(const IRFunction &function) {
-  const ExternalCallInstr *missing = nullptr;
-  forEachFunction(function, [&](const IRFunction &each) {
-    for (const Instruction &instr : each.getInstrs())
-      if (auto *call = llvm::dyn_cast<ExternalCallInstr>(&instr))
-        if (!missing && !findExternalFunction(call->getFunction()))
-          missing = call;
-  });
+  auto *missing = llvm::cast_or_null<ExternalCallInstr>(
+      findInstr(function, [](const Instruction &instr) {
+        auto *call = llvm::dyn_cast<ExternalCallInstr>(&instr);
+        return call && !findExternalFunction(call->getFunction());
+      }));
   if (!missing)
     return llvm::Error::success();
   return makeError("the operator '{0}' is a function of the application, "

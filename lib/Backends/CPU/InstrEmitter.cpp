@@ -2,6 +2,7 @@
 
 #include "InstrEmitter.h"
 #include "Kernels/KernelOperands.h"
+#include "glowish/IR/FindInstr.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/Escape.h"
 
@@ -47,11 +48,8 @@ static bool isReplaced(InstrKind kind) {
 }
 
 llvm::Error glowish::checkReplaced(const IRFunction &function) {
-  const Instruction *found = nullptr;
-  forEachFunction(function, [&](const IRFunction &each) {
-    for (const Instruction &instr : each.getInstrs())
-      if (!found && isReplaced(instr.getKind()))
-        found = &instr;
+  const Instruction *found = findInstr(function, [](const Instruction &instr) {
+    return isReplaced(instr.getKind());
   });
   if (!found)
     return llvm::Error::success();

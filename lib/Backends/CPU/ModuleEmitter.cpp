@@ -4,6 +4,7 @@
 #include "InstrEmitter.h"
 #include "Instrs.h"
 #include "Selection/KernelSelection.h"
+#include "glowish/IR/FindInstr.h"
 #include "glowish/Ops/TextForm.h"
 #include "glowish/Support/Task.h"
 #include "llvm/ADT/StringExtras.h"
@@ -389,16 +390,12 @@ void ModuleEmitter::emitInstr(llvm::IRBuilder<> &builder, const Frame &frame,
 /// registers.
 static bool usesMatrixRegisters(const IRFunction &function,
                                 const TargetDescription &target) {
-  bool found = false;
-  forEachFunction(function, [&](const IRFunction &each) {
-    for (const Instruction &instr : each.getInstrs())
-      if (auto *convolution = llvm::dyn_cast<CPUConvolutionInstr>(&instr))
-        found |= convolution->getAlgorithm().algorithm->usesMatrixRegisters();
-      else
-        found |= llvm::isa<ConvolutionFilterGradientInstr>(instr) &&
-                 target.hasMatrixInt8;
+  return findInstr(function, [&](const Instruction &instr) {
+    if (auto *convolution = llvm::dyn_cast<CPUConvolutionInstr>(&instr))
+      return convolution->getAlgorithm().algorithm->usesMatrixRegisters();
+    return llvm::isa<ConvolutionFilterGradientInstr>(instr) &&
+           target.hasMatrixInt8;
   });
-  return found;
 }
 
 std::vector<const LoopInstr *>
@@ -414,12 +411,9 @@ glowish::getBoundedLoops(const IRFunction &function) {
 }
 
 bool glowish::hasExternalCalls(const IRFunction &function) {
-  bool found = false;
-  forEachFunction(function, [&](const IRFunction &each) {
-    for (const Instruction &instr : each.getInstrs())
-      found |= instr.getInfo().has(OpTrait::CallsFunction);
+  return findInstr(function, [](const Instruction &instr) {
+    return instr.getInfo().has(OpTrait::CallsFunction);
   });
-  return found;
 }
 
 /// Whether input \p index of the scalar program of \p instr may be a float.
@@ -448,14 +442,12 @@ static bool hasConvertingStep(const Instruction &instr,
 }
 
 bool glowish::convertsToIntegers(const IRFunction &function) {
-  bool found = false;
-  forEachFunction(function, [&](const IRFunction &each) {
-    for (const Instruction &instr : each.getInstrs())
-      for (const AttrValue &attr : instr.getAttrs())
-        if (auto *program = std::get_if<ScalarProgram>(&attr))
-          found |= hasConvertingStep(instr, *program);
+  return findInstr(function, [](const Instruction &instr) {
+    return llvm::any_of(instr.getAttrs(), [&](const AttrValue &attr) {
+      auto *program = std::get_if<ScalarProgram>(&attr);
+      return program && hasConvertingStep(instr, *program);
+    });
   });
-  return found;
 }
 
 llvm::Value *ModuleEmitter::createStatus(llvm::Function &entry,

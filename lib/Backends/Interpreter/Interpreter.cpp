@@ -5,6 +5,7 @@
 #include "glowish/Backends/BackendRegistry.h"
 #include "glowish/Backends/RunErrors.h"
 #include "glowish/Graph/Nodes.h"
+#include "glowish/IR/FindInstr.h"
 #include "glowish/Support/Task.h"
 
 using namespace glowish;
@@ -209,14 +210,12 @@ public:
   llvm::Expected<std::unique_ptr<Executable>>
   compile(const IRFunction &function, const MemoryPlan &plan,
           InstrClock *clock) override {
-    std::string unknown;
-    forEachFunction(function, [&](const IRFunction &each) {
-      for (const Instruction &instr : each.getInstrs())
-        if (!isCommonInstr(instr.getKind()))
-          unknown = instr.getKindName().str();
-    });
-    if (!unknown.empty())
-      return makeError("the interpreter has no instruction '{0}'", unknown);
+    if (const Instruction *unknown =
+            findInstr(function, [](const Instruction &instr) {
+              return !isCommonInstr(instr.getKind());
+            }))
+      return makeError("the interpreter has no instruction '{0}'",
+                       unknown->getKindName());
     GLOWISH_RETURN_IF_ERROR(checkExternalFunctions(function));
     return std::make_unique<InterpretedFunction>(function, plan, clock,
                                                  options);
