@@ -21,11 +21,9 @@ llvm::Function *ModuleEmitter::createBody(const IRFunction &body,
                                    llvm::PointerType::getUnqual(context));
   auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), params,
                                        /*isVarArg=*/false);
-  auto *function = llvm::Function::Create(
-      type, llvm::GlobalValue::InternalLinkage,
-      llvm::formatv("body{0}{1}", numBodies++, target.suffix).str(), module);
-  target.addFunctionAttributes(*function);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::Function *function = target.createFunction(
+      module, type, llvm::GlobalValue::InternalLinkage,
+      llvm::formatv("body{0}{1}", numBodies++, target.suffix).str());
   llvm::IRBuilder<> builder(
       llvm::BasicBlock::Create(context, "entry", function));
   Frame frame = {.constants = function->getArg(0)};

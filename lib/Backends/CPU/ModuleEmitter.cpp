@@ -74,19 +74,14 @@ ModuleEmitter::Kernel ModuleEmitter::createKernel(const Instruction &instr) {
   std::vector<llvm::Type *> params(present.size(),
                                    llvm::PointerType::getUnqual(context));
   size_t numBounds = instr.getLoopBounds().size();
-  params.insert(params.end(), numBounds + (hasThreads() ? 2 : 0),
-                module.getDataLayout().getIntPtrType(context));
+  params.insert(params.end(), numBounds + (hasThreads() ? 2 : 0), getIndexTy());
   auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), params,
                                        /*isVarArg=*/false);
-  auto *function =
-      llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage,
-                             llvm::formatv("k{0}_{1}{2}", kernels.size(),
-                                           instr.getKindName(), target.suffix)
-                                 .str(),
-                             module);
-  target.addFunctionAttributes(*function);
+  std::string name = llvm::formatv("k{0}_{1}{2}", kernels.size(),
+                                   instr.getKindName(), target.suffix);
+  llvm::Function *function = target.createFunction(
+      module, type, llvm::GlobalValue::InternalLinkage, name);
   function->addFnAttr(llvm::Attribute::NoInline);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
   for (unsigned i = 0; i < present.size(); ++i) {
     if (!isShared(present, i))
       function->addParamAttr(i, llvm::Attribute::NoAlias);
@@ -109,30 +104,20 @@ llvm::Function *ModuleEmitter::createTaskFunction(llvm::Function *kernel,
   llvm::Type *i64 = llvm::Type::getInt64Ty(context);
   auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
                                        {pointer, i64, i64}, false);
-  auto *task = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage,
-                                      kernel->getName() + "_tasks", module);
-  target.addFunctionAttributes(*task);
-  task->addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::Function *task =
+      target.createFunction(module, type, llvm::GlobalValue::InternalLinkage,
+                            kernel->getName() + "_tasks");
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", task));
   llvm::SmallVector<llvm::Value *, 8> args;
-  llvm::Type *indexTy = module.getDataLayout().getIntPtrType(context);
   for (unsigned i = 0; i < numPointers + numBounds; ++i)
     args.push_back(builder.CreateLoad(
-        i < numPointers ? pointer : indexTy,
+        i < numPointers ? pointer : getIndexTy(),
         builder.CreateConstInBoundsGEP1_64(pointer, task->getArg(0), i)));
   for (unsigned i = 1; i < 3; ++i)
-    args.push_back(builder.CreateTrunc(task->getArg(i), indexTy));
+    args.push_back(builder.CreateTrunc(task->getArg(i), getIndexTy()));
   builder.CreateCall(kernel, args);
   builder.CreateRetVoid();
   return task;
-}
-
-llvm::FunctionCallee ModuleEmitter::getParallelFor() {
-  llvm::LLVMContext &context = module.getContext();
-  llvm::Type *pointer = llvm::PointerType::getUnqual(context);
-  return module.getOrInsertFunction(parallelForName,
-                                    llvm::Type::getVoidTy(context), pointer,
-                                    pointer, llvm::Type::getInt64Ty(context));
 }
 
 /// \p given: pointers and bounds. \p argumentArray: storage for as many of them
@@ -142,20 +127,20 @@ void ModuleEmitter::callKernel(llvm::IRBuilder<> &builder, const Kernel &kernel,
                                llvm::Value *argumentArray) {
   if (!kernel.taskFunction) {
     llvm::SmallVector<llvm::Value *, 8> args(given);
-    if (hasThreads()) {
-      llvm::Type *indexTy =
-          module.getDataLayout().getIntPtrType(module.getContext());
-      args.push_back(llvm::ConstantInt::get(indexTy, 0));
-      args.push_back(llvm::ConstantInt::get(indexTy, 1));
-    }
+    if (hasThreads())
+      for (uint64_t task : {0, 1})
+        args.push_back(llvm::ConstantInt::get(getIndexTy(), task));
     builder.CreateCall(kernel.function, args);
     return;
   }
   for (auto [i, value] : llvm::enumerate(given))
     builder.CreateStore(value, builder.CreateConstInBoundsGEP1_64(
                                    builder.getPtrTy(), argumentArray, i));
-  builder.CreateCall(getParallelFor(), {kernel.taskFunction, argumentArray,
-                                        builder.getInt64(kernel.numTasks)});
+  llvm::FunctionCallee parallelFor = module.getOrInsertFunction(
+      parallelForName, builder.getVoidTy(), builder.getPtrTy(),
+      builder.getPtrTy(), builder.getInt64Ty());
+  builder.CreateCall(parallelFor, {kernel.taskFunction, argumentArray,
+                                   builder.getInt64(kernel.numTasks)});
 }
 
 const ModuleEmitter::Kernel &
@@ -184,10 +169,8 @@ llvm::Function *ModuleEmitter::createEntry(llvm::StringRef name,
                                    llvm::PointerType::getUnqual(context));
   auto *type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context), params,
                                        /*isVarArg=*/false);
-  auto *entry = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
-                                       name, module);
-  target.addFunctionAttributes(*entry);
-  entry->addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::Function *entry = target.createFunction(
+      module, type, llvm::GlobalValue::ExternalLinkage, name);
   entry->getArg(0)->setName("constantWeight");
   entry->getArg(1)->setName("mutableWeight");
   if (plan->arenaRegions.empty())
@@ -234,7 +217,7 @@ void ModuleEmitter::emitChecks(llvm::Function *entry,
                                const IRFunction &function) {
   llvm::LLVMContext &context = module.getContext();
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", entry));
-  llvm::Type *intPtr = module.getDataLayout().getIntPtrType(context);
+  llvm::Type *intPtr = getIndexTy();
   llvm::SmallVector<uint64_t, 4> sizes = {plan->constantSize,
                                           plan->mutableSize};
   for (const ArenaRegion &region : plan->arenaRegions)
@@ -325,23 +308,19 @@ llvm::Value *ModuleEmitter::getArenaAddress(llvm::IRBuilder<> &builder,
 
 void ModuleEmitter::readSymbols(llvm::IRBuilder<> &builder, Frame &frame,
                                 const IRFunction &function) const {
-  llvm::Type *indexTy =
-      module.getDataLayout().getIntPtrType(module.getContext());
   for (const auto &buffer : function.getBuffers())
     if (const auto &range = buffer->getInputExtents().range)
       frame.symbols[range->symbol] = builder.CreateTrunc(
           builder.CreateLoad(builder.getInt64Ty(),
                              getAddress(builder, frame, buffer.get())),
-          indexTy);
+          getIndexTy());
 }
 
 llvm::Value *ModuleEmitter::emitSum(llvm::IRBuilder<> &builder,
                                     const Frame &frame,
                                     const StatedSum &sum) const {
-  llvm::Type *indexTy =
-      module.getDataLayout().getIntPtrType(module.getContext());
   auto getNumber = [&](int64_t number) {
-    return llvm::ConstantInt::getSigned(indexTy, number);
+    return llvm::ConstantInt::getSigned(getIndexTy(), number);
   };
   llvm::Value *value = getNumber(sum.constant);
   for (const auto &[symbol, factor] : sum.factors)

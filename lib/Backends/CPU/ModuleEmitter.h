@@ -97,11 +97,14 @@ private:
   Kernel createKernel(const Instruction &instr);
   llvm::Function *createTaskFunction(llvm::Function *kernel,
                                      unsigned numPointers, unsigned numBounds);
-  llvm::FunctionCallee getParallelFor();
   void callKernel(llvm::IRBuilder<> &builder, const Kernel &kernel,
                   llvm::ArrayRef<llvm::Value *> given,
                   llvm::Value *argumentArray);
   bool hasThreads() const { return target.numThreads > 1; }
+  /// The type that addresses are computed in.
+  llvm::Type *getIndexTy() const {
+    return module.getDataLayout().getIntPtrType(module.getContext());
+  }
   /// Where the code of a function finds its memory.
   struct Frame {
     llvm::Value *constants;

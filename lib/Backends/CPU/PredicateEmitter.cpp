@@ -24,9 +24,8 @@ llvm::Function *ModuleEmitter::getAny(int64_t count, int64_t stride) {
   auto *type = llvm::FunctionType::get(llvm::Type::getInt1Ty(context),
                                        {llvm::PointerType::getUnqual(context)},
                                        /*isVarArg=*/false);
-  auto *function = llvm::Function::Create(
-      type, llvm::GlobalValue::InternalLinkage, name, module);
-  target.addFunctionAttributes(*function);
+  llvm::Function *function = target.createFunction(
+      module, type, llvm::GlobalValue::InternalLinkage, name);
   function->addFnAttr(llvm::Attribute::NoInline);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   KernelBuilder b(*function, target);

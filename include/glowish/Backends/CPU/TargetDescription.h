@@ -192,6 +192,10 @@ struct TargetDescription {
   }
   /// The CPU, its features and the vector width, for code generation.
   void addFunctionAttributes(llvm::Function &function) const;
+  /// Adds a function with these to \p module, which does not unwind.
+  llvm::Function *createFunction(llvm::Module &module, llvm::FunctionType *type,
+                                 llvm::GlobalValue::LinkageTypes linkage,
+                                 const llvm::Twine &name) const;
 };
 
 } // namespace glowish

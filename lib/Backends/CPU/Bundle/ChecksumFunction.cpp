@@ -116,10 +116,8 @@ llvm::Function *glowish::defineChecksum(llvm::Module &module,
   auto *type = llvm::FunctionType::get(llvm::Type::getInt64Ty(context),
                                        {llvm::PointerType::getUnqual(context)},
                                        /*isVarArg=*/false);
-  auto *function = llvm::Function::Create(
-      type, llvm::GlobalValue::ExternalLinkage, "glowish.checksum", module);
-  target.addFunctionAttributes(*function);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::Function *function = target.createFunction(
+      module, type, llvm::GlobalValue::ExternalLinkage, "glowish.checksum");
   KernelBuilder b(*function, target);
   b.CreateRet(ChecksumEmitter(b, function->getArg(0), size).emit());
   return function;

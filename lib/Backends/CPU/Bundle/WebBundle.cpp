@@ -4,20 +4,15 @@
 #include "ChecksumFunction.h"
 #include "MemoryFunctions.h"
 #include "ModuleEmitter.h"
+#include "Target/TargetSelection.h"
 #include "WasmLinker.h"
 #include "WebInterface.h"
-#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace glowish;
 
 bool glowish::isForWeb(CPUBackend &backend) {
   return isForWeb(backend.getTargetMachine().getTargetTriple());
-}
-
-static bool hasFeature(CPUBackend &backend, llvm::StringRef feature) {
-  return backend.getTargetMachine().getMCSubtargetInfo()->checkFeatures(
-      ("+" + feature).str());
 }
 
 llvm::Error glowish::checkWebOptions(CPUBackend &backend,
@@ -36,7 +31,8 @@ llvm::Error glowish::checkWebOptions(CPUBackend &backend,
   // Linkers have no shared memory without these.
   if (backend.getTarget().numThreads > 1)
     for (llvm::StringRef feature : {"atomics", "bulk-memory"})
-      if (!hasFeature(backend, feature))
+      if (!hasFeature(*backend.getTargetMachine().getMCSubtargetInfo(),
+                      feature))
         return makeError(
             "«mattr=-{0}» leaves no memory that threads can share; "
             "accepted: «mattr=+{0}», or «threads=1»",
@@ -91,7 +87,8 @@ void glowish::prepareWebModule(CPUBackend &backend, llvm::Module &module,
     function->addFnAttr("wasm-import-module", "env");
     function->addFnAttr("wasm-import-name", parallelForName);
   }
-  if (!hasFeature(backend, "bulk-memory"))
+  if (!hasFeature(*backend.getTargetMachine().getMCSubtargetInfo(),
+                  "bulk-memory"))
     defineMemoryFunctions(module, backend.getTarget());
 }
 

@@ -34,10 +34,8 @@ KernelBuilder::getHelper(llvm::StringRef name, llvm::FunctionType *type,
   std::string fullName = name.str() + target.suffix;
   if (llvm::Function *known = module.getFunction(fullName))
     return known;
-  auto *helper = llvm::Function::Create(
-      type, llvm::GlobalValue::InternalLinkage, fullName, module);
-  target.addFunctionAttributes(*helper);
-  helper->addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::Function *helper = target.createFunction(
+      module, type, llvm::GlobalValue::InternalLinkage, fullName);
   helper->addFnAttr(llvm::Attribute::NoInline);
   emit(*helper);
   return helper;

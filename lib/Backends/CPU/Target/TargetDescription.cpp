@@ -1,6 +1,7 @@
 //===- TargetDescription.cpp - Target properties for kernels --------------===//
 
 #include "glowish/Backends/CPU/TargetDescription.h"
+#include "Target/TargetSelection.h"
 #include "glowish/Support/Error.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 
@@ -17,9 +18,7 @@ static bool splitsBFloat16Dot(llvm::StringRef cpu) {
 
 static void describeX86(TargetDescription &target,
                         const llvm::MCSubtargetInfo &info) {
-  auto has = [&](llvm::StringRef feature) {
-    return info.checkFeatures(("+" + feature).str());
-  };
+  auto has = [&](llvm::StringRef feature) { return hasFeature(info, feature); };
   target.isX86 = true;
   bool isWide =
       has("avx512f") && has("avx512vl") && has("avx512dq") && has("avx512bw");
@@ -69,9 +68,7 @@ static void describeAArch64(TargetDescription &target,
 /// floating-point unit: 32 of 32 bits.
 static void describeARM(TargetDescription &target,
                         const llvm::MCSubtargetInfo &info) {
-  auto has = [&](llvm::StringRef feature) {
-    return info.checkFeatures(("+" + feature).str());
-  };
+  auto has = [&](llvm::StringRef feature) { return hasFeature(info, feature); };
   target.hasFloat = has("vfp2sp") && !has("soft-float");
   target.hasDouble = target.hasFloat && has("fp64");
   target.hasFMA = target.hasFloat && has("vfp4d16sp");
@@ -107,9 +104,7 @@ static void describeARM(TargetDescription &target,
 /// than 512 bits are not used.
 static void describeRISCV(TargetDescription &target,
                           const llvm::MCSubtargetInfo &info) {
-  auto has = [&](llvm::StringRef feature) {
-    return info.checkFeatures(("+" + feature).str());
-  };
+  auto has = [&](llvm::StringRef feature) { return hasFeature(info, feature); };
   target.hasFloat = target.hasFMA = has("f");
   target.hasDouble = has("d");
   target.numVectorRegisters = target.hasFloat ? 32 : 16;
@@ -235,4 +230,13 @@ void TargetDescription::addFunctionAttributes(llvm::Function &function) const {
     function.addFnAttr("prefer-vector-width", "512");
     function.addFnAttr("min-legal-vector-width", "512");
   }
+}
+
+llvm::Function *TargetDescription::createFunction(
+    llvm::Module &module, llvm::FunctionType *type,
+    llvm::GlobalValue::LinkageTypes linkage, const llvm::Twine &name) const {
+  auto *function = llvm::Function::Create(type, linkage, name, module);
+  addFunctionAttributes(*function);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  return function;
 }

@@ -4,7 +4,6 @@
 #include "glowish/Backends/CPU/TargetSupport.h"
 #include "glowish/Support/SettingNames.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/ARMTargetParser.h"
 #include "llvm/TargetParser/Host.h"
@@ -78,10 +77,6 @@ getSubtarget(const TargetSelection &selection, StringRef cpu,
   return std::unique_ptr<llvm::MCSubtargetInfo>(
       selection.target->createMCSubtargetInfo(selection.triple.str(), cpu,
                                               features));
-}
-
-static bool has(const llvm::MCSubtargetInfo &info, StringRef feature) {
-  return info.checkFeatures(("+" + feature).str());
 }
 
 /// The triples of a CPU that LLVM knows for ARM, of \p kind, in 32 bits.
@@ -292,8 +287,8 @@ static std::string getFeatures(const TargetSelection &selection,
 static void addImpliedFeatures(TargetSelection &selection) {
   if (!selection.triple.isX86() ||
       StringRef(selection.features).contains("evex512") ||
-      !has(*getSubtarget(selection, selection.cpu, selection.features),
-           "avx512f"))
+      !hasFeature(*getSubtarget(selection, selection.cpu, selection.features),
+                  "avx512f"))
     return;
   llvm::SubtargetFeatures features(selection.features);
   features.AddFeature("evex512");
@@ -335,7 +330,7 @@ static llvm::Error checkFloatABI(const TargetSelection &selection,
     bool isHard = wanted == llvm::FloatABI::Hard ||
                   (wanted == llvm::FloatABI::Default &&
                    triple.getEnvironmentName().ends_with("hf"));
-    if (isHard && !has(info, "vfp2sp"))
+    if (isHard && !hasFeature(info, "vfp2sp"))
       return makeError(
           "target '{0}' passes floats in float registers, which {1} lacks; "
           "accepted: «mcpu» or «mattr» with them («mcpu=cortex-m4», "
@@ -370,20 +365,20 @@ static llvm::Error checkRISCV(TargetSelection &selection,
   bool isWide = selection.triple.isArch64Bit();
   std::vector<std::string> extensions;
   for (const auto &feature : info.getAllProcessorFeatures())
-    if (has(info, feature.Key) &&
+    if (hasFeature(info, feature.Key) &&
         llvm::RISCVISAInfo::isSupportedExtensionFeature(feature.Key))
       extensions.push_back("+" + std::string(feature.Key));
   auto isa = llvm::RISCVISAInfo::parseFeatures(isWide ? 64 : 32, extensions);
   if (!isa)
     return addContext(isa.takeError(), "«mattr»: ");
   std::vector<StringRef> accepted;
-  if (has(info, "e")) {
+  if (hasFeature(info, "e")) {
     accepted.push_back(isWide ? "lp64e" : "ilp32e");
   } else {
     accepted.push_back(isWide ? "lp64" : "ilp32");
-    if (has(info, "f"))
+    if (hasFeature(info, "f"))
       accepted.push_back(isWide ? "lp64f" : "ilp32f");
-    if (has(info, "d"))
+    if (hasFeature(info, "d"))
       accepted.push_back(isWide ? "lp64d" : "ilp32d");
   }
   if (selection.abi.empty())
@@ -397,7 +392,7 @@ static llvm::Error checkLoongArch(TargetSelection &selection,
                                   const llvm::MCSubtargetInfo &info) {
   llvm::Triple &triple = selection.triple;
   std::vector<StringRef> accepted = {"lp64s"};
-  if (has(info, "d"))
+  if (hasFeature(info, "d"))
     accepted.push_back("lp64d");
   if (selection.abi.empty())
     selection.abi = accepted.back().str();
@@ -414,16 +409,17 @@ static llvm::Error checkLoongArch(TargetSelection &selection,
 static llvm::Error checkX86(TargetSelection &selection,
                             const llvm::MCSubtargetInfo &info) {
   bool isWide = selection.triple.isArch64Bit();
-  if (has(info, "64bit-mode") != isWide || (isWide && !has(info, "64bit")))
+  if (hasFeature(info, "64bit-mode") != isWide ||
+      (isWide && !hasFeature(info, "64bit")))
     return makeError(
         "«mattr»: target '{0}' {1} 64bit and 64bit-mode; accepted: "
         "another «target»",
         selection.triple.str(), isWide ? "has" : "has no");
-  if (has(info, "soft-float"))
+  if (hasFeature(info, "soft-float"))
     return makeError("«mattr=+soft-float»: floats of target '{0}' are computed "
                      "with SSE2; accepted: without it",
                      selection.triple.str());
-  if (has(info, "sse2"))
+  if (hasFeature(info, "sse2"))
     return checkABI(selection, {});
   return makeError("target '{0}' with {1} has no SSE2, which floats are "
                    "computed with; accepted: «mcpu=pentium4» or later, or "
@@ -443,7 +439,7 @@ static llvm::Error checkMIPS(TargetSelection &selection,
                   {"crc", "mips32r6"}, {"ginv", "mips32r6"},
                   {"mips1", "mips2"}};
   for (const auto &[feature, revision] : needed)
-    if (has(info, feature) && !has(info, revision))
+    if (hasFeature(info, feature) && !hasFeature(info, revision))
       return makeError("«mattr»: target '{0}' has {1}, which needs {2}; "
                        "accepted: a «mcpu» with both, or without {1}",
                        selection.triple.str(), feature, revision);
@@ -453,11 +449,13 @@ static llvm::Error checkMIPS(TargetSelection &selection,
 /// LLVM recurses without end where MVE is not alone, or not on the M profile.
 static llvm::Error checkARM(TargetSelection &selection,
                             const llvm::MCSubtargetInfo &info) {
-  if (has(info, "mve") && (has(info, "neon") || !has(info, "mclass")))
+  if (hasFeature(info, "mve") &&
+      (hasFeature(info, "neon") || !hasFeature(info, "mclass")))
     return makeError("«mattr»: target '{0}' has MVE {1}; accepted: one of mve "
                      "(Arm's M profile) and neon (the others)",
                      selection.triple.str(),
-                     has(info, "neon") ? "and NEON" : "without the M profile");
+                     hasFeature(info, "neon") ? "and NEON"
+                                              : "without the M profile");
   return checkABI(selection, {"aapcs", "aapcs-linux"});
 }
 

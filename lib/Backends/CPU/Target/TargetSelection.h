@@ -4,6 +4,7 @@
 #define GLOWISH_LIB_BACKENDS_CPU_TARGET_TARGETSELECTION_H
 
 #include "glowish/Backends/CPU/CPUBackend.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -28,6 +29,12 @@ struct TargetSelection {
 /// system's programs are made of where no CPU is stated. An error names the
 /// option, and what is accepted.
 llvm::Expected<TargetSelection> selectTarget(const TargetOptions &options);
+
+/// Whether the processor of \p info has \p feature.
+inline bool hasFeature(const llvm::MCSubtargetInfo &info,
+                       llvm::StringRef feature) {
+  return info.checkFeatures(("+" + feature).str());
+}
 
 } // namespace glowish
 

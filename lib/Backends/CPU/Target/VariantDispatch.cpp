@@ -17,11 +17,10 @@ llvm::Function *glowish::emitVariantDispatch(
   llvm::SmallVector<llvm::Type *, 8> params(numValues, b.getInt64Ty());
   llvm::append_range(params, entryType->params());
   releaseName(module, name);
-  auto *function = llvm::Function::Create(
+  llvm::Function *function = target.createFunction(
+      module,
       llvm::FunctionType::get(entryType->getReturnType(), params, false),
-      llvm::GlobalValue::ExternalLinkage, name, module);
-  target.addFunctionAttributes(*function);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
+      llvm::GlobalValue::ExternalLinkage, name);
   llvm::SmallVector<Value *, 4> args;
   for (llvm::Argument &arg : llvm::drop_begin(function->args(), numValues))
     args.push_back(&arg);
@@ -60,11 +59,9 @@ llvm::Function *glowish::emitStatedDispatch(llvm::Module &module,
                                             llvm::Function *others) {
   llvm::LLVMContext &context = module.getContext();
   llvm::IRBuilder<> b(context);
-  auto *function = llvm::Function::Create(own->getFunctionType(),
-                                          llvm::GlobalValue::ExternalLinkage,
-                                          own->getName() + ".select", module);
-  target.addFunctionAttributes(*function);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::Function *function = target.createFunction(
+      module, own->getFunctionType(), llvm::GlobalValue::ExternalLinkage,
+      own->getName() + ".select");
   llvm::SmallVector<Value *, 4> args;
   for (llvm::Argument &arg : function->args())
     args.push_back(&arg);
