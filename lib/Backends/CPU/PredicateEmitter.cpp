@@ -27,15 +27,13 @@ llvm::Function *ModuleEmitter::getAny(int64_t count, int64_t stride) {
   llvm::Function *function = target.createFunction(
       module, type, llvm::GlobalValue::InternalLinkage, name);
   function->addFnAttr(llvm::Attribute::NoInline);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
   KernelBuilder b(*function, target);
   auto addFlag = [&](Value *i, llvm::ArrayRef<Value *> any) -> Values {
-    Value *address = b.getElement(function->getArg(0), ElemKind::Bool,
-                                  b.addScaled(b.index(0), i, stride));
+    Value *address =
+        b.getElement(function->getArg(0), ElemKind::Bool, i, stride);
     return {b.CreateOr(any[0], b.CreateLoad(b.getInt8Ty(), address))};
   };
-  Value *any =
-      b.forLoop(b.index(0), b.index(count), 1, {b.getInt8(0)}, addFlag)[0];
+  Value *any = b.forLoop(count, {b.getInt8(0)}, addFlag)[0];
   b.CreateRet(b.CreateIsNotNull(any));
   return function;
 }

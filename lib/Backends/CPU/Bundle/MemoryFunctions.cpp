@@ -91,10 +91,10 @@ void glowish::defineMemoryFunctions(llvm::Module &module,
   define("memmove", pointer,
          [](KernelBuilder &b, Value *to, Value *from, Value *size) {
            // What lies behind its source is overwritten from its end on.
-           Value *isBehind = b.CreateICmpULT(from, to);
-           b.ifThen(isBehind, [&] { emitBackwards(b, to, from, size); });
-           b.ifThen(b.CreateNot(isBehind),
-                    [&] { emitForwards(b, to, from, size); });
+           b.ifThenElse(
+               b.CreateICmpULT(from, to),
+               [&] { emitBackwards(b, to, from, size); },
+               [&] { emitForwards(b, to, from, size); });
          });
   define("memset", llvm::Type::getInt32Ty(context),
          [](KernelBuilder &b, Value *to, Value *byte, Value *size) {

@@ -4,6 +4,7 @@
 #include "Kernels/Math/HalfPrecision.h"
 #include "Kernels/Math/LowPrecision.h"
 #include "glowish/Ops/Scalar.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/IntrinsicsWebAssembly.h"
@@ -149,13 +150,35 @@ Values KernelBuilder::forUnrolled(int64_t count, int64_t unroll,
   return values;
 }
 
-void KernelBuilder::forVectors(
-    int64_t count, unsigned lanes,
-    llvm::function_ref<void(Value *, unsigned)> body) {
+void KernelBuilder::forVectors(int64_t count, unsigned lanes,
+                               llvm::function_ref<void(Value *, unsigned)> body,
+                               Value *needed) {
   int64_t whole = count / lanes * lanes;
-  forLoop(index(0), index(whole), lanes, [&](Value *i) { body(i, lanes); });
+  forLoop(index(0), needed ? minIndex(needed, index(whole)) : index(whole),
+          lanes, [&](Value *i) { body(i, lanes); });
   if (count > whole)
     body(index(whole), unsigned(count - whole));
+}
+
+Values KernelBuilder::forGroups(
+    int64_t count, int64_t size, llvm::ArrayRef<Value *> start,
+    llvm::function_ref<Values(Value *, int64_t, llvm::ArrayRef<Value *>)>
+        body) {
+  int64_t whole = count / size, left = count % size;
+  Values values =
+      forLoop(whole, start, [&](Value *group, llvm::ArrayRef<Value *> carried) {
+        return body(group, size, carried);
+      });
+  return left ? body(index(whole), left, values) : values;
+}
+
+void KernelBuilder::forGroups(int64_t count, int64_t size,
+                              llvm::function_ref<void(Value *, int64_t)> body) {
+  forGroups(count, size, {},
+            [&](Value *group, int64_t used, llvm::ArrayRef<Value *>) {
+              body(group, used);
+              return Values();
+            });
 }
 
 void KernelBuilder::ifThen(Value *condition, llvm::function_ref<void()> body) {
@@ -166,6 +189,13 @@ void KernelBuilder::ifThen(Value *condition, llvm::function_ref<void()> body) {
   body();
   CreateBr(after);
   SetInsertPoint(after);
+}
+
+void KernelBuilder::ifThenElse(Value *condition,
+                               llvm::function_ref<void()> body,
+                               llvm::function_ref<void()> otherwise) {
+  ifThen(condition, body);
+  ifThen(CreateNot(condition), otherwise);
 }
 
 //===- Tasks --------------------------------------------------------------===//
@@ -190,14 +220,14 @@ void KernelBuilder::forElementTasks(
   if (whole == 0)
     return body(index(0), left);
   if (needed)
-    needed = CreateUDiv(CreateNSWAdd(needed, index(chunk - 1)), index(chunk));
+    needed = divideUp(needed, chunk);
   auto emitTask = [&](Value *task) {
-    Value *first = addScaled(index(0), task, chunk);
+    Value *first = scaleIndex(task, chunk);
     if (!left)
       return body(first, chunk);
-    Value *isWhole = CreateICmpULT(task, index(whole));
-    ifThen(isWhole, [&] { body(first, chunk); });
-    ifThen(CreateNot(isWhole), [&] { body(first, left); });
+    ifThenElse(
+        CreateICmpULT(task, index(whole)), [&] { body(first, chunk); },
+        [&] { body(first, left); });
   };
   forTasks(whole + (left ? 1 : 0), 8 * count, emitTask, needed);
 }
@@ -327,6 +357,20 @@ void KernelBuilder::storeStrided(ElemKind kind, Value *value, Value *address,
                        llvm::Align(getElemSize(kind)));
 }
 
+Values KernelBuilder::loadVectors(ElemKind kind, Value *address, int64_t count,
+                                  unsigned lanes, int64_t stride) {
+  Values vectors;
+  for (int64_t v = 0; v < count; ++v)
+    vectors.push_back(loadElement(kind, address, v * stride, lanes));
+  return vectors;
+}
+
+void KernelBuilder::storeVectors(ElemKind kind, llvm::ArrayRef<Value *> vectors,
+                                 Value *address, int64_t stride) {
+  for (auto [v, vector] : llvm::enumerate(vectors))
+    storeElement(kind, vector, address, int64_t(v) * stride);
+}
+
 void KernelBuilder::storeInterleaved(ElemKind kind,
                                      llvm::ArrayRef<Value *> vectors,
                                      Value *address) {
@@ -383,9 +427,8 @@ Value *KernelBuilder::lookUpEntry(llvm::Constant *table, Value *index) {
   return type->isIntegerTy() ? CreateSExtOrTrunc(entry, indexTy) : entry;
 }
 
-Value *KernelBuilder::allocate(ElemKind kind, int64_t count) {
-  auto *place =
-      CreateAlloca(llvm::ArrayType::get(getStorageTy(kind), uint64_t(count)));
+Value *KernelBuilder::allocate(llvm::Type *type, int64_t count) {
+  auto *place = CreateAlloca(llvm::ArrayType::get(type, uint64_t(count)));
   place->setAlignment(llvm::Align(64));
   return place;
 }
@@ -410,10 +453,7 @@ Value *KernelBuilder::takeLanes(Value *value, unsigned lanes) {
     return value;
   if (lanes == 1)
     return CreateExtractElement(value, uint64_t(0));
-  llvm::SmallVector<int, 16> mask;
-  for (unsigned i = 0; i < lanes; ++i)
-    mask.push_back(i);
-  return CreateShuffleVector(value, mask);
+  return CreateShuffleVector(value, llvm::createSequentialMask(0, lanes, 0));
 }
 
 Value *KernelBuilder::joinLanes(llvm::ArrayRef<Value *> values,
@@ -439,10 +479,8 @@ Value *KernelBuilder::widen(Value *value, unsigned lanes) {
     return CreateInsertElement(
         llvm::PoisonValue::get(getVectorTy(value->getType(), lanes)), value,
         uint64_t(0));
-  llvm::SmallVector<int, 16> mask;
-  for (unsigned i = 0; i < lanes; ++i)
-    mask.push_back(i < own ? int(i) : -1);
-  return CreateShuffleVector(value, mask);
+  return CreateShuffleVector(value,
+                             llvm::createSequentialMask(0, own, lanes - own));
 }
 
 Value *KernelBuilder::mapParts(Value *value, unsigned lanes,
@@ -452,16 +490,20 @@ Value *KernelBuilder::mapParts(Value *value, unsigned lanes,
     return takeLanes(function(widen(value, lanes)), total);
   Values parts;
   for (unsigned first = 0; first < total; first += lanes) {
-    llvm::SmallVector<int, 64> mask;
-    for (unsigned i = first; i < first + lanes; ++i)
-      mask.push_back(i < total ? int(i) : llvm::PoisonMaskElem);
-    parts.push_back(function(CreateShuffleVector(value, mask)));
+    unsigned count = std::min(lanes, total - first);
+    parts.push_back(function(CreateShuffleVector(
+        value, llvm::createSequentialMask(first, count, lanes - count))));
   }
   return takeLanes(joinLanes(parts, lanes), total);
 }
 
 Value *KernelBuilder::splat(Value *scalar, unsigned lanes) {
   return lanes == 1 ? scalar : CreateVectorSplat(lanes, scalar);
+}
+
+Value *KernelBuilder::numberLanes(llvm::Type *type, unsigned lanes) {
+  return lanes == 1 ? llvm::ConstantInt::get(type, 0)
+                    : CreateStepVector(getVectorTy(type, lanes));
 }
 
 Value *KernelBuilder::literal(ElemKind kind, double value, unsigned lanes) {
@@ -512,11 +554,10 @@ Value *KernelBuilder::reduceLanes(
   unsigned lanes = getLanes(value);
   while (lanes > 1 && lanes % 2 == 0) {
     lanes /= 2;
-    llvm::SmallVector<int, 16> upper;
-    for (unsigned i = 0; i < lanes; ++i)
-      upper.push_back(int(lanes + i));
-    Value *high = lanes == 1 ? CreateExtractElement(value, 1)
-                             : CreateShuffleVector(value, upper);
+    Value *high = lanes == 1
+                      ? CreateExtractElement(value, 1)
+                      : CreateShuffleVector(
+                            value, llvm::createSequentialMask(lanes, lanes, 0));
     value = combine(takeLanes(value, lanes), high);
   }
   if (lanes == 1)

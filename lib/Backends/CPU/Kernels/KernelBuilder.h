@@ -42,6 +42,13 @@ public:
   }
   /// a + b * factor, with the multiplications that are not needed left out.
   llvm::Value *addScaled(llvm::Value *a, llvm::Value *b, int64_t factor);
+  llvm::Value *scaleIndex(llvm::Value *value, int64_t factor) {
+    return addScaled(index(0), value, factor);
+  }
+  /// value / divisor, rounded up.
+  llvm::Value *divideUp(llvm::Value *value, int64_t divisor) {
+    return CreateUDiv(CreateNSWAdd(value, index(divisor - 1)), index(divisor));
+  }
   /// The indices of element \p number of a tensor of \p shape, row by row.
   Values splitIndex(llvm::Value *number, llvm::ArrayRef<int64_t> shape);
   llvm::Value *minIndex(llvm::Value *a, llvm::Value *b);
@@ -56,21 +63,43 @@ public:
   /// emits nothing for no iteration, and no branches for one.
   void forLoop(llvm::Value *low, llvm::Value *high, int64_t step,
                LoopBody body);
-  void forLoop(int64_t count, LoopBody body) {
-    forLoop(index(0), index(count), 1, body);
+  void forLoop(llvm::Value *count, LoopBody body) {
+    forLoop(index(0), count, 1, body);
   }
+  void forLoop(int64_t count, LoopBody body) { forLoop(index(count), body); }
   /// The same with values that each iteration passes to the next; returns
   /// those after the last.
   Values forLoop(llvm::Value *low, llvm::Value *high, int64_t step,
                  llvm::ArrayRef<llvm::Value *> start, CarryBody body);
+  Values forLoop(llvm::Value *count, llvm::ArrayRef<llvm::Value *> start,
+                 CarryBody body) {
+    return forLoop(index(0), count, 1, start, body);
+  }
+  Values forLoop(int64_t count, llvm::ArrayRef<llvm::Value *> start,
+                 CarryBody body) {
+    return forLoop(index(count), start, body);
+  }
   /// 0 ... count-1 in steps of \p unroll, then one by one.
   Values forUnrolled(int64_t count, int64_t unroll,
                      llvm::ArrayRef<llvm::Value *> start, CarryBody body);
   /// Vectors of \p lanes elements over \p count, then what is left:
-  /// body(first element, lanes).
+  /// body(first element, lanes). \p needed: how many of the elements are needed
+  /// in a run; null for all.
   void forVectors(int64_t count, unsigned lanes,
-                  llvm::function_ref<void(llvm::Value *, unsigned)> body);
+                  llvm::function_ref<void(llvm::Value *, unsigned)> body,
+                  llvm::Value *needed = nullptr);
+  /// Groups of \p size of \p count elements, then what is left, with values
+  /// that each passes to the next: body(group, its elements, values).
+  Values forGroups(int64_t count, int64_t size,
+                   llvm::ArrayRef<llvm::Value *> start,
+                   llvm::function_ref<Values(llvm::Value *, int64_t,
+                                             llvm::ArrayRef<llvm::Value *>)>
+                       body);
+  void forGroups(int64_t count, int64_t size,
+                 llvm::function_ref<void(llvm::Value *, int64_t)> body);
   void ifThen(llvm::Value *condition, llvm::function_ref<void()> body);
+  void ifThenElse(llvm::Value *condition, llvm::function_ref<void()> body,
+                  llvm::function_ref<void()> otherwise);
 
   //===- Tasks --------------------------------------------------------------//
 
@@ -117,12 +146,33 @@ public:
   llvm::Value *getElement(llvm::Value *base, ElemKind kind, int64_t offset) {
     return offset ? getElement(base, kind, index(offset)) : base;
   }
+  /// Element number * stride.
+  llvm::Value *getElement(llvm::Value *base, ElemKind kind, llvm::Value *number,
+                          int64_t stride) {
+    return getElement(base, kind, scaleIndex(number, stride));
+  }
   /// \p lanes elements side by side, as values to compute with.
   llvm::Value *load(ElemKind kind, llvm::Value *address, unsigned lanes);
+  /// The same from element \p index of \p base on, a value or a number.
+  template <typename Index>
+  llvm::Value *loadElement(ElemKind kind, llvm::Value *base, Index index,
+                           unsigned lanes) {
+    return load(kind, getElement(base, kind, index), lanes);
+  }
+  /// \p count vectors, each \p stride elements behind the one before.
+  Values loadVectors(ElemKind kind, llvm::Value *address, int64_t count,
+                     unsigned lanes, int64_t stride);
   /// \p lanes elements that are \p stride elements apart.
   llvm::Value *loadStrided(ElemKind kind, llvm::Value *address, unsigned lanes,
                            int64_t stride);
   void store(ElemKind kind, llvm::Value *value, llvm::Value *address);
+  template <typename Index>
+  void storeElement(ElemKind kind, llvm::Value *value, llvm::Value *base,
+                    Index index) {
+    store(kind, value, getElement(base, kind, index));
+  }
+  void storeVectors(ElemKind kind, llvm::ArrayRef<llvm::Value *> vectors,
+                    llvm::Value *address, int64_t stride);
   /// Stores the first lanes of all \p vectors, then the second, ...
   void storeInterleaved(ElemKind kind, llvm::ArrayRef<llvm::Value *> vectors,
                         llvm::Value *address);
@@ -140,7 +190,10 @@ public:
                        index);
   }
   /// Room on the stack for \p count elements, at the begin of a cache line.
-  llvm::Value *allocate(ElemKind kind, int64_t count);
+  llvm::Value *allocate(llvm::Type *type, int64_t count);
+  llvm::Value *allocate(ElemKind kind, int64_t count) {
+    return allocate(getStorageTy(kind), count);
+  }
   /// Asks for the cache line of \p address in the second cache.
   void prefetch(llvm::Value *address);
   /// \p address, but unknown to the optimizer: what is loaded from it is not
@@ -163,6 +216,8 @@ public:
   mapParts(llvm::Value *value, unsigned lanes,
            llvm::function_ref<llvm::Value *(llvm::Value *)> function);
   llvm::Value *splat(llvm::Value *scalar, unsigned lanes);
+  /// The number of each lane as an integer of \p type.
+  llvm::Value *numberLanes(llvm::Type *type, unsigned lanes);
   /// A literal of \p kind; integers saturate.
   llvm::Value *literal(ElemKind kind, double value, unsigned lanes);
 

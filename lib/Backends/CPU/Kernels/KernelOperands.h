@@ -43,8 +43,8 @@ public:
     DimsRef shape = instr.getOperand(index)->getShape();
     for (unsigned d = first; d < end; ++d) {
       if (llvm::Value *bound = getBound(index, d))
-        return b.addScaled(b.index(0), bound,
-                           countElements(shape.slice(d + 1, end - d - 1)));
+        return b.scaleIndex(bound,
+                            countElements(shape.slice(d + 1, end - d - 1)));
       if (shape[d] != 1)
         break;
     }
@@ -62,13 +62,12 @@ public:
         continue;
       int64_t inner = countElements(leading.drop_front(d + 1));
       int64_t outer = countElements(leading.take_front(d));
-      llvm::Value *needed = b.addScaled(b.index(0), bound, inner);
+      llvm::Value *needed = b.scaleIndex(bound, inner);
       if (outer == 1)
         return b.forTasks(leading[d] * inner, operations, body, needed);
       return b.forTasks(outer, operations, [&](llvm::Value *number) {
-        llvm::Value *first =
-            b.addScaled(b.index(0), number, leading[d] * inner);
-        b.forLoop(b.index(0), needed, 1,
+        llvm::Value *first = b.scaleIndex(number, leading[d] * inner);
+        b.forLoop(needed,
                   [&](llvm::Value *row) { body(b.CreateNSWAdd(first, row)); });
       });
     }

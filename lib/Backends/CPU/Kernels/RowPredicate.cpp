@@ -11,8 +11,9 @@ static Value *listColumns(KernelBuilder &b, const RowPredicate &predicate,
                           int64_t perRow, bool needed, Value *columns,
                           Value *first) {
   auto store = [&](Value *column, Value *place) {
-    b.store(ElemKind::Int32, b.CreateIntCast(column, b.getInt32Ty(), true),
-            b.getElement(columns, ElemKind::Int32, place));
+    b.storeElement(ElemKind::Int32,
+                   b.CreateIntCast(column, b.getInt32Ty(), true), columns,
+                   place);
   };
   // Each column is written behind the last one, and stays there if it is one
   // of those: without a branch.
@@ -20,14 +21,14 @@ static Value *listColumns(KernelBuilder &b, const RowPredicate &predicate,
     Value *isNeeded = predicate.isNeeded(b, row);
     Value *step =
         b.CreateZExt(needed ? isNeeded : b.CreateNot(isNeeded), b.getIndexTy());
-    Value *column = b.addScaled(b.index(0), row, perRow);
-    return b.forLoop(b.index(0), b.index(perRow), 1, begin,
+    Value *column = b.scaleIndex(row, perRow);
+    return b.forLoop(perRow, begin,
                      [&](Value *i, llvm::ArrayRef<Value *> place) -> Values {
                        store(b.CreateNSWAdd(column, i), place[0]);
                        return {b.CreateNSWAdd(place[0], step)};
                      });
   };
-  return b.forLoop(b.index(0), b.index(predicate.count), 1, {first}, list)[0];
+  return b.forLoop(predicate.count, {first}, list)[0];
 }
 
 ColumnOrder::ColumnOrder(KernelBuilder &b, const RowPredicate &predicate,

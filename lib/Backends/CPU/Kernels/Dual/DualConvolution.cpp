@@ -112,11 +112,8 @@ void DualEmitter::emitTile(const Strip &strip, const Block &block, Value *first,
     for (int64_t c = 0; c < weights.channels; ++c) {
       Value *start = b.literal(sumKind, 0, 1);
       if (operands.bias && c < block.channels)
-        start = b.load(
-            sumKind,
-            b.getElement(b.getElement(operands.bias, sumKind, block.channel),
-                         sumKind, c),
-            1);
+        start = b.loadElement(
+            sumKind, b.getElement(operands.bias, sumKind, block.channel), c, 1);
       sums.push_back(start);
     }
   constexpr int64_t fewPairs = 8;

@@ -81,8 +81,7 @@ private:
                    Value *column, int64_t count);
   Value *addTaps(Value *sum, Value *pixel, Value *rowWeights, int64_t shifted);
   Value *loadPair(Value *base, int64_t number) {
-    return b.load(ElemKind::Int32, b.getElement(base, ElemKind::Int32, number),
-                  1);
+    return b.loadElement(ElemKind::Int32, base, number, 1);
   }
 
   KernelBuilder &b;
@@ -120,14 +119,12 @@ void DualDepthwiseEmitter::clearBorders() {
   int64_t end = std::min(shape.padLeft + shape.width, layout.columns);
   auto clear = [&](Value *row, int64_t first, int64_t columns) {
     for (int64_t i = first; i < columns; ++i)
-      b.store(wideKind, b.literal(wideKind, 0, 1),
-              b.getElement(row, wideKind, i));
+      b.storeElement(wideKind, b.literal(wideKind, 0, 1), row, i);
   };
   if (shape.padLeft == 0 && end == layout.columns)
     return;
   b.forLoop(quad * layout.rows, [&](Value *number) {
-    Value *row = b.getElement(planes, wideKind,
-                              b.addScaled(b.index(0), number, layout.columns));
+    Value *row = b.getElement(planes, wideKind, number, layout.columns);
     clear(row, 0, std::min(shape.padLeft, layout.columns));
     clear(row, end, layout.columns);
   });
@@ -140,10 +137,8 @@ Value *DualDepthwiseEmitter::loadQuad(Value *from, int64_t channels) {
     return b.CreateAlignedLoad(b.getInt32Ty(), from, llvm::Align(1));
   Value *word = nullptr;
   for (int64_t c = 0; c < channels; ++c) {
-    Value *byte =
-        b.CreateZExt(b.load(operands.input.kind,
-                            b.getElement(from, operands.input.kind, c), 1),
-                     b.getInt32Ty());
+    Value *byte = b.CreateZExt(b.loadElement(operands.input.kind, from, c, 1),
+                               b.getInt32Ty());
     byte = b.CreateShl(byte, uint64_t(8 * c));
     word = word ? b.CreateOr(word, byte) : byte;
   }
@@ -160,8 +155,8 @@ void DualDepthwiseEmitter::widenColumn(Value *from, Value *to,
     Value *half = halves[c % 2];
     if (c >= 2)
       half = b.CreateLShr(half, 16);
-    b.store(wideKind, b.CreateTrunc(half, b.getInt16Ty()),
-            b.getElement(to, wideKind, c * layout.planeStride));
+    b.storeElement(wideKind, b.CreateTrunc(half, b.getInt16Ty()), to,
+                   c * layout.planeStride);
   }
 }
 
@@ -170,8 +165,7 @@ void DualDepthwiseEmitter::widenColumns(Value *from, Value *to, int64_t first,
                                         int64_t columns, int64_t channels) {
   int64_t stride = operands.input.strides[2];
   auto getFrom = [&](Value *column) {
-    return b.getElement(from, operands.input.kind,
-                        b.addScaled(b.index(0), column, stride));
+    return b.getElement(from, operands.input.kind, column, stride);
   };
   auto getTo = [&](Value *column) {
     return b.getElement(to, wideKind, b.CreateNSWAdd(column, b.index(first)));
@@ -214,11 +208,10 @@ void DualDepthwiseEmitter::widenColumns(Value *from, Value *to, int64_t first,
 /// Row \p row there.
 void DualDepthwiseEmitter::widenRow(const Band &band, Value *row,
                                     Value *channel, int64_t channels) {
-  Value *to = b.getElement(planes, wideKind,
-                           b.addScaled(b.index(0), row, layout.columns));
-  Value *source = b.CreateNSWSub(
-      b.CreateNSWAdd(b.addScaled(b.index(0), band.row, shape.strideH), row),
-      b.index(shape.padTop));
+  Value *to = b.getElement(planes, wideKind, row, layout.columns);
+  Value *source =
+      b.CreateNSWSub(b.CreateNSWAdd(b.scaleIndex(band.row, shape.strideH), row),
+                     b.index(shape.padTop));
   const StridedOperand &input = operands.input;
   Value *offset =
       b.addScaled(b.addScaled(channel, band.batch, input.strides[0]), source,
@@ -231,8 +224,7 @@ void DualDepthwiseEmitter::widenRow(const Band &band, Value *row,
     for (int64_t c = 0; c < channels; ++c) {
       Value *plane = b.getElement(to, wideKind, c * layout.planeStride);
       b.forLoop(layout.columns / 2, [&](Value *i) {
-        b.store(ElemKind::Int32, b.getInt32(0),
-                b.getElement(plane, ElemKind::Int32, i));
+        b.storeElement(ElemKind::Int32, b.getInt32(0), plane, i);
       });
     }
   };
@@ -243,9 +235,7 @@ void DualDepthwiseEmitter::widenRow(const Band &band, Value *row,
   if (shape.padTop == 0 && lastRow < shape.height)
     return widen();
   // A negative number is large without its sign.
-  Value *isInside = b.CreateICmpULT(source, b.index(shape.height));
-  b.ifThen(isInside, widen);
-  b.ifThen(b.CreateNot(isInside), clear);
+  b.ifThenElse(b.CreateICmpULT(source, b.index(shape.height)), widen, clear);
 }
 
 //===- Sums ---------------------------------------------------------------===//
@@ -277,22 +267,19 @@ void DualDepthwiseEmitter::emitOutputs(const Band &band, Value *plane,
                                        Value *column, int64_t count) {
   Value *start = b.literal(sumKind, 0, 1);
   if (operands.bias)
-    start = b.load(sumKind, b.getElement(operands.bias, sumKind, channel), 1);
+    start = b.loadElement(sumKind, operands.bias, channel, 1);
   Values sums{size_t(count), start};
-  Value *weights = b.getElement(
-      operands.weights, ElemKind::Int32,
-      b.addScaled(b.index(0), channel, shape.kernelH * taps.getPairs()));
-  Value *first =
-      b.addScaled(b.addScaled(b.index(0), b.CreateNSWSub(row, band.row),
-                              shape.strideH * layout.columns),
-                  column, shape.strideW);
+  Value *weights = b.getElement(operands.weights, ElemKind::Int32, channel,
+                                shape.kernelH * taps.getPairs());
+  Value *first = b.addScaled(b.scaleIndex(b.CreateNSWSub(row, band.row),
+                                          shape.strideH * layout.columns),
+                             column, shape.strideW);
   Value *pixel = b.getElement(plane, wideKind, first);
   auto addRow = [&](Value *kh, Values current) {
-    Value *kernelRow = b.getElement(
-        pixel, wideKind,
-        b.addScaled(b.index(0), kh, shape.dilationH * layout.columns));
-    Value *rowWeights = b.getElement(
-        weights, ElemKind::Int32, b.addScaled(b.index(0), kh, taps.getPairs()));
+    Value *kernelRow =
+        b.getElement(pixel, wideKind, kh, shape.dilationH * layout.columns);
+    Value *rowWeights =
+        b.getElement(weights, ElemKind::Int32, kh, taps.getPairs());
     for (int64_t i = 0; i < count; ++i)
       current[size_t(i)] =
           addTaps(current[size_t(i)], kernelRow, rowWeights, i * shape.strideW);
@@ -303,7 +290,7 @@ void DualDepthwiseEmitter::emitOutputs(const Band &band, Value *plane,
   if (count == 2 && window.isPossible(b.getTarget()))
     sums = window.emit(b, start, pixel, weights);
   else if (shape.kernelH > mostRows)
-    sums = b.forLoop(b.index(0), b.index(shape.kernelH), 1, sums,
+    sums = b.forLoop(shape.kernelH, sums,
                      [&](Value *kh, llvm::ArrayRef<Value *> carried) {
                        return addRow(kh, Values(carried));
                      });
@@ -318,13 +305,10 @@ void DualDepthwiseEmitter::emitOutputs(const Band &band, Value *plane,
 
 void DualDepthwiseEmitter::emitChannel(const Band &band, Value *plane,
                                        Value *channel) {
-  int64_t whole = shape.outWidth / 2 * 2;
   b.forLoop(band.row, band.end, 1, [&](Value *row) {
-    b.forLoop(b.index(0), b.index(whole), 2, [&](Value *column) {
-      emitOutputs(band, plane, channel, row, column, 2);
+    b.forVectors(shape.outWidth, 2, [&](Value *column, unsigned count) {
+      emitOutputs(band, plane, channel, row, column, count);
     });
-    if (shape.outWidth > whole)
-      emitOutputs(band, plane, channel, row, b.index(whole), 1);
   });
 }
 
@@ -334,26 +318,22 @@ void DualDepthwiseEmitter::emitQuad(const Band &band, Value *channel,
   b.forLoop(layout.rows,
             [&](Value *row) { widenRow(band, row, channel, channels); });
   b.forLoop(channels, [&](Value *c) {
-    emitChannel(band,
-                b.getElement(planes, wideKind,
-                             b.addScaled(b.index(0), c, layout.planeStride)),
+    emitChannel(band, b.getElement(planes, wideKind, c, layout.planeStride),
                 b.CreateNSWAdd(channel, c));
   });
 }
 
 void DualDepthwiseEmitter::emit() {
   clearBorders();
-  int64_t whole = shape.channels / quad * quad;
   b.forLoop(shape.batch, [&](Value *batch) {
     b.forLoop(b.index(0), b.index(shape.outHeight), bandRows, [&](Value *row) {
       Value *end = b.CreateNSWAdd(row, b.index(bandRows));
       if (shape.outHeight % bandRows)
         end = b.minIndex(end, b.index(shape.outHeight));
       Band band = {batch, row, end};
-      b.forLoop(b.index(0), b.index(whole), quad,
-                [&](Value *channel) { emitQuad(band, channel, quad); });
-      if (shape.channels > whole)
-        emitQuad(band, b.index(whole), shape.channels - whole);
+      b.forVectors(shape.channels, quad, [&](Value *channel, unsigned count) {
+        emitQuad(band, channel, count);
+      });
     });
   });
 }

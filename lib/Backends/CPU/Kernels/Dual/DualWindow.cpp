@@ -56,8 +56,7 @@ Values DualWindow::emit(KernelBuilder &b, Value *start, Value *pixel,
   Values values = {start, pixel};
   for (int64_t i = 0; i < shape.kernelH * taps.getPairs(); ++i) {
     constraints += "r,";
-    values.push_back(
-        b.load(ElemKind::Int32, b.getElement(weights, ElemKind::Int32, i), 1));
+    values.push_back(b.loadElement(ElemKind::Int32, weights, i, 1));
   }
   constraints += "~{memory}";
   llvm::Type *i32 = b.getInt32Ty();

@@ -42,7 +42,7 @@ void WidenedRows::fillColumn(Value *address) {
   bool isPaired = layout.columnStride % 2 == 0;
   ElemKind kind = isPaired ? ElemKind::Int32 : wideKind;
   b.forLoop(layout.columnStride / (isPaired ? 2 : 1), [&](Value *i) {
-    b.store(kind, b.literal(kind, 0, 1), b.getElement(address, kind, i));
+    b.storeElement(kind, b.literal(kind, 0, 1), address, i);
   });
 }
 
@@ -53,7 +53,7 @@ void WidenedRows::copyRun(Value *from, Value *to, Value *count) {
   if (auto *known = llvm::dyn_cast<llvm::ConstantInt>(count)) {
     int64_t number = known->getSExtValue(), whole = number / 4 * 4;
     b.forUnrolled(number / 4, 4, {}, [&](Value *word, llvm::ArrayRef<Value *>) {
-      widenAt(b.CreateNSWMul(word, b.index(4)));
+      widenAt(b.scaleIndex(word, 4));
       return Values();
     });
     for (int64_t i = whole; i < number; ++i)

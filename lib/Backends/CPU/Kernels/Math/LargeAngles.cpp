@@ -166,15 +166,13 @@ static void emitAngles(llvm::Function &function,
     return lanes == 1 ? element : b.CreateInsertElement(vector, element, lane);
   };
   Values parts =
-      b.forLoop(b.index(0), b.index(lanes), 1, start,
-                [&](Value *lane, llvm::ArrayRef<Value *> done) {
-                  Value *element =
-                      lanes == 1 ? x : b.CreateExtractElement(x, lane);
-                  Angle angle = AngleEmitter(b).emit(element);
-                  return Values{insert(done[0], angle.quarters, lane),
-                                insert(done[1], angle.rest.high, lane),
-                                insert(done[2], angle.rest.low, lane)};
-                });
+      b.forLoop(lanes, start, [&](Value *lane, llvm::ArrayRef<Value *> done) {
+        Value *element = lanes == 1 ? x : b.CreateExtractElement(x, lane);
+        Angle angle = AngleEmitter(b).emit(element);
+        return Values{insert(done[0], angle.quarters, lane),
+                      insert(done[1], angle.rest.high, lane),
+                      insert(done[2], angle.rest.low, lane)};
+      });
   Value *result = llvm::PoisonValue::get(resultTy);
   for (unsigned i = 0; i < parts.size(); ++i)
     result = b.CreateInsertValue(result, parts[i], i);

@@ -47,8 +47,7 @@ Value *RootEmitter::emitSlices(Value *m) {
   Value *highest = integer(int64_t(1) << (count - 1));
   // The remainder, the root so far, twice that, and the digit that is tried.
   Values found = b.forLoop(
-      b.index(0), b.index(count), 1,
-      {b.CreateShl(m, 1), integer(0), integer(0), highest},
+      count, {b.CreateShl(m, 1), integer(0), integer(0), highest},
       [&](Value *, llvm::ArrayRef<Value *> carried) -> Values {
         Value *rest = carried[0], *root = carried[1], *twice = carried[2];
         Value *digit = carried[3], *tried = b.CreateAdd(twice, digit);

@@ -17,9 +17,8 @@ void glowish::emitGather(KernelBuilder &b, const GatherInstr &instr,
   int64_t length = type.getDim(instr.getAxis());
   int64_t bytes = getDenseStrides(type.getShape())[instr.getAxis()] *
                   getElemSize(type.getKind());
-  int64_t outer = 1;
-  for (int64_t d = 0; d < instr.getAxis(); ++d)
-    outer *= type.getDim(d);
+  int64_t outer =
+      countElements(type.getShape().take_front(size_t(instr.getAxis())));
   int64_t count = instr.getIndices()->getType().getNumElements();
   if (instr.getResult()->getType().getNumElements() == 0)
     return;
@@ -29,7 +28,7 @@ void glowish::emitGather(KernelBuilder &b, const GatherInstr &instr,
                         axis + instr.getIndices()->getType().getRank());
   Value *end = needed ? needed : b.index(count);
   b.forLoop(outer, [&](Value *o) {
-    b.forLoop(b.index(0), end, 1, [&](Value *i) {
+    b.forLoop(end, [&](Value *i) {
       Value *index =
           b.loadIndex(indexKind, b.getElement(indices, indexKind, i));
       Value *fromEnd = b.CreateNSWAdd(index, b.index(length));
@@ -37,9 +36,8 @@ void glowish::emitGather(KernelBuilder &b, const GatherInstr &instr,
           b.CreateSelect(b.CreateICmpSLT(index, b.index(0)), fromEnd, index);
       // Indices out of range must not read outside of the operand.
       index = b.minIndex(b.maxIndex(index, b.index(0)), b.index(length - 1));
-      Value *from =
-          b.addScaled(b.index(0), b.addScaled(index, o, length), bytes);
-      Value *to = b.addScaled(b.index(0), b.addScaled(i, o, count), bytes);
+      Value *from = b.scaleIndex(b.addScaled(index, o, length), bytes);
+      Value *to = b.scaleIndex(b.addScaled(i, o, count), bytes);
       b.CreateMemCpy(b.CreateInBoundsGEP(b.getInt8Ty(), result, to),
                      llvm::Align(getElemSize(type.getKind())),
                      b.CreateInBoundsGEP(b.getInt8Ty(), input, from),
@@ -102,7 +100,7 @@ void glowish::emitResize(KernelBuilder &b, const ResizeInstr &instr,
   b.forTasks(out[0] * out[1], work, [&](Value *task) {
     Value *n = b.CreateUDiv(task, b.index(out[1]));
     Value *y = b.CreateURem(task, b.index(out[1]));
-    Value *image = b.addScaled(b.index(0), n, strides[0]);
+    Value *image = b.scaleIndex(n, strides[0]);
     Value *top = b.addScaled(image, b.lookUp<int32_t>(rows.low, y), strides[1]);
     Value *bottom =
         isLinear
@@ -118,7 +116,7 @@ void glowish::emitResize(KernelBuilder &b, const ResizeInstr &instr,
             auto at = [&](Value *row, Value *column) {
               Value *offset =
                   b.CreateNSWAdd(b.addScaled(row, column, strides[2]), c);
-              return b.load(kind, b.getElement(input, kind, offset), lanes);
+              return b.loadElement(kind, input, offset, lanes);
             };
             auto mix = [&](Value *low, Value *high, Value *weight) {
               weight =

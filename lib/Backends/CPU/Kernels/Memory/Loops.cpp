@@ -9,20 +9,6 @@
 using namespace glowish;
 using llvm::Value;
 
-/// Vectors over \p count elements, of which the first \p needed ones are
-/// needed; null for all.
-static void forNeededVectors(KernelBuilder &b, int64_t count, unsigned lanes,
-                             Value *needed,
-                             llvm::function_ref<void(Value *, unsigned)> body) {
-  if (!needed)
-    return b.forVectors(count, lanes, body);
-  int64_t whole = count / lanes * lanes;
-  b.forLoop(b.index(0), b.minIndex(needed, b.index(whole)), lanes,
-            [&](Value *i) { body(i, lanes); });
-  if (count > whole)
-    body(b.index(whole), unsigned(count - whole));
-}
-
 /// Loops over all dimensions of \p shape but the last, and vectors over that.
 static void forEachVector(
     KernelBuilder &b, DimsRef shape, unsigned lanes, NeededIndices needed,
@@ -44,16 +30,18 @@ static void forEachVector(
   Values index;
   std::function<void(size_t)> nest = [&](size_t d) {
     if (d + 1 == shape.size()) {
-      forNeededVectors(b, shape[d], lanes, getNeeded(d),
-                       [&](Value *i, unsigned active) {
-                         index.push_back(i);
-                         body(index, active);
-                         index.pop_back();
-                       });
+      b.forVectors(
+          shape[d], lanes,
+          [&](Value *i, unsigned active) {
+            index.push_back(i);
+            body(index, active);
+            index.pop_back();
+          },
+          getNeeded(d));
       return;
     }
     Value *end = getNeeded(d) ? getNeeded(d) : b.index(shape[d]);
-    b.forLoop(b.index(0), end, 1, [&](Value *i) {
+    b.forLoop(end, [&](Value *i) {
       index.push_back(i);
       nest(d + 1);
       index.pop_back();
@@ -64,7 +52,7 @@ static void forEachVector(
   int64_t second = shape.size() > 2 && !getNeeded(1) ? shape[1] : 1;
   Value *tasks = getNeeded(0);
   if (tasks)
-    tasks = b.addScaled(b.index(0), tasks, second);
+    tasks = b.scaleIndex(tasks, second);
   b.forTasks(
       shape[0] * second, 8 * elements,
       [&](Value *task) {
@@ -143,8 +131,7 @@ static Dims arrange(KernelBuilder &b, DimsRef shape,
   needed.dim = unsigned(
       llvm::find_if(marker.strides, [](int64_t stride) { return stride; }) -
       marker.strides.begin());
-  needed.count =
-      b.addScaled(b.index(0), needed.count, joined[needed.dim] / extent);
+  needed.count = b.scaleIndex(needed.count, joined[needed.dim] / extent);
   if (needed.ofLast && lastMarker.strides.back() != 1)
     needed.ofLast = nullptr;
   return joined;
@@ -292,8 +279,7 @@ void glowish::emitInsertSlice(KernelBuilder &b, const InsertSliceInstr &instr,
                              operands.getPointer(InsertSliceInstr::startIdx));
   start = b.minIndex(b.maxIndex(start, b.index(0)), b.index(lastStart));
   result.base =
-      b.getElement(result.base, result.kind,
-                   b.addScaled(b.index(0), start, result.strides[axis]));
+      b.getElement(result.base, result.kind, start, result.strides[axis]);
   emitLoop(b, update.getShape(), result,
            {operands.getStrided(InsertSliceInstr::updateIdx)}, ScalarProgram(),
            findNeeded(instr, operands, InsertSliceInstr::updateIdx));

@@ -109,22 +109,17 @@ bool TranspositionEmitter::emit() {
   Dims tasks(shape);
   tasks[column] = 1;
   tasks[row] = whole + (left ? 1 : 0);
-  int64_t numTasks = 1, elements = 1;
-  for (unsigned d = 0; d < shape.size(); ++d) {
-    numTasks *= tasks[d];
-    elements *= shape[d];
-  }
-  b.forTasks(numTasks, 8 * elements, [&](Value *task) {
+  b.forTasks(countElements(tasks), 8 * countElements(shape), [&](Value *task) {
     Values corner = b.splitIndex(task, tasks);
     Value *stripe = corner[row];
-    corner[row] = b.addScaled(b.index(0), stripe, lanes);
+    corner[row] = b.scaleIndex(stripe, lanes);
     if (!left)
       return emitStripe(corner, lanes);
     if (!whole)
       return emitStripe(corner, left);
-    Value *isWhole = b.CreateICmpULT(stripe, b.index(whole));
-    b.ifThen(isWhole, [&] { emitStripe(corner, lanes); });
-    b.ifThen(b.CreateNot(isWhole), [&] { emitStripe(corner, left); });
+    b.ifThenElse(
+        b.CreateICmpULT(stripe, b.index(whole)),
+        [&] { emitStripe(corner, lanes); }, [&] { emitStripe(corner, left); });
   });
   return true;
 }

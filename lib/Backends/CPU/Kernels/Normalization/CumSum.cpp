@@ -68,10 +68,9 @@ Value *CumSumEmitter::sumLanes(Value *value) {
 /// Sums neighbours from element \p first on. \p before is the sum of the
 /// elements before these; returns the sum with them.
 Value *CumSumEmitter::emitBlock(Value *first, unsigned lanes, Value *before) {
-  Value *sums = sumLanes(b.load(kind, b.getElement(input, kind, first), lanes));
+  Value *sums = sumLanes(b.loadElement(kind, input, first, lanes));
   Value *stored = instr.getExclusive() ? shiftLanes(sums, 1) : sums;
-  b.store(kind, add(stored, b.splat(before, lanes)),
-          b.getElement(result, kind, first));
+  b.storeElement(kind, add(stored, b.splat(before, lanes)), result, first);
   Value *total = sums;
   if (lanes > 1)
     total = b.CreateExtractElement(
@@ -97,16 +96,16 @@ void CumSumEmitter::emitRow(Value *first) {
 
 /// Sums each of \p lanes columns, whose elements are \p stride apart.
 void CumSumEmitter::emitColumns(Value *first, int64_t stride, unsigned lanes) {
-  b.forLoop(b.index(0), b.index(length), 1, {b.literal(kind, 0, lanes)},
+  b.forLoop(length, {b.literal(kind, 0, lanes)},
             [&](Value *i, llvm::ArrayRef<Value *> carried) {
               Value *row = instr.getReverse()
                                ? b.CreateNSWSub(b.index(length - 1), i)
                                : i;
               Value *at = b.addScaled(first, row, stride);
-              Value *x = b.load(kind, b.getElement(input, kind, at), lanes);
+              Value *x = b.loadElement(kind, input, at, lanes);
               Value *sum = add(carried[0], x);
-              b.store(kind, instr.getExclusive() ? carried[0] : sum,
-                      b.getElement(result, kind, at));
+              b.storeElement(kind, instr.getExclusive() ? carried[0] : sum,
+                             result, at);
               return Values{sum};
             });
 }
@@ -119,23 +118,22 @@ void CumSumEmitter::emit() {
   int64_t inner = getDenseStrides(type.getShape())[instr.getAxis()];
   int64_t outer = numElements / length / inner;
   if (inner == 1)
-    return b.forTasks(outer, 4 * numElements, [&](Value *row) {
-      emitRow(b.addScaled(b.index(0), row, length));
-    });
+    return b.forTasks(outer, 4 * numElements,
+                      [&](Value *row) { emitRow(b.scaleIndex(row, length)); });
   // Several registers of columns hide the latency of the additions.
   int64_t width = std::min<int64_t>(inner, 4 * b.getRegisterLanes(kind));
   int64_t whole = inner / width, tail = inner % width;
   int64_t numStrips = whole + (tail ? 1 : 0);
   b.forTasks(outer * numStrips, 2 * numElements, [&](Value *task) {
     Values place = b.splitIndex(task, {outer, numStrips});
-    Value *first = b.addScaled(b.addScaled(b.index(0), place[1], width),
-                               place[0], length * inner);
+    Value *first =
+        b.addScaled(b.scaleIndex(place[1], width), place[0], length * inner);
     if (!tail)
       return emitColumns(first, inner, unsigned(width));
-    Value *isWhole = b.CreateICmpULT(place[1], b.index(whole));
-    b.ifThen(isWhole, [&] { emitColumns(first, inner, unsigned(width)); });
-    b.ifThen(b.CreateNot(isWhole),
-             [&] { emitColumns(first, inner, unsigned(tail)); });
+    b.ifThenElse(
+        b.CreateICmpULT(place[1], b.index(whole)),
+        [&] { emitColumns(first, inner, unsigned(width)); },
+        [&] { emitColumns(first, inner, unsigned(tail)); });
   });
 }
 

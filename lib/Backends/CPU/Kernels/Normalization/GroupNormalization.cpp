@@ -117,7 +117,6 @@ private:
   void finishStatistics();
   void storeFactor(Value *variance, Value *channel, unsigned active);
   void normalize(const Pixels &pixels);
-  Value *allocate();
 
   KernelBuilder &b;
   /// Of the elements, and of what is computed.
@@ -180,13 +179,6 @@ void GroupNormalizationEmitter::chooseTaskChannels() {
       taskChannels = part;
 }
 
-Value *GroupNormalizationEmitter::allocate() {
-  auto *buffer = b.CreateAlloca(llvm::ArrayType::get(
-      b.getComputeTy(computeKind), uint64_t(taskChannels)));
-  buffer->setAlignment(llvm::Align(64));
-  return buffer;
-}
-
 //===- Pixels -------------------------------------------------------------===//
 
 /// Goes through those of the image or part, so many at once as half of the
@@ -200,8 +192,7 @@ void GroupNormalizationEmitter::nestPixels(Pixels pixels, PixelsBody body) {
   auto inner = [&](Value *i, unsigned count) {
     Pixels next = pixels;
     next.first.push_back(i);
-    next.before =
-        b.CreateNSWAdd(b.CreateNSWMul(next.before, b.index(spatial[dim])), i);
+    next.before = b.CreateNSWAdd(b.scaleIndex(next.before, spatial[dim]), i);
     next.count = count;
     return next;
   };
@@ -236,9 +227,8 @@ void GroupNormalizationEmitter::takePart(Value *part, int64_t distance,
                                          int64_t extent) {
   unsigned dim = getPartDimension(type.getShape());
   for (StridedOperand *operand : getOperands())
-    operand->base = b.getElement(
-        operand->base, operand->kind,
-        b.addScaled(b.index(0), part, distance * operand->strides[dim]));
+    operand->base = b.getElement(operand->base, operand->kind, part,
+                                 distance * operand->strides[dim]);
   Dims shape(type.getShape());
   shape[dim] = extent;
   type = type.withShape(shape);
@@ -343,9 +333,8 @@ void GroupNormalizationEmitter::addPixels(const Pixels &pixels, Value *channel,
 Value *GroupNormalizationEmitter::getPartStatistics(Value *statistics,
                                                     Value *part,
                                                     int64_t parts) {
-  Value *number = b.CreateNSWAdd(b.CreateNSWMul(image, b.index(parts)), part);
-  return b.getElement(statistics, computeKind,
-                      b.CreateNSWMul(number, b.index(2 * channels)));
+  Value *number = b.CreateNSWAdd(b.scaleIndex(image, parts), part);
+  return b.getElement(statistics, computeKind, number, 2 * channels);
 }
 
 void GroupNormalizationEmitter::addParts(Value *statistics, int64_t parts) {
@@ -353,7 +342,7 @@ void GroupNormalizationEmitter::addParts(Value *statistics, int64_t parts) {
   int64_t distance = llvm::divideCeil(rows, parts);
   int64_t partPixels = numPixels / rows * distance;
   auto addPart = [&](Value *part, int64_t count) {
-    Weights weights = weigh(b.CreateNSWMul(part, b.index(partPixels)), count);
+    Weights weights = weigh(b.scaleIndex(part, partPixels), count);
     Value *partMeans = getPartStatistics(statistics, part, parts);
     Value *partSquares = b.getElement(partMeans, computeKind, channels);
     b.forVectors(channels, lanes, [&](Value *channel, unsigned active) {
@@ -377,8 +366,7 @@ void GroupNormalizationEmitter::storeFactor(Value *variance, Value *channel,
     factor = b.splat(factor, active);
   if (scale) {
     Value *index = b.CreateNSWAdd(firstChannel, channel);
-    factor = b.CreateFMul(
-        factor, b.load(kind, b.getElement(scale, kind, index), active));
+    factor = b.CreateFMul(factor, b.loadElement(kind, scale, index, active));
   }
   b.store(computeKind, factor, getStatistic(squares, channel));
 }
@@ -431,9 +419,8 @@ void GroupNormalizationEmitter::normalize(const Pixels &pixels) {
     Value *factor = loadStatistic(squares, channel, active);
     Value *y = nullptr;
     if (bias)
-      y = b.multiplyAdd(
-          centered, factor,
-          b.load(kind, b.getElement(bias, kind, index.back()), active));
+      y = b.multiplyAdd(centered, factor,
+                        b.loadElement(kind, bias, index.back(), active));
     else
       y = b.CreateFMul(centered, factor);
     storeResult(b, result, epilogue, index, y, active);
@@ -450,13 +437,13 @@ void GroupNormalizationEmitter::normalize(const Pixels &pixels) {
 void GroupNormalizationEmitter::emit() {
   collapsePixels();
   chooseTaskChannels();
-  means = allocate();
-  squares = allocate();
+  means = b.allocate(computeKind, taskChannels);
+  squares = b.allocate(computeKind, taskChannels);
   Dims tasks = {images, channels / taskChannels};
   b.forTasks(tasks[0] * tasks[1], 8 * type.getNumElements(), [&](Value *task) {
     Values indices = b.splitIndex(task, tasks);
     image = indices[0];
-    firstChannel = b.addScaled(b.index(0), indices[1], taskChannels);
+    firstChannel = b.scaleIndex(indices[1], taskChannels);
     clear();
     forPixels([&](const Pixels &pixels) { addPixels(pixels); });
     finishStatistics();
@@ -480,8 +467,8 @@ void GroupNormalizationEmitter::emitStatistics(Value *statistics,
 }
 
 void GroupNormalizationEmitter::emitParts(Value *statistics, int64_t parts) {
-  means = allocate();
-  squares = allocate();
+  means = b.allocate(computeKind, taskChannels);
+  squares = b.allocate(computeKind, taskChannels);
   Dims tasks = {images, parts};
   b.forTasks(images * parts, 4 * type.getNumElements(), [&](Value *task) {
     Values indices = b.splitIndex(task, tasks);

@@ -78,8 +78,7 @@ void LayerNormalizationEmitter::emitRow(llvm::ArrayRef<Value *> row) {
   Value *first = input.getAddress(b, row);
   Value *mean = nullptr;
   auto centered = [&](Value *i, unsigned active) {
-    Value *address = b.getElement(
-        first, kind, b.addScaled(b.index(0), i, input.getInnerStride()));
+    Value *address = b.getElement(first, kind, i, input.getInnerStride());
     Value *x = b.loadStrided(kind, address, active, input.getInnerStride());
     return mean ? b.CreateFSub(x, b.splat(mean, active)) : x;
   };
@@ -96,7 +95,7 @@ void LayerNormalizationEmitter::emitRow(llvm::ArrayRef<Value *> row) {
   b.forVectors(length, lanes, [&](Value *i, unsigned active) {
     Value *y = b.CreateFMul(centered(i, active), b.splat(factor, active));
     auto load = [&](Value *base) {
-      return b.load(kind, b.getElement(base, kind, i), active);
+      return b.loadElement(kind, base, i, active);
     };
     if (scale && bias)
       y = b.multiplyAdd(y, load(scale), load(bias));

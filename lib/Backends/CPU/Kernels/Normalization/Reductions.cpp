@@ -31,7 +31,7 @@ struct Reduction {
 
 Value *Reduction::load(KernelBuilder &b, Value *base, Value *i,
                        unsigned lanes) const {
-  Value *x = b.load(stored, b.getElement(base, stored, i), lanes);
+  Value *x = b.loadElement(stored, base, i, lanes);
   if (stored == kind)
     return x;
   assert(isIntegerKind(stored) && isIntegerKind(kind) && "floats are widened");
@@ -83,13 +83,12 @@ static Values reduceNest(KernelBuilder &b, DimsRef shape, DimsRef strides,
                          llvm::function_ref<Values(Value *, Values)> body) {
   if (shape.empty())
     return body(offset, std::move(start));
-  return b.forLoop(b.index(0), b.index(shape[0]), 1, start,
-                   [&](Value *i, llvm::ArrayRef<Value *> carried) {
-                     return reduceNest(b, shape.drop_front(),
-                                       strides.drop_front(),
-                                       b.addScaled(offset, i, strides[0]),
-                                       Values(carried), body);
-                   });
+  return b.forLoop(
+      shape[0], start, [&](Value *i, llvm::ArrayRef<Value *> carried) {
+        return reduceNest(b, shape.drop_front(), strides.drop_front(),
+                          b.addScaled(offset, i, strides[0]), Values(carried),
+                          body);
+      });
 }
 
 /// Without dimensions of extent 1, but for the innermost. \p getNeeded returns
@@ -205,8 +204,7 @@ void ReduceEmitter::emitDimension(size_t d, Value *offset, Value *out) {
   if (d == 0)
     b.forTasks(loops.kept[d], 2 * numElements, emitIteration, needed);
   else
-    b.forLoop(b.index(0), needed ? needed : b.index(loops.kept[d]), 1,
-              emitIteration);
+    b.forLoop(needed ? needed : b.index(loops.kept[d]), emitIteration);
 }
 
 void ReduceEmitter::emitRows(Value *offset, Value *out) {
@@ -217,12 +215,11 @@ void ReduceEmitter::emitRows(Value *offset, Value *out) {
                    return Values{reduction.combine(
                        b, carried[0], reduceRow(b, reduction, row, inner))};
                  });
-  b.store(reduction.kind, finish(sums[0]),
-          b.getElement(result, reduction.kind, out));
+  b.storeElement(reduction.kind, finish(sums[0]), result, out);
 }
 
 void ReduceEmitter::emitVectors(Value *offset, Value *out) {
-  Value *first = b.addScaled(b.index(0), out, inner);
+  Value *first = b.scaleIndex(out, inner);
   b.forVectors(
       inner, b.getRegisterLanes(reduction.kind), [&](Value *i, unsigned lanes) {
         Values sums = reduceNest(
@@ -231,8 +228,8 @@ void ReduceEmitter::emitVectors(Value *offset, Value *out) {
               Value *x = reduction.load(b, input, at, lanes);
               return Values{reduction.combine(b, carried[0], x)};
             });
-        b.store(reduction.kind, finish(sums[0]),
-                b.getElement(result, reduction.kind, b.CreateNSWAdd(first, i)));
+        b.storeElement(reduction.kind, finish(sums[0]), result,
+                       b.CreateNSWAdd(first, i));
       });
 }
 
@@ -285,9 +282,9 @@ public:
     // Subtracting the largest keeps the exponentials finite.
     Value *largest = reduce(Reduction("max", kind), from);
     forVectors([&](Value *i, unsigned active) {
-      Value *x = b.load(kind, b.getElement(from, kind, i), active);
+      Value *x = b.loadElement(kind, from, i, active);
       Value *e = vectormath::exp(b, b.CreateFSub(x, b.splat(largest, active)));
-      b.store(kind, e, b.getElement(to, kind, i));
+      b.storeElement(kind, e, to, i);
     });
     Value *sum = reduce(Reduction("sum", kind), to);
     forVectors([&](Value *i, unsigned active) {
@@ -300,9 +297,8 @@ public:
 private:
   /// The elements of whole vectors of \p size lanes that have one that counts.
   Value *getVectorEnd(unsigned size) {
-    Value *vectors =
-        b.CreateUDiv(b.CreateNSWAdd(needed, b.index(size - 1)), b.index(size));
-    return b.minIndex(b.addScaled(b.index(0), vectors, size),
+    Value *vectors = b.divideUp(needed, size);
+    return b.minIndex(b.scaleIndex(vectors, size),
                       b.index(length / size * size));
   }
 
@@ -340,13 +336,8 @@ private:
   /// \p i on.
   Value *counts(Value *i, unsigned size) {
     Value *left = b.CreateTrunc(b.CreateNSWSub(needed, i), b.getInt32Ty());
-    if (size == 1)
-      return b.CreateICmpSGT(left, b.getInt32(0));
-    llvm::SmallVector<llvm::Constant *, 16> numbers;
-    for (unsigned lane = 0; lane < size; ++lane)
-      numbers.push_back(b.getInt32(lane));
     return b.CreateICmpSGT(b.splat(left, size),
-                           llvm::ConstantVector::get(numbers));
+                           b.numberLanes(b.getInt32Ty(), size));
   }
 
   KernelBuilder &b;
@@ -370,7 +361,7 @@ void glowish::emitSoftmax(KernelBuilder &b, const SoftmaxInstr &instr,
       operands.getBound(SoftmaxInstr::inputIdx, type.getRank() - 1));
   operands.forRows(b, SoftmaxInstr::resultIdx, 30 * type.getNumElements(),
                    [&](Value *number) {
-                     Value *start = b.addScaled(b.index(0), number, length);
+                     Value *start = b.scaleIndex(number, length);
                      emitter.emitRow(b.getElement(input, kind, start),
                                      b.getElement(result, kind, start));
                    });
@@ -405,8 +396,7 @@ void glowish::emitArgMax(KernelBuilder &b, const ArgMaxInstr &instr,
     b.forLoop(inner, [&](Value *i) {
       Value *first = b.addScaled(i, outer, length * inner);
       auto load = [&](Value *k) {
-        return b.load(
-            kind, b.getElement(input, kind, b.addScaled(first, k, inner)), 1);
+        return b.loadElement(kind, input, b.addScaled(first, k, inner), 1);
       };
       Values best = b.forLoop(
           b.index(1), b.index(length), 1, {load(b.index(0)), b.index(0)},
@@ -417,9 +407,8 @@ void glowish::emitArgMax(KernelBuilder &b, const ArgMaxInstr &instr,
                           b.CreateSelect(wins, k, carried[1])};
           });
       Value *index = b.CreateSExtOrTrunc(best[1], b.getInt64Ty());
-      b.store(
-          ElemKind::Int64, index,
-          b.getElement(result, ElemKind::Int64, b.addScaled(i, outer, inner)));
+      b.storeElement(ElemKind::Int64, index, result,
+                     b.addScaled(i, outer, inner));
     });
   });
 }
@@ -441,15 +430,14 @@ void glowish::emitLocalResponseNormalization(
       type.getNumElements() / channels,
       std::min(instr.getSize(), channels) * type.getNumElements(),
       [&](Value *pixel) {
-        Value *start = b.addScaled(b.index(0), pixel, channels);
+        Value *start = b.scaleIndex(pixel, channels);
         b.forLoop(channels, [&](Value *channel) {
           Value *low =
               b.maxIndex(b.CreateNSWSub(channel, b.index(before)), b.index(0));
           Value *high = b.minIndex(b.CreateNSWAdd(channel, b.index(after + 1)),
                                    b.index(channels));
           auto load = [&](Value *c) {
-            return b.load(
-                kind, b.getElement(input, kind, b.CreateNSWAdd(start, c)), 1);
+            return b.loadElement(kind, input, b.CreateNSWAdd(start, c), 1);
           };
           Values squares =
               b.forLoop(low, high, 1, {b.literal(kind, 0, 1)},
@@ -466,8 +454,7 @@ void glowish::emitLocalResponseNormalization(
           EmittedScalar y = beta == std::floor(beta)
                                 ? x / pow(base, base.like(beta))
                                 : x * exp(log(base) * -beta);
-          b.store(kind, y.value,
-                  b.getElement(result, kind, b.CreateNSWAdd(start, channel)));
+          b.storeElement(kind, y.value, result, b.CreateNSWAdd(start, channel));
         });
       });
 }

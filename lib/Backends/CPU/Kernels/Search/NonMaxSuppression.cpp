@@ -15,8 +15,7 @@ struct BoxRow {
   Value *first;
 
   Box<EmittedScalar> get(Value *index) const {
-    Value *address =
-        b.getElement(first, ElemKind::Float, b.addScaled(b.index(0), index, 4));
+    Value *address = b.getElement(first, ElemKind::Float, index, 4);
     auto load = [&](int64_t i) {
       Value *element = b.getElement(address, ElemKind::Float, i);
       return EmittedScalar{&b, b.load(ElemKind::Float, element, 1),
@@ -50,13 +49,12 @@ void glowish::emitNonMaxSuppression(KernelBuilder &b,
     Value *batch = b.CreateUDiv(row, b.index(classes));
     BoxRow boxes{
         b, b.getElement(operands.getPointer(NonMaxSuppressionInstr::boxesIdx),
-                        ElemKind::Float,
-                        b.addScaled(b.index(0), batch, 4 * numBoxes))};
+                        ElemKind::Float, batch, 4 * numBoxes)};
     Value *out = getInt(operands.getPointer(NonMaxSuppressionInstr::resultIdx),
-                        b.addScaled(b.index(0), row, count));
+                        b.scaleIndex(row, count));
     Value *in =
         getInt(operands.getPointer(NonMaxSuppressionInstr::candidatesIdx),
-               b.addScaled(b.index(0), row, length));
+               b.scaleIndex(row, length));
     Value *none = b.getInt64(-1);
     b.forLoop(count, [&](Value *k) {
       b.store(ElemKind::Int64, none, getInt(out, k));
@@ -72,7 +70,7 @@ void glowish::emitNonMaxSuppression(KernelBuilder &b,
       Value *end = b.CreateSelect(isBox, carried[0], b.index(0));
       Box<EmittedScalar> box = boxes.get(inside);
       Values free = b.forLoop(
-          b.index(0), end, 1, {isBox},
+          end, {isBox},
           [&](Value *k, llvm::ArrayRef<Value *> isFree) -> Values {
             Value *other = b.CreateSExtOrTrunc(
                 b.load(ElemKind::Int64, getInt(out, k), 1), b.getIndexTy());
@@ -87,6 +85,6 @@ void glowish::emitNonMaxSuppression(KernelBuilder &b,
     };
     // Without boxes there is no element to load.
     if (numBoxes)
-      b.forLoop(b.index(0), b.index(length), 1, {b.index(0)}, visit);
+      b.forLoop(length, {b.index(0)}, visit);
   });
 }

@@ -19,7 +19,7 @@ struct RowOrder {
   /// Element \p index; of -1, which is no element, the first.
   EmittedScalar get(Value *index) const {
     Value *inside = b.maxIndex(index, b.index(0));
-    return {&b, b.load(kind, b.getElement(row, kind, inside), 1), kind};
+    return {&b, b.loadElement(kind, row, inside, 1), kind};
   }
   /// x > y, where a NaN is above all else.
   Value *isAbove(EmittedScalar x, EmittedScalar y) const {
@@ -50,13 +50,12 @@ struct IndexList {
   int64_t count;
 
   Value *get(Value *place) const {
-    return b.CreateSExtOrTrunc(
-        b.load(ElemKind::Int64, b.getElement(first, ElemKind::Int64, place), 1),
-        b.getIndexTy());
+    return b.CreateSExtOrTrunc(b.loadElement(ElemKind::Int64, first, place, 1),
+                               b.getIndexTy());
   }
   void set(Value *place, Value *value) const {
-    b.store(ElemKind::Int64, b.CreateSExtOrTrunc(value, b.getInt64Ty()),
-            b.getElement(first, ElemKind::Int64, place));
+    b.storeElement(ElemKind::Int64, b.CreateSExtOrTrunc(value, b.getInt64Ty()),
+                   first, place);
   }
   void insert(Value *i) const;
   void siftDown(Value *top, Value *size, Value *value) const;
@@ -68,7 +67,7 @@ struct IndexList {
 /// Keeps the list sorted: what element \p i displaces moves on.
 void IndexList::insert(Value *i) const {
   b.ifThen(order.isBefore(i, get(b.index(count - 1))), [&] {
-    b.forLoop(b.index(0), b.index(count), 1, {i},
+    b.forLoop(count, {i},
               [&](Value *k, llvm::ArrayRef<Value *> carried) -> Values {
                 Value *there = get(k);
                 Value *takes = order.isBefore(carried[0], there);
@@ -95,8 +94,7 @@ void IndexList::siftDown(Value *top, Value *size, Value *value) const {
     b.ifThen(moves, [&] { set(carried[0], other); });
     return {b.CreateSelect(moves, child, carried[0])};
   };
-  Values place = b.forLoop(b.index(0), b.index(llvm::Log2_64_Ceil(count) + 1),
-                           1, {top}, goDown);
+  Values place = b.forLoop(llvm::Log2_64_Ceil(count) + 1, {top}, goDown);
   set(place[0], value);
 }
 
@@ -133,10 +131,8 @@ void glowish::emitTopK(KernelBuilder &b, const TopKInstr &instr,
   int64_t rows = type.getNumElements() / length;
   int64_t steps = count < minHeap ? 4 : 16 * llvm::Log2_64_Ceil(count);
   b.forTasks(rows, rows * length * steps, [&](Value *row) {
-    Value *first = b.getElement(input, type.getKind(),
-                                b.addScaled(b.index(0), row, length));
-    Value *out = b.getElement(result, ElemKind::Int64,
-                              b.addScaled(b.index(0), row, count));
+    Value *first = b.getElement(input, type.getKind(), row, length);
+    Value *out = b.getElement(result, ElemKind::Int64, row, count);
     IndexList list{
         b, {b, type.getKind(), first, instr.getLargest()}, out, count};
     if (count >= minHeap)
