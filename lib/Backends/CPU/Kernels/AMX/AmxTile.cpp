@@ -52,15 +52,12 @@ void AmxTile::storeSums(Value *sums) {
 }
 
 Value *AmxTile::addOrders(Value *sums, Value *row) {
-  Value *place = b.addScaled(b.index(0), row, 64);
-  auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
+  Value *place = b.scaleIndex(row, 64);
   Value *total = nullptr;
   for (int64_t order = numSlices - 1; order >= 0; --order) {
-    Value *sum = b.CreateAlignedLoad(
-        intTy,
-        b.getElement(sums, ElemKind::Int8,
-                     b.CreateNSWAdd(place, b.index(order * registerBytes))),
-        llvm::Align(64));
+    Value *sum = loadRow(
+        b, b.getElement(sums, ElemKind::Int8,
+                        b.CreateNSWAdd(place, b.index(order * registerBytes))));
     sum = b.CreateSIToFP(sum, b.getComputeTy(ElemKind::Float, matrixColumns));
     double weight = double(int64_t(1) << (8 * (numSlices - 1 - order)));
     total = total ? b.multiplyAdd(

@@ -11,6 +11,20 @@ namespace glowish {
 /// bytes of the dot products that an instruction adds to them.
 constexpr int64_t matrixRows = 16, matrixColumns = 16, matrixDepth = 64;
 
+/// A row of a tile register in memory: 16 lanes of 32 bits at \p address, which
+/// is a multiple of 64.
+inline llvm::Value *loadRow(KernelBuilder &b, llvm::Value *address) {
+  return b.CreateAlignedLoad(
+      b.getComputeTy(ElemKind::Int32, unsigned(matrixColumns)), address,
+      llvm::Align(64));
+}
+inline void storeRow(KernelBuilder &b, llvm::Value *row, llvm::Value *address) {
+  b.CreateAlignedStore(row, address, llvm::Align(64));
+}
+inline llvm::Value *getZeroRow(KernelBuilder &b) {
+  return b.literal(ElemKind::Int32, 0, unsigned(matrixColumns));
+}
+
 /// The eight tile registers of Intel AMX, each of 16 rows of 64 bytes.
 class AmxUnit {
 public:

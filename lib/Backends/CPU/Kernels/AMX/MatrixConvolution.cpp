@@ -67,7 +67,6 @@ private:
     unsigned lastLanes;
   };
 
-  Value *allocate(int64_t bytes);
   Value *getLane(Value *base, Value *lane) {
     return b.getElement(base, ElemKind::Int32, lane);
   }
@@ -106,12 +105,6 @@ private:
 
 } // namespace
 
-Value *MatrixConvolutionEmitter::allocate(int64_t bytes) {
-  auto *memory = b.CreateAlloca(llvm::ArrayType::get(b.getInt8Ty(), bytes));
-  memory->setAlignment(llvm::Align(64));
-  return memory;
-}
-
 //===- The panel ----------------------------------------------------------===//
 
 void MatrixConvolutionEmitter::copyLanes(Value *to, Value *from,
@@ -135,8 +128,8 @@ void MatrixConvolutionEmitter::copyPixels(Value *to, Value *from,
   if (input.strides[2] == lanes.channels)
     return copyLanes(to, from, count * lanes.channels);
   b.forLoop(count, [&](Value *pixel) {
-    copyLanes(getLane(to, b.addScaled(b.index(0), pixel, lanes.channels)),
-              getLane(from, b.addScaled(b.index(0), pixel, input.strides[2])),
+    copyLanes(getLane(to, b.scaleIndex(pixel, lanes.channels)),
+              getLane(from, b.scaleIndex(pixel, input.strides[2])),
               lanes.channels);
   });
 }
@@ -161,16 +154,16 @@ void MatrixConvolutionEmitter::packRow(Value *to, Value *image, Value *row) {
 
 void MatrixConvolutionEmitter::packBand(const Band &band) {
   int64_t rowLanes = blocking.panelColumns * lanes.channels;
-  Value *firstRow = b.CreateNSWSub(
-      b.addScaled(b.index(0), band.row, lanes.strideH), b.index(lanes.padTop));
+  Value *firstRow = b.CreateNSWSub(b.scaleIndex(band.row, lanes.strideH),
+                                   b.index(lanes.padTop));
   for (int64_t phase = 0; phase < blocking.phases; ++phase)
     b.forLoop(blocking.panelRows, [&](Value *row) {
       Value *panelRow =
           b.CreateNSWAdd(row, b.index(phase * blocking.panelRows));
       Value *inputRow = b.CreateNSWAdd(
           b.addScaled(firstRow, row, lanes.strideH), b.index(phase));
-      packRow(getLane(panel, b.addScaled(b.index(0), panelRow, rowLanes)),
-              band.image, inputRow);
+      packRow(getLane(panel, b.scaleIndex(panelRow, rowLanes)), band.image,
+              inputRow);
     });
 }
 
@@ -188,15 +181,14 @@ void MatrixConvolutionEmitter::packTail() {
 Value *MatrixConvolutionEmitter::getPosition(const Band &band,
                                              Value *position) {
   if (!blocking.isDirect())
-    return getLane(panel,
-                   b.addScaled(b.index(0), position, blocking.positionLanes));
+    return getLane(panel, b.scaleIndex(position, blocking.positionLanes));
   int64_t tail = blocking.directTiles * matrixRows;
   Value *number = b.CreateNSWAdd(band.first, position);
-  Value *there = getLane(
-      input.base, b.addScaled(b.index(0), number, blocking.positionLanes));
-  Value *packed = getLane(
-      panel, b.addScaled(b.index(0), b.CreateNSWSub(number, b.index(tail)),
-                         blocking.positionLanes));
+  Value *there =
+      getLane(input.base, b.scaleIndex(number, blocking.positionLanes));
+  Value *packed =
+      getLane(panel, b.scaleIndex(b.CreateNSWSub(number, b.index(tail)),
+                                  blocking.positionLanes));
   return b.CreateSelect(b.CreateICmpSLT(number, b.index(tail)), there, packed);
 }
 
@@ -213,9 +205,8 @@ void MatrixConvolutionEmitter::multiply(const Blocks &blocks,
     b.forLoop(blocking.runSteps, [&](Value *step) {
       Value *number = b.addScaled(step, run, blocking.runSteps);
       Value *lane = b.addScaled(offset, step, matrixDepth / 4);
-      Value *first =
-          b.getElement(blocks.weights, ElemKind::Int8,
-                       b.addScaled(b.index(0), number, AmxUnit::registerBytes));
+      Value *first = b.getElement(blocks.weights, ElemKind::Int8, number,
+                                  AmxUnit::registerBytes);
       int64_t blockBytes = blocking.getSteps() * AmxUnit::registerBytes;
       for (unsigned block = 0; block < blocks.count; ++block)
         unit.load(WeightRegister + block,
@@ -248,10 +239,9 @@ void MatrixConvolutionEmitter::storePixel(const Blocks &blocks,
     int64_t first = block * matrixColumns;
     unsigned active =
         block + 1 == blocks.count ? blocks.lastLanes : unsigned(matrixColumns);
-    Value *sum = b.load(kind, b.getElement(rowSums, kind, first), active);
+    Value *sum = b.loadElement(kind, rowSums, first, active);
     if (bias) {
-      Value *added = b.load(
-          epilogue.kind, b.getElement(biasRow, epilogue.kind, first), active);
+      Value *added = b.loadElement(epilogue.kind, biasRow, first, active);
       sum = isFloat ? b.CreateFAdd(sum, added) : b.CreateAdd(sum, added);
     }
     storeResult(b, result, epilogue,
@@ -295,10 +285,9 @@ void MatrixConvolutionEmitter::emitTile(const Band &band, const Blocks &blocks,
                  rowBytes);
   Value *count = b.minIndex(b.CreateNSWSub(band.count, first),
                             b.index(tiles * matrixRows));
-  b.forLoop(b.index(0), count, 1, [&](Value *row) {
+  b.forLoop(count, [&](Value *row) {
     storePosition(band, blocks, b.CreateNSWAdd(first, row),
-                  b.getElement(sums, ElemKind::Int8,
-                               b.addScaled(b.index(0), row, rowBytes)));
+                  b.getElement(sums, ElemKind::Int8, row, rowBytes));
   });
 }
 
@@ -323,14 +312,13 @@ void MatrixConvolutionEmitter::forBlocks(
   int64_t pairChannels = 2 * matrixColumns;
   int64_t blockBytes = blocking.getSteps() * AmxUnit::registerBytes;
   auto getBlocks = [&](Value *pair, unsigned count, unsigned lastLanes) {
-    return Blocks{b.addScaled(b.index(0), pair, pairChannels),
-                  b.getElement(weights, ElemKind::Int8,
-                               b.addScaled(b.index(0), pair, 2 * blockBytes)),
+    return Blocks{b.scaleIndex(pair, pairChannels),
+                  b.getElement(weights, ElemKind::Int8, pair, 2 * blockBytes),
                   count, lastLanes};
   };
   int64_t wholePairs = channels / pairChannels;
   int64_t groupPairs = blocking.groupBlocks / 2;
-  Value *low = b.addScaled(b.index(0), group, groupPairs);
+  Value *low = b.scaleIndex(group, groupPairs);
   Value *high = b.CreateNSWAdd(low, b.index(groupPairs));
   b.forLoop(low, b.minIndex(high, b.index(wholePairs)), 1, [&](Value *pair) {
     body(getBlocks(pair, 2, unsigned(matrixColumns)));
@@ -378,8 +366,8 @@ void MatrixConvolutionEmitter::emitTask(Value *task) {
 }
 
 void MatrixConvolutionEmitter::emit() {
-  panel = allocate(blocking.panelLanes * 4);
-  sums = allocate(4 * AmxUnit::registerBytes);
+  panel = b.allocate(ElemKind::Int8, blocking.panelLanes * 4);
+  sums = b.allocate(ElemKind::Int8, 4 * AmxUnit::registerBytes);
   unit.configure();
   b.forTasks(blocking.getTasks(), getNumOperations(lanes),
              [&](Value *task) { emitTask(task); });

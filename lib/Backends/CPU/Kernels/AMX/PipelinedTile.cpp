@@ -5,14 +5,8 @@
 using namespace glowish;
 using llvm::Value;
 
-Value *PipelinedTile::allocate(int64_t bytes) {
-  auto *memory = b.CreateAlloca(llvm::ArrayType::get(b.getInt8Ty(), bytes));
-  memory->setAlignment(llvm::Align(64));
-  return memory;
-}
-
 void PipelinedTile::allocateSums(int64_t numTiles) {
-  buffer = allocate(numTiles * sumBytes);
+  buffer = b.allocate(ElemKind::Int8, numTiles * sumBytes);
   pendingSums = b.CreateAlloca(b.getPtrTy());
 }
 
@@ -23,8 +17,7 @@ void PipelinedTile::start() {
 }
 
 Value *PipelinedTile::getSums(Value *number) {
-  return b.getElement(buffer, ElemKind::Int8,
-                      b.addScaled(b.index(0), number, sumBytes));
+  return b.getElement(buffer, ElemKind::Int8, number, sumBytes);
 }
 
 Value *PipelinedTile::getFreeSums() {

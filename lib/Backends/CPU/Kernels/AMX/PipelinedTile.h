@@ -16,8 +16,6 @@ public:
 
   using AmxTile::AmxTile;
 
-  /// Allocates \p bytes of stack memory, aligned to rows of tile registers.
-  llvm::Value *allocate(int64_t bytes);
   /// Allocates the sums of \p numTiles >= 2 tiles.
   void allocateSums(int64_t numTiles);
   /// Starts the pipeline, after allocateSums: no tile is pending.

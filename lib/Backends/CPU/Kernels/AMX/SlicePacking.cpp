@@ -14,10 +14,7 @@ public:
                const StridedOperand &input, const SliceRange &range)
       : b(b), shape(shape), blocking(blocking), image(blocking.image),
         panel(panel), input(input), range(range),
-        isTransposed(isInputTransposed(shape, input.strides)),
-        joinMagnitudes([&b](Value *x, Value *y) {
-          return glowish::joinMagnitudes(b, x, y);
-        }) {}
+        isTransposed(isInputTransposed(shape, input.strides)) {}
   void emitScales();
   void emitSlices();
   void emitScalesAndSlices();
@@ -71,8 +68,6 @@ private:
   const StridedOperand &input;
   const SliceRange &range;
   bool isTransposed;
-  /// The maximum of magnitudes, given by their bits.
-  std::function<Value *(Value *, Value *)> joinMagnitudes;
 };
 
 } // namespace
@@ -114,25 +109,27 @@ void PanelEmitter::forRunsOfRow(Value *row, RunBody body, PaddingBody padding) {
     batch = b.CreateUDiv(row, b.index(image.rows));
     inImage = b.CreateURem(row, b.index(image.rows));
   }
-  Value *pixel = b.CreateNSWSub(b.addScaled(b.index(0), row, image.columns),
-                                range.firstPixel);
+  Value *pixel =
+      b.CreateNSWSub(b.scaleIndex(row, image.columns), range.firstPixel);
   for (int64_t ph = 0; ph < image.phasesH; ++ph) {
-    Value *y = b.CreateNSWAdd(b.addScaled(b.index(0), inImage, shape.strideH),
+    Value *y = b.CreateNSWAdd(b.scaleIndex(inImage, shape.strideH),
                               b.index(ph - shape.padTop));
-    Value *source = b.CreateGEP(
-        b.getFloatTy(), input.base,
-        b.addScaled(b.addScaled(b.index(0), batch, input.strides[0]), y,
-                    input.strides[1]));
+    Value *source =
+        b.CreateGEP(b.getFloatTy(), input.base,
+                    b.addScaled(b.scaleIndex(batch, input.strides[0]), y,
+                                input.strides[1]));
     // Negative rows are large as unsigned numbers.
     Value *isInside = b.CreateICmpULT(y, b.index(shape.height));
-    b.ifThen(isInside, [&] {
-      for (int64_t pw = 0; pw < image.phasesW; ++pw)
-        forRunsOfColumns(pixel, source, ph, pw, body, padding);
-    });
-    b.ifThen(b.CreateNot(isInside), [&] {
-      for (int64_t pw = 0; pw < image.phasesW; ++pw)
-        padding(ph * image.phasesW + pw, pixel, image.columns);
-    });
+    b.ifThenElse(
+        isInside,
+        [&] {
+          for (int64_t pw = 0; pw < image.phasesW; ++pw)
+            forRunsOfColumns(pixel, source, ph, pw, body, padding);
+        },
+        [&] {
+          for (int64_t pw = 0; pw < image.phasesW; ++pw)
+            padding(ph * image.phasesW + pw, pixel, image.columns);
+        });
   }
 }
 
@@ -140,8 +137,7 @@ void PanelEmitter::forRuns(RunBody body, PaddingBody padding) {
   if (blocking.isInputCollapsed)
     return body({0, b.index(0), range.numPixels,
                  b.CreateGEP(b.getFloatTy(), input.base,
-                             b.addScaled(b.index(0), range.firstPixel,
-                                         input.strides[2])),
+                             b.scaleIndex(range.firstPixel, input.strides[2])),
                  input.strides[2]});
   Value *first = b.CreateUDiv(range.firstPixel, b.index(image.columns));
   Value *end = b.minIndex(b.CreateNSWAdd(first, b.index(blocking.panelRows)),
@@ -154,50 +150,28 @@ void PanelEmitter::forRuns(RunBody body, PaddingBody padding) {
 
 /// The bits of the largest magnitudes of the channels of a pixel, in 16 lanes.
 Value *PanelEmitter::findLargest(Value *source) {
-  auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
-  auto reduce = [&](Value *from, int64_t channels) {
-    Values bits;
-    for (Value *value : loadSliceGroup(b, from, channels))
-      bits.push_back(getMagnitudes(b, value));
-    return joinMagnitudes(joinMagnitudes(bits[0], bits[1]),
-                          joinMagnitudes(bits[2], bits[3]));
-  };
-  int64_t whole = shape.channels / matrixDepth;
-  int64_t left = shape.channels % matrixDepth;
-  Value *largest = llvm::Constant::getNullValue(intTy);
-  if (whole)
-    largest = b.forLoop(
-        b.index(0), b.index(whole), 1, {largest},
-        [&](Value *group, llvm::ArrayRef<Value *> carried) {
-          Value *from =
-              b.getElement(source, ElemKind::Float,
-                           b.addScaled(b.index(0), group, matrixDepth));
-          return Values{joinMagnitudes(carried[0], reduce(from, matrixDepth))};
-        })[0];
-  if (left)
-    largest = joinMagnitudes(
-        largest,
-        reduce(b.getElement(source, ElemKind::Float, whole * matrixDepth),
-               left));
-  return largest;
+  return b.forGroups(
+      shape.channels, matrixDepth, {getZeroRow(b)},
+      [&](Value *group, int64_t channels, llvm::ArrayRef<Value *> carried) {
+        Value *from = b.getElement(source, ElemKind::Float, group, matrixDepth);
+        return Values{joinMagnitudes(b, carried[0],
+                                     findLargestOfGroup(b, from, channels))};
+      })[0];
 }
 
 /// Stores factor and scale for the bits of the \p largest magnitude.
 void PanelEmitter::storeScale(Value *index, Value *largest) {
   auto [factor, scale] = getSliceScale(b, largest);
-  b.store(ElemKind::Float, factor,
-          b.getElement(panel.factors, ElemKind::Float, index));
-  b.store(ElemKind::Float, scale,
-          b.getElement(panel.scales, ElemKind::Float, index));
+  b.storeElement(ElemKind::Float, factor, panel.factors, index);
+  b.storeElement(ElemKind::Float, scale, panel.scales, index);
 }
 
 /// Sets the scales of padding to 0: uninitialized memory might hold a NaN, and
 /// NaN times a sum of 0 is NaN.
 void PanelEmitter::clearScales(Value *pixel, int64_t count) {
   b.forLoop(count, [&](Value *i) {
-    b.store(
-        ElemKind::Float, b.literal(ElemKind::Float, 0, 1),
-        b.getElement(panel.scales, ElemKind::Float, b.CreateNSWAdd(pixel, i)));
+    b.storeElement(ElemKind::Float, b.literal(ElemKind::Float, 0, 1),
+                   panel.scales, b.CreateNSWAdd(pixel, i));
   });
 }
 
@@ -205,43 +179,35 @@ void PanelEmitter::clearScales(Value *pixel, int64_t count) {
 void PanelEmitter::findScales(const Run &run) {
   if (isTransposed)
     return findTransposedScales(run);
-  b.forLoop(b.index(0), run.count, 1, [&](Value *i) {
-    Value *source = b.CreateGEP(b.getFloatTy(), run.source,
-                                b.addScaled(b.index(0), i, run.stride));
+  b.forLoop(run.count, [&](Value *i) {
+    Value *source =
+        b.CreateGEP(b.getFloatTy(), run.source, b.scaleIndex(i, run.stride));
     storeScale(b.CreateNSWAdd(run.pixel, i),
-               b.reduceLanes(findLargest(source), joinMagnitudes));
+               reduceMagnitudes(b, findLargest(source)));
   });
 }
 
 void PanelEmitter::emitScales() {
-  auto ignore = [](int64_t, Value *, int64_t) {};
   if (blocking.isGathered)
-    return b.forLoop(b.index(0), range.numPixels, 1,
+    return b.forLoop(range.numPixels,
                      [&](Value *pixel) { findGatheredScale(pixel); });
   if (blocking.isCollapsed)
     return forRuns([&](const Run &run) { findScales(run); },
                    [&](int64_t, Value *pixel, int64_t count) {
                      clearScales(pixel, count);
                    });
-  auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
   Value *cell = panel.factors;
-  auto loadLargest = [&] {
-    return b.CreateAlignedLoad(intTy, cell, llvm::Align(64));
-  };
-  b.CreateAlignedStore(llvm::Constant::getNullValue(intTy), cell,
-                       llvm::Align(64));
+  storeRow(b, getZeroRow(b), cell);
   forRuns(
       [&](const Run &run) {
-        b.forLoop(b.index(0), run.count, 1, [&](Value *i) {
-          Value *largest =
-              findLargest(b.CreateGEP(b.getFloatTy(), run.source,
-                                      b.addScaled(b.index(0), i, run.stride)));
-          b.CreateAlignedStore(joinMagnitudes(loadLargest(), largest), cell,
-                               llvm::Align(64));
+        b.forLoop(run.count, [&](Value *i) {
+          Value *largest = findLargest(b.CreateGEP(
+              b.getFloatTy(), run.source, b.scaleIndex(i, run.stride)));
+          storeRow(b, joinMagnitudes(b, loadRow(b, cell), largest), cell);
         });
       },
-      ignore);
-  storeScale(b.index(0), b.reduceLanes(loadLargest(), joinMagnitudes));
+      [](int64_t, Value *, int64_t) {});
+  storeScale(b.index(0), reduceMagnitudes(b, loadRow(b, cell)));
 }
 
 //===- Slices -------------------------------------------------------------===//
@@ -262,9 +228,8 @@ void PanelEmitter::forGroups(llvm::function_ref<void(Value *, int64_t)> body) {
 Value *PanelEmitter::getAddress(Value *plane, Value *pixel) {
   return b.getElement(
       panel.slices, ElemKind::Int8,
-      b.addScaled(
-          b.addScaled(b.index(0), plane, blocking.panelPixels * matrixDepth),
-          pixel, matrixDepth));
+      b.addScaled(b.scaleIndex(plane, blocking.panelPixels * matrixDepth),
+                  pixel, matrixDepth));
 }
 
 Value *PanelEmitter::getAddress(int64_t phase, Value *group, Value *pixel) {
@@ -274,8 +239,7 @@ Value *PanelEmitter::getAddress(int64_t phase, Value *group, Value *pixel) {
 }
 
 Value *PanelEmitter::loadFactor(Value *pixel) {
-  return b.splat(b.load(ElemKind::Float,
-                        b.getElement(panel.factors, ElemKind::Float, pixel), 1),
+  return b.splat(b.loadElement(ElemKind::Float, panel.factors, pixel, 1),
                  matrixColumns);
 }
 
@@ -288,22 +252,18 @@ void PanelEmitter::slicePixel(Value *source, Value *address, Value *factor,
 }
 
 void PanelEmitter::store(Value *address, int64_t slice, Value *bytes) {
-  b.CreateAlignedStore(
-      bytes,
-      b.getElement(address, ElemKind::Int8, slice * blocking.getSliceBytes()),
-      llvm::Align(64));
+  storeRow(
+      b, bytes,
+      b.getElement(address, ElemKind::Int8, slice * blocking.getSliceBytes()));
 }
 
 void PanelEmitter::clear(int64_t phase, Value *pixel, int64_t count) {
-  Value *zero = llvm::Constant::getNullValue(
-      llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns));
   b.forLoop(range.firstGroup, range.endGroup, 1, [&](Value *group) {
     Value *first = getAddress(phase, group, pixel);
     b.forLoop(count, [&](Value *i) {
       for (int64_t slice = 0; slice < numSlices; ++slice)
-        store(b.getElement(first, ElemKind::Int8,
-                           b.addScaled(b.index(0), i, matrixDepth)),
-              slice, zero);
+        store(b.getElement(first, ElemKind::Int8, i, matrixDepth), slice,
+              getZeroRow(b));
     });
   });
 }
@@ -315,14 +275,13 @@ void PanelEmitter::slice(const Run &run) {
   forGroups([&](Value *group, int64_t channels) {
     Value *first = getAddress(run.phase, group, run.pixel);
     Value *from = b.CreateGEP(b.getFloatTy(), run.source,
-                              b.addScaled(b.index(0), group, matrixDepth));
-    b.forLoop(b.index(0), run.count, 1, [&](Value *i) {
+                              b.scaleIndex(group, matrixDepth));
+    b.forLoop(run.count, [&](Value *i) {
       Value *factor =
           shared ? shared : loadFactor(b.CreateNSWAdd(run.pixel, i));
-      Value *source = b.CreateGEP(b.getFloatTy(), from,
-                                  b.addScaled(b.index(0), i, run.stride));
-      Value *address = b.getElement(first, ElemKind::Int8,
-                                    b.addScaled(b.index(0), i, matrixDepth));
+      Value *source =
+          b.CreateGEP(b.getFloatTy(), from, b.scaleIndex(i, run.stride));
+      Value *address = b.getElement(first, ElemKind::Int8, i, matrixDepth);
       slicePixel(source, address, factor, channels);
     });
   });
@@ -330,8 +289,7 @@ void PanelEmitter::slice(const Run &run) {
 
 void PanelEmitter::emitSlices() {
   if (blocking.isGathered)
-    return b.forLoop(b.index(0), range.numPixels, 1,
-                     [&](Value *pixel) { gather(pixel); });
+    return b.forLoop(range.numPixels, [&](Value *pixel) { gather(pixel); });
   forRuns([&](const Run &run) { slice(run); },
           [&](int64_t phase, Value *pixel, int64_t count) {
             clear(phase, pixel, count);
@@ -355,49 +313,42 @@ void PanelEmitter::forTransposedPixels(
     // Only the last task may end with a partial vector.
     Value *isWhole = b.CreateICmpSGE(b.CreateNSWSub(run.count, first),
                                      b.index(matrixColumns));
-    b.ifThen(isWhole, [&] { body(pixel, rows); });
-    rows.lanes = left;
-    b.ifThen(b.CreateNot(isWhole), [&] { body(pixel, rows); });
+    SlicedRows last = rows;
+    last.lanes = left;
+    b.ifThenElse(
+        isWhole, [&] { body(pixel, rows); }, [&] { body(pixel, last); });
   });
 }
 
 void PanelEmitter::findTransposedScales(const Run &run) {
-  auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
   forTransposedPixels(run, [&](Value *pixel, SlicedRows rows) {
     Value *largest = b.forUnrolled(
-        rows.channels, 4, {llvm::Constant::getNullValue(intTy)},
+        rows.channels, 4, {getZeroRow(b)},
         [&](Value *c, llvm::ArrayRef<Value *> carried) {
           Value *source = b.CreateGEP(b.getFloatTy(), rows.source,
-                                      b.addScaled(b.index(0), c, rows.stride));
+                                      b.scaleIndex(c, rows.stride));
           Value *row =
               widenWithZeros(b, b.load(ElemKind::Float, source, rows.lanes));
-          return Values{joinMagnitudes(carried[0], getMagnitudes(b, row))};
+          return Values{joinMagnitudes(b, carried[0], getMagnitudes(b, row))};
         })[0];
-    auto [factors, scales] = getSliceScale(b, largest);
-    b.store(ElemKind::Float, factors,
-            b.getElement(panel.factors, ElemKind::Float, pixel));
-    b.store(ElemKind::Float, scales,
-            b.getElement(panel.scales, ElemKind::Float, pixel));
+    storeScale(pixel, largest);
   });
 }
 
 void PanelEmitter::sliceTransposed(const Run &run) {
   forTransposedPixels(run, [&](Value *pixel, SlicedRows rows) {
-    Value *factors = b.load(ElemKind::Float,
-                            b.getElement(panel.factors, ElemKind::Float, pixel),
-                            unsigned(matrixColumns));
+    Value *factors = b.loadElement(ElemKind::Float, panel.factors, pixel,
+                                   unsigned(matrixColumns));
     forGroups([&](Value *group, int64_t channels) {
       SlicedRows part = rows;
       part.channels = channels;
-      part.source = b.CreateGEP(
-          b.getFloatTy(), rows.source,
-          b.addScaled(b.index(0), group, matrixDepth * rows.stride));
+      part.source = b.CreateGEP(b.getFloatTy(), rows.source,
+                                b.scaleIndex(group, matrixDepth * rows.stride));
       sliceRows(b, part, factors, [&](Value *row, int64_t slice, Value *bytes) {
-        Value *square = b.getElement(panel.scratch, ElemKind::Int8,
-                                     b.addScaled(b.index(0), row, matrixDepth));
-        b.CreateAlignedStore(
-            bytes, b.getElement(square, ElemKind::Int8, slice * sliceStepBytes),
-            llvm::Align(64));
+        Value *square =
+            b.getElement(panel.scratch, ElemKind::Int8, row, matrixDepth);
+        storeRow(b, bytes,
+                 b.getElement(square, ElemKind::Int8, slice * sliceStepBytes));
       });
       transposeSlices(b, panel.scratch, sliceStepBytes,
                       getAddress(run.phase, group, pixel),
@@ -415,11 +366,11 @@ void PanelEmitter::forTaps(Value *pixel,
                            llvm::function_ref<void(Value *)> padding) {
   Values index = b.splitIndex(b.CreateNSWAdd(range.firstPixel, pixel),
                               {shape.batch, shape.outHeight, shape.outWidth});
-  Value *top = b.CreateNSWSub(b.addScaled(b.index(0), index[1], shape.strideH),
+  Value *top = b.CreateNSWSub(b.scaleIndex(index[1], shape.strideH),
                               b.index(shape.padTop));
-  Value *left = b.CreateNSWSub(b.addScaled(b.index(0), index[2], shape.strideW),
+  Value *left = b.CreateNSWSub(b.scaleIndex(index[2], shape.strideW),
                                b.index(shape.padLeft));
-  Value *image = b.addScaled(b.index(0), index[0], input.strides[0]);
+  Value *image = b.scaleIndex(index[0], input.strides[0]);
   b.forLoop(shape.kernelH, [&](Value *kh) {
     Value *y = b.addScaled(top, kh, shape.dilationH);
     b.forLoop(shape.kernelW, [&](Value *kw) {
@@ -428,38 +379,32 @@ void PanelEmitter::forTaps(Value *pixel,
       // Negative numbers are large as unsigned ones.
       Value *isInside = b.CreateAnd(b.CreateICmpULT(y, b.index(shape.height)),
                                     b.CreateICmpULT(x, b.index(shape.width)));
-      b.ifThen(isInside, [&] {
+      auto visit = [&] {
         Value *offset = b.addScaled(b.addScaled(image, y, input.strides[1]), x,
                                     input.strides[2]);
         body(tap, b.CreateGEP(b.getFloatTy(), input.base, offset));
-      });
-      b.ifThen(b.CreateNot(isInside), [&] { padding(tap); });
+      };
+      b.ifThenElse(isInside, visit, [&] { padding(tap); });
     });
   });
 }
 
 /// The scale of \p pixel for the channels under all taps.
 void PanelEmitter::findGatheredScale(Value *pixel) {
-  auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
-  auto load = [&] {
-    return b.CreateAlignedLoad(intTy, panel.scratch, llvm::Align(64));
-  };
-  b.CreateAlignedStore(llvm::Constant::getNullValue(intTy), panel.scratch,
-                       llvm::Align(64));
+  storeRow(b, getZeroRow(b), panel.scratch);
   forTaps(
       pixel,
       [&](Value *, Value *source) {
-        b.CreateAlignedStore(joinMagnitudes(load(), findLargest(source)),
-                             panel.scratch, llvm::Align(64));
+        Value *before = loadRow(b, panel.scratch);
+        storeRow(b, joinMagnitudes(b, before, findLargest(source)),
+                 panel.scratch);
       },
       [](Value *) {});
-  storeScale(pixel, b.reduceLanes(load(), joinMagnitudes));
+  storeScale(pixel, reduceMagnitudes(b, loadRow(b, panel.scratch)));
 }
 
 void PanelEmitter::gather(Value *pixel) {
   Value *factor = loadFactor(pixel);
-  Value *zero = llvm::Constant::getNullValue(
-      llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns));
   auto getPlace = [&](Value *group, Value *tap) {
     Value *inPanel = b.CreateNSWSub(group, range.firstGroup);
     return getAddress(b.addScaled(tap, inPanel, blocking.numTaps), pixel);
@@ -468,16 +413,15 @@ void PanelEmitter::gather(Value *pixel) {
       pixel,
       [&](Value *tap, Value *source) {
         forGroups([&](Value *group, int64_t channels) {
-          Value *from =
-              b.CreateGEP(b.getFloatTy(), source,
-                          b.addScaled(b.index(0), group, matrixDepth));
+          Value *from = b.CreateGEP(b.getFloatTy(), source,
+                                    b.scaleIndex(group, matrixDepth));
           slicePixel(from, getPlace(group, tap), factor, channels);
         });
       },
       [&](Value *tap) {
         b.forLoop(range.firstGroup, range.endGroup, 1, [&](Value *group) {
           for (int64_t slice = 0; slice < numSlices; ++slice)
-            store(getPlace(group, tap), slice, zero);
+            store(getPlace(group, tap), slice, getZeroRow(b));
         });
       });
 }
@@ -488,7 +432,7 @@ void PanelEmitter::gather(Value *pixel) {
 /// again.
 void PanelEmitter::emitScalesAndSlices() {
   if (blocking.isGathered)
-    return b.forLoop(b.index(0), range.numPixels, 1, [&](Value *pixel) {
+    return b.forLoop(range.numPixels, [&](Value *pixel) {
       findGatheredScale(pixel);
       gather(pixel);
     });
@@ -501,7 +445,7 @@ void PanelEmitter::emitScalesAndSlices() {
           part.count =
               b.minIndex(b.index(batch), b.CreateNSWSub(run.count, first));
           part.source = b.CreateGEP(b.getFloatTy(), run.source,
-                                    b.addScaled(b.index(0), first, run.stride));
+                                    b.scaleIndex(first, run.stride));
           findScales(part);
           slice(part);
         });
@@ -516,25 +460,12 @@ void glowish::emitSlicePanel(KernelBuilder &b, const ConvolutionShape &shape,
                              const SlicedBlocking &blocking,
                              const SlicePanel &panel,
                              const StridedOperand &input,
-                             const SliceRange &range) {
+                             const SliceRange &range, SliceStep step) {
   PanelEmitter emitter(b, shape, blocking, panel, input, range);
-  if (blocking.isCollapsed)
+  if (step == SliceStep::Both && blocking.isCollapsed)
     return emitter.emitScalesAndSlices();
-  emitter.emitScales();
-  emitter.emitSlices();
-}
-
-void glowish::emitSliceScales(KernelBuilder &b, const ConvolutionShape &shape,
-                              const SlicedBlocking &blocking,
-                              const SlicePanel &panel,
-                              const StridedOperand &input,
-                              const SliceRange &range) {
-  PanelEmitter(b, shape, blocking, panel, input, range).emitScales();
-}
-
-void glowish::emitSlices(KernelBuilder &b, const ConvolutionShape &shape,
-                         const SlicedBlocking &blocking,
-                         const SlicePanel &panel, const StridedOperand &input,
-                         const SliceRange &range) {
-  PanelEmitter(b, shape, blocking, panel, input, range).emitSlices();
+  if (step != SliceStep::Slices)
+    emitter.emitScales();
+  if (step != SliceStep::Scales)
+    emitter.emitSlices();
 }

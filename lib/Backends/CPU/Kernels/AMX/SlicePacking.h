@@ -29,22 +29,17 @@ struct SlicePanel {
   llvm::Value *scratch;
 };
 
+/// The steps of packing. Where the groups come in chunks, they are apart: the
+/// scales of all channels, and then the slices of each chunk.
+enum class SliceStep : uint8_t { Both, Scales, Slices };
+
 /// Emits code that packs \p range of \p input, the input of a convolution of
 /// \p shape, into \p panel: it computes the scales and writes the slices with
-/// their padding. The range has all groups of channels.
+/// their padding. For scales the range has all groups of channels.
 void emitSlicePanel(KernelBuilder &b, const ConvolutionShape &shape,
                     const SlicedBlocking &blocking, const SlicePanel &panel,
-                    const StridedOperand &input, const SliceRange &range);
-
-/// The same in two steps, where the groups come in chunks: the scales of all
-/// channels, and then the slices of the groups of \p range.
-void emitSliceScales(KernelBuilder &b, const ConvolutionShape &shape,
-                     const SlicedBlocking &blocking, const SlicePanel &panel,
-                     const StridedOperand &input, const SliceRange &range);
-
-void emitSlices(KernelBuilder &b, const ConvolutionShape &shape,
-                const SlicedBlocking &blocking, const SlicePanel &panel,
-                const StridedOperand &input, const SliceRange &range);
+                    const StridedOperand &input, const SliceRange &range,
+                    SliceStep step);
 
 } // namespace glowish
 

@@ -108,7 +108,7 @@ std::array<Value *, 2> SlicedConvolutionEmitter::divide(Value *value,
 /// The offset in bytes from a pixel of the panel to the one under \p tap.
 Value *SlicedConvolutionEmitter::getTapShift(Value *tap) {
   if (isGathered)
-    return b.addScaled(b.index(0), tap, panelPixels * matrixDepth);
+    return b.scaleIndex(tap, panelPixels * matrixDepth);
   std::vector<int64_t> shifts;
   for (int64_t kh = 0; kh < shape.kernelH; ++kh)
     for (int64_t kw = 0; kw < shape.kernelW; ++kw) {
@@ -138,23 +138,21 @@ void SlicedConvolutionEmitter::emitMatMuls(const Block &block, const Tile &tile,
                                            Value *chunk,
                                            int64_t prefetchedLines) {
   int64_t stepsPerChunk = groupsPerChunk * numTaps;
-  Value *firstStep =
-      b.addScaled(b.addScaled(b.index(0), block.number, getSliceSteps(shape)),
-                  chunk, stepsPerChunk);
-  Value *first = b.addScaled(b.index(0), tile.packed, matrixDepth);
+  Value *firstStep = b.addScaled(
+      b.scaleIndex(block.number, getSliceSteps(shape)), chunk, stepsPerChunk);
+  Value *first = b.scaleIndex(tile.packed, matrixDepth);
   // Each step finishes as many rows of the pending tile.
   int64_t rowsPerStep = (matrixRows + stepsPerChunk - 1) / stepsPerChunk;
   b.forLoop(groupsPerChunk, [&](Value *group) {
     Value *start = b.addScaled(first, group,
                                getPlanesPerGroup() * panelPixels * matrixDepth);
-    Value *groupStep = b.addScaled(b.index(0), group, numTaps);
+    Value *groupStep = b.scaleIndex(group, numTaps);
     b.forLoop(numTaps, [&](Value *tap) {
       Value *pixels = b.getElement(panel.slices, ElemKind::Int8,
                                    b.CreateNSWAdd(start, getTapShift(tap)));
       Value *step = b.CreateNSWAdd(groupStep, tap);
-      Value *weights = b.getElement(
-          slices, ElemKind::Int8,
-          b.addScaled(b.index(0), b.CreateNSWAdd(firstStep, step), stepBytes));
+      Value *weights = b.getElement(slices, ElemKind::Int8,
+                                    b.CreateNSWAdd(firstStep, step), stepBytes);
       prefetchWeights(tile, weights, prefetchedLines);
       unit.multiplyAndFinish({pixels, getSliceBytes()},
                              {weights, sliceStepBytes}, step, rowsPerStep,
@@ -171,17 +169,14 @@ void SlicedConvolutionEmitter::emitPixelAt(const Block &block, const Tile &tile,
                                            Value *sums, Value *row) {
   unsigned lanes = unsigned(block.channels);
   auto loadOfChannels = [&](Value *base) {
-    return b.widen(b.load(ElemKind::Float,
-                          b.getElement(base, ElemKind::Float, block.channel),
-                          lanes),
+    return b.widen(b.loadElement(ElemKind::Float, base, block.channel, lanes),
                    matrixColumns);
   };
   Value *pixelIndex = b.index(0);
   if (isCollapsed)
     pixelIndex = b.CreateNSWAdd(tile.packed, row);
   Value *pixelScale =
-      b.load(ElemKind::Float,
-             b.getElement(panel.scales, ElemKind::Float, pixelIndex), 1);
+      b.loadElement(ElemKind::Float, panel.scales, pixelIndex, 1);
   Value *scale =
       b.CreateFMul(loadOfChannels(scales), b.splat(pixelScale, matrixColumns));
   Value *total = unit.addOrders(sums, row);
@@ -243,10 +238,10 @@ void SlicedConvolutionEmitter::emitTile(const Range &range, const Block &block,
   constexpr int64_t lines = stepBytes / 64;
   if (isTileOutside && tilesPerTask > 1) {
     // The first tile prefetches the weights for all.
-    Value *isFirstTile = b.CreateICmpEQ(tile.inTask, b.index(0));
-    b.ifThen(isFirstTile, [&] { emitMatMuls(block, tile, chunk, lines); });
-    b.ifThen(b.CreateNot(isFirstTile),
-             [&] { emitMatMuls(block, tile, chunk, 0); });
+    b.ifThenElse(
+        b.CreateICmpEQ(tile.inTask, b.index(0)),
+        [&] { emitMatMuls(block, tile, chunk, lines); },
+        [&] { emitMatMuls(block, tile, chunk, 0); });
   } else {
     emitMatMuls(block, tile, chunk, (lines + tilesPerTask - 1) / tilesPerTask);
   }
@@ -255,7 +250,7 @@ void SlicedConvolutionEmitter::emitTile(const Range &range, const Block &block,
   b.ifThen(b.CreateICmpEQ(chunk, b.index(numChunks - 1)), [&] {
     if (block.channels == tileChannels)
       return setPending(sums, tile, block);
-    b.forLoop(b.index(0), tile.count, 1,
+    b.forLoop(tile.count,
               [&](Value *row) { emitPixel(block, tile, sums, row); });
   });
 }
@@ -268,8 +263,7 @@ void SlicedConvolutionEmitter::forBlocks(
   int64_t left = shape.outChannels % tileChannels;
   b.forLoop(range.firstBlock, b.minIndex(range.endBlock, b.index(whole)), 1,
             [&](Value *number) {
-              body({number, b.addScaled(b.index(0), number, tileChannels),
-                    tileChannels});
+              body({number, b.scaleIndex(number, tileChannels), tileChannels});
             });
   if (left)
     b.ifThen(b.CreateICmpEQ(range.endBlock, b.index(blocks)), [&] {
@@ -280,7 +274,7 @@ void SlicedConvolutionEmitter::forBlocks(
 void SlicedConvolutionEmitter::forTiles(
     const Range &range, llvm::function_ref<void(const Tile &)> body) {
   b.forLoop(range.low, range.high, 1, [&](Value *number) {
-    Value *pixel = b.addScaled(b.index(0), number, tilePixels);
+    Value *pixel = b.scaleIndex(number, tilePixels);
     Value *count = b.index(tilePixels);
     if (pixelsPerImage % tilePixels)
       count = b.minIndex(count, b.CreateNSWSub(b.index(pixelsPerImage), pixel));
@@ -303,12 +297,11 @@ SlicedConvolutionEmitter::getRange(Value *task) {
   auto getEnd = [&](Value *first, int64_t count, int64_t end) {
     return b.minIndex(b.CreateNSWAdd(first, b.index(count)), b.index(end));
   };
-  Value *low = b.addScaled(b.index(0), number, tilesPerTask);
-  Value *firstBlock = b.addScaled(b.index(0), group, blocksPerTask);
-  Value *pixel = b.addScaled(b.index(0), low, tilePixels);
+  Value *low = b.scaleIndex(number, tilesPerTask);
+  Value *firstBlock = b.scaleIndex(group, blocksPerTask);
+  Value *pixel = b.scaleIndex(low, tilePixels);
   if (!packsTiles())
-    pixel =
-        b.addScaled(b.index(0), divide(pixel, image.columns)[0], image.columns);
+    pixel = b.scaleIndex(divide(pixel, image.columns)[0], image.columns);
   return {imageNumber, low,        getEnd(low, tilesPerTask, tiles),
           pixel,       firstBlock, getEnd(firstBlock, blocksPerTask, blocks)};
 }
@@ -322,15 +315,13 @@ void SlicedConvolutionEmitter::emitTask(Value *task) {
                  b.CreateNSWSub(b.index(pixelsPerImage), range.firstPixel)),
       b.index(0), b.index(image.groups)};
   if (numChunks > 1)
-    emitSliceScales(b, shape, *this, panel, input, packed);
+    emitSlicePanel(b, shape, *this, panel, input, packed, SliceStep::Scales);
   b.forLoop(numChunks, [&](Value *chunk) {
-    packed.firstGroup = b.addScaled(b.index(0), chunk, groupsPerChunk);
+    packed.firstGroup = b.scaleIndex(chunk, groupsPerChunk);
     packed.endGroup =
         b.CreateNSWAdd(packed.firstGroup, b.index(groupsPerChunk));
-    if (numChunks > 1)
-      emitSlices(b, shape, *this, panel, input, packed);
-    else
-      emitSlicePanel(b, shape, *this, panel, input, packed);
+    emitSlicePanel(b, shape, *this, panel, input, packed,
+                   numChunks > 1 ? SliceStep::Slices : SliceStep::Both);
     auto emitAt = [&](const Block &block, const Tile &tile) {
       emitTile(range, block, tile, chunk);
     };
@@ -355,10 +346,13 @@ void SlicedConvolutionEmitter::emit() {
     isResultCollapsed = collapseRows(joined, operands);
   }
   int64_t numScales = std::max(isCollapsed ? panelPixels : 1, matrixColumns);
-  panel = {unit.allocate(numSlices * getSliceBytes()),
-           unit.allocate(numScales * 4), unit.allocate(numScales * 4), nullptr};
+  auto allocate = [&](int64_t bytes) {
+    return b.allocate(ElemKind::Int8, bytes);
+  };
+  panel = {allocate(numSlices * getSliceBytes()), allocate(numScales * 4),
+           allocate(numScales * 4), nullptr};
   if (isInputTransposed(shape, input.strides) || isGathered)
-    panel.scratch = unit.allocate(numSlices * sliceStepBytes);
+    panel.scratch = allocate(numSlices * sliceStepBytes);
   unit.allocateSums(getNumSums());
   for (Value **cell : {&pending.pixel, &pending.packed})
     *cell = b.CreateAlloca(b.getIndexTy());

@@ -100,9 +100,6 @@ private:
   Value *getFloats(Value *base, Value *index) {
     return b.getElement(base, ElemKind::Float, index);
   }
-  llvm::Type *getIntTy() {
-    return llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
-  }
 
   KernelBuilder &b;
   PipelinedTile unit;
@@ -169,8 +166,7 @@ void SlicedFilterEmitter::forBlocks(int64_t channels, Value *first, Value *end,
                                     BlockBody body) {
   int64_t whole = channels / matrixColumns, left = channels % matrixColumns;
   b.forLoop(first, b.minIndex(end, b.index(whole)), 1, [&](Value *number) {
-    body({number, b.addScaled(b.index(0), number, matrixColumns),
-          matrixColumns});
+    body({number, b.scaleIndex(number, matrixColumns), matrixColumns});
   });
   if (left)
     b.ifThen(b.CreateICmpSGT(end, b.index(whole)), [&] {
@@ -195,7 +191,7 @@ void SlicedFilterEmitter::forRuns(const SlicedSide &side, Value *firstRow,
     b.forLoop(side.rows, [&, plane = plane](Value *row) {
       Value *y = b.addScaled(b.index(plane.y - side.padTop),
                              b.CreateNSWAdd(firstRow, row), side.strideH);
-      Value *place = b.addScaled(b.index(0), row, side.columns);
+      Value *place = b.scaleIndex(row, side.columns);
       auto at = [&](int64_t column) {
         return b.CreateNSWAdd(place, b.index(column));
       };
@@ -254,16 +250,12 @@ Value *SlicedFilterEmitter::loadPixel(const SlicedSide &side,
 void SlicedFilterEmitter::findScales(const SlicedSide &side, const Block &block,
                                      const Chunk &chunk, Value *factors,
                                      Value *scales) {
-  auto loadCell = [&] {
-    return b.CreateAlignedLoad(getIntTy(), factors, llvm::Align(64));
-  };
-  b.CreateAlignedStore(llvm::Constant::getNullValue(getIntTy()), factors,
-                       llvm::Align(64));
+  storeRow(b, getZeroRow(b), factors);
   b.forLoop(chunk.firstQuad, chunk.endQuad, 1, [&](Value *quad) {
     Values images = getImages(side, block, quad);
     auto scan = [&](const Run &run) {
       Values largest = b.forUnrolled(
-          run.count, 4, {loadCell()},
+          run.count, 4, {loadRow(b, factors)},
           [&](Value *i, llvm::ArrayRef<Value *> carried) {
             Value *offset = b.addScaled(run.offset, i,
                                         side.strideW * side.image.strides[2]);
@@ -276,11 +268,11 @@ void SlicedFilterEmitter::findScales(const SlicedSide &side, const Block &block,
             }
             return Values{most};
           });
-      b.CreateAlignedStore(largest[0], factors, llvm::Align(64));
+      storeRow(b, largest[0], factors);
     };
     forRuns(side, chunk.firstRow, scan, [](const Run &) {});
   });
-  SliceScale slice = getSliceScale(b, loadCell());
+  SliceScale slice = getSliceScale(b, loadRow(b, factors));
   b.store(ElemKind::Float, slice.factor, factors);
   // The sums are in units of 2^16; each side contributes 2^8.
   b.store(
@@ -293,13 +285,12 @@ void SlicedFilterEmitter::findScales(const SlicedSide &side, const Block &block,
 
 void SlicedFilterEmitter::clear(Value *address, Value *count,
                                 int64_t sliceBytes) {
-  b.forLoop(b.index(0), count, 1, [&](Value *i) {
+  b.forLoop(count, [&](Value *i) {
     for (int64_t slice = 0; slice < numSlices; ++slice)
-      b.CreateAlignedStore(llvm::Constant::getNullValue(getIntTy()),
-                           b.getElement(address, ElemKind::Int8,
-                                        b.addScaled(b.index(slice * sliceBytes),
-                                                    i, matrixDepth)),
-                           llvm::Align(64));
+      storeRow(b, getZeroRow(b),
+               b.getElement(
+                   address, ElemKind::Int8,
+                   b.addScaled(b.index(slice * sliceBytes), i, matrixDepth)));
   });
 }
 
@@ -326,12 +317,11 @@ void SlicedFilterEmitter::slice(const SlicedSide &side, const Block &block,
                       quad, unsigned(number));
       for (auto [slice, bytes] :
            llvm::enumerate(sliceFloats(b, values, factors)))
-        b.CreateAlignedStore(
-            bytes,
+        storeRow(
+            b, bytes,
             b.getElement(place, ElemKind::Int8,
                          b.addScaled(b.index(int64_t(slice) * panel.sliceBytes),
-                                     i, matrixDepth)),
-            llvm::Align(64));
+                                     i, matrixDepth)));
     });
   };
   forRuns(side, chunk.firstRow, sliceRun, [&](const Run &run) {
@@ -350,14 +340,12 @@ void SlicedFilterEmitter::packGradient(const Chunk &chunk) {
             {rows, getRowsSliceBytes(), /*planeBytes=*/0, factors});
       Value *number = b.addScaled(b.CreateNSWSub(quad, chunk.firstQuad),
                                   block.number, quadsPerChunk);
-      Value *target = b.getElement(
-          gradientSlices, ElemKind::Int8,
-          b.addScaled(b.index(0), number, steps * gradientStepBytes));
+      Value *target = b.getElement(gradientSlices, ElemKind::Int8, number,
+                                   steps * gradientStepBytes);
       // Transposes rows of positions to rows of channels.
       b.forLoop(steps, [&](Value *step) {
         auto at = [&](Value *base, int64_t stepBytes) {
-          return b.getElement(base, ElemKind::Int8,
-                              b.addScaled(b.index(0), step, stepBytes));
+          return b.getElement(base, ElemKind::Int8, step, stepBytes);
         };
         transposeSlices(b, at(rows, AmxTile::registerBytes),
                         getRowsSliceBytes(), at(target, gradientStepBytes),
@@ -375,8 +363,7 @@ void SlicedFilterEmitter::packInput(const Block &block, const Chunk &chunk) {
   b.forLoop(chunk.firstQuad, chunk.endQuad, 1, [&](Value *quad) {
     Value *number = b.CreateNSWSub(quad, chunk.firstQuad);
     slice(input, block, chunk, quad,
-          {b.getElement(inputSlices, ElemKind::Int8,
-                        b.addScaled(b.index(0), number, quadBytes)),
+          {b.getElement(inputSlices, ElemKind::Int8, number, quadBytes),
            getInputSliceBytes(), quadsPerChunk * quadBytes, inputFactors});
   });
 }
@@ -413,9 +400,8 @@ void SlicedFilterEmitter::finishPendingRow(const Block &in, const Chunk &chunk,
   auto load = [&](Value *cell) { return b.CreateLoad(b.getPtrTy(), cell); };
   unit.finishRow(row, [&] {
     auto lanes = unsigned(in.channels);
-    Value *address =
-        getFloats(load(pending.target),
-                  b.addScaled(b.index(0), row, taps * shape.channels));
+    Value *address = getFloats(load(pending.target),
+                               b.scaleIndex(row, taps * shape.channels));
     Value *scale =
         b.load(ElemKind::Float, getFloats(load(pending.scales), row), 1);
     Value *inScales = b.load(ElemKind::Float, inputScales, matrixColumns);
@@ -447,14 +433,13 @@ void SlicedFilterEmitter::emitTile(const Block &out, const Block &in,
                                    Value *tap, const Chunk &chunk) {
   unit.clearSums();
   Value *shift = getTapShift(tap);
-  Value *firstGroup = b.addScaled(b.index(0), out.number, quadsPerChunk);
+  Value *firstGroup = b.scaleIndex(out.number, quadsPerChunk);
   int64_t rowsPerStep =
       (matrixRows + quadsPerChunk * steps - 1) / (quadsPerChunk * steps);
   auto emitStep = [&](Value *quad, Value *step) {
     Value *number = b.addScaled(step, b.CreateNSWAdd(firstGroup, quad), steps);
     Value *rowSlices =
-        b.getElement(gradientSlices, ElemKind::Int8,
-                     b.addScaled(b.index(0), number, gradientStepBytes));
+        b.getElement(gradientSlices, ElemKind::Int8, number, gradientStepBytes);
     Value *columnSlices = b.getElement(
         inputSlices, ElemKind::Int8,
         b.addScaled(b.addScaled(shift, quad, panelPlaces * matrixDepth), step,
@@ -466,14 +451,13 @@ void SlicedFilterEmitter::emitTile(const Block &out, const Block &in,
         [&](Value *row) { finishPendingRow(in, chunk, row); });
   };
   Value *numQuads = b.CreateNSWSub(chunk.endQuad, chunk.firstQuad);
-  b.forLoop(b.index(0), numQuads, 1, [&](Value *quad) {
+  b.forLoop(numQuads, [&](Value *quad) {
     b.forLoop(steps, [&](Value *step) { emitStep(quad, step); });
   });
   // The last chunk may have fewer steps than there are rows.
   if (quads % quadsPerChunk && quadsPerChunk * steps > 1)
-    b.forLoop(b.addScaled(b.index(0), numQuads, steps * rowsPerStep),
-              b.index(matrixRows), 1,
-              [&](Value *row) { finishPendingRow(in, chunk, row); });
+    b.forLoop(b.scaleIndex(numQuads, steps * rowsPerStep), b.index(matrixRows),
+              1, [&](Value *row) { finishPendingRow(in, chunk, row); });
   Value *next = unit.getFreeSums();
   unit.storeSums(next);
   setPending(out, in, tap, next);
@@ -495,13 +479,16 @@ void SlicedFilterEmitter::emitChunk(const Chunk &chunk, Value *firstBlock,
 }
 
 void SlicedFilterEmitter::emit() {
-  gradientSlices = unit.allocate(getGradientBytes());
-  inputSlices = unit.allocate(numSlices * getInputSliceBytes());
-  rows = unit.allocate(numSlices * getRowsSliceBytes());
-  gradientScales = unit.allocate(outBlocks * 64);
-  gradientFactors = unit.allocate(64);
-  inputScales = unit.allocate(64);
-  inputFactors = unit.allocate(64);
+  auto allocate = [&](int64_t bytes) {
+    return b.allocate(ElemKind::Int8, bytes);
+  };
+  gradientSlices = allocate(getGradientBytes());
+  inputSlices = allocate(numSlices * getInputSliceBytes());
+  rows = allocate(numSlices * getRowsSliceBytes());
+  gradientScales = allocate(outBlocks * 64);
+  gradientFactors = allocate(64);
+  inputScales = allocate(64);
+  inputFactors = allocate(64);
   unit.allocateSums(2);
   for (Value **cell : {&pending.target, &pending.scales})
     *cell = b.CreateAlloca(b.getPtrTy());
@@ -516,16 +503,15 @@ void SlicedFilterEmitter::emit() {
   int64_t blocksPerTask = (inBlocks + numTasks - 1) / numTasks;
   int64_t quadChunks = (quads + quadsPerChunk - 1) / quadsPerChunk;
   b.forTasks(numTasks, getNumOperations(shape), [&](Value *task) {
-    Value *first = b.addScaled(b.index(0), task, blocksPerTask);
+    Value *first = b.scaleIndex(task, blocksPerTask);
     Value *end = b.minIndex(b.CreateNSWAdd(first, b.index(blocksPerTask)),
                             b.index(inBlocks));
     b.forLoop(quadChunks * bands, [&](Value *number) {
       Values index = b.splitIndex(number, {quadChunks, bands});
-      Value *quad = b.addScaled(b.index(0), index[0], quadsPerChunk);
+      Value *quad = b.scaleIndex(index[0], quadsPerChunk);
       Value *endQuad = b.minIndex(b.CreateNSWAdd(quad, b.index(quadsPerChunk)),
                                   b.index(quads));
-      emitChunk({number, quad, endQuad,
-                 b.addScaled(b.index(0), index[1], rowsPerChunk)},
+      emitChunk({number, quad, endQuad, b.scaleIndex(index[1], rowsPerChunk)},
                 first, end);
     });
   });

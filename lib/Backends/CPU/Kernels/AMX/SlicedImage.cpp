@@ -95,8 +95,7 @@ std::array<Value *, 4> glowish::loadSliceGroup(KernelBuilder &b, Value *source,
     values[size_t(i)] = zero;
     if (lanes == 0)
       continue;
-    Value *loaded = b.load(ElemKind::Float,
-                           b.getElement(source, ElemKind::Float, first), lanes);
+    Value *loaded = b.loadElement(ElemKind::Float, source, first, lanes);
     values[size_t(i)] = widenWithZeros(b, loaded);
   }
   return values;
@@ -123,6 +122,20 @@ Value *glowish::getMagnitudes(KernelBuilder &b, Value *floats) {
                                            KernelBuilder::getLanes(floats));
   return b.CreateAnd(b.CreateBitCast(floats, intTy),
                      llvm::ConstantInt::get(intTy, 0x7fffffff));
+}
+
+Value *glowish::reduceMagnitudes(KernelBuilder &b, Value *bits) {
+  return b.reduceLanes(
+      bits, [&](Value *x, Value *y) { return joinMagnitudes(b, x, y); });
+}
+
+Value *glowish::findLargestOfGroup(KernelBuilder &b, Value *source,
+                                   int64_t channels) {
+  Values bits;
+  for (Value *value : loadSliceGroup(b, source, channels))
+    bits.push_back(getMagnitudes(b, value));
+  return joinMagnitudes(b, joinMagnitudes(b, bits[0], bits[1]),
+                        joinMagnitudes(b, bits[2], bits[3]));
 }
 
 SliceScale glowish::getSliceScale(KernelBuilder &b, Value *largest) {
@@ -181,7 +194,7 @@ void glowish::sliceRows(
     llvm::function_ref<void(Value *, int64_t, Value *)> store) {
   auto slice = [&](Value *row, int64_t channels) {
     Value *source = b.CreateGEP(b.getFloatTy(), rows.source,
-                                b.addScaled(b.index(0), row, rows.stride));
+                                b.scaleIndex(row, rows.stride));
     std::array<Value *, 4> values;
     for (int64_t i = 0; i < 4; ++i) {
       Value *&value = values[size_t(i)];
@@ -205,21 +218,17 @@ void glowish::sliceRows(
 
 void glowish::transposeSlices(KernelBuilder &b, Value *from, int64_t fromBytes,
                               Value *to, int64_t toBytes) {
-  auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
   auto at = [&](Value *base, int64_t row) {
     return b.getElement(base, ElemKind::Int8, row * matrixDepth);
   };
   b.forLoop(numSlices, [&](Value *slice) {
-    Value *source = b.getElement(from, ElemKind::Int8,
-                                 b.addScaled(b.index(0), slice, fromBytes));
-    Value *target = b.getElement(to, ElemKind::Int8,
-                                 b.addScaled(b.index(0), slice, toBytes));
+    Value *source = b.getElement(from, ElemKind::Int8, slice, fromBytes);
+    Value *target = b.getElement(to, ElemKind::Int8, slice, toBytes);
     Values square;
     for (int64_t i = 0; i < matrixRows; ++i)
-      square.push_back(
-          b.CreateAlignedLoad(intTy, at(source, i), llvm::Align(64)));
+      square.push_back(loadRow(b, at(source, i)));
     square = transposeSquare(b, std::move(square));
     for (int64_t i = 0; i < matrixRows; ++i)
-      b.CreateAlignedStore(square[size_t(i)], at(target, i), llvm::Align(64));
+      storeRow(b, square[size_t(i)], at(target, i));
   });
 }

@@ -84,6 +84,11 @@ llvm::Value *widenWithZeros(KernelBuilder &b, llvm::Value *floats);
 /// others.
 llvm::Value *joinMagnitudes(KernelBuilder &b, llvm::Value *a, llvm::Value *c);
 llvm::Value *getMagnitudes(KernelBuilder &b, llvm::Value *floats);
+/// The largest lane of magnitudes.
+llvm::Value *reduceMagnitudes(KernelBuilder &b, llvm::Value *bits);
+/// The largest magnitudes of what loadSliceGroup loads, in 16 lanes.
+llvm::Value *findLargestOfGroup(KernelBuilder &b, llvm::Value *source,
+                                int64_t channels);
 
 /// The factor of floats before they are sliced, and the scale of their sums.
 struct SliceScale {

@@ -22,8 +22,7 @@ public:
   WeightSlicer(KernelBuilder &b, DimsRef shape, Value *slices, Value *scales,
                const StridedOperand &weights)
       : b(b), shape(shape), slices(slices), scales(scales), weights(weights),
-        hasColumns(weights.strides[2] == 1 && weights.strides[3] != 1),
-        intTy(llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns)) {}
+        hasColumns(weights.strides[2] == 1 && weights.strides[3] != 1) {}
   void emit();
 
 private:
@@ -53,7 +52,7 @@ private:
   void sliceColumns(const Stripe &stripe, const ReductionStep &step);
   Value *getColumn(const ReductionStep &step, Value *n) {
     return b.CreateGEP(b.getFloatTy(), step.source,
-                       b.addScaled(b.index(0), n, weights.strides[3]));
+                       b.scaleIndex(n, weights.strides[3]));
   }
   Value *getBlock(Value *source, size_t block) {
     return b.CreateGEP(
@@ -61,13 +60,10 @@ private:
         b.index(int64_t(block) * tileChannels * weights.strides[3]));
   }
   Value *getCell(Value *base, Value *index, int64_t bytes) {
-    return b.getElement(base, ElemKind::Int8,
-                        b.addScaled(b.index(0), index, bytes));
+    return b.getElement(base, ElemKind::Int8, index, bytes);
   }
   Value *allocate(int64_t vectors) {
-    auto *buffer = b.CreateAlloca(llvm::ArrayType::get(intTy, vectors));
-    buffer->setAlignment(llvm::Align(64));
-    return buffer;
+    return b.allocate(getZeroRow(b)->getType(), vectors);
   }
 
   KernelBuilder &b;
@@ -76,7 +72,6 @@ private:
   const StridedOperand &weights;
   /// Whether input channels, and not output channels, are contiguous.
   bool hasColumns;
-  llvm::FixedVectorType *intTy;
   /// On the stack: the bits of the largest magnitudes, a vector for each block
   /// or, if columns are sliced, for each channel, which the factors of the
   /// channels replace afterwards; and the columns of the slices of a step.
@@ -90,46 +85,38 @@ void WeightSlicer::forSteps(
     const Stripe &stripe,
     llvm::function_ref<void(const ReductionStep &)> body) {
   int64_t taps = shape[0] * shape[1];
-  int64_t whole = shape[2] / matrixDepth, left = shape[2] % matrixDepth;
-  Value *source = b.getElement(
-      weights.base, ElemKind::Float,
-      b.addScaled(b.index(0), stripe.firstChannel, weights.strides[3]));
-  Value *firstStep = b.addScaled(b.index(0), stripe.firstBlock, getSteps());
-  auto forTaps = [&](Value *group, int64_t channels) {
+  Value *source = b.getElement(weights.base, ElemKind::Float,
+                               stripe.firstChannel, weights.strides[3]);
+  Value *firstStep = b.scaleIndex(stripe.firstBlock, getSteps());
+  b.forGroups(shape[2], matrixDepth, [&](Value *group, int64_t channels) {
     b.forLoop(shape[0], [&](Value *kh) {
       b.forLoop(shape[1], [&](Value *kw) {
         Value *tap = b.addScaled(kw, kh, shape[1]);
         Value *step = b.CreateNSWAdd(b.addScaled(firstStep, group, taps), tap);
-        Value *offset = b.addScaled(b.index(0), kh, weights.strides[0]);
+        Value *offset = b.scaleIndex(kh, weights.strides[0]);
         offset = b.addScaled(offset, kw, weights.strides[1]);
         offset = b.addScaled(offset, group, matrixDepth * weights.strides[2]);
         body({b.CreateGEP(b.getFloatTy(), source, offset),
               getCell(slices, step, numSlices * sliceStepBytes), channels});
       });
     });
-  };
-  b.forLoop(whole, [&](Value *group) { forTaps(group, matrixDepth); });
-  if (left)
-    forTaps(b.index(whole), left);
+  });
 }
 
 //===- Scales -------------------------------------------------------------===//
 
 void WeightSlicer::joinLargest(Value *cell, Value *bits) {
-  Value *before = b.CreateAlignedLoad(intTy, cell, llvm::Align(64));
-  b.CreateAlignedStore(joinMagnitudes(b, before, bits), cell, llvm::Align(64));
+  storeRow(b, joinMagnitudes(b, loadRow(b, cell), bits), cell);
 }
 
 void WeightSlicer::findLargestOfRows(const Stripe &stripe,
                                      const ReductionStep &step) {
   size_t blocks = stripe.counts.size();
   Values largestOfStep = b.forUnrolled(
-      step.channels, blocks > 1 ? 2 : 4,
-      Values(blocks, llvm::Constant::getNullValue(intTy)),
+      step.channels, blocks > 1 ? 2 : 4, Values(blocks, getZeroRow(b)),
       [&](Value *c, llvm::ArrayRef<Value *> carried) {
-        Value *source =
-            b.CreateGEP(b.getFloatTy(), step.source,
-                        b.addScaled(b.index(0), c, weights.strides[2]));
+        Value *source = b.CreateGEP(b.getFloatTy(), step.source,
+                                    b.scaleIndex(c, weights.strides[2]));
         Values joined;
         for (size_t i = 0; i < blocks; ++i) {
           Value *row =
@@ -147,12 +134,8 @@ void WeightSlicer::findLargestOfRows(const Stripe &stripe,
 void WeightSlicer::findLargestOfColumns(const Stripe &stripe,
                                         const ReductionStep &step) {
   b.forLoop(stripe.counts[0], [&](Value *n) {
-    Values bits;
-    for (Value *value : loadSliceGroup(b, getColumn(step, n), step.channels))
-      bits.push_back(getMagnitudes(b, value));
-    joinLargest(getCell(largest, n, 64),
-                joinMagnitudes(b, joinMagnitudes(b, bits[0], bits[1]),
-                               joinMagnitudes(b, bits[2], bits[3])));
+    Value *bits = findLargestOfGroup(b, getColumn(step, n), step.channels);
+    joinLargest(getCell(largest, n, 64), bits);
   });
 }
 
@@ -160,8 +143,7 @@ void WeightSlicer::findLargestOfColumns(const Stripe &stripe,
 void WeightSlicer::findScales(const Stripe &stripe) {
   int64_t blocks = int64_t(stripe.counts.size());
   b.forLoop(hasColumns ? stripe.counts[0] : blocks, [&](Value *i) {
-    b.CreateAlignedStore(llvm::Constant::getNullValue(intTy),
-                         getCell(largest, i, 64), llvm::Align(64));
+    storeRow(b, getZeroRow(b), getCell(largest, i, 64));
   });
   forSteps(stripe, [&](const ReductionStep &step) {
     if (hasColumns)
@@ -171,23 +153,20 @@ void WeightSlicer::findScales(const Stripe &stripe) {
   });
   if (hasColumns)
     b.forLoop(stripe.counts[0], [&](Value *n) {
-      Value *bits =
-          b.CreateAlignedLoad(intTy, getCell(largest, n, 64), llvm::Align(64));
-      auto join = [&](Value *x, Value *y) { return joinMagnitudes(b, x, y); };
-      b.CreateStore(b.reduceLanes(bits, join), getCell(largest, n, 4));
+      Value *bits = loadRow(b, getCell(largest, n, 64));
+      b.CreateStore(reduceMagnitudes(b, bits), getCell(largest, n, 4));
     });
   for (int64_t i = 0; i < blocks; ++i) {
     Value *cell = getCell(largest, b.index(i), 64);
-    auto [factor, scale] =
-        getSliceScale(b, b.CreateAlignedLoad(intTy, cell, llvm::Align(64)));
-    b.CreateAlignedStore(factor, cell, llvm::Align(64));
+    auto [factor, scale] = getSliceScale(b, loadRow(b, cell));
+    storeRow(b, factor, cell);
     // The lowest partial products that are added have weight 2^16.
     scale =
         b.CreateFMul(scale, b.literal(ElemKind::Float, 65536, matrixColumns));
     Value *place = b.getElement(scales, ElemKind::Float, stripe.firstChannel);
-    b.store(ElemKind::Float,
-            b.takeLanes(scale, unsigned(stripe.counts[size_t(i)])),
-            b.getElement(place, ElemKind::Float, i * tileChannels));
+    b.storeElement(ElemKind::Float,
+                   b.takeLanes(scale, unsigned(stripe.counts[size_t(i)])),
+                   place, i * tileChannels);
   }
 }
 
@@ -206,9 +185,8 @@ void WeightSlicer::sliceRows(const Stripe &stripe, const ReductionStep &step) {
                unsigned(matrixColumns)),
         [&](Value *row, int64_t slice, Value *bytes) {
           Value *cell = getCell(slicesOfBlock, row, matrixDepth);
-          b.CreateAlignedStore(
-              bytes, b.getElement(cell, ElemKind::Int8, slice * sliceStepBytes),
-              llvm::Align(64));
+          storeRow(b, bytes,
+                   b.getElement(cell, ElemKind::Int8, slice * sliceStepBytes));
         });
   }
 }
@@ -221,10 +199,9 @@ void WeightSlicer::sliceColumns(const Stripe &stripe,
                             unsigned(matrixColumns));
     std::array<Value *, 4> values = loadSliceGroup(b, source, step.channels);
     for (auto [slice, bytes] : llvm::enumerate(sliceFloats(b, values, factor)))
-      b.CreateAlignedStore(bytes,
-                           b.getElement(getCell(columns, n, 64), ElemKind::Int8,
-                                        int64_t(slice) * sliceStepBytes),
-                           llvm::Align(64));
+      storeRow(b, bytes,
+               b.getElement(getCell(columns, n, 64), ElemKind::Int8,
+                            int64_t(slice) * sliceStepBytes));
   });
   transposeSlices(b, columns, sliceStepBytes, step.slices, sliceStepBytes);
 }
@@ -236,8 +213,7 @@ void WeightSlicer::emitStripe(const Stripe &stripe) {
   // Clears the columns that the last block lacks.
   if (hasColumns && stripe.counts[0] < tileChannels)
     b.forLoop(numSlices * matrixColumns, [&](Value *column) {
-      b.CreateAlignedStore(llvm::Constant::getNullValue(intTy),
-                           getCell(columns, column, 64), llvm::Align(64));
+      storeRow(b, getZeroRow(b), getCell(columns, column, 64));
     });
   forSteps(stripe, [&](const ReductionStep &step) {
     if (hasColumns)
@@ -267,8 +243,8 @@ void WeightSlicer::emit() {
   auto whole = getCounts(0), last = getCounts((stripes - 1) * perStripe);
   int64_t operations = 8 * shape[0] * shape[1] * shape[2] * shape[3];
   b.forTasks(stripes, operations, [&](Value *number) {
-    Value *block = b.addScaled(b.index(0), number, perStripe);
-    Value *channel = b.addScaled(b.index(0), block, tileChannels);
+    Value *block = b.scaleIndex(number, perStripe);
+    Value *channel = b.scaleIndex(block, tileChannels);
     if (whole == last)
       return emitStripe({block, channel, whole});
     Value *isLast = b.CreateICmpEQ(number, b.index(stripes - 1));
