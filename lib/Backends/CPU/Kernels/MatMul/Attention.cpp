@@ -72,8 +72,7 @@ void AttentionEmitter::packQueries(const Block &block) {
   int64_t innerStride = query.getInnerStride();
   Value *base = query.getAddress(b, block.getRow(b, b.index(0)));
   b.forVectors(shape.depth, lanes, [&](Value *k, unsigned active) {
-    Value *corner = b.getElement(base, elementKind,
-                                 b.addScaled(b.index(0), k, innerStride));
+    Value *corner = b.getElement(base, elementKind, k, innerStride);
     storePanel(block, k, active, [&](unsigned v, unsigned lane) {
       Value *row =
           b.getElement(corner, elementKind, (v * lanes + lane) * rowStride);
@@ -97,8 +96,8 @@ Values AttentionEmitter::multiplyKeys(const Block &block, const Tiling &tiling,
                           /*isPadded=*/true,
                           key.getInnerStride()};
   microKernel.inputKind = elementKind;
-  Value *row = b.getElement(key.getAddress(b, block.head), elementKind,
-                            b.addScaled(b.index(0), first, rowStride));
+  Value *row = b.getElement(key.getAddress(b, block.head), elementKind, first,
+                            rowStride);
   return microKernel.accumulate(b, {0, microKernel.pixels}, shape.depth, row,
                                 panel, microKernel.getZeros(b));
 }
@@ -130,9 +129,8 @@ void AttentionEmitter::emitColumns(const Block &block, Value *value,
                                          microKernel.getZeros(b));
     for (unsigned p = 0; p < microKernel.pixels; ++p) {
       Value *number = b.CreateNSWAdd(query, b.index(p));
-      Value *factor = b.load(kind, b.getElement(factors, kind, number), 1);
-      Value *row = b.getElement(result, elementKind,
-                                b.addScaled(b.index(0), number, resultStride));
+      Value *factor = b.loadElement(kind, factors, number, 1);
+      Value *row = b.getElement(result, elementKind, number, resultStride);
       for (unsigned v = 0; v < vectors; ++v) {
         unsigned active = microKernel.getLanes(v);
         Value *y = b.takeLanes(sums[p * vectors + v], active);
@@ -148,14 +146,13 @@ void AttentionEmitter::emitSums(const Block &block) {
   Value *value = operands.value.getAddress(b, block.head);
   Value *result = operands.result.getAddress(b, block.getRow(b, b.index(0)));
   auto at = [&](Value *base, const StridedOperand &operand, Value *column) {
-    return b.getElement(
-        base, elementKind,
-        b.addScaled(b.index(0), column, operand.getInnerStride()));
+    return b.getElement(base, elementKind, column, operand.getInnerStride());
   };
-  forColumns([&](Value *column, unsigned vectors, unsigned lastLanes) {
+  auto emitFrom = [&](Value *column, unsigned vectors, unsigned lastLanes) {
     emitColumns(block, at(value, operands.value, column),
                 at(result, operands.result, column), vectors, lastLanes);
-  });
+  };
+  forColumnTiles(b, shape.columns, maxVectors, lanes, emitFrom);
 }
 
 void glowish::emitAttention(KernelBuilder &b, const AttentionInstr &instr,

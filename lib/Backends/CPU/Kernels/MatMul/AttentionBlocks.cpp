@@ -20,9 +20,18 @@ StridedOperand glowish::broadcastMask(const Buffer *mask, Value *base,
   return operand;
 }
 
+void glowish::forColumnTiles(
+    KernelBuilder &b, int64_t columns, unsigned vectors, unsigned lanes,
+    llvm::function_ref<void(Value *, unsigned, unsigned)> emitFrom) {
+  int64_t size = int64_t(vectors) * lanes;
+  b.forGroups(columns, size, [&](Value *i, int64_t used) {
+    emitFrom(b.scaleIndex(i, size), (unsigned(used) + lanes - 1) / lanes,
+             (unsigned(used) - 1) % lanes + 1);
+  });
+}
+
 Value *AttentionBlocks::Tiling::getFirst(KernelBuilder &b, Value *tile) const {
-  return b.minIndex(b.addScaled(b.index(0), tile, size),
-                    b.index(extent - size));
+  return b.minIndex(b.scaleIndex(tile, size), b.index(extent - size));
 }
 
 AttentionBlocks::Tiling AttentionBlocks::splitEvenly(int64_t extent,
@@ -48,12 +57,10 @@ void AttentionBlocks::storePanel(
       rows.push_back(b.widen(load(v, lane), lanes));
     rows.resize(lanes, rows.back());
     rows = transposeSquare(b, std::move(rows));
-    Value *target = b.getElement(panel, panelKind,
-                                 b.addScaled(b.index(0), step, block.width));
+    Value *target = b.getElement(panel, panelKind, step, block.width);
     for (unsigned column = 0; column < active; ++column)
-      b.store(
-          panelKind, rows[column],
-          b.getElement(target, panelKind, column * block.width + v * lanes));
+      b.storeElement(panelKind, rows[column], target,
+                     column * block.width + v * lanes);
   }
 }
 
@@ -73,23 +80,19 @@ Value *AttentionBlocks::maskScore(const Block &block, Value *score,
         b.loadStrided(mask.kind, address, getLanes(block, vector), queryStride);
     score = b.CreateFAdd(score, b.widen(added, lanes));
   }
-  double none = -std::numeric_limits<double>::infinity();
   // A tile may have keys beyond those that are needed.
   if (bounds.keys)
     score = b.CreateSelect(b.CreateICmpSLT(key, bounds.keys), score,
-                           b.literal(kind, none, lanes));
+                           b.literal(kind, hiddenScore, lanes));
   if (!shape.causal)
     return score;
   // Query m attends to keys up to m + keys - queries.
   Value *last = b.CreateNSWAdd(
       block.first, b.index(vector * lanes + shape.keys - shape.queries));
-  llvm::SmallVector<llvm::Constant *, 16> steps;
-  for (unsigned lane = 0; lane < lanes; ++lane)
-    steps.push_back(llvm::ConstantInt::get(b.getIndexTy(), lane));
-  Value *lane = lanes == 1 ? steps[0] : llvm::ConstantVector::get(steps);
-  Value *isSeen = b.CreateICmpSLE(b.splat(key, lanes),
-                                  b.CreateAdd(b.splat(last, lanes), lane));
-  return b.CreateSelect(isSeen, score, b.literal(kind, none, lanes));
+  Value *isSeen = b.CreateICmpSLE(
+      b.splat(key, lanes),
+      b.CreateAdd(b.splat(last, lanes), b.numberLanes(b.getIndexTy(), lanes)));
+  return b.CreateSelect(isSeen, score, b.literal(kind, hiddenScore, lanes));
 }
 
 Value *glowish::clearMasked(KernelBuilder &b, ElemKind kind,
@@ -97,8 +100,8 @@ Value *glowish::clearMasked(KernelBuilder &b, ElemKind kind,
   if (!shape.clearsMasked)
     return largest;
   unsigned lanes = KernelBuilder::getLanes(largest);
-  double none = -std::numeric_limits<double>::infinity();
-  Value *isMasked = b.CreateFCmpOEQ(largest, b.literal(kind, none, lanes));
+  Value *isMasked =
+      b.CreateFCmpOEQ(largest, b.literal(kind, hiddenScore, lanes));
   return b.CreateSelect(isMasked, b.literal(kind, 0, lanes), largest);
 }
 
@@ -118,15 +121,12 @@ Values AttentionBlocks::emitScores(const Block &block) {
   Tiling tiling = splitEvenly(shape.keys, maxPixels);
   Value *tiles = b.index(tiling.count);
   if (shape.causal || bounds.keys)
-    tiles = b.CreateUDiv(b.CreateNSWAdd(block.keys, b.index(tiling.size - 1)),
-                         b.index(tiling.size));
+    tiles = b.divideUp(block.keys, tiling.size);
   Value *maskRow =
       mask.base ? mask.getAddress(b, block.getRow(b, b.index(0))) : nullptr;
-  double none = -std::numeric_limits<double>::infinity();
-  Values start(block.vectors, b.literal(kind, none, lanes));
+  Values start(block.vectors, b.literal(kind, hiddenScore, lanes));
   return b.forLoop(
-      b.index(0), tiles, 1, start,
-      [&](Value *tile, llvm::ArrayRef<Value *> carried) {
+      tiles, start, [&](Value *tile, llvm::ArrayRef<Value *> carried) {
         Values largest(carried);
         Value *first = tiling.getFirst(b, tile);
         Values sums = multiplyKeys(block, tiling, first);
@@ -151,37 +151,24 @@ void AttentionBlocks::emitSoftmax(const Block &block,
   Values subtracted;
   for (Value *value : largest)
     subtracted.push_back(clearMasked(b, kind, shape, value));
-  Values sums = b.forLoop(b.index(0), block.keys, 1,
-                          Values(block.vectors, b.literal(kind, 0, lanes)),
-                          [&](Value *key, llvm::ArrayRef<Value *> carried) {
-                            Values next;
-                            for (unsigned v = 0; v < block.vectors; ++v) {
-                              Value *address = getScore(block, key, v * lanes);
-                              Value *x = b.load(kind, address, lanes);
-                              Value *e = vectormath::exp(
-                                  b, b.CreateFSub(x, subtracted[v]));
-                              b.store(kind, e, address);
-                              next.push_back(b.CreateFAdd(carried[v], e));
-                            }
-                            return next;
-                          });
+  Values sums =
+      b.forLoop(block.keys, Values(block.vectors, b.literal(kind, 0, lanes)),
+                [&](Value *key, llvm::ArrayRef<Value *> carried) {
+                  Values next;
+                  for (unsigned v = 0; v < block.vectors; ++v) {
+                    Value *address = getScore(block, key, v * lanes);
+                    Value *x = b.load(kind, address, lanes);
+                    Value *e =
+                        vectormath::exp(b, b.CreateFSub(x, subtracted[v]));
+                    b.store(kind, e, address);
+                    next.push_back(b.CreateFAdd(carried[v], e));
+                  }
+                  return next;
+                });
   for (unsigned v = 0; v < block.vectors; ++v)
-    b.store(kind,
-            divideBySum(b, kind, getWeightOfOne(), sums[v], shape, bounds),
-            b.getElement(factors, kind, int64_t(v) * lanes));
-}
-
-//===- The result ---------------------------------------------------------===//
-
-void AttentionBlocks::forColumns(
-    llvm::function_ref<void(Value *, unsigned, unsigned)> emitFrom) {
-  int64_t size = maxVectors * lanes, whole = shape.columns / size;
-  b.forLoop(whole, [&](Value *i) {
-    emitFrom(b.addScaled(b.index(0), i, size), maxVectors, lanes);
-  });
-  if (unsigned left = unsigned(shape.columns % size))
-    emitFrom(b.index(whole * size), (left + lanes - 1) / lanes,
-             (left - 1) % lanes + 1);
+    b.storeElement(
+        kind, divideBySum(b, kind, getWeightOfOne(), sums[v], shape, bounds),
+        factors, int64_t(v) * lanes);
 }
 
 //===- Blocks -------------------------------------------------------------===//
@@ -195,10 +182,7 @@ void AttentionBlocks::emitBlock(Block block) {
         block.first, b.index(block.count + shape.keys - shape.queries));
     int64_t group = getKeyGroup();
     if (group > 1)
-      seen = b.addScaled(b.index(0),
-                         b.CreateUDiv(b.CreateNSWAdd(seen, b.index(group - 1)),
-                                      b.index(group)),
-                         group);
+      seen = b.scaleIndex(b.divideUp(seen, group), group);
     block.keys = b.minIndex(block.keys, seen);
   }
   packQueries(block);
@@ -212,14 +196,16 @@ void AttentionBlocks::emitBlocks(llvm::ArrayRef<Value *> head, Value *number) {
   int64_t whole = shape.queries / size, left = shape.queries % size;
   Block block = {};
   block.head = Values(head);
-  block.first = b.addScaled(b.index(0), number, size);
-  block.count = whole ? size : left;
+  block.first = b.scaleIndex(number, size);
+  auto emit = [&](int64_t count) {
+    block.count = count;
+    emitBlock(block);
+  };
   if (!whole || !left)
-    return emitBlock(block);
-  Value *isWhole = b.CreateICmpULT(number, b.index(whole));
-  b.ifThen(isWhole, [&] { emitBlock(block); });
-  block.count = left;
-  b.ifThen(b.CreateNot(isWhole), [&] { emitBlock(block); });
+    return emit(whole ? size : left);
+  b.ifThenElse(
+      b.CreateICmpULT(number, b.index(whole)), [&] { emit(size); },
+      [&] { emit(left); });
 }
 
 int64_t AttentionBlocks::countBlocksPerTask(int64_t, int64_t) const {
@@ -237,17 +223,14 @@ void AttentionBlocks::emitTask(Value *task, int64_t parts, int64_t perTask) {
   int64_t size = maxVectors * lanes;
   Value *needed = b.index((shape.queries + size - 1) / size);
   if (bounds.queries)
-    needed = b.CreateUDiv(b.CreateNSWAdd(bounds.queries, b.index(size - 1)),
-                          b.index(size));
-  Value *first = b.addScaled(b.index(0), part, perTask);
+    needed = b.divideUp(bounds.queries, size);
+  Value *first = b.scaleIndex(part, perTask);
   Value *end = b.minIndex(b.CreateNSWAdd(first, b.index(perTask)), needed);
   b.forLoop(first, end, 1, [&](Value *number) { emitBlocks(head, number); });
 }
 
 void AttentionBlocks::emit() {
-  int64_t size = maxVectors * lanes, heads = 1;
-  for (int64_t extent : shape.batch)
-    heads *= extent;
+  int64_t size = maxVectors * lanes, heads = countElements(shape.batch);
   int64_t blocks = (shape.queries + size - 1) / size;
   panel = b.allocate(panelKind, size * getPanelRows());
   scores = b.allocate(kind, size * getScoreRows());

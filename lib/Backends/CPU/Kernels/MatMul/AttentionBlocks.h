@@ -72,6 +72,15 @@ llvm::Value *divideBySum(KernelBuilder &b, ElemKind kind, double one,
                          llvm::Value *sum, const AttentionShape &shape,
                          const AttentionBounds &bounds);
 
+/// The score of a key that a query does not attend to.
+inline constexpr double hiddenScore = -std::numeric_limits<double>::infinity();
+
+/// Calls \p emitFrom(first column, vectors, lanes of the last) for tiles of
+/// \p vectors vectors of \p lanes columns, and what is left of \p columns.
+void forColumnTiles(
+    KernelBuilder &b, int64_t columns, unsigned vectors, unsigned lanes,
+    llvm::function_ref<void(llvm::Value *, unsigned, unsigned)> emitFrom);
+
 /// \p mask at \p base with the strides of a tensor of \p rank, to which it
 /// broadcasts. Both may be null.
 StridedOperand broadcastMask(const Buffer *mask, llvm::Value *base,
@@ -155,15 +164,10 @@ protected:
   void storePanel(
       const Block &block, llvm::Value *step, unsigned active,
       llvm::function_ref<llvm::Value *(unsigned vector, unsigned lane)> load);
-  /// Calls \p emitFrom(first column, vectors, lanes of the last) for all
-  /// columns of the result.
-  void forColumns(
-      llvm::function_ref<void(llvm::Value *, unsigned, unsigned)> emitFrom);
   llvm::Value *getScore(const Block &block, llvm::Value *key, int64_t query) {
     return b.getElement(
         scores, kind,
-        b.CreateNSWAdd(b.addScaled(b.index(0), key, block.width),
-                       b.index(query)));
+        b.CreateNSWAdd(b.scaleIndex(key, block.width), b.index(query)));
   }
   unsigned getLanes(const Block &block, unsigned vector) const {
     return unsigned(std::min<int64_t>(lanes, block.count - vector * lanes));

@@ -112,7 +112,7 @@ private:
   void emitColumns(const Block &block, Value *column, unsigned vectors,
                    unsigned lastLanes);
   Value *getWords(Value *base, Value *row, int64_t rowWords) {
-    return b.getElement(base, wordKind, b.addScaled(b.index(0), row, rowWords));
+    return b.getElement(base, wordKind, row, rowWords);
   }
   /// \p byte in all elements of 8 bits.
   Value *fillWords(uint32_t byte) {
@@ -251,20 +251,19 @@ void AttentionIntegerEmitter::packKeys(Indices head) {
   int64_t wordStride = elements * key.getInnerStride();
   Value *base = key.getAddress(b, head);
   b.forLoop(shape.keys, [&](Value *number) {
-    Value *row = b.getElement(base, key.kind,
-                              b.addScaled(b.index(0), number, rowStride));
+    Value *row = b.getElement(base, key.kind, number, rowStride);
     Value *words = getWords(keyWords, number, depthWords);
     forWords([&](Value *word, int64_t count) {
-      Value *from = b.getElement(row, key.kind,
-                                 b.addScaled(b.index(0), word, wordStride));
-      b.store(wordKind, loadWords(key, keyForm, from, count),
-              b.getElement(words, wordKind, word));
+      Value *from = b.getElement(row, key.kind, word, wordStride);
+      b.storeElement(wordKind, loadWords(key, keyForm, from, count), words,
+                     word);
     });
     if (keySums)
-      b.store(wordKind,
-              b.CreateMul(sumKey(words),
-                          b.literal(wordKind, -double(queryForm.zeroPoint), 1)),
-              b.getElement(keySums, wordKind, number));
+      b.storeElement(
+          wordKind,
+          b.CreateMul(sumKey(words),
+                      b.literal(wordKind, -double(queryForm.zeroPoint), 1)),
+          keySums, number);
   });
 }
 
@@ -273,8 +272,7 @@ Value *AttentionIntegerEmitter::sumKey(Value *words) {
   // Unsigned elements are on the left.
   Values sums = {b.literal(wordKind, 0, lanes)};
   auto add = [&](Value *sum, Value *word, unsigned active) {
-    Value *loaded =
-        b.load(wordKind, b.getElement(words, wordKind, word), active);
+    Value *loaded = b.loadElement(wordKind, words, word, active);
     if (active < lanes) {
       llvm::SmallVector<int, 16> filled;
       for (unsigned i = 0; i < lanes; ++i)
@@ -322,34 +320,24 @@ void AttentionIntegerEmitter::packValues(Indices head) {
   int64_t rowStride = value.strides[value.strides.size() - 2];
   Value *base = value.getAddress(b, head);
   b.forVectors(shape.columns, lanes, [&](Value *column, unsigned active) {
-    Value *top =
-        b.getElement(base, value.kind,
-                     b.addScaled(b.index(0), column, value.getInnerStride()));
-    auto pack = [&](Value *group, int64_t rows, Value *sums) {
+    Value *top = b.getElement(base, value.kind, column, value.getInnerStride());
+    auto pack = [&](Value *group, int64_t rows, Indices sums) -> Values {
       Value *corner =
-          b.getElement(top, value.kind,
-                       b.addScaled(b.index(0), group, elements * rowStride));
+          b.getElement(top, value.kind, group, elements * rowStride);
       Value *words = joinValues(corner, rows, active);
-      b.store(wordKind, words,
-              b.getElement(getWords(valueWords, group, columnWords), wordKind,
-                           column));
-      return valueSums
-                 ? emitDot(b, dot, sums, b.widen(words, lanes), fillWords(1))
-                 : sums;
+      b.storeElement(wordKind, words, getWords(valueWords, group, columnWords),
+                     column);
+      return {valueSums ? emitDot(b, dot, sums[0], b.widen(words, lanes),
+                                  fillWords(1))
+                        : sums[0]};
     };
-    Values sums = {b.literal(wordKind, 0, lanes)};
-    int64_t whole = shape.keys / elements;
-    sums = b.forLoop(b.index(0), b.index(whole), 1, sums,
-                     [&](Value *group, Indices carried) -> Values {
-                       return {pack(group, elements, carried[0])};
-                     });
-    if (int64_t left = shape.keys % elements)
-      sums[0] = pack(b.index(whole), left, sums[0]);
+    Values sums = b.forGroups(shape.keys, elements,
+                              {b.literal(wordKind, 0, lanes)}, pack);
     if (valueSums)
-      b.store(
+      b.storeElement(
           wordKind,
           b.CreateMul(sums[0], b.literal(wordKind, double(weightShift), lanes)),
-          b.getElement(valueSums, wordKind, column));
+          valueSums, column);
   });
 }
 
@@ -361,8 +349,7 @@ void AttentionIntegerEmitter::packQueries(const Block &block) {
   int64_t wordStride = elements * query.getInnerStride();
   Value *base = query.getAddress(b, block.getRow(b, b.index(0)));
   forWords([&](Value *word, int64_t count) {
-    Value *corner = b.getElement(base, query.kind,
-                                 b.addScaled(b.index(0), word, wordStride));
+    Value *corner = b.getElement(base, query.kind, word, wordStride);
     storePanel(block, word, unsigned(divideUp(count, elements)),
                [&](unsigned v, unsigned lane) {
                  Value *row = b.getElement(corner, query.kind,
@@ -377,18 +364,16 @@ void AttentionIntegerEmitter::packQueries(const Block &block) {
 /// The sums of the queries' elements times the shift of the keys.
 Values AttentionIntegerEmitter::sumQueries(const Block &block) {
   Values sums(block.vectors, b.literal(wordKind, 0, lanes));
-  sums = b.forLoop(b.index(0), b.index(depthWords), 1, sums,
-                   [&](Value *word, Indices carried) {
-                     Values next(carried);
-                     for (unsigned v = 0; v < block.vectors; ++v) {
-                       Value *address =
-                           b.getElement(getWords(panel, word, block.width),
-                                        wordKind, int64_t(v) * lanes);
-                       next[v] = emitDot(b, dot, next[v], fillWords(1),
-                                         b.load(wordKind, address, lanes));
-                     }
-                     return next;
-                   });
+  sums = b.forLoop(depthWords, sums, [&](Value *word, Indices carried) {
+    Values next(carried);
+    for (unsigned v = 0; v < block.vectors; ++v) {
+      Value *address = b.getElement(getWords(panel, word, block.width),
+                                    wordKind, int64_t(v) * lanes);
+      next[v] = emitDot(b, dot, next[v], fillWords(1),
+                        b.load(wordKind, address, lanes));
+    }
+    return next;
+  });
   double shift = double(keyForm.shift);
   double zeros = shift * double(queryForm.zeroPoint * shape.depth);
   for (Value *&sum : sums)
@@ -418,8 +403,7 @@ Values AttentionIntegerEmitter::multiplyKeys(const Block &block,
       if (!keySums)
         continue;
       Value *number = b.CreateNSWAdd(first, b.index(p));
-      Value *start =
-          b.load(wordKind, b.getElement(keySums, wordKind, number), 1);
+      Value *start = b.loadElement(wordKind, keySums, number, 1);
       sum = b.CreateAdd(sum, b.splat(start, lanes));
     }
   sums = microKernel.accumulate(b, {0, microKernel.pixels}, depthWords,
@@ -451,8 +435,7 @@ Value *AttentionIntegerEmitter::roundWeight(Value *weight) {
 }
 
 Value *AttentionIntegerEmitter::countGroups(const Block &block) {
-  return b.CreateUDiv(b.CreateNSWAdd(block.keys, b.index(elements - 1)),
-                      b.index(elements));
+  return b.divideUp(block.keys, elements);
 }
 
 /// Words of weights in the place of the scores, and `weightSums`.
@@ -461,13 +444,10 @@ void AttentionIntegerEmitter::roundWeights(const Block &block) {
     for (unsigned v = 0; v < block.vectors; ++v)
       b.store(kind, b.literal(kind, 0, lanes),
               getScore(block, b.index(key), v * lanes));
-  Values vectorFactors;
-  for (unsigned v = 0; v < block.vectors; ++v)
-    vectorFactors.push_back(
-        b.load(kind, b.getElement(factors, kind, int64_t(v) * lanes), lanes));
+  Values vectorFactors =
+      b.loadVectors(kind, factors, block.vectors, lanes, lanes);
   Values sums = b.forLoop(
-      b.index(0), countGroups(block), 1,
-      Values(block.vectors, b.literal(wordKind, 0, lanes)),
+      countGroups(block), Values(block.vectors, b.literal(wordKind, 0, lanes)),
       [&](Value *group, Indices carried) {
         Values next(carried);
         for (unsigned v = 0; v < block.vectors; ++v) {
@@ -489,11 +469,11 @@ void AttentionIntegerEmitter::roundWeights(const Block &block) {
       });
   if (weightSums)
     for (unsigned v = 0; v < block.vectors; ++v)
-      b.store(
+      b.storeElement(
           wordKind,
           b.CreateMul(sums[v],
                       b.literal(wordKind, double(valueForm.zeroPoint), lanes)),
-          b.getElement(weightSums, wordKind, int64_t(v) * lanes));
+          weightSums, int64_t(v) * lanes);
 }
 
 //===- The result ---------------------------------------------------------===//
@@ -517,11 +497,9 @@ void AttentionIntegerEmitter::emitColumns(const Block &block, Value *column,
     Values sums = microKernel.getZeros(b);
     if (valueSums)
       for (auto [i, sum] : llvm::enumerate(sums))
-        sum = b.load(
-            wordKind,
-            b.getElement(valueSums, wordKind,
-                         b.CreateNSWAdd(column, b.index(i % vectors * lanes))),
-            lanes);
+        sum = b.loadElement(
+            wordKind, valueSums,
+            b.CreateNSWAdd(column, b.index(i % vectors * lanes)), lanes);
     sums = microKernel.accumulate(
         b, countGroups(block), b.getElement(scores, wordKind, query),
         b.getElement(valueWords, wordKind, column), std::move(sums));
@@ -534,9 +512,7 @@ void AttentionIntegerEmitter::emitColumns(const Block &block, Value *column,
         if (weightSums)
           sum = b.CreateSub(
               sum,
-              b.splat(b.load(wordKind,
-                             b.getElement(weightSums, wordKind, number), 1),
-                      lanes));
+              b.splat(b.loadElement(wordKind, weightSums, number, 1), lanes));
         index.back() = b.CreateNSWAdd(column, b.index(int64_t(v) * lanes));
         storeResult(b, operands.result, operands.epilogue, index, sum,
                     microKernel.getLanes(v));
@@ -547,9 +523,10 @@ void AttentionIntegerEmitter::emitColumns(const Block &block, Value *column,
 
 void AttentionIntegerEmitter::emitSums(const Block &block) {
   roundWeights(block);
-  forColumns([&](Value *column, unsigned vectors, unsigned lastLanes) {
+  auto emitFrom = [&](Value *column, unsigned vectors, unsigned lastLanes) {
     emitColumns(block, column, vectors, lastLanes);
-  });
+  };
+  forColumnTiles(b, shape.columns, maxVectors, lanes, emitFrom);
 }
 
 void glowish::emitAttentionInteger(KernelBuilder &b,

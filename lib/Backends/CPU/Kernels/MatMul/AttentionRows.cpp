@@ -8,8 +8,6 @@
 using namespace glowish;
 using llvm::Value;
 
-static constexpr double hiddenScore = -std::numeric_limits<double>::infinity();
-
 bool AttentionRows::accepts(KernelBuilder &b, const AttentionShape &shape,
                             const AttentionOperands &operands) {
   return b.getSumLanes(operands.query.kind) > 1 && shape.keys > 0 &&
@@ -56,10 +54,7 @@ AttentionRows::AttentionRows(KernelBuilder &b, const AttentionShape &shape,
 
 void AttentionRows::allocate() {
   auto allocateRows = [&](llvm::Type *type, int64_t width) {
-    auto *buffer =
-        b.CreateAlloca(llvm::ArrayType::get(type, uint64_t(mostRows * width)));
-    buffer->setAlignment(llvm::Align(64));
-    return buffer;
+    return b.allocate(type, mostRows * width);
   };
   llvm::Type *type = b.getStorageTy(kind);
   queries = allocateRows(type, depthWidth);
@@ -112,10 +107,9 @@ void AttentionRows::packRow(const Pass &pass, Value *row) {
   Value *query = operands.query.getAddress(b, index);
   int64_t stride = operands.query.getInnerStride();
   b.forVectors(shape.depth, lanes, [&](Value *k, unsigned active) {
-    Value *x = b.loadStrided(
-        elementKind,
-        b.getElement(query, elementKind, b.addScaled(b.index(0), k, stride)),
-        active, stride);
+    Value *x =
+        b.loadStrided(elementKind, b.getElement(query, elementKind, k, stride),
+                      active, stride);
     x = b.CreateFMul(x, b.literal(kind, shape.scale, active));
     b.store(kind, padWithZeros(x), getElement(queries, row, depthWidth, k));
   });
@@ -127,8 +121,7 @@ void AttentionRows::packRow(const Pass &pass, Value *row) {
     b.CreateStore(mask.getAddress(b, index), getMaskPlace(row));
   // The last vector of scores may have lanes without a key. There may be none.
   Value *number = b.maxIndex(b.CreateNSWSub(pass.keys, b.index(1)), b.index(0));
-  Value *last =
-      b.CreateNSWMul(b.CreateUDiv(number, b.index(lanes)), b.index(lanes));
+  Value *last = b.scaleIndex(b.CreateUDiv(number, b.index(lanes)), lanes);
   b.store(kind, b.literal(kind, hiddenScore, lanes),
           getElement(scores, row, scoreWidth, last));
 }
@@ -156,7 +149,7 @@ Values AttentionRows::multiplyKeys(Value *row, Value *keys, int64_t numKeys) {
   Values keySums = b.forUnrolled(
       whole, /*unroll=*/4, Values(size_t(numKeys), b.literal(kind, 0, lanes)),
       [&](Value *i, llvm::ArrayRef<Value *> carried) {
-        return addVectors(b.addScaled(b.index(0), i, lanes), lanes, carried);
+        return addVectors(b.scaleIndex(i, lanes), lanes, carried);
       });
   if (left)
     keySums = addVectors(b.index(whole * lanes), left, keySums);
@@ -177,8 +170,7 @@ Value *AttentionRows::maskScores(const Pass &pass, Value *scores, Value *row,
   if (mask.base) {
     Value *maskRow = b.CreateLoad(b.getPtrTy(), getMaskPlace(row));
     int64_t stride = mask.getInnerStride();
-    Value *address =
-        b.getElement(maskRow, mask.kind, b.addScaled(b.index(0), key, stride));
+    Value *address = b.getElement(maskRow, mask.kind, key, stride);
     scores =
         b.CreateFAdd(scores, b.loadStrided(mask.kind, address, count, stride));
   }
@@ -191,12 +183,9 @@ Value *AttentionRows::maskScores(const Pass &pass, Value *scores, Value *row,
                                     b.index(shape.keys - shape.queries + 1)));
   // Numbers of 32 bits fill as many lanes as floats.
   llvm::Type *type = b.getInt32Ty();
-  llvm::SmallVector<llvm::Constant *, 16> steps;
-  for (unsigned lane = 0; lane < count; ++lane)
-    steps.push_back(llvm::ConstantInt::get(type, lane));
-  Value *step = count == 1 ? steps[0] : llvm::ConstantVector::get(steps);
   Value *left = b.CreateSExtOrTrunc(b.CreateNSWSub(end, key), type);
-  Value *isSeen = b.CreateICmpSLT(step, b.splat(left, count));
+  Value *isSeen =
+      b.CreateICmpSLT(b.numberLanes(type, count), b.splat(left, count));
   return b.CreateSelect(isSeen, scores, b.literal(kind, hiddenScore, count));
 }
 
@@ -206,8 +195,7 @@ void AttentionRows::emitTileScores(const Pass &pass, Value *keys, Value *row,
                                    Value *first, int64_t numKeys) {
   const StridedOperand &key = operands.key;
   int64_t rowStride = key.strides[shape.batch.size()];
-  Value *tile = b.getElement(keys, elementKind,
-                             b.addScaled(b.index(0), first, rowStride));
+  Value *tile = b.getElement(keys, elementKind, first, rowStride);
   int64_t done = 0;
   for (Value *part : multiplyKeys(row, tile, numKeys)) {
     Value *number = b.CreateNSWAdd(first, b.index(done));
@@ -223,13 +211,12 @@ void AttentionRows::emitScores(const Pass &pass) {
   unsigned perSum = std::max(1u, lanes / columnLanes);
   auto most = int64_t(llvm::bit_floor(target.numVectorRegisters / 2 / perSum));
   int64_t size = std::min(std::max<int64_t>(most, 1), shape.keys);
-  Value *tiles =
-      b.CreateUDiv(b.CreateNSWAdd(pass.keys, b.index(size - 1)), b.index(size));
+  Value *tiles = b.divideUp(pass.keys, size);
   Value *keys = getFirst(pass, operands.key);
-  b.forLoop(b.index(0), tiles, 1, [&](Value *tile) {
+  b.forLoop(tiles, [&](Value *tile) {
     // The last tile may begin earlier, so that it ends with the keys.
-    Value *first = b.minIndex(b.addScaled(b.index(0), tile, size),
-                              b.index(shape.keys - size));
+    Value *first =
+        b.minIndex(b.scaleIndex(tile, size), b.index(shape.keys - size));
     forRows(pass,
             [&](Value *row) { emitTileScores(pass, keys, row, first, size); });
   });
@@ -264,26 +251,18 @@ void AttentionRows::emitSoftmax(const Pass &pass, Value *row) {
   });
   sum = b.reduceLanes(sum,
                       [&](Value *x, Value *y) { return b.CreateFAdd(x, y); });
-  b.store(kind, divideBySum(b, kind, 1, sum, shape, bounds),
-          b.getElement(factors, kind, row));
+  b.storeElement(kind, divideBySum(b, kind, 1, sum, shape, bounds), factors,
+                 row);
 }
 
 //===- The result ---------------------------------------------------------===//
 
-void AttentionRows::forColumns(
-    llvm::function_ref<void(Value *, unsigned, unsigned)> emitFrom) {
+unsigned AttentionRows::getColumnVectors() const {
   // Beside the sums: an element of the row, and what it is multiplied with.
   int64_t most = b.getTarget().numVectorRegisters >= 32 ? 16 : 12;
   int64_t vectors = columnWidth / columnLanes;
   int64_t tiles = (vectors + most - 1) / most;
-  int64_t together = (vectors + tiles - 1) / tiles;
-  int64_t size = together * columnLanes, whole = shape.columns / size;
-  b.forLoop(whole, [&](Value *i) {
-    emitFrom(b.addScaled(b.index(0), i, size), unsigned(together), columnLanes);
-  });
-  if (auto left = unsigned(shape.columns % size))
-    emitFrom(b.index(whole * size), (left + columnLanes - 1) / columnLanes,
-             (left - 1) % columnLanes + 1);
+  return unsigned((vectors + tiles - 1) / tiles);
 }
 
 /// Adds \p count values, from number \p key on at \p values, times the scores
@@ -291,7 +270,7 @@ void AttentionRows::forColumns(
 void AttentionRows::addValues(Value *row, Value *key, Value *count,
                               Value *values) {
   const StridedOperand &value = operands.value;
-  forColumns([&](Value *column, unsigned vectors, unsigned lastLanes) {
+  auto addColumns = [&](Value *column, unsigned vectors, unsigned lastLanes) {
     MicroKernel microKernel{kind,
                             columnLanes,
                             lastLanes,
@@ -304,20 +283,14 @@ void AttentionRows::addValues(Value *row, Value *key, Value *count,
                             value.getInnerStride()};
     microKernel.weightKind = elementKind;
     Value *place = getElement(sums, row, columnWidth, column);
-    Values own;
-    for (unsigned v = 0; v < vectors; ++v)
-      own.push_back(b.load(kind,
-                           b.getElement(place, kind, int64_t(v) * columnLanes),
-                           columnLanes));
+    Values own = b.loadVectors(kind, place, vectors, columnLanes, columnLanes);
     Value *at =
-        b.getElement(values, elementKind,
-                     b.addScaled(b.index(0), column, value.getInnerStride()));
+        b.getElement(values, elementKind, column, value.getInnerStride());
     own = microKernel.accumulate(
         b, count, getElement(scores, row, scoreWidth, key), at, std::move(own));
-    for (unsigned v = 0; v < vectors; ++v)
-      b.store(kind, own[v],
-              b.getElement(place, kind, int64_t(v) * columnLanes));
-  });
+    b.storeVectors(kind, own, place, columnLanes);
+  };
+  forColumnTiles(b, shape.columns, getColumnVectors(), columnLanes, addColumns);
 }
 
 /// Some values stay in the first cache while all rows take them.
@@ -330,8 +303,7 @@ void AttentionRows::emitSums(const Pass &pass) {
   Value *values = getFirst(pass, operands.value);
   b.forLoop(b.index(0), pass.keys, chunk, [&](Value *key) {
     Value *count = b.minIndex(b.CreateNSWSub(pass.keys, key), b.index(chunk));
-    Value *first = b.getElement(values, elementKind,
-                                b.addScaled(b.index(0), key, rowStride));
+    Value *first = b.getElement(values, elementKind, key, rowStride);
     forRows(pass, [&](Value *row) { addValues(row, key, count, first); });
   });
 }
@@ -339,14 +311,13 @@ void AttentionRows::emitSums(const Pass &pass) {
 void AttentionRows::storeRow(const Pass &pass, Value *row) {
   const StridedOperand &result = operands.result;
   Value *address = result.getAddress(b, getIndex(pass, row));
-  Value *factor = b.load(kind, b.getElement(factors, kind, row), 1);
+  Value *factor = b.loadElement(kind, factors, row, 1);
   b.forVectors(shape.columns, columnLanes, [&](Value *column, unsigned active) {
     Value *sum =
         b.load(kind, getElement(sums, row, columnWidth, column), active);
     b.storeStrided(
         elementKind, b.CreateFMul(sum, b.splat(factor, active)),
-        b.getElement(address, elementKind,
-                     b.addScaled(b.index(0), column, result.getInnerStride())),
+        b.getElement(address, elementKind, column, result.getInnerStride()),
         result.getInnerStride());
   });
 }
@@ -364,10 +335,9 @@ void AttentionRows::emitPass(const Pass &pass) {
 /// Part \p part of the rows of the heads of \p group.
 void AttentionRows::emitPart(llvm::ArrayRef<Value *> group, Value *part) {
   Value *needed = bounds.queries ? bounds.queries : b.index(shape.queries);
-  Value *begin = b.index(0), *end = b.addScaled(b.index(0), needed, numShared);
+  Value *begin = b.index(0), *end = b.scaleIndex(needed, numShared);
   if (numParts > 1) {
-    Value *share = b.CreateUDiv(b.CreateNSWAdd(end, b.index(numParts - 1)),
-                                b.index(numParts));
+    Value *share = b.divideUp(end, numParts);
     begin = b.CreateNSWMul(part, share);
     end = b.minIndex(b.CreateNSWAdd(begin, share), end);
   }

@@ -67,7 +67,7 @@ private:
   /// The first key, or value, of the heads of \p pass.
   llvm::Value *getFirst(const Pass &pass, const StridedOperand &operand);
   void forRows(const Pass &pass, KernelBuilder::LoopBody body) {
-    b.forLoop(b.index(0), pass.count, 1, body);
+    b.forLoop(pass.count, body);
   }
   llvm::Value *padWithZeros(llvm::Value *value);
   void packRow(const Pass &pass, llvm::Value *row);
@@ -82,16 +82,13 @@ private:
   void addValues(llvm::Value *row, llvm::Value *key, llvm::Value *count,
                  llvm::Value *values);
   void storeRow(const Pass &pass, llvm::Value *row);
-  /// Calls \p emitFrom(first column, vectors, lanes of the last) for all
-  /// columns.
-  void forColumns(
-      llvm::function_ref<void(llvm::Value *, unsigned, unsigned)> emitFrom);
+  /// The vectors of columns whose sums are in registers together.
+  unsigned getColumnVectors() const;
   /// Element \p column of row \p row of \p base, whose rows have \p width.
   llvm::Value *getElement(llvm::Value *base, llvm::Value *row, int64_t width,
                           llvm::Value *column) {
-    return b.getElement(
-        base, kind,
-        b.CreateNSWAdd(b.addScaled(b.index(0), row, width), column));
+    return b.getElement(base, kind,
+                        b.CreateNSWAdd(b.scaleIndex(row, width), column));
   }
   /// Where \p row has the address of its mask.
   llvm::Value *getMaskPlace(llvm::Value *row) {

@@ -9,10 +9,7 @@ using namespace glowish;
 using llvm::Value;
 
 static int64_t countMatrices(DimsRef shape) {
-  int64_t count = 1;
-  for (int64_t dim : shape.drop_back(2))
-    count *= dim;
-  return count;
+  return countElements(shape.drop_back(2));
 }
 
 bool glowish::packsOperand(const MatMulInstr &instr, unsigned index,
@@ -101,11 +98,7 @@ Value *MatMulEmitter::allocate(const StridedOperand &operand, unsigned index) {
     return nullptr;
   assert(packsOperand(instr, index, b.getTarget()) && "not made dense");
   DimsRef shape = instr.getOperand(index)->getShape();
-  int64_t elements = shape.back() * shape[shape.size() - 2];
-  auto *place = b.CreateAlloca(
-      llvm::ArrayType::get(b.getStorageTy(operand.kind), elements));
-  place->setAlignment(llvm::Align(64));
-  return place;
+  return b.allocate(operand.kind, shape.back() * shape[shape.size() - 2]);
 }
 
 /// Copies \p needed rows of \p matrix, or all, to \p place, if there is one.
@@ -134,9 +127,8 @@ void MatMulEmitter::packColumns(StridedOperand &matrix, Value *place,
   auto copy = [&](Value *column, int64_t count) {
     StridedOperand from = matrix, to = packed;
     for (StridedOperand *operand : {&from, &to})
-      operand->base = b.getElement(
-          operand->base, operand->kind,
-          b.addScaled(b.index(0), column, operand->getInnerStride()));
+      operand->base = b.getElement(operand->base, operand->kind, column,
+                                   operand->getInnerStride());
     emitLoop(b, {1, 1, shape[shape.size() - 2], count}, to, {from},
              ScalarProgram());
   };

@@ -39,8 +39,7 @@ Value *MicroKernel::widenElements(KernelBuilder &b, Value *value,
 Values MicroKernel::loadColumns(KernelBuilder &b, Value *k,
                                 Value *weights) const {
   Values columns;
-  Value *row = b.keepOffsets(
-      b.getElement(weights, weightKind, b.addScaled(b.index(0), k, rowStride)));
+  Value *row = b.keepOffsets(b.getElement(weights, weightKind, k, rowStride));
   for (unsigned v = 0; v < vectors; ++v) {
     Value *address =
         b.getElement(row, weightKind, int64_t(v * lanes) * columnStride);
@@ -69,11 +68,9 @@ Values MicroKernel::accumulateStep(KernelBuilder &b, PixelRange range, Value *k,
                                    Value *x, Value *weights,
                                    llvm::ArrayRef<Value *> sums) const {
   Values current(sums), columns = loadColumns(b, k, weights);
-  Value *element = b.keepOffsets(
-      b.getElement(x, inputKind, b.addScaled(b.index(0), k, stepStride)));
+  Value *element = b.keepOffsets(b.getElement(x, inputKind, k, stepStride));
   for (unsigned p = range.first; p < range.end; ++p) {
-    Value *one = b.load(inputKind,
-                        b.getElement(element, inputKind, getPixelOffset(p)), 1);
+    Value *one = b.loadElement(inputKind, element, getPixelOffset(p), 1);
     multiply(b, p, b.splat(widenElements(b, one, inputKind), lanes), columns,
              current);
   }
@@ -88,9 +85,7 @@ Values MicroKernel::accumulateLanes(KernelBuilder &b, PixelRange range,
   Value *first = b.getElement(x, inputKind, k);
   for (unsigned p = range.first; p < range.end; ++p)
     elements[p] = widenElements(
-        b,
-        b.load(inputKind, b.getElement(first, inputKind, getPixelOffset(p)),
-               lanes),
+        b, b.loadElement(inputKind, first, getPixelOffset(p), lanes),
         inputKind);
   for (unsigned lane = 0; lane < lanes; ++lane) {
     Values columns = loadColumns(b, b.CreateNSWAdd(k, b.index(lane)), weights);
@@ -109,9 +104,8 @@ Values MicroKernel::accumulate(KernelBuilder &b, PixelRange range,
   auto request = [&](Value *k, int64_t steps) {
     if (!prefetch.bytesPerStep)
       return;
-    Value *offset = prefetch.stride
-                        ? b.CreateNSWMul(k, prefetch.stride)
-                        : b.addScaled(b.index(0), k, prefetch.bytesPerStep);
+    Value *offset = prefetch.stride ? b.CreateNSWMul(k, prefetch.stride)
+                                    : b.scaleIndex(k, prefetch.bytesPerStep);
     Value *address =
         b.CreateInBoundsGEP(b.getInt8Ty(), prefetch.address, offset);
     for (int64_t byte = 0; byte < steps * prefetch.bytesPerStep; byte += 64)
