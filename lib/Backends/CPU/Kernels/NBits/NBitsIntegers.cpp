@@ -213,8 +213,7 @@ Value *IntegerNBitsMatMul::sumRow(Value *row, Value *k) {
         layout.block / bytes, 4,
         {llvm::Constant::getNullValue(getLaneTy(32, 1))},
         [&](Value *i, llvm::ArrayRef<Value *> carried) {
-          Value *at = b.getElement(address, ElemKind::Int8,
-                                   b.CreateNSWMul(i, b.index(bytes)));
+          Value *at = b.getElement(address, ElemKind::Int8, i, bytes);
           Value *x = b.CreateAlignedLoad(getLaneTy(32, 1), at, llvm::Align(1));
           return Values{addQuad(carried[0], repeatByte(1), x)};
         });
@@ -225,8 +224,7 @@ Value *IntegerNBitsMatMul::sumRow(Value *row, Value *k) {
   Values sums = b.forUnrolled(
       layout.block / together, 4, {llvm::Constant::getNullValue(type)},
       [&](Value *i, llvm::ArrayRef<Value *> carried) {
-        Value *at = b.getElement(address, ElemKind::Int8,
-                                 b.CreateNSWMul(i, b.index(together * stride)));
+        Value *at = b.getElement(address, ElemKind::Int8, i, together * stride);
         Value *x = b.loadStrided(ElemKind::Int8, at, together, stride);
         return Values{b.CreateAdd(carried[0], b.CreateSExt(x, type))};
       });
@@ -237,12 +235,12 @@ Value *IntegerNBitsMatMul::sumRow(Value *row, Value *k) {
 void IntegerNBitsMatMul::sumRows(Value *row, unsigned count) {
   int64_t numBlocks = layout.getNumBlocks();
   b.forLoop(numBlocks, [&](Value *number) {
-    Value *k = b.CreateNSWMul(number, b.index(layout.block));
+    Value *k = b.scaleIndex(number, layout.block);
     for (unsigned r = 0; r < count; ++r) {
       Value *sum = sumRow(b.CreateNSWAdd(row, b.index(r)), k);
       Value *at = b.CreateNSWAdd(number, b.index(int64_t(r) * numBlocks));
-      b.store(ElemKind::Float, b.CreateSIToFP(sum, b.getFloatTy()),
-              b.getElement(rowSums, ElemKind::Float, at));
+      b.storeElement(ElemKind::Float, b.CreateSIToFP(sum, b.getFloatTy()),
+                     rowSums, at);
     }
   });
 }
@@ -309,16 +307,12 @@ Values IntegerNBitsMatMul::addSegment(Value *row, Value *k,
   Values start = sums;
   if (keepsPairs())
     start.assign(sums.size(), llvm::Constant::getNullValue(getLaneTy(16, 2)));
-  Values added =
-      b.forLoop(b.index(0), b.index(words), 1, start,
-                [&](Value *word, llvm::ArrayRef<Value *> carried) {
-                  Value *at =
-                      b.getElement(address, ElemKind::Int32,
-                                   b.CreateNSWMul(word, b.index(width)));
-                  Value *first = b.CreateNSWAdd(
-                      k, b.CreateNSWMul(word, b.index(layout.getWordRows())));
-                  return addWord(row, first, shape, at, width, Values(carried));
-                });
+  Values added = b.forLoop(
+      words, start, [&](Value *word, llvm::ArrayRef<Value *> carried) {
+        Value *at = b.getElement(address, ElemKind::Int32, word, width);
+        Value *first = b.addScaled(k, word, layout.getWordRows());
+        return addWord(row, first, shape, at, width, Values(carried));
+      });
   if (!keepsPairs())
     return added;
   for (auto [sum, pairs] : llvm::zip(sums, added))
@@ -330,32 +324,21 @@ Values IntegerNBitsMatMul::addSegment(Value *row, Value *k,
 Values IntegerNBitsMatMul::sumBlock(Value *row, const RowTile &shape,
                                     const Columns &columns, Value *number) {
   int64_t words = layout.block / layout.getWordRows();
-  Value *block = b.CreateNSWMul(
-      number, b.index(layout.getBlockBytes(layout.block) * columns.width));
-  Value *address = b.getElement(
-      columns.weights, ElemKind::Int8,
-      b.CreateNSWAdd(block, b.CreateNSWMul(columns.inPanel, b.index(4))));
-  Value *k = b.CreateNSWMul(number, b.index(layout.block));
-  auto add = [&](Value *segment, int64_t count, Values sums) {
-    Value *first = b.CreateNSWMul(segment, b.index(segmentWords));
+  Value *block =
+      b.scaleIndex(number, layout.getBlockBytes(layout.block) * columns.width);
+  Value *address = b.getElement(columns.weights, ElemKind::Int8,
+                                b.addScaled(block, columns.inPanel, 4));
+  Value *k = b.scaleIndex(number, layout.block);
+  auto add = [&](Value *segment, int64_t count, llvm::ArrayRef<Value *> sums) {
+    Value *first = b.scaleIndex(segment, segmentWords);
     return addSegment(
-        row,
-        b.CreateNSWAdd(k, b.CreateNSWMul(first, b.index(layout.getWordRows()))),
-        shape,
-        b.getElement(address, ElemKind::Int32,
-                     b.CreateNSWMul(first, b.index(columns.width))),
-        columns.width, count, std::move(sums));
+        row, b.addScaled(k, first, layout.getWordRows()), shape,
+        b.getElement(address, ElemKind::Int32, first, columns.width),
+        columns.width, count, Values(sums));
   };
   Values sums(shape.countSums(),
               llvm::Constant::getNullValue(getLaneTy(32, 1)));
-  int64_t whole = words / segmentWords;
-  sums = b.forLoop(b.index(0), b.index(whole), 1, sums,
-                   [&](Value *segment, llvm::ArrayRef<Value *> carried) {
-                     return add(segment, segmentWords, Values(carried));
-                   });
-  if (words % segmentWords)
-    sums = add(b.index(whole), words % segmentWords, std::move(sums));
-  return sums;
+  return b.forGroups(words, segmentWords, sums, add);
 }
 
 /// \p totals plus block \p number.
@@ -392,7 +375,7 @@ Values IntegerNBitsMatMul::computeTile(Value *row, const RowTile &shape,
                                        const Columns &columns) {
   assert(layout.depth % layout.block == 0 && "blocks are not whole");
   Values zeros(shape.countSums(), splatLiteral(0));
-  return b.forLoop(b.index(0), b.index(layout.getNumBlocks()), 1, zeros,
+  return b.forLoop(layout.getNumBlocks(), zeros,
                    [&](Value *number, llvm::ArrayRef<Value *> carried) {
                      return addBlock(row, shape, columns, number, carried);
                    });

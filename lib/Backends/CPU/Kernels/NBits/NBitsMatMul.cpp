@@ -145,19 +145,16 @@ Value *NBitsMatMul::maskWords(Value *words, unsigned row) {
 Values NBitsMatMul::forBytes(const RowTile &shape, const Columns &columns,
                              const WeightRows &weightRows, Values sums,
                              Step step) {
-  Value *offset =
-      b.CreateNSWAdd(b.CreateNSWMul(weightRows.offset, b.index(columns.width)),
-                     columns.inPanel);
+  Value *offset = b.CreateNSWAdd(b.scaleIndex(weightRows.offset, columns.width),
+                                 columns.inPanel);
   auto load = [&](Value *i, unsigned set, Values &current) {
-    Value *address = b.getElement(
-        columns.weights, ElemKind::Int8,
-        b.CreateNSWAdd(offset, b.CreateNSWMul(i, b.index(columns.width))));
+    Value *address = b.getElement(columns.weights, ElemKind::Int8,
+                                  b.addScaled(offset, i, columns.width));
     prefetch(shape, address, columns.width);
     Values taken;
     for (unsigned v = 0; v < shape.vectors; ++v)
-      taken.push_back(widenIntegers(b.load(
-          ElemKind::Int8,
-          b.getElement(address, ElemKind::Int8, int64_t(v) * lanes), lanes)));
+      taken.push_back(widenIntegers(
+          b.loadElement(ElemKind::Int8, address, int64_t(v) * lanes, lanes)));
     step(b.CreateNSWAdd(weightRows.k, i), std::move(taken), 1, set, current);
   };
   constexpr int64_t unroll = 4;
@@ -189,18 +186,15 @@ Values NBitsMatMul::forWords(const RowTile &shape, const Columns &columns,
                              const WeightRows &weightRows, Values sums,
                              Step step) {
   int64_t wordRows = layout.getWordRows();
-  Value *offset =
-      b.CreateNSWAdd(b.CreateNSWMul(weightRows.offset, b.index(columns.width)),
-                     b.CreateNSWMul(columns.inPanel, b.index(4)));
-  auto load = [&](Value *word, int64_t used, Values &current) {
-    Value *address = b.getElement(
-        columns.weights, ElemKind::Int8,
-        b.CreateNSWAdd(offset,
-                       b.CreateNSWMul(word, b.index(4 * columns.width))));
+  Value *offset = b.addScaled(b.scaleIndex(weightRows.offset, columns.width),
+                              columns.inPanel, 4);
+  auto load = [&](Value *word, int64_t used, llvm::ArrayRef<Value *> carried) {
+    Values current(carried);
+    Value *address = b.getElement(columns.weights, ElemKind::Int8,
+                                  b.addScaled(offset, word, 4 * columns.width));
     prefetch(shape, address, 4 * columns.width);
     Values words = loadWords(address, shape);
-    Value *first =
-        b.CreateNSWAdd(weightRows.k, b.CreateNSWMul(word, b.index(wordRows)));
+    Value *first = b.addScaled(weightRows.k, word, wordRows);
     for (unsigned i = 0; i < used; ++i) {
       bool isMasked = masksWords(shape);
       if (i > 0 && reloadsWords(shape)) {
@@ -214,17 +208,9 @@ Values NBitsMatMul::forWords(const RowTile &shape, const Columns &columns,
       step(b.CreateNSWAdd(first, b.index(i)), std::move(taken),
            isMasked ? getFactor(i) : 1, i % shape.sets, current);
     }
+    return current;
   };
-  int64_t whole = weightRows.count / wordRows;
-  sums = b.forLoop(b.index(0), b.index(whole), 1, sums,
-                   [&](Value *word, llvm::ArrayRef<Value *> carried) {
-                     Values current(carried);
-                     load(word, wordRows, current);
-                     return current;
-                   });
-  if (weightRows.count % wordRows)
-    load(b.index(whole), weightRows.count % wordRows, sums);
-  return sums;
+  return b.forGroups(weightRows.count, wordRows, sums, load);
 }
 
 /// Applies to \p taken weights what is not applied to sums.
@@ -260,31 +246,27 @@ bool NBitsMatMul::scalesRow() const {
 void NBitsMatMul::scaleRow() {
   scaledRow = b.allocate(ElemKind::Float, layout.depth);
   blockSums = b.allocate(ElemKind::Float, layout.getNumBlocks());
-  auto emitBlock = [&](Value *number, int64_t count) {
-    b.store(ElemKind::Float, scaleBlock(number, count),
-            b.getElement(blockSums, ElemKind::Float, number));
-  };
-  int64_t whole = layout.depth / layout.block;
-  b.forLoop(whole, [&](Value *number) { emitBlock(number, layout.block); });
-  if (layout.depth % layout.block)
-    emitBlock(b.index(whole), layout.depth % layout.block);
+  b.forGroups(layout.depth, layout.block, [&](Value *number, int64_t count) {
+    b.storeElement(ElemKind::Float, scaleBlock(number, count), blockSums,
+                   number);
+  });
 }
 
 /// Writes the first \p count elements of block \p number to scaledRow; the sum
 /// of those of the row.
 Value *NBitsMatMul::scaleBlock(Value *number, int64_t count) {
   auto wordRows = unsigned(layout.getWordRows());
-  Value *first = b.CreateNSWMul(number, b.index(layout.block));
+  Value *first = b.scaleIndex(number, layout.block);
   auto getElementOf = [&](Value *word) {
-    return b.CreateNSWAdd(first, b.CreateNSWMul(word, b.index(wordRows)));
+    return b.addScaled(first, word, wordRows);
   };
   int64_t whole = count / wordRows;
-  Values sums = b.forLoop(
-      b.index(0), b.index(whole), 1, {b.literal(ElemKind::Float, 0, wordRows)},
-      [&](Value *word, llvm::ArrayRef<Value *> carried) {
-        Value *x = scaleElements(getElementOf(word), 0, wordRows);
-        return Values{b.CreateFAdd(carried[0], x)};
-      });
+  Values sums = b.forLoop(whole, {b.literal(ElemKind::Float, 0, wordRows)},
+                          [&](Value *word, llvm::ArrayRef<Value *> carried) {
+                            Value *x =
+                                scaleElements(getElementOf(word), 0, wordRows);
+                            return Values{b.CreateFAdd(carried[0], x)};
+                          });
   Value *sum = b.reduceLanes(
       sums[0], [&](Value *one, Value *two) { return b.CreateFAdd(one, two); });
   for (unsigned i = 0; i < count % wordRows; ++i) {
@@ -304,8 +286,7 @@ Value *NBitsMatMul::scaleElements(Value *k, unsigned row, unsigned count) {
     factors.push_back(
         llvm::ConstantFP::get(b.getFloatTy(), 1 / getFactor(row + i)));
   Value *factor = count == 1 ? factors[0] : llvm::ConstantVector::get(factors);
-  b.store(ElemKind::Float, b.CreateFMul(x, factor),
-          b.getElement(scaledRow, ElemKind::Float, k));
+  b.storeElement(ElemKind::Float, b.CreateFMul(x, factor), scaledRow, k);
   return x;
 }
 
@@ -317,8 +298,7 @@ void NBitsMatMul::addStep(Value *row, Value *k, const RowTile &shape,
   for (unsigned r = 0; r < shape.rows; ++r) {
     Value *x =
         hasScaledRow(shape)
-            ? b.load(ElemKind::Float,
-                     b.getElement(scaledRow, ElemKind::Float, k), 1)
+            ? b.loadElement(ElemKind::Float, scaledRow, k, 1)
             : b.load(lhs.kind,
                      getLhsAddress(b.CreateNSWAdd(row, b.index(r)), k), 1);
     x = b.splat(x, lanes);
@@ -373,9 +353,8 @@ Values NBitsMatMul::sumBlock(Value *row, const RowTile &shape,
   if (!isForSums)
     parameters = loadParameters(columns, number, shape);
   WeightRows weightRows = {
-      .k = b.CreateNSWMul(number, b.index(layout.block)),
-      .offset =
-          b.CreateNSWMul(number, b.index(layout.getBlockBytes(layout.block))),
+      .k = b.scaleIndex(number, layout.block),
+      .offset = b.scaleIndex(number, layout.getBlockBytes(layout.block)),
       .count = numRows};
   auto add = [&](Values start) {
     return forWeights(shape, columns, weightRows, std::move(start),
@@ -398,20 +377,14 @@ Values NBitsMatMul::sumBlock(Value *row, const RowTile &shape,
 
 Values NBitsMatMul::computeTile(Value *row, const RowTile &shape,
                                 const Columns &columns) {
-  int64_t numBlocks = layout.getNumBlocks();
-  Values zeros(shape.rows * shape.vectors, splatLiteral(0));
-  if (numBlocks == 1)
+  if (layout.getNumBlocks() == 1)
     return sumBlock(row, shape, columns, b.index(0), layout.depth, Values());
-  int64_t whole = layout.depth / layout.block;
-  Values sums = b.forLoop(b.index(0), b.index(whole), 1, zeros,
-                          [&](Value *number, llvm::ArrayRef<Value *> carried) {
-                            return sumBlock(row, shape, columns, number,
-                                            layout.block, Values(carried));
-                          });
-  if (whole < numBlocks)
-    sums = sumBlock(row, shape, columns, b.index(whole),
-                    layout.depth % layout.block, std::move(sums));
-  return sums;
+  Values zeros(shape.rows * shape.vectors, splatLiteral(0));
+  return b.forGroups(
+      layout.depth, layout.block, zeros,
+      [&](Value *number, int64_t rows, llvm::ArrayRef<Value *> carried) {
+        return sumBlock(row, shape, columns, number, rows, Values(carried));
+      });
 }
 
 //===- Instructions -------------------------------------------------------===//

@@ -101,13 +101,8 @@ private:
   void addPiece(const TileRange &range, const RowTile &shape,
                 const Columns &columns, llvm::Value *number,
                 llvm::Value *inBlock, int64_t numRows);
-  void forTiles(const TileRange &range, const RowTile &shape,
-                const Columns &columns,
-                llvm::function_ref<void(llvm::Value *row, llvm::Value *sums,
-                                        const RowTile &shape)>
-                    body);
-  Values loadSums(llvm::Value *place, const RowTile &shape);
-  void storeSums(llvm::Value *place, llvm::ArrayRef<llvm::Value *> sums);
+  void forSums(const TileRange &range, const RowTile &shape,
+               const Columns &columns, TileBody body);
   void forPieces(llvm::function_ref<void(llvm::Value *number,
                                          llvm::Value *inBlock, int64_t numRows)>
                      body);

@@ -76,8 +76,7 @@ Value *NBitsTiles::orderBytes(Value *words) {
 
 /// The number of the first parameter of block \p number.
 Value *NBitsTiles::getParameters(const Columns &columns, Value *number) {
-  return b.CreateNSWAdd(b.CreateNSWMul(number, b.index(columns.width)),
-                        columns.inPanel);
+  return b.CreateNSWAdd(b.scaleIndex(number, columns.width), columns.inPanel);
 }
 
 Values NBitsTiles::loadScales(const Columns &columns, Value *number,
@@ -85,12 +84,7 @@ Values NBitsTiles::loadScales(const Columns &columns, Value *number,
   Value *address = b.getElement(columns.scales, ElemKind::Float,
                                 getParameters(columns, number));
   prefetch(shape, address, 4 * columns.width);
-  Values loaded;
-  for (unsigned v = 0; v < shape.vectors; ++v)
-    loaded.push_back(b.load(
-        ElemKind::Float,
-        b.getElement(address, ElemKind::Float, int64_t(v) * lanes), lanes));
-  return loaded;
+  return b.loadVectors(ElemKind::Float, address, shape.vectors, lanes, lanes);
 }
 
 Values NBitsTiles::loadZeroPoints(const Columns &columns, Value *number,
@@ -101,9 +95,8 @@ Values NBitsTiles::loadZeroPoints(const Columns &columns, Value *number,
                                 getParameters(columns, number));
   Values loaded;
   for (unsigned v = 0; v < shape.vectors; ++v) {
-    Value *point = widenIntegers(b.load(
-        ElemKind::Int8,
-        b.getElement(address, ElemKind::Int8, int64_t(v) * lanes), lanes));
+    Value *point = widenIntegers(
+        b.loadElement(ElemKind::Int8, address, int64_t(v) * lanes, lanes));
     loaded.push_back(bias ? b.CreateFAdd(point, splatLiteral(bias)) : point);
   }
   return loaded;
@@ -129,8 +122,7 @@ void NBitsTiles::forColumns(
     int64_t panelColumns, Value *panel, RowTile shape,
     llvm::function_ref<void(const RowTile &, const Columns &)> body) {
   auto getPart = [&](Value *base, ElemKind kind, int64_t size) {
-    return base ? b.getElement(base, kind, b.CreateNSWMul(panel, b.index(size)))
-                : nullptr;
+    return base ? b.getElement(base, kind, panel, size) : nullptr;
   };
   int64_t all = NBitsLayout::panelColumns;
   int64_t numParameters = all * layout.getNumBlocks();
@@ -143,20 +135,14 @@ void NBitsTiles::forColumns(
           getPart(weights, ElemKind::Int8, all * layout.getColumnBytes()),
       .scales = getPart(scales, ElemKind::Float, numParameters),
       .zeroPoints = getPart(zeroPoints, ElemKind::Int8, numParameters)};
-  auto emitAt = [&](Value *first, int64_t used) {
+  auto emitAt = [&](Value *first, unsigned used) {
     columns.inPanel = first;
-    columns.inResult =
-        b.CreateNSWAdd(b.CreateNSWMul(panel, b.index(all)), first);
-    columns.used = unsigned(used);
+    columns.inResult = b.CreateNSWAdd(b.scaleIndex(panel, all), first);
+    columns.used = used;
     shape.vectors = unsigned(llvm::divideCeil(used, lanes));
     body(shape, columns);
   };
-  int64_t step = int64_t(shape.vectors) * lanes;
-  int64_t whole = panelColumns / step * step;
-  b.forLoop(b.index(0), b.index(whole), step,
-            [&](Value *first) { emitAt(first, step); });
-  if (whole < panelColumns)
-    emitAt(b.index(whole), panelColumns - whole);
+  b.forVectors(panelColumns, shape.vectors * lanes, emitAt);
 }
 
 /// Rows \p row ... of \p panel, of which \p panelColumns columns have results.
@@ -169,18 +155,23 @@ void NBitsTiles::emitTile(Value *row, RowTile shape, int64_t panelColumns,
              });
 }
 
-void NBitsTiles::emitRange(const TileRange &range, int64_t panelColumns,
-                           Value *panel) {
+void NBitsTiles::forTiles(const TileRange &range, RowTile shape,
+                          TileBody body) {
+  shape.rows = tile.rows;
   b.forLoop(range.first, range.end, 1, [&](Value *number) {
-    emitTile(b.CreateNSWMul(number, b.index(tile.rows)), tile, panelColumns,
-             panel);
+    body(b.scaleIndex(number, tile.rows), number, shape);
   });
   if (!range.left)
     return;
-  RowTile last = tile;
-  last.rows = unsigned(range.left);
-  b.ifThen(range.hasLeft, [&] {
-    emitTile(b.index(rows.back() - range.left), last, panelColumns, panel);
+  shape.rows = unsigned(range.left);
+  b.ifThen(range.hasLeft,
+           [&] { body(b.index(rows.back() - range.left), range.end, shape); });
+}
+
+void NBitsTiles::emitRange(const TileRange &range, int64_t panelColumns,
+                           Value *panel) {
+  forTiles(range, tile, [&](Value *row, Value *, const RowTile &shape) {
+    emitTile(row, shape, panelColumns, panel);
   });
 }
 
@@ -217,15 +208,12 @@ void NBitsTiles::emitTiles(Value *group, int64_t panelColumns, Value *panel) {
                      .left = rows.back() % tile.rows,
                      .hasLeft = nullptr};
   if (whole >= tilesPerTask) {
-    range.first = b.CreateNSWMul(group, b.index(tilesPerTask));
+    range.first = b.scaleIndex(group, tilesPerTask);
     range.end = b.minIndex(b.CreateNSWAdd(range.first, b.index(tilesPerTask)),
                            range.end);
   }
   if (neededRows)
-    range.end = b.minIndex(
-        range.end,
-        b.CreateUDiv(b.CreateNSWAdd(neededRows, b.index(tile.rows - 1)),
-                     b.index(tile.rows)));
+    range.end = b.minIndex(range.end, b.divideUp(neededRows, tile.rows));
   if (range.left) {
     range.hasLeft = b.CreateICmpEQ(group, b.index(whole / tilesPerTask));
     if (neededRows)

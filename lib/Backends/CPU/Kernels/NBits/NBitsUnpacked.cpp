@@ -53,10 +53,9 @@ void NBitsMatMul::unpackRows(const RowTile &shape, const Columns &columns,
   Parameters parameters = loadParameters(columns, number, shape);
   Value *bytes = inBlock;
   if (layout.hasWords())
-    bytes = b.CreateNSWMul(b.CreateUDiv(inBlock, b.index(layout.getWordRows())),
-                           b.index(4));
-  Value *block =
-      b.CreateNSWMul(number, b.index(layout.getBlockBytes(layout.block)));
+    bytes =
+        b.scaleIndex(b.CreateUDiv(inBlock, b.index(layout.getWordRows())), 4);
+  Value *block = b.scaleIndex(number, layout.getBlockBytes(layout.block));
   WeightRows weightRows = {.k = b.index(0),
                            .offset = b.CreateNSWAdd(block, bytes),
                            .count = numRows};
@@ -64,39 +63,22 @@ void NBitsMatMul::unpackRows(const RowTile &shape, const Columns &columns,
              [&](Value *k, Values taken, double, unsigned, Values &) {
                applyParameters(shape, parameters, taken);
                int64_t width = int64_t(shape.vectors) * lanes;
-               Value *row = b.getElement(to, ElemKind::Float,
-                                         b.CreateNSWMul(k, b.index(width)));
-               for (unsigned v = 0; v < shape.vectors; ++v)
-                 b.store(
-                     ElemKind::Float, taken[v],
-                     b.getElement(row, ElemKind::Float, int64_t(v) * lanes));
+               Value *row = b.getElement(to, ElemKind::Float, k, width);
+               b.storeVectors(ElemKind::Float, taken, row, lanes);
              });
 }
 
 /// Calls \p body for each tile of \p range, with the place of its sums.
-void NBitsMatMul::forTiles(
-    const TileRange &range, const RowTile &shape, const Columns &columns,
-    llvm::function_ref<void(Value *row, Value *sums, const RowTile &shape)>
-        body) {
+void NBitsMatMul::forSums(const TileRange &range, const RowTile &shape,
+                          const Columns &columns, TileBody body) {
   int64_t tileFloats = int64_t(tile.rows) * NBitsLayout::panelColumns;
-  Value *inTile = b.CreateNSWMul(columns.inPanel, b.index(tile.rows));
-  auto getSums = [&](Value *number) {
-    Value *first = b.CreateNSWMul(b.CreateNSWSub(number, range.first),
-                                  b.index(tileFloats));
-    return b.getElement(tileSums, ElemKind::Float,
-                        b.CreateNSWAdd(first, inTile));
-  };
-  b.forLoop(range.first, range.end, 1, [&](Value *number) {
-    RowTile whole = shape;
-    whole.rows = tile.rows;
-    body(b.CreateNSWMul(number, b.index(tile.rows)), getSums(number), whole);
-  });
-  if (!range.left)
-    return;
-  b.ifThen(range.hasLeft, [&] {
-    RowTile last = shape;
-    last.rows = unsigned(range.left);
-    body(b.index(rows.back() - range.left), getSums(range.end), last);
+  Value *inTile = b.scaleIndex(columns.inPanel, tile.rows);
+  forTiles(range, shape, [&](Value *row, Value *number, const RowTile &part) {
+    Value *first =
+        b.scaleIndex(b.CreateNSWSub(number, range.first), tileFloats);
+    body(row,
+         b.getElement(tileSums, ElemKind::Float, b.CreateNSWAdd(first, inTile)),
+         part);
   });
 }
 
@@ -109,40 +91,21 @@ void NBitsMatMul::addPiece(const TileRange &range, const RowTile &shape,
   if (numRows < block) {
     unpackRows(shape, columns, number, inBlock, numRows, unpacked);
   } else {
-    int64_t whole = numRows / block;
-    auto unpack = [&](Value *i, int64_t count) {
+    b.forGroups(numRows, block, [&](Value *i, int64_t count) {
       unpackRows(shape, columns, b.CreateNSWAdd(number, i), b.index(0), count,
-                 b.getElement(unpacked, ElemKind::Float,
-                              b.CreateNSWMul(i, b.index(block * width))));
-    };
-    b.forLoop(whole, [&](Value *i) { unpack(i, block); });
-    if (numRows % block)
-      unpack(b.index(whole), numRows % block);
+                 b.getElement(unpacked, ElemKind::Float, i, block * width));
+    });
   }
-  Value *k = b.CreateNSWAdd(b.CreateNSWMul(number, b.index(block)), inBlock);
-  forTiles(range, shape, columns,
-           [&](Value *row, Value *place, const RowTile &part) {
-             Values sums = loadSums(place, part);
-             sums = getMicroKernel(part).accumulate(b, {0, part.rows}, numRows,
-                                                    getLhsAddress(row, k),
-                                                    unpacked, std::move(sums));
-             storeSums(place, sums);
-           });
-}
-
-Values NBitsMatMul::loadSums(Value *place, const RowTile &shape) {
-  Values sums;
-  for (unsigned i = 0; i < shape.countSums(); ++i)
-    sums.push_back(b.load(
-        ElemKind::Float,
-        b.getElement(place, ElemKind::Float, int64_t(i) * lanes), lanes));
-  return sums;
-}
-
-void NBitsMatMul::storeSums(Value *place, llvm::ArrayRef<Value *> sums) {
-  for (auto [i, sum] : llvm::enumerate(sums))
-    b.store(ElemKind::Float, sum,
-            b.getElement(place, ElemKind::Float, int64_t(i) * lanes));
+  Value *k = b.CreateNSWAdd(b.scaleIndex(number, block), inBlock);
+  forSums(range, shape, columns,
+          [&](Value *row, Value *place, const RowTile &part) {
+            Values sums = b.loadVectors(ElemKind::Float, place,
+                                        part.countSums(), lanes, lanes);
+            sums = getMicroKernel(part).accumulate(b, {0, part.rows}, numRows,
+                                                   getLhsAddress(row, k),
+                                                   unpacked, std::move(sums));
+            b.storeVectors(ElemKind::Float, sums, place, lanes);
+          });
 }
 
 /// Calls \p body with the pieces of rows of weights: the block and the row in
@@ -151,26 +114,15 @@ void NBitsMatMul::forPieces(
     llvm::function_ref<void(Value *number, Value *inBlock, int64_t numRows)>
         body) {
   int64_t piece = getPieceRows(), block = layout.block;
-  if (block <= piece) {
-    int64_t whole = layout.depth / piece, blocks = piece / block;
-    b.forLoop(whole, [&](Value *i) {
-      body(b.CreateNSWMul(i, b.index(blocks)), b.index(0), piece);
+  if (block <= piece)
+    return b.forGroups(layout.depth, piece, [&](Value *i, int64_t numRows) {
+      body(b.scaleIndex(i, piece / block), b.index(0), numRows);
     });
-    if (layout.depth % piece)
-      body(b.index(whole * blocks), b.index(0), layout.depth % piece);
-    return;
-  }
-  auto emitBlock = [&](Value *number, int64_t numRows) {
-    b.forLoop(numRows / piece, [&](Value *i) {
-      body(number, b.CreateNSWMul(i, b.index(piece)), piece);
+  b.forGroups(layout.depth, block, [&](Value *number, int64_t blockRows) {
+    b.forGroups(blockRows, piece, [&](Value *i, int64_t numRows) {
+      body(number, b.scaleIndex(i, piece), numRows);
     });
-    if (numRows % piece)
-      body(number, b.index(numRows / piece * piece), numRows % piece);
-  };
-  int64_t whole = layout.depth / block;
-  b.forLoop(whole, [&](Value *number) { emitBlock(number, block); });
-  if (layout.depth % block)
-    emitBlock(b.index(whole), layout.depth % block);
+  });
 }
 
 /// Stores the sums of the tiles of \p range.
@@ -179,13 +131,14 @@ void NBitsMatMul::finishTiles(const TileRange &range, const RowTile &shape,
   Values factors;
   if (scalesSums(shape))
     factors = loadScales(columns, b.index(0), shape);
-  forTiles(range, shape, columns,
-           [&](Value *row, Value *place, const RowTile &part) {
-             Values sums = loadSums(place, part);
-             for (unsigned i = 0; i < sums.size() && !factors.empty(); ++i)
-               sums[i] = b.CreateFMul(sums[i], factors[i % part.vectors]);
-             store(row, part, columns, sums);
-           });
+  forSums(range, shape, columns,
+          [&](Value *row, Value *place, const RowTile &part) {
+            Values sums = b.loadVectors(ElemKind::Float, place,
+                                        part.countSums(), lanes, lanes);
+            for (unsigned i = 0; i < sums.size() && !factors.empty(); ++i)
+              sums[i] = b.CreateFMul(sums[i], factors[i % part.vectors]);
+            store(row, part, columns, sums);
+          });
 }
 
 /// Pieces of all columns of a panel, so that it is read in order.
@@ -198,10 +151,12 @@ void NBitsMatMul::emitRange(const TileRange &range, int64_t panelColumns,
         forColumns(panelColumns, panel, tile, body);
       };
   forStrips([&](const RowTile &shape, const Columns &columns) {
-    forTiles(range, shape, columns,
-             [&](Value *, Value *place, const RowTile &part) {
-               storeSums(place, Values(part.countSums(), splatLiteral(0)));
-             });
+    forSums(range, shape, columns,
+            [&](Value *, Value *place, const RowTile &part) {
+              b.storeVectors(ElemKind::Float,
+                             Values(part.countSums(), splatLiteral(0)), place,
+                             lanes);
+            });
   });
   forPieces([&](Value *number, Value *inBlock, int64_t numRows) {
     forStrips([&](const RowTile &shape, const Columns &columns) {
