@@ -72,7 +72,9 @@ private:
   void emitMatMuls(const Block &block, Value *count);
   void emitOutputs(const Block &block, Value *tile, Value *inTask);
   void emitOutputsInLoops(const Block &block, Value *tile, Value *inTask);
-  Value *isWholeTile(const Position &position);
+  void storeWholeOrCut(const Position &position,
+                       llvm::function_ref<void()> whole,
+                       llvm::function_ref<void()> cut);
   void storeTile(const Position &position, Value *channel,
                  llvm::ArrayRef<Value *> outputs);
   void storeCutTile(const Position &position, Value *channel,
@@ -93,7 +95,6 @@ private:
   /// between: where LLVM does not order instructions, it would not be known how
   /// many values of an unrolled transform are in registers at a time.
   bool usesLoops() const { return b.getTarget().isTranslated; }
-  Value *allocate(int64_t elements);
 
   KernelBuilder &b;
   ConvolutionShape shape;
@@ -111,13 +112,6 @@ private:
 };
 
 } // namespace
-
-Value *WinogradEmitter::allocate(int64_t elements) {
-  auto *buffer =
-      b.CreateAlloca(llvm::ArrayType::get(b.getFloatTy(), uint64_t(elements)));
-  buffer->setAlignment(llvm::Align(64));
-  return buffer;
-}
 
 Values WinogradEmitter::transform(KernelBuilder &b,
                                   const TransformMatrix &vertical,
@@ -144,11 +138,8 @@ void WinogradEmitter::transformColumns(const TransformMatrix &vertical,
                                        int64_t columns, LoadFn load) {
   b.forLoop(columns, [&](Value *j) {
     Values values = vertical.apply(b, load(j));
-    Value *first = b.keepOffsets(
-        b.getElement(halfway, kind, b.addScaled(b.index(0), j, lanes)));
-    for (auto [i, value] : llvm::enumerate(values))
-      b.store(kind, value,
-              b.getElement(first, kind, int64_t(i) * columns * lanes));
+    Value *first = b.keepOffsets(b.getElement(halfway, kind, j, lanes));
+    b.storeVectors(kind, values, first, columns * lanes);
   });
 }
 
@@ -158,12 +149,10 @@ void WinogradEmitter::transformRows(int64_t rows,
                                     unsigned active, StoreFn store) {
   int64_t columns = horizontal.getColumns();
   b.forLoop(rows, [&](Value *i) {
-    Value *first = b.keepOffsets(b.getElement(
-        halfway, kind, b.addScaled(b.index(0), i, columns * lanes)));
-    Values row;
-    for (int64_t j = 0; j < columns; ++j)
-      row.push_back(b.load(kind, b.getElement(first, kind, j * lanes), active));
-    store(i, horizontal.apply(b, row));
+    Value *first =
+        b.keepOffsets(b.getElement(halfway, kind, i, columns * lanes));
+    store(i, horizontal.apply(
+                 b, b.loadVectors(kind, first, columns, active, lanes)));
   });
 }
 
@@ -175,8 +164,8 @@ WinogradEmitter::Position WinogradEmitter::getPosition(Value *tile) {
     batch = b.CreateUDiv(row, b.index(tilesH));
     row = b.CreateURem(row, b.index(tilesH));
   }
-  return {batch, b.addScaled(b.index(0), row, vertical.outputs),
-          b.addScaled(b.index(0), column, horizontal.outputs)};
+  return {batch, b.scaleIndex(row, vertical.outputs),
+          b.scaleIndex(column, horizontal.outputs)};
 }
 
 //===- To the points ------------------------------------------------------===//
@@ -230,9 +219,7 @@ void WinogradEmitter::emitInputs(const Position &position, Value *inTask,
     values = transform(b, vertical.input, horizontal.input, std::move(values));
     Value *target = b.getElement(inputs, kind,
                                  b.addScaled(channel, inTask, shape.channels));
-    for (auto [point, value] : llvm::enumerate(values))
-      b.store(kind, value,
-              b.getElement(target, kind, int64_t(point) * pointStride));
+    b.storeVectors(kind, values, target, pointStride);
   });
 }
 
@@ -262,15 +249,12 @@ void WinogradEmitter::emitInputsInLoops(const Position &position, Value *inTask,
     transformColumns(vertical.input, columns, load);
     Value *target = b.getElement(inputs, kind,
                                  b.addScaled(channel, inTask, shape.channels));
-    transformRows(
-        points, horizontal.input, active,
-        [&](Value *i, llvm::ArrayRef<Value *> values) {
-          Value *first = b.keepOffsets(b.getElement(
-              target, kind, b.addScaled(b.index(0), i, columns * pointStride)));
-          for (auto [j, value] : llvm::enumerate(values))
-            b.store(kind, value,
-                    b.getElement(first, kind, int64_t(j) * pointStride));
-        });
+    transformRows(points, horizontal.input, active,
+                  [&](Value *i, llvm::ArrayRef<Value *> values) {
+                    Value *first = b.keepOffsets(
+                        b.getElement(target, kind, i, columns * pointStride));
+                    b.storeVectors(kind, values, first, pointStride);
+                  });
   });
 }
 
@@ -288,9 +272,9 @@ void WinogradEmitter::emitInputs(Value *tile, Value *inTask) {
       isInside(position.row, shape.padTop, vertical.getPoints(), shape.height),
       isInside(position.column, shape.padLeft, horizontal.getPoints(),
                shape.width));
-  b.ifThen(isWhole, [&] { emitInputs(position, inTask, /*isBorder=*/false); });
-  b.ifThen(b.CreateNot(isWhole),
-           [&] { emitInputs(position, inTask, /*isBorder=*/true); });
+  b.ifThenElse(
+      isWhole, [&] { emitInputs(position, inTask, /*isBorder=*/false); },
+      [&] { emitInputs(position, inTask, /*isBorder=*/true); });
 }
 
 //===- At the points ------------------------------------------------------===//
@@ -324,41 +308,33 @@ void WinogradEmitter::emitMatMuls(const Block &block, Value *count) {
                              .rowStride = packedBlock,
                              .isPadded = true,
                              .takesLanes = b.getTarget().hasMultiplyByLane};
-  Value *groups =
-      b.CreateUDiv(b.CreateNSWAdd(count, b.index(pixels - 1)), b.index(pixels));
+  Value *groups = b.divideUp(count, pixels);
   Value *lastFirst =
       b.maxIndex(b.CreateNSWSub(count, b.index(pixels)), b.index(0));
   FilterPrefetch ahead = planPrefetch(pixels);
   b.forLoop(getPoints(), [&](Value *point) {
-    Value *filters = b.getElement(
-        block.weights, kind,
-        b.addScaled(b.index(0), point, shape.channels * packedBlock));
-    Value *pointInputs = b.getElement(
-        inputs, kind,
-        b.addScaled(b.index(0), point, getPointStride(shape.channels)));
+    Value *filters =
+        b.getElement(block.weights, kind, point, shape.channels * packedBlock);
+    Value *pointInputs =
+        b.getElement(inputs, kind, point, getPointStride(shape.channels));
     Value *pointResults =
-        b.getElement(matMulResults, kind,
-                     b.addScaled(b.index(0), point, getPointStride(width)));
-    b.forLoop(b.index(0), groups, 1, [&](Value *group) {
+        b.getElement(matMulResults, kind, point, getPointStride(width));
+    b.forLoop(groups, [&](Value *group) {
       Prefetch prefetch = {.bytesPerStep = ahead.bytesPerStep};
       if (prefetch.bytesPerStep)
         prefetch.address = b.CreateInBoundsGEP(
             b.getInt8Ty(), b.getElement(filters, kind, ahead.distance),
-            b.addScaled(b.index(0), group,
-                        shape.channels * prefetch.bytesPerStep));
-      Value *first =
-          b.minIndex(b.addScaled(b.index(0), group, pixels), lastFirst);
-      Value *x = b.getElement(pointInputs, kind,
-                              b.addScaled(b.index(0), first, shape.channels));
+            b.scaleIndex(group, shape.channels * prefetch.bytesPerStep));
+      Value *first = b.minIndex(b.scaleIndex(group, pixels), lastFirst);
+      Value *x = b.getElement(pointInputs, kind, first, shape.channels);
       Values sums =
           microKernel.accumulate(b, {0, microKernel.pixels}, shape.channels, x,
                                  filters, microKernel.getZeros(b), prefetch);
-      Value *target = b.getElement(pointResults, kind,
-                                   b.addScaled(b.index(0), first, width));
+      Value *target = b.getElement(pointResults, kind, first, width);
       for (unsigned p = 0; p < microKernel.pixels; ++p)
         for (unsigned v = 0; v < vectors; ++v)
-          b.store(kind, sums[p * vectors + v],
-                  b.getElement(target, kind, p * width + v * lanes));
+          b.storeElement(kind, sums[p * vectors + v], target,
+                         p * width + v * lanes);
     });
   });
 }
@@ -377,8 +353,7 @@ void WinogradEmitter::storeOutput(const Position &position, Value *row,
 /// The part of a tile that is in the image.
 void WinogradEmitter::storeCutTile(const Position &position, Value *channel,
                                    llvm::ArrayRef<Value *> outputs) {
-  for (auto [i, output] : llvm::enumerate(outputs))
-    b.store(kind, output, b.getElement(cutTile, kind, int64_t(i * lanes)));
+  b.storeVectors(kind, outputs, cutTile, lanes);
   storeCutTile(position, channel, KernelBuilder::getLanes(outputs[0]));
 }
 
@@ -391,25 +366,30 @@ void WinogradEmitter::storeCutTile(const Position &position, Value *channel,
   Value *rows = countRest(position.row, shape.outHeight, vertical.outputs);
   Value *columns =
       countRest(position.column, shape.outWidth, horizontal.outputs);
-  b.forLoop(b.index(0), rows, 1, [&](Value *i) {
-    b.forLoop(b.index(0), columns, 1, [&](Value *j) {
+  b.forLoop(rows, [&](Value *i) {
+    b.forLoop(columns, [&](Value *j) {
       Value *number = b.addScaled(j, i, horizontal.outputs);
-      Value *output = b.load(
-          kind,
-          b.getElement(cutTile, kind, b.addScaled(b.index(0), number, lanes)),
-          active);
+      Value *output =
+          b.loadElement(kind, cutTile, b.scaleIndex(number, lanes), active);
       storeOutput(position, i, j, channel, output);
     });
   });
 }
 
-/// Whether all outputs of a tile are in the image.
-Value *WinogradEmitter::isWholeTile(const Position &position) {
-  return b.CreateAnd(
+/// Emits \p whole for a tile whose outputs all are in the image, and \p cut for
+/// one that the image's end cuts.
+void WinogradEmitter::storeWholeOrCut(const Position &position,
+                                      llvm::function_ref<void()> whole,
+                                      llvm::function_ref<void()> cut) {
+  if (shape.outHeight % vertical.outputs == 0 &&
+      shape.outWidth % horizontal.outputs == 0)
+    return whole();
+  Value *isWhole = b.CreateAnd(
       b.CreateICmpSLE(position.row,
                       b.index(shape.outHeight - int64_t(vertical.outputs))),
       b.CreateICmpSLE(position.column,
                       b.index(shape.outWidth - int64_t(horizontal.outputs))));
+  b.ifThenElse(isWhole, whole, cut);
 }
 
 void WinogradEmitter::storeTile(const Position &position, Value *channel,
@@ -419,13 +399,8 @@ void WinogradEmitter::storeTile(const Position &position, Value *channel,
       storeOutput(position, b.index(int64_t(i / horizontal.outputs)),
                   b.index(int64_t(i % horizontal.outputs)), channel, output);
   };
-  if (shape.outHeight % vertical.outputs == 0 &&
-      shape.outWidth % horizontal.outputs == 0)
-    return storeWhole();
-  Value *isWhole = isWholeTile(position);
-  b.ifThen(isWhole, storeWhole);
-  b.ifThen(b.CreateNot(isWhole),
-           [&] { storeCutTile(position, channel, outputs); });
+  storeWholeOrCut(position, storeWhole,
+                  [&] { storeCutTile(position, channel, outputs); });
 }
 
 void WinogradEmitter::emitOutputs(const Block &block, Value *tile,
@@ -433,20 +408,16 @@ void WinogradEmitter::emitOutputs(const Block &block, Value *tile,
   if (usesLoops())
     return emitOutputsInLoops(block, tile, inTask);
   Position position = getPosition(tile);
-  Value *source =
-      b.getElement(matMulResults, kind, b.addScaled(b.index(0), inTask, width));
+  Value *source = b.getElement(matMulResults, kind, inTask, width);
   int64_t pointStride = getPointStride(width);
   b.forVectors(block.channels, lanes, [&](Value *i, unsigned active) {
     Value *channel = b.CreateNSWAdd(block.channel, i);
     Value *first = b.getElement(source, kind, i);
-    Values values;
-    for (int64_t point = 0; point < getPoints(); ++point)
-      values.push_back(
-          b.load(kind, b.getElement(first, kind, point * pointStride), active));
-    values =
-        transform(b, vertical.toOutput, horizontal.toOutput, std::move(values));
+    Values values =
+        transform(b, vertical.toOutput, horizontal.toOutput,
+                  b.loadVectors(kind, first, getPoints(), active, pointStride));
     if (bias) {
-      Value *added = b.load(kind, b.getElement(bias, kind, channel), active);
+      Value *added = b.loadElement(kind, bias, channel, active);
       for (Value *&value : values)
         value = b.CreateFAdd(value, added);
     }
@@ -459,24 +430,18 @@ void WinogradEmitter::emitOutputsInLoops(const Block &block, Value *tile,
                                          Value *inTask) {
   Position position = getPosition(tile);
   int64_t columns = horizontal.getPoints(), pointStride = getPointStride(width);
-  Value *source =
-      b.getElement(matMulResults, kind, b.addScaled(b.index(0), inTask, width));
+  Value *source = b.getElement(matMulResults, kind, inTask, width);
   b.forVectors(block.channels, lanes, [&](Value *i, unsigned active) {
     Value *channel = b.CreateNSWAdd(block.channel, i);
     transformColumns(vertical.toOutput, columns, [&](Value *j) {
       Value *first = b.keepOffsets(
           b.getElement(source, kind, b.addScaled(i, j, pointStride)));
-      Values values;
-      for (int64_t row = 0; row < vertical.getPoints(); ++row)
-        values.push_back(
-            b.load(kind, b.getElement(first, kind, row * columns * pointStride),
-                   active));
-      return values;
+      return b.loadVectors(kind, first, vertical.getPoints(), active,
+                           columns * pointStride);
     });
     auto addBias = [&](Value *value) {
-      return bias ? b.CreateFAdd(
-                        value,
-                        b.load(kind, b.getElement(bias, kind, channel), active))
+      return bias ? b.CreateFAdd(value,
+                                 b.loadElement(kind, bias, channel, active))
                   : value;
     };
     auto store = [&](llvm::function_ref<void(Value *, Value *, Value *)> take) {
@@ -491,17 +456,10 @@ void WinogradEmitter::emitOutputsInLoops(const Block &block, Value *tile,
         storeOutput(position, row, column, channel, output);
       });
     };
-    if (shape.outHeight % vertical.outputs == 0 &&
-        shape.outWidth % horizontal.outputs == 0)
-      return storeWhole();
-    Value *isWhole = isWholeTile(position);
-    b.ifThen(isWhole, storeWhole);
-    b.ifThen(b.CreateNot(isWhole), [&] {
+    storeWholeOrCut(position, storeWhole, [&] {
       store([&](Value *row, Value *column, Value *output) {
         Value *number = b.addScaled(column, row, horizontal.outputs);
-        b.store(kind, output,
-                b.getElement(cutTile, kind,
-                             b.addScaled(b.index(0), number, lanes)));
+        b.storeElement(kind, output, cutTile, b.scaleIndex(number, lanes));
       });
       storeCutTile(position, channel, active);
     });
@@ -513,7 +471,7 @@ void WinogradEmitter::emitOutputsInLoops(const Block &block, Value *tile,
 /// Tiles low ... low + count - 1.
 void WinogradEmitter::emitBlock(const Block &block, Value *low, Value *count) {
   emitMatMuls(block, count);
-  b.forLoop(b.index(0), count, 1,
+  b.forLoop(count,
             [&](Value *i) { emitOutputs(block, b.CreateNSWAdd(low, i), i); });
 }
 
@@ -524,10 +482,10 @@ void WinogradEmitter::emitBlocks(Value *first, Value *end, Value *low,
   int64_t parts = packedBlock / width;
   auto getBlock = [&](Value *number, int64_t channels) {
     Value *packed = b.CreateUDiv(number, b.index(parts));
-    Value *offset = b.addScaled(b.index(0), packed,
-                                getPoints() * shape.channels * packedBlock);
+    Value *offset =
+        b.scaleIndex(packed, getPoints() * shape.channels * packedBlock);
     offset = b.addScaled(offset, b.CreateURem(number, b.index(parts)), width);
-    return Block{b.addScaled(b.index(0), number, width), channels,
+    return Block{b.scaleIndex(number, width), channels,
                  b.getElement(weights, kind, offset)};
   };
   b.forLoop(first, b.minIndex(end, b.index(whole)), 1, [&](Value *number) {
@@ -543,24 +501,24 @@ void WinogradEmitter::emitBlocks(Value *first, Value *end, Value *low,
 void WinogradEmitter::emitTask(Value *task) {
   Value *range = b.CreateUDiv(task, b.index(getGroups()));
   Value *group = b.CreateURem(task, b.index(getGroups()));
-  Value *low = b.addScaled(b.index(0), range, tilesPerTask);
+  Value *low = b.scaleIndex(range, tilesPerTask);
   Value *count = b.index(tilesPerTask);
   if (tiles % tilesPerTask != 0)
     count = b.minIndex(b.CreateNSWSub(b.index(tiles), low), count);
-  b.forLoop(b.index(0), count, 1,
-            [&](Value *i) { emitInputs(b.CreateNSWAdd(low, i), i); });
-  Value *first = b.addScaled(b.index(0), group, blocksPerTask);
+  b.forLoop(count, [&](Value *i) { emitInputs(b.CreateNSWAdd(low, i), i); });
+  Value *first = b.scaleIndex(group, blocksPerTask);
   Value *end = b.minIndex(b.CreateNSWAdd(first, b.index(blocksPerTask)),
                           b.index(blocks));
   emitBlocks(first, end, low, count);
 }
 
 void WinogradEmitter::emit() {
-  inputs = allocate(getPoints() * getPointStride(shape.channels));
-  matMulResults = allocate(getPoints() * getPointStride(width));
-  cutTile = allocate(int64_t(vertical.outputs) * horizontal.outputs * lanes);
+  inputs = b.allocate(kind, getPoints() * getPointStride(shape.channels));
+  matMulResults = b.allocate(kind, getPoints() * getPointStride(width));
+  cutTile =
+      b.allocate(kind, int64_t(vertical.outputs) * horizontal.outputs * lanes);
   if (usesLoops())
-    halfway = allocate(getPoints() * lanes);
+    halfway = b.allocate(kind, getPoints() * lanes);
   b.forTasks(getRanges() * getGroups(), getNumOperations(shape),
              [&](Value *task) { emitTask(task); });
 }
