@@ -8,21 +8,31 @@
 
 namespace glowish {
 
+/// Passes \p value through the epilogue, whose operands \p load returns.
+inline llvm::Value *
+emitEpilogue(KernelBuilder &b, const EpilogueCode &epilogue, llvm::Value *value,
+             llvm::function_ref<llvm::Value *(const StridedOperand &)> load) {
+  Values values = {value};
+  llvm::SmallVector<ElemKind, 4> kinds = {epilogue.kind};
+  for (const StridedOperand &operand : epilogue.fused) {
+    values.push_back(load(operand));
+    kinds.push_back(operand.kind);
+  }
+  return emitProgram(b, *epilogue.program, values, kinds);
+}
+
 /// Passes \p value, the elements from \p index on along the last dimension,
 /// through the epilogue and stores the first \p lanes of them.
 inline void storeResult(KernelBuilder &b, const StridedOperand &result,
                         const EpilogueCode &epilogue,
                         llvm::ArrayRef<llvm::Value *> index, llvm::Value *value,
                         unsigned lanes) {
-  Values values = {b.takeLanes(value, lanes)};
-  llvm::SmallVector<ElemKind, 4> kinds = {epilogue.kind};
-  if (!epilogue.program->empty())
-    for (const StridedOperand &operand : epilogue.fused) {
-      values.push_back(b.loadStrided(operand.kind, operand.getAddress(b, index),
-                                     lanes, operand.getInnerStride()));
-      kinds.push_back(operand.kind);
-    }
-  b.storeStrided(result.kind, emitProgram(b, *epilogue.program, values, kinds),
+  auto load = [&](const StridedOperand &operand) {
+    return b.loadStrided(operand.kind, operand.getAddress(b, index), lanes,
+                         operand.getInnerStride());
+  };
+  b.storeStrided(result.kind,
+                 emitEpilogue(b, epilogue, b.takeLanes(value, lanes), load),
                  result.getAddress(b, index), result.getInnerStride());
 }
 
@@ -48,16 +58,12 @@ public:
         distance += step * stride;
       return distance;
     };
-    Values values = {value};
-    llvm::SmallVector<ElemKind, 4> kinds = {epilogue.kind};
-    for (auto [operand, address] : llvm::zip_equal(epilogue.fused, fused)) {
-      values.push_back(
-          b.load(operand.kind,
-                 b.getElement(address, operand.kind, getDistance(operand)), 1));
-      kinds.push_back(operand.kind);
-    }
-    b.store(result.kind, emitProgram(b, *epilogue.program, values, kinds),
-            b.getElement(own, result.kind, getDistance(result)));
+    auto *address = fused.begin();
+    auto load = [&](const StridedOperand &operand) {
+      return b.loadElement(operand.kind, *address++, getDistance(operand), 1);
+    };
+    b.storeElement(result.kind, emitEpilogue(b, epilogue, value, load), own,
+                   getDistance(result));
   }
 
 private:
@@ -88,21 +94,16 @@ inline void storePixels(KernelBuilder &b, const StridedOperand &result,
                         llvm::ArrayRef<llvm::Value *> index,
                         llvm::ArrayRef<llvm::Value *> pixels, unsigned lanes) {
   unsigned count = unsigned(pixels.size());
-  Values values = {b.joinLanes(pixels, lanes)};
-  llvm::SmallVector<ElemKind, 4> kinds = {epilogue.kind};
-  if (!epilogue.program->empty())
-    for (const StridedOperand &operand : epilogue.fused) {
-      llvm::Value *address = operand.getAddress(b, index);
-      if (operand.strides[2] == 0) {
-        llvm::Value *shared = b.loadStrided(operand.kind, address, lanes,
-                                            operand.getInnerStride());
-        values.push_back(b.joinLanes(Values(count, shared), lanes));
-      } else {
-        values.push_back(b.load(operand.kind, address, count * lanes));
-      }
-      kinds.push_back(operand.kind);
-    }
-  b.store(result.kind, emitProgram(b, *epilogue.program, values, kinds),
+  auto load = [&](const StridedOperand &operand) {
+    llvm::Value *address = operand.getAddress(b, index);
+    if (operand.strides[2] != 0)
+      return b.load(operand.kind, address, count * lanes);
+    llvm::Value *shared =
+        b.loadStrided(operand.kind, address, lanes, operand.getInnerStride());
+    return b.joinLanes(Values(count, shared), lanes);
+  };
+  b.store(result.kind,
+          emitEpilogue(b, epilogue, b.joinLanes(pixels, lanes), load),
           result.getAddress(b, index));
 }
 
