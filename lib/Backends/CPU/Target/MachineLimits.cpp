@@ -1,8 +1,8 @@
 //===- MachineLimits.cpp - Rates of caches and memory ---------------------===//
 
+#include "Kernels/KernelBuilder.h"
 #include "Target/ProbeProgram.h"
 #include "glowish/Backends/CPU/PeakRate.h"
-#include "llvm/IR/IRBuilder.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <chrono>
 #include <latch>
@@ -26,59 +26,49 @@ static uint64_t getStepBytes(unsigned lanes) {
 /// Fills \p entry (constants, mutables, activations): goes through mutables[0
 /// ... constants[0] bytes) again and again, constants[1] steps in all, reads
 /// vectors of \p lanes int32, and stores a sum of them to activations.
-static void emitReads(llvm::Function &entry, unsigned lanes) {
-  llvm::LLVMContext &context = entry.getContext();
-  auto *before = llvm::BasicBlock::Create(context, "entry", &entry);
-  auto *loop = llvm::BasicBlock::Create(context, "loop", &entry);
-  auto *after = llvm::BasicBlock::Create(context, "after", &entry);
-  llvm::IRBuilder<> b(before);
-  llvm::Type *type = b.getInt32Ty(), *indexTy = b.getInt64Ty();
-  if (lanes > 1)
-    type = llvm::FixedVectorType::get(type, lanes);
-  llvm::Value *bytes = b.CreateLoad(indexTy, entry.getArg(0));
-  llvm::Value *steps =
-      b.CreateLoad(indexTy, b.CreateConstGEP1_32(indexTy, entry.getArg(0), 1));
-  b.CreateBr(loop);
-
-  b.SetInsertPoint(loop);
-  auto carry = [&](llvm::Type *carried) {
-    llvm::PHINode *value = b.CreatePHI(carried, 2);
-    value->addIncoming(llvm::Constant::getNullValue(carried), before);
-    return value;
+static void emitReads(llvm::Function &entry, unsigned lanes,
+                      const TargetDescription &target) {
+  KernelBuilder b(entry, target);
+  auto loadCount = [&](int64_t i) {
+    return b.loadIndex(ElemKind::Int64,
+                       b.getElement(entry.getArg(0), ElemKind::Int64, i));
   };
-  llvm::PHINode *step = carry(indexTy), *offset = carry(indexTy);
-  llvm::SmallVector<llvm::PHINode *> starts;
-  for (unsigned i = 0; i < numSums; ++i)
-    starts.push_back(carry(type));
-  llvm::SmallVector<llvm::Value *> sums(starts.begin(), starts.end());
-  llvm::Value *address = b.CreateGEP(b.getInt8Ty(), entry.getArg(1), {offset});
-  // Volatile, or all passes would be found to read the same.
-  for (unsigned i = 0; i < numLoads; ++i)
-    sums[i % numSums] = b.CreateAdd(
-        sums[i % numSums],
-        b.CreateAlignedLoad(type, b.CreateConstGEP1_32(type, address, i),
-                            llvm::Align(4), /*isVolatile=*/true));
-  for (unsigned i = 0; i < numSums; ++i)
-    starts[i]->addIncoming(sums[i], loop);
+  llvm::Value *bytes = loadCount(0), *steps = loadCount(1);
+  Values start(numSums, b.literal(ElemKind::Int32, 0, lanes));
+  start.push_back(b.index(0));
   // One loop for all passes: the end of a short one would be mispredicted.
-  llvm::Value *end = b.CreateAdd(offset, b.getInt64(getStepBytes(lanes)));
-  offset->addIncoming(
-      b.CreateSelect(b.CreateICmpULT(end, bytes), end, b.getInt64(0)), loop);
-  llvm::Value *next = b.CreateAdd(step, b.getInt64(1));
-  step->addIncoming(next, loop);
-  b.CreateCondBr(b.CreateICmpULT(next, steps), loop, after);
-
-  b.SetInsertPoint(after);
+  Values sums = b.forLoop(
+      steps, start, [&](llvm::Value *, llvm::ArrayRef<llvm::Value *> carried) {
+        Values next(carried);
+        llvm::Value *offset = next.pop_back_val();
+        llvm::Value *address =
+            b.getElement(entry.getArg(1), ElemKind::Int8, offset);
+        // Volatile, or all passes would be found to read the same.
+        for (unsigned i = 0; i < numLoads; ++i) {
+          llvm::Value *&sum = next[i % numSums];
+          sum = b.CreateAdd(
+              sum, b.CreateAlignedLoad(sum->getType(),
+                                       b.getElement(address, ElemKind::Int32,
+                                                    int64_t(i) * lanes),
+                                       llvm::Align(4), /*isVolatile=*/true));
+        }
+        llvm::Value *end =
+            b.CreateAdd(offset, b.index(int64_t(getStepBytes(lanes))));
+        next.push_back(
+            b.CreateSelect(b.CreateICmpULT(end, bytes), end, b.index(0)));
+        return next;
+      });
   for (unsigned i = 1; i < numSums; ++i)
     sums[0] = b.CreateAdd(sums[0], sums[i]);
-  b.CreateAlignedStore(sums[0], entry.getArg(2), llvm::Align(4));
+  b.store(ElemKind::Int32, sums[0], entry.getArg(2));
   b.CreateRet(b.getInt32(0));
 }
 
 static llvm::Expected<std::unique_ptr<Executable>>
 compileReads(CPUBackend &backend) {
   return compileProbe(backend, "reads", [&](llvm::Function &entry) {
-    emitReads(entry, backend.getTarget().getLanes(sizeof(float)));
+    const TargetDescription &target = backend.getTarget();
+    emitReads(entry, target.getLanes(sizeof(float)), target);
   });
 }
 
