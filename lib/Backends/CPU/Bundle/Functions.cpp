@@ -54,37 +54,21 @@ glowish::getBundleFunctions(llvm::ArrayRef<Variant> programs,
 
 //===- Header -------------------------------------------------------------===//
 
-void glowish::printFunctionStatus(llvm::raw_ostream &os) {
-  os << R"(
-#ifndef GLOWISH_ERROR_FUNCTION
-#define GLOWISH_ERROR_FUNCTION 9 /* a function that the network calls failed */
-#endif
-)";
-}
-
 void glowish::printFunctionPrototypes(llvm::raw_ostream &os,
                                       const BundleFacts &facts) {
   if (facts.functions.empty())
     return;
   os << "\n#include \"glowish_call.h\"\n";
   printFunctionStatus(os);
-  os << R"(
-#ifdef __cplusplus
-extern "C" {
-#endif
-)";
-  for (const BundleFunction &function : facts.functions)
-    os << llvm::formatv(
-        "\n/* The operator '{0}': {1}. */\nglowish_function {2};\n",
-        escapeComment(function.operatorName),
-        function.object ? "in " + facts.options.networkName + ".operators.a"
-                        : "to be defined by the application",
-        function.name);
-  os << R"(
-#ifdef __cplusplus
-}
-#endif
-)";
+  printLinkage(os, [&] {
+    for (const BundleFunction &function : facts.functions)
+      os << llvm::formatv(
+          "\n/* The operator '{0}': {1}. */\nglowish_function {2};\n",
+          escapeComment(function.operatorName),
+          function.object ? "in " + facts.options.networkName + ".operators.a"
+                          : "to be defined by the application",
+          function.name);
+  });
 }
 
 //===- Files --------------------------------------------------------------===//

@@ -39,8 +39,6 @@ std::vector<BundleFunction> getBundleFunctions(llvm::ArrayRef<Variant> programs,
 
 /// The include directive, the status code and the prototypes of a header.
 void printFunctionPrototypes(llvm::raw_ostream &os, const BundleFacts &facts);
-/// The status code of functions that fail.
-void printFunctionStatus(llvm::raw_ostream &os);
 /// The text of glowish_call.h.
 llvm::StringRef getCallHeader();
 

@@ -68,10 +68,38 @@ std::string glowish::quoteString(llvm::StringRef text) {
   return result;
 }
 
-static llvm::StringRef getDirectionName(unsigned direction) {
+llvm::StringRef glowish::getDirectionName(const BundleSymbol &symbol) {
   static constexpr llvm::StringLiteral names[] = {"state", "input", "output",
                                                   "input and output"};
-  return names[direction];
+  return names[symbol.direction];
+}
+
+void glowish::printLinkage(llvm::raw_ostream &os,
+                           llvm::function_ref<void()> print) {
+  os << "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
+  print();
+  os << "\n#ifdef __cplusplus\n}\n#endif\n";
+}
+
+void glowish::printHeader(llvm::raw_ostream &os, const BundleFacts &facts,
+                          llvm::function_ref<void()> print) {
+  std::string guard = "GLOWISH_BUNDLE_" +
+                      llvm::StringRef(facts.options.networkName).upper() + "_H";
+  os << "#ifndef " << guard << "\n#define " << guard
+     << "\n\n#include <stdint.h>\n";
+  printCommonDefinitions(os);
+  print();
+  os << "\n#endif /* " << guard << " */\n";
+}
+
+void glowish::printRegionSizes(llvm::raw_ostream &os, const BundleFacts &facts,
+                               const llvm::Twine &mutableNote,
+                               const llvm::Twine &activationNote) {
+  os << formatv(" * constant weights {0,12} bytes\n"
+                " * mutable weights  {1,12} bytes{2}\n"
+                " * activations      {3,12} bytes{4}\n",
+                facts.constantSize, facts.mutableSize, mutableNote.str(),
+                facts.activationSize, activationNote.str());
 }
 
 std::string glowish::getMacroPart(const ArenaRegion &region) {
@@ -99,8 +127,8 @@ static void printLine(llvm::raw_ostream &os, llvm::StringRef what,
 void glowish::printSymbolLines(llvm::raw_ostream &os, const BundleFacts &facts,
                                const BundleProgram &program) {
   for (const BundleSymbol &symbol : program.symbols)
-    printLine(os, getDirectionName(symbol.direction), symbol.modelName,
-              symbol.type, symbol.offset,
+    printLine(os, getDirectionName(symbol), symbol.modelName, symbol.type,
+              symbol.offset,
               symbol.isInArena ? (" in " + getArenaName(symbol, program)).str()
                                : "");
   if (!facts.options.listsConstants)
@@ -228,20 +256,27 @@ void glowish::printCommonDefinitions(llvm::raw_ostream &os) {
   os << "\n#endif /* GLOWISH_BUNDLE_COMMON_DEFS */\n";
 }
 
+static void printStatus(llvm::raw_ostream &os, llvm::StringRef name,
+                        EntryStatus status, llvm::StringRef meaning) {
+  os << formatv("\n#ifndef GLOWISH_ERROR_{0}\n"
+                "#define GLOWISH_ERROR_{0} {1} /* {2} */\n"
+                "#endif\n",
+                name, unsigned(status), meaning);
+}
+
 void glowish::printDimensionStatus(llvm::raw_ostream &os) {
-  os << R"(
-#ifndef GLOWISH_ERROR_DIMENSION
-#define GLOWISH_ERROR_DIMENSION 6 /* no code for these extents */
-#endif
-)";
+  printStatus(os, "DIMENSION", EntryStatus::Dimension,
+              "no code for these extents");
 }
 
 void glowish::printTripCountStatus(llvm::raw_ostream &os) {
-  os << R"(
-#ifndef GLOWISH_ERROR_TRIP_COUNT
-#define GLOWISH_ERROR_TRIP_COUNT 8 /* a loop has more iterations than its bound */
-#endif
-)";
+  printStatus(os, "TRIP_COUNT", EntryStatus::TripCount,
+              "a loop has more iterations than its bound");
+}
+
+void glowish::printFunctionStatus(llvm::raw_ostream &os) {
+  printStatus(os, "FUNCTION", EntryStatus::Function,
+              "a function that the network calls failed");
 }
 
 /// SymbolTableEntry is Glow's, and so are the first fields of BundleConfig:
@@ -354,7 +389,7 @@ static std::string describeExtents(const BundleSymbol &symbol,
 void glowish::printSymbolMacros(llvm::raw_ostream &os, llvm::StringRef prefix,
                                 const BundleSymbol &symbol,
                                 const BundleProgram &program) {
-  os << formatv("\n/* {0} '{1}': {2} */\n", getDirectionName(symbol.direction),
+  os << formatv("\n/* {0} '{1}': {2} */\n", getDirectionName(symbol),
                 escapeComment(symbol.modelName), symbol.type.str());
   if (const auto &range = symbol.inputExtents.range)
     os << formatv(
@@ -452,11 +487,17 @@ void glowish::printIdentity(llvm::raw_ostream &os, const BundleFacts &facts) {
                 llvm::utohexstr(facts.weightsChecksum, false, 16));
 }
 
+std::string glowish::joinDims(const BundleFacts &facts,
+                              llvm::StringRef prefix) {
+  return llvm::join(llvm::map_range(facts.dims,
+                                    [&](const BundleDim &dim) {
+                                      return prefix.str() + dim.identifier;
+                                    }),
+                    ", ");
+}
+
 std::string glowish::getDimArguments(const BundleFacts &facts) {
-  std::string text;
-  for (const BundleDim &dim : facts.dims)
-    text += (text.empty() ? "int64_t dim_" : ", int64_t dim_") + dim.identifier;
-  return text;
+  return joinDims(facts, "int64_t dim_");
 }
 
 /// The pointers to the activations.

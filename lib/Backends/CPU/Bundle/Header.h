@@ -78,6 +78,8 @@ struct BundleFacts {
 std::string escapeComment(llvm::StringRef text);
 /// \p text as a C string literal.
 std::string quoteString(llvm::StringRef text);
+/// "input and output".
+llvm::StringRef getDirectionName(const BundleSymbol &symbol);
 /// "_DTCM": the part of macros' names that stands for \p region.
 std::string getMacroPart(const ArenaRegion &region);
 /// The network's name in capitals, and \p program's identifier.
@@ -117,6 +119,19 @@ void printDimensionStatus(llvm::raw_ostream &os);
 std::vector<std::string> describeBoundedLoops(llvm::ArrayRef<Variant> programs);
 /// The status code of loops with too many iterations.
 void printTripCountStatus(llvm::raw_ostream &os);
+/// The status code of functions that fail.
+void printFunctionStatus(llvm::raw_ostream &os);
+/// Prints what \p print does as declarations of C, in C++ too.
+void printLinkage(llvm::raw_ostream &os, llvm::function_ref<void()> print);
+/// Prints what \p print does behind the includes and definitions that all
+/// headers have, inside a guard.
+void printHeader(llvm::raw_ostream &os, const BundleFacts &facts,
+                 llvm::function_ref<void()> print);
+/// The sizes of the regions, inside a comment; the notes are what is behind the
+/// bytes of the last two.
+void printRegionSizes(llvm::raw_ostream &os, const BundleFacts &facts,
+                      const llvm::Twine &mutableNote,
+                      const llvm::Twine &activationNote);
 /// ABI version, model and weights.
 void printIdentity(llvm::raw_ostream &os, const BundleFacts &facts);
 /// Sizes and alignment of the regions.
@@ -124,6 +139,8 @@ void printSizeMacros(llvm::raw_ostream &os, const BundleFacts &facts);
 /// The placeholders of \p program.
 void printProgramMacros(llvm::raw_ostream &os, const BundleFacts &facts,
                         const BundleProgram &program);
+/// The identifiers of the dimensions behind \p prefix, separated by commas.
+std::string joinDims(const BundleFacts &facts, llvm::StringRef prefix);
 /// "int64_t dim_N, int64_t dim_M"; empty where there are no dimensions.
 std::string getDimArguments(const BundleFacts &facts);
 /// Declares the entry \p name; \p what: a sentence that says what it does.

@@ -19,10 +19,7 @@ static void printRegionLines(llvm::raw_ostream &os, const MemoryPlan &plan) {
 /// The sizes and placeholders of functions with entries of their own.
 static void printEntriesBanner(llvm::raw_ostream &os,
                                const BundleFacts &facts) {
-  os << formatv(" * constant weights {0,12} bytes\n"
-                " * mutable weights  {1,12} bytes\n"
-                " * activations      {2,12} bytes at most\n",
-                facts.constantSize, facts.mutableSize, facts.activationSize);
+  printRegionSizes(os, facts, "", " at most");
   for (const BundleProgram &program : facts.programs) {
     os << formatv(" *\n * Function '{0}': activations {1} bytes, {2:P1} of it "
                   "the largest live set\n",
@@ -43,12 +40,10 @@ static void printBanner(llvm::raw_ostream &os, const BundleFacts &facts) {
     return;
   }
   const BundleProgram &program = facts.programs.front();
-  os << formatv(" * constant weights {0,12} bytes\n"
-                " * mutable weights  {1,12} bytes\n"
-                " * activations      {2,12} bytes, {3:P1} of it the largest "
-                "live set\n",
-                facts.constantSize, facts.mutableSize, facts.activationSize,
-                program.plan.getEfficiency());
+  printRegionSizes(os, facts, "",
+                   formatv(", {0:P1} of it the largest live set",
+                           program.plan.getEfficiency())
+                       .str());
   printRegionLines(os, program.plan);
   printSymbolLines(os, facts, program);
   os << " */\n";
@@ -56,11 +51,6 @@ static void printBanner(llvm::raw_ostream &os, const BundleFacts &facts) {
 
 static void printFunctions(llvm::raw_ostream &os, const BundleFacts &facts) {
   llvm::StringRef name = facts.options.networkName;
-  os << R"(
-#ifdef __cplusplus
-extern "C" {
-#endif
-)";
   if (facts.options.api == BundleApi::Dynamic) {
     os << "\n/* Sizes, symbols and identity. */\n";
     if (!facts.dims.empty())
@@ -80,43 +70,35 @@ extern "C" {
       printEntry(os, facts, facts.getEntry(program),
                  "Runs the function '" + escapeComment(program.function) +
                      "'.");
-  os << R"(
-#ifdef __cplusplus
-}
-#endif
-)";
-  printWeightsCheck(os, facts);
 }
 
 void glowish::printBundleHeader(llvm::raw_ostream &os,
                                 const BundleFacts &facts) {
-  std::string guard = "GLOWISH_BUNDLE_" +
-                      llvm::StringRef(facts.options.networkName).upper() + "_H";
+  bool isStatic = facts.options.api == BundleApi::Static;
   printBanner(os, facts);
-  os << "#ifndef " << guard << "\n#define " << guard
-     << "\n\n#include <stdint.h>\n";
-  printCommonDefinitions(os);
-  if (!facts.dims.empty() || facts.hasStatedExtents())
-    printDimensionStatus(os);
-  if (!facts.boundedLoops.empty())
-    printTripCountStatus(os);
-  printFunctionPrototypes(os, facts);
-  if (facts.options.api == BundleApi::Dynamic) {
-    printDynamicTypes(os);
-    if (!facts.dims.empty())
-      printVariantTypes(os);
-  }
-  printIdentity(os, facts);
-  if (facts.options.api == BundleApi::Static) {
-    printSizeMacros(os, facts);
-    if (!facts.dims.empty())
-      printVariantMacros(os, facts);
-    else
-      for (const BundleProgram &program : facts.programs)
-        printProgramMacros(os, facts, program);
-  }
-  printFunctions(os, facts);
-  if (!facts.dims.empty() && facts.options.api == BundleApi::Static)
-    printVariantFunctions(os, facts);
-  os << "\n#endif /* " << guard << " */\n";
+  printHeader(os, facts, [&] {
+    if (!facts.dims.empty() || facts.hasStatedExtents())
+      printDimensionStatus(os);
+    if (!facts.boundedLoops.empty())
+      printTripCountStatus(os);
+    printFunctionPrototypes(os, facts);
+    if (!isStatic) {
+      printDynamicTypes(os);
+      if (!facts.dims.empty())
+        printVariantTypes(os);
+    }
+    printIdentity(os, facts);
+    if (isStatic) {
+      printSizeMacros(os, facts);
+      if (!facts.dims.empty())
+        printVariantMacros(os, facts);
+      else
+        for (const BundleProgram &program : facts.programs)
+          printProgramMacros(os, facts, program);
+    }
+    printLinkage(os, [&] { printFunctions(os, facts); });
+    printWeightsCheck(os, facts);
+    if (!facts.dims.empty() && isStatic)
+      printVariantFunctions(os, facts);
+  });
 }

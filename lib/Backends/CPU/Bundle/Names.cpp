@@ -95,9 +95,9 @@ public:
   llvm::Error addArenaRegions();
   /// Adds what programs have beside symbols.
   llvm::Error addPrograms(llvm::ArrayRef<llvm::StringRef> macros);
-  /// Sets the identifiers of the symbols with the number \p index in
-  /// \p programs.
-  void nameSymbol(llvm::MutableArrayRef<BundleProgram> programs, size_t index);
+  /// Sets the identifiers of the symbols of \p programs: those with the same
+  /// number have the same.
+  void nameSymbols(llvm::MutableArrayRef<BundleProgram> programs);
 
 private:
   llvm::Error add(llvm::StringRef name) {
@@ -123,17 +123,19 @@ private:
 
 llvm::Error NameChooser::addOwn(llvm::ArrayRef<llvm::StringRef> functions,
                                 llvm::ArrayRef<llvm::StringRef> macros) {
-  for (const char *macro :
-       {"ABI_VERSION", "MODEL_HASH", "WEIGHTS_CHECKSUM", "CONSTANT_MEM_SIZE",
-        "MUTABLE_MEM_SIZE", "ACTIVATIONS_MEM_SIZE", "MEM_ALIGN"})
-    GLOWISH_RETURN_IF_ERROR(add(prefix + "_" + macro));
-  for (llvm::StringRef macro : macros)
-    GLOWISH_RETURN_IF_ERROR(add(prefix + "_" + macro.str()));
-  for (const char *function : {"weights", "check_weights"})
-    GLOWISH_RETURN_IF_ERROR(add(network + "_" + function));
-  for (llvm::StringRef function : functions)
-    GLOWISH_RETURN_IF_ERROR(add(network + "_" + function.str()));
-  return llvm::Error::success();
+  auto addAll = [&](const std::string &start,
+                    llvm::ArrayRef<llvm::StringRef> ends) -> llvm::Error {
+    for (llvm::StringRef end : ends)
+      GLOWISH_RETURN_IF_ERROR(add(start + "_" + end.str()));
+    return llvm::Error::success();
+  };
+  GLOWISH_RETURN_IF_ERROR(
+      addAll(prefix, {"ABI_VERSION", "MODEL_HASH", "WEIGHTS_CHECKSUM",
+                      "CONSTANT_MEM_SIZE", "MUTABLE_MEM_SIZE",
+                      "ACTIVATIONS_MEM_SIZE", "MEM_ALIGN"}));
+  GLOWISH_RETURN_IF_ERROR(addAll(prefix, macros));
+  GLOWISH_RETURN_IF_ERROR(addAll(network, {"weights", "check_weights"}));
+  return addAll(network, functions);
 }
 
 llvm::Error NameChooser::addEntry(llvm::StringRef name) {
@@ -204,26 +206,27 @@ llvm::Error NameChooser::addPrograms(llvm::ArrayRef<llvm::StringRef> macros) {
   return llvm::Error::success();
 }
 
-void NameChooser::nameSymbol(llvm::MutableArrayRef<BundleProgram> programs,
-                             size_t index) {
-  auto getNames = [&](llvm::StringRef identifier) {
-    NameTable::Names all;
-    for (const BundleProgram &program : programs) {
-      std::string ownPrefix = getMacroPrefix(facts, program);
-      for (const SymbolMacro &macro :
-           getSymbolMacros(ownPrefix, program.symbols[index], program))
-        all.push_back((ownPrefix + "_" + identifier + macro.suffix).str());
-    }
-    if (!facts.dims.empty())
-      for (llvm::StringRef function : symbolFunctions)
-        all.push_back(
-            (llvm::Twine(network) + "_" + function + "_" + identifier).str());
-    return all;
-  };
-  std::string identifier =
-      names.addIdentifier(programs.front().symbols[index].modelName, getNames);
-  for (BundleProgram &program : programs)
-    program.symbols[index].identifier = identifier;
+void NameChooser::nameSymbols(llvm::MutableArrayRef<BundleProgram> programs) {
+  for (size_t i = 0; i < programs.front().symbols.size(); ++i) {
+    auto getNames = [&](llvm::StringRef identifier) {
+      NameTable::Names all;
+      for (const BundleProgram &program : programs) {
+        std::string ownPrefix = getMacroPrefix(facts, program);
+        for (const SymbolMacro &macro :
+             getSymbolMacros(ownPrefix, program.symbols[i], program))
+          all.push_back((ownPrefix + "_" + identifier + macro.suffix).str());
+      }
+      if (!facts.dims.empty())
+        for (llvm::StringRef function : symbolFunctions)
+          all.push_back(
+              (llvm::Twine(network) + "_" + function + "_" + identifier).str());
+      return all;
+    };
+    std::string identifier =
+        names.addIdentifier(programs.front().symbols[i].modelName, getNames);
+    for (BundleProgram &program : programs)
+      program.symbols[i].identifier = identifier;
+  }
 }
 
 llvm::Error glowish::chooseIdentifiers(BundleFacts &facts) {
@@ -246,8 +249,7 @@ llvm::Error glowish::chooseIdentifiers(BundleFacts &facts) {
   GLOWISH_RETURN_IF_ERROR(names.addEntry(facts.options.entryName));
   GLOWISH_RETURN_IF_ERROR(names.addFunctions());
   GLOWISH_RETURN_IF_ERROR(names.addArenaRegions());
-  for (size_t i = 0; i < facts.programs.front().symbols.size(); ++i)
-    names.nameSymbol(facts.programs, i);
+  names.nameSymbols(facts.programs);
   return llvm::Error::success();
 }
 
@@ -257,8 +259,7 @@ llvm::Error glowish::chooseFunctionIdentifiers(BundleFacts &facts) {
   GLOWISH_RETURN_IF_ERROR(names.addFunctionEntries());
   GLOWISH_RETURN_IF_ERROR(names.addFunctions());
   for (BundleProgram &program : facts.programs)
-    for (size_t i = 0; i < program.symbols.size(); ++i)
-      names.nameSymbol(program, i);
+    names.nameSymbols(program);
   return llvm::Error::success();
 }
 
@@ -275,7 +276,6 @@ glowish::chooseTrainingIdentifiers(BundleFacts &facts,
         names.addEntry(facts.options.networkName + "_" + entry));
   GLOWISH_RETURN_IF_ERROR(names.addFunctions());
   for (BundleProgram &program : facts.programs)
-    for (size_t i = 0; i < program.symbols.size(); ++i)
-      names.nameSymbol(program, i);
+    names.nameSymbols(program);
   return llvm::Error::success();
 }

@@ -27,10 +27,7 @@ static std::string describe(const BundleFacts &facts,
 
 void glowish::printVariantBanner(llvm::raw_ostream &os,
                                  const BundleFacts &facts) {
-  os << formatv(" * constant weights {0,12} bytes\n"
-                " * mutable weights  {1,12} bytes at most\n"
-                " * activations      {2,12} bytes at most\n",
-                facts.constantSize, facts.mutableSize, facts.activationSize);
+  printRegionSizes(os, facts, " at most", " at most");
   for (const BundleProgram &program : facts.programs) {
     os << formatv(" *\n * With {0}: mutable weights {1}, activations {2} "
                   "bytes, {3:P1} of it the largest live set\n",
@@ -81,10 +78,7 @@ void glowish::printVariantMacros(llvm::raw_ostream &os,
 
 /// "dim_N, dim_M"
 static std::string getDimNames(const BundleFacts &facts) {
-  std::string text;
-  for (const BundleDim &dim : facts.dims)
-    text += (text.empty() ? "dim_" : ", dim_") + dim.identifier;
-  return text;
+  return joinDims(facts, "dim_");
 }
 
 static void printVariantNumber(llvm::raw_ostream &os,

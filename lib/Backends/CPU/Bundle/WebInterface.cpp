@@ -37,12 +37,6 @@ static std::string stringLiteral(llvm::StringRef text) {
   return result;
 }
 
-static llvm::StringRef getDirection(const BundleSymbol &symbol) {
-  static constexpr llvm::StringLiteral names[] = {"state", "input", "output",
-                                                  "input and output"};
-  return names[symbol.direction];
-}
-
 /// The typed array for elements of \p kind: those of half precisions are bits,
 /// and those under 8 bits have a byte each.
 static llvm::StringRef getArrayType(ElemKind kind) {
@@ -79,37 +73,36 @@ static llvm::StringRef getArrayType(ElemKind kind) {
 
 //===- The description ----------------------------------------------------===//
 
+template <typename Range>
+static void printList(json::OStream &os, llvm::StringRef name,
+                      const Range &values) {
+  os.attributeArray(name, [&] {
+    for (const auto &value : values)
+      os.value(value);
+  });
+}
+
 static void printStrings(json::OStream &os, llvm::StringRef name,
                          llvm::ArrayRef<std::string> strings) {
-  os.attributeArray(name, [&] {
-    for (const std::string &each : strings)
-      os.value(json::fixUTF8(each));
-  });
+  printList(os, name, llvm::map_range(strings, [](llvm::StringRef each) {
+              return json::fixUTF8(each);
+            }));
 }
 
 static void printQuantization(json::OStream &os, const QuantParams &quant) {
   if (quant.axis >= 0)
     os.attribute("axis", quant.axis);
-  os.attributeArray("scales", [&] {
-    for (float scale : quant.scales)
-      os.value(scale);
-  });
-  os.attributeArray("zeroPoints", [&] {
-    for (int32_t offset : quant.offsets)
-      os.value(offset);
-  });
+  printList(os, "scales", quant.scales);
+  printList(os, "zeroPoints", quant.offsets);
 }
 
 static void printSymbol(json::OStream &os, const BundleSymbol &symbol,
                         const BundleProgram &program) {
   os.attribute("name", json::fixUTF8(symbol.modelName));
-  os.attribute("direction", getDirection(symbol));
+  os.attribute("direction", getDirectionName(symbol));
   os.attribute("type", getElemKindName(symbol.type.getKind()));
   os.attribute("array", getArrayType(symbol.type.getKind()));
-  os.attributeArray("shape", [&] {
-    for (int64_t extent : symbol.type.getShape())
-      os.value(extent);
-  });
+  printList(os, "shape", symbol.type.getShape());
   os.attribute("region", symbol.isInArena ? "activations" : "placeholders");
   os.attribute("offset", int64_t(symbol.offset));
   if (symbol.extents)
@@ -152,10 +145,7 @@ static void printDescription(json::OStream &os, const BundleFacts &facts,
   os.attributeArray("programs", [&] {
     for (const BundleProgram &program : facts.programs)
       os.object([&] {
-        os.attributeArray("values", [&] {
-          for (int64_t value : program.values)
-            os.value(value);
-        });
+        printList(os, "values", program.values);
         os.attributeArray("symbols", [&] {
           for (const BundleSymbol &symbol : program.symbols)
             os.object([&] { printSymbol(os, symbol, program); });
@@ -306,10 +296,7 @@ void glowish::printWebPackage(llvm::raw_ostream &os, const BundleFacts &facts) {
         json.attribute("./" + file, "./" + file);
     });
     json.attribute("types", "./" + name + ".d.ts");
-    json.attributeArray("files", [&] {
-      for (const std::string &file : files)
-        json.value(file);
-    });
+    printList(json, "files", files);
     // A worker is there for nothing else.
     if (facts.numThreads > 1)
       json.attribute("sideEffects", json::Array({"./" + name + ".worker.mjs"}));
