@@ -32,10 +32,7 @@ struct Problem {
       return 0;
     Dims index(head);
     index.append({m, n});
-    int64_t offset = 0;
-    for (size_t d = 0; d < index.size(); ++d)
-      offset += index[d] * maskStrides[d];
-    return mask->getAsDouble(offset);
+    return mask->getAsDouble(getOffset(index, maskStrides));
   }
 };
 
@@ -119,32 +116,27 @@ private:
   }
 };
 
-template <typename T>
-static void attend(const Memory &memory, const AttentionInstr &instr,
-                   llvm::MutableArrayRef<T> result) {
+/// Calls \p sumValues(weights, values, columns) for each row of the result of
+/// \p instr, in order. \p multiply(query, key): the score of two rows before it
+/// is scaled.
+template <typename QueryT, typename KeyT, typename ValueT, typename InstrT,
+          typename MultiplyFn, typename SumFn>
+static void attend(const Memory &memory, const InstrT &instr,
+                   MultiplyFn multiply, SumFn sumValues) {
   Problem problem = makeProblem(memory, instr);
   Tensor queries = gatherOperand(memory, instr.getQuery());
   Tensor keys = gatherOperand(memory, instr.getKey());
   Tensor values = gatherOperand(memory, instr.getValue());
   int64_t number = 0;
-  T *next = result.data();
   forEachIndex(problem.batch, [&](DimsRef index) {
-    Head<T, T, T> head(problem, number++, queries, keys, values);
+    Head<QueryT, KeyT, ValueT> head(problem, number++, queries, keys, values);
     for (int64_t m = 0; m < problem.queries; ++m) {
       auto getSum = [&](int64_t n) {
-        double sum = 0;
-        for (int64_t k = 0; k < problem.depth; ++k)
-          sum += double(head.query[m * problem.depth + k]) *
-                 double(head.key[n * problem.depth + k]);
-        return sum;
+        return multiply(head.query.slice(m * problem.depth, problem.depth),
+                        head.key.slice(n * problem.depth, problem.depth));
       };
-      std::vector<double> weights = weighKeys(problem, index, m, getSum);
-      for (int64_t e = 0; e < problem.columns; ++e) {
-        double sum = 0;
-        for (int64_t n = 0; n < problem.neededKeys; ++n)
-          sum += weights[n] * double(head.value[n * problem.columns + e]);
-        *next++ = T(ComputeType<T>(sum));
-      }
+      sumValues(weighKeys(problem, index, m, getSum), head.value,
+                problem.columns);
     }
   });
 }
@@ -156,49 +148,56 @@ void interpreter::runAttention(const Memory &memory,
     return;
   Tensor result(type);
   dispatchFloatKind(type.getKind(), [&](auto zero) {
-    attend<decltype(zero)>(memory, instr, result.data<decltype(zero)>());
+    using T = decltype(zero);
+    T *next = result.data<T>().data();
+    auto multiply = [](llvm::ArrayRef<T> query, llvm::ArrayRef<T> key) {
+      double sum = 0;
+      for (auto [x, y] : llvm::zip_equal(query, key))
+        sum += double(x) * double(y);
+      return sum;
+    };
+    auto sumValues = [&](llvm::ArrayRef<double> weights,
+                         llvm::ArrayRef<T> values, int64_t columns) {
+      for (int64_t e = 0; e < columns; ++e) {
+        double sum = 0;
+        for (auto [n, weight] : llvm::enumerate(weights))
+          sum += weight * double(values[int64_t(n) * columns + e]);
+        *next++ = T(ComputeType<T>(sum));
+      }
+    };
+    attend<T, T, T>(memory, instr, multiply, sumValues);
   });
   scatterOperand(memory, instr.getResult(), result);
 }
 
 template <typename QueryT, typename KeyT, typename ValueT>
 static void attendInteger(const Memory &memory,
-                          const AttentionIntegerInstr &instr,
-                          llvm::MutableArrayRef<int32_t> result) {
-  Problem problem = makeProblem(memory, instr);
-  Tensor queries = gatherOperand(memory, instr.getQuery());
-  Tensor keys = gatherOperand(memory, instr.getKey());
-  Tensor values = gatherOperand(memory, instr.getValue());
+                          const AttentionIntegerInstr &instr, int32_t *next) {
   auto queryZero = int32_t(instr.getQueryZeroPoint());
   auto valueZero = int32_t(instr.getValueZeroPoint());
-  int64_t number = 0;
-  int32_t *next = result.data();
-  forEachIndex(problem.batch, [&](DimsRef index) {
-    Head<QueryT, KeyT, ValueT> head(problem, number++, queries, keys, values);
-    for (int64_t m = 0; m < problem.queries; ++m) {
-      auto getSum = [&](int64_t n) {
-        int64_t sum = 0;
-        for (int64_t k = 0; k < problem.depth; ++k)
-          sum += (head.query[m * problem.depth + k] - queryZero) *
-                 head.key[n * problem.depth + k];
-        return double(sum);
-      };
-      std::vector<double> weights = weighKeys(problem, index, m, getSum);
-      for (double &weight : weights) {
-        double rounded = std::nearbyint(weight / instr.getWeightScale());
-        weight = std::isnan(rounded)
-                     ? 0
-                     : std::min(rounded, double(instr.getMaxWeight()));
-      }
-      for (int64_t e = 0; e < problem.columns; ++e) {
-        uint32_t sum = 0;
-        for (int64_t n = 0; n < problem.neededKeys; ++n)
-          sum += uint32_t(int32_t(weights[n]) *
-                          (head.value[n * problem.columns + e] - valueZero));
-        *next++ = int32_t(sum);
-      }
+  auto multiply = [&](llvm::ArrayRef<QueryT> query, llvm::ArrayRef<KeyT> key) {
+    int64_t sum = 0;
+    for (auto [x, y] : llvm::zip_equal(query, key))
+      sum += (x - queryZero) * y;
+    return double(sum);
+  };
+  auto sumValues = [&](std::vector<double> weights,
+                       llvm::ArrayRef<ValueT> values, int64_t columns) {
+    for (double &weight : weights) {
+      double rounded = std::nearbyint(weight / instr.getWeightScale());
+      weight = std::isnan(rounded)
+                   ? 0
+                   : std::min(rounded, double(instr.getMaxWeight()));
     }
-  });
+    for (int64_t e = 0; e < columns; ++e) {
+      uint32_t sum = 0;
+      for (auto [n, weight] : llvm::enumerate(weights))
+        sum += uint32_t(int32_t(weight) *
+                        (values[int64_t(n) * columns + e] - valueZero));
+      *next++ = int32_t(sum);
+    }
+  };
+  attend<QueryT, KeyT, ValueT>(memory, instr, multiply, sumValues);
 }
 
 void interpreter::runAttentionInteger(const Memory &memory,
@@ -213,10 +212,9 @@ void interpreter::runAttentionInteger(const Memory &memory,
     dispatchByteKind(getKind(instr.getKey()), [&](auto key) {
       dispatchByteKind(getKind(instr.getValue()), [&](auto value) {
         attendInteger<decltype(query), decltype(key), decltype(value)>(
-            memory, instr, result.data<int32_t>());
+            memory, instr, result.data<int32_t>().data());
       });
     });
   });
-  storeThroughEpilogue(memory, instr.getResult(), std::move(result),
-                       instr.getEpilogue(), instr.getFused());
+  storeThroughEpilogue(memory, instr, std::move(result));
 }

@@ -152,8 +152,7 @@ void interpreter::runConvolution(const Memory &memory,
         instr, memory, T(), {}, result.data<T>(), result.getType().getShape())
         .run();
   });
-  storeThroughEpilogue(memory, instr.getResult(), std::move(result),
-                       instr.getEpilogue(), instr.getFused());
+  storeThroughEpilogue(memory, instr, std::move(result));
 }
 
 void interpreter::runConvolutionInteger(const Memory &memory,
@@ -172,8 +171,7 @@ void interpreter::runConvolutionInteger(const Memory &memory,
           .run();
     });
   });
-  storeThroughEpilogue(memory, instr.getResult(), std::move(result),
-                       instr.getEpilogue(), instr.getFused());
+  storeThroughEpilogue(memory, instr, std::move(result));
 }
 
 /// The output positions along one side whose tap \p tap is in the image.

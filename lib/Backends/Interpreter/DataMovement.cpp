@@ -22,9 +22,8 @@ void interpreter::runGather(const Memory &memory, const GatherInstr &instr) {
   int64_t length = type.getDim(instr.getAxis());
   int64_t bytes = getDenseStrides(type.getShape())[instr.getAxis()] *
                   getElemSize(type.getKind());
-  int64_t outer = 1;
-  for (int64_t d = 0; d < instr.getAxis(); ++d)
-    outer *= type.getDim(d);
+  int64_t outer =
+      countElements(type.getShape().take_front(size_t(instr.getAxis())));
   Tensor indices = gatherOperand(memory, instr.getIndices());
   const uint8_t *in = memory.getAddress(instr.getInput());
   uint8_t *out = memory.getAddress(instr.getResult());

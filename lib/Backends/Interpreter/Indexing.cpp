@@ -54,9 +54,7 @@ void interpreter::runInsertSlice(const Memory &memory,
   Dims strides = getDenseStrides(result.getType().getShape());
   auto *next = static_cast<const uint8_t *>(update.getBytes());
   forEachIndex(shape, [&](DimsRef index) {
-    int64_t offset = start * strides[axis];
-    for (unsigned d = 0; d < index.size(); ++d)
-      offset += index[d] * strides[d];
+    int64_t offset = start * strides[axis] + getOffset(index, strides);
     std::memcpy(static_cast<uint8_t *>(result.getBytes()) + offset * size, next,
                 size);
     next += size;

@@ -16,20 +16,10 @@ uint8_t *Memory::getAddress(const Buffer *buffer) const {
   int64_t offset = buffer->getOffset() * getElemSize(root->getType().getKind());
   if (uint8_t *bound = bindings.lookup(root))
     return bound + offset;
-  uint8_t *base = nullptr;
-  switch (root->getKind()) {
-  case Buffer::Kind::Constant:
-    base = constants;
-    break;
-  case Buffer::Kind::Mutable:
-    base = plan.isInArena(root) ? activations : mutables;
-    break;
-  case Buffer::Kind::Activation:
-    base = activations;
-    break;
-  case Buffer::Kind::View:
-    llvm_unreachable("a root is not a view");
-  }
+  assert(root->getKind() != Buffer::Kind::View && "a root is not a view");
+  uint8_t *base = plan.isInArena(root)                        ? activations
+                  : root->getKind() == Buffer::Kind::Constant ? constants
+                                                              : mutables;
   return base + plan.getOffset(root) + offset;
 }
 
@@ -48,10 +38,8 @@ Tensor interpreter::gatherOperand(const Memory &memory, const Buffer *buffer) {
   int64_t size = getElemSize(type.getKind());
   auto *next = static_cast<uint8_t *>(result.getBytes());
   forEachIndex(type.getShape(), [&](DimsRef index) {
-    int64_t offset = 0;
-    for (unsigned d = 0; d < index.size(); ++d)
-      offset += index[d] * buffer->getStrides()[d];
-    std::memcpy(next, source + offset * size, size);
+    std::memcpy(next, source + getOffset(index, buffer->getStrides()) * size,
+                size);
     next += size;
   });
   return result;
@@ -70,10 +58,8 @@ void interpreter::scatterOperand(const Memory &memory, const Buffer *buffer,
   }
   int64_t size = getElemSize(tensor.getType().getKind());
   forEachIndex(tensor.getType().getShape(), [&](DimsRef index) {
-    int64_t offset = 0;
-    for (unsigned d = 0; d < index.size(); ++d)
-      offset += index[d] * buffer->getStrides()[d];
-    std::memcpy(target + offset * size, next, size);
+    std::memcpy(target + getOffset(index, buffer->getStrides()) * size, next,
+                size);
     next += size;
   });
 }
@@ -142,7 +128,7 @@ static void clearRows(const Memory &memory, const Buffer *buffer,
 
 void interpreter::runInstr(const Memory &memory, const Instruction &instr) {
   const Buffer *predicate = instr.getPredicate();
-  if (!predicate || !memory.heedsPredicates())
+  if (!predicate || !memory.overwritesUnneeded())
     return computeInstr(memory, instr);
   Tensor isNeeded = gatherOperand(memory, predicate);
   computeInstr(memory, instr);

@@ -20,12 +20,12 @@ namespace glowish::interpreter {
 class Memory {
 public:
   Memory(const MemoryPlan &plan, const uint8_t *constants, uint8_t *mutables,
-         uint8_t *activations, bool heeds)
+         uint8_t *activations, bool overwrites)
       : plan(plan), constants(const_cast<uint8_t *>(constants)),
-        mutables(mutables), activations(activations), heeds(heeds) {}
+        mutables(mutables), activations(activations), overwrites(overwrites) {}
 
   /// Whether rows that predicates leave out are overwritten.
-  bool heedsPredicates() const { return heeds; }
+  bool overwritesUnneeded() const { return overwrites; }
 
   /// Records that the run failed, with \p message unless it had failed before.
   void fail(std::string message) const {
@@ -62,7 +62,7 @@ private:
   uint8_t *constants; // never written: the verifier refuses it
   uint8_t *mutables;
   uint8_t *activations;
-  bool heeds;
+  bool overwrites;
   /// Of the whole run, the bodies included.
   std::shared_ptr<std::string> failure = std::make_shared<std::string>();
 };
@@ -160,8 +160,7 @@ template <typename T>
 llvm::ArrayRef<T> getOptional(const Memory &memory, const Buffer *buffer) {
   if (!buffer)
     return {};
-  return {reinterpret_cast<const T *>(memory.getAddress(buffer)),
-          size_t(buffer->getType().getNumElements())};
+  return getDense<T>(memory, buffer);
 }
 
 /// The elements of any operand, gathered row by row into a dense tensor.
@@ -186,6 +185,20 @@ Tensor evaluateProgram(const ScalarProgram &program,
 void storeThroughEpilogue(const Memory &memory, const Buffer *destination,
                           Tensor result, const ScalarProgram &epilogue,
                           llvm::ArrayRef<Buffer *> fused);
+template <typename InstrT>
+void storeThroughEpilogue(const Memory &memory, const InstrT &instr,
+                          Tensor result) {
+  storeThroughEpilogue(memory, instr.getResult(), std::move(result),
+                       instr.getEpilogue(), instr.getFused());
+}
+
+/// The distance from element 0 to the one at \p index, in elements.
+inline int64_t getOffset(DimsRef index, DimsRef strides) {
+  int64_t offset = 0;
+  for (auto [i, stride] : llvm::zip_equal(index, strides))
+    offset += i * stride;
+  return offset;
+}
 
 } // namespace glowish::interpreter
 

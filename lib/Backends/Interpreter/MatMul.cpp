@@ -79,8 +79,7 @@ void interpreter::runMatMul(const Memory &memory, const MatMulInstr &instr) {
                    countNeeded(memory, instr, MatMulInstr::lhsIdx,
                                instr.getLhs()->getType().getRank() - 1));
   });
-  storeThroughEpilogue(memory, instr.getResult(), std::move(result),
-                       instr.getEpilogue(), instr.getFused());
+  storeThroughEpilogue(memory, instr, std::move(result));
 }
 
 void interpreter::runMatMulInteger(const Memory &memory,
@@ -95,8 +94,7 @@ void interpreter::runMatMulInteger(const Memory &memory,
           instr.getLhs()->getShape().back());
     });
   });
-  storeThroughEpilogue(memory, instr.getResult(), std::move(result),
-                       instr.getEpilogue(), instr.getFused());
+  storeThroughEpilogue(memory, instr, std::move(result));
 }
 
 /// Calls \p fn with a zero of the type of \p kind, that of weights.
@@ -162,6 +160,5 @@ void interpreter::runMatMulNBits(const Memory &memory,
       sum += getLhs(row, k) * weights[size_t(k * columns + n)];
     result.setFromDouble(i, double(float(sum)));
   }
-  storeThroughEpilogue(memory, instr.getResult(), std::move(result),
-                       instr.getEpilogue(), instr.getFused());
+  storeThroughEpilogue(memory, instr, std::move(result));
 }

@@ -40,18 +40,37 @@ template <typename T> struct ScaleAndBias {
   llvm::ArrayRef<T> scale, bias;
 
   template <typename InstrT>
-  ScaleAndBias(const Memory &memory, const InstrT &instr) {
-    if (instr.getScale())
-      scale = getDense<T>(memory, instr.getScale());
-    if (instr.getBias())
-      bias = getDense<T>(memory, instr.getBias());
-  }
+  ScaleAndBias(const Memory &memory, const InstrT &instr)
+      : scale(getOptional<T>(memory, instr.getScale())),
+        bias(getOptional<T>(memory, instr.getBias())) {}
   double apply(double y, int64_t i) const {
     return y * (scale.empty() ? 1 : double(scale[i])) +
            (bias.empty() ? 0 : double(bias[i]));
   }
 };
 } // namespace
+
+/// Normalizes the elements of \p in that \p forElements(fn) calls fn(element,
+/// parameter) for, \p count of them.
+template <typename T, typename InstrT, typename ForElements>
+static void normalize(const Memory &memory, const InstrT &instr,
+                      llvm::ArrayRef<T> in, llvm::MutableArrayRef<T> out,
+                      bool subtractsMean, double count,
+                      ForElements forElements) {
+  ScaleAndBias<T> parameters(memory, instr);
+  double mean = 0, squares = 0;
+  if (subtractsMean)
+    forElements([&](int64_t i, int64_t) { mean += double(in[i]); });
+  mean /= count;
+  forElements([&](int64_t i, int64_t) {
+    squares += (double(in[i]) - mean) * (double(in[i]) - mean);
+  });
+  double deviation = std::sqrt(squares / count + instr.getEpsilon());
+  forElements([&](int64_t i, int64_t parameter) {
+    double y = (double(in[i]) - mean) / deviation;
+    out[i] = T(ComputeType<T>(parameters.apply(y, parameter)));
+  });
+}
 
 void interpreter::runLayerNormalization(const Memory &memory,
                                         const LayerNormalizationInstr &instr) {
@@ -60,27 +79,14 @@ void interpreter::runLayerNormalization(const Memory &memory,
   Tensor input = gatherOperand(memory, instr.getInput()), result(type);
   dispatchFloatKind(type.getKind(), [&](auto zero) {
     using T = decltype(zero);
-    llvm::ArrayRef<T> in = input.data<T>();
-    llvm::MutableArrayRef<T> out = result.data<T>();
-    ScaleAndBias<T> parameters(memory, instr);
-    for (int64_t row = 0; row < int64_t(in.size()); row += length) {
-      double mean = 0, squares = 0;
-      if (instr.getSubtractMean())
-        mean =
-            std::accumulate(&in[row], &in[row] + length, 0.0) / double(length);
-      for (int64_t i = 0; i < length; ++i)
-        squares += (double(in[row + i]) - mean) * (double(in[row + i]) - mean);
-      double deviation =
-          std::sqrt(squares / double(length) + instr.getEpsilon());
-      for (int64_t i = 0; i < length; ++i) {
-        double y = (double(in[row + i]) - mean) / deviation;
-        y = parameters.apply(y, i);
-        out[row + i] = T(ComputeType<T>(y));
-      }
-    }
+    for (int64_t row = 0; row < type.getNumElements(); row += length)
+      normalize<T>(memory, instr, input.data<T>(), result.data<T>(),
+                   instr.getSubtractMean(), double(length), [&](auto fn) {
+                     for (int64_t i = 0; i < length; ++i)
+                       fn(row + i, i);
+                   });
   });
-  storeThroughEpilogue(memory, instr.getResult(), std::move(result),
-                       instr.getEpilogue(), instr.getFused());
+  storeThroughEpilogue(memory, instr, std::move(result));
 }
 
 /// Along any dimension, in an order that does not depend on it: that passes
@@ -100,13 +106,9 @@ void interpreter::runGroupNormalization(const Memory &memory,
   Tensor input = gatherOperand(memory, instr.getInput()), result(type);
   dispatchFloatKind(type.getKind(), [&](auto zero) {
     using T = decltype(zero);
-    llvm::ArrayRef<T> in = input.data<T>();
-    llvm::MutableArrayRef<T> out = result.data<T>();
-    ScaleAndBias<T> parameters(memory, instr);
     for (int64_t group = 0; group < images * groups; ++group) {
       int64_t firstChannel = group % groups * groupChannels;
       int64_t image = group / groups * imageSize;
-      // fn(element, channel) for all elements of the group.
       auto forElements = [&](auto fn) {
         for (int64_t i = 0; i < before; ++i)
           for (int64_t k = 0; k < after; ++k)
@@ -114,23 +116,12 @@ void interpreter::runGroupNormalization(const Memory &memory,
                  ++c)
               fn(image + (i * channels + c) * after + k, c);
       };
-      double mean = 0, squares = 0;
-      double count = double(before * after * groupChannels);
-      forElements([&](int64_t i, int64_t) { mean += double(in[i]); });
-      mean /= count;
-      forElements([&](int64_t i, int64_t) {
-        squares += (double(in[i]) - mean) * (double(in[i]) - mean);
-      });
-      double deviation = std::sqrt(squares / count + instr.getEpsilon());
-      forElements([&](int64_t i, int64_t c) {
-        double y = (double(in[i]) - mean) / deviation;
-        y = parameters.apply(y, c);
-        out[i] = T(ComputeType<T>(y));
-      });
+      normalize<T>(memory, instr, input.data<T>(), result.data<T>(),
+                   /*subtractsMean=*/true,
+                   double(before * after * groupChannels), forElements);
     }
   });
-  storeThroughEpilogue(memory, instr.getResult(), std::move(result),
-                       instr.getEpilogue(), instr.getFused());
+  storeThroughEpilogue(memory, instr, std::move(result));
 }
 
 void interpreter::runSoftmax(const Memory &memory, const SoftmaxInstr &instr) {

@@ -30,8 +30,9 @@ struct Window {
 
 } // namespace
 
-template <typename Instr> static Window getWindow(const Instr &instr) {
-  return {instr.getInput()->getShape(), instr.getKernels(), instr.getStrides(),
+template <typename Instr>
+static Window getWindow(const Instr &instr, const Buffer *image) {
+  return {image->getShape(), instr.getKernels(), instr.getStrides(),
           instr.getPads(), instr.getDilations()};
 }
 
@@ -41,7 +42,7 @@ static int64_t getElement(DimsRef shape, DimsRef out, int64_t row,
 }
 
 void interpreter::runMaxPool(const Memory &memory, const MaxPoolInstr &instr) {
-  Window window = getWindow(instr);
+  Window window = getWindow(instr, instr.getInput());
   Tensor result(instr.getResult()->getType());
   dispatchNumberKind(result.getType().getKind(), [&](auto zero) {
     using T = decltype(zero);
@@ -65,7 +66,7 @@ void interpreter::runMaxPool(const Memory &memory, const MaxPoolInstr &instr) {
 }
 
 void interpreter::runAvgPool(const Memory &memory, const AvgPoolInstr &instr) {
-  Window window = getWindow(instr);
+  Window window = getWindow(instr, instr.getInput());
   Tensor result(instr.getResult()->getType());
   dispatchFloatKind(result.getType().getKind(), [&](auto zero) {
     using T = decltype(zero);
@@ -97,7 +98,7 @@ static void storeSums(llvm::ArrayRef<double> sums,
 
 void interpreter::runMaxPoolGradient(const Memory &memory,
                                      const MaxPoolGradientInstr &instr) {
-  Window window = getWindow(instr);
+  Window window = getWindow(instr, instr.getInput());
   dispatchFloatKind(instr.getResult()->getType().getKind(), [&](auto zero) {
     using T = decltype(zero);
     using C = ComputeType<T>;
@@ -123,9 +124,7 @@ void interpreter::runMaxPoolGradient(const Memory &memory,
 
 void interpreter::runAvgPoolGradient(const Memory &memory,
                                      const AvgPoolGradientInstr &instr) {
-  DimsRef shape = instr.getResult()->getShape();
-  Window window = {shape, instr.getKernels(), instr.getStrides(),
-                   instr.getPads(), instr.getDilations()};
+  Window window = getWindow(instr, instr.getResult());
   dispatchFloatKind(instr.getResult()->getType().getKind(), [&](auto zero) {
     using T = decltype(zero);
     auto gradient = getDense<const T>(memory, instr.getGradient());
@@ -138,7 +137,7 @@ void interpreter::runAvgPoolGradient(const Memory &memory,
       int64_t divisor = instr.getCountIncludePads() ? taps : inside;
       double share = double(gradient[next++]) / double(divisor);
       window.forEachTap(out, [&](int64_t row, int64_t column) {
-        sums[getElement(shape, out, row, column)] += share;
+        sums[getElement(window.inShape, out, row, column)] += share;
       });
     });
     storeSums<T>(sums, getDense<T>(memory, instr.getResult()));

@@ -38,11 +38,8 @@ static std::vector<Acc> reduceAlong(const Elements &in, DimsRef shape,
   std::vector<Acc> results(resultSize, getIdentity<Acc>(mode));
   size_t next = 0;
   forEachIndex(shape, [&](DimsRef index) {
-    int64_t target = 0;
-    for (unsigned d = 0; d < index.size(); ++d)
-      target += index[d] * strides[d];
-    Acc value = Acc(in[next++]);
-    results[target] = combineElements<Acc>(mode, results[target], value);
+    Acc &result = results[getOffset(index, strides)];
+    result = combineElements<Acc>(mode, result, Acc(in[next++]));
   });
   return results;
 }
