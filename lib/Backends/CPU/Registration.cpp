@@ -37,22 +37,14 @@ CPUBackend::createLocal(const TargetOptions &target) {
   return backend;
 }
 
+template <auto make>
 static llvm::Expected<std::unique_ptr<Backend>>
 create(const TargetOptions &target) {
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> backend,
-                           CPUBackend::create(target));
-  return backend;
-}
-
-static llvm::Expected<std::unique_ptr<Backend>>
-createLocal(const TargetOptions &target) {
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> backend,
-                           CPUBackend::createLocal(target));
-  return backend;
+  return make(target);
 }
 
 static const BackendRegistration
     registration({.name = "CPU",
                   .description = "native code, made by LLVM",
-                  .create = create,
-                  .createLocal = createLocal});
+                  .create = create<&CPUBackend::create>,
+                  .createLocal = create<&CPUBackend::createLocal>});
