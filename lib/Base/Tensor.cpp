@@ -25,8 +25,8 @@ struct Tensor::Deferred {
 };
 
 Tensor::Tensor() = default;
-Tensor::Tensor(Tensor &&) = default;
-Tensor &Tensor::operator=(Tensor &&) = default;
+Tensor::Tensor(Tensor &&) noexcept = default;
+Tensor &Tensor::operator=(Tensor &&) noexcept = default;
 Tensor::~Tensor() = default;
 
 void Tensor::FreeDeleter::operator()(void *memory) const { std::free(memory); }
@@ -64,18 +64,6 @@ Tensor Tensor::borrow(const Type &type, void *data) {
   tensor.type = type;
   tensor.bytes = data;
   return tensor;
-}
-
-std::shared_ptr<const Tensor>
-glowish::shareElements(const Type &type, const void *data,
-                       std::shared_ptr<const void> owner) {
-  struct Shared {
-    std::shared_ptr<const void> owner;
-    Tensor tensor;
-  };
-  auto shared = std::make_shared<Shared>(
-      Shared{std::move(owner), Tensor::borrow(type, const_cast<void *>(data))});
-  return std::shared_ptr<const Tensor>(shared, &shared->tensor);
 }
 
 Tensor Tensor::clone() const {

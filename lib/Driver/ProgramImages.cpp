@@ -1,6 +1,7 @@
 //===- ProgramImages.cpp - Programs as they are kept ----------------------===//
 
 #include "ProgramImages.h"
+#include "glowish/Base/TensorSource.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/EndianStream.h"
 #include <cstring>
@@ -375,8 +376,8 @@ glowish::readImages(std::shared_ptr<llvm::MemoryBuffer> file,
   for (const ProgramImage &program : images->programs)
     if (program.plan->constantSize > bytes.size())
       return nullptr;
-  images->constants =
-      shareElements(Type(ElemKind::UInt8, {int64_t(bytes.size())}),
-                    bytes.data(), std::move(file));
+  images->constants = std::make_shared<const Tensor>(StoredElements::makeTensor(
+      Type(ElemKind::UInt8, {int64_t(bytes.size())}),
+      StoredBytes::of(std::move(file), sizeof(header), bytes.size())));
   return images;
 }

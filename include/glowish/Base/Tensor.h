@@ -23,8 +23,8 @@ public:
   Tensor();
   /// Allocates a zero-filled tensor.
   explicit Tensor(const Type &type);
-  Tensor(Tensor &&);
-  Tensor &operator=(Tensor &&);
+  Tensor(Tensor &&) noexcept;
+  Tensor &operator=(Tensor &&) noexcept;
   ~Tensor();
 
   /// Returns a tensor that does not own its bytes: the type.getSizeInBytes()
@@ -126,11 +126,6 @@ private:
   void *bytes = nullptr;
   std::unique_ptr<Deferred> deferred;
 };
-
-/// A constant of \p type with the elements at \p data, which are in memory that
-/// \p owner keeps: a mapped file, say.
-std::shared_ptr<const Tensor> shareElements(const Type &type, const void *data,
-                                            std::shared_ptr<const void> owner);
 
 } // namespace glowish
 

@@ -6,6 +6,7 @@
 #include "Common/Messages.h"
 #include "TorchExport/Fields.h"
 #include "glowish/Base/CheckedInt.h"
+#include "glowish/Base/TensorSource.h"
 #include "glowish/Support/Error.h"
 
 using namespace glowish;
@@ -201,7 +202,8 @@ TorchWeights::read(const Payload &payload) const {
       entry.bytes.data() + size_t(layout.offset) * getElemSize(kind);
   if (layout.strides == getDenseStrides(layout.shape) &&
       uintptr_t(first) % getElemSize(kind) == 0)
-    return shareElements(type, first, std::move(entry.owner));
+    return std::make_shared<const Tensor>(StoredElements::makeTensor(
+        type, {{first, size_t(type.getSizeInBytes())}, entry.owner}));
   return std::make_shared<const Tensor>(gather(type, layout, entry.bytes));
 }
 

@@ -5,6 +5,7 @@
 #include "Common/Folding.h"
 #include "Common/Messages.h"
 #include "Common/Outputs.h"
+#include "glowish/Base/TensorSource.h"
 
 using namespace glowish;
 using namespace glowish::aten;
@@ -256,7 +257,10 @@ static std::shared_ptr<const Tensor> borrowOrCopy(const Program &program,
   isDense |= type.getNumElements() == 0;
   bool isAligned = uintptr_t(tensor.data) % Tensor::alignment == 0;
   if (isDense && isAligned && tensor.data)
-    return shareElements(type, tensor.data, program.owner);
+    return std::make_shared<const Tensor>(StoredElements::makeTensor(
+        type, {{static_cast<const uint8_t *>(tensor.data),
+                size_t(type.getSizeInBytes())},
+               program.owner}));
   auto copy = std::make_shared<Tensor>(type);
   size_t size = getElemSize(kind);
   auto *to = static_cast<char *>(copy->getBytes());
