@@ -50,9 +50,9 @@ struct ModelFormat {
   /// Magic bytes, any of which makes a file one of this format, whatever its
   /// name is.
   std::vector<MagicBytes> magic = {};
-  /// Returns whether \p path is a model of this format and of no other, by its
-  /// contents. May be null.
-  bool (*recognizes)(llvm::StringRef path) = nullptr;
+  /// Returns whether \p path with the contents \p bytes, empty for a folder, is
+  /// a model of this format and of no other. May be null.
+  bool (*recognizes)(llvm::StringRef path, llvm::StringRef bytes) = nullptr;
   /// Whether this is the format of files that no format recognizes. One is.
   bool takesOthers = false;
 

@@ -23,7 +23,7 @@ static std::string findNet(llvm::StringRef folder, llvm::StringRef name) {
   return "";
 }
 
-bool caffe2::isCaffe2Folder(llvm::StringRef path) {
+bool caffe2::isCaffe2Folder(llvm::StringRef path, llvm::StringRef) {
   return fs::is_directory(path) && !findNet(path, "predict_net").empty();
 }
 

@@ -19,7 +19,7 @@ struct NetPair {
 };
 
 /// Returns whether \p path is a folder with a Caffe2 model.
-bool isCaffe2Folder(llvm::StringRef path);
+bool isCaffe2Folder(llvm::StringRef path, llvm::StringRef bytes);
 
 /// Returns the files of the Caffe2 model at \p path: in a directory,
 /// predict_net and, if present, init_net (.pb or .pbtxt); otherwise \p path

@@ -114,7 +114,7 @@ glowish::recognizeModel(llvm::StringRef path) {
       }))
     return format;
   if (const ModelFormat *format = find([&](const ModelFormat *each) {
-        return each->recognizes && each->recognizes(path);
+        return each->recognizes && each->recognizes(path, bytes);
       }))
     return format;
   for (const ForeignFile *foreign : getRegistry<ForeignFile>().list())

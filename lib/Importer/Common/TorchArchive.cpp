@@ -174,13 +174,8 @@ bool glowish::hasZipEntries(llvm::StringRef path,
   return false;
 }
 
-TorchFile glowish::classifyTorchFile(llvm::StringRef path) {
-  auto buffer = readFile(path);
-  if (!buffer) {
-    llvm::consumeError(buffer.takeError());
-    return TorchFile::Other;
-  }
-  llvm::StringRef bytes = (*buffer)->getBuffer();
+TorchFile glowish::classifyTorchFile(llvm::StringRef path,
+                                     llvm::StringRef bytes) {
   if (bytes.starts_with(oldPickle))
     return TorchFile::Pickle;
   if (isTar(bytes))

@@ -75,9 +75,9 @@ enum class TorchFile {
   Malformed,
 };
 
-/// By the contents of the file \p path: its first bytes, and the names in an
-/// archive. Other where it cannot be read.
-TorchFile classifyTorchFile(llvm::StringRef path);
+/// Classifies the file \p path by its contents \p bytes: the first ones, and
+/// the names in an archive.
+TorchFile classifyTorchFile(llvm::StringRef path, llvm::StringRef bytes);
 
 /// Whether \p path is a ZIP archive with all files \p names at its top or in
 /// its one top folder.

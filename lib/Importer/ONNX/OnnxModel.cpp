@@ -227,17 +227,11 @@ openOnnxWeights(llvm::StringRef path) {
 
 /// Returns whether \p path, called like other protobufs, begins with field 1 of
 /// a model, ir_version. So does a SavedModel of TensorFlow.
-static bool isOnnxProtobuf(llvm::StringRef path) {
+static bool isOnnxProtobuf(llvm::StringRef path, llvm::StringRef bytes) {
   if ((!path.ends_with(".pb") && !path.ends_with(".pbtxt")) ||
       llvm::sys::path::stem(path) == "saved_model")
     return false;
-  auto file = readFile(path);
-  if (!file) {
-    llvm::consumeError(file.takeError());
-    return false;
-  }
   constexpr char irVersionTag = 0x08;
-  llvm::StringRef bytes = (*file)->getBuffer();
   return looksLikeText(bytes)
              ? bytes.take_front(1 << 16).contains("ir_version")
              : bytes.starts_with(llvm::StringRef(&irVersionTag, 1));

@@ -606,8 +606,8 @@ glowish::importTorchExportFile(llvm::StringRef path,
   return std::move(modules.front());
 }
 
-static bool isExportedProgram(llvm::StringRef path) {
-  return classifyTorchFile(path) == TorchFile::ExportedProgram;
+static bool isExportedProgram(llvm::StringRef path, llvm::StringRef bytes) {
+  return classifyTorchFile(path, bytes) == TorchFile::ExportedProgram;
 }
 
 static const ModelFormatRegistration

@@ -17,8 +17,8 @@ using namespace glowish::torchscript;
 
 /// Whether PyTorch wrote \p path, but for what torch.export does: checkFile()
 /// says what it is.
-static bool isTorchFile(llvm::StringRef path) {
-  switch (classifyTorchFile(path)) {
+static bool isTorchFile(llvm::StringRef path, llvm::StringRef bytes) {
+  switch (classifyTorchFile(path, bytes)) {
   case TorchFile::Other:
   case TorchFile::Malformed:
   case TorchFile::ExportedProgram:
@@ -36,8 +36,8 @@ static bool isTorchFile(llvm::StringRef path) {
 /// An error unless the file is an archive of TorchScript.
 static llvm::Error checkFile(llvm::StringRef path) {
   // That it cannot be read is told as of other files.
-  GLOWISH_RETURN_IF_ERROR(readFile(path).takeError());
-  switch (classifyTorchFile(path)) {
+  GLOWISH_ASSIGN_OR_RETURN(auto file, readFile(path));
+  switch (classifyTorchFile(path, file->getBuffer())) {
   case TorchFile::TorchScript:
     return llvm::Error::success();
   case TorchFile::OldTorchScript:
