@@ -46,3 +46,11 @@ std::string glowish::quote(llvm::StringRef text) {
   llvm::StringRef(start).split(lines, '\n');
   return "'" + llvm::join(lines, "\\x0A") + (end < text.size() ? "...'" : "'");
 }
+
+std::string glowish::joinWords(llvm::ArrayRef<std::string> words,
+                               llvm::StringRef last) {
+  if (words.size() < 2)
+    return words.empty() ? "" : words.front();
+  return llvm::join(words.drop_back(), ", ") + " " + last.str() + " " +
+         words.back();
+}

@@ -65,17 +65,11 @@ std::vector<const ModelFormat *> glowish::listModelFormats() {
 
 std::string
 glowish::joinFormatNames(llvm::function_ref<bool(const ModelFormat &)> hasAll) {
-  std::vector<llvm::StringRef> names;
+  std::vector<std::string> names;
   for (const ModelFormat *format : listModelFormats())
     if (hasAll(*format))
-      names.push_back(format->name);
-  std::string text;
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (i > 0)
-      text += i + 1 < names.size() ? ", " : " or ";
-    text += names[i];
-  }
-  return text;
+      names.push_back(format->name.str());
+  return joinWords(names, "or");
 }
 
 std::vector<const OperatorList *> glowish::listOperatorLists() {
