@@ -2,7 +2,6 @@
 
 #include "BundleChecks.h"
 #include "glowish/Compiler/QuantizationSettings.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
 
@@ -32,13 +31,10 @@ static llvm::Error checkTraining(const BundleRequest &request) {
 /// Refuses what a bundle with several functions can't have.
 static llvm::Error checkFunctions(const BundleRequest &request) {
   const CompilationOptions &options = request.options;
-  std::vector<std::string> names;
-  for (const FunctionSource &function : request.functions)
-    names.push_back("'" + function.name + "'");
   auto refuse = [&](llvm::StringRef setting, llvm::StringRef reason) {
     return makeError("«{0}»: {1}, and the bundle has the functions {2}; "
                      "accepted: with one function",
-                     setting, reason, llvm::join(names, ", "));
+                     setting, reason, joinNames(request.functions));
   };
   if (request.training)
     return refuse("train", "one function learns");

@@ -9,10 +9,8 @@ using namespace glowish;
 //===- The model ----------------------------------------------------------===//
 
 llvm::Expected<bool> glowish::hasSecondFile(llvm::StringRef path) {
-  if (isTextForm(path))
-    return false;
-  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, getModelFormat(path));
-  return format->hasSecondFile;
+  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, findModelFormat(path));
+  return format && format->hasSecondFile;
 }
 
 /// Returns the names of the formats whose models may be two files.
@@ -69,9 +67,10 @@ llvm::Error glowish::checkSymbols(llvm::ArrayRef<SymbolValues> several,
 llvm::Expected<ImportOptions>
 ModelCompiler::readImportOptions(std::vector<SymbolValues> &symbols) {
   const std::string &path = source.paths.front();
+  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, findModelFormat(path));
   GLOWISH_ASSIGN_OR_RETURN(
       ImportOptions options,
-      settings.model.getImportOptions(path, isTextForm(path), symbols));
+      settings.model.getImportOptions(path, format, symbols));
   GLOWISH_RETURN_IF_ERROR(checkOneModel(source.paths));
   if (source.paths.size() > 1)
     options.secondFile = source.paths.back();
@@ -164,16 +163,12 @@ ModelCompiler::prepareProgram(SymbolForm form) {
 
 /// Refuses a model whose trained weights have no file to go to.
 static llvm::Error checkTrainable(llvm::StringRef path) {
-  std::string form = "text form";
-  if (!isTextForm(path)) {
-    GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, getModelFormat(path));
-    if (format->openWeights)
-      return llvm::Error::success();
-    form = format->name.str() + " model";
-  }
+  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, findModelFormat(path));
+  if (format && format->openWeights)
+    return llvm::Error::success();
   return makeError("'{0}' is a {1}, and trained weights go to an ONNX file; "
                    "`model-compiler -emit-onnx=FILE` makes one of it",
-                   path, form);
+                   path, format ? format->name.str() + " model" : "text form");
 }
 
 llvm::Expected<PreparedTraining> ModelCompiler::prepareTraining() {

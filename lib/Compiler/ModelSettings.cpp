@@ -145,10 +145,10 @@ ModelSettings::Scope::getOwn(const ListSetting &setting) const {
 }
 
 llvm::Expected<ImportOptions>
-ModelSettings::getImportOptions(llvm::StringRef path, bool isText,
+ModelSettings::getImportOptions(llvm::StringRef path, const ModelFormat *format,
                                 std::vector<SymbolValues> &several) {
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions options,
-                           readOptions(path, isText, several, Scope()));
+                           readOptions(path, format, several, Scope()));
   options.method = methodName.getValue();
   if (llvm::StringRef(options.method).contains(','))
     return makeError("«method={0}»: accepted: one method, or several of a "
@@ -158,12 +158,9 @@ ModelSettings::getImportOptions(llvm::StringRef path, bool isText,
 }
 
 llvm::Expected<ImportOptions>
-ModelSettings::readOptions(llvm::StringRef path, bool isText,
+ModelSettings::readOptions(llvm::StringRef path, const ModelFormat *format,
                            std::vector<SymbolValues> &several,
                            const Scope &scope) {
-  const ModelFormat *format = nullptr;
-  if (!isText)
-    GLOWISH_ASSIGN_OR_RETURN(format, getModelFormat(path));
   GLOWISH_RETURN_IF_ERROR(checkEffect(path, format));
   ImportOptions options;
   options.isStrict = strict;
@@ -241,9 +238,9 @@ ModelSettings::getFunctions(llvm::ArrayRef<std::string> paths,
                        path, name, name.empty() ? "empty" : "there twice",
                        methodName.isGiven() ? "method" : "function");
     FunctionSource function{name, path.str(), {}};
-    bool isText = isTextForm(path);
+    GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, findModelFormat(path));
     GLOWISH_ASSIGN_OR_RETURN(function.importOptions,
-                             readOptions(path, isText, several, {name, names}));
+                             readOptions(path, format, several, {name, names}));
     if (methodName.isGiven())
       function.importOptions.method = name;
     else if (isOneModel)

@@ -143,10 +143,8 @@ Compilation::takeModule(llvm::Expected<std::unique_ptr<Module>> loaded,
 /// Reads \p path.
 static llvm::Expected<std::unique_ptr<Module>>
 importFile(llvm::StringRef path, const ImportOptions &options) {
-  if (isTextForm(path))
-    return readModule(path);
-  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, getModelFormat(path));
-  return format->import(path, options);
+  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, findModelFormat(path));
+  return format ? format->import(path, options) : readModule(path);
 }
 
 llvm::Expected<ModelGraph> Compilation::import(llvm::StringRef path,

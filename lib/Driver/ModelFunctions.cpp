@@ -6,8 +6,58 @@
 #include "glowish/Graph/Contract.h"
 #include "glowish/Importer/ModelFormat.h"
 #include "glowish/Support/Log.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
+
+//===- Modules with several functions -------------------------------------===//
+
+llvm::Error glowish::selectFunction(Module &module, llvm::StringRef name) {
+  auto &functions = module.getFunctions();
+  if (functions.empty())
+    return makeError("the module has no function");
+  Function *selected =
+      name.empty() ? functions.front().get() : module.findFunction(name);
+  std::vector<std::string> names;
+  for (const auto &function : functions)
+    names.push_back(("'" + function->getName() + "'").str());
+  if (!selected)
+    return makeError("«function={0}»: there is no such function; accepted: {1}",
+                     name, llvm::join(names, ", "));
+  if (functions.size() == 1)
+    return llvm::Error::success();
+  if (name.empty())
+    return makeError("the module has the functions {0}; state one with "
+                     "«function=NAME»",
+                     llvm::join(names, ", "));
+  std::vector<Placeholder *> unused;
+  for (const auto &placeholder : module.getPlaceholders()) {
+    bool isUsed = llvm::any_of(placeholder->uses(), [&](const Use &use) {
+      return use.getUser()->getParent() == selected;
+    });
+    if (!isUsed && !placeholder->uses().empty())
+      unused.push_back(placeholder.get());
+  }
+  std::vector<Function *> others;
+  for (const auto &function : functions)
+    if (function.get() != selected)
+      others.push_back(function.get());
+  for (Function *other : others)
+    module.eraseFunction(other);
+  for (Placeholder *placeholder : unused)
+    module.erasePlaceholder(placeholder);
+  return llvm::Error::success();
+}
+
+//===- Bundles with several functions -------------------------------------===//
+
+std::string glowish::joinNames(llvm::ArrayRef<FunctionSource> functions) {
+  return llvm::join(llvm::map_range(functions,
+                                    [](const FunctionSource &function) {
+                                      return "'" + function.name + "'";
+                                    }),
+                    ", ");
+}
 
 /// The formats of models; null for a text form.
 using Formats = std::vector<const ModelFormat *>;
@@ -16,9 +66,8 @@ static llvm::Expected<Formats>
 findFormats(llvm::ArrayRef<FunctionSource> sources) {
   Formats formats;
   for (const FunctionSource &source : sources) {
-    const ModelFormat *format = nullptr;
-    if (!isTextForm(source.path))
-      GLOWISH_ASSIGN_OR_RETURN(format, getModelFormat(source.path));
+    GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format,
+                             findModelFormat(source.path));
     formats.push_back(format);
   }
   return formats;
@@ -106,7 +155,7 @@ glowish::compileFunctions(Backend &backend, const CompilationOptions &options,
                            importTogether(sources, formats, compiled.sharing));
   std::vector<StartedProgram> started;
   for (auto [i, source] : llvm::enumerate(sources)) {
-    if (isTextForm(source.path) && compiled.sharing[i].placeholders == i)
+    if (!formats[i] && compiled.sharing[i].placeholders == i)
       GLOWISH_RETURN_IF_ERROR(checkTextForm(source.path));
     llvm::Expected<StartedProgram> next =
         startFunction(backend, options, source, std::move(modules[i]));

@@ -121,9 +121,7 @@ llvm::Error ModelVariants::checkSymbols() const {
 }
 
 llvm::Error ModelVariants::parseModel() {
-  const ModelFormat *format = nullptr;
-  if (!isTextForm(path))
-    GLOWISH_ASSIGN_OR_RETURN(format, getModelFormat(path));
+  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, findModelFormat(path));
   if (!format || !format->parse)
     return makeError(
         "'{0}': several values of '{1}' need a model of the format {2}; a "

@@ -161,13 +161,9 @@ static void addToKey(KeyHasher &key, const CompilationOptions &options) {
 /// Adds what reads the model: the name of its form, and the library for that,
 /// if there is one.
 static llvm::Error addFormat(KeyHasher &key, llvm::StringRef path) {
-  if (isTextForm(path)) {
-    key.add("text form");
-    return llvm::Error::success();
-  }
-  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, getModelFormat(path));
-  key.add(format->name);
-  if (!format->getReaderPath)
+  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, findModelFormat(path));
+  key.add(format ? llvm::StringRef(format->name) : "text form");
+  if (!format || !format->getReaderPath)
     return llvm::Error::success();
   GLOWISH_ASSIGN_OR_RETURN(auto reader, readFile(format->getReaderPath()));
   key.add(reader->getBuffer());

@@ -5,48 +5,25 @@
 #include "glowish/IR/IRText.h"
 #include "glowish/Importer/ModelFormat.h"
 #include "glowish/Support/File.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace glowish;
 
-//===- Modules with several functions -------------------------------------===//
+//===- Models by their formats --------------------------------------------===//
 
-llvm::Error glowish::selectFunction(Module &module, llvm::StringRef name) {
-  auto &functions = module.getFunctions();
-  if (functions.empty())
-    return makeError("the module has no function");
-  Function *selected =
-      name.empty() ? functions.front().get() : module.findFunction(name);
-  std::vector<std::string> names;
-  for (const auto &function : functions)
-    names.push_back(("'" + function->getName() + "'").str());
-  if (!selected)
-    return makeError("«function={0}»: there is no such function; accepted: {1}",
-                     name, llvm::join(names, ", "));
-  if (functions.size() == 1)
-    return llvm::Error::success();
-  if (name.empty())
-    return makeError("the module has the functions {0}; state one with "
-                     "«function=NAME»",
-                     llvm::join(names, ", "));
-  std::vector<Placeholder *> unused;
-  for (const auto &placeholder : module.getPlaceholders()) {
-    bool isUsed = llvm::any_of(placeholder->uses(), [&](const Use &use) {
-      return use.getUser()->getParent() == selected;
-    });
-    if (!isUsed && !placeholder->uses().empty())
-      unused.push_back(placeholder.get());
-  }
-  std::vector<Function *> others;
-  for (const auto &function : functions)
-    if (function.get() != selected)
-      others.push_back(function.get());
-  for (Function *other : others)
-    module.eraseFunction(other);
-  for (Placeholder *placeholder : unused)
-    module.erasePlaceholder(placeholder);
-  return llvm::Error::success();
+llvm::Expected<const ModelFormat *>
+glowish::findModelFormat(llvm::StringRef path) {
+  if (isTextForm(path))
+    return nullptr;
+  return getModelFormat(path);
+}
+
+llvm::Expected<std::unique_ptr<ParsedModel>>
+glowish::parseModel(llvm::StringRef path) {
+  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, findModelFormat(path));
+  if (!format || !format->parse)
+    return nullptr;
+  return format->parse(path);
 }
 
 //===- Text forms on disk -------------------------------------------------===//

@@ -215,15 +215,14 @@ static llvm::Expected<int> runFiles() {
 static llvm::Expected<std::unique_ptr<Module>>
 importModel(const GivenTensors &given) {
   llvm::StringRef path = files.front();
-  GLOWISH_ASSIGN_OR_RETURN(ImportOptions options,
-                           getImportFlags(path, isTextForm(path)));
-  if (isTextForm(path))
+  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, findModelFormat(path));
+  GLOWISH_ASSIGN_OR_RETURN(ImportOptions options, getImportFlags(path, format));
+  if (!format)
     return readModule(path);
   stateGivenTypes(given, options);
   options.evaluate = evaluateNode;
   if (files.size() > 1)
     options.secondFile = files[1];
-  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, getModelFormat(path));
   return format->import(path, options);
 }
 

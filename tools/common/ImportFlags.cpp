@@ -19,12 +19,12 @@ llvm::StringRef glowish::getFunctionName() {
   return getSettings().model.getFunctionName();
 }
 
-llvm::Expected<ImportOptions> glowish::getImportFlags(llvm::StringRef path,
-                                                      bool isText) {
+llvm::Expected<ImportOptions>
+glowish::getImportFlags(llvm::StringRef path, const ModelFormat *format) {
   std::vector<SymbolValues> several;
   GLOWISH_ASSIGN_OR_RETURN(
       ImportOptions options,
-      getSettings().model.getImportOptions(path, isText, several));
+      getSettings().model.getImportOptions(path, format, several));
   GLOWISH_RETURN_IF_ERROR(
       checkSymbols(several, options, SymbolForm::ValueOrRange));
   options.warn = printWarning;

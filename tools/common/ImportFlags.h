@@ -8,11 +8,14 @@
 
 namespace glowish {
 
+struct ModelFormat;
+
 extern llvm::cl::OptionCategory modelCategory;
 
 /// Returns ModelSettings::getImportOptions of the command line, for a symbol
 /// with one value or a range. Warnings of the importer go to stderr.
-llvm::Expected<ImportOptions> getImportFlags(llvm::StringRef path, bool isText);
+llvm::Expected<ImportOptions> getImportFlags(llvm::StringRef path,
+                                             const ModelFormat *format);
 /// Prints a warning of the importer to stderr.
 void printWarning(llvm::StringRef line);
 /// Returns the name that -function states; empty where it is not given.

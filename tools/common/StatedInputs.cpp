@@ -39,13 +39,10 @@ readTypedModel(llvm::StringRef path, const ImportOptions &options,
 llvm::Expected<std::vector<ParsedModel::StatedInput>>
 glowish::readStatedInputs(llvm::StringRef path, const ImportOptions &options,
                           llvm::StringRef function) {
-  if (!isTextForm(path)) {
-    GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, getModelFormat(path));
-    if (format->parse) {
-      GLOWISH_ASSIGN_OR_RETURN(auto model, format->parse(path));
-      return model->getStatedInputs(options);
-    }
-  }
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<ParsedModel> parsed,
+                           parseModel(path));
+  if (parsed)
+    return parsed->getStatedInputs(options);
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module,
                            readTypedModel(path, options, function));
   std::vector<ParsedModel::StatedInput> inputs;

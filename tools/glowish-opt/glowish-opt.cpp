@@ -322,11 +322,11 @@ static llvm::Error checkRunOptions() {
 
 /// Imports the model at \p path.
 static llvm::Expected<std::unique_ptr<Module>>
-importModel(llvm::StringRef path, ImportOptions options) {
+importModel(llvm::StringRef path, const ModelFormat &format,
+            ImportOptions options) {
   options.evaluate = evaluateNode;
   options.secondFile = secondPath;
-  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, getModelFormat(path));
-  return format->import(path, options);
+  return format.import(path, options);
 }
 
 static llvm::Expected<int> optimize() {
@@ -342,20 +342,20 @@ static llvm::Expected<int> optimize() {
   const ModelFormat *format = nullptr;
   if (!isTextForm(path))
     GLOWISH_ASSIGN_OR_RETURN(format, recognizeModel(path));
-  bool isModel = format != nullptr;
-  if (!secondPath.empty() && !(isModel && format->hasSecondFile))
+  if (!secondPath.empty() && !(format && format->hasSecondFile))
     return makeError(
         "'{0}' is no {1} model, and there is a second file '{2}'", path,
         joinFormatNames([](auto &each) { return each.hasSecondFile; }),
         secondPath);
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions,
-                           getImportFlags(path, !isModel));
+                           getImportFlags(path, format));
   GLOWISH_ASSIGN_OR_RETURN(GivenTensors given, readGivenTensors());
   stateGivenTypes(given, importOptions);
   PassCheck check([&](Session &session) { return fillInputs(session, given); });
-  if (isModel) {
-    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module,
-                             importModel(path, std::move(importOptions)));
+  if (format) {
+    GLOWISH_ASSIGN_OR_RETURN(
+        std::unique_ptr<Module> module,
+        importModel(path, *format, std::move(importOptions)));
     return runOnModule(*module, check, given);
   }
   GLOWISH_ASSIGN_OR_RETURN(auto text, readFile(path));

@@ -158,13 +158,10 @@ static llvm::Error checkFlags(const BundleRequest &request) {
   if (request.functions.empty() ||
       (isImported && options.importedDotFile.empty()))
     return llvm::Error::success();
-  std::vector<std::string> names;
-  for (const FunctionSource &function : request.functions)
-    names.push_back("'" + function.name + "'");
   return makeError("-dump-graph-DAG{0}: the file has one graph, and the bundle "
                    "has the functions {1}; accepted: with one function",
                    isImported ? "-before-compile" : "",
-                   llvm::join(names, ", "));
+                   joinNames(request.functions));
 }
 
 /// Prints the list that is asked for; returns whether one is.

@@ -14,11 +14,11 @@ namespace glowish {
 class ModelSettings : public SettingGroup {
 public:
   /// For the model at \p path; an error shows the right form, or says that a
-  /// setting has no effect on such a model (\p isText: it is a text form).
+  /// setting has no effect on such a model (\p format: null for a text form).
   /// Symbols with several values go to \p several. Warnings of the importer go
   /// nowhere until `warn` is set.
   llvm::Expected<ImportOptions>
-  getImportOptions(llvm::StringRef path, bool isText,
+  getImportOptions(llvm::StringRef path, const ModelFormat *format,
                    std::vector<SymbolValues> &several);
   /// Which function of a module is meant; empty where none is stated.
   llvm::StringRef getFunctionName() const { return functionName; }
@@ -37,7 +37,8 @@ private:
     llvm::ArrayRef<std::string> all;
     std::vector<std::string> getOwn(const ListSetting &setting) const;
   };
-  llvm::Expected<ImportOptions> readOptions(llvm::StringRef path, bool isText,
+  llvm::Expected<ImportOptions> readOptions(llvm::StringRef path,
+                                            const ModelFormat *format,
                                             std::vector<SymbolValues> &several,
                                             const Scope &scope);
   llvm::Error readSymbols(ImportOptions &options,

@@ -21,6 +21,7 @@ namespace glowish {
 struct ActivationLimits;
 class CompilationObserver;
 class KernelTuner;
+struct ModelFormat;
 class PassCheck;
 class PlaceholderPool;
 class Session;
@@ -253,6 +254,11 @@ llvm::Error selectFunction(Module &module, llvm::StringRef name);
 inline bool isTextForm(llvm::StringRef path) {
   return path.ends_with(".graph");
 }
+/// Returns the format of the model \p path; null for a text form.
+llvm::Expected<const ModelFormat *> findModelFormat(llvm::StringRef path);
+/// Parses the model \p path (ModelFormat::parse); null for one that is imported
+/// without being parsed first.
+llvm::Expected<std::unique_ptr<ParsedModel>> parseModel(llvm::StringRef path);
 /// The files of a text form: \p path, and PATH.weights if that exists.
 std::vector<std::string> listTextFiles(llvm::StringRef path);
 /// Opens all files that an import of \p path with \p options reads, text form

@@ -19,6 +19,9 @@ struct FunctionSource {
   std::string function = {};
 };
 
+/// Returns the names of \p functions for messages: "'a', 'b'".
+std::string joinNames(llvm::ArrayRef<FunctionSource> functions);
+
 /// The programs of functions.
 class CompiledFunctions {
 public:

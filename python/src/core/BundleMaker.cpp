@@ -2,7 +2,7 @@
 
 #include "core/BundleMaker.h"
 #include "core/Checksum.h"
-#include "core/Models.h"
+#include "core/Expected.h"
 #include "core/SettingGroups.h"
 #include "core/Tensors.h"
 #include "glowish/Report/Report.h"
@@ -19,7 +19,7 @@ uint64_t glowish::python::computeChecksum(const void *bytes, size_t size) {
 std::vector<ValueInfo>
 glowish::python::readDeclaredInputs(const std::string &path) {
   std::vector<ValueInfo> infos;
-  if (std::unique_ptr<ParsedModel> model = parseModel(path))
+  if (std::unique_ptr<ParsedModel> model = take(parseModel(path)))
     for (const auto &value : model->getDeclaredInputs())
       infos.push_back({value.name, value.kind, std::nullopt});
   return infos;

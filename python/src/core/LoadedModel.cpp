@@ -1,7 +1,7 @@
 //===- LoadedModel.cpp - A model that runs in this process ----------------===//
 
 #include "core/LoadedModel.h"
-#include "core/Models.h"
+#include "core/Expected.h"
 #include "core/SettingGroups.h"
 #include "core/Tensors.h"
 #include "glowish/Base/DimExpression.h"
@@ -110,7 +110,7 @@ LoadedModel::LoadedModel(Settings settings, const LoadRequest &request)
     options.constantInputs[name] = std::make_shared<const Tensor>(
         Tensor::borrow(getType(view), view.data).clone());
   bool isOpen = !request.compilesNow;
-  if (std::unique_ptr<ParsedModel> model = parseModel(path)) {
+  if (std::unique_ptr<ParsedModel> model = take(parseModel(path))) {
     describeDeclared(*model, options, parts->inputs, parts->outputs);
     isOpen |= hasOpenInputs(*model, options);
   }
