@@ -21,14 +21,16 @@ getFacts(const Backend &backend) {
   return facts;
 }
 
-std::unique_ptr<Report> glowish::createReport(llvm::StringRef path,
-                                              const Backend &backend,
-                                              bool hasTimes) {
-  auto report =
-      std::make_unique<Report>(llvm::sys::path::filename(path).str(), hasTimes);
+std::unique_ptr<Report> glowish::createReport(PreparedCompilation &prepared,
+                                              const ReportRequest &request) {
+  if (!request.write)
+    return nullptr;
+  auto report = std::make_unique<Report>(
+      llvm::sys::path::filename(prepared.path).str(), request.hasTimes);
   report->addFact("compiler", "glowish " GLOWISH_VERSION);
-  for (auto &[name, value] : getFacts(backend))
+  for (auto &[name, value] : getFacts(*prepared.backend))
     report->addFact(name, value);
+  prepared.options.observer = report.get();
   return report;
 }
 
@@ -199,11 +201,7 @@ static llvm::Error makeFunctionsBundle(BundleRequest &request,
 
 llvm::Error glowish::makeBundle(BundleRequest request) {
   std::unique_ptr<BundleWriter> writer = request.backend->createBundleWriter();
-  std::unique_ptr<Report> report;
-  if (request.report.write)
-    report =
-        createReport(request.path, *request.backend, request.report.hasTimes);
-  request.options.observer = report.get();
+  std::unique_ptr<Report> report = createReport(request, request.report);
   std::string warning = writer ? writer->getWarning() : "";
   if (!warning.empty() && request.importOptions.warn)
     request.importOptions.warn(warning);

@@ -61,11 +61,7 @@ llvm::Error ModelCompiler::exportModel(const ExportRequest &request) {
       checkSymbols(prepared.symbols, /*importOptions=*/{}, SymbolForm::Value));
   GLOWISH_RETURN_IF_ERROR(readOptions(prepared));
   GLOWISH_RETURN_IF_ERROR(createBackend(prepared, /*isLocal=*/false));
-  std::unique_ptr<Report> report;
-  if (request.report.write)
-    report =
-        createReport(prepared.path, *prepared.backend, request.report.hasTimes);
-  prepared.options.observer = report.get();
+  std::unique_ptr<Report> report = createReport(prepared, request.report);
   Phase last = prepared.options.stopAfter.value_or(
       request.dialect ? Phase::Optimize : Phase::Import);
   assert(last <= Phase::Lower && "what is written is a graph");

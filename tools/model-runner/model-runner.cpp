@@ -472,10 +472,7 @@ static llvm::Expected<int> runModel(FolderRun &folderRun) {
         *cache, given, sequences, timer);
   GLOWISH_ASSIGN_OR_RETURN(ReportRequest reportRequest,
                            getReportRequest(options.stopAfter));
-  std::unique_ptr<Report> report;
-  if (reportRequest.write)
-    report = createReport(getModelPath(), backend, reportRequest.hasTimes);
-  options.observer = report.get();
+  std::unique_ptr<Report> report = createReport(prepared, reportRequest);
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<RangeProfiler> profiler,
       createProfiler(backend, options, importOptions, several));

@@ -70,10 +70,11 @@ struct BundleRequest : PreparedCompilation {
 /// options.stopAfter comes before the code, nothing is written.
 llvm::Error makeBundle(BundleRequest request);
 
-/// Creates a report whose first table says what compiles the model at \p path,
-/// and for what. \p hasTimes: see Report.
-std::unique_ptr<Report> createReport(llvm::StringRef path,
-                                     const Backend &backend, bool hasTimes);
+/// Creates the report that \p request asks for, whose first table says what
+/// compiles the model, and for what, and makes it the observer of \p prepared;
+/// null where there is to be none.
+std::unique_ptr<Report> createReport(PreparedCompilation &prepared,
+                                     const ReportRequest &request);
 
 } // namespace glowish
 
