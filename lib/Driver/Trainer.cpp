@@ -4,6 +4,7 @@
 #include "NonFinite.h"
 #include "glowish/Base/Comparison.h"
 #include "glowish/Driver/TrainingCompilation.h"
+#include "glowish/Importer/ModelFormat.h"
 
 using namespace glowish;
 
@@ -68,6 +69,16 @@ llvm::Error Trainer::setVariable(llvm::StringRef name, const Tensor &value) {
   GLOWISH_ASSIGN_OR_RETURN(const Buffer *variable,
                            session->findPlaceholder(name));
   return session->setInput(variable, value);
+}
+
+llvm::Error Trainer::writeWeights(llvm::StringRef file) const {
+  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, getModelFormat(path));
+  GLOWISH_ASSIGN_OR_RETURN(auto weights, format->openWeights(path));
+  for (const Buffer *variable : variables)
+    if (weights->has(variable->getModelName()))
+      GLOWISH_RETURN_IF_ERROR(
+          weights->set(variable->getModelName(), getVariable(variable)));
+  return weights->write(file);
 }
 
 std::string Trainer::describeReductions() const {

@@ -4,7 +4,6 @@
 #include "common/Processes.h"
 #include "common/StatedInputs.h"
 #include "common/Tool.h"
-#include "glowish/Importer/ModelFormat.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
 #include "model-trainer/DataFolder.h"
@@ -109,19 +108,6 @@ static void printEpoch(const EpochResult &result) {
   llvm::outs().flush();
 }
 
-/// The model with the trained weights. Initializers that nothing reads have no
-/// variable.
-static llvm::Error saveModel(const Trainer &trainer, llvm::StringRef path) {
-  GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format,
-                           getModelFormat(getModelPath()));
-  GLOWISH_ASSIGN_OR_RETURN(auto weights, format->openWeights(getModelPath()));
-  for (const Buffer *variable : trainer.getVariables())
-    if (weights->has(variable->getModelName()))
-      GLOWISH_RETURN_IF_ERROR(weights->set(variable->getModelName(),
-                                           trainer.getVariable(variable)));
-  return weights->write(path);
-}
-
 /// Whether the files can be written that the training ends with, or each
 /// epoch: what can't be should not be found out after hours. Leaves nothing
 /// behind. Devices and pipes are left alone: opening one can have an effect.
@@ -151,7 +137,7 @@ static llvm::Error writeResults(TrainingLoop &loop,
                   drawLossCurve(loop.getHistory(),
                                 llvm::sys::path::filename(getModelPath()))));
   if (options.saveEveryEpoch && !options.savePath.empty())
-    return saveModel(loop.getTrainer(), options.savePath);
+    return loop.getTrainer().writeWeights(options.savePath);
   return llvm::Error::success();
 }
 
@@ -323,7 +309,7 @@ static llvm::Error train(Training &training) {
     printReport(*group, training.loop->getStep() - firstStep, time.count());
   if (options.savePath.empty())
     return agree(group, llvm::Error::success());
-  return agree(group, saveModel(*training.trainer, options.savePath));
+  return agree(group, training.trainer->writeWeights(options.savePath));
 }
 
 static llvm::Expected<int> runTrainer(ProcessGroup *group) {

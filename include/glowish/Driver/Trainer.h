@@ -49,6 +49,10 @@ public:
   }
   /// The error names variable and both types.
   llvm::Error setVariable(llvm::StringRef name, const Tensor &value);
+  /// Writes the model, which is of a format with ModelFormat::openWeights, with
+  /// the present weights to \p file. Weights that nothing reads have no
+  /// variable and stay as they are.
+  llvm::Error writeWeights(llvm::StringRef file) const;
 
   /// The sizes and kinds of all that a step averages over the processes, in
   /// their order, as text: the same in all processes that can make a step

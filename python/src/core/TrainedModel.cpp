@@ -5,7 +5,6 @@
 #include "core/SettingGroups.h"
 #include "core/Tensors.h"
 #include "glowish/Driver/Trainer.h"
-#include "glowish/Importer/ModelFormat.h"
 
 using namespace glowish;
 using namespace glowish::python;
@@ -148,14 +147,7 @@ void TrainedModel::setVariable(const std::string &name,
 }
 
 void TrainedModel::save(const std::string &path) const {
-  std::unique_ptr<ModelWeights> weights =
-      take(take(getModelFormat(parts->prepared.path))
-               ->openWeights(parts->prepared.path));
-  for (const Buffer *variable : parts->trainer->getVariables())
-    if (weights->has(variable->getModelName()))
-      check(weights->set(variable->getModelName(),
-                         parts->trainer->getVariable(variable)));
-  check(weights->write(path));
+  check(parts->trainer->writeWeights(path));
 }
 
 std::vector<std::string> TrainedModel::takeWarnings() {
