@@ -101,13 +101,7 @@ llvm::Expected<std::string> NonFiniteFinder::find(const Session &source) {
     }
     return llvm::Error::success();
   };
-  for (const Buffer *buffer : session->getPlaceholders()) {
-    if (!buffer->isInput())
-      continue;
-    GLOWISH_ASSIGN_OR_RETURN(const Buffer *other,
-                             source.findPlaceholder(buffer->getModelName()));
-    GLOWISH_RETURN_IF_ERROR(session->setInput(buffer, source.getTensor(other)));
-  }
+  GLOWISH_RETURN_IF_ERROR(session->copyInputs(source));
   GLOWISH_RETURN_IF_ERROR(look(/*areGiven=*/true));
   GLOWISH_RETURN_IF_ERROR(session->run());
   GLOWISH_RETURN_IF_ERROR(look(/*areGiven=*/false));

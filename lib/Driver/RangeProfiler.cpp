@@ -78,13 +78,7 @@ RangeProfiler::create(Backend &backend, const CompilationOptions &options,
 }
 
 llvm::Error RangeProfiler::run(const Session &from) {
-  for (const Buffer *buffer : session->getPlaceholders()) {
-    if (!buffer->isInput())
-      continue;
-    GLOWISH_ASSIGN_OR_RETURN(const Buffer *source,
-                             from.findPlaceholder(buffer->getModelName()));
-    GLOWISH_RETURN_IF_ERROR(session->setInput(buffer, from.getTensor(source)));
-  }
+  GLOWISH_RETURN_IF_ERROR(session->copyInputs(from));
   GLOWISH_RETURN_IF_ERROR(session->run());
   for (Value &value : values) {
     Tensor tensor = session->getTensor(value.buffer);

@@ -233,6 +233,19 @@ Tensor Session::getOutput(const Buffer *placeholder) const {
   return result;
 }
 
+llvm::Error
+Session::copyInputs(const Session &from,
+                    llvm::function_ref<bool(const Buffer *input)> isOther) {
+  for (const Buffer *buffer : placeholders) {
+    if (!buffer->isInput() || (isOther && isOther(buffer)))
+      continue;
+    GLOWISH_ASSIGN_OR_RETURN(const Buffer *source,
+                             from.findPlaceholder(buffer->getModelName()));
+    GLOWISH_RETURN_IF_ERROR(setInput(buffer, from.getTensor(source)));
+  }
+  return llvm::Error::success();
+}
+
 void Session::takeStates(const Session &other) {
   for (const Buffer *state : other.placeholders) {
     if (!state->isInput() || !state->isOutput())

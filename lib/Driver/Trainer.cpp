@@ -124,12 +124,9 @@ llvm::Error Trainer::compileInference() {
 llvm::Expected<Session *> Trainer::getInference() {
   if (!inference)
     GLOWISH_RETURN_IF_ERROR(compileInference());
-  for (const Buffer *buffer : inference->getPlaceholders()) {
-    if (!values.count(buffer->getModelName().str()))
-      continue;
-    GLOWISH_ASSIGN_OR_RETURN(const Buffer *variable,
-                             session->findPlaceholder(buffer->getModelName()));
-    GLOWISH_RETURN_IF_ERROR(inference->setInput(buffer, getVariable(variable)));
-  }
+  GLOWISH_RETURN_IF_ERROR(
+      inference->copyInputs(*session, [&](const Buffer *input) {
+        return !values.count(input->getModelName().str());
+      }));
   return inference.get();
 }

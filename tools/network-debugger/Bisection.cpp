@@ -160,8 +160,7 @@ static llvm::Expected<Probe> probe(const Side &reference, const Side &tested,
   GLOWISH_RETURN_IF_ERROR(own->getSession().run());
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<InnerRun> other,
                            compileUpTo(tested, wanted));
-  GLOWISH_RETURN_IF_ERROR(copyInputs(own->getSession(), other->getSession(),
-                                     [](const Buffer *) { return false; }));
+  GLOWISH_RETURN_IF_ERROR(other->getSession().copyInputs(own->getSession()));
   GLOWISH_RETURN_IF_ERROR(other->getSession().run());
   std::map<ValueName, Tensor> expected = getTensors(*own);
   std::map<ValueName, Tensor> actual = getTensors(*other);

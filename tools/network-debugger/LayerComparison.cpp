@@ -104,7 +104,7 @@ static llvm::Error setInputs(Session &session, Reference &reference,
     return fed.count(buffer->getModelName().str()) > 0;
   };
   GLOWISH_RETURN_IF_ERROR(
-      copyInputs(reference.run->getSession(), session, isFed));
+      session.copyInputs(reference.run->getSession(), isFed));
   for (const auto &[name, tensor] : fed) {
     GLOWISH_ASSIGN_OR_RETURN(const Buffer *buffer,
                              session.findPlaceholder(name));

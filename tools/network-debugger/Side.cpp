@@ -63,16 +63,3 @@ InnerRun::create(ImportedSide side,
   }
   return run;
 }
-
-llvm::Error
-glowish::copyInputs(const Session &from, Session &to,
-                    llvm::function_ref<bool(const Buffer *input)> isOther) {
-  for (const Buffer *buffer : to.getPlaceholders()) {
-    if (!buffer->isInput() || isOther(buffer))
-      continue;
-    GLOWISH_ASSIGN_OR_RETURN(const Buffer *source,
-                             from.findPlaceholder(buffer->getModelName()));
-    GLOWISH_RETURN_IF_ERROR(to.setInput(buffer, from.getTensor(source)));
-  }
-  return llvm::Error::success();
-}

@@ -79,12 +79,6 @@ private:
   std::vector<const Buffer *> buffers;
 };
 
-/// Gives the inputs of \p to that are inputs of the model, too, in \p from,
-/// their values there. \p isOther: inputs that the caller fills. The error
-/// names the input that \p from lacks, or both types.
-llvm::Error copyInputs(const Session &from, Session &to,
-                       llvm::function_ref<bool(const Buffer *input)> isOther);
-
 } // namespace glowish
 
 #endif // GLOWISH_TOOLS_NETWORK_DEBUGGER_SIDE_H

@@ -65,6 +65,12 @@ public:
   /// these are known only after run().
   Tensor getOutput(const Buffer *placeholder) const;
 
+  /// Sets each input but those that \p isOther accepts, which may be null, to
+  /// what \p from has of its name. The error names an input that \p from lacks,
+  /// or both types.
+  llvm::Error
+  copyInputs(const Session &from,
+             llvm::function_ref<bool(const Buffer *input)> isOther = nullptr);
   /// Takes what the last run of \p other, a session of the same model with
   /// other extents, has left in its states.
   void takeStates(const Session &other);
