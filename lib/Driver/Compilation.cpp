@@ -24,47 +24,37 @@
 
 using namespace glowish;
 
-static constexpr llvm::StringLiteral phaseNames[] = {
-    "import",   "optimize", "lower",       "fit-memory",
-    "schedule", "irgen",    "optimize-ir", "plan"};
+namespace {
+
+struct PhaseInfo {
+  llvm::StringLiteral name;
+  /// An estimate of the share of a compilation that is done before the phase.
+  /// Most of the time goes to the code after the last one.
+  double shareBefore;
+};
+
+} // namespace
+
+/// In the order of Phase.
+static constexpr PhaseInfo phases[] = {
+    {"import", 0},         {"optimize", 0.1}, {"lower", 0.15},
+    {"fit-memory", 0.18},  {"schedule", 0.2}, {"irgen", 0.22},
+    {"optimize-ir", 0.24}, {"plan", 0.3}};
 
 std::string glowish::listPhases() {
-  return llvm::join(llvm::ArrayRef(phaseNames), ", ");
+  return llvm::join(llvm::map_range(phases, std::mem_fn(&PhaseInfo::name)),
+                    ", ");
 }
 
 llvm::StringRef glowish::getPhaseName(Phase phase) {
-  return phaseNames[unsigned(phase)];
+  return phases[unsigned(phase)].name;
 }
 
 std::optional<Phase> glowish::parsePhase(llvm::StringRef name) {
-  for (unsigned i = 0; i < std::size(phaseNames); ++i)
-    if (phaseNames[i] == name)
+  for (unsigned i = 0; i < std::size(phases); ++i)
+    if (phases[i].name == name)
       return Phase(i);
   return std::nullopt;
-}
-
-/// An estimate of the share of a compilation that is done before \p phase. Most
-/// of the time goes to the code after the last one.
-static double getShareBefore(Phase phase) {
-  switch (phase) {
-  case Phase::Import:
-    return 0;
-  case Phase::Optimize:
-    return 0.1;
-  case Phase::Lower:
-    return 0.15;
-  case Phase::FitMemory:
-    return 0.18;
-  case Phase::Schedule:
-    return 0.2;
-  case Phase::IRGen:
-    return 0.22;
-  case Phase::OptimizeIR:
-    return 0.24;
-  case Phase::Plan:
-    return 0.3;
-  }
-  llvm_unreachable("all phases are listed");
 }
 
 Compilation::Compilation(Backend &backend, CompilationOptions newOptions)
@@ -85,7 +75,7 @@ llvm::SmallVector<CompilationObserver *, 2> Compilation::getObservers() const {
 void Compilation::beginPhase(Phase phase) {
   if (options.timer)
     options.timer->begin(getPhaseName(phase));
-  reportProgress(getPhaseName(phase), getShareBefore(phase));
+  reportProgress(getPhaseName(phase), phases[unsigned(phase)].shareBefore);
 }
 
 template <typename Stage>
@@ -313,19 +303,14 @@ llvm::Expected<ModelGraph> Compilation::optimize(ModelGraph graph) {
   return graph;
 }
 
-/// Whether a matmul of \p function or its bodies has integers on both sides.
-static bool hasQuantizedActivations(const Function &function) {
-  return llvm::any_of(function.getNodes(), [](const Node &node) {
-    auto *matMul = llvm::dyn_cast<MatMulNBitsNode>(&node);
-    return (matMul && matMul->getLhsScales()) ||
-           llvm::any_of(getBodies(node), [](const Function *body) {
-             return hasQuantizedActivations(*body);
-           });
-  });
-}
-
+/// Refuses a \p function without a matmul that has integers on both sides.
 static llvm::Error checkActivations(const Function &function) {
-  if (hasQuantizedActivations(function))
+  bool isQuantized = false;
+  forEachNode(function, [&](const Node &node) {
+    auto *matMul = llvm::dyn_cast<MatMulNBitsNode>(&node);
+    isQuantized |= matMul && matMul->getLhsScales();
+  });
+  if (isQuantized)
     return llvm::Error::success();
   return makeError("«activations=int8» has no effect on this model; accepted: "
                    "models with matmuls of quantized weights, in whole blocks "

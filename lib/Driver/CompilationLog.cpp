@@ -8,13 +8,18 @@
 
 using namespace glowish;
 
+void glowish::forEachNode(const Function &function,
+                          llvm::function_ref<void(const Node &node)> visit) {
+  for (const Node &node : function.getNodes()) {
+    visit(node);
+    for (const Function *body : getBodies(node))
+      forEachNode(*body, visit);
+  }
+}
+
 size_t glowish::countNodes(const Function &function) {
   size_t count = 0;
-  for (const Node &node : function.getNodes()) {
-    ++count;
-    for (const Function *body : getBodies(node))
-      count += countNodes(*body);
-  }
+  forEachNode(function, [&](const Node &) { ++count; });
   return count;
 }
 

@@ -58,16 +58,6 @@ bool Report::isPlanned() const {
 
 //===- What is recorded ---------------------------------------------------===//
 
-/// Calls \p visit with the nodes of \p function and of its bodies.
-static void visitNodes(const Function &function,
-                       llvm::function_ref<void(const Node &)> visit) {
-  for (const Node &node : function.getNodes()) {
-    visit(node);
-    for (const Function *body : getBodies(node))
-      visitNodes(*body, visit);
-  }
-}
-
 static void recordModel(ProgramRecord &record, const GraphStage &graph) {
   const Module &module = graph.getModule();
   for (const auto &placeholder : module.getPlaceholders())
@@ -80,7 +70,7 @@ static void recordModel(ProgramRecord &record, const GraphStage &graph) {
     record.constantElements += uint64_t(constant.getType().getNumElements());
     record.constantBytes += uint64_t(constant.getType().getSizeInBytes());
   }
-  visitNodes(graph.getFunction(), [&](const Node &node) {
+  forEachNode(graph.getFunction(), [&](const Node &node) {
     ++record.kinds[node.getKindName().str()].imported;
   });
 }
@@ -89,7 +79,7 @@ static void recordGraph(ProgramRecord &record, Phase phase,
                         const Function &function) {
   for (auto &[kind, count] : record.kinds)
     count.last = 0;
-  visitNodes(function, [&](const Node &node) {
+  forEachNode(function, [&](const Node &node) {
     ++record.kinds[node.getKindName().str()].last;
   });
   record.graphPhase = phase;

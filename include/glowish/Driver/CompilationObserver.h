@@ -20,6 +20,9 @@ struct PassRun {
   double seconds = 0;
 };
 
+/// Calls \p visit with the nodes of \p function and its bodies.
+void forEachNode(const Function &function,
+                 llvm::function_ref<void(const Node &node)> visit);
 /// The nodes of \p function and its bodies.
 size_t countNodes(const Function &function);
 /// The instructions of \p function and its bodies, without marks of lifetimes.
