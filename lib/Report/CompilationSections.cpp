@@ -23,14 +23,11 @@ static void printStorage(llvm::raw_ostream &os, const ProgramRecord &record) {
       os,
       {{"input or output"}, {"name"}, {"type"}, {"bytes", /*isNumber=*/true}});
   for (const StorageRecord &storage : record.storage) {
-    table.beginRow();
-    table.addText(storage.isInput && storage.isOutput ? "both"
-                  : storage.isInput                   ? "input"
-                  : storage.isOutput                  ? "output"
-                                                      : "state");
-    table.addText(storage.name);
-    table.addText(storage.type);
-    table.addNumber(storage.bytes);
+    llvm::StringRef role = storage.isInput && storage.isOutput ? "both"
+                           : storage.isInput                   ? "input"
+                           : storage.isOutput                  ? "output"
+                                                               : "state";
+    table.addRow(role, storage.name, storage.type, storage.bytes);
   }
 }
 
@@ -39,34 +36,11 @@ static void printKinds(llvm::raw_ostream &os, const ProgramRecord &record) {
   HtmlTable table(os, {{"operator"},
                        {"nodes imported", /*isNumber=*/true},
                        {last, /*isNumber=*/true}});
-  for (const auto &[kind, count] : record.kinds) {
-    table.beginRow();
-    table.addText(kind);
-    table.addNumber(uint64_t(count.imported));
-    table.addNumber(uint64_t(count.last));
-  }
+  for (const auto &[kind, count] : record.kinds)
+    table.addRow(kind, uint64_t(count.imported), uint64_t(count.last));
 }
 
-namespace {
-
-/// Facts in two columns.
-class FactTable {
-public:
-  explicit FactTable(llvm::raw_ostream &os)
-      : table(os, {{"fact"}, {"value"}}) {}
-  void add(llvm::StringRef name, const std::string &value) {
-    table.beginRow();
-    table.addText(name);
-    table.addText(value);
-  }
-
-private:
-  HtmlTable table;
-};
-
-} // namespace
-
-static void printPlanFacts(FactTable &facts, const ProgramRecord &record) {
+static void printPlanFacts(HtmlTable &facts, const ProgramRecord &record) {
   const MemoryPlan &plan = *record.planned->plan;
   Cost cost;
   size_t numInstrs = 0;
@@ -74,29 +48,29 @@ static void printPlanFacts(FactTable &facts, const ProgramRecord &record) {
     cost += getCost(instr);
     numInstrs += !instr.isLifetimeMarker();
   }
-  facts.add("instructions", std::to_string(numInstrs));
-  facts.add("constants of the program", formatExactBytes(plan.constantSize));
+  facts.addRow("instructions", std::to_string(numInstrs));
+  facts.addRow("constants of the program", formatExactBytes(plan.constantSize));
   bool isIOInArena = !plan.arenaPlaceholders.empty();
-  facts.add(isIOInArena ? "states" : "inputs and outputs",
-            formatExactBytes(plan.mutableSize));
-  facts.add(isIOInArena ? "arena, with inputs and outputs" : "arena",
-            formatExactBytes(plan.activationSize));
+  facts.addRow(isIOInArena ? "states" : "inputs and outputs",
+               formatExactBytes(plan.mutableSize));
+  facts.addRow(isIOInArena ? "arena, with inputs and outputs" : "arena",
+               formatExactBytes(plan.activationSize));
   for (auto [i, region] : llvm::enumerate(plan.arenaRegions))
-    facts.add("region " + region.name + " of the arena",
-              llvm::formatv("{0}, {1:P1} of the accesses, as estimated",
-                            formatExactBytes(region.size),
-                            plan.getAccessShare(i)));
-  facts.add("largest live set",
-            llvm::formatv("{0}, {1:P1} of the arena",
-                          formatExactBytes(plan.peakLiveBytes),
-                          plan.getEfficiency()));
-  facts.add("floating-point operations",
-            formatShort(1e-6 * cost.flops) + " million");
-  facts.add("bytes read and written", formatBytes(uint64_t(cost.bytes)));
+    facts.addRow("region " + region.name + " of the arena",
+                 llvm::formatv("{0}, {1:P1} of the accesses, as estimated",
+                               formatExactBytes(region.size),
+                               plan.getAccessShare(i)));
+  facts.addRow("largest live set",
+               llvm::formatv("{0}, {1:P1} of the arena",
+                             formatExactBytes(plan.peakLiveBytes),
+                             plan.getEfficiency()));
+  facts.addRow("floating-point operations",
+               formatShort(1e-6 * cost.flops) + " million");
+  facts.addRow("bytes read and written", formatBytes(uint64_t(cost.bytes)));
   if (const auto &profile = record.profile)
-    facts.add("measured",
-              llvm::formatv("{0} runs, median {1:F3} ms", profile->numRuns,
-                            1e3 * profile->runSeconds));
+    facts.addRow("measured",
+                 llvm::formatv("{0} runs, median {1:F3} ms", profile->numRuns,
+                               1e3 * profile->runSeconds));
 }
 
 static size_t countImported(const ProgramRecord &record) {
@@ -111,12 +85,12 @@ void glowish::printModelSection(PageWriter &page, const ProgramRecord &record) {
                       getHeading(record, "Model"));
   page.os << "<div class=\"beside\">\n";
   {
-    FactTable facts(page.os);
-    facts.add("nodes imported", std::to_string(countImported(record)));
-    facts.add("constants of the model",
-              llvm::formatv("{0}, {1} elements, {2}", record.numConstants,
-                            record.constantElements,
-                            formatExactBytes(record.constantBytes)));
+    HtmlTable facts(page.os, {{"fact"}, {"value"}});
+    facts.addRow("nodes imported", std::to_string(countImported(record)));
+    facts.addRow("constants of the model",
+                 llvm::formatv("{0}, {1} elements, {2}", record.numConstants,
+                               record.constantElements,
+                               formatExactBytes(record.constantBytes)));
     if (record.planned)
       printPlanFacts(facts, record);
   }
@@ -161,11 +135,8 @@ void glowish::printQuantizedWeightSection(PageWriter &page,
                             {"block", /*isNumber=*/true},
                             {"error", /*isNumber=*/true}});
   for (const NodeOfQuantizedWeights &node : record.quantizedWeights) {
-    table.beginRow();
-    table.addText(node.name);
-    table.addText(getNodeInfo(node.kind).name);
-    table.addText(node.type.str());
-    table.addNumber(uint64_t(node.block));
+    table.addRow(node.name, getNodeInfo(node.kind).name, node.type.str(),
+                 uint64_t(node.block));
     table.addNumber(node.error, llvm::formatv("{0:P2}", node.error).str());
   }
 }
@@ -227,20 +198,13 @@ void glowish::printUnfusedLoopSection(PageWriter &page,
     return;
   HtmlTable table(page.os, {{"loop"}, {"type"}, {"program"}, {"why"}});
   for (const UnfusedLoopText &loop : record.unfusedLoops) {
-    table.beginRow();
-    table.addText(loop.name);
-    table.addText(loop.type);
-    llvm::raw_ostream &code = table.addMarkup();
-    code << "<code>";
-    printEscaped(code, llvm::StringRef(loop.program).ltrim());
-    code << "</code>";
+    table.addRow(loop.name, loop.type);
+    printElement(table.addMarkup(), "code", "",
+                 llvm::StringRef(loop.program).ltrim());
     llvm::raw_ostream &why = table.addMarkup();
     if (loop.missedFusions.empty())
       why << "no such instruction makes an input of it";
-    for (const auto &[producer, reason] : loop.missedFusions) {
-      why << "<div>";
-      printEscaped(why, producer + ": " + reason);
-      why << "</div>";
-    }
+    for (const auto &[producer, reason] : loop.missedFusions)
+      printElement(why, "div", "", producer + ": " + reason);
   }
 }

@@ -57,6 +57,18 @@ static llvm::SmallVector<llvm::StringRef, 4> getGroups(llvm::StringRef name) {
   return groups;
 }
 
+void glowish::printAttrCode(llvm::raw_ostream &os, const OpInfo &info,
+                            llvm::ArrayRef<AttrValue> attrs,
+                            unsigned numInputs) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  printAttrs(stream, info, attrs, numInputs);
+  if (text.empty())
+    return;
+  os << ' ';
+  printElement(os, "code", "", llvm::StringRef(text).ltrim());
+}
+
 std::string TreePrinter::getId(const Node &node) {
   unsigned number = numbers.try_emplace(&node, numbers.size()).first->second;
   return (prefix + "n" + llvm::Twine(number)).str();
@@ -74,11 +86,10 @@ void TreePrinter::printOperand(NodeValue value) {
     printLink(os, getId(*value.node), name);
     return;
   }
-  os << (llvm::isa<Constant>(value.node) ? "<i class=\"constant\">" : "<i>");
-  printEscaped(os, name);
-  os << "</i> <span class=\"type\">";
-  printEscaped(os, value.getType().str());
-  os << "</span>";
+  printElement(os, "i", llvm::isa<Constant>(value.node) ? "constant" : "",
+               name);
+  os << ' ';
+  printElement(os, "span", "type", value.getType().str());
 }
 
 void TreePrinter::printNode(const Node &node) {
@@ -86,9 +97,8 @@ void TreePrinter::printNode(const Node &node) {
      << node.getKindName() << "</b> ";
   printEscaped(os, node.getName());
   for (const Type &type : node.getTypes()) {
-    os << " <span class=\"type\">";
-    printEscaped(os, type.str());
-    os << "</span>";
+    os << ' ';
+    printElement(os, "span", "type", type.str());
   }
   os << "<div class=\"operands\">";
   for (unsigned i = 0; i < node.getNumOperands(); ++i) {
@@ -99,14 +109,7 @@ void TreePrinter::printNode(const Node &node) {
     os << ", predicate ";
     printOperand(predicate);
   }
-  std::string attrs;
-  llvm::raw_string_ostream text(attrs);
-  printAttrs(text, node.getInfo(), node.getAttrs(), /*numInputs=*/0);
-  if (!attrs.empty()) {
-    os << " <code>";
-    printEscaped(os, llvm::StringRef(attrs).ltrim());
-    os << "</code>";
-  }
+  printAttrCode(os, node.getInfo(), node.getAttrs(), /*numInputs=*/0);
   os << "</div></div>\n";
   for (const Function *body : getBodies(node)) {
     beginGroup(("body " + body->getName()).str(), body->getNodes().size());

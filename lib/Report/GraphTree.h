@@ -14,6 +14,11 @@ namespace glowish {
 void printGraphTree(llvm::raw_ostream &os, const Function &function,
                     llvm::StringRef prefix);
 
+/// Writes the attributes \p attrs of a node or an instruction as printAttrs
+/// does, behind a blank.
+void printAttrCode(llvm::raw_ostream &os, const OpInfo &info,
+                   llvm::ArrayRef<AttrValue> attrs, unsigned numInputs);
+
 } // namespace glowish
 
 #endif // GLOWISH_LIB_REPORT_GRAPHTREE_H

@@ -79,6 +79,16 @@ void HtmlTable::addBar(double value, llvm::StringRef shown, double share) {
 
 void HtmlTable::addEmpty() { addMarkup("n"); }
 
+void glowish::printElement(llvm::raw_ostream &os, llvm::StringRef tag,
+                           llvm::StringRef cssClass, llvm::StringRef text) {
+  os << '<' << tag;
+  if (!cssClass.empty())
+    os << " class=\"" << cssClass << '"';
+  os << '>';
+  printEscaped(os, text);
+  os << "</" << tag << '>';
+}
+
 void glowish::printLink(llvm::raw_ostream &os, llvm::StringRef id,
                         llvm::StringRef text) {
   os << "<a href=\"#" << id << "\">";
@@ -95,9 +105,8 @@ HtmlSection::HtmlSection(PageWriter &page, std::string id, std::string heading,
   page.contents.push_back({std::move(id), std::move(heading)});
   if (note.empty())
     return;
-  os << "<p class=\"note\">";
-  printEscaped(os, note);
-  os << "</p>\n";
+  printElement(os, "p", "note", note);
+  os << '\n';
 }
 
 HtmlSection::~HtmlSection() { os << "</details>\n"; }

@@ -5,6 +5,7 @@
 
 #include "glowish/Support/Svg.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace glowish {
 
@@ -26,6 +27,11 @@ public:
 
   /// \p id and \p cssClass may be empty.
   void beginRow(llvm::StringRef id = "", llvm::StringRef cssClass = "");
+  /// Begins a row with \p cells: texts, and numbers of the type uint64_t.
+  template <typename... Cells> void addRow(const Cells &...cells) {
+    beginRow();
+    (add(cells), ...);
+  }
   void addText(llvm::StringRef text);
   /// \p shown for people; the table is sorted by \p value.
   void addNumber(double value, llvm::StringRef shown);
@@ -37,10 +43,17 @@ public:
   llvm::raw_ostream &addMarkup(llvm::StringRef cssClass = "");
 
 private:
+  void add(llvm::StringRef text) { addText(text); }
+  void add(const llvm::formatv_object_base &text) { addText(text.str()); }
+  void add(uint64_t number) { addNumber(number); }
   void endCell();
   llvm::raw_ostream &os;
   bool isInRow = false, isInCell = false;
 };
+
+/// `<TAG class="CLASS">TEXT</TAG>`; \p cssClass may be empty.
+void printElement(llvm::raw_ostream &os, llvm::StringRef tag,
+                  llvm::StringRef cssClass, llvm::StringRef text);
 
 /// `<a href="#ID">TEXT</a>`.
 void printLink(llvm::raw_ostream &os, llvm::StringRef id, llvm::StringRef text);

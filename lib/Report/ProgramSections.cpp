@@ -1,8 +1,8 @@
 //===- ProgramSections.cpp - Report sections of a program -----------------===//
 
+#include "GraphTree.h"
 #include "Sections.h"
 #include "glowish/IR/Cost.h"
-#include "glowish/Ops/TextForm.h"
 #include "glowish/Report/MemoryMap.h"
 #include "glowish/Support/Numbers.h"
 
@@ -43,25 +43,14 @@ static void printOperands(llvm::raw_ostream &os, const ProgramRecord &record,
     if (writer != writers.end()) {
       printLink(os, getStepId(record, writer->second), buffer->getName());
     } else {
-      os << (root->getKind() == Buffer::Kind::Constant
-                 ? "<i class=\"constant\">"
-                 : "<i>");
-      printEscaped(os, buffer->getName());
-      os << "</i>";
+      bool isConstant = root->getKind() == Buffer::Kind::Constant;
+      printElement(os, "i", isConstant ? "constant" : "", buffer->getName());
     }
-    os << " <span class=\"type\">";
-    printEscaped(os, buffer->getType().str());
-    os << "</span>";
+    os << ' ';
+    printElement(os, "span", "type", buffer->getType().str());
   }
-  std::string attrs;
-  llvm::raw_string_ostream text(attrs);
-  printAttrs(text, instr.getInfo(), instr.getAttrs(),
-             instr.getNumProgramInputs());
-  if (attrs.empty())
-    return;
-  os << " <code>";
-  printEscaped(os, llvm::StringRef(attrs).ltrim());
-  os << "</code>";
+  printAttrCode(os, instr.getInfo(), instr.getAttrs(),
+                instr.getNumProgramInputs());
 }
 
 void glowish::printScheduleSection(PageWriter &page,
@@ -290,9 +279,7 @@ void CostPrinter::printKinds(llvm::raw_ostream &os) const {
   llvm::append_range(columns, getColumns());
   HtmlTable table(os, columns, "kinds");
   for (const auto &[kind, row] : kinds) {
-    table.beginRow();
-    table.addText(kind);
-    table.addNumber(uint64_t(row.count));
+    table.addRow(kind, uint64_t(row.count));
     addCells(table, row);
   }
 }

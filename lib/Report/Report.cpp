@@ -188,11 +188,8 @@ static void printProgram(PageWriter &page, const ProgramRecord &record,
 
 void Report::printFacts(llvm::raw_ostream &os) const {
   HtmlTable table(os, {{"fact"}, {"value"}});
-  for (const auto &[name, value] : facts) {
-    table.beginRow();
-    table.addText(name);
-    table.addText(value);
-  }
+  for (const auto &[name, value] : facts)
+    table.addRow(name, value);
 }
 
 void Report::print(llvm::raw_ostream &os) const {

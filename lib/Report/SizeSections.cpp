@@ -33,11 +33,9 @@ void glowish::printConstantSection(PageWriter &page,
                             {"read by"}});
   const MemoryPlan &plan = *record.planned->plan;
   for (const auto &[buffer, steps] : users) {
-    table.beginRow();
-    table.addText(buffer->getName());
-    table.addText(buffer->getType().str());
-    table.addNumber(uint64_t(buffer->getType().getSizeInBytes()));
-    table.addNumber(plan.getOffset(buffer));
+    table.addRow(buffer->getName(), buffer->getType().str(),
+                 uint64_t(buffer->getType().getSizeInBytes()),
+                 plan.getOffset(buffer));
     llvm::raw_ostream &os = table.addMarkup();
     for (unsigned step : llvm::ArrayRef(steps).take_front(mostNamed)) {
       printLink(os, getStepId(record, step), std::to_string(step));
@@ -118,8 +116,7 @@ void glowish::printCodeSection(PageWriter &page,
                             {"of"}});
   CodeUsers users = findUsers(records, sizes);
   for (const auto &[name, bytes] : functions) {
-    table.beginRow();
-    table.addText(name);
+    table.addRow(name);
     table.addBar(double(bytes), std::to_string(bytes),
                  total ? double(bytes) / double(total) : 0);
     auto found = users.find(name);
