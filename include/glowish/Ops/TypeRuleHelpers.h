@@ -10,6 +10,8 @@ namespace glowish::typerules {
 
 /// \name Operands
 /// Errors name operand \p index, what it is and what would be accepted.
+/// checkIs, checkSameKind and checkZeroPoint take an optional operand that is
+/// absent.
 /// @{
 /// float16, bfloat16, float or double.
 llvm::Error checkFloat(const OpView &op, unsigned index);
@@ -75,6 +77,15 @@ struct Windows {
 /// checked by it).
 llvm::Expected<std::array<int64_t, 2>>
 countWindows(const OpView &op, const Windows &windows, DimsRef size = {});
+/// The same for the windows of \p op, whose kernels are an attribute.
+template <typename View>
+llvm::Expected<std::array<int64_t, 2>> countOwnWindows(const View &op,
+                                                       DimsRef size = {}) {
+  GLOWISH_RETURN_IF_ERROR(checkValues(op, "kernels", op.getKernels(), 2, 1));
+  return countWindows(
+      op, {op.getKernels(), op.getStrides(), op.getPads(), op.getDilations()},
+      size);
+}
 /// Operand \p index, a gradient, is [N, size, channels] of operand 0's kind,
 /// with the size that countWindows gave.
 llvm::Error checkWindowGradient(const OpView &op, unsigned index,

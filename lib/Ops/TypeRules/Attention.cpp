@@ -47,10 +47,8 @@ static llvm::Expected<TypeList> inferAttentionOf(const View &op,
 llvm::Expected<TypeList> glowish::inferAttention(const OpView &view) {
   AttentionView op(view);
   GLOWISH_RETURN_IF_ERROR(checkFloat(op, op.queryIdx));
-  for (unsigned i : {op.keyIdx, op.valueIdx})
+  for (unsigned i : {op.keyIdx, op.valueIdx, op.maskIdx})
     GLOWISH_RETURN_IF_ERROR(checkSameKind(op, i, op.queryIdx));
-  if (op.hasMask())
-    GLOWISH_RETURN_IF_ERROR(checkSameKind(op, op.maskIdx, op.queryIdx));
   return inferAttentionOf(op, op.getQuery().getKind());
 }
 

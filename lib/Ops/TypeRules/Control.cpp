@@ -46,10 +46,8 @@ llvm::Expected<TypeList> glowish::inferIf(const OpView &view) {
 
 llvm::Expected<TypeList> glowish::inferLoop(const OpView &view) {
   LoopView op(view);
-  if (op.hasTripCount())
-    GLOWISH_RETURN_IF_ERROR(checkIs(op, op.tripCountIdx, ElemKind::Int64, {}));
-  if (op.hasCondition())
-    GLOWISH_RETURN_IF_ERROR(checkIs(op, op.conditionIdx, ElemKind::Bool, {}));
+  GLOWISH_RETURN_IF_ERROR(checkIs(op, op.tripCountIdx, ElemKind::Int64, {}));
+  GLOWISH_RETURN_IF_ERROR(checkIs(op, op.conditionIdx, ElemKind::Bool, {}));
   int64_t numStates = op.getNumStates(), maxTripCount = op.getMaxTripCount();
   if (numStates < 0 || numStates > int64_t(op.getNumValues()))
     return op.attrError("numStates", llvm::Twine(numStates) + " of " +

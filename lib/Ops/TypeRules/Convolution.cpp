@@ -41,8 +41,7 @@ static llvm::Expected<TypeList> inferConvolutionOf(const View &op,
   GLOWISH_RETURN_IF_ERROR(checkFilter(op));
   DimsRef input = op.getInput().getShape();
   DimsRef filter = op.getFilter().getShape();
-  if (op.hasBias())
-    GLOWISH_RETURN_IF_ERROR(checkIs(op, op.biasIdx, kind, {filter[0]}));
+  GLOWISH_RETURN_IF_ERROR(checkIs(op, op.biasIdx, kind, {filter[0]}));
   GLOWISH_ASSIGN_OR_RETURN(
       auto size, countWindows(op, {filter.slice(1, 2), op.getStrides(),
                                    op.getPads(), op.getDilations()}));
@@ -60,12 +59,10 @@ llvm::Expected<TypeList> glowish::inferConvolutionInteger(const OpView &view) {
   ConvolutionIntegerView op(view);
   GLOWISH_RETURN_IF_ERROR(checkBytes(op, op.inputIdx));
   GLOWISH_RETURN_IF_ERROR(checkBytes(op, op.filterIdx));
-  if (op.hasZeroPoint())
-    GLOWISH_RETURN_IF_ERROR(
-        checkIs(op, op.zeroPointIdx, op.getInput().getKind(), {}));
-  if (op.hasFilterZeroPoint())
-    GLOWISH_RETURN_IF_ERROR(
-        checkZeroPoint(op, op.filterZeroPointIdx, op.filterIdx, 0));
+  GLOWISH_RETURN_IF_ERROR(
+      checkIs(op, op.zeroPointIdx, op.getInput().getKind(), {}));
+  GLOWISH_RETURN_IF_ERROR(
+      checkZeroPoint(op, op.filterZeroPointIdx, op.filterIdx, 0));
   return inferConvolutionOf(op, ElemKind::Int32);
 }
 
@@ -76,7 +73,6 @@ glowish::inferConvolutionFilterGradient(const OpView &view) {
   GLOWISH_RETURN_IF_ERROR(checkRank(op, op.inputIdx, 4));
   GLOWISH_RETURN_IF_ERROR(checkSameKind(op, op.gradientIdx, op.inputIdx));
   GLOWISH_RETURN_IF_ERROR(checkRank(op, op.gradientIdx, 4));
-  GLOWISH_RETURN_IF_ERROR(checkValues(op, "kernels", op.getKernels(), 2, 1));
   int64_t channels = op.getInput().getDim(3), group = op.getGroup();
   int64_t outChannels = op.getGradient().getDim(3);
   if (group < 1 || channels % group || outChannels % group)
@@ -84,9 +80,7 @@ glowish::inferConvolutionFilterGradient(const OpView &view) {
                                                "channels of the input and the "
                                                "{2} of the gradient",
                                                group, channels, outChannels));
-  GLOWISH_ASSIGN_OR_RETURN(auto size,
-                           countWindows(op, {op.getKernels(), op.getStrides(),
-                                             op.getPads(), op.getDilations()}));
+  GLOWISH_ASSIGN_OR_RETURN(auto size, countOwnWindows(op));
   GLOWISH_RETURN_IF_ERROR(
       checkWindowGradient(op, op.gradientIdx, size, outChannels));
   return makeResult(
@@ -165,8 +159,7 @@ llvm::Expected<TypeList> glowish::inferConvTranspose(const OpView &view) {
   if (!channels)
     return op.attrError("group", "the result has too many channels");
   ElemKind kind = op.getInput().getKind();
-  if (op.hasBias())
-    GLOWISH_RETURN_IF_ERROR(checkIs(op, op.biasIdx, kind, {*channels}));
+  GLOWISH_RETURN_IF_ERROR(checkIs(op, op.biasIdx, kind, {*channels}));
   Dims result = {input[0], 0, 0, *channels};
   for (unsigned d = 0; d < 2; ++d) {
     CheckedInt spread = CheckedInt(input[d + 1] - 1) * op.getStrides()[d];

@@ -34,7 +34,7 @@ Error typerules::checkBytes(const OpView &op, unsigned index) {
 
 Error typerules::checkZeroPoint(const OpView &op, unsigned index,
                                 unsigned other, unsigned dim) {
-  if (op.getInput(index).getRank() == 0)
+  if (!op.hasInput(index) || op.getInput(index).getRank() == 0)
     return checkSameKind(op, index, other);
   if (op.getInput(other).getRank() <= dim)
     return op.operandError(other, "expected at least rank " + Twine(dim + 1));
@@ -57,15 +57,15 @@ Error typerules::checkMinRank(const OpView &op, unsigned index, unsigned rank) {
 Error typerules::checkSameKind(const OpView &op, unsigned index,
                                unsigned other) {
   ElemKind kind = op.getInput(other).getKind();
-  if (op.getInput(index).getKind() == kind)
+  if (!op.hasInput(index) || op.getInput(index).getKind() == kind)
     return Error::success();
   return op.operandError(index, "expected kind " + getElemKindName(kind));
 }
 
 Error typerules::checkIs(const OpView &op, unsigned index, ElemKind kind,
                          DimsRef shape) {
-  const Type &found = op.getInput(index);
-  if (found.getKind() == kind && found.getShape() == shape)
+  if (!op.hasInput(index) || (op.getInput(index).getKind() == kind &&
+                              op.getInput(index).getShape() == shape))
     return Error::success();
   return op.operandError(index, "expected kind " + getElemKindName(kind) +
                                     " and shape " + formatShape(shape));

@@ -6,13 +6,28 @@ using namespace glowish;
 using namespace glowish::typerules;
 using llvm::Twine;
 
+static llvm::Error checkEpsilon(const OpView &op, double epsilon) {
+  // Written so that a NaN is refused.
+  if (epsilon >= 0)
+    return llvm::Error::success();
+  return op.attrError("epsilon", "expected a number that is not negative");
+}
+
+/// Checks the dimension of \p op, a node that may have any, or an instruction.
+template <typename View> static llvm::Error checkLastAxis(const View &op) {
+  bool isInstr = op.getNumOutputs() > 0;
+  if (!isInstr || op.getAxis() + 1 == op.getInput().getRank())
+    return llvm::Error::success();
+  return op.attrError("axis", Twine(op.getAxis()) +
+                                  " is not the last dimension, which alone "
+                                  "the instruction takes");
+}
+
 llvm::Expected<TypeList> glowish::inferBatchNormalization(const OpView &view) {
   BatchNormalizationView op(view);
   GLOWISH_RETURN_IF_ERROR(checkFloat(op, op.inputIdx));
   GLOWISH_RETURN_IF_ERROR(checkAxis(op, "axis", op.getAxis(), op.inputIdx));
-  // Written so that a NaN is refused.
-  if (!(op.getEpsilon() >= 0))
-    return op.attrError("epsilon", "expected a number that is not negative");
+  GLOWISH_RETURN_IF_ERROR(checkEpsilon(op, op.getEpsilon()));
   int64_t channels = op.getInput().getDim(op.getAxis());
   for (unsigned i : {op.scaleIdx, op.biasIdx, op.meanIdx, op.varianceIdx})
     GLOWISH_RETURN_IF_ERROR(
@@ -35,21 +50,11 @@ llvm::Expected<TypeList> glowish::inferLayerNormalization(const OpView &view) {
   GLOWISH_RETURN_IF_ERROR(checkFloat(op, op.inputIdx));
   GLOWISH_RETURN_IF_ERROR(checkAxis(op, "axis", op.getAxis(), op.inputIdx));
   const Type &input = op.getInput();
-  bool isInstr = op.getNumOutputs() > 0;
-  if (isInstr && op.getAxis() + 1 != input.getRank())
-    return op.attrError("axis", Twine(op.getAxis()) +
-                                    " is not the last dimension, which alone "
-                                    "the instruction takes");
-  // Written so that a NaN is refused.
-  if (!(op.getEpsilon() >= 0))
-    return op.attrError("epsilon", "expected a number that is not negative");
+  GLOWISH_RETURN_IF_ERROR(checkLastAxis(op));
+  GLOWISH_RETURN_IF_ERROR(checkEpsilon(op, op.getEpsilon()));
   DimsRef normalized = input.getShape().drop_front(op.getAxis());
-  if (op.hasScale())
-    GLOWISH_RETURN_IF_ERROR(
-        checkIs(op, op.scaleIdx, input.getKind(), normalized));
-  if (op.hasBias())
-    GLOWISH_RETURN_IF_ERROR(
-        checkIs(op, op.biasIdx, input.getKind(), normalized));
+  for (unsigned i : {op.scaleIdx, op.biasIdx})
+    GLOWISH_RETURN_IF_ERROR(checkIs(op, i, input.getKind(), normalized));
   return makeResult(input);
 }
 
@@ -66,15 +71,9 @@ llvm::Expected<TypeList> glowish::inferGroupNormalization(const OpView &view) {
     return op.attrError("groups", Twine(op.getGroups()) +
                                       " does not divide the " +
                                       Twine(channels) + " channels");
-  // Written so that a NaN is refused.
-  if (!(op.getEpsilon() >= 0))
-    return op.attrError("epsilon", "expected a number that is not negative");
-  if (op.hasScale())
-    GLOWISH_RETURN_IF_ERROR(
-        checkIs(op, op.scaleIdx, input.getKind(), {channels}));
-  if (op.hasBias())
-    GLOWISH_RETURN_IF_ERROR(
-        checkIs(op, op.biasIdx, input.getKind(), {channels}));
+  GLOWISH_RETURN_IF_ERROR(checkEpsilon(op, op.getEpsilon()));
+  for (unsigned i : {op.scaleIdx, op.biasIdx})
+    GLOWISH_RETURN_IF_ERROR(checkIs(op, i, input.getKind(), {channels}));
   return makeResult(input);
 }
 
@@ -121,10 +120,6 @@ llvm::Expected<TypeList> glowish::inferSoftmax(const OpView &view) {
   SoftmaxView op(view);
   GLOWISH_RETURN_IF_ERROR(checkFloat(op, op.inputIdx));
   GLOWISH_RETURN_IF_ERROR(checkAxis(op, "axis", op.getAxis(), op.inputIdx));
-  bool isInstr = op.getNumOutputs() > 0;
-  if (isInstr && op.getAxis() + 1 != op.getInput().getRank())
-    return op.attrError("axis", Twine(op.getAxis()) +
-                                    " is not the last dimension, which alone "
-                                    "the instruction takes");
+  GLOWISH_RETURN_IF_ERROR(checkLastAxis(op));
   return makeResult(op.getInput());
 }

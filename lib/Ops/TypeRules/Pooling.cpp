@@ -9,10 +9,7 @@ using namespace glowish::typerules;
 template <typename View>
 static llvm::Expected<TypeList> inferPool(const View &op) {
   GLOWISH_RETURN_IF_ERROR(checkRank(op, op.inputIdx, 4));
-  GLOWISH_RETURN_IF_ERROR(checkValues(op, "kernels", op.getKernels(), 2, 1));
-  GLOWISH_ASSIGN_OR_RETURN(auto size,
-                           countWindows(op, {op.getKernels(), op.getStrides(),
-                                             op.getPads(), op.getDilations()}));
+  GLOWISH_ASSIGN_OR_RETURN(auto size, countOwnWindows(op));
   const Type &input = op.getInput();
   return makeResult(input.getKind(),
                     {input.getDim(0), size[0], size[1], input.getDim(3)});
@@ -34,10 +31,7 @@ llvm::Expected<TypeList> glowish::inferMaxPoolGradient(const OpView &view) {
   MaxPoolGradientView op(view);
   GLOWISH_RETURN_IF_ERROR(checkFloat(op, op.inputIdx));
   GLOWISH_RETURN_IF_ERROR(checkRank(op, op.inputIdx, 4));
-  GLOWISH_RETURN_IF_ERROR(checkValues(op, "kernels", op.getKernels(), 2, 1));
-  GLOWISH_ASSIGN_OR_RETURN(auto size,
-                           countWindows(op, {op.getKernels(), op.getStrides(),
-                                             op.getPads(), op.getDilations()}));
+  GLOWISH_ASSIGN_OR_RETURN(auto size, countOwnWindows(op));
   GLOWISH_RETURN_IF_ERROR(
       checkWindowGradient(op, op.gradientIdx, size, op.getInput().getDim(3)));
   return TypeList{op.getInput()};
@@ -47,13 +41,8 @@ llvm::Expected<TypeList> glowish::inferAvgPoolGradient(const OpView &view) {
   AvgPoolGradientView op(view);
   GLOWISH_RETURN_IF_ERROR(checkFloat(op, op.gradientIdx));
   GLOWISH_RETURN_IF_ERROR(checkRank(op, op.gradientIdx, 4));
-  GLOWISH_RETURN_IF_ERROR(checkValues(op, "kernels", op.getKernels(), 2, 1));
   GLOWISH_RETURN_IF_ERROR(checkValues(op, "sizes", op.getSizes(), 2, 0));
-  GLOWISH_ASSIGN_OR_RETURN(auto size,
-                           countWindows(op,
-                                        {op.getKernels(), op.getStrides(),
-                                         op.getPads(), op.getDilations()},
-                                        op.getSizes()));
+  GLOWISH_ASSIGN_OR_RETURN(auto size, countOwnWindows(op, op.getSizes()));
   const Type &gradient = op.getGradient();
   GLOWISH_RETURN_IF_ERROR(
       checkWindowGradient(op, op.gradientIdx, size, gradient.getDim(3)));
