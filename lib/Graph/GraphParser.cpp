@@ -53,8 +53,7 @@ llvm::Error GraphParser::define(llvm::StringRef name, Node *node) {
 
 llvm::Error GraphParser::parsePlaceholder() {
   GLOWISH_ASSIGN_OR_RETURN(std::string name, parser.parseName());
-  GLOWISH_RETURN_IF_ERROR(parser.expect(":"));
-  GLOWISH_ASSIGN_OR_RETURN(Type type, parser.parseType());
+  GLOWISH_ASSIGN_OR_RETURN(Type type, parser.parseColonType());
   bool input = parser.consumeIf("input");
   bool output = parser.consumeIf("output");
   GLOWISH_ASSIGN_OR_RETURN(std::string modelName, parser.parseString());
@@ -78,8 +77,7 @@ llvm::Error GraphParser::parsePlaceholder() {
 
 llvm::Error GraphParser::parseConstant() {
   GLOWISH_ASSIGN_OR_RETURN(std::string name, parser.parseName());
-  GLOWISH_RETURN_IF_ERROR(parser.expect(":"));
-  GLOWISH_ASSIGN_OR_RETURN(Type type, parser.parseType());
+  GLOWISH_ASSIGN_OR_RETURN(Type type, parser.parseColonType());
   GLOWISH_RETURN_IF_ERROR(parser.expect("="));
   GLOWISH_ASSIGN_OR_RETURN(Tensor tensor, parser.parseConstant(type));
   return define(name, module->createConstant(name, std::move(tensor)));
@@ -180,8 +178,7 @@ llvm::Error GraphParser::parseStorage(
     llvm::function_ref<Placeholder *(llvm::StringRef, const Type &)> add) {
   return parser.parseList("(", ")", [&]() -> llvm::Error {
     GLOWISH_ASSIGN_OR_RETURN(std::string name, parser.parseName());
-    GLOWISH_RETURN_IF_ERROR(parser.expect(":"));
-    GLOWISH_ASSIGN_OR_RETURN(Type type, parser.parseType());
+    GLOWISH_ASSIGN_OR_RETURN(Type type, parser.parseColonType());
     return define(name, add(name, type));
   });
 }

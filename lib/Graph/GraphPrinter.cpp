@@ -90,33 +90,17 @@ static void printNodeAt(llvm::raw_ostream &os, const Node &node,
   }
 }
 
-static void printPlaceholder(llvm::raw_ostream &os,
-                             const Placeholder &placeholder) {
-  os << "placeholder ";
-  printName(os, placeholder.getName());
-  os << " : " << placeholder.getType();
-  if (placeholder.isInput())
-    os << " input";
-  if (placeholder.isOutput())
-    os << " output";
-  os << ' ';
-  printQuoted(os, placeholder.getModelName());
-  if (const Placeholder *extents = placeholder.getExtents()) {
-    os << " extents ";
-    printName(os, extents->getName());
-  }
-  printInputExtents(os, placeholder.getInputExtents());
-  os << '\n';
-}
-
 void glowish::printModule(llvm::raw_ostream &os, const Module &module,
                           llvm::raw_ostream *sideFile) {
   ConstantWriter writer(sideFile);
   os << "module ";
   printQuoted(os, module.getName());
   os << '\n';
-  for (const auto &placeholder : module.getPlaceholders())
-    printPlaceholder(os, *placeholder);
+  for (const auto &placeholder : module.getPlaceholders()) {
+    os << "placeholder ";
+    printStored(os, *placeholder);
+    os << '\n';
+  }
   for (const Node &node : module.getConstants()) {
     os << "constant ";
     printName(os, node.getName());

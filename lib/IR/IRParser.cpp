@@ -30,7 +30,6 @@ private:
   llvm::Expected<StatedSum> parseStatedSum();
   llvm::Error parseLoopBounds(InstrDraft &draft);
   llvm::Expected<std::string> parseRole(const OpInfo &info, unsigned index);
-  llvm::Expected<Type> parseColonType();
   llvm::Expected<Buffer *> parseBufferName();
   llvm::Expected<llvm::SmallVector<Buffer *, 4>>
   parseOperands(const OpInfo &info, std::vector<std::string> &roles);
@@ -54,11 +53,6 @@ private:
 
 } // namespace
 
-llvm::Expected<Type> IRParser::parseColonType() {
-  GLOWISH_RETURN_IF_ERROR(parser.expect(":"));
-  return parser.parseType();
-}
-
 llvm::Expected<Buffer *> IRParser::parseBufferName() {
   Token start = parser.peek();
   GLOWISH_ASSIGN_OR_RETURN(std::string name, parser.parseName());
@@ -68,7 +62,7 @@ llvm::Expected<Buffer *> IRParser::parseBufferName() {
 }
 
 llvm::Error IRParser::parseMutable(llvm::StringRef name) {
-  GLOWISH_ASSIGN_OR_RETURN(Type type, parseColonType());
+  GLOWISH_ASSIGN_OR_RETURN(Type type, parser.parseColonType());
   bool input = parser.consumeIf("input");
   bool output = parser.consumeIf("output");
   GLOWISH_ASSIGN_OR_RETURN(std::string modelName, parser.parseString());
@@ -93,7 +87,7 @@ llvm::Error IRParser::parseView(llvm::StringRef name) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t offset, parser.parseInt());
   GLOWISH_RETURN_IF_ERROR(parser.expect("strides"));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> strides, parser.parseInts());
-  GLOWISH_ASSIGN_OR_RETURN(Type type, parseColonType());
+  GLOWISH_ASSIGN_OR_RETURN(Type type, parser.parseColonType());
   if (strides.size() != type.getRank())
     return errorAt(start, "a view has one stride a dimension");
   if (type.getKind() != base->getType().getKind())
@@ -120,7 +114,7 @@ llvm::Error IRParser::parseBuffer() {
 llvm::Error IRParser::parseBuffer(llvm::StringRef what, llvm::StringRef name,
                                   const Token &start) {
   if (what == "constant") {
-    GLOWISH_ASSIGN_OR_RETURN(Type type, parseColonType());
+    GLOWISH_ASSIGN_OR_RETURN(Type type, parser.parseColonType());
     GLOWISH_RETURN_IF_ERROR(parser.expect("="));
     GLOWISH_ASSIGN_OR_RETURN(Tensor tensor, parser.parseConstant(type));
     function->createConstant(name,
@@ -130,7 +124,7 @@ llvm::Error IRParser::parseBuffer(llvm::StringRef what, llvm::StringRef name,
   if (what == "mutable")
     return parseMutable(name);
   if (what == "activation") {
-    GLOWISH_ASSIGN_OR_RETURN(Type type, parseColonType());
+    GLOWISH_ASSIGN_OR_RETURN(Type type, parser.parseColonType());
     function->createActivation(name, type);
     return llvm::Error::success();
   }

@@ -23,15 +23,7 @@ static void printBuffer(llvm::raw_ostream &os, const Buffer &buffer,
     return;
   case Buffer::Kind::Mutable:
     os << "mutable ";
-    printName(os, buffer.getName());
-    os << " : " << buffer.getType() << (buffer.isInput() ? " input" : "")
-       << (buffer.isOutput() ? " output" : "") << ' ';
-    printQuoted(os, buffer.getModelName());
-    if (const Buffer *extents = buffer.getExtents()) {
-      os << " extents ";
-      printName(os, extents->getName());
-    }
-    printInputExtents(os, buffer.getInputExtents());
+    printStored(os, buffer);
     return;
   case Buffer::Kind::Activation:
     os << "activation ";

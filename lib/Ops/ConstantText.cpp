@@ -202,11 +202,8 @@ template <typename T>
 llvm::Expected<Tensor> TextParser::parseInline(const Type &type) {
   // The memory is taken when the elements are there: the text bounds it.
   llvm::SmallVector<T, 0> values;
-  GLOWISH_RETURN_IF_ERROR(parseList("[", "]", [&]() -> llvm::Error {
-    GLOWISH_ASSIGN_OR_RETURN(T value, parseElement<T>());
-    values.push_back(value);
-    return llvm::Error::success();
-  }));
+  GLOWISH_RETURN_IF_ERROR(
+      parseListInto(values, "[", "]", [&] { return parseElement<T>(); }));
   if (int64_t(values.size()) != type.getNumElements())
     return error("a constant of type " + type.str() + " has " +
                  llvm::Twine(type.getNumElements()) + " elements, got " +

@@ -129,11 +129,8 @@ TextParser::parseList(llvm::StringRef open, llvm::StringRef close,
 
 llvm::Expected<std::vector<int64_t>> TextParser::parseInts() {
   std::vector<int64_t> values;
-  GLOWISH_RETURN_IF_ERROR(parseList("[", "]", [&]() -> llvm::Error {
-    GLOWISH_ASSIGN_OR_RETURN(int64_t value, parseInt());
-    values.push_back(value);
-    return llvm::Error::success();
-  }));
+  GLOWISH_RETURN_IF_ERROR(
+      parseListInto(values, "[", "]", [&] { return parseInt(); }));
   return values;
 }
 
@@ -169,15 +166,10 @@ llvm::Expected<InputExtents> TextParser::parseInputExtents() {
                    "'");
     extents.range = {symbol, {bounds[0], bounds[1]}};
   }
-  auto parse = [&](llvm::StringRef keyword,
-                   std::vector<std::string> &dims) -> llvm::Error {
-    if (!consumeIf(keyword))
-      return llvm::Error::success();
-    return parseList("[", "]", [&]() -> llvm::Error {
-      GLOWISH_ASSIGN_OR_RETURN(std::string dim, parseString());
-      dims.push_back(std::move(dim));
-      return llvm::Error::success();
-    });
+  auto parse = [&](llvm::StringRef keyword, std::vector<std::string> &dims) {
+    return consumeIf(keyword)
+               ? parseListInto(dims, "[", "]", [&] { return parseString(); })
+               : llvm::Error::success();
   };
   GLOWISH_RETURN_IF_ERROR(parse("dims", extents.dims));
   GLOWISH_RETURN_IF_ERROR(parse("next", extents.next));
@@ -242,6 +234,19 @@ llvm::Expected<QuantParams> TextParser::parseQuantParams(DimsRef shape) {
   return params;
 }
 
+llvm::Expected<ElemKind> TextParser::parseKind() {
+  std::optional<ElemKind> kind = parseElemKind(token.text);
+  if (token.kind != Token::Identifier || !kind)
+    return error("expected an element kind");
+  advance();
+  return *kind;
+}
+
+llvm::Expected<Type> TextParser::parseColonType() {
+  GLOWISH_RETURN_IF_ERROR(expect(":"));
+  return parseType();
+}
+
 llvm::Expected<Type> TextParser::parseType() {
   if (token.kind != Token::Identifier)
     return error("expected a type such as float<2x3>");
@@ -280,29 +285,19 @@ llvm::Expected<unsigned> TextParser::parseValueNumber() {
 llvm::Expected<ScalarStep> TextParser::parseStep() {
   ScalarStep step;
   GLOWISH_RETURN_IF_ERROR(expect(":"));
-  std::optional<ElemKind> kind = parseElemKind(token.text);
-  if (token.kind != Token::Identifier || !kind)
-    return error("expected an element kind");
-  step.kind = *kind;
-  advance();
+  GLOWISH_ASSIGN_OR_RETURN(step.kind, parseKind());
   GLOWISH_RETURN_IF_ERROR(expect("="));
   std::optional<ScalarOp> op = findScalarOp(token.text);
   if (token.kind != Token::Identifier || !op)
     return error("expected an element-wise operator");
   step.op = *op;
   advance();
-  GLOWISH_RETURN_IF_ERROR(parseList("(", ")", [&]() -> llvm::Error {
-    GLOWISH_ASSIGN_OR_RETURN(unsigned arg, parseValueNumber());
-    step.args.push_back(arg);
-    return llvm::Error::success();
-  }));
+  GLOWISH_RETURN_IF_ERROR(
+      parseListInto(step.args, "(", ")", [&] { return parseValueNumber(); }));
   if (token.kind != Token::Punctuation || token.text != "<")
     return step;
-  GLOWISH_RETURN_IF_ERROR(parseList("<", ">", [&]() -> llvm::Error {
-    GLOWISH_ASSIGN_OR_RETURN(double param, parseDouble());
-    step.params.push_back(param);
-    return llvm::Error::success();
-  }));
+  GLOWISH_RETURN_IF_ERROR(
+      parseListInto(step.params, "<", ">", [&] { return parseDouble(); }));
   return step;
 }
 
@@ -336,11 +331,8 @@ TextParser::parseProgram(std::optional<unsigned> numInputs) {
 
 llvm::Expected<std::vector<Type>> TextParser::parseTypes() {
   std::vector<Type> types;
-  GLOWISH_RETURN_IF_ERROR(parseList("[", "]", [&]() -> llvm::Error {
-    GLOWISH_ASSIGN_OR_RETURN(Type type, parseType());
-    types.push_back(std::move(type));
-    return llvm::Error::success();
-  }));
+  GLOWISH_RETURN_IF_ERROR(
+      parseListInto(types, "[", "]", [&] { return parseType(); }));
   return types;
 }
 
@@ -425,13 +417,8 @@ TextParser::parseAttrValue(const AttrInfo &info,
   }
   case AttrKind::String:
     return parseString();
-  case AttrKind::Kind: {
-    std::optional<ElemKind> elemKind = parseElemKind(token.text);
-    if (token.kind != Token::Identifier || !elemKind)
-      return error("expected an element kind");
-    advance();
-    return *elemKind;
-  }
+  case AttrKind::Kind:
+    return parseKind();
   case AttrKind::Program:
     return parseProgram(numInputs);
   case AttrKind::Body:

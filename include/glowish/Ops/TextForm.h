@@ -12,6 +12,7 @@
 #include "glowish/Base/InputExtents.h"
 #include "glowish/Base/Tensor.h"
 #include "glowish/Ops/OpInfo.h"
+#include "glowish/Support/Error.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <memory>
@@ -39,6 +40,22 @@ void printAttrs(llvm::raw_ostream &os, const OpInfo &info,
 
 /// ` range "S" [1, 512]` and ` dims ["", "S"]`, as far as \p extents has them.
 void printInputExtents(llvm::raw_ostream &os, const InputExtents &extents);
+
+/// `%x : float<2> input output "x" extents %lengths`, and what
+/// printInputExtents prints: \p value is a Placeholder of the graph, or a
+/// mutable Buffer of the IR.
+template <typename Stored>
+void printStored(llvm::raw_ostream &os, const Stored &value) {
+  printName(os, value.getName());
+  os << " : " << value.getType() << (value.isInput() ? " input" : "")
+     << (value.isOutput() ? " output" : "") << ' ';
+  printQuoted(os, value.getModelName());
+  if (const Stored *extents = value.getExtents()) {
+    os << " extents ";
+    printName(os, extents->getName());
+  }
+  printInputExtents(os, value.getInputExtents());
+}
 
 /// Where the bytes of large constants go. Constants of at most inlineLimit
 /// elements are printed as `[1, 2.5, ...]` (floats so that they read back
@@ -103,7 +120,10 @@ public:
   llvm::Expected<int64_t> parseInt();
   llvm::Expected<double> parseDouble();
   llvm::Expected<std::vector<int64_t>> parseInts();
+  llvm::Expected<ElemKind> parseKind();
   llvm::Expected<Type> parseType();
+  /// `: float<2x3>`
+  llvm::Expected<Type> parseColonType();
   /// `[float<2x3>, int64<>]`
   llvm::Expected<std::vector<Type>> parseTypes();
   /// `{alpha = 0.5, axes = [1, 2]}`
@@ -124,6 +144,17 @@ public:
   /// The elements of a list in \p open and \p close, separated by commas.
   llvm::Error parseList(llvm::StringRef open, llvm::StringRef close,
                         llvm::function_ref<llvm::Error()> parseElement);
+  /// The same, with the elements that \p parseElement returns behind those of
+  /// \p elements.
+  template <typename List, typename ParseElement>
+  llvm::Error parseListInto(List &elements, llvm::StringRef open,
+                            llvm::StringRef close, ParseElement parseElement) {
+    return parseList(open, close, [&]() -> llvm::Error {
+      GLOWISH_ASSIGN_OR_RETURN(auto element, parseElement());
+      elements.push_back(std::move(element));
+      return llvm::Error::success();
+    });
+  }
   /// What printInputExtents prints.
   llvm::Expected<InputExtents> parseInputExtents();
   /// `[...]`, `external OFFSET`; the tensor of \p type.
