@@ -34,21 +34,20 @@ DifferentiabilityInfo glowish::getDifferentiability(NodeKind kind) {
 }
 
 /// Adds to the adjoints of the operands of \p node.
-static llvm::Error differentiateNode(Node &node, GradientContext &g) {
+static void differentiateNode(Node &node, GradientContext &g) {
   switch (node.getKind()) {
 #define NODE_GRADIENT(NAME)                                                    \
   case NodeKind::NAME:                                                         \
     return differentiate##NAME(llvm::cast<NAME##Node>(node), g);
 #define FORMULA_GRADIENT(NAME)                                                 \
   case NodeKind::NAME:                                                         \
-    differentiateFormula(node, g);                                             \
-    return llvm::Error::success();
+    return differentiateFormula(node, g);
 #define ZERO_GRADIENT(NAME, REASON)                                            \
   case NodeKind::NAME:                                                         \
-    return llvm::Error::success();
+    return;
 #define NO_GRADIENT(NAME, REASON)                                              \
   case NodeKind::NAME:                                                         \
-    return makeError("it has no gradient: {0}", REASON);
+    return g.keepError(makeError("it has no gradient: {0}", REASON));
 #define GET_GRADIENT_LIST
 #include "glowish/Autodiff/Gradients.inc"
   case NodeKind::Placeholder:
@@ -136,11 +135,10 @@ llvm::Error Differentiation::differentiate(Node &node) {
   if (isQuantized(node, gradients, active))
     return differentiateQuantized(node, gradients, active, differentiateNode);
   GradientContext context(node, gradients, active);
-  if (quantizers.isRounding(node)) {
+  if (quantizers.isRounding(node))
     context.accumulate(0, context.getGradient());
-    return context.takeError();
-  }
-  GLOWISH_RETURN_IF_ERROR(differentiateNode(node, context));
+  else
+    differentiateNode(node, context);
   return context.takeError();
 }
 

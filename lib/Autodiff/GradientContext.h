@@ -37,6 +37,11 @@ public:
     if (needsGradient(index) && gradient)
       accumulate(index, sumTo(gradient, node.getOperand(index).getShape()));
   }
+  /// Keeps \p error, if it is one, as those of nodes that can't be made.
+  void keepError(llvm::Error error) {
+    if (error)
+      keep(std::move(error));
+  }
   /// Replaces the results of the node by \p values, equivalent ones, in all its
   /// users, including the gradients built from now on.
   void replaceForward(llvm::ArrayRef<NodeValue> values);
@@ -66,9 +71,10 @@ private:
 llvm::SmallVector<int64_t, 4> getOtherAxes(int64_t count, int64_t left);
 
 /// Declares differentiateNAME for each node kind without gradient formulas in
-/// its record and without a reason for having no gradient.
+/// its record and without a reason for having no gradient. The context keeps
+/// what is wrong.
 #define NODE_GRADIENT(NAME)                                                    \
-  llvm::Error differentiate##NAME(NAME##Node &node, GradientContext &g);
+  void differentiate##NAME(NAME##Node &node, GradientContext &g);
 #define FORMULA_GRADIENT(NAME)
 #define ZERO_GRADIENT(NAME, REASON)
 #define NO_GRADIENT(NAME, REASON)

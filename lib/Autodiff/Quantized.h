@@ -49,7 +49,7 @@ bool isQuantized(Node &node, const GradientMap &gradients,
 /// differentiated by \p differentiate like float arithmetic.
 llvm::Error differentiateQuantized(
     Node &node, GradientMap &gradients, const llvm::DenseSet<NodeValue> &active,
-    llvm::function_ref<llvm::Error(Node &, GradientContext &)> differentiate);
+    llvm::function_ref<void(Node &, GradientContext &)> differentiate);
 
 } // namespace glowish
 

@@ -46,8 +46,7 @@ static NodeValue makeWeights(AttentionNode &node, GradientContext &g) {
 
 /// The backward pass needs the attention weights, so the forward node is
 /// decomposed to share them.
-llvm::Error glowish::differentiateAttention(AttentionNode &node,
-                                            GradientContext &g) {
+void glowish::differentiateAttention(AttentionNode &node, GradientContext &g) {
   NodeValue weights;
   {
     InsertionGuard guard(g.getFunction(), &node);
@@ -61,7 +60,7 @@ llvm::Error glowish::differentiateAttention(AttentionNode &node,
   NodeValue weightGradient =
       g.matMul(gradient, g.transposeLast(node.getValue()));
   if (!weightGradient)
-    return llvm::Error::success();
+    return;
   int64_t last = int64_t(weightGradient.getShape().size()) - 1;
   NodeValue mean = g.reduce(g.mul(weightGradient, weights), "sum", {last},
                             /*keepDims=*/true);
@@ -74,5 +73,4 @@ llvm::Error glowish::differentiateAttention(AttentionNode &node,
   if (g.needsGradient(node.keyIdx))
     g.accumulate(node.keyIdx,
                  g.matMul(g.transposeLast(scores), node.getQuery()));
-  return llvm::Error::success();
 }

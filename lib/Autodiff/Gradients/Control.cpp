@@ -55,7 +55,8 @@ makeGradientBody(Function &forward, const BranchGradient &selection) {
   return body;
 }
 
-llvm::Error glowish::differentiateIf(IfNode &node, GradientContext &g) {
+/// Makes an If of bodies that compute the gradients.
+static llvm::Error makeGradientIf(IfNode &node, GradientContext &g) {
   BranchGradient selection;
   Values captures = node.getCaptures();
   for (unsigned i = 0; i < captures.size(); ++i)
@@ -80,6 +81,10 @@ llvm::Error glowish::differentiateIf(IfNode &node, GradientContext &g) {
   for (auto [result, index] : llvm::enumerate(selection.needed))
     g.accumulate(node.capturesIdx + index, gradients->getResult(result));
   return llvm::Error::success();
+}
+
+void glowish::differentiateIf(IfNode &node, GradientContext &g) {
+  g.keepError(makeGradientIf(node, g));
 }
 
 //===- Loop ---------------------------------------------------------------===//
@@ -248,16 +253,14 @@ llvm::Error LoopGradient::run() {
   return llvm::Error::success();
 }
 
-llvm::Error glowish::differentiateLoop(LoopNode &node, GradientContext &g) {
-  return LoopGradient(node, g).run();
+void glowish::differentiateLoop(LoopNode &node, GradientContext &g) {
+  g.keepError(LoopGradient(node, g).run());
 }
 
 //===- Processes ----------------------------------------------------------===//
 
 /// Each process differentiates its own loss, of which the group learns the
 /// mean: an input has 1/N of the effect on each of the N results.
-llvm::Error glowish::differentiateAllReduce(AllReduceNode &node,
-                                            GradientContext &g) {
+void glowish::differentiateAllReduce(AllReduceNode &node, GradientContext &g) {
   g.accumulate(node.inputIdx, g.make<AllReduceNode>(g.getGradient()));
-  return llvm::Error::success();
 }

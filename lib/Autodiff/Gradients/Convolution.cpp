@@ -27,8 +27,8 @@ static NodeValue differentiateImage(Node &node, NodeValue filter,
                                    node.getDilations(), node.getGroup());
 }
 
-llvm::Error glowish::differentiateConvolution(ConvolutionNode &node,
-                                              GradientContext &g) {
+void glowish::differentiateConvolution(ConvolutionNode &node,
+                                       GradientContext &g) {
   NodeValue gradient = g.getGradient();
   if (g.needsGradient(node.inputIdx))
     g.accumulate(node.inputIdx,
@@ -41,12 +41,11 @@ llvm::Error glowish::differentiateConvolution(ConvolutionNode &node,
                      node.getPads(), node.getDilations(), node.getGroup()));
   if (node.getBias() && g.needsGradient(node.biasIdx))
     g.accumulate(node.biasIdx, g.sumToAxis(gradient, 3));
-  return llvm::Error::success();
 }
 
 /// The node is bilinear in input and gradient; the adjoint of the result acts
 /// as the filter.
-llvm::Error glowish::differentiateConvolutionFilterGradient(
+void glowish::differentiateConvolutionFilterGradient(
     ConvolutionFilterGradientNode &node, GradientContext &g) {
   NodeValue filter = g.getGradient();
   if (g.needsGradient(node.gradientIdx))
@@ -57,7 +56,6 @@ llvm::Error glowish::differentiateConvolutionFilterGradient(
   if (g.needsGradient(node.inputIdx))
     g.accumulate(node.inputIdx,
                  differentiateImage(node, filter, node.getGradient(), g));
-  return llvm::Error::success();
 }
 
 namespace {
@@ -83,8 +81,8 @@ static TransposedWindow cutOutputPads(ConvTransposeNode &node,
   return window;
 }
 
-llvm::Error glowish::differentiateConvTranspose(ConvTransposeNode &node,
-                                                GradientContext &g) {
+void glowish::differentiateConvTranspose(ConvTransposeNode &node,
+                                         GradientContext &g) {
   TransposedWindow window = cutOutputPads(node, g);
   if (g.needsGradient(node.inputIdx))
     g.accumulate(node.inputIdx, g.make<ConvolutionNode>(
@@ -99,5 +97,4 @@ llvm::Error glowish::differentiateConvTranspose(ConvTransposeNode &node,
                      window.pads, node.getDilations(), node.getGroup()));
   if (node.getBias() && g.needsGradient(node.biasIdx))
     g.accumulate(node.biasIdx, g.sumToAxis(g.getGradient(), 3));
-  return llvm::Error::success();
 }

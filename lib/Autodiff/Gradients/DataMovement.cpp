@@ -4,7 +4,7 @@
 
 using namespace glowish;
 
-llvm::Error glowish::differentiateConcat(ConcatNode &node, GradientContext &g) {
+void glowish::differentiateConcat(ConcatNode &node, GradientContext &g) {
   NodeValue gradient = g.getGradient();
   int64_t start = 0;
   for (unsigned i = 0; i < node.getNumOperands(); ++i) {
@@ -13,7 +13,6 @@ llvm::Error glowish::differentiateConcat(ConcatNode &node, GradientContext &g) {
       g.accumulate(i, g.slice(gradient, node.getAxis(), start, size));
     start += size;
   }
-  return llvm::Error::success();
 }
 
 /// Inserts \p step - 1 zeros after each element along dimension \p axis.
@@ -29,12 +28,12 @@ static NodeValue insertZeros(GradientContext &g, NodeValue value, int64_t axis,
   return g.reshape(g.pad(column, pads, 0), shape);
 }
 
-llvm::Error glowish::differentiateSlice(SliceNode &node, GradientContext &g) {
+void glowish::differentiateSlice(SliceNode &node, GradientContext &g) {
   NodeValue gradient = g.getGradient();
   DimsRef input = node.getInput().getShape();
   if (node.getType().getNumElements() == 0) {
     g.accumulate(node.inputIdx, g.zeros(node.getInput().getType()));
-    return llvm::Error::success();
+    return;
   }
   size_t rank = input.size();
   std::vector<int64_t> starts(rank, 0), sizes = node.getSizes().vec();
@@ -61,32 +60,25 @@ llvm::Error glowish::differentiateSlice(SliceNode &node, GradientContext &g) {
     pads[rank + d] = input[d] - first - sizes[d] * step;
   }
   g.accumulate(node.inputIdx, g.pad(gradient, pads, 0));
-  return llvm::Error::success();
 }
 
-llvm::Error glowish::differentiateTranspose(TransposeNode &node,
-                                            GradientContext &g) {
+void glowish::differentiateTranspose(TransposeNode &node, GradientContext &g) {
   std::vector<int64_t> inverse(node.getPermutation().size());
   for (auto [index, source] : llvm::enumerate(node.getPermutation()))
     inverse[source] = int64_t(index);
   g.accumulate(node.inputIdx, g.transpose(g.getGradient(), inverse));
-  return llvm::Error::success();
 }
 
-llvm::Error glowish::differentiateReshape(ReshapeNode &node,
-                                          GradientContext &g) {
+void glowish::differentiateReshape(ReshapeNode &node, GradientContext &g) {
   g.accumulate(node.inputIdx,
                g.reshape(g.getGradient(), node.getInput().getShape()));
-  return llvm::Error::success();
 }
 
-llvm::Error glowish::differentiateBroadcast(BroadcastNode &node,
-                                            GradientContext &g) {
+void glowish::differentiateBroadcast(BroadcastNode &node, GradientContext &g) {
   g.addBroadcast(node.inputIdx, g.getGradient());
-  return llvm::Error::success();
 }
 
-llvm::Error glowish::differentiateTile(TileNode &node, GradientContext &g) {
+void glowish::differentiateTile(TileNode &node, GradientContext &g) {
   DimsRef input = node.getInput().getShape();
   Dims split;
   std::vector<int64_t> axes;
@@ -98,7 +90,6 @@ llvm::Error glowish::differentiateTile(TileNode &node, GradientContext &g) {
   NodeValue copies = g.reshape(g.getGradient(), split);
   g.accumulate(node.inputIdx,
                g.reduce(copies, "sum", axes, /*keepDims=*/false));
-  return llvm::Error::success();
 }
 
 /// Returns the index of the element that mode \p mode pads \p position with,
@@ -112,7 +103,7 @@ static int64_t getPadSource(llvm::StringRef mode, int64_t position,
   return std::min(folded, period - folded);
 }
 
-llvm::Error glowish::differentiatePad(PadNode &node, GradientContext &g) {
+void glowish::differentiatePad(PadNode &node, GradientContext &g) {
   NodeValue gradient = g.getGradient();
   DimsRef input = node.getInput().getShape();
   size_t rank = input.size();
@@ -122,7 +113,7 @@ llvm::Error glowish::differentiatePad(PadNode &node, GradientContext &g) {
     for (int64_t count : pads)
       back.push_back(-count);
     g.accumulate(node.inputIdx, g.pad(gradient, back, 0));
-    return llvm::Error::success();
+    return;
   }
   for (size_t d = 0; d < rank; ++d) {
     if (pads[d] == 0 && pads[rank + d] == 0)
@@ -133,7 +124,6 @@ llvm::Error glowish::differentiatePad(PadNode &node, GradientContext &g) {
     gradient = g.scatterAdd(gradient, g.int64s(sources), int64_t(d), input[d]);
   }
   g.accumulate(node.inputIdx, gradient);
-  return llvm::Error::success();
 }
 
 /// Returns the matrix [size, extent] by which Resize scales one dimension,
@@ -161,7 +151,7 @@ static NodeValue makeScaling(ResizeNode &node, GradientContext &g,
 
 /// Resize multiplies height and width by matrices; its gradient multiplies by
 /// their transposes.
-llvm::Error glowish::differentiateResize(ResizeNode &node, GradientContext &g) {
+void glowish::differentiateResize(ResizeNode &node, GradientContext &g) {
   DimsRef input = node.getInput().getShape();
   int64_t images = input[0], channels = input[3];
   int64_t height = node.getSizes()[0], width = node.getSizes()[1];
@@ -171,5 +161,4 @@ llvm::Error glowish::differentiateResize(ResizeNode &node, GradientContext &g) {
   NodeValue columns = g.reshape(rows, {images * input[1], width, channels});
   columns = g.matMul(g.transposeLast(makeScaling(node, g, 1)), columns);
   g.accumulate(node.inputIdx, g.reshape(columns, input));
-  return llvm::Error::success();
 }

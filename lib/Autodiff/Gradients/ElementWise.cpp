@@ -77,10 +77,9 @@ void glowish::differentiateFormula(Node &node, GradientContext &g) {
   }
 }
 
-llvm::Error glowish::differentiateCast(CastNode &node, GradientContext &g) {
+void glowish::differentiateCast(CastNode &node, GradientContext &g) {
   NodeValue gradient = g.getGradient();
   g.accumulate(node.xIdx, g.cast(gradient, node.getX().getElemKind()));
-  return llvm::Error::success();
 }
 
 //===- Roots and powers ---------------------------------------------------===//
@@ -136,16 +135,15 @@ static bool isSumOfPowers(NodeValue value, unsigned steps = 8) {
 // product of both. The root is taken of another number there, so that nothing
 // is infinite in higher derivatives either.
 
-llvm::Error glowish::differentiateSqrt(SqrtNode &node, GradientContext &g) {
+void glowish::differentiateSqrt(SqrtNode &node, GradientContext &g) {
   GradientScalar root(g, node.getResult()), gradient(g, g.getGradient());
   if (!isSumOfPowers(node.getX())) {
     g.addBroadcast(node.xIdx, (gradient * 0.5 / root).value);
-    return g.takeError();
+    return;
   }
   GradientBool isZero = root == 0.0;
   GradientScalar slope = gradient * 0.5 / select(isZero, 1.0, root);
   g.addBroadcast(node.xIdx, select(isZero, 0.0, slope).value);
-  return g.takeError();
 }
 
 static GradientScalar getPowSlope(const GradientScalar &x,
@@ -154,7 +152,7 @@ static GradientScalar getPowSlope(const GradientScalar &x,
   return select(y == 0.0, 0.0, gradient * y * pow(x, y - 1.0));
 }
 
-llvm::Error glowish::differentiatePow(PowNode &node, GradientContext &g) {
+void glowish::differentiatePow(PowNode &node, GradientContext &g) {
   GradientScalar x(g, node.getX()), y(g, node.getY());
   GradientScalar result(g, node.getResult()), gradient(g, g.getGradient());
   GradientBool isZero = x == 0.0;
@@ -168,5 +166,4 @@ llvm::Error glowish::differentiatePow(PowNode &node, GradientContext &g) {
     GradientScalar slope = gradient * result * log(x);
     g.addBroadcast(node.yIdx, select(isZero && y >= 0.0, 0.0, slope).value);
   }
-  return g.takeError();
 }

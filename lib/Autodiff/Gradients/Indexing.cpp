@@ -15,7 +15,7 @@ static NodeValue flattenIndices(GradientContext &g, NodeValue indices,
   return g.min(g.max(indices, -double(extent)), double(extent - 1));
 }
 
-llvm::Error glowish::differentiateGather(GatherNode &node, GradientContext &g) {
+void glowish::differentiateGather(GatherNode &node, GradientContext &g) {
   NodeValue gradient = g.getGradient(), input = node.getInput();
   int64_t axis = node.getAxis(), extent = input.getShape()[axis];
   NodeValue indices =
@@ -24,12 +24,10 @@ llvm::Error glowish::differentiateGather(GatherNode &node, GradientContext &g) {
   shape[axis] = node.getIndices().getType().getNumElements();
   g.accumulate(node.inputIdx,
                g.scatterAdd(g.reshape(gradient, shape), indices, axis, extent));
-  return llvm::Error::success();
 }
 
-llvm::Error
-glowish::differentiateDynamicUpdateSlice(DynamicUpdateSliceNode &node,
-                                         GradientContext &g) {
+void glowish::differentiateDynamicUpdateSlice(DynamicUpdateSliceNode &node,
+                                              GradientContext &g) {
   NodeValue gradient = g.getGradient(), start = node.getStart();
   const Type &type = node.getUpdate().getType();
   int64_t axis = node.getAxis(), count = type.getDim(axis);
@@ -37,12 +35,11 @@ glowish::differentiateDynamicUpdateSlice(DynamicUpdateSliceNode &node,
   g.accumulate(node.inputIdx, g.make<DynamicUpdateSliceNode>(
                                   gradient, g.zeros(type), start, axis));
   if (type.getNumElements() == 0)
-    return llvm::Error::success();
+    return;
   NodeValue first = g.clip(g.cast(g.reshape(start, {1}), ElemKind::Int64), 0,
                            double(lastStart));
   NodeValue indices = g.add(g.iota(ElemKind::Int64, 1, 0, count), first);
   g.accumulate(node.updateIdx, g.gather(gradient, indices, axis));
-  return llvm::Error::success();
 }
 
 namespace {
@@ -178,8 +175,6 @@ void ScatterGradient::run() {
   }
 }
 
-llvm::Error glowish::differentiateScatter(ScatterNode &node,
-                                          GradientContext &g) {
+void glowish::differentiateScatter(ScatterNode &node, GradientContext &g) {
   ScatterGradient(node, g).run();
-  return llvm::Error::success();
 }

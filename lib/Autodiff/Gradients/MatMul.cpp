@@ -15,7 +15,7 @@ static NodeValue flattenRows(GradientContext &g, NodeValue value) {
   return g.reshape(value, {rows, value.getShape().back()});
 }
 
-llvm::Error glowish::differentiateMatMul(MatMulNode &node, GradientContext &g) {
+void glowish::differentiateMatMul(MatMulNode &node, GradientContext &g) {
   NodeValue lhs = node.getLhs(), rhs = node.getRhs();
   NodeValue gradient = g.getGradient();
   // A matrix without batch dimensions needs one matmul over all rows of the
@@ -28,16 +28,15 @@ llvm::Error glowish::differentiateMatMul(MatMulNode &node, GradientContext &g) {
     if (g.needsGradient(node.rhsIdx))
       g.accumulate(node.rhsIdx,
                    g.matMul(g.transposeLast(flattenRows(g, lhs)), rows));
-    return llvm::Error::success();
+    return;
   }
   if (g.needsGradient(node.lhsIdx))
     g.addBroadcast(node.lhsIdx, g.matMul(gradient, g.transposeLast(rhs)));
   if (g.needsGradient(node.rhsIdx))
     g.addBroadcast(node.rhsIdx, g.matMul(g.transposeLast(lhs), gradient));
-  return llvm::Error::success();
 }
 
-llvm::Error glowish::differentiateGemm(GemmNode &node, GradientContext &g) {
+void glowish::differentiateGemm(GemmNode &node, GradientContext &g) {
   NodeValue gradient = g.getGradient();
   auto scale = [&](NodeValue value, double factor) {
     return factor == 1 ? value : g.mul(value, factor);
@@ -61,11 +60,10 @@ llvm::Error glowish::differentiateGemm(GemmNode &node, GradientContext &g) {
   }
   if (node.getC())
     g.addBroadcast(node.cIdx, scale(gradient, node.getBeta()));
-  return llvm::Error::success();
 }
 
-llvm::Error glowish::differentiateFullyConnected(FullyConnectedNode &node,
-                                                 GradientContext &g) {
+void glowish::differentiateFullyConnected(FullyConnectedNode &node,
+                                          GradientContext &g) {
   NodeValue gradient = g.getGradient();
   if (g.needsGradient(node.inputIdx))
     g.accumulate(node.inputIdx,
@@ -74,5 +72,4 @@ llvm::Error glowish::differentiateFullyConnected(FullyConnectedNode &node,
     g.accumulate(node.weightsIdx,
                  g.matMul(g.transposeLast(node.getInput()), gradient));
   g.addBroadcast(node.biasIdx, gradient);
-  return llvm::Error::success();
 }

@@ -1,42 +1,36 @@
 //===- Normalization.cpp - Gradients of normalizations --------------------===//
 
 #include "../GradientContext.h"
-#include "glowish/Support/Error.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace glowish;
 
 /// The inference form, the identity: makeTrainingForm() has replaced the
 /// Dropouts of training by masks.
-llvm::Error glowish::differentiateDropout(DropoutNode &node,
-                                          GradientContext &g) {
+void glowish::differentiateDropout(DropoutNode &node, GradientContext &g) {
   g.accumulate(node.inputIdx, g.getGradient());
-  return llvm::Error::success();
 }
 
 /// The inference form, the identity: makeTrainingStep() has replaced the losses
 /// of training.
-llvm::Error glowish::differentiateLoss(LossNode &node, GradientContext &g) {
+void glowish::differentiateLoss(LossNode &node, GradientContext &g) {
   g.accumulate(node.inputIdx, g.getGradient());
-  return llvm::Error::success();
 }
 
-llvm::Error glowish::differentiateSoftmax(SoftmaxNode &node,
-                                          GradientContext &g) {
+void glowish::differentiateSoftmax(SoftmaxNode &node, GradientContext &g) {
   NodeValue gradient = g.getGradient(), result = node.getResult();
   NodeValue mean = g.reduce(g.mul(gradient, result), "sum", {node.getAxis()},
                             /*keepDims=*/true);
   g.accumulate(node.inputIdx, g.mul(result, g.sub(gradient, mean)));
-  return llvm::Error::success();
 }
 
-llvm::Error glowish::differentiateLogSoftmax(LogSoftmaxNode &node,
-                                             GradientContext &g) {
+void glowish::differentiateLogSoftmax(LogSoftmaxNode &node,
+                                      GradientContext &g) {
   NodeValue gradient = g.getGradient();
   NodeValue sum =
       g.reduce(gradient, "sum", {node.getAxis()}, /*keepDims=*/true);
   NodeValue shares = g.unary<ExpNode>(node.getResult());
   g.accumulate(node.inputIdx, g.sub(gradient, g.mul(shares, sum)));
-  return llvm::Error::success();
 }
 
 /// Whether \p value is the mean of \p input over all dimensions but \p axis.
@@ -98,12 +92,11 @@ static void differentiateBatchStatistics(BatchNormalizationNode &node,
 
 /// Unless the statistics are those of the input, they are independent operands
 /// with gradients of their own.
-llvm::Error
-glowish::differentiateBatchNormalization(BatchNormalizationNode &node,
-                                         GradientContext &g) {
+void glowish::differentiateBatchNormalization(BatchNormalizationNode &node,
+                                              GradientContext &g) {
   if (usesBatchStatistics(node)) {
     differentiateBatchStatistics(node, g);
-    return llvm::Error::success();
+    return;
   }
   NodeValue gradient = g.getGradient(), input = node.getInput();
   int64_t axis = node.getAxis();
@@ -119,14 +112,13 @@ glowish::differentiateBatchNormalization(BatchNormalizationNode &node,
   if (g.needsGradient(node.meanIdx))
     g.accumulate(node.meanIdx, g.unary<NegNode>(g.mul(sum, factor)));
   if (!g.needsGradient(node.scaleIdx) && !g.needsGradient(node.varianceIdx))
-    return llvm::Error::success();
+    return;
   NodeValue centered = g.sub(input, g.reshape(node.getMean(), shape));
   NodeValue dots = g.sumToAxis(g.mul(gradient, centered), axis);
   g.accumulate(node.scaleIdx, g.mul(dots, inverse));
   if (g.needsGradient(node.varianceIdx))
     g.accumulate(node.varianceIdx,
                  g.mul(g.div(g.mul(dots, factor), variance), -0.5));
-  return llvm::Error::success();
 }
 
 /// Sums over windows of \p size channels that begin \p before channels before
@@ -149,12 +141,12 @@ static NodeValue sumChannels(GradientContext &g, NodeValue value, int64_t size,
 
 /// With d = bias + alpha / size * sum of squares: the direct dependence on the
 /// element, and that through the sums that it is part of.
-llvm::Error glowish::differentiateLocalResponseNormalization(
+void glowish::differentiateLocalResponseNormalization(
     LocalResponseNormalizationNode &node, GradientContext &g) {
   NodeValue gradient = g.getGradient(), input = node.getInput();
   if (input.getType().getNumElements() == 0) {
     g.accumulate(node.inputIdx, gradient);
-    return llvm::Error::success();
+    return;
   }
   int64_t size = node.getSize(), before = (size - 1) / 2;
   double share = node.getAlpha() / double(size), beta = node.getBeta();
@@ -165,7 +157,6 @@ llvm::Error glowish::differentiateLocalResponseNormalization(
                                   size - 1 - before);
   NodeValue indirect = g.mul(g.mul(input, windows), 2 * share * beta);
   g.accumulate(node.inputIdx, g.sub(direct, indirect));
-  return llvm::Error::success();
 }
 
 namespace {
@@ -186,27 +177,25 @@ static Normalized normalize(LayerNormalizationNode &node,
   return {g.mul(centered, inverse), inverse};
 }
 
-llvm::Error
-glowish::differentiateLayerNormalization(LayerNormalizationNode &node,
-                                         GradientContext &g) {
+void glowish::differentiateLayerNormalization(LayerNormalizationNode &node,
+                                              GradientContext &g) {
   NodeValue gradient = g.getGradient(), input = node.getInput();
   if (input.getType().getNumElements() == 0) {
     g.accumulate(node.inputIdx, gradient);
     for (unsigned index : {node.scaleIdx, node.biasIdx})
       if (NodeValue operand = node.getOperand(index))
         g.accumulate(index, g.zeros(operand.getType()));
-    return llvm::Error::success();
+    return;
   }
-  std::vector<int64_t> axes;
-  for (int64_t d = node.getAxis(); d < int64_t(input.getShape().size()); ++d)
-    axes.push_back(d);
+  auto axes = llvm::to_vector(
+      llvm::seq<int64_t>(node.getAxis(), input.getType().getRank()));
   auto [normalized, inverse] = normalize(node, axes, g);
   if (node.getBias())
     g.addBroadcast(node.biasIdx, gradient);
   if (node.getScale())
     g.addBroadcast(node.scaleIdx, g.mul(gradient, normalized));
   if (!g.needsGradient(node.inputIdx))
-    return llvm::Error::success();
+    return;
   NodeValue scaled =
       node.getScale() ? g.mul(gradient, node.getScale()) : gradient;
   NodeValue meanDot = g.reduce(g.mul(scaled, normalized), "mean", axes, true);
@@ -214,5 +203,4 @@ glowish::differentiateLayerNormalization(LayerNormalizationNode &node,
   if (node.getSubtractMean())
     adjoint = g.sub(adjoint, g.reduce(scaled, "mean", axes, true));
   g.accumulate(node.inputIdx, g.mul(adjoint, inverse));
-  return llvm::Error::success();
 }

@@ -48,14 +48,13 @@ static NodeValue spreadProd(GradientContext &g, NodeValue input,
 }
 
 /// An element counts in the sums from it on.
-llvm::Error glowish::differentiateCumSum(CumSumNode &node, GradientContext &g) {
+void glowish::differentiateCumSum(CumSumNode &node, GradientContext &g) {
   g.accumulate(node.inputIdx,
                g.make<CumSumNode>(g.getGradient(), node.getAxis(),
                                   node.getExclusive(), !node.getReverse()));
-  return llvm::Error::success();
 }
 
-llvm::Error glowish::differentiateReduce(ReduceNode &node, GradientContext &g) {
+void glowish::differentiateReduce(ReduceNode &node, GradientContext &g) {
   NodeValue input = node.getInput(), result = node.getResult();
   NodeValue gradient = g.getGradient();
   DimsRef shape = input.getShape();
@@ -75,5 +74,4 @@ llvm::Error glowish::differentiateReduce(ReduceNode &node, GradientContext &g) {
   else
     gradient = spreadToEqual(g, input, result, gradient, node.getAxes());
   g.accumulate(node.inputIdx, gradient);
-  return llvm::Error::success();
 }
