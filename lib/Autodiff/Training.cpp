@@ -110,12 +110,11 @@ static llvm::Expected<Placeholder *> makeLabel(SaveNode &output,
                                                NodeValue prediction,
                                                const TrainingConfig &config) {
   Module &module = output.getParent()->getModule();
-  llvm::Expected<Type> type = getLabelType(prediction.getType(), config);
-  if (!type)
-    return addContext(type.takeError(),
-                      "the output '" + getOutputName(output) + "': ");
+  GLOWISH_ASSIGN_OR_RETURN(
+      Type type, addContext(getLabelType(prediction.getType(), config),
+                            "the output '" + getOutputName(output) + "': "));
   GLOWISH_RETURN_IF_ERROR(checkNames(module, config.label));
-  return module.createPlaceholder(config.label, *type, /*isInput=*/true,
+  return module.createPlaceholder(config.label, type, /*isInput=*/true,
                                   /*isOutput=*/false);
 }
 

@@ -82,18 +82,17 @@ static llvm::Error provePlans(const BundleRequest &request, OutputFiles &files,
                               const Programs &...programs) {
   if (!request.certificate)
     return llvm::Error::success();
-  llvm::Expected<PlanCertificate> certificate =
-      PlanCertificate::prove(programs...);
-  if (!certificate)
-    return addContext(certificate.takeError(), "«verify-plan»: ");
+  GLOWISH_ASSIGN_OR_RETURN(
+      PlanCertificate certificate,
+      addContext(PlanCertificate::prove(programs...), "«verify-plan»: "));
   if (request.certificate.value_or("").empty())
     return llvm::Error::success();
   llvm::Expected<llvm::raw_pwrite_stream &> file =
       files.add(*request.certificate);
   if (!file)
     return file.takeError();
-  certificate->print(*file, request.bundle.modelHash,
-                     getFacts(*request.backend));
+  certificate.print(*file, request.bundle.modelHash,
+                    getFacts(*request.backend));
   return llvm::Error::success();
 }
 

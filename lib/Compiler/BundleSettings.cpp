@@ -75,11 +75,11 @@ llvm::Error
 TrainingBundleSettings::readLabelType(TrainingConfig &config) const {
   if (labelType.empty())
     return llvm::Error::success();
-  llvm::Expected<Type> type = parseInputType(labelType);
-  if (!type)
-    return addContext(type.takeError(),
-                      nameSetting("label-type", labelType.getValue()) + ": ");
-  config.labelKind = type->getKind();
-  config.labelShape = Dims(type->getShape());
+  GLOWISH_ASSIGN_OR_RETURN(
+      Type type,
+      addContext(parseInputType(labelType),
+                 nameSetting("label-type", labelType.getValue()) + ": "));
+  config.labelKind = type.getKind();
+  config.labelShape = Dims(type.getShape());
   return llvm::Error::success();
 }

@@ -83,12 +83,10 @@ static llvm::Error readInputType(llvm::StringRef text, ImportOptions &options) {
                      "example data,float,[1,3,224,224]",
                      text);
   llvm::StringRef typeText = text.substr(second + 1);
-  llvm::Expected<Type> type = parseInputType(typeText);
-  if (!type)
-    return addContext(type.takeError(),
-                      nameSetting("model-input", text) + ": ");
   std::string name = text.substr(0, second).trim().str();
-  options.inputTypes[name] = *type;
+  GLOWISH_ASSIGN_OR_RETURN(options.inputTypes[name],
+                           addContext(parseInputType(typeText),
+                                      nameSetting("model-input", text) + ": "));
   options.fusedInputs.erase(name);
   if (const FusedRows *rows = findFusedRows(typeText.split(',').first.trim()))
     options.fusedInputs[name] = rows;

@@ -30,19 +30,19 @@ llvm::Error ModelSettings::readSymbols(ImportOptions &options,
                                        const Scope &scope) const {
   std::set<std::string> names;
   for (llvm::StringRef text : scope.getOwn(symbols)) {
-    llvm::Expected<SymbolValues> symbol = parseSymbolValues(text);
-    if (!symbol)
-      return addContext(symbol.takeError(),
-                        nameSetting(symbols.getName(), text) + ": ");
-    if (!names.insert(symbol->name).second)
+    GLOWISH_ASSIGN_OR_RETURN(
+        SymbolValues symbol,
+        addContext(parseSymbolValues(text),
+                   nameSetting(symbols.getName(), text) + ": "));
+    if (!names.insert(symbol.name).second)
       return makeError("«{0}={1}»: '{2}' is defined twice", symbols.getName(),
-                       text, symbol->name);
-    if (symbol->range && symbol->values.empty())
-      options.symbolRanges[symbol->name] = *symbol->range;
-    else if (symbol->range || symbol->values.size() > 1)
-      several.push_back(*symbol);
+                       text, symbol.name);
+    if (symbol.range && symbol.values.empty())
+      options.symbolRanges[symbol.name] = *symbol.range;
+    else if (symbol.range || symbol.values.size() > 1)
+      several.push_back(symbol);
     else
-      options.symbols[symbol->name] = symbol->values.front();
+      options.symbols[symbol.name] = symbol.values.front();
   }
   return llvm::Error::success();
 }

@@ -133,12 +133,10 @@ QuantizationSettings::getQuantizationOptions() const {
   if (loadProfile.empty())
     return options;
   GLOWISH_ASSIGN_OR_RETURN(auto file, readFile(loadProfile.getValue()));
-  llvm::Expected<RangeProfile> profile = readRangeProfile(file->getBuffer());
-  if (!profile)
-    return addContext(profile.takeError(),
-                      nameSetting("load-profile", loadProfile.getValue()) +
-                          ": ");
-  options->profile = std::move(*profile);
+  GLOWISH_ASSIGN_OR_RETURN(
+      options->profile,
+      addContext(readRangeProfile(file->getBuffer()),
+                 nameSetting("load-profile", loadProfile.getValue()) + ": "));
   return options;
 }
 

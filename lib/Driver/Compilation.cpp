@@ -113,13 +113,11 @@ Compilation::takeModule(llvm::Expected<std::unique_ptr<Module>> loaded,
   std::vector<NodeOfQuantizedWeights> quantizedWeights;
   if (options.quantization || options.precision) {
     GLOWISH_RETURN_IF_ERROR(prepareQuantization(graph));
-    if (options.quantization) {
-      auto nodes =
-          applyQuantization(graph.getFunction(), *options.quantization);
-      if (!nodes)
-        return addContext(nodes.takeError(), context);
-      quantizedWeights = std::move(*nodes);
-    }
+    if (options.quantization)
+      GLOWISH_ASSIGN_OR_RETURN(
+          quantizedWeights, addContext(applyQuantization(graph.getFunction(),
+                                                         *options.quantization),
+                                       context));
     if (options.precision)
       convertPrecision(graph.getFunction(), *options.precision);
     GLOWISH_RETURN_IF_ERROR(verify(graph.getModule()));

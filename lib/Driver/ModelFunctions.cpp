@@ -157,12 +157,12 @@ glowish::compileFunctions(Backend &backend, const CompilationOptions &options,
   for (auto [i, source] : llvm::enumerate(sources)) {
     if (!formats[i] && compiled.sharing[i].placeholders == i)
       GLOWISH_RETURN_IF_ERROR(checkTextForm(source.path));
-    llvm::Expected<StartedProgram> next =
-        startFunction(backend, options, source, std::move(modules[i]));
-    if (!next)
-      return addContext(next.takeError(),
-                        "the function '" + source.name + "': ");
-    started.push_back(std::move(*next));
+    GLOWISH_ASSIGN_OR_RETURN(
+        StartedProgram next,
+        addContext(
+            startFunction(backend, options, source, std::move(modules[i])),
+            "the function '" + source.name + "': "));
+    started.push_back(std::move(next));
   }
   ConstantPool constants(MemoryPlan::defaultAlignment);
   GLOWISH_ASSIGN_OR_RETURN(compiled.programs,

@@ -325,10 +325,10 @@ llvm::Expected<std::optional<CompiledVariants>> ModelVariants::compile() {
     return compileOnly();
   std::vector<StartedProgram> started;
   for (size_t i = 0; i < getNumVariants(); ++i) {
-    llvm::Expected<StartedProgram> next = startVariant(i);
-    if (!next)
-      return addContext(next.takeError(), "with " + describe(i) + ": ");
-    started.push_back(std::move(*next));
+    GLOWISH_ASSIGN_OR_RETURN(
+        StartedProgram next,
+        addContext(startVariant(i), "with " + describe(i) + ": "));
+    started.push_back(std::move(next));
   }
   CompiledVariants compiled(*this);
   GLOWISH_ASSIGN_OR_RETURN(compiled.programs,

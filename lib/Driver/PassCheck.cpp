@@ -172,10 +172,9 @@ llvm::Error PassCheck::start(const IRFunction &function) {
 
 llvm::Error PassCheck::check(llvm::StringRef what, Exactness exactness,
                              Module &module) {
-  llvm::Expected<Outputs> outputs = interpret(module);
-  if (!outputs)
-    return addContext(outputs.takeError(), "after " + what + ": ");
-  return take(what, getTolerance(exactness), std::move(*outputs));
+  GLOWISH_ASSIGN_OR_RETURN(
+      Outputs outputs, addContext(interpret(module), "after " + what + ": "));
+  return take(what, getTolerance(exactness), std::move(outputs));
 }
 
 /// Whether the interpreter has all instructions of \p function.
@@ -207,8 +206,8 @@ llvm::Error PassCheck::check(llvm::StringRef what, double tolerance,
                              const MemoryPlan &plan) {
   GLOWISH_RETURN_IF_ERROR(addContext(provePlan(function, plan).takeError(),
                                      "after " + what + ": "));
-  llvm::Expected<Outputs> outputs = run(backend, function, plan);
-  if (!outputs)
-    return addContext(outputs.takeError(), "after " + what + ": ");
-  return take(what, tolerance, std::move(*outputs));
+  GLOWISH_ASSIGN_OR_RETURN(
+      Outputs outputs,
+      addContext(run(backend, function, plan), "after " + what + ": "));
+  return take(what, tolerance, std::move(outputs));
 }

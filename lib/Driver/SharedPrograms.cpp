@@ -47,14 +47,14 @@ llvm::Expected<std::vector<PlannedProgram>> glowish::finishPrograms(
     GLOWISH_ASSIGN_OR_RETURN(placeholders,
                              arrangePlaceholders(started, sharing));
   for (StartedProgram &each : started) {
-    llvm::Expected<std::optional<PlannedProgram>> program =
-        each.compilation->runToPlan(
-            std::move(*each.program), choices.get(),
-            {&constants, placeholders ? &*placeholders : nullptr});
-    if (!program)
-      return addContext(program.takeError(), each.title + ": ");
-    if (*program)
-      programs.push_back(std::move(**program));
+    GLOWISH_ASSIGN_OR_RETURN(
+        std::optional<PlannedProgram> program,
+        addContext(each.compilation->runToPlan(
+                       std::move(*each.program), choices.get(),
+                       {&constants, placeholders ? &*placeholders : nullptr}),
+                   each.title + ": "));
+    if (program)
+      programs.push_back(std::move(*program));
   }
   if (!programs.empty())
     GLOWISH_VLOG(1, "constants of {0} programs: {1}, without sharing {2}",

@@ -119,10 +119,7 @@ LibraryOperator::inferTypes(const ExternalUse &use) const {
     }
     return results;
   };
-  llvm::Expected<TypeList> results = run();
-  if (!results)
-    return addContext(results.takeError(), "the plug-in's shape function: ");
-  return results;
+  return addContext(run(), "the plug-in's shape function: ");
 }
 
 llvm::Expected<std::string>
@@ -132,10 +129,7 @@ LibraryOperator::compose(const ExternalUse &use) const {
     const char *text = record.compose(&arguments, &message);
     return text ? std::optional<std::string>(text) : std::nullopt;
   };
-  llvm::Expected<std::string> text = callInChild(use, call);
-  if (!text)
-    return addContext(text.takeError(), "the plug-in's composition: ");
-  return text;
+  return addContext(callInChild(use, call), "the plug-in's composition: ");
 }
 
 //===- Records ------------------------------------------------------------===//
@@ -206,10 +200,10 @@ glowish::loadOperatorLibrary(llvm::StringRef path) {
   std::vector<std::unique_ptr<ExternalOperator>> operators;
   for (const glowish_operator &record :
        llvm::ArrayRef(list->operators, size_t(list->num_operators))) {
-    auto own = LibraryOperator::create(record, path);
-    if (!own)
-      return addContext(own.takeError(), "'" + path + "': ");
-    operators.push_back(std::move(*own));
+    GLOWISH_ASSIGN_OR_RETURN(
+        auto own,
+        addContext(LibraryOperator::create(record, path), "'" + path + "': "));
+    operators.push_back(std::move(own));
   }
   return operators;
 }

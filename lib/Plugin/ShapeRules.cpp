@@ -167,14 +167,14 @@ bool Bindings::match(const TypePattern &pattern,
 }
 
 llvm::Expected<int64_t> Bindings::evaluate(const Dim &dim) const {
-  auto value = evaluateDim(dim.text, extents);
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<int64_t> value,
+                           addContext(evaluateDim(dim.text, extents),
+                                      "the extent '" + dim.text + "': "));
   if (!value)
-    return addContext(value.takeError(), "the extent '" + dim.text + "': ");
-  if (!*value)
     return makeError("the extent '{0}' has a name that neither the inputs' "
                      "extents nor integer attributes have",
                      dim.text);
-  return **value;
+  return *value;
 }
 
 llvm::Expected<bool> Bindings::checkExpressions() const {
@@ -243,8 +243,5 @@ llvm::Expected<TypeList> ShapeRules::infer(const ExternalUse &use) const {
     }
     return makeError("no rule is for {0}", describeInputs(use));
   };
-  llvm::Expected<TypeList> results = run();
-  if (!results)
-    return addContext(results.takeError(), path + ": ");
-  return results;
+  return addContext(run(), path + ": ");
 }

@@ -223,10 +223,7 @@ llvm::Expected<NpyArray> glowish::parseNpy(llvm::StringRef file) {
 llvm::Expected<NpyArray> glowish::readNpy(llvm::StringRef path) {
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<llvm::MemoryBuffer> buffer,
                            readFile(path));
-  llvm::Expected<NpyArray> array = parseNpy(buffer->getBuffer());
-  if (!array)
-    return addContext(array.takeError(), "'" + path + "': ");
-  return array;
+  return addContext(parseNpy(buffer->getBuffer()), "'" + path + "': ");
 }
 
 void glowish::writeNpy(llvm::raw_ostream &os, llvm::StringRef element,

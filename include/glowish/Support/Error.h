@@ -73,6 +73,14 @@ llvm::Error makeError(const char *format, Args &&...arguments) {
 
 /// Prepends \p prefix to the message of \p error; success is passed through.
 llvm::Error addContext(llvm::Error error, const llvm::Twine &prefix);
+/// The same for the error of \p value; a value is passed through.
+template <typename T>
+llvm::Expected<T> addContext(llvm::Expected<T> value,
+                             const llvm::Twine &prefix) {
+  if (value)
+    return value;
+  return addContext(value.takeError(), prefix);
+}
 
 /// Prints each error to stderr as `error: MESSAGE`, with continuation lines of
 /// the message indented, and returns the exit code 1.

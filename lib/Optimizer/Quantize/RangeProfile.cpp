@@ -199,12 +199,13 @@ llvm::Expected<RangeProfile> glowish::readRangeProfile(llvm::StringRef text) {
   profile.floatNodes.insert(read.floatNodes.begin(), read.floatNodes.end());
   for (ValueText &value : read.values) {
     std::string name = quote(value.name);
-    llvm::Expected<Histogram> histogram =
-        Histogram::create(value.min.value, value.max.value, value.exponent,
-                          std::move(value.counts), read.maxBins);
-    if (!histogram)
-      return addContext(histogram.takeError(), name + ": ");
-    if (!profile.values.try_emplace(value.name, std::move(*histogram)).second)
+    GLOWISH_ASSIGN_OR_RETURN(
+        Histogram histogram,
+        addContext(Histogram::create(value.min.value, value.max.value,
+                                     value.exponent, std::move(value.counts),
+                                     read.maxBins),
+                   name + ": "));
+    if (!profile.values.try_emplace(value.name, std::move(histogram)).second)
       return makeError("{0} is there twice", name);
     if (value.minima.size() != value.maxima.size())
       return makeError("{0} has minima of {1} channels and maxima of {2}", name,
