@@ -26,18 +26,12 @@ llvm::Error CompilationSettings::loadPlugins() const {
 }
 
 llvm::Expected<std::unique_ptr<Backend>>
-CompilationSettings::createBackend(const TargetOptions &target) const {
-  return createBackend("backend", backend, target, /*isLocal=*/false);
-}
-
-llvm::Expected<std::unique_ptr<Backend>>
 CompilationSettings::createBackend(llvm::StringRef option, llvm::StringRef name,
                                    const TargetOptions &target,
                                    bool isLocal) const {
-  GLOWISH_RETURN_IF_ERROR(loadPlugins());
-  llvm::Expected<const BackendInfo *> info = findBackend(name);
-  if (!info)
-    return addContext(info.takeError(), nameSetting(option, name) + ": ");
-  return isLocal && (*info)->createLocal ? (*info)->createLocal(target)
-                                         : (*info)->create(target);
+  GLOWISH_ASSIGN_OR_RETURN(
+      const BackendInfo *info,
+      addContext(findBackend(name), nameSetting(option, name) + ": "));
+  return isLocal && info->createLocal ? info->createLocal(target)
+                                      : info->create(target);
 }

@@ -103,18 +103,22 @@ llvm::Error ModelCompiler::readOptions(PreparedCompilation &prepared) {
   return llvm::Error::success();
 }
 
+TargetOptions DeveloperOptions::getTarget(const TargetSettings &target) const {
+  TargetOptions options = target.getOptions();
+  options.dumpsLLVM = dumpsLLVM;
+  options.dumpsAssembly = dumpsAssembly;
+  options.testing = testing;
+  return options;
+}
+
 /// Creates the back end and its tuner; where \p isLocal, it runs what it
 /// compiles.
 llvm::Error ModelCompiler::createBackend(PreparedCompilation &prepared,
                                          bool isLocal) {
-  TargetOptions target = settings.target.getOptions();
-  target.dumpsLLVM = developer.dumpsLLVM;
-  target.dumpsAssembly = developer.dumpsAssembly;
-  target.testing = developer.testing;
-  GLOWISH_ASSIGN_OR_RETURN(
-      prepared.backend,
-      settings.compilation.createBackend(
-          "backend", settings.compilation.getBackendName(), target, isLocal));
+  GLOWISH_ASSIGN_OR_RETURN(prepared.backend,
+                           settings.compilation.createBackend(
+                               "backend", settings.compilation.getBackendName(),
+                               developer.getTarget(settings.target), isLocal));
   GLOWISH_ASSIGN_OR_RETURN(prepared.tuner, prepared.backend->createTuner());
   prepared.options.tuner = prepared.tuner.get();
   return llvm::Error::success();
@@ -141,10 +145,9 @@ ModelCompiler::prepareBundle(llvm::StringRef folder) {
   return request;
 }
 
-/// Prepares what runs in this process.
+/// Prepares what runs in this process, with the plug-ins that are loaded.
 llvm::Error ModelCompiler::prepareHere(PreparedCompilation &prepared,
                                        CompilationUse use, SymbolForm form) {
-  GLOWISH_RETURN_IF_ERROR(settings.compilation.loadPlugins());
   GLOWISH_RETURN_IF_ERROR(settings.checkUse(use));
   GLOWISH_ASSIGN_OR_RETURN(prepared.importOptions,
                            readImportOptions(prepared.symbols));
@@ -156,6 +159,7 @@ llvm::Error ModelCompiler::prepareHere(PreparedCompilation &prepared,
 
 llvm::Expected<PreparedCompilation>
 ModelCompiler::prepareProgram(SymbolForm form) {
+  GLOWISH_RETURN_IF_ERROR(settings.compilation.loadPlugins());
   PreparedCompilation prepared;
   GLOWISH_RETURN_IF_ERROR(prepareHere(prepared, CompilationUse::Program, form));
   return prepared;

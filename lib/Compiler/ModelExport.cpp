@@ -57,8 +57,8 @@ llvm::Error ModelCompiler::exportModel(const ExportRequest &request) {
   GLOWISH_RETURN_IF_ERROR(checkExport(request, settings, functions));
   GLOWISH_ASSIGN_OR_RETURN(prepared.importOptions,
                            readImportOptions(prepared.symbols));
-  GLOWISH_RETURN_IF_ERROR(
-      checkSymbols(prepared.symbols, /*importOptions=*/{}, SymbolForm::Value));
+  GLOWISH_RETURN_IF_ERROR(checkSymbols(prepared.symbols, prepared.importOptions,
+                                       SymbolForm::ValueOrRange));
   GLOWISH_RETURN_IF_ERROR(readOptions(prepared));
   GLOWISH_RETURN_IF_ERROR(createBackend(prepared, /*isLocal=*/false));
   std::unique_ptr<Report> report = createReport(prepared, request.report);

@@ -134,14 +134,19 @@ readCompilationFlags(PhaseTimer &timer) {
   return options;
 }
 
+static DeveloperOptions readDumpFlags() {
+  DeveloperOptions developer;
+  developer.dumpsLLVM = dumpsLLVM;
+  developer.dumpsAssembly = dumpsAssembly;
+  return developer;
+}
+
 llvm::Expected<ModelCompiler> glowish::createModelCompiler(PhaseTimer &timer) {
   GLOWISH_RETURN_IF_ERROR(checkModelPath());
-  DeveloperOptions developer;
+  DeveloperOptions developer = readDumpFlags();
   // Passes of plug-ins have names, too.
   GLOWISH_RETURN_IF_ERROR(loadPlugins());
   GLOWISH_ASSIGN_OR_RETURN(developer.options, readCompilationFlags(timer));
-  developer.dumpsLLVM = dumpsLLVM;
-  developer.dumpsAssembly = dumpsAssembly;
   ModelSource source = {std::vector<std::string>(modelPaths), printWarning};
   return ModelCompiler(getSettings(), std::move(source), std::move(developer));
 }
@@ -166,10 +171,7 @@ void glowish::reportTime(const PhaseTimer &timer) {
 }
 
 TargetOptions glowish::getTargetOptions() {
-  TargetOptions options = getSettings().target.getOptions();
-  options.dumpsLLVM = dumpsLLVM;
-  options.dumpsAssembly = dumpsAssembly;
-  return options;
+  return readDumpFlags().getTarget(getSettings().target);
 }
 
 /// Prints the names that -target=help, -mcpu=help or -mattr=help asks for.

@@ -18,13 +18,10 @@ public:
   /// Loads what -load names, once for the process: it registers back ends and
   /// passes, which other settings may name.
   llvm::Error loadPlugins() const;
-  /// The back end that is stated; -load may bring others than "CPU" and
-  /// "Interpreter". \p target is used by "CPU".
-  llvm::Expected<std::unique_ptr<Backend>>
-  createBackend(const TargetOptions &target) const;
-  /// The back end \p name, which -\p option has been given. Where \p isLocal,
-  /// one that runs what it compiles: the error says why this machine can't run
-  /// code for \p target.
+  /// The back end \p name, which -\p option has been given, of those that there
+  /// are after loadPlugins(). \p target is used by "CPU". Where \p isLocal, one
+  /// that runs what it compiles: the error says why this machine can't run code
+  /// for \p target.
   llvm::Expected<std::unique_ptr<Backend>>
   createBackend(llvm::StringRef option, llvm::StringRef name,
                 const TargetOptions &target, bool isLocal) const;

@@ -34,6 +34,9 @@ struct DeveloperOptions {
   /// See TargetOptions.
   bool dumpsLLVM = false, dumpsAssembly = false;
   TestingOptions testing;
+
+  /// Returns the target that \p target states, with these options.
+  TargetOptions getTarget(const TargetSettings &target) const;
 };
 
 /// The values of a symbolic dimension that a use of a model can have.

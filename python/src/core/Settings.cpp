@@ -103,12 +103,16 @@ static std::string formatValue(const Setting *setting, llvm::StringRef value) {
 }
 
 std::string glowish::python::spellAsKeywords(llvm::StringRef message) {
+  // Created for the first value: a message without settings needs none.
+  std::optional<CompilerSettings> settings;
   return spellSettings(
-      message, [](llvm::StringRef name, std::optional<llvm::StringRef> value) {
-        CompilerSettings settings;
+      message, [&](llvm::StringRef name, std::optional<llvm::StringRef> value) {
         std::string text = getKeyword(name);
-        if (value)
-          text += "=" + formatValue(settings.find(name), *value);
+        if (value) {
+          if (!settings)
+            settings.emplace();
+          text += "=" + formatValue(settings->find(name), *value);
+        }
         return text;
       });
 }
