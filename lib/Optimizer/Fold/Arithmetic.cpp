@@ -39,9 +39,7 @@ static NodeValue scaleConvolution(ConvolutionNode &node,
       context.createConstant(std::move(newFilter));
   draft.operands[ConvolutionNode::biasIdx] =
       context.createConstant(std::move(newBias));
-  return context.getFunction()
-      .create(node.getName(), std::move(draft))
-      ->getResult();
+  return context.recreate(node, std::move(draft));
 }
 
 namespace {
@@ -127,14 +125,11 @@ static NodeValue foldOperation(T &root, RewriteContext &context) {
 
 llvm::Expected<bool> glowish::foldArithmetic(Function &function,
                                              const GraphPassContext &context) {
-  static const RewriteSet set = [] {
-    RewriteSet rewrites;
+  return applyRewrites(function, context, [](RewriteSet &rewrites) {
     rewrites.add<foldBatchNorm>(NodeKind::BatchNormalization);
     rewrites.add<foldOperation<MulNode>>(NodeKind::Mul);
     rewrites.add<foldOperation<DivNode>>(NodeKind::Div);
     rewrites.add<foldOperation<AddNode>>(NodeKind::Add);
     rewrites.add<foldOperation<SubNode>>(NodeKind::Sub);
-    return rewrites;
-  }();
-  return applyRewrites(function, set, context);
+  });
 }

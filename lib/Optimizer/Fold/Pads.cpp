@@ -49,9 +49,7 @@ static NodeValue foldInto(T &root, double filler, RewriteContext &context) {
   draft.operands[T::inputIdx] =
       transpose ? context.transpose(input, transpose->getPermutation()) : input;
   draft.attrs[T::padsAttr] = *pads;
-  return context.getFunction()
-      .create(root.getName(), std::move(draft))
-      ->getResult();
+  return context.recreate(root, std::move(draft));
 }
 
 static NodeValue foldIntoConvolution(ConvolutionNode &root,
@@ -79,12 +77,9 @@ static NodeValue foldIntoAvgPool(AvgPoolNode &root, RewriteContext &context) {
 
 llvm::Expected<bool> glowish::foldPads(Function &function,
                                        const GraphPassContext &context) {
-  static const RewriteSet set = [] {
-    RewriteSet rewrites;
+  return applyRewrites(function, context, [](RewriteSet &rewrites) {
     rewrites.add<foldIntoConvolution>(NodeKind::Convolution);
     rewrites.add<foldIntoMaxPool>(NodeKind::MaxPool);
     rewrites.add<foldIntoAvgPool>(NodeKind::AvgPool);
-    return rewrites;
-  }();
-  return applyRewrites(function, set, context);
+  });
 }

@@ -94,10 +94,7 @@ NodeValue glowish::lowerAttentionInteger(AttentionIntegerNode &root,
 
 llvm::Expected<bool>
 glowish::expandAttentions(Function &function, const GraphPassContext &context) {
-  static const RewriteSet set = [] {
-    RewriteSet rewrites;
+  return applyRewrites(function, context, [](RewriteSet &rewrites) {
     rewrites.add<lowerAttention>(NodeKind::Attention);
-    return rewrites;
-  }();
-  return applyRewrites(function, set, context);
+  });
 }

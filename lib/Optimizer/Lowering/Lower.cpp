@@ -15,13 +15,10 @@ static NodeValue lowerUnsupported(T &root, RewriteContext &context) {
 
 llvm::Expected<bool> glowish::lowerNodes(Function &function,
                                          const GraphPassContext &context) {
-  static const RewriteSet set = [] {
-    RewriteSet rewrites;
+  return applyRewrites(function, context, [](RewriteSet &rewrites) {
 #define LOWERING(NAME)                                                         \
   rewrites.add<lowerUnsupported<NAME##Node, lower##NAME>>(NodeKind::NAME);
 #define GET_LOWERING_LIST
 #include "glowish/Graph/NodeFunctions.inc"
-    return rewrites;
-  }();
-  return applyRewrites(function, set, context);
+  });
 }

@@ -98,9 +98,7 @@ static NodeValue join(Parts parts, int64_t axis, RewriteContext &context,
                             ? joined
                             : createNumbers(getOperands(parts, i), parts, axis,
                                             joined.getShape().size(), context);
-  return context.getFunction()
-      .create(parts.front().node->getName(), std::move(draft))
-      ->getResult();
+  return context.recreate(*parts.front().node, std::move(draft));
 }
 
 static NodeValue joinConcat(ConcatNode &root, RewriteContext &context) {
@@ -112,10 +110,7 @@ static NodeValue joinConcat(ConcatNode &root, RewriteContext &context) {
 
 llvm::Expected<bool> glowish::hoistOverSlices(Function &function,
                                               const GraphPassContext &context) {
-  static const RewriteSet set = [] {
-    RewriteSet rewrites;
+  return applyRewrites(function, context, [](RewriteSet &rewrites) {
     rewrites.add<joinConcat>(NodeKind::Concat);
-    return rewrites;
-  }();
-  return applyRewrites(function, set, context);
+  });
 }

@@ -69,10 +69,7 @@ static NodeValue quantizeLhs(MatMulNBitsNode &root, RewriteContext &context) {
 llvm::Expected<bool>
 glowish::quantizeActivations(Function &function,
                              const GraphPassContext &context) {
-  static const RewriteSet set = [] {
-    RewriteSet rewrites;
+  return applyRewrites(function, context, [](RewriteSet &rewrites) {
     rewrites.add<quantizeLhs>(NodeKind::MatMulNBits);
-    return rewrites;
-  }();
-  return applyRewrites(function, set, context);
+  });
 }

@@ -323,11 +323,8 @@ static NodeValue recognizeGated(Node &root, RewriteContext &context) {
 llvm::Expected<bool>
 glowish::recognizeActivations(Function &function,
                               const GraphPassContext &context) {
-  static const RewriteSet set = [] {
-    RewriteSet rewrites;
+  return applyRewrites(function, context, [](RewriteSet &rewrites) {
     rewrites.add<recognizeGated>(NodeKind::Mul);
     rewrites.add<recognizeGated>(NodeKind::Div);
-    return rewrites;
-  }();
-  return applyRewrites(function, set, context);
+  });
 }

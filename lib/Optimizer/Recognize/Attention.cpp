@@ -107,15 +107,12 @@ static NodeValue recognizeCausal(NodeT &root, RewriteContext &context) {
 llvm::Expected<bool>
 glowish::recognizeAttentions(Function &function,
                              const GraphPassContext &context) {
-  static const RewriteSet set = [] {
-    RewriteSet rewrites;
+  return applyRewrites(function, context, [](RewriteSet &rewrites) {
     rewrites.add<recognizeAttention>(NodeKind::MatMul);
     rewrites.add<recognizeAttentionInteger>(NodeKind::MatMul);
     rewrites.add<recognizeCausal<AttentionNode>>(NodeKind::Attention);
     rewrites.add<recognizeSharedHeads>(NodeKind::Attention);
     rewrites.add<recognizeCausal<AttentionIntegerNode>>(
         NodeKind::AttentionInteger);
-    return rewrites;
-  }();
-  return applyRewrites(function, set, context);
+  });
 }

@@ -185,14 +185,11 @@ static std::optional<Dims> getParameterShape(const GroupNormalizationNode &node,
 llvm::Expected<bool>
 glowish::recognizeGroupNormalizations(Function &function,
                                       const GraphPassContext &context) {
-  static const RewriteSet set = [] {
-    RewriteSet rewrites;
+  return applyRewrites(function, context, [](RewriteSet &rewrites) {
     rewrites.add<recognize<DivNode>>(NodeKind::Div);
     rewrites.add<recognize<MulNode>>(NodeKind::Mul);
     rewrites.add<recognize<AddNode>>(NodeKind::Add);
     rewrites.add<sinkReshape>(NodeKind::GroupNormalization);
     addParameterRewrites<GroupNormalizationNode, getParameterShape>(rewrites);
-    return rewrites;
-  }();
-  return applyRewrites(function, set, context);
+  });
 }

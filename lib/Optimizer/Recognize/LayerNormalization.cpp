@@ -60,13 +60,10 @@ static std::optional<Dims> getParameterShape(const LayerNormalizationNode &node,
 llvm::Expected<bool>
 glowish::recognizeNormalizations(Function &function,
                                  const GraphPassContext &context) {
-  static const RewriteSet set = [] {
-    RewriteSet rewrites;
+  return applyRewrites(function, context, [](RewriteSet &rewrites) {
     rewrites.add<recognize<DivNode>>(NodeKind::Div);
     rewrites.add<recognize<MulNode>>(NodeKind::Mul);
     rewrites.add<recognize<AddNode>>(NodeKind::Add);
     addParameterRewrites<LayerNormalizationNode, getParameterShape>(rewrites);
-    return rewrites;
-  }();
-  return applyRewrites(function, set, context);
+  });
 }

@@ -61,9 +61,8 @@ NodeValue takeInParameter(Node &root, NodeValue value, NodeValue parameter,
   NodeDraft draft = node->getDraft();
   draft.operands[index] =
       isConverted ? context.create<CastNode>(parameter, wide) : parameter;
-  Node *moved = context.getFunction().create(root.getName(), std::move(draft));
-  return isConverted ? context.create<CastNode>(moved->getResult(), kind)
-                     : moved->getResult();
+  NodeValue moved = context.recreate(root, std::move(draft));
+  return isConverted ? context.create<CastNode>(moved, kind) : moved;
 }
 
 /// The rewrite of \p T, MulNode or AddNode: one of its operands is a NodeT,

@@ -142,12 +142,9 @@ static NodeValue recognizeLogSoftmax(SubNode &root, RewriteContext &context) {
 llvm::Expected<bool>
 glowish::recognizeSoftmaxes(Function &function,
                             const GraphPassContext &context) {
-  static const RewriteSet set = [] {
-    RewriteSet rewrites;
+  return applyRewrites(function, context, [](RewriteSet &rewrites) {
     rewrites.add<recognizeQuotient>(NodeKind::Div);
     rewrites.add<recognizeMul>(NodeKind::Mul);
     rewrites.add<recognizeLogSoftmax>(NodeKind::Sub);
-    return rewrites;
-  }();
-  return applyRewrites(function, set, context);
+  });
 }

@@ -252,22 +252,16 @@ static NodeValue makeReshape(TransposeNode &root, RewriteContext &context) {
 llvm::Expected<bool>
 glowish::makeTransposesReshapes(Function &function,
                                 const GraphPassContext &context) {
-  static const RewriteSet set = [] {
-    RewriteSet rewrites;
+  return applyRewrites(function, context, [](RewriteSet &rewrites) {
     rewrites.add<makeReshape>(NodeKind::Transpose);
-    return rewrites;
-  }();
-  return applyRewrites(function, set, context);
+  });
 }
 
 llvm::Expected<bool> glowish::canonicalize(Function &function,
                                            const GraphPassContext &context) {
-  static const RewriteSet set = [] {
-    RewriteSet rewrites;
+  return applyRewrites(function, context, [](RewriteSet &rewrites) {
 #define CANONICALIZATION(NAME) rewrites.add<canonicalize##NAME>(NodeKind::NAME);
 #define GET_CANONICALIZATION_LIST
 #include "glowish/Graph/NodeFunctions.inc"
-    return rewrites;
-  }();
-  return applyRewrites(function, set, context);
+  });
 }

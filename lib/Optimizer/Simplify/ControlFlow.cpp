@@ -9,6 +9,7 @@
 #include "Util/Rewriter.h"
 #include "glowish/Optimizer/Passes.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace glowish;
 
@@ -55,6 +56,18 @@ static unsigned findSame(const Node &node, unsigned operand, unsigned first) {
   return operand;
 }
 
+/// Creates a node of \p draft, whose bodies have the results that \p kept names
+/// by their positions in \p node, and lets it take the place of that.
+static Node *replaceResults(Node &node, NodeDraft draft,
+                            llvm::ArrayRef<unsigned> kept) {
+  Function &function = *node.getParent();
+  InsertionGuard guard(function, &node);
+  Node *smaller = function.create(node.getName(), std::move(draft));
+  for (auto [i, old] : llvm::enumerate(kept))
+    node.getResult(old).replaceAllUsesWith(smaller->getResult(unsigned(i)));
+  return smaller;
+}
+
 /// Takes captures away that the bodies don't need. Returns the node that takes
 /// the place of \p node, or null.
 static Node *dropCaptures(Node &node) {
@@ -84,27 +97,11 @@ static Node *dropCaptures(Node &node) {
   }
   if (draft.operands.size() == node.getNumOperands())
     return nullptr;
-  Function &function = *node.getParent();
-  InsertionGuard guard(function, &node);
-  Node *smaller = function.create(node.getName(), std::move(draft));
-  for (unsigned i = 0; i < node.getNumResults(); ++i)
-    node.getResult(i).replaceAllUsesWith(smaller->getResult(i));
-  return smaller;
+  return replaceResults(node, std::move(draft),
+                        llvm::to_vector(llvm::seq(node.getNumResults())));
 }
 
 //===- Results ------------------------------------------------------------===//
-
-/// Creates a node of \p draft, whose bodies have the results that \p kept names
-/// by their positions in \p node, and lets it take the place of that.
-static Node *replaceResults(Node &node, NodeDraft draft,
-                            llvm::ArrayRef<unsigned> kept) {
-  Function &function = *node.getParent();
-  InsertionGuard guard(function, &node);
-  Node *smaller = function.create(node.getName(), std::move(draft));
-  for (auto [i, old] : llvm::enumerate(kept))
-    node.getResult(old).replaceAllUsesWith(smaller->getResult(unsigned(i)));
-  return smaller;
-}
 
 /// Takes results away that have no use. Returns the node that takes the place
 /// of \p node, or null.

@@ -208,8 +208,7 @@ static NodeValue expandCube(PowNode &root, RewriteContext &context) {
 llvm::Expected<bool>
 glowish::simplifyElementWise(Function &function,
                              const GraphPassContext &context) {
-  static const RewriteSet set = [] {
-    RewriteSet rewrites;
+  return applyRewrites(function, context, [](RewriteSet &rewrites) {
     rewrites.add<joinCasts>(NodeKind::Cast);
     rewrites.add<recognizeLeakyRelu<MaxNode>>(NodeKind::Max);
     rewrites.add<recognizeLeakyRelu<MinNode>>(NodeKind::Min);
@@ -219,7 +218,5 @@ glowish::simplifyElementWise(Function &function,
     rewrites.add<joinConstants<AddNode>>(NodeKind::Add);
     rewrites.add<joinConstants<MulNode>>(NodeKind::Mul);
     rewrites.add<expandCube>(NodeKind::Pow);
-    return rewrites;
-  }();
-  return applyRewrites(function, set, context);
+  });
 }

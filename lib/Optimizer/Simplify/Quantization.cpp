@@ -98,9 +98,7 @@ static NodeValue poolIntegers(MaxPoolNode &root, RewriteContext &context) {
     return {};
   NodeDraft draft = root.getDraft();
   draft.operands[MaxPoolNode::inputIdx] = moveAlike(*x, x->integer, context);
-  NodeValue pooled = context.getFunction()
-                         .create(root.getName(), std::move(draft))
-                         ->getResult();
+  NodeValue pooled = context.recreate(root, std::move(draft));
   if (x->zeroPoint) {
     NodeValue zero = context.create<CastNode>(context.reshape(x->zeroPoint, {}),
                                               ElemKind::Int32);
@@ -190,9 +188,7 @@ NodeValue ScaleJoiner::divide(NodeValue value) {
     return context.create<MulNode>(
         value, divideNumbers(context.createScalar(ElemKind::Float, 1)));
   }
-  return context.getFunction()
-      .create(node.getName(), std::move(draft))
-      ->getResult();
+  return context.recreate(node, std::move(draft));
 }
 
 static NodeValue joinScales(DivNode &root, RewriteContext &context) {
@@ -211,12 +207,9 @@ static NodeValue joinScales(DivNode &root, RewriteContext &context) {
 llvm::Expected<bool>
 glowish::simplifyQuantization(Function &function,
                               const GraphPassContext &context) {
-  static const RewriteSet set = [] {
-    RewriteSet rewrites;
+  return applyRewrites(function, context, [](RewriteSet &rewrites) {
     rewrites.add<dropRoundTrip>(NodeKind::Cast);
     rewrites.add<poolIntegers>(NodeKind::MaxPool);
     rewrites.add<joinScales>(NodeKind::Div);
-    return rewrites;
-  }();
-  return applyRewrites(function, set, context);
+  });
 }

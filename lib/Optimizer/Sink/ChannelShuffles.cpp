@@ -136,9 +136,7 @@ static NodeValue permuteResult(ConvolutionNode &node, NodeValue input,
   if (NodeValue bias = node.getBias())
     draft.operands[ConvolutionNode::biasIdx] =
         permuteConstant(bias, 0, order, context);
-  return context.getFunction()
-      .create(node.getName(), std::move(draft))
-      ->getResult();
+  return context.recreate(node, std::move(draft));
 }
 
 /// A shuffled image before a convolution.
@@ -159,9 +157,7 @@ static NodeValue sinkIntoConvolution(ConvolutionNode &root,
   draft.operands[ConvolutionNode::inputIdx] = shuffle->input;
   draft.operands[ConvolutionNode::filterIdx] =
       permuteConstant(root.getFilter(), 3, order, context);
-  return context.getFunction()
-      .create(root.getName(), std::move(draft))
-      ->getResult();
+  return context.recreate(root, std::move(draft));
 }
 
 //===- Nodes that treat each channel by itself ----------------------------===//
@@ -182,8 +178,8 @@ static NodeValue sinkThroughChannels(Node &root, RewriteContext &context) {
     return {};
   NodeDraft draft = root.getDraft();
   draft.operands[0] = shuffle->input;
-  Node *moved = context.getFunction().create(root.getName(), std::move(draft));
-  return makeShuffle(moved->getResult(), *shuffle, context);
+  return makeShuffle(context.recreate(root, std::move(draft)), *shuffle,
+                     context);
 }
 
 //===- The convolution before ---------------------------------------------===//
@@ -227,9 +223,7 @@ static NodeValue permute(NodeValue value, llvm::ArrayRef<int64_t> order,
   NodeDraft draft = value.node->getDraft();
   for (NodeValue &operand : draft.operands)
     operand = permute(operand, order, context);
-  return context.getFunction()
-      .create(value.node->getName(), std::move(draft))
-      ->getResult();
+  return context.recreate(*value.node, std::move(draft));
 }
 
 /// A shuffle of what convolutions of one group make.
@@ -245,8 +239,7 @@ static NodeValue shuffleWeights(ReshapeNode &root, RewriteContext &context) {
 
 llvm::Expected<bool> glowish::sinkShuffles(Function &function,
                                            const GraphPassContext &context) {
-  static const RewriteSet set = [] {
-    RewriteSet rewrites;
+  return applyRewrites(function, context, [](RewriteSet &rewrites) {
     rewrites.add<shuffleWeights>(NodeKind::Reshape);
     rewrites.add<sinkIntoConvolution>(NodeKind::Convolution);
     // sink-reshapes and sink-transposes do this for element-wise nodes.
@@ -254,7 +247,5 @@ llvm::Expected<bool> glowish::sinkShuffles(Function &function,
       return info.followAxis && info.operands.size() == 1 && !info.scalarOp &&
              !info.has(OpTrait::StaticDataMovement);
     });
-    return rewrites;
-  }();
-  return applyRewrites(function, set, context);
+  });
 }

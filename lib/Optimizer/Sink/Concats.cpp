@@ -61,9 +61,7 @@ static NodeValue cutOut(NodeValue value, const Cut &cut,
     NodeDraft draft = value.node->getDraft();
     for (NodeValue &operand : draft.operands)
       operand = cutOut(operand, cut, context);
-    return context.getFunction()
-        .create(value.node->getName(), std::move(draft))
-        ->getResult();
+    return context.recreate(*value.node, std::move(draft));
   }
   Dims sizes = *reshapeBroadcast(value.getShape(), cut.outer, cut.inner);
   NodeValue whole = context.reshape(value, sizes);
@@ -148,9 +146,7 @@ static NodeValue sinkConcat(Node &root, RewriteContext &context) {
     NodeDraft draft = root.getDraft();
     for (NodeValue &value : draft.operands)
       value = value == operand ? part : cutOut(value, cut, context);
-    parts.push_back(context.getFunction()
-                        .create(root.getName(), std::move(draft))
-                        ->getResult());
+    parts.push_back(context.recreate(root, std::move(draft)));
     cut.start += cut.size;
   }
   NodeValue joined = context.create<ConcatNode>(parts, cut.axis);
@@ -159,10 +155,7 @@ static NodeValue sinkConcat(Node &root, RewriteContext &context) {
 
 llvm::Expected<bool> glowish::sinkConcats(Function &function,
                                           const GraphPassContext &context) {
-  static const RewriteSet set = [] {
-    RewriteSet rewrites;
+  return applyRewrites(function, context, [](RewriteSet &rewrites) {
     rewrites.addElementWise<sinkConcat>();
-    return rewrites;
-  }();
-  return applyRewrites(function, set, context);
+  });
 }

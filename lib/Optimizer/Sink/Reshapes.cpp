@@ -55,19 +55,16 @@ static NodeValue sinkBehindElementWise(Node &root, RewriteContext &context) {
     ReshapeNode *reshape = getReshape(value, type);
     value = reshape ? reshape->getInput() : context.reshape(value, shape);
   }
-  Node *moved = context.getFunction().create(root.getName(), std::move(draft));
-  return context.reshape(moved->getResult(), type.getShape());
+  return context.reshape(context.recreate(root, std::move(draft)),
+                         type.getShape());
 }
 
 llvm::Expected<bool> glowish::sinkReshapes(Function &function,
                                            const GraphPassContext &context) {
-  static const RewriteSet set = [] {
-    RewriteSet rewrites;
+  return applyRewrites(function, context, [](RewriteSet &rewrites) {
     rewrites.addElementWise<sinkBehindElementWise>();
     // Where a reshape meets the next one, both are joined at once: a chain of
     // any length is done in one run.
     rewrites.add<joinReshapes>(NodeKind::Reshape);
-    return rewrites;
-  }();
-  return applyRewrites(function, set, context);
+  });
 }

@@ -77,8 +77,8 @@ static NodeValue sinkThroughElementWise(Node &root, RewriteContext &context) {
   NodeDraft draft = root.getDraft();
   for (NodeValue &value : draft.operands)
     value = untranspose(value, permutation, context);
-  Node *moved = context.getFunction().create(root.getName(), std::move(draft));
-  return context.transpose(moved->getResult(), permutation);
+  return context.transpose(context.recreate(root, std::move(draft)),
+                           permutation);
 }
 
 //===- Nodes that name their dimensions -----------------------------------===//
@@ -180,9 +180,9 @@ static NodeValue sinkThroughAxes(Node &root, RewriteContext &context) {
   // Lowering has put dimensions where the instruction can compute them.
   if (hasInstr(root) && !hasInstr(draft))
     return {};
-  Node *moved = context.getFunction().create(root.getName(), std::move(draft));
-  return context.transpose(moved->getResult(),
-                           getResultPermutation(root, *moved, *permutation));
+  NodeValue moved = context.recreate(root, std::move(draft));
+  return context.transpose(
+      moved, getResultPermutation(root, *moved.node, *permutation));
 }
 
 //===- Reshapes -----------------------------------------------------------===//
@@ -365,15 +365,12 @@ static NodeValue absorbFlatten(Node &root, RewriteContext &context) {
   draft.operands[inputIdx] =
       context.reshape(transpose->getInput(), flatten->getType().getShape());
   draft.operands[weightsIdx] = context.reshape(permuted, weights);
-  return context.getFunction()
-      .create(root.getName(), std::move(draft))
-      ->getResult();
+  return context.recreate(root, std::move(draft));
 }
 
 llvm::Expected<bool> glowish::sinkTransposes(Function &function,
                                              const GraphPassContext &context) {
-  static const RewriteSet set = [] {
-    RewriteSet rewrites;
+  return applyRewrites(function, context, [](RewriteSet &rewrites) {
     rewrites.addElementWise<sinkThroughElementWise>();
     rewrites.addWhere<sinkThroughAxes>([](const OpInfo &info) {
       return info.has(OpTrait::PermutesAxes) && !info.scalarOp;
@@ -384,7 +381,5 @@ llvm::Expected<bool> glowish::sinkTransposes(Function &function,
     rewrites.add<joinThroughMerge>(NodeKind::Transpose);
     rewrites.add<absorbFlatten>(NodeKind::FullyConnected);
     rewrites.add<absorbFlatten>(NodeKind::MatMul);
-    return rewrites;
-  }();
-  return applyRewrites(function, set, context);
+  });
 }

@@ -36,6 +36,10 @@ public:
     function.erase(value.node);
     return {};
   }
+  /// The result of a node of \p draft, before the root, called as \p like.
+  NodeValue recreate(const Node &like, NodeDraft draft) {
+    return function.create(like.getName(), std::move(draft))->getResult();
+  }
   NodeValue createConstant(Tensor tensor) {
     return getModule().createConstant(root.getName(), std::move(tensor));
   }
@@ -116,6 +120,18 @@ NodeValue joinReshapes(ReshapeNode &root, RewriteContext &context);
 /// Linear in the number of rewrites that apply.
 bool applyRewrites(Function &function, const RewriteSet &set,
                    const GraphPassContext &context);
+/// Applies those that \p addRewrites adds to a set, which is made once: each
+/// caller has a function type of its own.
+template <typename AddRewrites>
+bool applyRewrites(Function &function, const GraphPassContext &context,
+                   AddRewrites addRewrites) {
+  static const RewriteSet set = [&] {
+    RewriteSet rewrites;
+    addRewrites(rewrites);
+    return rewrites;
+  }();
+  return applyRewrites(function, set, context);
+}
 
 } // namespace glowish
 
