@@ -2,6 +2,7 @@
 
 #include "Losses.h"
 #include "glowish/Support/Error.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace glowish;
 
@@ -67,9 +68,8 @@ llvm::Expected<Type> glowish::getLabelType(const Type &type,
 static NodeValue mean(NodeBuilder &b, NodeValue value, size_t firstAxis) {
   if (!value)
     return value;
-  llvm::SmallVector<int64_t, 4> axes;
-  for (size_t d = firstAxis; d < value.getShape().size(); ++d)
-    axes.push_back(int64_t(d));
+  auto axes = llvm::to_vector(
+      llvm::seq<int64_t>(firstAxis, int64_t(value.getShape().size())));
   if (axes.empty() && firstAxis)
     return value;
   return b.reduce(value, "mean", axes, /*keepDims=*/false);

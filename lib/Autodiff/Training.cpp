@@ -6,6 +6,7 @@
 #include "TrainingForm.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace glowish;
 
@@ -266,9 +267,8 @@ void StepMaker::clip(std::vector<NodeValue> &gradients) {
     return;
   NodeValue squares;
   for (NodeValue gradient : gradients) {
-    llvm::SmallVector<int64_t, 4> axes;
-    for (size_t d = 0; d < gradient.getShape().size(); ++d)
-      axes.push_back(int64_t(d));
+    auto axes =
+        llvm::to_vector(llvm::seq<int64_t>(gradient.getType().getRank()));
     NodeValue sum = b.cast(
         b.reduce(b.mul(gradient, gradient), "sum", axes, /*keepDims=*/false),
         ElemKind::Float);

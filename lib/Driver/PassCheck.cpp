@@ -148,9 +148,7 @@ private:
 llvm::Expected<PassCheck::Outputs> PassCheck::interpret(Module &module) {
   ScratchCopy copy(module);
   GLOWISH_RETURN_IF_ERROR(lowerForInterpreter(copy.get()));
-  std::vector<Node *> order;
-  for (Node &node : copy.get().getNodes())
-    order.push_back(&node);
+  auto order = llvm::to_vector(llvm::make_pointer_range(copy.get().getNodes()));
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<IRFunction> ir,
                            generateIR(copy.get(), order));
   return run(*interpreter, *ir, planMemory(*ir));

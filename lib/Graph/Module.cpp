@@ -87,9 +87,7 @@ void Function::moveBefore(Node *node, Node *before) {
 void Function::sortTopologically() {
   // Depth-first search from the nodes in their current order, which keeps an
   // order that is valid already. Iterative, as graphs can be deep.
-  std::vector<Node *> order;
-  for (Node &node : nodes)
-    order.push_back(&node);
+  auto order = llvm::to_vector(llvm::make_pointer_range(nodes));
   llvm::DenseSet<Node *> placed;
   std::vector<std::pair<Node *, unsigned>> stack;
   for (Node *root : order) {

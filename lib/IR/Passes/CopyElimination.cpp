@@ -18,6 +18,7 @@
 #include "Accesses.h"
 #include "glowish/IR/Passes.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace glowish;
 
@@ -31,6 +32,12 @@ public:
 
 private:
   bool eliminate(CopyInstr &copy);
+  /// Carries \p relocation out, and takes \p copy away.
+  bool relocate(Relocation &relocation, CopyInstr &copy) {
+    relocation.apply(&copy);
+    index.erase(&copy);
+    return true;
+  }
   bool readSource(CopyInstr &copy);
   bool sourceSurvives(const StridedLayout &source, const Buffer *sourceRoot,
                       const CopyInstr &copy, const Relocation &relocation);
@@ -53,9 +60,7 @@ private:
 /// that for all of \p root.
 static bool makeWhole(StridedLayout &whole, StridedLayout &other,
                       const Buffer *root) {
-  llvm::SmallVector<unsigned, 4> order;
-  for (unsigned d = 0; d < whole.shape.size(); ++d)
-    order.push_back(d);
+  auto order = llvm::to_vector(llvm::seq<unsigned>(whole.shape.size()));
   llvm::sort(order, [&](unsigned a, unsigned b) {
     // Dimensions of extent 1 may be anywhere.
     return std::make_pair(-whole.strides[a], a) <
@@ -117,9 +122,7 @@ bool CopyEliminator::readSource(CopyInstr &copy) {
   if (!relocation.isPossible(&copy) || !relocation.isWorthwhile(&copy) ||
       !sourceSurvives(sourceLayout, source, copy, relocation))
     return false;
-  relocation.apply(&copy);
-  index.erase(&copy);
-  return true;
+  return relocate(relocation, copy);
 }
 
 //===- Backward -----------------------------------------------------------===//
@@ -173,9 +176,7 @@ bool CopyEliminator::writeTarget(CopyInstr &copy) {
   if (!relocation.isPossible(&copy) || !relocation.isWorthwhile(&copy) ||
       !targetIsFree(targetLayout, target, copy, relocation))
     return false;
-  relocation.apply(&copy);
-  index.erase(&copy);
-  return true;
+  return relocate(relocation, copy);
 }
 
 //===- Fills and duplicates -----------------------------------------------===//
@@ -229,9 +230,7 @@ bool CopyEliminator::reuseDuplicate(CopyInstr &copy) {
       continue;
     if (other->getLoopBounds() != copy.getLoopBounds())
       other->setLoopBounds({});
-    relocation.apply(&copy);
-    index.erase(&copy);
-    return true;
+    return relocate(relocation, copy);
   }
   earlier.push_back(&copy);
   return false;

@@ -268,22 +268,19 @@ void PrecisionConverter::visit(Placeholder &placeholder) {
 }
 
 void PrecisionConverter::run() {
-  std::vector<Node *> nodes;
-  for (Node &node : function.getNodes())
-    nodes.push_back(&node);
+  auto getNodes = [&] {
+    return llvm::to_vector(llvm::make_pointer_range(function.getNodes()));
+  };
+  auto nodes = getNodes();
   keepQuantizations();
   for (const auto &placeholder : function.getModule().getPlaceholders())
     visit(*placeholder);
   for (Node *node : nodes)
     visit(*node);
-  for (auto it = function.getNodes().end();
-       it != function.getNodes().begin();) {
-    Node &node = *--it;
-    if (node.hasUses() || node.hasSideEffects())
-      continue;
-    ++it;
-    function.erase(&node);
-  }
+  nodes = getNodes();
+  for (Node *node : llvm::reverse(nodes))
+    if (!node->hasUses() && !node->hasSideEffects())
+      function.erase(node);
 }
 
 void glowish::convertPrecision(Function &function,

@@ -156,9 +156,7 @@ static NodeValue computePart(Function &function, Node &node, const Part &part) {
 
 llvm::Expected<bool> glowish::bubbleUpSlices(Function &function,
                                              const GraphPassContext &) {
-  llvm::SmallVector<Node *, 0> nodes;
-  for (Node &node : function.getNodes())
-    nodes.push_back(&node);
+  auto nodes = llvm::to_vector(llvm::make_pointer_range(function.getNodes()));
   bool changed = false;
   for (Node *node : llvm::reverse(nodes)) {
     // canonicalize joins slices of slices.

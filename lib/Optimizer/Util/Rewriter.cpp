@@ -3,6 +3,7 @@
 #include "Util/Rewriter.h"
 #include "glowish/Ops/Predicate.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace glowish;
@@ -15,9 +16,8 @@ NodeValue RewriteContext::createScalar(ElemKind kind, double value) {
 
 NodeValue RewriteContext::transposeMatrices(NodeValue value) {
   // A transposition of matrices is its own inverse.
-  std::vector<int64_t> permutation;
-  for (size_t d = 0; d < value.getShape().size(); ++d)
-    permutation.push_back(int64_t(d));
+  auto permutation =
+      llvm::to_vector(llvm::seq<int64_t>(value.getType().getRank()));
   std::swap(permutation.back(), permutation[permutation.size() - 2]);
   auto *transpose = value.getNodeAs<TransposeNode>();
   if (transpose && transpose->getPermutation() == llvm::ArrayRef(permutation))
