@@ -55,14 +55,6 @@ static Role getVariableRoleConvolution(ConvolutionNode &node, NodeValue value) {
   return {Role::Weight, taps * shape[3], taps * shape[0] / node.getGroup()};
 }
 
-static Role getVariableRoleGemm(GemmNode &node, NodeValue value) {
-  if (node.getC() == value)
-    return {Role::Bias};
-  return node.getB() == value
-             ? makeWeight(value, /*sumsColumns=*/node.getTransposeB())
-             : makeWeight(value, /*sumsColumns=*/!node.getTransposeA());
-}
-
 static Role getVariableRoleFullyConnected(FullyConnectedNode &node,
                                           NodeValue value) {
   if (node.getBias() == value)
@@ -89,8 +81,16 @@ static Role findDirectRole(Node *user, NodeValue value) {
   }
 }
 
-/// Returns the role of \p value, directly or through data movement. Use as a
-/// weight takes precedence over use as a bias.
+/// Whether \p node multiplies a value by a number.
+static bool isScaling(const Node &node) {
+  auto *mul = llvm::dyn_cast<MulNode>(&node);
+  auto *factor = mul ? mul->getY().getNodeAs<Constant>() : nullptr;
+  return factor && factor->getType().getNumElements() == 1;
+}
+
+/// Returns the role of \p value, directly or through data movement; a bias
+/// times a number is one, as that of a gemm. Use as a weight takes precedence
+/// over use as a bias.
 static Role findRole(NodeValue value, unsigned depth = 0) {
   constexpr unsigned maxDepth = 8;
   Role found;
@@ -99,10 +99,11 @@ static Role findRole(NodeValue value, unsigned depth = 0) {
     if (user->getOperand(use.getOperandIndex()) != value)
       continue;
     bool isMovement = user->getInfo().has(OpTrait::StaticDataMovement);
-    Role role = isMovement && depth < maxDepth
+    bool scales = isScaling(*user);
+    Role role = (isMovement || scales) && depth < maxDepth
                     ? findRole(NodeValue(user, 0), depth + 1)
                     : findDirectRole(user, value);
-    if (role.kind == Role::Weight)
+    if (role.kind == Role::Weight && !scales)
       return role;
     if (role.kind == Role::Bias)
       found = role;

@@ -98,8 +98,8 @@ const Pipeline &glowish::getLowerPipeline() {
         "cse"},
        /*toFixedPoint=*/true,
        /*required=*/{"lower"}},
-      // Once Gemm and the like are MatMul, and functions of bytes as simple as
-      // they get.
+      // Once fully connected layers are MatMul, and functions of bytes as
+      // simple as they get.
       {{"batch-sequence-matmuls", "canonicalize", "tabulate-byte-functions",
         "dce"},
        /*toFixedPoint=*/false},

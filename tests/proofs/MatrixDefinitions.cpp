@@ -128,27 +128,6 @@ static const NodeDefinition
     matMulNBits(NodeKind::MatMulNBits,
                 defineAs<MatMulNBitsNode, defineMatMulNBits>);
 
-static SymbolicTensor defineGemm(Proof &proof, const GemmNode &node,
-                                 Tensors operands) {
-  auto get = [](const SymbolicTensor &matrix, DimsRef index,
-                bool isTransposed) {
-    return isTransposed ? matrix.getNumber({index[1], index[0]})
-                        : matrix.getNumber(index);
-  };
-  SymbolicTensor result = multiplyMatrices(
-      proof, node.getType(),
-      operands[0].type.getShape()[node.getTransposeA() ? 0 : 1],
-      [&](DimsRef left, DimsRef right) {
-        return get(operands[0], left, node.getTransposeA()) *
-               get(operands[1], right, node.getTransposeB()) * node.getAlpha();
-      });
-  if (isPresent(operands[2]))
-    addBroadcast(result, operands[2], node.getBeta());
-  return result;
-}
-static const NodeDefinition gemm(NodeKind::Gemm,
-                                 defineAs<GemmNode, defineGemm>);
-
 static SymbolicTensor defineFullyConnected(Proof &proof,
                                            const FullyConnectedNode &node,
                                            Tensors operands) {

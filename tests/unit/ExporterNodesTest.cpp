@@ -46,16 +46,25 @@ const Case matMuls[] = {
     [](Builder &b) { return b.matMul(b.in({3, 5}, Int8), b.in({5, 1}, Int8)); },
     [](Builder &b) { return b.matMul(b.in({0, 5}), b.in({5, 3})); },
     [](Builder &b) {
-      return b.make<GemmNode>(b.in({5, 3}), b.in({7, 5}), b.in({7}), 0.5, 2.0,
-                              true, true);
+      return b.matMul(b.transposeLast(b.in({5, 3})),
+                      b.transposeLast(b.in({7, 5})));
     },
     [](Builder &b) {
-      return b.make<GemmNode>(b.in({3, 5}, Double), b.in({5, 7}, Double),
-                              NodeValue(), 1.0, 1.0, false, false);
+      return b.matMul(b.in({3, 5}, Double),
+                      b.transposeLast(b.in({7, 5}, Double)));
     },
     [](Builder &b) {
-      return b.make<GemmNode>(b.in({5, 3}, Int32), b.in({5, 7}, Int32),
-                              b.in({7}, Int32), 2.0, 3.0, true, false);
+      return b.matMul(b.transposeLast(b.in({5, 3}, Int32)),
+                      b.in({5, 7}, Int32));
+    },
+    [](Builder &b) {
+      return b.make<FullyConnectedNode>(b.transposeLast(b.in({5, 3})),
+                                        b.transposeLast(b.in({7, 5})),
+                                        b.in({7}));
+    },
+    [](Builder &b) {
+      return b.make<FullyConnectedNode>(b.transposeLast(b.in({5, 3}, Int32)),
+                                        b.in({5, 7}, Int32), b.in({7}, Int32));
     },
     [](Builder &b) {
       return b.make<FullyConnectedNode>(b.in({3, 5}), b.weights({5, 17}),

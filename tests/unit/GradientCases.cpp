@@ -155,17 +155,6 @@ std::vector<GradientCase> glowish::getMatMulCases() {
            "double<2x3x1x4>, double<1x4x3>", "double<0x3>, double<3x2>",
            "double<3x0>, double<0x2>", "double<0x3x4>, double<4x2>",
            "double<2x0x4>, double<2x4x3>"});
-  for (const char *text :
-       {"Gemm(double<3x5>, double<5x7>, $) {alpha = 0.7, beta = 1.3, "
-        "transposeA = false, transposeB = false}",
-        "Gemm(double<5x3>, double<5x7>, $) {alpha = 0.7, beta = 1.0, "
-        "transposeA = true, transposeB = false}",
-        "Gemm(double<3x5>, double<7x5>, $) {alpha = 1.0, beta = 0.4, "
-        "transposeA = false, transposeB = true}",
-        "Gemm(double<5x3>, double<7x5>, $) {alpha = -2.0, beta = 0.0, "
-        "transposeA = true, transposeB = true}"})
-    addEach(cases, text,
-            {"none", "double<3x7>", "double<7>", "double<3x1>", "double<>"});
   addEach(cases, "FullyConnected($)",
           {"double<3x7>, double<7x5>, double<5>",
            "double<1x3>, double<3x1>, double<1>",

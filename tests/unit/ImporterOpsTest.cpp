@@ -138,6 +138,82 @@ TEST(ImporterOps, Casts) {
             "int64<2x3>: 1 2 3 4 5 6");
 }
 
+//===- Matmuls ------------------------------------------------------------===//
+
+/// Constant weights take alpha; beta = 0 ignores what is added.
+TEST(ImporterOps, GemmOfConstantWeights) {
+  auto make = [](double beta) {
+    TextModel model = oneNode("Gemm", {"x", "c", "b"},
+                              intAttr("transB", 1) + floatAttr("alpha", 0.5) +
+                                  floatAttr("beta", beta),
+                              13, {{"x", {4, 3}}, {"b", {2}}});
+    model.body += floats("c", {2, 3}, {1, 2, 3, 4, 5, 6});
+    return model;
+  };
+  auto weightsOf = [](NodeValue weights) {
+    auto *constant = weights.getNodeAs<Constant>();
+    return constant ? toText(constant->getTensor()) : "not a constant";
+  };
+  TextModel model = make(1);
+  auto *layer = model.importOutput().getNodeAs<FullyConnectedNode>();
+  ASSERT_TRUE(layer);
+  EXPECT_EQ(weightsOf(layer->getWeights()), "float<3x2>: 0.50 2 1 2.50 1.50 3");
+  model = make(0);
+  auto *matMul = model.importOutput().getNodeAs<MatMulNode>();
+  ASSERT_TRUE(matMul);
+  EXPECT_EQ(weightsOf(matMul->getRhs()), "float<3x2>: 0.50 2 1 2.50 1.50 3");
+}
+
+/// Of inputs: a layer where the bias is a row and there is no factor of the
+/// matMul, else a MatMul, which is multiplied, and a sum.
+TEST(ImporterOps, GemmOfInputs) {
+  auto import = [](std::vector<int64_t> bias, double alpha, TextModel &model) {
+    model = oneNode("Gemm", {"x", "w", "b"},
+                    intAttr("transB", 1) + floatAttr("alpha", alpha) +
+                        floatAttr("beta", 2),
+                    13, {{"x", {4, 3}}, {"w", {5, 3}}, {"b", std::move(bias)}});
+    return model.importOutput();
+  };
+  TextModel model;
+  for (std::vector<int64_t> row : {IntVector{5}, IntVector{1, 5}})
+    EXPECT_TRUE(import(row, 1, model).getNodeAs<FullyConnectedNode>());
+  for (std::vector<int64_t> other :
+       {IntVector{4, 1}, IntVector{4, 5}, IntVector{}, IntVector{1}}) {
+    auto *sum = import(other, 1, model).getNodeAs<AddNode>();
+    ASSERT_TRUE(sum);
+    EXPECT_TRUE(sum->getX().getNodeAs<MatMulNode>());
+    EXPECT_TRUE(sum->getY().getNodeAs<MulNode>());
+  }
+  auto *sum = import({5}, 0.5, model).getNodeAs<AddNode>();
+  auto *matMul = sum ? sum->getX().getNodeAs<MulNode>() : nullptr;
+  ASSERT_TRUE(matMul);
+  EXPECT_TRUE(matMul->getX().getNodeAs<MatMulNode>());
+}
+
+TEST(ImporterOps, GemmRefuses) {
+  auto errorOfShapes = [](std::vector<int64_t> a, std::vector<int64_t> b,
+                          std::vector<int64_t> c) {
+    return oneNode(
+               "Gemm", {"a", "b", "c"}, "", 13,
+               {{"a", std::move(a)}, {"b", std::move(b)}, {"c", std::move(c)}})
+        .importError();
+  };
+  std::string at = "'m': node 'y' (Gemm): ";
+  EXPECT_EQ(errorOfShapes({2, 3, 4}, {4, 5}, {5}),
+            at + "inputs are float<2x3x4> and float<4x5>; accepted: matrices");
+  for (auto &[c, type] : {std::pair(IntVector{3}, "float<3>"),
+                          {IntVector{2, 3, 5}, "float<2x3x5>"},
+                          {IntVector{1, 3, 5}, "float<1x3x5>"}})
+    EXPECT_EQ(errorOfShapes({3, 4}, {4, 5}, c),
+              at + "input 2 is " + type + "; accepted: what broadcasts to 3x5");
+  EXPECT_EQ(errorOfShapes({1, 4}, {4, 5}, {3, 5}),
+            at + "input 2 is float<3x5>; accepted: what broadcasts to 1x5");
+  std::string ints = integers("i", 6, {2, 2}, {1, 2, 3, 4});
+  EXPECT_EQ(errorOf("Gemm", {"i", "i"}, floatAttr("alpha", 0.5), 13, ints),
+            "attribute 'alpha' is not a value of kind int32; accepted: whole "
+            "numbers in its range");
+}
+
 //===- Convolution and pooling --------------------------------------------===//
 
 TEST(ImporterOps, ConvIsTransposedToNHWC) {

@@ -9,7 +9,7 @@ using namespace glowish;
 
 namespace {
 
-/// A convolution of two groups, a matmul and a scaled sum.
+/// A convolution of two groups, a matmul with factors and a scaled sum.
 struct Example {
   std::unique_ptr<Module> module;
   VariableValues values;
@@ -22,14 +22,18 @@ struct Example {
         "\"bias\" output: \"c\" attribute { name: \"group\" type: INT i: 2 } } "
         "node { op_type: \"GlobalAveragePool\" input: \"c\" output: \"p\" } "
         "node { op_type: \"Flatten\" input: \"p\" output: \"f\" } "
-        "node { op_type: \"Gemm\" input: \"f\" input: \"matrix\" output: \"g\" "
-        "attribute { name: \"transB\" type: INT i: 1 } } "
+        "node { op_type: \"Gemm\" input: \"f\" input: \"matrix\" input: "
+        "\"scaled\" output: \"g\" attribute { name: \"transB\" type: INT i: 1 "
+        "} "
+        "attribute { name: \"alpha\" type: FLOAT f: 0.5 } "
+        "attribute { name: \"beta\" type: FLOAT f: 2 } } "
         "node { op_type: \"Add\" input: \"g\" input: \"added\" output: \"a\" } "
         "node { op_type: \"Mul\" input: \"a\" input: \"scale\" output: \"y\" "
         "} ";
     model.body += initializer("filter", {64, 8, 3, 3}) +
                   initializer("bias", {64}) + initializer("matrix", {50, 64}) +
-                  initializer("added", {50}) + initializer("scale", {50});
+                  initializer("scaled", {50}) + initializer("added", {50}) +
+                  initializer("scale", {50});
     ImportOptions options;
     options.variables = &values;
     auto imported = model.import(options);
@@ -82,6 +86,7 @@ TEST(Initializers, Kaiming) {
   EXPECT_NEAR(mean2, 0, 0.012);
   EXPECT_NEAR(variance2, 2.0 / 64, 0.0025);
   EXPECT_EQ(example.measure("bias")[2], 0);
+  EXPECT_EQ(example.measure("scaled")[2], 0);
   EXPECT_EQ(example.measure("added")[2], 0);
   EXPECT_EQ(example.measure("scale")[0], 3);
 }

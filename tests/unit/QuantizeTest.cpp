@@ -175,16 +175,15 @@ TEST(Quantize, MatMulsOfAllKinds) {
   Outcome outcome = check(build([](Net &net) {
     NodeBuilder &b = net.b;
     NodeValue x = net.input({4, 16});
-    x = b.make<GemmNode>(x, net.weights({24, 16}), net.weights({24}),
-                         /*alpha=*/0.5, /*beta=*/2.0, /*transposeA=*/false,
-                         /*transposeB=*/true);
+    x = b.matMul(x, b.mul(b.transposeLast(net.weights({24, 16})), 0.5));
+    x = b.add(x, net.weights({24}));
     x = b.make<FullyConnectedNode>(x, net.weights({24, 12}), net.weights({12}));
     x = b.unary<ReluNode>(x);
     x = b.matMul(b.reshape(x, {2, 2, 12}), net.weights({12, 10}));
     net.output(x);
   }));
   EXPECT_EQ(outcome.kinds["MatMulInteger"], 3u);
-  EXPECT_EQ(outcome.kinds["Gemm"] + outcome.kinds["MatMul"], 0u);
+  EXPECT_EQ(outcome.kinds["FullyConnected"] + outcome.kinds["MatMul"], 0u);
 }
 
 /// Self-attention of 12 tokens, and a matmul behind it.
@@ -309,9 +308,8 @@ TEST(Quantize, MeansAndFactors) {
 TEST(Quantize, LargeBias) {
   Outcome outcome = check(build([](Net &net) {
     NodeValue x = net.input({2, 8});
-    net.output(net.b.make<GemmNode>(x, net.weights({8, 4}, 1e-10),
-                                    net.weights({4}, 100), 1.0, 1.0, false,
-                                    false));
+    net.output(net.b.make<FullyConnectedNode>(x, net.weights({8, 4}, 1e-10),
+                                              net.weights({4}, 100)));
   }));
   EXPECT_EQ(outcome.kinds["MatMulInteger"], 1u);
   // It is added to the integers.
@@ -322,8 +320,8 @@ TEST(Quantize, LargeBias) {
 TEST(Quantize, BiasOfARun) {
   Outcome outcome = check(build([](Net &net) {
     NodeValue x = net.input({2, 8});
-    net.output(net.b.make<GemmNode>(x, net.weights({8, 4}), net.input({4}), 1.0,
-                                    1.0, false, false));
+    net.output(
+        net.b.make<FullyConnectedNode>(x, net.weights({8, 4}), net.input({4})));
   }));
   EXPECT_EQ(outcome.kinds["MatMulInteger"], 1u);
 }
@@ -333,13 +331,13 @@ TEST(Quantize, ScalarBias) {
   for (bool corrects : {false, true}) {
     QuantizationConfig config;
     config.correctsBiases = corrects;
-    Outcome outcome = check(
-        build([](Net &net) {
-          NodeValue x = net.input({2, 8});
-          net.output(net.b.make<GemmNode>(
-              x, net.weights({8, 1}), net.weights({}), 1.0, 1.0, false, false));
-        }),
-        config);
+    Outcome outcome =
+        check(build([](Net &net) {
+                NodeValue x = net.input({2, 8});
+                net.output(net.b.add(net.b.matMul(x, net.weights({8, 1})),
+                                     net.weights({})));
+              }),
+              config);
     EXPECT_EQ(outcome.kinds["MatMulInteger"], 1u);
   }
 }
@@ -348,12 +346,11 @@ TEST(Quantize, ScalarBias) {
 TEST(Quantize, WeightsOfZeros) {
   Outcome outcome = check(build([](Net &net) {
                             NodeValue x = net.input({2, 8});
-                            net.output(net.b.make<GemmNode>(
-                                x, net.weights({8, 4}, 0), net.weights({4}),
-                                1.0, 1.0, false, false));
+                            net.output(net.b.make<FullyConnectedNode>(
+                                x, net.weights({8, 4}, 0), net.weights({4})));
                           }),
                           {}, 1e-6);
-  EXPECT_EQ(outcome.kinds["Gemm"], 0u);
+  EXPECT_EQ(outcome.kinds["FullyConnected"] + outcome.kinds["MatMul"], 0u);
 }
 
 static std::string getMessage(llvm::Expected<Outcome> outcome) {
@@ -373,10 +370,10 @@ TEST(Quantize, Errors) {
             "weights are not constant), MatMul 'value_1' (its weights are not "
             "constant); accepted: without this flag, or with "
             "«keep-original-precision-for-nodes=MatMul»");
+  // What is transposed is quantized in front of that.
   auto makeTurned = build([](Net &net) {
-    NodeValue x = net.input({8, 2});
-    x = net.b.make<GemmNode>(x, net.weights({8, 4}), NodeValue(), 1.0, 1.0,
-                             /*transposeA=*/true, /*transposeB=*/false);
+    NodeValue x = net.b.transposeLast(net.input({8, 2}));
+    x = net.b.matMul(x, net.weights({8, 4}));
     net.output(
         net.b.matMul(net.b.reshape(x, {2, 2, 2}), net.weights({2, 2, 3})));
   });
@@ -384,10 +381,9 @@ TEST(Quantize, Errors) {
       llvm::cantFail(run(makeTurned, nullptr, createInterpreter())).profile,
       options.config};
   EXPECT_EQ(getMessage(run(makeTurned, &turned, createInterpreter())),
-            "«assert-all-nodes-quantized»: not quantized: Gemm 'value_1' (its "
-            "input is transposed), MatMul 'value_4' (its weights have more "
-            "than two dimensions); accepted: without this flag, or with "
-            "«keep-original-precision-for-nodes=Gemm,MatMul»");
+            "«assert-all-nodes-quantized»: not quantized: MatMul 'value_5' "
+            "(its weights have more than two dimensions); accepted: without "
+            "this flag, or with «keep-original-precision-for-nodes=MatMul»");
   options.config.keptKinds.insert(NodeKind::MatMul);
   EXPECT_EQ(getMessage(run(make, &options, createInterpreter())), "");
   ++options.profile->checksum;
@@ -468,7 +464,7 @@ static void checkCorrection(NetFn net, double share) {
 }
 
 /// Behind a sigmoid all numbers are positive, so that the errors of weights add
-/// up. Where the convolution has no bias, it gets one.
+/// up. Convolutions and matmuls without a bias get one.
 TEST(Quantize, BiasesTakeErrorsOfWeightsBack) {
   for (bool hasBias : {true, false})
     for (int64_t group : {1, 4})
@@ -487,10 +483,9 @@ TEST(Quantize, BiasesTakeErrorsOfWeightsBack) {
     checkCorrection(
         [=](Net &net) {
           NodeValue x = net.b.unary<SigmoidNode>(net.input({64, 48}));
-          net.output(net.b.make<GemmNode>(
-              x, net.weights(isTransposed ? Dims{12, 48} : Dims{48, 12}),
-              NodeValue(), /*alpha=*/0.5, /*beta=*/1.0, /*transposeA=*/false,
-              isTransposed));
+          net.output(net.b.matMul(
+              x, isTransposed ? net.b.transposeLast(net.weights({12, 48}))
+                              : net.weights({48, 12})));
         },
         0.4);
 }

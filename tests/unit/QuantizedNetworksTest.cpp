@@ -297,7 +297,7 @@ TEST(QuantizedNetworks, Gemm) {
             .quantize("g", "y");
         ModelGraph graph = check(net);
         EXPECT_EQ(count(graph, NodeKind::MatMulInteger), 1u);
-        EXPECT_EQ(count(graph, NodeKind::Gemm), 0u);
+        EXPECT_EQ(count(graph, NodeKind::FullyConnected), 0u);
         EXPECT_EQ(count(graph, NodeKind::MatMul), 0u);
         EXPECT_EQ(count(graph, NodeKind::Div), 1u);
       }

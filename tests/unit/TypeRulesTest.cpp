@@ -320,29 +320,6 @@ TEST(TypeRules, MatMulNBits) {
             "3x2");
 }
 
-TEST(TypeRules, Gemm) {
-  const char *attrs =
-      " {alpha = 1.0, beta = 0.5, transposeA = true, transposeB = false}";
-  auto gemm = [&](llvm::StringRef operands) {
-    return infer("Gemm(" + operands + ")" + attrs);
-  };
-  EXPECT_EQ(gemm("float<7x3>, float<7x5>, float<1x5>"), "float<3x5>");
-  EXPECT_EQ(gemm("float<7x3>, float<7x5>, none"), "float<3x5>");
-  EXPECT_EQ(gemm("float<7x3>, float<5x7>, none"),
-            "operand 'b' (float<5x7>): expected extent 7 in dimension 0");
-  EXPECT_EQ(gemm("float<7x3>, float<7x5>, float<3>"),
-            "operand 'c' (float<3>): does not broadcast to 3x5");
-  EXPECT_EQ(gemm("float<7x3>, float<7x5>, double<5>"),
-            "operand 'c' (double<5>): expected kind float");
-  EXPECT_EQ(gemm("float<7>, float<7x5>, none"),
-            "operand 'a' (float<7>): expected rank 2");
-  EXPECT_EQ(gemm("int32<7x3>, int32<7x5>, none"),
-            "attribute 'beta': 0.5 is not a value of kind int32");
-  EXPECT_TYPE("Gemm(float<3x7>, float<5x7>, none) {alpha = 2.0, beta = 0.0, "
-              "transposeA = false, transposeB = true}",
-              "float<3x5>");
-}
-
 TEST(TypeRules, FullyConnected) {
   EXPECT_TYPE("FullyConnected(float<3x7>, float<7x5>, float<5>)", "float<3x5>");
   EXPECT_TYPE("FullyConnected(float<3x7>, float<6x5>, float<5>)",

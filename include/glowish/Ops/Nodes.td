@@ -154,25 +154,10 @@ def MatMulNBits : Node<"MatMul with weights of 8 or 4 bits, which have scales"> 
   let NoGradient = "it is created by the optimizer, after differentiation";
   let MultiplyAdds = MatMul.MultiplyAdds;
 }
-def Gemm : Node<"alpha * A * B + beta * C"> {
-  let Description = [{
-    A [M, K], or [K, M] if transposed; B [K, N], or [N, K] if transposed; C
-    broadcasts to the result [M, N]. Lowered to MatMul.
-  }];
-  let Operands = [Operand<"a">, Operand<"b">, OptionalOperand<"c">];
-  let Attributes = [Attr<Float, "alpha", "factor of A * B">,
-                    Attr<Float, "beta", "factor of C">,
-                    Attr<Bool, "transposeA", "a is [K, M]">,
-                    Attr<Bool, "transposeB", "b is [N, K]">];
-  let Traits = [SuperLinear];
-  let HasLowering = 1;
-  let HasVariableRoles = 1;
-  let HasQuantizedWeights = 1;
-  let Source = "ONNX Gemm-13";
-}
 def FullyConnected : Node<"input * weights + bias"> {
   let Description = [{
-    input [M, K], weights [K, N], bias [N], result [M, N]. Lowered to MatMul.
+    input [M, K], weights [K, N], bias [N], result [M, N]. Lowered to MatMul and
+    Add.
   }];
   let Operands = [Operand<"input">, Operand<"weights">, Operand<"bias">];
   let Traits = [SuperLinear];

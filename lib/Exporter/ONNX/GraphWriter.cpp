@@ -289,8 +289,12 @@ OnnxValue GraphWriter::multiplyNBits(NodeValue x,
   return cast(result, lhs.kind);
 }
 
-OnnxValue GraphWriter::multiplyNBits(NodeValue x, NodeValue weights,
-                                     bool isTransposed) {
+OnnxValue GraphWriter::multiplyNBits(NodeValue x, NodeValue weights) {
+  auto *transpose = weights.getNodeAs<TransposeNode>();
+  bool isTransposed =
+      transpose && transpose->getPermutation() == llvm::ArrayRef<int64_t>{1, 0};
+  if (isTransposed)
+    weights = transpose->getInput();
   auto found = linears.find(weights.node);
   if (found == linears.end() || !found->second.isOfConstant() ||
       !isPacked(found->second.kind))

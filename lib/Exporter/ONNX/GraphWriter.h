@@ -64,11 +64,12 @@ public:
   /// Returns the bias of a convolution or matmul: integers where \p input and
   /// \p weights are dequantized, as ONNX Runtime wants it to multiply integers.
   OnnxValue getBias(NodeValue bias, NodeValue input, NodeValue weights);
-  /// Returns \p x [..., K] times \p weights, [K, N] or, if \p isTransposed,
-  /// [N, K], as one node MatMulNBits of com.microsoft; null if the weights are
-  /// not composed of constant integers of 4 bits that it takes.
-  OnnxValue multiplyNBits(NodeValue x, NodeValue weights, bool isTransposed);
-  /// The same for \p weights of \p node that have 8 or 4 bits.
+  /// Returns \p x [..., K] times \p weights [K, N] as one node MatMulNBits of
+  /// com.microsoft; null if the weights are not composed of constant integers
+  /// of 4 bits that it takes.
+  OnnxValue multiplyNBits(NodeValue x, NodeValue weights);
+  /// The same for \p weights of \p node that have 8 or 4 bits, [N, K] if
+  /// \p isTransposed.
   OnnxValue multiplyNBits(NodeValue x, const LinearQuantization &weights,
                           const Node &node, bool isTransposed);
   /// Returns the floats that constant \p integers stand for.

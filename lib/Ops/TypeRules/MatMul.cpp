@@ -77,29 +77,6 @@ llvm::Expected<TypeList> glowish::inferMatMulNBits(const OpView &view) {
   return inferMatMulOf(op, ElemKind::Float);
 }
 
-llvm::Expected<TypeList> glowish::inferGemm(const OpView &view) {
-  GemmView op(view);
-  GLOWISH_RETURN_IF_ERROR(checkNumber(op, op.aIdx));
-  GLOWISH_RETURN_IF_ERROR(checkRank(op, op.aIdx, 2));
-  GLOWISH_RETURN_IF_ERROR(checkSameKind(op, op.bIdx, op.aIdx));
-  GLOWISH_RETURN_IF_ERROR(checkRank(op, op.bIdx, 2));
-  ElemKind kind = op.getA().getKind();
-  GLOWISH_RETURN_IF_ERROR(checkRepresentable(op, "alpha", op.getAlpha(), kind));
-  GLOWISH_RETURN_IF_ERROR(checkRepresentable(op, "beta", op.getBeta(), kind));
-  unsigned rowsOfA = op.getTransposeA() ? 1 : 0;
-  unsigned rowsOfB = op.getTransposeB() ? 1 : 0;
-  int64_t depth = op.getA().getDim(1 - rowsOfA);
-  if (op.getB().getDim(rowsOfB) != depth)
-    return op.operandError(op.bIdx, "expected extent " + Twine(depth) +
-                                        " in dimension " + Twine(rowsOfB));
-  Dims shape = {op.getA().getDim(rowsOfA), op.getB().getDim(1 - rowsOfB)};
-  if (op.hasC()) {
-    GLOWISH_RETURN_IF_ERROR(checkSameKind(op, op.cIdx, op.aIdx));
-    GLOWISH_RETURN_IF_ERROR(checkBroadcastsTo(op, op.cIdx, shape));
-  }
-  return makeResult(kind, shape);
-}
-
 llvm::Expected<TypeList> glowish::inferFullyConnected(const OpView &view) {
   FullyConnectedView op(view);
   GLOWISH_RETURN_IF_ERROR(checkNumber(op, op.inputIdx));

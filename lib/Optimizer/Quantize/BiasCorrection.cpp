@@ -55,13 +55,12 @@ static std::vector<double> getFactorMeans(const ConvolutionNode &node,
   return result;
 }
 
-/// The same for a matrix of weights, with outputs in dimension \p axis.
-static std::vector<double> getFactorMeans(DimsRef matrix, size_t axis,
+/// The same for a matrix of weights.
+static std::vector<double> getFactorMeans(DimsRef matrix,
                                           llvm::ArrayRef<float> means) {
   std::vector<double> result;
   for (int64_t row = 0; row < matrix[0]; ++row)
-    for (int64_t column = 0; column < matrix[1]; ++column)
-      result.push_back(means[size_t(axis == 0 ? column : row)]);
+    result.insert(result.end(), size_t(matrix[1]), double(means[size_t(row)]));
   return result;
 }
 
@@ -74,17 +73,16 @@ std::vector<double> glowish::getMeanErrors(const Node &node,
   auto *convolution = llvm::dyn_cast<ConvolutionNode>(&node);
   std::vector<double> factors = convolution
                                     ? getFactorMeans(*convolution, means)
-                                    : getFactorMeans(shape, anchor.axis, means);
+                                    : getFactorMeans(shape, means);
   llvm::ArrayRef<float> exact = getConstantTensor(filter)->data<float>();
   int64_t inner = countElements(shape.drop_front(anchor.axis + 1));
   bool isPerChannel = weights.scales.getNumElements() > 1;
   std::vector<double> errors(size_t(shape[anchor.axis]), 0.0);
   for (auto [i, factor] : llvm::enumerate(factors)) {
     size_t channel = size_t(int64_t(i) / inner % shape[anchor.axis]);
-    double weight = exact[i] * anchor.filterFactor;
     double scale = weights.scales.getAsDouble(isPerChannel ? channel : 0);
     errors[channel] +=
-        (weight - weights.integers.getAsDouble(int64_t(i)) * scale) * factor;
+        (exact[i] - weights.integers.getAsDouble(int64_t(i)) * scale) * factor;
   }
   return errors;
 }

@@ -9,9 +9,8 @@
 namespace glowish {
 
 /// For each output channel of \p node, a convolution or matmul: by how much its
-/// sums are too small on average when the float weights, times
-/// anchor.filterFactor, have become \p weights. \p means: of the channels of
-/// its input.
+/// sums are too small on average when the float weights have become \p weights.
+/// \p means: of the channels of its input.
 std::vector<double> getMeanErrors(const Node &node, const Anchor &anchor,
                                   const QuantizedWeights &weights,
                                   llvm::ArrayRef<float> means);

@@ -58,25 +58,11 @@ static NodeValue quantizeFilter(NodeBuilder &b, Node &node,
                                 const QuantizationConfig &config) {
   NodeValue filter = node.getOperand(anchor.filter);
   QuantizedWeights weights =
-      quantizeWeights(*getConstantTensor(filter), anchor.filterFactor,
-                      anchor.axis, /*bias=*/nullptr,
+      quantizeWeights(*getConstantTensor(filter), anchor.axis, /*bias=*/nullptr,
                       /*inputScale=*/1, config, anchor.isPerChannel);
   NodeValue integers = b.createConstant(std::move(weights.integers));
   return b.mul(b.cast(integers, ElemKind::Float),
                b.createConstant(std::move(weights.scales)));
-}
-
-/// Leaves the factors of \p gemm to its operands: that of the weights is in
-/// them.
-static llvm::Error clearFactors(NodeBuilder &b, GemmNode &gemm) {
-  if (gemm.getC() && gemm.getBeta() != 1) {
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue bias,
-                             b.finish(b.mul(gemm.getC(), gemm.getBeta())));
-    gemm.setOperand(GemmNode::cIdx, bias);
-  }
-  gemm.setAlpha(1);
-  gemm.setBeta(1);
-  return llvm::Error::success();
 }
 
 llvm::Error glowish::quantizeDynamically(Function &function,
@@ -109,8 +95,6 @@ llvm::Error glowish::quantizeDynamically(Function &function,
         NodeValue filter, b.finish(quantizeFilter(b, *node, *anchor, config)));
     node->setOperand(anchor->input, quantized);
     node->setOperand(anchor->filter, filter);
-    if (auto *gemm = llvm::dyn_cast<GemmNode>(node))
-      GLOWISH_RETURN_IF_ERROR(clearFactors(b, *gemm));
   }
   return llvm::Error::success();
 }

@@ -37,11 +37,12 @@ public:
 
 private:
   void quantizeAnchor(Node &node, const Anchor &anchor);
-  /// The constant bias of \p node, which \p bias is, times its factor; zeros
-  /// where it has a place for one, and what rounding the weights adds to the
-  /// sums is known. Else nullopt.
+  /// The constant bias of \p node, which \p bias is; zeros where it has none,
+  /// and what rounding the weights adds to the sums is known. Else nullopt.
   std::optional<Tensor> getBiasTensor(const Node &node, const Anchor &anchor,
                                       NodeValue bias) const;
+  /// Adds the biases of matmuls that had none.
+  void addBiases();
   /// Adds to \p bias of \p node what rounded \p weights lack on average.
   void correctBias(Tensor &bias, const Node &node, const Anchor &anchor,
                    const QuantizedWeights &weights) const;
@@ -89,6 +90,9 @@ private:
   llvm::DenseMap<NodeValue, QuantizedValue> values;
   /// Of the channels that the weights of these nodes are multiplied with.
   llvm::DenseMap<const Node *, std::vector<float>> means;
+  /// Of matmuls that had none. They are added at the end: until then values
+  /// have the names by which the profile knows them.
+  llvm::MapVector<Node *, NodeValue> newBiases;
 };
 
 } // namespace
@@ -224,14 +228,6 @@ void Quantizer::quantizeOperand(Node &node, unsigned index) {
   quantizeValue(stripMoves(node.getOperand(index)));
 }
 
-/// \p tensor, floats, times \p factor.
-static Tensor multiply(const Tensor &tensor, double factor) {
-  Tensor result = tensor.clone();
-  for (float &value : result.data<float>())
-    value = float(value * factor);
-  return result;
-}
-
 /// The operand that is the bias of \p node: its own, or that of a sum with a
 /// constant for each output, which is all that reads a matmul.
 static std::pair<Node *, unsigned> findBias(Node &node, const Anchor &anchor) {
@@ -256,17 +252,15 @@ std::optional<Tensor> Quantizer::getBiasTensor(const Node &node,
                                                const Anchor &anchor,
                                                NodeValue bias) const {
   if (!bias) {
-    if (!anchor.bias || !means.count(&node))
+    if (!means.count(&node))
       return std::nullopt;
     DimsRef filter = node.getOperand(anchor.filter).getShape();
-    Tensor zeros(Type(ElemKind::Float, {filter[anchor.axis]}));
-    std::ranges::fill(zeros.data<float>(), 0.0f);
-    return zeros;
+    return Tensor(Type(ElemKind::Float, {filter[anchor.axis]}));
   }
   const Tensor *tensor = getConstantTensor(bias);
   if (!tensor || bias.getElemKind() != ElemKind::Float)
     return std::nullopt;
-  return multiply(*tensor, anchor.biasFactor);
+  return tensor->clone();
 }
 
 void Quantizer::correctBias(Tensor &bias, const Node &node,
@@ -294,13 +288,11 @@ void Quantizer::quantizeAnchor(Node &node, const Anchor &anchor) {
   auto [biasReader, biasIndex] = findBias(node, anchor);
   if (biasReader)
     bias = biasReader->getOperand(biasIndex);
-  std::optional<Tensor> biasTensor;
-  if (biasReader)
-    biasTensor = getBiasTensor(node, anchor, bias);
+  std::optional<Tensor> biasTensor = getBiasTensor(node, anchor, bias);
   QuantizedWeights weights =
-      quantizeWeights(*getConstantTensor(filter), anchor.filterFactor,
-                      anchor.axis, biasTensor ? &*biasTensor : nullptr,
-                      inputScale, config, anchor.isPerChannel);
+      quantizeWeights(*getConstantTensor(filter), anchor.axis,
+                      biasTensor ? &*biasTensor : nullptr, inputScale, config,
+                      anchor.isPerChannel);
   if (biasTensor) {
     correctBias(*biasTensor, node, anchor, weights);
     bias = makeConstant(bias ? bias.node->getName() : node.getName(),
@@ -313,13 +305,19 @@ void Quantizer::quantizeAnchor(Node &node, const Anchor &anchor) {
   filter = makeReal(makeConstant(name, std::move(weights.integers)), scales,
                     /*zeroPoint=*/0);
   node.setOperand(anchor.filter, filter);
-  if (biasTensor)
+  if (biasTensor && biasReader)
     biasReader->setOperand(biasIndex, bias);
-  // The factors are in the constants now.
-  if (auto *gemm = llvm::dyn_cast<GemmNode>(&node)) {
-    gemm->setAlpha(1);
-    if (biasTensor)
-      gemm->setBeta(1);
+  else if (biasTensor)
+    newBiases[&node] = bias;
+}
+
+void Quantizer::addBiases() {
+  for (auto [node, bias] : newBiases) {
+    NodeValue sums = node->getResult(0);
+    InsertionGuard guard(function, findNext(function, sums));
+    Node *add = function.create<AddNode>(node->getName(), sums, bias);
+    sums.replaceAllUsesWith(add->getResult());
+    add->setOperand(AddNode::xIdx, sums);
   }
 }
 
@@ -485,6 +483,7 @@ llvm::Error Quantizer::run() {
       quantizeOperand(*node, i);
   }
   quantizeSummands();
+  addBiases();
   for (const auto &[node, reason] : selection.kept)
     logFloat(*node, reason);
   for (const auto &[node, reason] : selection.reasons)

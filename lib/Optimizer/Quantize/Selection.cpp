@@ -32,23 +32,6 @@ static Anchor describeWeightsConvolution(const ConvolutionNode &,
           .isPerChannel = config.isChannelwise};
 }
 
-static Anchor describeWeightsGemm(const GemmNode &node,
-                                  const QuantizationConfig &config) {
-  Anchor anchor = {.input = GemmNode::aIdx,
-                   .filter = GemmNode::bIdx,
-                   .bias = GemmNode::cIdx,
-                   .axis = size_t(node.getTransposeB() ? 0 : 1),
-                   .filterFactor = node.getAlpha(),
-                   .biasFactor = node.getBeta(),
-                   .isPerChannel = config.isRowwise};
-  if (node.getTransposeA())
-    anchor.obstacle = "its input is transposed";
-  else if (node.getC() && node.getBeta() != 1 &&
-           !getConstantTensor(node.getC()))
-    anchor.obstacle = "it multiplies a bias that is not constant";
-  return anchor;
-}
-
 static Anchor describeWeightsFullyConnected(const FullyConnectedNode &,
                                             const QuantizationConfig &config) {
   return {.input = FullyConnectedNode::inputIdx,

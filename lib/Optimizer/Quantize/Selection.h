@@ -16,8 +16,6 @@ struct Anchor {
   std::optional<unsigned> bias = {};
   /// Of the filter: the dimension of the output channels.
   size_t axis = 0;
-  /// What the weights and the bias are multiplied with.
-  double filterFactor = 1, biasFactor = 1;
   bool isPerChannel = true;
   /// Why it stays float in any case; else empty.
   llvm::StringRef obstacle = {};

@@ -43,9 +43,8 @@ static double fitBias(double scale, double bias, double inputScale,
       .scale;
 }
 
-QuantizedWeights glowish::quantizeWeights(const Tensor &weights, double factor,
-                                          size_t axis, const Tensor *bias,
-                                          double inputScale,
+QuantizedWeights glowish::quantizeWeights(const Tensor &weights, size_t axis,
+                                          const Tensor *bias, double inputScale,
                                           const QuantizationConfig &config,
                                           bool isPerChannel) {
   DimsRef shape = weights.getType().getShape();
@@ -58,7 +57,7 @@ QuantizedWeights glowish::quantizeWeights(const Tensor &weights, double factor,
   std::vector<std::vector<float>> values((size_t(numScales)));
   llvm::ArrayRef<float> all = weights.data<float>();
   for (int64_t i = 0; i < weights.getNumElements(); ++i)
-    values[findScale(i)].push_back(float(all[size_t(i)] * factor));
+    values[findScale(i)].push_back(all[size_t(i)]);
   Dims scaleShape;
   if (isPerChannel) {
     scaleShape = Dims(shape.size(), 1);
@@ -76,8 +75,8 @@ QuantizedWeights glowish::quantizeWeights(const Tensor &weights, double factor,
           float(fitBias(scale, bias->getAsDouble(channel), inputScale, config));
     }
   for (int64_t i = 0; i < weights.getNumElements(); ++i) {
-    double value = double(float(all[size_t(i)] * factor));
-    double integer = std::nearbyint(value / scales[findScale(i)]);
+    double integer =
+        std::nearbyint(double(all[size_t(i)]) / scales[findScale(i)]);
     // Symmetric: -128 would have no opposite.
     result.integers.setFromDouble(i,
                                   std::min(std::max(integer, -127.0), 127.0));

@@ -15,13 +15,12 @@ struct QuantizedWeights {
   Tensor scales;
 };
 
-/// Quantizes float \p weights, multiplied by \p factor. \p axis: the dimension
-/// of the output channels. \p bias, which may be null, has an element for each
-/// channel if it has as many: scales are so large that it is a number of int32
-/// in multiples of scale * \p inputScale.
-QuantizedWeights quantizeWeights(const Tensor &weights, double factor,
-                                 size_t axis, const Tensor *bias,
-                                 double inputScale,
+/// Quantizes float \p weights. \p axis: the dimension of the output channels.
+/// \p bias, which may be null, has an element for each channel if it has as
+/// many: scales are so large that it is a number of int32 in multiples of scale
+/// * \p inputScale.
+QuantizedWeights quantizeWeights(const Tensor &weights, size_t axis,
+                                 const Tensor *bias, double inputScale,
                                  const QuantizationConfig &config,
                                  bool isPerChannel);
 

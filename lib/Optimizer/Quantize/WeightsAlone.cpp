@@ -12,7 +12,7 @@
 #include "Util/Dequantization.h"
 #include "glowish/Base/Comparison.h"
 #include "glowish/Graph/RepeatedBlocks.h"
-#include <map>
+#include "llvm/ADT/DenseMap.h"
 
 using namespace glowish;
 
@@ -28,16 +28,16 @@ struct ComposedWeights {
 
 } // namespace
 
-/// Quantizes \p weights in blocks along dimension \p axis.
+/// Quantizes \p weights in blocks of rows.
 static ComposedWeights compose(Function &function, llvm::StringRef name,
-                               const Tensor &weights, unsigned axis,
+                               const Tensor &weights,
                                const WeightQuantization &quantization) {
-  BlockedWeights blocks = quantizeBlocks(weights, axis, quantization);
+  BlockedWeights blocks = quantizeBlocks(weights, /*axis=*/0, quantization);
   Module &module = function.getModule();
   auto repeat = [&](Tensor parameter) {
     return repeatBlocks(function, name,
-                        module.createConstant(name, std::move(parameter)), axis,
-                        weights.getType().getDim(axis), blocks.block);
+                        module.createConstant(name, std::move(parameter)),
+                        /*axis=*/0, weights.getType().getDim(0), blocks.block);
   };
   ComposedWeights result = {.type = blocks.integers.getType(),
                             .block = blocks.block,
@@ -78,20 +78,19 @@ glowish::quantizeWeightsAlone(Function &function,
       nodes.push_back(&node);
     else if (describeAnchor(node, QuantizationConfig()))
       logFloat(node, "its kind keeps its precision");
-  // Of weights that several nodes read, by the dimension of the blocks.
-  std::map<std::pair<const Tensor *, unsigned>, ComposedWeights> made;
+  // Of weights that several nodes read.
+  llvm::DenseMap<const Tensor *, ComposedWeights> made;
   std::vector<NodeOfQuantizedWeights> result;
   for (Node *node : nodes) {
     std::optional<Anchor> anchor = describeAnchor(*node, QuantizationConfig());
     const Tensor *weights = anchor ? findWeights(*node, *anchor) : nullptr;
     if (!weights)
       continue;
-    unsigned axis = anchor->axis == 0 ? 1 : 0;
-    ComposedWeights &composed = made[{weights, axis}];
+    ComposedWeights &composed = made[weights];
     if (!composed.value) {
       InsertionGuard guard(function, node);
       std::string name = node->getOperand(anchor->filter).node->getName().str();
-      composed = compose(function, name, *weights, axis, quantization);
+      composed = compose(function, name, *weights, quantization);
     }
     node->setOperand(anchor->filter, composed.value);
     result.push_back({node->getName().str(), node->getKind(), composed.type,

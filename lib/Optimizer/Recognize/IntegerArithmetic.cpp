@@ -285,8 +285,8 @@ static NodeValue sumColumns(NodeValue matrix, NodeValue zeroPoint,
 }
 
 /// \p lhs * \p rhs + \p bias, which may be null; null where it doesn't apply.
-static NodeValue multiply(NodeValue lhs, NodeValue rhs, bool transposesRhs,
-                          NodeValue bias, RewriteContext &context) {
+static NodeValue multiply(NodeValue lhs, NodeValue rhs, NodeValue bias,
+                          RewriteContext &context) {
   std::optional<Dequantization> x = matchDequantization(lhs),
                                 matrix = matchDequantization(rhs);
   if (!x || !matrix || !x->isOfBytes() || !hasOneZeroPoint(*x) ||
@@ -294,15 +294,13 @@ static NodeValue multiply(NodeValue lhs, NodeValue rhs, bool transposesRhs,
       rhs.getShape().size() != 2)
     return {};
   std::optional<int64_t> axis = findAxis(*matrix, matrix->scale);
-  int64_t columnAxis = transposesRhs ? 0 : 1;
-  if (!axis || (*axis >= 0 && *axis != columnAxis))
+  if (!axis || *axis == 0)
     return {};
-  std::optional<Weights> found = getWeights(*matrix, columnAxis, context);
+  std::optional<Weights> found =
+      getWeights(*matrix, /*channelAxis=*/1, context);
   if (!found)
     return {};
   NodeValue weights = moveAlike(*matrix, found->bytes, context);
-  if (transposesRhs)
-    weights = context.transpose(weights, {1, 0});
   Bias parts = splitBias(bias, *x, *matrix, weights.getShape()[1], context);
   NodeValue sums = context.create<MatMulIntegerNode>(
       moveAlike(*x, x->integer, context), weights, found->zeroPoint);
@@ -315,24 +313,12 @@ static NodeValue multiply(NodeValue lhs, NodeValue rhs, bool transposesRhs,
 }
 
 static NodeValue recognizeMatMul(MatMulNode &root, RewriteContext &context) {
-  return multiply(root.getLhs(), root.getRhs(), /*transposesRhs=*/false,
-                  NodeValue(), context);
-}
-
-static NodeValue recognizeGemm(GemmNode &root, RewriteContext &context) {
-  if (root.getAlpha() != 1 || (root.getC() && root.getBeta() != 1) ||
-      root.getTransposeA())
-    return {};
-  NodeValue result = multiply(root.getA(), root.getB(), root.getTransposeB(),
-                              root.getC(), context);
-  assert((!result || result.getType() == root.getType()) && "of Gemm's type");
-  return result;
+  return multiply(root.getLhs(), root.getRhs(), NodeValue(), context);
 }
 
 static NodeValue recognizeFullyConnected(FullyConnectedNode &root,
                                          RewriteContext &context) {
-  return multiply(root.getInput(), root.getWeights(), /*transposesRhs=*/false,
-                  root.getBias(), context);
+  return multiply(root.getInput(), root.getWeights(), root.getBias(), context);
 }
 
 //===- Reductions ---------------------------------------------------------===//
@@ -398,7 +384,6 @@ glowish::recognizeIntegerArithmetic(Function &function,
     RewriteSet rewrites;
     rewrites.add<recognizeConvolution>(NodeKind::Convolution);
     rewrites.add<recognizeMatMul>(NodeKind::MatMul);
-    rewrites.add<recognizeGemm>(NodeKind::Gemm);
     rewrites.add<recognizeFullyConnected>(NodeKind::FullyConnected);
     rewrites.add<recognizeReduce>(NodeKind::Reduce);
     rewrites.add<recognizeGlobalAvgPool>(NodeKind::GlobalAvgPool);

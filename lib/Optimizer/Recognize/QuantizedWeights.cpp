@@ -110,8 +110,7 @@ static bool isWeightKind(ElemKind kind) {
          kind == ElemKind::Int4 || kind == ElemKind::UInt4;
 }
 
-/// Matches \p value, [K, N], or [N, K] if \p isTransposed.
-static std::optional<Weights> matchWeights(NodeValue value, bool isTransposed) {
+static std::optional<Weights> matchWeights(NodeValue value) {
   // Of a model of half precision.
   if (auto *cast = value.getNodeAs<CastNode>();
       cast && value.getElemKind() != ElemKind::Float)
@@ -123,6 +122,7 @@ static std::optional<Weights> matchWeights(NodeValue value, bool isTransposed) {
   DimsRef shape = found->integer.getShape();
   if (!integers || shape.size() != 2 || integers->getNumElements() == 0)
     return std::nullopt;
+  bool isTransposed = false;
   for (Node *move : found->moves) {
     auto *transpose = llvm::dyn_cast<TransposeNode>(move);
     if (!transpose || transpose->getType().getRank() != 2)
@@ -175,21 +175,20 @@ static bool fitsSigned(const Weights &weights) {
   return fits;
 }
 
-/// One value of \p parameter for each block and column, times \p factor.
+/// One value of \p parameter for each block and column.
 static Tensor spread(const Weights &weights, const Parameter &parameter,
-                     ElemKind kind, double factor) {
+                     ElemKind kind) {
   int64_t block = weights.getBlock();
   int64_t count = (weights.rows + block - 1) / block;
   Tensor result(Type(kind, {count, weights.columns}));
   for (int64_t b = 0; b < count; ++b)
     for (int64_t n = 0; n < weights.columns; ++n)
       result.setFromDouble(b * weights.columns + n,
-                           parameter.get(b * block, n) * factor);
+                           parameter.get(b * block, n));
   return result;
 }
 
-/// \p lhs times \p weights * \p factor.
-static NodeValue multiply(NodeValue lhs, const Weights &weights, double factor,
+static NodeValue multiply(NodeValue lhs, const Weights &weights,
                           RewriteContext &context) {
   ElemKind kind = weights.integers->getType().getKind();
   bool isSigned = fitsSigned(weights);
@@ -205,48 +204,34 @@ static NodeValue multiply(NodeValue lhs, const Weights &weights, double factor,
   NodeValue zeroPoints;
   if (hasZeros)
     zeroPoints =
-        context.createConstant(spread(weights, weights.zeroPoint, kind, 1));
+        context.createConstant(spread(weights, weights.zeroPoint, kind));
   return context.create<MatMulNBitsNode>(
       lhs, context.createConstant(std::move(integers)),
-      context.createConstant(
-          spread(weights, weights.scale, ElemKind::Float, factor)),
+      context.createConstant(spread(weights, weights.scale, ElemKind::Float)),
       zeroPoints, /*lhsScales=*/NodeValue(),
       std::min(weights.getBlock(), weights.rows));
 }
 
 //===- Matmuls ------------------------------------------------------------===//
 
-static bool isLhsKind(ElemKind kind) {
-  return isFloatKind(kind) && kind != ElemKind::Double;
+/// \p lhs times \p rhs; null where it doesn't apply.
+static NodeValue multiply(NodeValue lhs, NodeValue rhs,
+                          RewriteContext &context) {
+  ElemKind kind = lhs.getElemKind();
+  if (!isFloatKind(kind) || kind == ElemKind::Double)
+    return {};
+  auto weights = matchWeights(rhs);
+  return weights ? multiply(lhs, *weights, context) : NodeValue();
 }
 
 static NodeValue recognizeMatMul(MatMulNode &root, RewriteContext &context) {
-  if (!isLhsKind(root.getType().getKind()))
-    return {};
-  auto weights = matchWeights(root.getRhs(), /*isTransposed=*/false);
-  return weights ? multiply(root.getLhs(), *weights, 1, context) : NodeValue();
-}
-
-static NodeValue recognizeGemm(GemmNode &root, RewriteContext &context) {
-  if (root.getTransposeA() || (root.getC() && root.getBeta() != 1) ||
-      !isLhsKind(root.getType().getKind()))
-    return {};
-  auto weights = matchWeights(root.getB(), root.getTransposeB());
-  if (!weights)
-    return {};
-  NodeValue result = multiply(root.getA(), *weights, root.getAlpha(), context);
-  return root.getC() ? context.create<AddNode>(result, root.getC()) : result;
+  return multiply(root.getLhs(), root.getRhs(), context);
 }
 
 static NodeValue recognizeFullyConnected(FullyConnectedNode &root,
                                          RewriteContext &context) {
-  if (!isLhsKind(root.getType().getKind()))
-    return {};
-  auto weights = matchWeights(root.getWeights(), /*isTransposed=*/false);
-  if (!weights)
-    return {};
-  return context.create<AddNode>(
-      multiply(root.getInput(), *weights, 1, context), root.getBias());
+  NodeValue result = multiply(root.getInput(), root.getWeights(), context);
+  return result ? context.create<AddNode>(result, root.getBias()) : result;
 }
 
 llvm::Expected<bool>
@@ -255,7 +240,6 @@ glowish::recognizeQuantizedWeights(Function &function,
   static const RewriteSet set = [] {
     RewriteSet rewrites;
     rewrites.add<recognizeMatMul>(NodeKind::MatMul);
-    rewrites.add<recognizeGemm>(NodeKind::Gemm);
     rewrites.add<recognizeFullyConnected>(NodeKind::FullyConnected);
     return rewrites;
   }();

@@ -51,18 +51,28 @@ static NodeValue moveFactors(MatMulNode &root, RewriteContext &context) {
   return context.create<MulNode>(context.create<MatMulNode>(lhs, rhs), scalar);
 }
 
+/// The operand of the matmul \p node whose columns are factors of those of the
+/// result: its weights, or their scales.
+static std::optional<unsigned> getScaledOperand(const Node &node) {
+  if (llvm::isa<MatMulNode>(node))
+    return MatMulNode::rhsIdx;
+  if (llvm::isa<MatMulNBitsNode>(node))
+    return MatMulNBitsNode::scalesIdx;
+  return std::nullopt;
+}
+
 /// (x W) * c is x (W * c) for constants W and c, of which c is one value or one
-/// for each column.
+/// for each column. Of weights of few bits the scales are multiplied.
 template <typename T>
 static NodeValue scaleWeights(T &root, RewriteContext &context) {
   constexpr bool isMul = std::is_same_v<T, MulNode>;
   if (!canMoveFactors(root.getType()))
     return {};
   for (auto [value, factor] : bothOrders(root)) {
-    auto *matMul = value.template getNodeAs<MatMulNode>();
-    if (!matMul || (!isMul && value != root.getX()))
+    std::optional<unsigned> scaled = getScaledOperand(*value.node);
+    if (!scaled || (!isMul && value != root.getX()))
       continue;
-    NodeValue weights = matMul->getRhs();
+    NodeValue weights = value.node->getOperand(*scaled);
     DimsRef shape = weights.getShape();
     if (!value.hasOneUse() || !isOwnConstant(weights) ||
         value.getType() != root.getType() ||
@@ -70,8 +80,11 @@ static NodeValue scaleWeights(T &root, RewriteContext &context) {
       continue;
     int64_t count = factor.getType().getNumElements();
     NodeValue row = context.reshape(factor, {count});
-    return context.create<MatMulNode>(matMul->getLhs(),
-                                      context.create<T>(weights, row));
+    NodeDraft draft = value.node->getDraft();
+    draft.operands[*scaled] = context.create<T>(weights, row);
+    return context.getFunction()
+        .create(root.getName(), std::move(draft))
+        ->getResult();
   }
   return {};
 }

@@ -70,8 +70,8 @@ struct NamedRewrite {
 /// Rewrites by the kind of their root.
 class RewriteSet {
 public:
-  /// `set.add<rewriteGemm>(NodeKind::Gemm)` for
-  /// `NodeValue rewriteGemm(GemmNode &root, RewriteContext &context)`.
+  /// `set.add<rewriteMatMul>(NodeKind::MatMul)` for
+  /// `NodeValue rewriteMatMul(MatMulNode &root, RewriteContext &context)`.
   template <auto Fn> void add(NodeKind kind) {
     rewrites[unsigned(kind)].push_back(
         {getName<Fn>(), [](Node &root, RewriteContext &context) {

@@ -5,14 +5,37 @@
 
 using namespace glowish;
 
+/// Writes \p x * \p weights + \p bias, which may be null. Gemm takes matrices
+/// as they are stored; ONNX Runtime's is of floats only.
+static OnnxValue writeMatMul(GraphWriter &w, NodeValue x, NodeValue weights,
+                             NodeValue bias) {
+  if (OnnxValue matMul = w.multiplyNBits(x, weights))
+    return bias ? w.add(matMul, w.get(bias)) : matMul;
+  bool transA = !isIdentity(w.getLayout(x)),
+       transB = !isIdentity(w.getLayout(weights));
+  bool isGemm = isFloatKind(x.getElemKind()) && x.getShape().size() == 2 &&
+                weights.getShape().size() == 2 && (bias || transA || transB);
+  if (!isGemm) {
+    OnnxValue matMul = w.op("MatMul", {w.get(x), w.get(weights)});
+    return bias ? w.add(matMul, w.getBias(bias, x, weights)) : matMul;
+  }
+  OnnxValue lhs = w.getStored(x), rhs = w.getStored(weights);
+  return w.op("Gemm", {lhs, rhs, w.getBias(bias, x, weights)},
+              {intAttr("transA", transA), intAttr("transB", transB)});
+}
+
 static void exportMatMul(GraphWriter &w, const MatMulNode &node) {
-  OnnxValue result =
-      w.multiplyNBits(node.getLhs(), node.getRhs(), /*isTransposed=*/false);
-  if (!result)
-    result = w.op("MatMul", {w.get(node.getLhs()), w.get(node.getRhs())});
-  w.setResult(node, result);
+  w.setResult(node, writeMatMul(w, node.getLhs(), node.getRhs(), NodeValue()));
 }
 static const NodeExporter matMul(NodeKind::MatMul, exportMatMul);
+
+static void exportFullyConnected(GraphWriter &w,
+                                 const FullyConnectedNode &node) {
+  w.setResult(
+      node, writeMatMul(w, node.getInput(), node.getWeights(), node.getBias()));
+}
+static const NodeExporter fullyConnected(NodeKind::FullyConnected,
+                                         exportFullyConnected);
 
 static void exportMatMulInteger(GraphWriter &w, const MatMulIntegerNode &node) {
   w.setResult(node, w.op("MatMulInteger",
@@ -41,71 +64,6 @@ static void exportMatMulNBits(GraphWriter &w, const MatMulNBitsNode &node) {
   w.setResult(node, result);
 }
 static const NodeExporter matMulNBits(NodeKind::MatMulNBits, exportMatMulNBits);
-
-/// \p factor is an integer where \p value is.
-static OnnxValue scale(GraphWriter &w, const OnnxValue &value, double factor) {
-  return factor == 1 ? value : w.mul(value, w.numberLike(value, factor));
-}
-
-/// ONNX Runtime's Gemm supports floats only.
-static void writeIntegerGemm(GraphWriter &w, const GemmNode &node) {
-  const Layout identity = {0, 1}, transposed = {1, 0};
-  OnnxValue a =
-      w.get(node.getA(), node.getTransposeA() ? transposed : identity);
-  OnnxValue b =
-      w.get(node.getB(), node.getTransposeB() ? transposed : identity);
-  OnnxValue sum = scale(w, w.op("MatMul", {a, b}), node.getAlpha());
-  if (node.getC())
-    sum = w.add(sum, scale(w, w.get(node.getC()), node.getBeta()));
-  w.setResult(node, sum);
-}
-
-/// Writes \p node with weights that MatMulNBits takes; false if it has others.
-static bool writeNBitsGemm(GraphWriter &w, const GemmNode &node) {
-  if (node.getTransposeA())
-    return false;
-  OnnxValue sum =
-      w.multiplyNBits(node.getA(), node.getB(), node.getTransposeB());
-  if (!sum)
-    return false;
-  sum = scale(w, sum, node.getAlpha());
-  if (node.getC())
-    sum = w.add(sum, scale(w, w.get(node.getC()), node.getBeta()));
-  w.setResult(node, sum);
-  return true;
-}
-
-static void exportGemm(GraphWriter &w, const GemmNode &node) {
-  if (!isFloatKind(node.getType().getKind()))
-    return writeIntegerGemm(w, node);
-  if (writeNBitsGemm(w, node))
-    return;
-  bool isPlain = node.getAlpha() == 1 && node.getBeta() == 1;
-  OnnxValue c = isPlain ? w.getBias(node.getC(), node.getA(), node.getB())
-                        : w.get(node.getC());
-  w.setResult(node, w.op("Gemm", {w.get(node.getA()), w.get(node.getB()), c},
-                         {floatAttr("alpha", node.getAlpha()),
-                          floatAttr("beta", node.getBeta()),
-                          intAttr("transA", node.getTransposeA()),
-                          intAttr("transB", node.getTransposeB())}));
-}
-static const NodeExporter gemm(NodeKind::Gemm, exportGemm);
-
-static void exportFullyConnected(GraphWriter &w,
-                                 const FullyConnectedNode &node) {
-  OnnxValue weighted = w.multiplyNBits(node.getInput(), node.getWeights(),
-                                       /*isTransposed=*/false);
-  if (weighted)
-    return w.setResult(node, w.add(weighted, w.get(node.getBias())));
-  OnnxValue x = w.get(node.getInput()), weights = w.get(node.getWeights());
-  OnnxValue bias =
-      w.getBias(node.getBias(), node.getInput(), node.getWeights());
-  w.setResult(node, isFloatKind(x.kind)
-                        ? w.op("Gemm", {x, weights, bias})
-                        : w.add(w.op("MatMul", {x, weights}), bias));
-}
-static const NodeExporter fullyConnected(NodeKind::FullyConnected,
-                                         exportFullyConnected);
 
 /// Returns the mask added to the scores [queries, keys]: 0 where query m
 /// attends to key n, n <= m + keys - queries, and -infinity elsewhere.

@@ -27,8 +27,9 @@ static llvm::Error importMatMul(NetOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(Matrix b, readMatrix(op, 1, "axis_b"));
   bool transA = op.getInt("trans_a", 0), transB = op.getInt("trans_b", 0);
   op.ignoreArgs({"broadcast"});
-  return op.setOutput(0, op.make<GemmNode>(a.value, b.value, NodeValue(), 1.0,
-                                           1.0, transA, transB));
+  return op.setOutput(0,
+                      makeGemm(op, a.value, b.value, NodeValue(),
+                               {.transposesX = transA, .transposesY = transB}));
 }
 
 /// Matrix multiplication by NumPy's rules: vectors are a row or a column, and

@@ -3,6 +3,7 @@
 #include "Caffe2/Images.h"
 #include "Caffe2/Matrix.h"
 #include "Caffe2/Quantization.h"
+#include "Common/MatMul.h"
 
 using namespace glowish;
 using namespace glowish::caffe2;
@@ -170,8 +171,8 @@ static llvm::Error importFloatFC(NetOp &op, const Matrix &input,
   Blob rows = {weights.value, op.getBlob(1).quant};
   NodeValue bias =
       op.getBlob(2).quant ? dequantize(op, op.getBlob(2)) : op.input(2);
-  NodeValue result = op.make<GemmNode>(input.value, dequantize(op, rows), bias,
-                                       1.0, 1.0, false, true);
+  NodeValue result = makeFullyConnected(
+      op, input.value, op.transposeLast(dequantize(op, rows)), bias);
   return op.setOutput(0,
                       op.reshape(result, input.getShape(weights.getNumRows())));
 }

@@ -3,6 +3,8 @@
 #include "ONNX/MatMul.h"
 #include "Common/MatMul.h"
 #include "ONNX/DynamicDims.h"
+#include "glowish/Base/ElemRange.h"
+#include <cmath>
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -68,26 +70,28 @@ static llvm::Error importMatMul(OpContext &op) {
 /// result; returns the extents of the result.
 static llvm::Expected<Extents> unifyGemm(Composer &composer, DynamicValue &a,
                                          DynamicValue &b, DynamicValue &c,
-                                         bool transA, bool transB) {
-  if (a.getRank() != 2 || b.getRank() != 2)
-    return Extents();
-  GLOWISH_RETURN_IF_ERROR(fillDepth(composer, a, !transA, b, transB));
+                                         const GemmForm &form) {
+  unsigned rows = form.transposesX, columns = !form.transposesY;
+  GLOWISH_RETURN_IF_ERROR(fillDepth(composer, a, !rows, b, !columns));
   unsigned rank = c.value ? c.getRank() : 0;
   if (rank >= 1 && c.getShape()[rank - 1] != 1)
-    GLOWISH_RETURN_IF_ERROR(unify(composer, c, rank - 1, b, !transB));
+    GLOWISH_RETURN_IF_ERROR(unify(composer, c, rank - 1, b, columns));
   if (rank >= 2 && c.getShape()[rank - 2] != 1)
-    GLOWISH_RETURN_IF_ERROR(unify(composer, c, rank - 2, a, transA));
-  return Extents{a.getExtent(transA), b.getExtent(!transB)};
+    GLOWISH_RETURN_IF_ERROR(unify(composer, c, rank - 2, a, rows));
+  return Extents{a.getExtent(rows), b.getExtent(columns)};
 }
 
-/// Whether \p a times \p b, or its transpose, plus \p c is a fully connected
-/// layer. Weights that are variables of a training, or computed, stay Gemm's,
-/// which may read them transposed.
-static bool isFullyConnected(const DynamicValue &a, const DynamicValue &b,
-                             const DynamicValue &c, bool transB) {
-  return llvm::isa<Constant>(b.value.node) && a.getRank() == 2 &&
-         b.getRank() == 2 && c.value &&
-         c.getShape() == b.getShape().slice(transB ? 0 : 1, 1);
+/// Reads the factor \p name, which must be a number of \p kind.
+static llvm::Error readFactor(OpContext &op, llvm::StringRef name,
+                              ElemKind kind, double &factor) {
+  GLOWISH_ASSIGN_OR_RETURN(factor, op.getFloat(name, 1));
+  if (isFloatKind(kind) ||
+      (factor == std::trunc(factor) && getFiniteRange(kind).contains(factor)))
+    return llvm::Error::success();
+  return makeError(
+      "attribute '{0}' is not a value of kind {1}; accepted: whole "
+      "numbers in its range",
+      name, getElemKindName(kind));
 }
 
 static llvm::Error importGemm(OpContext &op) {
@@ -97,22 +101,27 @@ static llvm::Error importGemm(OpContext &op) {
   // States before opset 7 whether c broadcasts, which its shape implies.
   if (op.getOpset() < 7)
     op.ignoreAttrs({"broadcast"});
-  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1));
-  GLOWISH_ASSIGN_OR_RETURN(double beta, op.getFloat("beta", 1));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t transA, op.getInt("transA", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t transB, op.getInt("transB", 0));
+  if (a.getRank() != 2 || b.getRank() != 2)
+    return makeError("inputs are {0} and {1}; accepted: matrices",
+                     a.value.getType().str(), b.value.getType().str());
+  GemmForm form;
+  ElemKind kind = a.value.getElemKind();
+  GLOWISH_RETURN_IF_ERROR(readFactor(op, "alpha", kind, form.alpha));
+  GLOWISH_RETURN_IF_ERROR(readFactor(op, "beta", kind, form.beta));
+  GLOWISH_ASSIGN_OR_RETURN(form.transposesX, op.getInt("transA", 0));
+  GLOWISH_ASSIGN_OR_RETURN(form.transposesY, op.getInt("transB", 0));
   Composer composer(op);
-  GLOWISH_ASSIGN_OR_RETURN(
-      Extents extents, unifyGemm(composer, a, b, c, transA != 0, transB != 0));
+  GLOWISH_ASSIGN_OR_RETURN(Extents extents, unifyGemm(composer, a, b, c, form));
   GLOWISH_ASSIGN_OR_RETURN(a.value, composer.finish(a.value));
-  NodeValue result =
-      alpha == 1 && beta == 1 && !transA && isFullyConnected(a, b, c, transB)
-          ? makeFullyConnected(
-                composer, a.value,
-                transB ? composer.transposeLast(b.value) : b.value, c.value)
-          : composer.make<GemmNode>(a.value, b.value, c.value, alpha, beta,
-                                    transA != 0, transB != 0);
-  GLOWISH_ASSIGN_OR_RETURN(result, composer.finish(result));
+  Dims shape = {a.getShape()[form.transposesX],
+                b.getShape()[!form.transposesY]};
+  if (c.value &&
+      llvm::expectedToOptional(broadcastShapes({shape, c.getShape()})) != shape)
+    return makeError("input 2 is {0}; accepted: what broadcasts to {1}",
+                     c.value.getType().str(), formatShape(shape));
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue result,
+      composer.finish(makeGemm(composer, a.value, b.value, c.value, form)));
   return setDynamicOutput(op, composer, 0, {result, extents});
 }
 
