@@ -12,10 +12,10 @@ using Base = AtenType::Base;
 //===- Registry -----------------------------------------------------------===//
 
 namespace {
-/// Operators as a static object states them.
-struct DeclaredOps {
+/// A schema, in two parts, as a static object states it.
+struct DeclaredOp {
+  llvm::StringRef schema, ending;
   AtenImporter importer;
-  llvm::SmallVector<llvm::StringRef, 4> schemas;
   AtenOrder order;
   AtenElements elements;
 };
@@ -25,34 +25,33 @@ using AtenRegistry = std::map<std::string, RegisteredAtenOp, std::less<>>;
 
 /// Created on first use, as the order of static initialization across files is
 /// unspecified.
-static std::vector<DeclaredOps> &getDeclaredOps() {
-  static std::vector<DeclaredOps> declared;
+static std::vector<DeclaredOp> &getDeclaredOps() {
+  static std::vector<DeclaredOp> declared;
   return declared;
 }
 
-AtenOperators::AtenOperators(AtenImporter importer,
-                             std::initializer_list<llvm::StringLiteral> schemas,
+AtenOperators::AtenOperators(std::initializer_list<llvm::StringLiteral> endings,
+                             std::initializer_list<AtenRow> rows,
                              AtenOrder order, AtenElements elements) {
-  getDeclaredOps().push_back(
-      {importer, {schemas.begin(), schemas.end()}, order, elements});
+  for (const AtenRow &row : rows)
+    for (llvm::StringRef schema : row.schemas)
+      for (llvm::StringRef ending : endings)
+        getDeclaredOps().push_back(
+            {schema, ending, row.importer, order, elements});
 }
 
 static AtenRegistry parseDeclaredOps() {
   AtenRegistry registry;
-  for (const DeclaredOps &declared : getDeclaredOps())
-    for (llvm::StringRef text : declared.schemas) {
-      AtenSchema schema = llvm::cantFail(parseAtenSchema(text));
-      std::string name = schema.getFullName();
-      bool isNew =
-          registry
-              .try_emplace(name,
-                           RegisteredAtenOp{std::move(schema),
-                                            declared.importer, declared.order,
-                                            declared.elements, text})
-              .second;
-      assert(isNew && "an operator is registered once");
-      (void)isNew;
-    }
+  for (const DeclaredOp &op : getDeclaredOps()) {
+    std::string text = (op.schema + op.ending).str();
+    AtenSchema schema = llvm::cantFail(parseAtenSchema(text));
+    std::string name = schema.getFullName();
+    RegisteredAtenOp registered{std::move(schema), op.importer, op.order,
+                                op.elements, std::move(text)};
+    bool isNew = registry.try_emplace(name, std::move(registered)).second;
+    assert(isNew && "an operator is registered once");
+    (void)isNew;
+  }
   return registry;
 }
 
@@ -79,7 +78,7 @@ aten::findAtenOverloads(llvm::StringRef name) {
 std::vector<AtenOperatorInfo> glowish::listAtenOperators() {
   std::vector<AtenOperatorInfo> list;
   for (const auto &[name, registered] : getAtenRegistry())
-    list.push_back({name, registered.text.str()});
+    list.push_back({name, registered.text});
   return list;
 }
 

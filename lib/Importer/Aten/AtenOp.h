@@ -179,18 +179,40 @@ struct RegisteredAtenOp {
   AtenOrder order;
   AtenElements elements;
   /// The schema as a text.
-  llvm::StringRef text;
+  std::string text;
+};
+
+/// Schemas of operators that one function imports.
+struct AtenRow {
+  AtenImporter importer;
+  std::initializer_list<llvm::StringLiteral> schemas;
 };
 
 /// Registers the translation of operators, as a static object:
-/// `static AtenOperators relu(importRelu, {"relu(Tensor self) -> Tensor"});`.
+/// `static AtenOperators ops({{importRelu, {"relu(Tensor self) ->
+/// Tensor"}}});`.
 class AtenOperators {
 public:
-  AtenOperators(AtenImporter importer,
-                std::initializer_list<llvm::StringLiteral> schemas,
+  AtenOperators(std::initializer_list<AtenRow> rows,
+                AtenOrder order = AtenOrder::OfOperands,
+                AtenElements elements = AtenElements::Real)
+      : AtenOperators({""}, rows, order, elements) {}
+  /// Registers a family of schemas: each text of \p rows, a name or a schema up
+  /// to where they differ, with each of \p endings.
+  AtenOperators(std::initializer_list<llvm::StringLiteral> endings,
+                std::initializer_list<AtenRow> rows,
                 AtenOrder order = AtenOrder::OfOperands,
                 AtenElements elements = AtenElements::Real);
 };
+
+/// The ending of the schemas of operators that create tensors.
+inline constexpr llvm::StringLiteral tensorOptions =
+    "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None) -> Tensor";
+/// That of operators that create them like others.
+inline constexpr llvm::StringLiteral tensorOptionsWithFormat =
+    "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor";
 
 /// The operator of the full name \p name ("add.Tensor"), or null.
 const RegisteredAtenOp *findAtenOperator(llvm::StringRef name);

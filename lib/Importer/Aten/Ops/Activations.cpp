@@ -157,71 +157,42 @@ static llvm::Error importLogit(AtenOp &op) {
       op.cast(makeLogit(op, x), op.floating("self").getElemKind()));
 }
 
-static AtenOperators siluOp(importPlain<SiluNode>,
-                            {"silu(Tensor self) -> Tensor"},
-                            AtenOrder::ElementWise);
-static AtenOperators hardSwishOp(importPlain<HardSwishNode>,
-                                 {"hardswish(Tensor self) -> Tensor"},
-                                 AtenOrder::ElementWise);
-static AtenOperators softplusOp(importSoftplus,
-                                {"softplus(Tensor self, Scalar beta=1, Scalar "
-                                 "threshold=20) -> Tensor"},
-                                AtenOrder::ElementWise);
-static AtenOperators mishOp(importMish, {"mish(Tensor self) -> Tensor"},
-                            AtenOrder::ElementWise);
-static AtenOperators
-    logSigmoidOp(importLogSigmoid,
-                 {"log_sigmoid(Tensor self) -> Tensor",
-                  "log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor "
-                  "buffer)"},
-                 AtenOrder::ElementWise);
-static AtenOperators geluOp(importGelu,
-                            {"gelu(Tensor self, *, str approximate='none') -> "
-                             "Tensor"},
-                            AtenOrder::ElementWise);
-static AtenOperators hardSigmoidOp(importHardSigmoid,
-                                   {"hardsigmoid(Tensor self) -> Tensor"},
-                                   AtenOrder::ElementWise);
-static AtenOperators hardTanhOp(importHardTanh,
-                                {"hardtanh(Tensor self, Scalar min_val=-1, "
-                                 "Scalar max_val=1) -> Tensor"},
-                                AtenOrder::ElementWise);
-static AtenOperators relu6Op(importRelu6, {"relu6(Tensor self) -> Tensor"},
-                             AtenOrder::ElementWise);
-static AtenOperators leakyReluOp(importLeakyRelu,
-                                 {"leaky_relu(Tensor self, Scalar "
-                                  "negative_slope=0.01) -> Tensor"},
-                                 AtenOrder::ElementWise);
-static AtenOperators eluOp(importElu,
-                           {"elu(Tensor self, Scalar alpha=1, Scalar scale=1, "
-                            "Scalar input_scale=1) -> Tensor"},
+static AtenOperators parametrized(
+    {{importSoftplus,
+      {"softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor"}},
+     {importLogSigmoid,
+      {"log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)"}},
+     {importGelu, {"gelu(Tensor self, *, str approximate='none') -> Tensor"}},
+     {importHardTanh,
+      {"hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor"}},
+     {importLeakyRelu,
+      {"leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor"}},
+     {importElu,
+      {"elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) "
+       "-> Tensor"}},
+     {importCelu, {"celu(Tensor self, Scalar alpha=1.0) -> Tensor"}},
+     {importShrink<false>,
+      {"hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor"}},
+     {importShrink<true>,
+      {"softshrink(Tensor self, Scalar lambd=0.5) -> Tensor"}},
+     {importThreshold,
+      {"threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor"}},
+     {importLogit, {"logit(Tensor self, float? eps=None) -> Tensor"}}},
+    AtenOrder::ElementWise);
+static AtenOperators plain({"(Tensor self) -> Tensor"},
+                           {{importPlain<SiluNode>, {"silu"}},
+                            {importPlain<HardSwishNode>, {"hardswish"}},
+                            {importMish, {"mish"}},
+                            {importLogSigmoid, {"log_sigmoid"}},
+                            {importHardSigmoid, {"hardsigmoid"}},
+                            {importRelu6, {"relu6"}},
+                            {importSelu, {"selu"}}},
                            AtenOrder::ElementWise);
-static AtenOperators celuOp(importCelu,
-                            {"celu(Tensor self, Scalar alpha=1.0) -> Tensor"},
-                            AtenOrder::ElementWise);
-static AtenOperators seluOp(importSelu, {"selu(Tensor self) -> Tensor"},
-                            AtenOrder::ElementWise);
-static AtenOperators preluOp(importPRelu,
-                             {"prelu(Tensor self, Tensor weight) -> Tensor",
-                              "_prelu_kernel(Tensor self, Tensor weight) -> "
-                              "Tensor"});
-static AtenOperators hardShrinkOp(importShrink<false>,
-                                  {"hardshrink(Tensor self, Scalar lambd=0.5) "
-                                   "-> Tensor"},
-                                  AtenOrder::ElementWise);
-static AtenOperators softShrinkOp(importShrink<true>,
-                                  {"softshrink(Tensor self, Scalar lambd=0.5) "
-                                   "-> Tensor"},
-                                  AtenOrder::ElementWise);
-static AtenOperators thresholdOp(importThreshold,
-                                 {"threshold(Tensor self, Scalar threshold, "
-                                  "Scalar value) -> Tensor"},
-                                 AtenOrder::ElementWise);
-static AtenOperators gluOp(importGlu,
-                           {"glu(Tensor self, int dim=-1) -> Tensor"});
-static AtenOperators logitOp(importLogit,
-                             {"logit(Tensor self, float? eps=None) -> Tensor"},
-                             AtenOrder::ElementWise);
+static AtenOperators
+    others({{importPRelu,
+             {"prelu(Tensor self, Tensor weight) -> Tensor",
+              "_prelu_kernel(Tensor self, Tensor weight) -> Tensor"}},
+            {importGlu, {"glu(Tensor self, int dim=-1) -> Tensor"}}});
 
 //===- Softmax ------------------------------------------------------------===//
 
@@ -249,21 +220,15 @@ template <auto Make> static llvm::Error importSoftmax(AtenOp &op) {
   return op.setResult(op.cast(op.reshape(Make(op, x, axis), shape), kind));
 }
 
-static AtenOperators
-    softmaxOp(importSoftmax<makeSoftmax<SoftmaxNode>>,
-              {"softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> "
-               "Tensor",
-               "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"},
-              AtenOrder::RowMajor);
-static AtenOperators
-    safeSoftmaxOp(importSoftmax<safeSoftmax>,
-                  {"_safe_softmax(Tensor self, int dim, ScalarType? "
-                   "dtype=None) -> Tensor"},
-                  AtenOrder::RowMajor);
-static AtenOperators logSoftmaxOp(
-    importSoftmax<makeSoftmax<LogSoftmaxNode>>,
-    {"log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) "
-     "-> Tensor",
-     "_log_softmax(Tensor self, int dim, bool half_to_float) -> "
-     "Tensor"},
+static AtenOperators softmaxes(
+    {{importSoftmax<makeSoftmax<SoftmaxNode>>,
+      {"softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+       "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"}},
+     {importSoftmax<safeSoftmax>,
+      {"_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> "
+       "Tensor"}},
+     {importSoftmax<makeSoftmax<LogSoftmaxNode>>,
+      {"log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> "
+       "Tensor",
+       "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"}}},
     AtenOrder::RowMajor);

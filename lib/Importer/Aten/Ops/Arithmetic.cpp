@@ -56,27 +56,17 @@ static llvm::Error importMul(AtenOp &op) {
                                              : op.mul(x, y));
 }
 
-static AtenOperators
-    addOp(importAdd,
-          {"add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-           "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"},
-          AtenOrder::ElementWise);
-static AtenOperators
-    subOp(importSub,
-          {"sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-           "sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"},
-          AtenOrder::ElementWise);
-static AtenOperators rsubOp(
-    importRsub,
-    {"rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-     "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"},
+static AtenOperators addition(
+    {".Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+     ".Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"},
+    {{importAdd, {"add"}}, {importSub, {"sub"}}, {importRsub, {"rsub"}}},
     AtenOrder::ElementWise);
-static AtenOperators mulOp(importMul,
-                           {"mul.Tensor(Tensor self, Tensor other) -> Tensor",
-                            "mul.Scalar(Tensor self, Scalar other) -> Tensor",
-                            "multiply.Tensor(Tensor self, Tensor other) -> "
-                            "Tensor"},
-                           AtenOrder::ElementWise);
+static AtenOperators
+    multiplication({{importMul,
+                     {"mul.Tensor(Tensor self, Tensor other) -> Tensor",
+                      "mul.Scalar(Tensor self, Scalar other) -> Tensor",
+                      "multiply.Tensor(Tensor self, Tensor other) -> Tensor"}}},
+                   AtenOrder::ElementWise);
 
 //===- Division -----------------------------------------------------------===//
 
@@ -127,37 +117,22 @@ static llvm::Error importFmod(AtenOp &op) {
   return op.setResult(getTruncatedRest(op, x, y));
 }
 
-static AtenOperators
-    divOp(importDiv,
-          {"div.Tensor(Tensor self, Tensor other) -> Tensor",
-           "div.Scalar(Tensor self, Scalar other) -> Tensor",
-           "true_divide.Tensor(Tensor self, Tensor other) -> Tensor",
-           "true_divide.Scalar(Tensor self, Scalar other) -> Tensor",
-           "divide.Tensor(Tensor self, Tensor other) -> Tensor",
-           "divide.Scalar(Tensor self, Scalar other) -> Tensor"},
-          AtenOrder::ElementWise);
-static AtenOperators
-    divModeOp(importDivMode,
-              {"div.Tensor_mode(Tensor self, Tensor other, *, str? "
-               "rounding_mode) -> Tensor",
-               "div.Scalar_mode(Tensor self, Scalar other, *, str? "
-               "rounding_mode) -> Tensor"},
-              AtenOrder::ElementWise);
-static AtenOperators
-    floorDivideOp(setFloored,
-                  {"floor_divide(Tensor self, Tensor other) -> Tensor",
-                   "floor_divide.Scalar(Tensor self, Scalar other) -> Tensor"},
-                  AtenOrder::ElementWise);
-static AtenOperators
-    remainderOp(importRemainder,
-                {"remainder.Tensor(Tensor self, Tensor other) -> Tensor",
-                 "remainder.Scalar(Tensor self, Scalar other) -> Tensor"},
-                AtenOrder::ElementWise);
-static AtenOperators
-    fmodOp(importFmod,
-           {"fmod.Tensor(Tensor self, Tensor other) -> Tensor",
-            "fmod.Scalar(Tensor self, Scalar other) -> Tensor"},
-           AtenOrder::ElementWise);
+static AtenOperators roundedDivision(
+    {{importDivMode,
+      {"div.Tensor_mode(Tensor self, Tensor other, *, str? "
+       "rounding_mode) -> Tensor",
+       "div.Scalar_mode(Tensor self, Scalar other, *, str? "
+       "rounding_mode) -> Tensor"}},
+     {setFloored,
+      {"floor_divide(Tensor self, Tensor other) -> Tensor",
+       "floor_divide.Scalar(Tensor self, Scalar other) -> Tensor"}}},
+    AtenOrder::ElementWise);
+static AtenOperators division({".Tensor(Tensor self, Tensor other) -> Tensor",
+                               ".Scalar(Tensor self, Scalar other) -> Tensor"},
+                              {{importDiv, {"div", "true_divide", "divide"}},
+                               {importRemainder, {"remainder"}},
+                               {importFmod, {"fmod"}}},
+                              AtenOrder::ElementWise);
 
 //===- Powers, maxima -----------------------------------------------------===//
 
@@ -215,21 +190,17 @@ template <bool IsMax> static llvm::Error importLarger(AtenOp &op) {
 }
 
 static AtenOperators
-    powOp(importPow,
-          {"pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
-           "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
-           "pow.Scalar(Scalar self, Tensor exponent) -> Tensor"},
-          AtenOrder::ElementWise);
-static AtenOperators maximumOp(importLarger<true>,
-                               {"maximum(Tensor self, Tensor other) -> Tensor",
-                                "max.other(Tensor self, Tensor other) -> "
-                                "Tensor"},
-                               AtenOrder::ElementWise);
-static AtenOperators minimumOp(importLarger<false>,
-                               {"minimum(Tensor self, Tensor other) -> Tensor",
-                                "min.other(Tensor self, Tensor other) -> "
-                                "Tensor"},
-                               AtenOrder::ElementWise);
+    powers({{importPow,
+             {"pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+              "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+              "pow.Scalar(Scalar self, Tensor exponent) -> Tensor"}},
+            {importLarger<true>,
+             {"maximum(Tensor self, Tensor other) -> Tensor",
+              "max.other(Tensor self, Tensor other) -> Tensor"}},
+            {importLarger<false>,
+             {"minimum(Tensor self, Tensor other) -> Tensor",
+              "min.other(Tensor self, Tensor other) -> Tensor"}}},
+           AtenOrder::ElementWise);
 
 //===- Angles -------------------------------------------------------------===//
 
@@ -258,13 +229,12 @@ static llvm::Error importHypot(AtenOp &op) {
   return op.setResult(op.cast(length, kind));
 }
 
-static AtenOperators atan2Op(importAtan2,
-                             {"atan2(Tensor self, Tensor other) -> Tensor",
-                              "arctan2(Tensor self, Tensor other) -> Tensor"},
-                             AtenOrder::ElementWise);
-static AtenOperators hypotOp(importHypot,
-                             {"hypot(Tensor self, Tensor other) -> Tensor"},
-                             AtenOrder::ElementWise);
+static AtenOperators
+    angles({{importAtan2,
+             {"atan2(Tensor self, Tensor other) -> Tensor",
+              "arctan2(Tensor self, Tensor other) -> Tensor"}},
+            {importHypot, {"hypot(Tensor self, Tensor other) -> Tensor"}}},
+           AtenOrder::ElementWise);
 
 //===- Three operands -----------------------------------------------------===//
 
@@ -296,21 +266,17 @@ static llvm::Error importLerp(AtenOp &op) {
   return op.setResult(op.cast(result, kind));
 }
 
-static AtenOperators
-    addcmulOp(importAddCombined<true>,
-              {"addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar "
-               "value=1) -> Tensor"},
-              AtenOrder::ElementWise);
-static AtenOperators
-    addcdivOp(importAddCombined<false>,
-              {"addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar "
-               "value=1) -> Tensor"},
-              AtenOrder::ElementWise);
-static AtenOperators
-    lerpOp(importLerp,
-           {"lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
-            "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor"},
-           AtenOrder::ElementWise);
+static AtenOperators ofThree(
+    {{importAddCombined<true>,
+      {"addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar "
+       "value=1) -> Tensor"}},
+     {importAddCombined<false>,
+      {"addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar "
+       "value=1) -> Tensor"}},
+     {importLerp,
+      {"lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
+       "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor"}}},
+    AtenOrder::ElementWise);
 
 //===- Losses -------------------------------------------------------------===//
 
@@ -344,9 +310,8 @@ static llvm::Error importL1Loss(AtenOp &op) {
   return setLoss(op, op.unary<AbsNode>(getDifference(op)));
 }
 
-static AtenOperators mseLossOp(importMseLoss,
-                               {"mse_loss(Tensor self, Tensor target, int "
-                                "reduction=1) -> Tensor"});
-static AtenOperators l1LossOp(importL1Loss,
-                              {"l1_loss(Tensor self, Tensor target, int "
-                               "reduction=1) -> Tensor"});
+static AtenOperators losses(
+    {{importMseLoss,
+      {"mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor"}},
+     {importL1Loss,
+      {"l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor"}}});

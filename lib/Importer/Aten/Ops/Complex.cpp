@@ -72,24 +72,15 @@ static llvm::Error importPolar(AtenOp &op) {
                    op.mul(magnitude, op.unary<SinNode>(angle))});
 }
 
-static AtenOperators realOp(importReal, {"real(Tensor self) -> Tensor"},
-                            AtenOrder::OfOperands, AtenElements::RealOrComplex);
-static AtenOperators imaginaryOp(importImaginary,
-                                 {"imag(Tensor self) -> Tensor"},
-                                 AtenOrder::OfOperands,
-                                 AtenElements::RealOrComplex);
-static AtenOperators viewAsRealOp(importViewAsReal,
-                                  {"view_as_real(Tensor self) -> Tensor"},
-                                  AtenOrder::OfOperands,
-                                  AtenElements::RealOrComplex);
+static AtenOperators parts({"(Tensor self) -> Tensor"},
+                           {{importReal, {"real"}},
+                            {importImaginary, {"imag"}},
+                            {importViewAsReal, {"view_as_real"}}},
+                           AtenOrder::OfOperands, AtenElements::RealOrComplex);
 static AtenOperators
-    viewAsComplexOp(importViewAsComplex,
-                    {"view_as_complex(Tensor self) -> Tensor"});
-static AtenOperators
-    complexOfOp(importComplexOf,
-                {"complex(Tensor real, Tensor imag) -> Tensor"});
-static AtenOperators polarOp(importPolar,
-                             {"polar(Tensor abs, Tensor angle) -> Tensor"});
+    ofParts({{importViewAsComplex, {"view_as_complex(Tensor self) -> Tensor"}},
+             {importComplexOf, {"complex(Tensor real, Tensor imag) -> Tensor"}},
+             {importPolar, {"polar(Tensor abs, Tensor angle) -> Tensor"}}});
 
 //===- Functions ----------------------------------------------------------===//
 
@@ -185,14 +176,11 @@ static llvm::Error importQuotient(AtenOp &op) {
                                    op.div(numerator.imaginary, norm)});
 }
 
-static AtenOperators angleOp(importAngle, {"angle(Tensor self) -> Tensor"},
-                             AtenOrder::OfOperands,
-                             AtenElements::RealOrComplex);
 static AtenOperators
-    conjugateOps(importConjugate,
-                 {"conj(Tensor self) -> Tensor", "_conj(Tensor self) -> Tensor",
-                  "conj_physical(Tensor self) -> Tensor"},
-                 AtenOrder::OfOperands, AtenElements::RealOrComplex);
+    functions({"(Tensor self) -> Tensor"},
+              {{importAngle, {"angle"}},
+               {importConjugate, {"conj", "_conj", "conj_physical"}}},
+              AtenOrder::OfOperands, AtenElements::RealOrComplex);
 static AtenComplexOperators resolved(importResolved,
                                      {"resolve_conj", "resolve_neg"});
 static AtenComplexOperators magnitudes(importMagnitude, {"abs", "absolute"});

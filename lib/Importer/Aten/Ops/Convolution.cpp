@@ -138,41 +138,41 @@ static llvm::Error importConvolution(AtenOp &op) {
                                      conv.groups)));
 }
 
-static AtenOperators convolutionOp(
-    importConvolution,
-    {"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, "
-     "int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor",
-     "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, "
-     "int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor",
-     "conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, "
-     "int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor",
-     "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] "
-     "stride=1, str padding='valid', int[1] dilation=1, int groups=1) -> "
-     "Tensor",
-     "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] "
-     "stride=1, str padding='valid', int[2] dilation=1, int groups=1) -> "
-     "Tensor",
-     "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] "
-     "stride=1, str padding='valid', int[3] dilation=1, int groups=1) -> "
-     "Tensor",
-     "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] "
-     "stride=1, int[1] padding=0, int[1] output_padding=0, int groups=1, "
-     "int[1] dilation=1) -> Tensor",
-     "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, "
-     "int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int "
-     "groups=1, int[2] dilation=1) -> Tensor",
-     "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, "
-     "int[3] stride=1, int[3] padding=0, int[3] output_padding=0, int "
-     "groups=1, int[3] dilation=1) -> Tensor",
-     "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, "
-     "int[] padding, int[] dilation, bool transposed, int[] output_padding, "
-     "int groups) -> Tensor",
-     "_convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, "
-     "int[] padding, int[] dilation, bool transposed, int[] output_padding, "
-     "int groups, bool benchmark, bool deterministic, bool cudnn_enabled, bool "
-     "allow_tf32) -> Tensor",
-     "_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, int[] "
-     "stride, int[] padding, int[] dilation, bool transposed, int[] "
-     "output_padding, int groups, bool benchmark, bool deterministic, bool "
-     "cudnn_enabled) -> Tensor"},
+static AtenOperators convolutions(
+    {{importConvolution,
+      {"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] "
+       "stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor",
+       "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] "
+       "stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor",
+       "conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] "
+       "stride=1, int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor",
+       "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] "
+       "stride=1, str padding='valid', int[1] dilation=1, int groups=1) -> "
+       "Tensor",
+       "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] "
+       "stride=1, str padding='valid', int[2] dilation=1, int groups=1) -> "
+       "Tensor",
+       "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] "
+       "stride=1, str padding='valid', int[3] dilation=1, int groups=1) -> "
+       "Tensor",
+       "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, "
+       "int[1] stride=1, int[1] padding=0, int[1] output_padding=0, int "
+       "groups=1, int[1] dilation=1) -> Tensor",
+       "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, "
+       "int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int "
+       "groups=1, int[2] dilation=1) -> Tensor",
+       "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, "
+       "int[3] stride=1, int[3] padding=0, int[3] output_padding=0, int "
+       "groups=1, int[3] dilation=1) -> Tensor",
+       "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, "
+       "int[] padding, int[] dilation, bool transposed, int[] output_padding, "
+       "int groups) -> Tensor",
+       "_convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, "
+       "int[] padding, int[] dilation, bool transposed, int[] output_padding, "
+       "int groups, bool benchmark, bool deterministic, bool cudnn_enabled, "
+       "bool allow_tf32) -> Tensor",
+       "_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, "
+       "int[] stride, int[] padding, int[] dilation, bool transposed, int[] "
+       "output_padding, int groups, bool benchmark, bool deterministic, bool "
+       "cudnn_enabled) -> Tensor"}}},
     AtenOrder::Images);

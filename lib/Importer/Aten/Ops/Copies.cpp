@@ -31,52 +31,51 @@ static llvm::Error importCopy(AtenOp &op) {
       op.broadcast(op.cast(op.tensor("src"), x.getElemKind()), x.getShape()));
 }
 
-static AtenOperators copyOp(importCopy, {"copy(Tensor self, Tensor src, bool "
-                                         "non_blocking=False) -> Tensor"});
-static AtenOperators identityOp(
-    importIdentity,
-    {"contiguous(Tensor(a) self, *, MemoryFormat memory_format=None) -> "
-     "Tensor(a)",
-     "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
-     "detach(Tensor(a) self) -> Tensor(a)",
-     "alias(Tensor(a) self) -> Tensor(a)", "cpu(Tensor(a) self) -> Tensor(a)",
-     "positive(Tensor(a) self) -> Tensor(a)",
-     "resolve_conj(Tensor(a) self) -> Tensor(a)",
-     "resolve_neg(Tensor(a) self) -> Tensor(a)",
-     "detach_copy(Tensor self) -> Tensor",
-     "lift_fresh(Tensor(a) self) -> Tensor(a)",
-     "lift_fresh_copy(Tensor self) -> Tensor", "lift(Tensor self) -> Tensor",
-     "requires_grad_(Tensor(a) self, bool requires_grad=True) -> Tensor(a)",
-     "data(Tensor(a) self) -> Tensor(a)",
-     "to_dense(Tensor(a) self) -> Tensor(a)",
-     "to.prim_other(Tensor(a) self, bool non_blocking=False, bool copy=False) "
-     "-> Tensor(a)"},
+static AtenOperators copies(
+    {{importCopy,
+      {"copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor"}}});
+static AtenOperators conversions(
+    {{importIdentity,
+      {"contiguous(Tensor(a) self, *, MemoryFormat memory_format=None) -> "
+       "Tensor(a)",
+       "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+       "detach(Tensor(a) self) -> Tensor(a)",
+       "alias(Tensor(a) self) -> Tensor(a)", "cpu(Tensor(a) self) -> Tensor(a)",
+       "positive(Tensor(a) self) -> Tensor(a)",
+       "resolve_conj(Tensor(a) self) -> Tensor(a)",
+       "resolve_neg(Tensor(a) self) -> Tensor(a)",
+       "lift_fresh(Tensor(a) self) -> Tensor(a)",
+       "requires_grad_(Tensor(a) self, bool requires_grad=True) -> Tensor(a)",
+       "data(Tensor(a) self) -> Tensor(a)",
+       "to_dense(Tensor(a) self) -> Tensor(a)",
+       "to.prim_other(Tensor(a) self, bool non_blocking=False, bool "
+       "copy=False) -> Tensor(a)"}},
+     {importConversion,
+      {"to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, "
+       "bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
+       "to.device(Tensor(a) self, Device device, ScalarType dtype, bool "
+       "non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) "
+       "-> Tensor(a)",
+       "to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? "
+       "layout=None, Device? device=None, bool? pin_memory=None, bool "
+       "non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) "
+       "-> Tensor(a)",
+       "to.prim_Device(Tensor(a) self, Device? device, ScalarType? dtype=None, "
+       "bool non_blocking=False, bool copy=False) -> Tensor(a)",
+       "to.prim_dtype(Tensor(a) self, ScalarType? dtype=None, bool "
+       "non_blocking=False, bool copy=False) -> Tensor(a)",
+       "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, "
+       "Device? device=None, bool? pin_memory=None, bool non_blocking=False, "
+       "MemoryFormat? memory_format=None) -> Tensor"}},
+     {importConversionAs,
+      {"type_as(Tensor self, Tensor other) -> Tensor",
+       "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool "
+       "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"}}},
     AtenOrder::Kept);
-static AtenOperators conversionOp(
-    importConversion,
-    {"to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool "
-     "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
-     "to.device(Tensor(a) self, Device device, ScalarType dtype, bool "
-     "non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) "
-     "-> Tensor(a)",
-     "to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? "
-     "layout=None, Device? device=None, bool? pin_memory=None, bool "
-     "non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) "
-     "-> Tensor(a)",
-     "to.prim_Device(Tensor(a) self, Device? device, ScalarType? dtype=None, "
-     "bool non_blocking=False, bool copy=False) -> Tensor(a)",
-     "to.prim_dtype(Tensor(a) self, ScalarType? dtype=None, bool "
-     "non_blocking=False, bool copy=False) -> Tensor(a)",
-     "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, "
-     "Device? device=None, bool? pin_memory=None, bool non_blocking=False, "
-     "MemoryFormat? memory_format=None) -> Tensor"},
-    AtenOrder::Kept);
-static AtenOperators conversionAsOp(
-    importConversionAs,
-    {"type_as(Tensor self, Tensor other) -> Tensor",
-     "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool "
-     "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)"},
-    AtenOrder::Kept);
+static AtenOperators
+    detached({"(Tensor self) -> Tensor"},
+             {{importIdentity, {"detach_copy", "lift_fresh_copy", "lift"}}},
+             AtenOrder::Kept);
 
 //===- Dropout ------------------------------------------------------------===//
 
@@ -91,12 +90,12 @@ static llvm::Error importDropout(AtenOp &op) {
 }
 
 static AtenOperators
-    dropoutOp(importDropout,
-              {"dropout(Tensor input, float p, bool train) -> Tensor",
-               "feature_dropout(Tensor input, float p, bool train) -> Tensor",
-               "alpha_dropout(Tensor input, float p, bool train) -> Tensor",
-               "native_dropout(Tensor input, float p, bool? train) -> (Tensor, "
-               "Tensor)"});
+    dropouts({{importDropout,
+               {"dropout(Tensor input, float p, bool train) -> Tensor",
+                "feature_dropout(Tensor input, float p, bool train) -> Tensor",
+                "alpha_dropout(Tensor input, float p, bool train) -> Tensor",
+                "native_dropout(Tensor input, float p, bool? train) -> "
+                "(Tensor, Tensor)"}}});
 
 //===- Padding ------------------------------------------------------------===//
 
@@ -202,21 +201,17 @@ static llvm::Error importPad(AtenOp &op) {
   return op.refuse("mode", "constant, reflect, replicate and circular");
 }
 
-static AtenOperators
-    constantPadOp(importConstantPad,
-                  {"constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> "
-                   "Tensor"});
-static AtenOperators reflectionPadOp(
-    importReflectionPad,
-    {"reflection_pad1d(Tensor self, int[2] padding) -> Tensor",
-     "reflection_pad2d(Tensor self, int[4] padding) -> Tensor",
-     "reflection_pad3d(Tensor self, int[6] padding) -> Tensor"});
-static AtenOperators replicationPadOp(
-    importReplicationPad,
-    {"replication_pad1d(Tensor self, int[2] padding) -> Tensor",
-     "replication_pad2d(Tensor self, int[4] padding) -> Tensor",
-     "replication_pad3d(Tensor self, int[6] padding) -> "
-     "Tensor"});
-static AtenOperators padOp(importPad,
-                           {"pad(Tensor self, int[] pad, str mode='constant', "
-                            "float? value=None) -> Tensor"});
+static AtenOperators paddings(
+    {{importConstantPad,
+      {"constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor"}},
+     {importReflectionPad,
+      {"reflection_pad1d(Tensor self, int[2] padding) -> Tensor",
+       "reflection_pad2d(Tensor self, int[4] padding) -> Tensor",
+       "reflection_pad3d(Tensor self, int[6] padding) -> Tensor"}},
+     {importReplicationPad,
+      {"replication_pad1d(Tensor self, int[2] padding) -> Tensor",
+       "replication_pad2d(Tensor self, int[4] padding) -> Tensor",
+       "replication_pad3d(Tensor self, int[6] padding) -> Tensor"}},
+     {importPad,
+      {"pad(Tensor self, int[] pad, str mode='constant', float? value=None) -> "
+       "Tensor"}}});

@@ -63,72 +63,33 @@ static llvm::Error importFill(AtenOp &op) {
       op.broadcast(op.operand("value", x.getElemKind()), x.getShape()));
 }
 
-static AtenOperators zerosOp(
-    importSplat<0>,
-    {"zeros(int[] size, *, ScalarType? dtype=None, Layout? layout=None, "
-     "Device? device=None, bool? pin_memory=None) -> Tensor",
-     "empty.memory_format(int[] size, *, ScalarType? dtype=None, Layout? "
-     "layout=None, Device? device=None, bool? pin_memory=None, "
-     "MemoryFormat? memory_format=None) -> Tensor"},
-    AtenOrder::RowMajor);
 static AtenOperators
-    onesOp(importSplat<1>,
-           {"ones(int[] size, *, ScalarType? dtype=None, Layout? layout=None, "
-            "Device? device=None, bool? pin_memory=None) -> Tensor"},
+    ofSize({tensorOptions},
+           {{importSplat<0>, {"zeros(int[] size, "}},
+            {importSplat<1>, {"ones(int[] size, "}},
+            {importNew<0>,
+             {"new_zeros(Tensor self, int[] size, ",
+              "new_empty(Tensor self, int[] size, "}},
+            {importNew<1>, {"new_ones(Tensor self, int[] size, "}},
+            {importFull, {"full(int[] size, Scalar fill_value, "}},
+            {importNewFull,
+             {"new_full(Tensor self, int[] size, Scalar fill_value, "}}},
            AtenOrder::RowMajor);
 static AtenOperators
-    newZerosOp(importNew<0>,
-               {"new_zeros(Tensor self, int[] size, *, ScalarType? dtype=None, "
-                "Layout? layout=None, Device? device=None, bool? "
-                "pin_memory=None) -> Tensor",
-                "new_empty(Tensor self, int[] size, *, ScalarType? dtype=None, "
-                "Layout? layout=None, Device? device=None, bool? "
-                "pin_memory=None) -> Tensor"},
-               AtenOrder::RowMajor);
+    uninitialized({tensorOptionsWithFormat},
+                  {{importSplat<0>, {"empty.memory_format(int[] size, "}}},
+                  AtenOrder::RowMajor);
 static AtenOperators
-    newOnesOp(importNew<1>,
-              {"new_ones(Tensor self, int[] size, *, ScalarType? dtype=None, "
-               "Layout? layout=None, Device? device=None, bool? "
-               "pin_memory=None) -> Tensor"},
-              AtenOrder::RowMajor);
-static AtenOperators
-    zerosLikeOp(importLike<0>,
-                {"zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? "
-                 "layout=None, Device? device=None, bool? pin_memory=None, "
-                 "MemoryFormat? memory_format=None) -> Tensor",
-                 "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? "
-                 "layout=None, Device? device=None, bool? pin_memory=None, "
-                 "MemoryFormat? memory_format=None) -> Tensor"},
-                AtenOrder::Kept);
-static AtenOperators
-    onesLikeOp(importLike<1>,
-               {"ones_like(Tensor self, *, ScalarType? dtype=None, Layout? "
-                "layout=None, Device? device=None, bool? pin_memory=None, "
-                "MemoryFormat? memory_format=None) -> Tensor"},
-               AtenOrder::Kept);
-static AtenOperators
-    fullOp(importFull,
-           {"full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, "
-            "Layout? layout=None, Device? device=None, bool? pin_memory=None) "
-            "-> Tensor"},
-           AtenOrder::RowMajor);
-static AtenOperators
-    newFullOp(importNewFull,
-              {"new_full(Tensor self, int[] size, Scalar fill_value, *, "
-               "ScalarType? dtype=None, Layout? layout=None, Device? "
-               "device=None, bool? pin_memory=None) -> Tensor"},
-              AtenOrder::RowMajor);
-static AtenOperators
-    fullLikeOp(importFullLike,
-               {"full_like(Tensor self, Scalar fill_value, *, ScalarType? "
-                "dtype=None, Layout? layout=None, Device? device=None, bool? "
-                "pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"},
-               AtenOrder::Kept);
-static AtenOperators
-    fillOp(importFill,
-           {"fill.Scalar(Tensor self, Scalar value) -> Tensor",
-            "fill.Tensor(Tensor self, Tensor value) -> Tensor"},
+    filled({{importFill,
+             {"fill.Scalar(Tensor self, Scalar value) -> Tensor",
+              "fill.Tensor(Tensor self, Tensor value) -> Tensor"}}},
            AtenOrder::Kept);
+static AtenOperators likes(
+    {tensorOptionsWithFormat},
+    {{importLike<0>, {"zeros_like(Tensor self, ", "empty_like(Tensor self, "}},
+     {importLike<1>, {"ones_like(Tensor self, "}},
+     {importFullLike, {"full_like(Tensor self, Scalar fill_value, "}}},
+    AtenOrder::Kept);
 
 //===- Sequences ----------------------------------------------------------===//
 
@@ -238,30 +199,13 @@ static llvm::Error importEye(AtenOp &op) {
                [](DimsRef index) { return double(index[0] == index[1]); }));
 }
 
-static AtenOperators arangeOp(
-    importArange,
-    {"arange(Scalar end, *, ScalarType? dtype=None, Layout? "
-     "layout=None, Device? device=None, bool? pin_memory=None) -> "
-     "Tensor",
-     "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, "
-     "Layout? layout=None, Device? device=None, bool? "
-     "pin_memory=None) -> Tensor",
-     "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, "
-     "ScalarType? dtype=None, Layout? layout=None, Device? "
-     "device=None, bool? pin_memory=None) -> Tensor"},
-    AtenOrder::RowMajor);
-static AtenOperators
-    linspaceOp(importLinspace,
-               {"linspace(Scalar start, Scalar end, int steps, *, ScalarType? "
-                "dtype=None, Layout? layout=None, Device? device=None, bool? "
-                "pin_memory=None) -> Tensor"},
-               AtenOrder::RowMajor);
-static AtenOperators eyeOp(
-    importEye,
-    {"eye(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-     "device=None, bool? pin_memory=None) -> Tensor",
-     "eye.m(int n, int m, *, ScalarType? dtype=None, Layout? layout=None, "
-     "Device? device=None, bool? pin_memory=None) -> Tensor"},
+static AtenOperators sequences(
+    {tensorOptions},
+    {{importArange,
+      {"arange(Scalar end, ", "arange.start(Scalar start, Scalar end, ",
+       "arange.start_step(Scalar start, Scalar end, Scalar step=1, "}},
+     {importLinspace, {"linspace(Scalar start, Scalar end, int steps, "}},
+     {importEye, {"eye(int n, ", "eye.m(int n, int m, "}}},
     AtenOrder::RowMajor);
 
 //===- Numbers ------------------------------------------------------------===//
@@ -270,11 +214,8 @@ static llvm::Error importScalarTensor(AtenOp &op) {
   return op.setResult(op.operand("s", op.kind("dtype", ElemKind::Float)));
 }
 
-static AtenOperators scalarTensorOp(
-    importScalarTensor,
-    {"scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? "
-     "layout=None, Device? device=None, bool? pin_memory=None) "
-     "-> Tensor"});
+static AtenOperators numbers({tensorOptions}, {{importScalarTensor,
+                                                {"scalar_tensor(Scalar s, "}}});
 
 //===- Triangles ----------------------------------------------------------===//
 
@@ -286,7 +227,6 @@ template <bool IsLower> static llvm::Error importTriangle(AtenOp &op) {
   return op.setResult(keepTriangle(op, x, op.integer("diagonal"), IsLower));
 }
 
-static AtenOperators trilOp(importTriangle<true>,
-                            {"tril(Tensor self, int diagonal=0) -> Tensor"});
-static AtenOperators triuOp(importTriangle<false>,
-                            {"triu(Tensor self, int diagonal=0) -> Tensor"});
+static AtenOperators triangles(
+    {{importTriangle<true>, {"tril(Tensor self, int diagonal=0) -> Tensor"}},
+     {importTriangle<false>, {"triu(Tensor self, int diagonal=0) -> Tensor"}}});

@@ -89,13 +89,13 @@ static llvm::Error importNativeAttention(AtenOp &op) {
     GLOWISH_RETURN_IF_ERROR(op.setResult(weights, 1));
   return op.setResult(results.first);
 }
-static AtenOperators nativeAttention(
-    importNativeAttention,
-    {"_native_multi_head_attention(Tensor query, Tensor key, Tensor value, int "
-     "embed_dim, int num_head, Tensor qkv_weight, Tensor qkv_bias, Tensor "
-     "proj_weight, Tensor proj_bias, Tensor? mask=None, bool "
-     "need_weights=True, bool average_attn_weights=True, int? mask_type=None) "
-     "-> (Tensor, Tensor)"},
+static AtenOperators attention(
+    {{importNativeAttention,
+      {"_native_multi_head_attention(Tensor query, Tensor key, Tensor value, "
+       "int embed_dim, int num_head, Tensor qkv_weight, Tensor qkv_bias, "
+       "Tensor proj_weight, Tensor proj_bias, Tensor? mask=None, bool "
+       "need_weights=True, bool average_attn_weights=True, int? "
+       "mask_type=None) -> (Tensor, Tensor)"}}},
     AtenOrder::Unknown);
 
 static NodeValue normalize(AtenOp &op, NodeValue x, llvm::StringRef number) {
@@ -129,12 +129,12 @@ static llvm::Error importEncoderLayer(AtenOp &op) {
   return op.setResult(isNormFirst ? x : normalize(op, x, "2"));
 }
 static AtenOperators encoderLayer(
-    importEncoderLayer,
-    {"_transformer_encoder_layer_fwd(Tensor src, int embed_dim, int num_heads, "
-     "Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, Tensor "
-     "proj_bias, bool use_gelu, bool norm_first, float eps, Tensor "
-     "norm_weight_1, Tensor norm_bias_1, Tensor norm_weight_2, Tensor "
-     "norm_bias_2, Tensor ffn_weight_1, Tensor ffn_bias_1, Tensor "
-     "ffn_weight_2, Tensor ffn_bias_2, Tensor? mask=None, int? mask_type=None) "
-     "-> Tensor"},
+    {{importEncoderLayer,
+      {"_transformer_encoder_layer_fwd(Tensor src, int embed_dim, int "
+       "num_heads, Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, "
+       "Tensor proj_bias, bool use_gelu, bool norm_first, float eps, Tensor "
+       "norm_weight_1, Tensor norm_bias_1, Tensor norm_weight_2, Tensor "
+       "norm_bias_2, Tensor ffn_weight_1, Tensor ffn_bias_1, Tensor "
+       "ffn_weight_2, Tensor ffn_bias_2, Tensor? mask=None, int? "
+       "mask_type=None) -> Tensor"}}},
     AtenOrder::Unknown);

@@ -158,54 +158,31 @@ template <Form form> static llvm::Error importComposed(AtenOp &op) {
   return op.setResult(x);
 }
 
-#define GLOWISH_FFT(NAME)                                                      \
-  {#NAME "(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor"}
-#define GLOWISH_FFT2(NAME)                                                     \
-  #NAME "(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None) "   \
-        "-> Tensor"
-#define GLOWISH_FFTN(NAME)                                                     \
-  #NAME "(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None) -> "  \
-        "Tensor"
-
-static AtenOperators fft(importTransform<Form::Complex, false>,
-                         GLOWISH_FFT(fft_fft), AtenOrder::Unknown,
-                         AtenElements::RealOrComplex);
-static AtenOperators inverseFft(importTransform<Form::Complex, true>,
-                                GLOWISH_FFT(fft_ifft), AtenOrder::Unknown,
-                                AtenElements::RealOrComplex);
-static AtenOperators realFft(importTransform<Form::ToHalf, false>,
-                             GLOWISH_FFT(fft_rfft), AtenOrder::Unknown,
-                             AtenElements::RealOrComplex);
-static AtenOperators inverseRealFft(importTransform<Form::FromHalf, true>,
-                                    GLOWISH_FFT(fft_irfft), AtenOrder::Unknown,
-                                    AtenElements::RealOrComplex);
-static AtenOperators ffts(importTransforms<Form::Complex, false>,
-                          {GLOWISH_FFT2(fft_fft2), GLOWISH_FFTN(fft_fftn)},
-                          AtenOrder::Unknown, AtenElements::RealOrComplex);
+static AtenOperators alongOne(
+    {"(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor"},
+    {{importTransform<Form::Complex, false>, {"fft_fft"}},
+     {importTransform<Form::Complex, true>, {"fft_ifft"}},
+     {importTransform<Form::ToHalf, false>, {"fft_rfft"}},
+     {importTransform<Form::FromHalf, true>, {"fft_irfft"}}},
+    AtenOrder::Unknown, AtenElements::RealOrComplex);
 static AtenOperators
-    inverseFfts(importTransforms<Form::Complex, true>,
-                {GLOWISH_FFT2(fft_ifft2), GLOWISH_FFTN(fft_ifftn)},
-                AtenOrder::Unknown, AtenElements::RealOrComplex);
-static AtenOperators realFfts(importTransforms<Form::ToHalf, false>,
-                              {GLOWISH_FFT2(fft_rfft2),
-                               GLOWISH_FFTN(fft_rfftn)},
-                              AtenOrder::Unknown, AtenElements::RealOrComplex);
+    alongSeveral({"2(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? "
+                  "norm=None) -> Tensor",
+                  "n(Tensor self, int[1]? s=None, int[1]? dim=None, str? "
+                  "norm=None) -> Tensor"},
+                 {{importTransforms<Form::Complex, false>, {"fft_fft"}},
+                  {importTransforms<Form::Complex, true>, {"fft_ifft"}},
+                  {importTransforms<Form::ToHalf, false>, {"fft_rfft"}},
+                  {importTransforms<Form::FromHalf, true>, {"fft_irfft"}}},
+                 AtenOrder::Unknown, AtenElements::RealOrComplex);
 static AtenOperators
-    inverseRealFfts(importTransforms<Form::FromHalf, true>,
-                    {GLOWISH_FFT2(fft_irfft2), GLOWISH_FFTN(fft_irfftn)},
-                    AtenOrder::Unknown, AtenElements::RealOrComplex);
-static AtenOperators composedFft(
-    importComposed<Form::Complex>,
-    {"_fft_c2c(Tensor self, int[] dim, int normalization, bool forward) -> "
-     "Tensor"},
-    AtenOrder::Unknown, AtenElements::RealOrComplex);
-static AtenOperators composedRealFft(
-    importComposed<Form::ToHalf>,
-    {"_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> "
-     "Tensor"},
-    AtenOrder::Unknown, AtenElements::RealOrComplex);
-static AtenOperators composedInverseRealFft(
-    importComposed<Form::FromHalf>,
-    {"_fft_c2r(Tensor self, int[] dim, int normalization, int last_dim_size) "
-     "-> Tensor"},
-    AtenOrder::Unknown, AtenElements::RealOrComplex);
+    composed({{importComposed<Form::Complex>,
+               {"_fft_c2c(Tensor self, int[] dim, int normalization, bool "
+                "forward) -> Tensor"}},
+              {importComposed<Form::ToHalf>,
+               {"_fft_r2c(Tensor self, int[] dim, int normalization, bool "
+                "onesided) -> Tensor"}},
+              {importComposed<Form::FromHalf>,
+               {"_fft_c2r(Tensor self, int[] dim, int normalization, int "
+                "last_dim_size) -> Tensor"}}},
+             AtenOrder::Unknown, AtenElements::RealOrComplex);

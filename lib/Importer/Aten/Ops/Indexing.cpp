@@ -37,15 +37,14 @@ static llvm::Error importIndexSelect(AtenOp &op) {
   return op.setResult(op.gather(x, indices, axis));
 }
 
-static AtenOperators embeddingOp(
-    importEmbedding,
-    {"embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "
-     "scale_grad_by_freq=False, bool sparse=False) -> Tensor"},
+static AtenOperators embedding(
+    {{importEmbedding,
+      {"embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "
+       "scale_grad_by_freq=False, bool sparse=False) -> Tensor"}}},
     AtenOrder::RowMajor);
-static AtenOperators
-    indexSelectOp(importIndexSelect,
-                  {"index_select(Tensor self, int dim, Tensor index) -> "
-                   "Tensor"});
+static AtenOperators selection(
+    {{importIndexSelect,
+      {"index_select(Tensor self, int dim, Tensor index) -> Tensor"}}});
 
 //===- Elements along a dimension -----------------------------------------===//
 
@@ -218,33 +217,26 @@ static llvm::Error importScatterReduce(AtenOp &op) {
   return op.setResult(op.reshape(result, shape));
 }
 
-static AtenOperators
-    gatherOp(importGather,
-             {"gather(Tensor self, int dim, Tensor index, *, bool "
-              "sparse_grad=False) -> Tensor"});
-static AtenOperators
-    takeAlongDimOp(importTakeAlongDim,
-                   {"take_along_dim(Tensor self, Tensor indices, int? "
-                    "dim=None) -> Tensor"});
-static AtenOperators
-    scatterOp(importScatter,
-              {"scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> "
-               "Tensor",
-               "scatter.value(Tensor self, int dim, Tensor index, Scalar "
-               "value) -> Tensor",
-               "scatter.reduce(Tensor self, int dim, Tensor index, Tensor "
-               "src, *, str reduce) -> Tensor",
-               "scatter.value_reduce(Tensor self, int dim, Tensor index, "
-               "Scalar value, *, str reduce) -> Tensor"});
-static AtenOperators
-    scatterAddOp(importScatterAdd,
-                 {"scatter_add(Tensor self, int dim, Tensor index, Tensor src) "
-                  "-> Tensor"});
-static AtenOperators
-    scatterReduceOp(importScatterReduce,
-                    {"scatter_reduce.two(Tensor self, int dim, Tensor index, "
-                     "Tensor src, str reduce, *, bool include_self=True) -> "
-                     "Tensor"});
+static AtenOperators elements(
+    {{importGather,
+      {"gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) "
+       "-> Tensor"}},
+     {importTakeAlongDim,
+      {"take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor"}},
+     {importScatter,
+      {"scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+       "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> "
+       "Tensor",
+       "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str "
+       "reduce) -> Tensor",
+       "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, "
+       "*, str reduce) -> Tensor"}},
+     {importScatterAdd,
+      {"scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> "
+       "Tensor"}},
+     {importScatterReduce,
+      {"scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str "
+       "reduce, *, bool include_self=True) -> Tensor"}}});
 
 //===- Rows by index ------------------------------------------------------===//
 
@@ -291,19 +283,17 @@ static llvm::Error importIndexFill(AtenOp &op) {
 }
 
 static AtenOperators
-    indexAddOp(importIndexAdd,
-               {"index_add(Tensor self, int dim, Tensor index, Tensor source, "
-                "*, Scalar alpha=1) -> Tensor"});
-static AtenOperators
-    indexCopyOp(importIndexCopy,
-                {"index_copy(Tensor self, int dim, Tensor index, Tensor "
-                 "source) -> Tensor"});
-static AtenOperators
-    indexFillOp(importIndexFill,
-                {"index_fill.int_Scalar(Tensor self, int dim, Tensor index, "
-                 "Scalar value) -> Tensor",
-                 "index_fill.int_Tensor(Tensor self, int dim, Tensor index, "
-                 "Tensor value) -> Tensor"});
+    rows({{importIndexAdd,
+           {"index_add(Tensor self, int dim, Tensor index, Tensor "
+            "source, *, Scalar alpha=1) -> Tensor"}},
+          {importIndexCopy,
+           {"index_copy(Tensor self, int dim, Tensor index, Tensor "
+            "source) -> Tensor"}},
+          {importIndexFill,
+           {"index_fill.int_Scalar(Tensor self, int dim, Tensor index, "
+            "Scalar value) -> Tensor",
+            "index_fill.int_Tensor(Tensor self, int dim, Tensor index, "
+            "Tensor value) -> Tensor"}}});
 
 //===- Advanced indexing --------------------------------------------------===//
 
@@ -480,17 +470,17 @@ static llvm::Error importIndexPut(AtenOp &op) {
   return op.setResult(result);
 }
 
+static AtenOperators indexing(
+    {{importIndex,
+      {"index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
+       "_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"}}},
+    AtenOrder::Unknown);
 static AtenOperators
-    indexOp(importIndex,
-            {"index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
-             "_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"},
-            AtenOrder::Unknown);
-static AtenOperators
-    indexPutOp(importIndexPut,
-               {"index_put(Tensor self, Tensor?[] indices, Tensor values, bool "
-                "accumulate=False) -> Tensor",
-                "_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor "
-                "values, bool accumulate=False) -> Tensor"});
+    replacement({{importIndexPut,
+                  {"index_put(Tensor self, Tensor?[] indices, Tensor values, "
+                   "bool accumulate=False) -> Tensor",
+                   "_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor "
+                   "values, bool accumulate=False) -> Tensor"}}});
 
 //===- Others -------------------------------------------------------------===//
 
@@ -557,15 +547,12 @@ static llvm::Error importUnfold(AtenOp &op) {
       op.transpose(windows, getMovedDims(last + 1, axis + 1, last)));
 }
 
-static AtenOperators
-    oneHotOp(importOneHot,
-             {"one_hot(Tensor self, int num_classes=-1) -> Tensor"},
-             AtenOrder::RowMajor);
-static AtenOperators
-    diagonalOp(importDiagonal,
-               {"diagonal(Tensor(a) self, int offset=0, int dim1=0, int "
-                "dim2=1) -> Tensor(a)"});
-static AtenOperators
-    unfoldOp(importUnfold,
-             {"unfold(Tensor(a) self, int dimension, int size, int step) -> "
-              "Tensor(a)"});
+static AtenOperators oneHot(
+    {{importOneHot, {"one_hot(Tensor self, int num_classes=-1) -> Tensor"}}},
+    AtenOrder::RowMajor);
+static AtenOperators views({{importDiagonal,
+                             {"diagonal(Tensor(a) self, int offset=0, int "
+                              "dim1=0, int dim2=1) -> Tensor(a)"}},
+                            {importUnfold,
+                             {"unfold(Tensor(a) self, int dimension, int "
+                              "size, int step) -> Tensor(a)"}}});

@@ -19,46 +19,16 @@ static llvm::Error importTensorComparison(AtenOp &op) {
   return op.setResult(IsNegated ? op.unary<NotNode>(result) : result);
 }
 
-static AtenOperators eqOp(importTensorComparison<EqualNode>,
-                          {"eq.Tensor(Tensor self, Tensor other) -> Tensor",
-                           "eq.Scalar(Tensor self, Scalar other) -> Tensor"},
-                          AtenOrder::ElementWise);
-static AtenOperators neOp(importTensorComparison<EqualNode, true>,
-                          {"ne.Tensor(Tensor self, Tensor other) -> Tensor",
-                           "ne.Scalar(Tensor self, Scalar other) -> Tensor",
-                           "not_equal.Tensor(Tensor self, Tensor other) -> "
-                           "Tensor",
-                           "not_equal.Scalar(Tensor self, Scalar other) -> "
-                           "Tensor"},
-                          AtenOrder::ElementWise);
-static AtenOperators ltOp(importTensorComparison<LessNode>,
-                          {"lt.Tensor(Tensor self, Tensor other) -> Tensor",
-                           "lt.Scalar(Tensor self, Scalar other) -> Tensor",
-                           "less.Tensor(Tensor self, Tensor other) -> Tensor",
-                           "less.Scalar(Tensor self, Scalar other) -> Tensor"},
-                          AtenOrder::ElementWise);
-static AtenOperators
-    gtOp(importTensorComparison<GreaterNode>,
-         {"gt.Tensor(Tensor self, Tensor other) -> Tensor",
-          "gt.Scalar(Tensor self, Scalar other) -> Tensor",
-          "greater.Tensor(Tensor self, Tensor other) -> Tensor",
-          "greater.Scalar(Tensor self, Scalar other) -> "
-          "Tensor"},
-         AtenOrder::ElementWise);
-static AtenOperators
-    leOp(importTensorComparison<LessOrEqualNode>,
-         {"le.Tensor(Tensor self, Tensor other) -> Tensor",
-          "le.Scalar(Tensor self, Scalar other) -> Tensor",
-          "less_equal.Tensor(Tensor self, Tensor other) -> Tensor",
-          "less_equal.Scalar(Tensor self, Scalar other) -> Tensor"},
-         AtenOrder::ElementWise);
-static AtenOperators
-    geOp(importTensorComparison<GreaterOrEqualNode>,
-         {"ge.Tensor(Tensor self, Tensor other) -> Tensor",
-          "ge.Scalar(Tensor self, Scalar other) -> Tensor",
-          "greater_equal.Tensor(Tensor self, Tensor other) -> Tensor",
-          "greater_equal.Scalar(Tensor self, Scalar other) -> Tensor"},
-         AtenOrder::ElementWise);
+static AtenOperators comparisons(
+    {".Tensor(Tensor self, Tensor other) -> Tensor",
+     ".Scalar(Tensor self, Scalar other) -> Tensor"},
+    {{importTensorComparison<EqualNode>, {"eq"}},
+     {importTensorComparison<EqualNode, true>, {"ne", "not_equal"}},
+     {importTensorComparison<LessNode>, {"lt", "less"}},
+     {importTensorComparison<GreaterNode>, {"gt", "greater"}},
+     {importTensorComparison<LessOrEqualNode>, {"le", "less_equal"}},
+     {importTensorComparison<GreaterOrEqualNode>, {"ge", "greater_equal"}}},
+    AtenOrder::ElementWise);
 
 //===- Logic --------------------------------------------------------------===//
 
@@ -99,38 +69,20 @@ static llvm::Error importBitwise(AtenOp &op) {
 }
 
 static AtenOperators
-    logicalAndOp(importLogical<Connective::And>,
-                 {"logical_and(Tensor self, Tensor other) -> Tensor"},
-                 AtenOrder::ElementWise);
-static AtenOperators
-    logicalOrOp(importLogical<Connective::Or>,
-                {"logical_or(Tensor self, Tensor other) -> Tensor"},
-                AtenOrder::ElementWise);
-static AtenOperators
-    logicalXorOp(importLogical<Connective::Xor>,
-                 {"logical_xor(Tensor self, Tensor other) -> Tensor"},
-                 AtenOrder::ElementWise);
-static AtenOperators
-    bitwiseAndOp(importBitwise<Connective::And, BitAndNode>,
-                 {"bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor",
-                  "bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor",
-                  "__and__.Tensor(Tensor self, Tensor other) -> Tensor",
-                  "__and__.Scalar(Tensor self, Scalar other) -> Tensor"},
-                 AtenOrder::ElementWise);
-static AtenOperators
-    bitwiseOrOp(importBitwise<Connective::Or, BitOrNode>,
-                {"bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor",
-                 "bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor",
-                 "__or__.Tensor(Tensor self, Tensor other) -> Tensor",
-                 "__or__.Scalar(Tensor self, Scalar other) -> Tensor"},
-                AtenOrder::ElementWise);
-static AtenOperators
-    bitwiseXorOp(importBitwise<Connective::Xor, BitXorNode>,
-                 {"bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor",
-                  "bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor",
-                  "__xor__.Tensor(Tensor self, Tensor other) -> Tensor",
-                  "__xor__.Scalar(Tensor self, Scalar other) -> Tensor"},
-                 AtenOrder::ElementWise);
+    logic({{importLogical<Connective::And>,
+            {"logical_and(Tensor self, Tensor other) -> Tensor"}},
+           {importLogical<Connective::Or>,
+            {"logical_or(Tensor self, Tensor other) -> Tensor"}},
+           {importLogical<Connective::Xor>,
+            {"logical_xor(Tensor self, Tensor other) -> Tensor"}}},
+          AtenOrder::ElementWise);
+static AtenOperators bits(
+    {".Tensor(Tensor self, Tensor other) -> Tensor",
+     ".Scalar(Tensor self, Scalar other) -> Tensor"},
+    {{importBitwise<Connective::And, BitAndNode>, {"bitwise_and", "__and__"}},
+     {importBitwise<Connective::Or, BitOrNode>, {"bitwise_or", "__or__"}},
+     {importBitwise<Connective::Xor, BitXorNode>, {"bitwise_xor", "__xor__"}}},
+    AtenOrder::ElementWise);
 
 /// x * 2^y; to the right rounded down, as of signed integers.
 template <bool IsLeft> static llvm::Error importShift(AtenOp &op) {
@@ -149,21 +101,21 @@ template <bool IsLeft> static llvm::Error importShift(AtenOp &op) {
   return op.setResult(op.select(isNegative, op.complement(shifted), shifted));
 }
 
-static AtenOperators shiftLeftOp(
-    importShift<true>,
-    {"__lshift__.Scalar(Tensor self, Scalar other) -> Tensor",
-     "__lshift__.Tensor(Tensor self, Tensor other) -> Tensor",
-     "bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor",
-     "bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor"},
+static AtenOperators namedShifts(
+    {{importShift<true>,
+      {"bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor",
+       "bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> "
+       "Tensor"}},
+     {importShift<false>,
+      {"bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor",
+       "bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> "
+       "Tensor"}}},
     AtenOrder::ElementWise);
-static AtenOperators shiftRightOp(
-    importShift<false>,
-    {"__rshift__.Scalar(Tensor self, Scalar other) -> Tensor",
-     "__rshift__.Tensor(Tensor self, Tensor other) -> Tensor",
-     "bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor",
-     "bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> "
-     "Tensor"},
-    AtenOrder::ElementWise);
+static AtenOperators shifts({".Tensor(Tensor self, Tensor other) -> Tensor",
+                             ".Scalar(Tensor self, Scalar other) -> Tensor"},
+                            {{importShift<true>, {"__lshift__"}},
+                             {importShift<false>, {"__rshift__"}}},
+                            AtenOrder::ElementWise);
 
 //===- Selection ----------------------------------------------------------===//
 
@@ -181,20 +133,18 @@ static llvm::Error importMaskedFill(AtenOp &op) {
                                 op.operand("value", x.getElemKind()), x));
 }
 
-static AtenOperators whereOp(
-    importWhere,
-    {"where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
-     "where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> "
-     "Tensor",
-     "where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> "
-     "Tensor",
-     "where.Scalar(Tensor condition, Scalar self, Scalar other) -> "
-     "Tensor"},
+static AtenOperators selection(
+    {{importWhere,
+      {"where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
+       "where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> "
+       "Tensor",
+       "where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> "
+       "Tensor",
+       "where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor"}}},
     AtenOrder::ElementWise);
-static AtenOperators maskedFillOp(
-    importMaskedFill,
-    {"masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> "
-     "Tensor",
-     "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> "
-     "Tensor"},
+static AtenOperators maskedFill(
+    {{importMaskedFill,
+      {"masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
+       "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> "
+       "Tensor"}}},
     AtenOrder::RowMajor);

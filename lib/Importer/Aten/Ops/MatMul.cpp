@@ -94,39 +94,31 @@ static llvm::Error importEinsum(AtenOp &op) {
   return op.setResult(result);
 }
 
-static AtenOperators
-    matMulOp(importMatMul,
-             {"matmul(Tensor self, Tensor other) -> Tensor",
-              "mm(Tensor self, Tensor mat2) -> Tensor",
-              "mv(Tensor self, Tensor vec) -> Tensor",
-              "dot(Tensor self, Tensor tensor) -> Tensor",
-              "linalg_matmul(Tensor self, Tensor other) -> Tensor"},
-             AtenOrder::RowMajor);
-static AtenOperators batchMatMulOp(importBatchMatMul,
-                                   {"bmm(Tensor self, Tensor mat2) -> Tensor"},
-                                   AtenOrder::RowMajor);
-static AtenOperators
-    addMatMulOp(importAddMatMul,
-                {"addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar "
-                 "beta=1, Scalar alpha=1) -> Tensor",
-                 "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, "
-                 "Scalar alpha=1) -> Tensor",
-                 "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar "
-                 "beta=1, Scalar alpha=1) -> Tensor"},
-                AtenOrder::RowMajor);
-static AtenOperators
-    linearOp(importLinear,
-             {"linear(Tensor input, Tensor weight, Tensor? bias=None) -> "
-              "Tensor"},
-             AtenOrder::RowMajor);
-static AtenOperators outerOp(importOuter,
-                             {"outer(Tensor self, Tensor vec2) -> Tensor",
-                              "ger(Tensor self, Tensor vec2) -> Tensor"});
-static AtenOperators
-    einsumOp(importEinsum,
-             {"einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> "
-              "Tensor"},
-             AtenOrder::Unknown);
+static AtenOperators matmuls(
+    {{importMatMul,
+      {"matmul(Tensor self, Tensor other) -> Tensor",
+       "mm(Tensor self, Tensor mat2) -> Tensor",
+       "mv(Tensor self, Tensor vec) -> Tensor",
+       "dot(Tensor self, Tensor tensor) -> Tensor",
+       "linalg_matmul(Tensor self, Tensor other) -> Tensor"}},
+     {importBatchMatMul, {"bmm(Tensor self, Tensor mat2) -> Tensor"}},
+     {importAddMatMul,
+      {"addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar "
+       "alpha=1) -> Tensor",
+       "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar "
+       "alpha=1) -> Tensor",
+       "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
+       "Scalar alpha=1) -> Tensor"}},
+     {importLinear,
+      {"linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor"}}},
+    AtenOrder::RowMajor);
+static AtenOperators outers({{importOuter,
+                              {"outer(Tensor self, Tensor vec2) -> Tensor",
+                               "ger(Tensor self, Tensor vec2) -> Tensor"}}});
+static AtenOperators einsum({{importEinsum,
+                              {"einsum(str equation, Tensor[] tensors, *, "
+                               "int[]? path=None) -> Tensor"}}},
+                            AtenOrder::Unknown);
 
 //===- Attention ----------------------------------------------------------===//
 
@@ -187,22 +179,22 @@ static llvm::Error importAttention(AtenOp &op) {
   return op.setResult(op.reshape(result, full));
 }
 
-static AtenOperators attentionOp(
-    importAttention,
-    {"scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, "
-     "Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, "
-     "float? scale=None, bool enable_gqa=False) -> Tensor",
-     "_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, "
-     "Tensor value, float dropout_p=0.0, bool is_causal=False, *, Tensor? "
-     "attn_mask=None, float? scale=None) -> (Tensor output, Tensor "
-     "logsumexp)",
-     "_scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, "
-     "Tensor? attn_mask=None, float dropout_p=0.0, bool "
-     "need_attn_weights=False, bool is_causal=False) -> (Tensor, Tensor)",
-     "_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor "
-     "value, Tensor? attn_mask=None, float dropout_p=0.0, bool "
-     "is_causal=False, Tensor? dropout_mask=None, *, float? scale=None, bool "
-     "enable_gqa=False) -> (Tensor, Tensor)"},
+static AtenOperators attention(
+    {{importAttention,
+      {"scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, "
+       "Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, "
+       "float? scale=None, bool enable_gqa=False) -> Tensor",
+       "_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, "
+       "Tensor value, float dropout_p=0.0, bool is_causal=False, *, Tensor? "
+       "attn_mask=None, float? scale=None) -> (Tensor output, Tensor "
+       "logsumexp)",
+       "_scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, "
+       "Tensor? attn_mask=None, float dropout_p=0.0, bool "
+       "need_attn_weights=False, bool is_causal=False) -> (Tensor, Tensor)",
+       "_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor "
+       "value, Tensor? attn_mask=None, float dropout_p=0.0, bool "
+       "is_causal=False, Tensor? dropout_mask=None, *, float? scale=None, bool "
+       "enable_gqa=False) -> (Tensor, Tensor)"}}},
     AtenOrder::Unknown);
 
 //===- Similarity ---------------------------------------------------------===//
@@ -227,6 +219,6 @@ static llvm::Error importCosineSimilarity(AtenOp &op) {
 }
 
 static AtenOperators
-    cosineSimilarityOp(importCosineSimilarity,
-                       {"cosine_similarity(Tensor x1, Tensor x2, int dim=1, "
-                        "float eps=1e-08) -> Tensor"});
+    similarity({{importCosineSimilarity,
+                 {"cosine_similarity(Tensor x1, Tensor x2, int dim=1, "
+                  "float eps=1e-08) -> Tensor"}}});

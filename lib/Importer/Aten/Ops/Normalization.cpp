@@ -48,29 +48,27 @@ static llvm::Error importBatchNorm(AtenOp &op) {
       /*axis=*/1, op.number("eps", 1e-5)));
 }
 
-static AtenOperators batchStatisticsOp(
-    normalizeBatch,
-    {"_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? "
-     "bias, bool training, float momentum, float eps) -> (Tensor, Tensor, "
-     "Tensor)"},
-    AtenOrder::Images);
-static AtenOperators batchNormOp(
-    importBatchNorm,
-    {"batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? "
-     "running_mean, Tensor? running_var, bool training, float momentum, float "
-     "eps, bool cudnn_enabled) -> Tensor",
-     "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? "
-     "running_mean, Tensor? running_var, bool training, float momentum, float "
-     "eps) -> (Tensor, Tensor, Tensor)",
-     "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, "
-     "Tensor running_mean, Tensor running_var, bool training, float momentum, "
-     "float eps) -> (Tensor, Tensor, Tensor)",
-     "_native_batch_norm_legit_functional(Tensor input, Tensor? weight, "
-     "Tensor? bias, Tensor running_mean, Tensor running_var, bool training, "
-     "float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
-     "_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, "
-     "Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, "
-     "float eps) -> (Tensor, Tensor, Tensor)"},
+static AtenOperators ofBatches(
+    {{normalizeBatch,
+      {"_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, "
+       "Tensor? bias, bool training, float momentum, float eps) -> (Tensor, "
+       "Tensor, Tensor)"}},
+     {importBatchNorm,
+      {"batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? "
+       "running_mean, Tensor? running_var, bool training, float momentum, "
+       "float eps, bool cudnn_enabled) -> Tensor",
+       "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? "
+       "running_mean, Tensor? running_var, bool training, float momentum, "
+       "float eps) -> (Tensor, Tensor, Tensor)",
+       "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, "
+       "Tensor running_mean, Tensor running_var, bool training, float "
+       "momentum, float eps) -> (Tensor, Tensor, Tensor)",
+       "_native_batch_norm_legit_functional(Tensor input, Tensor? weight, "
+       "Tensor? bias, Tensor running_mean, Tensor running_var, bool training, "
+       "float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
+       "_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, "
+       "Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, "
+       "float eps) -> (Tensor, Tensor, Tensor)"}}},
     AtenOrder::Images);
 
 //===- By computed statistics ---------------------------------------------===//
@@ -140,24 +138,21 @@ static llvm::Error importInstanceNorm(AtenOp &op) {
   return op.setResult(scaleChannels(op, value));
 }
 
-static AtenOperators layerNormOp(
-    importLayerNorm<true>,
-    {"layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, "
-     "Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor",
-     "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, "
-     "Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)"});
-static AtenOperators
-    rmsNormOp(importLayerNorm<false>,
-              {"rms_norm(Tensor input, int[] normalized_shape, Tensor? "
-               "weight=None, float? eps=None) -> Tensor"});
-static AtenOperators groupNormOp(
-    importGroupNorm,
-    {"group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? "
-     "bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor",
-     "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int N, int "
-     "C, int HxW, int group, float eps) -> (Tensor, Tensor, Tensor)"});
-static AtenOperators instanceNormOp(
-    importInstanceNorm,
-    {"instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? "
-     "running_mean, Tensor? running_var, bool use_input_stats, float "
-     "momentum, float eps, bool cudnn_enabled) -> Tensor"});
+static AtenOperators others(
+    {{importLayerNorm<true>,
+      {"layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, "
+       "Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor",
+       "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? "
+       "weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)"}},
+     {importLayerNorm<false>,
+      {"rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, "
+       "float? eps=None) -> Tensor"}},
+     {importGroupNorm,
+      {"group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? "
+       "bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor",
+       "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int N, "
+       "int C, int HxW, int group, float eps) -> (Tensor, Tensor, Tensor)"}},
+     {importInstanceNorm,
+      {"instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? "
+       "running_mean, Tensor? running_var, bool use_input_stats, float "
+       "momentum, float eps, bool cudnn_enabled) -> Tensor"}}});

@@ -53,30 +53,23 @@ template <unsigned NumSpatial> static llvm::Error importMaxPool(AtenOp &op) {
                                window.strides, window.pads, window.dilations)));
 }
 
-static AtenOperators
-    maxPool1dOp(importMaxPool<1>,
-                {"max_pool1d(Tensor self, int[1] kernel_size, int[1] "
-                 "stride=[], int[1] padding=0, int[1] dilation=1, bool "
-                 "ceil_mode=False) -> Tensor"},
-                AtenOrder::Images);
-static AtenOperators
-    maxPool2dOp(importMaxPool<2>,
-                {"max_pool2d(Tensor self, int[2] kernel_size, int[2] "
-                 "stride=[], int[2] padding=0, int[2] dilation=1, bool "
-                 "ceil_mode=False) -> Tensor",
-                 "max_pool2d_with_indices(Tensor self, int[2] kernel_size, "
-                 "int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool "
-                 "ceil_mode=False) -> (Tensor, Tensor)"},
-                AtenOrder::Images);
-static AtenOperators
-    maxPool3dOp(importMaxPool<3>,
-                {"max_pool3d(Tensor self, int[3] kernel_size, int[3] "
-                 "stride=[], int[3] padding=0, int[3] dilation=1, bool "
-                 "ceil_mode=False) -> Tensor",
-                 "max_pool3d_with_indices(Tensor self, int[3] kernel_size, "
-                 "int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool "
-                 "ceil_mode=False) -> (Tensor, Tensor)"},
-                AtenOrder::Images);
+static AtenOperators maxima(
+    {{importMaxPool<1>,
+      {"max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] "
+       "padding=0, int[1] dilation=1, bool ceil_mode=False) -> Tensor"}},
+     {importMaxPool<2>,
+      {"max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] "
+       "padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
+       "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] "
+       "stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) "
+       "-> (Tensor, Tensor)"}},
+     {importMaxPool<3>,
+      {"max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] "
+       "padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor",
+       "max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] "
+       "stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) "
+       "-> (Tensor, Tensor)"}}},
+    AtenOrder::Images);
 
 //===- Means --------------------------------------------------------------===//
 
@@ -112,26 +105,20 @@ template <unsigned NumSpatial> static llvm::Error importAvgPool(AtenOp &op) {
                                window.pads, window.dilations, countPads)));
 }
 
-static AtenOperators
-    avgPool1dOp(importAvgPool<1>,
-                {"avg_pool1d(Tensor self, int[1] kernel_size, int[1] "
-                 "stride=[], int[1] padding=0, bool ceil_mode=False, bool "
-                 "count_include_pad=True) -> Tensor"},
-                AtenOrder::Images);
-static AtenOperators
-    avgPool2dOp(importAvgPool<2>,
-                {"avg_pool2d(Tensor self, int[2] kernel_size, int[2] "
-                 "stride=[], int[2] padding=0, bool ceil_mode=False, bool "
-                 "count_include_pad=True, int? divisor_override=None) -> "
-                 "Tensor"},
-                AtenOrder::Images);
-static AtenOperators
-    avgPool3dOp(importAvgPool<3>,
-                {"avg_pool3d(Tensor self, int[3] kernel_size, int[3] "
-                 "stride=[], int[3] padding=0, bool ceil_mode=False, bool "
-                 "count_include_pad=True, int? divisor_override=None) -> "
-                 "Tensor"},
-                AtenOrder::Images);
+static AtenOperators averages(
+    {{importAvgPool<1>,
+      {"avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] "
+       "padding=0, bool ceil_mode=False, bool count_include_pad=True) -> "
+       "Tensor"}},
+     {importAvgPool<2>,
+      {"avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] "
+       "padding=0, bool ceil_mode=False, bool count_include_pad=True, int? "
+       "divisor_override=None) -> Tensor"}},
+     {importAvgPool<3>,
+      {"avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] "
+       "padding=0, bool ceil_mode=False, bool count_include_pad=True, int? "
+       "divisor_override=None) -> Tensor"}}},
+    AtenOrder::Images);
 
 //===- To stated extents --------------------------------------------------===//
 
@@ -305,32 +292,19 @@ static llvm::Error importAdaptiveMaxPool(AtenOp &op) {
   return setAdaptive(op, images, sizes, MaximumPool{op});
 }
 
-static AtenOperators
-    adaptiveAvgPool1dOp(importAdaptiveAvgPool<1>,
-                        {"adaptive_avg_pool1d(Tensor self, int[1] "
-                         "output_size) -> Tensor"},
-                        AtenOrder::Images);
-static AtenOperators
-    adaptiveAvgPool2dOp(importAdaptiveAvgPool<2>,
-                        {"adaptive_avg_pool2d(Tensor self, int[2] "
-                         "output_size) -> Tensor",
-                         "_adaptive_avg_pool2d(Tensor self, int[2] "
-                         "output_size) -> Tensor"},
-                        AtenOrder::Images);
-static AtenOperators
-    adaptiveAvgPool3dOp(importAdaptiveAvgPool<3>,
-                        {"adaptive_avg_pool3d(Tensor self, int[3] "
-                         "output_size) -> Tensor",
-                         "_adaptive_avg_pool3d(Tensor self, int[3] "
-                         "output_size) -> Tensor"},
-                        AtenOrder::Images);
-static AtenOperators
-    adaptiveMaxPool1dOp(importAdaptiveMaxPool<1>,
-                        {"adaptive_max_pool1d(Tensor self, int[1] "
-                         "output_size) -> (Tensor, Tensor)"},
-                        AtenOrder::Images);
-static AtenOperators
-    adaptiveMaxPool2dOp(importAdaptiveMaxPool<2>,
-                        {"adaptive_max_pool2d(Tensor self, int[2] "
-                         "output_size) -> (Tensor, Tensor)"},
-                        AtenOrder::Images);
+static AtenOperators adaptive(
+    {{importAdaptiveAvgPool<1>,
+      {"adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor"}},
+     {importAdaptiveAvgPool<2>,
+      {"adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor",
+       "_adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor"}},
+     {importAdaptiveAvgPool<3>,
+      {"adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
+       "_adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor"}},
+     {importAdaptiveMaxPool<1>,
+      {"adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, "
+       "Tensor)"}},
+     {importAdaptiveMaxPool<2>,
+      {"adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, "
+       "Tensor)"}}},
+    AtenOrder::Images);

@@ -83,24 +83,24 @@ static llvm::Error importDequantize(AtenOp &op) {
   return op.setResult(op.cast(result, kind));
 }
 
-static AtenOperators quantizeOp(
-    importQuantize,
-    {"quantized_decomposed::quantize_per_tensor(Tensor input, float scale, int "
-     "zero_point, int quant_min, int quant_max, ScalarType dtype) -> Tensor",
-     "quantized_decomposed::quantize_per_tensor.tensor(Tensor input, Tensor "
-     "scale, Tensor zero_point, int quant_min, int quant_max, ScalarType "
-     "dtype) -> Tensor",
-     "quantized_decomposed::quantize_per_channel(Tensor input, Tensor scales, "
-     "Tensor zero_points, int axis, int quant_min, int quant_max, ScalarType "
-     "dtype) -> Tensor"});
-static AtenOperators dequantizeOp(
-    importDequantize,
-    {"quantized_decomposed::dequantize_per_tensor(Tensor input, float scale, "
-     "int zero_point, int quant_min, int quant_max, ScalarType dtype, *, "
-     "ScalarType? out_dtype=None) -> Tensor",
-     "quantized_decomposed::dequantize_per_tensor.tensor(Tensor input, Tensor "
-     "scale, Tensor zero_point, int quant_min, int quant_max, ScalarType "
-     "dtype, *, ScalarType? out_dtype=None) -> Tensor",
-     "quantized_decomposed::dequantize_per_channel(Tensor input, Tensor "
-     "scales, Tensor? zero_points, int axis, int quant_min, int quant_max, "
-     "ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor"});
+static AtenOperators quantization(
+    {{importQuantize,
+      {"quantized_decomposed::quantize_per_tensor(Tensor input, float scale, "
+       "int zero_point, int quant_min, int quant_max, ScalarType dtype) -> "
+       "Tensor",
+       "quantized_decomposed::quantize_per_tensor.tensor(Tensor input, Tensor "
+       "scale, Tensor zero_point, int quant_min, int quant_max, ScalarType "
+       "dtype) -> Tensor",
+       "quantized_decomposed::quantize_per_channel(Tensor input, Tensor "
+       "scales, Tensor zero_points, int axis, int quant_min, int quant_max, "
+       "ScalarType dtype) -> Tensor"}},
+     {importDequantize,
+      {"quantized_decomposed::dequantize_per_tensor(Tensor input, float scale, "
+       "int zero_point, int quant_min, int quant_max, ScalarType dtype, *, "
+       "ScalarType? out_dtype=None) -> Tensor",
+       "quantized_decomposed::dequantize_per_tensor.tensor(Tensor input, "
+       "Tensor scale, Tensor zero_point, int quant_min, int quant_max, "
+       "ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
+       "quantized_decomposed::dequantize_per_channel(Tensor input, Tensor "
+       "scales, Tensor? zero_points, int axis, int quant_min, int quant_max, "
+       "ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor"}}});

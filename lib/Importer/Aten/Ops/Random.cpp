@@ -124,63 +124,31 @@ static llvm::Error importMultinomial(AtenOp &op) {
 //===- Registration -------------------------------------------------------===//
 
 static AtenOperators
-    randOp(importRandom<false>,
-           {"rand(int[] size, *, ScalarType? dtype=None, Layout? layout=None, "
-            "Device? device=None, bool? pin_memory=None) -> Tensor"},
-           AtenOrder::RowMajor);
-static AtenOperators
-    randnOp(importRandom<true>,
-            {"randn(int[] size, *, ScalarType? dtype=None, Layout? "
-             "layout=None, Device? device=None, bool? pin_memory=None) -> "
-             "Tensor"},
+    choices({{importMultinomial,
+              {"multinomial(Tensor self, int num_samples, bool "
+               "replacement=False, *, Generator? generator=None) -> Tensor"}}},
             AtenOrder::RowMajor);
+static AtenOperators ofSize({tensorOptions},
+                            {{importRandom<false>, {"rand(int[] size, "}},
+                             {importRandom<true>, {"randn(int[] size, "}},
+                             {importIntegers,
+                              {"randint(int high, int[] size, ",
+                               "randint.low(int low, int high, int[] size, "}}},
+                            AtenOrder::RowMajor);
+static AtenOperators ofTensors(
+    {{importUniform,
+      {"uniform(Tensor self, float from=0, float to=1, *, Generator? "
+       "generator=None) -> Tensor"}},
+     {importBernoulli,
+      {"bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
+       "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> "
+       "Tensor"}}},
+    AtenOrder::Kept);
 static AtenOperators
-    randLikeOp(importRandomLike<false>,
-               {"rand_like(Tensor self, *, ScalarType? dtype=None, Layout? "
-                "layout=None, Device? device=None, bool? pin_memory=None, "
-                "MemoryFormat? memory_format=None) -> Tensor"},
-               AtenOrder::Kept);
-static AtenOperators
-    randnLikeOp(importRandomLike<true>,
-                {"randn_like(Tensor self, *, ScalarType? dtype=None, Layout? "
-                 "layout=None, Device? device=None, bool? pin_memory=None, "
-                 "MemoryFormat? memory_format=None) -> Tensor"},
-                AtenOrder::Kept);
-static AtenOperators
-    uniformOp(importUniform,
-              {"uniform(Tensor self, float from=0, float to=1, *, Generator? "
-               "generator=None) -> Tensor"},
-              AtenOrder::Kept);
-static AtenOperators
-    randintOp(importIntegers,
-              {"randint(int high, int[] size, *, ScalarType? dtype=None, "
-               "Layout? layout=None, Device? device=None, bool? "
-               "pin_memory=None) -> Tensor",
-               "randint.low(int low, int high, int[] size, *, ScalarType? "
-               "dtype=None, Layout? layout=None, Device? device=None, bool? "
-               "pin_memory=None) -> Tensor"},
-              AtenOrder::RowMajor);
-static AtenOperators
-    randintLikeOp(importIntegersLike,
-                  {"randint_like(Tensor self, int high, *, ScalarType? "
-                   "dtype=None, Layout? layout=None, Device? device=None, "
-                   "bool? pin_memory=None, MemoryFormat? memory_format=None) "
-                   "-> Tensor",
-                   "randint_like.low_dtype(Tensor self, int low, int high, *, "
-                   "ScalarType? dtype=None, Layout? layout=None, Device? "
-                   "device=None, bool? pin_memory=None, MemoryFormat? "
-                   "memory_format=None) -> Tensor"},
-                  AtenOrder::Kept);
-static AtenOperators
-    bernoulliOp(importBernoulli,
-                {"bernoulli(Tensor self, *, Generator? generator=None) -> "
-                 "Tensor",
-                 "bernoulli.p(Tensor self, float p, *, Generator? "
-                 "generator=None) -> Tensor"},
-                AtenOrder::Kept);
-static AtenOperators
-    multinomialOp(importMultinomial,
-                  {"multinomial(Tensor self, int num_samples, bool "
-                   "replacement=False, *, Generator? generator=None) -> "
-                   "Tensor"},
-                  AtenOrder::RowMajor);
+    likes({tensorOptionsWithFormat},
+          {{importRandomLike<false>, {"rand_like(Tensor self, "}},
+           {importRandomLike<true>, {"randn_like(Tensor self, "}},
+           {importIntegersLike,
+            {"randint_like(Tensor self, int high, ",
+             "randint_like.low_dtype(Tensor self, int low, int high, "}}},
+          AtenOrder::Kept);

@@ -204,30 +204,20 @@ template <Cell C> static llvm::Error importLayers(AtenOp &op) {
   return op.setResult(output);
 }
 
+static AtenOperators lstmLayers(
+    {{importLayers<Cell::LSTM>,
+      {"lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool "
+       "has_biases, int num_layers, float dropout, bool train, bool "
+       "bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)"}}},
+    AtenOrder::Unknown);
 static AtenOperators
-    lstmOp(importLayers<Cell::LSTM>,
-           {"lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool "
-            "has_biases, int num_layers, float dropout, bool train, bool "
-            "bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)"},
+    layers({".input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, "
+            "int num_layers, float dropout, bool train, bool bidirectional, "
+            "bool batch_first) -> (Tensor, Tensor)"},
+           {{importLayers<Cell::GRU>, {"gru"}},
+            {importLayers<Cell::Tanh>, {"rnn_tanh"}},
+            {importLayers<Cell::Relu>, {"rnn_relu"}}},
            AtenOrder::Unknown);
-static AtenOperators
-    gruOp(importLayers<Cell::GRU>,
-          {"gru.input(Tensor input, Tensor hx, Tensor[] params, bool "
-           "has_biases, int num_layers, float dropout, bool train, bool "
-           "bidirectional, bool batch_first) -> (Tensor, Tensor)"},
-          AtenOrder::Unknown);
-static AtenOperators
-    rnnTanhOp(importLayers<Cell::Tanh>,
-              {"rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool "
-               "has_biases, int num_layers, float dropout, bool train, bool "
-               "bidirectional, bool batch_first) -> (Tensor, Tensor)"},
-              AtenOrder::Unknown);
-static AtenOperators
-    rnnReluOp(importLayers<Cell::Relu>,
-              {"rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool "
-               "has_biases, int num_layers, float dropout, bool train, bool "
-               "bidirectional, bool batch_first) -> (Tensor, Tensor)"},
-              AtenOrder::Unknown);
 
 //===- Cells --------------------------------------------------------------===//
 
@@ -266,20 +256,13 @@ template <Cell C> static llvm::Error importCell(AtenOp &op) {
   return op.setResult(restore(next.h));
 }
 
+static AtenOperators lstmCell(
+    {{importCell<Cell::LSTM>,
+      {"lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? "
+       "b_ih=None, Tensor? b_hh=None) -> (Tensor, Tensor)"}}});
 static AtenOperators
-    lstmCellOp(importCell<Cell::LSTM>,
-               {"lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor "
-                "w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> (Tensor, "
-                "Tensor)"});
-static AtenOperators
-    gruCellOp(importCell<Cell::GRU>,
-              {"gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, "
-               "Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"});
-static AtenOperators
-    rnnTanhCellOp(importCell<Cell::Tanh>,
-                  {"rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor "
-                   "w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"});
-static AtenOperators
-    rnnReluCellOp(importCell<Cell::Relu>,
-                  {"rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor "
-                   "w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"});
+    cells({"(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? "
+           "b_ih=None, Tensor? b_hh=None) -> Tensor"},
+          {{importCell<Cell::GRU>, {"gru_cell"}},
+           {importCell<Cell::Tanh>, {"rnn_tanh_cell"}},
+           {importCell<Cell::Relu>, {"rnn_relu_cell"}}});

@@ -85,25 +85,21 @@ static llvm::Error importCountNonzero(AtenOp &op) {
 }
 
 static AtenOperators
-    sumOp(importSum<true>,
-          {"sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
-           "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
-           "ScalarType? dtype=None) -> Tensor"});
-static AtenOperators
-    prodOp(importSum<false>,
+    sums({{importSum<true>,
+           {"sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+            "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
+            "ScalarType? dtype=None) -> Tensor"}},
+          {importSum<false>,
            {"prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
             "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, "
-            "ScalarType? dtype=None) -> Tensor"});
-static AtenOperators
-    meanOp(importMean,
+            "ScalarType? dtype=None) -> Tensor"}},
+          {importMean,
            {"mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
             "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, "
-            "ScalarType? dtype=None) -> Tensor"});
-static AtenOperators
-    countNonzeroOp(importCountNonzero,
-                   {"count_nonzero(Tensor self, int? dim=None) -> Tensor",
-                    "count_nonzero.dim_IntList(Tensor self, int[] dim) -> "
-                    "Tensor"});
+            "ScalarType? dtype=None) -> Tensor"}},
+          {importCountNonzero,
+           {"count_nonzero(Tensor self, int? dim=None) -> Tensor",
+            "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor"}}});
 
 //===- Maxima -------------------------------------------------------------===//
 
@@ -164,42 +160,26 @@ template <bool IsMax> static llvm::Error importExtremeWithIndex(AtenOp &op) {
       findExtreme(op, x, reduction.axes[0], reduction.keepsDims, IsMax), 1);
 }
 
+static AtenOperators extremes(
+    {{importExtreme<true>,
+      {"max(Tensor self) -> Tensor",
+       "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"}},
+     {importExtreme<false>,
+      {"min(Tensor self) -> Tensor",
+       "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"}}});
 static AtenOperators
-    maxOp(importExtreme<true>,
-          {"max(Tensor self) -> Tensor",
-           "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"});
+    extremesWithIndex({".dim(Tensor self, int dim, bool keepdim=False) -> "
+                       "(Tensor values, Tensor indices)"},
+                      {{importExtremeWithIndex<true>, {"max"}},
+                       {importExtremeWithIndex<false>, {"min"}}});
 static AtenOperators
-    minOp(importExtreme<false>,
-          {"min(Tensor self) -> Tensor",
-           "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"});
-static AtenOperators
-    maxIndexOp(importExtremeWithIndex<true>,
-               {"max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor "
-                "values, Tensor indices)"});
-static AtenOperators
-    minIndexOp(importExtremeWithIndex<false>,
-               {"min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor "
-                "values, Tensor indices)"});
-static AtenOperators
-    argMaxOp(importArg<true>,
-             {"argmax(Tensor self, int? dim=None, bool keepdim=False) -> "
-              "Tensor"});
-static AtenOperators
-    argMinOp(importArg<false>,
-             {"argmin(Tensor self, int? dim=None, bool keepdim=False) -> "
-              "Tensor"});
-static AtenOperators
-    anyOp(importAny<true>,
-          {"any(Tensor self) -> Tensor",
-           "any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
-           "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> "
-           "Tensor"});
-static AtenOperators
-    allOp(importAny<false>,
-          {"all(Tensor self) -> Tensor",
-           "all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
-           "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> "
-           "Tensor"});
+    indices({"(Tensor self, int? dim=None, bool keepdim=False) -> Tensor"},
+            {{importArg<true>, {"argmax"}}, {importArg<false>, {"argmin"}}});
+static AtenOperators quantifiers(
+    {"(Tensor self) -> Tensor",
+     ".dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+     ".dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor"},
+    {{importAny<true>, {"any"}}, {importAny<false>, {"all"}}});
 
 //===- Variance and norms -------------------------------------------------===//
 
@@ -250,33 +230,21 @@ static llvm::Error importVariance(AtenOp &op) {
 }
 
 static AtenOperators
-    varOp(importVariance<false, false>,
-          {"var(Tensor self, bool unbiased=True) -> Tensor",
-           "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
-           "keepdim=False) -> Tensor",
-           "var.correction(Tensor self, int[1]? dim=None, *, Scalar? "
-           "correction=None, bool keepdim=False) -> Tensor"});
-static AtenOperators
-    stdOp(importVariance<true, false>,
-          {"std(Tensor self, bool unbiased=True) -> Tensor",
-           "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
-           "keepdim=False) -> Tensor",
-           "std.correction(Tensor self, int[1]? dim=None, *, Scalar? "
-           "correction=None, bool keepdim=False) -> Tensor"});
-static AtenOperators varMeanOp(
-    importVariance<false, true>,
-    {"var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
-     "var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
-     "keepdim=False) -> (Tensor, Tensor)",
-     "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? "
-     "correction=None, bool keepdim=False) -> (Tensor, Tensor)"});
-static AtenOperators stdMeanOp(
-    importVariance<true, true>,
-    {"std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
-     "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
-     "keepdim=False) -> (Tensor, Tensor)",
-     "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? "
-     "correction=None, bool keepdim=False) -> (Tensor, Tensor)"});
+    spreads({"(Tensor self, bool unbiased=True) -> Tensor",
+             ".dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
+             "keepdim=False) -> Tensor",
+             ".correction(Tensor self, int[1]? dim=None, *, Scalar? "
+             "correction=None, bool keepdim=False) -> Tensor"},
+            {{importVariance<false, false>, {"var"}},
+             {importVariance<true, false>, {"std"}}});
+static AtenOperators spreadsWithMean(
+    {"(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
+     ".dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) "
+     "-> (Tensor, Tensor)",
+     ".correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
+     "bool keepdim=False) -> (Tensor, Tensor)"},
+    {{importVariance<false, true>, {"var_mean"}},
+     {importVariance<true, true>, {"std_mean"}}});
 
 /// (sum of |x|^p)^(1/p); the largest |x| if p is infinite, and the number of
 /// elements that are not 0 if p is 0.
@@ -320,17 +288,17 @@ static llvm::Error importNorm(AtenOp &op) {
   return op.setResult(result);
 }
 
-static AtenOperators normOp(
-    importNorm,
-    {"norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
-     "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool "
-     "keepdim=False) -> Tensor",
-     "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool "
-     "keepdim, *, ScalarType dtype) -> Tensor",
-     "frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> "
-     "Tensor",
-     "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, "
-     "bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"});
+static AtenOperators
+    norms({{importNorm,
+            {"norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
+             "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool "
+             "keepdim=False) -> Tensor",
+             "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, "
+             "bool keepdim, *, ScalarType dtype) -> Tensor",
+             "frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) "
+             "-> Tensor",
+             "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, "
+             "bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"}}});
 
 static llvm::Error importLogSumExp(AtenOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
@@ -341,10 +309,9 @@ static llvm::Error importLogSumExp(AtenOp &op) {
   return op.setResult(op.cast(sum, kind));
 }
 
-static AtenOperators
-    logSumExpOp(importLogSumExp,
-                {"logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> "
-                 "Tensor"});
+static AtenOperators logSumExp(
+    {{importLogSumExp,
+      {"logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"}}});
 
 //===- Cumulative ---------------------------------------------------------===//
 
@@ -367,14 +334,11 @@ static llvm::Error importCumProd(AtenOp &op) {
   return op.setResult(x);
 }
 
-static AtenOperators
-    cumSumOp(importCumSum,
-             {"cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> "
-              "Tensor"});
-static AtenOperators
-    cumProdOp(importCumProd,
-              {"cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> "
-               "Tensor"});
+static AtenOperators cumulative(
+    {{importCumSum,
+      {"cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"}},
+     {importCumProd,
+      {"cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"}}});
 
 //===- Order --------------------------------------------------------------===//
 
@@ -410,19 +374,16 @@ template <bool WantsValues> static llvm::Error importSort(AtenOp &op) {
                     op.flag("descending"), WantsValues);
 }
 
-static AtenOperators
-    topKOp(importTopK,
-           {"topk(Tensor self, int k, int dim=-1, bool largest=True, bool "
-            "sorted=True) -> (Tensor values, Tensor indices)"});
-static AtenOperators
-    sortOp(importSort<true>,
-           {"sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor "
-            "values, Tensor indices)",
-            "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool "
-            "descending=False) -> (Tensor values, Tensor indices)"});
-static AtenOperators
-    argSortOp(importSort<false>,
-              {"argsort(Tensor self, int dim=-1, bool descending=False) -> "
-               "Tensor",
-               "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool "
-               "descending=False) -> Tensor"});
+static AtenOperators order(
+    {{importTopK,
+      {"topk(Tensor self, int k, int dim=-1, bool largest=True, bool "
+       "sorted=True) -> (Tensor values, Tensor indices)"}},
+     {importSort<true>,
+      {"sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor "
+       "values, Tensor indices)",
+       "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool "
+       "descending=False) -> (Tensor values, Tensor indices)"}},
+     {importSort<false>,
+      {"argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
+       "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool "
+       "descending=False) -> Tensor"}}});

@@ -202,75 +202,40 @@ template <bool IsCubic> static llvm::Error importAntialiased(AtenOp &op) {
                      .excludeOutside = true});
 }
 
-static AtenOperators nearestOp(
-    importNearest<false>,
-    {"upsample_nearest1d(Tensor self, int[1] output_size, float? scales=None) "
-     "-> Tensor",
-     "upsample_nearest2d(Tensor self, int[2] output_size, float? "
-     "scales_h=None, float? scales_w=None) -> Tensor",
-     "upsample_nearest3d(Tensor self, int[3] output_size, float? "
-     "scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
-     "upsample_nearest1d.vec(Tensor input, int[]? output_size, float[]? "
-     "scale_factors) -> Tensor",
-     "upsample_nearest2d.vec(Tensor input, int[]? output_size, float[]? "
-     "scale_factors) -> Tensor",
-     "upsample_nearest3d.vec(Tensor input, int[]? output_size, float[]? "
-     "scale_factors) -> Tensor"},
-    AtenOrder::Images);
-static AtenOperators nearestExactOp(
-    importNearest<true>,
-    {"_upsample_nearest_exact1d(Tensor self, int[1] output_size, float? "
-     "scales=None) -> Tensor",
-     "_upsample_nearest_exact2d(Tensor self, int[2] output_size, float? "
-     "scales_h=None, float? scales_w=None) -> Tensor",
-     "_upsample_nearest_exact3d(Tensor self, int[3] output_size, float? "
-     "scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
-     "_upsample_nearest_exact1d.vec(Tensor input, int[]? output_size, float[]? "
-     "scale_factors) -> Tensor",
-     "_upsample_nearest_exact2d.vec(Tensor input, int[]? output_size, float[]? "
-     "scale_factors) -> Tensor",
-     "_upsample_nearest_exact3d.vec(Tensor input, int[]? output_size, float[]? "
-     "scale_factors) -> Tensor"},
-    AtenOrder::Images);
-static AtenOperators interpolatedOp(
-    importInterpolated<false>,
-    {"upsample_linear1d(Tensor self, int[1] output_size, bool align_corners, "
-     "float? scales=None) -> Tensor",
-     "upsample_bilinear2d(Tensor self, int[2] output_size, bool align_corners, "
-     "float? scales_h=None, float? scales_w=None) -> Tensor",
-     "upsample_trilinear3d(Tensor self, int[3] output_size, bool "
-     "align_corners, float? scales_d=None, float? scales_h=None, float? "
+static AtenOperators nearest(
+    {"1d(Tensor self, int[1] output_size, float? scales=None) -> Tensor",
+     "2d(Tensor self, int[2] output_size, float? scales_h=None, float? "
      "scales_w=None) -> Tensor",
-     "upsample_linear1d.vec(Tensor input, int[]? output_size, bool "
-     "align_corners, float[]? scale_factors) -> Tensor",
-     "upsample_bilinear2d.vec(Tensor input, int[]? output_size, bool "
-     "align_corners, float[]? scale_factors) -> Tensor",
-     "upsample_trilinear3d.vec(Tensor input, int[]? output_size, bool "
-     "align_corners, float[]? scale_factors) -> Tensor"},
+     "3d(Tensor self, int[3] output_size, float? scales_d=None, float? "
+     "scales_h=None, float? scales_w=None) -> Tensor",
+     "1d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> "
+     "Tensor",
+     "2d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> "
+     "Tensor",
+     "3d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> "
+     "Tensor"},
+    {{importNearest<false>, {"upsample_nearest"}},
+     {importNearest<true>, {"_upsample_nearest_exact"}}},
     AtenOrder::Images);
 static AtenOperators
-    linearAntialiasOp(importAntialiased<false>,
-                      {"_upsample_bilinear2d_aa(Tensor self, int[2] "
-                       "output_size, bool align_corners, float? "
-                       "scales_h=None, float? scales_w=None) -> Tensor",
-                       "_upsample_bilinear2d_aa.vec(Tensor input, int[]? "
-                       "output_size, bool align_corners, float[]? "
-                       "scale_factors) -> Tensor"},
-                      AtenOrder::Images);
+    linear({{importInterpolated<false>,
+             {"upsample_linear1d(Tensor self, int[1] output_size, bool "
+              "align_corners, float? scales=None) -> Tensor",
+              "upsample_trilinear3d(Tensor self, int[3] output_size, bool "
+              "align_corners, float? scales_d=None, float? scales_h=None, "
+              "float? scales_w=None) -> Tensor",
+              "upsample_linear1d.vec(Tensor input, int[]? output_size, bool "
+              "align_corners, float[]? scale_factors) -> Tensor",
+              "upsample_trilinear3d.vec(Tensor input, int[]? output_size, bool "
+              "align_corners, float[]? scale_factors) -> Tensor"}}},
+           AtenOrder::Images);
 static AtenOperators
-    cubicOp(importInterpolated<true>,
-            {"upsample_bicubic2d(Tensor self, int[2] output_size, bool "
-             "align_corners, float? scales_h=None, float? scales_w=None) -> "
-             "Tensor",
-             "upsample_bicubic2d.vec(Tensor input, int[]? output_size, bool "
-             "align_corners, float[]? scale_factors) -> Tensor"},
-            AtenOrder::Images);
-static AtenOperators
-    cubicAntialiasOp(importAntialiased<true>,
-                     {"_upsample_bicubic2d_aa(Tensor self, int[2] output_size, "
-                      "bool align_corners, float? scales_h=None, float? "
-                      "scales_w=None) -> Tensor",
-                      "_upsample_bicubic2d_aa.vec(Tensor input, int[]? "
-                      "output_size, bool align_corners, float[]? "
-                      "scale_factors) -> Tensor"},
-                     AtenOrder::Images);
+    ofTwoDims({"(Tensor self, int[2] output_size, bool align_corners, float? "
+               "scales_h=None, float? scales_w=None) -> Tensor",
+               ".vec(Tensor input, int[]? output_size, bool align_corners, "
+               "float[]? scale_factors) -> Tensor"},
+              {{importInterpolated<false>, {"upsample_bilinear2d"}},
+               {importAntialiased<false>, {"_upsample_bilinear2d_aa"}},
+               {importInterpolated<true>, {"upsample_bicubic2d"}},
+               {importAntialiased<true>, {"_upsample_bicubic2d_aa"}}},
+              AtenOrder::Images);

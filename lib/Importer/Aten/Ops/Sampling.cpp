@@ -36,14 +36,14 @@ static llvm::Error importGridSampler(AtenOp &op) {
                                   .isNaNLast = shape.size() > 4}));
 }
 
-static AtenOperators gridSamplerOp(
-    importGridSampler,
-    {"grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int "
-     "padding_mode, bool align_corners) -> Tensor",
-     "grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int "
-     "padding_mode, bool align_corners) -> Tensor",
-     "grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int "
-     "padding_mode, bool align_corners) -> Tensor"});
+static AtenOperators gridSamplers(
+    {{importGridSampler,
+      {"grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int "
+       "padding_mode, bool align_corners) -> Tensor",
+       "grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int "
+       "padding_mode, bool align_corners) -> Tensor",
+       "grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int "
+       "padding_mode, bool align_corners) -> Tensor"}}});
 
 //===- Columns ------------------------------------------------------------===//
 
@@ -90,15 +90,13 @@ static llvm::Error importFromColumns(AtenOp &op) {
   return op.setResult(images);
 }
 
-static AtenOperators
-    toColumnsOp(importToColumns,
-                {"im2col(Tensor self, int[2] kernel_size, int[2] dilation, "
-                 "int[2] padding, int[2] stride) -> Tensor"});
-static AtenOperators
-    fromColumnsOp(importFromColumns,
-                  {"col2im(Tensor self, int[2] output_size, int[2] "
-                   "kernel_size, int[2] dilation, int[2] padding, int[2] "
-                   "stride) -> Tensor"});
+static AtenOperators columns(
+    {{importToColumns,
+      {"im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] "
+       "padding, int[2] stride) -> Tensor"}},
+     {importFromColumns,
+      {"col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] "
+       "dilation, int[2] padding, int[2] stride) -> Tensor"}}});
 
 //===- Elements by strides ------------------------------------------------===//
 
@@ -161,11 +159,11 @@ static llvm::Error importAsStrided(AtenOp &op) {
 }
 
 static AtenOperators
-    asStridedOp(importAsStrided,
+    byStrides({{importAsStrided,
                 {"as_strided(Tensor(a) self, int[] size, int[] stride, int? "
                  "storage_offset=None) -> Tensor(a)",
-                 "_reshape_alias(Tensor(a) self, int[] size, int[] stride) -> "
-                 "Tensor(a)"});
+                 "_reshape_alias(Tensor(a) self, int[] size, int[] stride) "
+                 "-> Tensor(a)"}}});
 
 //===- Distances ----------------------------------------------------------===//
 
@@ -199,10 +197,11 @@ static llvm::Error importCdist(AtenOp &op) {
 }
 
 static AtenOperators
-    cdistOp(importCdist, {"cdist(Tensor x1, Tensor x2, float p=2, int? "
-                          "compute_mode=None) -> Tensor",
-                          "_cdist_forward(Tensor x1, Tensor x2, float p, int? "
-                          "compute_mode) -> Tensor"});
+    distances({{importCdist,
+                {"cdist(Tensor x1, Tensor x2, float p=2, int? "
+                 "compute_mode=None) -> Tensor",
+                 "_cdist_forward(Tensor x1, Tensor x2, float p, "
+                 "int? compute_mode) -> Tensor"}}});
 
 //===- Bags ---------------------------------------------------------------===//
 
@@ -299,21 +298,21 @@ static llvm::Error importEmbeddingBag(AtenOp &op) {
   return op.setResult(op.concat(parts, 0));
 }
 
-static AtenOperators embeddingBagOp(
-    importEmbeddingBag,
-    {"_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool "
-     "scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? "
-     "per_sample_weights=None, bool include_last_offset=False, int "
-     "padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
-     "_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor "
-     "offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, "
-     "Tensor? per_sample_weights=None, bool include_last_offset=False, int "
-     "padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
-     "embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool "
-     "scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? "
-     "per_sample_weights=None, bool include_last_offset=False) -> (Tensor, "
-     "Tensor, Tensor, Tensor)",
-     "embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, "
-     "bool scale_grad_by_freq, int mode, bool sparse, Tensor? "
-     "per_sample_weights, bool include_last_offset, int? padding_idx) -> "
-     "(Tensor, Tensor, Tensor, Tensor)"});
+static AtenOperators embeddingBags(
+    {{importEmbeddingBag,
+      {"_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool "
+       "scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? "
+       "per_sample_weights=None, bool include_last_offset=False, int "
+       "padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
+       "_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor "
+       "offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, "
+       "Tensor? per_sample_weights=None, bool include_last_offset=False, int "
+       "padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
+       "embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool "
+       "scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? "
+       "per_sample_weights=None, bool include_last_offset=False) -> (Tensor, "
+       "Tensor, Tensor, Tensor)",
+       "embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor "
+       "offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? "
+       "per_sample_weights, bool include_last_offset, int? padding_idx) -> "
+       "(Tensor, Tensor, Tensor, Tensor)"}}});

@@ -169,32 +169,32 @@ static llvm::Error importArithmetic(AtenOp &op) {
 #define FIVE_OVERLOADS(NAME)                                                   \
   FOUR_OVERLOADS(NAME), NAME "(Scalar a, Scalar b) -> Scalar"
 
-static AtenOperators
-    arithmetic(importArithmetic,
-               {FIVE_OVERLOADS("add"),
-                FIVE_OVERLOADS("sub"),
-                FIVE_OVERLOADS("mul"),
-                "div.int(Scalar a, Scalar b) -> Scalar",
-                "div.float(Scalar a, Scalar b) -> Scalar",
-                "div(Scalar a, Scalar b) -> Scalar",
-                FIVE_OVERLOADS("floordiv"),
-                FIVE_OVERLOADS("remainder"),
-                FIVE_OVERLOADS("fmod"),
-                FOUR_OVERLOADS("pow"),
-                "pow.Scalar_Scalar(Scalar a, Scalar b) -> Scalar",
-                "pow.int_to_int(Scalar a, Scalar b) -> Scalar",
-                FIVE_OVERLOADS("prim::min"),
-                FIVE_OVERLOADS("prim::max"),
-                FOUR_OVERLOADS("atan2"),
-                "atan2.Scalar_Scalar(Scalar a, Scalar b) -> Scalar",
-                FIVE_OVERLOADS("copysign"),
-                "log.int_int(Scalar a, Scalar b) -> Scalar",
-                "log.float_float(Scalar a, Scalar b) -> Scalar",
-                "log.int_float(Scalar a, Scalar b) -> Scalar",
-                "log.float_int(Scalar a, Scalar b) -> Scalar",
-                "log.Scalar_Scalar(Scalar a, Scalar b) -> Scalar",
-                "gcd.int(Scalar a, Scalar b) -> Scalar",
-                "__round_to_zero_floordiv.int(Scalar a, Scalar b) -> Scalar"});
+static AtenOperators arithmetic(
+    {{importArithmetic,
+      {FIVE_OVERLOADS("add"),
+       FIVE_OVERLOADS("sub"),
+       FIVE_OVERLOADS("mul"),
+       "div.int(Scalar a, Scalar b) -> Scalar",
+       "div.float(Scalar a, Scalar b) -> Scalar",
+       "div(Scalar a, Scalar b) -> Scalar",
+       FIVE_OVERLOADS("floordiv"),
+       FIVE_OVERLOADS("remainder"),
+       FIVE_OVERLOADS("fmod"),
+       FOUR_OVERLOADS("pow"),
+       "pow.Scalar_Scalar(Scalar a, Scalar b) -> Scalar",
+       "pow.int_to_int(Scalar a, Scalar b) -> Scalar",
+       FIVE_OVERLOADS("prim::min"),
+       FIVE_OVERLOADS("prim::max"),
+       FOUR_OVERLOADS("atan2"),
+       "atan2.Scalar_Scalar(Scalar a, Scalar b) -> Scalar",
+       FIVE_OVERLOADS("copysign"),
+       "log.int_int(Scalar a, Scalar b) -> Scalar",
+       "log.float_float(Scalar a, Scalar b) -> Scalar",
+       "log.int_float(Scalar a, Scalar b) -> Scalar",
+       "log.float_int(Scalar a, Scalar b) -> Scalar",
+       "log.Scalar_Scalar(Scalar a, Scalar b) -> Scalar",
+       "gcd.int(Scalar a, Scalar b) -> Scalar",
+       "__round_to_zero_floordiv.int(Scalar a, Scalar b) -> Scalar"}}});
 
 //===- Comparisons --------------------------------------------------------===//
 
@@ -230,12 +230,12 @@ static llvm::Error importComparison(AtenOp &op) {
                                     : op.equal(x, y);
   return op.setResult(name == "ne" ? op.unary<NotNode>(result) : result);
 }
-static AtenOperators
-    comparisons(importComparison,
-                {FIVE_OVERLOADS("eq"), "eq.bool(Scalar a, Scalar b) -> Scalar",
-                 FIVE_OVERLOADS("ne"), "ne.bool(Scalar a, Scalar b) -> Scalar",
-                 FIVE_OVERLOADS("lt"), FIVE_OVERLOADS("le"),
-                 FIVE_OVERLOADS("gt"), FIVE_OVERLOADS("ge")});
+static AtenOperators comparisons(
+    {{importComparison,
+      {FIVE_OVERLOADS("eq"), "eq.bool(Scalar a, Scalar b) -> Scalar",
+       FIVE_OVERLOADS("ne"), "ne.bool(Scalar a, Scalar b) -> Scalar",
+       FIVE_OVERLOADS("lt"), FIVE_OVERLOADS("le"), FIVE_OVERLOADS("gt"),
+       FIVE_OVERLOADS("ge")}}});
 
 //===- Bits ---------------------------------------------------------------===//
 
@@ -263,22 +263,22 @@ static llvm::Error importBits(AtenOp &op) {
                       : name == "__or__" ? op.logicalOr(x, y)
                                          : op.unary<NotNode>(op.equal(x, y)));
 }
-static AtenOperators bits(importBits,
-                          {"__and__.bool(Scalar a, Scalar b) -> Scalar",
-                           "__and__.int(Scalar a, Scalar b) -> Scalar",
-                           "__or__.bool(Scalar a, Scalar b) -> Scalar",
-                           "__or__.int(Scalar a, Scalar b) -> Scalar",
-                           "__xor__.bool(Scalar a, Scalar b) -> Scalar",
-                           "__xor__.int(Scalar a, Scalar b) -> Scalar",
-                           "__lshift__.int(Scalar a, Scalar b) -> Scalar",
-                           "__rshift__.int(Scalar a, Scalar b) -> Scalar"});
+static AtenOperators bits({{importBits,
+                            {"__and__.bool(Scalar a, Scalar b) -> Scalar",
+                             "__and__.int(Scalar a, Scalar b) -> Scalar",
+                             "__or__.bool(Scalar a, Scalar b) -> Scalar",
+                             "__or__.int(Scalar a, Scalar b) -> Scalar",
+                             "__xor__.bool(Scalar a, Scalar b) -> Scalar",
+                             "__xor__.int(Scalar a, Scalar b) -> Scalar",
+                             "__lshift__.int(Scalar a, Scalar b) -> Scalar",
+                             "__rshift__.int(Scalar a, Scalar b) -> Scalar"}}});
 
 static llvm::Error importNot(AtenOp &op) {
   if (isKnown(op, "self"))
     return op.setResult(AtenValue(getFloat(op, "self") == 0));
   return op.setResult(op.unary<NotNode>(op.operand("self", ElemKind::Bool)));
 }
-static AtenOperators notOp(importNot, {"__not__(Scalar self) -> Scalar"});
+static AtenOperators notOp({{importNot, {"__not__(Scalar self) -> Scalar"}}});
 
 //===- One number ---------------------------------------------------------===//
 
@@ -361,14 +361,15 @@ static llvm::Error importUnary(AtenOp &op) {
       NAME ".Scalar(Scalar a) -> Scalar"
 
 static AtenOperators unaries(
-    importUnary,
-    {UNARY_OVERLOADS("neg"), UNARY_OVERLOADS("prim::abs"),
-     UNARY_OVERLOADS("fabs"), UNARY_OVERLOADS("floor"), UNARY_OVERLOADS("ceil"),
-     UNARY_OVERLOADS("round"), UNARY_OVERLOADS("sqrt"), UNARY_OVERLOADS("exp"),
-     UNARY_OVERLOADS("log"), UNARY_OVERLOADS("log10"), UNARY_OVERLOADS("log1p"),
-     UNARY_OVERLOADS("sin"), UNARY_OVERLOADS("cos"), UNARY_OVERLOADS("tan"),
-     UNARY_OVERLOADS("tanh"), UNARY_OVERLOADS("atan"),
-     UNARY_OVERLOADS("degrees"), UNARY_OVERLOADS("radians")});
+    {{importUnary,
+      {UNARY_OVERLOADS("neg"), UNARY_OVERLOADS("prim::abs"),
+       UNARY_OVERLOADS("fabs"), UNARY_OVERLOADS("floor"),
+       UNARY_OVERLOADS("ceil"), UNARY_OVERLOADS("round"),
+       UNARY_OVERLOADS("sqrt"), UNARY_OVERLOADS("exp"), UNARY_OVERLOADS("log"),
+       UNARY_OVERLOADS("log10"), UNARY_OVERLOADS("log1p"),
+       UNARY_OVERLOADS("sin"), UNARY_OVERLOADS("cos"), UNARY_OVERLOADS("tan"),
+       UNARY_OVERLOADS("tanh"), UNARY_OVERLOADS("atan"),
+       UNARY_OVERLOADS("degrees"), UNARY_OVERLOADS("radians")}}});
 
 static llvm::Error importClass(AtenOp &op) {
   if (!isKnown(op, "a"))
@@ -379,10 +380,10 @@ static llvm::Error importClass(AtenOp &op) {
                                 : name == "isinf" ? std::isinf(x)
                                                   : std::isfinite(x)));
 }
-static AtenOperators classes(importClass,
-                             {"isnan.float(Scalar a) -> Scalar",
-                              "isinf.float(Scalar a) -> Scalar",
-                              "isfinite.float(Scalar a) -> Scalar"});
+static AtenOperators classes({{importClass,
+                               {"isnan.float(Scalar a) -> Scalar",
+                                "isinf.float(Scalar a) -> Scalar",
+                                "isfinite.float(Scalar a) -> Scalar"}}});
 
 //===- Ranges -------------------------------------------------------------===//
 
@@ -405,8 +406,8 @@ static llvm::Error importRangeLength(AtenOp &op) {
   return op.setResult(AtenValue(*length.get()));
 }
 static AtenOperators rangeLength(
-    importRangeLength,
-    {"__range_length(Scalar lo, Scalar hi, Scalar step) -> Scalar"});
+    {{importRangeLength,
+      {"__range_length(Scalar lo, Scalar hi, Scalar step) -> Scalar"}}});
 
 /// Element `index` of a range.
 static llvm::Error importDeriveIndex(AtenOp &op) {
@@ -424,5 +425,5 @@ static llvm::Error importDeriveIndex(AtenOp &op) {
              op.mul(op.operand("index", kind), op.operand("step", kind))));
 }
 static AtenOperators deriveIndex(
-    importDeriveIndex,
-    {"__derive_index(Scalar index, Scalar start, Scalar step) -> Scalar"});
+    {{importDeriveIndex,
+      {"__derive_index(Scalar index, Scalar start, Scalar step) -> Scalar"}}});

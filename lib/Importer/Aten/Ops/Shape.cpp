@@ -87,23 +87,19 @@ static llvm::Error importUnflatten(AtenOp &op) {
   return op.setResult(op.reshape(x, shape));
 }
 
-static AtenOperators
-    reshapeOp(importReshape,
-              {"view(Tensor(a) self, int[] size) -> Tensor(a)",
-               "reshape(Tensor(a) self, int[] shape) -> Tensor(a)",
-               "_unsafe_view(Tensor self, int[] size) -> Tensor"});
-static AtenOperators
-    reshapeAsOp(importReshapeAs,
-                {"view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
-                 "reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)"});
-static AtenOperators
-    flattenOp(importFlatten,
-              {"flatten.using_ints(Tensor(a) self, int start_dim=0, int "
-               "end_dim=-1) -> Tensor(a)"});
-static AtenOperators
-    unflattenOp(importUnflatten,
-                {"unflatten.int(Tensor(a) self, int dim, int[] sizes) -> "
-                 "Tensor(a)"});
+static AtenOperators reshaping(
+    {{importReshape,
+      {"view(Tensor(a) self, int[] size) -> Tensor(a)",
+       "reshape(Tensor(a) self, int[] shape) -> Tensor(a)",
+       "_unsafe_view(Tensor self, int[] size) -> Tensor"}},
+     {importReshapeAs,
+      {"view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+       "reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)"}},
+     {importFlatten,
+      {"flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> "
+       "Tensor(a)"}},
+     {importUnflatten,
+      {"unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)"}}});
 
 //===- Dimensions of extent 1 ---------------------------------------------===//
 
@@ -130,14 +126,12 @@ static llvm::Error importUnsqueeze(AtenOp &op) {
   return op.setResult(op.unsqueeze(op.tensor("self"), axis));
 }
 
-static AtenOperators
-    squeezeOp(importSqueeze,
-              {"squeeze(Tensor(a) self) -> Tensor(a)",
-               "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
-               "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"});
-static AtenOperators
-    unsqueezeOp(importUnsqueeze,
-                {"unsqueeze(Tensor(a) self, int dim) -> Tensor(a)"});
+static AtenOperators squeezing(
+    {{importSqueeze,
+      {"squeeze(Tensor(a) self) -> Tensor(a)",
+       "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
+       "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"}},
+     {importUnsqueeze, {"unsqueeze(Tensor(a) self, int dim) -> Tensor(a)"}}});
 
 //===- Permutations -------------------------------------------------------===//
 
@@ -203,24 +197,20 @@ static llvm::Error importMoveDim(AtenOp &op) {
   return op.setResult(op.transpose(op.tensor("self"), order));
 }
 
-static AtenOperators
-    permuteOp(importPermute,
-              {"permute(Tensor(a) self, int[] dims) -> Tensor(a)"});
-static AtenOperators transposeOp(
-    importTranspose,
-    {"transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
-     "swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
-     "swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"});
-static AtenOperators reversedOp(importReversed,
-                                {"t(Tensor(a) self) -> Tensor(a)",
-                                 "numpy_T(Tensor(a) self) -> Tensor(a)"});
-static AtenOperators mTOp(importMT, {"mT(Tensor(a) self) -> Tensor(a)"});
-static AtenOperators moveDimOp(
-    importMoveDim,
-    {"movedim.int(Tensor(a) self, int source, int destination) -> "
-     "Tensor(a)",
-     "movedim.intlist(Tensor(a) self, int[] source, int[] destination) "
-     "-> Tensor(a)"});
+static AtenOperators permutations(
+    {{importPermute, {"permute(Tensor(a) self, int[] dims) -> Tensor(a)"}},
+     {importTranspose,
+      {"transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+       "swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
+       "swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"}},
+     {importReversed,
+      {"t(Tensor(a) self) -> Tensor(a)",
+       "numpy_T(Tensor(a) self) -> Tensor(a)"}},
+     {importMT, {"mT(Tensor(a) self) -> Tensor(a)"}},
+     {importMoveDim,
+      {"movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+       "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> "
+       "Tensor(a)"}}});
 
 //===- Repetition ---------------------------------------------------------===//
 
@@ -322,30 +312,27 @@ static llvm::Error importBroadcastTensors(AtenOp &op) {
   return op.setResult(values);
 }
 
+static AtenOperators expansion(
+    {{importExpand,
+      {"expand(Tensor(a) self, int[] size, *, bool implicit=False) -> "
+       "Tensor(a)",
+       "broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)"}},
+     {importExpandAs, {"expand_as(Tensor(a) self, Tensor other) -> Tensor(a)"}},
+     {importRepeatInterleave,
+      {"repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, "
+       "int? output_size=None) -> Tensor"}},
+     {importRepeatedIndices,
+      {"repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> "
+       "Tensor"}}});
 static AtenOperators
-    expandOp(importExpand,
-             {"expand(Tensor(a) self, int[] size, *, bool implicit=False) -> "
-              "Tensor(a)",
-              "broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)"});
+    repetition({{importRepeat,
+                 {"repeat(Tensor self, int[] repeats) -> Tensor",
+                  "tile(Tensor self, int[] dims) -> Tensor"}}},
+               AtenOrder::RowMajor);
 static AtenOperators
-    expandAsOp(importExpandAs,
-               {"expand_as(Tensor(a) self, Tensor other) -> Tensor(a)"});
-static AtenOperators repeatOp(importRepeat,
-                              {"repeat(Tensor self, int[] repeats) -> Tensor",
-                               "tile(Tensor self, int[] dims) -> Tensor"},
-                              AtenOrder::RowMajor);
-static AtenOperators
-    repeatInterleaveOp(importRepeatInterleave,
-                       {"repeat_interleave.self_int(Tensor self, int repeats, "
-                        "int? dim=None, *, int? output_size=None) -> Tensor"});
-static AtenOperators
-    repeatedIndicesOp(importRepeatedIndices,
-                      {"repeat_interleave.Tensor(Tensor repeats, *, int? "
-                       "output_size=None) -> Tensor"});
-static AtenOperators
-    broadcastTensorsOp(importBroadcastTensors,
-                       {"broadcast_tensors(Tensor[] tensors) -> Tensor[]"},
-                       AtenOrder::Unknown);
+    broadcasting({{importBroadcastTensors,
+                   {"broadcast_tensors(Tensor[] tensors) -> Tensor[]"}}},
+                 AtenOrder::Unknown);
 
 //===- Images -------------------------------------------------------------===//
 
@@ -400,14 +387,12 @@ static llvm::Error importChannelShuffle(AtenOp &op) {
   return op.setResult(op.reshape(x, shape));
 }
 
-static AtenOperators pixelShuffleOp(
-    importPixelShuffle,
-    {"pixel_shuffle(Tensor self, int upscale_factor) -> Tensor"});
+static AtenOperators pixelShuffles(
+    {{importPixelShuffle,
+      {"pixel_shuffle(Tensor self, int upscale_factor) -> Tensor"}},
+     {importPixelUnshuffle,
+      {"pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor"}}});
 static AtenOperators
-    pixelUnshuffleOp(importPixelUnshuffle,
-                     {"pixel_unshuffle(Tensor self, int downscale_factor) -> "
-                      "Tensor"});
-static AtenOperators
-    channelShuffleOp(importChannelShuffle,
-                     {"channel_shuffle(Tensor self, int groups) -> Tensor"},
-                     AtenOrder::Unknown);
+    channelShuffle({{importChannelShuffle,
+                     {"channel_shuffle(Tensor self, int groups) -> Tensor"}}},
+                   AtenOrder::Unknown);

@@ -190,30 +190,26 @@ static llvm::Error importBlackman(AtenOp &op) {
   return setWindow(op, {.mean = 0.42, .first = 0.5, .second = 0.08});
 }
 
-#define GLOWISH_WINDOW(NAME)                                                   \
-  {#NAME "(int window_length, *, ScalarType? dtype=None, Layout? "             \
-         "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", \
-   #NAME ".periodic(int window_length, bool periodic, *, ScalarType? "         \
-         "dtype=None, Layout? layout=None, Device? device=None, bool? "        \
-         "pin_memory=None) -> Tensor"}
-
-static AtenOperators hannOps(importHann, GLOWISH_WINDOW(hann_window));
-static AtenOperators hammingOps(importHamming, GLOWISH_WINDOW(hamming_window));
-static AtenOperators blackmanOps(importBlackman,
-                                 GLOWISH_WINDOW(blackman_window));
+static AtenOperators windows(
+    {"(int window_length, *, ScalarType? dtype=None, Layout? layout=None, "
+     "Device? device=None, bool? pin_memory=None) -> Tensor",
+     ".periodic(int window_length, bool periodic, *, ScalarType? dtype=None, "
+     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
+     "Tensor"},
+    {{importHann, {"hann_window"}},
+     {importHamming, {"hamming_window"}},
+     {importBlackman, {"blackman_window"}}});
 
 //===- Registration -------------------------------------------------------===//
 
-static AtenOperators stftOp(
-    importStft,
-    {"stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, "
-     "Tensor? window=None, bool normalized=False, bool? onesided=None, bool? "
-     "return_complex=None) -> Tensor"},
-    AtenOrder::Unknown, AtenElements::RealOrComplex);
-static AtenOperators istftOp(
-    importIstft,
-    {"istft(Tensor self, int n_fft, int? hop_length=None, int? "
-     "win_length=None, "
-     "Tensor? window=None, bool center=True, bool normalized=False, bool? "
-     "onesided=None, int? length=None, bool return_complex=False) -> Tensor"},
+static AtenOperators transforms(
+    {{importStft,
+      {"stft(Tensor self, int n_fft, int? hop_length=None, int? "
+       "win_length=None, Tensor? window=None, bool normalized=False, bool? "
+       "onesided=None, bool? return_complex=None) -> Tensor"}},
+     {importIstft,
+      {"istft(Tensor self, int n_fft, int? hop_length=None, int? "
+       "win_length=None, Tensor? window=None, bool center=True, bool "
+       "normalized=False, bool? onesided=None, int? length=None, bool "
+       "return_complex=False) -> Tensor"}}},
     AtenOrder::Unknown, AtenElements::RealOrComplex);

@@ -21,18 +21,17 @@ static llvm::Error importNothing(AtenOp & /*op*/) {
   return llvm::Error::success();
 }
 
-static AtenOperators symSizeOp(importSymSize,
-                               {"sym_size.int(Tensor self, int dim) -> int"});
-static AtenOperators symNumelOp(importSymNumel,
-                                {"sym_numel(Tensor self) -> int"});
-static AtenOperators nothingOp(
-    importNothing,
-    {"_assert_scalar(Scalar self, str assert_msg) -> ()",
-     "_assert_async(Tensor self) -> ()",
-     "_assert_async.msg(Tensor self, str assert_msg) -> ()",
-     "_assert_tensor_metadata(Tensor a, int[]? size=None, int[]? stride=None, "
-     "ScalarType? dtype=None, *, Device? device=None, Layout? layout=None) -> "
-     "()",
-     "sym_constrain_range(Scalar size, *, int? min=None, int? max=None) -> ()",
-     "sym_constrain_range_for_size(Scalar size, *, int? min=None, int? "
-     "max=None) -> ()"});
+static AtenOperators
+    sizes({{importSymSize, {"sym_size.int(Tensor self, int dim) -> int"}},
+           {importSymNumel, {"sym_numel(Tensor self) -> int"}},
+           {importNothing,
+            {"_assert_scalar(Scalar self, str assert_msg) -> ()",
+             "_assert_async(Tensor self) -> ()",
+             "_assert_async.msg(Tensor self, str assert_msg) -> ()",
+             "_assert_tensor_metadata(Tensor a, int[]? size=None, int[]? "
+             "stride=None, ScalarType? dtype=None, *, Device? device=None, "
+             "Layout? layout=None) -> ()",
+             "sym_constrain_range(Scalar size, *, int? min=None, int? "
+             "max=None) -> ()",
+             "sym_constrain_range_for_size(Scalar size, *, int? min=None, "
+             "int? max=None) -> ()"}}});

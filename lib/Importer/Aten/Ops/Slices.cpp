@@ -83,16 +83,14 @@ static llvm::Error importNarrow(AtenOp &op) {
 }
 
 static AtenOperators
-    sliceOp(importSlice,
-            {"slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? "
-             "end=None, int step=1) -> Tensor(a)"});
-static AtenOperators
-    selectOp(importSelect,
-             {"select.int(Tensor(a) self, int dim, int index) -> Tensor(a)"});
-static AtenOperators
-    narrowOp(importNarrow,
+    slices({{importSlice,
+             {"slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? "
+              "end=None, int step=1) -> Tensor(a)"}},
+            {importSelect,
+             {"select.int(Tensor(a) self, int dim, int index) -> Tensor(a)"}},
+            {importNarrow,
              {"narrow(Tensor(a) self, int dim, int start, int length) -> "
-              "Tensor(a)"});
+              "Tensor(a)"}}});
 
 //===- Several parts ------------------------------------------------------===//
 
@@ -175,27 +173,22 @@ static llvm::Error importUnbind(AtenOp &op) {
   return op.setResult(parts);
 }
 
-static AtenOperators
-    splitOp(importSplit,
-            {"split.Tensor(Tensor(a) self, int split_size, int dim=0) -> "
-             "Tensor(a)[]",
-             "unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> "
-             "Tensor[]"});
-static AtenOperators
-    splitSizesOp(importSplitSizes,
-                 {"split_with_sizes(Tensor(a) self, int[] split_sizes, int "
-                  "dim=0) -> Tensor(a)[]",
-                  "split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> "
-                  "Tensor(a)[]",
-                  "unsafe_split_with_sizes(Tensor self, int[] split_sizes, int "
-                  "dim=0) -> Tensor[]"});
-static AtenOperators
-    chunkOp(importChunk,
-            {"chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]",
-             "unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]"});
-static AtenOperators
-    unbindOp(importUnbind,
-             {"unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]"});
+static AtenOperators parts(
+    {{importSplit,
+      {"split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]",
+       "unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> "
+       "Tensor[]"}},
+     {importSplitSizes,
+      {"split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> "
+       "Tensor(a)[]",
+       "split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> "
+       "Tensor(a)[]",
+       "unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> "
+       "Tensor[]"}},
+     {importChunk,
+      {"chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]",
+       "unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]"}},
+     {importUnbind, {"unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]"}}});
 
 //===- Replaced parts -----------------------------------------------------===//
 
@@ -256,13 +249,12 @@ static llvm::Error importSelectScatter(AtenOp &op) {
 }
 
 static AtenOperators
-    sliceScatterOp(importSliceScatter,
+    replacements({{importSliceScatter,
                    {"slice_scatter(Tensor self, Tensor src, int dim=0, int? "
-                    "start=None, int? end=None, int step=1) -> Tensor"});
-static AtenOperators
-    selectScatterOp(importSelectScatter,
-                    {"select_scatter(Tensor self, Tensor src, int dim, int "
-                     "index) -> Tensor"});
+                    "start=None, int? end=None, int step=1) -> Tensor"}},
+                  {importSelectScatter,
+                   {"select_scatter(Tensor self, Tensor src, int dim, int "
+                    "index) -> Tensor"}}});
 
 //===- Order --------------------------------------------------------------===//
 
@@ -302,11 +294,10 @@ static llvm::Error importRoll(AtenOp &op) {
   return op.setResult(op.reshape(x, shape));
 }
 
-static AtenOperators flipOp(importFlip,
-                            {"flip(Tensor self, int[] dims) -> Tensor"});
 static AtenOperators
-    rollOp(importRoll,
-           {"roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor"});
+    order({{importFlip, {"flip(Tensor self, int[] dims) -> Tensor"}},
+           {importRoll,
+            {"roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor"}}});
 
 //===- Joining ------------------------------------------------------------===//
 
@@ -370,16 +361,13 @@ static llvm::Error importVStack(AtenOp &op) {
   return joinWithRank(op, 2, /*isHorizontal=*/false);
 }
 
-static AtenOperators catOp(importCat,
-                           {"cat(Tensor[] tensors, int dim=0) -> Tensor",
-                            "concat(Tensor[] tensors, int dim=0) -> Tensor",
-                            "concatenate(Tensor[] tensors, int dim=0) -> "
-                            "Tensor"},
-                           AtenOrder::Images);
-static AtenOperators stackOp(importStack,
-                             {"stack(Tensor[] tensors, int dim=0) -> Tensor"},
-                             AtenOrder::Images);
-static AtenOperators hstackOp(importHStack,
-                              {"hstack(Tensor[] tensors) -> Tensor"});
-static AtenOperators vstackOp(importVStack,
-                              {"vstack(Tensor[] tensors) -> Tensor"});
+static AtenOperators
+    joined({{importCat,
+             {"cat(Tensor[] tensors, int dim=0) -> Tensor",
+              "concat(Tensor[] tensors, int dim=0) -> Tensor",
+              "concatenate(Tensor[] tensors, int dim=0) -> Tensor"}},
+            {importStack, {"stack(Tensor[] tensors, int dim=0) -> Tensor"}}},
+           AtenOrder::Images);
+static AtenOperators
+    joinedWithRank({{importHStack, {"hstack(Tensor[] tensors) -> Tensor"}},
+                    {importVStack, {"vstack(Tensor[] tensors) -> Tensor"}}});

@@ -30,58 +30,28 @@ static llvm::Error importRelu(AtenOp &op) {
       x.getElemKind() == ElemKind::UInt8 ? x : op.unary<ReluNode>(x));
 }
 
-static AtenOperators expOp(importFloat<ExpNode>, {"exp(Tensor self) -> Tensor"},
-                           AtenOrder::ElementWise);
-static AtenOperators logOp(importFloat<LogNode>, {"log(Tensor self) -> Tensor"},
-                           AtenOrder::ElementWise);
-static AtenOperators sqrtOp(importFloat<SqrtNode>,
-                            {"sqrt(Tensor self) -> Tensor"},
-                            AtenOrder::ElementWise);
-static AtenOperators reciprocalOp(importFloat<ReciprocalNode>,
-                                  {"reciprocal(Tensor self) -> Tensor"},
-                                  AtenOrder::ElementWise);
-static AtenOperators tanhOp(importFloat<TanhNode>,
-                            {"tanh(Tensor self) -> Tensor"},
-                            AtenOrder::ElementWise);
-static AtenOperators sigmoidOp(importFloat<SigmoidNode>,
-                               {"sigmoid(Tensor self) -> Tensor"},
+static AtenOperators functions({"(Tensor self) -> Tensor"},
+                               {{importFloat<ExpNode>, {"exp"}},
+                                {importFloat<LogNode>, {"log"}},
+                                {importFloat<SqrtNode>, {"sqrt"}},
+                                {importFloat<ReciprocalNode>, {"reciprocal"}},
+                                {importFloat<TanhNode>, {"tanh"}},
+                                {importFloat<SigmoidNode>, {"sigmoid"}},
+                                {importFloat<ErfNode>, {"erf"}},
+                                {importFloat<SinNode>, {"sin"}},
+                                {importFloat<CosNode>, {"cos"}},
+                                {importFloat<TanNode>, {"tan"}},
+                                {importFloat<AsinNode>, {"asin"}},
+                                {importFloat<AcosNode>, {"acos"}},
+                                {importFloat<AtanNode>, {"atan"}},
+                                {importFloat<SinhNode>, {"sinh"}},
+                                {importFloat<CoshNode>, {"cosh"}},
+                                {importFloat<AsinhNode>, {"asinh"}},
+                                {importFloat<AcoshNode>, {"acosh"}},
+                                {importFloat<AtanhNode>, {"atanh"}},
+                                {importNeg, {"neg"}},
+                                {importRelu, {"relu"}}},
                                AtenOrder::ElementWise);
-static AtenOperators erfOp(importFloat<ErfNode>, {"erf(Tensor self) -> Tensor"},
-                           AtenOrder::ElementWise);
-static AtenOperators sinOp(importFloat<SinNode>, {"sin(Tensor self) -> Tensor"},
-                           AtenOrder::ElementWise);
-static AtenOperators cosOp(importFloat<CosNode>, {"cos(Tensor self) -> Tensor"},
-                           AtenOrder::ElementWise);
-static AtenOperators tanOp(importFloat<TanNode>, {"tan(Tensor self) -> Tensor"},
-                           AtenOrder::ElementWise);
-static AtenOperators asinOp(importFloat<AsinNode>,
-                            {"asin(Tensor self) -> Tensor"},
-                            AtenOrder::ElementWise);
-static AtenOperators acosOp(importFloat<AcosNode>,
-                            {"acos(Tensor self) -> Tensor"},
-                            AtenOrder::ElementWise);
-static AtenOperators atanOp(importFloat<AtanNode>,
-                            {"atan(Tensor self) -> Tensor"},
-                            AtenOrder::ElementWise);
-static AtenOperators sinhOp(importFloat<SinhNode>,
-                            {"sinh(Tensor self) -> Tensor"},
-                            AtenOrder::ElementWise);
-static AtenOperators coshOp(importFloat<CoshNode>,
-                            {"cosh(Tensor self) -> Tensor"},
-                            AtenOrder::ElementWise);
-static AtenOperators asinhOp(importFloat<AsinhNode>,
-                             {"asinh(Tensor self) -> Tensor"},
-                             AtenOrder::ElementWise);
-static AtenOperators acoshOp(importFloat<AcoshNode>,
-                             {"acosh(Tensor self) -> Tensor"},
-                             AtenOrder::ElementWise);
-static AtenOperators atanhOp(importFloat<AtanhNode>,
-                             {"atanh(Tensor self) -> Tensor"},
-                             AtenOrder::ElementWise);
-static AtenOperators negOp(importNeg, {"neg(Tensor self) -> Tensor"},
-                           AtenOrder::ElementWise);
-static AtenOperators reluOp(importRelu, {"relu(Tensor self) -> Tensor"},
-                            AtenOrder::ElementWise);
 
 //===- Signs and rounding -------------------------------------------------===//
 
@@ -134,31 +104,19 @@ static llvm::Error importRoundDecimals(AtenOp &op) {
   return op.setResult(op.cast(result, op.tensor("self").getElemKind()));
 }
 
-static AtenOperators absOp(importAbs, {"abs(Tensor self) -> Tensor"},
-                           AtenOrder::ElementWise);
-static AtenOperators signOp(importSign,
-                            {"sign(Tensor self) -> Tensor",
-                             "sgn(Tensor self) -> Tensor"},
-                            AtenOrder::ElementWise);
-static AtenOperators floorOp(importRounding<FloorNode>,
-                             {"floor(Tensor self) -> Tensor"},
-                             AtenOrder::ElementWise);
-static AtenOperators ceilOp(importRounding<CeilNode>,
-                            {"ceil(Tensor self) -> Tensor"},
-                            AtenOrder::ElementWise);
-static AtenOperators roundOp(importRounding<RoundNode>,
-                             {"round(Tensor self) -> Tensor"},
-                             AtenOrder::ElementWise);
 static AtenOperators
-    roundDecimalsOp(importRoundDecimals,
-                    {"round.decimals(Tensor self, *, int decimals) -> Tensor"},
-                    AtenOrder::ElementWise);
-static AtenOperators truncOp(importTrunc,
-                             {"trunc(Tensor self) -> Tensor",
-                              "fix(Tensor self) -> Tensor"},
-                             AtenOrder::ElementWise);
-static AtenOperators fracOp(importFrac, {"frac(Tensor self) -> Tensor"},
-                            AtenOrder::ElementWise);
+    decimals({{importRoundDecimals,
+               {"round.decimals(Tensor self, *, int decimals) -> Tensor"}}},
+             AtenOrder::ElementWise);
+static AtenOperators rounding({"(Tensor self) -> Tensor"},
+                              {{importAbs, {"abs"}},
+                               {importSign, {"sign", "sgn"}},
+                               {importRounding<FloorNode>, {"floor"}},
+                               {importRounding<CeilNode>, {"ceil"}},
+                               {importRounding<RoundNode>, {"round"}},
+                               {importTrunc, {"trunc", "fix"}},
+                               {importFrac, {"frac"}}},
+                              AtenOrder::ElementWise);
 
 //===- Powers and logarithms ----------------------------------------------===//
 
@@ -188,24 +146,15 @@ static llvm::Error importLog10(AtenOp &op) {
       op.mul(op.unary<LogNode>(op.floating("self")), 1 / std::log(10.0)));
 }
 
-static AtenOperators squareOp(importSquare, {"square(Tensor self) -> Tensor"},
-                              AtenOrder::ElementWise);
-static AtenOperators rsqrtOp(importRsqrt, {"rsqrt(Tensor self) -> Tensor"},
-                             AtenOrder::ElementWise);
-static AtenOperators exp2Op(importExp2, {"exp2(Tensor self) -> Tensor"},
-                            AtenOrder::ElementWise);
-static AtenOperators log2Op(importLog2, {"log2(Tensor self) -> Tensor"},
-                            AtenOrder::ElementWise);
-static AtenOperators log10Op(importLog10, {"log10(Tensor self) -> Tensor"},
-                             AtenOrder::ElementWise);
-static AtenOperators log1pOp(importFloat<Log1pNode>,
-                             {"log1p(Tensor self) -> Tensor"},
-                             AtenOrder::ElementWise);
-static AtenOperators expm1Op(importFloat<Expm1Node>,
-                             {"expm1(Tensor self) -> Tensor"},
-                             AtenOrder::ElementWise);
-static AtenOperators erfcOp(importFloat<ErfcNode>,
-                            {"erfc(Tensor self) -> Tensor"},
+static AtenOperators powers({"(Tensor self) -> Tensor"},
+                            {{importSquare, {"square"}},
+                             {importRsqrt, {"rsqrt"}},
+                             {importExp2, {"exp2"}},
+                             {importLog2, {"log2"}},
+                             {importLog10, {"log10"}},
+                             {importFloat<Log1pNode>, {"log1p"}},
+                             {importFloat<Expm1Node>, {"expm1"}},
+                             {importFloat<ErfcNode>, {"erfc"}}},
                             AtenOrder::ElementWise);
 
 //===- Tests --------------------------------------------------------------===//
@@ -234,19 +183,13 @@ static llvm::Error importBitwiseNot(AtenOp &op) {
                                                         : op.complement(x));
 }
 
-static AtenOperators isNanOp(importIsNan, {"isnan(Tensor self) -> Tensor"},
-                             AtenOrder::ElementWise);
-static AtenOperators isInfOp(importIsInf, {"isinf(Tensor self) -> Tensor"},
-                             AtenOrder::ElementWise);
-static AtenOperators isFiniteOp(importIsFinite,
-                                {"isfinite(Tensor self) -> Tensor"},
-                                AtenOrder::ElementWise);
-static AtenOperators logicalNotOp(importLogicalNot,
-                                  {"logical_not(Tensor self) -> Tensor"},
-                                  AtenOrder::ElementWise);
-static AtenOperators bitwiseNotOp(importBitwiseNot,
-                                  {"bitwise_not(Tensor self) -> Tensor"},
-                                  AtenOrder::ElementWise);
+static AtenOperators tests({"(Tensor self) -> Tensor"},
+                           {{importIsNan, {"isnan"}},
+                            {importIsInf, {"isinf"}},
+                            {importIsFinite, {"isfinite"}},
+                            {importLogicalNot, {"logical_not"}},
+                            {importBitwiseNot, {"bitwise_not"}}},
+                           AtenOrder::ElementWise);
 
 //===- Bounds -------------------------------------------------------------===//
 
@@ -295,18 +238,17 @@ static llvm::Error importNanToNum(AtenOp &op) {
   return op.setResult(result);
 }
 
-static AtenOperators clampOp(
-    importClamp,
-    {"clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-     "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-     "clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-     "clamp_min(Tensor self, Scalar min) -> Tensor",
-     "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
-     "clamp_max(Tensor self, Scalar max) -> Tensor",
-     "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor"},
+static AtenOperators bounds(
+    {{importClamp,
+      {"clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+       "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> "
+       "Tensor",
+       "clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+       "clamp_min(Tensor self, Scalar min) -> Tensor",
+       "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
+       "clamp_max(Tensor self, Scalar max) -> Tensor",
+       "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor"}},
+     {importNanToNum,
+      {"nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? "
+       "neginf=None) -> Tensor"}}},
     AtenOrder::ElementWise);
-static AtenOperators
-    nanToNumOp(importNanToNum,
-               {"nan_to_num(Tensor self, float? nan=None, float? posinf=None, "
-                "float? neginf=None) -> Tensor"},
-               AtenOrder::ElementWise);
