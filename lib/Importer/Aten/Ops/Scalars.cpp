@@ -7,8 +7,8 @@
 
 #include "Aten/AtenOp.h"
 #include "glowish/Base/CheckedInt.h"
-#include "llvm/ADT/StringSwitch.h"
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 using namespace glowish;
@@ -36,354 +36,334 @@ static double getFloat(AtenOp &op, llvm::StringRef argument) {
   return op.get(argument).getNumber();
 }
 
-//===- Known numbers ------------------------------------------------------===//
+/// Refuses the first of two numbers that is not known.
+static llvm::Error refuseComputed(AtenOp &op, llvm::StringRef accepted) {
+  return op.refuse(isKnown(op, "a") ? "b" : "a", accepted);
+}
+
+//===- Functions of two numbers -------------------------------------------===//
 
 /// Returns |x|, which int64_t lacks for INT64_MIN.
 static uint64_t getMagnitude(int64_t x) {
   return x < 0 ? -uint64_t(x) : uint64_t(x);
 }
 
-static int64_t raise(int64_t x, int64_t exponent) {
+/// Computes ints; they wrap as PyTorch's do.
+template <typename F> static std::optional<int64_t> wrap(int64_t x, int64_t y) {
+  return int64_t(F()(uint64_t(x), uint64_t(y)));
+}
+/// Computes ints; none if there is no result of 64 bits.
+template <CheckedInt (*F)(CheckedInt, CheckedInt)>
+static std::optional<int64_t> check(int64_t x, int64_t y) {
+  return F(x, y).get();
+}
+static CheckedInt divideTowardsZero(CheckedInt x, CheckedInt y) {
+  return x / y;
+}
+static std::optional<int64_t> raise(int64_t x, int64_t exponent) {
+  if (exponent < 0)
+    return std::nullopt;
   uint64_t power = 1;
   for (uint64_t base = uint64_t(x); exponent > 0; exponent /= 2, base *= base)
     if (exponent % 2)
       power *= base;
   return int64_t(power);
 }
-
-/// x NAME y, of ints; none if it is no int or not defined. Sums and products
-/// wrap as PyTorch's do.
-static std::optional<int64_t> computeInts(llvm::StringRef name, int64_t x,
-                                          int64_t y) {
-  auto wrap = [](uint64_t value) { return int64_t(value); };
-  if (name == "add")
-    return wrap(uint64_t(x) + uint64_t(y));
-  if (name == "sub")
-    return wrap(uint64_t(x) - uint64_t(y));
-  if (name == "mul")
-    return wrap(uint64_t(x) * uint64_t(y));
-  if (name == "prim::min")
-    return std::min(x, y);
-  if (name == "prim::max")
-    return std::max(x, y);
-  if (name == "gcd")
-    return wrap(std::gcd(getMagnitude(x), getMagnitude(y)));
-  if (name == "pow" && y >= 0)
-    return raise(x, y);
-  if (name == "floordiv")
-    return divideDown(x, y).get();
-  if (name == "remainder")
-    return getRestDown(x, y).get();
-  if (name == "__round_to_zero_floordiv")
-    return (CheckedInt(x) / y).get();
-  return std::nullopt;
+static std::optional<int64_t> getCommonDivisor(int64_t x, int64_t y) {
+  return int64_t(std::gcd(getMagnitude(x), getMagnitude(y)));
 }
 
-/// x NAME y, of floats; none if it is not defined.
-static std::optional<double> computeFloats(llvm::StringRef name, double x,
-                                           double y) {
-  if (y == 0 && (name == "div" || name == "floordiv" || name == "remainder"))
-    return std::nullopt;
+template <typename F> static double apply(double x, double y) {
+  return F()(x, y);
+}
+static double floorQuotient(double x, double y) { return std::floor(x / y); }
+static double floorRest(double x, double y) {
   double rest = std::fmod(x, y);
-  return llvm::StringSwitch<std::optional<double>>(name)
-      .Case("add", x + y)
-      .Case("sub", x - y)
-      .Case("mul", x * y)
-      .Case("div", x / y)
-      .Case("floordiv", std::floor(x / y))
-      .Case("remainder", rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest)
-      .Case("fmod", rest)
-      .Case("pow", std::pow(x, y))
-      .Case("prim::min", std::min(x, y))
-      .Case("prim::max", std::max(x, y))
-      .Case("atan2", std::atan2(x, y))
-      .Case("copysign", std::copysign(x, y))
-      .Case("log", std::log(x) / std::log(y))
-      .Default(std::nullopt);
+  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+}
+static double getLogarithm(double x, double base) {
+  return std::log(x) / std::log(base);
+}
+
+template <typename ResultT, typename T> static ResultT getSmaller(T x, T y) {
+  return std::min(x, y);
+}
+template <typename ResultT, typename T> static ResultT getLarger(T x, T y) {
+  return std::max(x, y);
+}
+
+template <typename T>
+static NodeValue make(AtenOp &op, NodeValue x, NodeValue y) {
+  return op.make<T>(x, y);
+}
+static NodeValue makeFloorQuotient(AtenOp &op, NodeValue x, NodeValue y) {
+  NodeValue quotient = op.div(x, y);
+  if (isFloatKind(x.getElemKind()))
+    return op.unary<FloorNode>(quotient);
+  // Integers are cut.
+  NodeValue rest = op.sub(x, op.mul(quotient, y));
+  NodeValue isNegative = op.less(op.mul(rest, y), 0);
+  return op.select(isNegative, op.sub(quotient, 1), quotient);
+}
+static NodeValue makeFloorRest(AtenOp &op, NodeValue x, NodeValue y) {
+  return op.sub(x, op.mul(makeFloorQuotient(op, x, y), y));
+}
+static NodeValue makeUnequal(AtenOp &op, NodeValue x, NodeValue y) {
+  return op.unary<NotNode>(op.equal(x, y));
 }
 
 //===- Two numbers --------------------------------------------------------===//
 
-/// The same with nodes.
-static NodeValue compute(AtenOp &op, llvm::StringRef name, NodeValue x,
-                         NodeValue y) {
-  auto divide = [&] {
-    NodeValue quotient = op.div(x, y);
-    if (isFloatKind(x.getElemKind()))
-      return op.unary<FloorNode>(quotient);
-    // Integers are cut.
-    NodeValue rest = op.sub(x, op.mul(quotient, y));
-    NodeValue isNegative = op.less(op.mul(rest, y), 0);
-    return op.select(isNegative, op.sub(quotient, 1), quotient);
-  };
-  if (name == "add")
-    return op.add(x, y);
-  if (name == "sub")
-    return op.sub(x, y);
-  if (name == "mul")
-    return op.mul(x, y);
-  if (name == "div" || name == "__round_to_zero_floordiv")
-    return op.div(x, y);
-  if (name == "floordiv")
-    return divide();
-  if (name == "remainder")
-    return op.sub(x, op.mul(divide(), y));
-  if (name == "pow")
-    return op.pow(x, y);
-  if (name == "prim::min")
-    return op.min(x, y);
-  return name == "prim::max" ? op.max(x, y) : NodeValue();
-}
+using IntFunction = std::optional<int64_t> (*)(int64_t, int64_t);
+using FloatFunction = double (*)(double, double);
+using NodeFunction = NodeValue (*)(AtenOp &, NodeValue, NodeValue);
 
+/// Imports an operator by the functions that it has; null ones it lacks. Ints
+/// become floats without \p OfInts. A division is not defined for floats if
+/// the second one is 0.
+template <IntFunction OfInts, FloatFunction OfFloats,
+          NodeFunction OfNodes = nullptr, bool IsDivision = false>
 static llvm::Error importArithmetic(AtenOp &op) {
-  llvm::StringRef name = op.getSchema().name;
-  bool isReal = isFloat(op, "a") || isFloat(op, "b") || name == "div" ||
-                name == "fmod" || name == "atan2" || name == "copysign" ||
-                name == "log" ||
-                (name == "pow" && op.getSchema().overload != "int_to_int");
+  bool isReal = isFloat(op, "a") || isFloat(op, "b") || OfInts == nullptr;
   if (!isKnown(op, "a") || !isKnown(op, "b")) {
+    if (OfNodes == nullptr)
+      return refuseComputed(
+          op, "a number that is known when the model is compiled");
     ElemKind kind = isReal ? ElemKind::Double : ElemKind::Int64;
-    NodeValue result =
-        compute(op, name, op.operand("a", kind), op.operand("b", kind));
-    if (!result && !op.hasFailed())
-      return op.refuse(isKnown(op, "a") ? "b" : "a",
-                       "a number that is known when the model is compiled");
-    return op.setResult(result);
+    return op.setResult(
+        OfNodes(op, op.operand("a", kind), op.operand("b", kind)));
   }
-  if (isReal) {
-    if (auto result = computeFloats(name, getFloat(op, "a"), getFloat(op, "b")))
+  if (!isReal) {
+    if (auto result = OfInts(getInt(op, "a"), getInt(op, "b")))
       return op.setResult(AtenValue(*result));
-  } else if (auto result =
-                 computeInts(name, getInt(op, "a"), getInt(op, "b"))) {
-    return op.setResult(AtenValue(*result));
+  } else if (OfFloats != nullptr && !(IsDivision && getFloat(op, "b") == 0)) {
+    return op.setResult(
+        AtenValue(OfFloats(getFloat(op, "a"), getFloat(op, "b"))));
   }
   return makeError("it is not defined for {0} and {1}", op.get("a").describe(),
                    op.get("b").describe());
 }
 
-#define FOUR_OVERLOADS(NAME)                                                   \
-  NAME ".int(Scalar a, Scalar b) -> Scalar",                                   \
-      NAME ".float(Scalar a, Scalar b) -> Scalar",                             \
-      NAME ".int_float(Scalar a, Scalar b) -> Scalar",                         \
-      NAME ".float_int(Scalar a, Scalar b) -> Scalar"
-#define FIVE_OVERLOADS(NAME)                                                   \
-  FOUR_OVERLOADS(NAME), NAME "(Scalar a, Scalar b) -> Scalar"
-
-static AtenOperators arithmetic(
-    {{importArithmetic,
-      {FIVE_OVERLOADS("add"),
-       FIVE_OVERLOADS("sub"),
-       FIVE_OVERLOADS("mul"),
-       "div.int(Scalar a, Scalar b) -> Scalar",
-       "div.float(Scalar a, Scalar b) -> Scalar",
-       "div(Scalar a, Scalar b) -> Scalar",
-       FIVE_OVERLOADS("floordiv"),
-       FIVE_OVERLOADS("remainder"),
-       FIVE_OVERLOADS("fmod"),
-       FOUR_OVERLOADS("pow"),
-       "pow.Scalar_Scalar(Scalar a, Scalar b) -> Scalar",
-       "pow.int_to_int(Scalar a, Scalar b) -> Scalar",
-       FIVE_OVERLOADS("prim::min"),
-       FIVE_OVERLOADS("prim::max"),
-       FOUR_OVERLOADS("atan2"),
-       "atan2.Scalar_Scalar(Scalar a, Scalar b) -> Scalar",
-       FIVE_OVERLOADS("copysign"),
-       "log.int_int(Scalar a, Scalar b) -> Scalar",
-       "log.float_float(Scalar a, Scalar b) -> Scalar",
-       "log.int_float(Scalar a, Scalar b) -> Scalar",
-       "log.float_int(Scalar a, Scalar b) -> Scalar",
-       "log.Scalar_Scalar(Scalar a, Scalar b) -> Scalar",
-       "gcd.int(Scalar a, Scalar b) -> Scalar",
-       "__round_to_zero_floordiv.int(Scalar a, Scalar b) -> Scalar"}}});
-
-//===- Comparisons --------------------------------------------------------===//
-
-/// Whether x NAME y, for an order of -1, 0 or 1.
-static bool holds(llvm::StringRef name, int order) {
-  return name == "eq"   ? order == 0
-         : name == "ne" ? order != 0
-         : name == "lt" ? order < 0
-         : name == "le" ? order <= 0
-         : name == "gt" ? order > 0
-                        : order >= 0;
-}
-
+/// Also imports comparisons of bools.
+template <typename Compare, NodeFunction OfNodes>
 static llvm::Error importComparison(AtenOp &op) {
-  llvm::StringRef name = op.getSchema().name;
   bool isReal = isFloat(op, "a") || isFloat(op, "b");
-  if (isKnown(op, "a") && isKnown(op, "b")) {
-    if (!isReal) {
-      int64_t x = getInt(op, "a"), y = getInt(op, "b");
-      return op.setResult(AtenValue(holds(name, (x > y) - (x < y))));
-    }
-    double x = getFloat(op, "a"), y = getFloat(op, "b");
-    if (std::isnan(x) || std::isnan(y))
-      return op.setResult(AtenValue(name == "ne"));
-    return op.setResult(AtenValue(holds(name, (x > y) - (x < y))));
+  if (!isKnown(op, "a") || !isKnown(op, "b")) {
+    ElemKind kind = isReal ? ElemKind::Double : ElemKind::Int64;
+    return op.setResult(
+        OfNodes(op, op.operand("a", kind), op.operand("b", kind)));
   }
-  ElemKind kind = isReal ? ElemKind::Double : ElemKind::Int64;
-  NodeValue x = op.operand("a", kind), y = op.operand("b", kind);
-  NodeValue result = name == "lt"   ? op.less(x, y)
-                     : name == "le" ? op.lessOrEqual(x, y)
-                     : name == "gt" ? op.greater(x, y)
-                     : name == "ge" ? op.greaterOrEqual(x, y)
-                                    : op.equal(x, y);
-  return op.setResult(name == "ne" ? op.unary<NotNode>(result) : result);
+  return op.setResult(
+      AtenValue(isReal ? Compare()(getFloat(op, "a"), getFloat(op, "b"))
+                       : Compare()(getInt(op, "a"), getInt(op, "b"))));
 }
-static AtenOperators comparisons(
-    {{importComparison,
-      {FIVE_OVERLOADS("eq"), "eq.bool(Scalar a, Scalar b) -> Scalar",
-       FIVE_OVERLOADS("ne"), "ne.bool(Scalar a, Scalar b) -> Scalar",
-       FIVE_OVERLOADS("lt"), FIVE_OVERLOADS("le"), FIVE_OVERLOADS("gt"),
-       FIVE_OVERLOADS("ge")}}});
+
+static constexpr IntFunction noInts = nullptr;
+static constexpr FloatFunction noFloats = nullptr;
+
+static AtenOperators anyNumbers(
+    {".int(Scalar a, Scalar b) -> Scalar",
+     ".float(Scalar a, Scalar b) -> Scalar",
+     ".int_float(Scalar a, Scalar b) -> Scalar",
+     ".float_int(Scalar a, Scalar b) -> Scalar",
+     "(Scalar a, Scalar b) -> Scalar"},
+    {{importArithmetic<wrap<std::plus<>>, apply<std::plus<>>, make<AddNode>>,
+      {"add"}},
+     {importArithmetic<wrap<std::minus<>>, apply<std::minus<>>, make<SubNode>>,
+      {"sub"}},
+     {importArithmetic<wrap<std::multiplies<>>, apply<std::multiplies<>>,
+                       make<MulNode>>,
+      {"mul"}},
+     {importArithmetic<check<divideDown>, floorQuotient, makeFloorQuotient,
+                       /*IsDivision=*/true>,
+      {"floordiv"}},
+     {importArithmetic<check<getRestDown>, floorRest, makeFloorRest,
+                       /*IsDivision=*/true>,
+      {"remainder"}},
+     {importArithmetic<noInts, std::fmod>, {"fmod"}},
+     {importArithmetic<getSmaller, getSmaller, make<MinNode>>, {"prim::min"}},
+     {importArithmetic<getLarger, getLarger, make<MaxNode>>, {"prim::max"}},
+     {importArithmetic<noInts, std::copysign>, {"copysign"}},
+     {importComparison<std::equal_to<>, make<EqualNode>>, {"eq"}},
+     {importComparison<std::not_equal_to<>, makeUnequal>, {"ne"}},
+     {importComparison<std::less<>, make<LessNode>>, {"lt"}},
+     {importComparison<std::less_equal<>, make<LessOrEqualNode>>, {"le"}},
+     {importComparison<std::greater<>, make<GreaterNode>>, {"gt"}},
+     {importComparison<std::greater_equal<>, make<GreaterOrEqualNode>>,
+      {"ge"}}});
+static AtenOperators
+    mixedNumbers({".int(Scalar a, Scalar b) -> Scalar",
+                  ".float(Scalar a, Scalar b) -> Scalar",
+                  ".int_float(Scalar a, Scalar b) -> Scalar",
+                  ".float_int(Scalar a, Scalar b) -> Scalar",
+                  ".Scalar_Scalar(Scalar a, Scalar b) -> Scalar"},
+                 {{importArithmetic<noInts, std::pow, make<PowNode>>, {"pow"}},
+                  {importArithmetic<noInts, std::atan2>, {"atan2"}}});
+static AtenOperators certainNumbers(
+    {"(Scalar a, Scalar b) -> Scalar"},
+    {{importArithmetic<noInts, apply<std::divides<>>, make<DivNode>,
+                       /*IsDivision=*/true>,
+      {"div", "div.int", "div.float"}},
+     {importArithmetic<raise, std::pow, make<PowNode>>, {"pow.int_to_int"}},
+     {importArithmetic<noInts, getLogarithm>,
+      {"log.int_int", "log.float_float", "log.int_float", "log.float_int",
+       "log.Scalar_Scalar"}},
+     {importArithmetic<getCommonDivisor, noFloats>, {"gcd.int"}},
+     {importArithmetic<check<divideTowardsZero>, noFloats, make<DivNode>>,
+      {"__round_to_zero_floordiv.int"}},
+     {importComparison<std::equal_to<>, make<EqualNode>>, {"eq.bool"}},
+     {importComparison<std::not_equal_to<>, makeUnequal>, {"ne.bool"}}});
 
 //===- Bits ---------------------------------------------------------------===//
 
+static constexpr llvm::StringLiteral knownInt =
+    "an int that is known when the model is compiled";
+
+template <typename F, NodeFunction OfBools>
 static llvm::Error importBits(AtenOp &op) {
-  llvm::StringRef name = op.getSchema().name;
   bool isBool = op.getSchema().overload == "bool";
   if (isKnown(op, "a") && isKnown(op, "b")) {
-    int64_t x = getInt(op, "a"), y = getInt(op, "b");
-    bool isShift = name == "__lshift__" || name == "__rshift__";
-    if (isShift && (y < 0 || y > 63))
-      return op.refuse("b", "0 to 63");
-    int64_t result = name == "__and__"      ? x & y
-                     : name == "__or__"     ? x | y
-                     : name == "__xor__"    ? x ^ y
-                     : name == "__lshift__" ? int64_t(uint64_t(x) << y)
-                                            : x >> y;
+    int64_t result = F()(getInt(op, "a"), getInt(op, "b"));
     return op.setResult(isBool ? AtenValue(result != 0) : AtenValue(result));
   }
   if (!isBool)
-    return op.refuse(isKnown(op, "a") ? "b" : "a",
-                     "an int that is known when the model is compiled");
-  NodeValue x = op.operand("a", ElemKind::Bool),
-            y = op.operand("b", ElemKind::Bool);
-  return op.setResult(name == "__and__"  ? op.logicalAnd(x, y)
-                      : name == "__or__" ? op.logicalOr(x, y)
-                                         : op.unary<NotNode>(op.equal(x, y)));
+    return refuseComputed(op, knownInt);
+  return op.setResult(OfBools(op, op.operand("a", ElemKind::Bool),
+                              op.operand("b", ElemKind::Bool)));
 }
-static AtenOperators bits({{importBits,
-                            {"__and__.bool(Scalar a, Scalar b) -> Scalar",
-                             "__and__.int(Scalar a, Scalar b) -> Scalar",
-                             "__or__.bool(Scalar a, Scalar b) -> Scalar",
-                             "__or__.int(Scalar a, Scalar b) -> Scalar",
-                             "__xor__.bool(Scalar a, Scalar b) -> Scalar",
-                             "__xor__.int(Scalar a, Scalar b) -> Scalar",
-                             "__lshift__.int(Scalar a, Scalar b) -> Scalar",
-                             "__rshift__.int(Scalar a, Scalar b) -> Scalar"}}});
+
+template <bool IsLeft> static llvm::Error importShift(AtenOp &op) {
+  if (!isKnown(op, "a") || !isKnown(op, "b"))
+    return refuseComputed(op, knownInt);
+  int64_t x = getInt(op, "a"), y = getInt(op, "b");
+  if (y < 0 || y > 63)
+    return op.refuse("b", "0 to 63");
+  return op.setResult(AtenValue(IsLeft ? int64_t(uint64_t(x) << y) : x >> y));
+}
 
 static llvm::Error importNot(AtenOp &op) {
   if (isKnown(op, "self"))
     return op.setResult(AtenValue(getFloat(op, "self") == 0));
   return op.setResult(op.unary<NotNode>(op.operand("self", ElemKind::Bool)));
 }
-static AtenOperators notOp({{importNot, {"__not__(Scalar self) -> Scalar"}}});
+
+static AtenOperators
+    bits({".bool(Scalar a, Scalar b) -> Scalar",
+          ".int(Scalar a, Scalar b) -> Scalar"},
+         {{importBits<std::bit_and<>, make<AndNode>>, {"__and__"}},
+          {importBits<std::bit_or<>, make<OrNode>>, {"__or__"}},
+          {importBits<std::bit_xor<>, makeUnequal>, {"__xor__"}}});
+static AtenOperators shifts({".int(Scalar a, Scalar b) -> Scalar"},
+                            {{importShift<true>, {"__lshift__"}},
+                             {importShift<false>, {"__rshift__"}}});
+static AtenOperators
+    notOperator({{importNot, {"__not__(Scalar self) -> Scalar"}}});
 
 //===- One number ---------------------------------------------------------===//
 
-/// NAME(x), of floats.
-static double computeFloat(llvm::StringRef name, double x) {
-  return llvm::StringSwitch<double>(name)
-      .Case("neg", -x)
-      .Cases("prim::abs", "fabs", std::fabs(x))
-      .Case("floor", std::floor(x))
-      .Case("ceil", std::ceil(x))
-      // Halves go to even integers.
-      .Case("round", std::nearbyint(x))
-      .Case("sqrt", std::sqrt(x))
-      .Case("exp", std::exp(x))
-      .Case("log", std::log(x))
-      .Case("log10", std::log10(x))
-      .Case("log1p", std::log1p(x))
-      .Case("sin", std::sin(x))
-      .Case("cos", std::cos(x))
-      .Case("tan", std::tan(x))
-      .Case("tanh", std::tanh(x))
-      .Case("atan", std::atan(x))
-      .Case("degrees", x * (180 / M_PI))
-      .Case("radians", x * (M_PI / 180))
-      .Default(x);
+static double toDegrees(double x) { return x * (180 / M_PI); }
+static double toRadians(double x) { return x * (M_PI / 180); }
+
+template <typename T> static NodeValue make(AtenOp &op, NodeValue x) {
+  return op.unary<T>(x);
+}
+static NodeValue makeNegative(AtenOp &op, NodeValue x) {
+  return op.sub(0.0, x);
+}
+static NodeValue makeMagnitude(AtenOp &op, NodeValue x) {
+  return op.max(x, makeNegative(op, x));
+}
+static NodeValue makeCeiling(AtenOp &op, NodeValue x) {
+  return makeNegative(op, op.unary<FloorNode>(makeNegative(op, x)));
 }
 
-/// The same with nodes; null if there are none for it.
-static NodeValue computeOne(AtenOp &op, llvm::StringRef name, NodeValue x) {
-  if (name == "neg")
-    return op.sub(0.0, x);
-  if (name == "prim::abs" || name == "fabs")
-    return op.max(x, op.sub(0.0, x));
-  if (name == "floor")
-    return op.unary<FloorNode>(x);
-  if (name == "ceil")
-    return op.sub(0.0, op.unary<FloorNode>(op.sub(0.0, x)));
-  if (name == "sqrt")
-    return op.unary<SqrtNode>(x);
-  if (name == "exp")
-    return op.unary<ExpNode>(x);
-  return name == "log" ? op.unary<LogNode>(x) : NodeValue();
-}
+using FloatFunctionOfOne = double (*)(double);
+using NodeFunctionOfOne = NodeValue (*)(AtenOp &, NodeValue);
 
-static llvm::Error importUnary(AtenOp &op) {
-  llvm::StringRef name = op.getSchema().name;
-  bool keepsKind = name == "neg" || name == "prim::abs",
-       toInt = name == "floor" || name == "ceil";
-  bool isInt = !isFloat(op, "a");
+/// Imports a function whose result is a float.
+template <FloatFunctionOfOne OfFloat, NodeFunctionOfOne OfNode = nullptr>
+static llvm::Error importFunction(AtenOp &op) {
+  // What may be an int or a float has the result of a float of C.
+  bool isRounded = op.getSchema().overload == "Scalar";
   if (isKnown(op, "a")) {
-    if (isInt && (keepsKind || toInt)) {
-      int64_t x = getInt(op, "a");
-      bool isNegated = name == "neg" || (keepsKind && x < 0);
-      // INT64_MIN wraps, as in PyTorch.
-      return op.setResult(AtenValue(isNegated ? int64_t(-uint64_t(x)) : x));
-    }
-    double result = computeFloat(name, getFloat(op, "a"));
-    // What may be an int or a float has the result of a float of C.
-    if (op.getSchema().overload == "Scalar" && !keepsKind && !toInt)
-      result = float(result);
-    if (!toInt)
-      return op.setResult(AtenValue(result));
-    if (!toInt64(result))
-      return op.refuse("a", "a number whose integer fits 64 bits");
-    return op.setResult(AtenValue(*toInt64(result)));
+    double result = OfFloat(getFloat(op, "a"));
+    return op.setResult(AtenValue(isRounded ? float(result) : result));
   }
-  if (isInt && toInt)
-    return op.setResult(op.operand("a", ElemKind::Int64));
-  ElemKind kind = isInt && keepsKind ? ElemKind::Int64 : ElemKind::Double;
-  NodeValue result = computeOne(op, name, op.operand("a", kind));
-  if (!result && !op.hasFailed())
+  if (OfNode == nullptr)
     return op.refuse("a", "a number that is known when the model is compiled");
-  if (op.getSchema().overload == "Scalar" && !keepsKind && !toInt)
+  NodeValue result = OfNode(op, op.operand("a", ElemKind::Double));
+  if (isRounded)
     result = op.cast(op.cast(result, ElemKind::Float), ElemKind::Double);
-  return op.setResult(toInt ? op.cast(result, ElemKind::Int64) : result);
+  return op.setResult(result);
 }
 
-#define UNARY_OVERLOADS(NAME)                                                  \
-  NAME ".int(Scalar a) -> Scalar", NAME ".float(Scalar a) -> Scalar",          \
-      NAME ".Scalar(Scalar a) -> Scalar"
+/// Imports -x, or |x|, which are of the kind of x.
+template <bool IsMagnitude> static llvm::Error importSigned(AtenOp &op) {
+  if (!isKnown(op, "a")) {
+    NodeValue x =
+        op.operand("a", isFloat(op, "a") ? ElemKind::Double : ElemKind::Int64);
+    return op.setResult(IsMagnitude ? makeMagnitude(op, x)
+                                    : makeNegative(op, x));
+  }
+  if (isFloat(op, "a")) {
+    double x = getFloat(op, "a");
+    return op.setResult(AtenValue(IsMagnitude ? std::fabs(x) : -x));
+  }
+  // INT64_MIN wraps, as in PyTorch.
+  int64_t x = getInt(op, "a");
+  return op.setResult(
+      AtenValue(int64_t(IsMagnitude ? getMagnitude(x) : -uint64_t(x))));
+}
 
-static AtenOperators unaries(
-    {{importUnary,
-      {UNARY_OVERLOADS("neg"), UNARY_OVERLOADS("prim::abs"),
-       UNARY_OVERLOADS("fabs"), UNARY_OVERLOADS("floor"),
-       UNARY_OVERLOADS("ceil"), UNARY_OVERLOADS("round"),
-       UNARY_OVERLOADS("sqrt"), UNARY_OVERLOADS("exp"), UNARY_OVERLOADS("log"),
-       UNARY_OVERLOADS("log10"), UNARY_OVERLOADS("log1p"),
-       UNARY_OVERLOADS("sin"), UNARY_OVERLOADS("cos"), UNARY_OVERLOADS("tan"),
-       UNARY_OVERLOADS("tanh"), UNARY_OVERLOADS("atan"),
-       UNARY_OVERLOADS("degrees"), UNARY_OVERLOADS("radians")}}});
+/// Imports a function whose result is an int.
+template <FloatFunctionOfOne OfFloat, NodeFunctionOfOne OfNode>
+static llvm::Error importRounding(AtenOp &op) {
+  if (isKnown(op, "a")) {
+    if (!isFloat(op, "a"))
+      return op.setResult(AtenValue(getInt(op, "a")));
+    if (auto result = toInt64(OfFloat(getFloat(op, "a"))))
+      return op.setResult(AtenValue(*result));
+    return op.refuse("a", "a number whose integer fits 64 bits");
+  }
+  if (!isFloat(op, "a"))
+    return op.setResult(op.operand("a", ElemKind::Int64));
+  return op.setResult(
+      op.cast(OfNode(op, op.operand("a", ElemKind::Double)), ElemKind::Int64));
+}
 
-static llvm::Error importClass(AtenOp &op) {
+static AtenOperators
+    functions({".int(Scalar a) -> Scalar", ".float(Scalar a) -> Scalar",
+               ".Scalar(Scalar a) -> Scalar"},
+              {{importSigned<false>, {"neg"}},
+               {importSigned<true>, {"prim::abs"}},
+               {importRounding<std::floor, make<FloorNode>>, {"floor"}},
+               {importRounding<std::ceil, makeCeiling>, {"ceil"}},
+               {importFunction<std::fabs, makeMagnitude>, {"fabs"}},
+               // Halves go to even integers.
+               {importFunction<std::nearbyint>, {"round"}},
+               {importFunction<std::sqrt, make<SqrtNode>>, {"sqrt"}},
+               {importFunction<std::exp, make<ExpNode>>, {"exp"}},
+               {importFunction<std::log, make<LogNode>>, {"log"}},
+               {importFunction<std::log10>, {"log10"}},
+               {importFunction<std::log1p>, {"log1p"}},
+               {importFunction<std::sin>, {"sin"}},
+               {importFunction<std::cos>, {"cos"}},
+               {importFunction<std::tan>, {"tan"}},
+               {importFunction<std::tanh>, {"tanh"}},
+               {importFunction<std::atan>, {"atan"}},
+               {importFunction<toDegrees>, {"degrees"}},
+               {importFunction<toRadians>, {"radians"}}});
+
+template <bool (*Test)(double)> static llvm::Error importClass(AtenOp &op) {
   if (!isKnown(op, "a"))
     return op.refuse("a", "a number that is known when the model is compiled");
-  double x = getFloat(op, "a");
-  llvm::StringRef name = op.getSchema().name;
-  return op.setResult(AtenValue(name == "isnan"   ? std::isnan(x)
-                                : name == "isinf" ? std::isinf(x)
-                                                  : std::isfinite(x)));
+  return op.setResult(AtenValue(Test(getFloat(op, "a"))));
 }
-static AtenOperators classes({{importClass,
-                               {"isnan.float(Scalar a) -> Scalar",
-                                "isinf.float(Scalar a) -> Scalar",
-                                "isfinite.float(Scalar a) -> Scalar"}}});
+
+static AtenOperators classes({".float(Scalar a) -> Scalar"},
+                             {{importClass<std::isnan>, {"isnan"}},
+                              {importClass<std::isinf>, {"isinf"}},
+                              {importClass<std::isfinite>, {"isfinite"}}});
 
 //===- Ranges -------------------------------------------------------------===//
 
@@ -405,9 +385,6 @@ static llvm::Error importRangeLength(AtenOp &op) {
     return op.refuse("hi", "a range whose length fits 64 bits");
   return op.setResult(AtenValue(*length.get()));
 }
-static AtenOperators rangeLength(
-    {{importRangeLength,
-      {"__range_length(Scalar lo, Scalar hi, Scalar step) -> Scalar"}}});
 
 /// Element `index` of a range.
 static llvm::Error importDeriveIndex(AtenOp &op) {
@@ -424,6 +401,9 @@ static llvm::Error importDeriveIndex(AtenOp &op) {
       op.add(op.operand("start", kind),
              op.mul(op.operand("index", kind), op.operand("step", kind))));
 }
-static AtenOperators deriveIndex(
-    {{importDeriveIndex,
+
+static AtenOperators ranges(
+    {{importRangeLength,
+      {"__range_length(Scalar lo, Scalar hi, Scalar step) -> Scalar"}},
+     {importDeriveIndex,
       {"__derive_index(Scalar index, Scalar start, Scalar step) -> Scalar"}}});
