@@ -231,6 +231,13 @@ ElemKind AtenOp::kind(llvm::StringRef argument, ElemKind ifNone) const {
   return value.isNone() ? ifNone : value.get<ElemKind>();
 }
 
+Type AtenOp::newType(ElemKind ifNone) const {
+  ElemKind own =
+      kind("dtype", has("self") ? tensor("self").getElemKind() : ifNone);
+  return has("size") ? Type(own, integers("size"))
+                     : Type(own, getShape("self"));
+}
+
 llvm::Expected<int64_t> AtenOp::axis(llvm::StringRef argument,
                                      int64_t rank) const {
   return normalizeAxis(integer(argument), unsigned(std::max<int64_t>(rank, 1)));
@@ -255,6 +262,13 @@ NodeValue AtenOp::operand(llvm::StringRef argument, ElemKind kind) {
   if (value.is<int64_t>() && isIntegerKind(kind))
     return ints(kind, {}, {value.get<int64_t>()});
   return scalar(kind, value.getNumber());
+}
+
+NodeValue AtenOp::scale(NodeValue value, llvm::StringRef factor) {
+  const AtenValue &number = get(factor);
+  if (!value || (number.isNumber() && number.getNumber() == 1))
+    return value;
+  return mul(value, operand(factor, value.getElemKind()));
 }
 
 llvm::Error AtenOp::refuse(llvm::StringRef argument,

@@ -48,6 +48,15 @@ public:
 
   const AtenValue &get(llvm::StringRef argument) const;
   bool isNone(llvm::StringRef argument) const { return get(argument).isNone(); }
+  /// Whether the schema has an argument of this name. The functions below need
+  /// it.
+  bool has(llvm::StringRef argument) const {
+    return schema.findArgument(argument).has_value();
+  }
+  /// Whether the schema has it, and it is not None.
+  bool isStated(llvm::StringRef argument) const {
+    return has(argument) && !isNone(argument);
+  }
   /// A tensor; null if it is None.
   NodeValue tensor(llvm::StringRef argument) const;
   DimsRef getShape(llvm::StringRef argument) const {
@@ -84,8 +93,13 @@ public:
   /// Ascending dimensions; all if the list is empty or None.
   llvm::Expected<std::vector<int64_t>> axes(llvm::StringRef argument,
                                             int64_t rank) const;
+  /// The type of a new tensor: `dtype` and `size`, or those of `self` where it
+  /// states none. Without `self` a dtype that is None is \p ifNone.
+  Type newType(ElemKind ifNone) const;
   /// A tensor or number as a tensor of \p kind.
   NodeValue operand(llvm::StringRef argument, ElemKind kind);
+  /// \p value times the number \p factor; \p value itself if that is 1.
+  NodeValue scale(NodeValue value, llvm::StringRef factor);
   /// An error that states what \p argument is and what is \p accepted.
   llvm::Error refuse(llvm::StringRef argument, llvm::StringRef accepted) const;
 

@@ -22,22 +22,13 @@ AtenImages::read(AtenOp &op, llvm::StringRef argument, unsigned numSpatial) {
   return images;
 }
 
-/// [N, C, W] or [N, C, H, W] as [N, H, W, C].
-static NodeValue moveChannels(AtenOp &op, NodeValue value) {
+NodeValue AtenImages::toNHWC(AtenOp &op, NodeValue value) {
   if (!value)
     return value;
   DimsRef shape = value.getShape();
   if (shape.size() == 3)
     value = op.reshape(value, {shape[0], shape[1], 1, shape[2]});
   return op.transpose(value, {0, 2, 3, 1});
-}
-
-NodeValue AtenImages::getNHWC(AtenOp &op) const {
-  return moveChannels(op, value);
-}
-
-NodeValue AtenImages::getFilterNHWC(AtenOp &op, NodeValue filter) const {
-  return moveChannels(op, filter);
 }
 
 NodeValue AtenImages::fromNHWC(AtenOp &op, NodeValue result) const {
@@ -65,11 +56,10 @@ llvm::Expected<std::vector<Edge>> aten::readEdges(AtenOp &op, DimsRef spatial) {
   }
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> pads,
                            op.integers("padding", count));
-  if (op.getSchema().findArgument("dilation")) {
+  if (op.has("dilation")) {
     GLOWISH_ASSIGN_OR_RETURN(dilations, op.integers("dilation", count));
   }
-  bool isCeiled =
-      op.getSchema().findArgument("ceil_mode") && op.flag("ceil_mode");
+  bool isCeiled = op.has("ceil_mode") && op.flag("ceil_mode");
   std::vector<Edge> edges;
   for (size_t d = 0; d < count; ++d) {
     Edge edge{.extent = spatial[d],

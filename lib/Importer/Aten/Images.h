@@ -21,9 +21,9 @@ public:
   NodeValue getValue() const { return value; }
   DimsRef getSpatial() const { return value.getShape().drop_front(2); }
   /// [N, H, W, C]; of one spatial dimension H is 1.
-  NodeValue getNHWC(AtenOp &op) const;
-  /// A filter of as many dimensions likewise.
-  NodeValue getFilterNHWC(AtenOp &op, NodeValue filter) const;
+  NodeValue getNHWC(AtenOp &op) const { return toNHWC(op, value); }
+  /// [N, C, W] or [N, C, H, W] as [N, H, W, C].
+  static NodeValue toNHWC(AtenOp &op, NodeValue value);
 
   /// Brings \p result [N, H, W, C] back to what PyTorch has.
   NodeValue fromNHWC(AtenOp &op, NodeValue result) const;

@@ -204,9 +204,8 @@ static NodeValue makeSoftmax(AtenOp &op, NodeValue x, int64_t axis) {
 /// Of a tensor converted to `dtype` before; a scalar has one dimension.
 template <auto Make> static llvm::Error importSoftmax(AtenOp &op) {
   NodeValue x = op.tensor("self");
-  ElemKind kind = op.getSchema().findArgument("dtype")
-                      ? op.kind("dtype", x.getElemKind())
-                      : x.getElemKind();
+  ElemKind kind =
+      op.has("dtype") ? op.kind("dtype", x.getElemKind()) : x.getElemKind();
   if (!isFloatKind(kind))
     return op.refuse("self", "floats");
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));

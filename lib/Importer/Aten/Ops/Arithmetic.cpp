@@ -25,29 +25,21 @@ static Pair promoteOperands(AtenOp &op, ElemKind boolKind = ElemKind::Bool) {
   return {kind, op.operand("self", kind), op.operand("other", kind)};
 }
 
-/// \p value times the argument `alpha`.
-static NodeValue scaleByAlpha(AtenOp &op, NodeValue value) {
-  const AtenValue &alpha = op.get("alpha");
-  if (alpha.isNumber() && alpha.getNumber() == 1)
-    return value;
-  return op.mul(value, op.operand("alpha", value.getElemKind()));
-}
-
 static llvm::Error importAdd(AtenOp &op) {
   auto [kind, x, y] = promoteOperands(op);
   if (kind == ElemKind::Bool)
     return op.setResult(op.logicalOr(x, y));
-  return op.setResult(op.add(x, scaleByAlpha(op, y)));
+  return op.setResult(op.add(x, op.scale(y, "alpha")));
 }
 
 static llvm::Error importSub(AtenOp &op) {
   auto [kind, x, y] = promoteOperands(op);
-  return op.setResult(op.sub(x, scaleByAlpha(op, y)));
+  return op.setResult(op.sub(x, op.scale(y, "alpha")));
 }
 
 static llvm::Error importRsub(AtenOp &op) {
   auto [kind, x, y] = promoteOperands(op);
-  return op.setResult(op.sub(y, scaleByAlpha(op, x)));
+  return op.setResult(op.sub(y, op.scale(x, "alpha")));
 }
 
 static llvm::Error importMul(AtenOp &op) {
@@ -105,16 +97,11 @@ static llvm::Error importDivMode(AtenOp &op) {
   return op.refuse("rounding_mode", "None, 'floor' and 'trunc'");
 }
 
-/// The remainder of a division that is rounded down, as Python has it.
-static llvm::Error importRemainder(AtenOp &op) {
+/// The remainder of a division that is rounded down, as Python has it, or
+/// towards 0.
+template <auto GetRest> static llvm::Error importRest(AtenOp &op) {
   auto [kind, x, y] = promoteOperands(op, ElemKind::Int64);
-  return op.setResult(getFlooredRest(op, x, y));
-}
-
-/// The remainder of a division that is rounded towards 0.
-static llvm::Error importFmod(AtenOp &op) {
-  auto [kind, x, y] = promoteOperands(op, ElemKind::Int64);
-  return op.setResult(getTruncatedRest(op, x, y));
+  return op.setResult(GetRest(op, x, y));
 }
 
 static AtenOperators roundedDivision(
@@ -130,8 +117,8 @@ static AtenOperators roundedDivision(
 static AtenOperators division({".Tensor(Tensor self, Tensor other) -> Tensor",
                                ".Scalar(Tensor self, Scalar other) -> Tensor"},
                               {{importDiv, {"div", "true_divide", "divide"}},
-                               {importRemainder, {"remainder"}},
-                               {importFmod, {"fmod"}}},
+                               {importRest<getFlooredRest>, {"remainder"}},
+                               {importRest<getTruncatedRest>, {"fmod"}}},
                               AtenOrder::ElementWise);
 
 //===- Powers, maxima -----------------------------------------------------===//
@@ -244,8 +231,7 @@ template <bool IsMul> static llvm::Error importAddCombined(AtenOp &op) {
   ElemKind kind = (op.*promote)({"self", "tensor1", "tensor2"});
   NodeValue x = op.operand("tensor1", kind), y = op.operand("tensor2", kind);
   NodeValue part = IsMul ? op.mul(x, y) : op.div(x, y);
-  if (!op.get("value").isNumber() || op.get("value").getNumber() != 1)
-    part = op.mul(part, op.operand("value", kind));
+  part = op.scale(part, "value");
   return op.setResult(op.add(op.operand("self", kind), part));
 }
 

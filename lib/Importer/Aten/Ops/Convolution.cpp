@@ -59,7 +59,6 @@ static llvm::Expected<Convolution> readConvolution(AtenOp &op) {
   if (rank < 3 || rank > 5)
     return op.refuse("weight", "one to three spatial dimensions");
   unsigned count = unsigned(rank) - 2;
-  const AtenSchema &schema = op.getSchema();
   DimsRef kernels = op.getShape("weight").drop_front(2);
   for (int64_t kernel : kernels)
     if (kernel < 1 || kernel > maxWindowValue)
@@ -70,11 +69,10 @@ static llvm::Expected<Convolution> readConvolution(AtenOp &op) {
                            readWindowInts(op, "dilation", count, 1));
   GLOWISH_RETURN_IF_ERROR(readPadding(op, conv, kernels));
   conv.outputPads.assign(count, 0);
-  if (schema.findArgument("output_padding")) {
+  if (op.has("output_padding")) {
     GLOWISH_ASSIGN_OR_RETURN(conv.outputPads,
                              readWindowInts(op, "output_padding", count, 0));
-    conv.isTransposed =
-        !schema.findArgument("transposed") || op.flag("transposed");
+    conv.isTransposed = !op.has("transposed") || op.flag("transposed");
   }
   conv.groups = op.integer("groups");
   if (conv.groups < 1)
@@ -123,7 +121,7 @@ static llvm::Error importConvolution(AtenOp &op) {
   if (count == 3)
     return setVolume(op, images, conv, edges);
   AtenWindow window(edges);
-  NodeValue filter = images.getFilterNHWC(op, conv.filter);
+  NodeValue filter = AtenImages::toNHWC(op, conv.filter);
   NodeValue pixels = images.getNHWC(op);
   if (!conv.isTransposed)
     return op.setResult(images.fromNHWC(

@@ -7,53 +7,18 @@
 using namespace glowish;
 using namespace glowish::aten;
 
-/// The kind of numbers of the argument \p argument.
-static ElemKind getNumberKind(const AtenOp &op, llvm::StringRef argument) {
-  return op.promote({argument});
-}
-
-static llvm::Error setFilled(AtenOp &op, ElemKind kind, DimsRef shape,
-                             double value) {
-  return op.setResult(op.splat(kind, shape, value));
-}
-
 //===- Of a shape ---------------------------------------------------------===//
 
 template <int Value> static llvm::Error importSplat(AtenOp &op) {
-  return setFilled(op, op.kind("dtype", ElemKind::Float), op.integers("size"),
-                   Value);
+  Type type = op.newType(ElemKind::Float);
+  return op.setResult(op.splat(type.getKind(), type.getShape(), Value));
 }
 
-/// Of the kind of `self`, if none is stated.
-template <int Value> static llvm::Error importNew(AtenOp &op) {
-  return setFilled(op, op.kind("dtype", op.tensor("self").getElemKind()),
-                   op.integers("size"), Value);
-}
-
-template <int Value> static llvm::Error importLike(AtenOp &op) {
-  NodeValue like = op.tensor("self");
-  return setFilled(op, op.kind("dtype", like.getElemKind()), like.getShape(),
-                   Value);
-}
-
-/// A number that may be computed when the program runs.
-static llvm::Error setFull(AtenOp &op, ElemKind kind, DimsRef shape) {
-  return op.setResult(op.broadcast(op.operand("fill_value", kind), shape));
-}
-
+/// The number may be computed when the program runs.
 static llvm::Error importFull(AtenOp &op) {
-  return setFull(op, op.kind("dtype", getNumberKind(op, "fill_value")),
-                 op.integers("size"));
-}
-
-static llvm::Error importNewFull(AtenOp &op) {
-  return setFull(op, op.kind("dtype", op.tensor("self").getElemKind()),
-                 op.integers("size"));
-}
-
-static llvm::Error importFullLike(AtenOp &op) {
-  NodeValue like = op.tensor("self");
-  return setFull(op, op.kind("dtype", like.getElemKind()), like.getShape());
+  Type type = op.newType(op.promote({"fill_value"}));
+  return op.setResult(
+      op.broadcast(op.operand("fill_value", type.getKind()), type.getShape()));
 }
 
 /// `self` as a tensor of its own.
@@ -65,15 +30,14 @@ static llvm::Error importFill(AtenOp &op) {
 
 static AtenOperators
     ofSize({tensorOptions},
-           {{importSplat<0>, {"zeros(int[] size, "}},
-            {importSplat<1>, {"ones(int[] size, "}},
-            {importNew<0>,
-             {"new_zeros(Tensor self, int[] size, ",
+           {{importSplat<0>,
+             {"zeros(int[] size, ", "new_zeros(Tensor self, int[] size, ",
               "new_empty(Tensor self, int[] size, "}},
-            {importNew<1>, {"new_ones(Tensor self, int[] size, "}},
-            {importFull, {"full(int[] size, Scalar fill_value, "}},
-            {importNewFull,
-             {"new_full(Tensor self, int[] size, Scalar fill_value, "}}},
+            {importSplat<1>,
+             {"ones(int[] size, ", "new_ones(Tensor self, int[] size, "}},
+            {importFull,
+             {"full(int[] size, Scalar fill_value, ",
+              "new_full(Tensor self, int[] size, Scalar fill_value, "}}},
            AtenOrder::RowMajor);
 static AtenOperators
     uninitialized({tensorOptionsWithFormat},
@@ -86,9 +50,9 @@ static AtenOperators
            AtenOrder::Kept);
 static AtenOperators likes(
     {tensorOptionsWithFormat},
-    {{importLike<0>, {"zeros_like(Tensor self, ", "empty_like(Tensor self, "}},
-     {importLike<1>, {"ones_like(Tensor self, "}},
-     {importFullLike, {"full_like(Tensor self, Scalar fill_value, "}}},
+    {{importSplat<0>, {"zeros_like(Tensor self, ", "empty_like(Tensor self, "}},
+     {importSplat<1>, {"ones_like(Tensor self, "}},
+     {importFull, {"full_like(Tensor self, Scalar fill_value, "}}},
     AtenOrder::Kept);
 
 //===- Sequences ----------------------------------------------------------===//
@@ -133,20 +97,17 @@ static llvm::Error setIntegers(AtenOp &op, ElemKind kind, int64_t count,
 
 /// From `start` (0) by `step` (1) to before `end`.
 static llvm::Error importArange(AtenOp &op) {
-  auto has = [&](llvm::StringRef argument) {
-    return op.getSchema().findArgument(argument).has_value();
-  };
   std::vector<llvm::StringRef> numbers = {"end"};
   for (llvm::StringRef name : {"start", "step"})
-    if (has(name))
+    if (op.has(name))
       numbers.push_back(name);
   ElemKind kind = op.kind("dtype", op.promote(numbers));
   double start = 0, step = 1;
   GLOWISH_ASSIGN_OR_RETURN(double end, op.number("end"));
-  if (has("start")) {
+  if (op.has("start")) {
     GLOWISH_ASSIGN_OR_RETURN(start, op.number("start"));
   }
-  if (has("step")) {
+  if (op.has("step")) {
     GLOWISH_ASSIGN_OR_RETURN(step, op.number("step"));
   }
   if (step == 0)
@@ -160,10 +121,10 @@ static llvm::Error importArange(AtenOp &op) {
   // Of integers each number is cut first; how many there are is counted with
   // what was stated, but for int64.
   int64_t first = 0, distance = 1;
-  if (has("start")) {
+  if (op.has("start")) {
     GLOWISH_ASSIGN_OR_RETURN(first, readInt(op, "start"));
   }
-  if (has("step")) {
+  if (op.has("step")) {
     GLOWISH_ASSIGN_OR_RETURN(distance, readInt(op, "step"));
   }
   GLOWISH_ASSIGN_OR_RETURN(int64_t last, readInt(op, "end"));
@@ -193,7 +154,7 @@ static llvm::Error importLinspace(AtenOp &op) {
 
 static llvm::Error importEye(AtenOp &op) {
   int64_t rows = op.integer("n");
-  int64_t columns = op.getSchema().findArgument("m") ? op.integer("m") : rows;
+  int64_t columns = op.has("m") ? op.integer("m") : rows;
   return op.setResult(
       op.table(op.kind("dtype", ElemKind::Float), {rows, columns},
                [](DimsRef index) { return double(index[0] == index[1]); }));

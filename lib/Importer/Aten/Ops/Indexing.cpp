@@ -164,9 +164,9 @@ static llvm::Error setScattered(AtenOp &op, NodeValue updates,
 
 static llvm::Error importScatter(AtenOp &op) {
   ElemKind kind = op.tensor("self").getElemKind();
-  llvm::StringRef name = op.getSchema().findArgument("src") ? "src" : "value";
+  llvm::StringRef name = op.has("src") ? "src" : "value";
   std::string mode = "replace";
-  if (op.getSchema().findArgument("reduce")) {
+  if (op.has("reduce")) {
     mode = op.text("reduce");
     if (mode == "multiply")
       mode = "mul";

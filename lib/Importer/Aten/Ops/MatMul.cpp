@@ -50,21 +50,13 @@ static llvm::Error importBatchMatMul(AtenOp &op) {
 static llvm::Error importAddMatMul(AtenOp &op) {
   const auto &arguments = op.getSchema().arguments;
   NodeValue x = op.tensor(arguments[1].name), y = op.tensor(arguments[2].name);
-  auto scale = [&](llvm::StringRef factor, NodeValue value) {
-    const AtenValue &number = op.get(factor);
-    return number.isNumber() && number.getNumber() == 1
-               ? value
-               : op.mul(value, op.operand(factor, value.getElemKind()));
-  };
   NodeValue matrix = makeMatMul(op, x, y);
-  if (!matrix)
-    return op.setResult(matrix);
-  matrix = scale("alpha", matrix);
+  matrix = op.scale(matrix, "alpha");
   // With beta = 0 what is added may be NaN.
   const AtenValue &beta = op.get("beta");
   if (beta.isNumber() && beta.getNumber() == 0)
     return op.setResult(matrix);
-  return op.setResult(op.add(matrix, scale("beta", op.tensor("self"))));
+  return op.setResult(op.add(matrix, op.scale(op.tensor("self"), "beta")));
 }
 
 /// input * weight^T + bias.
@@ -153,9 +145,6 @@ static llvm::Error importAttention(AtenOp &op) {
   int64_t rank = op.getRank("query");
   if (rank < 2 || op.getRank("key") != rank || op.getRank("value") != rank)
     return op.refuse("query", "query, key and value of one rank, 2 and more");
-  auto getOptional = [&](llvm::StringRef name) {
-    return op.getSchema().findArgument(name) && !op.isNone(name);
-  };
   DimsRef shape = op.getShape("query");
   Heads heads{.query = withHeads(op, op.tensor("query")),
               .key = withHeads(op, op.tensor("key")),
@@ -167,10 +156,10 @@ static llvm::Error importAttention(AtenOp &op) {
     GLOWISH_ASSIGN_OR_RETURN(heads.value, repeatHeads(op, heads.value, count));
   }
   Scoring scoring;
-  scoring.scale = getOptional("scale") ? op.number("scale", 1)
+  scoring.scale = op.isStated("scale") ? op.number("scale", 1)
                                        : 1 / std::sqrt(double(shape.back()));
   scoring.isCausal = op.flag("is_causal");
-  if (getOptional("attn_mask"))
+  if (op.isStated("attn_mask"))
     scoring.mask = readMask(op, shape.drop_back(2));
   GLOWISH_RETURN_IF_ERROR(op.takeError());
   GLOWISH_ASSIGN_OR_RETURN(NodeValue result, attend(op, heads, scoring));

@@ -32,8 +32,7 @@ static llvm::Error importBatchNorm(AtenOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkFloat("input"));
   if (x.getShape().size() < 2)
     return op.refuse("input", "rank 2 and more");
-  bool isTraining =
-      op.getSchema().findArgument("training") && op.flag("training");
+  bool isTraining = op.has("training") && op.flag("training");
   if (isTraining || op.isNone("running_mean") || op.isNone("running_var"))
     return normalizeBatch(op);
   int64_t channels = x.getShape()[1];

@@ -80,8 +80,7 @@ template <unsigned NumSpatial> static llvm::Error importAvgPool(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges,
                            readEdges(op, images.getSpatial()));
   bool countPads = op.flag("count_include_pad");
-  if (op.getSchema().findArgument("divisor_override") &&
-      !op.isNone("divisor_override")) {
+  if (op.isStated("divisor_override")) {
     GLOWISH_RETURN_IF_ERROR(checkUnrolled(edges));
     NodeValue sums = sumWindows(op, images.getValue(), edges);
     return op.setResult(images.restoreBatch(

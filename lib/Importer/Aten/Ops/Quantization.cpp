@@ -15,7 +15,7 @@ readParameter(AtenOp &op, llvm::StringRef argument, ElemKind kind) {
     return op.finish(op.operand(argument, kind));
   NodeValue tensor = op.cast(op.tensor(argument), kind);
   int64_t count = tensor ? tensor.getType().getNumElements() : 0;
-  if (!op.getSchema().findArgument("axis")) {
+  if (!op.has("axis")) {
     if (count != 1)
       return op.refuse(argument, "one number");
     return op.finish(op.reshape(tensor, {}));
@@ -35,7 +35,7 @@ namespace {
 struct ParameterNames {
   llvm::StringRef scale = "scale", zeroPoint = "zero_point";
   explicit ParameterNames(const AtenOp &op) {
-    if (op.getSchema().findArgument("scales"))
+    if (op.has("scales"))
       scale = "scales", zeroPoint = "zero_points";
   }
 };
@@ -77,9 +77,8 @@ static llvm::Error importDequantize(AtenOp &op) {
     steps = op.sub(steps, zeroPoint);
   }
   NodeValue result = op.mul(op.cast(steps, ElemKind::Float), scale);
-  ElemKind kind = op.getSchema().findArgument("out_dtype")
-                      ? op.kind("out_dtype", ElemKind::Float)
-                      : ElemKind::Float;
+  ElemKind kind = op.has("out_dtype") ? op.kind("out_dtype", ElemKind::Float)
+                                      : ElemKind::Float;
   return op.setResult(op.cast(result, kind));
 }
 

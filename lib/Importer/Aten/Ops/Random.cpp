@@ -20,27 +20,17 @@ static NodeValue makeKey(AtenOp &op) {
 
 //===- Uniform and normal numbers -----------------------------------------===//
 
-static llvm::Error setDraws(AtenOp &op, ElemKind kind, DimsRef shape,
-                            bool isNormal) {
+template <bool isNormal> static llvm::Error importRandom(AtenOp &op) {
+  Type type = op.newType(ElemKind::Float);
+  ElemKind kind = type.getKind();
   if (!isFloatKind(kind))
     return makeError("the result's kind is {0}; accepted: float kinds",
                      getElemKindName(kind));
-  GLOWISH_RETURN_IF_ERROR(checkShape(kind, shape));
-  RandomValues random(op, shape, makeKey(op));
+  GLOWISH_RETURN_IF_ERROR(checkShape(kind, type.getShape()));
+  RandomValues random(op, type.getShape(), makeKey(op));
   ElemKind drawn = getDrawnKind(kind);
   NodeValue value = isNormal ? random.normal(drawn) : random.uniform(drawn);
   return op.setResult(op.cast(value, kind));
-}
-
-template <bool isNormal> static llvm::Error importRandom(AtenOp &op) {
-  return setDraws(op, op.kind("dtype", ElemKind::Float), op.integers("size"),
-                  isNormal);
-}
-
-template <bool isNormal> static llvm::Error importRandomLike(AtenOp &op) {
-  NodeValue like = op.tensor("self");
-  return setDraws(op, op.kind("dtype", like.getElemKind()), like.getShape(),
-                  isNormal);
 }
 
 /// Numbers in [from, to), of the shape of self.
@@ -57,30 +47,21 @@ static llvm::Error importUniform(AtenOp &op) {
 
 //===- Integers -----------------------------------------------------------===//
 
-static llvm::Error setIntegers(AtenOp &op, ElemKind kind, DimsRef shape) {
-  bool hasLow = op.getSchema().findArgument("low").has_value();
-  int64_t low = hasLow ? op.integer("low") : 0, high = op.integer("high");
+static llvm::Error importIntegers(AtenOp &op) {
+  Type type = op.newType(ElemKind::Int64);
+  int64_t low = op.has("low") ? op.integer("low") : 0,
+          high = op.integer("high");
   // A double has that many bits.
   constexpr int64_t most = int64_t(1) << 53;
   if (low >= high || low < -most || high > most || high - low > most)
     return makeError("the integers are from {0} to below {1}; accepted: at "
                      "least one, and at most 2^53",
                      low, high);
-  GLOWISH_RETURN_IF_ERROR(checkShape(kind, shape));
-  RandomValues random(op, shape, makeKey(op));
+  GLOWISH_RETURN_IF_ERROR(checkShape(type.getKind(), type.getShape()));
+  RandomValues random(op, type.getShape(), makeKey(op));
   NodeValue value = random.uniform(ElemKind::Double);
   value = op.unary<FloorNode>(op.mul(value, double(high - low)));
-  return op.setResult(op.cast(op.add(value, double(low)), kind));
-}
-
-static llvm::Error importIntegers(AtenOp &op) {
-  return setIntegers(op, op.kind("dtype", ElemKind::Int64),
-                     op.integers("size"));
-}
-
-static llvm::Error importIntegersLike(AtenOp &op) {
-  NodeValue like = op.tensor("self");
-  return setIntegers(op, op.kind("dtype", like.getElemKind()), like.getShape());
+  return op.setResult(op.cast(op.add(value, double(low)), type.getKind()));
 }
 
 //===- Choices ------------------------------------------------------------===//
@@ -88,7 +69,7 @@ static llvm::Error importIntegersLike(AtenOp &op) {
 /// 1 with the probability that self has, or that is stated, else 0.
 static llvm::Error importBernoulli(AtenOp &op) {
   NodeValue x = op.tensor("self");
-  bool hasProbability = op.getSchema().findArgument("p").has_value();
+  bool hasProbability = op.has("p");
   if (!hasProbability)
     GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
   ElemKind drawn = getDrawnKind(x.getElemKind());
@@ -146,9 +127,9 @@ static AtenOperators ofTensors(
     AtenOrder::Kept);
 static AtenOperators
     likes({tensorOptionsWithFormat},
-          {{importRandomLike<false>, {"rand_like(Tensor self, "}},
-           {importRandomLike<true>, {"randn_like(Tensor self, "}},
-           {importIntegersLike,
+          {{importRandom<false>, {"rand_like(Tensor self, "}},
+           {importRandom<true>, {"randn_like(Tensor self, "}},
+           {importIntegers,
             {"randint_like(Tensor self, int high, ",
              "randint_like.low_dtype(Tensor self, int low, int high, "}}},
           AtenOrder::Kept);

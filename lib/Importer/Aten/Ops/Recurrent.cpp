@@ -65,7 +65,7 @@ namespace {
 /// The arguments of lstm(), gru(), rnn_tanh() and rnn_relu().
 struct Layers {
   NodeValue input; // [length, batch, input]
-  NodeValue h, c;  // [layers * directions, batch, hidden]
+  CellState first; // [layers * directions, batch, hidden]
   std::vector<NodeValue> params;
   int64_t count, directions;
   bool hasBiases, isBatchFirst, hasBatch;
@@ -73,20 +73,23 @@ struct Layers {
 
 } // namespace
 
-static llvm::Error readStates(AtenOp &op, Layers &layers) {
+/// Reads `hx`, h or a list of h and c, with a dimension of the batch, \p axis,
+/// where it has none.
+static llvm::Expected<CellState> readState(AtenOp &op, bool hasBatch,
+                                           int64_t axis) {
+  CellState state;
   if (op.get("hx").is<AtenValue::List>()) {
     std::vector<NodeValue> states = op.tensors("hx");
     if (states.size() != 2 || !states[0] || !states[1])
       return op.refuse("hx", "h and c");
-    layers.h = states[0];
-    layers.c = states[1];
+    state = {states[0], states[1]};
   } else {
-    layers.h = op.tensor("hx");
+    state.h = op.tensor("hx");
   }
-  for (NodeValue *state : {&layers.h, &layers.c})
-    if (*state && !layers.hasBatch)
-      *state = op.unsqueeze(*state, 1);
-  return op.takeError();
+  if (!hasBatch)
+    state = {op.unsqueeze(state.h, axis), op.unsqueeze(state.c, axis)};
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  return state;
 }
 
 static llvm::Expected<Layers> readLayers(AtenOp &op) {
@@ -105,7 +108,8 @@ static llvm::Expected<Layers> readLayers(AtenOp &op) {
     layers.input = op.unsqueeze(layers.input, 1);
   else if (layers.isBatchFirst)
     layers.input = op.transpose(layers.input, {1, 0, 2});
-  GLOWISH_RETURN_IF_ERROR(readStates(op, layers));
+  GLOWISH_ASSIGN_OR_RETURN(layers.first,
+                           readState(op, layers.hasBatch, /*axis=*/1));
   size_t each = layers.hasBiases ? 4 : 2;
   // The second keeps what the third multiplies small.
   if (layers.count < 1 || size_t(layers.count) > layers.params.size() ||
@@ -114,7 +118,7 @@ static llvm::Expected<Layers> readLayers(AtenOp &op) {
                                "and two biases if there are any (no "
                                "projections)");
   int64_t length = layers.input.getShape()[0];
-  DimsRef states = layers.h.getShape();
+  DimsRef states = layers.first.h.getShape();
   if (length < 1 || length > maxUnrolledSteps || states.size() != 3 ||
       states[0] != layers.count * layers.directions ||
       states[1] != layers.input.getShape()[1])
@@ -176,8 +180,8 @@ template <Cell C> static llvm::Error importLayers(AtenOp &op) {
       if (weights.input.getShape().size() != 2 ||
           weights.state.getShape().size() != 2)
         return op.refuse("params", "matrices");
-      CellState start{takeState(op, layers.h, index),
-                      takeState(op, layers.c, index)};
+      CellState start{takeState(op, layers.first.h, index),
+                      takeState(op, layers.first.c, index)};
       Run run = runDirection(op, CellBuilder(op, C, weights), input, start,
                              /*isReverse=*/d == 1);
       directions.push_back(stackAlong(op, run.steps, 0));
@@ -225,25 +229,15 @@ template <Cell C> static llvm::Error importCell(AtenOp &op) {
   NodeValue input = op.tensor("input");
   CellWeights weights{op.tensor("w_ih"), op.tensor("w_hh"), op.tensor("b_ih"),
                       op.tensor("b_hh")};
-  CellState state;
-  if (op.get("hx").is<AtenValue::List>()) {
-    std::vector<NodeValue> states = op.tensors("hx");
-    if (states.size() != 2 || !states[0] || !states[1])
-      return op.refuse("hx", "h and c");
-    state = {states[0], states[1]};
-  } else {
-    state.h = op.tensor("hx");
-  }
+  bool hasBatch = input.getShape().size() == 2;
+  if (!hasBatch)
+    input = op.unsqueeze(input, 0);
+  GLOWISH_ASSIGN_OR_RETURN(CellState state,
+                           readState(op, hasBatch, /*axis=*/0));
   if (weights.input.getShape().size() != 2 ||
       weights.state.getShape().size() != 2 ||
       !weights.inputBias != !weights.stateBias)
     return op.refuse("w_ih", "matrices, and both biases or none");
-  bool hasBatch = input.getShape().size() == 2;
-  if (!hasBatch) {
-    input = op.unsqueeze(input, 0);
-    state.h = op.unsqueeze(state.h, 0);
-    state.c = op.unsqueeze(state.c, 0);
-  }
   CellBuilder cell(op, C, weights);
   CellState next = cell.step(cell.projectInput(input), state);
   auto restore = [&](NodeValue value) {

@@ -24,14 +24,13 @@ struct Reduction {
 static llvm::Expected<Reduction> readReduction(AtenOp &op) {
   Reduction reduction;
   reduction.x = op.tensor("self");
-  const AtenSchema &schema = op.getSchema();
   int64_t rank = op.getRank("self");
-  if (schema.findArgument("dim")) {
+  if (op.has("dim")) {
     GLOWISH_ASSIGN_OR_RETURN(reduction.axes, op.axes("dim", rank));
   } else {
     reduction.axes = getAllDims(rank);
   }
-  if (schema.findArgument("keepdim"))
+  if (op.has("keepdim"))
     reduction.keepsDims = op.flag("keepdim");
   return reduction;
 }
@@ -115,8 +114,7 @@ template <bool IsAny> static llvm::Error importAny(AtenOp &op) {
   ElemKind own = reduction.x.getElemKind();
   ElemKind kind = own == ElemKind::UInt8 ? own : ElemKind::Bool;
   reduction.x = op.cast(reduction.x, ElemKind::Bool);
-  if (op.getSchema().findArgument("dim") && !op.isNone("dim") &&
-      op.integers("dim").empty())
+  if (op.isStated("dim") && op.integers("dim").empty())
     return op.setResult(op.cast(reduction.x, kind));
   return op.setResult(
       op.cast(reduceOrdered(op, reduction, IsAny ? "max" : "min"), kind));
@@ -186,7 +184,7 @@ static AtenOperators quantifiers(
 /// What is taken from the number of elements: 1 unless the schema or the
 /// program says otherwise.
 static double readCorrection(const AtenOp &op) {
-  if (op.getSchema().findArgument("correction"))
+  if (op.has("correction"))
     return op.number("correction", 1);
   return op.flag("unbiased") ? 1 : 0;
 }
@@ -274,9 +272,9 @@ static llvm::Error importNorm(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(Reduction reduction, readReduction(op));
   double p = 2;
   for (llvm::StringRef name : {"p", "ord"})
-    if (op.getSchema().findArgument(name))
+    if (op.has(name))
       p = op.number(name, 2);
-  if (op.getSchema().findArgument("dtype"))
+  if (op.has("dtype"))
     reduction.x =
         op.cast(reduction.x, op.kind("dtype", reduction.x.getElemKind()));
   ElemKind kind = reduction.x.getElemKind();

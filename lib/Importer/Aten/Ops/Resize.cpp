@@ -40,9 +40,8 @@ struct ScaledDim {
 /// The factors of the spatial dimensions, as far as they are stated.
 static llvm::Expected<std::vector<std::optional<double>>>
 readFactors(const AtenOp &op, size_t count) {
-  const AtenSchema &schema = op.getSchema();
   std::vector<std::optional<double>> factors;
-  if (schema.findArgument("scale_factors")) {
+  if (op.has("scale_factors")) {
     std::vector<double> all = op.numbers("scale_factors");
     if (!all.empty() && all.size() != count)
       return op.refuse("scale_factors",
@@ -54,7 +53,7 @@ readFactors(const AtenOp &op, size_t count) {
   static constexpr llvm::StringLiteral names[] = {"scales_d", "scales_h",
                                                   "scales_w", "scales"};
   for (llvm::StringRef name : names)
-    if (schema.findArgument(name))
+    if (op.has(name))
       factors.push_back(op.number(name, 0));
   if (factors.size() != count)
     return op.refuse(
@@ -73,7 +72,7 @@ static llvm::Expected<std::vector<ScaledDim>> readDims(AtenOp &op) {
   DimsRef spatial = shape.drop_front(2);
   GLOWISH_ASSIGN_OR_RETURN(auto factors, readFactors(op, spatial.size()));
   std::vector<int64_t> sizes = op.integers("output_size");
-  if (sizes.empty() && op.getSchema().findArgument("scale_factors"))
+  if (sizes.empty() && op.has("scale_factors"))
     for (auto [extent, factor] : llvm::zip_equal(spatial, factors)) {
       double size = std::floor(double(extent) * factor.value_or(1));
       if (!(size >= 1 && size <= double(INT32_MAX)))

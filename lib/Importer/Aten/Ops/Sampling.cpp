@@ -129,8 +129,7 @@ static llvm::Error importAsStrided(AtenOp &op) {
   NodeValue x = op.tensor("self");
   std::vector<int64_t> size = op.integers("size"),
                        strides = op.integers("stride");
-  bool hasOffset = op.getSchema().findArgument("storage_offset") &&
-                   !op.isNone("storage_offset");
+  bool hasOffset = op.isStated("storage_offset");
   int64_t offset = hasOffset ? op.integer("storage_offset") : 0;
   int64_t last = offset;
   if (size.size() != strides.size() || offset < 0)
@@ -255,7 +254,7 @@ static llvm::Expected<BagRows> readBagRows(AtenOp &op, bool isSum) {
     bags.rows = op.mul(bags.rows, op.cast(op.reshape(weights, {count, 1}),
                                           table.getElemKind()));
   }
-  if (!op.getSchema().findArgument("padding_idx") || op.isNone("padding_idx"))
+  if (!op.isStated("padding_idx"))
     return bags;
   // Of the overload of this name -1 is the last row, of others none.
   int64_t padding = op.integer("padding_idx");

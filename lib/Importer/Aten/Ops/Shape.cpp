@@ -41,8 +41,7 @@ static llvm::Expected<Dims> completeShape(llvm::ArrayRef<int64_t> size,
 
 static llvm::Error importReshape(AtenOp &op) {
   NodeValue x = op.tensor("self");
-  llvm::StringRef name =
-      op.getSchema().findArgument("shape") ? "shape" : "size";
+  llvm::StringRef name = op.has("shape") ? "shape" : "size";
   GLOWISH_ASSIGN_OR_RETURN(
       Dims shape,
       completeShape(op.integers(name), x.getType().getNumElements()));
@@ -235,8 +234,7 @@ static llvm::Error importExpandAs(AtenOp &op) {
 
 static llvm::Error importRepeat(AtenOp &op) {
   NodeValue x = op.tensor("self");
-  llvm::StringRef name =
-      op.getSchema().findArgument("dims") ? "dims" : "repeats";
+  llvm::StringRef name = op.has("dims") ? "dims" : "repeats";
   std::vector<int64_t> repeats = op.integers(name);
   size_t rank = std::max(repeats.size(), x.getShape().size());
   // tile() repeats leading dimensions that it does not name once.

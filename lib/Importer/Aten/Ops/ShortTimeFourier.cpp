@@ -172,8 +172,7 @@ static llvm::Error setWindow(AtenOp &op, const CosineWindow &window) {
   int64_t size = op.integer("window_length");
   if (size < 0 || size > INT32_MAX)
     return op.refuse("window_length", "0 to 2^31 - 1");
-  bool isPeriodic =
-      !op.getSchema().findArgument("periodic") || op.flag("periodic");
+  bool isPeriodic = !op.has("periodic") || op.flag("periodic");
   ElemKind kind = op.kind("dtype", ElemKind::Float);
   if (size == 1)
     return op.setResult(op.table(kind, {1}, [](DimsRef) { return 1.0; }));

@@ -15,6 +15,13 @@ struct Range {
 
 } // namespace
 
+/// Returns the dimension `dim` of `self`, which must have dimensions.
+static llvm::Expected<int64_t> readAxis(AtenOp &op) {
+  if (op.getShape("self").empty())
+    return op.refuse("self", "rank 1 and more");
+  return op.axis("dim", op.getRank("self"));
+}
+
 static NodeValue take(AtenOp &op, NodeValue x, const Range &range) {
   if (!x)
     return x;
@@ -32,10 +39,7 @@ static NodeValue take(AtenOp &op, NodeValue x, const Range &range) {
 /// dim, start, end and step, as Python's slices: negative bounds count from the
 /// end, and bounds beyond it are there.
 static llvm::Expected<Range> readRange(AtenOp &op) {
-  int64_t rank = op.getRank("self");
-  if (rank == 0)
-    return op.refuse("self", "rank 1 and more");
-  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", rank));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readAxis(op));
   int64_t extent = op.getShape("self")[axis], step = op.integer("step");
   if (step < 1)
     return op.refuse("step", "1 and more");
@@ -56,9 +60,7 @@ static llvm::Error importSlice(AtenOp &op) {
 
 static llvm::Error importSelect(AtenOp &op) {
   NodeValue x = op.tensor("self");
-  if (x.getShape().empty())
-    return op.refuse("self", "rank 1 and more");
-  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readAxis(op));
   int64_t extent = x.getShape()[axis], index = op.integer("index");
   if (index < -extent || index >= extent)
     return op.refuse("index",
@@ -71,9 +73,7 @@ static llvm::Error importSelect(AtenOp &op) {
 
 static llvm::Error importNarrow(AtenOp &op) {
   NodeValue x = op.tensor("self");
-  if (x.getShape().empty())
-    return op.refuse("self", "rank 1 and more");
-  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readAxis(op));
   int64_t extent = x.getShape()[axis], start = op.integer("start"),
           length = op.integer("length");
   start = start < 0 ? start + extent : start;
@@ -113,13 +113,6 @@ static llvm::Error setParts(AtenOp &op, int64_t axis,
   return op.setResult(parts);
 }
 
-/// An error unless `self` has the dimension `dim`.
-static llvm::Expected<int64_t> readPartAxis(AtenOp &op) {
-  if (op.getShape("self").empty())
-    return op.refuse("self", "rank 1 and more");
-  return op.axis("dim", op.getRank("self"));
-}
-
 /// Extents of \p size each, and what is left.
 static std::vector<int64_t> splitEvenly(int64_t extent, int64_t size) {
   std::vector<int64_t> extents;
@@ -131,7 +124,7 @@ static std::vector<int64_t> splitEvenly(int64_t extent, int64_t size) {
 }
 
 static llvm::Error importSplit(AtenOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readPartAxis(op));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readAxis(op));
   int64_t size = op.integer("split_size"), extent = op.getShape("self")[axis];
   if (extent > 0 && (size < 1 || (extent - 1) / size >= maxParts))
     return op.refuse(
@@ -141,13 +134,13 @@ static llvm::Error importSplit(AtenOp &op) {
 }
 
 static llvm::Error importSplitSizes(AtenOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readPartAxis(op));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readAxis(op));
   llvm::StringRef name = op.getSchema().arguments[1].name;
   return setParts(op, axis, op.integers(name));
 }
 
 static llvm::Error importChunk(AtenOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readPartAxis(op));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readAxis(op));
   int64_t chunks = op.integer("chunks"), extent = op.getShape("self")[axis];
   if (chunks < 1 || chunks > maxParts)
     return op.refuse("chunks", llvm::formatv("1 to {0}", maxParts).str());
@@ -161,7 +154,7 @@ static llvm::Error importChunk(AtenOp &op) {
 /// Without the dimension.
 static llvm::Error importUnbind(AtenOp &op) {
   NodeValue x = op.tensor("self");
-  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readPartAxis(op));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readAxis(op));
   Dims shape(x.getShape());
   if (shape[axis] > maxParts)
     return op.refuse("self",
@@ -237,9 +230,7 @@ static llvm::Error importSliceScatter(AtenOp &op) {
 
 static llvm::Error importSelectScatter(AtenOp &op) {
   DimsRef shape = op.getShape("self");
-  if (shape.empty())
-    return op.refuse("self", "rank 1 and more");
-  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readAxis(op));
   int64_t index = op.integer("index");
   index = index < 0 ? index + shape[axis] : index;
   if (index < 0 || index >= shape[axis])
@@ -340,25 +331,20 @@ static llvm::Error importStack(AtenOp &op) {
   return setJoined(op, std::move(parts), axis);
 }
 
-/// Rows of at least \p rank dimensions along dimension \p axis.
-static llvm::Error joinWithRank(AtenOp &op, size_t rank, bool isHorizontal) {
+/// Joins rows of at least \p Rank dimensions. hstack() joins lists along their
+/// only dimension, others along the second one; vstack() along the first one.
+template <size_t Rank, bool IsHorizontal>
+static llvm::Error importRows(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> parts, readList(op));
   for (NodeValue &part : parts) {
     Dims shape(part.getShape());
-    while (shape.size() < rank)
+    while (shape.size() < Rank)
       shape.insert(shape.begin(), 1);
     part = op.reshape(part, shape);
   }
   GLOWISH_RETURN_IF_ERROR(op.takeError());
-  int64_t axis = isHorizontal && parts[0].getShape().size() > 1 ? 1 : 0;
+  int64_t axis = IsHorizontal && parts[0].getShape().size() > 1 ? 1 : 0;
   return setJoined(op, std::move(parts), axis);
-}
-
-static llvm::Error importHStack(AtenOp &op) {
-  return joinWithRank(op, 1, /*isHorizontal=*/true);
-}
-static llvm::Error importVStack(AtenOp &op) {
-  return joinWithRank(op, 2, /*isHorizontal=*/false);
 }
 
 static AtenOperators
@@ -368,6 +354,7 @@ static AtenOperators
               "concatenate(Tensor[] tensors, int dim=0) -> Tensor"}},
             {importStack, {"stack(Tensor[] tensors, int dim=0) -> Tensor"}}},
            AtenOrder::Images);
-static AtenOperators
-    joinedWithRank({{importHStack, {"hstack(Tensor[] tensors) -> Tensor"}},
-                    {importVStack, {"vstack(Tensor[] tensors) -> Tensor"}}});
+static AtenOperators joinedWithRank({{importRows<1, /*IsHorizontal=*/true>,
+                                      {"hstack(Tensor[] tensors) -> Tensor"}},
+                                     {importRows<2, /*IsHorizontal=*/false>,
+                                      {"vstack(Tensor[] tensors) -> Tensor"}}});

@@ -24,10 +24,10 @@ static llvm::Error importNeg(AtenOp &op) {
   return op.setResult(op.unary<NegNode>(x));
 }
 
-static llvm::Error importRelu(AtenOp &op) {
+/// A node of numbers with signs, which changes nothing of others.
+template <typename T> static llvm::Error importSigned(AtenOp &op) {
   NodeValue x = op.tensor("self");
-  return op.setResult(
-      x.getElemKind() == ElemKind::UInt8 ? x : op.unary<ReluNode>(x));
+  return op.setResult(x.getElemKind() == ElemKind::UInt8 ? x : op.unary<T>(x));
 }
 
 static AtenOperators functions({"(Tensor self) -> Tensor"},
@@ -50,16 +50,10 @@ static AtenOperators functions({"(Tensor self) -> Tensor"},
                                 {importFloat<AcoshNode>, {"acosh"}},
                                 {importFloat<AtanhNode>, {"atanh"}},
                                 {importNeg, {"neg"}},
-                                {importRelu, {"relu"}}},
+                                {importSigned<ReluNode>, {"relu"}}},
                                AtenOrder::ElementWise);
 
 //===- Signs and rounding -------------------------------------------------===//
-
-static llvm::Error importAbs(AtenOp &op) {
-  NodeValue x = op.tensor("self");
-  return op.setResult(
-      x.getElemKind() == ElemKind::UInt8 ? x : op.unary<AbsNode>(x));
-}
 
 static llvm::Error importSign(AtenOp &op) {
   NodeValue x = op.tensor("self");
@@ -109,7 +103,7 @@ static AtenOperators
                {"round.decimals(Tensor self, *, int decimals) -> Tensor"}}},
              AtenOrder::ElementWise);
 static AtenOperators rounding({"(Tensor self) -> Tensor"},
-                              {{importAbs, {"abs"}},
+                              {{importSigned<AbsNode>, {"abs"}},
                                {importSign, {"sign", "sgn"}},
                                {importRounding<FloorNode>, {"floor"}},
                                {importRounding<CeilNode>, {"ceil"}},
@@ -136,22 +130,17 @@ static llvm::Error importExp2(AtenOp &op) {
   return op.setResult(op.pow(2.0, op.floating("self")));
 }
 
-static llvm::Error importLog2(AtenOp &op) {
-  return op.setResult(
-      op.mul(op.unary<LogNode>(op.floating("self")), 1 / std::log(2.0)));
-}
-
-static llvm::Error importLog10(AtenOp &op) {
-  return op.setResult(
-      op.mul(op.unary<LogNode>(op.floating("self")), 1 / std::log(10.0)));
+template <int Base> static llvm::Error importLog(AtenOp &op) {
+  return op.setResult(op.mul(op.unary<LogNode>(op.floating("self")),
+                             1 / std::log(double(Base))));
 }
 
 static AtenOperators powers({"(Tensor self) -> Tensor"},
                             {{importSquare, {"square"}},
                              {importRsqrt, {"rsqrt"}},
                              {importExp2, {"exp2"}},
-                             {importLog2, {"log2"}},
-                             {importLog10, {"log10"}},
+                             {importLog<2>, {"log2"}},
+                             {importLog<10>, {"log10"}},
                              {importFloat<Log1pNode>, {"log1p"}},
                              {importFloat<Expm1Node>, {"expm1"}},
                              {importFloat<ErfcNode>, {"erfc"}}},
@@ -197,7 +186,7 @@ static AtenOperators tests({"(Tensor self) -> Tensor"},
 static llvm::Error importClamp(AtenOp &op) {
   std::vector<llvm::StringRef> operands = {"self"};
   for (llvm::StringRef bound : {"min", "max"})
-    if (op.getSchema().findArgument(bound) && !op.isNone(bound))
+    if (op.isStated(bound))
       operands.push_back(bound);
   ElemKind kind = op.promote(operands);
   NodeValue x = op.operand("self", kind);
