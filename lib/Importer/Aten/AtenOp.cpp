@@ -280,30 +280,15 @@ llvm::Error AtenOp::refuse(llvm::StringRef argument,
 //===- Element kinds ------------------------------------------------------===//
 
 std::optional<ElemKind> aten::getAtenKind(int64_t number) {
-  switch (number) {
-  case 0:
-    return ElemKind::UInt8;
-  case 1:
-    return ElemKind::Int8;
-  case 2:
-    return ElemKind::Int16;
-  case 3:
-    return ElemKind::Int32;
-  case 4:
-    return ElemKind::Int64;
-  case 5:
-    return ElemKind::Float16;
-  case 6:
-    return ElemKind::Float;
-  case 7:
-    return ElemKind::Double;
-  case 11:
+  // Between them are complex numbers and quantized ones.
+  static constexpr ElemKind kinds[] = {
+      ElemKind::UInt8, ElemKind::Int8,    ElemKind::Int16, ElemKind::Int32,
+      ElemKind::Int64, ElemKind::Float16, ElemKind::Float, ElemKind::Double};
+  if (number >= 0 && number < int64_t(std::size(kinds)))
+    return kinds[number];
+  if (number == 11)
     return ElemKind::Bool;
-  case 15:
-    return ElemKind::BFloat16;
-  default:
-    return std::nullopt;
-  }
+  return number == 15 ? std::optional(ElemKind::BFloat16) : std::nullopt;
 }
 
 ElemKind aten::promoteKinds(ElemKind x, ElemKind y) {

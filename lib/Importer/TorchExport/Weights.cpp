@@ -14,34 +14,19 @@ using namespace glowish::torchexport;
 namespace json = llvm::json;
 
 llvm::Expected<ElemKind> torchexport::getExportedKind(int64_t number) {
-  switch (number) {
-  case 1:
-    return ElemKind::UInt8;
-  case 2:
-    return ElemKind::Int8;
-  case 3:
-    return ElemKind::Int16;
-  case 4:
-    return ElemKind::Int32;
-  case 5:
-    return ElemKind::Int64;
-  case 6:
-    return ElemKind::Float16;
-  case 7:
-    return ElemKind::Float;
-  case 8:
-    return ElemKind::Double;
-  case 12:
-    return ElemKind::Bool;
-  case 13:
+  // But for these the numbers are by 1 above those of c10::ScalarType.
+  if (number == 13)
     return ElemKind::BFloat16;
-  case 28:
+  if (number == 28)
     return ElemKind::UInt16;
-  default:
-    return makeError("a tensor has the dtype number {0}; accepted: floats and "
-                     "integers of PyTorch without complex numbers",
-                     number);
-  }
+  std::optional<ElemKind> kind;
+  if (number > 0)
+    kind = aten::getAtenKind(number - 1);
+  if (kind && kind != ElemKind::BFloat16)
+    return *kind;
+  return makeError("a tensor has the dtype number {0}; accepted: floats and "
+                   "integers of PyTorch without complex numbers",
+                   number);
 }
 
 std::optional<ElemKind> torchexport::getExportedPartKind(int64_t number) {

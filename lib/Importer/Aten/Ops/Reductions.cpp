@@ -313,29 +313,22 @@ static AtenOperators logSumExp(
 
 //===- Cumulative ---------------------------------------------------------===//
 
-static llvm::Error importCumSum(AtenOp &op) {
-  NodeValue x = op.tensor("self");
-  ElemKind own = x.getElemKind();
-  ElemKind kind = op.kind("dtype", isFloatKind(own) ? own : ElemKind::Int64);
-  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));
-  x = op.cast(x, kind);
-  return op.setResult(x.getShape().empty() ? x : op.cumSum(x, axis));
-}
-
-static llvm::Error importCumProd(AtenOp &op) {
+template <bool IsSum> static llvm::Error importCumulative(AtenOp &op) {
   NodeValue x = op.tensor("self");
   ElemKind own = x.getElemKind();
   x = op.cast(x, op.kind("dtype", isFloatKind(own) ? own : ElemKind::Int64));
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));
   if (op.getRank("self") > 0)
-    x = multiplyAlong(op, x, axis, /*exclusive=*/false, /*reverse=*/false);
+    x = IsSum ? op.cumSum(x, axis)
+              : multiplyAlong(op, x, axis, /*exclusive=*/false,
+                              /*reverse=*/false);
   return op.setResult(x);
 }
 
 static AtenOperators cumulative(
-    {{importCumSum,
+    {{importCumulative<true>,
       {"cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"}},
-     {importCumProd,
+     {importCumulative<false>,
       {"cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"}}});
 
 //===- Order --------------------------------------------------------------===//
