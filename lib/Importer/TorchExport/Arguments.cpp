@@ -161,7 +161,8 @@ ExportedValues::read(const json::Value &argument) const {
 }
 
 llvm::Expected<std::vector<std::string>>
-torchexport::readResultNames(const JsonMember &member) {
+torchexport::readResultNames(const json::Value &argument) {
+  GLOWISH_ASSIGN_OR_RETURN(JsonMember member, getMember(argument));
   std::vector<std::string> names;
   auto add = [&](const json::Value &value) -> llvm::Error {
     const json::Object *object = value.getAsObject();

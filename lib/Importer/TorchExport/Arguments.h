@@ -35,7 +35,7 @@ private:
 /// The names that an Argument has as a result: one of a tensor or number, those
 /// of a list.
 llvm::Expected<std::vector<std::string>>
-readResultNames(const JsonMember &member);
+readResultNames(const llvm::json::Value &argument);
 
 } // namespace glowish::torchexport
 

@@ -152,9 +152,8 @@ ExportedGraph::runExternal(const json::Object &node, const ExternalOperator &op,
   // How many each output has: none where it is None, several of a list.
   std::vector<size_t> counts;
   for (const json::Value &output : *outputs) {
-    GLOWISH_ASSIGN_OR_RETURN(JsonMember member, getMember(output));
     GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> names,
-                             readResultNames(member));
+                             readResultNames(output));
     counts.push_back(names.size());
   }
   auto numResults =
@@ -231,8 +230,7 @@ ExportedGraph::findAlias(const RegisteredAtenOp &op,
   if (auto self = tensors.find(0);
       self != tensors.end() && arguments[0].isTensor())
     GLOWISH_ASSIGN_OR_RETURN(
-        isView, memory.isReshaped(self->second, arguments[1], arguments[2],
-                                  function, context.aten));
+        isView, memory.isReshaped(self->second, arguments[1], arguments[2]));
   return findAtenOperator(isView ? "view" : "as_strided");
 }
 
@@ -240,8 +238,7 @@ ExportedGraph::findAlias(const RegisteredAtenOp &op,
 /// memory that it has.
 llvm::Error ExportedGraph::findMemory(llvm::StringRef self,
                                       AtenValue::List &arguments) {
-  GLOWISH_ASSIGN_OR_RETURN(ExportedMemory::Place place,
-                           memory.find(self, function, context.aten));
+  GLOWISH_ASSIGN_OR_RETURN(ExportedMemory::Place place, memory.find(self));
   arguments[0] = place.memory;
   if (arguments[3].isNone())
     arguments[3] = AtenValue(place.offset);
@@ -263,9 +260,8 @@ ExportedGraph::noteViews(const json::Object &node, const RegisteredAtenOp &op,
     if (argument.aliasSet != schema.results[0].aliasSet ||
         base == tensors.end() || outputs->size() != 1)
       continue;
-    GLOWISH_ASSIGN_OR_RETURN(JsonMember member, getMember(outputs->front()));
     GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> names,
-                             readResultNames(member));
+                             readResultNames(outputs->front()));
     AtenView view{.op = &op, .arguments = arguments, .self = unsigned(i)};
     for (auto [k, name] : llvm::enumerate(names)) {
       if (schema.results[0].type.isList)
@@ -317,8 +313,7 @@ llvm::Expected<AtenValue::List> ExportedGraph::runNode(const json::Object &node,
 /// An error unless \p value is what the file states of \p name.
 llvm::Error ExportedGraph::checkType(llvm::StringRef name,
                                      const AtenValue &value) const {
-  const json::Object *all = graph.getObject("tensor_values");
-  const json::Object *meta = all ? all->getObject(name) : nullptr;
+  const json::Object *meta = findTensorMeta(graph, name);
   if (!meta || !value.isTensor())
     return llvm::Error::success();
   GLOWISH_ASSIGN_OR_RETURN(std::optional<Type> stated,
@@ -341,9 +336,8 @@ llvm::Error ExportedGraph::setResults(const json::Object &node,
     results = {AtenValue(std::move(list))};
   }
   for (auto [i, output] : llvm::enumerate(*outputs)) {
-    GLOWISH_ASSIGN_OR_RETURN(JsonMember member, getMember(output));
     GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> names,
-                             readResultNames(member));
+                             readResultNames(output));
     if (names.empty())
       continue;
     if (i >= results.size())
@@ -376,9 +370,8 @@ static llvm::Expected<std::string> getNodeName(const json::Object &node) {
   GLOWISH_ASSIGN_OR_RETURN(const json::Array *outputs,
                            getArray(node, "outputs"));
   for (const json::Value &output : *outputs) {
-    GLOWISH_ASSIGN_OR_RETURN(JsonMember member, getMember(output));
     GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> names,
-                             readResultNames(member));
+                             readResultNames(output));
     if (!names.empty())
       return names.front();
   }
@@ -415,9 +408,8 @@ llvm::Expected<AtenValue::List> ExportedGraph::import(AtenValue::List inputs) {
     return makeError("a graph has {0} inputs and gets {1}", stated->size(),
                      inputs.size());
   for (auto [i, value] : llvm::enumerate(*stated)) {
-    GLOWISH_ASSIGN_OR_RETURN(JsonMember member, getMember(value));
     GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> names,
-                             readResultNames(member));
+                             readResultNames(value));
     if (names.size() == 1)
       values.set(names.front(), inputs[i]);
   }

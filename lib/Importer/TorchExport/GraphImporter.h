@@ -32,7 +32,7 @@ public:
   ExportedGraph(const llvm::json::Object &graph, Function &function,
                 ExportedContext &context)
       : graph(graph), function(function), context(context),
-        memory(graph, values) {}
+        memory(graph, values, function, context.aten) {}
 
   /// Sets the graph's inputs to \p inputs, imports the nodes, and returns the
   /// outputs.
@@ -80,6 +80,9 @@ private:
 /// The operators that a program has and no translation: each "node ..." once.
 llvm::Expected<std::vector<std::string>>
 findUnsupported(const llvm::json::Object &graph, const ImportOptions &options);
+
+/// Returns a tensor or a number as a tensor; numbers become constants.
+NodeValue asTensor(NodeBuilder &b, const aten::AtenValue &value);
 
 /// An operator of Python on numbers: "_operator.add", "math.floor".
 bool isPythonOperator(llvm::StringRef target);

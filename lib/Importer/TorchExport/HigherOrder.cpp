@@ -60,37 +60,42 @@ static AtenValue::List enterAll(OpenBody &body, AtenValue::List values) {
   return values;
 }
 
-/// \p value as a tensor of \p function; numbers become constants.
-static llvm::Expected<NodeValue> asTensor(Function &function,
-                                          const AtenValue &value) {
-  NodeBuilder b(function, "number");
+NodeValue torchexport::asTensor(NodeBuilder &b, const AtenValue &value) {
   if (value.isTensor())
     return value.get<NodeValue>();
-  if (value.is<bool>())
-    return b.finish(b.scalar(ElemKind::Bool, value.get<bool>()));
   if (value.is<int64_t>())
-    return b.finish(b.reshape(b.int64s({value.get<int64_t>()}), {}));
-  if (value.is<double>())
-    return b.finish(b.scalar(ElemKind::Float, value.get<double>()));
-  return makeError("a value of a branch or loop is {0}; accepted: tensors and "
-                   "numbers",
-                   value.describe());
+    return b.reshape(b.int64s({value.get<int64_t>()}), {});
+  return b.scalar(value.is<bool>() ? ElemKind::Bool : ElemKind::Float,
+                  value.getNumber());
 }
 
-/// A condition as a bool scalar; or whether it is true, if that is known.
-static llvm::Expected<std::variant<bool, NodeValue>>
-readCondition(Function &function, const AtenValue &value) {
+/// Returns \p value, of a branch or a loop, as a tensor of \p function.
+static llvm::Expected<NodeValue> asTensor(Function &function,
+                                          const AtenValue &value) {
+  if (!value.isTensor() && !value.isNumber())
+    return makeError("a value of a branch or loop is {0}; accepted: tensors "
+                     "and numbers",
+                     value.describe());
+  NodeBuilder b(function, "number");
+  return b.finish(asTensor(b, value));
+}
+
+/// Returns a condition as a bool that is known, or as a bool scalar.
+static llvm::Expected<AtenValue> readCondition(Function &function,
+                                               const AtenValue &value) {
   if (value.is<bool>())
-    return value.get<bool>();
+    return value;
   if (!value.isTensor() ||
       value.get<NodeValue>().getType().getNumElements() != 1)
     return makeError("the condition is {0}; accepted: bool with one element",
                      value.describe());
   NodeValue tensor = value.get<NodeValue>();
   if (auto *constant = tensor.getNodeAs<Constant>())
-    return constant->getTensor().getAsDouble(0) != 0;
+    return AtenValue(constant->getTensor().getAsDouble(0) != 0);
   NodeBuilder b(function, "condition");
-  return b.finish(b.reshape(b.cast(tensor, ElemKind::Bool), {}));
+  GLOWISH_ASSIGN_OR_RETURN(
+      tensor, b.finish(b.reshape(b.cast(tensor, ElemKind::Bool), {})));
+  return AtenValue(tensor);
 }
 
 //===- Branches -----------------------------------------------------------===//
@@ -129,10 +134,10 @@ static llvm::Expected<AtenValue::List> runCond(llvm::StringRef name,
                      "and operands");
   GLOWISH_ASSIGN_OR_RETURN(AtenValue::List operands,
                            readOperands(arguments[3]));
-  GLOWISH_ASSIGN_OR_RETURN(auto condition,
+  GLOWISH_ASSIGN_OR_RETURN(AtenValue condition,
                            readCondition(function, arguments[0].value));
-  if (std::holds_alternative<bool>(condition))
-    return runGraph(*arguments[std::get<bool>(condition) ? 1 : 2].graph,
+  if (condition.is<bool>())
+    return runGraph(*arguments[condition.get<bool>() ? 1 : 2].graph,
                     std::move(operands), function, context);
   OpenBody then(function.getModule(), "then"),
       other(function.getModule(), "else");
@@ -148,12 +153,12 @@ static llvm::Expected<AtenValue::List> runCond(llvm::StringRef name,
   then.enterCaptures(other);
   GLOWISH_RETURN_IF_ERROR(checkBranches(then, other));
   GLOWISH_ASSIGN_OR_RETURN(
-      IfNode *node, function.tryCreate<IfNode>(
-                        name, std::get<NodeValue>(condition), then.getAttr(),
-                        other.getAttr(), then.getCaptures()));
+      IfNode *node, function.tryCreate<IfNode>(name, condition.get<NodeValue>(),
+                                               then.getAttr(), other.getAttr(),
+                                               then.getCaptures()));
   AtenValue::List results;
   for (unsigned i = 0; i < node->getNumResults(); ++i)
-    results.push_back(AtenValue(NodeValue(node, i)));
+    results.push_back(NodeValue(node, i));
   return results;
 }
 
@@ -206,7 +211,7 @@ llvm::Expected<AtenValue> WhileLoop::evaluate(AtenValue::List states,
   if (results.size() != 1)
     return makeError("the condition has {0} outputs; accepted: 1",
                      results.size());
-  return results[0];
+  return readCondition(target, results[0]);
 }
 
 /// The states after the loop, if the conditions are known and there are few
@@ -223,10 +228,9 @@ WhileLoop::unroll(const AtenValue::List &first,
   for (int64_t number = 0; number <= most; ++number) {
     GLOWISH_ASSIGN_OR_RETURN(AtenValue value,
                              evaluate(states, captures, function));
-    GLOWISH_ASSIGN_OR_RETURN(auto goesOn, readCondition(function, value));
-    if (!std::holds_alternative<bool>(goesOn))
+    if (!value.is<bool>())
       break;
-    if (!std::get<bool>(goesOn))
+    if (!value.get<bool>())
       return states;
     GLOWISH_ASSIGN_OR_RETURN(
         states, runGraph(body, join(states, captures), function, context));
@@ -265,11 +269,7 @@ llvm::Error WhileLoop::importBody(OpenBody &loop, const AtenValue::List &states,
     value = AtenValue(tensor);
   }
   GLOWISH_ASSIGN_OR_RETURN(AtenValue value, evaluate(next, inner, target));
-  GLOWISH_ASSIGN_OR_RETURN(auto goesOn, readCondition(target, value));
-  AtenValue last = std::holds_alternative<bool>(goesOn)
-                       ? AtenValue(std::get<bool>(goesOn))
-                       : AtenValue(std::get<NodeValue>(goesOn));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue flag, asTensor(target, last));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue flag, asTensor(target, value));
   target.addResult("next", flag);
   return addResults(loop, next);
 }
@@ -292,14 +292,7 @@ llvm::Expected<AtenValue::List> WhileLoop::run(llvm::StringRef name,
   }
   GLOWISH_ASSIGN_OR_RETURN(AtenValue value,
                            evaluate(states, captures, function));
-  GLOWISH_ASSIGN_OR_RETURN(auto begins, readCondition(function, value));
-  NodeValue condition;
-  if (std::holds_alternative<NodeValue>(begins)) {
-    condition = std::get<NodeValue>(begins);
-  } else {
-    GLOWISH_ASSIGN_OR_RETURN(
-        condition, asTensor(function, AtenValue(std::get<bool>(begins))));
-  }
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue begins, asTensor(function, value));
   OpenBody loop(function.getModule(), "body");
   GLOWISH_RETURN_IF_ERROR(importBody(loop, states, captures));
   std::vector<NodeValue> values;
@@ -314,7 +307,7 @@ llvm::Expected<AtenValue::List> WhileLoop::run(llvm::StringRef name,
   GLOWISH_ASSIGN_OR_RETURN(trips, b.finish(trips));
   GLOWISH_ASSIGN_OR_RETURN(
       LoopNode *node,
-      function.tryCreate<LoopNode>(name, trips, condition, loop.getAttr(),
+      function.tryCreate<LoopNode>(name, trips, begins, loop.getAttr(),
                                    numStates, most, values, origin));
   AtenValue::List results;
   for (unsigned i = 0; i < unsigned(numStates); ++i)

@@ -98,3 +98,9 @@ llvm::Expected<JsonMember> torchexport::getMember(const json::Value &value) {
   GLOWISH_ASSIGN_OR_RETURN(const json::Object *object, asObject(value));
   return getMember(*object);
 }
+
+const json::Object *torchexport::findTensorMeta(const json::Object &graph,
+                                                llvm::StringRef name) {
+  const json::Object *all = graph.getObject("tensor_values");
+  return all ? all->getObject(name) : nullptr;
+}

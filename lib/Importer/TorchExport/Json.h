@@ -33,6 +33,11 @@ struct JsonMember {
 llvm::Expected<JsonMember> getMember(const llvm::json::Value &value);
 llvm::Expected<JsonMember> getMember(const llvm::json::Object &object);
 
+/// Returns what \p graph, of the schema, states of the tensor \p name; null if
+/// there is nothing.
+const llvm::json::Object *findTensorMeta(const llvm::json::Object &graph,
+                                         llvm::StringRef name);
+
 } // namespace glowish::torchexport
 
 #endif // GLOWISH_LIB_IMPORTER_TORCHEXPORT_JSON_H

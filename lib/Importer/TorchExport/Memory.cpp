@@ -17,8 +17,7 @@ llvm::Expected<Dims> ExportedMemory::readStrides(llvm::StringRef name) const {
                      "depends on; accepted: tensors whose strides are numbers",
                      quote(name));
   };
-  const json::Object *all = graph.getObject("tensor_values");
-  const json::Object *meta = all ? all->getObject(name) : nullptr;
+  const json::Object *meta = findTensorMeta(graph, name);
   const json::Array *stated = meta ? meta->getArray("strides") : nullptr;
   if (!stated)
     return refuse();
@@ -90,8 +89,7 @@ llvm::Expected<bool> ExportedMemory::isCopy(llvm::StringRef name,
 }
 
 llvm::Expected<ExportedMemory::Trace>
-ExportedMemory::traceRoot(llvm::StringRef name, Function &function,
-                          AtenContext &context) const {
+ExportedMemory::traceRoot(llvm::StringRef name) const {
   GLOWISH_ASSIGN_OR_RETURN(Dims strides, readStrides(name));
   GLOWISH_ASSIGN_OR_RETURN(AtenValue value, values.get(name));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue places,
@@ -102,8 +100,7 @@ ExportedMemory::traceRoot(llvm::StringRef name, Function &function,
 }
 
 llvm::Expected<ExportedMemory::Trace>
-ExportedMemory::trace(llvm::StringRef name, Function &function,
-                      AtenContext &context) const {
+ExportedMemory::trace(llvm::StringRef name) const {
   // From the tensor to what all of them are views of.
   std::vector<std::pair<llvm::StringRef, const View *>> chain;
   llvm::StringRef root = name;
@@ -114,15 +111,14 @@ ExportedMemory::trace(llvm::StringRef name, Function &function,
     if (chain.size() > views.size())
       return makeError("{0} is a view of itself", quote(name));
   }
-  GLOWISH_ASSIGN_OR_RETURN(Trace trace, traceRoot(root, function, context));
+  GLOWISH_ASSIGN_OR_RETURN(Trace trace, traceRoot(root));
   for (auto [own, view] : llvm::reverse(chain)) {
     GLOWISH_ASSIGN_OR_RETURN(bool copies, isCopy(own, *view, trace));
     if (copies) {
-      GLOWISH_ASSIGN_OR_RETURN(trace, traceRoot(own, function, context));
+      GLOWISH_ASSIGN_OR_RETURN(trace, traceRoot(own));
       continue;
     }
-    GLOWISH_ASSIGN_OR_RETURN(
-        trace.places, applyTo(*view, trace.places, own, function, context));
+    GLOWISH_ASSIGN_OR_RETURN(trace.places, applyTo(*view, trace.places, own));
   }
   return trace;
 }
@@ -130,9 +126,7 @@ ExportedMemory::trace(llvm::StringRef name, Function &function,
 /// What \p view makes of the places of its operand.
 llvm::Expected<NodeValue> ExportedMemory::applyTo(const View &view,
                                                   NodeValue places,
-                                                  llvm::StringRef name,
-                                                  Function &function,
-                                                  AtenContext &context) const {
+                                                  llvm::StringRef name) const {
   llvm::StringRef op = view.call.op->schema.name;
   // Conversions would convert places.
   if (op == "to")
@@ -151,16 +145,14 @@ llvm::Expected<NodeValue> ExportedMemory::applyTo(const View &view,
   return places;
 }
 
-llvm::Expected<bool> ExportedMemory::isReshaped(llvm::StringRef name,
-                                                const AtenValue &size,
-                                                const AtenValue &strides,
-                                                Function &function,
-                                                AtenContext &context) const {
+llvm::Expected<bool>
+ExportedMemory::isReshaped(llvm::StringRef name, const AtenValue &size,
+                           const AtenValue &strides) const {
   std::optional<Dims> shape = readInts(size), wanted = readInts(strides);
   if (!shape || !wanted || shape->size() != wanted->size() ||
       llvm::any_of(*shape, [](int64_t extent) { return extent < 0; }))
     return false;
-  GLOWISH_ASSIGN_OR_RETURN(Trace place, trace(name, function, context));
+  GLOWISH_ASSIGN_OR_RETURN(Trace place, trace(name));
   llvm::ArrayRef<int64_t> places = getElements(place.places);
   CheckedInt count = 1;
   for (int64_t extent : *shape)
@@ -172,9 +164,8 @@ llvm::Expected<bool> ExportedMemory::isReshaped(llvm::StringRef name,
 }
 
 llvm::Expected<ExportedMemory::Place>
-ExportedMemory::find(llvm::StringRef name, Function &function,
-                     AtenContext &context) const {
-  GLOWISH_ASSIGN_OR_RETURN(Trace place, trace(name, function, context));
+ExportedMemory::find(llvm::StringRef name) const {
+  GLOWISH_ASSIGN_OR_RETURN(Trace place, trace(name));
   GLOWISH_ASSIGN_OR_RETURN(AtenValue root, values.get(place.root));
   NodeValue memory = root.get<NodeValue>();
   GLOWISH_ASSIGN_OR_RETURN(Dims strides, readStrides(place.root));

@@ -13,9 +13,10 @@ namespace glowish::torchexport {
 /// elements are. It follows from the strides that the file states.
 class ExportedMemory {
 public:
-  /// \p graph has the strides, \p values the tensors.
-  ExportedMemory(const llvm::json::Object &graph, const ExportedValues &values)
-      : graph(graph), values(values) {}
+  /// \p graph has the strides, \p values the tensors, of \p function.
+  ExportedMemory(const llvm::json::Object &graph, const ExportedValues &values,
+                 Function &function, aten::AtenContext &context)
+      : graph(graph), values(values), function(function), context(context) {}
 
   /// Notes that \p view makes \p result of the tensor \p base.
   void addView(const std::string &result, std::string base,
@@ -34,12 +35,9 @@ public:
   /// are in the same order, has \p strides; false for what are not integers.
   llvm::Expected<bool> isReshaped(llvm::StringRef name,
                                   const aten::AtenValue &size,
-                                  const aten::AtenValue &strides,
-                                  Function &function,
-                                  aten::AtenContext &context) const;
-  /// Creates nodes in \p function that order the elements.
-  llvm::Expected<Place> find(llvm::StringRef name, Function &function,
-                             aten::AtenContext &context) const;
+                                  const aten::AtenValue &strides) const;
+  /// Creates nodes that order the elements.
+  llvm::Expected<Place> find(llvm::StringRef name) const;
 
 private:
   struct View {
@@ -56,16 +54,15 @@ private:
   llvm::Expected<Dims> readStrides(llvm::StringRef name) const;
   llvm::Expected<bool> isCopy(llvm::StringRef name, const View &view,
                               const Trace &base) const;
-  llvm::Expected<Trace> traceRoot(llvm::StringRef name, Function &function,
-                                  aten::AtenContext &context) const;
-  llvm::Expected<Trace> trace(llvm::StringRef name, Function &function,
-                              aten::AtenContext &context) const;
+  llvm::Expected<Trace> traceRoot(llvm::StringRef name) const;
+  llvm::Expected<Trace> trace(llvm::StringRef name) const;
   llvm::Expected<NodeValue> applyTo(const View &view, NodeValue places,
-                                    llvm::StringRef name, Function &function,
-                                    aten::AtenContext &context) const;
+                                    llvm::StringRef name) const;
 
   const llvm::json::Object &graph;
   const ExportedValues &values;
+  Function &function;
+  aten::AtenContext &context;
   std::map<std::string, View, std::less<>> views;
 };
 

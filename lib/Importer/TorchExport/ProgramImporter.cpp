@@ -179,21 +179,12 @@ bool ProgramImporter::isChanged(llvm::StringRef owner,
 /// The type that the options state for user input \p position.
 const Type *ProgramImporter::findGiven(llvm::StringRef name,
                                        size_t position) const {
-  if (auto found = options.inputTypes.find(name.str());
-      found != options.inputTypes.end())
-    return &found->second;
-  if (auto found = options.givenTypes.find(name.str());
-      found != options.givenTypes.end())
-    return &found->second;
+  for (const auto *types : {&options.inputTypes, &options.givenTypes})
+    if (auto found = types->find(name.str()); found != types->end())
+      return &found->second;
   return position < options.givenTypesInOrder.size()
              ? &options.givenTypesInOrder[position]
              : nullptr;
-}
-
-static const json::Object *findMeta(const json::Object &graph,
-                                    llvm::StringRef name) {
-  const json::Object *all = graph.getObject("tensor_values");
-  return all ? all->getObject(name) : nullptr;
 }
 
 /// The symbol or expression of dimension \p dim; empty if it is a number.
@@ -213,7 +204,7 @@ llvm::Error ProgramImporter::bindSymbols() {
   size_t position = 0;
   llvm::StringSet<> symbols;
   for (const Binding &input : inputs) {
-    const json::Object *meta = findMeta(*graph, input.value);
+    const json::Object *meta = findTensorMeta(*graph, input.value);
     if (input.role != "user_input" || !meta)
       continue;
     const Type *given = findGiven(input.value, position++);
@@ -255,7 +246,7 @@ llvm::Error ProgramImporter::checkSymbols() const {
 
 llvm::Expected<Type> ProgramImporter::getInputType(const Binding &input,
                                                    size_t position) const {
-  const json::Object *meta = findMeta(*graph, input.value);
+  const json::Object *meta = findTensorMeta(*graph, input.value);
   if (!meta)
     return makeError("the file states no type of the input {0}",
                      quote(input.value));
@@ -363,7 +354,7 @@ llvm::Error ProgramImporter::createInputs() {
     AtenValue value;
     if (input.role == "user_input") {
       GLOWISH_ASSIGN_OR_RETURN(value, createUserInput(input, position));
-      position += findMeta(*graph, input.value) != nullptr;
+      position += findTensorMeta(*graph, input.value) != nullptr;
     } else if (input.role == "constant_input") {
       continue;
     } else {
@@ -385,18 +376,10 @@ llvm::Error ProgramImporter::saveOutput(const Binding &output,
   if (value.isNone())
     return llvm::Error::success();
   NodeBuilder b(function, output.value.empty() ? "output" : output.value);
-  NodeValue tensor;
-  if (value.isTensor())
-    tensor = value.get<NodeValue>();
-  else if (value.is<int64_t>())
-    tensor = b.reshape(b.int64s({value.get<int64_t>()}), {});
-  else if (value.isNumber())
-    tensor = b.scalar(value.is<bool>() ? ElemKind::Bool : ElemKind::Float,
-                      value.getNumber());
-  else
+  if (!value.isTensor() && !value.isNumber())
     return makeError("an output is {0}; accepted: tensors and numbers",
                      value.describe());
-  GLOWISH_ASSIGN_OR_RETURN(tensor, b.finish(tensor));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue tensor, b.finish(asTensor(b, value)));
   if (output.role == "buffer_mutation") {
     states.save(output.owner, tensor);
     return llvm::Error::success();

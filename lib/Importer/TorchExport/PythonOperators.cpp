@@ -3,6 +3,7 @@
 #include "TorchExport/GraphImporter.h"
 #include "glowish/Base/CheckedInt.h"
 #include <cmath>
+#include <functional>
 
 using namespace glowish;
 using namespace glowish::aten;
@@ -21,33 +22,40 @@ struct PythonOperator {
 
 } // namespace
 
-template <CheckedInt (*Compute)(CheckedInt, CheckedInt)>
-static std::optional<AtenValue> computeInts(int64_t x, int64_t y) {
-  std::optional<int64_t> result = Compute(x, y).get();
-  return result ? std::optional(AtenValue(*result)) : std::nullopt;
+using OfInts = std::optional<AtenValue>;
+
+/// Ints, or none where they have no result of 64 bits.
+template <auto Compute> static OfInts checked(int64_t x, int64_t y) {
+  std::optional<int64_t> result = Compute(CheckedInt(x), CheckedInt(y)).get();
+  return result ? OfInts(*result) : std::nullopt;
+}
+template <typename F> static OfInts ofInts(int64_t x, int64_t y) {
+  return AtenValue(F()(x, y));
+}
+template <typename F> static AtenValue ofDoubles(double x, double y) {
+  return AtenValue(F()(x, y));
 }
 
-static CheckedInt add(CheckedInt x, CheckedInt y) { return x + y; }
-static CheckedInt subtract(CheckedInt x, CheckedInt y) { return x - y; }
-static CheckedInt multiply(CheckedInt x, CheckedInt y) { return x * y; }
+/// Functions of one number that leave an int as it is.
+static OfInts keep(int64_t x, int64_t) { return AtenValue(x); }
+template <double (*Round)(double)> static AtenValue toInt(double x, double) {
+  return AtenValue(int64_t(Round(x)));
+}
 
-using OfInts = std::optional<AtenValue>;
 static constexpr PythonOperator operators[] = {
-    {"_operator.add", 2, computeInts<add>,
-     [](double x, double y) { return AtenValue(x + y); }},
-    {"_operator.sub", 2, computeInts<subtract>,
-     [](double x, double y) { return AtenValue(x - y); }},
-    {"_operator.mul", 2, computeInts<multiply>,
-     [](double x, double y) { return AtenValue(x * y); }},
-    {"_operator.floordiv", 2, computeInts<divideDown>,
+    {"_operator.add", 2, checked<std::plus<>{}>, ofDoubles<std::plus<>>},
+    {"_operator.sub", 2, checked<std::minus<>{}>, ofDoubles<std::minus<>>},
+    {"_operator.mul", 2, checked<std::multiplies<>{}>,
+     ofDoubles<std::multiplies<>>},
+    {"_operator.floordiv", 2, checked<divideDown>,
      [](double x, double y) { return AtenValue(std::floor(x / y)); }},
-    {"_operator.mod", 2, computeInts<getRestDown>,
+    {"_operator.mod", 2, checked<getRestDown>,
      [](double x, double y) { return AtenValue(x - std::floor(x / y) * y); }},
     {"_operator.truediv", 2,
      [](int64_t x, int64_t y) -> OfInts {
        return AtenValue(double(x) / double(y));
      },
-     [](double x, double y) { return AtenValue(x / y); }},
+     ofDoubles<std::divides<>>},
     {"_operator.pow", 2,
      [](int64_t x, int64_t y) -> OfInts {
        double power = std::pow(double(x), double(y));
@@ -61,30 +69,19 @@ static constexpr PythonOperator operators[] = {
        return AtenValue(int64_t(0 - uint64_t(x)));
      },
      [](double x, double) { return AtenValue(-x); }},
-    {"_operator.eq", 2,
-     [](int64_t x, int64_t y) -> OfInts { return AtenValue(x == y); },
-     [](double x, double y) { return AtenValue(x == y); }},
-    {"_operator.ne", 2,
-     [](int64_t x, int64_t y) -> OfInts { return AtenValue(x != y); },
-     [](double x, double y) { return AtenValue(x != y); }},
-    {"_operator.lt", 2,
-     [](int64_t x, int64_t y) -> OfInts { return AtenValue(x < y); },
-     [](double x, double y) { return AtenValue(x < y); }},
-    {"_operator.le", 2,
-     [](int64_t x, int64_t y) -> OfInts { return AtenValue(x <= y); },
-     [](double x, double y) { return AtenValue(x <= y); }},
-    {"_operator.gt", 2,
-     [](int64_t x, int64_t y) -> OfInts { return AtenValue(x > y); },
-     [](double x, double y) { return AtenValue(x > y); }},
-    {"_operator.ge", 2,
-     [](int64_t x, int64_t y) -> OfInts { return AtenValue(x >= y); },
-     [](double x, double y) { return AtenValue(x >= y); }},
-    {"_operator.and_", 2,
-     [](int64_t x, int64_t y) -> OfInts { return AtenValue(x && y); },
-     [](double x, double y) { return AtenValue(x != 0 && y != 0); }},
-    {"_operator.or_", 2,
-     [](int64_t x, int64_t y) -> OfInts { return AtenValue(x || y); },
-     [](double x, double y) { return AtenValue(x != 0 || y != 0); }},
+    {"_operator.eq", 2, ofInts<std::equal_to<>>, ofDoubles<std::equal_to<>>},
+    {"_operator.ne", 2, ofInts<std::not_equal_to<>>,
+     ofDoubles<std::not_equal_to<>>},
+    {"_operator.lt", 2, ofInts<std::less<>>, ofDoubles<std::less<>>},
+    {"_operator.le", 2, ofInts<std::less_equal<>>,
+     ofDoubles<std::less_equal<>>},
+    {"_operator.gt", 2, ofInts<std::greater<>>, ofDoubles<std::greater<>>},
+    {"_operator.ge", 2, ofInts<std::greater_equal<>>,
+     ofDoubles<std::greater_equal<>>},
+    {"_operator.and_", 2, ofInts<std::logical_and<>>,
+     ofDoubles<std::logical_and<>>},
+    {"_operator.or_", 2, ofInts<std::logical_or<>>,
+     ofDoubles<std::logical_or<>>},
     {"torch.sym_not", 1,
      [](int64_t x, int64_t) -> OfInts { return AtenValue(!x); },
      [](double x, double) { return AtenValue(x == 0); }},
@@ -94,18 +91,13 @@ static constexpr PythonOperator operators[] = {
     {"torch.sym_min", 2,
      [](int64_t x, int64_t y) -> OfInts { return AtenValue(std::min(x, y)); },
      [](double x, double y) { return AtenValue(std::min(x, y)); }},
-    {"torch.sym_int", 1,
-     [](int64_t x, int64_t) -> OfInts { return AtenValue(x); },
-     [](double x, double) { return AtenValue(int64_t(x)); }},
+    {"torch.sym_int", 1, keep, toInt<std::trunc>},
     {"torch.sym_float", 1,
      [](int64_t x, int64_t) -> OfInts { return AtenValue(double(x)); },
      [](double x, double) { return AtenValue(x); }},
-    {"math.floor", 1, [](int64_t x, int64_t) -> OfInts { return AtenValue(x); },
-     [](double x, double) { return AtenValue(int64_t(std::floor(x))); }},
-    {"math.ceil", 1, [](int64_t x, int64_t) -> OfInts { return AtenValue(x); },
-     [](double x, double) { return AtenValue(int64_t(std::ceil(x))); }},
-    {"math.trunc", 1, [](int64_t x, int64_t) -> OfInts { return AtenValue(x); },
-     [](double x, double) { return AtenValue(int64_t(x)); }},
+    {"math.floor", 1, keep, toInt<std::floor>},
+    {"math.ceil", 1, keep, toInt<std::ceil>},
+    {"math.trunc", 1, keep, toInt<std::trunc>},
 };
 
 static const PythonOperator *findOperator(llvm::StringRef target) {
