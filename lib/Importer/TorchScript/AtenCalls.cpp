@@ -11,6 +11,18 @@ using Base = AtenType::Base;
 
 //===- Conversion ---------------------------------------------------------===//
 
+/// Converts a number or a string; none of others.
+template <typename ToT, typename FromT>
+static std::optional<ToT> convertPlain(const FromT &value) {
+  auto convert = [](const auto &own) -> std::optional<ToT> {
+    using T = std::decay_t<decltype(own)>;
+    if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>)
+      return ToT(own);
+    return std::nullopt;
+  };
+  return std::visit(convert, value.value);
+}
+
 llvm::Expected<AtenValue> ScriptInterpreter::convert(const ScriptValue &value,
                                                      const AtenType &type) {
   if (value.is<ScriptIgnored>() && type.base == Base::Tensor)
@@ -43,14 +55,8 @@ llvm::Expected<AtenValue> ScriptInterpreter::convert(const ScriptValue &value,
                        value.getInt());
     return AtenValue(*kind);
   }
-  if (value.isInt())
-    return AtenValue(value.getInt());
-  if (value.is<double>())
-    return AtenValue(value.get<double>());
-  if (value.is<bool>())
-    return AtenValue(value.get<bool>());
-  if (value.is<std::string>())
-    return AtenValue(value.get<std::string>());
+  if (auto plain = convertPlain<AtenValue>(value))
+    return *plain;
   if (!value.isList())
     return makeError("{0} is no argument of an operator", value.describe());
   AtenValue::List list;
@@ -79,14 +85,8 @@ ScriptInterpreter::convert(const AtenValue &value, const ProgramType &type,
   }
   if (value.isNone())
     return ScriptValue();
-  if (value.is<int64_t>())
-    return ScriptValue(value.get<int64_t>());
-  if (value.is<double>())
-    return ScriptValue(value.get<double>());
-  if (value.is<bool>())
-    return ScriptValue(value.get<bool>());
-  if (value.is<std::string>())
-    return ScriptValue(value.get<std::string>());
+  if (auto plain = convertPlain<ScriptValue>(value))
+    return *plain;
   if (!value.is<AtenValue::List>())
     return makeError("it returns {0}", value.describe());
   ScriptValues elements;

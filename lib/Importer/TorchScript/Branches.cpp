@@ -107,13 +107,11 @@ bool Change::isSameCell(const ScriptValue &other) const {
 /// Returns the keys and the parts that \p cell has now.
 static std::pair<ScriptValues, ScriptValues> getParts(const ScriptValue &cell) {
   ScriptValues keys, parts;
-  if (cell.isList()) {
-    parts = cell.getList().elements;
-  } else if (cell.isDict()) {
-    for (const ScriptDict::Entry &entry : cell.getDict().entries) {
-      keys.push_back(entry.key);
-      parts.push_back(entry.value);
-    }
+  if (cell.isContainer()) {
+    parts = cell.getElements();
+    if (cell.isDict())
+      for (const ScriptDict::Entry &entry : cell.getDict().entries)
+        keys.push_back(entry.key);
   } else if (cell.isObject()) {
     for (const auto &[name, value] : cell.getObject().attributes)
       // Objects are the same for both branches.
@@ -403,10 +401,8 @@ llvm::Error IfImporter::import() {
   GLOWISH_ASSIGN_OR_RETURN(Node *node, makeNode(condition));
   for (auto [i, storage] : llvm::enumerate(storages))
     in.memory.assign(storage, node->getResult(unsigned(i)));
-  for (const Storage &storage : conflicts) {
-    in.journal.save(storage);
-    storage->isConflicting = true;
-  }
+  for (const Storage &storage : conflicts)
+    in.memory.setConflicting(storage);
   merger.finish(node, condition);
   return takeLeaves(merger);
 }

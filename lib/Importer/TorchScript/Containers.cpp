@@ -306,11 +306,10 @@ static const ScriptOperators indices(importIndex, {"aten::index"});
 //===- Dictionaries -------------------------------------------------------===//
 
 static llvm::Expected<bool> importDict(ScriptCall &call) {
-  auto dict = std::make_shared<ScriptDict>();
-  dict->birth = call.in.memory.tick();
+  std::vector<ScriptDict::Entry> entries;
   for (size_t i = 0; i + 1 < call.inputs.size(); i += 2)
-    dict->entries.push_back({call.inputs[i], call.inputs[i + 1]});
-  return call.done(dict);
+    entries.push_back({call.inputs[i], call.inputs[i + 1]});
+  return call.done(call.in.makeDict(std::move(entries)));
 }
 static const ScriptOperators dicts(importDict, {"prim::DictConstruct"});
 

@@ -36,18 +36,12 @@ llvm::Expected<ScriptLeaves> BodyExit::take(const ScriptValue &value) {
     const ScriptPlaceRef &place = value.getTensor()->place;
     GLOWISH_ASSIGN_OR_RETURN(leaves.leaf, in.memory.read(place));
     leaves.place = carry(place);
-  } else if (value.isComputed() || value.isKnownNumber()) {
+  } else if (value.isNumber()) {
     leaves.leaf = in.makeScalar(value);
-  } else if (value.isList()) {
-    for (const ScriptValue &element : value.getList().elements) {
-      GLOWISH_ASSIGN_OR_RETURN(ScriptLeaves own, take(element));
-      leaves.elements.push_back(std::move(own));
-    }
-  } else if (value.isDict()) {
-    for (const ScriptDict::Entry &entry : value.getDict().entries) {
-      GLOWISH_ASSIGN_OR_RETURN(ScriptLeaves own, take(entry.value));
-      leaves.elements.push_back(std::move(own));
-    }
+  }
+  for (const ScriptValue &element : value.getElements()) {
+    GLOWISH_ASSIGN_OR_RETURN(ScriptLeaves own, take(element));
+    leaves.elements.push_back(std::move(own));
   }
   return leaves;
 }

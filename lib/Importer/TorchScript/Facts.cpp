@@ -170,10 +170,7 @@ static const ScriptOperators identities(importIs,
 /// Of what is no number and no tensor.
 static llvm::Expected<bool> importEqual(ScriptCall &call) {
   const ScriptValue &x = call.inputs[0], &y = call.inputs[1];
-  auto isNumeric = [](const ScriptValue &value) {
-    return value.isKnownNumber() || value.isComputed() || value.isTensor();
-  };
-  if (isNumeric(x) || isNumeric(y))
+  if (x.isNumber() || x.isTensor() || y.isNumber() || y.isTensor())
     return false;
   std::optional<bool> isSame = areEqual(x, y);
   if (!isSame)

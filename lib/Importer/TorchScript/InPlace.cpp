@@ -88,6 +88,17 @@ static llvm::Error setOut(ScriptInterpreter &in, const ScriptTensorRef &tensor,
   return llvm::Error::success();
 }
 
+/// Returns the results of \p op for the inputs of \p node.
+static llvm::Expected<AtenValue::List>
+execute(ScriptInterpreter &in, const ProgramNode &node,
+        const RegisteredAtenOp &op, llvm::ArrayRef<ScriptValue> inputs) {
+  GLOWISH_ASSIGN_OR_RETURN(AtenCall call,
+                           matchInputs(in.program, node, op, inputs));
+  GLOWISH_ASSIGN_OR_RETURN(AtenValue::List arguments, convertInputs(in, call));
+  return importAtenOperator(op, in.getFunction(), in.memory.nodeName,
+                            std::move(arguments), in.aten);
+}
+
 /// An operator that writes its results to its arguments called out.
 static llvm::Expected<ScriptValues>
 callWithOut(ScriptInterpreter &in, const ProgramNode &node,
@@ -99,13 +110,8 @@ callWithOut(ScriptInterpreter &in, const ProgramNode &node,
       outs.push_back(operand);
       operand = {};
     }
-  GLOWISH_ASSIGN_OR_RETURN(AtenCall call,
-                           matchInputs(in.program, node, op, operands));
-  GLOWISH_ASSIGN_OR_RETURN(AtenValue::List arguments, convertInputs(in, call));
   GLOWISH_ASSIGN_OR_RETURN(AtenValue::List results,
-                           importAtenOperator(op, in.getFunction(),
-                                              in.memory.nodeName,
-                                              std::move(arguments), in.aten));
+                           execute(in, node, op, operands));
   if (results.size() < outs.size())
     return makeError("the operator is not supported");
   for (auto [out, result] : llvm::zip(outs, results)) {
@@ -129,13 +135,8 @@ callInPlace(ScriptInterpreter &in, const ProgramNode &node,
   const RegisteredAtenOp *op = findOperator(node, /*isInPlace=*/true);
   if (!op)
     return makeError("the operator is not supported");
-  GLOWISH_ASSIGN_OR_RETURN(AtenCall call,
-                           matchInputs(in.program, node, *op, inputs));
-  GLOWISH_ASSIGN_OR_RETURN(AtenValue::List arguments, convertInputs(in, call));
   GLOWISH_ASSIGN_OR_RETURN(AtenValue::List results,
-                           importAtenOperator(*op, in.getFunction(),
-                                              in.memory.nodeName,
-                                              std::move(arguments), in.aten));
+                           execute(in, node, *op, inputs));
   const ScriptTensorRef &tensor = inputs[written].getTensor();
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue value,
@@ -158,15 +159,9 @@ ScriptInterpreter::callWriting(const ProgramNode &node,
 
 /// Sets all elements of input 0 to \p value, a scalar or a tensor.
 static llvm::Expected<bool> fill(ScriptCall &call, NodeValue value) {
-  ScriptInterpreter &in = call.in;
   const ScriptTensorRef &tensor = call.inputs[0].getTensor();
-  const Type &type = tensor->getType();
-  NodeBuilder b(in.getFunction(), in.memory.nodeName);
-  value = b.cast(value, type.getKind());
-  if (value && value.getShape() != type.getShape())
-    value = b.broadcast(value, type.getShape());
-  GLOWISH_ASSIGN_OR_RETURN(value, b.finish(value));
-  GLOWISH_RETURN_IF_ERROR(in.memory.write(tensor->place, value));
+  GLOWISH_ASSIGN_OR_RETURN(value, fitTo(call.in, value, tensor->getType()));
+  GLOWISH_RETURN_IF_ERROR(call.in.memory.write(tensor->place, value));
   return call.done(call.inputs[0]);
 }
 

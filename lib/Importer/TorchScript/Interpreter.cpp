@@ -184,11 +184,17 @@ ScriptValue ScriptInterpreter::makeContainer(const ScriptValue &like,
     list.getList().isComplex = like.isComplex();
     return list;
   }
+  std::vector<ScriptDict::Entry> entries = like.getDict().entries;
+  for (auto [entry, element] : llvm::zip_equal(entries, elements))
+    entry.value = element;
+  return makeDict(std::move(entries));
+}
+
+ScriptValue
+ScriptInterpreter::makeDict(std::vector<ScriptDict::Entry> entries) {
   auto dict = std::make_shared<ScriptDict>();
   dict->birth = memory.tick();
-  for (auto [entry, element] :
-       llvm::zip_equal(like.getDict().entries, elements))
-    dict->entries.push_back({entry.key, element});
+  dict->entries = std::move(entries);
   return dict;
 }
 
@@ -217,15 +223,11 @@ ScriptValue ScriptInterpreter::makeNumber(NodeValue value) {
 NodeValue ScriptInterpreter::makeScalar(const ScriptValue &number) {
   if (number.isComputed())
     return memory.enter(number.get<NodeValue>());
-  Tensor tensor(Type(number.isInt()        ? ElemKind::Int64
-                     : number.is<double>() ? ElemKind::Double
-                                           : ElemKind::Bool,
-                     {}));
+  Tensor tensor(*number.getType());
   if (number.isInt())
     tensor.data<int64_t>()[0] = number.getInt();
   else
-    tensor.setFromDouble(0, number.is<double>() ? number.get<double>()
-                                                : double(number.get<bool>()));
+    tensor.setFromDouble(0, number.getNumber());
   return NodeValue(getFunction().getModule().createConstant(memory.nodeName,
                                                             std::move(tensor)));
 }
@@ -420,21 +422,32 @@ ScriptValue ScriptInterpreter::makeStoredTensor(const ProgramTensor &tensor,
   return known;
 }
 
+std::optional<ScriptValue>
+torchscript::readPlainConstant(const ProgramConstant &constant) {
+  using Kind = ProgramConstant::Kind;
+  switch (constant.kind) {
+  case Kind::None:
+    return ScriptValue();
+  case Kind::Int:
+    return ScriptValue(constant.integer);
+  case Kind::Float:
+    return ScriptValue(constant.real);
+  case Kind::Bool:
+    return ScriptValue(constant.integer != 0);
+  case Kind::String:
+    return ScriptValue(constant.text);
+  default:
+    return std::nullopt;
+  }
+}
+
 static ScriptValue makeConstantWith(
     ScriptInterpreter &in, const ProgramConstant &constant,
     llvm::function_ref<ScriptValue(const ProgramConstant &)> makeElement) {
   using Kind = ProgramConstant::Kind;
+  if (std::optional<ScriptValue> plain = readPlainConstant(constant))
+    return *plain;
   switch (constant.kind) {
-  case Kind::None:
-    return {};
-  case Kind::Int:
-    return constant.integer;
-  case Kind::Float:
-    return constant.real;
-  case Kind::Bool:
-    return constant.integer != 0;
-  case Kind::String:
-    return constant.text;
   case Kind::List:
   case Kind::Tuple: {
     ScriptValues elements;
@@ -443,22 +456,19 @@ static ScriptValue makeConstantWith(
     return in.makeList(std::move(elements), constant.kind == Kind::Tuple);
   }
   case Kind::Dict: {
-    auto dict = std::make_shared<ScriptDict>();
-    dict->birth = in.memory.tick();
+    std::vector<ScriptDict::Entry> entries;
     for (size_t i = 0; i + 1 < constant.elements.size(); i += 2)
-      dict->entries.push_back({makeElement(constant.elements[i]),
-                               makeElement(constant.elements[i + 1])});
-    return dict;
+      entries.push_back({makeElement(constant.elements[i]),
+                         makeElement(constant.elements[i + 1])});
+    return in.makeDict(std::move(entries));
   }
   case Kind::Object:
     return in.getObject(constant.index);
   case Kind::Unsupported:
     return ScriptIgnored{"a value of type " + constant.text};
-  case Kind::Tensor:
-  case Kind::Ignored:
+  default:
     return ScriptIgnored();
   }
-  llvm_unreachable("not a kind of constants");
 }
 
 ScriptValue ScriptInterpreter::makeConstant(const ProgramConstant &constant) {

@@ -94,6 +94,7 @@ public:
   ScriptValue makeTensor(NodeValue value) { return memory.createDense(value); }
   ScriptValue makeList(ScriptValues elements, bool isTuple = false,
                        std::vector<std::string> names = {});
+  ScriptValue makeDict(std::vector<ScriptDict::Entry> entries);
   /// Makes a complex tensor of its parts.
   ScriptValue makeComplex(ScriptTensorRef real, ScriptTensorRef imaginary);
   /// Makes a list, a tuple or a dictionary like \p like with \p elements.
@@ -165,6 +166,10 @@ private:
   std::vector<ScriptAttribute> tensors;
   int64_t numRun = 0;
 };
+
+/// Returns a number, a string or None that the archive states; none of others.
+std::optional<ScriptValue>
+readPlainConstant(const torchscript::ProgramConstant &constant);
 
 //===- Operators that are no operators of the table -----------------------===//
 

@@ -14,15 +14,7 @@ static const void *getIdentity(const ScriptValue &value) {
                         : &value.getDict();
 }
 
-static bool isContainer(const ScriptValue &value) {
-  return value.isList() || value.isDict();
-}
-
 //===- Adding results -----------------------------------------------------===//
-
-static bool isNumber(const ScriptValue &value) {
-  return value.isKnownNumber() || value.isComputed();
-}
 
 static llvm::Error refuse(const ScriptValue &x, const ScriptValue &y) {
   return makeError("a value is {0} in one branch and {1} in the other; "
@@ -43,13 +35,8 @@ llvm::Error LeafMerger::addPair(NodeValue x, NodeValue y) {
 
 llvm::Error LeafMerger::addContainer(const ScriptLeaves &x,
                                      const ScriptLeaves &y) {
-  if (x.elements.size() != y.elements.size())
+  if (x.elements.size() != y.elements.size() || !haveSameKeys(x.value, y.value))
     return refuse(x.value, y.value);
-  if (x.value.isDict())
-    for (auto [own, other] :
-         llvm::zip_equal(x.value.getDict().entries, y.value.getDict().entries))
-      if (areEqual(own.key, other.key) != true)
-        return refuse(x.value, y.value);
   Pair pair{getIdentity(x.value), getIdentity(y.value)};
   sides[0].pairs[pair.first].insert(pair);
   sides[1].pairs[pair.second].insert(pair);
@@ -80,14 +67,14 @@ llvm::Error LeafMerger::add(const ScriptLeaves &x, const ScriptLeaves &y) {
     return llvm::Error::success();
   if (x.value.isTensor() && y.value.isTensor())
     return addTensor(x, y);
-  if (isNumber(x.value) && isNumber(y.value)) {
+  if (x.value.isNumber() && y.value.isNumber()) {
     if (x.leaf.getType() != y.leaf.getType())
       return refuse(x.value, y.value);
     return addPair(x.leaf, y.leaf);
   }
   if (x.value.value.index() != y.value.value.index())
     return refuse(x.value, y.value);
-  if (isContainer(x.value))
+  if (x.value.isContainer())
     return addContainer(x, y);
   return x.value.isNone() ? llvm::Error::success() : refuse(x.value, y.value);
 }
@@ -176,9 +163,9 @@ llvm::Expected<ScriptValue> LeafMerger::take(const ScriptLeaves &x,
                                              const ScriptLeaves &y) {
   if (areSame(x.value, y.value))
     return x.value;
-  if (isNumber(x.value))
+  if (x.value.isNumber())
     return ScriptValue(node->getResult(results.at({x.leaf, y.leaf})));
-  if (!x.value.isTensor() && !isContainer(x.value))
+  if (!x.value.isTensor() && !x.value.isContainer())
     return x.value;
   ScriptValue &known = taken[{getIdentity(x.value), getIdentity(y.value)}];
   if (!known.isNone())

@@ -51,6 +51,8 @@ private:
   llvm::Error checkState(size_t index, const ScriptValue &first,
                          const ScriptValue &next) const;
   llvm::Error addResults(OpenBody &body, const ScriptValues &outputs);
+  std::vector<std::pair<ScriptValue, size_t>>
+  getVariantLeaves(llvm::ArrayRef<ScriptValue> values) const;
   llvm::Expected<std::vector<NodeValue>> getInitial();
   llvm::Expected<int64_t> getMost() const;
   int64_t countNodes() const;
@@ -87,19 +89,18 @@ private:
 
 } // namespace
 
-/// Calls \p visit with each tensor and each number in \p value.
-static llvm::Error
-forEachLeaf(const ScriptValue &value,
-            llvm::function_ref<llvm::Error(const ScriptValue &)> visit) {
-  if (value.isTensor() || value.isComputed() || value.isKnownNumber())
-    return visit(value);
-  if (value.isList())
-    for (const ScriptValue &element : value.getList().elements)
-      GLOWISH_RETURN_IF_ERROR(forEachLeaf(element, visit));
-  if (value.isDict())
-    for (const ScriptDict::Entry &entry : value.getDict().entries)
-      GLOWISH_RETURN_IF_ERROR(forEachLeaf(entry.value, visit));
-  return llvm::Error::success();
+/// Appends each tensor and each number in \p value to \p leaves.
+static void addLeaves(const ScriptValue &value, ScriptValues &leaves) {
+  if (value.isTensor() || value.isNumber())
+    leaves.push_back(value);
+  for (const ScriptValue &element : value.getElements())
+    addLeaves(element, leaves);
+}
+
+static ScriptValues getLeaves(const ScriptValue &value) {
+  ScriptValues leaves;
+  addLeaves(value, leaves);
+  return leaves;
 }
 
 static int64_t countNodesOf(const ProgramBlock &block) {
@@ -169,22 +170,15 @@ LoopImporter::enter(const ScriptValue &first, size_t &tensor,
                              tensors->enter(tensor++, next));
     return ScriptValue(in.memory.createAt(std::move(place)));
   }
-  if (first.isComputed() || first.isKnownNumber())
+  if (first.isNumber())
     return ScriptValue(next(*first.getType()));
-  if (!first.isList() && !first.isDict())
+  if (!first.isContainer())
     return first;
   ScriptValues elements;
-  auto add = [&](const ScriptValue &element) -> llvm::Error {
+  for (const ScriptValue &element : first.getElements()) {
     GLOWISH_ASSIGN_OR_RETURN(ScriptValue own, enter(element, tensor, next));
     elements.push_back(std::move(own));
-    return llvm::Error::success();
-  };
-  if (first.isList())
-    for (const ScriptValue &element : first.getList().elements)
-      GLOWISH_RETURN_IF_ERROR(add(element));
-  else
-    for (const ScriptDict::Entry &entry : first.getDict().entries)
-      GLOWISH_RETURN_IF_ERROR(add(entry.value));
+  }
   ScriptValue value = in.makeContainer(first, std::move(elements));
   in.forbidChanges(value);
   return value;
@@ -193,15 +187,11 @@ LoopImporter::enter(const ScriptValue &first, size_t &tensor,
 /// Forbids changes of lists and dictionaries in \p state, which the loop may
 /// have handed on.
 void LoopImporter::forbidChanges(const ScriptValue &state) {
-  if (!state.isList() && !state.isDict())
+  if (!state.isContainer())
     return;
   in.forbidChanges(state);
-  if (state.isList())
-    llvm::for_each(state.getList().elements,
-                   [&](const ScriptValue &own) { forbidChanges(own); });
-  else
-    for (const ScriptDict::Entry &entry : state.getDict().entries)
-      forbidChanges(entry.value);
+  for (const ScriptValue &element : state.getElements())
+    forbidChanges(element);
 }
 
 /// Begins an iteration, or what follows the loop, with the tensors from outside
@@ -210,10 +200,8 @@ llvm::Expected<ScriptValues>
 LoopImporter::enterStates(llvm::function_ref<NodeValue(const Type &)> next) {
   for (const Storage &storage : changed)
     in.memory.assign(storage, next(storage->value.getType()));
-  for (const Storage &storage : conflicts) {
-    in.journal.save(storage);
-    storage->isConflicting = true;
-  }
+  for (const Storage &storage : conflicts)
+    in.memory.setConflicting(storage);
   ScriptValues current = states;
   size_t tensor = 0;
   for (auto [i, state] : llvm::enumerate(current)) {
@@ -227,27 +215,36 @@ LoopImporter::enterStates(llvm::function_ref<NodeValue(const Type &)> next) {
   return current;
 }
 
+/// Returns the tensors and numbers in those of \p values, one for each state,
+/// that are others in each iteration, with the numbers of the tensors.
+std::vector<std::pair<ScriptValue, size_t>>
+LoopImporter::getVariantLeaves(llvm::ArrayRef<ScriptValue> values) const {
+  std::vector<std::pair<ScriptValue, size_t>> all;
+  size_t tensor = 0;
+  for (auto [i, value] : llvm::enumerate(values)) {
+    size_t own = tensor;
+    tensor += numTensors[i];
+    if (!isVariant[i])
+      continue;
+    for (const ScriptValue &leaf : getLeaves(value))
+      all.emplace_back(leaf, leaf.isTensor() ? own++ : own);
+  }
+  return all;
+}
+
 /// Returns the values of the node's states before the loop.
 llvm::Expected<std::vector<NodeValue>> LoopImporter::getInitial() {
   std::vector<NodeValue> values;
   for (const Storage &storage : changed)
     values.push_back(in.memory.enter(storage->value));
-  size_t tensor = 0;
-  for (auto [i, state] : llvm::enumerate(states)) {
-    auto add = [&](const ScriptValue &leaf) -> llvm::Error {
-      if (!leaf.isTensor()) {
-        values.push_back(in.makeScalar(leaf));
-        return llvm::Error::success();
-      }
-      GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> own,
-                               tensors->getInitial(tensor++));
-      llvm::append_range(values, own);
-      return llvm::Error::success();
-    };
-    if (isVariant[i])
-      GLOWISH_RETURN_IF_ERROR(forEachLeaf(state, add));
-    else
-      tensor += numTensors[i];
+  for (const auto &[leaf, tensor] : getVariantLeaves(states)) {
+    if (!leaf.isTensor()) {
+      values.push_back(in.makeScalar(leaf));
+      continue;
+    }
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> own,
+                             tensors->getInitial(tensor));
+    llvm::append_range(values, own);
   }
   return values;
 }
@@ -387,11 +384,8 @@ llvm::Error LoopImporter::checkState(size_t index, const ScriptValue &first,
                      "the model is compiled",
                      index, first.describe(), next.describe());
   };
-  auto isNumber = [](const ScriptValue &value) {
-    return value.isComputed() || value.isKnownNumber();
-  };
-  if (isNumber(first))
-    return isNumber(next) && first.getType() == next.getType()
+  if (first.isNumber())
+    return next.isNumber() && first.getType() == next.getType()
                ? llvm::Error::success()
                : refuse();
   if (first.value.index() != next.value.index())
@@ -400,43 +394,25 @@ llvm::Error LoopImporter::checkState(size_t index, const ScriptValue &first,
     return first.getTensor()->getType() == next.getTensor()->getType()
                ? llvm::Error::success()
                : refuse();
-  if (first.isList()) {
-    const ScriptList &own = first.getList(), &other = next.getList();
-    if (own.elements.size() != other.elements.size())
-      return refuse();
-    for (auto [x, y] : llvm::zip_equal(own.elements, other.elements))
-      GLOWISH_RETURN_IF_ERROR(checkState(index, x, y));
-    return llvm::Error::success();
-  }
-  if (!first.isDict())
+  if (!first.isContainer())
     return areSame(first, next) ? llvm::Error::success() : refuse();
-  const ScriptDict &own = first.getDict(), &other = next.getDict();
-  if (own.entries.size() != other.entries.size())
+  ScriptValues own = first.getElements(), other = next.getElements();
+  if (own.size() != other.size() || !haveSameKeys(first, next))
     return refuse();
-  for (auto [x, y] : llvm::zip_equal(own.entries, other.entries)) {
-    if (areEqual(x.key, y.key) != true)
-      return refuse();
-    GLOWISH_RETURN_IF_ERROR(checkState(index, x.value, y.value));
-  }
+  for (auto [x, y] : llvm::zip_equal(own, other))
+    GLOWISH_RETURN_IF_ERROR(checkState(index, x, y));
   return llvm::Error::success();
 }
 
 /// Returns whether the places that tensors have after an iteration were known.
 llvm::Expected<bool> LoopImporter::findPlaces(const ScriptValues &after) {
   std::vector<LoopTensors::Yield> yields;
-  size_t tensor = 0;
-  for (auto [i, state] : llvm::enumerate(states)) {
-    if (!isVariant[i]) {
-      tensor += numTensors[i];
-      continue;
-    }
-    GLOWISH_RETURN_IF_ERROR(checkState(i, state, after[i]));
-    llvm::cantFail(forEachLeaf(after[i], [&](const ScriptValue &leaf) {
-      if (leaf.isTensor())
-        yields.push_back({tensor++, leaf.getTensor()->place});
-      return llvm::Error::success();
-    }));
-  }
+  for (auto [i, state] : llvm::enumerate(states))
+    if (isVariant[i])
+      GLOWISH_RETURN_IF_ERROR(checkState(i, state, after[i]));
+  for (const auto &[leaf, tensor] : getVariantLeaves(after))
+    if (leaf.isTensor())
+      yields.push_back({tensor, leaf.getTensor()->place});
   for (const Collected &own : lists)
     for (auto [number, place] : llvm::zip(own.numbers, own.appended))
       yields.push_back({number, place});
@@ -452,23 +428,16 @@ llvm::Error LoopImporter::addResults(OpenBody &body,
   function.addResult("next", in.makeScalar(outputs[0]));
   for (const Storage &storage : changed)
     function.addResult("memory", in.memory.enter(storage->value));
-  size_t tensor = 0;
-  for (size_t i = 0; i < states.size(); ++i) {
-    auto add = [&](const ScriptValue &leaf) -> llvm::Error {
-      if (!leaf.isTensor()) {
-        function.addResult("next", in.makeScalar(leaf));
-        return llvm::Error::success();
-      }
-      GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> values,
-                               tensors->getNext(tensor++));
-      for (NodeValue value : values)
-        function.addResult("next", value);
-      return llvm::Error::success();
-    };
-    if (isVariant[i])
-      GLOWISH_RETURN_IF_ERROR(forEachLeaf(outputs[i + 1], add));
-    else
-      tensor += numTensors[i];
+  for (const auto &[leaf, tensor] :
+       getVariantLeaves(llvm::ArrayRef(outputs).drop_front())) {
+    if (!leaf.isTensor()) {
+      function.addResult("next", in.makeScalar(leaf));
+      continue;
+    }
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> values,
+                             tensors->getNext(tensor));
+    for (NodeValue value : values)
+      function.addResult("next", value);
   }
   for (const Collected &own : lists)
     for (const ScriptPlaceRef &place : own.appended) {
@@ -545,14 +514,11 @@ llvm::Expected<ScriptValues> LoopImporter::makeLoop() {
   tensors.emplace(in, birth);
   numTensors.assign(states.size(), 0);
   for (auto [i, state] : llvm::enumerate(states))
-    llvm::cantFail(forEachLeaf(
-        state, [&, &count = numTensors[i]](const ScriptValue &leaf) {
-          if (leaf.isTensor()) {
-            tensors->add(leaf.getTensor()->place);
-            ++count;
-          }
-          return llvm::Error::success();
-        }));
+    for (const ScriptValue &leaf : getLeaves(state))
+      if (leaf.isTensor()) {
+        tensors->add(leaf.getTensor()->place);
+        ++numTensors[i];
+      }
   std::optional<OpenBody> body;
   // What an iteration changes shows when it is imported.
   for (bool isComplete = false; !isComplete;) {

@@ -247,10 +247,8 @@ void TensorMemory::writeStorage(const std::shared_ptr<ScriptStorage> &storage,
     for (const std::weak_ptr<ScriptStorage> &member :
          findGroup(*storage).members)
       if (std::shared_ptr<ScriptStorage> other = member.lock();
-          other && other != storage) {
-        journal.save(other);
-        other->isConflicting = true;
-      }
+          other && other != storage)
+        setConflicting(other);
   assign(storage, value);
 }
 

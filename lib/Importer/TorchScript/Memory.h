@@ -104,6 +104,13 @@ public:
   /// Sets all elements of a storage, without a tensor.
   void assign(const std::shared_ptr<ScriptStorage> &storage, NodeValue value);
 
+  /// Notes that other memory was written, which may be that of \p storage, so
+  /// that its elements aren't known.
+  void setConflicting(const std::shared_ptr<ScriptStorage> &storage) {
+    journal.save(storage);
+    storage->isConflicting = true;
+  }
+
   /// Returns the value of \p make; folds nodes of constants.
   llvm::Expected<NodeValue>
   fold(llvm::function_ref<NodeValue(NodeBuilder &)> make);

@@ -181,25 +181,9 @@ ModelInputs::createList(const std::string &name, const ProgramType &type) {
   return input;
 }
 
-/// What the program has for an input that is not stated.
+/// Returns the value that the archive states for an input, if it is known.
 static std::optional<ScriptValue> getKnown(const ProgramConstant *fallback) {
-  using Kind = ProgramConstant::Kind;
-  if (!fallback)
-    return std::nullopt;
-  switch (fallback->kind) {
-  case Kind::None:
-    return ScriptValue();
-  case Kind::Int:
-    return ScriptValue(fallback->integer);
-  case Kind::Float:
-    return ScriptValue(fallback->real);
-  case Kind::Bool:
-    return ScriptValue(fallback->integer != 0);
-  case Kind::String:
-    return ScriptValue(fallback->text);
-  default:
-    return std::nullopt;
-  }
+  return fallback ? readPlainConstant(*fallback) : std::nullopt;
 }
 
 llvm::Expected<ModelInputs::Input>
@@ -306,7 +290,7 @@ static llvm::Error addOutputs(ScriptInterpreter &in, const ScriptValue &value,
     GLOWISH_ASSIGN_OR_RETURN(NodeValue tensor,
                              in.memory.read(value.getTensor()->place));
     outputs.push_back({name, tensor});
-  } else if (value.isKnownNumber() || value.isComputed()) {
+  } else if (value.isNumber()) {
     outputs.push_back({name, in.makeScalar(value)});
   } else if (value.isList()) {
     const ScriptList &list = value.getList();

@@ -32,7 +32,7 @@ static llvm::Expected<bool> importNumber(ScriptCall &call) {
     GLOWISH_ASSIGN_OR_RETURN(value, in.memory.read(from.getTensor()->place));
     if (value.getType().getNumElements() != 1)
       return call.refuse(0, "a tensor of one element");
-  } else if (from.isKnownNumber() || from.isComputed()) {
+  } else if (from.isNumber()) {
     value = in.makeScalar(from);
   } else if (from.is<std::string>()) {
     double number = 0;
@@ -119,8 +119,7 @@ static llvm::Error addNumbers(const ScriptValue &value, size_t depth,
                      value.describe());
   };
   if (!value.isList()) {
-    if (depth != shape.size() ||
-        !(value.isKnownNumber() || value.isComputed() || value.isTensor()))
+    if (depth != shape.size() || !(value.isNumber() || value.isTensor()))
       return refuse();
     numbers.push_back(value);
     return llvm::Error::success();
@@ -196,14 +195,9 @@ static llvm::Expected<bool> importOfList(ScriptCall &call) {
   if (!llvm::all_of(elements,
                     [](const ScriptValue &x) { return x.isKnownNumber(); }))
     return call.refuse(0, "numbers that are known when the model is compiled");
-  auto toDouble = [](const ScriptValue &x) {
-    return x.isInt()        ? double(x.getInt())
-           : x.is<double>() ? x.get<double>()
-                            : double(x.get<bool>());
-  };
   auto isLess = [&](const ScriptValue &x, const ScriptValue &y) {
     return x.isInt() && y.isInt() ? x.getInt() < y.getInt()
-                                  : toDouble(x) < toDouble(y);
+                                  : x.getNumber() < y.getNumber();
   };
   auto toInt = [](const ScriptValue &x) {
     return x.isInt() ? x.getInt() : int64_t(x.get<bool>());
@@ -219,7 +213,7 @@ static llvm::Expected<bool> importOfList(ScriptCall &call) {
         return call.refuse(0, "numbers whose sum fits 64 bits");
       result = ScriptValue(*sum.get());
     } else {
-      result = ScriptValue(toDouble(result) + toDouble(element));
+      result = ScriptValue(result.getNumber() + element.getNumber());
     }
   }
   return call.done(result);

@@ -84,6 +84,13 @@ private:
   void findSharing(ScriptInterpreter &in, Execution &execution);
   llvm::Expected<bool> improvePlan(const Execution &execution, bool isFirst);
   void createStates();
+  void setState(ScriptAttributes &attributes, const std::string &name,
+                NodeValue value) const {
+    if (plan.numbers.contains(name))
+      attributes[name].other = value;
+    else
+      attributes[name].tensor = value;
+  }
   llvm::Expected<ScriptAttributes> getInitial();
   ScriptAttributes getLater() const;
   llvm::Expected<NodeValue> orInitial(const std::string &name);
@@ -320,10 +327,7 @@ llvm::Expected<ScriptAttributes> PlannedImport::getInitial() {
   ScriptAttributes attributes;
   for (const auto &[name, type] : plan.states) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue value, orInitial(name));
-    if (plan.numbers.contains(name))
-      attributes[name].other = value;
-    else
-      attributes[name].tensor = value;
+    setState(attributes, name, value);
   }
   return attributes;
 }
@@ -332,10 +336,7 @@ llvm::Expected<ScriptAttributes> PlannedImport::getInitial() {
 ScriptAttributes PlannedImport::getLater() const {
   ScriptAttributes attributes;
   for (const auto &[name, placeholder] : states)
-    if (plan.numbers.contains(name))
-      attributes[name].other = NodeValue(placeholder);
-    else
-      attributes[name].tensor = NodeValue(placeholder);
+    setState(attributes, name, NodeValue(placeholder));
   for (const auto &[name, value] : plan.known)
     attributes[name].other = value;
   return attributes;

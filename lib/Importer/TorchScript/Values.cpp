@@ -55,10 +55,14 @@ std::optional<Type> ScriptValue::getType() const {
   return std::nullopt;
 }
 
-static double getNumber(const ScriptValue &value) {
-  return value.isInt()        ? double(value.getInt())
-         : value.is<double>() ? value.get<double>()
-                              : double(value.get<bool>());
+std::vector<ScriptValue> ScriptValue::getElements() const {
+  if (isList())
+    return getList().elements;
+  std::vector<ScriptValue> values;
+  if (isDict())
+    for (const ScriptDict::Entry &entry : getDict().entries)
+      values.push_back(entry.value);
+  return values;
 }
 
 /// Whether two lists have the same elements.
@@ -80,7 +84,7 @@ std::optional<bool> torchscript::areEqual(const ScriptValue &x,
   if (x.isInt() && y.isInt())
     return x.getInt() == y.getInt();
   if (x.isKnownNumber() && y.isKnownNumber())
-    return getNumber(x) == getNumber(y);
+    return x.getNumber() == y.getNumber();
   if (x.value.index() != y.value.index())
     return false;
   if (x.is<std::string>())
@@ -92,6 +96,15 @@ std::optional<bool> torchscript::areEqual(const ScriptValue &x,
   if (x.isDict())
     return &x.getDict() == &y.getDict() ? std::optional(true) : std::nullopt;
   return true;
+}
+
+bool torchscript::haveSameKeys(const ScriptValue &x, const ScriptValue &y) {
+  return !x.isDict() ||
+         llvm::all_of(llvm::zip_equal(x.getDict().entries, y.getDict().entries),
+                      [](const auto &pair) {
+                        return areEqual(std::get<0>(pair).key,
+                                        std::get<1>(pair).key) == true;
+                      });
 }
 
 void ScriptPlace::forEachStorage(

@@ -67,8 +67,22 @@ struct ScriptValue {
   }
   /// Whether it is an int, a float or a bool that is known.
   bool isKnownNumber() const { return isInt() || is<double>() || is<bool>(); }
+  /// Returns a number that is known as a double.
+  double getNumber() const {
+    return isInt()        ? double(getInt())
+           : is<double>() ? get<double>()
+                          : double(get<bool>());
+  }
+  /// Whether it is a list, a tuple or a dictionary.
+  bool isContainer() const { return isList() || isDict(); }
+  /// Returns the elements of a list or a tuple, or the values of a dictionary;
+  /// nothing of others.
+  std::vector<ScriptValue> getElements() const;
   /// Whether it is a number that the graph computes.
   bool isComputed() const { return is<NodeValue>(); }
+
+  /// Whether it is a number.
+  bool isNumber() const { return isKnownNumber() || isComputed(); }
 
   /// Returns the type of a tensor or a number; none of others.
   std::optional<Type> getType() const;
@@ -233,6 +247,9 @@ struct ScriptObject {
   Attributes before = {};
 };
 
+/// Whether two containers of as many elements have the same keys, in the same
+/// order; lists have none.
+bool haveSameKeys(const ScriptValue &x, const ScriptValue &y);
 /// Whether two values that are known are equal; null if that isn't known.
 std::optional<bool> areEqual(const ScriptValue &x, const ScriptValue &y);
 

@@ -115,56 +115,51 @@ private:
 
 //===- Types --------------------------------------------------------------===//
 
+static ProgramType::Kind getKind(c10::TypeKind kind) {
+  using Kind = ProgramType::Kind;
+  switch (kind) {
+  case c10::TypeKind::TensorType:
+    return Kind::Tensor;
+  case c10::TypeKind::IntType:
+    return Kind::Int;
+  case c10::TypeKind::FloatType:
+    return Kind::Float;
+  case c10::TypeKind::BoolType:
+    return Kind::Bool;
+  case c10::TypeKind::NumberType:
+    return Kind::Number;
+  case c10::TypeKind::StringType:
+    return Kind::String;
+  case c10::TypeKind::NoneType:
+    return Kind::None;
+  case c10::TypeKind::DeviceObjType:
+    return Kind::Device;
+  case c10::TypeKind::OptionalType:
+    return Kind::Optional;
+  case c10::TypeKind::ListType:
+    return Kind::List;
+  case c10::TypeKind::TupleType:
+    return Kind::Tuple;
+  case c10::TypeKind::DictType:
+    return Kind::Dict;
+  case c10::TypeKind::ClassType:
+    return Kind::Object;
+  default:
+    return Kind::Other;
+  }
+}
+
 ProgramType Describer::describe(const c10::TypePtr &type) {
   ProgramType result;
   result.text = type->annotation_str();
-  switch (type->kind()) {
-  case c10::TypeKind::TensorType:
-    result.kind = TypeKind::Tensor;
-    break;
-  case c10::TypeKind::IntType:
-    result.kind = TypeKind::Int;
-    break;
-  case c10::TypeKind::FloatType:
-    result.kind = TypeKind::Float;
-    break;
-  case c10::TypeKind::BoolType:
-    result.kind = TypeKind::Bool;
-    break;
-  case c10::TypeKind::NumberType:
-    result.kind = TypeKind::Number;
-    break;
-  case c10::TypeKind::StringType:
-    result.kind = TypeKind::String;
-    break;
-  case c10::TypeKind::NoneType:
-    result.kind = TypeKind::None;
-    break;
-  case c10::TypeKind::DeviceObjType:
-    result.kind = TypeKind::Device;
-    break;
-  case c10::TypeKind::OptionalType:
-    result.kind = TypeKind::Optional;
-    break;
-  case c10::TypeKind::ListType:
-    result.kind = TypeKind::List;
-    break;
-  case c10::TypeKind::TupleType:
-    result.kind = TypeKind::Tuple;
+  result.kind = getKind(type->kind());
+  // Attributes of an object may contain its class itself.
+  if (result.kind == TypeKind::Object || result.kind == TypeKind::Other)
+    return result;
+  if (result.kind == TypeKind::Tuple)
     if (const auto &schema = type->expectRef<c10::TupleType>().schema())
       for (const c10::Argument &argument : schema->arguments())
         result.names.push_back(argument.name());
-    break;
-  case c10::TypeKind::DictType:
-    result.kind = TypeKind::Dict;
-    break;
-  case c10::TypeKind::ClassType:
-    // Its attributes may contain the class itself.
-    result.kind = TypeKind::Object;
-    return result;
-  default:
-    return result;
-  }
   for (const c10::TypePtr &element : type->containedTypes())
     result.elements.push_back(describe(element));
   return result;
@@ -284,46 +279,37 @@ ProgramConstant Describer::describe(const c10::IValue &value,
 
 ProgramConstant Describer::describeNested(const c10::IValue &value,
                                           const std::string &path) {
-  ProgramConstant result;
-  if (value.isNone())
-    return result;
-  if (value.isTensor()) {
-    if (!value.toTensor().defined())
-      return result;
-    result.kind = ConstantKind::Tensor;
-    result.index = addTensor(value.toTensor(), path);
-  } else if (value.isInt()) {
-    result.kind = ConstantKind::Int;
-    result.integer = value.toInt();
-  } else if (value.isDouble()) {
-    result.kind = ConstantKind::Float;
-    result.real = value.toDouble();
-  } else if (value.isBool()) {
-    result.kind = ConstantKind::Bool;
-    result.integer = value.toBool();
-  } else if (value.isString()) {
-    result.kind = ConstantKind::String;
-    result.text = value.toStringRef();
-  } else if (value.isDevice() || value.isGenerator() || value.isStream()) {
-    result.kind = ConstantKind::Ignored;
-  } else if (value.isList()) {
+  if (value.isNone() || (value.isTensor() && !value.toTensor().defined()))
+    return {};
+  if (value.isTensor())
+    return {.kind = ConstantKind::Tensor,
+            .index = addTensor(value.toTensor(), path)};
+  if (value.isInt())
+    return {.kind = ConstantKind::Int, .integer = value.toInt()};
+  if (value.isDouble())
+    return {.kind = ConstantKind::Float, .real = value.toDouble()};
+  if (value.isBool())
+    return {.kind = ConstantKind::Bool, .integer = value.toBool()};
+  if (value.isString())
+    return {.kind = ConstantKind::String, .text = value.toStringRef()};
+  if (value.isDevice() || value.isGenerator() || value.isStream())
+    return {.kind = ConstantKind::Ignored};
+  if (value.isList())
     return describeList(ConstantKind::List, value.toListRef(), path);
-  } else if (value.isTuple()) {
+  if (value.isTuple())
     return describeList(ConstantKind::Tuple, value.toTupleRef().elements(),
                         path);
-  } else if (value.isGenericDict()) {
-    result.kind = ConstantKind::Dict;
-    for (const auto &entry : value.toGenericDict()) {
-      result.elements.push_back(describe(entry.key(), path));
-      const std::string name =
-          entry.key().isString() ? entry.key().toStringRef() : "value";
-      result.elements.push_back(describe(entry.value(), path + "." + name));
-    }
-  } else if (value.isObject()) {
+  if (value.isObject())
     return describeObject(value, path);
-  } else {
-    result.kind = ConstantKind::Unsupported;
-    result.text = value.type()->annotation_str();
+  if (!value.isGenericDict())
+    return {.kind = ConstantKind::Unsupported,
+            .text = value.type()->annotation_str()};
+  ProgramConstant result{.kind = ConstantKind::Dict};
+  for (const auto &entry : value.toGenericDict()) {
+    result.elements.push_back(describe(entry.key(), path));
+    const std::string name =
+        entry.key().isString() ? entry.key().toStringRef() : "value";
+    result.elements.push_back(describe(entry.value(), path + "." + name));
   }
   return result;
 }
