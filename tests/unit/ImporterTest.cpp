@@ -73,6 +73,43 @@ TEST(Importer, ListsOperatorsSorted) {
   EXPECT_FALSE(has("Foo"));
 }
 
+/// A model of opset 17, as those that are written, of one node whose operands
+/// are of the kinds that \p kind accepts.
+static TextModel makeRecordModel(NodeKind kind, llvm::StringRef onnxOperator) {
+  const ScalarOpInfo &info = getScalarOpInfo(*getNodeInfo(kind).scalarOp);
+  std::vector<std::string> operands(info.numArgs, "x");
+  if (!info.accepts(ElemKind::Float))
+    operands.assign(info.numArgs, "flags");
+  if (info.firstIsBool)
+    operands[0] = "flags";
+  TextModel model = oneNode(onnxOperator, operands, "", 17);
+  model.body += onnxNode("Cast", {"x"}, intAttr("to", 9), "flags");
+  return model;
+}
+
+TEST(Importer, ImportsTheOperatorsThatRecordsName) {
+  auto list = listOnnxOperators();
+  auto check = [&](NodeKind kind, llvm::StringRef name, int since,
+                   std::vector<double> defaults = {}) {
+    SCOPED_TRACE(name.str());
+    auto listed = llvm::find_if(
+        list, [&](const auto &op) { return op.first == name.str(); });
+    ASSERT_NE(listed, list.end());
+    EXPECT_EQ(listed->second, std::vector<int>{since});
+    TextModel model = makeRecordModel(kind, name);
+    NodeValue result = model.importOutput();
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result.node->getKind(), kind);
+    ASSERT_EQ(result.node->getAttrs().size(), defaults.size());
+    for (auto [attr, value] : llvm::zip(result.node->getAttrs(), defaults))
+      EXPECT_EQ(std::get<double>(attr), double(float(value)));
+  };
+#define ONNX_ELEMENT_WISE(NAME, ONNX, SINCE, ...)                              \
+  check(NodeKind::NAME, ONNX, SINCE, {__VA_ARGS__});
+#define GET_ONNX_ELEMENT_WISE_LIST
+#include "glowish/Graph/NodeFunctions.inc"
+}
+
 TEST(Importer, KnowsLimitsOfOperators) {
   EXPECT_EQ(getOnnxOperatorNotes("Upsample").until, 9);
   EXPECT_EQ(getOnnxOperatorNotes("Upsample").limit, "");

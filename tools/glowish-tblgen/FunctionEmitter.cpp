@@ -24,6 +24,21 @@ static void emitList(raw_ostream &os, ArrayRef<OpRecord> ops, StringRef macro,
   os << "#undef " << macro << "\n";
 }
 
+/// The list `ONNX_ELEMENT_WISE(NAME, ONNX, SINCE, DEFAULTS...)`.
+static void emitOnnxOperators(raw_ostream &os, ArrayRef<OpRecord> nodes) {
+  Section section(os, "GET_ONNX_ELEMENT_WISE_LIST");
+  for (const OpRecord &op : nodes) {
+    if (op.onnx.empty())
+      continue;
+    os << "ONNX_ELEMENT_WISE(" << op.name << ", " << quote(op.onnx) << ", "
+       << op.onnxSince;
+    for (const std::string &value : op.onnxDefaults)
+      os << ", " << value;
+    os << ")\n";
+  }
+  os << "#undef ONNX_ELEMENT_WISE\n";
+}
+
 void emitNodeFunctions(raw_ostream &os, ArrayRef<OpRecord> nodes) {
   emitList(os, nodes, "CANONICALIZATION",
            [](const OpRecord &op) { return op.hasCanonicalization; });
@@ -44,11 +59,7 @@ void emitNodeFunctions(raw_ostream &os, ArrayRef<OpRecord> nodes) {
            [](const OpRecord &op) { return op.movesQuantized; });
   emitList(os, nodes, "READS_QUANTIZED",
            [](const OpRecord &op) { return op.readsQuantized; });
-  Section section(os, "GET_ONNX_ELEMENT_WISE_LIST");
-  for (const OpRecord &op : nodes)
-    if (!op.onnx.empty())
-      os << "ONNX_ELEMENT_WISE(" << op.name << ", " << quote(op.onnx) << ")\n";
-  os << "#undef ONNX_ELEMENT_WISE\n";
+  emitOnnxOperators(os, nodes);
 }
 
 static void emitNames(raw_ostream &os, ArrayRef<std::string> names,

@@ -117,6 +117,18 @@ static OpRecord readOp(const Record *record) {
   return op;
 }
 
+/// Stops with an error unless ONNX's operator can have the attributes of \p op.
+static void checkOnnx(const Record *record, const OpRecord &op) {
+  if (op.onnx.empty())
+    return;
+  if (!all_of(op.attrs,
+              [](const AttrRecord &attr) { return attr.kind == "Float"; }))
+    PrintFatalError(record->getLoc(), "Onnx needs attributes that are Floats");
+  if (op.onnxDefaults.size() != op.attrs.size())
+    PrintFatalError(record->getLoc(),
+                    "OnnxDefaults needs one for each attribute");
+}
+
 static OpRecord readNode(const Record *record) {
   OpRecord op = readOp(record);
   for (StringRef result : record->getValueAsListOfStrings("Results"))
@@ -144,6 +156,10 @@ static OpRecord readNode(const Record *record) {
   op.isCommutative = record->getValueAsBit("IsCommutative");
   op.tableSize = record->getValueAsInt("TableSize");
   op.onnx = record->getValueAsString("Onnx");
+  op.onnxSince = record->getValueAsInt("OnnxSince");
+  for (StringRef value : record->getValueAsListOfStrings("OnnxDefaults"))
+    op.onnxDefaults.push_back(value.str());
+  checkOnnx(record, op);
   op.domainLow = record->getValueAsString("DomainLow");
   op.domainHigh = record->getValueAsString("DomainHigh");
   for (StringRef formula : record->getValueAsListOfStrings("Gradients"))

@@ -59,8 +59,8 @@ struct OpRecord {
   bool isElementWise = false;
   std::string formula, kinds, resultKind, onnx, domainLow, domainHigh;
   bool firstIsBool = false, isCommutative = false;
-  int64_t tableSize = 0;
-  std::vector<std::string> gradients;
+  int64_t tableSize = 0, onnxSince = 1;
+  std::vector<std::string> gradients, onnxDefaults;
 
   /// Positions of the attribute of SegmentsAttr, of EpilogueAttr and of the
   /// first fused operand; -1 if there is none.

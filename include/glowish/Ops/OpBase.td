@@ -272,9 +272,15 @@ class ElementWise<list<string> arguments, string formula, string summary>
   /// that the adjoint is zero. Without a list the gradient is a function, as of
   /// other nodes.
   list<string> Gradients = [];
-  /// The ONNX operator that computes the same without attributes; empty if there
-  /// is none.
+  /// The ONNX operator that computes the same, as which the node is exported and
+  /// of which it is imported; empty if there is none. Its inputs are the
+  /// operands, its attributes the node's, which are Floats.
   string Onnx = "";
+  /// The first opset that has it.
+  int OnnxSince = 1;
+  /// The values of its attributes where a model leaves them out, as C++
+  /// expressions, one for each.
+  list<string> OnnxDefaults = [];
   /// The interval on which the operator is defined, as C++ expressions.
   string DomainLow = "-HUGE_VAL";
   string DomainHigh = "HUGE_VAL";

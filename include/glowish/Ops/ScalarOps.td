@@ -90,6 +90,7 @@ let Kinds = SignedKinds in {
                    "Sign: -1, 0 or 1; NaN of NaN"> {
     let IsExact = "true";
     let Onnx = "Sign";
+    let OnnxSince = 9;
     let Source = "ONNX Sign-13";
     let ZeroGradient = "it is piecewise constant";
   }
@@ -146,6 +147,7 @@ def Ceil : Unary<"ceil(x)", "Smallest integer not less than x"> {
 def Round : Unary<"rint(x)", "Nearest integer, ties to even"> {
   let IsExact = "true";
   let Onnx = "Round";
+  let OnnxSince = 11;
   let Source = "ONNX Round-11";
   let ZeroGradient = "it is piecewise constant";
 }
@@ -156,6 +158,7 @@ def Tanh : Unary<"tanh(x)", "Hyperbolic tangent"> {
 }
 def Erf : Unary<"erf(x)", "Error function"> {
   let Onnx = "Erf";
+  let OnnxSince = 9;
   let Source = "ONNX Erf-13";
   let Gradients = ["gradient * exp(-(x * x)) * 1.1283791670955126"];
 }
@@ -165,11 +168,13 @@ def Erfc : Unary<"erfc(x)", "1 - erf(x), exact where that is small"> {
 }
 def Sin : Unary<"sin(x)", "Sine of radians"> {
   let Onnx = "Sin";
+  let OnnxSince = 7;
   let Source = "ONNX Sin-7";
   let Gradients = ["gradient * cos(x)"];
 }
 def Cos : Unary<"cos(x)", "Cosine of radians"> {
   let Onnx = "Cos";
+  let OnnxSince = 7;
   let Source = "ONNX Cos-7";
   let Gradients = ["-gradient * sin(x)"];
 }
@@ -184,6 +189,7 @@ def Pow : Binary<"pow(x, y)", "x to the power y; of integers, 1 / x^-y is trunca
 def Tan : Unary<"tan(x)", "Tangent of radians"> {
   let ScalarTraits = [HasPole];
   let Onnx = "Tan";
+  let OnnxSince = 7;
   let Source = "ONNX Tan-7";
   let Gradients = ["gradient * (1.0 + result * result)"];
 }
@@ -193,6 +199,7 @@ def Asin : Unary<"asin(x)", "Inverse sine"> {
   let DomainLow = "-1";
   let DomainHigh = "1";
   let Onnx = "Asin";
+  let OnnxSince = 7;
   let Source = "ONNX Asin-7";
   let Gradients = ["gradient / sqrt((1.0 - x) * (1.0 + x))"];
 }
@@ -201,26 +208,31 @@ def Acos : Unary<"acos(x)", "Inverse cosine"> {
   let DomainLow = "-1";
   let DomainHigh = "1";
   let Onnx = "Acos";
+  let OnnxSince = 7;
   let Source = "ONNX Acos-7";
   let Gradients = ["-gradient / sqrt((1.0 - x) * (1.0 + x))"];
 }
 def Atan : Unary<"atan(x)", "Inverse tangent"> {
   let Onnx = "Atan";
+  let OnnxSince = 7;
   let Source = "ONNX Atan-7";
   let Gradients = ["gradient / (1.0 + x * x)"];
 }
 def Sinh : Unary<"sinh(x)", "Hyperbolic sine"> {
   let Onnx = "Sinh";
+  let OnnxSince = 9;
   let Source = "ONNX Sinh-9";
   let Gradients = ["gradient * cosh(x)"];
 }
 def Cosh : Unary<"cosh(x)", "Hyperbolic cosine"> {
   let Onnx = "Cosh";
+  let OnnxSince = 9;
   let Source = "ONNX Cosh-9";
   let Gradients = ["gradient * sinh(x)"];
 }
 def Asinh : Unary<"asinh(x)", "Inverse hyperbolic sine"> {
   let Onnx = "Asinh";
+  let OnnxSince = 9;
   let Source = "ONNX Asinh-9";
   let Gradients = ["gradient / sqrt(x * x + 1.0)"];
 }
@@ -228,6 +240,7 @@ def Acosh : Unary<"acosh(x)", "Inverse hyperbolic cosine"> {
   let ScalarTraits = [HasPole];
   let DomainLow = "1";
   let Onnx = "Acosh";
+  let OnnxSince = 9;
   let Source = "ONNX Acosh-9";
   let Gradients = ["gradient / sqrt((x - 1.0) * (x + 1.0))"];
 }
@@ -236,6 +249,7 @@ def Atanh : Unary<"atanh(x)", "Inverse hyperbolic tangent"> {
   let DomainLow = "-1";
   let DomainHigh = "1";
   let Onnx = "Atanh";
+  let OnnxSince = 9;
   let Source = "ONNX Atanh-9";
   let Gradients = ["gradient / ((1.0 - x) * (1.0 + x))"];
 }
@@ -277,6 +291,8 @@ def HardSigmoid : Unary<"min(max(x * alpha + beta, 0.0), 1.0)",
                         "Piecewise linear sigmoid"> {
   let Attributes = [Attr<Float, "alpha", "slope">,
                     Attr<Float, "beta", "value at 0">];
+  let Onnx = "HardSigmoid";
+  let OnnxDefaults = ["0.2", "0.5"];
   let Source = "ONNX HardSigmoid-6";
   let Gradients = [
     "select(result > 0.0 && result < 1.0, gradient * alpha, 0.0)"];
@@ -284,6 +300,7 @@ def HardSigmoid : Unary<"min(max(x * alpha + beta, 0.0), 1.0)",
 def HardSwish : Unary<"x * min(max(x * (1.0 / 6.0) + 0.5, 0.0), 1.0)",
                       "x * hardSigmoid(x) with slope 1/6"> {
   let Onnx = "HardSwish";
+  let OnnxSince = 14;
   let HasLowering = 1;
   let Source = "ONNX HardSwish-14";
   let Gradients = [
@@ -292,6 +309,8 @@ def HardSwish : Unary<"x * min(max(x * (1.0 / 6.0) + 0.5, 0.0), 1.0)",
 def LeakyRelu : Unary<"select(x < 0.0, x * alpha, x)",
                       "alpha * x below 0, else x"> {
   let Attributes = [Attr<Float, "alpha", "slope below 0">];
+  let Onnx = "LeakyRelu";
+  let OnnxDefaults = ["0.01"];
   let Source = "ONNX LeakyRelu-16";
   let Gradients = ["select(x > 0.0, gradient, gradient * alpha)"];
 }
@@ -314,6 +333,8 @@ def Mish : Unary<"mish(x)", "x * tanh(ln(1 + e^x))"> {
 def Elu : Unary<"select(x < 0.0, expm1(min(x, 0.0)) * alpha, x)",
                 "alpha * (e^x - 1) below 0, else x"> {
   let Attributes = [Attr<Float, "alpha", "limit towards -infinity, negated">];
+  let Onnx = "Elu";
+  let OnnxDefaults = ["1.0"];
   let Source = "ONNX Elu-6";
   let Gradients = [
     "select(x > 0.0, gradient, gradient * exp(min(x, 0.0)) * alpha)"];
@@ -323,6 +344,9 @@ def Selu : Unary<"select(x > 0.0, x, expm1(min(x, 0.0)) * alpha) * gamma",
                  "Scaled exponential linear unit"> {
   let Attributes = [Attr<Float, "alpha", "limit towards -infinity, negated">,
                     Attr<Float, "gamma", "factor of the result">];
+  let Onnx = "Selu";
+  let OnnxDefaults = ["1.67326319217681884765625",
+                      "1.05070102214813232421875"];
   let Source = "ONNX Selu-6";
   let Gradients = [
     "gradient * select(x > 0.0, gamma, exp(min(x, 0.0)) * (alpha * gamma))"];
@@ -417,10 +441,12 @@ let ResultKind = "Bool", ZeroGradient = "the result is a bool" in {
     }
     def LessOrEqual : Binary<"x <= y", "x <= y"> {
       let Onnx = "LessOrEqual";
+      let OnnxSince = 12;
       let Source = "ONNX LessOrEqual-16";
     }
     def GreaterOrEqual : Binary<"x >= y", "x >= y"> {
       let Onnx = "GreaterOrEqual";
+      let OnnxSince = 12;
       let Source = "ONNX GreaterOrEqual-16";
     }
   }
@@ -448,6 +474,7 @@ def Select : ElementWise<["condition", "x", "y"], "select(condition, x, y)",
   let IsExact = "true";
   let HasCanonicalization = 1;
   let Onnx = "Where";
+  let OnnxSince = 9;
   let Source = "ONNX Where-16";
   let Gradients = [
     "",

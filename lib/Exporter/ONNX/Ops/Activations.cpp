@@ -14,33 +14,6 @@ static OnnxValue writeRelu(GraphWriter &w, const ReluNode & /*node*/,
 }
 static const ElementWiseExporter relu(NodeKind::Relu, writeRelu);
 
-static OnnxValue writeHardSigmoid(GraphWriter &w, const HardSigmoidNode &node,
-                                  Operands x) {
-  return w.op(
-      "HardSigmoid", x,
-      {floatAttr("alpha", node.getAlpha()), floatAttr("beta", node.getBeta())});
-}
-static const ElementWiseExporter hardSigmoid(NodeKind::HardSigmoid,
-                                             writeHardSigmoid);
-
-static OnnxValue writeLeakyRelu(GraphWriter &w, const LeakyReluNode &node,
-                                Operands x) {
-  return w.op("LeakyRelu", x, {floatAttr("alpha", node.getAlpha())});
-}
-static const ElementWiseExporter leakyRelu(NodeKind::LeakyRelu, writeLeakyRelu);
-
-static OnnxValue writeElu(GraphWriter &w, const EluNode &node, Operands x) {
-  return w.op("Elu", x, {floatAttr("alpha", node.getAlpha())});
-}
-static const ElementWiseExporter elu(NodeKind::Elu, writeElu);
-
-static OnnxValue writeSelu(GraphWriter &w, const SeluNode &node, Operands x) {
-  return w.op("Selu", x,
-              {floatAttr("alpha", node.getAlpha()),
-               floatAttr("gamma", node.getGamma())});
-}
-static const ElementWiseExporter selu(NodeKind::Selu, writeSelu);
-
 /// ONNX's PRelu broadcasts the slope to x, but not x to the slope.
 static OnnxValue writePRelu(GraphWriter &w, const PReluNode &node, Operands x) {
   if (node.getX().getShape() == node.getType().getShape())

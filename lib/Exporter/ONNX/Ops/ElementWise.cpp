@@ -48,15 +48,20 @@ ElementWiseExporter::ElementWiseExporter(NodeKind kind,
                                          llvm::StringLiteral onnxOperator)
     : exporter(kind, NodeExporter::Function([onnxOperator](GraphWriter &w,
                                                            const Node &node) {
+                 OnnxAttrs attrs;
+                 for (auto [info, value] :
+                      llvm::zip_equal(node.getInfo().attrs, node.getAttrs()))
+                   attrs.push_back(
+                       floatAttr(info.name, std::get<double>(value)));
                  writeElementWise(w, node, [&](llvm::ArrayRef<OnnxValue> x) {
-                   return w.op(onnxOperator, x);
+                   return w.op(onnxOperator, x, attrs);
                  });
                })) {}
 
 //===- Operators of the same semantics in ONNX ----------------------------===//
 
 static const ElementWiseExporter sameOperators[] = {
-#define ONNX_ELEMENT_WISE(NAME, ONNX) {NodeKind::NAME, ONNX},
+#define ONNX_ELEMENT_WISE(NAME, ONNX, ...) {NodeKind::NAME, ONNX},
 #define GET_ONNX_ELEMENT_WISE_LIST
 #include "glowish/Graph/NodeFunctions.inc"
 };

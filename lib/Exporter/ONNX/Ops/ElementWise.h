@@ -15,9 +15,9 @@ void writeElementWise(
     llvm::function_ref<OnnxValue(llvm::ArrayRef<OnnxValue>)> write);
 
 /// Registers an element-wise kind: `static ElementWiseExporter
-/// add(NodeKind::Add, "Add");` if ONNX has the operator, without attributes,
-/// otherwise with `OnnxValue write(GraphWriter &w, const ClipNode &node,
-/// llvm::ArrayRef<OnnxValue> x)`.
+/// add(NodeKind::Add, "Add");` if ONNX has the operator, with attributes of the
+/// same names, which are Floats, otherwise with `OnnxValue write(GraphWriter
+/// &w, const ClipNode &node, llvm::ArrayRef<OnnxValue> x)`.
 class ElementWiseExporter {
 public:
   ElementWiseExporter(NodeKind kind, llvm::StringLiteral onnxOperator);

@@ -6,11 +6,6 @@
 using namespace glowish;
 using namespace glowish::onnximport;
 
-static llvm::Error importSoftplus(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
-  return op.setOutput(0, op.create<SoftplusNode>(x));
-}
-
 /// alpha * softplus(beta * x), removed from ONNX.
 static llvm::Error importParametricSoftplus(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
@@ -101,7 +96,6 @@ static llvm::Error importGelu(OpContext &op) {
   return op.setOutput(0, op.create<GeluTanhNode>(x));
 }
 
-static OnnxOperator softplusOp("Softplus", 1, elementWise<importSoftplus>);
 static OnnxOperator parametricSoftplusOp("ParametricSoftplus", 1,
                                          elementWise<importParametricSoftplus>);
 static OnnxOperator scaledTanhOp("ScaledTanh", 1,

@@ -34,21 +34,39 @@ static llvm::Expected<NodeValue> alignLegacy(OpContext &op, NodeValue lhs,
   return op.reshape(rhs, shape, ".aligned");
 }
 
-template <typename T> static llvm::Error importUnary(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
-  return op.setOutput(0, op.create<T>(x));
+/// Imports an operator that a record names, and whose attributes have the
+/// values \p defaults where the model leaves them out.
+static llvm::Error importRecord(OpContext &op, NodeKind kind,
+                                llvm::ArrayRef<double> defaults) {
+  const OpInfo &info = getNodeInfo(kind);
+  NodeDraft draft{kind, {}, {}};
+  for (unsigned i = 0; i < info.operands.size(); ++i) {
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(i));
+    draft.operands.push_back(x);
+  }
+  if (draft.operands.size() == 2) {
+    GLOWISH_ASSIGN_OR_RETURN(
+        draft.operands[1],
+        alignLegacy(op, draft.operands[0], draft.operands[1]));
+  }
+  for (auto [attr, value] : llvm::zip_equal(info.attrs, defaults)) {
+    GLOWISH_ASSIGN_OR_RETURN(double number, op.getFloat(attr.name, value));
+    draft.attrs.push_back(number);
+  }
+  return op.setOutput(0, op.createDraft(std::move(draft)));
 }
 
-template <typename T> static llvm::Error importBinary(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue y, op.getInput(1));
-  GLOWISH_ASSIGN_OR_RETURN(y, alignLegacy(op, x, y));
-  return op.setOutput(0, op.create<T>(x, y));
+/// Imports the ONNX operator of \p kind. It is specialized for those of which
+/// ONNX has more inputs, other kinds or other defaults than the record.
+template <NodeKind kind>
+static llvm::Error importSame(OpContext &op, llvm::ArrayRef<double> defaults) {
+  return importRecord(op, kind, defaults);
 }
 
 /// The kinds of base and exponent may differ since opset 12; the result has
 /// that of the base.
-static llvm::Error importPow(OpContext &op) {
+template <>
+llvm::Error importSame<NodeKind::Pow>(OpContext &op, llvm::ArrayRef<double>) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue y, op.getInput(1));
   GLOWISH_ASSIGN_OR_RETURN(y, alignLegacy(op, x, y));
@@ -70,35 +88,25 @@ template <typename T> static llvm::Error importVariadic(OpContext &op) {
   }
   return op.setOutput(0, result);
 }
-
-/// A unary operator with the Float attribute `alpha`.
-template <typename T> struct WithAlpha {
-  template <int Percent> static llvm::Error import(OpContext &op) {
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
-    GLOWISH_ASSIGN_OR_RETURN(double alpha,
-                             op.getFloat("alpha", Percent / 100.0));
-    return op.setOutput(0, op.create<T>(x, alpha));
-  }
-};
-
-static llvm::Error importHardSigmoid(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 0.2));
-  GLOWISH_ASSIGN_OR_RETURN(double beta, op.getFloat("beta", 0.5));
-  return op.setOutput(0, op.create<HardSigmoidNode>(x, alpha, beta));
+template <>
+llvm::Error importSame<NodeKind::Max>(OpContext &op, llvm::ArrayRef<double>) {
+  return importVariadic<MaxNode>(op);
+}
+template <>
+llvm::Error importSame<NodeKind::Min>(OpContext &op, llvm::ArrayRef<double>) {
+  return importVariadic<MinNode>(op);
 }
 
-static llvm::Error importSelu(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
-  // The defaults had fewer digits before opset 6.
-  bool isOld = op.getOpset() < 6;
-  GLOWISH_ASSIGN_OR_RETURN(
-      double alpha,
-      op.getFloat("alpha", isOld ? 1.6732 : 1.67326319217681884765625));
-  GLOWISH_ASSIGN_OR_RETURN(
-      double gamma,
-      op.getFloat("gamma", isOld ? 1.0507 : 1.05070102214813232421875));
-  return op.setOutput(0, op.create<SeluNode>(x, alpha, gamma));
+/// The defaults had fewer digits before opset 6.
+template <>
+llvm::Error importSame<NodeKind::Selu>(OpContext &op,
+                                       llvm::ArrayRef<double> defaults) {
+  const double old[] = {1.6732, 1.0507};
+  return importRecord(op, NodeKind::Selu, op.getOpset() < 6 ? old : defaults);
+}
+
+static llvm::Error importRelu(OpContext &op) {
+  return importRecord(op, NodeKind::Relu, {});
 }
 
 /// The slope has one value per channel; its shape is [C] before opset 7.
@@ -153,13 +161,6 @@ static llvm::Error importClip(OpContext &op) {
   if (bounds[0] == -inf && bounds[1] == inf)
     return op.setOutput(0, x);
   return op.setOutput(0, op.create<ClipNode>(x, bounds[0], bounds[1]));
-}
-
-static llvm::Error importWhere(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue condition, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(1));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue y, op.getInput(2));
-  return op.setOutput(0, op.create<SelectNode>(condition, x, y));
 }
 
 /// Exclusive or of bools: inequality.
@@ -217,67 +218,20 @@ static llvm::Error importMod(OpContext &op) {
                              : getFlooredRest(c, x, y));
 }
 
-static OnnxOperator absOp("Abs", 1, elementWise<importUnary<AbsNode>>);
-static OnnxOperator negOp("Neg", 1, elementWise<importUnary<NegNode>>);
-static OnnxOperator signOp("Sign", 9, elementWise<importUnary<SignNode>>);
-static OnnxOperator expOp("Exp", 1, elementWise<importUnary<ExpNode>>);
-static OnnxOperator logOp("Log", 1, elementWise<importUnary<LogNode>>);
-static OnnxOperator sqrtOp("Sqrt", 1, elementWise<importUnary<SqrtNode>>);
-static OnnxOperator reciprocalOp("Reciprocal", 1,
-                                 elementWise<importUnary<ReciprocalNode>>);
-static OnnxOperator floorOp("Floor", 1, elementWise<importUnary<FloorNode>>);
-static OnnxOperator ceilOp("Ceil", 1, elementWise<importUnary<CeilNode>>);
-static OnnxOperator roundOp("Round", 11, elementWise<importUnary<RoundNode>>);
-static OnnxOperator reluOp("Relu", 1, elementWise<importUnary<ReluNode>>);
-static OnnxOperator tanhOp("Tanh", 1, elementWise<importUnary<TanhNode>>);
-static OnnxOperator sigmoidOp("Sigmoid", 1,
-                              elementWise<importUnary<SigmoidNode>>);
-static OnnxOperator hardSwishOp("HardSwish", 14,
-                                elementWise<importUnary<HardSwishNode>>);
-static OnnxOperator erfOp("Erf", 9, elementWise<importUnary<ErfNode>>);
-static OnnxOperator sinOp("Sin", 7, elementWise<importUnary<SinNode>>);
-static OnnxOperator cosOp("Cos", 7, elementWise<importUnary<CosNode>>);
-static OnnxOperator tanOp("Tan", 7, elementWise<importUnary<TanNode>>);
-static OnnxOperator asinOp("Asin", 7, elementWise<importUnary<AsinNode>>);
-static OnnxOperator acosOp("Acos", 7, elementWise<importUnary<AcosNode>>);
-static OnnxOperator atanOp("Atan", 7, elementWise<importUnary<AtanNode>>);
-static OnnxOperator sinhOp("Sinh", 9, elementWise<importUnary<SinhNode>>);
-static OnnxOperator coshOp("Cosh", 9, elementWise<importUnary<CoshNode>>);
-static OnnxOperator asinhOp("Asinh", 9, elementWise<importUnary<AsinhNode>>);
-static OnnxOperator acoshOp("Acosh", 9, elementWise<importUnary<AcoshNode>>);
-static OnnxOperator atanhOp("Atanh", 9, elementWise<importUnary<AtanhNode>>);
-static OnnxOperator notOp("Not", 1, elementWise<importUnary<NotNode>>);
-static OnnxOperator addOp("Add", 1, elementWise<importBinary<AddNode>>);
-static OnnxOperator subOp("Sub", 1, elementWise<importBinary<SubNode>>);
-static OnnxOperator mulOp("Mul", 1, elementWise<importBinary<MulNode>>);
-static OnnxOperator divOp("Div", 1, elementWise<importBinary<DivNode>>);
-static OnnxOperator powOp("Pow", 1, elementWise<importPow>);
-static OnnxOperator equalOp("Equal", 1, elementWise<importBinary<EqualNode>>);
-static OnnxOperator lessOp("Less", 1, elementWise<importBinary<LessNode>>);
-static OnnxOperator greaterOp("Greater", 1,
-                              elementWise<importBinary<GreaterNode>>);
-static OnnxOperator lessOrEqualOp("LessOrEqual", 12,
-                                  elementWise<importBinary<LessOrEqualNode>>);
-static OnnxOperator
-    greaterOrEqualOp("GreaterOrEqual", 12,
-                     elementWise<importBinary<GreaterOrEqualNode>>);
-static OnnxOperator andOp("And", 1, elementWise<importBinary<AndNode>>);
-static OnnxOperator orOp("Or", 1, elementWise<importBinary<OrNode>>);
+static const OnnxOperator sameOperators[] = {
+#define ONNX_ELEMENT_WISE(NAME, ONNX, SINCE, ...)                              \
+  {ONNX, SINCE, elementWise<[](OpContext &op) {                                \
+     return importSame<NodeKind::NAME>(op, {__VA_ARGS__});                     \
+   }>},
+#define GET_ONNX_ELEMENT_WISE_LIST
+#include "glowish/Graph/NodeFunctions.inc"
+};
+
+static OnnxOperator reluOp("Relu", 1, elementWise<importRelu>);
 static OnnxOperator sumOp("Sum", 1, elementWise<importVariadic<AddNode>>);
 static OnnxOperator meanOp("Mean", 1, elementWise<importVariadic<AddNode>>);
-static OnnxOperator maxOp("Max", 1, elementWise<importVariadic<MaxNode>>);
-static OnnxOperator minOp("Min", 1, elementWise<importVariadic<MinNode>>);
-static OnnxOperator
-    leakyReluOp("LeakyRelu", 1,
-                elementWise<WithAlpha<LeakyReluNode>::import <1>>);
-static OnnxOperator eluOp("Elu", 1,
-                          elementWise<WithAlpha<EluNode>::import <100>>);
-static OnnxOperator hardSigmoidOp("HardSigmoid", 1,
-                                  elementWise<importHardSigmoid>);
-static OnnxOperator seluOp("Selu", 1, elementWise<importSelu>);
 static OnnxOperator preluOp("PRelu", 1, elementWise<importPRelu>);
 static OnnxOperator clipOp("Clip", 1, elementWise<importClip>);
-static OnnxOperator whereOp("Where", 9, elementWise<importWhere>);
 static OnnxOperator xorOp("Xor", 1, elementWise<importXor>);
 static OnnxOperator isNaNOp("IsNaN", 9, elementWise<importIsNaN>);
 static OnnxOperator isInfOp("IsInf", 10, elementWise<importIsInf>);
