@@ -30,32 +30,33 @@ llvm::Expected<Conversion> onnximport::readConversion(OpContext &op) {
 
 /// The power of two below the floats \p x, or the nearest. Of subnormal numbers
 /// 2^-127 is one.
-static NodeValue roundToPower(Composer &c, NodeValue x, Rounding rounding) {
-  NodeValue bits = c.make<BitCastNode>(x, ElemKind::UInt32);
-  auto word = [&](uint32_t value) { return c.number(bits, value); };
+static NodeValue roundToPower(OpContext &op, NodeValue x, Rounding rounding) {
+  NodeValue bits = op.make<BitCastNode>(x, ElemKind::UInt32);
+  auto word = [&](uint32_t value) { return op.number(bits, value); };
   auto bySize = [&](uint32_t ofSubnormal, uint32_t ofNormal) {
-    return c.select(c.less(bits, 0x800000), word(ofSubnormal), word(ofNormal));
+    return op.select(op.less(bits, 0x800000), word(ofSubnormal),
+                     word(ofNormal));
   };
   if (rounding == Rounding::Nearest)
-    bits = c.add(bits, bySize(0x200000, 0x400000));
-  bits = c.make<BitAndNode>(bits, bySize(0x400000, 0x7f800000));
-  NodeValue power = c.make<BitCastNode>(bits, ElemKind::Float);
+    bits = op.add(bits, bySize(0x200000, 0x400000));
+  bits = op.make<BitAndNode>(bits, bySize(0x400000, 0x7f800000));
+  NodeValue power = op.make<BitCastNode>(bits, ElemKind::Float);
   // A NaN is not equal to itself.
-  return c.select(c.equal(x, x), power, x);
+  return op.select(op.equal(x, x), power, x);
 }
 
-static NodeValue convertToPower(Composer &c, NodeValue x,
+static NodeValue convertToPower(OpContext &op, NodeValue x,
                                 const Conversion &conversion) {
-  x = c.cast(x, ElemKind::Float);
+  x = op.cast(x, ElemKind::Float);
   NodeValue nan =
-      c.scalar(ElemKind::Float, std::numeric_limits<double>::quiet_NaN());
+      op.scalar(ElemKind::Float, std::numeric_limits<double>::quiet_NaN());
   if (!conversion.saturates)
-    x = c.select(c.less(x, 0x1p-127), nan, x);
+    x = op.select(op.less(x, 0x1p-127), nan, x);
   if (conversion.rounding != Rounding::Up && x)
-    x = roundToPower(c, x, conversion.rounding);
+    x = roundToPower(op, x, conversion.rounding);
   if (conversion.saturates)
-    x = c.min(x, 0x1p127);
-  return c.cast(x, ElemKind::Float8E8M0);
+    x = op.min(x, 0x1p127);
+  return op.cast(x, ElemKind::Float8E8M0);
 }
 
 /// The largest number of \p kind if it is a float8 that conversions can
@@ -70,17 +71,17 @@ static std::optional<float> findLimit(ElemKind kind) {
   });
 }
 
-NodeValue onnximport::convert(Composer &c, NodeValue x, ElemKind kind,
+NodeValue onnximport::convert(OpContext &op, NodeValue x, ElemKind kind,
                               const Conversion &conversion) {
   if (!x || x.getElemKind() == kind)
     return x;
   if (kind == ElemKind::Float8E8M0)
-    return convertToPower(c, x, conversion);
+    return convertToPower(op, x, conversion);
   std::optional<float> limit = findLimit(kind);
   if (!limit || !conversion.saturates || x.getElemKind() == ElemKind::Bool)
-    return c.cast(x, kind);
+    return op.cast(x, kind);
   // Integers may not have the limit.
   if (!isFloatKind(x.getElemKind()))
-    x = c.cast(x, ElemKind::Float);
-  return c.cast(c.clip(x, -*limit, *limit), kind);
+    x = op.cast(x, ElemKind::Float);
+  return op.cast(op.clip(x, -*limit, *limit), kind);
 }

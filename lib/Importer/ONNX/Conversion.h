@@ -3,7 +3,7 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_CONVERSION_H
 #define GLOWISH_LIB_IMPORTER_ONNX_CONVERSION_H
 
-#include "ONNX/Composer.h"
+#include "ONNX/OpContext.h"
 
 namespace glowish::onnximport {
 
@@ -20,7 +20,7 @@ struct Conversion {
 llvm::Expected<Conversion> readConversion(OpContext &op);
 
 /// Returns \p x as elements of \p kind.
-NodeValue convert(Composer &c, NodeValue x, ElemKind kind,
+NodeValue convert(OpContext &op, NodeValue x, ElemKind kind,
                   const Conversion &conversion = {});
 
 } // namespace glowish::onnximport

@@ -14,27 +14,27 @@ llvm::Expected<DynamicValue> onnximport::getDynamicInput(OpContext &op,
 
 //===- Extents ------------------------------------------------------------===//
 
-NodeValue onnximport::makeExtent(OpContext &op, Composer &c, NodeValue value,
+NodeValue onnximport::makeExtent(OpContext &op, NodeValue value,
                                  int64_t bound) {
   if (!value)
     return value;
   std::optional<int64_t> known = op.findBound(value);
   if (!known || *known > bound) {
-    value = c.clip(value, 0, double(bound));
+    value = op.clip(value, 0, double(bound));
     if (value)
       op.setBound(value, bound);
   }
   return value;
 }
 
-NodeValue onnximport::countAlong(Composer &c, const DynamicValue &x,
+NodeValue onnximport::countAlong(OpContext &op, const DynamicValue &x,
                                  unsigned dim) {
   if (!x.value || x.isDynamic(dim))
     return x.getExtent(dim);
-  return c.scalar(ElemKind::Int64, double(x.getShape()[dim]));
+  return op.scalar(ElemKind::Int64, double(x.getShape()[dim]));
 }
 
-NodeValue onnximport::countAlong(Composer &c, const DynamicValue &x,
+NodeValue onnximport::countAlong(OpContext &op, const DynamicValue &x,
                                  llvm::ArrayRef<int64_t> dims) {
   if (!x.value)
     return {};
@@ -44,57 +44,57 @@ NodeValue onnximport::countAlong(Composer &c, const DynamicValue &x,
     if (!x.isDynamic(d))
       known *= double(x.getShape()[d]);
     else
-      count = count ? c.mul(count, x.getExtent(d)) : x.getExtent(d);
+      count = count ? op.mul(count, x.getExtent(d)) : x.getExtent(d);
   }
   if (!count)
-    return c.scalar(ElemKind::Int64, known);
-  return known == 1 ? count : c.mul(count, known);
+    return op.scalar(ElemKind::Int64, known);
+  return known == 1 ? count : op.mul(count, known);
 }
 
-NodeValue onnximport::numberAlong(Composer &c, const DynamicValue &x,
+NodeValue onnximport::numberAlong(OpContext &op, const DynamicValue &x,
                                   unsigned dim) {
   if (!x.value)
     return {};
-  return c.iota(ElemKind::Int64, x.getRank(), dim, x.getShape()[dim]);
+  return op.iota(ElemKind::Int64, x.getRank(), dim, x.getShape()[dim]);
 }
 
 //===- Elements beyond the actual extents ---------------------------------===//
 
-NodeValue onnximport::isInside(Composer &c, const DynamicValue &x,
+NodeValue onnximport::isInside(OpContext &op, const DynamicValue &x,
                                llvm::ArrayRef<int64_t> dims) {
   NodeValue inside;
   for (int64_t d : dims) {
     if (!x.value || !x.isDynamic(d))
       continue;
-    NodeValue along = c.less(numberAlong(c, x, d), x.getExtent(d));
-    inside = inside ? c.logicalAnd(inside, along) : along;
+    NodeValue along = op.less(numberAlong(op, x, d), x.getExtent(d));
+    inside = inside ? op.logicalAnd(inside, along) : along;
   }
   return inside;
 }
 
-NodeValue onnximport::fillOutside(Composer &c, const DynamicValue &x,
+NodeValue onnximport::fillOutside(OpContext &op, const DynamicValue &x,
                                   llvm::ArrayRef<int64_t> dims, double filler) {
-  NodeValue inside = isInside(c, x, dims);
-  if (!inside || c.hasFailed())
+  NodeValue inside = isInside(op, x, dims);
+  if (!inside || op.hasFailed())
     return x.value;
-  return c.select(inside, x.value, c.number(x.value, filler));
+  return op.select(inside, x.value, op.number(x.value, filler));
 }
 
-NodeValue onnximport::wrapDynamicIndices(Composer &c, NodeValue indices,
+NodeValue onnximport::wrapDynamicIndices(OpContext &op, NodeValue indices,
                                          const DynamicValue &x, unsigned axis) {
   if (!indices || !x.value || !x.isDynamic(axis))
     return indices;
-  NodeValue wide = c.cast(indices, ElemKind::Int64);
-  return c.select(c.less(wide, 0), c.add(wide, x.getExtent(axis)), wide);
+  NodeValue wide = op.cast(indices, ElemKind::Int64);
+  return op.select(op.less(wide, 0), op.add(wide, x.getExtent(axis)), wide);
 }
 
 //===- Unification of extents ---------------------------------------------===//
 
-static void crop(Composer &c, DynamicValue &x, unsigned dim, int64_t size) {
-  x.value = c.slice(x.value, dim, 0, size);
+static void crop(OpContext &op, DynamicValue &x, unsigned dim, int64_t size) {
+  x.value = op.slice(x.value, dim, 0, size);
 }
 
-llvm::Error onnximport::unify(Composer &c, DynamicValue &xs, unsigned x,
+llvm::Error onnximport::unify(OpContext &op, DynamicValue &xs, unsigned x,
                               DynamicValue &ys, unsigned y) {
   if (!xs.value || !ys.value)
     return llvm::Error::success();
@@ -106,8 +106,8 @@ llvm::Error onnximport::unify(Composer &c, DynamicValue &xs, unsigned x,
     return makeError("an extent is {0}, but one that must equal it is at most "
                      "{1}",
                      std::max(sizeX, sizeY), std::min(sizeX, sizeY));
-  crop(c, xs, x, std::min(sizeX, sizeY));
-  crop(c, ys, y, std::min(sizeX, sizeY));
+  crop(op, xs, x, std::min(sizeX, sizeY));
+  crop(op, ys, y, std::min(sizeX, sizeY));
   NodeValue extent;
   if (!isConstantX && !isConstantY)
     extent = sizeX <= sizeY ? xs.getExtent(x) : ys.getExtent(y);
@@ -119,7 +119,7 @@ llvm::Error onnximport::unify(Composer &c, DynamicValue &xs, unsigned x,
 /// Gives dimension \p fromEnd, counted from the last, the same upper bound in
 /// all \p values that do not broadcast along it. Returns the extent.
 static llvm::Expected<NodeValue>
-alignDim(Composer &c, llvm::MutableArrayRef<DynamicValue> values,
+alignDim(OpContext &op, llvm::MutableArrayRef<DynamicValue> values,
          unsigned fromEnd) {
   DynamicValue *first = nullptr;
   for (unsigned round = 0; round < 2; ++round)
@@ -133,7 +133,7 @@ alignDim(Composer &c, llvm::MutableArrayRef<DynamicValue> values,
         first = &x;
       // The second round propagates the smallest bound to the first values.
       GLOWISH_RETURN_IF_ERROR(
-          unify(c, *first, first->getRank() - 1 - fromEnd, x, dim));
+          unify(op, *first, first->getRank() - 1 - fromEnd, x, dim));
     }
   if (first)
     return first->getExtent(first->getRank() - 1 - fromEnd);
@@ -160,14 +160,13 @@ llvm::Error onnximport::importElementWise(OpContext &op, OpImporter import) {
     return import(op);
   if (op.getOpset() < 7 && isLegacy)
     return makeError("dynamic dimensions broadcast only since opset 7");
-  Composer c(op);
   Extents extents(rank);
   for (unsigned d = 0; d < rank; ++d) {
-    GLOWISH_ASSIGN_OR_RETURN(extents[rank - 1 - d], alignDim(c, values, d));
+    GLOWISH_ASSIGN_OR_RETURN(extents[rank - 1 - d], alignDim(op, values, d));
   }
   for (unsigned i = 0; i < values.size(); ++i)
     if (op.hasInput(i)) {
-      GLOWISH_ASSIGN_OR_RETURN(NodeValue value, c.finish(values[i].value));
+      GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.finish(values[i].value));
       op.replaceInput(i, value);
     }
   GLOWISH_RETURN_IF_ERROR(import(op));
@@ -198,15 +197,15 @@ llvm::Error onnximport::passOuterExtents(OpContext &op, unsigned count) {
 
 //===- Outputs ------------------------------------------------------------===//
 
-llvm::Error onnximport::setDynamicOutput(OpContext &op, Composer &c,
-                                         unsigned index, DynamicValue value) {
+llvm::Error onnximport::setDynamicOutput(OpContext &op, unsigned index,
+                                         DynamicValue value) {
   // Even computed extents are known if they are folded to constants.
   for (unsigned d = 0; value.value && d < value.extents.size(); ++d)
     if (auto *extent = value.getExtent(d).getNodeAs<Constant>()) {
-      crop(c, value, d, extent->getTensor().getAsInt(0));
+      crop(op, value, d, extent->getTensor().getAsInt(0));
       value.extents[d] = {};
     }
-  GLOWISH_RETURN_IF_ERROR(c.setOutput(index, value.value));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(index, value.value));
   op.setExtents(index, value.extents);
   return llvm::Error::success();
 }
@@ -245,13 +244,13 @@ NodeValue onnximport::sliceCorner(Function &function, NodeValue value,
       ->getResult();
 }
 
-NodeValue onnximport::padTo(Composer &c, NodeValue value, DimsRef shape) {
+NodeValue onnximport::padTo(OpContext &op, NodeValue value, DimsRef shape) {
   if (!value || value.getShape() == shape)
     return value;
   std::vector<int64_t> pads(shape.size(), 0);
   for (auto [extent, larger] : llvm::zip_equal(value.getShape(), shape))
     pads.push_back(larger - extent);
-  return c.pad(value, pads, 0);
+  return op.pad(value, pads, 0);
 }
 
 llvm::Error onnximport::saveDynamicOutput(GraphContext &graph,
@@ -262,15 +261,14 @@ llvm::Error onnximport::saveDynamicOutput(GraphContext &graph,
   onnx::NodeProto proto;
   proto.add_output(name.str());
   OpContext op(proto, graph, {});
-  Composer c(op);
   std::vector<NodeValue> counts;
   counts.reserve(shape.size());
   for (unsigned d = 0; d < shape.size(); ++d)
-    counts.push_back(c.reshape(countAlong(c, value, d), {1}));
-  NodeValue count = c.concat(counts, 0);
-  NodeValue saved = padTo(c, value.value, shape);
-  GLOWISH_ASSIGN_OR_RETURN(count, c.finish(count));
-  GLOWISH_ASSIGN_OR_RETURN(saved, c.finish(saved));
+    counts.push_back(op.reshape(countAlong(op, value, d), {1}));
+  NodeValue count = op.concat(counts, 0);
+  NodeValue saved = padTo(op, value.value, shape);
+  GLOWISH_ASSIGN_OR_RETURN(count, op.finish(count));
+  GLOWISH_ASSIGN_OR_RETURN(saved, op.finish(saved));
   Module &module = graph.function.getModule();
   std::string extentsName =
       graph.scope->makePlaceholderName(name.str() + ".extents", ".extents");

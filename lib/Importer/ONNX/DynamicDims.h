@@ -3,13 +3,13 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_DYNAMICDIMS_H
 #define GLOWISH_LIB_IMPORTER_ONNX_DYNAMICDIMS_H
 
-#include "ONNX/Composer.h"
+#include "ONNX/OpContext.h"
 #include "glowish/Graph/StatedSums.h"
 
 namespace glowish::onnximport {
 
 /// A value and the actual extents of its dynamic dimensions. Functions on it
-/// return null for null values: a Composer keeps the error.
+/// return null for null values: the OpContext keeps the error.
 struct DynamicValue {
   NodeValue value;
   Extents extents = {};
@@ -36,36 +36,34 @@ struct DynamicValue {
 /// importer.
 llvm::Expected<DynamicValue> getDynamicInput(OpContext &op, unsigned index);
 /// Sets output \p index and its extents.
-llvm::Error setDynamicOutput(OpContext &op, Composer &c, unsigned index,
-                             DynamicValue value);
+llvm::Error setDynamicOutput(OpContext &op, unsigned index, DynamicValue value);
 
 /// Makes \p value, an int64 scalar, possibly constant, an extent with the upper
 /// bound \p bound: it is clamped unless it is known to be within it.
-NodeValue makeExtent(OpContext &op, Composer &c, NodeValue value,
-                     int64_t bound);
+NodeValue makeExtent(OpContext &op, NodeValue value, int64_t bound);
 /// Returns the actual extent of dimension \p dim, a constant if it is static.
-NodeValue countAlong(Composer &c, const DynamicValue &x, unsigned dim);
+NodeValue countAlong(OpContext &op, const DynamicValue &x, unsigned dim);
 /// Returns the actual number of elements, counting only dimensions \p dims.
-NodeValue countAlong(Composer &c, const DynamicValue &x,
+NodeValue countAlong(OpContext &op, const DynamicValue &x,
                      llvm::ArrayRef<int64_t> dims);
 /// Returns 0, 1, ... along dimension \p dim of \p x, with the rank of \p x.
-NodeValue numberAlong(Composer &c, const DynamicValue &x, unsigned dim);
+NodeValue numberAlong(OpContext &op, const DynamicValue &x, unsigned dim);
 /// Returns a bool tensor that broadcasts to \p x: whether an element is within
 /// the actual extents of \p dims. Null if they are all static.
-NodeValue isInside(Composer &c, const DynamicValue &x,
+NodeValue isInside(OpContext &op, const DynamicValue &x,
                    llvm::ArrayRef<int64_t> dims);
 /// Replaces elements of \p x beyond the actual extents of \p dims by \p filler.
 /// For integers, infinities become the minimum or maximum of the kind.
-NodeValue fillOutside(Composer &c, const DynamicValue &x,
+NodeValue fillOutside(OpContext &op, const DynamicValue &x,
                       llvm::ArrayRef<int64_t> dims, double filler);
 /// Makes negative \p indices into dimension \p axis of \p x, which count from
 /// its actual end, non-negative. Returns \p indices if the dimension is static.
-NodeValue wrapDynamicIndices(Composer &c, NodeValue indices,
+NodeValue wrapDynamicIndices(OpContext &op, NodeValue indices,
                              const DynamicValue &x, unsigned axis);
 
 /// Unifies dimension \p x of \p xs and \p y of \p ys, which have the same
 /// actual extent: both get the smaller upper bound and the same extent value.
-llvm::Error unify(Composer &c, DynamicValue &xs, unsigned x, DynamicValue &ys,
+llvm::Error unify(OpContext &op, DynamicValue &xs, unsigned x, DynamicValue &ys,
                   unsigned y);
 
 /// Imports an operator whose output elements depend on input elements of the
@@ -99,7 +97,7 @@ describeExtent(const StatedSums &sums, const DynamicValue &value, unsigned dim);
 /// \p shape says, made where \p function inserts nodes.
 NodeValue sliceCorner(Function &function, NodeValue value, DimsRef shape);
 /// Pads \p value at its ends to \p shape, which is at least as large.
-NodeValue padTo(Composer &c, NodeValue value, DimsRef shape);
+NodeValue padTo(OpContext &op, NodeValue value, DimsRef shape);
 /// Makes \p value the output \p name of the model, and creates an additional
 /// output for the extents. The output has the extents \p shape, at least those
 /// of the value; elements beyond the actual ones are unspecified.

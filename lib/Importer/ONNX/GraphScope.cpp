@@ -314,6 +314,7 @@ llvm::Error GraphScope::importNode(const onnx::NodeProto &proto) {
   GLOWISH_RETURN_IF_ERROR(
       findOnnxOperator(proto.domain(), proto.op_type(), state.options)
           ->importer(op));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   GLOWISH_RETURN_IF_ERROR(op.checkAllRead());
   GLOWISH_RETURN_IF_ERROR(warnOfUnknownAttrs(proto, op));
   GLOWISH_RETURN_IF_ERROR(setOutputs(proto, op));

@@ -46,9 +46,7 @@ LoopImporter::makeScalar(NodeValue value, ElemKind kind, llvm::StringRef what) {
   if (type.getKind() != kind || type.getNumElements() != 1)
     return makeError("{0} is {1}; accepted: {2} with one element", what,
                      type.str(), getElemKindName(kind));
-  if (type.getRank() == 0)
-    return value;
-  return op.reshape(value, {});
+  return op.finish(op.reshape(value, {}));
 }
 
 //===- Inputs of an iteration ---------------------------------------------===//
@@ -69,19 +67,18 @@ llvm::Expected<NodeValue> LoopImporter::getElement(GraphScope &scope,
   int64_t extent = input.value.getShape()[input.axis];
   if (const Tensor *known = getTensor(number)) {
     int64_t index = known->getAsInt(0);
-    Composer c(op);
     Dims shape(input.value.getShape());
     shape.erase(shape.begin() + input.axis);
-    return c.finish(
-        c.reshape(c.slice(input.value, input.axis,
-                          input.isReverse ? extent - 1 - index : index, 1),
-                  shape));
+    return op.finish(
+        op.reshape(op.slice(input.value, input.axis,
+                            input.isReverse ? extent - 1 - index : index, 1),
+                   shape));
   }
   if (input.isReverse) {
     GLOWISH_ASSIGN_OR_RETURN(
-        number, createIn<SubNode>(scope, "index",
-                                  op.createScalar(ElemKind::Int64, extent - 1),
-                                  number));
+        number,
+        createIn<SubNode>(scope, "index",
+                          op.scalar(ElemKind::Int64, extent - 1), number));
   }
   NodeValue value = static_cast<BodyScope &>(scope).enter(input.value);
   return createIn<GatherNode>(scope, "element", value, number, input.axis);
@@ -112,11 +109,10 @@ llvm::Expected<LoopImporter::GraphValues>
 LoopImporter::getIterationInputs(NodeValue index) {
   if (!isCounted)
     return GraphValues();
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue number,
-                           op.reshape(index, getStatedShape(graph, 0)));
-  GLOWISH_ASSIGN_OR_RETURN(
-      NodeValue continues,
-      op.reshape(op.createScalar(ElemKind::Bool, 1), getStatedShape(graph, 1)));
+  NodeValue number = op.reshape(index, getStatedShape(graph, 0));
+  NodeValue continues =
+      op.reshape(op.scalar(ElemKind::Bool, 1), getStatedShape(graph, 1));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   return GraphValues{{.tensor = number}, {.tensor = continues}};
 }
 
@@ -130,7 +126,7 @@ LoopImporter::unrollIterations(int64_t mostTrips) {
     if (number == mostTrips)
       return std::nullopt;
     GraphScope scope(graph, op.getScope());
-    NodeValue index = op.createScalar(ElemKind::Int64, double(number));
+    NodeValue index = op.scalar(ElemKind::Int64, double(number));
     GLOWISH_ASSIGN_OR_RETURN(GraphValues inputs, getIterationInputs(index));
     llvm::append_range(inputs, current);
     GLOWISH_ASSIGN_OR_RETURN(Values elements, getElements(scope, index));
@@ -167,16 +163,15 @@ LoopImporter::unrollIterations(int64_t mostTrips) {
 llvm::Expected<LoopImporter::Values>
 LoopImporter::stackScans(std::vector<Values> trips) {
   Values stacked;
-  Composer c(op);
   for (unsigned i = 0; i < getNumScans(); ++i) {
     Values rows;
     for (const Values &trip : trips) {
       if (trip[i].getType() != trips[0][i].getType())
         return makeError("scan {0} is {1} and then {2}; accepted: one type", i,
                          trips[0][i].getType().str(), trip[i].getType().str());
-      rows.push_back(c.unsqueeze(trip[i], 0));
+      rows.push_back(op.unsqueeze(trip[i], 0));
     }
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue all, c.finish(c.concat(rows, 0)));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue all, op.finish(op.concat(rows, 0)));
     stacked.push_back(all);
   }
   return stacked;
@@ -264,7 +259,7 @@ llvm::Error LoopImporter::importBody(BodyScope &scope) {
   llvm::append_range(inputs, elements);
   GLOWISH_ASSIGN_OR_RETURN(Values outputs, scope.importInner(inputs));
   if (!isCounted)
-    outputs.insert(outputs.begin(), op.createScalar(ElemKind::Bool, 1));
+    outputs.insert(outputs.begin(), op.scalar(ElemKind::Bool, 1));
   const Tensor *next = getTensor(outputs[0]);
   alwaysContinues =
       outputs[0] == continues ||
@@ -341,7 +336,7 @@ llvm::Expected<LoopImporter::GraphValues> LoopImporter::import() {
   // matter.
   const Tensor *begins = condition ? getTensor(condition) : nullptr;
   if (begins && begins->getAsInt(0) == 0)
-    tripCount = op.createScalar(ElemKind::Int64, 0);
+    tripCount = op.scalar(ElemKind::Int64, 0);
   const Tensor *trips = tripCount ? getTensor(tripCount) : nullptr;
   // Sequences leave no choice.
   int64_t mostUnrolled =

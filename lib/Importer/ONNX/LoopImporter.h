@@ -9,8 +9,8 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_LOOPIMPORTER_H
 #define GLOWISH_LIB_IMPORTER_ONNX_LOOPIMPORTER_H
 
-#include "ONNX/Composer.h"
 #include "ONNX/GraphScope.h"
+#include "ONNX/OpContext.h"
 #include <cmath>
 
 namespace glowish::onnximport {

@@ -11,9 +11,10 @@ using onnx::AttributeProto;
 
 OpContext::OpContext(const onnx::NodeProto &proto, GraphContext &graph,
                      std::vector<NodeValue> inputs)
-    : proto(proto), graph(graph), opset(graph.opsets.get(proto).getVersion("")),
-      inputs(std::move(inputs)), inputRead(this->inputs.size()),
-      extentsRead(this->inputs.size()), attrRead(proto.attribute_size()) {
+    : NodeBuilder(graph.function, ""), proto(proto), graph(graph),
+      opset(graph.opsets.get(proto).getVersion("")), inputs(std::move(inputs)),
+      inputRead(this->inputs.size()), extentsRead(this->inputs.size()),
+      attrRead(proto.attribute_size()) {
   nameAfterOutput(0);
 }
 
@@ -99,6 +100,14 @@ OpContext::getConstantInts(unsigned index) const {
   for (int64_t i = 0; i < tensor->getNumElements(); ++i)
     values.push_back(tensor->getAsInt(i));
   return values;
+}
+
+llvm::Expected<int64_t> OpContext::getConstantInt(unsigned index) const {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> values, getConstantInts(index));
+  if (values.size() != 1)
+    return makeError("input {0} has {1} elements; accepted: 1", index,
+                     values.size());
+  return values[0];
 }
 
 llvm::Expected<double> OpContext::getConstantNumber(unsigned index) const {
@@ -357,23 +366,8 @@ llvm::Expected<int64_t> OpContext::getAxis(llvm::StringRef name,
 
 //===- Creating nodes -----------------------------------------------------===//
 
-NodeValue OpContext::createConstant(Tensor tensor) {
-  return graph.function.getModule().createConstant(name, std::move(tensor));
-}
-
 NodeValue OpContext::createConstant(std::shared_ptr<const Tensor> tensor) {
-  return graph.function.getModule().createConstant(name, std::move(tensor));
-}
-
-NodeValue OpContext::createInt64s(llvm::ArrayRef<int64_t> values) {
-  return createConstant(Tensor::fromValues<int64_t>(
-      Type(ElemKind::Int64, {int64_t(values.size())}), values));
-}
-
-NodeValue OpContext::createScalar(ElemKind kind, double value) {
-  Tensor tensor(Type(kind, Dims()));
-  tensor.setFromDouble(0, value);
-  return createConstant(std::move(tensor));
+  return getFunction().getModule().createConstant(getName(), std::move(tensor));
 }
 
 llvm::Expected<NodeValue> OpContext::reshape(NodeValue value, DimsRef shape,
@@ -385,8 +379,8 @@ llvm::Expected<NodeValue> OpContext::reshape(NodeValue value, DimsRef shape,
 
 llvm::Expected<NodeValue> OpContext::createDraft(NodeDraft draft,
                                                  llvm::StringRef suffix) {
-  return createFolded(graph.function, name + suffix.str(), std::move(draft),
-                      graph.evaluate, graph.foldingBudget);
+  return createFolded(getFunction(), (getName() + suffix).str(),
+                      std::move(draft), graph.evaluate, graph.foldingBudget);
 }
 
 //===- Outputs ------------------------------------------------------------===//
@@ -397,10 +391,10 @@ bool OpContext::wantsOutput(unsigned index) const {
 }
 
 void OpContext::nameAfterOutput(unsigned index) {
-  if (int(index) < proto.output_size() && !proto.output(index).empty())
-    name = proto.output(index);
-  if (name.empty())
-    name = proto.name().empty() ? proto.op_type() : proto.name();
+  if (!getOutputName(index).empty())
+    setName(getOutputName(index));
+  if (getName().empty())
+    setName(proto.name().empty() ? proto.op_type() : proto.name());
 }
 
 llvm::Error OpContext::setOutput(unsigned index,

@@ -7,7 +7,7 @@
 #include "Common/Folding.h"
 #include "ONNX/ExternalData.h"
 #include "ONNX/Opsets.h"
-#include "glowish/Graph/Nodes.h"
+#include "glowish/Graph/NodeBuilder.h"
 #include "glowish/Importer/ONNX.h"
 #include "glowish/Support/Error.h"
 #include <onnx/onnx_pb.h>
@@ -59,11 +59,11 @@ struct GraphContext {
   const VariableValues *variables = nullptr;
 };
 
-/// An ONNX node that is being imported: its attributes, inputs and outputs, and
-/// functions to create nodes. The caller adds the node's name and operator to
-/// all errors. Inputs and attributes that the importer has not read are an
-/// error at the end: they might change the result.
-class OpContext {
+/// An ONNX node that is being imported as nodes, built by the expressions of a
+/// NodeBuilder: its attributes, inputs and outputs. The caller adds the node's
+/// name and operator to all errors. Inputs and attributes that the importer has
+/// not read are an error at the end: they might change the result.
+class OpContext final : public NodeBuilder {
 public:
   /// \p inputs has one value per name in \p proto, null if absent.
   OpContext(const onnx::NodeProto &proto, GraphContext &graph,
@@ -100,6 +100,8 @@ public:
   /// Returns the constant input \p index as a list of integers; a scalar is a
   /// list of one.
   llvm::Expected<std::vector<int64_t>> getConstantInts(unsigned index) const;
+  /// Returns the single integer of the constant input \p index.
+  llvm::Expected<int64_t> getConstantInt(unsigned index) const;
   /// Returns the single element of the constant input \p index.
   llvm::Expected<double> getConstantNumber(unsigned index) const;
   /// Marks input \p index as read: it does not affect the result.
@@ -193,31 +195,25 @@ public:
   }
   llvm::Expected<NodeValue> createDraft(NodeDraft draft,
                                         llvm::StringRef suffix = "");
-  /// The function in which nodes are created.
-  Function &getFunction() const { return graph.function; }
   /// Creates a node that may have several results and is not folded.
   template <typename T, typename... Args>
   llvm::Expected<T *> createNode(Args &&...args) {
-    return graph.function.tryCreate<T>(name, std::forward<Args>(args)...);
+    return getFunction().tryCreate<T>(getName(), std::forward<Args>(args)...);
   }
-  NodeValue createConstant(Tensor tensor);
+  using NodeBuilder::createConstant;
   NodeValue createConstant(std::shared_ptr<const Tensor> tensor);
   /// Returns an error if the importer must not create a constant of \p bytes
   /// that is not in the file. Call it before allocating the constant.
   llvm::Error checkBudget(int64_t bytes) {
     return graph.foldingBudget.check(bytes);
   }
-  NodeValue createInt64s(llvm::ArrayRef<int64_t> values);
-  /// Creates a scalar constant of \p kind.
-  NodeValue createScalar(ElemKind kind, double value);
-
-  llvm::Expected<NodeValue> transpose(NodeValue value,
-                                      llvm::ArrayRef<int64_t> permutation) {
-    return create<TransposeNode>(value, permutation);
-  }
-  /// Reshapes \p value unless it has \p shape already.
+  using NodeBuilder::reshape;
+  /// Reshapes \p value unless it has \p shape already. The name of the node
+  /// gets \p suffix.
   llvm::Expected<NodeValue> reshape(NodeValue value, DimsRef shape,
-                                    llvm::StringRef suffix = "");
+                                    llvm::StringRef suffix);
+  /// Returns \p value, or null after keeping its error.
+  using NodeBuilder::keep;
 
   //===- Outputs ------------------------------------------------------------//
 
@@ -232,6 +228,10 @@ public:
   /// Names the nodes created from now on after output \p index.
   void nameAfterOutput(unsigned index);
   llvm::Error setOutput(unsigned index, llvm::Expected<NodeValue> value);
+  /// Sets output \p index, or returns the first error that was kept.
+  llvm::Error setOutput(unsigned index, NodeValue value) {
+    return setOutput(index, finish(value));
+  }
   llvm::ArrayRef<NodeValue> getOutputs() const { return outputs; }
   /// Returns input \p index, which may be a sequence or an optional.
   llvm::Expected<GraphValue> getValue(unsigned index) const;
@@ -256,6 +256,12 @@ public:
   std::vector<llvm::StringRef> getUnknownAttrs() const;
 
 private:
+  llvm::Expected<NodeValue> create(NodeDraft draft) override {
+    return createDraft(std::move(draft));
+  }
+  llvm::Error checkConstant(const Type &type) override {
+    return checkBudget(type.getSizeInBytes());
+  }
   llvm::Error checkExtentsRead() const;
   const Sequence *findSequence(unsigned index) const;
   bool isUnknownAttr(int index) const;
@@ -266,7 +272,6 @@ private:
   std::vector<NodeValue> inputs;
   std::vector<NodeValue> outputs;
   std::map<unsigned, Sequence> outputSequences;
-  std::string name;
   mutable std::vector<bool> inputRead, extentsRead;
   mutable std::vector<bool> attrRead;
 };

@@ -83,26 +83,26 @@ Interval ElementFinder::findRange(Element element, unsigned depth) {
 }
 
 /// Extracts \p element as a scalar.
-static NodeValue takeElement(Composer &c, Element element) {
+static NodeValue takeElement(OpContext &op, Element element) {
   int64_t count = element.value.getType().getNumElements();
-  NodeValue flat = c.reshape(element.value, {count});
-  return c.reshape(c.slice(flat, 0, element.position, 1), {});
+  NodeValue flat = op.reshape(element.value, {count});
+  return op.reshape(op.slice(flat, 0, element.position, 1), {});
 }
 
-static ShapeInt readElement(OpContext &op, Composer &c, Element element) {
+static ShapeInt readElement(OpContext &op, Element element) {
   ElementFinder finder(op);
   Element source = finder.findSource(element);
   Interval range = finder.findRange(source);
   if (range.low == range.high)
     return {{}, range.low, range.high, {}, 0};
   NodeValue value =
-      source.value.getShape().empty() ? source.value : takeElement(c, source);
-  return {c.cast(value, ElemKind::Int64), range.low, range.high, source.value,
+      source.value.getShape().empty() ? source.value : takeElement(op, source);
+  return {op.cast(value, ElemKind::Int64), range.low, range.high, source.value,
           source.position};
 }
 
 llvm::Expected<std::vector<ShapeInt>>
-onnximport::readShapeInts(OpContext &op, Composer &c, unsigned index) {
+onnximport::readShapeInts(OpContext &op, unsigned index) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(index));
   if (!isIntegerKind(value.getElemKind()) || value.getShape().size() > 1)
     return makeError("input {0} is {1}; accepted: a list of integers", index,
@@ -114,15 +114,14 @@ onnximport::readShapeInts(OpContext &op, Composer &c, unsigned index) {
                      value.getType().getNumElements(), most);
   std::vector<ShapeInt> ints;
   for (int64_t i = 0; i < value.getType().getNumElements(); ++i)
-    ints.push_back(readElement(op, c, {value, i}));
+    ints.push_back(readElement(op, {value, i}));
   return ints;
 }
 
 llvm::Expected<std::vector<ShapeInt>>
-onnximport::readShapeInts(OpContext &op, Composer &c, llvm::StringRef name,
-                          unsigned index) {
+onnximport::readShapeInts(OpContext &op, llvm::StringRef name, unsigned index) {
   if (op.hasInput(index))
-    return readShapeInts(op, c, index);
+    return readShapeInts(op, index);
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> values,
                            op.getRequiredInts(name, index));
   std::vector<ShapeInt> ints;
@@ -131,11 +130,11 @@ onnximport::readShapeInts(OpContext &op, Composer &c, llvm::StringRef name,
   return ints;
 }
 
-llvm::Expected<ShapeInt> onnximport::readShapeInt(OpContext &op, Composer &c,
+llvm::Expected<ShapeInt> onnximport::readShapeInt(OpContext &op,
                                                   unsigned index) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(index));
   if (value.getType().getNumElements() != 1)
     return makeError("input {0} is {1}; accepted: one number", index,
                      value.getType().str());
-  return readElement(op, c, {value, 0});
+  return readElement(op, {value, 0});
 }

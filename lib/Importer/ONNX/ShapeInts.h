@@ -3,7 +3,7 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_SHAPEINTS_H
 #define GLOWISH_LIB_IMPORTER_ONNX_SHAPEINTS_H
 
-#include "ONNX/Composer.h"
+#include "ONNX/OpContext.h"
 
 namespace glowish::onnximport {
 
@@ -27,22 +27,21 @@ struct ShapeInt {
 };
 
 /// Returns \p number as an int64 scalar.
-inline NodeValue getValue(Composer &c, const ShapeInt &number) {
-  return number.value ? number.value : c.scalar(ElemKind::Int64, number.low);
+inline NodeValue getValue(OpContext &op, const ShapeInt &number) {
+  return number.value ? number.value : op.scalar(ElemKind::Int64, number.low);
 }
 
 /// Reads the elements of input \p index, integers of rank 0 or 1, some or all
 /// of which may be computed at run time. Elements are traced through data
 /// movement (Shape, Concat, Gather, Slice...) to their definition, so that
 /// equal extents are the same value.
-llvm::Expected<std::vector<ShapeInt>> readShapeInts(OpContext &op, Composer &c,
+llvm::Expected<std::vector<ShapeInt>> readShapeInts(OpContext &op,
                                                     unsigned index);
 /// Like readShapeInts(), for numbers that are an attribute in old opsets.
 llvm::Expected<std::vector<ShapeInt>>
-readShapeInts(OpContext &op, Composer &c, llvm::StringRef name, unsigned index);
+readShapeInts(OpContext &op, llvm::StringRef name, unsigned index);
 /// Reads the single element of input \p index, a number of any kind.
-llvm::Expected<ShapeInt> readShapeInt(OpContext &op, Composer &c,
-                                      unsigned index);
+llvm::Expected<ShapeInt> readShapeInt(OpContext &op, unsigned index);
 inline ShapeInt makeShapeInt(int64_t value) {
   return {{}, double(value), double(value), {}, 0};
 }

@@ -1,7 +1,7 @@
 //===- StatedExtents.cpp - Extents that each run states -------------------===//
 
 #include "ONNX/StatedExtents.h"
-#include "ONNX/Composer.h"
+#include "ONNX/OpContext.h"
 #include "glowish/Base/DimExpression.h"
 
 using namespace glowish;
@@ -35,35 +35,34 @@ compose(GraphContext &graph, llvm::StringRef name,
   onnx::NodeProto proto;
   proto.add_output(name.str());
   OpContext op(proto, graph, {});
-  Composer c(op);
   std::vector<NodeValue> stack;
   for (const DimExpression::Step &step : expression.getSteps()) {
     using Op = DimExpression::Op;
     if (step.op == Op::Number) {
-      stack.push_back(c.scalar(ElemKind::Int64, double(*step.number)));
+      stack.push_back(op.scalar(ElemKind::Int64, double(*step.number)));
       continue;
     }
     if (step.op == Op::Symbol) {
       NodeValue symbol = getSymbol(step.symbol);
       IntRange range = ranges.at(step.symbol);
       stack.push_back(range.low == range.high
-                          ? c.scalar(ElemKind::Int64, double(range.low))
+                          ? op.scalar(ElemKind::Int64, double(range.low))
                           : symbol);
       continue;
     }
     NodeValue right = stack.back();
     stack.pop_back();
     if (step.op == Op::Negate) {
-      stack.push_back(c.sub(0, right));
+      stack.push_back(op.sub(0, right));
       continue;
     }
     NodeValue &left = stack.back();
-    left = step.op == Op::Add        ? c.add(left, right)
-           : step.op == Op::Subtract ? c.sub(left, right)
-           : step.op == Op::Multiply ? c.mul(left, right)
-                                     : c.div(left, right);
+    left = step.op == Op::Add        ? op.add(left, right)
+           : step.op == Op::Subtract ? op.sub(left, right)
+           : step.op == Op::Multiply ? op.mul(left, right)
+                                     : op.div(left, right);
   }
-  return c.finish(stack.back());
+  return op.finish(stack.back());
 }
 
 llvm::Expected<NodeValue> StatedExtents::getExtent(const std::string &dim) {

@@ -224,9 +224,8 @@ llvm::Error onnximport::makeState(GraphContext &graph, Placeholder &input,
   onnx::NodeProto proto;
   proto.add_output(input.getName().str());
   OpContext op(proto, graph, {});
-  Composer c(op);
   GLOWISH_ASSIGN_OR_RETURN(NodeValue saved,
-                           c.finish(padTo(c, value.value, shape)));
+                           op.finish(padTo(op, value.value, shape)));
   module.makeState(input, shape);
   CornerReaders(graph.function, saved)
       .redirect(NodeValue(&input), type, NodeValue(&input));

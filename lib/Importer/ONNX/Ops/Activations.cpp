@@ -11,8 +11,8 @@ static llvm::Error importParametricSoftplus(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1));
   GLOWISH_ASSIGN_OR_RETURN(double beta, op.getFloat("beta", 1));
-  Composer c(op);
-  return c.setOutput(0, c.mul(c.unary<SoftplusNode>(c.mul(x, beta)), alpha));
+  return op.setOutput(0,
+                      op.mul(op.unary<SoftplusNode>(op.mul(x, beta)), alpha));
 }
 
 /// alpha * tanh(beta * x), removed from ONNX.
@@ -20,8 +20,7 @@ static llvm::Error importScaledTanh(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1));
   GLOWISH_ASSIGN_OR_RETURN(double beta, op.getFloat("beta", 1));
-  Composer c(op);
-  return c.setOutput(0, c.mul(c.unary<TanhNode>(c.mul(x, beta)), alpha));
+  return op.setOutput(0, op.mul(op.unary<TanhNode>(op.mul(x, beta)), alpha));
 }
 
 static llvm::Error importMish(OpContext &op) {
@@ -31,8 +30,7 @@ static llvm::Error importMish(OpContext &op) {
 
 static llvm::Error importSoftsign(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
-  Composer c(op);
-  return c.setOutput(0, c.div(x, c.add(c.unary<AbsNode>(x), 1)));
+  return op.setOutput(0, op.div(x, op.add(op.unary<AbsNode>(x), 1)));
 }
 
 /// x * sigmoid(alpha * x) of input 0.
@@ -63,23 +61,20 @@ static llvm::Error importSwiGLU(OpContext &op) {
 static llvm::Error importThresholdedRelu(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1));
-  Composer c(op);
-  return c.setOutput(0, c.select(c.greater(x, alpha), x, c.number(x, 0)));
+  return op.setOutput(0, op.select(op.greater(x, alpha), x, op.number(x, 0)));
 }
 
 static llvm::Error importCelu(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1));
-  Composer c(op);
-  return c.setOutput(0, makeCelu(c, x, alpha));
+  return op.setOutput(0, makeCelu(op, x, alpha));
 }
 
 static llvm::Error importShrink(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(double bias, op.getFloat("bias", 0));
   GLOWISH_ASSIGN_OR_RETURN(double lambd, op.getFloat("lambd", 0.5));
-  Composer c(op);
-  return c.setOutput(0, makeShrink(c, x, lambd, bias, c.number(x, 0)));
+  return op.setOutput(0, makeShrink(op, x, lambd, bias, op.number(x, 0)));
 }
 
 /// x / 2 * (1 + erf(x / sqrt(2))), or its approximation with tanh(sqrt(2 / pi)

@@ -11,7 +11,7 @@ using namespace glowish::onnximport;
 
 //===- Attention ----------------------------------------------------------===//
 
-static llvm::Expected<Heads> readHeads(OpContext &op, Composer &c) {
+static llvm::Expected<Heads> readHeads(OpContext &op) {
   Heads heads;
   GLOWISH_ASSIGN_OR_RETURN(heads.query, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(heads.key, op.getInput(1));
@@ -26,11 +26,11 @@ static llvm::Expected<Heads> readHeads(OpContext &op, Composer &c) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t numKey, op.getInt("kv_num_heads", 0));
   if (isFlat(op)) {
     GLOWISH_ASSIGN_OR_RETURN(
-        heads.query, splitHeads(c, heads.query, numQuery, "q_num_heads"));
+        heads.query, splitHeads(op, heads.query, numQuery, "q_num_heads"));
     GLOWISH_ASSIGN_OR_RETURN(heads.key,
-                             splitHeads(c, heads.key, numKey, "kv_num_heads"));
+                             splitHeads(op, heads.key, numKey, "kv_num_heads"));
     GLOWISH_ASSIGN_OR_RETURN(
-        heads.value, splitHeads(c, heads.value, numKey, "kv_num_heads"));
+        heads.value, splitHeads(op, heads.value, numKey, "kv_num_heads"));
   }
   if (op.hasInput(4) != op.hasInput(5))
     return makeError("inputs 4 and 5 are past keys and values; accepted: both "
@@ -44,36 +44,35 @@ static llvm::Expected<Heads> readHeads(OpContext &op, Composer &c) {
                      pastKey.getType().str());
   heads.past = pastKey.getShape()[2];
   GLOWISH_ASSIGN_OR_RETURN(heads.key,
-                           c.finish(c.concat({pastKey, heads.key}, 2)));
+                           op.finish(op.concat({pastKey, heads.key}, 2)));
   GLOWISH_ASSIGN_OR_RETURN(heads.value,
-                           c.finish(c.concat({pastValue, heads.value}, 2)));
+                           op.finish(op.concat({pastValue, heads.value}, 2)));
   return heads;
 }
 
 /// Returns an additive mask for scores [..., queries, keys], or null: bools
 /// become 0 and -infinity, and keys beyond the mask's extent get -infinity.
-static llvm::Expected<NodeValue> readMask(OpContext &op, Composer &c,
-                                          ElemKind kind, int64_t keys) {
+static llvm::Expected<NodeValue> readMask(OpContext &op, ElemKind kind,
+                                          int64_t keys) {
   NodeValue mask = op.getOptionalInput(3);
   if (!mask)
     return mask;
   constexpr double inf = std::numeric_limits<double>::infinity();
   if (mask.getElemKind() == ElemKind::Bool)
-    mask = c.select(mask, c.scalar(kind, 0), c.scalar(kind, -inf));
+    mask = op.select(mask, op.scalar(kind, 0), op.scalar(kind, -inf));
   else
-    mask = c.cast(mask, kind);
-  if (c.hasFailed() || mask.getShape().empty() ||
+    mask = op.cast(mask, kind);
+  if (op.hasFailed() || mask.getShape().empty() ||
       mask.getShape().back() >= keys || mask.getShape().back() == 1)
-    return c.finish(mask);
+    return op.finish(mask);
   std::vector<int64_t> pads(2 * mask.getShape().size(), 0);
   pads.back() = keys - mask.getShape().back();
-  return c.finish(c.pad(mask, pads, -inf));
+  return op.finish(op.pad(mask, pads, -inf));
 }
 
 /// Reads input 6, the number of keys of each sample that are not padding, as
 /// [batch, 1, 1, 1]; null without it.
-static llvm::Expected<NodeValue> readLengths(OpContext &op, Composer &c,
-                                             int64_t batch) {
+static llvm::Expected<NodeValue> readLengths(OpContext &op, int64_t batch) {
   if (!op.hasInput(6) || op.getOpset() < 24)
     return NodeValue();
   GLOWISH_ASSIGN_OR_RETURN(NodeValue lengths, op.getInput(6));
@@ -81,93 +80,88 @@ static llvm::Expected<NodeValue> readLengths(OpContext &op, Composer &c,
     return makeError("input 6 is {0}; accepted: int64<{1}>, one element per "
                      "sample",
                      lengths.getType().str(), batch);
-  return c.finish(c.reshape(lengths, {batch, 1, 1, 1}));
+  return op.finish(op.reshape(lengths, {batch, 1, 1, 1}));
 }
 
 /// Adds a mask of the padding and of the keys outside of \p window to that of
 /// \p scoring. Without a past, the last query is that of the last key which is
 /// not padding.
-static llvm::Error maskKeys(OpContext &op, Composer &c, const Heads &heads,
+static llvm::Error maskKeys(OpContext &op, const Heads &heads,
                             const KeyWindow &window, Scoring &scoring) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue lengths,
-                           readLengths(op, c, heads.query.getShape()[0]));
+                           readLengths(op, heads.query.getShape()[0]));
   // The node has a causal mask of its own.
   scoring.isCausal = !lengths && window.left < 0 && window.right == 0;
   if (scoring.isCausal || (!lengths && !window.isLimited()))
     return llvm::Error::success();
   int64_t queries = heads.query.getShape()[2], keys = heads.key.getShape()[2];
-  NodeValue key = c.iota(ElemKind::Int64, 4, 3, keys), seen;
+  NodeValue key = op.iota(ElemKind::Int64, 4, 3, keys), seen;
   if (window.isLimited()) {
-    NodeValue query = c.iota(ElemKind::Int64, 4, 2, queries);
+    NodeValue query = op.iota(ElemKind::Int64, 4, 2, queries);
     query = lengths && !op.hasInput(4)
-                ? c.add(query, c.sub(lengths, double(queries)))
-                : c.add(query, double(heads.past));
-    seen = findNearKeys(c, key, query, window);
+                ? op.add(query, op.sub(lengths, double(queries)))
+                : op.add(query, double(heads.past));
+    seen = findNearKeys(op, key, query, window);
   }
   if (lengths) {
-    NodeValue isKey = c.less(key, lengths);
-    seen = seen ? c.logicalAnd(isKey, seen) : isKey;
+    NodeValue isKey = op.less(key, lengths);
+    seen = seen ? op.logicalAnd(isKey, seen) : isKey;
   }
   ElemKind kind = heads.query.getElemKind();
   constexpr double inf = std::numeric_limits<double>::infinity();
-  NodeValue mask = c.select(seen, c.scalar(kind, 0), c.scalar(kind, -inf));
-  scoring.mask = scoring.mask ? c.add(scoring.mask, mask) : mask;
-  return c.finish(scoring.mask).takeError();
+  NodeValue mask = op.select(seen, op.scalar(kind, 0), op.scalar(kind, -inf));
+  scoring.mask = scoring.mask ? op.add(scoring.mask, mask) : mask;
+  return op.finish(scoring.mask).takeError();
 }
 
-static llvm::Expected<Scoring> readScoring(OpContext &op, Composer &c,
-                                           const Heads &heads) {
+static llvm::Expected<Scoring> readScoring(OpContext &op, const Heads &heads) {
   Scoring scoring;
   double size = double(heads.query.getShape()[3]);
   GLOWISH_ASSIGN_OR_RETURN(scoring.scale,
                            op.getFloat("scale", 1 / std::sqrt(size)));
   GLOWISH_ASSIGN_OR_RETURN(scoring.softcap, op.getFloat("softcap", 0));
   GLOWISH_ASSIGN_OR_RETURN(KeyWindow window, readKeyWindow(op));
-  GLOWISH_ASSIGN_OR_RETURN(
-      scoring.mask,
-      readMask(op, c, heads.query.getElemKind(), heads.key.getShape()[2]));
-  GLOWISH_RETURN_IF_ERROR(maskKeys(op, c, heads, window, scoring));
+  GLOWISH_ASSIGN_OR_RETURN(scoring.mask, readMask(op, heads.query.getElemKind(),
+                                                  heads.key.getShape()[2]));
+  GLOWISH_RETURN_IF_ERROR(maskKeys(op, heads, window, scoring));
   return scoring;
 }
 
 /// Sets output 3 to the scores selected by `qk_matmul_output_mode`: 0 scaled
 /// matmul, 1 after the softcap, 2 after the masks, 3 after the softmax. Returns
 /// the attention.
-static llvm::Expected<NodeValue> attendWithScores(OpContext &op, Composer &c,
-                                                  const Heads &heads,
-                                                  const Scoring &scoring) {
+static llvm::Expected<NodeValue>
+attendWithScores(OpContext &op, const Heads &heads, const Scoring &scoring) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t mode, op.getInt("qk_matmul_output_mode", 0));
   if (mode < 0 || mode > 3)
     return makeError("attribute 'qk_matmul_output_mode' is {0}; accepted: 0 to "
                      "3",
                      mode);
-  GLOWISH_ASSIGN_OR_RETURN(auto steps, composeScores(c, heads, scoring));
-  GLOWISH_RETURN_IF_ERROR(c.setOutput(3, steps[mode]));
-  return c.finish(c.matMul(steps[3], heads.value));
+  GLOWISH_ASSIGN_OR_RETURN(auto steps, composeScores(op, heads, scoring));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(3, steps[mode]));
+  return op.finish(op.matMul(steps[3], heads.value));
 }
 
 static llvm::Error importAttention(OpContext &op) {
   for (unsigned i = 0; i < op.getNumInputs(); ++i)
     if (!op.getExtents(i).empty())
       return importDynamicAttention(op);
-  Composer c(op);
-  GLOWISH_ASSIGN_OR_RETURN(Heads heads, readHeads(op, c));
+  GLOWISH_ASSIGN_OR_RETURN(Heads heads, readHeads(op));
   // Half-precision sums are accumulated in float.
   op.ignoreAttrs({"softmax_precision", "qk_matmul_output_mode"});
   NodeValue presentKey = heads.key, presentValue = heads.value;
   int64_t numQuery = heads.query.getShape()[1];
-  GLOWISH_ASSIGN_OR_RETURN(heads.key, repeatHeads(c, heads.key, numQuery));
-  GLOWISH_ASSIGN_OR_RETURN(heads.value, repeatHeads(c, heads.value, numQuery));
-  GLOWISH_ASSIGN_OR_RETURN(Scoring scoring, readScoring(op, c, heads));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue result,
-                           op.wantsOutput(3)
-                               ? attendWithScores(op, c, heads, scoring)
-                               : attend(c, heads, scoring));
+  GLOWISH_ASSIGN_OR_RETURN(heads.key, repeatHeads(op, heads.key, numQuery));
+  GLOWISH_ASSIGN_OR_RETURN(heads.value, repeatHeads(op, heads.value, numQuery));
+  GLOWISH_ASSIGN_OR_RETURN(Scoring scoring, readScoring(op, heads));
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue result, op.wantsOutput(3) ? attendWithScores(op, heads, scoring)
+                                          : attend(op, heads, scoring));
   if (isFlat(op))
-    result = joinHeads(c, result);
-  GLOWISH_RETURN_IF_ERROR(c.setOutput(0, result));
-  GLOWISH_RETURN_IF_ERROR(c.setOutput(1, presentKey));
-  return c.setOutput(2, presentValue);
+    result = joinHeads(op, result);
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, result));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(1, presentKey));
+  return op.setOutput(2, presentValue);
 }
 
 //===- Linear attention ---------------------------------------------------===//
@@ -181,28 +175,28 @@ struct LinearOperands {
 } // namespace
 
 /// Reads input \p index [batch, length, heads * size] as float heads.
-static llvm::Expected<NodeValue>
-readLinearInput(OpContext &op, Composer &c, unsigned index, int64_t heads) {
+static llvm::Expected<NodeValue> readLinearInput(OpContext &op, unsigned index,
+                                                 int64_t heads) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(index));
   DimsRef shape = value.getShape();
   if (shape.size() != 3 || heads < 1 || shape[2] % heads)
     return makeError("input {0} is {1}; accepted: [batch, length, size] with a "
                      "multiple of {2} as the size",
                      index, value.getType().str(), heads);
-  return splitHeads(c, c.cast(value, ElemKind::Float), heads, "kv_num_heads");
+  return splitHeads(op, op.cast(value, ElemKind::Float), heads, "kv_num_heads");
 }
 
 /// Returns \p state [batch, heads, keys, values] after one time step: it
 /// decays, and the value is added for the key or (delta rule) replaces the
 /// value that the state returns for the key.
-static NodeValue advance(Composer &c, NodeValue state,
+static NodeValue advance(OpContext &op, NodeValue state,
                          const LinearOperands &step) {
   if (step.decay)
-    state = c.mul(state, c.transposeLast(c.unary<ExpNode>(step.decay)));
+    state = op.mul(state, op.transposeLast(op.unary<ExpNode>(step.decay)));
   NodeValue written = step.value;
   if (step.beta)
-    written = c.mul(step.beta, c.sub(written, c.matMul(step.key, state)));
-  return c.add(state, c.mul(c.transposeLast(step.key), written));
+    written = op.mul(step.beta, op.sub(written, op.matMul(step.key, state)));
+  return op.add(state, op.mul(op.transposeLast(step.key), written));
 }
 
 /// Each time step is unrolled.
@@ -222,19 +216,18 @@ static llvm::Error importLinearAttention(OpContext &op) {
     return makeError("attribute 'update_rule' is '{0}'; accepted: linear, "
                      "gated, delta, gated_delta",
                      rule);
-  Composer c(op);
   LinearOperands all;
-  GLOWISH_ASSIGN_OR_RETURN(all.query, readLinearInput(op, c, 0, numQuery));
-  GLOWISH_ASSIGN_OR_RETURN(all.key, readLinearInput(op, c, 1, numKey));
-  GLOWISH_ASSIGN_OR_RETURN(all.value, readLinearInput(op, c, 2, numKey));
+  GLOWISH_ASSIGN_OR_RETURN(all.query, readLinearInput(op, 0, numQuery));
+  GLOWISH_ASSIGN_OR_RETURN(all.key, readLinearInput(op, 1, numKey));
+  GLOWISH_ASSIGN_OR_RETURN(all.value, readLinearInput(op, 2, numKey));
   if (llvm::StringRef(rule).starts_with("gated")) {
-    GLOWISH_ASSIGN_OR_RETURN(all.decay, readLinearInput(op, c, 4, numKey));
+    GLOWISH_ASSIGN_OR_RETURN(all.decay, readLinearInput(op, 4, numKey));
   }
   if (llvm::StringRef(rule).ends_with("delta")) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue beta, op.getInput(5));
     bool isShared = !beta.getShape().empty() && beta.getShape().back() == 1;
     GLOWISH_ASSIGN_OR_RETURN(all.beta,
-                             readLinearInput(op, c, 5, isShared ? 1 : numKey));
+                             readLinearInput(op, 5, isShared ? 1 : numKey));
   }
   DimsRef query = all.query.getShape();
   if (query[2] > maxSteps)
@@ -244,29 +237,30 @@ static llvm::Error importLinearAttention(OpContext &op) {
   int64_t values = all.value.getShape()[3];
   GLOWISH_ASSIGN_OR_RETURN(NodeValue first, op.getInput(0));
   ElemKind kind = first.getElemKind();
-  NodeValue state = c.splat(ElemKind::Float, {batch, numKey, size, values}, 0);
+  NodeValue state = op.splat(ElemKind::Float, {batch, numKey, size, values}, 0);
   if (op.hasInput(3)) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue past, op.getInput(3));
-    state = c.cast(past, ElemKind::Float);
+    state = op.cast(past, ElemKind::Float);
   }
   if (scale == 0)
     scale = 1 / std::sqrt(double(size));
   std::vector<NodeValue> outputs;
   for (int64_t t = 0; t < length; ++t) {
     auto at = [&](NodeValue value) {
-      return value ? c.slice(value, 2, t, 1) : value;
+      return value ? op.slice(value, 2, t, 1) : value;
     };
     state =
-        advance(c, state,
+        advance(op, state,
                 {{}, at(all.key), at(all.value), at(all.decay), at(all.beta)});
-    if (c.hasFailed())
+    if (op.hasFailed())
       break;
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue shared, repeatHeads(c, state, numQuery));
-    outputs.push_back(c.mul(c.matMul(at(all.query), shared), scale));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue shared,
+                             repeatHeads(op, state, numQuery));
+    outputs.push_back(op.mul(op.matMul(at(all.query), shared), scale));
   }
-  NodeValue result = joinHeads(c, c.concat(outputs, 2));
-  GLOWISH_RETURN_IF_ERROR(c.setOutput(0, c.cast(result, kind)));
-  return c.setOutput(1, c.cast(state, kind));
+  NodeValue result = joinHeads(op, op.concat(outputs, 2));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, op.cast(result, kind)));
+  return op.setOutput(1, op.cast(state, kind));
 }
 
 /// Causal depthwise convolution along the last dimension. The last elements of
@@ -288,26 +282,25 @@ static llvm::Error importCausalConvWithState(OpContext &op) {
     return makeError("attribute 'activation' is '{0}'; accepted: none, silu, "
                      "swish",
                      activation);
-  Composer c(op);
   int64_t before = kernel[2] - 1;
   if (!past)
-    past = c.splat(input.getElemKind(), {shape[0], shape[1], before}, 0);
-  NodeValue padded = before ? c.concat({past, input}, 2) : input;
-  NodeValue line =
-      c.transpose(c.reshape(padded, {shape[0], shape[1], 1, before + shape[2]}),
-                  {0, 2, 3, 1});
-  NodeValue filter = c.transpose(
-      c.reshape(weight, {kernel[0], 1, 1, kernel[2]}), {0, 2, 3, 1});
-  if (c.hasFailed())
-    return c.setOutput(0, line);
-  NodeValue result = c.make<ConvolutionNode>(
+    past = op.splat(input.getElemKind(), {shape[0], shape[1], before}, 0);
+  NodeValue padded = before ? op.concat({past, input}, 2) : input;
+  NodeValue line = op.transpose(
+      op.reshape(padded, {shape[0], shape[1], 1, before + shape[2]}),
+      {0, 2, 3, 1});
+  NodeValue filter = op.transpose(
+      op.reshape(weight, {kernel[0], 1, 1, kernel[2]}), {0, 2, 3, 1});
+  if (op.hasFailed())
+    return op.setOutput(0, line);
+  NodeValue result = op.make<ConvolutionNode>(
       line, filter, bias, std::vector<int64_t>{1, 1},
       std::vector<int64_t>{0, 0, 0, 0}, std::vector<int64_t>{1, 1}, shape[1]);
   if (isSilu)
-    result = c.unary<SiluNode>(result);
-  result = c.reshape(c.transpose(result, {0, 3, 1, 2}), shape);
-  GLOWISH_RETURN_IF_ERROR(c.setOutput(0, result));
-  return c.setOutput(1, c.slice(padded, 2, shape[2], before));
+    result = op.unary<SiluNode>(result);
+  result = op.reshape(op.transpose(result, {0, 3, 1, 2}), shape);
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, result));
+  return op.setOutput(1, op.slice(padded, 2, shape[2], before));
 }
 
 //===- Rotary embedding ---------------------------------------------------===//
@@ -315,25 +308,25 @@ static llvm::Error importCausalConvWithState(OpContext &op) {
 /// Reads input \p index, cosines or sines, as [batch, 1, length, half]: the
 /// rows at \p positions, or one row per position. Their length becomes that of
 /// dimension \p lengthDim of \p tokens.
-static llvm::Expected<NodeValue> readCache(OpContext &op, Composer &c,
-                                           unsigned index, int64_t half,
+static llvm::Expected<NodeValue> readCache(OpContext &op, unsigned index,
+                                           int64_t half,
                                            const DynamicValue &positions,
                                            DynamicValue &tokens,
                                            unsigned lengthDim) {
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue rows, getDynamicInput(op, index));
   NodeValue cache = rows.value;
   if (positions.value) {
-    cache = c.gather(cache, positions.value, 0);
+    cache = op.gather(cache, positions.value, 0);
   } else if (rows.getRank() == 3) {
-    GLOWISH_RETURN_IF_ERROR(unify(c, rows, 0, tokens, 0));
-    GLOWISH_RETURN_IF_ERROR(unify(c, rows, 1, tokens, lengthDim));
+    GLOWISH_RETURN_IF_ERROR(unify(op, rows, 0, tokens, 0));
+    GLOWISH_RETURN_IF_ERROR(unify(op, rows, 1, tokens, lengthDim));
     cache = rows.value;
   }
-  if (!c.hasFailed() &&
+  if (!op.hasFailed() &&
       (cache.getShape().size() != 3 || cache.getShape()[2] < half))
     return makeError("input {0} gives {1}; accepted: [batch, length, {2}]",
                      index, cache.getType().str(), half);
-  return c.finish(c.unsqueeze(c.slice(cache, 2, 0, half), 1));
+  return op.finish(op.unsqueeze(op.slice(cache, 2, 0, half), 1));
 }
 
 /// Rotates pairs of elements, (i, i + half) or adjacent ones, by the angles.
@@ -342,7 +335,6 @@ static llvm::Error importRotaryEmbedding(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t interleaved, op.getInt("interleaved", 0));
   GLOWISH_ASSIGN_OR_RETURN(int64_t numHeads, op.getInt("num_heads", 0));
   GLOWISH_ASSIGN_OR_RETURN(int64_t size, op.getInt("rotary_embedding_dim", 0));
-  Composer c(op);
   if (!isFlat(op) && tokens.getRank() != 4)
     return makeError("input 0 is {0}; accepted: rank 3 or 4",
                      tokens.value.getType().str());
@@ -352,8 +344,8 @@ static llvm::Error importRotaryEmbedding(OpContext &op) {
   if (op.hasInput(3)) {
     GLOWISH_ASSIGN_OR_RETURN(positions, getDynamicInput(op, 3));
     if (positions.getRank() == 2) {
-      GLOWISH_RETURN_IF_ERROR(unify(c, positions, 0, tokens, 0));
-      GLOWISH_RETURN_IF_ERROR(unify(c, positions, 1, tokens, lengthDim));
+      GLOWISH_RETURN_IF_ERROR(unify(op, positions, 0, tokens, 0));
+      GLOWISH_RETURN_IF_ERROR(unify(op, positions, 1, tokens, lengthDim));
     }
   }
   int64_t width = tokens.getShape().back();
@@ -365,19 +357,19 @@ static llvm::Error importRotaryEmbedding(OpContext &op) {
                      size, headSize);
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue cosines,
-      readCache(op, c, 1, size / 2, positions, tokens, lengthDim));
+      readCache(op, 1, size / 2, positions, tokens, lengthDim));
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue sines,
-      readCache(op, c, 2, size / 2, positions, tokens, lengthDim));
+      readCache(op, 2, size / 2, positions, tokens, lengthDim));
   NodeValue heads = tokens.value;
   if (isFlat(op)) {
     GLOWISH_ASSIGN_OR_RETURN(heads,
-                             splitHeads(c, heads, numHeads, "num_heads"));
+                             splitHeads(op, heads, numHeads, "num_heads"));
   }
-  NodeValue result = rotateHeads(c, heads, cosines, sines, interleaved != 0);
+  NodeValue result = rotateHeads(op, heads, cosines, sines, interleaved != 0);
   if (isFlat(op))
-    result = joinHeads(c, result);
-  return setDynamicOutput(op, c, 0, {result, tokens.extents});
+    result = joinHeads(op, result);
+  return setDynamicOutput(op, 0, {result, tokens.extents});
 }
 
 static OnnxOperator attentionOp("Attention", 23, importAttention);

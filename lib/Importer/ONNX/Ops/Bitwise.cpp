@@ -17,8 +17,7 @@ static llvm::Error importBitwiseNot(OpContext &op) {
   if (!isIntegerKind(x.getElemKind()))
     return makeError("input 0 is {0}; accepted: an integer kind",
                      x.getType().str());
-  Composer c(op);
-  return c.setOutput(0, c.complement(x));
+  return op.setOutput(0, op.complement(x));
 }
 
 static llvm::Error importBitShift(OpContext &op) {

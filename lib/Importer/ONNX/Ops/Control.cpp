@@ -104,7 +104,7 @@ static llvm::Error importIf(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(GraphValues elseValues, importBranch(elseScope));
   thenBranch.enterCaptures(elseBranch);
   GLOWISH_RETURN_IF_ERROR(checkBranches(thenValues, elseValues));
-  GLOWISH_ASSIGN_OR_RETURN(condition, op.reshape(condition, {}));
+  GLOWISH_ASSIGN_OR_RETURN(condition, op.finish(op.reshape(condition, {})));
   std::shared_ptr<Body> thenBody = thenBranch.getAttr();
   std::shared_ptr<Body> elseBody = elseBranch.getAttr();
   GLOWISH_ASSIGN_OR_RETURN(IfNode *node,
@@ -130,8 +130,7 @@ static llvm::Error importLoop(OpContext &op) {
     return makeError("the condition is {0}; accepted: bool with one element",
                      loop.condition.getType().str());
   if (loop.tripCount) {
-    Composer c(op);
-    GLOWISH_ASSIGN_OR_RETURN(ShapeInt trips, readShapeInt(op, c, 0));
+    GLOWISH_ASSIGN_OR_RETURN(ShapeInt trips, readShapeInt(op, 0));
     loop.mostTrips = std::max(trips.high, 0.0);
   }
   for (unsigned i = 2; i < op.getNumInputs(); ++i) {
@@ -216,16 +215,15 @@ static llvm::Expected<ScanAttributes> readScan(OpContext &op,
 /// \p isReverse.
 static llvm::Expected<NodeValue> moveScanAxis(OpContext &op, NodeValue scan,
                                               int64_t axis, bool isReverse) {
-  Composer c(op);
   unsigned rank = scan.getType().getRank();
   if (isReverse && scan.getShape()[0] > 1)
-    scan = c.reverse(scan, {0});
+    scan = op.reverse(scan, {0});
   llvm::Expected<int64_t> position = normalizeAxis(axis, rank);
   if (!position)
     return addContext(position.takeError(), "a scan output's axis is ");
   if (*position)
-    scan = c.transpose(scan, getMovedDims(rank, 0, *position));
-  return c.finish(scan);
+    scan = op.transpose(scan, getMovedDims(rank, 0, *position));
+  return op.finish(scan);
 }
 
 /// Runs the body along the scan inputs, which follow the states in \p values.
@@ -250,7 +248,7 @@ static llvm::Expected<Values> scanOnce(OpContext &op,
     length = extent;
     loop.scanInputs.push_back({value, *axis, scan.inputDirections[i] != 0});
   }
-  loop.tripCount = op.createScalar(ElemKind::Int64, double(*length));
+  loop.tripCount = op.scalar(ElemKind::Int64, double(*length));
   GLOWISH_ASSIGN_OR_RETURN(GraphValues outputs, loop.import());
   Values results;
   for (const GraphValue &value : outputs)
@@ -280,7 +278,6 @@ static llvm::Error importBatchedScan(OpContext &op) {
     values.push_back(value);
   }
   GLOWISH_ASSIGN_OR_RETURN(ScanAttributes scan, readScan(op, values.size()));
-  Composer c(op);
   std::vector<Values> results(scan.graph->output_size());
   int64_t batch = values[0].getShape()[0];
   if (batch == 0)
@@ -289,14 +286,14 @@ static llvm::Error importBatchedScan(OpContext &op) {
     Values own;
     for (NodeValue value : values)
       own.push_back(
-          c.reshape(c.slice(value, 0, b, 1), value.getShape().drop_front()));
-    GLOWISH_RETURN_IF_ERROR(c.finish(own[0]).takeError());
+          op.reshape(op.slice(value, 0, b, 1), value.getShape().drop_front()));
+    GLOWISH_RETURN_IF_ERROR(op.finish(own[0]).takeError());
     GLOWISH_ASSIGN_OR_RETURN(Values ends, scanOnce(op, scan, own));
     for (auto [i, end] : llvm::enumerate(ends))
-      results[i].push_back(c.unsqueeze(end, 0));
+      results[i].push_back(op.unsqueeze(end, 0));
   }
   for (auto [i, parts] : llvm::enumerate(results))
-    GLOWISH_RETURN_IF_ERROR(c.setOutput(i, c.concat(parts, 0)));
+    GLOWISH_RETURN_IF_ERROR(op.setOutput(i, op.concat(parts, 0)));
   return llvm::Error::success();
 }
 

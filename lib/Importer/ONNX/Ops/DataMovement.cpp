@@ -123,13 +123,12 @@ static llvm::Expected<NodeValue> repeat(OpContext &op, NodeValue value,
   // There, and where it is reflected back again.
   int64_t period =
       isReflected ? std::max<int64_t>(2 * (extent - 1), 1) : extent;
-  Composer c(op);
   NodeValue source =
-      c.table(ElemKind::Int64, {before + extent + after}, [&](DimsRef index) {
+      op.table(ElemKind::Int64, {before + extent + after}, [&](DimsRef index) {
         int64_t i = (index[0] - before % period + period) % period;
         return double(isReflected ? std::min(i, period - i) : i);
       });
-  return c.finish(c.gather(value, source, d));
+  return op.finish(op.gather(value, source, d));
 }
 
 /// Mode wrap: pads with the last elements at the start and the first elements
@@ -287,10 +286,8 @@ static llvm::Error importDepthToSpace(OpContext &op) {
   std::vector<int64_t> order = {0, 1, 4, 2, 5, 3};
   if (isDCR)
     order = {0, 3, 4, 1, 5, 2};
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue value,
-                           op.reshape(input, split, ".blocks"));
-  GLOWISH_ASSIGN_OR_RETURN(value, op.transpose(value, order));
-  return op.setOutput(0, op.reshape(value, joined, ".pixels"));
+  NodeValue pixels = op.transpose(op.reshape(input, split), order);
+  return op.setOutput(0, op.reshape(pixels, joined));
 }
 
 static llvm::Error importSpaceToDepth(OpContext &op) {
@@ -308,10 +305,8 @@ static llvm::Error importSpaceToDepth(OpContext &op) {
   int64_t height = in[2] / block, width = in[3] / block;
   Dims split = {in[0], in[1], height, block, width, block};
   Dims joined = {in[0], *channels.get(), height, width};
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue value,
-                           op.reshape(input, split, ".blocks"));
-  GLOWISH_ASSIGN_OR_RETURN(value, op.transpose(value, {0, 3, 5, 1, 2, 4}));
-  return op.setOutput(0, op.reshape(value, joined, ".channels"));
+  NodeValue blocks = op.transpose(op.reshape(input, split), {0, 3, 5, 1, 2, 4});
+  return op.setOutput(0, op.reshape(blocks, joined));
 }
 
 static OnnxOperator splitOp("Split", 1, importSplit);

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ONNX/Composer.h"
 #include "ONNX/ModelFile.h"
+#include "ONNX/OpContext.h"
 #include "ONNX/Ops/WholeNumbers.h"
 #include <cmath>
 
@@ -25,10 +25,9 @@ static llvm::Error importImageScaler(OpContext &op) {
     return makeError("input 0 is {0}, and 'bias' has {1} elements; accepted: "
                      "[N, C, H, W], and C elements",
                      image.getType().str(), bias.size());
-  Composer c(op);
-  NodeValue offsets = c.table(image.getElemKind(), {1, shape[1], 1, 1},
-                              [&](DimsRef index) { return bias[index[1]]; });
-  return c.setOutput(0, c.add(c.mul(image, scale), offsets));
+  NodeValue offsets = op.table(image.getElemKind(), {1, shape[1], 1, 1},
+                               [&](DimsRef index) { return bias[index[1]]; });
+  return op.setOutput(0, op.add(op.mul(image, scale), offsets));
 }
 
 /// Crops images by 'border' [left, top, right, bottom], or to the size 'scale'
@@ -44,7 +43,6 @@ static llvm::Error importCrop(OpContext &op) {
     return makeError("input 0 is {0}, 'border' has {1} elements and 'scale' "
                      "{2}; accepted: [N, C, H, W], 4, and none or 2",
                      image.getType().str(), border.size(), size.size());
-  Composer c(op);
   for (unsigned k = 0; k < 2; ++k) {
     int64_t extent = shape[2 + k], before = border[1 - k];
     int64_t after = border[3 - k];
@@ -60,9 +58,9 @@ static llvm::Error importCrop(OpContext &op) {
       return makeError("the crop of dimension {0} is not inside the image "
                        "{1}",
                        2 + k, image.getType().str());
-    image = c.slice(image, 2 + k, before, kept);
+    image = op.slice(image, 2 + k, before, kept);
   }
-  return c.setOutput(0, image);
+  return op.setOutput(0, image);
 }
 
 /// alpha * x + beta.
@@ -70,15 +68,13 @@ static llvm::Error importAffine(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1));
   GLOWISH_ASSIGN_OR_RETURN(double beta, op.getFloat("beta", 0));
-  Composer c(op);
-  return c.setOutput(0, c.add(c.mul(x, alpha), beta));
+  return op.setOutput(0, op.add(op.mul(x, alpha), beta));
 }
 
 static llvm::Error importScale(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(double scale, op.getFloat("scale", 1));
-  Composer c(op);
-  return c.setOutput(0, c.mul(x, scale));
+  return op.setOutput(0, op.mul(x, scale));
 }
 
 /// Reads the shape of a fill: 'shape', or the elements of the input with
@@ -120,8 +116,7 @@ static llvm::Error importConstantFill(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, getElemKind(dataType));
   GLOWISH_ASSIGN_OR_RETURN(double value, op.getFloat("value", 0));
   GLOWISH_ASSIGN_OR_RETURN(Dims shape, readFillShape(op, kind));
-  Composer c(op);
-  return c.setOutput(0, c.splat(kind, shape, value));
+  return op.setOutput(0, op.splat(kind, shape, value));
 }
 
 /// One step of a GRU: the previous state [1, N, D], the gates [1, N, 3D]
@@ -146,17 +141,16 @@ static llvm::Error importGRUUnit(OpContext &op) {
                      "[1, N, D], gates [1, N, 3 * D], N lengths and a number",
                      previous.getType().str(), gates.getType().str(),
                      lengths.getType().str(), number.getType().str());
-  Composer c(op);
   int64_t size = shape[2];
-  NodeValue update = c.unary<SigmoidNode>(c.slice(gates, 2, size, size));
-  NodeValue output = c.unary<TanhNode>(c.slice(gates, 2, 2 * size, size));
+  NodeValue update = op.unary<SigmoidNode>(op.slice(gates, 2, size, size));
+  NodeValue output = op.unary<TanhNode>(op.slice(gates, 2, 2 * size, size));
   NodeValue state =
-      c.add(c.mul(previous, update), c.mul(output, c.sub(1, update)));
-  NodeValue isInside = c.less(
-      c.reshape(number, {1, 1, 1}),
-      c.reshape(c.cast(lengths, number.getElemKind()), {1, shape[1], 1}));
-  NodeValue rest = dropsStates ? c.number(previous, 0) : previous;
-  return c.setOutput(0, c.select(isInside, state, rest));
+      op.add(op.mul(previous, update), op.mul(output, op.sub(1, update)));
+  NodeValue isInside = op.less(
+      op.reshape(number, {1, 1, 1}),
+      op.reshape(op.cast(lengths, number.getElemKind()), {1, shape[1], 1}));
+  NodeValue rest = dropsStates ? op.number(previous, 0) : previous;
+  return op.setOutput(0, op.select(isInside, state, rest));
 }
 
 llvm::Expected<std::vector<int64_t>>

@@ -1,7 +1,7 @@
 //===- DepthToSpace.cpp - Col2Im and CenterCropPad ------------------------===//
 
 #include "Common/SlidingWindows.h"
-#include "ONNX/Composer.h"
+#include "ONNX/OpContext.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -64,8 +64,7 @@ static llvm::Error importCol2Im(OpContext &op) {
                      input.getType().str(), elements, blocks);
   int64_t images = shape[0] * (shape[1] / elements);
   GLOWISH_RETURN_IF_ERROR(checkShape(input.getElemKind(), {pixels, images}));
-  Composer c(op);
-  return c.setOutput(0, addWindows(c, input, edges));
+  return op.setOutput(0, addWindows(op, input, edges));
 }
 
 //===- CenterCropPad ------------------------------------------------------===//
@@ -91,8 +90,7 @@ static llvm::Error importCenterCropPad(OpContext &op) {
     pads[*d] = added / 2;
     pads[shape.size() + *d] = added - added / 2;
   }
-  Composer c(op);
-  return c.setOutput(0, c.pad(input, pads, 0));
+  return op.setOutput(0, op.pad(input, pads, 0));
 }
 
 static OnnxOperator col2ImOp("Col2Im", 18, importCol2Im);

@@ -1,6 +1,6 @@
 //===- Determinant.cpp - Determinants by Gaussian elimination -------------===//
 
-#include "ONNX/Composer.h"
+#include "ONNX/OpContext.h"
 #include "glowish/Importer/OperatorNotes.h"
 
 using namespace glowish;
@@ -20,33 +20,34 @@ struct Elimination {
 /// Eliminates the first column and its pivot row, that of the largest element.
 /// The pivot is a factor of the determinant, negated if the rows have to be
 /// swapped.
-static void eliminate(Composer &c, Elimination &e, int64_t rows) {
+static void eliminate(OpContext &op, Elimination &e, int64_t rows) {
   int64_t batch = e.matrices.getShape()[0];
-  NodeValue column = c.reshape(c.slice(e.matrices, 2, 0, 1), {batch, rows});
-  NodeValue index = c.make<ArgMaxNode>(c.unary<AbsNode>(column), 1,
-                                       /*keepDims=*/true,
-                                       /*selectLast=*/false);
+  NodeValue column = op.reshape(op.slice(e.matrices, 2, 0, 1), {batch, rows});
+  NodeValue index = op.make<ArgMaxNode>(op.unary<AbsNode>(column), 1,
+                                        /*keepDims=*/true,
+                                        /*selectLast=*/false);
   NodeValue isPivot =
-      c.unsqueeze(c.equal(c.iota(ElemKind::Int64, 2, 1, rows), index), 2);
+      op.unsqueeze(op.equal(op.iota(ElemKind::Int64, 2, 1, rows), index), 2);
   // All but one of the rows are zeros, so the sum is exact.
   NodeValue pivotRow =
-      c.reduce(c.select(isPivot, e.matrices, c.number(e.matrices, 0)), "sum",
-               {1}, /*keepDims=*/true);
-  NodeValue pivot = c.reshape(c.slice(pivotRow, 2, 0, 1), {batch});
-  NodeValue isFirst = c.equal(c.reshape(index, {batch}), 0);
-  NodeValue factor = c.select(isFirst, pivot, c.unary<NegNode>(pivot));
-  e.determinant = e.determinant ? c.mul(e.determinant, factor) : factor;
-  if (rows == 1 || c.hasFailed())
+      op.reduce(op.select(isPivot, e.matrices, op.number(e.matrices, 0)), "sum",
+                {1}, /*keepDims=*/true);
+  NodeValue pivot = op.reshape(op.slice(pivotRow, 2, 0, 1), {batch});
+  NodeValue isFirst = op.equal(op.reshape(index, {batch}), 0);
+  NodeValue factor = op.select(isFirst, pivot, op.unary<NegNode>(pivot));
+  e.determinant = e.determinant ? op.mul(e.determinant, factor) : factor;
+  if (rows == 1 || op.hasFailed())
     return;
   // Move the first row to that of the pivot.
-  NodeValue rest = c.select(isPivot, c.slice(e.matrices, 1, 0, 1), e.matrices);
-  rest = c.slice(rest, 1, 1, rows - 1);
+  NodeValue rest =
+      op.select(isPivot, op.slice(e.matrices, 1, 0, 1), e.matrices);
+  rest = op.slice(rest, 1, 1, rows - 1);
   // If the pivot is 0, the column is 0 already.
-  NodeValue divisor = c.reshape(
-      c.select(c.equal(pivot, 0), c.number(pivot, 1), pivot), {batch, 1, 1});
-  NodeValue ratio = c.div(c.slice(rest, 2, 0, 1), divisor);
-  e.matrices = c.sub(c.slice(rest, 2, 1, rows - 1),
-                     c.mul(ratio, c.slice(pivotRow, 2, 1, rows - 1)));
+  NodeValue divisor = op.reshape(
+      op.select(op.equal(pivot, 0), op.number(pivot, 1), pivot), {batch, 1, 1});
+  NodeValue ratio = op.div(op.slice(rest, 2, 0, 1), divisor);
+  e.matrices = op.sub(op.slice(rest, 2, 1, rows - 1),
+                      op.mul(ratio, op.slice(pivotRow, 2, 1, rows - 1)));
 }
 
 static llvm::Error importDet(OpContext &op) {
@@ -59,14 +60,13 @@ static llvm::Error importDet(OpContext &op) {
                      input.getType().str(), maxRows);
   DimsRef outer = shape.drop_back(2);
   int64_t rows = shape.back();
-  Composer c(op);
   if (rows == 0)
-    return c.setOutput(0, c.splat(input.getElemKind(), outer, 1));
+    return op.setOutput(0, op.splat(input.getElemKind(), outer, 1));
   Elimination e;
-  e.matrices = c.reshape(input, {countElements(outer), rows, rows});
-  for (; rows > 0 && !c.hasFailed(); --rows)
-    eliminate(c, e, rows);
-  return c.setOutput(0, c.reshape(e.determinant, outer));
+  e.matrices = op.reshape(input, {countElements(outer), rows, rows});
+  for (; rows > 0 && !op.hasFailed(); --rows)
+    eliminate(op, e, rows);
+  return op.setOutput(0, op.reshape(e.determinant, outer));
 }
 
 static OnnxOperator detOp("Det", 11, importDet);

@@ -30,8 +30,8 @@ llvm::Error onnximport::checkTokenExtents(const DynamicValue &tokens,
 
 /// Reads input \p index as heads, of which attribute \p name states the number
 /// if they lie side by side.
-static llvm::Expected<DynamicValue>
-readHeads(OpContext &op, Composer &c, unsigned index, llvm::StringRef name) {
+static llvm::Expected<DynamicValue> readHeads(OpContext &op, unsigned index,
+                                              llvm::StringRef name) {
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue tokens, getDynamicInput(op, index));
   unsigned rank = isFlat(op) ? 3 : 4;
   if (tokens.getRank() != rank)
@@ -43,29 +43,28 @@ readHeads(OpContext &op, Composer &c, unsigned index, llvm::StringRef name) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t numHeads, op.getInt(name, 0));
   DynamicValue heads;
   GLOWISH_ASSIGN_OR_RETURN(heads.value,
-                           splitHeads(c, tokens.value, numHeads, name));
+                           splitHeads(op, tokens.value, numHeads, name));
   heads.extents = {tokens.getExtent(0), {}, tokens.getExtent(1), {}};
   return heads;
 }
 
-llvm::Expected<NodeValue> onnximport::prependPast(OpContext &op, Composer &c,
-                                                  unsigned index,
+llvm::Expected<NodeValue> onnximport::prependPast(OpContext &op, unsigned index,
                                                   DynamicValue &heads) {
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue past, getDynamicInput(op, index));
   if (past.getRank() != 4)
     return makeError("input {0} is {1}; accepted: rank 4", index,
                      past.value.getType().str());
   GLOWISH_RETURN_IF_ERROR(checkTokenExtents(past, index, 2));
-  NodeValue length = countAlong(c, past, 2);
-  GLOWISH_ASSIGN_OR_RETURN(heads, concatDynamic(op, c, {past, heads}, 2));
+  NodeValue length = countAlong(op, past, 2);
+  GLOWISH_ASSIGN_OR_RETURN(heads, concatDynamic(op, {past, heads}, 2));
   return length;
 }
 
-static llvm::Expected<DynamicHeads> readAllHeads(OpContext &op, Composer &c) {
+static llvm::Expected<DynamicHeads> readAllHeads(OpContext &op) {
   DynamicHeads heads;
-  GLOWISH_ASSIGN_OR_RETURN(heads.query, readHeads(op, c, 0, "q_num_heads"));
-  GLOWISH_ASSIGN_OR_RETURN(heads.key, readHeads(op, c, 1, "kv_num_heads"));
-  GLOWISH_ASSIGN_OR_RETURN(heads.value, readHeads(op, c, 2, "kv_num_heads"));
+  GLOWISH_ASSIGN_OR_RETURN(heads.query, readHeads(op, 0, "q_num_heads"));
+  GLOWISH_ASSIGN_OR_RETURN(heads.key, readHeads(op, 1, "kv_num_heads"));
+  GLOWISH_ASSIGN_OR_RETURN(heads.value, readHeads(op, 2, "kv_num_heads"));
   if (!isFlat(op)) {
     for (llvm::StringRef name : {"q_num_heads", "kv_num_heads"})
       GLOWISH_RETURN_IF_ERROR(op.getInt(name, 0).takeError());
@@ -74,37 +73,36 @@ static llvm::Expected<DynamicHeads> readAllHeads(OpContext &op, Composer &c) {
     return makeError("inputs 4 and 5 are past keys and values; accepted: both "
                      "or none");
   if (op.hasInput(4)) {
-    GLOWISH_ASSIGN_OR_RETURN(heads.pastLength,
-                             prependPast(op, c, 4, heads.key));
-    GLOWISH_RETURN_IF_ERROR(prependPast(op, c, 5, heads.value).takeError());
+    GLOWISH_ASSIGN_OR_RETURN(heads.pastLength, prependPast(op, 4, heads.key));
+    GLOWISH_RETURN_IF_ERROR(prependPast(op, 5, heads.value).takeError());
   }
-  GLOWISH_RETURN_IF_ERROR(unify(c, heads.key, 2, heads.value, 2));
-  GLOWISH_RETURN_IF_ERROR(unify(c, heads.query, 0, heads.key, 0));
-  GLOWISH_RETURN_IF_ERROR(unify(c, heads.query, 0, heads.value, 0));
-  GLOWISH_RETURN_IF_ERROR(c.takeError());
+  GLOWISH_RETURN_IF_ERROR(unify(op, heads.key, 2, heads.value, 2));
+  GLOWISH_RETURN_IF_ERROR(unify(op, heads.query, 0, heads.key, 0));
+  GLOWISH_RETURN_IF_ERROR(unify(op, heads.query, 0, heads.value, 0));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   return heads;
 }
 
 /// Crops dimension \p dim of \p mask to \p extent, or fills it up with
 /// \p filler; one that broadcasts stays as it is.
-static void fitMask(Composer &c, NodeValue &mask, unsigned dim, int64_t extent,
-                    double filler) {
+static void fitMask(OpContext &op, NodeValue &mask, unsigned dim,
+                    int64_t extent, double filler) {
   if (!mask || mask.getShape()[dim] == 1)
     return;
   int64_t own = mask.getShape()[dim];
   if (own > extent)
-    mask = c.slice(mask, dim, 0, extent);
+    mask = op.slice(mask, dim, 0, extent);
   if (own >= extent)
     return;
   size_t rank = mask.getShape().size();
   std::vector<int64_t> pads(2 * rank, 0);
   pads[rank + dim] = extent - own;
-  mask = c.pad(mask, pads, filler);
+  mask = op.pad(mask, pads, filler);
 }
 
 /// Reads input 3 as an additive mask of the kind and, in its last two
 /// dimensions, the largest extents of the scores; null if there is none.
-static llvm::Expected<NodeValue> readMask(OpContext &op, Composer &c,
+static llvm::Expected<NodeValue> readMask(OpContext &op,
                                           const DynamicHeads &heads) {
   if (!op.hasInput(3))
     return NodeValue();
@@ -113,26 +111,26 @@ static llvm::Expected<NodeValue> readMask(OpContext &op, Composer &c,
   constexpr double inf = std::numeric_limits<double>::infinity();
   NodeValue mask = given.value;
   if (mask.getElemKind() == ElemKind::Bool)
-    mask = c.select(mask, c.scalar(kind, 0), c.scalar(kind, -inf));
+    mask = op.select(mask, op.scalar(kind, 0), op.scalar(kind, -inf));
   else
-    mask = c.cast(mask, kind);
+    mask = op.cast(mask, kind);
   unsigned rank = given.getRank();
   if (rank >= 1)
-    fitMask(c, mask, rank - 1, heads.key.getShape()[2], -inf);
+    fitMask(op, mask, rank - 1, heads.key.getShape()[2], -inf);
   if (rank >= 2)
-    fitMask(c, mask, rank - 2, heads.query.getShape()[2], 0);
-  return c.finish(mask);
+    fitMask(op, mask, rank - 2, heads.query.getShape()[2], 0);
+  return op.finish(mask);
 }
 
-static llvm::Expected<Scoring> readScoring(OpContext &op, Composer &c,
+static llvm::Expected<Scoring> readScoring(OpContext &op,
                                            const DynamicHeads &heads) {
   Scoring scoring;
   double size = double(heads.query.getShape()[3]);
   GLOWISH_ASSIGN_OR_RETURN(scoring.scale,
                            op.getFloat("scale", 1 / std::sqrt(size)));
   GLOWISH_ASSIGN_OR_RETURN(scoring.softcap, op.getFloat("softcap", 0));
-  GLOWISH_ASSIGN_OR_RETURN(scoring.mask, readMask(op, c, heads));
-  GLOWISH_RETURN_IF_ERROR(c.takeError());
+  GLOWISH_ASSIGN_OR_RETURN(scoring.mask, readMask(op, heads));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   return scoring;
 }
 
@@ -152,55 +150,55 @@ llvm::Expected<KeyWindow> onnximport::readKeyWindow(OpContext &op) {
   return window;
 }
 
-NodeValue onnximport::findNearKeys(Composer &c, NodeValue keys,
+NodeValue onnximport::findNearKeys(OpContext &op, NodeValue keys,
                                    NodeValue queries, const KeyWindow &window) {
   NodeValue isBefore, isBehind;
   if (window.right >= 0)
-    isBefore = c.lessOrEqual(
-        keys, window.right ? c.add(queries, double(window.right)) : queries);
+    isBefore = op.lessOrEqual(
+        keys, window.right ? op.add(queries, double(window.right)) : queries);
   if (window.left >= 0)
-    isBehind = c.greater(keys, c.sub(queries, double(window.left) + 1));
-  return isBefore && isBehind ? c.logicalAnd(isBefore, isBehind)
+    isBehind = op.greater(keys, op.sub(queries, double(window.left) + 1));
+  return isBefore && isBehind ? op.logicalAnd(isBefore, isBehind)
          : isBefore           ? isBefore
                               : isBehind;
 }
 
-NodeValue onnximport::findSeenKeys(Composer &c, const DynamicHeads &heads,
+NodeValue onnximport::findSeenKeys(OpContext &op, const DynamicHeads &heads,
                                    KeyWindow window) {
   if (window.left >= heads.key.getShape()[2] - 1)
     window.left = -1;
-  NodeValue key = numberAlong(c, heads.key, 2);
-  key = c.reshape(key, {1, 1, 1, heads.key.getShape()[2]});
+  NodeValue key = numberAlong(op, heads.key, 2);
+  key = op.reshape(key, {1, 1, 1, heads.key.getShape()[2]});
   NodeValue seen;
   if (heads.key.isDynamic(2))
-    seen = c.less(key, heads.key.getExtent(2));
+    seen = op.less(key, heads.key.getExtent(2));
   if (!window.isLimited())
     return seen;
-  NodeValue query = numberAlong(c, heads.query, 2);
+  NodeValue query = numberAlong(op, heads.query, 2);
   if (heads.pastLength)
-    query = c.add(query, heads.pastLength);
-  NodeValue isNear = findNearKeys(c, key, query, window);
-  return seen ? c.logicalAnd(seen, isNear) : isNear;
+    query = op.add(query, heads.pastLength);
+  NodeValue isNear = findNearKeys(op, key, query, window);
+  return seen ? op.logicalAnd(seen, isNear) : isNear;
 }
 
 llvm::Expected<DynamicValue>
-onnximport::attendDynamic(Composer &c, const DynamicHeads &heads,
+onnximport::attendDynamic(OpContext &op, const DynamicHeads &heads,
                           Scoring scoring, NodeValue seen) {
   ElemKind kind = heads.query.value.getElemKind();
   constexpr double inf = std::numeric_limits<double>::infinity();
   if (seen)
     scoring.mask =
-        c.select(seen, scoring.mask ? scoring.mask : c.scalar(kind, 0),
-                 c.scalar(kind, -inf));
+        op.select(seen, scoring.mask ? scoring.mask : op.scalar(kind, 0),
+                  op.scalar(kind, -inf));
   int64_t numQuery = heads.query.getShape()[1];
-  Heads plain = {heads.query.value, fillOutside(c, heads.key, {2}, 0),
-                 fillOutside(c, heads.value, {2}, 0)};
-  GLOWISH_RETURN_IF_ERROR(c.takeError());
-  GLOWISH_ASSIGN_OR_RETURN(plain.key, repeatHeads(c, plain.key, numQuery));
-  GLOWISH_ASSIGN_OR_RETURN(plain.value, repeatHeads(c, plain.value, numQuery));
+  Heads plain = {heads.query.value, fillOutside(op, heads.key, {2}, 0),
+                 fillOutside(op, heads.value, {2}, 0)};
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  GLOWISH_ASSIGN_OR_RETURN(plain.key, repeatHeads(op, plain.key, numQuery));
+  GLOWISH_ASSIGN_OR_RETURN(plain.value, repeatHeads(op, plain.value, numQuery));
   DynamicValue result;
-  GLOWISH_ASSIGN_OR_RETURN(result.value, attend(c, plain, scoring));
-  GLOWISH_RETURN_IF_ERROR(c.takeError());
+  GLOWISH_ASSIGN_OR_RETURN(result.value, attend(op, plain, scoring));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   result.extents = {heads.query.getExtent(0), {}, heads.query.getExtent(2), {}};
   return result;
 }
@@ -211,18 +209,17 @@ llvm::Error onnximport::importDynamicAttention(OpContext &op) {
                      "model runs; accepted: constant ones");
   // Half-precision sums are accumulated in float.
   op.ignoreAttrs({"softmax_precision", "qk_matmul_output_mode"});
-  Composer c(op);
-  GLOWISH_ASSIGN_OR_RETURN(DynamicHeads heads, readAllHeads(op, c));
-  GLOWISH_ASSIGN_OR_RETURN(Scoring scoring, readScoring(op, c, heads));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicHeads heads, readAllHeads(op));
+  GLOWISH_ASSIGN_OR_RETURN(Scoring scoring, readScoring(op, heads));
   GLOWISH_ASSIGN_OR_RETURN(KeyWindow window, readKeyWindow(op));
-  NodeValue seen = findSeenKeys(c, heads, window);
+  NodeValue seen = findSeenKeys(op, heads, window);
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue result,
-                           attendDynamic(c, heads, scoring, seen));
+                           attendDynamic(op, heads, scoring, seen));
   if (isFlat(op)) {
-    result.value = joinHeads(c, result.value);
+    result.value = joinHeads(op, result.value);
     result.extents = {result.getExtent(0), heads.query.getExtent(2), {}};
   }
-  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, c, 0, result));
-  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, c, 1, heads.key));
-  return setDynamicOutput(op, c, 2, heads.value);
+  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, 0, result));
+  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, 1, heads.key));
+  return setDynamicOutput(op, 2, heads.value);
 }

@@ -27,8 +27,8 @@ struct DynamicHeads {
 
 /// Puts input \p index, [batch, heads, length, size], in front of \p heads;
 /// returns its length.
-llvm::Expected<NodeValue> prependPast(OpContext &op, Composer &c,
-                                      unsigned index, DynamicValue &heads);
+llvm::Expected<NodeValue> prependPast(OpContext &op, unsigned index,
+                                      DynamicValue &heads);
 
 /// How many keys before and behind its own a query may attend to; negative
 /// where that is not limited. A causal mask has none behind.
@@ -43,18 +43,18 @@ llvm::Expected<KeyWindow> readKeyWindow(OpContext &op);
 
 /// A bool that broadcasts to \p keys and \p queries, numbers of both: which
 /// keys are in \p window, which is limited, around each query.
-NodeValue findNearKeys(Composer &c, NodeValue keys, NodeValue queries,
+NodeValue findNearKeys(OpContext &op, NodeValue keys, NodeValue queries,
                        const KeyWindow &window);
 
 /// A bool that broadcasts to the scores: which keys each query may attend to,
 /// those that there are in \p window. Null if that are all.
-NodeValue findSeenKeys(Composer &c, const DynamicHeads &heads,
+NodeValue findSeenKeys(OpContext &op, const DynamicHeads &heads,
                        KeyWindow window);
 
 /// The attention of \p heads, whose keys and values groups of queries may
 /// share, as [batch, query heads, length, size], with the mask of \p scoring
 /// for keys that are seen.
-llvm::Expected<DynamicValue> attendDynamic(Composer &c,
+llvm::Expected<DynamicValue> attendDynamic(OpContext &op,
                                            const DynamicHeads &heads,
                                            Scoring scoring, NodeValue seen);
 

@@ -9,9 +9,8 @@ namespace glowish::onnximport {
 
 /// Returns the actual elements of \p parts, one or more, one after the other
 /// along dimension \p axis. The other dimensions become the same in all.
-llvm::Expected<DynamicValue> concatDynamic(OpContext &op, Composer &c,
-                                           std::vector<DynamicValue> parts,
-                                           int64_t axis);
+llvm::Expected<DynamicValue>
+concatDynamic(OpContext &op, std::vector<DynamicValue> parts, int64_t axis);
 
 } // namespace glowish::onnximport
 

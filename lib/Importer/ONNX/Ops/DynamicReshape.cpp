@@ -71,41 +71,41 @@ static bool haveSameLayout(llvm::ArrayRef<DynamicDim> xs,
 }
 
 /// Returns the row-major strides of the actual extents.
-static std::vector<NodeValue> getStrides(Composer &c, const DynamicValue &x) {
+static std::vector<NodeValue> getStrides(OpContext &op, const DynamicValue &x) {
   std::vector<NodeValue> strides(x.getRank());
   for (unsigned d = 0; d < x.getRank(); ++d)
     strides[d] = countAlong(
-        c, x, llvm::ArrayRef(getAllDims(x.getRank())).drop_front(d + 1));
+        op, x, llvm::ArrayRef(getAllDims(x.getRank())).drop_front(d + 1));
   return strides;
 }
 
 /// Gathers the elements in row-major order of the actual extents: computes the
 /// position of each element of \p to and splits it by the extents of \p x.
-static NodeValue gatherReshaped(Composer &c, const DynamicValue &x,
+static NodeValue gatherReshaped(OpContext &op, const DynamicValue &x,
                                 const DynamicValue &to) {
-  NodeValue number = c.scalar(ElemKind::Int64, 0);
-  std::vector<NodeValue> strides = getStrides(c, to);
+  NodeValue number = op.scalar(ElemKind::Int64, 0);
+  std::vector<NodeValue> strides = getStrides(op, to);
   for (unsigned d = 0; d < to.getRank(); ++d)
-    number = c.add(number, c.mul(numberAlong(c, to, d), strides[d]));
-  if (c.hasFailed())
+    number = op.add(number, op.mul(numberAlong(op, to, d), strides[d]));
+  if (op.hasFailed())
     return {};
-  number = c.broadcast(number, to.getShape());
+  number = op.broadcast(number, to.getShape());
   NodeValue position = number;
   if (x.isDynamic()) {
-    position = c.scalar(ElemKind::Int64, 0);
+    position = op.scalar(ElemKind::Int64, 0);
     Dims bounds = getDenseStrides(x.getShape());
-    strides = getStrides(c, x);
+    strides = getStrides(op, x);
     for (unsigned d = 0; d < x.getRank(); ++d) {
-      NodeValue index = c.div(number, strides[d]);
-      number = c.sub(number, c.mul(index, strides[d]));
-      position = c.add(position, c.mul(index, double(bounds[d])));
+      NodeValue index = op.div(number, strides[d]);
+      number = op.sub(number, op.mul(index, strides[d]));
+      position = op.add(position, op.mul(index, double(bounds[d])));
     }
   }
-  NodeValue flat = c.reshape(x.value, {x.value.getType().getNumElements()});
-  return c.gather(flat, position, 0);
+  NodeValue flat = op.reshape(x.value, {x.value.getType().getNumElements()});
+  return op.gather(flat, position, 0);
 }
 
-DynamicValue onnximport::reshapeDynamic(Composer &c, const DynamicValue &x,
+DynamicValue onnximport::reshapeDynamic(OpContext &op, const DynamicValue &x,
                                         DimsRef shape, const Extents &extents) {
   if (!x.value)
     return x;
@@ -115,17 +115,17 @@ DynamicValue onnximport::reshapeDynamic(Composer &c, const DynamicValue &x,
       from >= to) {
     NodeValue value = x.value;
     if (from > to)
-      value = c.slice(c.reshape(value, {from}), 0, 0, to);
-    return {c.reshape(value, shape), extents};
+      value = op.slice(op.reshape(value, {from}), 0, 0, to);
+    return {op.reshape(value, shape), extents};
   }
   if (from == 0 || to == 0)
-    return {c.splat(x.value.getElemKind(), shape, 0), extents};
+    return {op.splat(x.value.getElemKind(), shape, 0), extents};
   // Provides a shape and extents; the value is not used.
-  DynamicValue frame{c.splat(ElemKind::Bool, shape, 0), extents};
-  return {gatherReshaped(c, x, frame), extents};
+  DynamicValue frame{op.splat(ElemKind::Bool, shape, 0), extents};
+  return {gatherReshaped(op, x, frame), extents};
 }
 
-std::pair<int64_t, NodeValue> onnximport::joinDims(OpContext &op, Composer &c,
+std::pair<int64_t, NodeValue> onnximport::joinDims(OpContext &op,
                                                    const DynamicValue &x,
                                                    unsigned begin,
                                                    unsigned end) {
@@ -139,14 +139,14 @@ std::pair<int64_t, NodeValue> onnximport::joinDims(OpContext &op, Composer &c,
   }
   if (!isDynamic)
     return {bound, {}};
-  return {bound, makeExtent(op, c, countAlong(c, x, dims), bound)};
+  return {bound, makeExtent(op, countAlong(op, x, dims), bound)};
 }
 
-llvm::Expected<DynamicValue> onnximport::flatten(OpContext &op, Composer &c,
+llvm::Expected<DynamicValue> onnximport::flatten(OpContext &op,
                                                  const DynamicValue &x) {
-  auto [bound, extent] = joinDims(op, c, x, 0, x.getRank());
-  DynamicValue result = reshapeDynamic(c, x, {bound}, {extent});
-  GLOWISH_ASSIGN_OR_RETURN(result.value, c.finish(result.value));
+  auto [bound, extent] = joinDims(op, x, 0, x.getRank());
+  DynamicValue result = reshapeDynamic(op, x, {bound}, {extent});
+  GLOWISH_ASSIGN_OR_RETURN(result.value, op.finish(result.value));
   return result;
 }
 
@@ -170,18 +170,18 @@ struct ElementCount {
       factors.push_back(extent);
     return llvm::Error::success();
   }
-  NodeValue get(Composer &c) const {
-    NodeValue count = c.scalar(ElemKind::Int64, double(known));
+  NodeValue get(OpContext &op) const {
+    NodeValue count = op.scalar(ElemKind::Int64, double(known));
     for (NodeValue factor : factors)
-      count = c.mul(count, factor);
+      count = op.mul(count, factor);
     return count;
   }
 };
 } // namespace
 
 /// Infers the remaining dimension: \p all divided by \p others.
-static llvm::Expected<DynamicDim>
-divide(OpContext &op, Composer &c, ElementCount all, ElementCount others) {
+static llvm::Expected<DynamicDim> divide(OpContext &op, ElementCount all,
+                                         ElementCount others) {
   for (size_t i = 0; i < others.factors.size();) {
     auto same = llvm::find(all.factors, others.factors[i]);
     if (same == all.factors.end()) {
@@ -210,20 +210,19 @@ divide(OpContext &op, Composer &c, ElementCount all, ElementCount others) {
   }
   // A single extent is returned as it is, to keep its identity.
   NodeValue extent =
-      all.known == 1 && all.factors.size() == 1 ? all.factors[0] : all.get(c);
+      all.known == 1 && all.factors.size() == 1 ? all.factors[0] : all.get(op);
   if (others.known != 1 || !others.factors.empty())
-    extent = c.div(extent, others.get(c));
-  return DynamicDim{all.bound, makeExtent(op, c, extent, all.bound)};
+    extent = op.div(extent, others.get(op));
+  return DynamicDim{all.bound, makeExtent(op, extent, all.bound)};
 }
 
 /// Returns dimension \p d given by \p number, which is not -1.
-static llvm::Expected<DynamicDim> readDim(OpContext &op, Composer &c,
-                                          const DynamicValue &x,
+static llvm::Expected<DynamicDim> readDim(OpContext &op, const DynamicValue &x,
                                           const ShapeInt &number, unsigned d,
                                           bool isCopied) {
   if (!number.isConstant()) {
     GLOWISH_ASSIGN_OR_RETURN(int64_t bound, op.getMaxExtent(0, d, number.high));
-    return DynamicDim{bound, makeExtent(op, c, getValue(c, number), bound)};
+    return DynamicDim{bound, makeExtent(op, getValue(op, number), bound)};
   }
   int64_t extent = number.getConstant();
   if (extent == 0 && isCopied) {
@@ -259,9 +258,8 @@ static std::optional<unsigned> findUnknown(const DynamicValue &x,
 static llvm::Error importReshape(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
   GLOWISH_ASSIGN_OR_RETURN(int64_t allowZero, op.getInt("allowzero", 0));
-  Composer c(op);
   GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> ints,
-                           readShapeInts(op, c, "shape", 1));
+                           readShapeInts(op, "shape", 1));
   std::optional<unsigned> unknown = findUnknown(x, ints);
   std::vector<DynamicDim> dims(ints.size());
   ElementCount all, others;
@@ -270,12 +268,11 @@ static llvm::Error importReshape(OpContext &op) {
   for (unsigned d = 0; d < dims.size(); ++d) {
     if (unknown == d)
       continue;
-    GLOWISH_ASSIGN_OR_RETURN(dims[d],
-                             readDim(op, c, x, ints[d], d, !allowZero));
+    GLOWISH_ASSIGN_OR_RETURN(dims[d], readDim(op, x, ints[d], d, !allowZero));
     GLOWISH_RETURN_IF_ERROR(others.multiply(dims[d].bound, dims[d].extent));
   }
   if (unknown) {
-    GLOWISH_ASSIGN_OR_RETURN(dims[*unknown], divide(op, c, all, others));
+    GLOWISH_ASSIGN_OR_RETURN(dims[*unknown], divide(op, all, others));
   }
   Dims shape;
   Extents extents;
@@ -287,7 +284,7 @@ static llvm::Error importReshape(OpContext &op) {
   if (!isDynamic)
     return op.setOutput(0, op.reshape(x.value, shape));
   GLOWISH_RETURN_IF_ERROR(checkShape(x.value.getElemKind(), shape));
-  return setDynamicOutput(op, c, 0, reshapeDynamic(c, x, shape, extents));
+  return setDynamicOutput(op, 0, reshapeDynamic(op, x, shape, extents));
 }
 
 static llvm::Error importFlatten(OpContext &op) {
@@ -299,20 +296,17 @@ static llvm::Error importFlatten(OpContext &op) {
                      -rank, rank);
   if (axis < 0)
     axis += rank;
-  Composer c(op);
-  auto [rows, rowExtent] = joinDims(op, c, x, 0, axis);
-  auto [columns, columnExtent] = joinDims(op, c, x, axis, rank);
+  auto [rows, rowExtent] = joinDims(op, x, 0, axis);
+  auto [columns, columnExtent] = joinDims(op, x, axis, rank);
   return setDynamicOutput(
-      op, c, 0,
-      reshapeDynamic(c, x, {rows, columns}, {rowExtent, columnExtent}));
+      op, 0, reshapeDynamic(op, x, {rows, columns}, {rowExtent, columnExtent}));
 }
 
 //===- Squeeze, Unsqueeze, Transpose --------------------------------------===//
 
 /// Sets output 0 to \p x with dimensions of extent 1 inserted or removed:
 /// dimension d is dimension \p dims[d] of \p x, or new if that is -1.
-static llvm::Error setRearranged(OpContext &op, Composer &c,
-                                 const DynamicValue &x,
+static llvm::Error setRearranged(OpContext &op, const DynamicValue &x,
                                  llvm::ArrayRef<int64_t> dims) {
   Dims shape;
   Extents extents;
@@ -320,7 +314,7 @@ static llvm::Error setRearranged(OpContext &op, Composer &c,
     shape.push_back(d < 0 ? 1 : x.getShape()[d]);
     extents.push_back(d < 0 ? NodeValue() : x.getExtent(d));
   }
-  return setDynamicOutput(op, c, 0, {c.reshape(x.value, shape), extents});
+  return setDynamicOutput(op, 0, {op.reshape(x.value, shape), extents});
 }
 
 /// Without axes all dimensions of extent 1 are removed.
@@ -330,7 +324,6 @@ static llvm::Error importSqueeze(OpContext &op) {
                            op.getIntsOrInput("axes", 1, {}));
   int64_t rank = x.getRank();
   GLOWISH_ASSIGN_OR_RETURN(axes, normalizeAxes(axes, rank));
-  Composer c(op);
   if (axes.empty() && x.isDynamic())
     return makeError(
         "a dimension is dynamic; accepted: static dimensions, or the "
@@ -338,19 +331,19 @@ static llvm::Error importSqueeze(OpContext &op) {
   for (int64_t axis : axes) {
     // The model guarantees that the actual extent is 1.
     if (x.isDynamic(axis) && x.getShape()[axis] > 1)
-      x.value = c.slice(x.value, axis, 0, 1);
-    if (!c.hasFailed() && x.getShape()[axis] != 1)
+      x.value = op.slice(x.value, axis, 0, 1);
+    if (!op.hasFailed() && x.getShape()[axis] != 1)
       return makeError("dimension {0} of {1} cannot be removed; accepted: "
                        "extent 1",
                        axis, x.value.getType().str());
   }
-  if (c.hasFailed())
-    return c.setOutput(0, {});
+  if (op.hasFailed())
+    return op.setOutput(0, {});
   std::vector<int64_t> dims;
   for (int64_t d = 0; d < rank; ++d)
     if (axes.empty() ? x.getShape()[d] != 1 : !llvm::is_contained(axes, d))
       dims.push_back(d);
-  return setRearranged(op, c, x, dims);
+  return setRearranged(op, x, dims);
 }
 
 static llvm::Error importUnsqueeze(OpContext &op) {
@@ -366,8 +359,7 @@ static llvm::Error importUnsqueeze(OpContext &op) {
   int64_t next = 0;
   for (int64_t d = 0; d < rank; ++d)
     dims.push_back(llvm::is_contained(distinct, d) ? -1 : next++);
-  Composer c(op);
-  return setRearranged(op, c, x, dims);
+  return setRearranged(op, x, dims);
 }
 
 static llvm::Error importTranspose(OpContext &op) {
@@ -376,12 +368,12 @@ static llvm::Error importTranspose(OpContext &op) {
   std::reverse(reversed.begin(), reversed.end());
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> permutation,
                            op.getInts("perm", reversed));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.transpose(x.value, permutation));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value,
+                           op.finish(op.transpose(x.value, permutation)));
   Extents extents;
   for (int64_t d : permutation)
     extents.push_back(x.getExtent(d));
-  Composer c(op);
-  return setDynamicOutput(op, c, 0, {value, extents});
+  return setDynamicOutput(op, 0, {value, extents});
 }
 
 static OnnxOperator reshapeOp("Reshape", 1, importReshape);

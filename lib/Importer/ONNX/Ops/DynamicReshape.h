@@ -10,18 +10,16 @@ namespace glowish::onnximport {
 /// Reshapes \p x, in row-major order of its actual extents, to the upper bounds
 /// \p shape and the actual extents \p extents. The elements are gathered if the
 /// memory layout differs.
-DynamicValue reshapeDynamic(Composer &c, const DynamicValue &x, DimsRef shape,
+DynamicValue reshapeDynamic(OpContext &op, const DynamicValue &x, DimsRef shape,
                             const Extents &extents);
 
 /// Collapses dimensions \p begin ... \p end - 1: returns the upper bound and
 /// the actual extent, null if it is static.
-std::pair<int64_t, NodeValue> joinDims(OpContext &op, Composer &c,
-                                       const DynamicValue &x, unsigned begin,
-                                       unsigned end);
+std::pair<int64_t, NodeValue> joinDims(OpContext &op, const DynamicValue &x,
+                                       unsigned begin, unsigned end);
 
 /// Collapses all dimensions of \p x.
-llvm::Expected<DynamicValue> flatten(OpContext &op, Composer &c,
-                                     const DynamicValue &x);
+llvm::Expected<DynamicValue> flatten(OpContext &op, const DynamicValue &x);
 
 } // namespace glowish::onnximport
 

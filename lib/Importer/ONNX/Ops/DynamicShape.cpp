@@ -24,14 +24,13 @@ static llvm::Error importShape(OpContext &op) {
   start = clamp(start);
   end = std::max(clamp(end), start);
   if (!x.isDynamic())
-    return op.setOutput(0, op.createInt64s(shape.slice(start, end - start)));
-  Composer c(op);
+    return op.setOutput(0, op.int64s(shape.slice(start, end - start)));
   std::vector<NodeValue> extents;
   for (int64_t d = start; d < end; ++d)
-    extents.push_back(c.reshape(countAlong(c, x, d), {1}));
+    extents.push_back(op.reshape(countAlong(op, x, d), {1}));
   if (extents.empty())
-    return op.setOutput(0, op.createInt64s({}));
-  return c.setOutput(0, c.concat(extents, 0));
+    return op.setOutput(0, op.int64s({}));
+  return op.setOutput(0, op.concat(extents, 0));
 }
 
 static llvm::Error importSize(OpContext &op) {
@@ -40,17 +39,16 @@ static llvm::Error importSize(OpContext &op) {
     return op.setOutput(0, op.createConstant(Tensor::fromValues<int64_t>(
                                Type(ElemKind::Int64, Dims()),
                                {x.value.getType().getNumElements()})));
-  Composer c(op);
-  NodeValue count = countAlong(c, x, getAllDims(x.getRank()));
-  return c.setOutput(
-      0, makeExtent(op, c, count, x.value.getType().getNumElements()));
+  NodeValue count = countAlong(op, x, getAllDims(x.getRank()));
+  return op.setOutput(
+      0, makeExtent(op, count, x.value.getType().getNumElements()));
 }
 
 //===- ConstantOfShape, Expand --------------------------------------------===//
 
 /// Adds dimension \p d of output 0, whose extent is \p number.
-static llvm::Error addDim(OpContext &op, Composer &c, const ShapeInt &number,
-                          unsigned d, Dims &shape, Extents &extents) {
+static llvm::Error addDim(OpContext &op, const ShapeInt &number, unsigned d,
+                          Dims &shape, Extents &extents) {
   if (number.isConstant()) {
     shape.push_back(number.getConstant());
     extents.push_back({});
@@ -58,12 +56,11 @@ static llvm::Error addDim(OpContext &op, Composer &c, const ShapeInt &number,
   }
   GLOWISH_ASSIGN_OR_RETURN(int64_t bound, op.getMaxExtent(0, d, number.high));
   shape.push_back(bound);
-  extents.push_back(makeExtent(op, c, getValue(c, number), bound));
+  extents.push_back(makeExtent(op, getValue(op, number), bound));
   return llvm::Error::success();
 }
 
 static llvm::Error importConstantOfShape(OpContext &op) {
-  Composer c(op);
   ElemKind kind = ElemKind::Float;
   double value = 0;
   // Of numbers that a double does not have.
@@ -76,24 +73,23 @@ static llvm::Error importConstantOfShape(OpContext &op) {
     kind = tensor->getType().getKind();
     value = tensor->getAsDouble(0);
     if (isIntegerKind(kind) && std::abs(value) >= 9007199254740992.0)
-      element = c.createConstant(tensor->clone());
+      element = op.createConstant(tensor->clone());
   }
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> ints, readShapeInts(op, c, 0));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> ints, readShapeInts(op, 0));
   Dims shape;
   Extents extents;
   for (unsigned d = 0; d < ints.size(); ++d)
-    GLOWISH_RETURN_IF_ERROR(addDim(op, c, ints[d], d, shape, extents));
-  NodeValue result = element ? c.broadcast(c.reshape(element, {}), shape)
-                             : c.splat(kind, shape, value);
-  return setDynamicOutput(op, c, 0, {result, extents});
+    GLOWISH_RETURN_IF_ERROR(addDim(op, ints[d], d, shape, extents));
+  NodeValue result = element ? op.broadcast(op.reshape(element, {}), shape)
+                             : op.splat(kind, shape, value);
+  return setDynamicOutput(op, 0, {result, extents});
 }
 
 /// Dynamic dimensions of the input are not repeated: the shape must have the
 /// same extent or 1.
 static llvm::Error importExpand(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
-  Composer c(op);
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> ints, readShapeInts(op, c, 1));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> ints, readShapeInts(op, 1));
   Dims stated, shape;
   Extents extents;
   unsigned rank = std::max<unsigned>(ints.size(), x.getRank());
@@ -104,21 +100,21 @@ static llvm::Error importExpand(OpContext &op) {
     const ShapeInt number = d < missing ? makeShapeInt(1) : ints[d - missing];
     bool isOwn = extent || (own != 1 && !number.isConstant());
     if (!isOwn) {
-      GLOWISH_RETURN_IF_ERROR(addDim(op, c, number, d, stated, extents));
+      GLOWISH_RETURN_IF_ERROR(addDim(op, number, d, stated, extents));
       continue;
     }
     stated.push_back(own);
     extents.push_back(extent);
   }
   GLOWISH_ASSIGN_OR_RETURN(shape, broadcastShapes({x.getShape(), stated}));
-  return setDynamicOutput(op, c, 0, {c.broadcast(x.value, shape), extents});
+  return setDynamicOutput(op, 0, {op.broadcast(x.value, shape), extents});
 }
 
 //===- Tile ---------------------------------------------------------------===//
 
 /// Repeats dimension \p d, gathering 0, 1, ..., n - 1, 0, 1, ...
-static llvm::Error tileDim(OpContext &op, Composer &c, DynamicValue &x,
-                           unsigned d, const ShapeInt &repeats) {
+static llvm::Error tileDim(OpContext &op, DynamicValue &x, unsigned d,
+                           const ShapeInt &repeats) {
   if (!x.value || (repeats.isConstant() && repeats.getConstant() == 1))
     return llvm::Error::success();
   int64_t own = x.getShape()[d];
@@ -128,23 +124,23 @@ static llvm::Error tileDim(OpContext &op, Composer &c, DynamicValue &x,
   double known = double(own) * std::max(repeats.high, 0.0);
   GLOWISH_ASSIGN_OR_RETURN(int64_t bound,
                            op.getMaxExtent(0, d, own ? known : 0));
-  NodeValue length = countAlong(c, x, d);
-  NodeValue number = c.iota(ElemKind::Int64, 1, 0, bound);
-  NodeValue rounds = c.mul(c.div(number, length), length);
-  NodeValue extent = c.mul(length, getValue(c, repeats));
+  NodeValue length = countAlong(op, x, d);
+  NodeValue number = op.iota(ElemKind::Int64, 1, 0, bound);
+  NodeValue rounds = op.mul(op.div(number, length), length);
+  NodeValue extent = op.mul(length, getValue(op, repeats));
   if (own && bound)
-    x.value = c.gather(x.value, c.sub(number, rounds), d);
+    x.value = op.gather(x.value, op.sub(number, rounds), d);
   else
-    x.value = c.slice(x.value, d, 0, 0);
-  x.setExtent(d, makeExtent(op, c, extent, bound));
+    x.value = op.slice(x.value, d, 0, 0);
+  x.setExtent(d, makeExtent(op, extent, bound));
   return llvm::Error::success();
 }
 
 /// Tile-1 repeats along one axis.
-static llvm::Expected<std::vector<ShapeInt>>
-readTiles(OpContext &op, Composer &c, unsigned rank) {
+static llvm::Expected<std::vector<ShapeInt>> readTiles(OpContext &op,
+                                                       unsigned rank) {
   if (op.getOpset() >= 6)
-    return readShapeInts(op, c, 1);
+    return readShapeInts(op, 1);
   GLOWISH_ASSIGN_OR_RETURN(NodeValue count, op.getInput(1));
   std::vector<ShapeInt> repeats;
   if (isFloatKind(count.getElemKind())) {
@@ -153,7 +149,7 @@ readTiles(OpContext &op, Composer &c, unsigned rank) {
     for (int64_t number : counts)
       repeats.push_back(makeShapeInt(number));
   } else {
-    GLOWISH_ASSIGN_OR_RETURN(repeats, readShapeInts(op, c, 1));
+    GLOWISH_ASSIGN_OR_RETURN(repeats, readShapeInts(op, 1));
   }
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axis, readWholeNumbers(op, 2));
   std::vector<ShapeInt> all(rank, makeShapeInt(1));
@@ -168,9 +164,8 @@ readTiles(OpContext &op, Composer &c, unsigned rank) {
 
 static llvm::Error importTile(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
-  Composer c(op);
   GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> repeats,
-                           readTiles(op, c, x.getRank()));
+                           readTiles(op, x.getRank()));
   if (!x.isDynamic() && areConstant(repeats)) {
     std::vector<int64_t> counts;
     counts.reserve(repeats.size());
@@ -182,8 +177,8 @@ static llvm::Error importTile(OpContext &op) {
     return makeError("{0} repeats; accepted for {1}: {2}", repeats.size(),
                      x.value.getType().str(), x.getRank());
   for (unsigned d = 0; d < repeats.size(); ++d)
-    GLOWISH_RETURN_IF_ERROR(tileDim(op, c, x, d, repeats[d]));
-  return setDynamicOutput(op, c, 0, x);
+    GLOWISH_RETURN_IF_ERROR(tileDim(op, x, d, repeats[d]));
+  return setDynamicOutput(op, 0, x);
 }
 
 //===- Range --------------------------------------------------------------===//
@@ -227,17 +222,17 @@ static llvm::Error importConstantRange(OpContext &op, const Tensor &start,
 }
 
 /// Returns the number of elements from \p start, by \p delta, before \p limit.
-static NodeValue countSteps(Composer &c, NodeValue start, NodeValue limit,
+static NodeValue countSteps(OpContext &op, NodeValue start, NodeValue limit,
                             NodeValue delta) {
-  NodeValue distance = c.sub(limit, start), steps = c.div(distance, delta);
-  if (c.hasFailed())
+  NodeValue distance = op.sub(limit, start), steps = op.div(distance, delta);
+  if (op.hasFailed())
     return {};
   if (start.getElemKind() == ElemKind::Double)
-    return c.cast(c.unary<CeilNode>(steps), ElemKind::Int64);
-  NodeValue isWhole = c.equal(c.mul(steps, delta), distance);
-  NodeValue rounded = c.select(isWhole, steps, c.add(steps, 1));
-  NodeValue sameSign = c.equal(c.less(distance, 0), c.less(delta, 0));
-  return c.select(sameSign, rounded, c.number(rounded, 0));
+    return op.cast(op.unary<CeilNode>(steps), ElemKind::Int64);
+  NodeValue isWhole = op.equal(op.mul(steps, delta), distance);
+  NodeValue rounded = op.select(isWhole, steps, op.add(steps, 1));
+  NodeValue sameSign = op.equal(op.less(distance, 0), op.less(delta, 0));
+  return op.select(sameSign, rounded, op.number(rounded, 0));
 }
 
 /// Returns the maximum number of elements; infinite if it is not bounded.
@@ -252,23 +247,22 @@ static double getMaxSteps(const ShapeInt &start, const ShapeInt &limit,
 
 /// A Range of computed operands, evaluated in int64 or double.
 static llvm::Error importComputedRange(OpContext &op) {
-  Composer c(op);
   ShapeInt ints[3];
   NodeValue numbers[3];
   ElemKind kind = op.peekInput(0).getElemKind();
   ElemKind innerKind = isFloatKind(kind) ? ElemKind::Double : ElemKind::Int64;
   for (unsigned i = 0; i < 3; ++i) {
-    GLOWISH_ASSIGN_OR_RETURN(ints[i], readShapeInt(op, c, i));
-    numbers[i] = c.cast(c.reshape(op.peekInput(i), {}), innerKind);
+    GLOWISH_ASSIGN_OR_RETURN(ints[i], readShapeInt(op, i));
+    numbers[i] = op.cast(op.reshape(op.peekInput(i), {}), innerKind);
   }
   GLOWISH_ASSIGN_OR_RETURN(
       int64_t bound,
       op.getMaxExtent(0, 0, getMaxSteps(ints[0], ints[1], ints[2])));
-  NodeValue steps = countSteps(c, numbers[0], numbers[1], numbers[2]);
-  NodeValue extent = makeExtent(op, c, steps, bound);
+  NodeValue steps = countSteps(op, numbers[0], numbers[1], numbers[2]);
+  NodeValue extent = makeExtent(op, steps, bound);
   NodeValue value =
-      c.add(c.mul(c.iota(innerKind, 1, 0, bound), numbers[2]), numbers[0]);
-  return setDynamicOutput(op, c, 0, {c.cast(value, kind), {extent}});
+      op.add(op.mul(op.iota(innerKind, 1, 0, bound), numbers[2]), numbers[0]);
+  return setDynamicOutput(op, 0, {op.cast(value, kind), {extent}});
 }
 
 /// Checks the kind that halves are computed in, from opset 27: all is computed

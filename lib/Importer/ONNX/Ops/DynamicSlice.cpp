@@ -91,52 +91,53 @@ static int64_t getMaxSliced(int64_t extent, const SliceRange &range) {
 }
 
 /// Converts \p index to count from the start, and clamps it.
-static NodeValue wrapBound(Composer &c, const ShapeInt &index, NodeValue extent,
-                           NodeValue least, NodeValue most) {
-  NodeValue value = getValue(c, index);
+static NodeValue wrapBound(OpContext &op, const ShapeInt &index,
+                           NodeValue extent, NodeValue least, NodeValue most) {
+  NodeValue value = getValue(op, index);
   if (index.low < 0)
-    value = c.select(c.less(value, 0), c.add(value, extent), value);
-  return c.min(c.max(value, least), most);
+    value = op.select(op.less(value, 0), op.add(value, extent), value);
+  return op.min(op.max(value, least), most);
 }
 
 /// Slices dimension \p d of \p x by \p range, which is not constant.
-static llvm::Error sliceDynamic(OpContext &op, Composer &c, DynamicValue &x,
-                                unsigned d, const SliceRange &range) {
+static llvm::Error sliceDynamic(OpContext &op, DynamicValue &x, unsigned d,
+                                const SliceRange &range) {
   if (!x.value)
     return llvm::Error::success();
   int64_t extent = x.getShape()[d];
   int64_t bound = getMaxSliced(extent, range);
-  NodeValue length = countAlong(c, x, d), zero = c.scalar(ElemKind::Int64, 0);
+  NodeValue length = countAlong(op, x, d), zero = op.scalar(ElemKind::Int64, 0);
   bool isBackward = range.isBackward();
-  NodeValue last = isBackward ? c.sub(length, 1) : length;
-  NodeValue start = wrapBound(c, range.start, length, zero, last);
-  NodeValue end =
-      wrapBound(c, range.end, length, isBackward ? c.sub(zero, 1) : zero, last);
-  NodeValue distance = isBackward ? c.sub(start, end) : c.sub(end, start);
+  NodeValue last = isBackward ? op.sub(length, 1) : length;
+  NodeValue start = wrapBound(op, range.start, length, zero, last);
+  NodeValue end = wrapBound(op, range.end, length,
+                            isBackward ? op.sub(zero, 1) : zero, last);
+  NodeValue distance = isBackward ? op.sub(start, end) : op.sub(end, start);
   NodeValue size =
-      c.div(c.add(c.max(distance, zero), double(range.getDistance() - 1)),
-            double(range.getDistance()));
+      op.div(op.add(op.max(distance, zero), double(range.getDistance() - 1)),
+             double(range.getDistance()));
   if (bound == 0 ||
       (range.step == 1 && range.start.isConstant() && range.start.low >= 0)) {
     int64_t first = bound ? range.start.getConstant() : 0;
-    x.value = c.slice(x.value, d, first, bound);
+    x.value = op.slice(x.value, d, first, bound);
   } else {
-    NodeValue index = c.add(
-        c.mul(c.iota(ElemKind::Int64, 1, 0, bound), double(range.step)), start);
-    index = c.clip(index, 0, double(extent - 1));
-    x.value = c.gather(x.value, index, d);
+    NodeValue index = op.add(
+        op.mul(op.iota(ElemKind::Int64, 1, 0, bound), double(range.step)),
+        start);
+    index = op.clip(index, 0, double(extent - 1));
+    x.value = op.gather(x.value, index, d);
   }
-  x.setExtent(d, makeExtent(op, c, size, bound));
+  x.setExtent(d, makeExtent(op, size, bound));
   return llvm::Error::success();
 }
 
 /// Reads the range of each axis; empty for axes that are not sliced.
 static llvm::Expected<std::vector<std::optional<SliceRange>>>
-readRanges(OpContext &op, Composer &c, unsigned rank) {
+readRanges(OpContext &op, unsigned rank) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> starts,
-                           readShapeInts(op, c, "starts", 1));
+                           readShapeInts(op, "starts", 1));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> ends,
-                           readShapeInts(op, c, "ends", 2));
+                           readShapeInts(op, "ends", 2));
   GLOWISH_ASSIGN_OR_RETURN(
       std::vector<int64_t> axes,
       op.getIntsOrInput("axes", 3, getAllDims(starts.size())));
@@ -165,8 +166,7 @@ readRanges(OpContext &op, Composer &c, unsigned rank) {
 static llvm::Error importSlice(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
   unsigned rank = x.getRank();
-  Composer c(op);
-  GLOWISH_ASSIGN_OR_RETURN(auto ranges, readRanges(op, c, rank));
+  GLOWISH_ASSIGN_OR_RETURN(auto ranges, readRanges(op, rank));
   std::vector<int64_t> first(rank, 0), stride(rank, 1), sizes(x.getShape());
   std::vector<unsigned> sized;
   for (unsigned d = 0; d < rank; ++d) {
@@ -186,17 +186,17 @@ static llvm::Error importSlice(OpContext &op) {
     return op.setOutput(0, op.create<SliceNode>(x.value, first, sizes, stride));
   if (DimsRef(sizes) != x.getShape() ||
       llvm::any_of(stride, [](int64_t step) { return step != 1; }))
-    x.value = c.make<SliceNode>(x.value, first, sizes, stride);
+    x.value = op.make<SliceNode>(x.value, first, sizes, stride);
   for (unsigned d : sized)
-    GLOWISH_RETURN_IF_ERROR(sliceDynamic(op, c, x, d, *ranges[d]));
-  return setDynamicOutput(op, c, 0, x);
+    GLOWISH_RETURN_IF_ERROR(sliceDynamic(op, x, d, *ranges[d]));
+  return setDynamicOutput(op, 0, x);
 }
 
 //===- Concat -------------------------------------------------------------===//
 
 /// Joins \p parts along dimension \p axis: each but the first lies behind the
 /// actual elements of those before it.
-static DynamicValue joinParts(Composer &c, llvm::ArrayRef<DynamicValue> parts,
+static DynamicValue joinParts(OpContext &op, llvm::ArrayRef<DynamicValue> parts,
                               int64_t axis) {
   DynamicValue joined = parts.front();
   int64_t bound = 0;
@@ -205,21 +205,21 @@ static DynamicValue joinParts(Composer &c, llvm::ArrayRef<DynamicValue> parts,
   unsigned rank = joined.getRank();
   std::vector<int64_t> pads(2 * rank, 0);
   pads[rank + axis] = bound - joined.getShape()[axis];
-  joined.value = c.pad(joined.value, pads, 0);
-  NodeValue end = countAlong(c, parts.front(), axis);
+  joined.value = op.pad(joined.value, pads, 0);
+  NodeValue end = countAlong(op, parts.front(), axis);
   for (const DynamicValue &part : parts.drop_front()) {
     if (joined.value && end && part.value)
       joined.value =
-          c.make<DynamicUpdateSliceNode>(joined.value, part.value, end, axis);
-    end = c.add(end, countAlong(c, part, axis));
+          op.make<DynamicUpdateSliceNode>(joined.value, part.value, end, axis);
+    end = op.add(end, countAlong(op, part, axis));
   }
   joined.setExtent(axis, end);
   return joined;
 }
 
 llvm::Expected<DynamicValue>
-onnximport::concatDynamic(OpContext &op, Composer &c,
-                          std::vector<DynamicValue> parts, int64_t axis) {
+onnximport::concatDynamic(OpContext &op, std::vector<DynamicValue> parts,
+                          int64_t axis) {
   unsigned rank = parts[0].getRank();
   for (const DynamicValue &part : parts)
     if (part.getRank() != rank)
@@ -231,31 +231,31 @@ onnximport::concatDynamic(OpContext &op, Composer &c,
     for (DynamicValue &part : llvm::drop_begin(parts))
       for (unsigned d = 0; d < rank; ++d)
         if (d != axis)
-          GLOWISH_RETURN_IF_ERROR(unify(c, parts[0], d, part, d));
-  GLOWISH_RETURN_IF_ERROR(c.takeError());
+          GLOWISH_RETURN_IF_ERROR(unify(op, parts[0], d, part, d));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   // Static parts need not be moved.
   size_t numStatic = 0;
   std::vector<NodeValue> values;
   while (numStatic < parts.size() && !parts[numStatic].isDynamic(axis))
     values.push_back(parts[numStatic++].value);
   if (numStatic == parts.size())
-    return DynamicValue{c.concat(values, axis), parts[0].extents};
+    return DynamicValue{op.concat(values, axis), parts[0].extents};
   DynamicValue first = parts[numStatic];
   if (numStatic > 0) {
     values.push_back(first.value);
     int64_t count = -first.getShape()[axis];
-    first.value = c.concat(values, axis);
+    first.value = op.concat(values, axis);
     count += first.value ? first.getShape()[axis] : 0;
-    first.setExtent(axis, c.add(first.getExtent(axis), double(count)));
+    first.setExtent(axis, op.add(first.getExtent(axis), double(count)));
   }
   parts.erase(parts.begin(), parts.begin() + int64_t(numStatic));
   parts.front() = first;
-  GLOWISH_RETURN_IF_ERROR(c.takeError());
-  DynamicValue result = joinParts(c, parts, axis);
-  GLOWISH_RETURN_IF_ERROR(c.takeError());
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  DynamicValue result = joinParts(op, parts, axis);
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   result.setExtent(
-      axis, makeExtent(op, c, result.getExtent(axis), result.getShape()[axis]));
-  GLOWISH_RETURN_IF_ERROR(c.takeError());
+      axis, makeExtent(op, result.getExtent(axis), result.getShape()[axis]));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   return result;
 }
 
@@ -276,10 +276,9 @@ static llvm::Error importConcat(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
                            op.getAxis("axis", 1, inputs[0].getShape().size()));
   if (isDynamic) {
-    Composer c(op);
     GLOWISH_ASSIGN_OR_RETURN(DynamicValue result,
-                             concatDynamic(op, c, std::move(parts), axis));
-    return setDynamicOutput(op, c, 0, result);
+                             concatDynamic(op, std::move(parts), axis));
+    return setDynamicOutput(op, 0, result);
   }
   return op.setOutput(0, op.create<ConcatNode>(inputs, axis));
 }
@@ -300,12 +299,12 @@ static llvm::Error checkIndices(const Tensor &indices, int64_t extent) {
 }
 
 llvm::Expected<DynamicValue>
-onnximport::gatherSlices(Composer &c, const DynamicValue &x,
+onnximport::gatherSlices(OpContext &op, const DynamicValue &x,
                          const DynamicValue &indices, int64_t axis) {
   if (auto *constant = indices.value.getNodeAs<Constant>())
     GLOWISH_RETURN_IF_ERROR(
         checkIndices(constant->getTensor(), x.getShape()[axis]));
-  NodeValue wrapped = wrapDynamicIndices(c, indices.value, x, axis);
+  NodeValue wrapped = wrapDynamicIndices(op, indices.value, x, axis);
   Extents extents;
   for (unsigned d = 0; d < x.getRank(); ++d) {
     if (d != axis) {
@@ -315,17 +314,16 @@ onnximport::gatherSlices(Composer &c, const DynamicValue &x,
     for (unsigned i = 0; i < indices.getRank(); ++i)
       extents.push_back(indices.getExtent(i));
   }
-  return DynamicValue{c.gather(x.value, wrapped, axis), extents};
+  return DynamicValue{op.gather(x.value, wrapped, axis), extents};
 }
 
 static llvm::Error importGather(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue indices, getDynamicInput(op, 1));
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 0, x.getRank()));
-  Composer c(op);
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue result,
-                           gatherSlices(c, x, indices, axis));
-  return setDynamicOutput(op, c, 0, result);
+                           gatherSlices(op, x, indices, axis));
+  return setDynamicOutput(op, 0, result);
 }
 
 static OnnxOperator sliceOp("Slice", 1, importSlice);

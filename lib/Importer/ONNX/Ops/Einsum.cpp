@@ -1,7 +1,7 @@
 //===- Einsum.cpp - Einstein summation ------------------------------------===//
 
 #include "Common/Einsum.h"
-#include "ONNX/Composer.h"
+#include "ONNX/OpContext.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -13,8 +13,7 @@ static llvm::Error importEinsum(OpContext &op) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(i));
     inputs.push_back(input);
   }
-  Composer c(op);
-  return op.setOutput(0, makeEinsum(c, equation, inputs));
+  return op.setOutput(0, makeEinsum(op, equation, inputs));
 }
 
 static OnnxOperator einsumOp("Einsum", 12, importEinsum);

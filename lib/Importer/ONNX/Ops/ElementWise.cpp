@@ -70,8 +70,7 @@ llvm::Error importSame<NodeKind::Pow>(OpContext &op, llvm::ArrayRef<double>) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue y, op.getInput(1));
   GLOWISH_ASSIGN_OR_RETURN(y, alignLegacy(op, x, y));
-  Composer c(op);
-  return c.setOutput(0, makePower(c, x, y));
+  return op.setOutput(0, makePower(op, x, y));
 }
 
 /// Sum, Max, Min and Mean of any number of operands.
@@ -83,7 +82,7 @@ template <typename T> static llvm::Error importVariadic(OpContext &op) {
   }
   if (op.getOpType() == "Mean") {
     NodeValue count =
-        op.createScalar(result.getElemKind(), double(op.getNumInputs()));
+        op.scalar(result.getElemKind(), double(op.getNumInputs()));
     GLOWISH_ASSIGN_OR_RETURN(result, op.create<DivNode>(result, count));
   }
   return op.setOutput(0, result);
@@ -192,11 +191,11 @@ static llvm::Error importIsInf(OpContext &op) {
                      x.getType().str());
   double inf = std::numeric_limits<double>::infinity();
   // Comparing with NaN is always false.
-  NodeValue bound = op.createScalar(
-      x.getElemKind(), !negative && !positive
-                           ? std::numeric_limits<double>::quiet_NaN()
-                       : positive ? inf
-                                  : -inf);
+  NodeValue bound =
+      op.scalar(x.getElemKind(), !negative && !positive
+                                     ? std::numeric_limits<double>::quiet_NaN()
+                                 : positive ? inf
+                                            : -inf);
   if (negative && positive) {
     GLOWISH_ASSIGN_OR_RETURN(x, op.createHelper<AbsNode>(".magnitude", x));
   }
@@ -213,9 +212,8 @@ static llvm::Error importMod(OpContext &op) {
     return makeError("input 0 is {0}, 'fmod' {1}; accepted: an integer kind, "
                      "or a float kind with fmod",
                      x.getType().str(), fmod);
-  Composer c(op);
-  return c.setOutput(0, fmod ? getTruncatedRest(c, x, y)
-                             : getFlooredRest(c, x, y));
+  return op.setOutput(0, fmod ? getTruncatedRest(op, x, y)
+                              : getFlooredRest(op, x, y));
 }
 
 static const OnnxOperator sameOperators[] = {

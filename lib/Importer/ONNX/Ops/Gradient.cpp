@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ONNX/Composer.h"
 #include "ONNX/GraphScope.h"
+#include "ONNX/OpContext.h"
 #include "ONNX/ReadNames.h"
 #include "glowish/Autodiff/Gradients.h"
 #include "glowish/Importer/OperatorNotes.h"
@@ -141,9 +141,8 @@ static llvm::Error importGradient(OpContext &op) {
   if (!isFloatKind(y->getElemKind()))
     return makeError("'{0}' is {1}; accepted: a float kind", names.y,
                      y->getType().str());
-  Composer c(op);
-  NodeValue ones = c.splat(y->getElemKind(), y->getShape(), 1);
-  GLOWISH_RETURN_IF_ERROR(c.takeError());
+  NodeValue ones = op.splat(y->getElemKind(), y->getShape(), 1);
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   GLOWISH_ASSIGN_OR_RETURN(
       std::vector<NodeValue> gradients,
       addGradients(op.getFunction(), {{*y, ones}},

@@ -29,11 +29,9 @@ static llvm::Error importGatherElements(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue indices, getDynamicInput(op, 1));
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 0, data.getRank()));
   GLOWISH_RETURN_IF_ERROR(checkElementIndices(data.value, indices.value, axis));
-  Composer c(op);
-  NodeValue wrapped = wrapDynamicIndices(c, indices.value, data, axis);
+  NodeValue wrapped = wrapDynamicIndices(op, indices.value, data, axis);
   return setDynamicOutput(
-      op, c, 0,
-      {gatherElements(c, data.value, wrapped, axis), indices.extents});
+      op, 0, {gatherElements(op, data.value, wrapped, axis), indices.extents});
 }
 
 //===- GatherND and ScatterND ---------------------------------------------===//
@@ -50,7 +48,7 @@ struct IndexTuples {
 
 /// Reads \p indices [..., k] into the dimensions numBatch ... numBatch + k - 1
 /// of \p data. The first numBatch dimensions of both are batch dimensions.
-static llvm::Expected<IndexTuples> readTuples(Composer &c,
+static llvm::Expected<IndexTuples> readTuples(OpContext &op,
                                               const DynamicValue &data,
                                               NodeValue indices,
                                               int64_t numBatch) {
@@ -72,20 +70,21 @@ static llvm::Expected<IndexTuples> readTuples(Composer &c,
   Dims strides = getDenseStrides(indexed);
   Dims flat(tuples.drop_back()), batch(flat.size(), 1);
   std::copy_n(flat.begin(), numBatch, batch.begin());
-  result.rows = c.table(ElemKind::Int64, batch, [&](DimsRef index) {
+  result.rows = op.table(ElemKind::Int64, batch, [&](DimsRef index) {
     int64_t position = 0;
     for (int64_t d = 0; d < numBatch; ++d)
       position += index[d] * strides[d];
     return double(position);
   });
   for (int64_t i = 0; i < count; ++i) {
-    NodeValue part = c.reshape(c.slice(indices, tuples.size() - 1, i, 1), flat);
-    part = wrapDynamicIndices(c, part, data, numBatch + i);
-    part = wrapIndices(c, part, indexed[numBatch + i]);
+    NodeValue part =
+        op.reshape(op.slice(indices, tuples.size() - 1, i, 1), flat);
+    part = wrapDynamicIndices(op, part, data, numBatch + i);
+    part = wrapIndices(op, part, indexed[numBatch + i]);
     result.rows =
-        c.add(result.rows, c.mul(part, double(strides[numBatch + i])));
+        op.add(result.rows, op.mul(part, double(strides[numBatch + i])));
   }
-  result.rows = c.broadcast(result.rows, flat);
+  result.rows = op.broadcast(result.rows, flat);
   return result;
 }
 
@@ -93,16 +92,15 @@ static llvm::Error importGatherND(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue data, getDynamicInput(op, 0));
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue indices, getDynamicInput(op, 1));
   GLOWISH_ASSIGN_OR_RETURN(int64_t numBatch, op.getInt("batch_dims", 0));
-  Composer c(op);
   // Whether the attribute is in range, readTuples checks.
   int64_t maxBatch = std::min(data.getRank(), indices.getRank());
   for (int64_t d = 0; d < std::min(numBatch, maxBatch); ++d)
-    GLOWISH_RETURN_IF_ERROR(unify(c, data, d, indices, d));
-  if (c.hasFailed())
-    return c.setOutput(0, {});
+    GLOWISH_RETURN_IF_ERROR(unify(op, data, d, indices, d));
+  if (op.hasFailed())
+    return op.setOutput(0, {});
   GLOWISH_ASSIGN_OR_RETURN(IndexTuples tuples,
-                           readTuples(c, data, indices.value, numBatch));
-  NodeValue matrix = c.reshape(data.value, {tuples.numRows, tuples.row});
+                           readTuples(op, data, indices.value, numBatch));
+  NodeValue matrix = op.reshape(data.value, {tuples.numRows, tuples.row});
   Dims shape(indices.getShape().drop_back());
   Extents extents = indices.extents;
   extents.resize(shape.size());
@@ -111,7 +109,7 @@ static llvm::Error importGatherND(OpContext &op) {
        ++d)
     extents.push_back(data.getExtent(d));
   return setDynamicOutput(
-      op, c, 0, {c.reshape(c.gather(matrix, tuples.rows, 0), shape), extents});
+      op, 0, {op.reshape(op.gather(matrix, tuples.rows, 0), shape), extents});
 }
 
 /// Translates ONNX's reduction to the mode of Scatter.
@@ -131,33 +129,33 @@ static llvm::Expected<std::string> readReduction(OpContext &op) {
 /// Replaces rows by the out of range index \p outside beyond the actual extents
 /// of \p indices, so that nothing is scattered there. The first \p count
 /// dimensions of \p indices are those of the updates.
-static llvm::Expected<NodeValue> dropOutside(Composer &c, NodeValue rows,
+static llvm::Expected<NodeValue> dropOutside(OpContext &op, NodeValue rows,
                                              const DynamicValue &indices,
                                              unsigned count, int64_t outside) {
   DynamicValue frame = {rows, indices.extents};
   if (frame.isDynamic())
     frame.extents.truncate(count);
-  return c.finish(fillOutside(c, frame, getAllDims(count), double(outside)));
+  return op.finish(fillOutside(op, frame, getAllDims(count), double(outside)));
 }
 
 /// Gives indices and updates the same bounds.
-static llvm::Error unifyUpdates(Composer &c, DynamicValue &indices,
+static llvm::Error unifyUpdates(OpContext &op, DynamicValue &indices,
                                 DynamicValue &updates, unsigned count) {
   for (unsigned d = 0; d < count; ++d)
     if (d < indices.getRank() && d < updates.getRank())
-      GLOWISH_RETURN_IF_ERROR(unify(c, indices, d, updates, d));
-  if (c.hasFailed())
-    return c.finish({}).takeError();
+      GLOWISH_RETURN_IF_ERROR(unify(op, indices, d, updates, d));
+  if (op.hasFailed())
+    return op.finish({}).takeError();
   return llvm::Error::success();
 }
 
 /// Unifies dimensions that are not indexed with those of \p data.
-static llvm::Error unifyRows(Composer &c, DynamicValue &data,
+static llvm::Error unifyRows(OpContext &op, DynamicValue &data,
                              DynamicValue &updates, unsigned first,
                              unsigned skipped) {
   for (unsigned d = first; d < updates.getRank(); ++d)
     if (updates.isDynamic(d) && d - first + skipped < data.getRank())
-      GLOWISH_RETURN_IF_ERROR(unify(c, updates, d, data, d - first + skipped));
+      GLOWISH_RETURN_IF_ERROR(unify(op, updates, d, data, d - first + skipped));
   return llvm::Error::success();
 }
 
@@ -166,19 +164,18 @@ static llvm::Error importScatterND(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue indices, getDynamicInput(op, 1));
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue updates, getDynamicInput(op, 2));
   GLOWISH_ASSIGN_OR_RETURN(std::string mode, readReduction(op));
-  Composer c(op);
   unsigned count = std::max(1u, indices.getRank()) - 1;
-  GLOWISH_RETURN_IF_ERROR(unifyUpdates(c, indices, updates, count));
+  GLOWISH_RETURN_IF_ERROR(unifyUpdates(op, indices, updates, count));
   if (indices.getRank() > 0)
     GLOWISH_RETURN_IF_ERROR(
-        unifyRows(c, data, updates, count, indices.getShape().back()));
-  GLOWISH_ASSIGN_OR_RETURN(data.value, c.finish(data.value));
+        unifyRows(op, data, updates, count, indices.getShape().back()));
+  GLOWISH_ASSIGN_OR_RETURN(data.value, op.finish(data.value));
   GLOWISH_ASSIGN_OR_RETURN(IndexTuples tuples,
-                           readTuples(c, data, indices.value, /*numBatch=*/0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue rows, dropOutside(c, tuples.rows, indices,
+                           readTuples(op, data, indices.value, /*numBatch=*/0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue rows, dropOutside(op, tuples.rows, indices,
                                                        count, tuples.numRows));
-  return setDynamicOutput(op, c, 0,
-                          {scatterRows(c, data.value, rows, updates.value,
+  return setDynamicOutput(op, 0,
+                          {scatterRows(op, data.value, rows, updates.value,
                                        {tuples.numRows, tuples.row}, mode),
                            data.extents});
 }
@@ -189,18 +186,18 @@ static llvm::Error importScatterElements(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue updates, getDynamicInput(op, 2));
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 0, data.getRank()));
   GLOWISH_ASSIGN_OR_RETURN(std::string mode, readReduction(op));
-  Composer c(op);
-  GLOWISH_RETURN_IF_ERROR(unifyUpdates(c, indices, updates, indices.getRank()));
+  GLOWISH_RETURN_IF_ERROR(
+      unifyUpdates(op, indices, updates, indices.getRank()));
   GLOWISH_RETURN_IF_ERROR(checkElementIndices(data.value, indices.value, axis));
-  NodeValue wrapped = wrapDynamicIndices(c, indices.value, data, axis);
-  NodeValue rows = getElementPositions(c, data.getShape(), wrapped, axis);
+  NodeValue wrapped = wrapDynamicIndices(op, indices.value, data, axis);
+  NodeValue rows = getElementPositions(op, data.getShape(), wrapped, axis);
   int64_t total = data.value.getType().getNumElements();
-  GLOWISH_ASSIGN_OR_RETURN(rows, c.finish(rows));
+  GLOWISH_ASSIGN_OR_RETURN(rows, op.finish(rows));
   GLOWISH_ASSIGN_OR_RETURN(
-      rows, dropOutside(c, rows, indices, indices.getRank(), total));
+      rows, dropOutside(op, rows, indices, indices.getRank(), total));
   return setDynamicOutput(
-      op, c, 0,
-      {scatterRows(c, data.value, rows, updates.value, {total, 1}, mode),
+      op, 0,
+      {scatterRows(op, data.value, rows, updates.value, {total, 1}, mode),
        data.extents});
 }
 
@@ -219,42 +216,42 @@ static llvm::Error importTensorScatter(OpContext &op) {
                      "tensors of one rank, another axis than 0, modes linear "
                      "and circular",
                      cache.getType().str(), update.getType().str(), axis, mode);
-  Composer c(op);
   unsigned rank = shape.size();
   if (shape[0] == 1 && mode == "linear" && op.hasInput(2)) {
     // One slice, which a state can take in place.
     GLOWISH_ASSIGN_OR_RETURN(NodeValue starts, op.getInput(2));
-    NodeValue start = c.reshape(c.cast(starts, ElemKind::Int64), {});
-    return c.setOutput(
-        0, c.make<DynamicUpdateSliceNode>(cache, update, start, axis));
+    NodeValue start = op.reshape(op.cast(starts, ElemKind::Int64), {});
+    return op.setOutput(
+        0, op.make<DynamicUpdateSliceNode>(cache, update, start, axis));
   }
-  NodeValue index = c.iota(ElemKind::Int64, rank, axis, part[axis]);
+  NodeValue index = op.iota(ElemKind::Int64, rank, axis, part[axis]);
   if (op.hasInput(2)) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue starts, op.getInput(2));
     Dims aligned(rank, 1);
     aligned[0] = shape[0];
-    index = c.add(index, c.reshape(c.cast(starts, ElemKind::Int64), aligned));
+    index =
+        op.add(index, op.reshape(op.cast(starts, ElemKind::Int64), aligned));
   }
   if (mode == "circular") {
     NodeValue rounds =
-        c.mul(c.div(index, double(shape[axis])), double(shape[axis]));
-    index = c.sub(index, rounds);
+        op.mul(op.div(index, double(shape[axis])), double(shape[axis]));
+    index = op.sub(index, rounds);
   }
-  index = c.broadcast(index, part);
-  if (c.hasFailed())
-    return c.setOutput(0, index);
-  NodeValue rows = getElementPositions(c, shape, index, axis);
-  return c.setOutput(0, scatterRows(c, cache, rows, update,
-                                    {cache.getType().getNumElements(), 1},
-                                    "replace"));
+  index = op.broadcast(index, part);
+  if (op.hasFailed())
+    return op.setOutput(0, index);
+  NodeValue rows = getElementPositions(op, shape, index, axis);
+  return op.setOutput(0, scatterRows(op, cache, rows, update,
+                                     {cache.getType().getNumElements(), 1},
+                                     "replace"));
 }
 
 //===- Sorting and reversing ----------------------------------------------===//
 
 /// The count is an attribute before opset 10.
-static llvm::Expected<ShapeInt> readTopKCount(OpContext &op, Composer &c) {
+static llvm::Expected<ShapeInt> readTopKCount(OpContext &op) {
   if (op.hasInput(1))
-    return readShapeInt(op, c, 1);
+    return readShapeInt(op, 1);
   GLOWISH_ASSIGN_OR_RETURN(int64_t count, op.getInt("k", 0));
   return makeShapeInt(count);
 }
@@ -266,22 +263,21 @@ static llvm::Error importTopK(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t largest, op.getInt("largest", 1));
   // An unsorted result may be in any order.
   op.ignoreAttrs({"sorted"});
-  Composer c(op);
-  GLOWISH_ASSIGN_OR_RETURN(ShapeInt number, readTopKCount(op, c));
+  GLOWISH_ASSIGN_OR_RETURN(ShapeInt number, readTopKCount(op));
   int64_t count = number.getConstant(), extent = x.getShape()[axis];
   // NaN is the greatest, and the first of equal elements comes first.
   double most = isFloatKind(x.value.getElemKind())
                     ? std::numeric_limits<double>::quiet_NaN()
                     : HUGE_VAL;
-  x.value = fillOutside(c, x, {axis}, largest ? -HUGE_VAL : most);
+  x.value = fillOutside(op, x, {axis}, largest ? -HUGE_VAL : most);
   x.setExtent(axis, {});
   if (!number.isConstant()) {
     count = int64_t(std::clamp(number.high, 0.0, double(extent)));
-    x.setExtent(axis, makeExtent(op, c, number.value, count));
+    x.setExtent(axis, makeExtent(op, number.value, count));
   }
-  TopElements top = takeTop(c, x.value, axis, count, largest != 0);
-  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, c, 0, {top.values, x.extents}));
-  return setDynamicOutput(op, c, 1, {top.indices, x.extents});
+  TopElements top = takeTop(op, x.value, axis, count, largest != 0);
+  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, 0, {top.values, x.extents}));
+  return setDynamicOutput(op, 1, {top.indices, x.extents});
 }
 
 /// Reverses the first elements of each sequence, as many as its length.
@@ -296,21 +292,20 @@ static llvm::Error importReverseSequence(OpContext &op) {
     return makeError("input 0 is {0}, 'time_axis' {1} and 'batch_axis' {2}; "
                      "accepted: rank 2 or more, the axes 0 and 1",
                      input.getType().str(), timeAxis, batchAxis);
-  Composer c(op);
   Dims aligned(2, 1), steps(shape.take_front(2));
   aligned[batchAxis] = shape[batchAxis];
-  NodeValue length = c.reshape(c.cast(lengths, ElemKind::Int64), aligned);
-  NodeValue step = c.iota(ElemKind::Int64, 2, timeAxis, shape[timeAxis]);
-  NodeValue backward = c.sub(c.sub(length, step), 1);
+  NodeValue length = op.reshape(op.cast(lengths, ElemKind::Int64), aligned);
+  NodeValue step = op.iota(ElemKind::Int64, 2, timeAxis, shape[timeAxis]);
+  NodeValue backward = op.sub(op.sub(length, step), 1);
   NodeValue source =
-      c.broadcast(c.select(c.less(step, length), backward, step), steps);
-  if (c.hasFailed())
-    return c.setOutput(0, source);
-  NodeValue rows = getElementPositions(c, steps, source, timeAxis);
+      op.broadcast(op.select(op.less(step, length), backward, step), steps);
+  if (op.hasFailed())
+    return op.setOutput(0, source);
+  NodeValue rows = getElementPositions(op, steps, source, timeAxis);
   int64_t numRows = countElements(steps);
   NodeValue matrix =
-      c.reshape(input, {numRows, countElements(shape.drop_front(2))});
-  return c.setOutput(0, c.reshape(c.gather(matrix, rows, 0), shape));
+      op.reshape(input, {numRows, countElements(shape.drop_front(2))});
+  return op.setOutput(0, op.reshape(op.gather(matrix, rows, 0), shape));
 }
 
 static OnnxOperator gatherElementsOp("GatherElements", 11,

@@ -10,7 +10,7 @@ namespace glowish::onnximport {
 
 /// Returns the slices of \p x at \p indices into dimension \p axis. An error if
 /// constant indices are out of range.
-llvm::Expected<DynamicValue> gatherSlices(Composer &c, const DynamicValue &x,
+llvm::Expected<DynamicValue> gatherSlices(OpContext &op, const DynamicValue &x,
                                           const DynamicValue &indices,
                                           int64_t axis);
 

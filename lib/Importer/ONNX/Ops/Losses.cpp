@@ -31,34 +31,34 @@ static llvm::Expected<NodeValue> makeLoss(OpContext &op, const Loss &loss) {
     return makeError("attribute 'reduction' is '{0}'; accepted: none, sum, "
                      "mean",
                      reduction);
-  Composer c(op);
-  NodeValue target = c.cast(loss.target, ElemKind::Int64), ignored;
+  NodeValue target = op.cast(loss.target, ElemKind::Int64), ignored;
   if (op.hasAttr("ignore_index")) {
     GLOWISH_ASSIGN_OR_RETURN(int64_t index, op.getInt("ignore_index", 0));
-    ignored = c.equal(target, double(index));
-    target = c.select(ignored, c.scalar(ElemKind::Int64, 0), target);
+    ignored = op.equal(target, double(index));
+    target = op.select(ignored, op.scalar(ElemKind::Int64, 0), target);
   }
-  NodeValue picked = gatherElements(c, loss.logarithms, c.unsqueeze(target, 1),
-                                    /*axis=*/1);
-  NodeValue result = c.unary<NegNode>(c.reshape(picked, targets));
+  NodeValue picked =
+      gatherElements(op, loss.logarithms, op.unsqueeze(target, 1),
+                     /*axis=*/1);
+  NodeValue result = op.unary<NegNode>(op.reshape(picked, targets));
   NodeValue weight;
   if (loss.weights)
-    weight = c.gather(loss.weights, target, 0);
+    weight = op.gather(loss.weights, target, 0);
   else if (ignored)
-    weight = c.splat(loss.logarithms.getElemKind(), targets, 1);
+    weight = op.splat(loss.logarithms.getElemKind(), targets, 1);
   if (ignored && weight)
-    weight = c.select(ignored, c.number(weight, 0), weight);
+    weight = op.select(ignored, op.number(weight, 0), weight);
   if (weight)
-    result = c.mul(result, weight);
+    result = op.mul(result, weight);
   if (reduction == "none")
-    return c.finish(result);
+    return op.finish(result);
   std::vector<int64_t> all = getAllDims(targets.size());
   if (reduction == "mean" && !weight)
-    return c.finish(c.reduce(result, "mean", all, /*keepDims=*/false));
-  NodeValue sum = c.reduce(result, "sum", all, /*keepDims=*/false);
+    return op.finish(op.reduce(result, "mean", all, /*keepDims=*/false));
+  NodeValue sum = op.reduce(result, "sum", all, /*keepDims=*/false);
   if (reduction == "mean")
-    sum = c.div(sum, c.reduce(weight, "sum", all, /*keepDims=*/false));
-  return c.finish(sum);
+    sum = op.div(sum, op.reduce(weight, "sum", all, /*keepDims=*/false));
+  return op.finish(sum);
 }
 
 static llvm::Error importNegativeLogLikelihoodLoss(OpContext &op) {

@@ -25,9 +25,8 @@ static llvm::Error importTrilu(OpContext &op) {
   if (input.getShape().size() < 2)
     return makeError("input 0 is {0}; accepted: rank 2 or more",
                      input.getType().str());
-  Composer c(op);
   GLOWISH_RETURN_IF_ERROR(
-      c.setOutput(0, keepTriangle(c, input, k, /*isLower=*/upper == 0)));
+      op.setOutput(0, keepTriangle(op, input, k, /*isLower=*/upper == 0)));
   return passOuterExtents(op, anyDims);
 }
 
@@ -43,11 +42,10 @@ static llvm::Error importEyeLike(OpContext &op) {
   if (input.getShape().size() != 2)
     return makeError("input 0 is {0}; accepted: rank 2", input.getType().str());
   k = std::clamp<int64_t>(k, -maxTensorBytes, maxTensorBytes);
-  Composer c(op);
-  NodeValue ones = c.table(kind, input.getShape(), [&](DimsRef index) {
+  NodeValue ones = op.table(kind, input.getShape(), [&](DimsRef index) {
     return double(index[1] == index[0] + k);
   });
-  GLOWISH_RETURN_IF_ERROR(c.setOutput(0, ones));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, ones));
   return passOuterExtents(op, anyDims);
 }
 
@@ -67,13 +65,12 @@ static llvm::Error importOneHot(OpContext &op) {
     return makeError("input 2 is {0}; accepted: two elements",
                      values.getType().str());
   GLOWISH_RETURN_IF_ERROR(checkShape(kind, {int64_t(depth)}));
-  Composer c(op);
-  NodeValue wanted =
-      c.select(c.less(indices, 0), c.add(indices, std::floor(depth)), indices);
-  NodeValue isHere = makeOneHot(c, wanted, axis, int64_t(depth));
-  NodeValue off = c.reshape(c.slice(values, 0, 0, 1), {});
-  NodeValue on = c.reshape(c.slice(values, 0, 1, 1), {});
-  GLOWISH_RETURN_IF_ERROR(c.setOutput(0, c.select(isHere, on, off)));
+  NodeValue wanted = op.select(op.less(indices, 0),
+                               op.add(indices, std::floor(depth)), indices);
+  NodeValue isHere = makeOneHot(op, wanted, axis, int64_t(depth));
+  NodeValue off = op.reshape(op.slice(values, 0, 0, 1), {});
+  NodeValue on = op.reshape(op.slice(values, 0, 1, 1), {});
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, op.select(isHere, on, off)));
   Extents extents = op.getExtents(0);
   if (!extents.empty())
     extents.insert(extents.begin() + axis, NodeValue());

@@ -11,22 +11,21 @@ using namespace glowish::onnximport;
 
 llvm::Expected<NodeValue> onnximport::makeMatMul(OpContext &op, NodeValue lhs,
                                                  NodeValue rhs) {
-  Composer c(op);
-  return c.finish(makeMatMul(c, lhs, rhs));
+  return op.finish(glowish::makeMatMul(op, lhs, rhs));
 }
 
 /// Zeros both operands beyond the actual extent of the contracted dimension.
-static llvm::Error fillDepth(Composer &c, DynamicValue &lhs, unsigned lhsDim,
+static llvm::Error fillDepth(OpContext &op, DynamicValue &lhs, unsigned lhsDim,
                              DynamicValue &rhs, unsigned rhsDim) {
-  GLOWISH_RETURN_IF_ERROR(unify(c, lhs, lhsDim, rhs, rhsDim));
-  lhs.value = fillOutside(c, lhs, {lhsDim}, 0);
-  rhs.value = fillOutside(c, rhs, {rhsDim}, 0);
+  GLOWISH_RETURN_IF_ERROR(unify(op, lhs, lhsDim, rhs, rhsDim));
+  lhs.value = fillOutside(op, lhs, {lhsDim}, 0);
+  rhs.value = fillOutside(op, rhs, {rhsDim}, 0);
   return llvm::Error::success();
 }
 
 /// Unifies the leading dimensions, which broadcast; returns the extents of
 /// those of the result.
-static llvm::Expected<Extents> unifyBatches(Composer &c, DynamicValue &lhs,
+static llvm::Expected<Extents> unifyBatches(OpContext &op, DynamicValue &lhs,
                                             DynamicValue &rhs) {
   int64_t own = int64_t(lhs.getRank()) - 2, other = int64_t(rhs.getRank()) - 2;
   Extents extents;
@@ -35,7 +34,7 @@ static llvm::Expected<Extents> unifyBatches(Composer &c, DynamicValue &lhs,
     bool hasX = x >= 0 && (lhs.isDynamic(x) || lhs.getShape()[x] != 1);
     bool hasY = y >= 0 && (rhs.isDynamic(y) || rhs.getShape()[y] != 1);
     if (hasX && hasY)
-      GLOWISH_RETURN_IF_ERROR(unify(c, lhs, x, rhs, y));
+      GLOWISH_RETURN_IF_ERROR(unify(op, lhs, x, rhs, y));
     extents.push_back(hasX   ? lhs.getExtent(x)
                       : hasY ? rhs.getExtent(y)
                              : NodeValue());
@@ -52,32 +51,31 @@ static llvm::Error importMatMul(OpContext &op) {
   if (rows == 0 || columns == 0)
     return makeError("inputs are {0} and {1}; accepted: no scalars",
                      lhs.value.getType().str(), rhs.value.getType().str());
-  Composer c(op);
   GLOWISH_RETURN_IF_ERROR(
-      fillDepth(c, lhs, rows - 1, rhs, columns > 1 ? columns - 2 : 0));
-  GLOWISH_ASSIGN_OR_RETURN(Extents extents, unifyBatches(c, lhs, rhs));
+      fillDepth(op, lhs, rows - 1, rhs, columns > 1 ? columns - 2 : 0));
+  GLOWISH_ASSIGN_OR_RETURN(Extents extents, unifyBatches(op, lhs, rhs));
   if (rows > 1)
     extents.push_back(lhs.getExtent(rows - 2));
   if (columns > 1)
     extents.push_back(rhs.getExtent(columns - 1));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue left, c.finish(lhs.value));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue right, c.finish(rhs.value));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue left, op.finish(lhs.value));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue right, op.finish(rhs.value));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue result, makeMatMul(op, left, right));
-  return setDynamicOutput(op, c, 0, {result, extents});
+  return setDynamicOutput(op, 0, {result, extents});
 }
 
 /// Unifies the dimensions of \p a, \p b and \p c, which broadcasts to the
 /// result; returns the extents of the result.
-static llvm::Expected<Extents> unifyGemm(Composer &composer, DynamicValue &a,
+static llvm::Expected<Extents> unifyGemm(OpContext &op, DynamicValue &a,
                                          DynamicValue &b, DynamicValue &c,
                                          const GemmForm &form) {
   unsigned rows = form.transposesX, columns = !form.transposesY;
-  GLOWISH_RETURN_IF_ERROR(fillDepth(composer, a, !rows, b, !columns));
+  GLOWISH_RETURN_IF_ERROR(fillDepth(op, a, !rows, b, !columns));
   unsigned rank = c.value ? c.getRank() : 0;
   if (rank >= 1 && c.getShape()[rank - 1] != 1)
-    GLOWISH_RETURN_IF_ERROR(unify(composer, c, rank - 1, b, columns));
+    GLOWISH_RETURN_IF_ERROR(unify(op, c, rank - 1, b, columns));
   if (rank >= 2 && c.getShape()[rank - 2] != 1)
-    GLOWISH_RETURN_IF_ERROR(unify(composer, c, rank - 2, a, rows));
+    GLOWISH_RETURN_IF_ERROR(unify(op, c, rank - 2, a, rows));
   return Extents{a.getExtent(rows), b.getExtent(columns)};
 }
 
@@ -110,9 +108,8 @@ static llvm::Error importGemm(OpContext &op) {
   GLOWISH_RETURN_IF_ERROR(readFactor(op, "beta", kind, form.beta));
   GLOWISH_ASSIGN_OR_RETURN(form.transposesX, op.getInt("transA", 0));
   GLOWISH_ASSIGN_OR_RETURN(form.transposesY, op.getInt("transB", 0));
-  Composer composer(op);
-  GLOWISH_ASSIGN_OR_RETURN(Extents extents, unifyGemm(composer, a, b, c, form));
-  GLOWISH_ASSIGN_OR_RETURN(a.value, composer.finish(a.value));
+  GLOWISH_ASSIGN_OR_RETURN(Extents extents, unifyGemm(op, a, b, c, form));
+  GLOWISH_ASSIGN_OR_RETURN(a.value, op.finish(a.value));
   Dims shape = {a.getShape()[form.transposesX],
                 b.getShape()[!form.transposesY]};
   if (c.value &&
@@ -121,8 +118,8 @@ static llvm::Error importGemm(OpContext &op) {
                      c.value.getType().str(), formatShape(shape));
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue result,
-      composer.finish(makeGemm(composer, a.value, b.value, c.value, form)));
-  return setDynamicOutput(op, composer, 0, {result, extents});
+      op.finish(makeGemm(op, a.value, b.value, c.value, form)));
+  return setDynamicOutput(op, 0, {result, extents});
 }
 
 static OnnxOperator matMulOp("MatMul", 1, importMatMul);

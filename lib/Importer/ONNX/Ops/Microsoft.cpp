@@ -42,9 +42,8 @@ static llvm::Error importBiasSplitGelu(OpContext &op) {
                      "halves",
                      x.getType().str());
   int64_t axis = int64_t(shape.size()) - 1, half = shape.back() / 2;
-  Composer c(op);
-  NodeValue gate = c.unary<GeluNode>(c.slice(x, axis, half, half));
-  return c.setOutput(0, c.mul(c.slice(x, axis, 0, half), gate));
+  NodeValue gate = op.unary<GeluNode>(op.slice(x, axis, half, half));
+  return op.setOutput(0, op.mul(op.slice(x, axis, 0, half), gate));
 }
 
 template <typename T> static llvm::Error importActivation(OpContext &op) {
@@ -136,7 +135,7 @@ arrange(OpContext &op, NodeValue x, bool isBatchInside, bool isTransposed) {
       getMovedDims(rank, 0, isBatchInside ? rank - 2 : 0);
   if (isTransposed)
     std::swap(permutation[rank - 1], permutation[rank - 2]);
-  return op.transpose(x, permutation);
+  return op.finish(op.transpose(x, permutation));
 }
 
 /// alpha * A * B, each optionally transposed.
@@ -156,7 +155,7 @@ static llvm::Error importFusedMatMul(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue matMul, op.create<MatMulNode>(a, b));
   if (alpha == 1)
     return op.setOutput(0, matMul);
-  NodeValue factor = op.createScalar(matMul.getElemKind(), alpha);
+  NodeValue factor = op.scalar(matMul.getElemKind(), alpha);
   return op.setOutput(0, op.create<MulNode>(matMul, factor));
 }
 
@@ -169,10 +168,9 @@ static llvm::Error importSkipLayerNormalization(OpContext &op) {
   LayerNorm norm;
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue skip, getDynamicInput(op, 1));
-  Composer c(op);
   for (unsigned d = 0; x.getRank() == skip.getRank() && d < x.getRank(); ++d)
-    GLOWISH_RETURN_IF_ERROR(unify(c, x, d, skip, d));
-  GLOWISH_RETURN_IF_ERROR(c.takeError());
+    GLOWISH_RETURN_IF_ERROR(unify(op, x, d, skip, d));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   GLOWISH_ASSIGN_OR_RETURN(norm.scale, op.getInput(2));
   norm.bias = SubtractMean ? op.getOptionalInput(3) : NodeValue();
   GLOWISH_ASSIGN_OR_RETURN(norm.epsilon, op.getFloat("epsilon", 1e-12));
@@ -185,7 +183,7 @@ static llvm::Error importSkipLayerNormalization(OpContext &op) {
                      norm.x.getType().str());
   norm.axis = int64_t(norm.x.getShape().size()) - 1;
   norm.subtractMean = SubtractMean;
-  GLOWISH_RETURN_IF_ERROR(c.setOutput(0, makeLayerNorm(c, norm)));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, makeLayerNorm(op, norm)));
   if (op.wantsOutput(3))
     GLOWISH_RETURN_IF_ERROR(op.setOutput(3, norm.x));
   return passOuterExtents(op, norm.axis);
@@ -223,7 +221,7 @@ static llvm::Expected<NodeValue> addEmbeddings(OpContext &op,
     std::vector<int64_t> all(shape[1]);
     for (int64_t i = 0; i < shape[1]; ++i)
       all[i] = i;
-    positionIds = op.createInt64s(all);
+    positionIds = op.int64s(all);
   }
   GLOWISH_ASSIGN_OR_RETURN(NodeValue positions,
                            lookUp(op, e.positions, positionIds));
@@ -245,8 +243,7 @@ static llvm::Error normalizeEmbeddings(OpContext &op, const Embeddings &e) {
   GLOWISH_ASSIGN_OR_RETURN(norm.epsilon, op.getFloat("epsilon", 1e-12));
   GLOWISH_ASSIGN_OR_RETURN(norm.x, addEmbeddings(op, e));
   norm.axis = int64_t(norm.x.getShape().size()) - 1;
-  Composer c(op);
-  GLOWISH_RETURN_IF_ERROR(c.setOutput(0, makeLayerNorm(c, norm)));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, makeLayerNorm(op, norm)));
   if (op.wantsOutput(1)) {
     Dims batch = {e.ids.getShape()[0]};
     GLOWISH_RETURN_IF_ERROR(op.setOutput(

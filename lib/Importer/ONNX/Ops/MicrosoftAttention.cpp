@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Common/AttentionHeads.h"
-#include "ONNX/Composer.h"
+#include "ONNX/OpContext.h"
 #include "ONNX/Quantization.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
@@ -26,8 +26,7 @@ constexpr unsigned noInput = ~0u;
 /// Splits \p x [batch, length, heads * depth] into heads.
 static llvm::Expected<NodeValue> makeHeads(OpContext &op, NodeValue x,
                                            int64_t heads) {
-  Composer c(op);
-  return splitHeads(c, x, heads, "num_heads");
+  return splitHeads(op, x, heads, "num_heads");
 }
 
 /// Returns columns \p first ... \p first + \p count - 1 of the last dimension.
@@ -49,15 +48,15 @@ static llvm::Expected<NodeValue> takeColumns(OpContext &op, NodeValue x,
 /// of queries and keys lie in all tokens, which follows from the shapes.
 static llvm::Expected<NodeValue> maskByLimits(OpContext &op, NodeValue limits,
                                               int64_t batch, int64_t keys) {
-  Composer c(op);
   auto take = [&](int64_t part) {
-    return c.reshape(c.slice(limits, 0, part * batch, batch), {batch, 1, 1, 1});
+    return op.reshape(op.slice(limits, 0, part * batch, batch),
+                      {batch, 1, 1, 1});
   };
-  NodeValue key = c.iota(limits.getElemKind(), 4, 3, keys);
-  NodeValue isAttended = c.less(key, take(0));
+  NodeValue key = op.iota(limits.getElemKind(), 4, 3, keys);
+  NodeValue isAttended = op.less(key, take(0));
   if (limits.getShape()[0] == 2 * batch)
-    isAttended = c.logicalAnd(isAttended, c.greaterOrEqual(key, take(1)));
-  return c.finish(isAttended);
+    isAttended = op.logicalAnd(isAttended, op.greaterOrEqual(key, take(1)));
+  return op.finish(isAttended);
 }
 
 /// Reads input \p index, a mask of keys as integers other than 0, as bools that
@@ -102,10 +101,9 @@ static llvm::Expected<NodeValue> readMask(OpContext &op, unsigned maskIndex,
                            readKeyMask(op, maskIndex, scores));
   GLOWISH_ASSIGN_OR_RETURN(double filter,
                            op.getFloat("mask_filter_value", -10000));
-  GLOWISH_ASSIGN_OR_RETURN(
-      NodeValue mask,
-      op.create<SelectNode>(isAttended, op.createScalar(kind, 0),
-                            op.createScalar(kind, filter)));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue mask,
+                           op.create<SelectNode>(isAttended, op.scalar(kind, 0),
+                                                 op.scalar(kind, filter)));
   if (!bias)
     return mask;
   return op.create<AddNode>(mask, bias);
@@ -134,18 +132,17 @@ static llvm::Error attendTo(OpContext &op, const Heads &heads,
     return makeError("attribute 'unidirectional' is {0}, and {1} queries come "
                      "with {2} keys; accepted: as many",
                      causal, query[2], fresh);
-  Composer c(op);
   if (!op.wantsOutput(3)) {
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue result, attend(c, heads, scoring));
-    return c.setOutput(0, joinHeads(c, result));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue result, attend(op, heads, scoring));
+    return op.setOutput(0, joinHeads(op, result));
   }
   if (causal)
     return makeError("output 3, the scores, is used, and attribute "
                      "'unidirectional' is {0}; accepted: 0",
                      causal);
-  GLOWISH_ASSIGN_OR_RETURN(auto steps, composeScores(c, heads, scoring));
-  GLOWISH_RETURN_IF_ERROR(c.setOutput(3, steps[2]));
-  return c.setOutput(0, joinHeads(c, c.matMul(steps[3], heads.value)));
+  GLOWISH_ASSIGN_OR_RETURN(auto steps, composeScores(op, heads, scoring));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(3, steps[2]));
+  return op.setOutput(0, joinHeads(op, op.matMul(steps[3], heads.value)));
 }
 
 namespace {
@@ -166,7 +163,7 @@ static llvm::Expected<int64_t> readPastLength(OpContext &op, unsigned index,
     return makeError("input {0}, the length of the past in a buffer, is "
                      "computed when the model runs; accepted: a constant",
                      index);
-  GLOWISH_ASSIGN_OR_RETURN(int64_t used, readConstantInt(op, index));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t used, op.getConstantInt(index));
   if (used < 0 || used > length - fresh)
     return makeError("input {0}, the length of the past, is {1}; accepted: 0 "
                      "to {2}, as {3} tokens follow in a buffer of {4}",
@@ -202,18 +199,17 @@ appendToPast(OpContext &op, Heads &heads, Present past, unsigned lengthIndex) {
         heads.past,
         readPastLength(op, lengthIndex, length, heads.key.getShape()[2]));
   }
-  Composer c(op);
   auto append = [&](NodeValue old, NodeValue &fresh) {
     int64_t end = heads.past + fresh.getShape()[2];
     if (!isBuffer)
-      return fresh = c.concat({old, fresh}, 2);
-    fresh = c.concat({c.slice(old, 2, 0, heads.past), fresh}, 2);
-    return c.concat({fresh, c.slice(old, 2, end, length - end)}, 2);
+      return fresh = op.concat({old, fresh}, 2);
+    fresh = op.concat({op.slice(old, 2, 0, heads.past), fresh}, 2);
+    return op.concat({fresh, op.slice(old, 2, end, length - end)}, 2);
   };
   Present present;
   present.key = append(past.key, heads.key);
   present.value = append(past.value, heads.value);
-  GLOWISH_RETURN_IF_ERROR(c.takeError());
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   return present;
 }
 
@@ -225,8 +221,8 @@ static llvm::Expected<NodeValue> takePast(OpContext &op, NodeValue past,
     return makeError("the past is {0}; accepted: [2, batch, heads, length, "
                      "depth]",
                      past.getType().str());
-  Composer c(op);
-  return c.finish(c.reshape(c.slice(past, 0, number, 1), shape.drop_front()));
+  return op.finish(
+      op.reshape(op.slice(past, 0, number, 1), shape.drop_front()));
 }
 
 /// Checks that inputs 0 and 1 are tokens and a matrix.
@@ -318,10 +314,9 @@ static llvm::Error attendWithPast(OpContext &op, Heads heads,
   GLOWISH_RETURN_IF_ERROR(attendTo(op, heads, maskIndex, biasIndex));
   if (!op.wantsOutput(1))
     return llvm::Error::success();
-  Composer c(op);
-  return c.setOutput(
-      1, c.concat({c.unsqueeze(present.key, 0), c.unsqueeze(present.value, 0)},
-                  0));
+  return op.setOutput(1, op.concat({op.unsqueeze(present.key, 0),
+                                    op.unsqueeze(present.value, 0)},
+                                   0));
 }
 
 static llvm::Error importAttention(OpContext &op) {
@@ -362,9 +357,8 @@ static llvm::Expected<NodeValue> takePacked(OpContext &op, unsigned index,
     return makeError("input {0} is {1}; accepted: [batch, length, {2}, {3}, "
                      "size], as attribute 'num_heads' is {2}",
                      index, packed.getType().str(), numHeads, count);
-  Composer c(op);
-  return c.finish(c.reshape(c.slice(packed, 3, number, 1),
-                            {shape[0], shape[1], numHeads * shape[4]}));
+  return op.finish(op.reshape(op.slice(packed, 3, number, 1),
+                              {shape[0], shape[1], numHeads * shape[4]}));
 }
 
 /// Returns queries, keys and values: inputs 0 to 2, or, where the last of these

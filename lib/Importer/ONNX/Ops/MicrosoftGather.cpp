@@ -138,19 +138,19 @@ static llvm::Expected<NodeValue> readIntegers(OpContext &op, unsigned index,
 }
 
 /// The zero points of the slices at \p indices, or the default one.
-static llvm::Expected<NodeValue> gatherZeroPoints(OpContext &op, Composer &c,
+static llvm::Expected<NodeValue> gatherZeroPoints(OpContext &op,
                                                   const BlockTable &table,
                                                   const DynamicValue &indices) {
   if (!op.hasInput(3))
-    return c.finish(
-        c.scalar(ElemKind::UInt8, double(table.getDefaultZeroPoint())));
+    return op.finish(
+        op.scalar(ElemKind::UInt8, double(table.getDefaultZeroPoint())));
   DynamicValue stored;
   GLOWISH_ASSIGN_OR_RETURN(stored.value,
                            readIntegers(op, 3, table, table.parameters));
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue gathered,
-                           gatherSlices(c, stored, indices, table.gatherAxis));
-  return c.finish(
-      unpackRows(c, gathered.value, table.bits, table.parameters.back()));
+                           gatherSlices(op, stored, indices, table.gatherAxis));
+  return op.finish(
+      unpackRows(op, gathered.value, table.bits, table.parameters.back()));
 }
 
 static llvm::Error importGatherBlockQuantized(OpContext &op) {
@@ -161,22 +161,21 @@ static llvm::Error importGatherBlockQuantized(OpContext &op) {
       scales.getShape() != DimsRef(table.parameters))
     return makeError("input 2 is {0}; accepted: floats, {1}",
                      scales.getType().str(), formatShape(table.parameters));
-  Composer c(op);
   DynamicValue stored;
   GLOWISH_ASSIGN_OR_RETURN(stored.value,
                            readIntegers(op, 0, table, table.shape));
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue gathered,
-                           gatherSlices(c, stored, indices, table.gatherAxis));
-  GLOWISH_ASSIGN_OR_RETURN(
-      gathered.value,
-      c.finish(unpackRows(c, gathered.value, table.bits, table.shape.back())));
+                           gatherSlices(op, stored, indices, table.gatherAxis));
+  GLOWISH_ASSIGN_OR_RETURN(gathered.value,
+                           op.finish(unpackRows(op, gathered.value, table.bits,
+                                                table.shape.back())));
   Quantized result = {{ElemKind::UInt8, {}, {}}, gathered.value};
   GLOWISH_ASSIGN_OR_RETURN(
       DynamicValue chosen,
-      gatherSlices(c, {scales}, indices, table.gatherAxis));
-  GLOWISH_ASSIGN_OR_RETURN(result.scale, c.finish(chosen.value));
+      gatherSlices(op, {scales}, indices, table.gatherAxis));
+  GLOWISH_ASSIGN_OR_RETURN(result.scale, op.finish(chosen.value));
   GLOWISH_ASSIGN_OR_RETURN(result.zeroPoint,
-                           gatherZeroPoints(op, c, table, indices));
+                           gatherZeroPoints(op, table, indices));
   int64_t axis = table.quantizeAxis;
   if (axis > table.gatherAxis)
     axis += int64_t(indices.getRank()) - 1;
@@ -189,7 +188,7 @@ static llvm::Error importGatherBlockQuantized(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(gathered.value, dequantize(op, result));
   GLOWISH_ASSIGN_OR_RETURN(gathered.value,
                            castTo(op, gathered.value, scales.getElemKind()));
-  return setDynamicOutput(op, c, 0, gathered);
+  return setDynamicOutput(op, 0, gathered);
 }
 
 static OnnxOperator gatherBlockQuantizedOp("GatherBlockQuantized", 1,

@@ -95,8 +95,8 @@ static llvm::Expected<KeyWindow> readWindow(OpContext &op) {
 
 /// Returns the queries, keys and values [batch, length, width]: inputs 0 to 2,
 /// or parts of input 0.
-static llvm::Expected<Heads> readTokens(OpContext &op, Composer &c,
-                                        int64_t numQuery, int64_t numKey) {
+static llvm::Expected<Heads> readTokens(OpContext &op, int64_t numQuery,
+                                        int64_t numKey) {
   Heads tokens;
   GLOWISH_ASSIGN_OR_RETURN(tokens.query, op.getInput(queryInput));
   DimsRef shape = tokens.query.getShape();
@@ -109,10 +109,10 @@ static llvm::Expected<Heads> readTokens(OpContext &op, Composer &c,
   int64_t size = shape[2] / numHeads;
   if (isPacked) {
     NodeValue all = tokens.query;
-    tokens.query = c.slice(all, 2, 0, numQuery * size);
-    tokens.key = c.slice(all, 2, numQuery * size, numKey * size);
-    tokens.value = c.slice(all, 2, (numQuery + numKey) * size, numKey * size);
-    GLOWISH_RETURN_IF_ERROR(c.takeError());
+    tokens.query = op.slice(all, 2, 0, numQuery * size);
+    tokens.key = op.slice(all, 2, numQuery * size, numKey * size);
+    tokens.value = op.slice(all, 2, (numQuery + numKey) * size, numKey * size);
+    GLOWISH_RETURN_IF_ERROR(op.takeError());
     return tokens;
   }
   GLOWISH_ASSIGN_OR_RETURN(tokens.key, op.getInput(keyInput));
@@ -128,7 +128,7 @@ static llvm::Expected<Heads> readTokens(OpContext &op, Composer &c,
 }
 
 /// Normalizes \p heads, queries and keys, where inputs 14 and 15 have weights.
-static llvm::Error normalizeHeads(OpContext &op, Composer &c, Heads &heads) {
+static llvm::Error normalizeHeads(OpContext &op, Heads &heads) {
   NodeValue weights[] = {op.getOptionalInput(queryNormInput),
                          op.getOptionalInput(keyNormInput)};
   GLOWISH_ASSIGN_OR_RETURN(double epsilon,
@@ -144,19 +144,19 @@ static llvm::Error normalizeHeads(OpContext &op, Composer &c, Heads &heads) {
                        queryNormInput + i,
                        weights[i] ? weights[i].getType().str() : "absent",
                        expected.str());
-    *parts[i] = makeLayerNorm(c, {.x = *parts[i],
-                                  .scale = weights[i],
-                                  .bias = {},
-                                  .axis = 3,
-                                  .epsilon = epsilon,
-                                  .subtractMean = false});
-    GLOWISH_RETURN_IF_ERROR(c.takeError());
+    *parts[i] = makeLayerNorm(op, {.x = *parts[i],
+                                   .scale = weights[i],
+                                   .bias = {},
+                                   .axis = 3,
+                                   .epsilon = epsilon,
+                                   .subtractMean = false});
+    GLOWISH_RETURN_IF_ERROR(op.takeError());
   }
   return llvm::Error::success();
 }
 
 /// Returns new queries, keys and values as heads.
-static llvm::Expected<Heads> readNewHeads(OpContext &op, Composer &c) {
+static llvm::Expected<Heads> readNewHeads(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t numQuery, op.getInt("num_heads", 0));
   GLOWISH_ASSIGN_OR_RETURN(int64_t numKey, op.getInt("kv_num_heads", 0));
   constexpr int64_t maxHeads = 1 << 20;
@@ -164,14 +164,14 @@ static llvm::Expected<Heads> readNewHeads(OpContext &op, Composer &c) {
     return makeError("attributes 'num_heads' and 'kv_num_heads' are {0} and "
                      "{1}; accepted: a multiple and a divisor, up to {2}",
                      numQuery, numKey, maxHeads);
-  GLOWISH_ASSIGN_OR_RETURN(Heads heads, readTokens(op, c, numQuery, numKey));
+  GLOWISH_ASSIGN_OR_RETURN(Heads heads, readTokens(op, numQuery, numKey));
   GLOWISH_ASSIGN_OR_RETURN(heads.query,
-                           splitHeads(c, heads.query, numQuery, "num_heads"));
+                           splitHeads(op, heads.query, numQuery, "num_heads"));
   GLOWISH_ASSIGN_OR_RETURN(heads.key,
-                           splitHeads(c, heads.key, numKey, "kv_num_heads"));
+                           splitHeads(op, heads.key, numKey, "kv_num_heads"));
   GLOWISH_ASSIGN_OR_RETURN(heads.value,
-                           splitHeads(c, heads.value, numKey, "kv_num_heads"));
-  GLOWISH_RETURN_IF_ERROR(normalizeHeads(op, c, heads));
+                           splitHeads(op, heads.value, numKey, "kv_num_heads"));
+  GLOWISH_RETURN_IF_ERROR(normalizeHeads(op, heads));
   return heads;
 }
 
@@ -207,7 +207,7 @@ static llvm::Expected<int64_t> readTotal(OpContext &op, int64_t past,
                      total.getType().str());
   if (!total.getNodeAs<Constant>())
     return past + newTokens;
-  GLOWISH_ASSIGN_OR_RETURN(int64_t length, readConstantInt(op, totalInput));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t length, op.getConstantInt(totalInput));
   if (length < newTokens || length > past + newTokens)
     return makeError("input 6, the total length, is {0}; accepted: {1} to {2}, "
                      "as {3} tokens follow up to {4}",
@@ -227,7 +227,7 @@ static bool areAll(NodeValue lengths, int64_t length) {
   return true;
 }
 
-static llvm::Expected<Placement> readPlacement(OpContext &op, Composer &c,
+static llvm::Expected<Placement> readPlacement(OpContext &op,
                                                const Heads &heads) {
   DimsRef key = heads.key.getShape();
   Placement place;
@@ -245,61 +245,61 @@ static llvm::Expected<Placement> readPlacement(OpContext &op, Composer &c,
   if (isSingle || (place.total == place.past + place.newTokens &&
                    areAll(lengths, place.total)))
     return place;
-  lengths = c.cast(c.reshape(lengths, {place.batch, 1, 1, 1}), ElemKind::Int32);
-  place.lengths = c.add(lengths, 1);
+  lengths =
+      op.cast(op.reshape(lengths, {place.batch, 1, 1, 1}), ElemKind::Int32);
+  place.lengths = op.add(lengths, 1);
   if (place.past > 0) {
     // Rows of a first prompt may be shorter than it: padding follows.
-    NodeValue first = c.max(c.sub(place.lengths, double(place.newTokens)), 0);
-    place.first = c.min(first, double(place.total - place.newTokens));
+    NodeValue first = op.max(op.sub(place.lengths, double(place.newTokens)), 0);
+    place.first = op.min(first, double(place.total - place.newTokens));
   }
-  GLOWISH_RETURN_IF_ERROR(c.takeError());
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   return place;
 }
 
 /// Returns \p fresh [batch, heads, new tokens, size] behind the past, which is
 /// input \p pastIndex; zeros follow. Null where \p c has failed.
-static NodeValue append(OpContext &op, Composer &c, unsigned pastIndex,
-                        NodeValue fresh, const Placement &place) {
+static NodeValue append(OpContext &op, unsigned pastIndex, NodeValue fresh,
+                        const Placement &place) {
   NodeValue past = op.getOptionalInput(pastIndex);
   // The other one may have failed.
-  if (c.hasFailed())
+  if (op.hasFailed())
     return {};
   if (place.past == 0)
     return fresh;
   if (!place.first)
-    return c.concat({past, fresh}, 2);
-  NodeValue position = c.iota(ElemKind::Int32, 4, 2, place.total);
-  NodeValue offset = c.sub(position, place.first); // in the new tokens
+    return op.concat({past, fresh}, 2);
+  NodeValue position = op.iota(ElemKind::Int32, 4, 2, place.total);
+  NodeValue offset = op.sub(position, place.first); // in the new tokens
   if (place.newTokens > 1) {
     // Gather from tokens of all rows, [batch * new tokens, heads, size].
     DimsRef shape = fresh.getShape();
-    NodeValue tokens = c.reshape(c.transpose(fresh, {0, 2, 1, 3}),
-                                 {shape[0] * shape[2], shape[1], shape[3]});
+    NodeValue tokens = op.reshape(op.transpose(fresh, {0, 2, 1, 3}),
+                                  {shape[0] * shape[2], shape[1], shape[3]});
     NodeValue start =
-        c.mul(c.iota(ElemKind::Int32, 4, 0, shape[0]), double(shape[2]));
-    NodeValue last = c.number(position, double(shape[2] - 1));
-    NodeValue index = c.add(start, c.min(c.max(offset, 0), last));
-    index = c.reshape(index, {shape[0], place.total});
-    fresh = c.transpose(c.gather(tokens, index, 0), {0, 2, 1, 3});
+        op.mul(op.iota(ElemKind::Int32, 4, 0, shape[0]), double(shape[2]));
+    NodeValue last = op.number(position, double(shape[2] - 1));
+    NodeValue index = op.add(start, op.min(op.max(offset, 0), last));
+    index = op.reshape(index, {shape[0], place.total});
+    fresh = op.transpose(op.gather(tokens, index, 0), {0, 2, 1, 3});
   }
   std::vector<int64_t> pads(8, 0);
   pads[6] = place.total - place.past;
   if (pads[6])
-    past = c.pad(past, pads, 0);
-  NodeValue isNew = c.logicalAnd(c.greaterOrEqual(offset, 0),
-                                 c.less(offset, double(place.newTokens)));
-  if (c.hasFailed())
+    past = op.pad(past, pads, 0);
+  NodeValue isNew = op.logicalAnd(op.greaterOrEqual(offset, 0),
+                                  op.less(offset, double(place.newTokens)));
+  if (op.hasFailed())
     return {};
-  return c.select(c.less(offset, 0), past,
-                  c.select(isNew, fresh, c.number(fresh, 0)));
+  return op.select(op.less(offset, 0), past,
+                   op.select(isNew, fresh, op.number(fresh, 0)));
 }
 
 //===- Rotary embedding ---------------------------------------------------===//
 
 /// Returns the angles of the new tokens, at the positions in input 9 or behind
 /// the past.
-static llvm::Expected<Angles> readAngles(OpContext &op, Composer &c,
-                                         const Placement &place,
+static llvm::Expected<Angles> readAngles(OpContext &op, const Placement &place,
                                          int64_t headSize) {
   GLOWISH_RETURN_IF_ERROR(checkCaches(op, cosineInput, headSize / 2));
   int64_t rows = op.peekInput(cosineInput).getShape()[0];
@@ -313,20 +313,19 @@ static llvm::Expected<Angles> readAngles(OpContext &op, Composer &c,
     return makeError("input 9 is {0}; accepted: [{1}, {2}]",
                      positions.getType().str(), place.batch, place.newTokens);
   if (!positions) {
-    NodeValue token = c.iota(ElemKind::Int32, 2, 1, place.newTokens);
+    NodeValue token = op.iota(ElemKind::Int32, 2, 1, place.newTokens);
     positions = place.first
-                    ? c.add(token, c.reshape(place.first, {place.batch, 1}))
-                    : c.add(token, double(place.past));
+                    ? op.add(token, op.reshape(place.first, {place.batch, 1}))
+                    : op.add(token, double(place.past));
   }
-  return gatherAngles(op, c, cosineInput, positions);
+  return gatherAngles(op, cosineInput, positions);
 }
 
 //===- GroupQueryAttention ------------------------------------------------===//
 
 /// Returns input 10, a bias of scores [batch or 1, heads or 1, queries, keys],
 /// with zeros for keys behind it.
-static llvm::Expected<NodeValue> readBias(OpContext &op, Composer &c,
-                                          DimsRef scores) {
+static llvm::Expected<NodeValue> readBias(OpContext &op, DimsRef scores) {
   NodeValue bias = op.getOptionalInput(biasInput);
   if (!bias)
     return bias;
@@ -340,12 +339,12 @@ static llvm::Expected<NodeValue> readBias(OpContext &op, Composer &c,
                      scores[3]);
   std::vector<int64_t> pads(8, 0);
   pads.back() = scores[3] - shape[3];
-  return pads.back() ? c.finish(c.pad(bias, pads, 0)) : bias;
+  return pads.back() ? op.finish(op.pad(bias, pads, 0)) : bias;
 }
 
 /// Sets the masks of \p scoring: the keys outside of \p window around each
 /// query, and those behind the rows' lengths, are left out.
-static void addMasks(Composer &c, const Placement &place,
+static void addMasks(OpContext &op, const Placement &place,
                      const KeyWindow &window, ElemKind kind, Scoring &scoring) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   bool hasWindow = window.left >= 0 && window.left < place.total - 1;
@@ -355,30 +354,29 @@ static void addMasks(Composer &c, const Placement &place,
   if (!place.lengths) {
     if (hasWindow)
       scoring.mask =
-          c.table(kind, {place.newTokens, place.total}, [&](DimsRef index) {
+          op.table(kind, {place.newTokens, place.total}, [&](DimsRef index) {
             return index[1] >= index[0] + place.past - window.left ? 0 : -inf;
           });
     return;
   }
-  NodeValue key = c.iota(ElemKind::Int32, 4, 3, place.total);
-  NodeValue query = c.iota(ElemKind::Int32, 4, 2, place.newTokens);
+  NodeValue key = op.iota(ElemKind::Int32, 4, 3, place.total);
+  NodeValue query = op.iota(ElemKind::Int32, 4, 2, place.newTokens);
   if (place.first)
-    query = c.add(query, place.first);
-  NodeValue isSeen = c.less(key, place.lengths);
+    query = op.add(query, place.first);
+  NodeValue isSeen = op.less(key, place.lengths);
   if (isCausal && place.first)
-    isSeen = c.logicalAnd(isSeen, c.lessOrEqual(key, query));
+    isSeen = op.logicalAnd(isSeen, op.lessOrEqual(key, query));
   if (hasWindow) {
-    NodeValue before = c.sub(query, double(window.left) + 1);
-    isSeen = c.logicalAnd(isSeen, c.greater(key, before));
+    NodeValue before = op.sub(query, double(window.left) + 1);
+    isSeen = op.logicalAnd(isSeen, op.greater(key, before));
   }
-  scoring.mask = c.select(isSeen, c.scalar(kind, 0), c.scalar(kind, -inf));
+  scoring.mask = op.select(isSeen, op.scalar(kind, 0), op.scalar(kind, -inf));
 }
 
 /// Returns what makes the attention weights of a query sum to less than 1: the
 /// score in input 11 of each head's further key, [1, heads, 1, 1]; without it 0
 /// if attribute `smooth_softmax` is 1, and else null.
-static llvm::Expected<NodeValue> readSink(OpContext &op, Composer &c,
-                                          NodeValue queries) {
+static llvm::Expected<NodeValue> readSink(OpContext &op, NodeValue queries) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t isSmooth, op.getInt("smooth_softmax", -1));
   if (isSmooth < -1 || isSmooth > 1)
     return makeError("attribute 'smooth_softmax' is {0}; accepted: -1, 0, 1",
@@ -387,16 +385,16 @@ static llvm::Expected<NodeValue> readSink(OpContext &op, Composer &c,
   int64_t numHeads = queries.getShape()[1];
   ElemKind kind = queries.getElemKind();
   if (!sink)
-    return isSmooth == 1 ? c.finish(c.splat(kind, {1, numHeads, 1, 1}, 0))
+    return isSmooth == 1 ? op.finish(op.splat(kind, {1, numHeads, 1, 1}, 0))
                          : sink;
   if (sink.getType() != Type(kind, {numHeads}))
     return makeError("input 11 is {0}; accepted: {1}", sink.getType().str(),
                      Type(kind, {numHeads}).str());
-  return c.finish(c.reshape(sink, {1, numHeads, 1, 1}));
+  return op.finish(op.reshape(sink, {1, numHeads, 1, 1}));
 }
 
 /// The scoring of \p queries [batch, heads, length, size] without a mask.
-static llvm::Expected<Scoring> readUnmaskedScoring(OpContext &op, Composer &c,
+static llvm::Expected<Scoring> readUnmaskedScoring(OpContext &op,
                                                    NodeValue queries) {
   Scoring scoring;
   int64_t size = queries.getShape()[3];
@@ -404,50 +402,50 @@ static llvm::Expected<Scoring> readUnmaskedScoring(OpContext &op, Composer &c,
   if (scoring.scale == 0)
     scoring.scale = 1 / std::sqrt(double(std::max<int64_t>(size, 1)));
   GLOWISH_ASSIGN_OR_RETURN(scoring.softcap, op.getFloat("softcap", 0));
-  GLOWISH_ASSIGN_OR_RETURN(scoring.sink, readSink(op, c, queries));
+  GLOWISH_ASSIGN_OR_RETURN(scoring.sink, readSink(op, queries));
   return scoring;
 }
 
-static llvm::Expected<Scoring> readScoring(OpContext &op, Composer &c,
-                                           const Heads &heads,
+static llvm::Expected<Scoring> readScoring(OpContext &op, const Heads &heads,
                                            const Placement &place) {
   DimsRef query = heads.query.getShape();
   GLOWISH_ASSIGN_OR_RETURN(Scoring scoring,
-                           readUnmaskedScoring(op, c, heads.query));
+                           readUnmaskedScoring(op, heads.query));
   GLOWISH_ASSIGN_OR_RETURN(KeyWindow window, readWindow(op));
-  addMasks(c, place, window, heads.query.getElemKind(), scoring);
+  addMasks(op, place, window, heads.query.getElemKind(), scoring);
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue bias,
-      readBias(op, c, {query[0], query[1], query[2], place.total}));
+      readBias(op, {query[0], query[1], query[2], place.total}));
   if (bias)
-    scoring.mask = scoring.mask ? c.add(scoring.mask, bias) : bias;
-  GLOWISH_RETURN_IF_ERROR(c.takeError());
+    scoring.mask = scoring.mask ? op.add(scoring.mask, bias) : bias;
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   return scoring;
 }
 
 /// Returns the attention of \p heads, whose keys and values groups of queries
 /// share, as [batch, query heads, length, size].
-static llvm::Expected<NodeValue> attendInGroups(Composer &c, Heads heads,
+static llvm::Expected<NodeValue> attendInGroups(OpContext &op, Heads heads,
                                                 Scoring scoring) {
   Dims query(heads.query.getShape());
   int64_t numKey = heads.key.getShape()[1], share = query[1] / numKey;
   if (query[2] != 1 || share == 1) {
-    GLOWISH_ASSIGN_OR_RETURN(heads.key, repeatHeads(c, heads.key, query[1]));
+    GLOWISH_ASSIGN_OR_RETURN(heads.key, repeatHeads(op, heads.key, query[1]));
     GLOWISH_ASSIGN_OR_RETURN(heads.value,
-                             repeatHeads(c, heads.value, query[1]));
-    return attend(c, heads, scoring);
+                             repeatHeads(op, heads.value, query[1]));
+    return attend(op, heads, scoring);
   }
   // The single queries of a group are the rows of a matrix: keys and values
   // need not be repeated.
-  heads.query = c.reshape(heads.query, {query[0], numKey, share, query[3]});
+  heads.query = op.reshape(heads.query, {query[0], numKey, share, query[3]});
   if (scoring.mask && scoring.mask.getShape().size() == 4) {
     DimsRef mask = scoring.mask.getShape();
     if (mask[1] != 1)
-      scoring.mask = c.reshape(scoring.mask, {mask[0], numKey, share, mask[3]});
+      scoring.mask =
+          op.reshape(scoring.mask, {mask[0], numKey, share, mask[3]});
   }
-  scoring.sink = c.reshape(scoring.sink, {1, numKey, share, 1});
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue result, attend(c, heads, scoring));
-  return c.finish(c.reshape(result, query));
+  scoring.sink = op.reshape(scoring.sink, {1, numKey, share, 1});
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue result, attend(op, heads, scoring));
+  return op.finish(op.reshape(result, query));
 }
 
 //===- Lengths that are known only when the model runs --------------------===//
@@ -469,7 +467,7 @@ static llvm::Expected<std::vector<Extents>> readExtents(OpContext &op) {
 
 /// The angles of \p tokens, [1, heads, length, size], which follow \p past, at
 /// most \p mostPast.
-static llvm::Expected<Angles> readDynamicAngles(OpContext &op, Composer &c,
+static llvm::Expected<Angles> readDynamicAngles(OpContext &op,
                                                 const DynamicValue &tokens,
                                                 NodeValue past,
                                                 int64_t mostPast) {
@@ -486,28 +484,27 @@ static llvm::Expected<Angles> readDynamicAngles(OpContext &op, Composer &c,
                              getDynamicInput(op, positionInput));
     positions = given.value;
   } else {
-    positions = numberAlong(c, tokens, 2);
+    positions = numberAlong(op, tokens, 2);
     if (past)
-      positions = c.add(positions, past);
+      positions = op.add(positions, past);
   }
-  positions = c.reshape(positions, {1, tokens.getShape()[2]});
-  return gatherAngles(op, c, cosineInput, positions);
+  positions = op.reshape(positions, {1, tokens.getShape()[2]});
+  return gatherAngles(op, cosineInput, positions);
 }
 
-static llvm::Expected<Scoring> readDynamicScoring(OpContext &op, Composer &c,
+static llvm::Expected<Scoring> readDynamicScoring(OpContext &op,
                                                   NodeValue queries) {
   if (op.hasInput(biasInput))
     return makeError("input 10 is a bias, and lengths are known only when the "
                      "model runs; accepted: none");
-  return readUnmaskedScoring(op, c, queries);
+  return readUnmaskedScoring(op, queries);
 }
 
 /// With \p extents of the tokens and of the past. All of them count: inputs 5
 /// and 6, which state their numbers, have nothing to add.
 static llvm::Error importDynamicGroupQuery(OpContext &op,
                                            llvm::ArrayRef<Extents> extents) {
-  Composer c(op);
-  GLOWISH_ASSIGN_OR_RETURN(Heads fresh, readNewHeads(op, c));
+  GLOWISH_ASSIGN_OR_RETURN(Heads fresh, readNewHeads(op));
   DimsRef shape = fresh.query.getShape();
   DynamicValue tokens{op.peekInput(queryInput), extents[queryInput]};
   if (shape[0] != 1)
@@ -524,7 +521,7 @@ static llvm::Error importDynamicGroupQuery(OpContext &op,
     GLOWISH_ASSIGN_OR_RETURN(mostPast,
                              readPastExtent(op, fresh.key.getShape()));
     heads.pastLength =
-        countAlong(c, {op.peekInput(pastKeyInput), extents[pastKeyInput]}, 2);
+        countAlong(op, {op.peekInput(pastKeyInput), extents[pastKeyInput]}, 2);
   }
   GLOWISH_ASSIGN_OR_RETURN(int64_t isRotary, op.getInt("do_rotary", 0));
   GLOWISH_ASSIGN_OR_RETURN(int64_t interleaved,
@@ -532,32 +529,32 @@ static llvm::Error importDynamicGroupQuery(OpContext &op,
   if (isRotary) {
     GLOWISH_ASSIGN_OR_RETURN(
         Angles angles,
-        readDynamicAngles(op, c, heads.query, heads.pastLength, mostPast));
+        readDynamicAngles(op, heads.query, heads.pastLength, mostPast));
     for (DynamicValue *rotated : {&heads.query, &heads.key})
-      rotated->value = rotateHeads(c, rotated->value, angles.cosines,
+      rotated->value = rotateHeads(op, rotated->value, angles.cosines,
                                    angles.sines, interleaved != 0);
-    GLOWISH_RETURN_IF_ERROR(c.takeError());
+    GLOWISH_RETURN_IF_ERROR(op.takeError());
   } else {
     for (unsigned index : {cosineInput, sineInput, positionInput})
       op.ignoreInput(index);
   }
   if (heads.pastLength) {
     GLOWISH_RETURN_IF_ERROR(
-        prependPast(op, c, pastKeyInput, heads.key).takeError());
+        prependPast(op, pastKeyInput, heads.key).takeError());
     GLOWISH_RETURN_IF_ERROR(
-        prependPast(op, c, pastValueInput, heads.value).takeError());
+        prependPast(op, pastValueInput, heads.value).takeError());
   }
   GLOWISH_ASSIGN_OR_RETURN(Scoring scoring,
-                           readDynamicScoring(op, c, heads.query.value));
+                           readDynamicScoring(op, heads.query.value));
   GLOWISH_ASSIGN_OR_RETURN(KeyWindow window, readWindow(op));
-  NodeValue seen = findSeenKeys(c, heads, window);
+  NodeValue seen = findSeenKeys(op, heads, window);
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue result,
-                           attendDynamic(c, heads, scoring, seen));
-  result.value = joinHeads(c, result.value);
+                           attendDynamic(op, heads, scoring, seen));
+  result.value = joinHeads(op, result.value);
   result.extents = {{}, tokens.getExtent(1), {}};
-  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, c, 0, result));
-  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, c, 1, heads.key));
-  return setDynamicOutput(op, c, 2, heads.value);
+  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, 0, result));
+  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, 1, heads.key));
+  return setDynamicOutput(op, 2, heads.value);
 }
 
 static llvm::Error importGroupQueryAttention(OpContext &op) {
@@ -565,34 +562,34 @@ static llvm::Error importGroupQueryAttention(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<Extents> extents, readExtents(op));
   if (llvm::any_of(extents, [](const Extents &own) { return !own.empty(); }))
     return importDynamicGroupQuery(op, extents);
-  Composer c(op);
-  GLOWISH_ASSIGN_OR_RETURN(Heads heads, readNewHeads(op, c));
-  GLOWISH_ASSIGN_OR_RETURN(Placement place, readPlacement(op, c, heads));
+  GLOWISH_ASSIGN_OR_RETURN(Heads heads, readNewHeads(op));
+  GLOWISH_ASSIGN_OR_RETURN(Placement place, readPlacement(op, heads));
   GLOWISH_ASSIGN_OR_RETURN(int64_t isRotary, op.getInt("do_rotary", 0));
   GLOWISH_ASSIGN_OR_RETURN(int64_t interleaved,
                            op.getInt("rotary_interleaved", 0));
   if (isRotary) {
     GLOWISH_ASSIGN_OR_RETURN(
-        Angles angles, readAngles(op, c, place, heads.query.getShape().back()));
+        Angles angles, readAngles(op, place, heads.query.getShape().back()));
     for (NodeValue *rotated : {&heads.query, &heads.key}) {
       GLOWISH_ASSIGN_OR_RETURN(
-          *rotated, c.finish(rotateHeads(c, *rotated, angles.cosines,
-                                         angles.sines, interleaved != 0)));
+          *rotated, op.finish(rotateHeads(op, *rotated, angles.cosines,
+                                          angles.sines, interleaved != 0)));
     }
   } else {
     for (unsigned index : {cosineInput, sineInput, positionInput})
       op.ignoreInput(index);
   }
   heads.past = place.past;
-  heads.key = append(op, c, pastKeyInput, heads.key, place);
-  heads.value = append(op, c, pastValueInput, heads.value, place);
-  GLOWISH_RETURN_IF_ERROR(c.takeError());
+  heads.key = append(op, pastKeyInput, heads.key, place);
+  heads.value = append(op, pastValueInput, heads.value, place);
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   NodeValue presentKey = heads.key, presentValue = heads.value;
-  GLOWISH_ASSIGN_OR_RETURN(Scoring scoring, readScoring(op, c, heads, place));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue result, attendInGroups(c, heads, scoring));
-  GLOWISH_RETURN_IF_ERROR(c.setOutput(0, joinHeads(c, result)));
-  GLOWISH_RETURN_IF_ERROR(c.setOutput(1, presentKey));
-  return c.setOutput(2, presentValue);
+  GLOWISH_ASSIGN_OR_RETURN(Scoring scoring, readScoring(op, heads, place));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue result,
+                           attendInGroups(op, heads, scoring));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, joinHeads(op, result)));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(1, presentKey));
+  return op.setOutput(2, presentValue);
 }
 
 static OnnxOperator groupQueryAttentionOp("GroupQueryAttention", 1,

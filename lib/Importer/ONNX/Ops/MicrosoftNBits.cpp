@@ -193,21 +193,20 @@ static llvm::Expected<NBitsParameters> readParameters(OpContext &op,
 static llvm::Expected<NodeValue> subtractRest(OpContext &op, NodeValue result,
                                               NodeValue x, NodeValue rest,
                                               const NBitsShape &shape) {
-  Composer c(op);
   Dims blocks(x.getShape());
   size_t rank = blocks.size();
   std::vector<int64_t> pads(2 * rank, 0);
   pads.back() = shape.getNumBlocks() * shape.block - shape.depth;
-  x = c.cast(x, ElemKind::Float);
+  x = op.cast(x, ElemKind::Float);
   if (pads.back() > 0)
-    x = c.pad(x, pads, 0);
+    x = op.pad(x, pads, 0);
   blocks.back() = shape.getNumBlocks();
   blocks.push_back(shape.block);
-  NodeValue sums = c.reduce(c.reshape(x, blocks), "sum", {int64_t(rank)},
-                            /*keepDims=*/false);
-  GLOWISH_ASSIGN_OR_RETURN(sums, c.finish(sums));
+  NodeValue sums = op.reduce(op.reshape(x, blocks), "sum", {int64_t(rank)},
+                             /*keepDims=*/false);
+  GLOWISH_ASSIGN_OR_RETURN(sums, op.finish(sums));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue added, makeMatMul(op, sums, rest));
-  return c.finish(c.sub(result, c.cast(added, result.getElemKind())));
+  return op.finish(op.sub(result, op.cast(added, result.getElemKind())));
 }
 
 /// Returns the same as multiply() of what dequantizes the weights, for models

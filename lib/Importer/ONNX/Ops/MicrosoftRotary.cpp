@@ -21,10 +21,10 @@ llvm::Error onnximport::checkCaches(OpContext &op, unsigned cosine,
   return llvm::Error::success();
 }
 
-Angles onnximport::gatherAngles(OpContext &op, Composer &c, unsigned cosine,
+Angles onnximport::gatherAngles(OpContext &op, unsigned cosine,
                                 NodeValue positions) {
   auto gather = [&](unsigned index) {
-    return c.unsqueeze(c.gather(op.getOptionalInput(index), positions, 0), 1);
+    return op.unsqueeze(op.gather(op.getOptionalInput(index), positions, 0), 1);
   };
   return {gather(cosine), gather(cosine + 1)};
 }
@@ -32,8 +32,7 @@ Angles onnximport::gatherAngles(OpContext &op, Composer &c, unsigned cosine,
 /// Returns input 0 as heads: [batch, heads, length, size] or [batch, length,
 /// heads * size], where the heads have twice as many elements as the cosines
 /// unless an attribute states their number.
-static llvm::Expected<NodeValue> readRotated(OpContext &op, Composer &c,
-                                             int64_t pairs) {
+static llvm::Expected<NodeValue> readRotated(OpContext &op, int64_t pairs) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(int64_t numHeads, op.getInt("num_heads", 0));
   DimsRef shape = input.getShape();
@@ -44,17 +43,16 @@ static llvm::Expected<NodeValue> readRotated(OpContext &op, Composer &c,
                      input.getType().str());
   if (numHeads == 0 && pairs > 0)
     numHeads = shape[2] / (2 * pairs);
-  return splitHeads(c, input, numHeads, "num_heads");
+  return splitHeads(op, input, numHeads, "num_heads");
 }
 
 /// Returns input 1: a position for each token, or that of each row's first.
-static llvm::Expected<NodeValue> readPositions(OpContext &op, Composer &c,
-                                               DimsRef heads) {
+static llvm::Expected<NodeValue> readPositions(OpContext &op, DimsRef heads) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue positions, op.getInput(1));
   DimsRef shape = positions.getShape();
   if (shape.empty() || shape == DimsRef({1})) {
-    NodeValue token = c.iota(positions.getElemKind(), 2, 1, heads[2]);
-    return c.finish(c.add(token, c.reshape(positions, {1, 1})));
+    NodeValue token = op.iota(positions.getElemKind(), 2, 1, heads[2]);
+    return op.finish(op.add(token, op.reshape(positions, {1, 1})));
   }
   if (shape != DimsRef({heads[0], heads[2]}))
     return makeError("input 1 is {0}; accepted: a scalar, [1] or [{1}, {2}]",
@@ -73,19 +71,18 @@ static llvm::Error importMicrosoftRotary(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t size, op.getInt("rotary_embedding_dim", 0));
   GLOWISH_RETURN_IF_ERROR(
       checkCaches(op, 2, std::numeric_limits<int64_t>::max()));
-  Composer c(op);
   int64_t pairs = op.peekInput(2).getShape()[1];
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue heads, readRotated(op, c, pairs));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue heads, readRotated(op, pairs));
   DimsRef shape = heads.getShape();
   if (2 * pairs != (size ? size : shape[3]) || 2 * pairs > shape[3])
     return makeError("inputs 2 and 3 have {0} columns; accepted: half of {1}",
                      pairs, size ? size : shape[3]);
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue positions, readPositions(op, c, shape));
-  Angles angles = gatherAngles(op, c, 2, positions);
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue positions, readPositions(op, shape));
+  Angles angles = gatherAngles(op, 2, positions);
   NodeValue result =
-      rotateHeads(c, heads, angles.cosines, angles.sines, interleaved != 0);
+      rotateHeads(op, heads, angles.cosines, angles.sines, interleaved != 0);
   bool isFlat = op.peekInput(0).getShape().size() == 3;
-  return c.setOutput(0, isFlat ? joinHeads(c, result) : result);
+  return op.setOutput(0, isFlat ? joinHeads(op, result) : result);
 }
 
 static OnnxOperator microsoftRotaryOp("RotaryEmbedding", 1,

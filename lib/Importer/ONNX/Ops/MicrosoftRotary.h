@@ -3,7 +3,7 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_OPS_MICROSOFTROTARY_H
 #define GLOWISH_LIB_IMPORTER_ONNX_OPS_MICROSOFTROTARY_H
 
-#include "ONNX/Composer.h"
+#include "ONNX/OpContext.h"
 
 namespace glowish::onnximport {
 
@@ -18,8 +18,7 @@ llvm::Error checkCaches(OpContext &op, unsigned cosine, int64_t maxPairs);
 
 /// Returns the rows of inputs \p cosine and \p cosine + 1 at \p positions
 /// [batch or 1, length].
-Angles gatherAngles(OpContext &op, Composer &c, unsigned cosine,
-                    NodeValue positions);
+Angles gatherAngles(OpContext &op, unsigned cosine, NodeValue positions);
 
 } // namespace glowish::onnximport
 

@@ -60,7 +60,6 @@ llvm::Error onnximport::importWindowMax(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges, readEdges(op, input));
   GLOWISH_ASSIGN_OR_RETURN(int64_t columnMajor, op.getInt("storage_order", 0));
-  Composer c(op);
   IndexedMaxima value{input, {}};
   DimsRef shape = input.getShape();
   if (op.wantsOutput(1)) {
@@ -72,11 +71,11 @@ llvm::Error onnximport::importWindowMax(OpContext &op) {
         stride *= shape[d];
       }
     }
-    value.positions = makePositions(c, shape, strides);
+    value.positions = makePositions(op, shape, strides);
   }
-  value = maxWindows(c, value, edges, NaNPosition::First);
-  GLOWISH_RETURN_IF_ERROR(c.setOutput(0, value.values));
-  return op.wantsOutput(1) ? c.setOutput(1, value.positions)
+  value = maxWindows(op, value, edges, NaNPosition::First);
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, value.values));
+  return op.wantsOutput(1) ? op.setOutput(1, value.positions)
                            : llvm::Error::success();
 }
 
@@ -85,9 +84,8 @@ llvm::Error onnximport::importWindowMean(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges, readEdges(op, input));
   GLOWISH_ASSIGN_OR_RETURN(int64_t countPads,
                            op.getInt("count_include_pad", 0));
-  Composer c(op);
-  NodeValue result = averageWindows(c, input, edges, countPads != 0);
-  return c.setOutput(0, result);
+  NodeValue result = averageWindows(op, input, edges, countPads != 0);
+  return op.setOutput(0, result);
 }
 
 /// (sum of |x|^p)^(1/p).
@@ -105,9 +103,8 @@ static llvm::Error importLpPool(OpContext &op) {
                        number);
     p = *toInt64(number);
   }
-  Composer c(op);
-  NodeValue power = c.pow(c.unary<AbsNode>(input), double(p));
-  return c.setOutput(0, c.pow(sumWindows(c, power, edges), 1.0 / double(p)));
+  NodeValue power = op.pow(op.unary<AbsNode>(input), double(p));
+  return op.setOutput(0, op.pow(sumWindows(op, power, edges), 1.0 / double(p)));
 }
 
 static llvm::Error importGlobalLpPool(OpContext &op) {
@@ -120,12 +117,11 @@ static llvm::Error importGlobalLpPool(OpContext &op) {
     GLOWISH_ASSIGN_OR_RETURN(int64_t power, op.getInt("p", 2));
     p = double(power);
   }
-  Composer c(op);
-  NodeValue power = c.pow(c.unary<AbsNode>(input), p);
+  NodeValue power = op.pow(op.unary<AbsNode>(input), p);
   NodeValue sum =
-      c.reduce(power, "sum", getDimsFrom(2, input.getType().getRank()),
-               /*keepDims=*/true);
-  return c.setOutput(0, c.pow(sum, 1 / p));
+      op.reduce(power, "sum", getDimsFrom(2, input.getType().getRank()),
+                /*keepDims=*/true);
+  return op.setOutput(0, op.pow(sum, 1 / p));
 }
 
 /// Scatters the elements to the positions that MaxPool took them from; others
@@ -155,21 +151,20 @@ static llvm::Error importMaxUnpool(OpContext &op) {
     result.assign(stated.begin(), stated.end());
     GLOWISH_RETURN_IF_ERROR(checkShape(input.getElemKind(), result));
   }
-  Composer c(op);
   int64_t count = input.getType().getNumElements();
   int64_t size = countElements(shape);
-  NodeValue zeros = c.splat(input.getElemKind(), {size, 1}, 0);
-  NodeValue rows = c.reshape(positions, {count});
-  NodeValue values = c.reshape(input, {count, 1});
-  if (c.hasFailed())
-    return c.setOutput(0, zeros);
+  NodeValue zeros = op.splat(input.getElemKind(), {size, 1}, 0);
+  NodeValue rows = op.reshape(positions, {count});
+  NodeValue values = op.reshape(input, {count, 1});
+  if (op.hasFailed())
+    return op.setOutput(0, zeros);
   NodeValue full =
-      c.reshape(c.make<ScatterNode>(zeros, rows, values, "replace"), shape);
+      op.reshape(op.make<ScatterNode>(zeros, rows, values, "replace"), shape);
   // The positions refer to the extents implied by the window.
   std::vector<int64_t> pads(2 * shape.size(), 0);
   for (unsigned d = 0; d < shape.size(); ++d)
     pads[shape.size() + d] = result[d] - shape[d];
-  return c.setOutput(0, c.pad(full, pads, 0));
+  return op.setOutput(0, op.pad(full, pads, 0));
 }
 
 //===- 3-D convolutions ---------------------------------------------------===//
@@ -185,8 +180,8 @@ llvm::Expected<NodeValue> onnximport::makeVolumeConv(OpContext &op) {
                      filter.getType().str());
   GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges,
                            readEdges(op, input, kernel.drop_front(2)));
-  Composer c(op);
-  return c.finish(makeVolumeConvolution(c, input, filter, bias, edges, group));
+  return op.finish(
+      makeVolumeConvolution(op, input, filter, bias, edges, group));
 }
 
 llvm::Error onnximport::importVolumeConvTranspose(OpContext &op) {
@@ -212,9 +207,8 @@ llvm::Error onnximport::importVolumeConvTranspose(OpContext &op) {
                      .dilation = window.dilations[d],
                      .before = window.pads[d],
                      .after = window.pads[d + 3]});
-  Composer c(op);
-  return c.setOutput(0, makeVolumeConvTranspose(c, input, filter, bias, edges,
-                                                window.outputPads, group));
+  return op.setOutput(0, makeVolumeConvTranspose(op, input, filter, bias, edges,
+                                                 window.outputPads, group));
 }
 
 static OnnxOperator lpPoolOp("LpPool", 1, importLpPool);

@@ -3,8 +3,8 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_OPS_NDPOOLING_H
 #define GLOWISH_LIB_IMPORTER_ONNX_OPS_NDPOOLING_H
 
-#include "ONNX/Composer.h"
 #include "ONNX/Images.h"
+#include "ONNX/OpContext.h"
 
 namespace glowish::onnximport {
 

@@ -9,35 +9,35 @@ using namespace glowish::onnximport;
 
 /// Returns boxes [..., 4] as [top, left, bottom, right]. They are two opposite
 /// corners, or [x, y, width, height] with x and y at the center.
-static NodeValue getCorners(Composer &c, NodeValue boxes, bool haveCenters) {
-  auto get = [&](int64_t i) { return c.slice(boxes, 2, i, 1); };
+static NodeValue getCorners(OpContext &op, NodeValue boxes, bool haveCenters) {
+  auto get = [&](int64_t i) { return op.slice(boxes, 2, i, 1); };
   if (!haveCenters)
-    return c.concat({c.min(get(0), get(2)), c.min(get(1), get(3)),
-                     c.max(get(0), get(2)), c.max(get(1), get(3))},
-                    2);
-  NodeValue halfWidth = c.div(get(2), 2), halfHeight = c.div(get(3), 2);
-  return c.concat({c.sub(get(1), halfHeight), c.sub(get(0), halfWidth),
-                   c.add(get(1), halfHeight), c.add(get(0), halfWidth)},
-                  2);
+    return op.concat({op.min(get(0), get(2)), op.min(get(1), get(3)),
+                      op.max(get(0), get(2)), op.max(get(1), get(3))},
+                     2);
+  NodeValue halfWidth = op.div(get(2), 2), halfHeight = op.div(get(3), 2);
+  return op.concat({op.sub(get(1), halfHeight), op.sub(get(0), halfWidth),
+                    op.add(get(1), halfHeight), op.add(get(0), halfWidth)},
+                   2);
 }
 
 /// Returns the boxes in descending order of scores, with -1 for boxes that must
 /// not be selected: [B, C, N].
-static llvm::Expected<NodeValue> findCandidates(OpContext &op, Composer &c,
-                                                const DynamicValue &scores,
-                                                NodeValue numBoxes) {
+static llvm::Expected<NodeValue>
+findCandidates(OpContext &op, const DynamicValue &scores, NodeValue numBoxes) {
   int64_t n = scores.getShape()[2];
-  NodeValue order = c.make<TopKNode>(scores.value, n, /*largest=*/true);
-  NodeValue sorted = gatherElements(c, scores.value, order, 2);
+  NodeValue order = op.make<TopKNode>(scores.value, n, /*largest=*/true);
+  NodeValue sorted = gatherElements(op, scores.value, order, 2);
   // NaN is not above any threshold.
-  NodeValue isCandidate = c.equal(sorted, sorted);
+  NodeValue isCandidate = op.equal(sorted, sorted);
   if (op.hasInput(4)) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue threshold, op.getInput(4));
-    isCandidate = c.greater(sorted, c.reshape(threshold, {}));
+    isCandidate = op.greater(sorted, op.reshape(threshold, {}));
   }
   if (numBoxes)
-    isCandidate = c.logicalAnd(isCandidate, c.less(order, numBoxes));
-  return c.finish(c.select(isCandidate, order, c.scalar(ElemKind::Int64, -1)));
+    isCandidate = op.logicalAnd(isCandidate, op.less(order, numBoxes));
+  return op.finish(
+      op.select(isCandidate, order, op.scalar(ElemKind::Int64, -1)));
 }
 
 static llvm::Error checkBoxes(const DynamicValue &boxes,
@@ -61,11 +61,10 @@ struct MaxBoxes {
 };
 } // namespace
 
-static llvm::Expected<MaxBoxes> readMaxBoxes(OpContext &op, Composer &c,
-                                             int64_t numBoxes) {
+static llvm::Expected<MaxBoxes> readMaxBoxes(OpContext &op, int64_t numBoxes) {
   if (!op.hasInput(2))
     return MaxBoxes();
-  GLOWISH_ASSIGN_OR_RETURN(ShapeInt number, readShapeInt(op, c, 2));
+  GLOWISH_ASSIGN_OR_RETURN(ShapeInt number, readShapeInt(op, 2));
   double bound = std::clamp(number.high, 0.0, double(numBoxes));
   return MaxBoxes{int64_t(bound), number.value};
 }
@@ -76,44 +75,43 @@ static llvm::Error importNonMaxSuppression(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue scores, getDynamicInput(op, 1));
   GLOWISH_ASSIGN_OR_RETURN(int64_t haveCenters,
                            op.getInt("center_point_box", 0));
-  Composer c(op);
   if (boxes.getRank() == 3 && scores.getRank() == 3) {
-    GLOWISH_RETURN_IF_ERROR(unify(c, boxes, 0, scores, 0));
-    GLOWISH_RETURN_IF_ERROR(unify(c, boxes, 1, scores, 2));
+    GLOWISH_RETURN_IF_ERROR(unify(op, boxes, 0, scores, 0));
+    GLOWISH_RETURN_IF_ERROR(unify(op, boxes, 1, scores, 2));
   }
-  if (c.hasFailed())
-    return c.setOutput(0, {});
+  if (op.hasFailed())
+    return op.setOutput(0, {});
   GLOWISH_RETURN_IF_ERROR(checkBoxes(boxes, scores));
   Dims shape(scores.getShape());
-  GLOWISH_ASSIGN_OR_RETURN(MaxBoxes most, readMaxBoxes(op, c, shape[2]));
-  NodeValue overlap = c.scalar(ElemKind::Float, 0);
+  GLOWISH_ASSIGN_OR_RETURN(MaxBoxes most, readMaxBoxes(op, shape[2]));
+  NodeValue overlap = op.scalar(ElemKind::Float, 0);
   if (op.hasInput(3)) {
     GLOWISH_ASSIGN_OR_RETURN(overlap, op.getInput(3));
-    overlap = c.reshape(overlap, {});
+    overlap = op.reshape(overlap, {});
   }
   GLOWISH_ASSIGN_OR_RETURN(NodeValue candidates,
-                           findCandidates(op, c, scores, boxes.getExtent(1)));
+                           findCandidates(op, scores, boxes.getExtent(1)));
   int64_t total = shape[0] * shape[1] * most.bound;
   if (total == 0)
-    return c.setOutput(0, c.splat(ElemKind::Int64, {0, 3}, 0));
-  NodeValue corners = getCorners(c, boxes.value, haveCenters != 0);
-  if (c.hasFailed())
-    return c.setOutput(0, {});
+    return op.setOutput(0, op.splat(ElemKind::Int64, {0, 3}, 0));
+  NodeValue corners = getCorners(op, boxes.value, haveCenters != 0);
+  if (op.hasFailed())
+    return op.setOutput(0, {});
   DynamicValue picked = {
-      c.make<NonMaxSuppressionNode>(corners, candidates, overlap, most.bound),
+      op.make<NonMaxSuppressionNode>(corners, candidates, overlap, most.bound),
       {scores.getExtent(0), scores.getExtent(1), most.number}};
-  NodeValue isPicked = c.greaterOrEqual(picked.value, 0);
-  if (NodeValue inside = isInside(c, picked, {0, 1, 2}))
-    isPicked = c.logicalAnd(isPicked, inside);
-  Found found = findTrue(op, c, c.reshape(isPicked, {total}));
-  NodeValue row = c.div(found.positions, double(most.bound));
-  NodeValue batch = c.div(row, double(shape[1]));
-  NodeValue category = c.sub(row, c.mul(batch, double(shape[1])));
-  NodeValue box = gatherPositions(c, picked.value, found.positions);
+  NodeValue isPicked = op.greaterOrEqual(picked.value, 0);
+  if (NodeValue inside = isInside(op, picked, {0, 1, 2}))
+    isPicked = op.logicalAnd(isPicked, inside);
+  Found found = findTrue(op, op.reshape(isPicked, {total}));
+  NodeValue row = op.div(found.positions, double(most.bound));
+  NodeValue batch = op.div(row, double(shape[1]));
+  NodeValue category = op.sub(row, op.mul(batch, double(shape[1])));
+  NodeValue box = gatherPositions(op, picked.value, found.positions);
   std::vector<NodeValue> columns;
   for (NodeValue column : {batch, category, box})
-    columns.push_back(c.reshape(column, {total, 1}));
-  return setDynamicOutput(op, c, 0, {c.concat(columns, 1), {found.count, {}}});
+    columns.push_back(op.reshape(column, {total, 1}));
+  return setDynamicOutput(op, 0, {op.concat(columns, 1), {found.count, {}}});
 }
 
 static OnnxOperator nonMaxSuppressionOp("NonMaxSuppression", 10,

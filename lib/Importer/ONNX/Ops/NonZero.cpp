@@ -9,22 +9,22 @@ using namespace glowish::onnximport;
 
 //===- Positions of true elements -----------------------------------------===//
 
-Found onnximport::findTrue(OpContext &op, Composer &c, NodeValue flags) {
+Found onnximport::findTrue(OpContext &op, NodeValue flags) {
   if (!flags)
     return {};
   int64_t n = flags.getShape()[0];
-  NodeValue ones = c.cast(flags, ElemKind::Int64);
-  NodeValue counts = c.cumSum(ones, 0);
-  NodeValue count = c.reshape(c.slice(counts, 0, n - 1, 1), {});
+  NodeValue ones = op.cast(flags, ElemKind::Int64);
+  NodeValue counts = op.cumSum(ones, 0);
+  NodeValue count = op.reshape(op.slice(counts, 0, n - 1, 1), {});
   // Other positions are scattered out of range.
-  NodeValue targets =
-      c.select(flags, c.sub(counts, 1), c.scalar(ElemKind::Int64, double(n)));
-  NodeValue numbers = c.iota(ElemKind::Int64, 2, 0, n);
-  NodeValue none = c.splat(ElemKind::Int64, {n, 1}, 0);
-  if (c.hasFailed())
+  NodeValue targets = op.select(flags, op.sub(counts, 1),
+                                op.scalar(ElemKind::Int64, double(n)));
+  NodeValue numbers = op.iota(ElemKind::Int64, 2, 0, n);
+  NodeValue none = op.splat(ElemKind::Int64, {n, 1}, 0);
+  if (op.hasFailed())
     return {};
   NodeValue positions =
-      c.reshape(c.make<ScatterNode>(none, targets, numbers, "replace"), {n});
+      op.reshape(op.make<ScatterNode>(none, targets, numbers, "replace"), {n});
   if (count)
     op.setBound(count, n);
   return {positions, count, counts};
@@ -55,32 +55,32 @@ static llvm::Error importConstantNonZero(OpContext &op, const Tensor &input) {
 
 /// Converts row-major \p positions to indices: row d contains those into
 /// dimension d of \p shape.
-static NodeValue splitPositions(Composer &c, NodeValue positions,
+static NodeValue splitPositions(OpContext &op, NodeValue positions,
                                 DimsRef shape) {
   if (!positions)
     return positions;
   int64_t n = positions.getShape()[0];
   if (shape.empty())
-    return c.splat(ElemKind::Int64, {0, n}, 0);
+    return op.splat(ElemKind::Int64, {0, n}, 0);
   Dims strides = getDenseStrides(shape);
   std::vector<NodeValue> rows;
   for (unsigned d = 0; d < shape.size(); ++d) {
-    NodeValue whole = c.div(positions, double(strides[d]));
+    NodeValue whole = op.div(positions, double(strides[d]));
     if (d > 0)
-      whole =
-          c.sub(whole, c.mul(c.div(whole, double(shape[d])), double(shape[d])));
-    rows.push_back(c.reshape(whole, {1, n}));
+      whole = op.sub(whole,
+                     op.mul(op.div(whole, double(shape[d])), double(shape[d])));
+    rows.push_back(op.reshape(whole, {1, n}));
   }
-  return c.concat(rows, 0);
+  return op.concat(rows, 0);
 }
 
 /// Flattens \p flags, of the shape of \p x, with false beyond its actual
 /// extents.
-static NodeValue flattenFlags(Composer &c, const DynamicValue &x,
+static NodeValue flattenFlags(OpContext &op, const DynamicValue &x,
                               NodeValue flags) {
-  if (NodeValue inside = isInside(c, x, getAllDims(x.getRank())))
-    flags = c.logicalAnd(flags, inside);
-  return flags ? c.reshape(flags, {flags.getType().getNumElements()}) : flags;
+  if (NodeValue inside = isInside(op, x, getAllDims(x.getRank())))
+    flags = op.logicalAnd(flags, inside);
+  return flags ? op.reshape(flags, {flags.getType().getNumElements()}) : flags;
 }
 
 static llvm::Error importNonZero(OpContext &op) {
@@ -88,17 +88,16 @@ static llvm::Error importNonZero(OpContext &op) {
   auto *constant = x.value.getNodeAs<Constant>();
   if (constant && !x.isDynamic())
     return importConstantNonZero(op, constant->getTensor());
-  Composer c(op);
   DimsRef shape = x.getShape();
   int64_t count = x.value.getType().getNumElements();
   if (count == 0)
-    return c.setOutput(0,
-                       c.splat(ElemKind::Int64, {int64_t(shape.size()), 0}, 0));
-  NodeValue flags = c.cast(x.value, ElemKind::Bool);
-  Found found = findTrue(op, c, flattenFlags(c, x, flags));
+    return op.setOutput(
+        0, op.splat(ElemKind::Int64, {int64_t(shape.size()), 0}, 0));
+  NodeValue flags = op.cast(x.value, ElemKind::Bool);
+  Found found = findTrue(op, flattenFlags(op, x, flags));
   return setDynamicOutput(
-      op, c, 0,
-      {splitPositions(c, found.positions, shape), {NodeValue(), found.count}});
+      op, 0,
+      {splitPositions(op, found.positions, shape), {NodeValue(), found.count}});
 }
 
 //===- Compress -----------------------------------------------------------===//
@@ -111,31 +110,30 @@ static llvm::Error importCompress(OpContext &op) {
       condition.getRank() != 1)
     return makeError("input 1 is {0}; accepted: bools of rank 1",
                      condition.value.getType().str());
-  Composer c(op);
   int64_t axis = 0;
   if (op.hasAttr("axis")) {
     GLOWISH_ASSIGN_OR_RETURN(axis, op.getAxis("axis", 0, x.getRank()));
   } else {
-    GLOWISH_ASSIGN_OR_RETURN(x, flatten(op, c, x));
+    GLOWISH_ASSIGN_OR_RETURN(x, flatten(op, x));
   }
-  if (c.hasFailed())
-    return c.setOutput(0, {});
+  if (op.hasFailed())
+    return op.setOutput(0, {});
   int64_t count = std::min(condition.getShape()[0], x.getShape()[axis]);
-  condition.value = c.slice(condition.value, 0, 0, count);
+  condition.value = op.slice(condition.value, 0, 0, count);
   // Selected slices must be inside both actual extents.
-  NodeValue flags = flattenFlags(c, condition, condition.value);
+  NodeValue flags = flattenFlags(op, condition, condition.value);
   if (x.isDynamic(axis))
-    flags = c.logicalAnd(
-        flags, c.less(c.iota(ElemKind::Int64, 1, 0, count), x.getExtent(axis)));
+    flags = op.logicalAnd(flags, op.less(op.iota(ElemKind::Int64, 1, 0, count),
+                                         x.getExtent(axis)));
   if (count == 0) {
-    x.value = c.slice(x.value, axis, 0, 0);
+    x.value = op.slice(x.value, axis, 0, 0);
     x.setExtent(axis, {});
-    return setDynamicOutput(op, c, 0, x);
+    return setDynamicOutput(op, 0, x);
   }
-  Found found = findTrue(op, c, flags);
-  x.value = c.gather(x.value, found.positions, axis);
+  Found found = findTrue(op, flags);
+  x.value = op.gather(x.value, found.positions, axis);
   x.setExtent(axis, found.count);
-  return setDynamicOutput(op, c, 0, x);
+  return setDynamicOutput(op, 0, x);
 }
 
 static OnnxOperator nonZeroOp("NonZero", 9, importNonZero);

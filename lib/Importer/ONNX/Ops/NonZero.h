@@ -18,7 +18,7 @@ struct Found {
   NodeValue counts;
 };
 /// Finds the true elements of \p flags, bool [n] with n > 0.
-Found findTrue(OpContext &op, Composer &c, NodeValue flags);
+Found findTrue(OpContext &op, NodeValue flags);
 
 } // namespace glowish::onnximport
 

@@ -36,10 +36,9 @@ static llvm::Error normalizeElements(OpContext &op,
                        "0: the shape of a sample, {2}",
                        i, operands[i].getType().str(),
                        formatShape(x.getShape().drop_front()));
-  Composer c(op);
-  NodeValue deviation = c.unary<SqrtNode>(c.add(operands[4], epsilon));
-  NodeValue normal = c.div(c.sub(x, operands[3]), deviation);
-  return c.setOutput(0, c.add(c.mul(normal, operands[1]), operands[2]));
+  NodeValue deviation = op.unary<SqrtNode>(op.add(operands[4], epsilon));
+  NodeValue normal = op.div(op.sub(x, operands[3]), deviation);
+  return op.setOutput(0, op.add(op.mul(normal, operands[1]), operands[2]));
 }
 
 static llvm::Error importBatchNormalization(OpContext &op) {
@@ -64,13 +63,12 @@ static llvm::Error importBatchNormalization(OpContext &op) {
     return normalizeElements(op, operands, epsilon);
   // Rank 1 has one channel.
   Dims shape(operands[0].getShape());
-  Composer c(op);
-  NodeValue x = rank == 1 ? c.unsqueeze(operands[0], 1) : operands[0];
-  GLOWISH_RETURN_IF_ERROR(c.takeError());
+  NodeValue x = rank == 1 ? op.unsqueeze(operands[0], 1) : operands[0];
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   NodeValue result =
-      c.make<BatchNormalizationNode>(x, operands[1], operands[2], operands[3],
-                                     operands[4], /*axis=*/1, epsilon);
-  return c.setOutput(0, c.reshape(result, shape));
+      op.make<BatchNormalizationNode>(x, operands[1], operands[2], operands[3],
+                                      operands[4], /*axis=*/1, epsilon);
+  return op.setOutput(0, op.reshape(result, shape));
 }
 
 static llvm::Error importLRN(OpContext &op) {
@@ -98,12 +96,11 @@ static llvm::Expected<NodeValue> makeSoftmax(OpContext &op, NodeValue input,
 /// 1 at the first maximum, 0 elsewhere.
 static llvm::Expected<NodeValue> makeHardmax(OpContext &op, NodeValue input,
                                              int64_t axis) {
-  Composer c(op);
-  NodeValue largest = c.make<ArgMaxNode>(input, axis, /*keepDims=*/true,
-                                         /*selectLast=*/false);
-  NodeValue index = c.iota(ElemKind::Int64, input.getType().getRank(), axis,
-                           input.getShape()[axis]);
-  return c.finish(c.cast(c.equal(largest, index), input.getElemKind()));
+  NodeValue largest = op.make<ArgMaxNode>(input, axis, /*keepDims=*/true,
+                                          /*selectLast=*/false);
+  NodeValue index = op.iota(ElemKind::Int64, input.getType().getRank(), axis,
+                            input.getShape()[axis]);
+  return op.finish(op.cast(op.equal(largest, index), input.getElemKind()));
 }
 
 /// Applies \p make to \p input, which has the extents of input 0, along the
@@ -119,9 +116,8 @@ static llvm::Expected<NodeValue> makeAlongAxis(OpContext &op, NodeValue input,
   bool isOne = !isFlat || axis + 1 == int64_t(rank);
   DynamicValue x = {input, op.getExtents(0)};
   std::vector<int64_t> dims = getAllDims(isOne ? axis + 1 : rank);
-  Composer c(op);
-  input = fillOutside(c, x, llvm::ArrayRef(dims).drop_front(axis), -HUGE_VAL);
-  GLOWISH_ASSIGN_OR_RETURN(input, c.finish(input));
+  input = fillOutside(op, x, llvm::ArrayRef(dims).drop_front(axis), -HUGE_VAL);
+  GLOWISH_ASSIGN_OR_RETURN(input, op.finish(input));
   if (isOne)
     return make(op, input, axis);
   Dims shape(input.getShape());
@@ -155,9 +151,9 @@ template <AlongAxis Make> static llvm::Error importAlongAxis(OpContext &op) {
 
 /// Sets output 0 to \p value * scale + bias, one of each per channel (dimension
 /// 1), with \p shape.
-static llvm::Error setScaledChannels(OpContext &op, Composer &c,
-                                     NodeValue value, DimsRef shape) {
-  GLOWISH_RETURN_IF_ERROR(c.takeError());
+static llvm::Error setScaledChannels(OpContext &op, NodeValue value,
+                                     DimsRef shape) {
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   unsigned rank = value.getShape().size();
   NodeValue factors[2];
   for (unsigned i = 0; i < 2; ++i) {
@@ -167,10 +163,10 @@ static llvm::Error setScaledChannels(OpContext &op, Composer &c,
           "input {0} is {1}; accepted: one element for each of {2} "
           "channels",
           i + 1, factor.getType().str(), value.getShape()[1]);
-    factors[i] = alongChannels(c, factor, rank);
+    factors[i] = alongChannels(op, factor, rank);
   }
-  value = scaleAndShift(c, value, factors[0], factors[1]);
-  return c.setOutput(0, c.reshape(value, shape));
+  value = scaleAndShift(op, value, factors[0], factors[1]);
+  return op.setOutput(0, op.reshape(value, shape));
 }
 
 static llvm::Error importInstanceNormalization(OpContext &op) {
@@ -180,9 +176,8 @@ static llvm::Error importInstanceNormalization(OpContext &op) {
   if (rank < 3)
     return makeError("input 0 is {0}; accepted: rank 3 or more",
                      x.getType().str());
-  Composer c(op);
-  NodeValue normal = normalize(c, x, getDimsFrom(2, rank), epsilon).value;
-  return setScaledChannels(op, c, normal, x.getShape());
+  NodeValue normal = normalize(op, x, getDimsFrom(2, rank), epsilon).value;
+  return setScaledChannels(op, normal, x.getShape());
 }
 
 /// Normalizes groups of channels. Before opset 21 scale and bias have one
@@ -197,11 +192,10 @@ static llvm::Error importGroupNormalization(OpContext &op) {
     return makeError("input 0 is {0} and 'num_groups' {1}; accepted: a number "
                      "that divides the channels",
                      x.getType().str(), groups);
-  Composer c(op);
-  NodeValue value = normalizeGroups(c, x, groups, epsilon).value;
+  NodeValue value = normalizeGroups(op, x, groups, epsilon).value;
   if (op.getOpset() >= 21)
-    value = c.reshape(value, shape);
-  return setScaledChannels(op, c, value, shape);
+    value = op.reshape(value, shape);
+  return setScaledChannels(op, value, shape);
 }
 
 /// LayerNormalization also outputs mean and 1 / deviation.
@@ -218,16 +212,15 @@ static llvm::Error importLayerNormalization(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(norm.epsilon, op.getFloat("epsilon", 1e-5));
   norm.subtractMean = SubtractMean;
   op.ignoreAttrs({"stash_type"});
-  Composer c(op);
-  GLOWISH_RETURN_IF_ERROR(c.setOutput(0, makeLayerNorm(c, norm)));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, makeLayerNorm(op, norm)));
   if (!op.wantsOutput(1) && !op.wantsOutput(2))
     return passOuterExtents(op, norm.axis);
-  Normalized statistics = normalize(c, norm.x, getDimsFrom(norm.axis, rank),
+  Normalized statistics = normalize(op, norm.x, getDimsFrom(norm.axis, rank),
                                     norm.epsilon, SubtractMean);
   unsigned next = 1;
   if (SubtractMean)
-    GLOWISH_RETURN_IF_ERROR(c.setOutput(next++, statistics.mean));
-  GLOWISH_RETURN_IF_ERROR(c.setOutput(next, statistics.inverseDeviation));
+    GLOWISH_RETURN_IF_ERROR(op.setOutput(next++, statistics.mean));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(next, statistics.inverseDeviation));
   return passOuterExtents(op, norm.axis);
 }
 
@@ -249,12 +242,11 @@ static llvm::Error importMeanVarianceNormalization(OpContext &op) {
     GLOWISH_ASSIGN_OR_RETURN(axes, op.getInts("axes", axes));
   }
   GLOWISH_ASSIGN_OR_RETURN(axes, normalizeAxes(axes, rank));
-  Composer c(op);
-  Moments moments = getMoments(c, x, axes);
+  Moments moments = getMoments(op, x, axes);
   if (!dividesByDeviation)
-    return c.setOutput(0, moments.centred);
-  NodeValue deviation = c.add(c.unary<SqrtNode>(moments.variance), 1e-9);
-  return c.setOutput(0, c.div(moments.centred, deviation));
+    return op.setOutput(0, moments.centred);
+  NodeValue deviation = op.add(op.unary<SqrtNode>(moments.variance), 1e-9);
+  return op.setOutput(0, op.div(moments.centred, deviation));
 }
 
 /// x / |x| along one dimension, or 0 if the norm is 0.
@@ -265,13 +257,12 @@ static llvm::Error importLpNormalization(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t p, op.getInt("p", 2));
   if (p != 1 && p != 2)
     return makeError("attribute 'p' is {0}; accepted: 1, 2", p);
-  Composer c(op);
-  NodeValue power = p == 1 ? c.unary<AbsNode>(x) : c.mul(x, x);
-  NodeValue norm = c.reduce(power, "sum", {axis}, /*keepDims=*/true);
+  NodeValue power = p == 1 ? op.unary<AbsNode>(x) : op.mul(x, x);
+  NodeValue norm = op.reduce(power, "sum", {axis}, /*keepDims=*/true);
   if (p == 2)
-    norm = c.unary<SqrtNode>(norm);
-  norm = c.select(c.equal(norm, 0), c.number(x, 1), norm);
-  return c.setOutput(0, c.div(x, norm));
+    norm = op.unary<SqrtNode>(norm);
+  norm = op.select(op.equal(norm, 0), op.number(x, 1), norm);
+  return op.setOutput(0, op.div(x, norm));
 }
 
 static OnnxOperator

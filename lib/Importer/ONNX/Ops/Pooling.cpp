@@ -29,10 +29,9 @@ llvm::Expected<Images> onnximport::averageImages(OpContext &op, Images images) {
                            op.getInt("count_include_pad", 0));
   int64_t bottom = window.beyondPads[0], right = window.beyondPads[1];
   if (countPads && (bottom || right)) {
-    Composer c(op);
     GLOWISH_ASSIGN_OR_RETURN(
         images.value,
-        c.finish(padCounted(c, images.value, window.pads, bottom, right)));
+        op.finish(padCounted(op, images.value, window.pads, bottom, right)));
     countPads = false;
   }
   GLOWISH_ASSIGN_OR_RETURN(

@@ -96,10 +96,9 @@ static llvm::Expected<NodeValue> quantizeToFloat(OpContext &op, NodeValue x,
                                                  const Quantization &result,
                                                  const Conversion &conversion) {
   GLOWISH_ASSIGN_OR_RETURN(x, divideByScale(op, x, result.scale));
-  Composer c(op);
   if (result.zeroPoint && getElemBits(result.kind) < 8)
-    x = c.add(x, c.cast(result.zeroPoint, ElemKind::Float));
-  return c.finish(convert(c, x, result.kind, conversion));
+    x = op.add(x, op.cast(result.zeroPoint, ElemKind::Float));
+  return op.finish(convert(op, x, result.kind, conversion));
 }
 
 llvm::Expected<NodeValue> onnximport::requantize(OpContext &op, NodeValue sums,
@@ -113,16 +112,15 @@ llvm::Expected<NodeValue> onnximport::requantize(OpContext &op, NodeValue sums,
 
 llvm::Expected<Quantized> onnximport::quantizeDynamically(OpContext &op,
                                                           NodeValue x) {
-  Composer c(op);
   std::vector<int64_t> axes = getAllDims(x.getShape().size());
-  NodeValue largest = c.max(c.reduce(x, "max", axes, /*keepDims=*/false), 0);
-  NodeValue smallest = c.min(c.reduce(x, "min", axes, /*keepDims=*/false), 0);
-  NodeValue range = c.sub(largest, smallest);
+  NodeValue largest = op.max(op.reduce(x, "max", axes, /*keepDims=*/false), 0);
+  NodeValue smallest = op.min(op.reduce(x, "min", axes, /*keepDims=*/false), 0);
+  NodeValue range = op.sub(largest, smallest);
   // All zeros have the scale 1.
-  NodeValue scale = c.select(c.equal(range, 0), c.number(x, 1),
-                             c.div(range, c.number(x, 255)));
+  NodeValue scale = op.select(op.equal(range, 0), op.number(x, 1),
+                              op.div(range, op.number(x, 255)));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue zeroPoint,
-                           c.finish(c.div(c.sub(0, smallest), scale)));
+                           op.finish(op.div(op.sub(0, smallest), scale)));
   Quantized result = {{ElemKind::UInt8, scale, {}}, {}};
   GLOWISH_ASSIGN_OR_RETURN(
       result.zeroPoint, roundToKind(op, zeroPoint, NodeValue(), result.kind));
@@ -212,7 +210,7 @@ llvm::Expected<Quantized> onnximport::readColumns(OpContext &op, unsigned index,
                                                   bool isTransposed) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, readBytes(op, index));
   if (isTransposed) {
-    GLOWISH_ASSIGN_OR_RETURN(value, op.transpose(value, {1, 0}));
+    GLOWISH_ASSIGN_OR_RETURN(value, op.finish(op.transpose(value, {1, 0})));
   }
   ElemKind kind = value.getElemKind();
   Quantized result = {{kind, {}, {}}, value};
@@ -351,9 +349,8 @@ static llvm::Error importQuantizeLinear(OpContext &op) {
 static llvm::Error importDynamicQuantizeLinear(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
   // 0 is always in the range that decides the scale.
-  Composer c(op);
   GLOWISH_ASSIGN_OR_RETURN(
-      x.value, c.finish(fillOutside(c, x, getAllDims(x.getRank()), 0)));
+      x.value, op.finish(fillOutside(op, x, getAllDims(x.getRank()), 0)));
   GLOWISH_ASSIGN_OR_RETURN(Quantized result, quantizeDynamically(op, x.value));
   GLOWISH_RETURN_IF_ERROR(op.setOutput(0, result.value));
   op.setExtents(0, x.extents);

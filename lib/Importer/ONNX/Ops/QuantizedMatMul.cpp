@@ -165,13 +165,13 @@ static llvm::Error importQGemm(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(Quantized a, readQuantized(op, 0, 1, 2));
   GLOWISH_ASSIGN_OR_RETURN(Quantized b, readColumns(op, 3, 4, 5, transB != 0));
   if (transA) {
-    GLOWISH_ASSIGN_OR_RETURN(a.value, op.transpose(a.value, {1, 0}));
+    GLOWISH_ASSIGN_OR_RETURN(a.value, op.finish(op.transpose(a.value, {1, 0})));
   }
   GLOWISH_ASSIGN_OR_RETURN(NodeValue sums, multiplyIntegers(op, a, b));
   GLOWISH_ASSIGN_OR_RETURN(sums, addBias(op, sums, op.getOptionalInput(6)));
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue factor,
-      op.create<MulNode>(a.scale, op.createScalar(ElemKind::Float, alpha)));
+      op.create<MulNode>(a.scale, op.scalar(ElemKind::Float, alpha)));
   GLOWISH_ASSIGN_OR_RETURN(factor, op.create<MulNode>(factor, b.scale));
   if (!op.hasInput(7)) {
     GLOWISH_ASSIGN_OR_RETURN(sums, castTo(op, sums, ElemKind::Float));

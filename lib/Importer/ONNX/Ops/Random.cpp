@@ -49,12 +49,11 @@ static llvm::Error importDistribution(OpContext &op, DimsRef shape,
                            op.getFloat(isNormal ? "scale" : "high", 1));
   GLOWISH_RETURN_IF_ERROR(checkShape(kind, shape));
   GLOWISH_ASSIGN_OR_RETURN(uint64_t key, readKey(op));
-  Composer c(op);
-  RandomValues random(c, shape, c.uint64(key));
+  RandomValues random(op, shape, op.uint64(key));
   ElemKind drawn = getDrawnKind(kind);
   NodeValue value = isNormal ? random.normal(drawn) : random.uniform(drawn);
   double scale = isNormal ? second : second - first;
-  return c.setOutput(0, c.cast(c.add(c.mul(value, scale), first), kind));
+  return op.setOutput(0, op.cast(op.add(op.mul(value, scale), first), kind));
 }
 
 template <bool isNormal> static llvm::Error importRandom(OpContext &op) {
@@ -80,12 +79,11 @@ static llvm::Error importBernoulli(OpContext &op) {
   if (!isFloatKind(probability.getElemKind()))
     return makeError("input 0 is {0}; accepted: a float kind",
                      probability.getType().str());
-  Composer c(op);
-  RandomValues random(c, probability.getShape(), c.uint64(key));
+  RandomValues random(op, probability.getShape(), op.uint64(key));
   ElemKind drawn = getDrawnKind(probability.getElemKind());
-  return c.setOutput(
-      0,
-      c.cast(c.less(random.uniform(drawn), c.cast(probability, drawn)), kind));
+  return op.setOutput(
+      0, op.cast(op.less(random.uniform(drawn), op.cast(probability, drawn)),
+                 kind));
 }
 
 /// Draws 'sample_size' classes for each row of unnormalized log-probabilities.
@@ -106,10 +104,11 @@ static llvm::Error importMultinomial(OpContext &op) {
   int64_t batch = shape[0], classes = shape[1];
   GLOWISH_RETURN_IF_ERROR(
       checkShape(ElemKind::Double, {batch, samples, classes}));
-  Composer c(op);
-  NodeValue x = c.cast(logits, ElemKind::Double);
-  NodeValue weights = c.unary<ExpNode>(c.sub(x, c.reduce(x, "max", {1}, true)));
-  return c.setOutput(0, drawClasses(c, weights, samples, c.uint64(key), kind));
+  NodeValue x = op.cast(logits, ElemKind::Double);
+  NodeValue weights =
+      op.unary<ExpNode>(op.sub(x, op.reduce(x, "max", {1}, true)));
+  return op.setOutput(0,
+                      drawClasses(op, weights, samples, op.uint64(key), kind));
 }
 
 //===- Dropout ------------------------------------------------------------===//
@@ -117,20 +116,19 @@ static llvm::Error importMultinomial(OpContext &op) {
 /// Keeps elements with probability 1 - ratio, divided by 1 - ratio.
 static llvm::Error importTrainingDropout(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(uint64_t key, readKey(op));
-  Composer c(op);
-  RandomValues random(c, input.getShape(), c.uint64(key));
+  RandomValues random(op, input.getShape(), op.uint64(key));
   ElemKind drawn = getDrawnKind(input.getElemKind());
   NodeValue ratio = op.getOptionalInput(1);
   if (ratio && ratio.getType().getNumElements() != 1)
     return makeError("input 1 is {0}; accepted: one element",
                      ratio.getType().str());
-  ratio = ratio ? c.cast(c.reshape(ratio, {}), drawn) : c.scalar(drawn, 0.5);
-  NodeValue kept = c.greaterOrEqual(random.uniform(drawn), ratio);
-  NodeValue scaled = c.div(c.cast(input, drawn), c.sub(1, ratio));
-  NodeValue zero = c.scalar(drawn, 0);
-  GLOWISH_RETURN_IF_ERROR(c.setOutput(
-      0, c.cast(c.select(kept, scaled, zero), input.getElemKind())));
-  return op.wantsOutput(1) ? c.setOutput(1, kept) : llvm::Error::success();
+  ratio = ratio ? op.cast(op.reshape(ratio, {}), drawn) : op.scalar(drawn, 0.5);
+  NodeValue kept = op.greaterOrEqual(random.uniform(drawn), ratio);
+  NodeValue scaled = op.div(op.cast(input, drawn), op.sub(1, ratio));
+  NodeValue zero = op.scalar(drawn, 0);
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(
+      0, op.cast(op.select(kept, scaled, zero), input.getElemKind())));
+  return op.wantsOutput(1) ? op.setOutput(1, kept) : llvm::Error::success();
 }
 
 /// A Dropout node, for models that are imported for training.

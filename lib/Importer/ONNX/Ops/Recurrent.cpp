@@ -117,7 +117,7 @@ llvm::Error RecurrentImporter::readShapes() {
   if (input.getShape().size() != 3)
     return makeError("input 0 is {0}; accepted: rank 3", input.getType().str());
   if (isBatchFirst) {
-    GLOWISH_ASSIGN_OR_RETURN(input, op.transpose(input, {1, 0, 2}));
+    GLOWISH_ASSIGN_OR_RETURN(input, op.finish(op.transpose(input, {1, 0, 2})));
   }
   length = input.getShape()[0];
   if (length > maxUnrolledSteps)
@@ -177,8 +177,8 @@ llvm::Error RecurrentImporter::readLengths() {
 }
 
 NodeValue RecurrentImporter::getDirection(NodeValue value, unsigned direction) {
-  value = c.slice(value, 0, direction, 1);
-  return value ? c.reshape(value, value.getShape().drop_front()) : value;
+  value = op.slice(value, 0, direction, 1);
+  return value ? op.reshape(value, value.getShape().drop_front()) : value;
 }
 
 llvm::Expected<NodeValue> RecurrentImporter::readState(unsigned index,
@@ -190,13 +190,13 @@ llvm::Expected<NodeValue> RecurrentImporter::readState(unsigned index,
     return op.createConstant(Tensor(type));
   }
   if (isBatchFirst && value.getShape().size() == 3) {
-    GLOWISH_ASSIGN_OR_RETURN(value, op.transpose(value, {1, 0, 2}));
+    GLOWISH_ASSIGN_OR_RETURN(value, op.finish(op.transpose(value, {1, 0, 2})));
   }
   Dims expected = {int64_t(isReverse.size()), batch, hidden};
   if (value.getShape() != DimsRef(expected))
     return makeError("input {0} has the shape {1}; accepted: {2}", index,
                      formatShape(value.getShape()), formatShape(expected));
-  return c.finish(getDirection(value, direction));
+  return op.finish(getDirection(value, direction));
 }
 
 //===- Weights and activations --------------------------------------------===//
@@ -206,11 +206,11 @@ llvm::Error RecurrentImporter::readWeights(unsigned direction) {
   weights.input = getDirection(all, direction);
   GLOWISH_ASSIGN_OR_RETURN(NodeValue states, op.getInput(2));
   weights.state = getDirection(states, direction);
-  return c.takeError();
+  return op.takeError();
 }
 
 NodeValue RecurrentImporter::projectRows(NodeValue rows) {
-  return c.matMul(rows, c.transpose(weights.input, {1, 0}));
+  return op.matMul(rows, op.transpose(weights.input, {1, 0}));
 }
 
 NodeValue RecurrentImporter::activate(unsigned function, NodeValue x) {
@@ -218,31 +218,31 @@ NodeValue RecurrentImporter::activate(unsigned function, NodeValue x) {
   llvm::StringRef name = activation.name;
   double alpha = activation.alpha, beta = activation.beta;
   if (clip > 0)
-    x = c.clip(x, -clip, clip);
+    x = op.clip(x, -clip, clip);
   if (!x)
     return x;
   if (name == "Tanh")
-    return c.unary<TanhNode>(x);
+    return op.unary<TanhNode>(x);
   if (name == "Sigmoid")
-    return c.unary<SigmoidNode>(x);
+    return op.unary<SigmoidNode>(x);
   if (name == "Relu")
-    return c.unary<ReluNode>(x);
+    return op.unary<ReluNode>(x);
   if (name == "HardSigmoid")
-    return c.make<HardSigmoidNode>(x, alpha, beta);
+    return op.make<HardSigmoidNode>(x, alpha, beta);
   if (name == "LeakyRelu")
-    return c.make<LeakyReluNode>(x, alpha);
+    return op.make<LeakyReluNode>(x, alpha);
   if (name == "Elu")
-    return c.make<EluNode>(x, alpha);
+    return op.make<EluNode>(x, alpha);
   if (name == "Softplus")
-    return c.unary<SoftplusNode>(x);
+    return op.unary<SoftplusNode>(x);
   if (name == "Softsign")
-    return c.div(x, c.add(c.unary<AbsNode>(x), 1));
+    return op.div(x, op.add(op.unary<AbsNode>(x), 1));
   if (name == "ThresholdedRelu")
-    return c.select(c.greater(x, alpha), x, c.number(x, 0));
+    return op.select(op.greater(x, alpha), x, op.number(x, 0));
   // Affine: alpha * x + beta. ScaledTanh: alpha * tanh(beta * x).
   if (name == "Affine")
-    return c.add(c.mul(x, alpha), beta);
-  return c.mul(c.unary<TanhNode>(c.mul(x, beta)), alpha);
+    return op.add(op.mul(x, alpha), beta);
+  return op.mul(op.unary<TanhNode>(op.mul(x, beta)), alpha);
 }
 
 //===- Time steps ---------------------------------------------------------===//
@@ -253,15 +253,15 @@ NodeValue RecurrentImporter::activate(unsigned function, NodeValue x) {
 llvm::Expected<NodeValue> RecurrentImporter::projectInputs(unsigned direction) {
   NodeValue isNeeded;
   if (skipsEndedSequences())
-    isNeeded = c.reshape(running, {length * batch});
-  NodeValue rows = c.reshape(input, {length * batch, input.getShape()[2]});
+    isNeeded = op.reshape(running, {length * batch});
+  NodeValue rows = op.reshape(input, {length * batch, input.getShape()[2]});
   Node *before = getLastNode();
   NodeValue gates = projectRows(rows);
   weights.inputBias = weights.stateBias = {};
   NodeValue bias = op.getOptionalInput(3);
   if (!bias) {
     predicateRows(before, rows, isNeeded);
-    return c.finish(gates);
+    return op.finish(gates);
   }
   int64_t size = numGates * hidden;
   Dims expected = {int64_t(isReverse.size()), 2 * size};
@@ -269,25 +269,25 @@ llvm::Expected<NodeValue> RecurrentImporter::projectInputs(unsigned direction) {
     return makeError("input 3 has the shape {0}; accepted: {1}",
                      formatShape(bias.getShape()), formatShape(expected));
   bias = getDirection(bias, direction);
-  weights.inputBias = c.slice(bias, 0, 0, size);
-  weights.stateBias = c.slice(bias, 0, size, size);
+  weights.inputBias = op.slice(bias, 0, 0, size);
+  weights.stateBias = op.slice(bias, 0, size, size);
   gates = addBiases(gates, getSeparateBiasGate());
   predicateRows(before, rows, isNeeded);
-  return c.finish(gates);
+  return op.finish(gates);
 }
 
 NodeValue RecurrentImporter::clearUnusedRows(NodeValue rows) {
   if (!computedLengths && lengths.empty())
     return rows;
   NodeValue largest =
-      computedLengths
-          ? c.cast(c.reduce(computedLengths, "max", {0, 1}, /*keepDims=*/false),
-                   ElemKind::Int32)
-          : c.scalar(ElemKind::Int32, *llvm::max_element(lengths));
+      computedLengths ? op.cast(op.reduce(computedLengths, "max", {0, 1},
+                                          /*keepDims=*/false),
+                                ElemKind::Int32)
+                      : op.scalar(ElemKind::Int32, *llvm::max_element(lengths));
   NodeValue steps =
-      c.table(ElemKind::Int32, {length * batch, 1},
-              [&](DimsRef index) { return double(index[0] / batch); });
-  return rows ? c.select(c.less(steps, largest), rows, c.number(rows, 0))
+      op.table(ElemKind::Int32, {length * batch, 1},
+               [&](DimsRef index) { return double(index[0] / batch); });
+  return rows ? op.select(op.less(steps, largest), rows, op.number(rows, 0))
               : rows;
 }
 
@@ -295,9 +295,9 @@ NodeValue RecurrentImporter::clearUnusedRows(NodeValue rows) {
 llvm::Error RecurrentImporter::findRunning() {
   if (computedLengths) {
     ElemKind kind = computedLengths.getElemKind();
-    NodeValue steps = c.iota(kind, 2, 0, length);
-    running = c.less(steps, c.reshape(computedLengths, {1, batch}));
-    return c.takeError();
+    NodeValue steps = op.iota(kind, 2, 0, length);
+    running = op.less(steps, op.reshape(computedLengths, {1, batch}));
+    return op.takeError();
   }
   if (lengths.empty())
     return llvm::Error::success();
@@ -316,7 +316,7 @@ bool RecurrentImporter::skipsEndedSequences() const {
 
 /// Returns whether each sequence has time step \p t, bool [batch].
 NodeValue RecurrentImporter::getRunning(int64_t t) {
-  return c.reshape(c.slice(running, 0, t, 1), {batch});
+  return op.reshape(op.slice(running, 0, t, 1), {batch});
 }
 
 bool RecurrentImporter::mayHaveEnded(int64_t t) const {
@@ -329,11 +329,11 @@ CellState RecurrentImporter::selectRunning(const CellState &next,
                                            const CellState &last, int64_t t) {
   if (!mayHaveEnded(t))
     return next;
-  NodeValue isRunning = c.reshape(getRunning(t), {batch, 1});
+  NodeValue isRunning = op.reshape(getRunning(t), {batch, 1});
   CellState result;
-  result.h = c.select(isRunning, next.h, last.h);
+  result.h = op.select(isRunning, next.h, last.h);
   if (hasCell())
-    result.c = c.select(isRunning, next.c, last.c);
+    result.c = op.select(isRunning, next.c, last.c);
   return result;
 }
 
@@ -362,7 +362,7 @@ llvm::Error RecurrentImporter::runDirection(unsigned direction,
   std::vector<NodeValue> steps(length);
   for (int64_t i = 0; i < length; ++i) {
     int64_t t = isReverse ? length - 1 - i : i;
-    NodeValue now = c.slice(gates, 0, t * batch, batch);
+    NodeValue now = op.slice(gates, 0, t * batch, batch);
     CellState seen = state;
     if (clearsEndedStates() && !isReverse && t > 0)
       seen.h = steps[t - 1];
@@ -373,11 +373,11 @@ llvm::Error RecurrentImporter::runDirection(unsigned direction,
     CellState computed = step(now, seen);
     predicateRows(before, {now, seen.h, seen.c}, isNeeded);
     CellState next = selectRunning(computed, state, t);
-    GLOWISH_RETURN_IF_ERROR(c.takeError());
+    GLOWISH_RETURN_IF_ERROR(op.takeError());
     steps[t] = next.h;
     // The output is 0 after the end of a sequence.
     if (mayHaveEnded(t)) {
-      CellState zeros = {c.number(next.h, 0), c.number(next.h, 0)};
+      CellState zeros = {op.number(next.h, 0), op.number(next.h, 0)};
       steps[t] = selectRunning(next, zeros, t).h;
     }
     state = next;
@@ -396,11 +396,11 @@ llvm::Error RecurrentImporter::setOutputs() {
     op.nameAfterOutput(0);
     std::vector<NodeValue> directions;
     for (const std::vector<NodeValue> &steps : outputs)
-      directions.push_back(stackAlong(c, steps, 0));
-    NodeValue all = stackAlong(c, directions, 1);
+      directions.push_back(stackAlong(op, steps, 0));
+    NodeValue all = stackAlong(op, directions, 1);
     if (isBatchFirst)
-      all = c.transpose(all, {2, 0, 1, 3});
-    GLOWISH_RETURN_IF_ERROR(c.setOutput(0, all));
+      all = op.transpose(all, {2, 0, 1, 3});
+    GLOWISH_RETURN_IF_ERROR(op.setOutput(0, all));
   }
   for (unsigned i = 1; i < (hasCell() ? 3u : 2u); ++i) {
     if (!op.wantsOutput(i))
@@ -410,10 +410,10 @@ llvm::Error RecurrentImporter::setOutputs() {
     directions.reserve(finals.size());
     for (const CellState &state : finals)
       directions.push_back(i == 1 ? state.h : state.c);
-    NodeValue all = stackAlong(c, directions, 0);
+    NodeValue all = stackAlong(op, directions, 0);
     if (isBatchFirst)
-      all = c.transpose(all, {1, 0, 2});
-    GLOWISH_RETURN_IF_ERROR(c.setOutput(i, all));
+      all = op.transpose(all, {1, 0, 2});
+    GLOWISH_RETURN_IF_ERROR(op.setOutput(i, all));
   }
   return llvm::Error::success();
 }

@@ -4,7 +4,7 @@
 #define GLOWISH_LIB_IMPORTER_ONNX_OPS_RECURRENT_H
 
 #include "Common/RecurrentCells.h"
-#include "ONNX/Composer.h"
+#include "ONNX/OpContext.h"
 
 namespace glowish::onnximport {
 
@@ -17,9 +17,9 @@ struct Activation {
 /// Common parts of the operators: operands, directions, time steps.
 class RecurrentImporter : public RecurrentCell {
 public:
-  RecurrentImporter(OpContext &op, Composer &c, int64_t numGates,
+  RecurrentImporter(OpContext &op, int64_t numGates,
                     llvm::ArrayRef<llvm::StringRef> defaultActivations)
-      : RecurrentCell(c), op(op), c(c), numGates(numGates),
+      : RecurrentCell(op), op(op), numGates(numGates),
         defaultActivations(defaultActivations) {}
   llvm::Error import();
 
@@ -49,7 +49,6 @@ protected:
   NodeValue clearUnusedRows(NodeValue rows);
 
   OpContext &op;
-  Composer &c;
   int64_t numGates;
   int64_t batch = 0, length = 0;
   /// Those of the current direction, [3 * hidden], or null.

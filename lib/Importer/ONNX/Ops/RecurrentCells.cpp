@@ -12,8 +12,7 @@ namespace {
 /// The gates are i, o, f, c.
 class LSTMImporter : public RecurrentImporter {
 public:
-  LSTMImporter(OpContext &op, Composer &c)
-      : RecurrentImporter(op, c, 4, functions) {}
+  LSTMImporter(OpContext &op) : RecurrentImporter(op, 4, functions) {}
 
 private:
   static constexpr llvm::StringRef functions[] = {"Sigmoid", "Tanh", "Tanh"};
@@ -50,13 +49,13 @@ private:
   bool clearsEndedStates() const override { return true; }
   llvm::Error readWeights(unsigned direction) override;
   NodeValue projectRows(NodeValue rows) override {
-    return c.keep(multiply(clearUnusedRows(rows), inputWeights));
+    return op.keep(multiply(clearUnusedRows(rows), inputWeights));
   }
   NodeValue projectState(NodeValue h, int64_t, int64_t) override {
-    return c.keep(multiply(h, stateWeights));
+    return op.keep(multiply(h, stateWeights));
   }
   llvm::Expected<NodeValue> multiply(NodeValue x, const Quantized &matrix) {
-    GLOWISH_ASSIGN_OR_RETURN(x, c.finish(x));
+    GLOWISH_ASSIGN_OR_RETURN(x, op.finish(x));
     GLOWISH_ASSIGN_OR_RETURN(Quantized rows, quantizeDynamically(op, x));
     return makeFloatMatMul(op, rows, matrix, NodeValue());
   }
@@ -69,8 +68,7 @@ private:
 /// The gates are z, r, h.
 class GRUImporter final : public RecurrentImporter {
 public:
-  GRUImporter(OpContext &op, Composer &c)
-      : RecurrentImporter(op, c, 3, functions) {}
+  GRUImporter(OpContext &op) : RecurrentImporter(op, 3, functions) {}
 
 private:
   static constexpr llvm::StringRef functions[] = {"Sigmoid", "Tanh"};
@@ -91,8 +89,7 @@ private:
 
 class RNNImporter final : public RecurrentImporter {
 public:
-  RNNImporter(OpContext &op, Composer &c)
-      : RecurrentImporter(op, c, 1, functions) {}
+  RNNImporter(OpContext &op) : RecurrentImporter(op, 1, functions) {}
 
 private:
   static constexpr llvm::StringRef functions[] = {"Tanh"};
@@ -126,7 +123,7 @@ QuantizedLSTMImporter::readMatrix(unsigned index, unsigned scaleIndex,
     *part = getDirection(*part, direction);
   }
   matrix.value = getDirection(matrix.value, direction);
-  GLOWISH_RETURN_IF_ERROR(c.takeError());
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   return matrix;
 }
 
@@ -137,8 +134,7 @@ llvm::Error QuantizedLSTMImporter::readWeights(unsigned direction) {
 }
 
 template <typename T> static llvm::Error importRecurrent(OpContext &op) {
-  Composer c(op);
-  return T(op, c).import();
+  return T(op).import();
 }
 
 static OnnxOperator lstmOp("LSTM", 1, importRecurrent<LSTMImporter>);

@@ -41,10 +41,10 @@ static double getIdentity(llvm::StringRef mode) {
 
 /// Fills \p input, which has the extents of input 0, with the identity element
 /// beyond its actual extents.
-static NodeValue fillReduced(OpContext &op, Composer &c, NodeValue input,
+static NodeValue fillReduced(OpContext &op, NodeValue input,
                              llvm::StringRef mode,
                              llvm::ArrayRef<int64_t> axes) {
-  return fillOutside(c, {input, op.getExtents(0)}, axes, getIdentity(mode));
+  return fillOutside(op, {input, op.getExtents(0)}, axes, getIdentity(mode));
 }
 
 static llvm::Expected<NodeValue> reduce(OpContext &op, NodeValue input,
@@ -59,15 +59,14 @@ static llvm::Expected<NodeValue> reduce(OpContext &op, NodeValue input,
   if (!isDynamic)
     return op.create<ReduceNode>(input, mode, reduction.axes,
                                  reduction.keepDims);
-  Composer c(op);
-  x.value = fillReduced(op, c, input, mode, reduction.axes);
+  x.value = fillReduced(op, input, mode, reduction.axes);
   if (mode != "mean")
-    return c.finish(
-        c.reduce(x.value, mode, reduction.axes, reduction.keepDims));
-  NodeValue sum = c.reduce(x.value, "sum", reduction.axes, reduction.keepDims);
+    return op.finish(
+        op.reduce(x.value, mode, reduction.axes, reduction.keepDims));
+  NodeValue sum = op.reduce(x.value, "sum", reduction.axes, reduction.keepDims);
   NodeValue count =
-      c.cast(countAlong(c, x, reduction.axes), input.getElemKind());
-  return c.finish(c.div(sum, count));
+      op.cast(countAlong(op, x, reduction.axes), input.getElemKind());
+  return op.finish(op.div(sum, count));
 }
 
 /// Calls \p import to reduce input 0, and sets the extents of the result.
@@ -145,10 +144,9 @@ static llvm::Error importReduceLogSumExp(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(Reduction reduction,
                            readReduction(op, input.getShape().size()));
-  Composer c(op);
-  input = fillReduced(op, c, input, "max", reduction.axes);
-  return c.setOutput(
-      0, makeLogSumExp(c, input, reduction.axes, reduction.keepDims));
+  input = fillReduced(op, input, "max", reduction.axes);
+  return op.setOutput(
+      0, makeLogSumExp(op, input, reduction.axes, reduction.keepDims));
 }
 
 static llvm::Error importArg(OpContext &op) {
@@ -158,26 +156,25 @@ static llvm::Error importArg(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t keepDims, op.getInt("keepdims", 1));
   GLOWISH_ASSIGN_OR_RETURN(int64_t selectLast,
                            op.getInt("select_last_index", 0));
-  Composer c(op);
   if (op.getOpType() == "ArgMin")
-    input = turnOrder(c, input);
-  GLOWISH_ASSIGN_OR_RETURN(input, c.finish(input));
+    input = turnOrder(op, input);
+  GLOWISH_ASSIGN_OR_RETURN(input, op.finish(input));
   DynamicValue x = {input, op.getExtents(0)};
-  input = fillOutside(c, x, {axis}, -HUGE_VAL);
-  GLOWISH_ASSIGN_OR_RETURN(input, c.finish(input));
+  input = fillOutside(op, x, {axis}, -HUGE_VAL);
+  GLOWISH_ASSIGN_OR_RETURN(input, op.finish(input));
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue index,
       op.create<ArgMaxNode>(input, axis, keepDims != 0, selectLast != 0));
   // With selectLast, the index may be that of a fill value if no element is
   // greater.
   if (x.isDynamic(axis) && selectLast)
-    index = c.min(index, c.sub(x.getExtent(axis), 1));
+    index = op.min(index, op.sub(x.getExtent(axis), 1));
   Extents extents = x.extents;
   if (x.isDynamic(axis))
     extents[axis] = {};
   if (!keepDims && !extents.empty())
     extents.erase(extents.begin() + axis);
-  return setDynamicOutput(op, c, 0, {index, extents});
+  return setDynamicOutput(op, 0, {index, extents});
 }
 
 static OnnxOperator reduceSumOp("ReduceSum", 1, reducing<importReduce>);

@@ -212,8 +212,7 @@ static llvm::Error importCrop(OpContext &op, NodeValue input,
                     .start = region[i],
                     .end = region[axes.size() + i]});
   }
-  Composer c(op);
-  return c.setOutput(0, interpolate(c, input, dims, sampling));
+  return op.setOutput(0, interpolate(op, input, dims, sampling));
 }
 
 static llvm::Error importResize(OpContext &op) {
@@ -231,9 +230,8 @@ static llvm::Error importResize(OpContext &op) {
                      input.getType().str(), sampling.mode);
   if (crops)
     return importCrop(op, input, scaling, sampling);
-  Composer c(op);
   GLOWISH_ASSIGN_OR_RETURN(NodeValue result,
-                           makeResize(c, input, std::move(scaling), sampling));
+                           makeResize(op, input, std::move(scaling), sampling));
   return op.setOutput(0, result);
 }
 

@@ -1,6 +1,6 @@
 //===- RoiPool.cpp - Import of MaxRoiPool ---------------------------------===//
 
-#include "ONNX/Composer.h"
+#include "ONNX/OpContext.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -14,40 +14,41 @@ struct Bins {
 } // namespace
 
 /// Rounds to nearest, with halves away from zero.
-static NodeValue roundAway(Composer &c, NodeValue x) {
-  NodeValue size = c.unary<FloorNode>(c.add(c.unary<AbsNode>(x), 0.5));
-  return c.mul(c.unary<SignNode>(x), size);
+static NodeValue roundAway(OpContext &op, NodeValue x) {
+  NodeValue size = op.unary<FloorNode>(op.add(op.unary<AbsNode>(x), 0.5));
+  return op.mul(op.unary<SignNode>(x), size);
 }
 
 /// Divides boxes from pixel \p first to \p last (inclusive), [boxes, 1] each,
 /// into \p count bins, which may overlap by a pixel.
-static Bins divideBoxes(Composer &c, NodeValue first, NodeValue last,
+static Bins divideBoxes(OpContext &op, NodeValue first, NodeValue last,
                         int64_t count, int64_t pixels) {
-  if (c.hasFailed())
+  if (op.hasFailed())
     return {};
   ElemKind kind = first.getElemKind();
-  NodeValue size = c.div(c.max(c.add(c.sub(last, first), 1), 1), double(count));
-  NodeValue number = c.iota(kind, 2, 1, count);
-  NodeValue begin = c.add(c.unary<FloorNode>(c.mul(number, size)), first);
+  NodeValue size =
+      op.div(op.max(op.add(op.sub(last, first), 1), 1), double(count));
+  NodeValue number = op.iota(kind, 2, 1, count);
+  NodeValue begin = op.add(op.unary<FloorNode>(op.mul(number, size)), first);
   NodeValue end =
-      c.add(c.unary<CeilNode>(c.mul(c.add(number, 1), size)), first);
-  begin = c.clip(begin, 0, double(pixels));
-  end = c.clip(end, 0, double(pixels));
-  NodeValue pixel = c.iota(kind, 3, 2, pixels);
-  return {c.logicalAnd(c.greaterOrEqual(pixel, c.unsqueeze(begin, 2)),
-                       c.less(pixel, c.unsqueeze(end, 2))),
-          c.lessOrEqual(end, begin)};
+      op.add(op.unary<CeilNode>(op.mul(op.add(number, 1), size)), first);
+  begin = op.clip(begin, 0, double(pixels));
+  end = op.clip(end, 0, double(pixels));
+  NodeValue pixel = op.iota(kind, 3, 2, pixels);
+  return {op.logicalAnd(op.greaterOrEqual(pixel, op.unsqueeze(begin, 2)),
+                        op.less(pixel, op.unsqueeze(end, 2))),
+          op.lessOrEqual(end, begin)};
 }
 
 /// Returns the maximum along the last dimension of \p x over the elements where
 /// \p inside is true; \p inside broadcasts to \p x.
-static NodeValue maxInside(Composer &c, NodeValue x, NodeValue inside) {
+static NodeValue maxInside(OpContext &op, NodeValue x, NodeValue inside) {
   if (!x || !inside)
     return {};
   constexpr double inf = std::numeric_limits<double>::infinity();
-  NodeValue kept = c.select(inside, x, c.number(x, -inf));
-  return kept ? c.reduce(kept, "max", {int64_t(kept.getShape().size()) - 1},
-                         /*keepDims=*/false)
+  NodeValue kept = op.select(inside, x, op.number(x, -inf));
+  return kept ? op.reduce(kept, "max", {int64_t(kept.getShape().size()) - 1},
+                          /*keepDims=*/false)
               : kept;
 }
 
@@ -71,30 +72,29 @@ static llvm::Error importMaxRoiPool(OpContext &op) {
                      images.getType().str(), boxes.getType().str(),
                      formatShape(pooled), maxBins);
   int64_t count = list[0], channels = shape[1];
-  Composer c(op);
-  boxes = c.cast(boxes, images.getElemKind());
+  boxes = op.cast(boxes, images.getElemKind());
   auto getEdge = [&](int64_t column) {
-    return roundAway(c, c.mul(c.slice(boxes, 1, column, 1), scale));
+    return roundAway(op, op.mul(op.slice(boxes, 1, column, 1), scale));
   };
-  Bins columns = divideBoxes(c, getEdge(1), getEdge(3), pooled[1], shape[3]);
-  Bins rows = divideBoxes(c, getEdge(2), getEdge(4), pooled[0], shape[2]);
+  Bins columns = divideBoxes(op, getEdge(1), getEdge(3), pooled[1], shape[3]);
+  Bins rows = divideBoxes(op, getEdge(2), getEdge(4), pooled[0], shape[2]);
   NodeValue batch =
-      c.reshape(c.cast(c.slice(boxes, 1, 0, 1), ElemKind::Int64), {count});
-  NodeValue x = c.gather(images, batch, 0);
+      op.reshape(op.cast(op.slice(boxes, 1, 0, 1), ElemKind::Int64), {count});
+  NodeValue x = op.gather(images, batch, 0);
   // [R, C, H, bins, W], then [R, C, bins, bins, H].
   x = maxInside(
-      c, c.unsqueeze(x, 3),
-      c.reshape(columns.isInside, {count, 1, 1, pooled[1], shape[3]}));
-  x = maxInside(c, c.unsqueeze(c.transposeLast(x), 2),
-                c.reshape(rows.isInside, {count, 1, pooled[0], 1, shape[2]}));
+      op, op.unsqueeze(x, 3),
+      op.reshape(columns.isInside, {count, 1, 1, pooled[1], shape[3]}));
+  x = maxInside(op, op.unsqueeze(op.transposeLast(x), 2),
+                op.reshape(rows.isInside, {count, 1, pooled[0], 1, shape[2]}));
   NodeValue isEmpty =
-      c.logicalOr(c.reshape(rows.isEmpty, {count, 1, pooled[0], 1}),
-                  c.reshape(columns.isEmpty, {count, 1, 1, pooled[1]}));
-  if (c.hasFailed())
-    return c.setOutput(0, x);
-  x = c.select(isEmpty, c.number(x, 0), x);
-  return c.setOutput(0,
-                     c.broadcast(x, {count, channels, pooled[0], pooled[1]}));
+      op.logicalOr(op.reshape(rows.isEmpty, {count, 1, pooled[0], 1}),
+                   op.reshape(columns.isEmpty, {count, 1, 1, pooled[1]}));
+  if (op.hasFailed())
+    return op.setOutput(0, x);
+  x = op.select(isEmpty, op.number(x, 0), x);
+  return op.setOutput(0,
+                      op.broadcast(x, {count, channels, pooled[0], pooled[1]}));
 }
 
 static OnnxOperator maxRoiPoolOp("MaxRoiPool", 1, importMaxRoiPool);

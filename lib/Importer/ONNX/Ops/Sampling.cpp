@@ -2,7 +2,7 @@
 
 #include "Common/GridSampling.h"
 #include "Common/SlidingWindows.h"
-#include "ONNX/Composer.h"
+#include "ONNX/OpContext.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
 
@@ -41,8 +41,7 @@ static llvm::Error importGridSample(OpContext &op) {
                      "'{1}'; accepted: linear, nearest, cubic and zeros, "
                      "border, reflection",
                      rules.mode, rules.padding);
-  Composer c(op);
-  return c.setOutput(0, sampleGrid(c, images, grid, rules));
+  return op.setOutput(0, sampleGrid(op, images, grid, rules));
 }
 
 //===- AffineGrid ---------------------------------------------------------===//
@@ -61,9 +60,8 @@ static llvm::Error importAffineGrid(OpContext &op) {
   GLOWISH_RETURN_IF_ERROR(checkShape(theta.getElemKind(), size));
   int64_t pixels = countElements(spatial);
   Dims strides = getDenseStrides(spatial);
-  Composer c(op);
   NodeValue places =
-      c.table(theta.getElemKind(), {count + 1, pixels}, [&](DimsRef index) {
+      op.table(theta.getElemKind(), {count + 1, pixels}, [&](DimsRef index) {
         if (index[0] == count)
           return 1.0;
         int64_t d = count - 1 - index[0];
@@ -73,11 +71,11 @@ static llvm::Error importAffineGrid(OpContext &op) {
           return (2 * at + 1) / extent - 1;
         return extent == 1 ? -1.0 : 2 * at / (extent - 1) - 1;
       });
-  NodeValue grid = c.transposeLast(c.matMul(theta, places));
+  NodeValue grid = op.transposeLast(op.matMul(theta, places));
   Dims shape = {size[0]};
   shape.append(spatial.begin(), spatial.end());
   shape.push_back(count);
-  return c.setOutput(0, c.reshape(grid, shape));
+  return op.setOutput(0, op.reshape(grid, shape));
 }
 
 //===- DeformConv ---------------------------------------------------------===//
@@ -128,37 +126,38 @@ readDeformWindow(OpContext &op, NodeValue images, NodeValue filter) {
 
 /// Samples the windows for the channels of offset group \p g: [N, height,
 /// width, channels, taps].
-static NodeValue sampleWindows(Composer &c, NodeValue images, NodeValue offset,
-                               NodeValue mask, const DeformWindow &w,
-                               int64_t g) {
+static NodeValue sampleWindows(OpContext &op, NodeValue images,
+                               NodeValue offset, NodeValue mask,
+                               const DeformWindow &w, int64_t g) {
   DimsRef shape = images.getShape(), out = offset.getShape();
   Dims points = {shape[0], out[2], out[3]};
   int64_t channels = shape[1] / w.offsetGroup;
   int64_t taps = w.kernels[0] * w.kernels[1];
   auto take = [&](NodeValue value, int64_t channel) {
-    return c.reshape(c.slice(value, 1, channel, 1), points);
+    return op.reshape(op.slice(value, 1, channel, 1), points);
   };
-  NodeValue own = c.slice(images, 1, g * channels, channels);
-  if (c.hasFailed())
+  NodeValue own = op.slice(images, 1, g * channels, channels);
+  if (op.hasFailed())
     return {};
-  Sampler sampler(c, own, {});
+  Sampler sampler(op, own, {});
   std::vector<NodeValue> windows;
   for (int64_t k = 0; k < taps; ++k) {
     std::vector<Tap> around[2];
     for (int64_t d = 0; d < 2; ++d) {
       int64_t at = d == 0 ? k / w.kernels[1] : k % w.kernels[1];
-      NodeValue start = c.iota(images.getElemKind(), 3, d + 1, points[d + 1]);
-      start = c.add(c.mul(start, double(w.strides[d])),
-                    double(at * w.dilations[d] - w.pads[d]));
-      NodeValue coordinate = c.add(take(offset, 2 * (g * taps + k) + d), start);
+      NodeValue start = op.iota(images.getElemKind(), 3, d + 1, points[d + 1]);
+      start = op.add(op.mul(start, double(w.strides[d])),
+                     double(at * w.dilations[d] - w.pads[d]));
+      NodeValue coordinate =
+          op.add(take(offset, 2 * (g * taps + k) + d), start);
       around[d] = sampler.takeLinear(coordinate, d);
     }
     NodeValue value = sampler.sample(points, around);
     if (mask)
-      value = c.mul(value, c.unsqueeze(take(mask, g * taps + k), 3));
-    windows.push_back(c.unsqueeze(value, 4));
+      value = op.mul(value, op.unsqueeze(take(mask, g * taps + k), 3));
+    windows.push_back(op.unsqueeze(value, 4));
   }
-  return c.concat(windows, 4);
+  return op.concat(windows, 4);
 }
 
 /// A convolution whose window elements are moved by offsets: the samples of
@@ -177,19 +176,18 @@ static llvm::Error importDeformConv(OpContext &op) {
       out[1] != 2 * taps * w.offsetGroup)
     return makeError("input 2 is {0}; accepted: [N, {1}, height, width]",
                      offset.getType().str(), 2 * taps * w.offsetGroup);
-  Composer c(op);
   std::vector<NodeValue> groups;
   for (int64_t g = 0; g < w.offsetGroup; ++g)
-    groups.push_back(sampleWindows(c, images, offset, mask, w, g));
-  NodeValue channels = c.reshape(c.concat(groups, 3),
-                                 {shape[0], out[2], out[3], shape[1] * taps});
-  NodeValue flat = c.reshape(filter, {kernel[0], 1, 1, kernel[1] * taps});
-  if (c.hasFailed())
-    return c.setOutput(0, flat);
-  NodeValue result = c.make<ConvolutionNode>(
+    groups.push_back(sampleWindows(op, images, offset, mask, w, g));
+  NodeValue channels = op.reshape(op.concat(groups, 3),
+                                  {shape[0], out[2], out[3], shape[1] * taps});
+  NodeValue flat = op.reshape(filter, {kernel[0], 1, 1, kernel[1] * taps});
+  if (op.hasFailed())
+    return op.setOutput(0, flat);
+  NodeValue result = op.make<ConvolutionNode>(
       channels, flat, bias, std::vector<int64_t>{1, 1},
       std::vector<int64_t>{0, 0, 0, 0}, std::vector<int64_t>{1, 1}, w.group);
-  return c.setOutput(0, moveChannelsFirst(c, result));
+  return op.setOutput(0, moveChannelsFirst(op, result));
 }
 
 static OnnxOperator gridSampleOp("GridSample", 16, importGridSample);

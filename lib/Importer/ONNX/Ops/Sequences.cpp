@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ONNX/Composer.h"
 #include "ONNX/GraphScope.h"
 #include "ONNX/ModelFile.h"
+#include "ONNX/OpContext.h"
 #include "glowish/Base/CheckedInt.h"
 
 using namespace glowish;
@@ -50,7 +50,7 @@ static llvm::Expected<int64_t> readPosition(const OpContext &op, unsigned index,
                                             int64_t defaultPosition) {
   int64_t position = defaultPosition;
   if (op.hasInput(index)) {
-    GLOWISH_ASSIGN_OR_RETURN(position, readConstantInt(op, index));
+    GLOWISH_ASSIGN_OR_RETURN(position, op.getConstantInt(index));
   }
   int64_t wrapped = position < 0 ? position + count : position;
   if (wrapped < 0 || wrapped >= count)
@@ -67,7 +67,7 @@ static llvm::Error importSequenceInsert(OpContext &op) {
   // Negative positions count from the end; the end itself is a valid position.
   int64_t position = length;
   if (op.hasInput(2)) {
-    GLOWISH_ASSIGN_OR_RETURN(int64_t stated, readConstantInt(op, 2));
+    GLOWISH_ASSIGN_OR_RETURN(int64_t stated, op.getConstantInt(2));
     position = stated < 0 ? stated + length : stated;
     if (position < 0 || position > length)
       return makeError("the position is {0}; accepted: {1} to {2}", stated,
@@ -152,18 +152,17 @@ static llvm::Error importSplitToSequence(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t keepDims, op.getInt("keepdims", 1));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> parts,
                            readParts(op, input.getShape()[axis]));
-  Composer c(op);
   Sequence sequence;
   int64_t start = 0;
   for (int64_t part : parts) {
-    NodeValue element = c.slice(input, axis, start, part);
+    NodeValue element = op.slice(input, axis, start, part);
     // With given part sizes the dimension is kept.
     if (!keepDims && !op.hasInput(1) && element) {
       Dims shape(element.getShape());
       shape.erase(shape.begin() + axis);
-      element = c.reshape(element, shape);
+      element = op.reshape(element, shape);
     }
-    GLOWISH_ASSIGN_OR_RETURN(element, c.finish(element));
+    GLOWISH_ASSIGN_OR_RETURN(element, op.finish(element));
     sequence.elements.push_back(element);
     start += part;
   }
@@ -180,15 +179,14 @@ static llvm::Error importConcatFromSequence(OpContext &op) {
     return makeError("the sequence has no elements; accepted: at least one");
   unsigned rank = parts[0].getShape().size() + (isNew ? 1 : 0);
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 0, rank));
-  Composer c(op);
   if (isNew)
     for (NodeValue &part : parts) {
       if (part.getShape().size() + 1 != rank)
         return makeError("elements are {0} and {1}; accepted: one shape",
                          parts[0].getType().str(), part.getType().str());
-      part = c.unsqueeze(part, axis);
+      part = op.unsqueeze(part, axis);
     }
-  return c.setOutput(0, c.concat(parts, axis));
+  return op.setOutput(0, op.concat(parts, axis));
 }
 
 /// Imports the subgraph for each element of the first sequence. Other inputs
@@ -251,7 +249,7 @@ static llvm::Error importOptionalHasElement(OpContext &op) {
     GLOWISH_ASSIGN_OR_RETURN(const Sequence *value, op.getSequence(0));
     isPresent = !value->isAbsent;
   }
-  return op.setOutput(0, op.createScalar(ElemKind::Bool, isPresent));
+  return op.setOutput(0, op.scalar(ElemKind::Bool, isPresent));
 }
 
 static llvm::Error importOptionalGetElement(OpContext &op) {

@@ -18,7 +18,7 @@ static llvm::Error importConstant(OpContext &op) {
   }
   if (op.hasAttr("value_float")) {
     GLOWISH_ASSIGN_OR_RETURN(double value, op.getFloat("value_float", 0));
-    return op.setOutput(0, op.createScalar(ElemKind::Float, value));
+    return op.setOutput(0, op.scalar(ElemKind::Float, value));
   }
   if (op.hasAttr("value_int")) {
     GLOWISH_ASSIGN_OR_RETURN(int64_t value, op.getInt("value_int", 0));
@@ -28,7 +28,7 @@ static llvm::Error importConstant(OpContext &op) {
   if (op.hasAttr("value_ints")) {
     GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> values,
                              op.getInts("value_ints", {}));
-    return op.setOutput(0, op.createInt64s(values));
+    return op.setOutput(0, op.int64s(values));
   }
   if (op.hasAttr("value_floats")) {
     GLOWISH_ASSIGN_OR_RETURN(std::vector<double> values,
@@ -54,8 +54,7 @@ static llvm::Error importIdentity(OpContext &op) {
 static llvm::Error makeCast(OpContext &op, ElemKind kind) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(Conversion conversion, readConversion(op));
-  Composer c(op);
-  return c.setOutput(0, convert(c, input, kind, conversion));
+  return op.setOutput(0, convert(op, input, kind, conversion));
 }
 
 /// The kind is a string before opset 6.

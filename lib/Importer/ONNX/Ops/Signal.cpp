@@ -1,8 +1,8 @@
 //===- Signal.cpp - Fourier transforms and window functions ---------------===//
 
 #include "Common/Fourier.h"
-#include "ONNX/Composer.h"
 #include "ONNX/ModelFile.h"
+#include "ONNX/OpContext.h"
 #include <cmath>
 
 using namespace glowish;
@@ -10,7 +10,7 @@ using namespace glowish::onnximport;
 
 /// Returns the parts of \p value [..., 1 or 2] as rows along \p axis: [rest,
 /// extent].
-static ComplexParts splitComplex(Composer &c, NodeValue value, int64_t axis,
+static ComplexParts splitComplex(OpContext &op, NodeValue value, int64_t axis,
                                  int64_t extent) {
   int64_t rank = value.getShape().size();
   std::vector<int64_t> order = {rank - 1};
@@ -22,21 +22,21 @@ static ComplexParts splitComplex(Composer &c, NodeValue value, int64_t axis,
   int64_t rows = 1;
   for (int64_t d = 0; d + 1 < rank; ++d)
     rows *= d == axis ? 1 : value.getShape()[d];
-  NodeValue transposed = c.transpose(value, order);
+  NodeValue transposed = op.transpose(value, order);
   if (transposed && extent != transposed.getShape().back()) {
     std::vector<int64_t> pads(2 * rank, 0);
     pads.back() = extent - transposed.getShape().back();
-    transposed = c.pad(transposed, pads, 0);
+    transposed = op.pad(transposed, pads, 0);
   }
-  NodeValue matrix = c.reshape(transposed, {parts, rows, extent});
+  NodeValue matrix = op.reshape(transposed, {parts, rows, extent});
   auto take = [&](int64_t part) {
-    return c.reshape(c.slice(matrix, 0, part, 1), {rows, extent});
+    return op.reshape(op.slice(matrix, 0, part, 1), {rows, extent});
   };
   return {take(0), parts == 2 ? take(1) : NodeValue()};
 }
 
 /// The inverse of splitComplex(); \p shape has the result's extent at \p axis.
-static NodeValue joinComplex(Composer &c, ComplexParts value, DimsRef shape,
+static NodeValue joinComplex(OpContext &op, ComplexParts value, DimsRef shape,
                              int64_t axis) {
   int64_t rank = shape.size();
   Dims transposed = {value.imaginary ? 2 : 1};
@@ -51,9 +51,9 @@ static NodeValue joinComplex(Composer &c, ComplexParts value, DimsRef shape,
   transposed.push_back(shape[axis]);
   NodeValue joined = value.real;
   if (value.imaginary)
-    joined = c.concat(
-        {c.unsqueeze(value.real, 0), c.unsqueeze(value.imaginary, 0)}, 0);
-  return c.transpose(c.reshape(joined, transposed), order);
+    joined = op.concat(
+        {op.unsqueeze(value.real, 0), op.unsqueeze(value.imaginary, 0)}, 0);
+  return op.transpose(op.reshape(joined, transposed), order);
 }
 
 /// The axis is an attribute before opset 20. With `onesided` only half of the
@@ -65,7 +65,7 @@ static llvm::Error importDFT(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t inverse, op.getInt("inverse", 0));
   int64_t stated = -2;
   if (op.hasInput(2)) {
-    GLOWISH_ASSIGN_OR_RETURN(stated, readConstantInt(op, 2));
+    GLOWISH_ASSIGN_OR_RETURN(stated, op.getConstantInt(2));
   } else if (op.getOpset() < 20) {
     GLOWISH_ASSIGN_OR_RETURN(stated, op.getInt("axis", 1));
   }
@@ -81,7 +81,7 @@ static llvm::Error importDFT(OpContext &op) {
   int64_t extent = input.getShape()[*axis];
   int64_t length = fromHalf ? 2 * (extent - 1) : extent;
   if (op.hasInput(1)) {
-    GLOWISH_ASSIGN_OR_RETURN(length, readConstantInt(op, 1));
+    GLOWISH_ASSIGN_OR_RETURN(length, op.getConstantInt(1));
   }
   if (length < 1 || length > maxTensorBytes)
     return makeError("the length is {0}; accepted: 1 to {1}", length,
@@ -93,21 +93,20 @@ static llvm::Error importDFT(OpContext &op) {
                      .isInverse = inverse != 0,
                      .fromHalf = fromHalf,
                      .divisor = inverse ? double(length) : 1};
-  Composer c(op);
   ComplexParts result =
-      transformFourier(c, splitComplex(c, input, *axis, t.inputs), t);
+      transformFourier(op, splitComplex(op, input, *axis, t.inputs), t);
   if (fromHalf)
     result.imaginary = {};
   Dims shape(input.getShape());
   shape[*axis] = t.outputs;
-  return c.setOutput(0, c.hasFailed() ? NodeValue()
-                                      : joinComplex(c, result, shape, *axis));
+  return op.setOutput(
+      0, op.hasFailed() ? NodeValue() : joinComplex(op, result, shape, *axis));
 }
 
 /// Transforms overlapping frames of signals [batch, length, 1 or 2].
 static llvm::Error importSTFT(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue signal, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t step, readConstantInt(op, 1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t step, op.getConstantInt(1));
   NodeValue window = op.getOptionalInput(2);
   GLOWISH_ASSIGN_OR_RETURN(int64_t oneSided, op.getInt("onesided", 1));
   // The dimension of real signals may be absent.
@@ -118,7 +117,7 @@ static llvm::Error importSTFT(OpContext &op) {
   DimsRef shape = signal.getShape();
   int64_t length = window ? window.getType().getNumElements() : 0;
   if (op.hasInput(3)) {
-    GLOWISH_ASSIGN_OR_RETURN(length, readConstantInt(op, 3));
+    GLOWISH_ASSIGN_OR_RETURN(length, op.getConstantInt(3));
   }
   if (shape.size() != 3 || (shape[2] != 1 && shape[2] != 2) || length < 1 ||
       length > shape[1] || step < 1 || step > shape[1])
@@ -127,38 +126,36 @@ static llvm::Error importSTFT(OpContext &op) {
                      "that fit",
                      signal.getType().str(), length, step);
   int64_t frames = (shape[1] - length) / step + 1;
-  Composer c(op);
   NodeValue positions =
-      c.table(ElemKind::Int64, {frames, length}, [&](DimsRef index) {
+      op.table(ElemKind::Int64, {frames, length}, [&](DimsRef index) {
         return double(index[0] * step + index[1]);
       });
-  NodeValue parts = c.gather(signal, positions, 1);
+  NodeValue parts = op.gather(signal, positions, 1);
   if (window)
-    parts = c.mul(parts, c.reshape(window, {length, 1}));
+    parts = op.mul(parts, op.reshape(window, {length, 1}));
   FourierTransform t{.length = length,
                      .inputs = length,
                      .outputs = oneSided ? length / 2 + 1 : length};
-  if (c.hasFailed())
-    return c.setOutput(0, parts);
+  if (op.hasFailed())
+    return op.setOutput(0, parts);
   ComplexParts result =
-      transformFourier(c, splitComplex(c, parts, 2, length), t);
-  return c.setOutput(
-      0, c.hasFailed()
+      transformFourier(op, splitComplex(op, parts, 2, length), t);
+  return op.setOutput(
+      0, op.hasFailed()
              ? NodeValue()
-             : joinComplex(c, result, {shape[0], frames, t.outputs, 2}, 2));
+             : joinComplex(op, result, {shape[0], frames, t.outputs, 2}, 2));
 }
 
 //===- Window functions ---------------------------------------------------===//
 
 static llvm::Error setWindow(OpContext &op, const CosineWindow &window) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t size, readConstantInt(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t size, op.getConstantInt(0));
   GLOWISH_ASSIGN_OR_RETURN(int64_t periodic, op.getInt("periodic", 1));
   GLOWISH_ASSIGN_OR_RETURN(int64_t type, op.getInt("output_datatype", 1));
   GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, getElemKind(type));
   if (size < 0 || size > (int64_t(1) << 30))
     return makeError("the size is {0}; accepted: 0 to 2^30", size);
-  Composer c(op);
-  return c.setOutput(0, makeWindow(c, kind, size, periodic != 0, window));
+  return op.setOutput(0, makeWindow(op, kind, size, periodic != 0, window));
 }
 
 static llvm::Error importHannWindow(OpContext &op) {
@@ -194,9 +191,9 @@ static double getMelWeight(double bin, double low, double middle, double high) {
 /// A matrix [spectrum bins, mel bands] of overlapping triangles whose corners
 /// are equidistant on the mel scale.
 static llvm::Error importMelWeightMatrix(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t bands, readConstantInt(op, 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t length, readConstantInt(op, 1));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t rate, readConstantInt(op, 2));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t bands, op.getConstantInt(0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t length, op.getConstantInt(1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t rate, op.getConstantInt(2));
   GLOWISH_ASSIGN_OR_RETURN(double lowest, op.getConstantNumber(3));
   GLOWISH_ASSIGN_OR_RETURN(double highest, op.getConstantNumber(4));
   GLOWISH_ASSIGN_OR_RETURN(int64_t type, op.getInt("output_datatype", 1));
@@ -216,9 +213,8 @@ static llvm::Error importMelWeightMatrix(OpContext &op) {
     double hertz = melToHertz(low + double(i) * step);
     return std::floor(double(length + 1) * hertz / double(rate));
   };
-  Composer c(op);
-  return c.setOutput(
-      0, c.table(kind, {length / 2 + 1, bands}, [&](DimsRef index) {
+  return op.setOutput(
+      0, op.table(kind, {length / 2 + 1, bands}, [&](DimsRef index) {
         int64_t band = index[1];
         return getMelWeight(double(index[0]), getCorner(band),
                             getCorner(band + 1), getCorner(band + 2));

@@ -20,20 +20,19 @@ llvm::Error onnximport::importTrainingBatchNormalization(OpContext &op) {
                      x.getType().str());
   std::vector<int64_t> axes = getAllDims(rank);
   axes.erase(axes.begin() + 1);
-  Composer c(op);
   int64_t channels = x.getShape()[1];
-  Moments moments = getMoments(c, x, axes);
-  NodeValue own[] = {c.reshape(moments.mean, {channels}),
-                     c.reshape(moments.variance, {channels})};
-  if (c.hasFailed())
-    return c.setOutput(0, x);
-  GLOWISH_RETURN_IF_ERROR(c.setOutput(
-      0, c.make<BatchNormalizationNode>(x, operands[1], operands[2], own[0],
-                                        own[1], /*axis=*/1, epsilon)));
+  Moments moments = getMoments(op, x, axes);
+  NodeValue own[] = {op.reshape(moments.mean, {channels}),
+                     op.reshape(moments.variance, {channels})};
+  if (op.hasFailed())
+    return op.setOutput(0, x);
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(
+      0, op.make<BatchNormalizationNode>(x, operands[1], operands[2], own[0],
+                                         own[1], /*axis=*/1, epsilon)));
   for (unsigned i = 0; i < 2; ++i)
     if (op.wantsOutput(i + 1))
       GLOWISH_RETURN_IF_ERROR(
-          c.setOutput(i + 1, c.add(c.mul(operands[i + 3], momentum),
-                                   c.mul(own[i], 1 - momentum))));
+          op.setOutput(i + 1, op.add(op.mul(operands[i + 3], momentum),
+                                     op.mul(own[i], 1 - momentum))));
   return llvm::Error::success();
 }

@@ -3,7 +3,7 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_OPS_STATISTICS_H
 #define GLOWISH_LIB_IMPORTER_ONNX_OPS_STATISTICS_H
 
-#include "ONNX/Composer.h"
+#include "ONNX/OpContext.h"
 
 namespace glowish::onnximport {
 

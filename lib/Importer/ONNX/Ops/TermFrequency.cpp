@@ -1,6 +1,6 @@
 //===- TermFrequency.cpp - Import of TfIdfVectorizer ----------------------===//
 
-#include "ONNX/Composer.h"
+#include "ONNX/OpContext.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -92,9 +92,8 @@ static llvm::Expected<Vocabulary> readVocabulary(OpContext &op) {
 
 /// Counts the n-grams of \p length items at distance \p distance in each row of
 /// \p text: [rows, grams]. Null if the rows are too short.
-static NodeValue countGrams(OpContext &op, Composer &c, NodeValue text,
-                            const Vocabulary &v, int64_t length,
-                            int64_t distance) {
+static NodeValue countGrams(OpContext &op, NodeValue text, const Vocabulary &v,
+                            int64_t length, int64_t distance) {
   if (!text)
     return {};
   int64_t rows = text.getShape()[0], columns = text.getShape()[1];
@@ -107,17 +106,16 @@ static NodeValue countGrams(OpContext &op, Composer &c, NodeValue text,
     std::vector<int64_t> items;
     for (int64_t gram = 0; gram < numGrams; ++gram)
       items.push_back(v.pool[v.starts[length - 1] + gram * length + k]);
-    NodeValue item = c.reshape(c.slice(text, 1, k * distance, numStarts),
-                               {rows, numStarts, 1});
-    NodeValue match = c.equal(item, op.createInt64s(items));
-    matches = matches ? c.logicalAnd(matches, match) : match;
+    NodeValue item = op.reshape(op.slice(text, 1, k * distance, numStarts),
+                                {rows, numStarts, 1});
+    NodeValue match = op.equal(item, op.int64s(items));
+    matches = matches ? op.logicalAnd(matches, match) : match;
   }
-  return c.reduce(c.cast(matches, ElemKind::Float), "sum", {1}, false);
+  return op.reduce(op.cast(matches, ElemKind::Float), "sum", {1}, false);
 }
 
 /// Counts all n-grams of the pool: [rows, grams].
-static NodeValue countAll(OpContext &op, Composer &c, NodeValue text,
-                          const Vocabulary &v) {
+static NodeValue countAll(OpContext &op, NodeValue text, const Vocabulary &v) {
   int64_t rows = text.getShape()[0], columns = text.getShape()[1];
   std::vector<NodeValue> parts;
   for (int64_t length = 1; length <= int64_t(v.starts.size()); ++length) {
@@ -126,13 +124,13 @@ static NodeValue countAll(OpContext &op, Composer &c, NodeValue text,
     // Single items have no gaps, and gaps are limited by the length of a row.
     int64_t skips = length == 1 ? 0 : std::min(v.maxSkip, columns);
     for (int64_t skip = 0; isCounted && columns > 0 && skip <= skips; ++skip)
-      if (NodeValue part = countGrams(op, c, text, v, length, skip + 1))
-        sum = sum ? c.add(sum, part) : part;
+      if (NodeValue part = countGrams(op, text, v, length, skip + 1))
+        sum = sum ? op.add(sum, part) : part;
     if (!sum)
-      sum = c.splat(ElemKind::Float, {rows, v.getNumGrams(length)}, 0);
+      sum = op.splat(ElemKind::Float, {rows, v.getNumGrams(length)}, 0);
     parts.push_back(sum);
   }
-  return c.concat(parts, 1);
+  return op.concat(parts, 1);
 }
 
 /// Counts the n-grams of each row of integers (or of a single row), at the
@@ -145,15 +143,14 @@ static llvm::Error importTfIdfVectorizer(OpContext &op) {
   if (rank < 1 || rank > 2 || !isIntegerKind(input.getElemKind()))
     return makeError("input 0 is {0}; accepted: integers of rank 1 or 2",
                      input.getType().str());
-  Composer c(op);
   int64_t rows = rank == 1 ? 1 : input.getShape()[0], size = v.getSize();
   GLOWISH_RETURN_IF_ERROR(checkShape(ElemKind::Double, {rows, size}));
   GLOWISH_RETURN_IF_ERROR(op.checkBudget(size * 12));
-  NodeValue text = c.reshape(c.cast(input, ElemKind::Int64),
-                             {rows, input.getShape().back()});
-  if (c.hasFailed())
-    return c.setOutput(0, text);
-  NodeValue counts = countAll(op, c, text, v);
+  NodeValue text = op.reshape(op.cast(input, ElemKind::Int64),
+                              {rows, input.getShape().back()});
+  if (op.hasFailed())
+    return op.setOutput(0, text);
+  NodeValue counts = countAll(op, text, v);
   // Output positions without an n-gram refer to the column of zeros at the end.
   int64_t numGrams = v.outputPositions.size();
   std::vector<int64_t> source(size, numGrams);
@@ -162,16 +159,17 @@ static llvm::Error importTfIdfVectorizer(OpContext &op) {
     source[v.outputPositions[gram]] = gram;
     weights[v.outputPositions[gram]] = v.weights[gram];
   }
-  NodeValue all = c.concat({counts, c.splat(ElemKind::Float, {rows, 1}, 0)}, 1);
-  NodeValue result = c.gather(all, op.createInt64s(source), 1);
+  NodeValue all =
+      op.concat({counts, op.splat(ElemKind::Float, {rows, 1}, 0)}, 1);
+  NodeValue result = op.gather(all, op.int64s(source), 1);
   if (v.mode != "TF") {
-    NodeValue factors = c.table(ElemKind::Float, {size}, [&](DimsRef index) {
+    NodeValue factors = op.table(ElemKind::Float, {size}, [&](DimsRef index) {
       return weights[index[0]];
     });
-    NodeValue present = c.cast(c.greater(result, 0), ElemKind::Float);
-    result = c.mul(v.mode == "IDF" ? present : result, factors);
+    NodeValue present = op.cast(op.greater(result, 0), ElemKind::Float);
+    result = op.mul(v.mode == "IDF" ? present : result, factors);
   }
-  return c.setOutput(0, rank == 1 ? c.reshape(result, {size}) : result);
+  return op.setOutput(0, rank == 1 ? op.reshape(result, {size}) : result);
 }
 
 static OnnxOperator tfIdfVectorizerOp("TfIdfVectorizer", 9,

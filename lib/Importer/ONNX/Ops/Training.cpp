@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ONNX/Composer.h"
+#include "ONNX/OpContext.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -17,7 +17,6 @@ namespace {
 
 /// A tensor, its gradient and the optimizer's states.
 struct SolverStep {
-  Composer &c;
   NodeValue rate, x, gradient;
   std::vector<NodeValue> states;
 };
@@ -30,9 +29,9 @@ using StepFn = llvm::function_ref<std::vector<NodeValue>(const SolverStep &,
 
 /// Returns the gradient with L2 regularization: \p coefficient / 2 times the
 /// sum of squares is added to the loss.
-static NodeValue regularize(const SolverStep &step, double coefficient) {
-  Composer &c = step.c;
-  return c.add(c.mul(step.x, coefficient), step.gradient);
+static NodeValue regularize(OpContext &op, const SolverStep &step,
+                            double coefficient) {
+  return op.add(op.mul(step.x, coefficient), step.gradient);
 }
 
 /// Calls \p fn for each tensor and sets the outputs, in groups like the inputs.
@@ -51,9 +50,8 @@ static llvm::Error importSteps(OpContext &op, unsigned numStates, StepFn fn) {
     if (scalar.getType().getNumElements() != 1)
       return makeError("R is {0} and T {1}; accepted: one element each",
                        rate.getType().str(), iteration.getType().str());
-  Composer c(op);
   for (unsigned i = 0; i < count; ++i) {
-    SolverStep step = {c, {}, {}, {}, {}};
+    SolverStep step;
     std::vector<NodeValue> group;
     for (unsigned k = 0; k < numGroups; ++k) {
       GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(2 + k * count + i));
@@ -71,11 +69,11 @@ static llvm::Error importSteps(OpContext &op, unsigned numStates, StepFn fn) {
     if (!isFloatKind(kind))
       return makeError("input {0} is {1}; accepted: a float kind", 2 + i,
                        step.x.getType().str());
-    step.rate = c.cast(c.reshape(rate, {}), kind);
-    NodeValue number = c.cast(c.reshape(iteration, {}), kind);
+    step.rate = op.cast(op.reshape(rate, {}), kind);
+    NodeValue number = op.cast(op.reshape(iteration, {}), kind);
     std::vector<NodeValue> results = fn(step, number);
     for (unsigned k = 0; k < results.size(); ++k)
-      GLOWISH_RETURN_IF_ERROR(c.setOutput(k * count + i, results[k]));
+      GLOWISH_RETURN_IF_ERROR(op.setOutput(k * count + i, results[k]));
   }
   return llvm::Error::success();
 }
@@ -86,24 +84,23 @@ static llvm::Error importAdagrad(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(double epsilon, op.getFloat("epsilon", 1e-6f));
   GLOWISH_ASSIGN_OR_RETURN(double norm, op.getFloat("norm_coefficient", 0));
   return importSteps(op, 1, [&](const SolverStep &step, NodeValue count) {
-    Composer &c = step.c;
-    NodeValue gradient = regularize(step, norm);
-    NodeValue rate = c.div(step.rate, c.add(c.mul(count, decay), 1));
-    NodeValue squares = c.add(step.states[0], c.mul(gradient, gradient));
-    NodeValue divisor = c.add(c.unary<SqrtNode>(squares), epsilon);
-    NodeValue x = c.sub(step.x, c.div(c.mul(rate, gradient), divisor));
+    NodeValue gradient = regularize(op, step, norm);
+    NodeValue rate = op.div(step.rate, op.add(op.mul(count, decay), 1));
+    NodeValue squares = op.add(step.states[0], op.mul(gradient, gradient));
+    NodeValue divisor = op.add(op.unary<SqrtNode>(squares), epsilon);
+    NodeValue x = op.sub(step.x, op.div(op.mul(rate, gradient), divisor));
     return std::vector<NodeValue>{x, squares};
   });
 }
 
 /// Bias correction of the moving averages: sqrt(1 - beta^T) / (1 - alpha^T),
 /// and 1 before the first step.
-static NodeValue correctBias(Composer &c, NodeValue count, double alpha,
+static NodeValue correctBias(OpContext &op, NodeValue count, double alpha,
                              double beta) {
-  auto rest = [&](double base) { return c.sub(1, c.pow(base, count)); };
-  return c.select(c.greater(count, 0),
-                  c.div(c.unary<SqrtNode>(rest(beta)), rest(alpha)),
-                  c.number(count, 1));
+  auto rest = [&](double base) { return op.sub(1, op.pow(base, count)); };
+  return op.select(op.greater(count, 0),
+                   op.div(op.unary<SqrtNode>(rest(beta)), rest(alpha)),
+                   op.number(count, 1));
 }
 
 /// Steps by moving averages of the gradients and of their squares.
@@ -115,16 +112,15 @@ static llvm::Error importAdam(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(double normPost,
                            op.getFloat("norm_coefficient_post", 0));
   return importSteps(op, 2, [&](const SolverStep &step, NodeValue count) {
-    Composer &c = step.c;
-    NodeValue gradient = regularize(step, norm);
+    NodeValue gradient = regularize(op, step, norm);
     NodeValue average =
-        c.add(c.mul(step.states[0], alpha), c.mul(gradient, 1 - alpha));
-    NodeValue squares = c.add(c.mul(step.states[1], beta),
-                              c.mul(c.mul(gradient, gradient), 1 - beta));
-    NodeValue divisor = c.add(c.unary<SqrtNode>(squares), epsilon);
-    NodeValue rate = c.mul(step.rate, correctBias(c, count, alpha, beta));
-    NodeValue x = c.sub(step.x, c.div(c.mul(rate, average), divisor));
-    return std::vector<NodeValue>{c.mul(x, 1 - normPost), average, squares};
+        op.add(op.mul(step.states[0], alpha), op.mul(gradient, 1 - alpha));
+    NodeValue squares = op.add(op.mul(step.states[1], beta),
+                               op.mul(op.mul(gradient, gradient), 1 - beta));
+    NodeValue divisor = op.add(op.unary<SqrtNode>(squares), epsilon);
+    NodeValue rate = op.mul(step.rate, correctBias(op, count, alpha, beta));
+    NodeValue x = op.sub(step.x, op.div(op.mul(rate, average), divisor));
+    return std::vector<NodeValue>{op.mul(x, 1 - normPost), average, squares};
   });
 }
 
@@ -142,15 +138,15 @@ static llvm::Error importMomentum(OpContext &op) {
     return makeError("attribute 'mode' is '{0}'; accepted: standard, nesterov",
                      mode);
   return importSteps(op, 1, [&](const SolverStep &step, NodeValue count) {
-    Composer &c = step.c;
-    NodeValue gradient = regularize(step, norm);
-    NodeValue share = c.select(c.greater(count, 0), c.number(count, beta),
-                               c.number(count, 1));
+    NodeValue gradient = regularize(op, step, norm);
+    NodeValue share = op.select(op.greater(count, 0), op.number(count, beta),
+                                op.number(count, 1));
     NodeValue velocity =
-        c.add(c.mul(step.states[0], alpha), c.mul(gradient, share));
-    NodeValue direction =
-        mode == "standard" ? velocity : c.add(gradient, c.mul(velocity, alpha));
-    NodeValue x = c.sub(step.x, c.mul(direction, step.rate));
+        op.add(op.mul(step.states[0], alpha), op.mul(gradient, share));
+    NodeValue direction = mode == "standard"
+                              ? velocity
+                              : op.add(gradient, op.mul(velocity, alpha));
+    NodeValue x = op.sub(step.x, op.mul(direction, step.rate));
     return std::vector<NodeValue>{x, velocity};
   });
 }

@@ -18,95 +18,95 @@ struct Groups {
 } // namespace
 
 /// Whether elements of \p x and \p y are equal; NaNs are equal to each other.
-static NodeValue areEqual(Composer &c, NodeValue x, NodeValue y) {
-  NodeValue same = c.equal(x, y);
-  if (c.hasFailed() || !isFloatKind(x.getElemKind()))
+static NodeValue areEqual(OpContext &op, NodeValue x, NodeValue y) {
+  NodeValue same = op.equal(x, y);
+  if (op.hasFailed() || !isFloatKind(x.getElemKind()))
     return same;
   auto isNaN = [&](NodeValue value) {
-    return c.unary<NotNode>(c.equal(value, value));
+    return op.unary<NotNode>(op.equal(value, value));
   };
-  return c.logicalOr(same, c.logicalAnd(isNaN(x), isNaN(y)));
+  return op.logicalOr(same, op.logicalAnd(isNaN(x), isNaN(y)));
 }
 
 /// Sorts each row of \p keys [rows, n], n > 0, numbers the distinct values, and
 /// scatters the numbers back to the original positions.
-static Groups groupRows(Composer &c, NodeValue keys) {
+static Groups groupRows(OpContext &op, NodeValue keys) {
   if (!keys)
     return {};
   int64_t rows = keys.getShape()[0], n = keys.getShape()[1];
-  NodeValue order = c.make<TopKNode>(keys, n, /*largest=*/false);
-  NodeValue sorted = gatherElements(c, keys, order, 1);
-  NodeValue before = shiftAlong(c, sorted, 1, 1, 0);
-  NodeValue isFirst = c.equal(c.iota(ElemKind::Int64, 2, 1, n), 0);
-  NodeValue differs = c.unary<NotNode>(areEqual(c, sorted, before));
-  NodeValue steps = c.cast(c.logicalOr(differs, isFirst), ElemKind::Int64);
-  NodeValue numbers = c.sub(c.cumSum(steps, 1), 1);
-  if (c.hasFailed())
+  NodeValue order = op.make<TopKNode>(keys, n, /*largest=*/false);
+  NodeValue sorted = gatherElements(op, keys, order, 1);
+  NodeValue before = shiftAlong(op, sorted, 1, 1, 0);
+  NodeValue isFirst = op.equal(op.iota(ElemKind::Int64, 2, 1, n), 0);
+  NodeValue differs = op.unary<NotNode>(areEqual(op, sorted, before));
+  NodeValue steps = op.cast(op.logicalOr(differs, isFirst), ElemKind::Int64);
+  NodeValue numbers = op.sub(op.cumSum(steps, 1), 1);
+  if (op.hasFailed())
     return {};
-  NodeValue positions = getElementPositions(c, {rows, n}, order, 1);
-  NodeValue none = c.splat(ElemKind::Int64, {rows * n, 1}, 0);
-  positions = c.reshape(positions, {rows * n});
-  NodeValue updates = c.reshape(numbers, {rows * n, 1});
-  if (c.hasFailed())
+  NodeValue positions = getElementPositions(op, {rows, n}, order, 1);
+  NodeValue none = op.splat(ElemKind::Int64, {rows * n, 1}, 0);
+  positions = op.reshape(positions, {rows * n});
+  NodeValue updates = op.reshape(numbers, {rows * n, 1});
+  if (op.hasFailed())
     return {};
-  NodeValue back = c.make<ScatterNode>(none, positions, updates, "replace");
-  return {c.reshape(back, {rows, n}), c.slice(numbers, 1, n - 1, 1)};
+  NodeValue back = op.make<ScatterNode>(none, positions, updates, "replace");
+  return {op.reshape(back, {rows, n}), op.slice(numbers, 1, n - 1, 1)};
 }
 
 /// Groups the columns of \p keys [rows, n], with the first row the most
 /// significant: rows are replaced by group numbers, and pairs of rows combined
 /// to one, until one is left.
-static Groups groupColumns(Composer &c, NodeValue keys) {
+static Groups groupColumns(OpContext &op, NodeValue keys) {
   if (!keys)
     return {};
   double n = double(keys.getShape()[1]);
   while (keys && keys.getShape()[0] > 1) {
-    NodeValue numbers = groupRows(c, keys).groups;
+    NodeValue numbers = groupRows(op, keys).groups;
     if (!numbers)
       return {};
     int64_t rows = numbers.getShape()[0], pairs = (rows + 1) / 2;
-    numbers = c.pad(numbers, {0, 0, 2 * pairs - rows, 0}, 0);
-    numbers = c.reshape(numbers, {pairs, 2, int64_t(n)});
-    NodeValue high = c.slice(numbers, 1, 0, 1), low = c.slice(numbers, 1, 1, 1);
-    keys = c.reshape(c.add(c.mul(high, n), low), {pairs, int64_t(n)});
+    numbers = op.pad(numbers, {0, 0, 2 * pairs - rows, 0}, 0);
+    numbers = op.reshape(numbers, {pairs, 2, int64_t(n)});
+    NodeValue high = op.slice(numbers, 1, 0, 1),
+              low = op.slice(numbers, 1, 1, 1);
+    keys = op.reshape(op.add(op.mul(high, n), low), {pairs, int64_t(n)});
   }
-  return groupRows(c, keys);
+  return groupRows(op, keys);
 }
 
 /// Returns the slices of \p x along \p axis as columns of a matrix.
-static NodeValue getColumns(Composer &c, NodeValue x, int64_t axis) {
+static NodeValue getColumns(OpContext &op, NodeValue x, int64_t axis) {
   if (!x)
     return x;
   unsigned rank = x.getType().getRank();
   int64_t n = x.getShape()[axis], rows = x.getType().getNumElements() / n;
   if (x.getElemKind() == ElemKind::Bool)
-    x = c.cast(x, ElemKind::UInt8);
+    x = op.cast(x, ElemKind::UInt8);
   // Slices without elements are all equal.
   if (rows == 0)
-    return c.splat(ElemKind::Int64, {1, n}, 0);
-  return c.reshape(c.transpose(x, getMovedDims(rank, axis, rank - 1)),
-                   {rows, n});
+    return op.splat(ElemKind::Int64, {1, n}, 0);
+  return op.reshape(op.transpose(x, getMovedDims(rank, axis, rank - 1)),
+                    {rows, n});
 }
 
 /// Combines \p values into elements \p rows of a tensor of n elements \p start.
-static NodeValue combine(Composer &c, NodeValue rows, NodeValue values,
+static NodeValue combine(OpContext &op, NodeValue rows, NodeValue values,
                          double start, llvm::StringRef mode) {
   if (!rows || !values)
     return {};
   int64_t n = rows.getShape()[0];
-  NodeValue target = c.splat(ElemKind::Int64, {n, 1}, start);
-  values = c.reshape(values, {n, 1});
-  if (c.hasFailed())
+  NodeValue target = op.splat(ElemKind::Int64, {n, 1}, start);
+  values = op.reshape(values, {n, 1});
+  if (op.hasFailed())
     return {};
-  return c.reshape(c.make<ScatterNode>(target, rows, values, mode), {n});
+  return op.reshape(op.make<ScatterNode>(target, rows, values, mode), {n});
 }
 
 /// Sets the outputs for an input without elements.
-static llvm::Error setEmptyOutputs(OpContext &op, Composer &c,
-                                   const DynamicValue &x) {
-  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, c, 0, x));
+static llvm::Error setEmptyOutputs(OpContext &op, const DynamicValue &x) {
+  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, 0, x));
   for (unsigned i = 1; i < 4; ++i)
-    GLOWISH_RETURN_IF_ERROR(c.setOutput(i, c.splat(ElemKind::Int64, {0}, 0)));
+    GLOWISH_RETURN_IF_ERROR(op.setOutput(i, op.splat(ElemKind::Int64, {0}, 0)));
   return llvm::Error::success();
 }
 
@@ -122,24 +122,24 @@ struct Distinct {
 
 /// Groups in ascending order. \p isValid states which elements count; null
 /// means all.
-static Distinct findDistinct(OpContext &op, Composer &c, NodeValue columns,
+static Distinct findDistinct(OpContext &op, NodeValue columns,
                              NodeValue isValid) {
-  Groups groups = groupColumns(c, columns);
-  if (c.hasFailed())
+  Groups groups = groupColumns(op, columns);
+  if (op.hasFailed())
     return {};
   int64_t n = groups.groups.getShape()[1];
   Distinct result;
-  result.inverse = c.reshape(groups.groups, {n});
-  NodeValue numbers = c.iota(ElemKind::Int64, 1, 0, n);
-  result.first = combine(c, result.inverse, numbers, double(n), "min");
-  NodeValue ones = isValid ? c.cast(isValid, ElemKind::Int64)
-                           : c.splat(ElemKind::Int64, {n}, 1);
-  result.sizes = combine(c, result.inverse, ones, 0, "add");
-  result.count = c.add(c.reshape(groups.last, {}), 1);
+  result.inverse = op.reshape(groups.groups, {n});
+  NodeValue numbers = op.iota(ElemKind::Int64, 1, 0, n);
+  result.first = combine(op, result.inverse, numbers, double(n), "min");
+  NodeValue ones = isValid ? op.cast(isValid, ElemKind::Int64)
+                           : op.splat(ElemKind::Int64, {n}, 1);
+  result.sizes = combine(op, result.inverse, ones, 0, "add");
+  result.count = op.add(op.reshape(groups.last, {}), 1);
   // If no element counts, the group of the others does not either.
   if (isValid) {
-    NodeValue any = c.reshape(c.slice(isValid, 0, 0, 1), {});
-    result.count = c.select(any, result.count, c.scalar(ElemKind::Int64, 0));
+    NodeValue any = op.reshape(op.slice(isValid, 0, 0, 1), {});
+    result.count = op.select(any, result.count, op.scalar(ElemKind::Int64, 0));
   }
   if (result.count)
     op.setBound(result.count, n);
@@ -147,27 +147,26 @@ static Distinct findDistinct(OpContext &op, Composer &c, NodeValue columns,
 }
 
 /// Sorts the groups of \p distinct by their first element.
-static Distinct sortByFirst(OpContext &op, Composer &c, Distinct distinct) {
-  if (c.hasFailed())
+static Distinct sortByFirst(OpContext &op, Distinct distinct) {
+  if (op.hasFailed())
     return {};
   int64_t n = distinct.inverse.getShape()[0];
-  NodeValue firstOfSame = c.gather(distinct.first, distinct.inverse, 0);
-  NodeValue begins = c.equal(firstOfSame, c.iota(ElemKind::Int64, 1, 0, n));
-  Found found = findTrue(op, c, begins);
-  NodeValue groups = c.gather(distinct.inverse, found.positions, 0);
-  return {found.positions, c.sub(c.gather(found.counts, firstOfSame, 0), 1),
-          c.gather(distinct.sizes, groups, 0), distinct.count};
+  NodeValue firstOfSame = op.gather(distinct.first, distinct.inverse, 0);
+  NodeValue begins = op.equal(firstOfSame, op.iota(ElemKind::Int64, 1, 0, n));
+  Found found = findTrue(op, begins);
+  NodeValue groups = op.gather(distinct.inverse, found.positions, 0);
+  return {found.positions, op.sub(op.gather(found.counts, firstOfSame, 0), 1),
+          op.gather(distinct.sizes, groups, 0), distinct.count};
 }
 
 static llvm::Error importUnique(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
   GLOWISH_ASSIGN_OR_RETURN(int64_t sorted, op.getInt("sorted", 1));
-  Composer c(op);
   int64_t axis = 0;
   if (op.hasAttr("axis")) {
     GLOWISH_ASSIGN_OR_RETURN(axis, op.getAxis("axis", 0, x.getRank()));
   } else {
-    GLOWISH_ASSIGN_OR_RETURN(x, flatten(op, c, x));
+    GLOWISH_ASSIGN_OR_RETURN(x, flatten(op, x));
   }
   for (unsigned d = 0; d < x.getRank(); ++d)
     if (d != axis && x.isDynamic(d))
@@ -176,28 +175,27 @@ static llvm::Error importUnique(OpContext &op) {
                        d, axis);
   int64_t n = x.getShape()[axis];
   if (n == 0)
-    return setEmptyOutputs(op, c, x);
+    return setEmptyOutputs(op, x);
   // Elements beyond the actual extent become copies of the first, which do not
   // count.
   NodeValue isValid, extent = x.getExtent(axis);
   if (extent) {
-    NodeValue numbers = c.iota(ElemKind::Int64, 1, 0, n);
-    isValid = c.less(numbers, extent);
-    numbers = c.select(isValid, numbers, c.number(numbers, 0));
-    x.value = c.gather(x.value, numbers, axis);
+    NodeValue numbers = op.iota(ElemKind::Int64, 1, 0, n);
+    isValid = op.less(numbers, extent);
+    numbers = op.select(isValid, numbers, op.number(numbers, 0));
+    x.value = op.gather(x.value, numbers, axis);
   }
-  Distinct distinct =
-      findDistinct(op, c, getColumns(c, x.value, axis), isValid);
+  Distinct distinct = findDistinct(op, getColumns(op, x.value, axis), isValid);
   if (!sorted)
-    distinct = sortByFirst(op, c, distinct);
-  x.value = c.gather(x.value, distinct.first, axis);
+    distinct = sortByFirst(op, distinct);
+  x.value = op.gather(x.value, distinct.first, axis);
   x.setExtent(axis, distinct.count);
-  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, c, 0, x));
+  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, 0, x));
   GLOWISH_RETURN_IF_ERROR(
-      setDynamicOutput(op, c, 1, {distinct.first, {distinct.count}}));
+      setDynamicOutput(op, 1, {distinct.first, {distinct.count}}));
   GLOWISH_RETURN_IF_ERROR(
-      setDynamicOutput(op, c, 2, {distinct.inverse, {extent}}));
-  return setDynamicOutput(op, c, 3, {distinct.sizes, {distinct.count}});
+      setDynamicOutput(op, 2, {distinct.inverse, {extent}}));
+  return setDynamicOutput(op, 3, {distinct.sizes, {distinct.count}});
 }
 
 static OnnxOperator uniqueOp("Unique", 11, importUnique);
