@@ -144,7 +144,8 @@ alignDim(OpContext &op, llvm::MutableArrayRef<DynamicValue> values,
   return NodeValue();
 }
 
-llvm::Error onnximport::importElementWise(OpContext &op, OpImporter import) {
+llvm::Error onnximport::importElementWise(OpContext &op,
+                                          const OpImporter &import) {
   std::vector<DynamicValue> values(op.getNumInputs());
   unsigned rank = 0;
   bool isDynamic = false, isLegacy = false;

@@ -35,6 +35,10 @@ struct DynamicValue {
 /// Returns input \p index with its extents, which count as handled by the
 /// importer.
 llvm::Expected<DynamicValue> getDynamicInput(OpContext &op, unsigned index);
+template <>
+inline DynamicValue readInput<DynamicValue>(OpContext &op, unsigned index) {
+  return {readInput<NodeValue>(op, index), op.getExtents(index)};
+}
 /// Sets output \p index and its extents.
 llvm::Error setDynamicOutput(OpContext &op, unsigned index, DynamicValue value);
 
@@ -70,9 +74,10 @@ llvm::Error unify(OpContext &op, DynamicValue &xs, unsigned x, DynamicValue &ys,
 /// same index: gives dynamic dimensions of the inputs the same upper bounds,
 /// then calls \p import. A dynamic dimension does not broadcast even if it is 1
 /// at run time; it is assumed to equal that of the other inputs.
-llvm::Error importElementWise(OpContext &op, OpImporter import);
-template <OpImporter import> llvm::Error elementWise(OpContext &op) {
-  return importElementWise(op, import);
+llvm::Error importElementWise(OpContext &op, const OpImporter &import);
+template <auto import> llvm::Error elementWise(OpContext &op) {
+  return importElementWise(
+      op, [](OpContext &op) { return importInputs(op, import); });
 }
 
 /// Gives all outputs the extents of the first \p count dimensions of input 0.
@@ -81,10 +86,8 @@ llvm::Error passOuterExtents(OpContext &op, unsigned count);
 constexpr unsigned anyDims = ~0u;
 /// Wraps the importer of an operator that treats each index of the first
 /// \p count dimensions of input 0 separately and keeps these dimensions.
-template <unsigned count, OpImporter import>
-llvm::Error alongOuter(OpContext &op) {
-  if (llvm::Error error = import(op))
-    return error;
+template <unsigned count, auto import> llvm::Error alongOuter(OpContext &op) {
+  GLOWISH_RETURN_IF_ERROR(importInputs(op, import));
   return passOuterExtents(op, count);
 }
 

@@ -10,7 +10,9 @@
 #include "glowish/Graph/NodeBuilder.h"
 #include "glowish/Importer/ONNX.h"
 #include "glowish/Support/Error.h"
+#include <functional>
 #include <onnx/onnx_pb.h>
+#include <tuple>
 
 namespace glowish::onnximport {
 
@@ -277,18 +279,48 @@ private:
 };
 
 /// Imports one node: creates nodes and sets the outputs.
-using OpImporter = llvm::Error (*)(OpContext &op);
+using OpImporter = std::function<llvm::Error(OpContext &op)>;
+
+/// Returns input \p index as a parameter of an importer; keeps the error if
+/// there is no such input.
+template <typename T> T readInput(OpContext &op, unsigned index);
+template <>
+inline NodeValue readInput<NodeValue>(OpContext &op, unsigned index) {
+  return op.keep(op.getInput(index));
+}
+
+/// Calls \p import with the first inputs, which must be present.
+template <typename... Inputs>
+llvm::Error importInputs(OpContext &op,
+                         llvm::Error (*import)(OpContext &op, Inputs...)) {
+  unsigned index = 0;
+  std::tuple<Inputs...> inputs{readInput<Inputs>(op, index++)...};
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  return std::apply([&](auto... input) { return import(op, input...); },
+                    inputs);
+}
 
 /// The domain of ONNX Runtime's own operators.
 inline constexpr llvm::StringLiteral microsoftDomain = "com.microsoft";
 
 /// Registers the importer of an operator, as a static object: `static
 /// OnnxOperator conv("Conv", 1, importConv);`. \p since is the first supported
-/// opset; \p domain is empty for ONNX's own.
+/// opset; \p domain is empty for ONNX's own. The importer has a parameter for
+/// each of the first inputs that must be present.
 class OnnxOperator {
 public:
+  template <typename... Inputs>
+  OnnxOperator(llvm::StringRef name, int since,
+               llvm::Error (*importer)(OpContext &op, Inputs...),
+               llvm::StringRef domain = "")
+      : OnnxOperator(name, since, OpImporter([importer](OpContext &op) {
+                       return importInputs(op, importer);
+                     }),
+                     domain) {}
+
+private:
   OnnxOperator(llvm::StringRef name, int since, OpImporter importer,
-               llvm::StringRef domain = "");
+               llvm::StringRef domain);
 };
 
 struct RegisteredOperator {

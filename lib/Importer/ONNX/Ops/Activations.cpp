@@ -7,8 +7,7 @@ using namespace glowish;
 using namespace glowish::onnximport;
 
 /// alpha * softplus(beta * x), removed from ONNX.
-static llvm::Error importParametricSoftplus(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importParametricSoftplus(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1));
   GLOWISH_ASSIGN_OR_RETURN(double beta, op.getFloat("beta", 1));
   return op.setOutput(0,
@@ -16,20 +15,17 @@ static llvm::Error importParametricSoftplus(OpContext &op) {
 }
 
 /// alpha * tanh(beta * x), removed from ONNX.
-static llvm::Error importScaledTanh(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importScaledTanh(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1));
   GLOWISH_ASSIGN_OR_RETURN(double beta, op.getFloat("beta", 1));
   return op.setOutput(0, op.mul(op.unary<TanhNode>(op.mul(x, beta)), alpha));
 }
 
-static llvm::Error importMish(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importMish(OpContext &op, NodeValue x) {
   return op.setOutput(0, op.create<MishNode>(x));
 }
 
-static llvm::Error importSoftsign(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importSoftsign(OpContext &op, NodeValue x) {
   return op.setOutput(0, op.div(x, op.add(op.unary<AbsNode>(x), 1)));
 }
 
@@ -47,9 +43,8 @@ static llvm::Error importSwish(OpContext &op) {
 }
 
 /// The swish of a gate times a value, which has its type.
-static llvm::Error importSwiGLU(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue gate, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(1));
+static llvm::Error importSwiGLU(OpContext &op, NodeValue gate,
+                                NodeValue value) {
   if (gate.getType() != value.getType())
     return makeError("inputs are {0} and {1}; accepted: one type",
                      gate.getType().str(), value.getType().str());
@@ -58,20 +53,17 @@ static llvm::Error importSwiGLU(OpContext &op) {
 }
 
 /// x if it is greater than alpha, else 0.
-static llvm::Error importThresholdedRelu(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importThresholdedRelu(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1));
   return op.setOutput(0, op.select(op.greater(x, alpha), x, op.number(x, 0)));
 }
 
-static llvm::Error importCelu(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importCelu(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1));
   return op.setOutput(0, makeCelu(op, x, alpha));
 }
 
-static llvm::Error importShrink(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importShrink(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(double bias, op.getFloat("bias", 0));
   GLOWISH_ASSIGN_OR_RETURN(double lambd, op.getFloat("lambd", 0.5));
   return op.setOutput(0, makeShrink(op, x, lambd, bias, op.number(x, 0)));
@@ -79,8 +71,7 @@ static llvm::Error importShrink(OpContext &op) {
 
 /// x / 2 * (1 + erf(x / sqrt(2))), or its approximation with tanh(sqrt(2 / pi)
 /// * (x + 0.044715 x^3)).
-static llvm::Error importGelu(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importGelu(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(std::string approximate,
                            op.getString("approximate", "none"));
   if (approximate != "none" && approximate != "tanh")

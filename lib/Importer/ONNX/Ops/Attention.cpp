@@ -265,9 +265,8 @@ static llvm::Error importLinearAttention(OpContext &op) {
 
 /// Causal depthwise convolution along the last dimension. The last elements of
 /// its input are the state for the next call.
-static llvm::Error importCausalConvWithState(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue weight, op.getInput(1));
+static llvm::Error importCausalConvWithState(OpContext &op, NodeValue input,
+                                             NodeValue weight) {
   NodeValue bias = op.getOptionalInput(2), past = op.getOptionalInput(3);
   GLOWISH_ASSIGN_OR_RETURN(std::string activation,
                            op.getString("activation", "none"));
@@ -330,8 +329,7 @@ static llvm::Expected<NodeValue> readCache(OpContext &op, unsigned index,
 }
 
 /// Rotates pairs of elements, (i, i + half) or adjacent ones, by the angles.
-static llvm::Error importRotaryEmbedding(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue tokens, getDynamicInput(op, 0));
+static llvm::Error importRotaryEmbedding(OpContext &op, DynamicValue tokens) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t interleaved, op.getInt("interleaved", 0));
   GLOWISH_ASSIGN_OR_RETURN(int64_t numHeads, op.getInt("num_heads", 0));
   GLOWISH_ASSIGN_OR_RETURN(int64_t size, op.getInt("rotary_embedding_dim", 0));

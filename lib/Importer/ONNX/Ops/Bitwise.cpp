@@ -6,23 +6,19 @@
 using namespace glowish;
 using namespace glowish::onnximport;
 
-template <typename T> static llvm::Error importBits(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue y, op.getInput(1));
+template <typename T>
+static llvm::Error importBits(OpContext &op, NodeValue x, NodeValue y) {
   return op.setOutput(0, op.create<T>(x, y));
 }
 
-static llvm::Error importBitwiseNot(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importBitwiseNot(OpContext &op, NodeValue x) {
   if (!isIntegerKind(x.getElemKind()))
     return makeError("input 0 is {0}; accepted: an integer kind",
                      x.getType().str());
   return op.setOutput(0, op.complement(x));
 }
 
-static llvm::Error importBitShift(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue y, op.getInput(1));
+static llvm::Error importBitShift(OpContext &op, NodeValue x, NodeValue y) {
   GLOWISH_ASSIGN_OR_RETURN(std::string direction,
                            op.getString("direction", ""));
   if (isSignedIntegerKind(x.getElemKind()))
@@ -37,8 +33,7 @@ static llvm::Error importBitShift(OpContext &op) {
 }
 
 /// The type rule refuses bool results: their bytes would have to be 0 or 1.
-static llvm::Error importBitCast(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importBitCast(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t to, op.getInt("to", 0));
   GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, getElemKind(to));
   return op.setOutput(0, op.create<BitCastNode>(input, kind));

@@ -79,8 +79,7 @@ static llvm::Error setIfOutputs(OpContext &op, IfNode *node,
   return setOutputs(op, values);
 }
 
-static llvm::Error importIf(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue condition, op.getInput(0));
+static llvm::Error importIf(OpContext &op, NodeValue condition) {
   GLOWISH_ASSIGN_OR_RETURN(const onnx::GraphProto *thenGraph,
                            op.getGraph("then_branch"));
   GLOWISH_ASSIGN_OR_RETURN(const onnx::GraphProto *elseGraph,

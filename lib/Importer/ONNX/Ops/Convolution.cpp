@@ -35,8 +35,7 @@ llvm::Expected<Images> onnximport::makeConvolution(OpContext &op) {
   return makeConvolution(op, input, filter, op.getOptionalInput(2));
 }
 
-static llvm::Error importConv(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(0));
+static llvm::Error importConv(OpContext &op, NodeValue value) {
   unsigned rank = value.getShape().size();
   if (rank < 3 || rank > 5)
     return makeError("input 0 is {0}; accepted: rank 3, 4 or 5 (one to three "
@@ -49,8 +48,7 @@ static llvm::Error importConv(OpContext &op) {
 }
 
 /// The model's filter [C, OC / group, KH, KW] is permuted like an image.
-static llvm::Error importConvTranspose(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(0));
+static llvm::Error importConvTranspose(OpContext &op, NodeValue value) {
   if (value.getShape().size() == 5)
     return importVolumeConvTranspose(op);
   GLOWISH_ASSIGN_OR_RETURN(Images input, readImages(op, 0));

@@ -6,8 +6,7 @@
 using namespace glowish;
 using namespace glowish::onnximport;
 
-static llvm::Error importCumulative(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(0));
+static llvm::Error importCumulative(OpContext &op, NodeValue value) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t stated, op.getConstantInt(1));
   GLOWISH_ASSIGN_OR_RETURN(int64_t exclusive, op.getInt("exclusive", 0));
   GLOWISH_ASSIGN_OR_RETURN(int64_t reverse, op.getInt("reverse", 0));

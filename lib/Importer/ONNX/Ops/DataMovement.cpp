@@ -28,8 +28,7 @@ static llvm::Expected<std::vector<int64_t>> readSplit(OpContext &op) {
   return op.getIntsOrInput("split", 1, {});
 }
 
-static llvm::Error importSplit(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importSplit(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
                            op.getAxis("axis", 0, input.getShape().size()));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, readSplit(op));
@@ -213,8 +212,7 @@ static llvm::Error checkDynamicPads(const DynamicValue &x,
 }
 
 /// The pads are an attribute before opset 11 (`paddings` in opset 1).
-static llvm::Error importPad(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importPad(OpContext &op, NodeValue input) {
   unsigned rank = input.getShape().size();
   llvm::StringRef name = op.hasAttr("paddings") ? "paddings" : "pads";
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> pads,
@@ -261,8 +259,7 @@ static llvm::Error importPad(OpContext &op) {
 
 /// Moves blocks of channels to pixels. Mode DCR interprets the channels as
 /// [block, block, C], CRD as [C, block, block].
-static llvm::Error importDepthToSpace(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importDepthToSpace(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t block, op.getInt("blocksize", 0));
   GLOWISH_ASSIGN_OR_RETURN(std::string mode, op.getString("mode", "DCR"));
   DimsRef in = input.getShape();
@@ -290,8 +287,7 @@ static llvm::Error importDepthToSpace(OpContext &op) {
   return op.setOutput(0, op.reshape(pixels, joined));
 }
 
-static llvm::Error importSpaceToDepth(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importSpaceToDepth(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t block, op.getInt("blocksize", 0));
   DimsRef in = input.getShape();
   CheckedInt channels = 0;

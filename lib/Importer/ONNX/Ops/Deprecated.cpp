@@ -16,8 +16,7 @@ using namespace glowish;
 using namespace glowish::onnximport;
 
 /// Scales images [N, C, H, W] and adds a bias per channel.
-static llvm::Error importImageScaler(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue image, op.getInput(0));
+static llvm::Error importImageScaler(OpContext &op, NodeValue image) {
   GLOWISH_ASSIGN_OR_RETURN(double scale, op.getFloat("scale", 1));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<double> bias, op.getFloats("bias"));
   DimsRef shape = image.getShape();
@@ -64,15 +63,13 @@ static llvm::Error importCrop(OpContext &op) {
 }
 
 /// alpha * x + beta.
-static llvm::Error importAffine(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importAffine(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1));
   GLOWISH_ASSIGN_OR_RETURN(double beta, op.getFloat("beta", 0));
   return op.setOutput(0, op.add(op.mul(x, alpha), beta));
 }
 
-static llvm::Error importScale(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importScale(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(double scale, op.getFloat("scale", 1));
   return op.setOutput(0, op.mul(x, scale));
 }

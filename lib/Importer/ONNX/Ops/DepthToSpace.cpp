@@ -49,8 +49,7 @@ static llvm::Expected<std::vector<Edge>> readBlocks(OpContext &op) {
 
 /// Adds the columns [N, C * elements, blocks] to an image, where they may
 /// overlap.
-static llvm::Error importCol2Im(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importCol2Im(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges, readBlocks(op));
   DimsRef shape = input.getShape();
   int64_t elements = 1, blocks = 1, pixels = 1;
@@ -70,8 +69,7 @@ static llvm::Error importCol2Im(OpContext &op) {
 //===- CenterCropPad ------------------------------------------------------===//
 
 /// Crops or pads each dimension at both ends, with the odd element at the end.
-static llvm::Error importCenterCropPad(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importCenterCropPad(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, op.getConstantInts(1));
   DimsRef shape = input.getShape();
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes,

@@ -50,8 +50,7 @@ static void eliminate(OpContext &op, Elimination &e, int64_t rows) {
                       op.mul(ratio, op.slice(pivotRow, 2, 1, rows - 1)));
 }
 
-static llvm::Error importDet(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importDet(OpContext &op, NodeValue input) {
   DimsRef shape = input.getShape();
   if (shape.size() < 2 || shape.back() != shape[shape.size() - 2] ||
       shape.back() > maxRows || !isFloatKind(input.getElemKind()))

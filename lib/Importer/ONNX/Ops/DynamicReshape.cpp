@@ -255,8 +255,7 @@ static std::optional<unsigned> findUnknown(const DynamicValue &x,
   return computed;
 }
 
-static llvm::Error importReshape(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+static llvm::Error importReshape(OpContext &op, DynamicValue x) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t allowZero, op.getInt("allowzero", 0));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> ints,
                            readShapeInts(op, "shape", 1));
@@ -287,8 +286,7 @@ static llvm::Error importReshape(OpContext &op) {
   return setDynamicOutput(op, 0, reshapeDynamic(op, x, shape, extents));
 }
 
-static llvm::Error importFlatten(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+static llvm::Error importFlatten(OpContext &op, DynamicValue x) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getInt("axis", 1));
   int64_t rank = x.getRank();
   if (axis < -rank || axis > rank)
@@ -318,8 +316,7 @@ static llvm::Error setRearranged(OpContext &op, const DynamicValue &x,
 }
 
 /// Without axes all dimensions of extent 1 are removed.
-static llvm::Error importSqueeze(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+static llvm::Error importSqueeze(OpContext &op, DynamicValue x) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes,
                            op.getIntsOrInput("axes", 1, {}));
   int64_t rank = x.getRank();
@@ -346,8 +343,7 @@ static llvm::Error importSqueeze(OpContext &op) {
   return setRearranged(op, x, dims);
 }
 
-static llvm::Error importUnsqueeze(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+static llvm::Error importUnsqueeze(OpContext &op, DynamicValue x) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes,
                            op.getRequiredInts("axes", 1));
   int64_t rank = x.getRank() + axes.size();
@@ -362,8 +358,7 @@ static llvm::Error importUnsqueeze(OpContext &op) {
   return setRearranged(op, x, dims);
 }
 
-static llvm::Error importTranspose(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+static llvm::Error importTranspose(OpContext &op, DynamicValue x) {
   std::vector<int64_t> reversed = getAllDims(x.getRank());
   std::reverse(reversed.begin(), reversed.end());
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> permutation,

@@ -12,8 +12,7 @@ using namespace glowish::onnximport;
 
 //===- Shape and Size -----------------------------------------------------===//
 
-static llvm::Error importShape(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+static llvm::Error importShape(OpContext &op, DynamicValue x) {
   DimsRef shape = x.getShape();
   int64_t rank = shape.size();
   GLOWISH_ASSIGN_OR_RETURN(int64_t start, op.getInt("start", 0));
@@ -33,8 +32,7 @@ static llvm::Error importShape(OpContext &op) {
   return op.setOutput(0, op.concat(extents, 0));
 }
 
-static llvm::Error importSize(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+static llvm::Error importSize(OpContext &op, DynamicValue x) {
   if (!x.isDynamic())
     return op.setOutput(0, op.createConstant(Tensor::fromValues<int64_t>(
                                Type(ElemKind::Int64, Dims()),
@@ -87,8 +85,7 @@ static llvm::Error importConstantOfShape(OpContext &op) {
 
 /// Dynamic dimensions of the input are not repeated: the shape must have the
 /// same extent or 1.
-static llvm::Error importExpand(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+static llvm::Error importExpand(OpContext &op, DynamicValue x) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> ints, readShapeInts(op, 1));
   Dims stated, shape;
   Extents extents;
@@ -162,8 +159,7 @@ static llvm::Expected<std::vector<ShapeInt>> readTiles(OpContext &op,
   return all;
 }
 
-static llvm::Error importTile(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+static llvm::Error importTile(OpContext &op, DynamicValue x) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> repeats,
                            readTiles(op, x.getRank()));
   if (!x.isDynamic() && areConstant(repeats)) {

@@ -163,8 +163,7 @@ readRanges(OpContext &op, unsigned rank) {
   return ranges;
 }
 
-static llvm::Error importSlice(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+static llvm::Error importSlice(OpContext &op, DynamicValue x) {
   unsigned rank = x.getRank();
   GLOWISH_ASSIGN_OR_RETURN(auto ranges, readRanges(op, rank));
   std::vector<int64_t> first(rank, 0), stride(rank, 1), sizes(x.getShape());
@@ -317,9 +316,8 @@ onnximport::gatherSlices(OpContext &op, const DynamicValue &x,
   return DynamicValue{op.gather(x.value, wrapped, axis), extents};
 }
 
-static llvm::Error importGather(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue indices, getDynamicInput(op, 1));
+static llvm::Error importGather(OpContext &op, DynamicValue x,
+                                DynamicValue indices) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 0, x.getRank()));
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue result,
                            gatherSlices(op, x, indices, axis));

@@ -109,9 +109,7 @@ static llvm::Error importRelu(OpContext &op) {
 }
 
 /// The slope has one value per channel; its shape is [C] before opset 7.
-static llvm::Error importPRelu(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue slope, op.getInput(1));
+static llvm::Error importPRelu(OpContext &op, NodeValue x, NodeValue slope) {
   unsigned rank = x.getShape().size();
   if (op.getOpset() < 7 && slope.getShape().size() == 1 && rank > 2) {
     Dims shape(slope.getShape());
@@ -124,8 +122,7 @@ static llvm::Error importPRelu(OpContext &op) {
 /// The bounds are attributes before opset 11; then they are inputs, which may
 /// be computed. From opset 6 the attributes are the least and the largest float
 /// by default, so that infinities are clipped.
-static llvm::Error importClip(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importClip(OpContext &op, NodeValue x) {
   double inf = std::numeric_limits<double>::infinity();
   double bounds[2] = {-inf, inf};
   const char *names[2] = {"min", "max"};
@@ -163,9 +160,7 @@ static llvm::Error importClip(OpContext &op) {
 }
 
 /// Exclusive or of bools: inequality.
-static llvm::Error importXor(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue y, op.getInput(1));
+static llvm::Error importXor(OpContext &op, NodeValue x, NodeValue y) {
   GLOWISH_ASSIGN_OR_RETURN(y, alignLegacy(op, x, y));
   if (x.getElemKind() != ElemKind::Bool)
     return makeError("input 0 is {0}; accepted: bool", x.getType().str());
@@ -175,15 +170,13 @@ static llvm::Error importXor(OpContext &op) {
 }
 
 /// Only NaN is not equal to itself.
-static llvm::Error importIsNaN(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importIsNaN(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue equal,
                            op.createHelper<EqualNode>(".equal", x, x));
   return op.setOutput(0, op.create<NotNode>(equal));
 }
 
-static llvm::Error importIsInf(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importIsInf(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t negative, op.getInt("detect_negative", 1));
   GLOWISH_ASSIGN_OR_RETURN(int64_t positive, op.getInt("detect_positive", 1));
   if (!isFloatKind(x.getElemKind()))
@@ -203,9 +196,7 @@ static llvm::Error importIsInf(OpContext &op) {
 }
 
 /// What divisions leave: rounded towards 0 with `fmod`, else down.
-static llvm::Error importMod(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue y, op.getInput(1));
+static llvm::Error importMod(OpContext &op, NodeValue x, NodeValue y) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t fmod, op.getInt("fmod", 0));
   ElemKind kind = x.getElemKind();
   if (!isIntegerKind(kind) && !(fmod && isFloatKind(kind)))
@@ -218,7 +209,7 @@ static llvm::Error importMod(OpContext &op) {
 
 static const OnnxOperator sameOperators[] = {
 #define ONNX_ELEMENT_WISE(NAME, ONNX, SINCE, ...)                              \
-  {ONNX, SINCE, elementWise<[](OpContext &op) {                                \
+  {ONNX, SINCE, elementWise<+[](OpContext &op) {                               \
      return importSame<NodeKind::NAME>(op, {__VA_ARGS__});                     \
    }>},
 #define GET_ONNX_ELEMENT_WISE_LIST

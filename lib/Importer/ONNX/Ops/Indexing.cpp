@@ -24,9 +24,8 @@ static llvm::Error checkElementIndices(NodeValue data, NodeValue indices,
                    indices.getType().str(), data.getType().str(), axis);
 }
 
-static llvm::Error importGatherElements(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue data, getDynamicInput(op, 0));
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue indices, getDynamicInput(op, 1));
+static llvm::Error importGatherElements(OpContext &op, DynamicValue data,
+                                        DynamicValue indices) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 0, data.getRank()));
   GLOWISH_RETURN_IF_ERROR(checkElementIndices(data.value, indices.value, axis));
   NodeValue wrapped = wrapDynamicIndices(op, indices.value, data, axis);
@@ -88,9 +87,8 @@ static llvm::Expected<IndexTuples> readTuples(OpContext &op,
   return result;
 }
 
-static llvm::Error importGatherND(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue data, getDynamicInput(op, 0));
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue indices, getDynamicInput(op, 1));
+static llvm::Error importGatherND(OpContext &op, DynamicValue data,
+                                  DynamicValue indices) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t numBatch, op.getInt("batch_dims", 0));
   // Whether the attribute is in range, readTuples checks.
   int64_t maxBatch = std::min(data.getRank(), indices.getRank());
@@ -159,10 +157,8 @@ static llvm::Error unifyRows(OpContext &op, DynamicValue &data,
   return llvm::Error::success();
 }
 
-static llvm::Error importScatterND(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue data, getDynamicInput(op, 0));
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue indices, getDynamicInput(op, 1));
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue updates, getDynamicInput(op, 2));
+static llvm::Error importScatterND(OpContext &op, DynamicValue data,
+                                   DynamicValue indices, DynamicValue updates) {
   GLOWISH_ASSIGN_OR_RETURN(std::string mode, readReduction(op));
   unsigned count = std::max(1u, indices.getRank()) - 1;
   GLOWISH_RETURN_IF_ERROR(unifyUpdates(op, indices, updates, count));
@@ -180,10 +176,9 @@ static llvm::Error importScatterND(OpContext &op) {
                            data.extents});
 }
 
-static llvm::Error importScatterElements(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue data, getDynamicInput(op, 0));
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue indices, getDynamicInput(op, 1));
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue updates, getDynamicInput(op, 2));
+static llvm::Error importScatterElements(OpContext &op, DynamicValue data,
+                                         DynamicValue indices,
+                                         DynamicValue updates) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 0, data.getRank()));
   GLOWISH_ASSIGN_OR_RETURN(std::string mode, readReduction(op));
   GLOWISH_RETURN_IF_ERROR(
@@ -203,9 +198,8 @@ static llvm::Error importScatterElements(OpContext &op) {
 
 /// Replaces slices of a cache from a start index per batch element on. Mode
 /// circular wraps around at the end.
-static llvm::Error importTensorScatter(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue cache, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue update, op.getInput(1));
+static llvm::Error importTensorScatter(OpContext &op, NodeValue cache,
+                                       NodeValue update) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
                            op.getAxis("axis", -2, cache.getShape().size()));
   GLOWISH_ASSIGN_OR_RETURN(std::string mode, op.getString("mode", "linear"));
@@ -256,8 +250,7 @@ static llvm::Expected<ShapeInt> readTopKCount(OpContext &op) {
   return makeShapeInt(count);
 }
 
-static llvm::Error importTopK(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+static llvm::Error importTopK(OpContext &op, DynamicValue x) {
   int64_t rank = x.getRank();
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", -1, rank));
   GLOWISH_ASSIGN_OR_RETURN(int64_t largest, op.getInt("largest", 1));
@@ -281,9 +274,8 @@ static llvm::Error importTopK(OpContext &op) {
 }
 
 /// Reverses the first elements of each sequence, as many as its length.
-static llvm::Error importReverseSequence(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue lengths, op.getInput(1));
+static llvm::Error importReverseSequence(OpContext &op, NodeValue input,
+                                         NodeValue lengths) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t timeAxis, op.getInt("time_axis", 0));
   GLOWISH_ASSIGN_OR_RETURN(int64_t batchAxis, op.getInt("batch_axis", 1));
   DimsRef shape = input.getShape();

@@ -10,8 +10,7 @@ using namespace glowish::onnximport;
 
 /// Keeps the upper or lower triangle of matrices and zeros the rest. Diagonal k
 /// is k above the main one.
-static llvm::Error importTrilu(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importTrilu(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t upper, op.getInt("upper", 1));
   int64_t k = 0;
   if (op.hasInput(1)) {
@@ -31,8 +30,7 @@ static llvm::Error importTrilu(OpContext &op) {
 }
 
 /// A matrix with 1 on diagonal k, of the input's shape.
-static llvm::Error importEyeLike(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importEyeLike(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t k, op.getInt("k", 0));
   ElemKind kind = input.getElemKind();
   if (op.hasAttr("dtype")) {
@@ -52,8 +50,7 @@ static llvm::Error importEyeLike(OpContext &op) {
 /// Expands indices along a new dimension: `values[1]` at the index, `values[0]`
 /// elsewhere. Negative indices count from the end; indices out of range select
 /// nothing.
-static llvm::Error importOneHot(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue indices, op.getInput(0));
+static llvm::Error importOneHot(OpContext &op, NodeValue indices) {
   GLOWISH_ASSIGN_OR_RETURN(double depth, op.getConstantNumber(1));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue values, op.getInput(2));
   GLOWISH_ASSIGN_OR_RETURN(

@@ -51,8 +51,7 @@ template <typename T> static llvm::Error importActivation(OpContext &op) {
   return op.setOutput(0, op.create<T>(x));
 }
 
-static llvm::Error importQuickGelu(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importQuickGelu(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1.702));
   return op.setOutput(0, op.create<SwishNode>(x, alpha));
 }
@@ -108,8 +107,7 @@ static llvm::Expected<NodeValue> finishConv(OpContext &op, NodeValue x,
 }
 
 /// activation(Conv(...) + input 3).
-static llvm::Error importFusedConv(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importFusedConv(OpContext &op, NodeValue input) {
   if (input.getShape().size() == 5) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue result, makeVolumeConv(op));
     return op.setOutput(0, finishConv(op, result, op.getOptionalInput(3)));
@@ -139,9 +137,7 @@ arrange(OpContext &op, NodeValue x, bool isBatchInside, bool isTransposed) {
 }
 
 /// alpha * A * B, each optionally transposed.
-static llvm::Error importFusedMatMul(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue a, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue b, op.getInput(1));
+static llvm::Error importFusedMatMul(OpContext &op, NodeValue a, NodeValue b) {
   if (a.getShape().size() < 2 || b.getShape().size() < 2)
     return makeError("the inputs are {0} and {1}; accepted: rank 2 or more",
                      a.getType().str(), b.getType().str());

@@ -69,8 +69,7 @@ static llvm::Error importQLinearMul(OpContext &op) {
   return op.setOutput(0, requantize(op, multiplied, factor, pair.result));
 }
 
-static llvm::Error importQLinearWhere(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue condition, op.getInput(0));
+static llvm::Error importQLinearWhere(OpContext &op, NodeValue condition) {
   GLOWISH_ASSIGN_OR_RETURN(QuantizedPair pair, readPair(op, 1));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, dequantize(op, pair.x));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue y, dequantize(op, pair.y));
@@ -126,8 +125,7 @@ static llvm::Error importMean(OpContext &op, llvm::ArrayRef<int64_t> axes,
   });
 }
 
-static llvm::Error importQLinearReduceMean(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importQLinearReduceMean(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes, op.getInts("axes", {}));
   GLOWISH_ASSIGN_OR_RETURN(int64_t keepDims, op.getInt("keepdims", 1));
   unsigned rank = x.getShape().size();
@@ -137,8 +135,7 @@ static llvm::Error importQLinearReduceMean(OpContext &op) {
   return importMean(op, axes, keepDims != 0);
 }
 
-static llvm::Error importQLinearGlobalAveragePool(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importQLinearGlobalAveragePool(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t isChannelsLast,
                            op.getInt("channels_last", 0));
   unsigned rank = x.getShape().size();

@@ -89,8 +89,7 @@ llvm::Error onnximport::importWindowMean(OpContext &op) {
 }
 
 /// (sum of |x|^p)^(1/p).
-static llvm::Error importLpPool(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importLpPool(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges, readEdges(op, input));
   // A float in opset 1, an integer since opset 2.
   int64_t p = 2;
@@ -107,8 +106,7 @@ static llvm::Error importLpPool(OpContext &op) {
   return op.setOutput(0, op.pow(sumWindows(op, power, edges), 1.0 / double(p)));
 }
 
-static llvm::Error importGlobalLpPool(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importGlobalLpPool(OpContext &op, NodeValue input) {
   // A float in opset 1.
   double p = 2;
   if (op.getOpset() == 1) {
@@ -126,9 +124,8 @@ static llvm::Error importGlobalLpPool(OpContext &op) {
 
 /// Scatters the elements to the positions that MaxPool took them from; others
 /// are zero.
-static llvm::Error importMaxUnpool(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue positions, op.getInput(1));
+static llvm::Error importMaxUnpool(OpContext &op, NodeValue input,
+                                   NodeValue positions) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges, readEdges(op, input));
   Dims shape(input.getShape());
   for (unsigned d = 0; d < edges.size(); ++d) {

@@ -70,9 +70,8 @@ static llvm::Expected<MaxBoxes> readMaxBoxes(OpContext &op, int64_t numBoxes) {
 }
 
 /// Outputs [batch, class, box] for each selected box.
-static llvm::Error importNonMaxSuppression(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue boxes, getDynamicInput(op, 0));
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue scores, getDynamicInput(op, 1));
+static llvm::Error importNonMaxSuppression(OpContext &op, DynamicValue boxes,
+                                           DynamicValue scores) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t haveCenters,
                            op.getInt("center_point_box", 0));
   if (boxes.getRank() == 3 && scores.getRank() == 3) {

@@ -83,8 +83,7 @@ static NodeValue flattenFlags(OpContext &op, const DynamicValue &x,
   return flags ? op.reshape(flags, {flags.getType().getNumElements()}) : flags;
 }
 
-static llvm::Error importNonZero(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+static llvm::Error importNonZero(OpContext &op, DynamicValue x) {
   auto *constant = x.value.getNodeAs<Constant>();
   if (constant && !x.isDynamic())
     return importConstantNonZero(op, constant->getTensor());
@@ -103,9 +102,8 @@ static llvm::Error importNonZero(OpContext &op) {
 //===- Compress -----------------------------------------------------------===//
 
 /// Selects slices by a condition, which may be shorter than the dimension.
-static llvm::Error importCompress(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue condition, getDynamicInput(op, 1));
+static llvm::Error importCompress(OpContext &op, DynamicValue x,
+                                  DynamicValue condition) {
   if (condition.value.getElemKind() != ElemKind::Bool ||
       condition.getRank() != 1)
     return makeError("input 1 is {0}; accepted: bools of rank 1",

@@ -137,8 +137,8 @@ llvm::Expected<NodeValue> onnximport::makeSoftmaxAlongAxis(OpContext &op,
                        makeSoftmax<SoftmaxNode>);
 }
 
-template <AlongAxis Make> static llvm::Error importAlongAxis(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+template <AlongAxis Make>
+static llvm::Error importAlongAxis(OpContext &op, NodeValue input) {
   bool isFlat = op.getOpset() < 13;
   int64_t defaultAxis =
       !isFlat ? -1 : std::min<int64_t>(1, int64_t(input.getShape().size()) - 1);
@@ -169,8 +169,7 @@ static llvm::Error setScaledChannels(OpContext &op, NodeValue value,
   return op.setOutput(0, op.reshape(value, shape));
 }
 
-static llvm::Error importInstanceNormalization(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importInstanceNormalization(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(double epsilon, op.getFloat("epsilon", 1e-5));
   unsigned rank = x.getShape().size();
   if (rank < 3)
@@ -182,8 +181,7 @@ static llvm::Error importInstanceNormalization(OpContext &op) {
 
 /// Normalizes groups of channels. Before opset 21 scale and bias have one
 /// element per group.
-static llvm::Error importGroupNormalization(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importGroupNormalization(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(double epsilon, op.getFloat("epsilon", 1e-5));
   GLOWISH_ASSIGN_OR_RETURN(int64_t groups, op.getInt("num_groups", 0));
   op.ignoreAttrs({"stash_type"});
@@ -224,8 +222,7 @@ static llvm::Error importLayerNormalization(OpContext &op) {
   return passOuterExtents(op, norm.axis);
 }
 
-static llvm::Error importMeanVarianceNormalization(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importMeanVarianceNormalization(OpContext &op, NodeValue x) {
   unsigned rank = x.getShape().size();
   // Before opset 9 `across_channels` includes the channels.
   std::vector<int64_t> axes = {0, 2, 3};
@@ -250,8 +247,7 @@ static llvm::Error importMeanVarianceNormalization(OpContext &op) {
 }
 
 /// x / |x| along one dimension, or 0 if the norm is 0.
-static llvm::Error importLpNormalization(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importLpNormalization(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
                            op.getAxis("axis", -1, x.getShape().size()));
   GLOWISH_ASSIGN_OR_RETURN(int64_t p, op.getInt("p", 2));

@@ -8,8 +8,7 @@
 using namespace glowish;
 using namespace glowish::onnximport;
 
-static llvm::Error importMaxPool(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(0));
+static llvm::Error importMaxPool(OpContext &op, NodeValue value) {
   if (value.getShape().size() > 4 || op.wantsOutput(1))
     return importWindowMax(op);
   // The layout of the indices, which are not used.
@@ -41,8 +40,7 @@ llvm::Expected<Images> onnximport::averageImages(OpContext &op, Images images) {
   return images;
 }
 
-static llvm::Error importAveragePool(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(0));
+static llvm::Error importAveragePool(OpContext &op, NodeValue value) {
   if (value.getShape().size() > 4)
     return importWindowMean(op);
   GLOWISH_ASSIGN_OR_RETURN(Images images, readImages(op, 0));
@@ -51,8 +49,8 @@ static llvm::Error importAveragePool(OpContext &op) {
 }
 
 /// Other than for 2-D images, reduces in the model's layout.
-template <typename T> static llvm::Error importGlobalPool(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(0));
+template <typename T>
+static llvm::Error importGlobalPool(OpContext &op, NodeValue value) {
   unsigned rank = value.getShape().size();
   if (rank == 4) {
     GLOWISH_ASSIGN_OR_RETURN(Images input, readImages(op, 0));

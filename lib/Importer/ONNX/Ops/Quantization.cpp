@@ -302,8 +302,7 @@ static ElemKind getValueOfScale(ElemKind kind) {
   return isLowPrecisionKind(kind) ? ElemKind::Float : kind;
 }
 
-static llvm::Error importDequantizeLinear(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importDequantizeLinear(OpContext &op, NodeValue x) {
   GLOWISH_RETURN_IF_ERROR(op.getInput(1).takeError());
   GLOWISH_ASSIGN_OR_RETURN(NodeValue scale, readParameter(op, 1, x));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue zeroPoint,
@@ -322,8 +321,7 @@ static llvm::Error importDequantizeLinear(OpContext &op) {
 }
 
 /// The result has the kind of the zero point, or uint8 without one.
-static llvm::Error importQuantizeLinear(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+static llvm::Error importQuantizeLinear(OpContext &op, NodeValue x) {
   GLOWISH_RETURN_IF_ERROR(op.getInput(1).takeError());
   GLOWISH_ASSIGN_OR_RETURN(NodeValue scale, readParameter(op, 1, x));
   NodeValue given = op.getOptionalInput(2);
@@ -346,8 +344,7 @@ static llvm::Error importQuantizeLinear(OpContext &op) {
   return passOuterExtents(op, anyDims);
 }
 
-static llvm::Error importDynamicQuantizeLinear(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+static llvm::Error importDynamicQuantizeLinear(OpContext &op, DynamicValue x) {
   // 0 is always in the range that decides the scale.
   GLOWISH_ASSIGN_OR_RETURN(
       x.value, op.finish(fillOutside(op, x, getAllDims(x.getRank()), 0)));

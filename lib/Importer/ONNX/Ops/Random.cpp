@@ -63,16 +63,15 @@ template <bool isNormal> static llvm::Error importRandom(OpContext &op) {
   return importDistribution(op, shape, ElemKind::Float, isNormal);
 }
 
-template <bool isNormal> static llvm::Error importRandomLike(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue like, op.getInput(0));
+template <bool isNormal>
+static llvm::Error importRandomLike(OpContext &op, NodeValue like) {
   return importDistribution(op, like.getShape(), like.getElemKind(), isNormal);
 }
 
 //===- Bernoulli and Multinomial ------------------------------------------===//
 
 /// 1 with the probability given by the input, else 0.
-static llvm::Error importBernoulli(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue probability, op.getInput(0));
+static llvm::Error importBernoulli(OpContext &op, NodeValue probability) {
   GLOWISH_ASSIGN_OR_RETURN(ElemKind kind,
                            readKind(op, probability.getElemKind()));
   GLOWISH_ASSIGN_OR_RETURN(uint64_t key, readKey(op));
@@ -87,8 +86,7 @@ static llvm::Error importBernoulli(OpContext &op) {
 }
 
 /// Draws 'sample_size' classes for each row of unnormalized log-probabilities.
-static llvm::Error importMultinomial(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue logits, op.getInput(0));
+static llvm::Error importMultinomial(OpContext &op, NodeValue logits) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t samples, op.getInt("sample_size", 1));
   GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, readKind(op, ElemKind::Int32));
   GLOWISH_ASSIGN_OR_RETURN(uint64_t key, readKey(op));
@@ -146,8 +144,7 @@ static llvm::Error importTrainableDropout(OpContext &op, NodeValue input) {
 }
 
 /// In inference, the input, and a mask of true.
-static llvm::Error importDropout(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importDropout(OpContext &op, NodeValue input) {
   if (op.isTraining())
     return importTrainableDropout(op, input);
   if (op.hasInput(2)) {

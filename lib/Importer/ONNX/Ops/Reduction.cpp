@@ -70,8 +70,8 @@ static llvm::Expected<NodeValue> reduce(OpContext &op, NodeValue input,
 }
 
 /// Calls \p import to reduce input 0, and sets the extents of the result.
-static llvm::Error importReduction(OpContext &op, OpImporter import) {
-  GLOWISH_RETURN_IF_ERROR(import(op));
+template <auto import> static llvm::Error reducing(OpContext &op) {
+  GLOWISH_RETURN_IF_ERROR(importInputs(op, import));
   Extents extents = op.getExtents(0), left;
   if (extents.empty())
     return llvm::Error::success();
@@ -84,9 +84,6 @@ static llvm::Error importReduction(OpContext &op, OpImporter import) {
   }
   op.setExtents(0, left);
   return llvm::Error::success();
-}
-template <OpImporter import> static llvm::Error reducing(OpContext &op) {
-  return importReduction(op, import);
 }
 
 /// Returns the kind to compute a reduction of \p kind in, if it is another one.
@@ -102,8 +99,7 @@ static std::optional<ElemKind> getInnerKind(ElemKind kind,
 }
 
 /// "ReduceMean" -> "mean".
-static llvm::Error importReduce(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importReduce(OpContext &op, NodeValue input) {
   std::string mode = op.getOpType().drop_front(6).lower();
   ElemKind kind = input.getElemKind();
   std::optional<ElemKind> inner = getInnerKind(kind, mode);
@@ -115,33 +111,28 @@ static llvm::Error importReduce(OpContext &op) {
   return op.setOutput(0, op.createHelper<CastNode>(".back", result, kind));
 }
 
-static llvm::Error importReduceSumSquare(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importReduceSumSquare(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue square, op.create<MulNode>(input, input));
   return op.setOutput(0, reduce(op, square, "sum"));
 }
 
-static llvm::Error importReduceL1(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importReduceL1(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue magnitude, op.create<AbsNode>(input));
   return op.setOutput(0, reduce(op, magnitude, "sum"));
 }
 
-static llvm::Error importReduceL2(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importReduceL2(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue square, op.create<MulNode>(input, input));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue sum, reduce(op, square, "sum"));
   return op.setOutput(0, op.create<SqrtNode>(sum));
 }
 
-static llvm::Error importReduceLogSum(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importReduceLogSum(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue sum, reduce(op, input, "sum"));
   return op.setOutput(0, op.create<LogNode>(sum));
 }
 
-static llvm::Error importReduceLogSumExp(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importReduceLogSumExp(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(Reduction reduction,
                            readReduction(op, input.getShape().size()));
   input = fillReduced(op, input, "max", reduction.axes);
@@ -149,8 +140,7 @@ static llvm::Error importReduceLogSumExp(OpContext &op) {
       0, makeLogSumExp(op, input, reduction.axes, reduction.keepDims));
 }
 
-static llvm::Error importArg(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importArg(OpContext &op, NodeValue input) {
   unsigned rank = input.getShape().size();
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 0, rank));
   GLOWISH_ASSIGN_OR_RETURN(int64_t keepDims, op.getInt("keepdims", 1));

@@ -215,8 +215,7 @@ static llvm::Error importCrop(OpContext &op, NodeValue input,
   return op.setOutput(0, interpolate(op, input, dims, sampling));
 }
 
-static llvm::Error importResize(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importResize(OpContext &op, NodeValue input) {
   Dims shape(input.getShape());
   GLOWISH_ASSIGN_OR_RETURN(Scaling scaling, readScaling(op, shape));
   GLOWISH_ASSIGN_OR_RETURN(Sampling sampling, readSampling(op));

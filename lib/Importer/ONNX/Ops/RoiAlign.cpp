@@ -203,8 +203,7 @@ static llvm::Expected<RoiGrid> readRoiGrid(OpContext &op) {
   return grid;
 }
 
-static llvm::Error importRoiAlign(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue images, op.getInput(0));
+static llvm::Error importRoiAlign(OpContext &op, NodeValue images) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue batch, op.getInput(2));
   GLOWISH_ASSIGN_OR_RETURN(RoiGrid grid, readRoiGrid(op));
   if (images.getShape().size() != 4)

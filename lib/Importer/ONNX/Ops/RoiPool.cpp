@@ -54,9 +54,8 @@ static NodeValue maxInside(OpContext &op, NodeValue x, NodeValue inside) {
 
 /// Girshick, "Fast R-CNN" (2015). A box is [image, x1, y1, x2, y2]. A bin
 /// without pixels gives 0. Reduces one dimension after the other.
-static llvm::Error importMaxRoiPool(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue images, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue boxes, op.getInput(1));
+static llvm::Error importMaxRoiPool(OpContext &op, NodeValue images,
+                                    NodeValue boxes) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> pooled,
                            op.getInts("pooled_shape", {}));
   GLOWISH_ASSIGN_OR_RETURN(double scale, op.getFloat("spatial_scale", 1));

@@ -11,9 +11,8 @@ using namespace glowish::onnximport;
 
 //===- GridSample ---------------------------------------------------------===//
 
-static llvm::Error importGridSample(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue images, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue grid, op.getInput(1));
+static llvm::Error importGridSample(OpContext &op, NodeValue images,
+                                    NodeValue grid) {
   GridRules rules;
   GLOWISH_ASSIGN_OR_RETURN(rules.mode, op.getString("mode", "linear"));
   GLOWISH_ASSIGN_OR_RETURN(rules.padding,
@@ -47,8 +46,7 @@ static llvm::Error importGridSample(OpContext &op) {
 //===- AffineGrid ---------------------------------------------------------===//
 
 /// Points [N, ..., dimensions]: theta times the pixel coordinates from -1 to 1.
-static llvm::Error importAffineGrid(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue theta, op.getInput(0));
+static llvm::Error importAffineGrid(OpContext &op, NodeValue theta) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> size, op.getConstantInts(1));
   GLOWISH_ASSIGN_OR_RETURN(int64_t alignCorners, op.getInt("align_corners", 0));
   int64_t count = int64_t(size.size()) - 2;
@@ -162,10 +160,8 @@ static NodeValue sampleWindows(OpContext &op, NodeValue images,
 
 /// A convolution whose window elements are moved by offsets: the samples of
 /// each window become channels, convolved with a 1 x 1 kernel.
-static llvm::Error importDeformConv(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue images, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue filter, op.getInput(1));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue offset, op.getInput(2));
+static llvm::Error importDeformConv(OpContext &op, NodeValue images,
+                                    NodeValue filter, NodeValue offset) {
   NodeValue bias = op.getOptionalInput(3), mask = op.getOptionalInput(4);
   GLOWISH_ASSIGN_OR_RETURN(DeformWindow w,
                            readDeformWindow(op, images, filter));

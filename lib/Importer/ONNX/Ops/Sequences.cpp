@@ -145,8 +145,7 @@ static llvm::Expected<std::vector<int64_t>> readParts(OpContext &op,
   return parts;
 }
 
-static llvm::Error importSplitToSequence(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importSplitToSequence(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
                            op.getAxis("axis", 0, input.getShape().size()));
   GLOWISH_ASSIGN_OR_RETURN(int64_t keepDims, op.getInt("keepdims", 1));

@@ -58,8 +58,7 @@ static NodeValue joinComplex(OpContext &op, ComplexParts value, DimsRef shape,
 
 /// The axis is an attribute before opset 20. With `onesided` only half of the
 /// spectrum of a real signal is computed or, for the inverse, given.
-static llvm::Error importDFT(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importDFT(OpContext &op, NodeValue input) {
   int64_t rank = input.getShape().size();
   GLOWISH_ASSIGN_OR_RETURN(int64_t oneSided, op.getInt("onesided", 0));
   GLOWISH_ASSIGN_OR_RETURN(int64_t inverse, op.getInt("inverse", 0));
@@ -104,8 +103,7 @@ static llvm::Error importDFT(OpContext &op) {
 }
 
 /// Transforms overlapping frames of signals [batch, length, 1 or 2].
-static llvm::Error importSTFT(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue signal, op.getInput(0));
+static llvm::Error importSTFT(OpContext &op, NodeValue signal) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t step, op.getConstantInt(1));
   NodeValue window = op.getOptionalInput(2);
   GLOWISH_ASSIGN_OR_RETURN(int64_t oneSided, op.getInt("onesided", 1));

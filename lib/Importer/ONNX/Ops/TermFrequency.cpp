@@ -136,8 +136,7 @@ static NodeValue countAll(OpContext &op, NodeValue text, const Vocabulary &v) {
 /// Counts the n-grams of each row of integers (or of a single row), at the
 /// output positions 'ngram_indexes'. With mode IDF the output is the weights of
 /// n-grams that occur, with TFIDF counts times weights.
-static llvm::Error importTfIdfVectorizer(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+static llvm::Error importTfIdfVectorizer(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(Vocabulary v, readVocabulary(op));
   unsigned rank = input.getShape().size();
   if (rank < 1 || rank > 2 || !isIntegerKind(input.getElemKind()))

@@ -159,8 +159,7 @@ static Distinct sortByFirst(OpContext &op, Distinct distinct) {
           op.gather(distinct.sizes, groups, 0), distinct.count};
 }
 
-static llvm::Error importUnique(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+static llvm::Error importUnique(OpContext &op, DynamicValue x) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t sorted, op.getInt("sorted", 1));
   int64_t axis = 0;
   if (op.hasAttr("axis")) {
