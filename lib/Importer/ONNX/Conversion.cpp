@@ -14,8 +14,8 @@ using namespace glowish::onnximport;
 using Rounding = Conversion::Rounding;
 
 llvm::Expected<Conversion> onnximport::readConversion(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t saturates, op.getInt("saturate", 1));
-  GLOWISH_ASSIGN_OR_RETURN(std::string mode, op.getString("round_mode", "up"));
+  int64_t saturates = op.getInt("saturate", 1);
+  std::string mode = op.getString("round_mode", "up");
   auto rounding = llvm::StringSwitch<std::optional<Rounding>>(mode)
                       .Case("up", Rounding::Up)
                       .Case("down", Rounding::Down)

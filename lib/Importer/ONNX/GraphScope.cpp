@@ -311,9 +311,15 @@ llvm::Error GraphScope::importNode(const onnx::NodeProto &proto) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> inputs, findInputs(proto));
   OpContext op(proto, context, std::move(inputs));
   GLOWISH_RETURN_IF_ERROR(op.checkAttrs());
-  GLOWISH_RETURN_IF_ERROR(
+  llvm::Error error =
       findOnnxOperator(proto.domain(), proto.op_type(), state.options)
-          ->importer(op));
+          ->importer(op);
+  // It came before the error that the importer may have returned.
+  if (llvm::Error wrongAttr = op.checkAttrTypes()) {
+    llvm::consumeError(std::move(error));
+    return wrongAttr;
+  }
+  GLOWISH_RETURN_IF_ERROR(std::move(error));
   GLOWISH_RETURN_IF_ERROR(op.takeError());
   GLOWISH_RETURN_IF_ERROR(op.checkAllRead());
   GLOWISH_RETURN_IF_ERROR(warnOfUnknownAttrs(proto, op));

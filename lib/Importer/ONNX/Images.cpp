@@ -41,9 +41,8 @@ llvm::Error onnximport::setImages(OpContext &op, NodeValue value,
 llvm::Expected<std::vector<int64_t>>
 onnximport::readWindowInts(const OpContext &op, llvm::StringRef name,
                            size_t length, int64_t filler, int64_t least) {
-  GLOWISH_ASSIGN_OR_RETURN(
-      std::vector<int64_t> values,
-      op.getInts(name, std::vector<int64_t>(length, filler)));
+  std::vector<int64_t> values =
+      op.getInts(name, std::vector<int64_t>(length, filler));
   if (values.size() != length)
     return makeError("attribute '{0}' has {1} values; accepted: {2}", name,
                      values.size(), length);
@@ -109,8 +108,7 @@ readKernels(const OpContext &op, bool isOneDimensional, const Images *filter) {
 }
 
 llvm::Expected<std::string> onnximport::readAutoPad(const OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(std::string autoPad,
-                           op.getString("auto_pad", "NOTSET"));
+  std::string autoPad = op.getString("auto_pad", "NOTSET");
   if (autoPad.empty())
     return "NOTSET";
   if (autoPad != "NOTSET" && autoPad != "SAME_UPPER" &&
@@ -178,7 +176,7 @@ llvm::Expected<Window> onnximport::readWindow(const OpContext &op,
     window.pads.assign(4, 0);
   if (filter)
     return window;
-  GLOWISH_ASSIGN_OR_RETURN(int64_t ceilMode, op.getInt("ceil_mode", 0));
+  int64_t ceilMode = op.getInt("ceil_mode", 0);
   if (ceilMode)
     padForCeil(window, spatial);
   return window;
@@ -201,8 +199,7 @@ static void padToSize(TransposedWindow &window, size_t d, int64_t full,
 /// the batch and channel extents.
 static llvm::Expected<std::vector<int64_t>> readOutputShape(const OpContext &op,
                                                             size_t count) {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes,
-                           op.getInts("output_shape", {}));
+  std::vector<int64_t> sizes = op.getInts("output_shape", {});
   if (sizes.size() != count + 2)
     return readWindowInts(op, "output_shape", count, 1, 1);
   sizes.erase(sizes.begin(), sizes.begin() + 2);

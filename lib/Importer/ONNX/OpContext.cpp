@@ -246,60 +246,57 @@ static llvm::Error checkContents(const AttributeProto &attr) {
   return llvm::Error::success();
 }
 
-llvm::Expected<int64_t> OpContext::getInt(llvm::StringRef name,
-                                          int64_t defaultValue) const {
+const AttributeProto *
+OpContext::findAttr(llvm::StringRef name,
+                    AttributeProto::AttributeType type) const {
   const AttributeProto *attr = findAttr(name);
   if (!attr)
-    return defaultValue;
-  GLOWISH_RETURN_IF_ERROR(checkType(*attr, AttributeProto::INT));
-  return attr->i();
+    return nullptr;
+  if (llvm::Error error = checkType(*attr, type)) {
+    std::string text = llvm::toString(std::move(error));
+    if (wrongAttr.empty())
+      wrongAttr = std::move(text);
+    return nullptr;
+  }
+  return attr;
 }
 
-llvm::Expected<double> OpContext::getFloat(llvm::StringRef name,
-                                           double defaultValue) const {
-  const AttributeProto *attr = findAttr(name);
-  if (!attr)
-    return double(float(defaultValue)); // what a file would state
-  GLOWISH_RETURN_IF_ERROR(checkType(*attr, AttributeProto::FLOAT));
-  return attr->f();
+int64_t OpContext::getInt(llvm::StringRef name, int64_t defaultValue) const {
+  const AttributeProto *attr = findAttr(name, AttributeProto::INT);
+  return attr ? attr->i() : defaultValue;
 }
 
-llvm::Expected<std::string>
-OpContext::getString(llvm::StringRef name, llvm::StringRef defaultValue) const {
-  const AttributeProto *attr = findAttr(name);
-  if (!attr)
-    return defaultValue.str();
-  GLOWISH_RETURN_IF_ERROR(checkType(*attr, AttributeProto::STRING));
-  return attr->s();
+double OpContext::getFloat(llvm::StringRef name, double defaultValue) const {
+  const AttributeProto *attr = findAttr(name, AttributeProto::FLOAT);
+  return attr ? attr->f() : float(defaultValue); // as a file would state it
 }
 
-llvm::Expected<std::vector<int64_t>>
+std::string OpContext::getString(llvm::StringRef name,
+                                 llvm::StringRef defaultValue) const {
+  const AttributeProto *attr = findAttr(name, AttributeProto::STRING);
+  return attr ? attr->s() : defaultValue.str();
+}
+
+std::vector<int64_t>
 OpContext::getInts(llvm::StringRef name,
                    llvm::ArrayRef<int64_t> defaultValue) const {
-  const AttributeProto *attr = findAttr(name);
-  if (!attr)
-    return defaultValue.vec();
-  GLOWISH_RETURN_IF_ERROR(checkType(*attr, AttributeProto::INTS));
-  return std::vector<int64_t>(attr->ints().begin(), attr->ints().end());
+  const AttributeProto *attr = findAttr(name, AttributeProto::INTS);
+  return attr ? std::vector<int64_t>(attr->ints().begin(), attr->ints().end())
+              : defaultValue.vec();
 }
 
-llvm::Expected<std::vector<std::string>>
-OpContext::getStrings(llvm::StringRef name) const {
-  const AttributeProto *attr = findAttr(name);
+std::vector<std::string> OpContext::getStrings(llvm::StringRef name) const {
+  const AttributeProto *attr = findAttr(name, AttributeProto::STRINGS);
   if (!attr)
-    return std::vector<std::string>();
-  GLOWISH_RETURN_IF_ERROR(checkType(*attr, AttributeProto::STRINGS));
-  return std::vector<std::string>(attr->strings().begin(),
-                                  attr->strings().end());
+    return {};
+  return {attr->strings().begin(), attr->strings().end()};
 }
 
-llvm::Expected<std::vector<double>>
-OpContext::getFloats(llvm::StringRef name) const {
-  const AttributeProto *attr = findAttr(name);
+std::vector<double> OpContext::getFloats(llvm::StringRef name) const {
+  const AttributeProto *attr = findAttr(name, AttributeProto::FLOATS);
   if (!attr)
-    return std::vector<double>();
-  GLOWISH_RETURN_IF_ERROR(checkType(*attr, AttributeProto::FLOATS));
-  return std::vector<double>(attr->floats().begin(), attr->floats().end());
+    return {};
+  return {attr->floats().begin(), attr->floats().end()};
 }
 
 llvm::Expected<std::shared_ptr<const Tensor>>
@@ -354,7 +351,7 @@ OpContext::getRequiredInts(llvm::StringRef name, unsigned index) const {
 llvm::Expected<int64_t> OpContext::getAxis(llvm::StringRef name,
                                            int64_t defaultValue,
                                            unsigned rank) const {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, getInt(name, defaultValue));
+  int64_t axis = getInt(name, defaultValue);
   // Some exporters write -1 as an unsigned 32-bit number.
   if (axis > INT32_MAX && axis <= UINT32_MAX)
     axis = int32_t(axis);
@@ -467,6 +464,11 @@ static std::string describeVersion(const onnx::NodeProto &node,
                         : llvm::formatv("version {0} of domain {1}", version,
                                         quote(domain))
                               .str();
+}
+
+llvm::Error OpContext::checkAttrTypes() const {
+  return wrongAttr.empty() ? llvm::Error::success()
+                           : makeError("{0}", wrongAttr);
 }
 
 llvm::Error OpContext::checkAllRead() const {

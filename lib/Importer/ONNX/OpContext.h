@@ -147,18 +147,16 @@ public:
     for (llvm::StringRef name : names)
       findAttr(name);
   }
-  /// Return the attribute, or \p defaultValue; an error if it has another type.
-  llvm::Expected<int64_t> getInt(llvm::StringRef name,
-                                 int64_t defaultValue) const;
-  llvm::Expected<double> getFloat(llvm::StringRef name,
-                                  double defaultValue) const;
-  llvm::Expected<std::string> getString(llvm::StringRef name,
-                                        llvm::StringRef defaultValue) const;
-  llvm::Expected<std::vector<int64_t>>
-  getInts(llvm::StringRef name, llvm::ArrayRef<int64_t> defaultValue) const;
-  llvm::Expected<std::vector<double>> getFloats(llvm::StringRef name) const;
-  llvm::Expected<std::vector<std::string>>
-  getStrings(llvm::StringRef name) const;
+  /// Return the attribute, or \p defaultValue (of lists: none) if it is absent
+  /// or has another type, which is an error that is kept.
+  int64_t getInt(llvm::StringRef name, int64_t defaultValue) const;
+  double getFloat(llvm::StringRef name, double defaultValue) const;
+  std::string getString(llvm::StringRef name,
+                        llvm::StringRef defaultValue) const;
+  std::vector<int64_t> getInts(llvm::StringRef name,
+                               llvm::ArrayRef<int64_t> defaultValue) const;
+  std::vector<double> getFloats(llvm::StringRef name) const;
+  std::vector<std::string> getStrings(llvm::StringRef name) const;
   /// Return the tensor of an attribute, dense or sparse, which must be present.
   llvm::Expected<std::shared_ptr<const Tensor>>
   getTensor(llvm::StringRef name) const;
@@ -250,6 +248,9 @@ public:
   /// Checks for attributes that no importer supports: lists of graphs,
   /// references to a function's attributes, and duplicates.
   llvm::Error checkAttrs() const;
+  /// Returns an error if an attribute that the importer has read is of another
+  /// type.
+  llvm::Error checkAttrTypes() const;
   /// Returns an error for unread inputs and attributes other than those of
   /// getUnknownAttrs().
   llvm::Error checkAllRead() const;
@@ -258,6 +259,10 @@ public:
   std::vector<llvm::StringRef> getUnknownAttrs() const;
 
 private:
+  /// Returns the attribute, or null if it is absent or not of \p type.
+  const onnx::AttributeProto *
+  findAttr(llvm::StringRef name,
+           onnx::AttributeProto::AttributeType type) const;
   llvm::Expected<NodeValue> create(NodeDraft draft) override {
     return createDraft(std::move(draft));
   }
@@ -276,6 +281,8 @@ private:
   std::map<unsigned, Sequence> outputSequences;
   mutable std::vector<bool> inputRead, extentsRead;
   mutable std::vector<bool> attrRead;
+  /// About the first attribute of a type that the importer does not expect.
+  mutable std::string wrongAttr;
 };
 
 /// Imports one node: creates nodes and sets the outputs.

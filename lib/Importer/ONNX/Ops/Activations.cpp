@@ -6,19 +6,11 @@
 using namespace glowish;
 using namespace glowish::onnximport;
 
-/// alpha * softplus(beta * x), removed from ONNX.
-static llvm::Error importParametricSoftplus(OpContext &op, NodeValue x) {
-  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1));
-  GLOWISH_ASSIGN_OR_RETURN(double beta, op.getFloat("beta", 1));
-  return op.setOutput(0,
-                      op.mul(op.unary<SoftplusNode>(op.mul(x, beta)), alpha));
-}
-
-/// alpha * tanh(beta * x), removed from ONNX.
-static llvm::Error importScaledTanh(OpContext &op, NodeValue x) {
-  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1));
-  GLOWISH_ASSIGN_OR_RETURN(double beta, op.getFloat("beta", 1));
-  return op.setOutput(0, op.mul(op.unary<TanhNode>(op.mul(x, beta)), alpha));
+/// alpha * T(beta * x), removed from ONNX.
+template <typename T>
+static llvm::Error importScaled(OpContext &op, NodeValue x) {
+  double alpha = op.getFloat("alpha", 1), beta = op.getFloat("beta", 1);
+  return op.setOutput(0, op.mul(op.unary<T>(op.mul(x, beta)), alpha));
 }
 
 static llvm::Error importMish(OpContext &op, NodeValue x) {
@@ -32,7 +24,7 @@ static llvm::Error importSoftsign(OpContext &op, NodeValue x) {
 /// x * sigmoid(alpha * x) of input 0.
 static llvm::Expected<NodeValue> makeSwish(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1));
+  double alpha = op.getFloat("alpha", 1);
   if (alpha == 1)
     return op.create<SiluNode>(x);
   return op.create<SwishNode>(x, alpha);
@@ -54,26 +46,25 @@ static llvm::Error importSwiGLU(OpContext &op, NodeValue gate,
 
 /// x if it is greater than alpha, else 0.
 static llvm::Error importThresholdedRelu(OpContext &op, NodeValue x) {
-  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1));
+  double alpha = op.getFloat("alpha", 1);
   return op.setOutput(0, op.select(op.greater(x, alpha), x, op.number(x, 0)));
 }
 
 static llvm::Error importCelu(OpContext &op, NodeValue x) {
-  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1));
+  double alpha = op.getFloat("alpha", 1);
   return op.setOutput(0, makeCelu(op, x, alpha));
 }
 
 static llvm::Error importShrink(OpContext &op, NodeValue x) {
-  GLOWISH_ASSIGN_OR_RETURN(double bias, op.getFloat("bias", 0));
-  GLOWISH_ASSIGN_OR_RETURN(double lambd, op.getFloat("lambd", 0.5));
+  double bias = op.getFloat("bias", 0);
+  double lambd = op.getFloat("lambd", 0.5);
   return op.setOutput(0, makeShrink(op, x, lambd, bias, op.number(x, 0)));
 }
 
 /// x / 2 * (1 + erf(x / sqrt(2))), or its approximation with tanh(sqrt(2 / pi)
 /// * (x + 0.044715 x^3)).
 static llvm::Error importGelu(OpContext &op, NodeValue x) {
-  GLOWISH_ASSIGN_OR_RETURN(std::string approximate,
-                           op.getString("approximate", "none"));
+  std::string approximate = op.getString("approximate", "none");
   if (approximate != "none" && approximate != "tanh")
     return makeError("attribute 'approximate' is '{0}'; accepted: none, tanh",
                      approximate);
@@ -82,10 +73,11 @@ static llvm::Error importGelu(OpContext &op, NodeValue x) {
   return op.setOutput(0, op.create<GeluTanhNode>(x));
 }
 
-static OnnxOperator parametricSoftplusOp("ParametricSoftplus", 1,
-                                         elementWise<importParametricSoftplus>);
+static OnnxOperator
+    parametricSoftplusOp("ParametricSoftplus", 1,
+                         elementWise<importScaled<SoftplusNode>>);
 static OnnxOperator scaledTanhOp("ScaledTanh", 1,
-                                 elementWise<importScaledTanh>);
+                                 elementWise<importScaled<TanhNode>>);
 static OnnxOperator mishOp("Mish", 18, elementWise<importMish>);
 static OnnxOperator softsignOp("Softsign", 1, elementWise<importSoftsign>);
 static OnnxOperator swishOp("Swish", 24, elementWise<importSwish>);

@@ -22,8 +22,8 @@ static llvm::Expected<Heads> readHeads(OpContext &op) {
     return makeError("inputs are {0}, {1}, {2}; accepted: all of rank 3 or 4",
                      heads.query.getType().str(), heads.key.getType().str(),
                      heads.value.getType().str());
-  GLOWISH_ASSIGN_OR_RETURN(int64_t numQuery, op.getInt("q_num_heads", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t numKey, op.getInt("kv_num_heads", 0));
+  int64_t numQuery = op.getInt("q_num_heads", 0);
+  int64_t numKey = op.getInt("kv_num_heads", 0);
   if (isFlat(op)) {
     GLOWISH_ASSIGN_OR_RETURN(
         heads.query, splitHeads(op, heads.query, numQuery, "q_num_heads"));
@@ -117,9 +117,8 @@ static llvm::Error maskKeys(OpContext &op, const Heads &heads,
 static llvm::Expected<Scoring> readScoring(OpContext &op, const Heads &heads) {
   Scoring scoring;
   double size = double(heads.query.getShape()[3]);
-  GLOWISH_ASSIGN_OR_RETURN(scoring.scale,
-                           op.getFloat("scale", 1 / std::sqrt(size)));
-  GLOWISH_ASSIGN_OR_RETURN(scoring.softcap, op.getFloat("softcap", 0));
+  scoring.scale = op.getFloat("scale", 1 / std::sqrt(size));
+  scoring.softcap = op.getFloat("softcap", 0);
   GLOWISH_ASSIGN_OR_RETURN(KeyWindow window, readKeyWindow(op));
   GLOWISH_ASSIGN_OR_RETURN(scoring.mask, readMask(op, heads.query.getElemKind(),
                                                   heads.key.getShape()[2]));
@@ -132,7 +131,7 @@ static llvm::Expected<Scoring> readScoring(OpContext &op, const Heads &heads) {
 /// the attention.
 static llvm::Expected<NodeValue>
 attendWithScores(OpContext &op, const Heads &heads, const Scoring &scoring) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t mode, op.getInt("qk_matmul_output_mode", 0));
+  int64_t mode = op.getInt("qk_matmul_output_mode", 0);
   if (mode < 0 || mode > 3)
     return makeError("attribute 'qk_matmul_output_mode' is {0}; accepted: 0 to "
                      "3",
@@ -204,11 +203,10 @@ static constexpr int64_t maxSteps = 4096;
 
 /// Unrolled, like recurrent operators.
 static llvm::Error importLinearAttention(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t numQuery, op.getInt("q_num_heads", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t numKey, op.getInt("kv_num_heads", 0));
-  GLOWISH_ASSIGN_OR_RETURN(std::string rule,
-                           op.getString("update_rule", "gated_delta"));
-  GLOWISH_ASSIGN_OR_RETURN(double scale, op.getFloat("scale", 0));
+  int64_t numQuery = op.getInt("q_num_heads", 0);
+  int64_t numKey = op.getInt("kv_num_heads", 0);
+  std::string rule = op.getString("update_rule", "gated_delta");
+  double scale = op.getFloat("scale", 0);
   // A hint for the implementation.
   op.ignoreAttrs({"chunk_size"});
   if (rule != "linear" && rule != "gated" && rule != "delta" &&
@@ -268,8 +266,7 @@ static llvm::Error importLinearAttention(OpContext &op) {
 static llvm::Error importCausalConvWithState(OpContext &op, NodeValue input,
                                              NodeValue weight) {
   NodeValue bias = op.getOptionalInput(2), past = op.getOptionalInput(3);
-  GLOWISH_ASSIGN_OR_RETURN(std::string activation,
-                           op.getString("activation", "none"));
+  std::string activation = op.getString("activation", "none");
   DimsRef shape = input.getShape(), kernel = weight.getShape();
   if (shape.size() != 3 || kernel.size() != 3 || kernel[0] != shape[1] ||
       kernel[1] != 1 || kernel[2] < 1)
@@ -330,9 +327,9 @@ static llvm::Expected<NodeValue> readCache(OpContext &op, unsigned index,
 
 /// Rotates pairs of elements, (i, i + half) or adjacent ones, by the angles.
 static llvm::Error importRotaryEmbedding(OpContext &op, DynamicValue tokens) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t interleaved, op.getInt("interleaved", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t numHeads, op.getInt("num_heads", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t size, op.getInt("rotary_embedding_dim", 0));
+  int64_t interleaved = op.getInt("interleaved", 0);
+  int64_t numHeads = op.getInt("num_heads", 0);
+  int64_t size = op.getInt("rotary_embedding_dim", 0);
   if (!isFlat(op) && tokens.getRank() != 4)
     return makeError("input 0 is {0}; accepted: rank 3 or 4",
                      tokens.value.getType().str());

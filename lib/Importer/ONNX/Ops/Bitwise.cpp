@@ -19,8 +19,7 @@ static llvm::Error importBitwiseNot(OpContext &op, NodeValue x) {
 }
 
 static llvm::Error importBitShift(OpContext &op, NodeValue x, NodeValue y) {
-  GLOWISH_ASSIGN_OR_RETURN(std::string direction,
-                           op.getString("direction", ""));
+  std::string direction = op.getString("direction", "");
   if (isSignedIntegerKind(x.getElemKind()))
     return makeError("input 0 is {0}; accepted: an unsigned integer kind",
                      x.getType().str());
@@ -34,7 +33,7 @@ static llvm::Error importBitShift(OpContext &op, NodeValue x, NodeValue y) {
 
 /// The type rule refuses bool results: their bytes would have to be 0 or 1.
 static llvm::Error importBitCast(OpContext &op, NodeValue input) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t to, op.getInt("to", 0));
+  int64_t to = op.getInt("to", 0);
   GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, getElemKind(to));
   return op.setOutput(0, op.create<BitCastNode>(input, kind));
 }

@@ -167,8 +167,8 @@ struct ScanAttributes {
 /// Reads an attribute of \p count numbers; the default is zeros.
 static llvm::Expected<std::vector<int64_t>>
 readList(OpContext &op, llvm::StringRef name, size_t count) {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> values,
-                           op.getInts(name, std::vector<int64_t>(count, 0)));
+  std::vector<int64_t> values =
+      op.getInts(name, std::vector<int64_t>(count, 0));
   if (values.size() != count)
     return makeError("attribute '{0}' has {1} numbers; accepted: {2}", name,
                      values.size(), count);
@@ -180,7 +180,7 @@ static llvm::Expected<ScanAttributes> readScan(OpContext &op,
                                                size_t numValues) {
   ScanAttributes scan;
   GLOWISH_ASSIGN_OR_RETURN(scan.graph, op.getGraph("body"));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t numInputs, op.getInt("num_scan_inputs", 0));
+  int64_t numInputs = op.getInt("num_scan_inputs", 0);
   if (numInputs < 1 || size_t(numInputs) > numValues)
     return makeError("attribute 'num_scan_inputs' is {0}; accepted: 1 to {1}",
                      numInputs, numValues);

@@ -21,7 +21,7 @@ llvm::Expected<Images> onnximport::makeConvolution(OpContext &op, Images input,
                                                    NodeValue bias) {
   GLOWISH_RETURN_IF_ERROR(checkSameRank(input, filter));
   GLOWISH_ASSIGN_OR_RETURN(Window window, readWindow(op, input, &filter));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t group, op.getInt("group", 1));
+  int64_t group = op.getInt("group", 1);
   GLOWISH_ASSIGN_OR_RETURN(
       input.value, op.create<ConvolutionNode>(input.value, filter.value, bias,
                                               window.strides, window.pads,
@@ -57,7 +57,7 @@ static llvm::Error importConvTranspose(OpContext &op, NodeValue value) {
   GLOWISH_ASSIGN_OR_RETURN(TransposedWindow window,
                            readTransposedWindow(op, input, filter));
   NodeValue bias = op.getOptionalInput(2);
-  GLOWISH_ASSIGN_OR_RETURN(int64_t group, op.getInt("group", 1));
+  int64_t group = op.getInt("group", 1);
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue result,
       op.create<ConvTransposeNode>(input.value, filter.value, bias,

@@ -8,8 +8,8 @@ using namespace glowish::onnximport;
 
 static llvm::Error importCumulative(OpContext &op, NodeValue value) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t stated, op.getConstantInt(1));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t exclusive, op.getInt("exclusive", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t reverse, op.getInt("reverse", 0));
+  int64_t exclusive = op.getInt("exclusive", 0);
+  int64_t reverse = op.getInt("reverse", 0);
   llvm::Expected<int64_t> axis = normalizeAxis(stated, value.getShape().size());
   if (!axis)
     return addContext(axis.takeError(), "the axis is ");

@@ -39,7 +39,7 @@ static llvm::Error importSplit(OpContext &op, NodeValue input) {
                      "others",
                      axis);
   int64_t extent = input.getShape()[axis], count = op.getNumOutputs();
-  GLOWISH_ASSIGN_OR_RETURN(int64_t stated, op.getInt("num_outputs", count));
+  int64_t stated = op.getInt("num_outputs", count);
   if (stated != count)
     return makeError("attribute 'num_outputs' is {0}; the node has {1} outputs",
                      stated, count);
@@ -217,11 +217,10 @@ static llvm::Error importPad(OpContext &op, NodeValue input) {
   llvm::StringRef name = op.hasAttr("paddings") ? "paddings" : "pads";
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> pads,
                            op.getRequiredInts(name, 1));
-  GLOWISH_ASSIGN_OR_RETURN(std::string mode, op.getString("mode", "constant"));
+  std::string mode = op.getString("mode", "constant");
   double value = 0;
-  if (op.getOpset() < 11) {
-    GLOWISH_ASSIGN_OR_RETURN(value, op.getFloat("value", 0));
-  }
+  if (op.getOpset() < 11)
+    value = op.getFloat("value", 0);
   NodeValue computedValue;
   if (op.hasInput(2)) {
     GLOWISH_ASSIGN_OR_RETURN(computedValue, op.getInput(2));
@@ -260,8 +259,8 @@ static llvm::Error importPad(OpContext &op, NodeValue input) {
 /// Moves blocks of channels to pixels. Mode DCR interprets the channels as
 /// [block, block, C], CRD as [C, block, block].
 static llvm::Error importDepthToSpace(OpContext &op, NodeValue input) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t block, op.getInt("blocksize", 0));
-  GLOWISH_ASSIGN_OR_RETURN(std::string mode, op.getString("mode", "DCR"));
+  int64_t block = op.getInt("blocksize", 0);
+  std::string mode = op.getString("mode", "DCR");
   DimsRef in = input.getShape();
   CheckedInt height = 0, width = 0;
   if (in.size() == 4) {
@@ -288,7 +287,7 @@ static llvm::Error importDepthToSpace(OpContext &op, NodeValue input) {
 }
 
 static llvm::Error importSpaceToDepth(OpContext &op, NodeValue input) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t block, op.getInt("blocksize", 0));
+  int64_t block = op.getInt("blocksize", 0);
   DimsRef in = input.getShape();
   CheckedInt channels = 0;
   if (in.size() == 4)

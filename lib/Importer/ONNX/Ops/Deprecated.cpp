@@ -17,8 +17,8 @@ using namespace glowish::onnximport;
 
 /// Scales images [N, C, H, W] and adds a bias per channel.
 static llvm::Error importImageScaler(OpContext &op, NodeValue image) {
-  GLOWISH_ASSIGN_OR_RETURN(double scale, op.getFloat("scale", 1));
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<double> bias, op.getFloats("bias"));
+  double scale = op.getFloat("scale", 1);
+  std::vector<double> bias = op.getFloats("bias");
   DimsRef shape = image.getShape();
   if (shape.size() != 4 || int64_t(bias.size()) != shape[1])
     return makeError("input 0 is {0}, and 'bias' has {1} elements; accepted: "
@@ -33,9 +33,8 @@ static llvm::Error importImageScaler(OpContext &op, NodeValue image) {
 /// [height, width] at its left and top.
 static llvm::Error importCrop(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue image, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> border,
-                           op.getInts("border", {}));
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> size, op.getInts("scale", {}));
+  std::vector<int64_t> border = op.getInts("border", {});
+  std::vector<int64_t> size = op.getInts("scale", {});
   DimsRef shape = image.getShape();
   if (shape.size() != 4 || border.size() != 4 ||
       (!size.empty() && size.size() != 2))
@@ -64,24 +63,22 @@ static llvm::Error importCrop(OpContext &op) {
 
 /// alpha * x + beta.
 static llvm::Error importAffine(OpContext &op, NodeValue x) {
-  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1));
-  GLOWISH_ASSIGN_OR_RETURN(double beta, op.getFloat("beta", 0));
+  double alpha = op.getFloat("alpha", 1);
+  double beta = op.getFloat("beta", 0);
   return op.setOutput(0, op.add(op.mul(x, alpha), beta));
 }
 
 static llvm::Error importScale(OpContext &op, NodeValue x) {
-  GLOWISH_ASSIGN_OR_RETURN(double scale, op.getFloat("scale", 1));
+  double scale = op.getFloat("scale", 1);
   return op.setOutput(0, op.mul(x, scale));
 }
 
 /// Reads the shape of a fill: 'shape', or the elements of the input with
 /// 'input_as_shape', or the shape of the input, with 'extra_shape' appended.
 static llvm::Expected<Dims> readFillShape(OpContext &op, ElemKind kind) {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> shape, op.getInts("shape", {}));
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> more,
-                           op.getInts("extra_shape", {}));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t isInputShape,
-                           op.getInt("input_as_shape", 0));
+  std::vector<int64_t> shape = op.getInts("shape", {});
+  std::vector<int64_t> more = op.getInts("extra_shape", {});
+  int64_t isInputShape = op.getInt("input_as_shape", 0);
   if (op.hasInput(0) && isInputShape) {
     GLOWISH_ASSIGN_OR_RETURN(shape, op.getConstantInts(0));
   } else if (op.hasInput(0)) {
@@ -95,7 +92,7 @@ static llvm::Expected<Dims> readFillShape(OpContext &op, ElemKind kind) {
 
 /// A constant with 'values'.
 static llvm::Error importGivenTensorFill(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<double> values, op.getFloats("values"));
+  std::vector<double> values = op.getFloats("values");
   GLOWISH_ASSIGN_OR_RETURN(Dims shape, readFillShape(op, ElemKind::Float));
   if (countElements(shape) != int64_t(values.size()))
     return makeError("attribute 'values' has {0} elements; accepted: those of "
@@ -108,10 +105,9 @@ static llvm::Error importGivenTensorFill(OpContext &op) {
 
 /// A constant whose elements are all 'value', of the kind 'dtype'.
 static llvm::Error importConstantFill(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t dataType,
-                           op.getInt("dtype", onnx::TensorProto::FLOAT));
+  int64_t dataType = op.getInt("dtype", onnx::TensorProto::FLOAT);
   GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, getElemKind(dataType));
-  GLOWISH_ASSIGN_OR_RETURN(double value, op.getFloat("value", 0));
+  double value = op.getFloat("value", 0);
   GLOWISH_ASSIGN_OR_RETURN(Dims shape, readFillShape(op, kind));
   return op.setOutput(0, op.splat(kind, shape, value));
 }
@@ -125,7 +121,7 @@ static llvm::Error importGRUUnit(OpContext &op) {
     GLOWISH_ASSIGN_OR_RETURN(inputs[i], op.getInput(i));
   }
   auto [previous, gates, lengths, number] = inputs;
-  GLOWISH_ASSIGN_OR_RETURN(int64_t dropsStates, op.getInt("drop_states", 0));
+  int64_t dropsStates = op.getInt("drop_states", 0);
   DimsRef shape = previous.getShape();
   Dims gateShape(shape);
   if (shape.size() == 3)

@@ -16,13 +16,10 @@ static llvm::Expected<std::vector<Edge>> readBlocks(OpContext &op) {
   GLOWISH_RETURN_IF_ERROR(checkShape(ElemKind::Int64, block));
   size_t rank = image.size();
   std::vector<int64_t> ones(rank, 1);
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> strides,
-                           op.getInts("strides", ones));
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> dilations,
-                           op.getInts("dilations", ones));
-  GLOWISH_ASSIGN_OR_RETURN(
-      std::vector<int64_t> pads,
-      op.getInts("pads", std::vector<int64_t>(2 * rank, 0)));
+  std::vector<int64_t> strides = op.getInts("strides", ones);
+  std::vector<int64_t> dilations = op.getInts("dilations", ones);
+  std::vector<int64_t> pads =
+      op.getInts("pads", std::vector<int64_t>(2 * rank, 0));
   bool fits = rank > 0 && block.size() == rank && strides.size() == rank &&
               dilations.size() == rank && pads.size() == 2 * rank;
   std::vector<Edge> edges;
@@ -72,8 +69,7 @@ static llvm::Error importCol2Im(OpContext &op, NodeValue input) {
 static llvm::Error importCenterCropPad(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, op.getConstantInts(1));
   DimsRef shape = input.getShape();
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes,
-                           op.getInts("axes", getAllDims(shape.size())));
+  std::vector<int64_t> axes = op.getInts("axes", getAllDims(shape.size()));
   if (sizes.size() != axes.size())
     return makeError("{0} sizes; accepted: {1}", sizes.size(), axes.size());
   std::vector<int64_t> pads(2 * shape.size(), 0);

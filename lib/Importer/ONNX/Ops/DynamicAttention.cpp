@@ -40,7 +40,7 @@ static llvm::Expected<DynamicValue> readHeads(OpContext &op, unsigned index,
   GLOWISH_RETURN_IF_ERROR(checkTokenExtents(tokens, index, rank - 2));
   if (!isFlat(op))
     return tokens;
-  GLOWISH_ASSIGN_OR_RETURN(int64_t numHeads, op.getInt(name, 0));
+  int64_t numHeads = op.getInt(name, 0);
   DynamicValue heads;
   GLOWISH_ASSIGN_OR_RETURN(heads.value,
                            splitHeads(op, tokens.value, numHeads, name));
@@ -67,7 +67,7 @@ static llvm::Expected<DynamicHeads> readAllHeads(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(heads.value, readHeads(op, 2, "kv_num_heads"));
   if (!isFlat(op)) {
     for (llvm::StringRef name : {"q_num_heads", "kv_num_heads"})
-      GLOWISH_RETURN_IF_ERROR(op.getInt(name, 0).takeError());
+      op.getInt(name, 0);
   }
   if (op.hasInput(4) != op.hasInput(5))
     return makeError("inputs 4 and 5 are past keys and values; accepted: both "
@@ -126,9 +126,8 @@ static llvm::Expected<Scoring> readScoring(OpContext &op,
                                            const DynamicHeads &heads) {
   Scoring scoring;
   double size = double(heads.query.getShape()[3]);
-  GLOWISH_ASSIGN_OR_RETURN(scoring.scale,
-                           op.getFloat("scale", 1 / std::sqrt(size)));
-  GLOWISH_ASSIGN_OR_RETURN(scoring.softcap, op.getFloat("softcap", 0));
+  scoring.scale = op.getFloat("scale", 1 / std::sqrt(size));
+  scoring.softcap = op.getFloat("softcap", 0);
   GLOWISH_ASSIGN_OR_RETURN(scoring.mask, readMask(op, heads));
   GLOWISH_RETURN_IF_ERROR(op.takeError());
   return scoring;
@@ -137,14 +136,14 @@ static llvm::Expected<Scoring> readScoring(OpContext &op,
 llvm::Expected<KeyWindow> onnximport::readKeyWindow(OpContext &op) {
   KeyWindow window;
   if (op.getOpset() >= 25) {
-    GLOWISH_ASSIGN_OR_RETURN(window.left, op.getInt("left_window_size", -1));
-    GLOWISH_ASSIGN_OR_RETURN(window.right, op.getInt("right_window_size", -1));
+    window.left = op.getInt("left_window_size", -1);
+    window.right = op.getInt("right_window_size", -1);
   }
   if (window.left < -1 || window.right < -1)
     return makeError("attributes 'left_window_size' and 'right_window_size' "
                      "are {0} and {1}; accepted: -1 (not limited) or more",
                      window.left, window.right);
-  GLOWISH_ASSIGN_OR_RETURN(int64_t isCausal, op.getInt("is_causal", 0));
+  int64_t isCausal = op.getInt("is_causal", 0);
   if (isCausal)
     window.right = 0;
   return window;

@@ -256,7 +256,7 @@ static std::optional<unsigned> findUnknown(const DynamicValue &x,
 }
 
 static llvm::Error importReshape(OpContext &op, DynamicValue x) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t allowZero, op.getInt("allowzero", 0));
+  int64_t allowZero = op.getInt("allowzero", 0);
   GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> ints,
                            readShapeInts(op, "shape", 1));
   std::optional<unsigned> unknown = findUnknown(x, ints);
@@ -287,7 +287,7 @@ static llvm::Error importReshape(OpContext &op, DynamicValue x) {
 }
 
 static llvm::Error importFlatten(OpContext &op, DynamicValue x) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getInt("axis", 1));
+  int64_t axis = op.getInt("axis", 1);
   int64_t rank = x.getRank();
   if (axis < -rank || axis > rank)
     return makeError("attribute 'axis' is {0}; accepted: {1} to {2}", axis,
@@ -361,8 +361,7 @@ static llvm::Error importUnsqueeze(OpContext &op, DynamicValue x) {
 static llvm::Error importTranspose(OpContext &op, DynamicValue x) {
   std::vector<int64_t> reversed = getAllDims(x.getRank());
   std::reverse(reversed.begin(), reversed.end());
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> permutation,
-                           op.getInts("perm", reversed));
+  std::vector<int64_t> permutation = op.getInts("perm", reversed);
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value,
                            op.finish(op.transpose(x.value, permutation)));
   Extents extents;

@@ -15,8 +15,8 @@ using namespace glowish::onnximport;
 static llvm::Error importShape(OpContext &op, DynamicValue x) {
   DimsRef shape = x.getShape();
   int64_t rank = shape.size();
-  GLOWISH_ASSIGN_OR_RETURN(int64_t start, op.getInt("start", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t end, op.getInt("end", rank));
+  int64_t start = op.getInt("start", 0);
+  int64_t end = op.getInt("end", rank);
   auto clamp = [&](int64_t index) {
     return std::clamp<int64_t>(index < 0 ? index + rank : index, 0, rank);
   };
@@ -264,7 +264,7 @@ static llvm::Error importComputedRange(OpContext &op) {
 /// Checks the kind that halves are computed in, from opset 27: all is computed
 /// in double.
 static llvm::Error checkRangeStashType(OpContext &op, ElemKind kind) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t type, op.getInt("stash_type", 1));
+  int64_t type = op.getInt("stash_type", 1);
   bool isHalf = kind == ElemKind::Float16 || kind == ElemKind::BFloat16;
   if (isHalf && type != onnx::TensorProto::FLOAT &&
       type != onnx::TensorProto::DOUBLE)

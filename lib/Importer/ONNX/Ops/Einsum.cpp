@@ -7,7 +7,7 @@ using namespace glowish;
 using namespace glowish::onnximport;
 
 static llvm::Error importEinsum(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(std::string equation, op.getString("equation", ""));
+  std::string equation = op.getString("equation", "");
   std::vector<NodeValue> inputs;
   for (unsigned i = 0; i < op.getNumInputs(); ++i) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(i));

@@ -16,13 +16,13 @@ static llvm::Expected<NodeValue> alignLegacy(OpContext &op, NodeValue lhs,
   if (op.getOpset() >= 7)
     return rhs;
   unsigned rank = lhs.getShape().size();
-  GLOWISH_ASSIGN_OR_RETURN(int64_t broadcast, op.getInt("broadcast", 0));
+  int64_t broadcast = op.getInt("broadcast", 0);
   if (!broadcast || !op.hasAttr("axis")) {
     op.ignoreAttrs({"axis"});
     return rhs;
   }
   // A scalar may be aligned after the last dimension.
-  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getInt("axis", 0));
+  int64_t axis = op.getInt("axis", 0);
   if (axis < 0)
     axis += rank;
   Dims shape(rhs.getShape());
@@ -50,7 +50,7 @@ static llvm::Error importRecord(OpContext &op, NodeKind kind,
         alignLegacy(op, draft.operands[0], draft.operands[1]));
   }
   for (auto [attr, value] : llvm::zip_equal(info.attrs, defaults)) {
-    GLOWISH_ASSIGN_OR_RETURN(double number, op.getFloat(attr.name, value));
+    double number = op.getFloat(attr.name, value);
     draft.attrs.push_back(number);
   }
   return op.setOutput(0, op.createDraft(std::move(draft)));
@@ -133,7 +133,7 @@ static llvm::Error importClip(OpContext &op, NodeValue x) {
   }
   for (unsigned i = 0; i < 2; ++i) {
     if (op.getOpset() < 11) {
-      GLOWISH_ASSIGN_OR_RETURN(bounds[i], op.getFloat(names[i], bounds[i]));
+      bounds[i] = op.getFloat(names[i], bounds[i]);
       continue;
     }
     if (!op.hasInput(i + 1))
@@ -177,8 +177,8 @@ static llvm::Error importIsNaN(OpContext &op, NodeValue x) {
 }
 
 static llvm::Error importIsInf(OpContext &op, NodeValue x) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t negative, op.getInt("detect_negative", 1));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t positive, op.getInt("detect_positive", 1));
+  int64_t negative = op.getInt("detect_negative", 1);
+  int64_t positive = op.getInt("detect_positive", 1);
   if (!isFloatKind(x.getElemKind()))
     return makeError("input 0 is {0}; accepted: a float kind",
                      x.getType().str());
@@ -197,7 +197,7 @@ static llvm::Error importIsInf(OpContext &op, NodeValue x) {
 
 /// What divisions leave: rounded towards 0 with `fmod`, else down.
 static llvm::Error importMod(OpContext &op, NodeValue x, NodeValue y) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t fmod, op.getInt("fmod", 0));
+  int64_t fmod = op.getInt("fmod", 0);
   ElemKind kind = x.getElemKind();
   if (!isIntegerKind(kind) && !(fmod && isFloatKind(kind)))
     return makeError("input 0 is {0}, 'fmod' {1}; accepted: an integer kind, "

@@ -78,9 +78,9 @@ GraphPart::GraphPart(const GraphScope &scope,
 
 static llvm::Expected<Differentiated> readAttributes(OpContext &op) {
   Differentiated names;
-  GLOWISH_ASSIGN_OR_RETURN(names.xs, op.getStrings("xs"));
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> zs, op.getStrings("zs"));
-  GLOWISH_ASSIGN_OR_RETURN(names.y, op.getString("y", ""));
+  names.xs = op.getStrings("xs");
+  std::vector<std::string> zs = op.getStrings("zs");
+  names.y = op.getString("y", "");
   names.inputs = names.xs;
   llvm::append_range(names.inputs, zs);
   if (names.xs.empty())

@@ -89,7 +89,7 @@ static llvm::Expected<IndexTuples> readTuples(OpContext &op,
 
 static llvm::Error importGatherND(OpContext &op, DynamicValue data,
                                   DynamicValue indices) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t numBatch, op.getInt("batch_dims", 0));
+  int64_t numBatch = op.getInt("batch_dims", 0);
   // Whether the attribute is in range, readTuples checks.
   int64_t maxBatch = std::min(data.getRank(), indices.getRank());
   for (int64_t d = 0; d < std::min(numBatch, maxBatch); ++d)
@@ -112,8 +112,7 @@ static llvm::Error importGatherND(OpContext &op, DynamicValue data,
 
 /// Translates ONNX's reduction to the mode of Scatter.
 static llvm::Expected<std::string> readReduction(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(std::string reduction,
-                           op.getString("reduction", "none"));
+  std::string reduction = op.getString("reduction", "none");
   if (reduction == "none")
     return "replace";
   if (reduction != "add" && reduction != "mul" && reduction != "max" &&
@@ -202,7 +201,7 @@ static llvm::Error importTensorScatter(OpContext &op, NodeValue cache,
                                        NodeValue update) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
                            op.getAxis("axis", -2, cache.getShape().size()));
-  GLOWISH_ASSIGN_OR_RETURN(std::string mode, op.getString("mode", "linear"));
+  std::string mode = op.getString("mode", "linear");
   DimsRef shape = cache.getShape(), part = update.getShape();
   if (axis == 0 || part.size() != shape.size() ||
       (mode != "linear" && mode != "circular"))
@@ -246,14 +245,14 @@ static llvm::Error importTensorScatter(OpContext &op, NodeValue cache,
 static llvm::Expected<ShapeInt> readTopKCount(OpContext &op) {
   if (op.hasInput(1))
     return readShapeInt(op, 1);
-  GLOWISH_ASSIGN_OR_RETURN(int64_t count, op.getInt("k", 0));
+  int64_t count = op.getInt("k", 0);
   return makeShapeInt(count);
 }
 
 static llvm::Error importTopK(OpContext &op, DynamicValue x) {
   int64_t rank = x.getRank();
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", -1, rank));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t largest, op.getInt("largest", 1));
+  int64_t largest = op.getInt("largest", 1);
   // An unsorted result may be in any order.
   op.ignoreAttrs({"sorted"});
   GLOWISH_ASSIGN_OR_RETURN(ShapeInt number, readTopKCount(op));
@@ -276,8 +275,8 @@ static llvm::Error importTopK(OpContext &op, DynamicValue x) {
 /// Reverses the first elements of each sequence, as many as its length.
 static llvm::Error importReverseSequence(OpContext &op, NodeValue input,
                                          NodeValue lengths) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t timeAxis, op.getInt("time_axis", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t batchAxis, op.getInt("batch_axis", 1));
+  int64_t timeAxis = op.getInt("time_axis", 0);
+  int64_t batchAxis = op.getInt("batch_axis", 1);
   DimsRef shape = input.getShape();
   bool isTimeFirst = timeAxis == 0 && batchAxis == 1;
   if (shape.size() < 2 || (!isTimeFirst && (timeAxis != 1 || batchAxis != 0)))

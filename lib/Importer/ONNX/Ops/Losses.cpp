@@ -17,8 +17,7 @@ struct Loss {
 /// Reduces the loss as given by the attributes. Targets equal to ignore_index,
 /// which need not be a class, do not count.
 static llvm::Expected<NodeValue> makeLoss(OpContext &op, const Loss &loss) {
-  GLOWISH_ASSIGN_OR_RETURN(std::string reduction,
-                           op.getString("reduction", "mean"));
+  std::string reduction = op.getString("reduction", "mean");
   DimsRef shape = loss.logarithms.getShape();
   DimsRef targets = loss.target.getShape();
   if (shape.size() < 2 || targets.empty() || targets[0] != shape[0] ||
@@ -33,7 +32,7 @@ static llvm::Expected<NodeValue> makeLoss(OpContext &op, const Loss &loss) {
                      reduction);
   NodeValue target = op.cast(loss.target, ElemKind::Int64), ignored;
   if (op.hasAttr("ignore_index")) {
-    GLOWISH_ASSIGN_OR_RETURN(int64_t index, op.getInt("ignore_index", 0));
+    int64_t index = op.getInt("ignore_index", 0);
     ignored = op.equal(target, double(index));
     target = op.select(ignored, op.scalar(ElemKind::Int64, 0), target);
   }

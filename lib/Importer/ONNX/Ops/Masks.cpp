@@ -11,7 +11,7 @@ using namespace glowish::onnximport;
 /// Keeps the upper or lower triangle of matrices and zeros the rest. Diagonal k
 /// is k above the main one.
 static llvm::Error importTrilu(OpContext &op, NodeValue input) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t upper, op.getInt("upper", 1));
+  int64_t upper = op.getInt("upper", 1);
   int64_t k = 0;
   if (op.hasInput(1)) {
     GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> values,
@@ -31,10 +31,10 @@ static llvm::Error importTrilu(OpContext &op, NodeValue input) {
 
 /// A matrix with 1 on diagonal k, of the input's shape.
 static llvm::Error importEyeLike(OpContext &op, NodeValue input) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t k, op.getInt("k", 0));
+  int64_t k = op.getInt("k", 0);
   ElemKind kind = input.getElemKind();
   if (op.hasAttr("dtype")) {
-    GLOWISH_ASSIGN_OR_RETURN(int64_t type, op.getInt("dtype", 0));
+    int64_t type = op.getInt("dtype", 0);
     GLOWISH_ASSIGN_OR_RETURN(kind, getElemKind(type));
   }
   if (input.getShape().size() != 2)

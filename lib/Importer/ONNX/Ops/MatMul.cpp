@@ -82,7 +82,7 @@ static llvm::Expected<Extents> unifyGemm(OpContext &op, DynamicValue &a,
 /// Reads the factor \p name, which must be a number of \p kind.
 static llvm::Error readFactor(OpContext &op, llvm::StringRef name,
                               ElemKind kind, double &factor) {
-  GLOWISH_ASSIGN_OR_RETURN(factor, op.getFloat(name, 1));
+  factor = op.getFloat(name, 1);
   if (isFloatKind(kind) ||
       (factor == std::trunc(factor) && getFiniteRange(kind).contains(factor)))
     return llvm::Error::success();
@@ -106,8 +106,8 @@ static llvm::Error importGemm(OpContext &op) {
   ElemKind kind = a.value.getElemKind();
   GLOWISH_RETURN_IF_ERROR(readFactor(op, "alpha", kind, form.alpha));
   GLOWISH_RETURN_IF_ERROR(readFactor(op, "beta", kind, form.beta));
-  GLOWISH_ASSIGN_OR_RETURN(form.transposesX, op.getInt("transA", 0));
-  GLOWISH_ASSIGN_OR_RETURN(form.transposesY, op.getInt("transB", 0));
+  form.transposesX = op.getInt("transA", 0);
+  form.transposesY = op.getInt("transB", 0);
   GLOWISH_ASSIGN_OR_RETURN(Extents extents, unifyGemm(op, a, b, c, form));
   GLOWISH_ASSIGN_OR_RETURN(a.value, op.finish(a.value));
   Dims shape = {a.getShape()[form.transposesX],

@@ -52,7 +52,7 @@ template <typename T> static llvm::Error importActivation(OpContext &op) {
 }
 
 static llvm::Error importQuickGelu(OpContext &op, NodeValue x) {
-  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1.702));
+  double alpha = op.getFloat("alpha", 1.702);
   return op.setOutput(0, op.create<SwishNode>(x, alpha));
 }
 
@@ -60,9 +60,8 @@ static llvm::Error importQuickGelu(OpContext &op, NodeValue x) {
 
 /// Applies the attributes `activation` and `activation_params` to \p x.
 static llvm::Expected<NodeValue> activate(OpContext &op, NodeValue x) {
-  GLOWISH_ASSIGN_OR_RETURN(std::string name, op.getString("activation", ""));
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<double> params,
-                           op.getFloats("activation_params"));
+  std::string name = op.getString("activation", "");
+  std::vector<double> params = op.getFloats("activation_params");
   size_t numParams = llvm::StringSwitch<size_t>(name)
                          .Case("LeakyRelu", 1)
                          .Cases("Clip", "HardSigmoid", 2)
@@ -141,11 +140,11 @@ static llvm::Error importFusedMatMul(OpContext &op, NodeValue a, NodeValue b) {
   if (a.getShape().size() < 2 || b.getShape().size() < 2)
     return makeError("the inputs are {0} and {1}; accepted: rank 2 or more",
                      a.getType().str(), b.getType().str());
-  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t transA, op.getInt("transA", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t transB, op.getInt("transB", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t batchA, op.getInt("transBatchA", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t batchB, op.getInt("transBatchB", 0));
+  double alpha = op.getFloat("alpha", 1);
+  int64_t transA = op.getInt("transA", 0);
+  int64_t transB = op.getInt("transB", 0);
+  int64_t batchA = op.getInt("transBatchA", 0);
+  int64_t batchB = op.getInt("transBatchB", 0);
   GLOWISH_ASSIGN_OR_RETURN(a, arrange(op, a, batchA != 0, transA != 0));
   GLOWISH_ASSIGN_OR_RETURN(b, arrange(op, b, batchB != 0, transB != 0));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue matMul, op.create<MatMulNode>(a, b));
@@ -169,7 +168,7 @@ static llvm::Error importSkipLayerNormalization(OpContext &op) {
   GLOWISH_RETURN_IF_ERROR(op.takeError());
   GLOWISH_ASSIGN_OR_RETURN(norm.scale, op.getInput(2));
   norm.bias = SubtractMean ? op.getOptionalInput(3) : NodeValue();
-  GLOWISH_ASSIGN_OR_RETURN(norm.epsilon, op.getFloat("epsilon", 1e-12));
+  norm.epsilon = op.getFloat("epsilon", 1e-12);
   GLOWISH_ASSIGN_OR_RETURN(norm.x, op.create<AddNode>(x.value, skip.value));
   if (NodeValue bias = op.getOptionalInput(SubtractMean ? 4 : 3)) {
     GLOWISH_ASSIGN_OR_RETURN(norm.x, op.create<AddNode>(norm.x, bias));
@@ -236,7 +235,7 @@ static llvm::Error normalizeEmbeddings(OpContext &op, const Embeddings &e) {
   norm.subtractMean = true;
   norm.scale = e.scale;
   norm.bias = e.bias;
-  GLOWISH_ASSIGN_OR_RETURN(norm.epsilon, op.getFloat("epsilon", 1e-12));
+  norm.epsilon = op.getFloat("epsilon", 1e-12);
   GLOWISH_ASSIGN_OR_RETURN(norm.x, addEmbeddings(op, e));
   norm.axis = int64_t(norm.x.getShape().size()) - 1;
   GLOWISH_RETURN_IF_ERROR(op.setOutput(0, makeLayerNorm(op, norm)));

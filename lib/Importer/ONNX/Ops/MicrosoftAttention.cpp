@@ -99,8 +99,7 @@ static llvm::Expected<NodeValue> readMask(OpContext &op, unsigned maskIndex,
     return bias;
   GLOWISH_ASSIGN_OR_RETURN(NodeValue isAttended,
                            readKeyMask(op, maskIndex, scores));
-  GLOWISH_ASSIGN_OR_RETURN(double filter,
-                           op.getFloat("mask_filter_value", -10000));
+  double filter = op.getFloat("mask_filter_value", -10000);
   GLOWISH_ASSIGN_OR_RETURN(NodeValue mask,
                            op.create<SelectNode>(isAttended, op.scalar(kind, 0),
                                                  op.scalar(kind, filter)));
@@ -121,10 +120,10 @@ static llvm::Error attendTo(OpContext &op, const Heads &heads,
   GLOWISH_ASSIGN_OR_RETURN(
       scoring.mask,
       readMask(op, maskIndex, biasIndex, scores, heads.query.getElemKind()));
-  GLOWISH_ASSIGN_OR_RETURN(scoring.scale, op.getFloat("scale", 0));
+  scoring.scale = op.getFloat("scale", 0);
   if (scoring.scale == 0)
     scoring.scale = 1 / std::sqrt(double(std::max<int64_t>(query[3], 1)));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t causal, op.getInt("unidirectional", 0));
+  int64_t causal = op.getInt("unidirectional", 0);
   // A single query attends to all keys, as in ONNX Runtime.
   scoring.isCausal = causal && query[2] > 1;
   int64_t fresh = scores[3] - heads.past;
@@ -251,7 +250,7 @@ static llvm::Expected<NodeValue> project(OpContext &op) {
 /// of \p sizes columns.
 static llvm::Expected<Heads> splitProjection(OpContext &op, NodeValue x,
                                              llvm::ArrayRef<int64_t> sizes) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t numHeads, op.getInt("num_heads", 0));
+  int64_t numHeads = op.getInt("num_heads", 0);
   int64_t width = x.getShape()[2];
   if (sizes.size() != 3 || sizes[0] != sizes[1] || sizes[0] < 0 ||
       sizes[2] < 0 || sizes[2] > width || sizes[0] != (width - sizes[2]) / 2)
@@ -278,13 +277,12 @@ static std::vector<int64_t> splitEvenly(int64_t width) {
 /// projections, masks and a past. Input \p lengthIndex is the length of the
 /// past in a buffer.
 static llvm::Error checkAttributes(OpContext &op, unsigned lengthIndex) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t isRotary, op.getInt("do_rotary", 0));
+  int64_t isRotary = op.getInt("do_rotary", 0);
   if (isRotary)
     return makeError("attribute 'do_rotary' is {0}; accepted: 0", isRotary);
   // Of a rotary embedding.
   op.ignoreAttrs({"rotary_embedding_dim"});
-  GLOWISH_ASSIGN_OR_RETURN(int64_t isShared,
-                           op.getInt("past_present_share_buffer", 0));
+  int64_t isShared = op.getInt("past_present_share_buffer", 0);
   if (lengthIndex == noInput && isShared)
     return makeError("attribute 'past_present_share_buffer' is {0}; accepted: "
                      "0",
@@ -323,9 +321,8 @@ static llvm::Error importAttention(OpContext &op) {
   constexpr unsigned lengthIndex = 6;
   GLOWISH_RETURN_IF_ERROR(checkAttributes(op, lengthIndex));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, project(op));
-  GLOWISH_ASSIGN_OR_RETURN(
-      std::vector<int64_t> sizes,
-      op.getInts("qkv_hidden_sizes", splitEvenly(x.getShape()[2])));
+  std::vector<int64_t> sizes =
+      op.getInts("qkv_hidden_sizes", splitEvenly(x.getShape()[2]));
   GLOWISH_ASSIGN_OR_RETURN(Heads heads, splitProjection(op, x, sizes));
   return attendWithPast(op, heads, /*pastIndex=*/4, /*maskIndex=*/3,
                         /*biasIndex=*/5, lengthIndex);
@@ -400,7 +397,7 @@ static llvm::Expected<NodeValue> splitPart(OpContext &op, NodeValue x,
 
 /// Reads inputs 0 to 2 with the bias in input 3.
 static llvm::Expected<Heads> readHeads(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t numHeads, op.getInt("num_heads", 0));
+  int64_t numHeads = op.getInt("num_heads", 0);
   NodeValue bias = op.getOptionalInput(3);
   int64_t first = 0;
   GLOWISH_ASSIGN_OR_RETURN(Heads heads, readProjections(op, numHeads));

@@ -47,7 +47,7 @@ static int64_t countBytes(int64_t count, int64_t bits) {
 /// \p table.
 static llvm::Error readStorage(OpContext &op, BlockTable &table) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue data, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(table.bits, op.getInt("bits", 4));
+  table.bits = op.getInt("bits", 4);
   table.kind = data.getElemKind();
   table.shape = Dims(data.getShape());
   if (table.kind == ElemKind::UInt8) {
@@ -81,7 +81,7 @@ static llvm::Expected<BlockTable> readTable(OpContext &op) {
                            op.getAxis("gather_axis", 0, rank));
   GLOWISH_ASSIGN_OR_RETURN(table.quantizeAxis,
                            op.getAxis("quantize_axis", 1, rank));
-  GLOWISH_ASSIGN_OR_RETURN(table.block, op.getInt("block_size", 128));
+  table.block = op.getInt("block_size", 128);
   if (table.gatherAxis == table.quantizeAxis)
     return makeError("attributes 'gather_axis' and 'quantize_axis' are both "
                      "{0}; accepted: two dimensions",

@@ -61,12 +61,12 @@ struct Placement {
 static llvm::Error checkAttributes(OpContext &op) {
   for (llvm::StringRef name :
        {"qk_output", "kv_cache_bit_width", "sliding_window_cache"}) {
-    GLOWISH_ASSIGN_OR_RETURN(int64_t number, op.getInt(name, 0));
+    int64_t number = op.getInt(name, 0);
     if (number != 0)
       return makeError("attribute '{0}' is {1}; accepted: 0", name, number);
   }
   for (llvm::StringRef name : {"k_quant_type", "v_quant_type"}) {
-    GLOWISH_ASSIGN_OR_RETURN(std::string type, op.getString(name, "NONE"));
+    std::string type = op.getString(name, "NONE");
     if (type != "NONE")
       return makeError("attribute '{0}' is '{1}'; accepted: NONE", name, type);
   }
@@ -80,12 +80,12 @@ static llvm::Error checkAttributes(OpContext &op) {
 
 /// Returns the keys that a query attends to.
 static llvm::Expected<KeyWindow> readWindow(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t size, op.getInt("local_window_size", -1));
+  int64_t size = op.getInt("local_window_size", -1);
   if (size < -1 || size == 0)
     return makeError("attribute 'local_window_size' is {0}; accepted: -1 or a "
                      "positive number",
                      size);
-  GLOWISH_ASSIGN_OR_RETURN(int64_t causal, op.getInt("causal", 1));
+  int64_t causal = op.getInt("causal", 1);
   if (causal < 0 || causal > 1 || (causal == 0 && size != -1))
     return makeError("attribute 'causal' is {0}, and 'local_window_size' {1}; "
                      "accepted: 1, and 0 with -1",
@@ -131,8 +131,7 @@ static llvm::Expected<Heads> readTokens(OpContext &op, int64_t numQuery,
 static llvm::Error normalizeHeads(OpContext &op, Heads &heads) {
   NodeValue weights[] = {op.getOptionalInput(queryNormInput),
                          op.getOptionalInput(keyNormInput)};
-  GLOWISH_ASSIGN_OR_RETURN(double epsilon,
-                           op.getFloat("qk_norm_epsilon", 1e-6));
+  double epsilon = op.getFloat("qk_norm_epsilon", 1e-6);
   if (!weights[0] && !weights[1])
     return llvm::Error::success();
   Type expected(heads.query.getElemKind(), {heads.query.getShape()[3]});
@@ -157,8 +156,8 @@ static llvm::Error normalizeHeads(OpContext &op, Heads &heads) {
 
 /// Returns new queries, keys and values as heads.
 static llvm::Expected<Heads> readNewHeads(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t numQuery, op.getInt("num_heads", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t numKey, op.getInt("kv_num_heads", 0));
+  int64_t numQuery = op.getInt("num_heads", 0);
+  int64_t numKey = op.getInt("kv_num_heads", 0);
   constexpr int64_t maxHeads = 1 << 20;
   if (numKey < 1 || numQuery < 1 || numQuery > maxHeads || numQuery % numKey)
     return makeError("attributes 'num_heads' and 'kv_num_heads' are {0} and "
@@ -377,7 +376,7 @@ static void addMasks(OpContext &op, const Placement &place,
 /// score in input 11 of each head's further key, [1, heads, 1, 1]; without it 0
 /// if attribute `smooth_softmax` is 1, and else null.
 static llvm::Expected<NodeValue> readSink(OpContext &op, NodeValue queries) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t isSmooth, op.getInt("smooth_softmax", -1));
+  int64_t isSmooth = op.getInt("smooth_softmax", -1);
   if (isSmooth < -1 || isSmooth > 1)
     return makeError("attribute 'smooth_softmax' is {0}; accepted: -1, 0, 1",
                      isSmooth);
@@ -398,10 +397,10 @@ static llvm::Expected<Scoring> readUnmaskedScoring(OpContext &op,
                                                    NodeValue queries) {
   Scoring scoring;
   int64_t size = queries.getShape()[3];
-  GLOWISH_ASSIGN_OR_RETURN(scoring.scale, op.getFloat("scale", 0));
+  scoring.scale = op.getFloat("scale", 0);
   if (scoring.scale == 0)
     scoring.scale = 1 / std::sqrt(double(std::max<int64_t>(size, 1)));
-  GLOWISH_ASSIGN_OR_RETURN(scoring.softcap, op.getFloat("softcap", 0));
+  scoring.softcap = op.getFloat("softcap", 0);
   GLOWISH_ASSIGN_OR_RETURN(scoring.sink, readSink(op, queries));
   return scoring;
 }
@@ -523,9 +522,8 @@ static llvm::Error importDynamicGroupQuery(OpContext &op,
     heads.pastLength =
         countAlong(op, {op.peekInput(pastKeyInput), extents[pastKeyInput]}, 2);
   }
-  GLOWISH_ASSIGN_OR_RETURN(int64_t isRotary, op.getInt("do_rotary", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t interleaved,
-                           op.getInt("rotary_interleaved", 0));
+  int64_t isRotary = op.getInt("do_rotary", 0);
+  int64_t interleaved = op.getInt("rotary_interleaved", 0);
   if (isRotary) {
     GLOWISH_ASSIGN_OR_RETURN(
         Angles angles,
@@ -564,9 +562,8 @@ static llvm::Error importGroupQueryAttention(OpContext &op) {
     return importDynamicGroupQuery(op, extents);
   GLOWISH_ASSIGN_OR_RETURN(Heads heads, readNewHeads(op));
   GLOWISH_ASSIGN_OR_RETURN(Placement place, readPlacement(op, heads));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t isRotary, op.getInt("do_rotary", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t interleaved,
-                           op.getInt("rotary_interleaved", 0));
+  int64_t isRotary = op.getInt("do_rotary", 0);
+  int64_t interleaved = op.getInt("rotary_interleaved", 0);
   if (isRotary) {
     GLOWISH_ASSIGN_OR_RETURN(
         Angles angles, readAngles(op, place, heads.query.getShape().back()));

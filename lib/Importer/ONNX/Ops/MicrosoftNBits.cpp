@@ -38,10 +38,10 @@ struct NBitsShape {
 
 static llvm::Expected<NBitsShape> readShape(OpContext &op) {
   NBitsShape shape;
-  GLOWISH_ASSIGN_OR_RETURN(shape.depth, op.getInt("K", 0));
-  GLOWISH_ASSIGN_OR_RETURN(shape.columns, op.getInt("N", 0));
-  GLOWISH_ASSIGN_OR_RETURN(shape.bits, op.getInt("bits", 4));
-  GLOWISH_ASSIGN_OR_RETURN(shape.block, op.getInt("block_size", 0));
+  shape.depth = op.getInt("K", 0);
+  shape.columns = op.getInt("N", 0);
+  shape.bits = op.getInt("bits", 4);
+  shape.block = op.getInt("block_size", 0);
   // How exactly ONNX Runtime may compute: here it is float.
   op.ignoreAttrs({"accuracy_level"});
   if (shape.bits != 8 && shape.bits != 4)

@@ -97,7 +97,7 @@ static llvm::Error importQLinearSigmoid(OpContext &op) {
 }
 
 static llvm::Error importQLinearLeakyRelu(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 0.01));
+  double alpha = op.getFloat("alpha", 0.01);
   return importUnary(
       op, [&](NodeValue x) { return op.create<LeakyReluNode>(x, alpha); });
 }
@@ -105,7 +105,7 @@ static llvm::Error importQLinearLeakyRelu(OpContext &op) {
 /// The attribute `opset` is that of the Softmax quantized, but for the default
 /// of `axis`.
 static llvm::Error importQLinearSoftmax(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t opset, op.getInt("opset", 0));
+  int64_t opset = op.getInt("opset", 0);
   if (opset < 1)
     return makeError("attribute 'opset' is {0}; accepted: 1 or more", opset);
   GLOWISH_RETURN_IF_ERROR(importUnary(op, [&](NodeValue x) {
@@ -126,8 +126,8 @@ static llvm::Error importMean(OpContext &op, llvm::ArrayRef<int64_t> axes,
 }
 
 static llvm::Error importQLinearReduceMean(OpContext &op, NodeValue x) {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes, op.getInts("axes", {}));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t keepDims, op.getInt("keepdims", 1));
+  std::vector<int64_t> axes = op.getInts("axes", {});
+  int64_t keepDims = op.getInt("keepdims", 1);
   unsigned rank = x.getShape().size();
   if (axes.empty())
     axes = getAllDims(rank);
@@ -136,8 +136,7 @@ static llvm::Error importQLinearReduceMean(OpContext &op, NodeValue x) {
 }
 
 static llvm::Error importQLinearGlobalAveragePool(OpContext &op, NodeValue x) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t isChannelsLast,
-                           op.getInt("channels_last", 0));
+  int64_t isChannelsLast = op.getInt("channels_last", 0);
   unsigned rank = x.getShape().size();
   if (rank < 3)
     return makeError("input 0 is {0}; accepted: rank 3 or more",
@@ -166,8 +165,7 @@ static llvm::Expected<Images> readChannelsLast(OpContext &op) {
 }
 
 static llvm::Error importQLinearAveragePool(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t isChannelsLast,
-                           op.getInt("channels_last", 0));
+  int64_t isChannelsLast = op.getInt("channels_last", 0);
   GLOWISH_ASSIGN_OR_RETURN(Quantized input, readQuantized(op, 0, 1, 2));
   GLOWISH_ASSIGN_OR_RETURN(Quantization result,
                            readQuantization(op, 3, 4, input.kind));

@@ -34,7 +34,7 @@ Angles onnximport::gatherAngles(OpContext &op, unsigned cosine,
 /// unless an attribute states their number.
 static llvm::Expected<NodeValue> readRotated(OpContext &op, int64_t pairs) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t numHeads, op.getInt("num_heads", 0));
+  int64_t numHeads = op.getInt("num_heads", 0);
   DimsRef shape = input.getShape();
   if (shape.size() == 4)
     return input;
@@ -63,12 +63,12 @@ static llvm::Expected<NodeValue> readPositions(OpContext &op, DimsRef heads) {
 static llvm::Error importMicrosoftRotary(OpContext &op) {
   // ONNX Runtime reads the attribute, but does not use it.
   op.ignoreAttrs({"scale"});
-  GLOWISH_ASSIGN_OR_RETURN(int64_t packed, op.getInt("is_packed_batching", 0));
+  int64_t packed = op.getInt("is_packed_batching", 0);
   if (packed != 0)
     return makeError("attribute 'is_packed_batching' is {0}; accepted: 0",
                      packed);
-  GLOWISH_ASSIGN_OR_RETURN(int64_t interleaved, op.getInt("interleaved", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t size, op.getInt("rotary_embedding_dim", 0));
+  int64_t interleaved = op.getInt("interleaved", 0);
+  int64_t size = op.getInt("rotary_embedding_dim", 0);
   GLOWISH_RETURN_IF_ERROR(
       checkCaches(op, 2, std::numeric_limits<int64_t>::max()));
   int64_t pairs = op.peekInput(2).getShape()[1];

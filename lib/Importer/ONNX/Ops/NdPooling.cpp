@@ -38,7 +38,7 @@ readEdges(OpContext &op, NodeValue input, DimsRef kernel = {}) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> pads,
                            readWindowInts(op, "pads", 2 * count, 0, 0));
   GLOWISH_ASSIGN_OR_RETURN(std::string autoPad, readAutoPad(op));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t ceilMode, op.getInt("ceil_mode", 0));
+  int64_t ceilMode = op.getInt("ceil_mode", 0);
   std::vector<Edge> edges;
   for (size_t d = 0; d < count; ++d) {
     Edge edge{.extent = spatial[d],
@@ -59,7 +59,7 @@ readEdges(OpContext &op, NodeValue input, DimsRef kernel = {}) {
 llvm::Error onnximport::importWindowMax(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges, readEdges(op, input));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t columnMajor, op.getInt("storage_order", 0));
+  int64_t columnMajor = op.getInt("storage_order", 0);
   IndexedMaxima value{input, {}};
   DimsRef shape = input.getShape();
   if (op.wantsOutput(1)) {
@@ -82,9 +82,8 @@ llvm::Error onnximport::importWindowMax(OpContext &op) {
 llvm::Error onnximport::importWindowMean(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges, readEdges(op, input));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t countPads,
-                           op.getInt("count_include_pad", 0));
-  NodeValue result = averageWindows(op, input, edges, countPads != 0);
+  NodeValue result =
+      averageWindows(op, input, edges, op.getInt("count_include_pad", 0) != 0);
   return op.setOutput(0, result);
 }
 
@@ -94,9 +93,9 @@ static llvm::Error importLpPool(OpContext &op, NodeValue input) {
   // A float in opset 1, an integer since opset 2.
   int64_t p = 2;
   if (op.getOpset() >= 2) {
-    GLOWISH_ASSIGN_OR_RETURN(p, op.getInt("p", 2));
+    p = op.getInt("p", 2);
   } else {
-    GLOWISH_ASSIGN_OR_RETURN(double number, op.getFloat("p", 2));
+    double number = op.getFloat("p", 2);
     if (!toInt64(number))
       return makeError("attribute 'p' is {0}; accepted: a number of 64 bits",
                        number);
@@ -110,9 +109,9 @@ static llvm::Error importGlobalLpPool(OpContext &op, NodeValue input) {
   // A float in opset 1.
   double p = 2;
   if (op.getOpset() == 1) {
-    GLOWISH_ASSIGN_OR_RETURN(p, op.getFloat("p", p));
+    p = op.getFloat("p", p);
   } else {
-    GLOWISH_ASSIGN_OR_RETURN(int64_t power, op.getInt("p", 2));
+    int64_t power = op.getInt("p", 2);
     p = double(power);
   }
   NodeValue power = op.pow(op.unary<AbsNode>(input), p);
@@ -170,7 +169,7 @@ llvm::Expected<NodeValue> onnximport::makeVolumeConv(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue filter, op.getInput(1));
   NodeValue bias = op.getOptionalInput(2);
-  GLOWISH_ASSIGN_OR_RETURN(int64_t group, op.getInt("group", 1));
+  int64_t group = op.getInt("group", 1);
   DimsRef kernel = filter.getShape();
   if (kernel.size() != 5)
     return makeError("the filter is {0}; accepted: rank 5",
@@ -185,7 +184,7 @@ llvm::Error onnximport::importVolumeConvTranspose(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue filter, op.getInput(1));
   NodeValue bias = op.getOptionalInput(2);
-  GLOWISH_ASSIGN_OR_RETURN(int64_t group, op.getInt("group", 1));
+  int64_t group = op.getInt("group", 1);
   DimsRef shape = input.getShape(), kernel = filter.getShape();
   if (kernel.size() != 5 || shape[2] < 1 || kernel[2] < 1 ||
       kernel[2] > maxUnrolledKernel || shape[2] > maxWindowValue)

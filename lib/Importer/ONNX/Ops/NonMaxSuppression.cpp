@@ -72,8 +72,7 @@ static llvm::Expected<MaxBoxes> readMaxBoxes(OpContext &op, int64_t numBoxes) {
 /// Outputs [batch, class, box] for each selected box.
 static llvm::Error importNonMaxSuppression(OpContext &op, DynamicValue boxes,
                                            DynamicValue scores) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t haveCenters,
-                           op.getInt("center_point_box", 0));
+  int64_t haveCenters = op.getInt("center_point_box", 0);
   if (boxes.getRank() == 3 && scores.getRank() == 3) {
     GLOWISH_RETURN_IF_ERROR(unify(op, boxes, 0, scores, 0));
     GLOWISH_RETURN_IF_ERROR(unify(op, boxes, 1, scores, 2));

@@ -42,7 +42,7 @@ static llvm::Error normalizeElements(OpContext &op,
 }
 
 static llvm::Error importBatchNormalization(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t training, op.getInt("training_mode", 0));
+  int64_t training = op.getInt("training_mode", 0);
   // Statistics are replaced later for training, so the inference form is
   // imported.
   if (training && !op.isTraining())
@@ -51,9 +51,9 @@ static llvm::Error importBatchNormalization(OpContext &op) {
   for (unsigned i = 0; i < 5; ++i) {
     GLOWISH_ASSIGN_OR_RETURN(operands[i], op.getInput(i));
   }
-  GLOWISH_ASSIGN_OR_RETURN(double epsilon, op.getFloat("epsilon", 1e-5));
+  double epsilon = op.getFloat("epsilon", 1e-5);
   GLOWISH_RETURN_IF_ERROR(checkInference(op));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t spatial, op.getInt("spatial", 1));
+  int64_t spatial = op.getInt("spatial", 1);
   unsigned rank = operands[0].getShape().size();
   if (rank == 0)
     return makeError("input 0 is {0}; accepted: rank 1 or more",
@@ -72,10 +72,10 @@ static llvm::Error importBatchNormalization(OpContext &op) {
 }
 
 static llvm::Error importLRN(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t size, op.getInt("size", 0));
-  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1e-4));
-  GLOWISH_ASSIGN_OR_RETURN(double beta, op.getFloat("beta", 0.75));
-  GLOWISH_ASSIGN_OR_RETURN(double bias, op.getFloat("bias", 1));
+  int64_t size = op.getInt("size", 0);
+  double alpha = op.getFloat("alpha", 1e-4);
+  double beta = op.getFloat("beta", 0.75);
+  double bias = op.getFloat("bias", 1);
   GLOWISH_ASSIGN_OR_RETURN(Images images, readImages(op, 0));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue result,
                            op.create<LocalResponseNormalizationNode>(
@@ -170,7 +170,7 @@ static llvm::Error setScaledChannels(OpContext &op, NodeValue value,
 }
 
 static llvm::Error importInstanceNormalization(OpContext &op, NodeValue x) {
-  GLOWISH_ASSIGN_OR_RETURN(double epsilon, op.getFloat("epsilon", 1e-5));
+  double epsilon = op.getFloat("epsilon", 1e-5);
   unsigned rank = x.getShape().size();
   if (rank < 3)
     return makeError("input 0 is {0}; accepted: rank 3 or more",
@@ -182,8 +182,8 @@ static llvm::Error importInstanceNormalization(OpContext &op, NodeValue x) {
 /// Normalizes groups of channels. Before opset 21 scale and bias have one
 /// element per group.
 static llvm::Error importGroupNormalization(OpContext &op, NodeValue x) {
-  GLOWISH_ASSIGN_OR_RETURN(double epsilon, op.getFloat("epsilon", 1e-5));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t groups, op.getInt("num_groups", 0));
+  double epsilon = op.getFloat("epsilon", 1e-5);
+  int64_t groups = op.getInt("num_groups", 0);
   op.ignoreAttrs({"stash_type"});
   DimsRef shape = x.getShape();
   if (shape.size() < 2 || groups < 1 || shape[1] % groups)
@@ -207,7 +207,7 @@ static llvm::Error importLayerNormalization(OpContext &op) {
   norm.bias = SubtractMean ? op.getOptionalInput(2) : NodeValue();
   unsigned rank = norm.x.getShape().size();
   GLOWISH_ASSIGN_OR_RETURN(norm.axis, op.getAxis("axis", -1, rank));
-  GLOWISH_ASSIGN_OR_RETURN(norm.epsilon, op.getFloat("epsilon", 1e-5));
+  norm.epsilon = op.getFloat("epsilon", 1e-5);
   norm.subtractMean = SubtractMean;
   op.ignoreAttrs({"stash_type"});
   GLOWISH_RETURN_IF_ERROR(op.setOutput(0, makeLayerNorm(op, norm)));
@@ -228,15 +228,12 @@ static llvm::Error importMeanVarianceNormalization(OpContext &op, NodeValue x) {
   std::vector<int64_t> axes = {0, 2, 3};
   bool dividesByDeviation = true;
   if (op.getOpset() < 9) {
-    GLOWISH_ASSIGN_OR_RETURN(int64_t acrossChannels,
-                             op.getInt("across_channels", 0));
-    GLOWISH_ASSIGN_OR_RETURN(int64_t hasVariance,
-                             op.getInt("normalize_variance", 1));
-    dividesByDeviation = hasVariance != 0;
+    int64_t acrossChannels = op.getInt("across_channels", 0);
+    dividesByDeviation = op.getInt("normalize_variance", 1) != 0;
     if (acrossChannels)
       axes = {0, 1, 2, 3};
   } else {
-    GLOWISH_ASSIGN_OR_RETURN(axes, op.getInts("axes", axes));
+    axes = op.getInts("axes", axes);
   }
   GLOWISH_ASSIGN_OR_RETURN(axes, normalizeAxes(axes, rank));
   Moments moments = getMoments(op, x, axes);
@@ -250,7 +247,7 @@ static llvm::Error importMeanVarianceNormalization(OpContext &op, NodeValue x) {
 static llvm::Error importLpNormalization(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
                            op.getAxis("axis", -1, x.getShape().size()));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t p, op.getInt("p", 2));
+  int64_t p = op.getInt("p", 2);
   if (p != 1 && p != 2)
     return makeError("attribute 'p' is {0}; accepted: 1, 2", p);
   NodeValue power = p == 1 ? op.unary<AbsNode>(x) : op.mul(x, x);

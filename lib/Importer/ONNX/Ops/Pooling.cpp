@@ -24,8 +24,7 @@ static llvm::Error importMaxPool(OpContext &op, NodeValue value) {
 
 llvm::Expected<Images> onnximport::averageImages(OpContext &op, Images images) {
   GLOWISH_ASSIGN_OR_RETURN(Window window, readWindow(op, images, nullptr));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t countPads,
-                           op.getInt("count_include_pad", 0));
+  int64_t countPads = op.getInt("count_include_pad", 0);
   int64_t bottom = window.beyondPads[0], right = window.beyondPads[1];
   if (countPads && (bottom || right)) {
     GLOWISH_ASSIGN_OR_RETURN(

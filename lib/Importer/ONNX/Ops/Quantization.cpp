@@ -260,8 +260,8 @@ readParameter(OpContext &op, unsigned index, NodeValue x,
   NodeValue parameter = op.getOptionalInput(index);
   // Both are read where they don't matter, too: an attribute that is not read
   // is one that is not supported.
-  GLOWISH_ASSIGN_OR_RETURN(int64_t block, op.getInt("block_size", 0));
-  GLOWISH_RETURN_IF_ERROR(op.getInt("axis", 1).takeError());
+  int64_t block = op.getInt("block_size", 0);
+  op.getInt("axis", 1);
   if (!parameter)
     return parameter;
   GLOWISH_RETURN_IF_ERROR(checkParameterKind(index, parameter, kind));
@@ -286,7 +286,7 @@ readParameter(OpContext &op, unsigned index, NodeValue x,
 /// Returns the kind given by the attribute \p name, or \p otherwise.
 static llvm::Expected<ElemKind> readKind(OpContext &op, llvm::StringRef name,
                                          ElemKind otherwise) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t type, op.getInt(name, 0));
+  int64_t type = op.getInt(name, 0);
   if (type == 0)
     return otherwise;
   return getElemKind(type);

@@ -151,9 +151,9 @@ static llvm::Error importDynamicQuantizeMatMul(OpContext &op) {
 /// The bias is int32, of the scale of the sums. The result is float without
 /// inputs 7 and 8.
 static llvm::Error importQGemm(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t transA, op.getInt("transA", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t transB, op.getInt("transB", 0));
+  double alpha = op.getFloat("alpha", 1);
+  int64_t transA = op.getInt("transA", 0);
+  int64_t transB = op.getInt("transB", 0);
   for (unsigned i : {0, 3}) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue matrix, op.getInput(i));
     if (matrix.getShape().size() != 2)

@@ -23,7 +23,7 @@ static llvm::Expected<uint64_t> readKey(const OpContext &op) {
     return getRandomKey(op.getNodeName());
   if (seed->type() == onnx::AttributeProto::INT)
     return uint64_t(seed->i());
-  GLOWISH_ASSIGN_OR_RETURN(double number, op.getFloat("seed", 0));
+  double number = op.getFloat("seed", 0);
   return uint64_t(llvm::bit_cast<uint32_t>(float(number)));
 }
 
@@ -31,7 +31,7 @@ static llvm::Expected<uint64_t> readKey(const OpContext &op) {
 static llvm::Expected<ElemKind> readKind(OpContext &op, ElemKind kind) {
   if (!op.hasAttr("dtype"))
     return kind;
-  GLOWISH_ASSIGN_OR_RETURN(int64_t type, op.getInt("dtype", 0));
+  int64_t type = op.getInt("dtype", 0);
   return getElemKind(type);
 }
 
@@ -43,10 +43,8 @@ static llvm::Error importDistribution(OpContext &op, DimsRef shape,
   if (!isFloatKind(kind))
     return makeError("the result's kind is {0}; accepted: float kinds",
                      getElemKindName(kind));
-  GLOWISH_ASSIGN_OR_RETURN(double first,
-                           op.getFloat(isNormal ? "mean" : "low", 0));
-  GLOWISH_ASSIGN_OR_RETURN(double second,
-                           op.getFloat(isNormal ? "scale" : "high", 1));
+  double first = op.getFloat(isNormal ? "mean" : "low", 0);
+  double second = op.getFloat(isNormal ? "scale" : "high", 1);
   GLOWISH_RETURN_IF_ERROR(checkShape(kind, shape));
   GLOWISH_ASSIGN_OR_RETURN(uint64_t key, readKey(op));
   RandomValues random(op, shape, op.uint64(key));
@@ -59,7 +57,7 @@ static llvm::Error importDistribution(OpContext &op, DimsRef shape,
 template <bool isNormal> static llvm::Error importRandom(OpContext &op) {
   if (!op.hasAttr("shape"))
     return makeError("attribute 'shape' is missing");
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> shape, op.getInts("shape", {}));
+  std::vector<int64_t> shape = op.getInts("shape", {});
   return importDistribution(op, shape, ElemKind::Float, isNormal);
 }
 
@@ -87,7 +85,7 @@ static llvm::Error importBernoulli(OpContext &op, NodeValue probability) {
 
 /// Draws 'sample_size' classes for each row of unnormalized log-probabilities.
 static llvm::Error importMultinomial(OpContext &op, NodeValue logits) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t samples, op.getInt("sample_size", 1));
+  int64_t samples = op.getInt("sample_size", 1);
   GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, readKind(op, ElemKind::Int32));
   GLOWISH_ASSIGN_OR_RETURN(uint64_t key, readKey(op));
   DimsRef shape = logits.getShape();
@@ -131,7 +129,7 @@ static llvm::Error importTrainingDropout(OpContext &op, NodeValue input) {
 
 /// A Dropout node, for models that are imported for training.
 static llvm::Error importTrainableDropout(OpContext &op, NodeValue input) {
-  GLOWISH_ASSIGN_OR_RETURN(double ratio, op.getFloat("ratio", 0.5));
+  double ratio = op.getFloat("ratio", 0.5);
   if (op.hasInput(1)) {
     GLOWISH_ASSIGN_OR_RETURN(ratio, op.getConstantNumber(1));
   }

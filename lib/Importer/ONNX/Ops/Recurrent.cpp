@@ -60,8 +60,7 @@ static void removeUnusedDefault(std::vector<std::string> &names,
 }
 
 llvm::Error RecurrentImporter::readActivations(unsigned numDirections) {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> names,
-                           op.getStrings("activations"));
+  std::vector<std::string> names = op.getStrings("activations");
   removeUnusedDefault(names, defaultActivations, numDirections);
   size_t expected = defaultActivations.size() * numDirections;
   size_t count = names.size();
@@ -69,8 +68,8 @@ llvm::Error RecurrentImporter::readActivations(unsigned numDirections) {
     return makeError("attribute 'activations' has {0} functions; accepted: {1}",
                      count, expected);
   std::vector<double> parameters[2];
-  GLOWISH_ASSIGN_OR_RETURN(parameters[0], op.getFloats("activation_alpha"));
-  GLOWISH_ASSIGN_OR_RETURN(parameters[1], op.getFloats("activation_beta"));
+  parameters[0] = op.getFloats("activation_alpha");
+  parameters[1] = op.getFloats("activation_beta");
   size_t next[2] = {};
   // Only functions with a parameter consume one.
   auto take = [&](unsigned i, std::optional<double> defaultValue) {
@@ -90,8 +89,7 @@ llvm::Error RecurrentImporter::readActivations(unsigned numDirections) {
 }
 
 llvm::Error RecurrentImporter::readAttrs() {
-  GLOWISH_ASSIGN_OR_RETURN(std::string direction,
-                           op.getString("direction", "forward"));
+  std::string direction = op.getString("direction", "forward");
   // The default of the schema of GRU-1 is misspelt.
   if (direction == "forward" || direction == "foward")
     isReverse = {false};
@@ -104,9 +102,8 @@ llvm::Error RecurrentImporter::readAttrs() {
                      "reverse, bidirectional",
                      direction);
   GLOWISH_RETURN_IF_ERROR(readActivations(isReverse.size()));
-  GLOWISH_ASSIGN_OR_RETURN(clip, op.getFloat("clip", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t layout, op.getInt("layout", 0));
-  isBatchFirst = layout != 0;
+  clip = op.getFloat("clip", 0);
+  isBatchFirst = op.getInt("layout", 0) != 0;
   // In old opsets, states which outputs are used; their names do, too.
   op.ignoreAttrs({"output_sequence"});
   return readOwnAttrs();
@@ -132,7 +129,7 @@ llvm::Error RecurrentImporter::readShapes() {
     return makeError("input 2 is {0}; accepted: rank 3",
                      states.getType().str());
   hidden = states.getShape()[areGatesLast() ? 1 : 2];
-  GLOWISH_ASSIGN_OR_RETURN(int64_t stated, op.getInt("hidden_size", hidden));
+  int64_t stated = op.getInt("hidden_size", hidden);
   // Extents of tensors are far from the largest number.
   int64_t rows = numGates * hidden;
   if (stated != hidden || hidden < 1 || length < 1)

@@ -18,8 +18,7 @@ private:
   static constexpr llvm::StringRef functions[] = {"Sigmoid", "Tanh", "Tanh"};
   bool hasCell() const override { return true; }
   llvm::Error readOwnAttrs() override {
-    GLOWISH_ASSIGN_OR_RETURN(int64_t value, op.getInt("input_forget", 0));
-    isCoupled = value != 0;
+    isCoupled = op.getInt("input_forget", 0) != 0;
     return llvm::Error::success();
   }
   CellState step(NodeValue gates, const CellState &state) override {
@@ -74,9 +73,7 @@ private:
   static constexpr llvm::StringRef functions[] = {"Sigmoid", "Tanh"};
   int64_t getSeparateBiasGate() const override { return isResetLate ? 2 : 3; }
   llvm::Error readOwnAttrs() override {
-    GLOWISH_ASSIGN_OR_RETURN(int64_t value,
-                             op.getInt("linear_before_reset", 0));
-    isResetLate = value != 0;
+    isResetLate = op.getInt("linear_before_reset", 0) != 0;
     return llvm::Error::success();
   }
   CellState step(NodeValue gates, const CellState &state) override {

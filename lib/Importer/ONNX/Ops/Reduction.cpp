@@ -21,9 +21,8 @@ static llvm::Expected<Reduction> readReduction(OpContext &op, unsigned rank) {
   Reduction result;
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes,
                            op.getIntsOrInput("axes", 1, {}));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t keepDims, op.getInt("keepdims", 1));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t emptyMeansNone,
-                           op.getInt("noop_with_empty_axes", 0));
+  int64_t keepDims = op.getInt("keepdims", 1);
+  int64_t emptyMeansNone = op.getInt("noop_with_empty_axes", 0);
   result.keepDims = keepDims != 0;
   if (axes.empty() && !emptyMeansNone)
     axes = getAllDims(rank);
@@ -143,9 +142,8 @@ static llvm::Error importReduceLogSumExp(OpContext &op, NodeValue input) {
 static llvm::Error importArg(OpContext &op, NodeValue input) {
   unsigned rank = input.getShape().size();
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 0, rank));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t keepDims, op.getInt("keepdims", 1));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t selectLast,
-                           op.getInt("select_last_index", 0));
+  int64_t keepDims = op.getInt("keepdims", 1);
+  int64_t selectLast = op.getInt("select_last_index", 0);
   if (op.getOpType() == "ArgMin")
     input = turnOrder(op, input);
   GLOWISH_ASSIGN_OR_RETURN(input, op.finish(input));

@@ -31,8 +31,7 @@ static llvm::Expected<std::vector<double>> readFloats(const OpContext &op,
 /// default.
 static llvm::Expected<std::vector<int64_t>> readAxes(const OpContext &op,
                                                      unsigned rank) {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes,
-                           op.getInts("axes", getAllDims(rank)));
+  std::vector<int64_t> axes = op.getInts("axes", getAllDims(rank));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> distinct,
                            normalizeAxes(axes, rank));
   if (distinct.size() != axes.size())
@@ -114,7 +113,7 @@ static llvm::Expected<Scaling> readImageScaling(OpContext &op, DimsRef shape,
   for (const char *name : {"height_scale", "width_scale"}) {
     if (!op.hasAttr(name))
       return makeError("attribute '{0}' is missing", name);
-    GLOWISH_ASSIGN_OR_RETURN(double scale, op.getFloat(name, 1));
+    double scale = op.getFloat(name, 1);
     scales.push_back(scale);
   }
   return scaleBy(shape, axes, scales);
@@ -126,13 +125,11 @@ static llvm::Expected<Scaling> readImageScaling(OpContext &op, DimsRef shape,
 static llvm::Expected<Scaling> readScaling(OpContext &op, DimsRef shape) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes,
                            readAxes(op, shape.size()));
-  GLOWISH_ASSIGN_OR_RETURN(std::string policy,
-                           op.getString("keep_aspect_ratio_policy", "stretch"));
+  std::string policy = op.getString("keep_aspect_ratio_policy", "stretch");
   if (op.hasAttr("height_scale") || op.hasAttr("width_scale"))
     return readImageScaling(op, shape, axes);
   if (op.hasAttr("scales")) {
-    GLOWISH_ASSIGN_OR_RETURN(std::vector<double> scales,
-                             op.getFloats("scales"));
+    std::vector<double> scales = op.getFloats("scales");
     return scaleBy(shape, axes, scales);
   }
   GLOWISH_ASSIGN_OR_RETURN(std::vector<double> scales,
@@ -146,24 +143,18 @@ static llvm::Expected<Scaling> readScaling(OpContext &op, DimsRef shape) {
 /// Upsample and Resize-10 use source = floor(target / scale).
 static llvm::Expected<Sampling> readSampling(OpContext &op) {
   Sampling result{"", "asymmetric", "floor"};
-  GLOWISH_ASSIGN_OR_RETURN(result.mode, op.getString("mode", "nearest"));
+  result.mode = op.getString("mode", "nearest");
   if (result.mode == "bilinear")
     result.mode = "linear";
   if (isLegacy(op))
     return result;
-  GLOWISH_ASSIGN_OR_RETURN(
-      result.coordinates,
-      op.getString("coordinate_transformation_mode", "half_pixel"));
-  GLOWISH_ASSIGN_OR_RETURN(result.rounding,
-                           op.getString("nearest_mode", "round_prefer_floor"));
-  GLOWISH_ASSIGN_OR_RETURN(result.cubicCoefficient,
-                           op.getFloat("cubic_coeff_a", -0.75));
-  GLOWISH_ASSIGN_OR_RETURN(result.extrapolation,
-                           op.getFloat("extrapolation_value", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t exclude, op.getInt("exclude_outside", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t antialias, op.getInt("antialias", 0));
-  result.excludeOutside = exclude != 0;
-  result.antialias = antialias != 0;
+  result.coordinates =
+      op.getString("coordinate_transformation_mode", "half_pixel");
+  result.rounding = op.getString("nearest_mode", "round_prefer_floor");
+  result.cubicCoefficient = op.getFloat("cubic_coeff_a", -0.75);
+  result.extrapolation = op.getFloat("extrapolation_value", 0);
+  result.excludeOutside = op.getInt("exclude_outside", 0) != 0;
+  result.antialias = op.getInt("antialias", 0) != 0;
   return result;
 }
 

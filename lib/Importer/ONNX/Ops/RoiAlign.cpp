@@ -172,18 +172,17 @@ static NodeValue sampleAdaptively(OpContext &op, const RoiGrid &grid,
 static llvm::Expected<RoiGrid> readRoiGrid(OpContext &op) {
   RoiGrid grid;
   GLOWISH_ASSIGN_OR_RETURN(grid.boxes, op.getInput(1));
-  GLOWISH_ASSIGN_OR_RETURN(grid.scale, op.getFloat("spatial_scale", 1));
-  GLOWISH_ASSIGN_OR_RETURN(grid.samples, op.getInt("sampling_ratio", 0));
-  GLOWISH_ASSIGN_OR_RETURN(
-      std::string coordinates,
+  grid.scale = op.getFloat("spatial_scale", 1);
+  grid.samples = op.getInt("sampling_ratio", 0);
+  std::string coordinates =
       op.getString("coordinate_transformation_mode",
-                   op.getOpset() < 16 ? "output_half_pixel" : "half_pixel"));
+                   op.getOpset() < 16 ? "output_half_pixel" : "half_pixel");
   if (grid.boxes.getShape().size() != 2 || grid.boxes.getShape()[1] != 4)
     return makeError("input 1 is {0}; accepted: [boxes, 4]",
                      grid.boxes.getType().str());
-  GLOWISH_ASSIGN_OR_RETURN(std::string mode, op.getString("mode", "avg"));
-  GLOWISH_ASSIGN_OR_RETURN(grid.bins[1], op.getInt("output_height", 1));
-  GLOWISH_ASSIGN_OR_RETURN(grid.bins[0], op.getInt("output_width", 1));
+  std::string mode = op.getString("mode", "avg");
+  grid.bins[1] = op.getInt("output_height", 1);
+  grid.bins[0] = op.getInt("output_width", 1);
   if (grid.bins[0] < 1 || grid.bins[1] < 1 || (mode != "avg" && mode != "max"))
     return makeError("the output is {0}x{1}, mode '{2}'; accepted: at least "
                      "1x1, avg or max",

@@ -56,9 +56,8 @@ static NodeValue maxInside(OpContext &op, NodeValue x, NodeValue inside) {
 /// without pixels gives 0. Reduces one dimension after the other.
 static llvm::Error importMaxRoiPool(OpContext &op, NodeValue images,
                                     NodeValue boxes) {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> pooled,
-                           op.getInts("pooled_shape", {}));
-  GLOWISH_ASSIGN_OR_RETURN(double scale, op.getFloat("spatial_scale", 1));
+  std::vector<int64_t> pooled = op.getInts("pooled_shape", {});
+  double scale = op.getFloat("spatial_scale", 1);
   DimsRef shape = images.getShape(), list = boxes.getShape();
   constexpr int64_t maxBins = 1 << 16;
   auto isCount = [](int64_t n) { return n >= 1 && n <= maxBins; };

@@ -14,10 +14,9 @@ using namespace glowish::onnximport;
 static llvm::Error importGridSample(OpContext &op, NodeValue images,
                                     NodeValue grid) {
   GridRules rules;
-  GLOWISH_ASSIGN_OR_RETURN(rules.mode, op.getString("mode", "linear"));
-  GLOWISH_ASSIGN_OR_RETURN(rules.padding,
-                           op.getString("padding_mode", "zeros"));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t alignCorners, op.getInt("align_corners", 0));
+  rules.mode = op.getString("mode", "linear");
+  rules.padding = op.getString("padding_mode", "zeros");
+  int64_t alignCorners = op.getInt("align_corners", 0);
   rules.alignCorners = alignCorners != 0;
   // Names of opset 16.
   if (rules.mode == "bilinear")
@@ -48,7 +47,7 @@ static llvm::Error importGridSample(OpContext &op, NodeValue images,
 /// Points [N, ..., dimensions]: theta times the pixel coordinates from -1 to 1.
 static llvm::Error importAffineGrid(OpContext &op, NodeValue theta) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> size, op.getConstantInts(1));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t alignCorners, op.getInt("align_corners", 0));
+  int64_t alignCorners = op.getInt("align_corners", 0);
   int64_t count = int64_t(size.size()) - 2;
   if (count < 1 || theta.getShape() != DimsRef({size[0], count, count + 1}))
     return makeError("input 0 is {0} for a size of {1}; accepted: [N, "
@@ -96,13 +95,12 @@ readDeformWindow(OpContext &op, NodeValue images, NodeValue filter) {
     return makeError("inputs are {0} and {1}; accepted: rank 4",
                      images.getType().str(), filter.getType().str());
   DeformWindow w;
-  GLOWISH_ASSIGN_OR_RETURN(w.kernels,
-                           op.getInts("kernel_shape", kernel.drop_front(2)));
-  GLOWISH_ASSIGN_OR_RETURN(w.strides, op.getInts("strides", {1, 1}));
-  GLOWISH_ASSIGN_OR_RETURN(w.dilations, op.getInts("dilations", {1, 1}));
-  GLOWISH_ASSIGN_OR_RETURN(w.pads, op.getInts("pads", {0, 0, 0, 0}));
-  GLOWISH_ASSIGN_OR_RETURN(w.group, op.getInt("group", 1));
-  GLOWISH_ASSIGN_OR_RETURN(w.offsetGroup, op.getInt("offset_group", 1));
+  w.kernels = op.getInts("kernel_shape", kernel.drop_front(2));
+  w.strides = op.getInts("strides", {1, 1});
+  w.dilations = op.getInts("dilations", {1, 1});
+  w.pads = op.getInts("pads", {0, 0, 0, 0});
+  w.group = op.getInt("group", 1);
+  w.offsetGroup = op.getInt("offset_group", 1);
   bool isSmall = true;
   for (const auto *list : {&w.strides, &w.dilations, &w.pads})
     for (int64_t value : *list)

@@ -36,8 +36,7 @@ static llvm::Error importSequenceConstruct(OpContext &op) {
 }
 
 static llvm::Error importSequenceEmpty(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t type,
-                           op.getInt("dtype", onnx::TensorProto::FLOAT));
+  int64_t type = op.getInt("dtype", onnx::TensorProto::FLOAT);
   if (llvm::Error error = getElemKind(type).takeError())
     return error;
   return setSequence(op, {});
@@ -148,7 +147,7 @@ static llvm::Expected<std::vector<int64_t>> readParts(OpContext &op,
 static llvm::Error importSplitToSequence(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
                            op.getAxis("axis", 0, input.getShape().size()));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t keepDims, op.getInt("keepdims", 1));
+  int64_t keepDims = op.getInt("keepdims", 1);
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> parts,
                            readParts(op, input.getShape()[axis]));
   Sequence sequence;
@@ -170,7 +169,7 @@ static llvm::Error importSplitToSequence(OpContext &op, NodeValue input) {
 
 static llvm::Error importConcatFromSequence(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(const Sequence *sequence, op.getSequence(0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t isNew, op.getInt("new_axis", 0));
+  int64_t isNew = op.getInt("new_axis", 0);
   if (!op.hasAttr("axis"))
     return makeError("attribute 'axis' is missing");
   std::vector<NodeValue> parts = sequence->elements;

@@ -17,22 +17,20 @@ static llvm::Error importConstant(OpContext &op) {
     return op.setOutput(0, op.createConstant(std::move(tensor)));
   }
   if (op.hasAttr("value_float")) {
-    GLOWISH_ASSIGN_OR_RETURN(double value, op.getFloat("value_float", 0));
+    double value = op.getFloat("value_float", 0);
     return op.setOutput(0, op.scalar(ElemKind::Float, value));
   }
   if (op.hasAttr("value_int")) {
-    GLOWISH_ASSIGN_OR_RETURN(int64_t value, op.getInt("value_int", 0));
+    int64_t value = op.getInt("value_int", 0);
     return op.setOutput(0, op.createConstant(Tensor::fromValues<int64_t>(
                                Type(ElemKind::Int64, Dims()), {value})));
   }
   if (op.hasAttr("value_ints")) {
-    GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> values,
-                             op.getInts("value_ints", {}));
+    std::vector<int64_t> values = op.getInts("value_ints", {});
     return op.setOutput(0, op.int64s(values));
   }
   if (op.hasAttr("value_floats")) {
-    GLOWISH_ASSIGN_OR_RETURN(std::vector<double> values,
-                             op.getFloats("value_floats"));
+    std::vector<double> values = op.getFloats("value_floats");
     Tensor tensor(Type(ElemKind::Float, {int64_t(values.size())}));
     llvm::copy(values, tensor.data<float>().begin());
     return op.setOutput(0, op.createConstant(std::move(tensor)));
@@ -62,11 +60,11 @@ static llvm::Error importCast(OpContext &op) {
   if (!op.hasAttr("to"))
     return makeError("attribute 'to' is missing");
   if (op.getOpset() >= 6) {
-    GLOWISH_ASSIGN_OR_RETURN(int64_t to, op.getInt("to", 0));
+    int64_t to = op.getInt("to", 0);
     GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, getElemKind(to));
     return makeCast(op, kind);
   }
-  GLOWISH_ASSIGN_OR_RETURN(std::string name, op.getString("to", ""));
+  std::string name = op.getString("to", "");
   onnx::TensorProto::DataType type;
   if (!onnx::TensorProto::DataType_Parse(name, &type))
     return makeError("attribute 'to' is '{0}', which is not an element type",

@@ -60,14 +60,13 @@ static NodeValue joinComplex(OpContext &op, ComplexParts value, DimsRef shape,
 /// spectrum of a real signal is computed or, for the inverse, given.
 static llvm::Error importDFT(OpContext &op, NodeValue input) {
   int64_t rank = input.getShape().size();
-  GLOWISH_ASSIGN_OR_RETURN(int64_t oneSided, op.getInt("onesided", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t inverse, op.getInt("inverse", 0));
+  int64_t oneSided = op.getInt("onesided", 0);
+  int64_t inverse = op.getInt("inverse", 0);
   int64_t stated = -2;
   if (op.hasInput(2)) {
     GLOWISH_ASSIGN_OR_RETURN(stated, op.getConstantInt(2));
-  } else if (op.getOpset() < 20) {
-    GLOWISH_ASSIGN_OR_RETURN(stated, op.getInt("axis", 1));
-  }
+  } else if (op.getOpset() < 20)
+    stated = op.getInt("axis", 1);
   llvm::Expected<int64_t> axis = normalizeAxis(stated, rank);
   if (!axis)
     return addContext(axis.takeError(), "the axis is ");
@@ -106,7 +105,7 @@ static llvm::Error importDFT(OpContext &op, NodeValue input) {
 static llvm::Error importSTFT(OpContext &op, NodeValue signal) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t step, op.getConstantInt(1));
   NodeValue window = op.getOptionalInput(2);
-  GLOWISH_ASSIGN_OR_RETURN(int64_t oneSided, op.getInt("onesided", 1));
+  int64_t oneSided = op.getInt("onesided", 1);
   // The dimension of real signals may be absent.
   if (DimsRef shape = signal.getShape(); shape.size() == 2) {
     GLOWISH_ASSIGN_OR_RETURN(
@@ -148,8 +147,8 @@ static llvm::Error importSTFT(OpContext &op, NodeValue signal) {
 
 static llvm::Error setWindow(OpContext &op, const CosineWindow &window) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t size, op.getConstantInt(0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t periodic, op.getInt("periodic", 1));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t type, op.getInt("output_datatype", 1));
+  int64_t periodic = op.getInt("periodic", 1);
+  int64_t type = op.getInt("output_datatype", 1);
   GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, getElemKind(type));
   if (size < 0 || size > (int64_t(1) << 30))
     return makeError("the size is {0}; accepted: 0 to 2^30", size);
@@ -194,7 +193,7 @@ static llvm::Error importMelWeightMatrix(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t rate, op.getConstantInt(2));
   GLOWISH_ASSIGN_OR_RETURN(double lowest, op.getConstantNumber(3));
   GLOWISH_ASSIGN_OR_RETURN(double highest, op.getConstantNumber(4));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t type, op.getInt("output_datatype", 1));
+  int64_t type = op.getInt("output_datatype", 1);
   GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, getElemKind(type));
   constexpr int64_t maximum = int64_t(1) << 24;
   // The negation refuses a NaN.

@@ -11,8 +11,8 @@ llvm::Error onnximport::importTrainingBatchNormalization(OpContext &op) {
   for (unsigned i = 0; i < 5; ++i) {
     GLOWISH_ASSIGN_OR_RETURN(operands[i], op.getInput(i));
   }
-  GLOWISH_ASSIGN_OR_RETURN(double epsilon, op.getFloat("epsilon", 1e-5));
-  GLOWISH_ASSIGN_OR_RETURN(double momentum, op.getFloat("momentum", 0.9));
+  double epsilon = op.getFloat("epsilon", 1e-5);
+  double momentum = op.getFloat("momentum", 0.9);
   NodeValue x = operands[0];
   unsigned rank = x.getShape().size();
   if (rank < 2)

@@ -59,16 +59,16 @@ static llvm::Error checkPool(const Vocabulary &v) {
 
 static llvm::Expected<Vocabulary> readVocabulary(OpContext &op) {
   Vocabulary v;
-  GLOWISH_ASSIGN_OR_RETURN(v.minLength, op.getInt("min_gram_length", 0));
-  GLOWISH_ASSIGN_OR_RETURN(v.maxLength, op.getInt("max_gram_length", 0));
-  GLOWISH_ASSIGN_OR_RETURN(v.maxSkip, op.getInt("max_skip_count", -1));
-  GLOWISH_ASSIGN_OR_RETURN(v.mode, op.getString("mode", ""));
-  GLOWISH_ASSIGN_OR_RETURN(v.starts, op.getInts("ngram_counts", {}));
-  GLOWISH_ASSIGN_OR_RETURN(v.outputPositions, op.getInts("ngram_indexes", {}));
+  v.minLength = op.getInt("min_gram_length", 0);
+  v.maxLength = op.getInt("max_gram_length", 0);
+  v.maxSkip = op.getInt("max_skip_count", -1);
+  v.mode = op.getString("mode", "");
+  v.starts = op.getInts("ngram_counts", {});
+  v.outputPositions = op.getInts("ngram_indexes", {});
   if (op.hasAttr("pool_strings"))
     return makeError("'pool_strings' is given; accepted: 'pool_int64s'");
-  GLOWISH_ASSIGN_OR_RETURN(v.pool, op.getInts("pool_int64s", {}));
-  GLOWISH_ASSIGN_OR_RETURN(v.weights, op.getFloats("weights"));
+  v.pool = op.getInts("pool_int64s", {});
+  v.weights = op.getFloats("weights");
   if (v.maxSkip > 1024)
     return makeError("'max_skip_count' is {0}; accepted: up to 1024",
                      v.maxSkip);

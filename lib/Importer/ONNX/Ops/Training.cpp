@@ -80,9 +80,9 @@ static llvm::Error importSteps(OpContext &op, unsigned numStates, StepFn fn) {
 
 /// The step is divided by the root of the sum of all squared gradients.
 static llvm::Error importAdagrad(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(double decay, op.getFloat("decay_factor", 0));
-  GLOWISH_ASSIGN_OR_RETURN(double epsilon, op.getFloat("epsilon", 1e-6f));
-  GLOWISH_ASSIGN_OR_RETURN(double norm, op.getFloat("norm_coefficient", 0));
+  double decay = op.getFloat("decay_factor", 0);
+  double epsilon = op.getFloat("epsilon", 1e-6f);
+  double norm = op.getFloat("norm_coefficient", 0);
   return importSteps(op, 1, [&](const SolverStep &step, NodeValue count) {
     NodeValue gradient = regularize(op, step, norm);
     NodeValue rate = op.div(step.rate, op.add(op.mul(count, decay), 1));
@@ -105,12 +105,11 @@ static NodeValue correctBias(OpContext &op, NodeValue count, double alpha,
 
 /// Steps by moving averages of the gradients and of their squares.
 static llvm::Error importAdam(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 0.9f));
-  GLOWISH_ASSIGN_OR_RETURN(double beta, op.getFloat("beta", 0.999f));
-  GLOWISH_ASSIGN_OR_RETURN(double epsilon, op.getFloat("epsilon", 1e-6f));
-  GLOWISH_ASSIGN_OR_RETURN(double norm, op.getFloat("norm_coefficient", 0));
-  GLOWISH_ASSIGN_OR_RETURN(double normPost,
-                           op.getFloat("norm_coefficient_post", 0));
+  double alpha = op.getFloat("alpha", 0.9f);
+  double beta = op.getFloat("beta", 0.999f);
+  double epsilon = op.getFloat("epsilon", 1e-6f);
+  double norm = op.getFloat("norm_coefficient", 0);
+  double normPost = op.getFloat("norm_coefficient_post", 0);
   return importSteps(op, 2, [&](const SolverStep &step, NodeValue count) {
     NodeValue gradient = regularize(op, step, norm);
     NodeValue average =
@@ -130,10 +129,10 @@ static llvm::Error importMomentum(OpContext &op) {
   for (const char *name : {"alpha", "beta", "mode", "norm_coefficient"})
     if (!op.hasAttr(name))
       return makeError("attribute '{0}' is missing", name);
-  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 0));
-  GLOWISH_ASSIGN_OR_RETURN(double beta, op.getFloat("beta", 0));
-  GLOWISH_ASSIGN_OR_RETURN(double norm, op.getFloat("norm_coefficient", 0));
-  GLOWISH_ASSIGN_OR_RETURN(std::string mode, op.getString("mode", ""));
+  double alpha = op.getFloat("alpha", 0);
+  double beta = op.getFloat("beta", 0);
+  double norm = op.getFloat("norm_coefficient", 0);
+  std::string mode = op.getString("mode", "");
   if (mode != "standard" && mode != "nesterov")
     return makeError("attribute 'mode' is '{0}'; accepted: standard, nesterov",
                      mode);

@@ -160,7 +160,7 @@ static Distinct sortByFirst(OpContext &op, Distinct distinct) {
 }
 
 static llvm::Error importUnique(OpContext &op, DynamicValue x) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t sorted, op.getInt("sorted", 1));
+  int64_t sorted = op.getInt("sorted", 1);
   int64_t axis = 0;
   if (op.hasAttr("axis")) {
     GLOWISH_ASSIGN_OR_RETURN(axis, op.getAxis("axis", 0, x.getRank()));
