@@ -57,6 +57,14 @@ static NodeValue softmaxWithSink(NodeBuilder &b, NodeValue score,
   return b.cast(b.div(power, sum), kind);
 }
 
+NodeValue glowish::makeAdditive(NodeBuilder &b, NodeValue mask, ElemKind kind) {
+  if (!mask || mask.getElemKind() != ElemKind::Bool)
+    return b.cast(mask, kind);
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  NodeValue zero = b.scalar(kind, 0);
+  return b.select(mask, zero, b.scalar(kind, -inf));
+}
+
 NodeValue glowish::safeSoftmax(NodeBuilder &b, NodeValue x, int64_t axis) {
   if (!x)
     return x;

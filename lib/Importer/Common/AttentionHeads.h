@@ -39,6 +39,10 @@ NodeValue joinHeads(NodeBuilder &b, NodeValue value);
 llvm::Expected<NodeValue> repeatHeads(NodeBuilder &b, NodeValue value,
                                       int64_t numQuery);
 
+/// Returns \p mask as one that is added to scores of \p kind: of bools, 0 where
+/// they are true, and -infinity elsewhere.
+NodeValue makeAdditive(NodeBuilder &b, NodeValue mask, ElemKind kind);
+
 /// Returns the softmax of \p x along \p axis, 0 where there is nothing but
 /// -infinity (aten::_safe_softmax).
 NodeValue safeSoftmax(NodeBuilder &b, NodeValue x, int64_t axis);

@@ -58,10 +58,7 @@ static llvm::Expected<NodeValue> readMask(OpContext &op, ElemKind kind,
   if (!mask)
     return mask;
   constexpr double inf = std::numeric_limits<double>::infinity();
-  if (mask.getElemKind() == ElemKind::Bool)
-    mask = op.select(mask, op.scalar(kind, 0), op.scalar(kind, -inf));
-  else
-    mask = op.cast(mask, kind);
+  mask = makeAdditive(op, mask, kind);
   if (op.hasFailed() || mask.getShape().empty() ||
       mask.getShape().back() >= keys || mask.getShape().back() == 1)
     return op.finish(mask);
@@ -107,9 +104,7 @@ static llvm::Error maskKeys(OpContext &op, const Heads &heads,
     NodeValue isKey = op.less(key, lengths);
     seen = seen ? op.logicalAnd(isKey, seen) : isKey;
   }
-  ElemKind kind = heads.query.getElemKind();
-  constexpr double inf = std::numeric_limits<double>::infinity();
-  NodeValue mask = op.select(seen, op.scalar(kind, 0), op.scalar(kind, -inf));
+  NodeValue mask = makeAdditive(op, seen, heads.query.getElemKind());
   scoring.mask = scoring.mask ? op.add(scoring.mask, mask) : mask;
   return op.finish(scoring.mask).takeError();
 }

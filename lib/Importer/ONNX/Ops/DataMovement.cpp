@@ -185,17 +185,10 @@ static llvm::Expected<NodeValue> padWith(OpContext &op, NodeValue input,
   if (value.getType().getNumElements() != 1)
     return makeError("the value is {0}; accepted: one element",
                      value.getType().str());
-  GLOWISH_ASSIGN_OR_RETURN(value, op.reshape(value, {}, ".value"));
-  GLOWISH_ASSIGN_OR_RETURN(
-      NodeValue padded,
-      op.createHelper<PadNode>(".padded", input, pads, "constant", 0.0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue all,
-                           op.createHelper<SplatNode>(".all", ElemKind::Bool,
-                                                      input.getShape(), 1.0));
-  GLOWISH_ASSIGN_OR_RETURN(
-      NodeValue mask,
-      op.createHelper<PadNode>(".mask", all, pads, "constant", 0.0));
-  return op.create<SelectNode>(mask, padded, value);
+  value = op.reshape(value, {});
+  NodeValue padded = op.pad(input, pads, 0);
+  NodeValue all = op.splat(ElemKind::Bool, input.getShape(), 1);
+  return op.finish(op.select(op.pad(all, pads, 0), padded, value));
 }
 
 /// Dynamic dimensions must not be padded.

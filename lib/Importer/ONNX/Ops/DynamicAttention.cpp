@@ -109,11 +109,7 @@ static llvm::Expected<NodeValue> readMask(OpContext &op,
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue given, getDynamicInput(op, 3));
   ElemKind kind = heads.query.value.getElemKind();
   constexpr double inf = std::numeric_limits<double>::infinity();
-  NodeValue mask = given.value;
-  if (mask.getElemKind() == ElemKind::Bool)
-    mask = op.select(mask, op.scalar(kind, 0), op.scalar(kind, -inf));
-  else
-    mask = op.cast(mask, kind);
+  NodeValue mask = makeAdditive(op, given.value, kind);
   unsigned rank = given.getRank();
   if (rank >= 1)
     fitMask(op, mask, rank - 1, heads.key.getShape()[2], -inf);

@@ -164,16 +164,12 @@ static llvm::Error importXor(OpContext &op, NodeValue x, NodeValue y) {
   GLOWISH_ASSIGN_OR_RETURN(y, alignLegacy(op, x, y));
   if (x.getElemKind() != ElemKind::Bool)
     return makeError("input 0 is {0}; accepted: bool", x.getType().str());
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue equal,
-                           op.createHelper<EqualNode>(".equal", x, y));
-  return op.setOutput(0, op.create<NotNode>(equal));
+  return op.setOutput(0, op.unary<NotNode>(op.equal(x, y)));
 }
 
 /// Only NaN is not equal to itself.
 static llvm::Error importIsNaN(OpContext &op, NodeValue x) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue equal,
-                           op.createHelper<EqualNode>(".equal", x, x));
-  return op.setOutput(0, op.create<NotNode>(equal));
+  return op.setOutput(0, op.unary<NotNode>(op.equal(x, x)));
 }
 
 static llvm::Error importIsInf(OpContext &op, NodeValue x) {

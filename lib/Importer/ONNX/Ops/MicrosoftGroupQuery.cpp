@@ -369,7 +369,7 @@ static void addMasks(OpContext &op, const Placement &place,
     NodeValue before = op.sub(query, double(window.left) + 1);
     isSeen = op.logicalAnd(isSeen, op.greater(key, before));
   }
-  scoring.mask = op.select(isSeen, op.scalar(kind, 0), op.scalar(kind, -inf));
+  scoring.mask = makeAdditive(op, isSeen, kind);
 }
 
 /// Returns what makes the attention weights of a query sum to less than 1: the
@@ -464,6 +464,24 @@ static llvm::Expected<std::vector<Extents>> readExtents(OpContext &op) {
   return extents;
 }
 
+/// Rotates \p query and \p key by the angles that \p readAngles returns, if the
+/// node has such.
+static llvm::Error
+rotate(OpContext &op, NodeValue &query, NodeValue &key,
+       llvm::function_ref<llvm::Expected<Angles>()> readAngles) {
+  bool isInterleaved = op.getInt("rotary_interleaved", 0) != 0;
+  if (!op.getInt("do_rotary", 0)) {
+    for (unsigned index : {cosineInput, sineInput, positionInput})
+      op.ignoreInput(index);
+    return llvm::Error::success();
+  }
+  GLOWISH_ASSIGN_OR_RETURN(Angles angles, readAngles());
+  for (NodeValue *rotated : {&query, &key})
+    *rotated =
+        rotateHeads(op, *rotated, angles.cosines, angles.sines, isInterleaved);
+  return op.takeError();
+}
+
 /// The angles of \p tokens, [1, heads, length, size], which follow \p past, at
 /// most \p mostPast.
 static llvm::Expected<Angles> readDynamicAngles(OpContext &op,
@@ -522,20 +540,9 @@ static llvm::Error importDynamicGroupQuery(OpContext &op,
     heads.pastLength =
         countAlong(op, {op.peekInput(pastKeyInput), extents[pastKeyInput]}, 2);
   }
-  int64_t isRotary = op.getInt("do_rotary", 0);
-  int64_t interleaved = op.getInt("rotary_interleaved", 0);
-  if (isRotary) {
-    GLOWISH_ASSIGN_OR_RETURN(
-        Angles angles,
-        readDynamicAngles(op, heads.query, heads.pastLength, mostPast));
-    for (DynamicValue *rotated : {&heads.query, &heads.key})
-      rotated->value = rotateHeads(op, rotated->value, angles.cosines,
-                                   angles.sines, interleaved != 0);
-    GLOWISH_RETURN_IF_ERROR(op.takeError());
-  } else {
-    for (unsigned index : {cosineInput, sineInput, positionInput})
-      op.ignoreInput(index);
-  }
+  GLOWISH_RETURN_IF_ERROR(rotate(op, heads.query.value, heads.key.value, [&] {
+    return readDynamicAngles(op, heads.query, heads.pastLength, mostPast);
+  }));
   if (heads.pastLength) {
     GLOWISH_RETURN_IF_ERROR(
         prependPast(op, pastKeyInput, heads.key).takeError());
@@ -562,20 +569,9 @@ static llvm::Error importGroupQueryAttention(OpContext &op) {
     return importDynamicGroupQuery(op, extents);
   GLOWISH_ASSIGN_OR_RETURN(Heads heads, readNewHeads(op));
   GLOWISH_ASSIGN_OR_RETURN(Placement place, readPlacement(op, heads));
-  int64_t isRotary = op.getInt("do_rotary", 0);
-  int64_t interleaved = op.getInt("rotary_interleaved", 0);
-  if (isRotary) {
-    GLOWISH_ASSIGN_OR_RETURN(
-        Angles angles, readAngles(op, place, heads.query.getShape().back()));
-    for (NodeValue *rotated : {&heads.query, &heads.key}) {
-      GLOWISH_ASSIGN_OR_RETURN(
-          *rotated, op.finish(rotateHeads(op, *rotated, angles.cosines,
-                                          angles.sines, interleaved != 0)));
-    }
-  } else {
-    for (unsigned index : {cosineInput, sineInput, positionInput})
-      op.ignoreInput(index);
-  }
+  GLOWISH_RETURN_IF_ERROR(rotate(op, heads.query, heads.key, [&] {
+    return readAngles(op, place, heads.query.getShape().back());
+  }));
   heads.past = place.past;
   heads.key = append(op, pastKeyInput, heads.key, place);
   heads.value = append(op, pastValueInput, heads.value, place);

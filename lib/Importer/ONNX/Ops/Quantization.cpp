@@ -10,9 +10,7 @@ using namespace glowish::onnximport;
 
 llvm::Expected<NodeValue> onnximport::castTo(OpContext &op, NodeValue x,
                                              ElemKind kind) {
-  if (x.getElemKind() == kind)
-    return x;
-  return op.create<CastNode>(x, kind);
+  return op.finish(op.cast(x, kind));
 }
 
 /// The numbers of \p kind if it is an integer under 8 bits.
@@ -29,17 +27,14 @@ static std::optional<std::pair<int, int>> findLowRange(ElemKind kind) {
 llvm::Expected<NodeValue> onnximport::roundToKind(OpContext &op, NodeValue x,
                                                   NodeValue zeroPoint,
                                                   ElemKind kind) {
-  GLOWISH_ASSIGN_OR_RETURN(x, op.create<RoundNode>(x));
-  if (zeroPoint) {
-    GLOWISH_ASSIGN_OR_RETURN(zeroPoint, castTo(op, zeroPoint, x.getElemKind()));
-    GLOWISH_ASSIGN_OR_RETURN(x, op.create<AddNode>(x, zeroPoint));
-  }
+  ElemKind own = x.getElemKind();
+  x = op.unary<RoundNode>(x);
+  if (zeroPoint)
+    x = op.add(x, op.cast(zeroPoint, own));
   // Cast saturates, but takes the low bits for integers under 8 bits.
-  if (std::optional range = findLowRange(kind)) {
-    GLOWISH_ASSIGN_OR_RETURN(
-        x, op.create<ClipNode>(x, range->first, range->second));
-  }
-  return op.create<CastNode>(x, kind);
+  if (std::optional range = findLowRange(kind))
+    x = op.clip(x, range->first, range->second);
+  return op.finish(op.cast(x, kind));
 }
 
 /// float8 and float4e2m1, but for float8e8m0: that is for scales.
@@ -58,11 +53,10 @@ llvm::Expected<NodeValue>
 onnximport::subtractZeroPoint(OpContext &op, NodeValue x, NodeValue zeroPoint) {
   ElemKind kind =
       isQuantizedFloat(x.getElemKind()) ? ElemKind::Float : ElemKind::Int32;
-  GLOWISH_ASSIGN_OR_RETURN(x, castTo(op, x, kind));
-  if (!zeroPoint)
-    return x;
-  GLOWISH_ASSIGN_OR_RETURN(zeroPoint, castTo(op, zeroPoint, kind));
-  return op.create<SubNode>(x, zeroPoint);
+  x = op.cast(x, kind);
+  if (zeroPoint)
+    x = op.sub(x, op.cast(zeroPoint, kind));
+  return op.finish(x);
 }
 
 llvm::Expected<NodeValue> onnximport::dequantize(OpContext &op,
@@ -70,18 +64,15 @@ llvm::Expected<NodeValue> onnximport::dequantize(OpContext &op,
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value,
                            subtractZeroPoint(op, x.value, x.zeroPoint));
   // In half precisions x * scale is rounded once.
-  GLOWISH_ASSIGN_OR_RETURN(value, castTo(op, value, ElemKind::Float));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue scale,
-                           castTo(op, x.scale, ElemKind::Float));
-  return op.create<MulNode>(value, scale);
+  value = op.cast(value, ElemKind::Float);
+  return op.finish(op.mul(value, op.cast(x.scale, ElemKind::Float)));
 }
 
 /// Returns \p x / scale as float.
 static llvm::Expected<NodeValue> divideByScale(OpContext &op, NodeValue x,
                                                NodeValue scale) {
-  GLOWISH_ASSIGN_OR_RETURN(x, castTo(op, x, scale.getElemKind()));
-  GLOWISH_ASSIGN_OR_RETURN(x, op.create<DivNode>(x, scale));
-  return castTo(op, x, ElemKind::Float);
+  NodeValue quotient = op.div(op.cast(x, scale.getElemKind()), scale);
+  return op.finish(op.cast(quotient, ElemKind::Float));
 }
 
 llvm::Expected<NodeValue> onnximport::quantize(OpContext &op, NodeValue x,
@@ -104,9 +95,9 @@ static llvm::Expected<NodeValue> quantizeToFloat(OpContext &op, NodeValue x,
 llvm::Expected<NodeValue> onnximport::requantize(OpContext &op, NodeValue sums,
                                                  NodeValue factor,
                                                  const Quantization &result) {
-  GLOWISH_ASSIGN_OR_RETURN(factor, op.create<DivNode>(factor, result.scale));
-  GLOWISH_ASSIGN_OR_RETURN(sums, castTo(op, sums, ElemKind::Float));
-  GLOWISH_ASSIGN_OR_RETURN(sums, op.create<MulNode>(sums, factor));
+  factor = op.div(factor, result.scale);
+  sums = op.mul(op.cast(sums, ElemKind::Float), factor);
+  GLOWISH_ASSIGN_OR_RETURN(sums, op.finish(sums));
   return roundToKind(op, sums, result.zeroPoint, result.kind);
 }
 
