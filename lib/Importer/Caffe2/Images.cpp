@@ -88,16 +88,6 @@ namespace {
 enum LegacyPadding : int64_t { NotSet, Valid, Same, CaffePooling };
 } // namespace
 
-/// SAME padding: ceil(size / stride) windows, with the odd element at the end.
-static void padToSame(NetWindow &window, unsigned d, int64_t size,
-                      int64_t reach) {
-  int64_t stride = window.strides[d];
-  int64_t count = (size + stride - 1) / stride;
-  int64_t total = std::max<int64_t>((count - 1) * stride + reach - size, 0);
-  window.pads[d] = total / 2;
-  window.pads[d + 2] = total - total / 2;
-}
-
 /// Caffe rounds the number of windows up, but the last one must begin inside
 /// the image or its leading padding.
 static void padAsCaffe(NetWindow &window, unsigned d, int64_t size,
@@ -121,11 +111,17 @@ static llvm::Error padLegacy(NetOp &op, NetWindow &window, DimsRef images) {
   if (mode == Valid)
     window.pads.assign(4, 0);
   for (unsigned d = 0; d < 2; ++d) {
-    int64_t reach = (window.kernels[d] - 1) * window.dilations[d] + 1;
-    if (mode == Same)
-      padToSame(window, d, images[d + 1], reach);
-    else if (mode == CaffePooling)
-      padAsCaffe(window, d, images[d + 1], reach);
+    Edge edge{.extent = images[d + 1],
+              .kernel = window.kernels[d],
+              .stride = window.strides[d],
+              .dilation = window.dilations[d]};
+    if (mode == Same) {
+      completePads(edge, "SAME_UPPER", /*ceilMode=*/false);
+      window.pads[d] = edge.before;
+      window.pads[d + 2] = edge.after;
+    } else if (mode == CaffePooling) {
+      padAsCaffe(window, d, edge.extent, edge.getReach());
+    }
   }
   return llvm::Error::success();
 }

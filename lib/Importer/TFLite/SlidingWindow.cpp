@@ -12,27 +12,23 @@ bool TFLiteWindow::hasPads() const {
 
 llvm::Error tflite::placeWindow(TFLiteWindow &window, DimsRef shape,
                                 schema::Padding padding) {
+  bool isSame = padding == schema::Padding::SAME;
   for (unsigned d = 0; d < 2; ++d) {
-    int64_t stride = window.strides[d], dilation = window.dilations[d];
-    int64_t kernel = window.kernels[d], extent = shape[d + 1];
-    for (int64_t number : {stride, dilation, kernel})
-      if (number < 1 || number > maxWindowValue)
-        return makeError("a window has a stride of {0}, a dilation of {1} and "
-                         "an extent of {2}; accepted: 1 to {3}",
-                         stride, dilation, kernel, maxWindowValue);
-    int64_t reach = dilation * (kernel - 1) + 1;
-    if (padding == schema::Padding::SAME) {
-      window.sizes[d] = (extent + stride - 1) / stride;
-      int64_t total =
-          std::max<int64_t>((window.sizes[d] - 1) * stride + reach - extent, 0);
-      window.pads[d] = total / 2;
-      window.pads[d + 2] = total - total / 2;
-    } else {
-      window.sizes[d] = (extent - reach + stride) / stride;
-    }
-    if (extent + window.pads[d] + window.pads[d + 2] < reach)
+    Edge edge{.extent = shape[d + 1],
+              .kernel = window.kernels[d],
+              .stride = window.strides[d],
+              .dilation = window.dilations[d]};
+    if (!edge.isWithinLimits())
+      return makeError("a window has a stride of {0}, a dilation of {1} and "
+                       "an extent of {2}; accepted: 1 to {3}",
+                       edge.stride, edge.dilation, edge.kernel, maxWindowValue);
+    completePads(edge, isSame ? "SAME_UPPER" : "VALID", /*ceilMode=*/false);
+    if (edge.getPadded() < edge.getReach())
       return makeError("a window of extent {0} is larger than the image, {1}",
-                       reach, formatShape(shape));
+                       edge.getReach(), formatShape(shape));
+    window.pads[d] = edge.before;
+    window.pads[d + 2] = edge.after;
+    window.sizes[d] = edge.getCount();
   }
   return llvm::Error::success();
 }
