@@ -40,15 +40,15 @@ private:
 
   void bindGivenTypes();
   llvm::StringSet<> findStatedWeights() const;
-  llvm::Error findLive();
+  void findLive();
   llvm::Error checkOperators() const;
   llvm::Error checkNames() const;
   llvm::Error createInputs();
-  llvm::Error createInput(const std::string &name, const Type &type);
+  void createInput(const std::string &name, const Type &type);
   void createZeros(llvm::StringRef name, const Type &type);
   llvm::Error checkOpen() const;
   llvm::Error importOp(OperatorDef &op);
-  llvm::Error makeVariables();
+  void makeVariables();
   llvm::Error importOutputs();
   llvm::Error warnOfZeroWeights() const;
   std::vector<std::string> getFreeInputs() const;
@@ -154,8 +154,7 @@ llvm::Error NetImporter::checkNames() const {
 }
 
 /// A quantized input becomes an input of integers in the graph.
-llvm::Error NetImporter::createInput(const std::string &name,
-                                     const Type &type) {
+void NetImporter::createInput(const std::string &name, const Type &type) {
   ElemKind kind = type.getKind();
   Blob blob;
   if (type.isQuantized()) {
@@ -175,7 +174,6 @@ llvm::Error NetImporter::createInput(const std::string &name,
       fused != options.fusedInputs.end())
     blob.fusedRows = fused->second;
   context.blobs[name] = std::move(blob);
-  return llvm::Error::success();
 }
 
 void NetImporter::createZeros(llvm::StringRef name, const Type &type) {
@@ -197,7 +195,7 @@ llvm::Error NetImporter::createInputs() {
     if (weights.contains(name) && !type->second.isQuantized())
       createZeros(name, type->second);
     else
-      GLOWISH_RETURN_IF_ERROR(createInput(name.str(), type->second));
+      createInput(name.str(), type->second);
   }
   return checkOpen();
 }
@@ -247,7 +245,7 @@ static std::vector<std::string> getImplicitInputs(const OperatorDef &op) {
 
 /// Determines the operators that the outputs depend on, from the last to the
 /// first. Blobs given by the options depend on nothing.
-llvm::Error NetImporter::findLive() {
+void NetImporter::findLive() {
   std::vector<OperatorDef *> all;
   for (OperatorDef &op : *nets.init.mutable_op())
     all.push_back(&op);
@@ -287,7 +285,6 @@ llvm::Error NetImporter::findLive() {
         open.insert(*found);
   for (const auto &each : required)
     open.insert(each);
-  return llvm::Error::success();
 }
 
 llvm::Error NetImporter::checkOperators() const {
@@ -325,9 +322,9 @@ llvm::Error NetImporter::importOp(OperatorDef &proto) {
 }
 
 /// In training, float weights become variables: inputs and outputs at once.
-llvm::Error NetImporter::makeVariables() {
+void NetImporter::makeVariables() {
   if (!options.variables)
-    return llvm::Error::success();
+    return;
   for (size_t i = 0; i < numInitOps; ++i)
     for (const std::string &name : live[i]->output()) {
       Blob &blob = context.blobs[name];
@@ -339,7 +336,6 @@ llvm::Error NetImporter::makeVariables() {
       blob.value = NodeValue(module->createPlaceholder(
           name, constant->getType(), /*isInput=*/true, /*isOutput=*/true));
     }
-  return llvm::Error::success();
 }
 
 llvm::Error NetImporter::warnOfZeroWeights() const {
@@ -382,12 +378,12 @@ llvm::Expected<std::unique_ptr<Module>> NetImporter::import() {
     return makeError("the net has no external_output");
   bindGivenTypes();
   GLOWISH_RETURN_IF_ERROR(checkNames());
-  GLOWISH_RETURN_IF_ERROR(findLive());
+  findLive();
   GLOWISH_RETURN_IF_ERROR(checkOperators());
   GLOWISH_RETURN_IF_ERROR(createInputs());
   for (size_t i = 0; i < live.size(); ++i) {
     if (i == numInitOps)
-      GLOWISH_RETURN_IF_ERROR(makeVariables());
+      makeVariables();
     GLOWISH_RETURN_IF_ERROR(importOp(*live[i]));
   }
   GLOWISH_RETURN_IF_ERROR(importOutputs());

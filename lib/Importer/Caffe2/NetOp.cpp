@@ -15,30 +15,13 @@ using schema::Argument;
 
 //===- Registry -----------------------------------------------------------===//
 
-/// Created on first use, as the order of static initialization across files is
-/// unspecified.
-static std::map<std::string, RegisteredNetOp> &getNetRegistry() {
-  static std::map<std::string, RegisteredNetOp> registry;
-  return registry;
-}
-
-Caffe2Operator::Caffe2Operator(llvm::StringRef name, NetOpImporter importer,
-                               NetOpTraits traits) {
-  bool isNew = getNetRegistry()
-                   .try_emplace(name.str(), RegisteredNetOp{importer, traits})
-                   .second;
-  assert(isNew && "an operator is registered once");
-  (void)isNew;
-}
-
 const RegisteredNetOp *
 caffe2::findCaffe2Operator(llvm::StringRef name, const ImportOptions &options) {
   static const RegisteredNetOp external{
-      importExternalNetOp, {.minInputs = 0, .maxInputs = manyInputs}};
+      "", importExternalNetOp, {.inputs = {0, manyInputs}}};
   if (findExternalOperator(options, caffe2Domain, name))
     return &external;
-  auto found = getNetRegistry().find(name.str());
-  return found == getNetRegistry().end() ? nullptr : &found->second;
+  return Caffe2Operators::find(name);
 }
 
 bool caffe2::isImplied(const schema::OperatorDef &op,
@@ -52,10 +35,7 @@ bool caffe2::isImplied(const schema::OperatorDef &op,
 }
 
 std::vector<Caffe2OperatorInfo> glowish::listCaffe2Operators() {
-  std::vector<Caffe2OperatorInfo> list;
-  for (const auto &[name, registered] : getNetRegistry())
-    list.push_back({name, registered.traits.limit.str()});
-  return list;
+  return Caffe2Operators::list<Caffe2OperatorInfo>();
 }
 
 //===- Inputs -------------------------------------------------------------===//
@@ -71,16 +51,8 @@ llvm::Error NetOp::readInputs() {
       findCaffe2Operator(getType(), net.options);
   assert(registered && "operators are checked before they are imported");
   const NetOpTraits &traits = registered->traits;
-  unsigned count = getNumInputs();
-  if (count < traits.minInputs || count > traits.maxInputs)
-    return makeError("it has {0} inputs; accepted: {1}", count,
-                     traits.maxInputs == manyInputs
-                         ? std::to_string(traits.minInputs) + " or more"
-                     : traits.minInputs == traits.maxInputs
-                         ? std::to_string(traits.minInputs)
-                         : std::to_string(traits.minInputs) + " to " +
-                               std::to_string(traits.maxInputs));
-  for (unsigned i = 0; i < count; ++i) {
+  GLOWISH_RETURN_IF_ERROR(traits.inputs.check(getNumInputs()));
+  for (unsigned i = 0; i < getNumInputs(); ++i) {
     inputs.push_back(net.blobs.lookup(getInputName(i)));
     bool mayMiss = net.hasZeroWeights && isImplied(proto, *registered, i);
     if (!inputs[i].value && !mayMiss)

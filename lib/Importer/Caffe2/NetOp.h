@@ -6,9 +6,9 @@
 #include "Caffe2/caffe2.pb.h"
 #include "Common/Axes.h"
 #include "Common/Folding.h"
+#include "Common/OperatorTable.h"
 #include "glowish/Graph/NodeBuilder.h"
 #include "glowish/Importer/ImportOptions.h"
-#include "glowish/Support/Error.h"
 #include <set>
 
 namespace glowish::caffe2 {
@@ -55,7 +55,7 @@ public:
     return proto.input(index);
   }
   bool hasInput(unsigned index) const { return index < getNumInputs(); }
-  /// Returns input \p index. It exists, as Caffe2Operator checks the number of
+  /// Returns input \p index. It exists, as readInputs() checks the number of
   /// inputs, and is neither quantized nor in a fused row format unless the
   /// operator's traits allow that.
   NodeValue input(unsigned index) const { return inputs[index].value; }
@@ -147,13 +147,9 @@ private:
   mutable std::set<std::string> readNames;
 };
 
-/// Imports one operator: creates its nodes and sets the outputs.
-using NetOpImporter = llvm::Error (*)(NetOp &op);
-
 /// Properties of an operator, checked before its importer is called.
 struct NetOpTraits {
-  /// Minimum and maximum number of inputs.
-  unsigned minInputs = 1, maxInputs = 1;
+  InputCount inputs = 1;
   /// Whether quantized inputs are accepted.
   bool isQuantized = false;
   /// Whether input 0 may be in a fused row format.
@@ -169,21 +165,9 @@ struct NetOpTraits {
   /// One-line description of what is not supported.
   llvm::StringLiteral limit = "";
 };
-/// maxInputs of operators with any number of inputs.
-constexpr unsigned manyInputs = ~0u;
 
-/// Registers the importer of an operator: `static Caffe2Operator fc("FC",
-/// importFC, {3, 3});`, as a static object.
-class Caffe2Operator {
-public:
-  Caffe2Operator(llvm::StringRef name, NetOpImporter importer,
-                 NetOpTraits traits = {});
-};
-
-struct RegisteredNetOp {
-  NetOpImporter importer;
-  NetOpTraits traits;
-};
+using Caffe2Operators = OperatorTable<NetOp, NetOpTraits>;
+using RegisteredNetOp = Caffe2Operators::Entry;
 /// Returns the importer of the operator \p name, or of all external operators
 /// where \p options declare it as one, or null.
 const RegisteredNetOp *findCaffe2Operator(llvm::StringRef name,

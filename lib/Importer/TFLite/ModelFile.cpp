@@ -160,46 +160,19 @@ llvm::SmallVector<int32_t, 2> tflite::getSubgraphs(const schema::Operator &op) {
 }
 
 std::optional<ElemKind> tflite::findKind(TensorType type) {
-  switch (type) {
-  case TensorType::FLOAT32:
-    return ElemKind::Float;
-  case TensorType::FLOAT16:
-    return ElemKind::Float16;
-  case TensorType::BFLOAT16:
-    return ElemKind::BFloat16;
-  case TensorType::FLOAT64:
-    return ElemKind::Double;
-  case TensorType::INT4:
-    return ElemKind::Int4;
-  case TensorType::INT8:
-    return ElemKind::Int8;
-  case TensorType::INT16:
-    return ElemKind::Int16;
-  case TensorType::INT32:
-    return ElemKind::Int32;
-  case TensorType::INT64:
-    return ElemKind::Int64;
-  case TensorType::UINT8:
-    return ElemKind::UInt8;
-  case TensorType::UINT16:
-    return ElemKind::UInt16;
-  case TensorType::UINT32:
-    return ElemKind::UInt32;
-  case TensorType::UINT64:
-    return ElemKind::UInt64;
-  case TensorType::BOOL:
-    return ElemKind::Bool;
-  case TensorType::STRING:
-  case TensorType::COMPLEX64:
-  case TensorType::COMPLEX128:
-  case TensorType::RESOURCE:
-  case TensorType::VARIANT:
-  case TensorType::INT2:
-  case TensorType::UINT4:
-  case TensorType::FLOAT8_E4M3FN:
-  case TensorType::FLOAT8_E5M2:
-    break;
-  }
+  using enum TensorType;
+  static constexpr std::pair<TensorType, ElemKind> kinds[] = {
+      {FLOAT32, ElemKind::Float},     {FLOAT16, ElemKind::Float16},
+      {BFLOAT16, ElemKind::BFloat16}, {FLOAT64, ElemKind::Double},
+      {INT4, ElemKind::Int4},         {INT8, ElemKind::Int8},
+      {INT16, ElemKind::Int16},       {INT32, ElemKind::Int32},
+      {INT64, ElemKind::Int64},       {UINT8, ElemKind::UInt8},
+      {UINT16, ElemKind::UInt16},     {UINT32, ElemKind::UInt32},
+      {UINT64, ElemKind::UInt64},     {BOOL, ElemKind::Bool},
+  };
+  for (auto [stored, kind] : kinds)
+    if (stored == type)
+      return kind;
   return std::nullopt;
 }
 

@@ -13,6 +13,15 @@ using schema::ActivationFunctionType;
 
 //===- Activations --------------------------------------------------------===//
 
+llvm::Error tflite::checkActivations(const TFLiteOp &op, unsigned numInputs,
+                                     llvm::ArrayRef<ElemKind> kinds) {
+  for (unsigned i = 0; i < numInputs; ++i) {
+    GLOWISH_RETURN_IF_ERROR(op.checkKind(i, kinds));
+    GLOWISH_RETURN_IF_ERROR(op.checkQuantized(i));
+  }
+  return op.checkOutputQuantized();
+}
+
 /// What an activation limits its results to; nullopt of one that computes
 /// something else.
 static std::optional<std::pair<double, double>>

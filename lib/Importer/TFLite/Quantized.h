@@ -11,6 +11,11 @@ namespace glowish::tflite {
 inline constexpr ElemKind activationKinds[] = {ElemKind::Int8, ElemKind::UInt8,
                                                ElemKind::Int16};
 
+/// Returns an error unless the first \p numInputs inputs are of one of \p kinds
+/// with one scale each, and output 0 has one scale.
+llvm::Error checkActivations(const TFLiteOp &op, unsigned numInputs = 1,
+                             llvm::ArrayRef<ElemKind> kinds = activationKinds);
+
 /// The float \p x after the activation of an operator's options.
 NodeValue activate(TFLiteOp &op, NodeValue x,
                    schema::ActivationFunctionType activation);

@@ -59,6 +59,12 @@ NodeValue SigmoidTable::sigmoid(NodeValue x) {
 NodeValue SigmoidTable::tanh(NodeValue x, int power) {
   constexpr int bits = 8;
   constexpr double half = 1 << (bits - 1), center = 1 << (15 + bits);
+  // x / 2^by rounded towards minus infinity: the shift moves zeros in.
+  auto shiftDown = [&](NodeValue x, int by) {
+    constexpr double raise = 1 << 30;
+    x = op.make<ShiftRightNode>(op.add(x, raise), op.number(x, by));
+    return op.sub(x, std::ldexp(raise, -by));
+  };
   // 48 x in units of 2^-bits: 3 * 2^(4 + bits + power) x.
   int shift = 4 + bits + power;
   NodeValue scaled = op.mul(x, 3);
@@ -67,23 +73,12 @@ NodeValue SigmoidTable::tanh(NodeValue x, int power) {
   if (shift >= 0) {
     scaled = op.mul(scaled, std::ldexp(1, shift));
   } else {
-    scaled = op.add(scaled, std::ldexp(1, -shift - 1));
-    // Rounded towards minus infinity: the shift moves zeros in.
-    constexpr double raise = 1 << 30;
-    scaled = op.add(scaled, raise);
-    scaled = op.make<ShiftRightNode>(scaled, op.number(scaled, -shift));
-    scaled = op.sub(scaled, std::ldexp(raise, shift));
+    scaled = shiftDown(op.add(scaled, std::ldexp(1, -shift - 1)), -shift);
   }
   NodeValue value =
       interpolate(op.unary<AbsNode>(scaled), bits, double(0xffff << 8));
   NodeValue rounded =
       op.select(op.less(scaled, 0), op.add(op.sub(center, value), half - 1),
                 op.add(op.sub(value, center), half));
-  if (!rounded)
-    return rounded;
-  // Towards minus infinity, as above.
-  constexpr double raise = 1 << 30;
-  NodeValue shifted =
-      op.make<ShiftRightNode>(op.add(rounded, raise), op.number(rounded, bits));
-  return op.sub(shifted, std::ldexp(raise, -bits));
+  return rounded ? shiftDown(rounded, bits) : rounded;
 }

@@ -94,15 +94,7 @@ TFLiteValue SubgraphImporter::getValue(int32_t index) {
 /// An error unless the operator has as many inputs as \p traits state.
 static llvm::Error checkInputs(llvm::ArrayRef<TFLiteTensor *> inputs,
                                const TFLiteOpTraits &traits) {
-  size_t count = inputs.size();
-  if (count < traits.minInputs || count > traits.maxInputs) {
-    std::string accepted = std::to_string(traits.minInputs);
-    if (traits.maxInputs == TFLiteOpTraits::many)
-      accepted += " or more";
-    else if (traits.maxInputs != traits.minInputs)
-      accepted += " to " + std::to_string(traits.maxInputs);
-    return makeError("it has {0} inputs; accepted: {1}", count, accepted);
-  }
+  GLOWISH_RETURN_IF_ERROR(traits.inputs.check(inputs.size()));
   for (auto [i, tensor] : llvm::enumerate(inputs)) {
     if (!tensor && i < traits.getFirstOptional())
       return makeError("its input {0} is absent", i);

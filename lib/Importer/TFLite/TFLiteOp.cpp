@@ -12,40 +12,18 @@ using namespace glowish::tflite;
 
 //===- Registry -----------------------------------------------------------===//
 
-/// Created on first use, as the order of static initialization across files is
-/// unspecified.
-static std::map<std::string, RegisteredTFLiteOp> &getTFLiteRegistry() {
-  static std::map<std::string, RegisteredTFLiteOp> registry;
-  return registry;
-}
-
-TFLiteOperator::TFLiteOperator(llvm::StringRef name, TFLiteOpImporter importer,
-                               TFLiteOpTraits traits) {
-  bool isNew =
-      getTFLiteRegistry()
-          .try_emplace(name.str(), RegisteredTFLiteOp{importer, traits})
-          .second;
-  assert(isNew && "an operator is registered once");
-  (void)isNew;
-}
-
 const RegisteredTFLiteOp *
 tflite::findTFLiteOperator(llvm::StringRef name, const ImportOptions &options) {
   // Any input may be absent.
   static const RegisteredTFLiteOp external{
-      importExternalTFLiteOp,
-      {.minInputs = 0, .maxInputs = TFLiteOpTraits::many - 1}};
+      "", importExternalTFLiteOp, {.inputs = {0, manyInputs - 1}}};
   if (findExternalOperator(options, tfliteDomain, name))
     return &external;
-  auto found = getTFLiteRegistry().find(name.str());
-  return found == getTFLiteRegistry().end() ? nullptr : &found->second;
+  return TFLiteOperators::find(name);
 }
 
 std::vector<TFLiteOperatorInfo> glowish::listTFLiteOperators() {
-  std::vector<TFLiteOperatorInfo> list;
-  for (const auto &[name, registered] : getTFLiteRegistry())
-    list.push_back({name, registered.traits.limit.str()});
-  return list;
+  return TFLiteOperators::list<TFLiteOperatorInfo>();
 }
 
 //===- Options ------------------------------------------------------------===//
@@ -137,11 +115,11 @@ TFLiteOp::getConstantInts(unsigned index) const {
 }
 
 llvm::Expected<int64_t> TFLiteOp::getConstantAxis(unsigned index,
-                                                  unsigned of) const {
+                                                  size_t rank) const {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes, getConstantInts(index));
   if (axes.size() != 1)
     return refuseInput(index, "one number");
-  return normalizeAxis(axes[0], unsigned(getShape(of).size()));
+  return normalizeAxis(axes[0], unsigned(rank));
 }
 
 llvm::Error TFLiteOp::checkCount(llvm::StringRef name, int64_t stated,

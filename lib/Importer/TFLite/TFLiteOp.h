@@ -6,6 +6,7 @@
 #include "Common/Axes.h"
 #include "Common/Folding.h"
 #include "Common/Messages.h"
+#include "Common/OperatorTable.h"
 #include "TFLite/FieldCheck.h"
 #include "TFLite/ModelState.h"
 #include "glowish/Graph/NodeBuilder.h"
@@ -160,8 +161,8 @@ public:
   llvm::Expected<const Tensor *> getConstant(unsigned index) const;
   llvm::Expected<std::vector<int64_t>> getConstantInts(unsigned index) const;
 
-  /// The dimension of input \p of that input \p index, a constant, states.
-  llvm::Expected<int64_t> getConstantAxis(unsigned index, unsigned of) const;
+  /// The one of \p rank dimensions that input \p index, a constant, states.
+  llvm::Expected<int64_t> getConstantAxis(unsigned index, size_t rank) const;
 
   /// An error if \p stated, option \p name, is set and not \p count.
   llvm::Error checkCount(llvm::StringRef name, int64_t stated,
@@ -255,43 +256,28 @@ private:
   TFLiteContext &context;
 };
 
-/// Imports one operator: creates its nodes and sets the outputs.
-using TFLiteOpImporter = llvm::Error (*)(TFLiteOp &op);
-
 /// Properties of an operator, checked before its importer is called.
 struct TFLiteOpTraits {
-  /// The least and the largest number of inputs.
-  unsigned minInputs = 1, maxInputs = 1;
+  InputCount inputs = 1;
   /// The least number of outputs: none of operators that only run a subgraph or
   /// assign a variable.
   unsigned minOutputs = 1;
-  /// The first input that may be absent; all from minInputs on may.
+  /// The first input that may be absent; all behind the least number may, but
+  /// none of operators with any number of inputs.
   unsigned firstOptional = ~0u;
   /// Whether inputs may be resources.
   bool takesResources = false;
-  /// maxInputs of operators with any number of inputs, none of them absent.
-  static constexpr unsigned many = ~0u;
   /// One-line description of what is not supported.
   llvm::StringLiteral limit = "";
 
   unsigned getFirstOptional() const {
-    return maxInputs == many ? many : std::min(minInputs, firstOptional);
+    return inputs.most == manyInputs ? manyInputs
+                                     : std::min(inputs.least, firstOptional);
   }
 };
 
-/// Registers the importer of an operator: `static TFLiteOperator conv2D(
-/// "CONV_2D", importConv2D, {.minInputs = 2, .maxInputs = 3});`, as a static
-/// object.
-class TFLiteOperator {
-public:
-  TFLiteOperator(llvm::StringRef name, TFLiteOpImporter importer,
-                 TFLiteOpTraits traits = {});
-};
-
-struct RegisteredTFLiteOp {
-  TFLiteOpImporter importer;
-  TFLiteOpTraits traits;
-};
+using TFLiteOperators = OperatorTable<TFLiteOp, TFLiteOpTraits>;
+using RegisteredTFLiteOp = TFLiteOperators::Entry;
 /// The importer of the operator \p name, or of all external operators where
 /// \p options declare it as one, or null.
 const RegisteredTFLiteOp *findTFLiteOperator(llvm::StringRef name,

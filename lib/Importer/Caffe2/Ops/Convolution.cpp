@@ -96,12 +96,12 @@ static llvm::Error importConvTranspose(NetOp &op) {
   return op.setOutput(0, fromNHWC(op, result, isNHWC));
 }
 
-static constexpr NetOpTraits convTraits{.minInputs = 2,
-                                        .maxInputs = 3,
+static constexpr NetOpTraits convTraits{.inputs = {2, 3},
                                         .firstWeight = 1,
                                         .firstImplied = 2,
                                         .limit = twoDimensions};
-static Caffe2Operator convOp("Conv", importConv<false>, convTraits);
-static Caffe2Operator convReluOp("ConvRelu", importConv<true>, convTraits);
-static Caffe2Operator convTransposeOp("ConvTranspose", importConvTranspose,
-                                      convTraits);
+
+static const Caffe2Operators operators = {
+    {"Conv", importConv<false>, convTraits},
+    {"ConvRelu", importConv<true>, convTraits},
+    {"ConvTranspose", importConvTranspose, convTraits}};

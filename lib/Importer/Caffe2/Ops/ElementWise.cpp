@@ -31,10 +31,6 @@ static llvm::Error importSqr(NetOp &op) {
   return op.setOutput(0, op.mul(op.input(0), op.input(0)));
 }
 
-static llvm::Error importSwish(NetOp &op) {
-  return op.setOutput(0, op.make<SiluNode>(op.input(0)));
-}
-
 static llvm::Error importGelu(NetOp &op) {
   bool isFast = op.getInt("fast_gelu", 0) != 0;
   NodeValue x = op.input(0);
@@ -260,89 +256,75 @@ static llvm::Error importBatchBoxCox(NetOp &op) {
 
 //===- Registrations ------------------------------------------------------===//
 
-static Caffe2Operator absOp("Abs", importUnary<AbsNode>);
-static Caffe2Operator negOp("Neg", importUnary<NegNode>);
-static Caffe2Operator negativeOp("Negative", importUnary<NegNode>);
-static Caffe2Operator signOp("Sign", importUnary<SignNode>);
-static Caffe2Operator expOp("Exp", importUnary<ExpNode>);
-static Caffe2Operator logOp("Log", importUnary<LogNode>);
-static Caffe2Operator sqrtOp("Sqrt", importUnary<SqrtNode>);
-static Caffe2Operator reciprocalOp("Reciprocal", importUnary<ReciprocalNode>);
-static Caffe2Operator ceilOp("Ceil", importUnary<CeilNode>);
-static Caffe2Operator floorOp("Floor", importUnary<FloorNode>);
-static Caffe2Operator reluOp("Relu", importUnary<ReluNode>);
-static Caffe2Operator tanhOp("Tanh", importUnary<TanhNode>);
-static Caffe2Operator sigmoidOp("Sigmoid", importUnary<SigmoidNode>);
-static Caffe2Operator notOp("Not", importUnary<NotNode>);
-static Caffe2Operator sqrOp("Sqr", importSqr);
-static Caffe2Operator swishOp("Swish", importSwish);
-static Caffe2Operator geluOp("Gelu", importGelu);
-static Caffe2Operator log1pOp("Log1p", importUnary<Log1pNode>);
-static Caffe2Operator softplusOp("Softplus", importUnary<SoftplusNode>);
-static Caffe2Operator logitOp("Logit", importLogit);
-static Caffe2Operator clipOp("Clip", importClip);
-static Caffe2Operator scaleOp("Scale", importScale);
-static Caffe2Operator replaceNaNOp("ReplaceNaN", importReplaceNaN);
-static Caffe2Operator modOp("Mod", importMod);
-static Caffe2Operator castOp("Cast", importCast);
-static Caffe2Operator
-    halfToFloatOp("HalfToFloat",
-                  importConversion<ElemKind::Float16, ElemKind::Float>);
-static Caffe2Operator
-    floatToHalfOp("FloatToHalf",
-                  importConversion<ElemKind::Float, ElemKind::Float16>);
-static Caffe2Operator dropoutOp("Dropout", importDropout);
-
 static constexpr NetOpTraits anyBlob{.isQuantized = true};
-static constexpr NetOpTraits anyBlobs{.maxInputs = manyInputs,
+static constexpr NetOpTraits anyBlobs{.inputs = {1, manyInputs},
                                       .isQuantized = true};
-static Caffe2Operator aliasOp("Alias", importCopy, anyBlob);
-static Caffe2Operator identityOp("Identity", importCopy, anyBlob);
-static Caffe2Operator copyOp("Copy", importCopy, anyBlobs);
-static Caffe2Operator copyToMKLOp("CopyCPUToMKL", importCopy, anyBlob);
-static Caffe2Operator copyFromMKLOp("CopyMKLToCPU", importCopy, anyBlob);
-static Caffe2Operator ensureCPUOutputOp("EnsureCPUOutput", importCopy, anyBlob);
-static Caffe2Operator ensureDenseOp("EnsureDense", importCopy, anyBlob);
-static Caffe2Operator stopGradientOp("StopGradient", importIdentity, anyBlobs);
-static Caffe2Operator scaleGradientOp("ScaleGradient", importIdentity,
-                                      anyBlobs);
-static Caffe2Operator freeOp("Free", importIdentity, anyBlobs);
 
-static constexpr NetOpTraits twoInputs{.minInputs = 2, .maxInputs = 2};
 // Caffe's Scale layer and its bias are converted to Mul and Add with an axis.
 static constexpr NetOpTraits scaleOrBias{
-    .minInputs = 2, .maxInputs = 2, .firstImplied = 1, .impliedBy = "axis"};
-static Caffe2Operator addOp("Add", importBinary<AddNode>, scaleOrBias);
-static Caffe2Operator subOp("Sub", importBinary<SubNode>, twoInputs);
-static Caffe2Operator mulOp("Mul", importBinary<MulNode>, scaleOrBias);
-static Caffe2Operator divOp("Div", importBinary<DivNode>, twoInputs);
-static Caffe2Operator powOp("Pow", importPow, {.maxInputs = 2});
-static Caffe2Operator equalOp("EQ", importBinary<EqualNode>, twoInputs);
-static Caffe2Operator notEqualOp("NE", importNotEqual, twoInputs);
-static Caffe2Operator lessOp("LT", importBinary<LessNode>, twoInputs);
-static Caffe2Operator lessByNameOp("Less", importBinary<LessNode>, twoInputs);
-static Caffe2Operator lessEqualOp("LE", importBinary<LessOrEqualNode>,
-                                  twoInputs);
-static Caffe2Operator greaterOp("GT", importBinary<GreaterNode>, twoInputs);
-static Caffe2Operator greaterEqualOp("GE", importBinary<GreaterOrEqualNode>,
-                                     twoInputs);
-static Caffe2Operator andOp("And", importBinary<AndNode>, twoInputs);
-static Caffe2Operator orOp("Or", importBinary<OrNode>, twoInputs);
-static Caffe2Operator xorOp("Xor", importXor, twoInputs);
-static Caffe2Operator
-    pReluOp("PRelu", importPRelu,
-            {.minInputs = 2, .maxInputs = 2, .firstWeight = 1});
+    .inputs = 2, .firstImplied = 1, .impliedBy = "axis"};
 
-static constexpr NetOpTraits someInputs{.maxInputs = manyInputs};
-static Caffe2Operator sumOp("Sum", importVariadic<AddNode>, someInputs);
-static Caffe2Operator meanOp("Mean", importVariadic<AddNode, true>, someInputs);
-static Caffe2Operator maxOp("Max", importVariadic<MaxNode>, someInputs);
-static Caffe2Operator minOp("Min", importVariadic<MinNode>, someInputs);
-
-static constexpr NetOpTraits threeInputs{.minInputs = 3, .maxInputs = 3};
-static Caffe2Operator
-    elementwiseLinearOp("ElementwiseLinear", importElementwiseLinear,
-                        {.minInputs = 3, .maxInputs = 3, .firstWeight = 1});
-static Caffe2Operator bucketizeOp("Bucketize", importBucketize);
-static Caffe2Operator batchBoxCoxOp("BatchBoxCox", importBatchBoxCox,
-                                    threeInputs);
+static const Caffe2Operators operators = {
+    {"Abs", importUnary<AbsNode>},
+    {"Neg", importUnary<NegNode>},
+    {"Negative", importUnary<NegNode>},
+    {"Sign", importUnary<SignNode>},
+    {"Exp", importUnary<ExpNode>},
+    {"Log", importUnary<LogNode>},
+    {"Sqrt", importUnary<SqrtNode>},
+    {"Reciprocal", importUnary<ReciprocalNode>},
+    {"Ceil", importUnary<CeilNode>},
+    {"Floor", importUnary<FloorNode>},
+    {"Relu", importUnary<ReluNode>},
+    {"Tanh", importUnary<TanhNode>},
+    {"Sigmoid", importUnary<SigmoidNode>},
+    {"Not", importUnary<NotNode>},
+    {"Sqr", importSqr},
+    {"Swish", importUnary<SiluNode>},
+    {"Gelu", importGelu},
+    {"Log1p", importUnary<Log1pNode>},
+    {"Softplus", importUnary<SoftplusNode>},
+    {"Logit", importLogit},
+    {"Clip", importClip},
+    {"Scale", importScale},
+    {"ReplaceNaN", importReplaceNaN},
+    {"Mod", importMod},
+    {"Cast", importCast},
+    {"HalfToFloat", importConversion<ElemKind::Float16, ElemKind::Float>},
+    {"FloatToHalf", importConversion<ElemKind::Float, ElemKind::Float16>},
+    {"Dropout", importDropout},
+    {"Alias", importCopy, anyBlob},
+    {"Identity", importCopy, anyBlob},
+    {"Copy", importCopy, anyBlobs},
+    {"CopyCPUToMKL", importCopy, anyBlob},
+    {"CopyMKLToCPU", importCopy, anyBlob},
+    {"EnsureCPUOutput", importCopy, anyBlob},
+    {"EnsureDense", importCopy, anyBlob},
+    {"StopGradient", importIdentity, anyBlobs},
+    {"ScaleGradient", importIdentity, anyBlobs},
+    {"Free", importIdentity, anyBlobs},
+    {"Add", importBinary<AddNode>, scaleOrBias},
+    {"Sub", importBinary<SubNode>, {.inputs = 2}},
+    {"Mul", importBinary<MulNode>, scaleOrBias},
+    {"Div", importBinary<DivNode>, {.inputs = 2}},
+    {"Pow", importPow, {.inputs = {1, 2}}},
+    {"EQ", importBinary<EqualNode>, {.inputs = 2}},
+    {"NE", importNotEqual, {.inputs = 2}},
+    {"LT", importBinary<LessNode>, {.inputs = 2}},
+    {"Less", importBinary<LessNode>, {.inputs = 2}},
+    {"LE", importBinary<LessOrEqualNode>, {.inputs = 2}},
+    {"GT", importBinary<GreaterNode>, {.inputs = 2}},
+    {"GE", importBinary<GreaterOrEqualNode>, {.inputs = 2}},
+    {"And", importBinary<AndNode>, {.inputs = 2}},
+    {"Or", importBinary<OrNode>, {.inputs = 2}},
+    {"Xor", importXor, {.inputs = 2}},
+    {"PRelu", importPRelu, {.inputs = 2, .firstWeight = 1}},
+    {"Sum", importVariadic<AddNode>, {.inputs = {1, manyInputs}}},
+    {"Mean", importVariadic<AddNode, true>, {.inputs = {1, manyInputs}}},
+    {"Max", importVariadic<MaxNode>, {.inputs = {1, manyInputs}}},
+    {"Min", importVariadic<MinNode>, {.inputs = {1, manyInputs}}},
+    {"ElementwiseLinear",
+     importElementwiseLinear,
+     {.inputs = 3, .firstWeight = 1}},
+    {"Bucketize", importBucketize},
+    {"BatchBoxCox", importBatchBoxCox, {.inputs = 3}}};

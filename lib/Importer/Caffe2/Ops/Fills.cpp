@@ -94,22 +94,20 @@ static llvm::Error setValues(NetOp &op, ElemKind kind, Values *values) {
   return op.setOutput(0, op.createConstant(std::move(tensor)));
 }
 
-template <ElemKind Kind> static llvm::Error importFloats(NetOp &op) {
-  schema::Argument *values = op.takeValues();
-  if (values && values->ints_size())
-    return makeError("argument 'values' is a list of integers; accepted: a "
-                     "list of floats");
-  schema::Argument empty;
-  return setValues(op, Kind, (values ? values : &empty)->mutable_floats());
-}
-
-template <ElemKind Kind> static llvm::Error importInts(NetOp &op) {
-  schema::Argument *values = op.takeValues();
-  if (values && values->floats_size())
-    return makeError("argument 'values' is a list of floats; accepted: a list "
-                     "of integers");
-  schema::Argument empty;
-  return setValues(op, Kind, (values ? values : &empty)->mutable_ints());
+/// The argument is a list of floats, or of integers.
+template <ElemKind Kind, bool isFloat>
+static llvm::Error importGiven(NetOp &op) {
+  schema::Argument empty, *values = op.takeValues();
+  values = values ? values : &empty;
+  if (isFloat ? values->ints_size() : values->floats_size())
+    return makeError("argument 'values' is a list of {0}; accepted: a list of "
+                     "{1}",
+                     isFloat ? "integers" : "floats",
+                     isFloat ? "floats" : "integers");
+  if constexpr (isFloat)
+    return setValues(op, Kind, values->mutable_floats());
+  else
+    return setValues(op, Kind, values->mutable_ints());
 }
 
 /// The concatenated bytes of all strings.
@@ -143,35 +141,25 @@ static llvm::Error importInt8Fill(NetOp &op) {
 /// int32, used for biases.
 static llvm::Error importInt8IntFill(NetOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(auto quant, readIntParams(op));
-  GLOWISH_RETURN_IF_ERROR(importInts<ElemKind::Int32>(op));
+  GLOWISH_RETURN_IF_ERROR(importGiven<ElemKind::Int32, false>(op));
   return op.setOutput(0, op.getOutputs()[0].value, quant);
 }
 
 //===- Registrations ------------------------------------------------------===//
 
-static constexpr NetOpTraits noInput{.minInputs = 0, .maxInputs = 0};
-static constexpr NetOpTraits shapeInput{.minInputs = 0, .maxInputs = 1};
-static Caffe2Operator constantFillOp("ConstantFill", importConstantFill,
-                                     shapeInput);
-static Caffe2Operator gaussianFillOp("GaussianFill", importRandomFill<true>,
-                                     shapeInput);
-static Caffe2Operator uniformFillOp("UniformFill", importRandomFill<false>,
-                                    shapeInput);
-static Caffe2Operator floatFillOp("GivenTensorFill",
-                                  importFloats<ElemKind::Float>, noInput);
-static Caffe2Operator halfFillOp("GivenTensorFp16Fill",
-                                 importFloats<ElemKind::Float16>, noInput);
-static Caffe2Operator doubleFillOp("GivenTensorDoubleFill",
-                                   importFloats<ElemKind::Double>, noInput);
-static Caffe2Operator intFillOp("GivenTensorIntFill",
-                                importInts<ElemKind::Int32>, noInput);
-static Caffe2Operator int64FillOp("GivenTensorInt64Fill",
-                                  importInts<ElemKind::Int64>, noInput);
-static Caffe2Operator boolFillOp("GivenTensorBoolFill",
-                                 importInts<ElemKind::Bool>, noInput);
-static Caffe2Operator bytesFillOp("GivenTensorByteStringToUInt8Fill",
-                                  importBytes, noInput);
-static Caffe2Operator int8FillOp("Int8GivenTensorFill", importInt8Fill,
-                                 noInput);
-static Caffe2Operator int8IntFillOp("Int8GivenIntTensorFill", importInt8IntFill,
-                                    noInput);
+static constexpr NetOpTraits noInput{.inputs = 0};
+static constexpr NetOpTraits shapeInput{.inputs = {0, 1}};
+
+static const Caffe2Operators operators = {
+    {"ConstantFill", importConstantFill, shapeInput},
+    {"GaussianFill", importRandomFill<true>, shapeInput},
+    {"UniformFill", importRandomFill<false>, shapeInput},
+    {"GivenTensorFill", importGiven<ElemKind::Float, true>, noInput},
+    {"GivenTensorFp16Fill", importGiven<ElemKind::Float16, true>, noInput},
+    {"GivenTensorDoubleFill", importGiven<ElemKind::Double, true>, noInput},
+    {"GivenTensorIntFill", importGiven<ElemKind::Int32, false>, noInput},
+    {"GivenTensorInt64Fill", importGiven<ElemKind::Int64, false>, noInput},
+    {"GivenTensorBoolFill", importGiven<ElemKind::Bool, false>, noInput},
+    {"GivenTensorByteStringToUInt8Fill", importBytes, noInput},
+    {"Int8GivenTensorFill", importInt8Fill, noInput},
+    {"Int8GivenIntTensorFill", importInt8IntFill, noInput}};

@@ -216,26 +216,18 @@ static llvm::Error importSparseLabelSplit(NetOp &op) {
 
 //===- Registrations ------------------------------------------------------===//
 
-static constexpr NetOpTraits twoInputs{.minInputs = 2, .maxInputs = 2};
-static constexpr NetOpTraits threeInputs{.minInputs = 3, .maxInputs = 3};
-static constexpr NetOpTraits gathered{
-    .minInputs = 2, .maxInputs = 2, .isQuantized = true};
-static constexpr NetOpTraits upToFour{.minInputs = 3, .maxInputs = 4};
-static Caffe2Operator gatherOp("Gather", importGather<0>, gathered);
-static Caffe2Operator batchGatherOp("BatchGather", importGather<1>, gathered);
-static Caffe2Operator gatherNDOp("GatherND", importGatherND, twoInputs);
-static Caffe2Operator scatterAssignOp("ScatterAssign", importScatterAssign,
-                                      threeInputs);
-static Caffe2Operator sparseToDenseOp("SparseToDense", importSparseToDense,
-                                      threeInputs);
-static Caffe2Operator sparseToDenseMaskOp("SparseToDenseMask",
-                                          importSparseToDenseMask, upToFour);
-static Caffe2Operator batchSparseToDenseOp("BatchSparseToDense",
-                                           importBatchSparseToDense, upToFour);
-static Caffe2Operator fillExamplesOp("FillExamplesWithIndicator",
-                                     importFillExamples, twoInputs);
-static Caffe2Operator
-    sparseLabelSplitOp("SparseLabelSplit", importSparseLabelSplit,
-                       {.minInputs = 3,
-                        .maxInputs = 3,
-                        .limit = "the same number of values for each label"});
+static constexpr NetOpTraits gathered{.inputs = 2, .isQuantized = true};
+static constexpr NetOpTraits upToFour{.inputs = {3, 4}};
+
+static const Caffe2Operators operators = {
+    {"Gather", importGather<0>, gathered},
+    {"BatchGather", importGather<1>, gathered},
+    {"GatherND", importGatherND, {.inputs = 2}},
+    {"ScatterAssign", importScatterAssign, {.inputs = 3}},
+    {"SparseToDense", importSparseToDense, {.inputs = 3}},
+    {"SparseToDenseMask", importSparseToDenseMask, upToFour},
+    {"BatchSparseToDense", importBatchSparseToDense, upToFour},
+    {"FillExamplesWithIndicator", importFillExamples, {.inputs = 2}},
+    {"SparseLabelSplit",
+     importSparseLabelSplit,
+     {.inputs = 3, .limit = "the same number of values for each label"}}};

@@ -126,17 +126,12 @@ static llvm::Error importBatchOneHot(NetOp &op) {
   return op.setOutput(0, op.cast(isValue, data.getElemKind()));
 }
 
-static constexpr NetOpTraits twoInputs{.minInputs = 2, .maxInputs = 2};
 static constexpr llvm::StringLiteral sizeLimit =
     "maxOutputSize or constant lengths";
-static Caffe2Operator lengthsSumOp("LengthsSum", importLengthsSum, twoInputs);
-static Caffe2Operator lengthsToRangesOp("LengthsToRanges",
-                                        importLengthsToRanges);
-static Caffe2Operator lengthsRangeFillOp("LengthsRangeFill",
-                                         importLengthsRangeFill,
-                                         {.limit = sizeLimit});
-static Caffe2Operator
-    gatherRangesOp("GatherRanges", importGatherRanges,
-                   {.minInputs = 2, .maxInputs = 2, .limit = sizeLimit});
-static Caffe2Operator batchOneHotOp("BatchOneHot", importBatchOneHot,
-                                    {.minInputs = 3, .maxInputs = 3});
+
+static const Caffe2Operators operators = {
+    {"LengthsSum", importLengthsSum, {.inputs = 2}},
+    {"LengthsToRanges", importLengthsToRanges},
+    {"LengthsRangeFill", importLengthsRangeFill, {.limit = sizeLimit}},
+    {"GatherRanges", importGatherRanges, {.inputs = 2, .limit = sizeLimit}},
+    {"BatchOneHot", importBatchOneHot, {.inputs = 3}}};

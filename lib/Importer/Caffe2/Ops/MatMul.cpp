@@ -60,12 +60,12 @@ static llvm::Error importDotProduct(NetOp &op) {
 }
 
 static constexpr NetOpTraits fcTraits{
-    .minInputs = 3, .maxInputs = 3, .firstWeight = 1, .firstImplied = 2};
-static constexpr NetOpTraits twoInputs{.minInputs = 2, .maxInputs = 2};
-static Caffe2Operator fcOp("FC", importFC<false>, fcTraits);
-static Caffe2Operator fbFCPackedOp("FbFCPacked", importFC<false>, fcTraits);
-static Caffe2Operator fcTransposedOp("FCTransposed", importFC<true>, fcTraits);
-static Caffe2Operator matMulOp("MatMul", importMatMul, twoInputs);
-static Caffe2Operator batchMatMulOp("BatchMatMul", importBatchMatMul,
-                                    twoInputs);
-static Caffe2Operator dotProductOp("DotProduct", importDotProduct, twoInputs);
+    .inputs = 3, .firstWeight = 1, .firstImplied = 2};
+
+static const Caffe2Operators operators = {
+    {"FC", importFC<false>, fcTraits},
+    {"FbFCPacked", importFC<false>, fcTraits},
+    {"FCTransposed", importFC<true>, fcTraits},
+    {"MatMul", importMatMul, {.inputs = 2}},
+    {"BatchMatMul", importBatchMatMul, {.inputs = 2}},
+    {"DotProduct", importDotProduct, {.inputs = 2}}};

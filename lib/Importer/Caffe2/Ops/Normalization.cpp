@@ -88,17 +88,18 @@ static llvm::Error importRMSNorm(NetOp &op) {
   return op.setOutput(1, op.reshape(normal.inverseDeviation, x.rows));
 }
 
-static Caffe2Operator softmaxOp("Softmax", importSoftmax);
-static Caffe2Operator spatialBNOp("SpatialBN", importSpatialBN,
-                                  {.minInputs = 5,
-                                   .maxInputs = 5,
-                                   .firstWeight = 1,
-                                   .firstImplied = 1,
-                                   .limit = "fixed statistics"});
-static Caffe2Operator lrnOp("LRN", importLRN);
-static Caffe2Operator
-    layerNormOp("LayerNorm", importLayerNorm,
-                {.maxInputs = 3, .firstWeight = 1, .firstImplied = 1});
-static Caffe2Operator rmsNormOp(
-    "RMSNorm", importRMSNorm,
-    {.minInputs = 3, .maxInputs = 3, .firstWeight = 1, .firstImplied = 1});
+static const Caffe2Operators operators = {
+    {"Softmax", importSoftmax},
+    {"SpatialBN",
+     importSpatialBN,
+     {.inputs = 5,
+      .firstWeight = 1,
+      .firstImplied = 1,
+      .limit = "fixed statistics"}},
+    {"LRN", importLRN},
+    {"LayerNorm",
+     importLayerNorm,
+     {.inputs = {1, 3}, .firstWeight = 1, .firstImplied = 1}},
+    {"RMSNorm",
+     importRMSNorm,
+     {.inputs = 3, .firstWeight = 1, .firstImplied = 1}}};

@@ -65,14 +65,13 @@ static llvm::Error importResizeNearest(NetOp &op) {
 }
 
 static constexpr llvm::StringLiteral twoDimensions = "2 spatial dimensions";
+static constexpr NetOpTraits resized{.inputs = {1, 2}, .isQuantized = true};
 static constexpr NetOpTraits quantized{.isQuantized = true,
                                        .limit = twoDimensions};
-static Caffe2Operator maxPoolOp("MaxPool", importMaxPool, quantized);
-static Caffe2Operator int8MaxPoolOp("Int8MaxPool", importMaxPool, quantized);
-static Caffe2Operator averagePoolOp("AveragePool", importAveragePool,
-                                    {.limit = twoDimensions});
-static Caffe2Operator resizeNearestOp("ResizeNearest", importResizeNearest,
-                                      {.maxInputs = 2, .isQuantized = true});
-static Caffe2Operator
-    int8ResizeNearestOp("Int8ResizeNearest", importResizeNearest,
-                        {.maxInputs = 2, .isQuantized = true});
+
+static const Caffe2Operators operators = {
+    {"MaxPool", importMaxPool, quantized},
+    {"Int8MaxPool", importMaxPool, quantized},
+    {"AveragePool", importAveragePool, {.limit = twoDimensions}},
+    {"ResizeNearest", importResizeNearest, resized},
+    {"Int8ResizeNearest", importResizeNearest, resized}};

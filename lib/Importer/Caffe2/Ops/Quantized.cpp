@@ -227,27 +227,24 @@ static llvm::Error importAveragePool(NetOp &op) {
 //===- Registrations ------------------------------------------------------===//
 
 static constexpr NetOpTraits quantized{.isQuantized = true};
-static constexpr NetOpTraits anyNumber{.maxInputs = manyInputs,
+static constexpr NetOpTraits anyNumber{.inputs = {1, manyInputs},
                                        .isQuantized = true};
-static constexpr NetOpTraits convTraits{.minInputs = 2,
-                                        .maxInputs = 3,
-                                        .isQuantized = true,
-                                        .limit = "2 spatial dimensions"};
-static Caffe2Operator quantizeOp("Int8Quantize", importQuantize);
-static Caffe2Operator dequantizeOp("Int8Dequantize", importDequantize,
-                                   quantized);
-static Caffe2Operator reluOp("Int8Relu", importRelu, quantized);
-static Caffe2Operator sumOp("Int8Sum", importSum<false>, anyNumber);
-static Caffe2Operator addOp("Int8Add", importSum<false>, anyNumber);
-static Caffe2Operator sumReluOp("Int8SumRelu", importSum<true>, anyNumber);
-static Caffe2Operator softmaxOp("Int8Softmax", importSoftmax, quantized);
-static Caffe2Operator convOp("Int8Conv", importConv<false>, convTraits);
-static Caffe2Operator convReluOp("Int8ConvRelu", importConv<true>, convTraits);
-static Caffe2Operator
-    fcOp("Int8FC", importFC,
-         {.minInputs = 3,
-          .maxInputs = 3,
-          .isQuantized = true,
-          .limit = "a float input is multiplied without being quantized"});
-static Caffe2Operator averagePoolOp("Int8AveragePool", importAveragePool,
-                                    quantized);
+static constexpr NetOpTraits convTraits{
+    .inputs = {2, 3}, .isQuantized = true, .limit = "2 spatial dimensions"};
+
+static const Caffe2Operators operators = {
+    {"Int8Quantize", importQuantize},
+    {"Int8Dequantize", importDequantize, quantized},
+    {"Int8Relu", importRelu, quantized},
+    {"Int8Sum", importSum<false>, anyNumber},
+    {"Int8Add", importSum<false>, anyNumber},
+    {"Int8SumRelu", importSum<true>, anyNumber},
+    {"Int8Softmax", importSoftmax, quantized},
+    {"Int8Conv", importConv<false>, convTraits},
+    {"Int8ConvRelu", importConv<true>, convTraits},
+    {"Int8FC",
+     importFC,
+     {.inputs = 3,
+      .isQuantized = true,
+      .limit = "a float input is multiplied without being quantized"}},
+    {"Int8AveragePool", importAveragePool, quantized}};

@@ -7,7 +7,12 @@
 using namespace glowish;
 using namespace glowish::caffe2;
 
-static llvm::Error importReduction(NetOp &op, llvm::StringRef mode) {
+/// Returns the mode of a Reduce for \p op, which is called PREFIXMode.
+static std::string getMode(const NetOp &op, llvm::StringRef prefix) {
+  return op.getType().drop_front(prefix.size()).lower();
+}
+
+static llvm::Error importReduction(NetOp &op) {
   NodeValue x = op.input(0);
   GLOWISH_ASSIGN_OR_RETURN(
       std::vector<int64_t> axes,
@@ -15,40 +20,20 @@ static llvm::Error importReduction(NetOp &op, llvm::StringRef mode) {
   if (axes.empty())
     axes = getAllDims(x.getShape().size());
   bool keepDims = op.getInt("keepdims", 1) != 0;
-  return op.setOutput(0, op.reduce(x, mode, axes, keepDims));
-}
-static llvm::Error importReduceSum(NetOp &op) {
-  return importReduction(op, "sum");
-}
-static llvm::Error importReduceMean(NetOp &op) {
-  return importReduction(op, "mean");
-}
-static llvm::Error importReduceMax(NetOp &op) {
-  return importReduction(op, "max");
-}
-static llvm::Error importReduceMin(NetOp &op) {
-  return importReduction(op, "min");
-}
-static llvm::Error importReduceProd(NetOp &op) {
-  return importReduction(op, "prod");
+  return op.setOutput(0, op.reduce(x, getMode(op, "Reduce"), axes, keepDims));
 }
 
 /// Reduces the last `num_reduce_dim` dimensions.
-static llvm::Error importReduceBack(NetOp &op, llvm::StringRef mode) {
+static llvm::Error importReduceBack(NetOp &op) {
   NodeValue x = op.input(0);
   int64_t rank = int64_t(x.getShape().size());
   int64_t count = op.getInt("num_reduce_dim", 1);
   if (count < 0 || count > rank)
     return makeError("argument 'num_reduce_dim' is {0}; accepted: 0 to {1}",
                      count, rank);
-  return op.setOutput(
-      0, op.reduce(x, mode, getDimsFrom(rank - count, unsigned(rank)), false));
-}
-static llvm::Error importReduceBackSum(NetOp &op) {
-  return importReduceBack(op, "sum");
-}
-static llvm::Error importReduceBackMean(NetOp &op) {
-  return importReduceBack(op, "mean");
+  return op.setOutput(0, op.reduce(x, getMode(op, "ReduceBack"),
+                                   getDimsFrom(rank - count, unsigned(rank)),
+                                   false));
 }
 
 static llvm::Error importAveragedLoss(NetOp &op) {
@@ -118,21 +103,19 @@ static llvm::Error importSigmoidCrossEntropy(NetOp &op) {
       0, op.reduce(loss, "mean", {int64_t(shape.size()) - 1}, false));
 }
 
-static Caffe2Operator reduceSumOp("ReduceSum", importReduceSum);
-static Caffe2Operator reduceMeanOp("ReduceMean", importReduceMean);
-static Caffe2Operator reduceMaxOp("ReduceMax", importReduceMax);
-static Caffe2Operator reduceMinOp("ReduceMin", importReduceMin);
-static Caffe2Operator reduceProdOp("ReduceProd", importReduceProd);
-static Caffe2Operator reduceBackSumOp("ReduceBackSum", importReduceBackSum,
-                                      {.limit = "no lengths"});
-static Caffe2Operator reduceBackMeanOp("ReduceBackMean", importReduceBackMean,
-                                       {.limit = "no lengths"});
-static Caffe2Operator averagedLossOp("AveragedLoss", importAveragedLoss);
-static Caffe2Operator lpNormOp("LpNorm", importLpNorm);
-static Caffe2Operator argMinOp("ArgMin", importArgMax<true>);
-static Caffe2Operator argMaxOp("ArgMax", importArgMax<false>);
-static Caffe2Operator topKOp("TopK", importTopK,
-                             {.limit = "along the last dimension"});
-static Caffe2Operator sigmoidCrossEntropyOp("SigmoidCrossEntropyWithLogits",
-                                            importSigmoidCrossEntropy,
-                                            {.minInputs = 2, .maxInputs = 2});
+static const Caffe2Operators operators = {
+    {"ReduceSum", importReduction},
+    {"ReduceMean", importReduction},
+    {"ReduceMax", importReduction},
+    {"ReduceMin", importReduction},
+    {"ReduceProd", importReduction},
+    {"ReduceBackSum", importReduceBack, {.limit = "no lengths"}},
+    {"ReduceBackMean", importReduceBack, {.limit = "no lengths"}},
+    {"AveragedLoss", importAveragedLoss},
+    {"LpNorm", importLpNorm},
+    {"ArgMin", importArgMax<true>},
+    {"ArgMax", importArgMax<false>},
+    {"TopK", importTopK, {.limit = "along the last dimension"}},
+    {"SigmoidCrossEntropyWithLogits",
+     importSigmoidCrossEntropy,
+     {.inputs = 2}}};

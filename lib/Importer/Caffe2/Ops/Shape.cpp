@@ -263,21 +263,19 @@ static llvm::Error importTile(NetOp &op) {
 //===- Registrations ------------------------------------------------------===//
 
 static constexpr NetOpTraits moved{.isQuantized = true};
-static constexpr NetOpTraits movedTwo{.maxInputs = 2, .isQuantized = true};
-static Caffe2Operator shapeOp("Shape", importShape, moved);
-static Caffe2Operator reshapeOp("Reshape", importReshape, movedTwo);
-static Caffe2Operator flattenOp("Flatten", importFlatten, moved);
-static Caffe2Operator expandDimsOp("ExpandDims", importExpandDims, moved);
-static Caffe2Operator squeezeOp("Squeeze", importSqueeze, moved);
-static Caffe2Operator transposeOp("Transpose", importTranspose, moved);
-static Caffe2Operator nchw2nhwcOp("NCHW2NHWC", importNCHW2NHWC, moved);
-static Caffe2Operator nhwc2nchwOp("NHWC2NCHW", importNHWC2NCHW, moved);
-static Caffe2Operator channelShuffleOp("ChannelShuffle", importChannelShuffle,
-                                       moved);
-static Caffe2Operator concatOp("Concat", importConcat,
-                               {.maxInputs = manyInputs});
-static Caffe2Operator splitOp("Split", importSplit, movedTwo);
-static Caffe2Operator sliceOp("Slice", importSlice,
-                              {.maxInputs = 3, .isQuantized = true});
-static Caffe2Operator tileOp("Tile", importTile,
-                             {.maxInputs = 3, .isQuantized = true});
+static constexpr NetOpTraits movedTwo{.inputs = {1, 2}, .isQuantized = true};
+
+static const Caffe2Operators operators = {
+    {"Shape", importShape, moved},
+    {"Reshape", importReshape, movedTwo},
+    {"Flatten", importFlatten, moved},
+    {"ExpandDims", importExpandDims, moved},
+    {"Squeeze", importSqueeze, moved},
+    {"Transpose", importTranspose, moved},
+    {"NCHW2NHWC", importNCHW2NHWC, moved},
+    {"NHWC2NCHW", importNHWC2NCHW, moved},
+    {"ChannelShuffle", importChannelShuffle, moved},
+    {"Concat", importConcat, {.inputs = {1, manyInputs}}},
+    {"Split", importSplit, movedTwo},
+    {"Slice", importSlice, {.inputs = {1, 3}, .isQuantized = true}},
+    {"Tile", importTile, {.inputs = {1, 3}, .isQuantized = true}}};

@@ -195,40 +195,29 @@ static llvm::Error importEmbedding(NetOp &op) {
   return op.setOutput(0, op.select(isPadding, zero, rows));
 }
 
-static constexpr NetOpTraits sum{.minInputs = 3, .maxInputs = 3};
-static constexpr NetOpTraits weighted{.minInputs = 4, .maxInputs = 4};
-static constexpr NetOpTraits weightedRows{.minInputs = 5, .maxInputs = 5};
-static Caffe2Operator sumOp("SparseLengthsSum",
-                            importSparseLengths<TableForm::Float, false>, sum);
-static Caffe2Operator weightedSumOp("SparseLengthsWeightedSum",
-                                    importSparseLengths<TableForm::Float, true>,
-                                    weighted);
-static Caffe2Operator
-    sum8BitOp("SparseLengthsSum8BitsRowwise",
-              importSparseLengths<TableForm::Rowwise8Bit, false>, weighted);
-static Caffe2Operator
-    weightedSum8BitOp("SparseLengthsWeightedSum8BitsRowwise",
-                      importSparseLengths<TableForm::Rowwise8Bit, true>,
-                      weightedRows);
-static constexpr NetOpTraits fusedSum{
-    .minInputs = 3, .maxInputs = 3, .takesFusedRows = true};
-static constexpr NetOpTraits fusedWeighted{
-    .minInputs = 4, .maxInputs = 4, .takesFusedRows = true};
-static Caffe2Operator
-    sumFused8BitOp("SparseLengthsSumFused8BitRowwise",
-                   importSparseLengths<TableForm::Fused8Bit, false>, fusedSum);
-static Caffe2Operator
-    weightedSumFused8BitOp("SparseLengthsWeightedSumFused8BitRowwise",
-                           importSparseLengths<TableForm::Fused8Bit, true>,
-                           fusedWeighted);
-static Caffe2Operator
-    sumFused4BitOp("SparseLengthsSumFused4BitRowwise",
-                   importSparseLengths<TableForm::Fused4Bit, false>, fusedSum);
-static Caffe2Operator
-    weightedSumFused4BitOp("SparseLengthsWeightedSumFused4BitRowwise",
-                           importSparseLengths<TableForm::Fused4Bit, true>,
-                           fusedWeighted);
-static Caffe2Operator embeddingBagOp("EmbeddingBag", importEmbeddingBag,
-                                     weighted);
-static Caffe2Operator embeddingOp("Embedding", importEmbedding,
-                                  {.minInputs = 2, .maxInputs = 2});
+static constexpr NetOpTraits plainSum{.inputs = 3};
+static constexpr NetOpTraits weightedSum{.inputs = 4};
+static constexpr NetOpTraits fusedSum{.inputs = 3, .takesFusedRows = true};
+static constexpr NetOpTraits weightedFusedSum{.inputs = 4,
+                                              .takesFusedRows = true};
+
+static const Caffe2Operators operators = {
+    {"SparseLengthsSum", importSparseLengths<TableForm::Float, false>,
+     plainSum},
+    {"SparseLengthsWeightedSum", importSparseLengths<TableForm::Float, true>,
+     weightedSum},
+    {"SparseLengthsSum8BitsRowwise",
+     importSparseLengths<TableForm::Rowwise8Bit, false>, weightedSum},
+    {"SparseLengthsWeightedSum8BitsRowwise",
+     importSparseLengths<TableForm::Rowwise8Bit, true>,
+     {.inputs = 5}},
+    {"SparseLengthsSumFused8BitRowwise",
+     importSparseLengths<TableForm::Fused8Bit, false>, fusedSum},
+    {"SparseLengthsWeightedSumFused8BitRowwise",
+     importSparseLengths<TableForm::Fused8Bit, true>, weightedFusedSum},
+    {"SparseLengthsSumFused4BitRowwise",
+     importSparseLengths<TableForm::Fused4Bit, false>, fusedSum},
+    {"SparseLengthsWeightedSumFused4BitRowwise",
+     importSparseLengths<TableForm::Fused4Bit, true>, weightedFusedSum},
+    {"EmbeddingBag", importEmbeddingBag, weightedSum},
+    {"Embedding", importEmbedding, {.inputs = 2}}};

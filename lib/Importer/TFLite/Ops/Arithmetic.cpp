@@ -9,22 +9,14 @@ using namespace glowish::tflite;
 using schema::ActivationFunctionType;
 
 /// Makes a node of two operands that broadcast.
-using BinaryBuilder = NodeValue (*)(TFLiteOp &op, NodeValue x, NodeValue y);
+using BinaryBuilder = NodeValue (*)(NodeBuilder &b, NodeValue x, NodeValue y);
 
 template <typename T>
-static NodeValue makeBinary(TFLiteOp &op, NodeValue x, NodeValue y) {
-  return x && y ? op.make<T>(x, y) : NodeValue();
+static NodeValue makeBinary(NodeBuilder &b, NodeValue x, NodeValue y) {
+  return x && y ? b.make<T>(x, y) : NodeValue();
 }
 
 //===- Quantized sums and products ----------------------------------------===//
-
-static llvm::Error checkQuantizedPair(const TFLiteOp &op) {
-  for (unsigned i = 0; i < 2; ++i) {
-    GLOWISH_RETURN_IF_ERROR(op.checkKind(i, activationKinds));
-    GLOWISH_RETURN_IF_ERROR(op.checkQuantized(i));
-  }
-  return op.checkOutputQuantized();
-}
 
 namespace {
 
@@ -84,7 +76,7 @@ static NodeValue sumShifted(TFLiteOp &op, BinaryBuilder build) {
 /// spare, are added or subtracted, and come to the result's.
 static llvm::Error importQuantizedSum(TFLiteOp &op, BinaryBuilder build,
                                       const SumOfTwo &options) {
-  GLOWISH_RETURN_IF_ERROR(checkQuantizedPair(op));
+  GLOWISH_RETURN_IF_ERROR(checkActivations(op, 2));
   if (options.shiftsInt16 && op.getOutputKind() == ElemKind::Int16)
     if (NodeValue sum = sumShifted(op, build))
       return op.setOutput(0, quantizeSteps(op, sum, options.activation));
@@ -103,7 +95,7 @@ static llvm::Error importQuantizedSum(TFLiteOp &op, BinaryBuilder build,
 
 static llvm::Error importQuantizedMul(TFLiteOp &op,
                                       ActivationFunctionType activation) {
-  GLOWISH_RETURN_IF_ERROR(checkQuantizedPair(op));
+  GLOWISH_RETURN_IF_ERROR(checkActivations(op, 2));
   double factor = double(op.getScale(0)) * double(op.getScale(1)) /
                   double(op.getOutputScale());
   NodeValue steps = op.mul(centered(op, 0), centered(op, 1));
@@ -146,28 +138,14 @@ static llvm::Error importDiv(TFLiteOp &op) {
 
 //===- Others -------------------------------------------------------------===//
 
-template <typename T> static llvm::Error importBinary(TFLiteOp &op) {
+template <BinaryBuilder Build> static llvm::Error importBinary(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkNotQuantized());
-  return importPlain(op, makeBinary<T>, ActivationFunctionType::NONE);
+  return importPlain(op, Build, ActivationFunctionType::NONE);
 }
 
-/// FLOOR_DIV and FLOOR_MOD.
-template <NodeValue (*Build)(NodeBuilder &, NodeValue, NodeValue)>
-static llvm::Error importFloored(TFLiteOp &op) {
-  GLOWISH_RETURN_IF_ERROR(op.checkNotQuantized());
-  auto build = [](TFLiteOp &o, NodeValue x, NodeValue y) {
-    return Build(o, x, y);
-  };
-  return importPlain(op, build, ActivationFunctionType::NONE);
-}
-
-static llvm::Error importSquaredDifference(TFLiteOp &op) {
-  GLOWISH_RETURN_IF_ERROR(op.checkNotQuantized());
-  auto build = [](TFLiteOp &o, NodeValue x, NodeValue y) {
-    NodeValue difference = o.sub(x, y);
-    return o.mul(difference, difference);
-  };
-  return importPlain(op, build, ActivationFunctionType::NONE);
+static NodeValue squareDifference(NodeBuilder &b, NodeValue x, NodeValue y) {
+  NodeValue difference = b.sub(x, y);
+  return b.mul(difference, difference);
 }
 
 static llvm::Error importAddN(TFLiteOp &op) {
@@ -211,9 +189,8 @@ template <typename T> static llvm::Error importComparison(TFLiteOp &op) {
   return op.setOutput(0, makeBinary<T>(op, scaled(0), scaled(1)));
 }
 
-static NodeValue differs(TFLiteOp &op, NodeValue x, NodeValue y) {
-  NodeValue same = op.equal(x, y);
-  return same ? op.make<NotNode>(same) : same;
+static NodeValue differs(NodeBuilder &b, NodeValue x, NodeValue y) {
+  return b.unary<NotNode>(b.equal(x, y));
 }
 
 static llvm::Error importNotEqual(TFLiteOp &op) {
@@ -248,45 +225,32 @@ static constexpr llvm::StringLiteral quantizedLimit =
 static constexpr llvm::StringLiteral notQuantized = "not quantized";
 static constexpr llvm::StringLiteral oneScale =
     "quantized tensors with one scale for all";
-static constexpr TFLiteOpTraits two{.minInputs = 2, .maxInputs = 2};
-static constexpr TFLiteOpTraits twoPlain{
-    .minInputs = 2, .maxInputs = 2, .limit = notQuantized};
-static constexpr TFLiteOpTraits twoQuantized{
-    .minInputs = 2, .maxInputs = 2, .limit = quantizedLimit};
-static constexpr TFLiteOpTraits twoAlike{
-    .minInputs = 2, .maxInputs = 2, .limit = oneScale};
-static constexpr TFLiteOpTraits choice{
-    .minInputs = 3, .maxInputs = 3, .limit = oneScale};
+static constexpr TFLiteOpTraits twoPlain{.inputs = 2, .limit = notQuantized};
+static constexpr TFLiteOpTraits twoQuantized{.inputs = 2,
+                                             .limit = quantizedLimit};
+static constexpr TFLiteOpTraits twoAlike{.inputs = 2, .limit = oneScale};
+static constexpr TFLiteOpTraits choice{.inputs = 3, .limit = oneScale};
 
-static TFLiteOperator addOp("ADD", importSum<schema::AddOptions, AddNode>,
-                            twoQuantized);
-static TFLiteOperator subOp("SUB", importSum<schema::SubOptions, SubNode>,
-                            twoQuantized);
-static TFLiteOperator mulOp("MUL", importMul, twoQuantized);
-static TFLiteOperator divOp("DIV", importDiv, twoPlain);
-static TFLiteOperator floorDivOp("FLOOR_DIV", importFloored<divideDown>,
-                                 twoPlain);
-static TFLiteOperator floorModOp("FLOOR_MOD", importFloored<getFlooredRest>,
-                                 twoPlain);
-static TFLiteOperator powOp("POW", importBinary<PowNode>, twoPlain);
-static TFLiteOperator squaredOp("SQUARED_DIFFERENCE", importSquaredDifference,
-                                twoPlain);
-static TFLiteOperator addNOp("ADD_N", importAddN,
-                             {.minInputs = 1,
-                              .maxInputs = TFLiteOpTraits::many,
-                              .limit = notQuantized});
-static TFLiteOperator maximumOp("MAXIMUM", importExtreme<MaxNode>, twoAlike);
-static TFLiteOperator minimumOp("MINIMUM", importExtreme<MinNode>, twoAlike);
-static TFLiteOperator lessOp("LESS", importComparison<LessNode>, two);
-static TFLiteOperator greaterOp("GREATER", importComparison<GreaterNode>, two);
-static TFLiteOperator lessEqualOp("LESS_EQUAL",
-                                  importComparison<LessOrEqualNode>, two);
-static TFLiteOperator greaterEqualOp("GREATER_EQUAL",
-                                     importComparison<GreaterOrEqualNode>, two);
-static TFLiteOperator equalOp("EQUAL", importComparison<EqualNode>, two);
-static TFLiteOperator notEqualOp("NOT_EQUAL", importNotEqual, twoAlike);
-static TFLiteOperator andOp("LOGICAL_AND", importBinary<AndNode>, two);
-static TFLiteOperator orOp("LOGICAL_OR", importBinary<OrNode>, two);
-static TFLiteOperator notOp("LOGICAL_NOT", importNot);
-static TFLiteOperator selectOp("SELECT", importSelect, choice);
-static TFLiteOperator selectV2Op("SELECT_V2", importSelect, choice);
+static const TFLiteOperators operators = {
+    {"ADD", importSum<schema::AddOptions, AddNode>, twoQuantized},
+    {"SUB", importSum<schema::SubOptions, SubNode>, twoQuantized},
+    {"MUL", importMul, twoQuantized},
+    {"DIV", importDiv, twoPlain},
+    {"FLOOR_DIV", importBinary<divideDown>, twoPlain},
+    {"FLOOR_MOD", importBinary<getFlooredRest>, twoPlain},
+    {"POW", importBinary<makeBinary<PowNode>>, twoPlain},
+    {"SQUARED_DIFFERENCE", importBinary<squareDifference>, twoPlain},
+    {"ADD_N", importAddN, {.inputs = {1, manyInputs}, .limit = notQuantized}},
+    {"MAXIMUM", importExtreme<MaxNode>, twoAlike},
+    {"MINIMUM", importExtreme<MinNode>, twoAlike},
+    {"LESS", importComparison<LessNode>, {.inputs = 2}},
+    {"GREATER", importComparison<GreaterNode>, {.inputs = 2}},
+    {"LESS_EQUAL", importComparison<LessOrEqualNode>, {.inputs = 2}},
+    {"GREATER_EQUAL", importComparison<GreaterOrEqualNode>, {.inputs = 2}},
+    {"EQUAL", importComparison<EqualNode>, {.inputs = 2}},
+    {"NOT_EQUAL", importNotEqual, twoAlike},
+    {"LOGICAL_AND", importBinary<makeBinary<AndNode>>, {.inputs = 2}},
+    {"LOGICAL_OR", importBinary<makeBinary<OrNode>>, {.inputs = 2}},
+    {"LOGICAL_NOT", importNot},
+    {"SELECT", importSelect, choice},
+    {"SELECT_V2", importSelect, choice}};

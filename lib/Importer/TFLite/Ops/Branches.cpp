@@ -181,19 +181,15 @@ static llvm::Error importCallOnce(TFLiteOp &op) {
   return op.takeError();
 }
 
-static constexpr TFLiteOpTraits anyInputs{.minInputs = 0,
-                                          .maxInputs = TFLiteOpTraits::many,
-                                          .minOutputs = 0,
-                                          .takesResources = true};
-static TFLiteOperator
-    ifOp("IF", importIf,
-         {.minInputs = 1,
-          .maxInputs = TFLiteOpTraits::many,
-          .minOutputs = 0,
-          .takesResources = true,
-          .limit = "outputs of one type in both subgraphs, or a constant "
-                   "condition"});
-static TFLiteOperator callOp("CALL", importCall, anyInputs);
-static TFLiteOperator
-    callOnceOp("CALL_ONCE", importCallOnce,
-               {.minInputs = 0, .maxInputs = 0, .minOutputs = 0});
+static const TFLiteOperators operators = {
+    {"IF",
+     importIf,
+     {.inputs = {1, manyInputs},
+      .minOutputs = 0,
+      .takesResources = true,
+      .limit =
+          "outputs of one type in both subgraphs, or a constant condition"}},
+    {"CALL",
+     importCall,
+     {.inputs = {0, manyInputs}, .minOutputs = 0, .takesResources = true}},
+    {"CALL_ONCE", importCallOnce, {.inputs = 0, .minOutputs = 0}}};

@@ -262,14 +262,12 @@ static llvm::Error importTransposeConv(TFLiteOp &op) {
 
 static constexpr llvm::StringLiteral windowKinds =
     "float, int8, uint8 and int16; weights also int4";
-static TFLiteOperator transposeConv("TRANSPOSE_CONV", importTransposeConv,
-                                    {.minInputs = 3,
-                                     .maxInputs = 4,
-                                     .limit = "float, int8, uint8 and "
-                                              "int16"});
-static TFLiteOperator
-    conv2D("CONV_2D", importConv2D,
-           {.minInputs = 2, .maxInputs = 3, .limit = windowKinds});
-static TFLiteOperator
-    depthwiseConv2D("DEPTHWISE_CONV_2D", importDepthwiseConv2D,
-                    {.minInputs = 2, .maxInputs = 3, .limit = windowKinds});
+
+static const TFLiteOperators operators = {
+    {"TRANSPOSE_CONV",
+     importTransposeConv,
+     {.inputs = {3, 4}, .limit = "float, int8, uint8 and int16"}},
+    {"CONV_2D", importConv2D, {.inputs = {2, 3}, .limit = windowKinds}},
+    {"DEPTHWISE_CONV_2D",
+     importDepthwiseConv2D,
+     {.inputs = {2, 3}, .limit = windowKinds}}};

@@ -227,6 +227,7 @@ static llvm::Error importDetection(TFLiteOp &op) {
   return setDetections(op, found, most);
 }
 
-static TFLiteOperator
-    detectionOp("TFLite_Detection_PostProcess", importDetection,
-                {.minInputs = 3, .maxInputs = 3, .limit = "one image"});
+static const TFLiteOperators operators = {
+    {"TFLite_Detection_PostProcess",
+     importDetection,
+     {.inputs = 3, .limit = "one image"}}};

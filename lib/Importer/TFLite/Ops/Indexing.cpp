@@ -7,14 +7,6 @@
 using namespace glowish;
 using namespace glowish::tflite;
 
-/// The number of elements of an array of \p shape.
-static int64_t count(DimsRef shape) {
-  int64_t elements = 1;
-  for (int64_t extent : shape)
-    elements *= extent;
-  return elements;
-}
-
 /// The first \p numBatch dimensions of both inputs number pairs of arrays, of
 /// which one has the indices into dimension \p axis of the other. Input 0 is
 /// seen as [batch, outer, extent, inner], whose rows of `inner` elements are
@@ -22,11 +14,11 @@ static int64_t count(DimsRef shape) {
 /// inner], is a row.
 static NodeValue gatherBatched(TFLiteOp &op, size_t numBatch, size_t axis) {
   DimsRef shape = op.getShape(0), indices = op.getShape(1);
-  int64_t batch = count(shape.take_front(numBatch));
-  int64_t outer = count(shape.slice(numBatch, axis - numBatch));
+  int64_t batch = countElements(shape.take_front(numBatch));
+  int64_t outer = countElements(shape.slice(numBatch, axis - numBatch));
   int64_t extent = shape[axis];
-  int64_t inner = count(shape.drop_front(axis + 1));
-  int64_t chosen = count(indices.drop_front(numBatch));
+  int64_t inner = countElements(shape.drop_front(axis + 1));
+  int64_t chosen = countElements(indices.drop_front(numBatch));
   Dims result(shape.take_front(axis));
   llvm::append_range(result, indices.drop_front(numBatch));
   llvm::append_range(result, shape.drop_front(axis + 1));
@@ -78,17 +70,13 @@ static llvm::Error importGatherNd(TFLiteOp &op) {
       indices.back() > int64_t(shape.size()))
     return op.refuseInput(1, "rows of as many indices as dimensions, or fewer");
   auto depth = size_t(indices.back());
-  std::vector<int64_t> strides(depth);
-  int64_t rows = 1;
-  for (size_t d = depth; d-- > 0;) {
-    strides[d] = rows;
-    rows *= shape[d];
-  }
-  NodeValue weights = op.ints(op.getKind(1), {int64_t(depth)}, strides);
+  DimsRef leading = shape.take_front(depth);
+  NodeValue weights =
+      op.ints(op.getKind(1), {int64_t(depth)}, getDenseStrides(leading));
   int64_t last = int64_t(indices.size()) - 1;
   NodeValue numbers = op.reduce(op.mul(op.input(1), weights), "sum", {last},
                                 /*keepDims=*/false);
-  Dims matrix = {rows};
+  Dims matrix = {countElements(leading)};
   llvm::append_range(matrix, shape.drop_front(depth));
   return op.setOutput(0,
                       op.gather(op.reshape(op.input(0), matrix), numbers, 0));
@@ -98,7 +86,8 @@ static llvm::Error importGatherNd(TFLiteOp &op) {
 template <typename Options> static llvm::Error importArg(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkOutputType(
       "output_type", op.options<Options>().template get<"output_type">()));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getConstantAxis(1, 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
+                           op.getConstantAxis(1, op.getShape(0).size()));
   NodeValue x = op.input(0);
   if (op.getType() == "ARG_MIN")
     x = turnOrder(op, x);
@@ -135,7 +124,8 @@ static llvm::Error importTopK(TFLiteOp &op) {
 }
 
 static llvm::Error importCumSum(TFLiteOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getConstantAxis(1, 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
+                           op.getConstantAxis(1, op.getShape(0).size()));
   auto options = op.options<schema::CumsumOptions>();
   return op.setOutput(0, op.make<CumSumNode>(op.input(0), axis,
                                              options.get<"exclusive">(),
@@ -143,19 +133,13 @@ static llvm::Error importCumSum(TFLiteOp &op) {
 }
 
 static constexpr TFLiteOpTraits constantAxis{
-    .minInputs = 2, .maxInputs = 2, .limit = "the dimension a constant"};
-static TFLiteOperator gatherOp("GATHER", importGather,
-                               {.minInputs = 2, .maxInputs = 2});
-static TFLiteOperator gatherNdOp("GATHER_ND", importGatherNd,
-                                 {.minInputs = 2, .maxInputs = 2});
-static TFLiteOperator argMaxOp("ARG_MAX", importArg<schema::ArgMaxOptions>,
-                               constantAxis);
-static TFLiteOperator argMinOp("ARG_MIN", importArg<schema::ArgMinOptions>,
-                               constantAxis);
-static TFLiteOperator
-    oneHotOp("ONE_HOT", importOneHot,
-             {.minInputs = 4, .maxInputs = 4, .limit = "the depth a constant"});
-static TFLiteOperator
-    topKOp("TOPK_V2", importTopK,
-           {.minInputs = 2, .maxInputs = 2, .limit = "the number a constant"});
-static TFLiteOperator cumSumOp("CUMSUM", importCumSum, constantAxis);
+    .inputs = 2, .limit = "the dimension a constant"};
+
+static const TFLiteOperators operators = {
+    {"GATHER", importGather, {.inputs = 2}},
+    {"GATHER_ND", importGatherNd, {.inputs = 2}},
+    {"ARG_MAX", importArg<schema::ArgMaxOptions>, constantAxis},
+    {"ARG_MIN", importArg<schema::ArgMinOptions>, constantAxis},
+    {"ONE_HOT", importOneHot, {.inputs = 4, .limit = "the depth a constant"}},
+    {"TOPK_V2", importTopK, {.inputs = 2, .limit = "the number a constant"}},
+    {"CUMSUM", importCumSum, constantAxis}};

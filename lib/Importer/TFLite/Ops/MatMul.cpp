@@ -95,22 +95,18 @@ static llvm::Error importBatchMatMul(TFLiteOp &op) {
             rhs = matrix(1, options.get<"adj_y">());
   if (!isQuantized)
     return op.setOutput(0, op.matMul(lhs, rhs));
-  for (unsigned i = 0; i < 2; ++i) {
-    GLOWISH_RETURN_IF_ERROR(op.checkKind(i, ElemKind::Int8));
-    GLOWISH_RETURN_IF_ERROR(op.checkQuantized(i));
-  }
-  GLOWISH_RETURN_IF_ERROR(op.checkOutputQuantized());
+  GLOWISH_RETURN_IF_ERROR(checkActivations(op, 2, ElemKind::Int8));
   NodeValue sums = multiplyBytes(op, lhs, op.getZeroPoint(0), rhs,
                                  op.getZeroPoint(1), /*bias=*/{});
   return op.setOutput(0, quantizeSteps(op, op.rescale(sums, getFactors(op)),
                                        ActivationFunctionType::NONE));
 }
 
-static TFLiteOperator fullyConnected("FULLY_CONNECTED", importFullyConnected,
-                                     {.minInputs = 2,
-                                      .maxInputs = 3,
-                                      .limit = "float, int8, uint8 and int16; "
-                                               "weights also int4"});
-static TFLiteOperator
-    batchMatMul("BATCH_MATMUL", importBatchMatMul,
-                {.minInputs = 2, .maxInputs = 2, .limit = "float and int8"});
+static const TFLiteOperators operators = {
+    {"FULLY_CONNECTED",
+     importFullyConnected,
+     {.inputs = {2, 3},
+      .limit = "float, int8, uint8 and int16; weights also int4"}},
+    {"BATCH_MATMUL",
+     importBatchMatMul,
+     {.inputs = 2, .limit = "float and int8"}}};

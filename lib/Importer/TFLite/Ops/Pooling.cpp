@@ -20,9 +20,7 @@ static llvm::Expected<TFLiteWindow> readWindow(const TFLiteOp &op) {
 
 /// Bytes and int16 whose output has the same scale.
 static llvm::Error checkQuantizedPool(const TFLiteOp &op) {
-  GLOWISH_RETURN_IF_ERROR(op.checkKind(0, activationKinds));
-  GLOWISH_RETURN_IF_ERROR(op.checkQuantized(0));
-  GLOWISH_RETURN_IF_ERROR(op.checkOutputQuantized());
+  GLOWISH_RETURN_IF_ERROR(checkActivations(op));
   if (op.getOutputQuantization() != op.getTensor(0).quantization)
     return op.refuseInput(0, "the scale and zero point of the output");
   return llvm::Error::success();
@@ -114,6 +112,7 @@ static llvm::Error importAveragePool(TFLiteOp &op) {
 }
 
 static constexpr TFLiteOpTraits traits{.limit = "float, int8, uint8 and int16"};
-static TFLiteOperator maxPoolOp("MAX_POOL_2D", importMaxPool, traits);
-static TFLiteOperator averagePoolOp("AVERAGE_POOL_2D", importAveragePool,
-                                    traits);
+
+static const TFLiteOperators operators = {
+    {"MAX_POOL_2D", importMaxPool, traits},
+    {"AVERAGE_POOL_2D", importAveragePool, traits}};

@@ -40,7 +40,7 @@ static llvm::Error importCast(TFLiteOp &op) {
   return op.setOutput(0, op.cast(op.input(0), op.getOutputKind()));
 }
 
-static TFLiteOperator quantizeOp("QUANTIZE", importQuantize,
-                                 {.limit = "one scale for a tensor"});
-static TFLiteOperator dequantizeOp("DEQUANTIZE", importDequantize);
-static TFLiteOperator castOp("CAST", importCast);
+static const TFLiteOperators operators = {
+    {"QUANTIZE", importQuantize, {.limit = "one scale for a tensor"}},
+    {"DEQUANTIZE", importDequantize},
+    {"CAST", importCast}};

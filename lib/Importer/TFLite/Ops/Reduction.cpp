@@ -26,9 +26,7 @@ static llvm::StringRef getMode(llvm::StringRef type) {
 /// where it is a mean, and rounded once.
 static llvm::Error reduceQuantized(TFLiteOp &op, llvm::ArrayRef<int64_t> axes,
                                    bool keepDims) {
-  GLOWISH_RETURN_IF_ERROR(op.checkKind(0, activationKinds));
-  GLOWISH_RETURN_IF_ERROR(op.checkQuantized(0));
-  GLOWISH_RETURN_IF_ERROR(op.checkOutputQuantized());
+  GLOWISH_RETURN_IF_ERROR(checkActivations(op));
   double factor = double(op.getScale(0)) / double(op.getOutputScale());
   int64_t count = 1;
   for (int64_t axis : axes)
@@ -99,16 +97,17 @@ static llvm::Error importLocalResponseNormalization(TFLiteOp &op) {
 }
 
 static constexpr TFLiteOpTraits constantAxes{
-    .minInputs = 2, .maxInputs = 2, .limit = "the dimensions a constant"};
-static TFLiteOperator meanOp("MEAN", importReduce, constantAxes);
-static TFLiteOperator sumOp("SUM", importReduce, constantAxes);
-static TFLiteOperator prodOp("REDUCE_PROD", importReduce, constantAxes);
-static TFLiteOperator maxOp("REDUCE_MAX", importReduce, constantAxes);
-static TFLiteOperator minOp("REDUCE_MIN", importReduce, constantAxes);
-static TFLiteOperator anyOp("REDUCE_ANY", importReduceBool, constantAxes);
-static TFLiteOperator allOp("REDUCE_ALL", importReduceBool, constantAxes);
-static TFLiteOperator l2Op("L2_NORMALIZATION", importL2Normalization,
-                           {.limit = "float"});
-static TFLiteOperator lrnOp("LOCAL_RESPONSE_NORMALIZATION",
-                            importLocalResponseNormalization,
-                            {.limit = "float"});
+    .inputs = 2, .limit = "the dimensions a constant"};
+
+static const TFLiteOperators operators = {
+    {"MEAN", importReduce, constantAxes},
+    {"SUM", importReduce, constantAxes},
+    {"REDUCE_PROD", importReduce, constantAxes},
+    {"REDUCE_MAX", importReduce, constantAxes},
+    {"REDUCE_MIN", importReduce, constantAxes},
+    {"REDUCE_ANY", importReduceBool, constantAxes},
+    {"REDUCE_ALL", importReduceBool, constantAxes},
+    {"L2_NORMALIZATION", importL2Normalization, {.limit = "float"}},
+    {"LOCAL_RESPONSE_NORMALIZATION",
+     importLocalResponseNormalization,
+     {.limit = "float"}}};

@@ -37,17 +37,21 @@ struct Sampling {
 
 } // namespace
 
-/// Input 1 has the extents of the result.
+/// Input 1 has the extents of the result. Options: of RESIZE_NEAREST_NEIGHBOR
+/// or RESIZE_BILINEAR.
+template <typename Options>
 static llvm::Expected<std::array<Sampling, 2>>
-readSampling(const TFLiteOp &op, bool alignCorners, bool halfPixelCenters) {
+readSampling(const TFLiteOp &op) {
+  auto options = op.options<Options>();
   GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, op.getConstantInts(1));
   if (sizes.size() != 2 || sizes[0] < 1 || sizes[1] < 1)
     return op.refuseInput(1, "two positive numbers");
   std::array<Sampling, 2> result;
   for (unsigned d = 0; d < 2; ++d)
-    result[d] = {op.getShape(0)[d + 1], sizes[d], alignCorners,
-                 halfPixelCenters};
+    result[d] = {op.getShape(0)[d + 1], sizes[d],
+                 options.template get<"align_corners">(),
+                 options.template get<"half_pixel_centers">()};
   if (result[0].from < 1 || result[1].from < 1)
     return op.refuseInput(0, "images with pixels");
   return result;
@@ -64,10 +68,8 @@ static NodeValue pick(TFLiteOp &op, NodeValue x, int64_t axis, int64_t count,
 }
 
 static llvm::Error importNearest(TFLiteOp &op) {
-  auto options = op.options<schema::ResizeNearestNeighborOptions>();
-  GLOWISH_ASSIGN_OR_RETURN(auto dims,
-                           readSampling(op, options.get<"align_corners">(),
-                                        options.get<"half_pixel_centers">()));
+  GLOWISH_ASSIGN_OR_RETURN(
+      auto dims, readSampling<schema::ResizeNearestNeighborOptions>(op));
   NodeValue x = op.input(0);
   for (unsigned d = 0; d < 2; ++d) {
     const Sampling &dim = dims[d];
@@ -82,10 +84,8 @@ static llvm::Error importNearest(TFLiteOp &op) {
 
 /// Between the four neighbours; integers are rounded at the end, halves up.
 static llvm::Error importBilinear(TFLiteOp &op) {
-  auto options = op.options<schema::ResizeBilinearOptions>();
   GLOWISH_ASSIGN_OR_RETURN(auto dims,
-                           readSampling(op, options.get<"align_corners">(),
-                                        options.get<"half_pixel_centers">()));
+                           readSampling<schema::ResizeBilinearOptions>(op));
   ElemKind kind = op.getKind(0);
   if (kind != ElemKind::Float)
     GLOWISH_RETURN_IF_ERROR(
@@ -118,11 +118,11 @@ static llvm::Error importBilinear(TFLiteOp &op) {
 }
 
 static constexpr llvm::StringLiteral constantSize = "the size a constant";
-static TFLiteOperator
-    nearestOp("RESIZE_NEAREST_NEIGHBOR", importNearest,
-              {.minInputs = 2, .maxInputs = 2, .limit = constantSize});
-static TFLiteOperator
-    bilinearOp("RESIZE_BILINEAR", importBilinear,
-               {.minInputs = 2,
-                .maxInputs = 2,
-                .limit = "float, int8, uint8; the size a constant"});
+
+static const TFLiteOperators operators = {
+    {"RESIZE_NEAREST_NEIGHBOR",
+     importNearest,
+     {.inputs = 2, .limit = constantSize}},
+    {"RESIZE_BILINEAR",
+     importBilinear,
+     {.inputs = 2, .limit = "float, int8, uint8; the size a constant"}}};

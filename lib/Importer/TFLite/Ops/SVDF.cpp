@@ -132,9 +132,9 @@ static llvm::Error importSVDF(TFLiteOp &op) {
                            : importFloat(op, filters);
 }
 
-static TFLiteOperator svdfOp("SVDF", importSVDF,
-                             {.minInputs = 5,
-                              .maxInputs = 5,
-                              .firstOptional = position::bias,
-                              .limit = "float, and int8 with states of int16 "
-                                       "or int8"});
+static const TFLiteOperators operators = {
+    {"SVDF",
+     importSVDF,
+     {.inputs = 5,
+      .firstOptional = position::bias,
+      .limit = "float, and int8 with states of int16 or int8"}}};

@@ -240,9 +240,9 @@ static llvm::Error importSequenceLSTM(TFLiteOp &op) {
   return op.isQuantized(0) ? importQuantized(op) : importFloat(op);
 }
 
-static TFLiteOperator
-    lstmOp("UNIDIRECTIONAL_SEQUENCE_LSTM", importSequenceLSTM,
-           {.minInputs = 5,
-            .maxInputs = 24,
-            .limit = "float, and int8 with an int16 cell; four gates; no "
-                     "peepholes, projection or layer normalization"});
+static const TFLiteOperators operators = {
+    {"UNIDIRECTIONAL_SEQUENCE_LSTM",
+     importSequenceLSTM,
+     {.inputs = {5, 24},
+      .limit = "float, and int8 with an int16 cell; four gates; no peepholes, "
+               "projection or layer normalization"}}};

@@ -66,11 +66,8 @@ static llvm::Error importSqueeze(TFLiteOp &op) {
 }
 
 static llvm::Error importExpandDims(TFLiteOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes, op.getConstantInts(1));
-  if (axes.size() != 1)
-    return op.refuseInput(1, "one number");
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
-                           normalizeAxis(axes[0], op.getShape(0).size() + 1));
+                           op.getConstantAxis(1, op.getShape(0).size() + 1));
   return op.setOutput(0, op.unsqueeze(op.input(0), axis));
 }
 
@@ -167,7 +164,8 @@ static llvm::Error setParts(TFLiteOp &op, unsigned index, int64_t axis,
 
 /// The axis is input 0.
 static llvm::Error importSplit(TFLiteOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getConstantAxis(0, 1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
+                           op.getConstantAxis(0, op.getShape(1).size()));
   int64_t extent = op.getShape(1)[axis], count = op.getNumOutputs();
   GLOWISH_RETURN_IF_ERROR(op.checkCount(
       "num_splits", op.options<schema::SplitOptions>().get<"num_splits">(),
@@ -181,7 +179,8 @@ static llvm::Error importSplit(TFLiteOp &op) {
 /// The sizes are input 1, one may be -1; the axis is input 2.
 static llvm::Error importSplitV(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, op.getConstantInts(1));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getConstantAxis(2, 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
+                           op.getConstantAxis(2, op.getShape(0).size()));
   GLOWISH_RETURN_IF_ERROR(op.checkCount(
       "num_splits", op.options<schema::SplitVOptions>().get<"num_splits">(),
       op.getNumOutputs()));
@@ -345,44 +344,29 @@ static llvm::Error importRange(TFLiteOp &op) {
       }));
 }
 
-static constexpr TFLiteOpTraits splitTraits{.minInputs = 2, .maxInputs = 2};
-static constexpr TFLiteOpTraits three{.minInputs = 3, .maxInputs = 3};
-static constexpr TFLiteOpTraits any{.minInputs = 1,
-                                    .maxInputs = TFLiteOpTraits::many};
-static constexpr TFLiteOpTraits constantSecond{
-    .minInputs = 2, .maxInputs = 2, .limit = "input 1 a constant"};
+static constexpr TFLiteOpTraits constantSecond{.inputs = 2,
+                                               .limit = "input 1 a constant"};
 
-static TFLiteOperator reshapeOp("RESHAPE", importReshape,
-                                {.minInputs = 1,
-                                 .maxInputs = 2,
-                                 .limit = "the shape a constant"});
-static TFLiteOperator squeezeOp("SQUEEZE", importSqueeze);
-static TFLiteOperator expandDimsOp("EXPAND_DIMS", importExpandDims,
-                                   constantSecond);
-static TFLiteOperator transposeOp("TRANSPOSE", importTranspose, constantSecond);
-static TFLiteOperator concatenationOp("CONCATENATION", importConcatenation,
-                                      any);
-static TFLiteOperator packOp("PACK", importPack, any);
-static TFLiteOperator unpackOp("UNPACK", importUnpack);
-static TFLiteOperator splitOp("SPLIT", importSplit, splitTraits);
-static TFLiteOperator splitVOp("SPLIT_V", importSplitV, three);
-static TFLiteOperator reverseOp("REVERSE_V2", importReverse, constantSecond);
-static TFLiteOperator padOp("PAD", importPad, constantSecond);
-static TFLiteOperator padV2Op("PADV2", importPad,
-                              {.minInputs = 3,
-                               .maxInputs = 3,
-                               .limit = "inputs 1 and 2 constants"});
-static TFLiteOperator mirrorPadOp("MIRROR_PAD", importMirrorPad,
-                                  constantSecond);
-static TFLiteOperator tileOp("TILE", importTile, constantSecond);
-static TFLiteOperator broadcastToOp("BROADCAST_TO", importBroadcastTo,
-                                    constantSecond);
-static TFLiteOperator
-    fillOp("FILL", importFill,
-           {.minInputs = 2, .maxInputs = 2, .limit = "the shape a constant"});
-static TFLiteOperator zerosLikeOp("ZEROS_LIKE", importZerosLike);
-static TFLiteOperator shapeOp("SHAPE", importShape);
-static TFLiteOperator rankOp("RANK", importRank);
-static TFLiteOperator
-    rangeOp("RANGE", importRange,
-            {.minInputs = 3, .maxInputs = 3, .limit = "constants"});
+static const TFLiteOperators operators = {
+    {"RESHAPE",
+     importReshape,
+     {.inputs = {1, 2}, .limit = "the shape a constant"}},
+    {"SQUEEZE", importSqueeze},
+    {"EXPAND_DIMS", importExpandDims, constantSecond},
+    {"TRANSPOSE", importTranspose, constantSecond},
+    {"CONCATENATION", importConcatenation, {.inputs = {1, manyInputs}}},
+    {"PACK", importPack, {.inputs = {1, manyInputs}}},
+    {"UNPACK", importUnpack},
+    {"SPLIT", importSplit, {.inputs = 2}},
+    {"SPLIT_V", importSplitV, {.inputs = 3}},
+    {"REVERSE_V2", importReverse, constantSecond},
+    {"PAD", importPad, constantSecond},
+    {"PADV2", importPad, {.inputs = 3, .limit = "inputs 1 and 2 constants"}},
+    {"MIRROR_PAD", importMirrorPad, constantSecond},
+    {"TILE", importTile, constantSecond},
+    {"BROADCAST_TO", importBroadcastTo, constantSecond},
+    {"FILL", importFill, {.inputs = 2, .limit = "the shape a constant"}},
+    {"ZEROS_LIKE", importZerosLike},
+    {"SHAPE", importShape},
+    {"RANK", importRank},
+    {"RANGE", importRange, {.inputs = 3, .limit = "constants"}}};

@@ -389,20 +389,15 @@ static llvm::Error importLog(TFLiteOp &op) {
   return op.setOutput(0, op.cast(result, ElemKind::Int16));
 }
 
-static TFLiteOperator
-    windowOp("SignalWindow", importWindow,
-             {.minInputs = 2, .maxInputs = 2, .limit = "int16"});
-static TFLiteOperator energyOp("SignalEnergy", importEnergy,
-                               {.limit = "int16"});
-static TFLiteOperator
-    filterBankOp("SignalFilterBank", importFilterBank,
-                 {.minInputs = 6, .maxInputs = 6, .limit = "constant bands"});
-static TFLiteOperator squareRootOp("SignalFilterBankSquareRoot",
-                                   importSquareRoot,
-                                   {.minInputs = 2, .maxInputs = 2});
-static TFLiteOperator subtractionOp("SignalFilterBankSpectralSubtraction",
-                                    importSpectralSubtraction,
-                                    {.minOutputs = 2});
-static TFLiteOperator pcanOp("SignalPCAN", importPCAN,
-                             {.minInputs = 3, .maxInputs = 3});
-static TFLiteOperator filterBankLogOp("SignalFilterBankLog", importLog);
+static const TFLiteOperators operators = {
+    {"SignalWindow", importWindow, {.inputs = 2, .limit = "int16"}},
+    {"SignalEnergy", importEnergy, {.limit = "int16"}},
+    {"SignalFilterBank",
+     importFilterBank,
+     {.inputs = 6, .limit = "constant bands"}},
+    {"SignalFilterBankSquareRoot", importSquareRoot, {.inputs = 2}},
+    {"SignalFilterBankSpectralSubtraction",
+     importSpectralSubtraction,
+     {.minOutputs = 2}},
+    {"SignalPCAN", importPCAN, {.inputs = 3}},
+    {"SignalFilterBankLog", importLog}};

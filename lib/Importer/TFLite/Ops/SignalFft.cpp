@@ -237,7 +237,8 @@ static llvm::Error importRfft(TFLiteOp &op) {
       0, op.reshape(op.cast(result, ElemKind::Int16), resultShape));
 }
 
-static TFLiteOperator autoScaleOp("SignalFftAutoScale", importAutoScale,
-                                  {.minOutputs = 2, .limit = "int16"});
-static TFLiteOperator rfftOp("SignalRfft", importRfft,
-                             {.limit = "int16, powers of two"});
+static const TFLiteOperators operators = {
+    {"SignalFftAutoScale",
+     importAutoScale,
+     {.minOutputs = 2, .limit = "int16"}},
+    {"SignalRfft", importRfft, {.limit = "int16, powers of two"}}};

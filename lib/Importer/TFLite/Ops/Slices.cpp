@@ -285,17 +285,12 @@ static llvm::Error importBatchToSpace(TFLiteOp &op) {
 }
 
 static constexpr llvm::StringLiteral constants = "all but input 0 constants";
-static TFLiteOperator
-    sliceOp("SLICE", importSlice,
-            {.minInputs = 3, .maxInputs = 3, .limit = constants});
-static TFLiteOperator
-    stridedSliceOp("STRIDED_SLICE", importStridedSlice,
-                   {.minInputs = 4, .maxInputs = 4, .limit = constants});
-static TFLiteOperator depthToSpaceOp("DEPTH_TO_SPACE", importDepthToSpace);
-static TFLiteOperator spaceToDepthOp("SPACE_TO_DEPTH", importSpaceToDepth);
-static TFLiteOperator
-    spaceToBatchOp("SPACE_TO_BATCH_ND", importSpaceToBatch,
-                   {.minInputs = 3, .maxInputs = 3, .limit = constants});
-static TFLiteOperator
-    batchToSpaceOp("BATCH_TO_SPACE_ND", importBatchToSpace,
-                   {.minInputs = 3, .maxInputs = 3, .limit = constants});
+static constexpr TFLiteOpTraits three{.inputs = 3, .limit = constants};
+
+static const TFLiteOperators operators = {
+    {"SLICE", importSlice, three},
+    {"STRIDED_SLICE", importStridedSlice, {.inputs = 4, .limit = constants}},
+    {"DEPTH_TO_SPACE", importDepthToSpace},
+    {"SPACE_TO_DEPTH", importSpaceToDepth},
+    {"SPACE_TO_BATCH_ND", importSpaceToBatch, three},
+    {"BATCH_TO_SPACE_ND", importBatchToSpace, three}};

@@ -144,7 +144,6 @@ static llvm::Error importLogSoftmax(TFLiteOp &op) {
                              op.input(0), int64_t(op.getShape(0).size()) - 1));
 }
 
-static TFLiteOperator softmaxOp("SOFTMAX", importSoftmax,
-                                {.limit = "float, int8 and uint8"});
-static TFLiteOperator logSoftmaxOp("LOG_SOFTMAX", importLogSoftmax,
-                                   {.limit = "float"});
+static const TFLiteOperators operators = {
+    {"SOFTMAX", importSoftmax, {.limit = "float, int8 and uint8"}},
+    {"LOG_SOFTMAX", importLogSoftmax, {.limit = "float"}}};

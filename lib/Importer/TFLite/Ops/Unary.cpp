@@ -71,9 +71,7 @@ template <ActivationFunctionType Activation>
 static llvm::Error importRectifier(TFLiteOp &op) {
   if (!op.isQuantized(0))
     return op.setOutput(0, activate(op, op.input(0), Activation));
-  GLOWISH_RETURN_IF_ERROR(op.checkKind(0, activationKinds));
-  GLOWISH_RETURN_IF_ERROR(op.checkQuantized(0));
-  GLOWISH_RETURN_IF_ERROR(op.checkOutputQuantized());
+  GLOWISH_RETURN_IF_ERROR(checkActivations(op));
   double factor = double(op.getScale(0)) / double(op.getOutputScale());
   return op.setOutput(
       0, quantizeSteps(op, op.rescale(centered(op, 0), factor), Activation));
@@ -91,9 +89,7 @@ static llvm::Error importLeakyRelu(TFLiteOp &op) {
     GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
     return op.setOutput(0, op.make<LeakyReluNode>(op.input(0), double(alpha)));
   }
-  GLOWISH_RETURN_IF_ERROR(op.checkKind(0, activationKinds));
-  GLOWISH_RETURN_IF_ERROR(op.checkQuantized(0));
-  GLOWISH_RETURN_IF_ERROR(op.checkOutputQuantized());
+  GLOWISH_RETURN_IF_ERROR(checkActivations(op));
   // Multiplied and divided as floats, as TensorFlow Lite does it.
   double identity = double(op.getScale(0) / op.getOutputScale());
   double slope = double(op.getScale(0) * alpha / op.getOutputScale());
@@ -111,11 +107,8 @@ static llvm::Error importPRelu(TFLiteOp &op) {
     GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
     return op.setOutput(0, op.make<PReluNode>(op.input(0), op.input(1)));
   }
-  for (unsigned i = 0; i < 2; ++i) {
-    GLOWISH_RETURN_IF_ERROR(op.checkKind(i, {ElemKind::Int8, ElemKind::UInt8}));
-    GLOWISH_RETURN_IF_ERROR(op.checkQuantized(i));
-  }
-  GLOWISH_RETURN_IF_ERROR(op.checkOutputQuantized());
+  GLOWISH_RETURN_IF_ERROR(
+      checkActivations(op, 2, {ElemKind::Int8, ElemKind::UInt8}));
   double toScale = double(op.getOutputScale());
   NodeValue x = centered(op, 0), slopes = centered(op, 1);
   NodeValue negative =
@@ -140,35 +133,28 @@ static constexpr TFLiteOpTraits bytes{.limit = "float, int8 and uint8"};
 static constexpr TFLiteOpTraits quantized{.limit =
                                               "float, int8, uint8 and int16"};
 
-static TFLiteOperator absOp("ABS", importUnary<AbsNode>, plain);
-static TFLiteOperator negOp("NEG", importUnary<NegNode>, plain);
-static TFLiteOperator signOp("SIGN", importUnary<SignNode>, plain);
-static TFLiteOperator ceilOp("CEIL", importUnary<CeilNode>, floats);
-static TFLiteOperator floorOp("FLOOR", importUnary<FloorNode>, floats);
-static TFLiteOperator roundOp("ROUND", importUnary<RoundNode>, floats);
-static TFLiteOperator sqrtOp("SQRT", importUnary<SqrtNode>, floats);
-static TFLiteOperator sinOp("SIN", importUnary<SinNode>, floats);
-static TFLiteOperator cosOp("COS", importUnary<CosNode>, floats);
-static TFLiteOperator rsqrtOp("RSQRT", importRsqrt, floats);
-static TFLiteOperator squareOp("SQUARE", importSquare, plain);
-static TFLiteOperator expOp("EXP", importFunction<ExpNode, exponential>, bytes);
-static TFLiteOperator logOp("LOG", importFunction<LogNode, logarithm>, bytes);
-static TFLiteOperator logisticOp("LOGISTIC",
-                                 importFunction<SigmoidNode, logistic>, bytes);
-static TFLiteOperator
-    tanhOp("TANH", importFunction<TanhNode, hyperbolicTangent>, bytes);
-static TFLiteOperator geluOp("GELU", importGelu, bytes);
-static TFLiteOperator eluOp("ELU", importElu, bytes);
-static TFLiteOperator
-    reluOp("RELU", importRectifier<ActivationFunctionType::RELU>, quantized);
-static TFLiteOperator
-    relu6Op("RELU6", importRectifier<ActivationFunctionType::RELU6>, quantized);
-static TFLiteOperator
-    reluN1To1Op("RELU_N1_TO_1",
-                importRectifier<ActivationFunctionType::RELU_N1_TO_1>,
-                quantized);
-static TFLiteOperator leakyReluOp("LEAKY_RELU", importLeakyRelu, quantized);
-static TFLiteOperator
-    preluOp("PRELU", importPRelu,
-            {.minInputs = 2, .maxInputs = 2, .limit = "float, int8 and uint8"});
-static TFLiteOperator hardSwishOp("HARD_SWISH", importHardSwish, bytes);
+static const TFLiteOperators operators = {
+    {"ABS", importUnary<AbsNode>, plain},
+    {"NEG", importUnary<NegNode>, plain},
+    {"SIGN", importUnary<SignNode>, plain},
+    {"CEIL", importUnary<CeilNode>, floats},
+    {"FLOOR", importUnary<FloorNode>, floats},
+    {"ROUND", importUnary<RoundNode>, floats},
+    {"SQRT", importUnary<SqrtNode>, floats},
+    {"SIN", importUnary<SinNode>, floats},
+    {"COS", importUnary<CosNode>, floats},
+    {"RSQRT", importRsqrt, floats},
+    {"SQUARE", importSquare, plain},
+    {"EXP", importFunction<ExpNode, exponential>, bytes},
+    {"LOG", importFunction<LogNode, logarithm>, bytes},
+    {"LOGISTIC", importFunction<SigmoidNode, logistic>, bytes},
+    {"TANH", importFunction<TanhNode, hyperbolicTangent>, bytes},
+    {"GELU", importGelu, bytes},
+    {"ELU", importElu, bytes},
+    {"RELU", importRectifier<ActivationFunctionType::RELU>, quantized},
+    {"RELU6", importRectifier<ActivationFunctionType::RELU6>, quantized},
+    {"RELU_N1_TO_1", importRectifier<ActivationFunctionType::RELU_N1_TO_1>,
+     quantized},
+    {"LEAKY_RELU", importLeakyRelu, quantized},
+    {"PRELU", importPRelu, {.inputs = 2, .limit = "float, int8 and uint8"}},
+    {"HARD_SWISH", importHardSwish, bytes}};

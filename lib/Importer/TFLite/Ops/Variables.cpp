@@ -55,14 +55,14 @@ static llvm::Error importAssignVariable(TFLiteOp &op) {
   return llvm::Error::success();
 }
 
-static TFLiteOperator varHandleOp("VAR_HANDLE", importVarHandle,
-                                  {.minInputs = 0, .maxInputs = 0});
-static TFLiteOperator readVariableOp("READ_VARIABLE", importReadVariable,
-                                     {.takesResources = true,
-                                      .limit = "one type a variable"});
-static TFLiteOperator assignVariableOp("ASSIGN_VARIABLE", importAssignVariable,
-                                       {.minInputs = 2,
-                                        .maxInputs = 2,
-                                        .minOutputs = 0,
-                                        .takesResources = true,
-                                        .limit = "one type a variable"});
+static const TFLiteOperators operators = {
+    {"VAR_HANDLE", importVarHandle, {.inputs = 0}},
+    {"READ_VARIABLE",
+     importReadVariable,
+     {.takesResources = true, .limit = "one type a variable"}},
+    {"ASSIGN_VARIABLE",
+     importAssignVariable,
+     {.inputs = 2,
+      .minOutputs = 0,
+      .takesResources = true,
+      .limit = "one type a variable"}}};

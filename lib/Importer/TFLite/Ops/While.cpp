@@ -248,11 +248,11 @@ static llvm::Error importWhile(TFLiteOp &op) {
   return setOutputs(op, outputs);
 }
 
-static TFLiteOperator
-    whileOp("WHILE", importWhile,
-            {.minInputs = 0,
-             .maxInputs = TFLiteOpTraits::many,
-             .minOutputs = 0,
-             .takesResources = true,
-             .limit = "states of one type, or few iterations with constant "
-                      "conditions; «max-trip-count» states a bound"});
+static const TFLiteOperators operators = {
+    {"WHILE",
+     importWhile,
+     {.inputs = {0, manyInputs},
+      .minOutputs = 0,
+      .takesResources = true,
+      .limit = "states of one type, or few iterations with constant "
+               "conditions; «max-trip-count» states a bound"}}};
