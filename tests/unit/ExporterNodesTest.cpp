@@ -182,6 +182,11 @@ const Case pools[] = {
       return b.make<AvgPoolNode>(b.in({1, 7, 7, 1}), Ints{2, 2}, Ints{1, 1},
                                  Ints{1, 1, 1, 1}, Ints{2, 2}, true);
     },
+    // The first windows lie in the padding as a whole.
+    [](Builder &b) {
+      return b.make<AvgPoolNode>(b.in({1, 3, 3, 2}), Ints{2, 2}, Ints{1, 1},
+                                 Ints{3, 3, 0, 0}, Ints{1, 1}, false);
+    },
     [](Builder &b) {
       return b.make<MaxPoolGradientNode>(b.in({2, 7, 9, 3}), b.in({2, 3, 8, 3}),
                                          Ints{3, 2}, Ints{2, 1},

@@ -205,9 +205,16 @@ MlirScalar glowish::convertScalar(const MlirScalar &x, ElemKind to) {
 
 //===- Integers -----------------------------------------------------------===//
 
-MlirScalar glowish::divideIntegers(
-    const MlirScalar &x, const MlirScalar &y,
-    llvm::function_ref<MlirScalar(const MlirScalar &divisor)> divide) {
+using PrimitiveWriter = llvm::function_ref<MlirScalar(
+    ScalarPrimitive primitive, const MlirScalar &x, const MlirScalar &y)>;
+
+/// 0 where \p y is 0, and \p x times -1 where it is -1; other quotients no
+/// dialect leaves open.
+static MlirScalar divideIntegers(const MlirScalar &x, const MlirScalar &y,
+                                 PrimitiveWriter write) {
+  auto divide = [&](const MlirScalar &divisor) {
+    return write(ScalarPrimitive::Div, x, divisor);
+  };
   MlirScalar zero = x.like(0), one = x.like(1);
   MlirScalar isZero = y == zero;
   if (!isSignedIntegerKind(x.kind))
@@ -217,23 +224,45 @@ MlirScalar glowish::divideIntegers(
   return select(isZero, zero, select(isMinusOne, zero - x, quotient));
 }
 
-MlirScalar glowish::shiftInside(
-    const MlirScalar &x, const MlirScalar &y,
-    llvm::function_ref<MlirScalar(const MlirScalar &distance)> shift) {
+/// 0 where \p y is not one of the bits that there are.
+static MlirScalar shiftInside(ScalarPrimitive primitive, const MlirScalar &x,
+                              const MlirScalar &y, PrimitiveWriter write) {
   double last = 8 * getElemSize(x.kind) - 1;
   MlirScalar isInside = y >= 0.0 && y <= last;
   MlirScalar near = select(isInside, y, y.like(0));
-  return select(isInside, shift(near), x.like(0));
+  return select(isInside, write(primitive, x, near), x.like(0));
 }
 
-MlirScalar glowish::multiplyHigh(
-    const MlirScalar &x, const MlirScalar &y,
-    llvm::function_ref<MlirScalar(const MlirScalar &full)> shift) {
+static MlirScalar multiplyHigh(const MlirScalar &x, const MlirScalar &y,
+                               PrimitiveWriter write) {
   MlirWriter &w = *x.writer;
   MlirScalar full =
       w.castScalar(x, ElemKind::Int64) * w.castScalar(y, ElemKind::Int64);
   full = full + double(1 << 30);
-  return w.castScalar(shift(full), ElemKind::Int32);
+  return w.castScalar(
+      write(ScalarPrimitive::ArithmeticShiftRight, full, full.like(31)),
+      ElemKind::Int32);
+}
+
+std::optional<MlirScalar> glowish::composePrimitive(ScalarPrimitive primitive,
+                                                    const MlirScalar &x,
+                                                    const MlirScalar &y,
+                                                    PrimitiveWriter write) {
+  switch (primitive) {
+  case ScalarPrimitive::Div:
+    if (isFloatKind(y.kind))
+      return std::nullopt;
+    return divideIntegers(x, y, write);
+  case ScalarPrimitive::ShiftLeft:
+  case ScalarPrimitive::ShiftRight:
+    return shiftInside(primitive, x, y, write);
+  case ScalarPrimitive::ArithmeticShiftRight:
+    return write(primitive, x, y & y.like(31));
+  case ScalarPrimitive::RoundedMultiplyHigh:
+    return multiplyHigh(x, y, write);
+  default:
+    return std::nullopt;
+  }
 }
 
 MlirScalar glowish::countFromStart(const MlirScalar &index, int64_t length) {
@@ -255,8 +284,7 @@ MlirScalar glowish::combineElements(llvm::StringRef mode,
 
 //===- Orders -------------------------------------------------------------===//
 
-/// NaN is above all numbers.
-static MlirScalar isAbove(const MlirScalar &x, const MlirScalar &y) {
+MlirScalar glowish::isAbove(const MlirScalar &x, const MlirScalar &y) {
   MlirScalar isLarger = y < x;
   if (!isFloatKind(x.kind))
     return isLarger;

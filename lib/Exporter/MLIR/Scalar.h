@@ -182,22 +182,19 @@ MlirScalar lookup(const MlirScalar &x, llvm::ArrayRef<double> table);
 MlirScalar isRankedBefore(const MlirScalar &other, const MlirScalar &x,
                           const MlirScalar &isEarlier, bool largest);
 
-/// \p x divided by \p y, integers of one kind: 0 where \p y is 0, and \p x
-/// times -1 where it is -1. \p divide gets divisors that are neither, whose
-/// quotient no dialect leaves open.
-MlirScalar divideIntegers(
-    const MlirScalar &x, const MlirScalar &y,
-    llvm::function_ref<MlirScalar(const MlirScalar &divisor)> divide);
-/// \p x moved by \p y bits: 0 where \p y is not one of the bits that there are.
-/// \p shift gets distances that are.
-MlirScalar
-shiftInside(const MlirScalar &x, const MlirScalar &y,
-            llvm::function_ref<MlirScalar(const MlirScalar &distance)> shift);
-/// The primitive RoundedMultiplyHigh, of which \p shift moves int64 by 31 to
-/// the right.
-MlirScalar
-multiplyHigh(const MlirScalar &x, const MlirScalar &y,
-             llvm::function_ref<MlirScalar(const MlirScalar &full)> shift);
+/// Whether \p x comes before \p y where NaN is above all numbers.
+MlirScalar isAbove(const MlirScalar &x, const MlirScalar &y);
+
+/// Writes \p primitive of \p x and \p y, if it is one of integers that no
+/// dialect has with the semantics of Num: divisions, shifts and
+/// RoundedMultiplyHigh. \p write writes the dialect's own divisions and shifts,
+/// of operands for which these leave nothing open; ArithmeticShiftRight also of
+/// int64.
+std::optional<MlirScalar> composePrimitive(
+    ScalarPrimitive primitive, const MlirScalar &x, const MlirScalar &y,
+    llvm::function_ref<MlirScalar(ScalarPrimitive primitive,
+                                  const MlirScalar &x, const MlirScalar &y)>
+        write);
 
 /// \p index, one of \p length elements counted from either end, as one from the
 /// start.

@@ -1,7 +1,6 @@
 //===- TensorWriter.cpp - Dialects of whole tensors -----------------------===//
 
 #include "MLIR/TensorWriter.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
 
@@ -10,13 +9,8 @@ MlirValue TensorWriter::tensorOp(llvm::StringRef operation,
                                  const Type &type,
                                  const llvm::Twine &attributes) {
   TextStyle style = getTextStyle(getDialect());
-  std::vector<std::string> names, types;
-  for (const MlirValue &operand : operands) {
-    names.push_back(operand.name);
-    types.push_back(getTensorType(operand.type, style));
-  }
-  return op(type, operation + " " + llvm::join(names, ", ") + attributes +
-                      " : (" + llvm::join(types, ", ") + ") -> " +
+  return op(type, operation + " " + joinNames(operands) + attributes + " : (" +
+                      getTensorTypes(getTypes(operands), style) + ") -> " +
                       getTensorType(type, style));
 }
 

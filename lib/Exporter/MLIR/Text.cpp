@@ -55,18 +55,13 @@ ElemKind glowish::getOtherSign(ElemKind kind) {
 }
 
 Type glowish::getStoredType(const Type &type) {
-  switch (type.getKind()) {
-  case ElemKind::Int8Q:
-    return Type(ElemKind::Int8, type.getShape());
-  case ElemKind::UInt8Q:
-    return Type(ElemKind::UInt8, type.getShape());
-  case ElemKind::Int16Q:
-    return Type(ElemKind::Int16, type.getShape());
-  case ElemKind::Int32Q:
-    return Type(ElemKind::Int32, type.getShape());
-  default:
-    return type;
-  }
+  using enum ElemKind;
+  constexpr std::pair<ElemKind, ElemKind> pairs[] = {
+      {Int8Q, Int8}, {UInt8Q, UInt8}, {Int16Q, Int16}, {Int32Q, Int32}};
+  for (auto [quantized, stored] : pairs)
+    if (type.getKind() == quantized)
+      return Type(stored, type.getShape());
+  return type;
 }
 
 std::string glowish::getTensorType(const Type &type, TextStyle style) {
@@ -154,6 +149,11 @@ std::string glowish::formatList(llvm::ArrayRef<int64_t> values) {
       llvm::map_range(values,
                       [](int64_t value) { return std::to_string(value); }),
       ", ");
+}
+
+std::string glowish::formatArray(llvm::ArrayRef<int64_t> values) {
+  return values.empty() ? "array<i64>"
+                        : "array<i64: " + formatList(values) + ">";
 }
 
 //===- Elements of tensors ------------------------------------------------===//

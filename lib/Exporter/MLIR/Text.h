@@ -45,6 +45,8 @@ std::string formatLiteral(ElemKind kind, double value,
                           TextStyle style = TextStyle::Llvm);
 /// "2, 3".
 std::string formatList(llvm::ArrayRef<int64_t> values);
+/// "array<i64: 2, 3>".
+std::string formatArray(llvm::ArrayRef<int64_t> values);
 
 /// What is between the brackets of dense<>: the elements of \p tensor one by
 /// one, one for all if they are equal, or, if there are many, their bytes.

@@ -29,20 +29,38 @@ double glowish::getReductionIdentity(llvm::StringRef mode) {
   return mode == "prod" ? 1 : 0;
 }
 
+std::string glowish::joinNames(llvm::ArrayRef<MlirValue> values) {
+  auto getName = [](const MlirValue &value) { return value.name; };
+  return llvm::join(llvm::map_range(values, getName), ", ");
+}
+
+llvm::SmallVector<Type, 4> glowish::getTypes(llvm::ArrayRef<MlirValue> values) {
+  llvm::SmallVector<Type, 4> types;
+  for (const MlirValue &value : values)
+    types.push_back(value.type);
+  return types;
+}
+
 std::string glowish::formatOperands(llvm::ArrayRef<MlirValue> values,
                                     TextStyle style) {
-  std::vector<std::string> names, types;
-  for (const MlirValue &value : values) {
-    names.push_back(value.name);
-    types.push_back(getTensorType(value.type, style));
-  }
-  return llvm::join(names, ", ") + " : " + llvm::join(types, ", ");
+  return joinNames(values) + " : " + getTensorTypes(getTypes(values), style);
 }
 
 void MlirWriter::line(const llvm::Twine &content) {
   text.append(2 * depth, ' ');
   text += content.str();
   text += '\n';
+}
+
+void MlirWriter::region(llvm::StringRef terminator,
+                        llvm::function_ref<MlirValues()> body) {
+  indent();
+  MlirValues values = body();
+  std::string operands =
+      values.empty() ? ""
+                     : " " + formatOperands(values, getTextStyle(getDialect()));
+  line(terminator + operands);
+  outdent();
 }
 
 MlirValues MlirWriter::beginOp(llvm::ArrayRef<Type> types,
@@ -110,6 +128,12 @@ MlirValue MlirWriter::get(NodeValue value) {
 
 void MlirWriter::set(NodeValue value, const MlirValue &written) {
   values[value] = {written.name, getStoredType(written.type)};
+}
+
+void MlirWriter::setResult(const Node &node, const MlirValue &written) {
+  ElemKind kind = getStoredType(node.getType()).getKind();
+  set(NodeValue(const_cast<Node *>(&node)),
+      cast({written.name, getStoredType(written.type)}, kind));
 }
 
 void MlirWriter::setResults(const Node &node,
@@ -269,6 +293,21 @@ MlirValue MlirWriter::pad(const MlirValue &x, IntsRef pads, double value) {
 MlirValue MlirWriter::padImages(const MlirValue &x, IntsRef pads,
                                 double value) {
   return pad(x, {0, pads[0], pads[1], 0, 0, pads[2], pads[3], 0}, value);
+}
+
+MlirValue MlirWriter::table(ElemKind kind, DimsRef shape,
+                            llvm::function_ref<double(int64_t i)> element) {
+  Tensor tensor(Type(kind, shape));
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+    tensor.setFromDouble(i, element(i));
+  return constant(std::move(tensor));
+}
+
+MlirValue MlirWriter::divideByTaps(const MlirValue &sums, const Windows &window,
+                                   IntsRef size, bool countPads) {
+  return div(sums,
+             constant(countInside(window, size, sums.getShape().slice(1, 2),
+                                  countPads, sums.getKind())));
 }
 
 MlirValue MlirWriter::ints(IntsRef values) {

@@ -8,11 +8,12 @@
 #ifndef GLOWISH_LIB_EXPORTER_MLIR_WRITER_H
 #define GLOWISH_LIB_EXPORTER_MLIR_WRITER_H
 
+#include "ImageWindows.h"
 #include "MLIR/ConstantTable.h"
 #include "MLIR/Scalar.h"
 #include "MLIR/Text.h"
+#include "NodeKindOf.h"
 #include "glowish/Exporter/MLIR.h"
-#include "glowish/Graph/Nodes.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -26,6 +27,9 @@ using IntsRef = llvm::ArrayRef<int64_t>;
 using ScalarFunction =
     llvm::function_ref<MlirScalar(llvm::ArrayRef<MlirScalar> elements)>;
 
+/// "%1, %2".
+std::string joinNames(llvm::ArrayRef<MlirValue> values);
+llvm::SmallVector<Type, 4> getTypes(llvm::ArrayRef<MlirValue> values);
 /// "%1, %2 : tensor<...>, tensor<...>".
 std::string formatOperands(llvm::ArrayRef<MlirValue> values,
                            TextStyle style = TextStyle::Llvm);
@@ -39,11 +43,6 @@ Dims getReducedShape(DimsRef shape, IntsRef axes, bool keepDims);
 /// What a reduction of \p mode makes of no elements; a mean has no such value.
 double getReductionIdentity(llvm::StringRef mode);
 
-/// A window over dimensions 1 and 2 of images.
-struct MlirWindow {
-  IntsRef kernels, strides, pads, dilations;
-};
-
 /// A convolution of operands of one kind.
 struct MlirConvolution {
   MlirValue input, filter, bias;
@@ -51,6 +50,19 @@ struct MlirConvolution {
   int64_t group = 1;
   /// What every element of int8 is less; of TOSA alone.
   int64_t inputZero = 0, filterZero = 0;
+
+  /// Returns that of \p node with these operands.
+  template <typename T>
+  static MlirConvolution of(const T &node, const MlirValue &input,
+                            const MlirValue &filter, const MlirValue &bias) {
+    return {.input = input,
+            .filter = filter,
+            .bias = bias,
+            .strides = node.getStrides(),
+            .pads = node.getPads(),
+            .dilations = node.getDilations(),
+            .group = node.getGroup()};
+  }
 };
 
 class MlirWriter {
@@ -84,10 +96,11 @@ public:
 
   /// Null for null.
   MlirValue get(NodeValue value);
+  /// In the kind that sums of it are kept in.
+  MlirValue getWide(NodeValue value) { return widen(get(value)); }
   void set(NodeValue value, const MlirValue &written);
-  void setResult(const Node &node, const MlirValue &written) {
-    set(NodeValue(const_cast<Node *>(&node)), written);
-  }
+  /// Sets the only result of \p node to \p written, converted to its kind.
+  void setResult(const Node &node, const MlirValue &written);
   void setResults(const Node &node, llvm::ArrayRef<MlirValue> written);
   /// Writes the nodes of \p body, of which \p arguments are the parameters, and
   /// returns the values of its results.
@@ -155,6 +168,9 @@ public:
   }
   /// An int64 constant of rank 1.
   MlirValue ints(IntsRef values);
+  /// A constant whose elements are \p element(0), \p element(1), ...
+  MlirValue table(ElemKind kind, DimsRef shape,
+                  llvm::function_ref<double(int64_t i)> element);
 
   //===- Sums of products, and windows --------------------------------------//
 
@@ -165,7 +181,11 @@ public:
                              const Type &type) = 0;
   /// "max" or "sum" of the elements of each window, in the kind of \p x.
   virtual MlirValue pool(llvm::StringRef mode, const MlirValue &x,
-                         const MlirWindow &window, const Type &type) = 0;
+                         const Windows &window, const Type &type) = 0;
+  /// \p sums of the windows over images of \p size, [H, W], by the number of
+  /// elements that each has.
+  MlirValue divideByTaps(const MlirValue &sums, const Windows &window,
+                         IntsRef size, bool countPads);
 
   //===- Elements at computed places ----------------------------------------//
 
@@ -187,6 +207,11 @@ public:
   virtual MlirScalar bitCastScalar(const MlirScalar &x, ElemKind kind) = 0;
   virtual MlirScalar lookup(const MlirScalar &x,
                             llvm::ArrayRef<double> table) = 0;
+  /// A constant with \p numbers of \p kind.
+  MlirValue makeLookupTable(ElemKind kind, llvm::ArrayRef<double> numbers) {
+    return table(kind, {int64_t(numbers.size())},
+                 [&](int64_t i) { return numbers[size_t(i)]; });
+  }
 
   //===- Text ---------------------------------------------------------------//
 
@@ -202,6 +227,10 @@ public:
     line(name + " = " + content);
     return {name, type};
   }
+  /// Writes a region: what \p body writes, and \p terminator with the values
+  /// that it returns.
+  void region(llvm::StringRef terminator,
+              llvm::function_ref<MlirValues()> body);
   /// Writes an operation with results of \p types, up to what comes before its
   /// regions.
   MlirValues beginOp(llvm::ArrayRef<Type> types, const llvm::Twine &content);
@@ -233,29 +262,37 @@ std::unique_ptr<MlirWriter> createMlirWriter(MlirDialect dialect,
 
 //===- Registration -------------------------------------------------------===//
 
-/// Registers the form of a node kind: `static const MlirForm form(
-/// NodeKind::Softmax, writeSoftmax);` with `void writeSoftmax(MlirWriter &w,
-/// const SoftmaxNode &node)`, as a static object. W is MlirWriter, or the
-/// writer of the only dialects that have the form.
+/// Registers the form of a node kind, as a static object: `static const
+/// MlirForm splat = [](MlirWriter &w, const SplatNode &node) { return
+/// w.splat(...); };`. The first parameter states the dialects: MlirWriter, or
+/// the writer of the only ones that have the form. What is returned are the
+/// results of the node; a single one is converted to its kind. A function
+/// without a value sets the results itself.
 class MlirForm {
 public:
   using Function = std::function<void(MlirWriter &w, const Node &node)>;
   using Predicate = bool (*)(const Node &node);
 
-  template <typename W, typename T>
-  MlirForm(NodeKind kind, void (*write)(W &w, const T &node))
-      : MlirForm(kind, write, nullptr) {}
+  template <typename Fn>
+    requires std::is_class_v<Fn> && requires(Fn write) { +write; }
+  MlirForm(Fn write) : MlirForm(+write) {}
   /// With \p accepts: for the nodes that it accepts, others are lowered.
-  template <typename W, typename T>
-  MlirForm(NodeKind kind, void (*write)(W &w, const T &node), Predicate accepts)
-      : MlirForm(kind, W::formDialects, write, accepts) {}
+  template <typename R, typename W, typename T>
+  MlirForm(R (*write)(W &w, const T &node), Predicate accepts = nullptr)
+      : MlirForm(W::formDialects, write, accepts) {}
   /// For \p dialects, of those that W is for.
-  template <typename W, typename T>
-  MlirForm(NodeKind kind, llvm::ArrayRef<MlirDialect> dialects,
-           void (*write)(W &w, const T &node), Predicate accepts = nullptr)
-      : MlirForm(kind, dialects,
+  template <typename R, typename W, typename T>
+  MlirForm(llvm::ArrayRef<MlirDialect> dialects,
+           R (*write)(W &w, const T &node), Predicate accepts = nullptr)
+      : MlirForm(kindOf<T>, dialects,
                  Function([write](MlirWriter &w, const Node &node) {
-                   write(static_cast<W &>(w), llvm::cast<T>(node));
+                   auto &writer = static_cast<W &>(w);
+                   if constexpr (std::is_void_v<R>)
+                     write(writer, llvm::cast<T>(node));
+                   else if constexpr (std::is_same_v<R, MlirValues>)
+                     w.setResults(node, write(writer, llvm::cast<T>(node)));
+                   else
+                     w.setResult(node, write(writer, llvm::cast<T>(node)));
                  }),
                  accepts) {}
   MlirForm(NodeKind kind, llvm::ArrayRef<MlirDialect> dialects, Function write,

@@ -99,6 +99,17 @@ OnnxValues GraphWriter::raw(llvm::StringRef type,
   return results;
 }
 
+void GraphWriter::writeAs(const Node &node, llvm::StringRef type,
+                          llvm::ArrayRef<OnnxValue> inputs, OnnxAttrs attrs,
+                          llvm::StringRef domain) {
+  llvm::SmallVector<ElemKind, 4> kinds;
+  for (const Type &result : node.getTypes())
+    kinds.push_back(result.getKind());
+  OnnxValues results = raw(type, inputs, kinds, std::move(attrs), domain);
+  for (auto [i, result] : llvm::enumerate(results))
+    set(NodeValue(const_cast<Node *>(&node), unsigned(i)), result);
+}
+
 OnnxValue GraphWriter::op(llvm::StringRef type,
                           llvm::ArrayRef<OnnxValue> inputs, OnnxAttrs attrs) {
   return emit(1, type, inputs, std::nullopt, std::move(attrs))[0];
@@ -331,7 +342,17 @@ OnnxValue GraphWriter::filled(ElemKind kind, DimsRef shape, double value) {
                   {tensorAttr("value", element)});
 }
 
-//===- Results of a graph -------------------------------------------------===//
+//===- Inputs and results of a graph --------------------------------------===//
+
+OnnxValue GraphWriter::addInput(llvm::StringRef inputName, const Type &type) {
+  OnnxValue input{pool.takeName(inputName), type.getKind()};
+  *graph.add_input() = makeValueInfo(input.name, type);
+  return input;
+}
+
+void GraphWriter::addOutput(const OnnxValue &value, const Type &type) {
+  *graph.add_output() = makeValueInfo(makeOutput(value).name, type);
+}
 
 OnnxValue GraphWriter::makeOutput(OnnxValue value) {
   if (hasFailed())

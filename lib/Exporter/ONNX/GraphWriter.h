@@ -3,10 +3,10 @@
 #ifndef GLOWISH_LIB_EXPORTER_ONNX_GRAPHWRITER_H
 #define GLOWISH_LIB_EXPORTER_ONNX_GRAPHWRITER_H
 
+#include "NodeKindOf.h"
 #include "ONNX/LinearQuantization.h"
 #include "ONNX/NBitsWeights.h"
 #include "ONNX/WeightPool.h"
-#include "glowish/Graph/Nodes.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/StringSet.h"
 #include <functional>
@@ -109,6 +109,11 @@ public:
                  llvm::ArrayRef<ElemKind> kinds, OnnxAttrs attrs,
                  llvm::StringRef domain = "");
 
+  /// Writes \p node as a node with the same results, without checks.
+  void writeAs(const Node &node, llvm::StringRef type,
+               llvm::ArrayRef<OnnxValue> inputs, OnnxAttrs attrs,
+               llvm::StringRef domain = "");
+
   OnnxValue add(const OnnxValue &x, const OnnxValue &y) {
     return op("Add", {x, y});
   }
@@ -150,7 +155,12 @@ public:
   OnnxValue filled(ElemKind kind, DimsRef shape, double value);
   OnnxValue constant(Tensor tensor);
 
-  //===- Results of a graph -------------------------------------------------//
+  //===- Inputs and results of a graph --------------------------------------//
+
+  /// Adds an input that is called like \p inputName.
+  OnnxValue addInput(llvm::StringRef inputName, const Type &type);
+  /// Makes \p value, or a copy of it, the next output.
+  void addOutput(const OnnxValue &value, const Type &type);
 
   /// Returns \p value if it can be an output of the graph, otherwise a copy of
   /// it: outputs are distinct results of nodes.
@@ -207,19 +217,29 @@ private:
 
 //===- Registration -------------------------------------------------------===//
 
-/// Registers the exporter of a node kind: `static NodeExporter conv(
-/// NodeKind::Convolution, exportConvolution);` with `void exportConvolution(
-/// GraphWriter &w, const ConvolutionNode &node)`, as a static object.
+/// Registers the exporter of a node kind, as a static object: `static const
+/// NodeExporter loss = [](GraphWriter &w, const LossNode &node) { ... };`. What
+/// it returns is the only result of the node, in the order of the function; an
+/// exporter without a value sets the results itself.
 class NodeExporter {
 public:
   using Function = std::function<void(GraphWriter &w, const Node &node)>;
 
-  template <typename T>
-  NodeExporter(NodeKind kind, void (*exporter)(GraphWriter &w, const T &node))
-      : NodeExporter(kind,
+  template <typename Fn>
+    requires std::is_class_v<Fn> && requires(Fn exporter) { +exporter; }
+  NodeExporter(Fn exporter) : NodeExporter(+exporter) {}
+  template <typename R, typename T>
+  NodeExporter(R (*exporter)(GraphWriter &w, const T &node))
+      : NodeExporter(kindOf<T>,
                      Function([exporter](GraphWriter &w, const Node &node) {
-                       exporter(w, llvm::cast<T>(node));
+                       if constexpr (std::is_void_v<R>)
+                         exporter(w, llvm::cast<T>(node));
+                       else
+                         w.setResult(node, exporter(w, llvm::cast<T>(node)));
                      })) {}
+  template <typename T>
+  NodeExporter(NodeKind, void (*exporter)(GraphWriter &w, const T &node))
+      : NodeExporter(exporter) {}
   NodeExporter(NodeKind kind, const Function &exporter);
 };
 

@@ -36,39 +36,27 @@ static bool accepts(const Parameter &parameter, ElemKind kind) {
 /// integers at least preserve the low bits when the result is cast back.
 static llvm::ArrayRef<ElemKind> getWiderKinds(ElemKind kind) {
   using enum ElemKind;
-  static const ElemKind floats[] = {Float, Double};
-  static const ElemKind ofFloat[] = {Double};
-  static const ElemKind ofSigned[] = {Int16, Int32, Int64};
-  static const ElemKind ofUnsigned[] = {UInt16, UInt32, UInt64, Int32, Int64};
-  static const ElemKind ofInt32[] = {Int64};
-  static const ElemKind ofUInt32[] = {UInt64, Int64};
-  static const ElemKind ofUInt64[] = {Int64};
-  static const ElemKind ofBool[] = {UInt8, Int32};
-  switch (kind) {
-  case Float16:
-  case BFloat16:
-    return floats;
-  case Float:
-    return ofFloat;
-  case Int8:
-    return ofSigned;
-  case Int16:
-    return llvm::ArrayRef(ofSigned).drop_front();
-  case UInt8:
-    return ofUnsigned;
-  case UInt16:
-    return llvm::ArrayRef(ofUnsigned).drop_front();
-  case Int32:
-    return ofInt32;
-  case UInt32:
-    return ofUInt32;
-  case UInt64:
-    return ofUInt64;
-  case Bool:
-    return ofBool;
-  default:
-    return {};
-  }
+  struct Widening {
+    ElemKind kind;
+    std::initializer_list<ElemKind> wider;
+  };
+  static const Widening all[] = {
+      {Float16, {Float, Double}},
+      {BFloat16, {Float, Double}},
+      {Float, {Double}},
+      {Int8, {Int16, Int32, Int64}},
+      {Int16, {Int32, Int64}},
+      {Int32, {Int64}},
+      {UInt8, {UInt16, UInt32, UInt64, Int32, Int64}},
+      {UInt16, {UInt32, UInt64, Int32, Int64}},
+      {UInt32, {UInt64, Int64}},
+      {UInt64, {Int64}},
+      {Bool, {UInt8, Int32}},
+  };
+  for (const Widening &each : all)
+    if (each.kind == kind)
+      return each.wider;
+  return {};
 }
 
 /// Integer kinds that ONNX Runtime 1.30 does not implement on CPUs.

@@ -24,12 +24,12 @@ static MlirValue turnAround(TensorWriter &w, const MlirValue &x, int64_t axis) {
 }
 
 /// Sums of two neighbours, then of four, and so on.
-static void writeTensorCumSum(TensorWriter &w, const CumSumNode &node) {
+static const MlirForm cumSum = [](TensorWriter &w, const CumSumNode &node) {
   const Type &type = node.getType();
   int64_t axis = node.getAxis();
   if (type.getNumElements() == 0)
-    return w.setResult(node, w.splat(type, 0));
-  MlirValue x = w.widen(w.get(node.getInput()));
+    return w.splat(type, 0);
+  MlirValue x = w.getWide(node.getInput());
   if (node.getReverse())
     x = turnAround(w, x, axis);
   if (node.getExclusive())
@@ -38,6 +38,5 @@ static void writeTensorCumSum(TensorWriter &w, const CumSumNode &node) {
     x = w.add(x, shiftAlong(w, x, axis, count));
   if (node.getReverse())
     x = turnAround(w, x, axis);
-  w.setResult(node, w.cast(x, type.getKind()));
-}
-static const MlirForm tensorCumSumForm(NodeKind::CumSum, writeTensorCumSum);
+  return x;
+};

@@ -4,59 +4,48 @@
 
 using namespace glowish;
 
-static void writeSplat(MlirWriter &w, const SplatNode &node) {
-  w.setResult(node, w.splat(node.getType(), node.getValue()));
-}
-static const MlirForm splatForm(NodeKind::Splat, writeSplat);
+static const MlirForm splat = [](MlirWriter &w, const SplatNode &node) {
+  return w.splat(node.getType(), node.getValue());
+};
 
-static void writeReshape(MlirWriter &w, const ReshapeNode &node) {
-  w.setResult(node, w.reshape(w.get(node.getInput()), node.getShape()));
-}
-static const MlirForm reshapeForm(NodeKind::Reshape, writeReshape);
+static const MlirForm reshape = [](MlirWriter &w, const ReshapeNode &node) {
+  return w.reshape(w.get(node.getInput()), node.getShape());
+};
 
-static void writeTranspose(MlirWriter &w, const TransposeNode &node) {
-  w.setResult(node, w.transpose(w.get(node.getInput()), node.getPermutation()));
-}
-static const MlirForm transposeForm(NodeKind::Transpose, writeTranspose);
+static const MlirForm transpose = [](MlirWriter &w, const TransposeNode &node) {
+  return w.transpose(w.get(node.getInput()), node.getPermutation());
+};
 
-static void writeBroadcast(MlirWriter &w, const BroadcastNode &node) {
-  w.setResult(node,
-              w.broadcast(w.get(node.getInput()), node.getType().getShape()));
-}
-static const MlirForm broadcastForm(NodeKind::Broadcast, writeBroadcast);
+static const MlirForm broadcast = [](MlirWriter &w, const BroadcastNode &node) {
+  return w.broadcast(w.get(node.getInput()), node.getType().getShape());
+};
 
-static void writeSlice(MlirWriter &w, const SliceNode &node) {
-  w.setResult(node, w.slice(w.get(node.getInput()), node.getStarts(),
-                            node.getSizes(), node.getSteps()));
-}
-static const MlirForm sliceForm(NodeKind::Slice, writeSlice);
+static const MlirForm slice = [](MlirWriter &w, const SliceNode &node) {
+  return w.slice(w.get(node.getInput()), node.getStarts(), node.getSizes(),
+                 node.getSteps());
+};
 
-static void writeConcat(MlirWriter &w, const ConcatNode &node) {
+static const MlirForm concat = [](MlirWriter &w, const ConcatNode &node) {
   MlirValues inputs;
   for (NodeValue input : node.getInputs())
     inputs.push_back(w.get(input));
-  w.setResult(node, w.concat(inputs, node.getAxis(), node.getType()));
-}
-static const MlirForm concatForm(NodeKind::Concat, writeConcat);
+  return w.concat(inputs, node.getAxis(), node.getType());
+};
 
-static void writePad(MlirWriter &w, const PadNode &node) {
-  w.setResult(node,
-              w.pad(w.get(node.getInput()), node.getPads(), node.getValue()));
+static MlirValue writePad(MlirWriter &w, const PadNode &node) {
+  return w.pad(w.get(node.getInput()), node.getPads(), node.getValue());
 }
 /// Lowering composes the other modes of slices and concatenations.
 static bool padsWithConstant(const Node &node) {
   return llvm::cast<PadNode>(node).getMode() == "constant";
 }
-static const MlirForm padForm(NodeKind::Pad, writePad, padsWithConstant);
+static const MlirForm pad(writePad, padsWithConstant);
 
-static void writeGather(MlirWriter &w, const GatherNode &node) {
-  w.setResult(node, w.gather(w.get(node.getInput()), w.get(node.getIndices()),
-                             node.getAxis(), node.getType()));
-}
-static const MlirForm gatherForm(NodeKind::Gather, writeGather);
+static const MlirForm gather = [](MlirWriter &w, const GatherNode &node) {
+  return w.gather(w.get(node.getInput()), w.get(node.getIndices()),
+                  node.getAxis(), node.getType());
+};
 
-static void writeBitCast(MlirWriter &w, const BitCastNode &node) {
-  const Type &type = node.getType();
-  w.setResult(node, w.bitCast(w.get(node.getInput()), type.getKind()));
-}
-static const MlirForm bitCastForm(NodeKind::BitCast, writeBitCast);
+static const MlirForm bitCast = [](MlirWriter &w, const BitCastNode &node) {
+  return w.bitCast(w.get(node.getInput()), node.getTo());
+};

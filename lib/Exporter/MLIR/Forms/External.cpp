@@ -67,8 +67,7 @@ static void writeExternalCall(MlirWriter &w, const ExternalCallNode &node) {
   if (!node.getValues().empty())
     attributes += ", glowish.values = {" + formatValues(node.getValues()) + "}";
   if (!node.getAbsent().empty())
-    attributes +=
-        ", glowish.absent = array<i64: " + formatList(node.getAbsent()) + ">";
+    attributes += ", glowish.absent = " + formatArray(node.getAbsent());
   std::string symbol = w.declareFunction(
       node.getFunction(), "(" + formatKinds(types, style) + ") -> (" +
                               formatKinds(results, style) + ") attributes {" +
@@ -86,4 +85,4 @@ static void writeExternalCall(MlirWriter &w, const ExternalCallNode &node) {
                                      getTensorTypes(stored, style) + ")"));
 }
 
-static const MlirForm externalCall(NodeKind::ExternalCall, writeExternalCall);
+static const MlirForm externalCall = writeExternalCall;

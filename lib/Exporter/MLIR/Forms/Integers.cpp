@@ -1,5 +1,4 @@
-//===- Integers.cpp - Sums of products of bytes
-//-----------------------------===//
+//===- Integers.cpp - Sums of products of bytes ---------------------------===//
 
 #include "MLIR/Writer.h"
 
@@ -17,17 +16,16 @@ static MlirValue subtractZero(MlirWriter &w, NodeValue x, NodeValue zeroPoint) {
   return w.sub(wide, w.cast(w.get(zeroPoint), ElemKind::Int32));
 }
 
-static void writeIntegerMatMul(MlirWriter &w, const MatMulIntegerNode &node) {
-  w.setResult(node,
-              w.matMul(w.cast(w.get(node.getLhs()), ElemKind::Int32),
-                       subtractZero(w, node.getRhs(), node.getRhsZeroPoint()),
-                       node.getType()));
+static MlirValue writeIntegerMatMul(MlirWriter &w,
+                                    const MatMulIntegerNode &node) {
+  return w.matMul(w.cast(w.get(node.getLhs()), ElemKind::Int32),
+                  subtractZero(w, node.getRhs(), node.getRhsZeroPoint()),
+                  node.getType());
 }
-static const MlirForm matMulIntegerForm(NodeKind::MatMulInteger, dialects,
-                                        writeIntegerMatMul);
+static const MlirForm matMulInteger(dialects, writeIntegerMatMul);
 
-static void writeIntegerConvolution(MlirWriter &w,
-                                    const ConvolutionIntegerNode &node) {
+static MlirValue writeIntegerConvolution(MlirWriter &w,
+                                         const ConvolutionIntegerNode &node) {
   NodeValue filterZero = node.getFilterZeroPoint();
   MlirValue filter = w.cast(w.get(node.getFilter()), ElemKind::Int32);
   if (filterZero) {
@@ -36,15 +34,10 @@ static void writeIntegerConvolution(MlirWriter &w,
       zero = w.reshape(zero, {zero.getShape()[0], 1, 1, 1});
     filter = w.sub(filter, zero);
   }
-  w.setResult(node, w.convolve({.input = subtractZero(w, node.getInput(),
-                                                      node.getZeroPoint()),
-                                .filter = filter,
-                                .bias = w.get(node.getBias()),
-                                .strides = node.getStrides(),
-                                .pads = node.getPads(),
-                                .dilations = node.getDilations(),
-                                .group = node.getGroup()},
-                               node.getType()));
+  return w.convolve(
+      MlirConvolution::of(node,
+                          subtractZero(w, node.getInput(), node.getZeroPoint()),
+                          filter, w.get(node.getBias())),
+      node.getType());
 }
-static const MlirForm convolutionIntegerForm(NodeKind::ConvolutionInteger,
-                                             dialects, writeIntegerConvolution);
+static const MlirForm convolutionInteger(dialects, writeIntegerConvolution);

@@ -4,67 +4,52 @@
 
 using namespace glowish;
 
-/// The number of elements of \p x along \p axes.
-static double countAlong(const MlirValue &x, IntsRef axes) {
-  int64_t count = 1;
-  for (int64_t axis : axes)
-    count *= x.getShape()[axis];
-  return double(count);
-}
-
 /// The mean of \p x along \p axes, which are kept, in the kind of \p x.
 static MlirValue takeMean(MlirWriter &w, const MlirValue &x, IntsRef axes) {
-  double count = countAlong(x, axes);
+  double count = 1;
+  for (int64_t axis : axes)
+    count *= double(x.getShape()[axis]);
   MlirValue sums = w.reduce("sum", x, axes, /*keepDims=*/true);
   return w.mapSame(x.getKind(), {sums}, [&](auto elements) {
     return elements[0] / elements[0].like(count);
   });
 }
 
-static void writeReduce(MlirWriter &w, const ReduceNode &node) {
-  const Type &type = node.getType();
-  MlirValue input = w.widen(w.get(node.getInput()));
-  MlirValue result;
+static const MlirForm reduce = [](MlirWriter &w, const ReduceNode &node) {
+  MlirValue input = w.getWide(node.getInput());
   if (node.getMode() == "mean")
-    result = w.reshape(takeMean(w, input, node.getAxes()), type.getShape());
-  else
-    result =
-        w.reduce(node.getMode(), input, node.getAxes(), node.getKeepDims());
-  w.setResult(node, w.cast(result, type.getKind()));
-}
-static const MlirForm reduceForm(NodeKind::Reduce, writeReduce);
+    return w.reshape(takeMean(w, input, node.getAxes()),
+                     node.getType().getShape());
+  return w.reduce(node.getMode(), input, node.getAxes(), node.getKeepDims());
+};
 
-static void writeReduceInteger(MlirWriter &w, const ReduceIntegerNode &node) {
+static MlirValue writeReduceInteger(MlirWriter &w,
+                                    const ReduceIntegerNode &node) {
   MlirValue input = w.cast(w.get(node.getInput()), ElemKind::Int32);
-  w.setResult(node, w.reduce("sum", input, node.getAxes(), node.getKeepDims()));
+  return w.reduce("sum", input, node.getAxes(), node.getKeepDims());
 }
-static const MlirForm reduceIntegerForm(NodeKind::ReduceInteger,
-                                        writeReduceInteger);
+static const MlirForm reduceInteger = writeReduceInteger;
 
-static void writeArgMax(MlirWriter &w, const ArgMaxNode &node) {
-  MlirValue input = w.widen(w.get(node.getInput()));
-  w.setResult(node, w.argMax(input, node.getAxis(), node.getSelectLast(),
-                             node.getType()));
-}
-static const MlirForm argMaxForm(NodeKind::ArgMax, writeArgMax);
+static const MlirForm argMax = [](MlirWriter &w, const ArgMaxNode &node) {
+  MlirValue input = w.getWide(node.getInput());
+  return w.argMax(input, node.getAxis(), node.getSelectLast(), node.getType());
+};
 
-static void writeSoftmax(MlirWriter &w, const SoftmaxNode &node) {
-  const Type &type = node.getType();
+static const MlirForm softmax = [](MlirWriter &w, const SoftmaxNode &node) {
   int64_t axis = node.getAxis();
-  MlirValue input = w.widen(w.get(node.getInput()));
+  MlirValue input = w.getWide(node.getInput());
   MlirValue largest = w.reduce("max", input, axis, /*keepDims=*/true);
   MlirValue powers =
       w.mapSame(input.getKind(), {input, largest},
                 [](auto elements) { return exp(elements[0] - elements[1]); });
   MlirValue sum = w.reduce("sum", powers, axis, /*keepDims=*/true);
-  w.setResult(node, w.cast(w.div(powers, sum), type.getKind()));
-}
-static const MlirForm softmaxForm(NodeKind::Softmax, writeSoftmax);
+  return w.div(powers, sum);
+};
 
-static void writeLayerNormalization(MlirWriter &w,
-                                    const LayerNormalizationNode &node) {
+static MlirValue writeLayerNormalization(MlirWriter &w,
+                                         const LayerNormalizationNode &node) {
   const Type &type = node.getType();
-  MlirValue x = w.widen(w.get(node.getInput()));
+  MlirValue x = w.getWide(node.getInput());
   std::vector<int64_t> axes;
   for (int64_t d = node.getAxis(); d < int64_t(type.getRank()); ++d)
     axes.push_back(d);
@@ -75,21 +60,20 @@ static void writeLayerNormalization(MlirWriter &w,
     return elements[0] / sqrt(elements[1] + node.getEpsilon());
   });
   if (node.getScale())
-    x = w.mul(x, w.widen(w.get(node.getScale())));
+    x = w.mul(x, w.getWide(node.getScale()));
   if (node.getBias())
-    x = w.add(x, w.widen(w.get(node.getBias())));
-  w.setResult(node, w.cast(x, type.getKind()));
+    x = w.add(x, w.getWide(node.getBias()));
+  return x;
 }
-static const MlirForm layerNormalizationForm(NodeKind::LayerNormalization,
-                                             writeLayerNormalization);
+static const MlirForm layerNormalization = writeLayerNormalization;
 
 /// The sums over neighbouring channels are those of the windows of images whose
 /// height is that of all other dimensions, and whose width the channels.
-static void
+static MlirValue
 writeLocalResponseNormalization(MlirWriter &w,
                                 const LocalResponseNormalizationNode &node) {
   const Type &type = node.getType();
-  MlirValue x = w.widen(w.get(node.getInput()));
+  MlirValue x = w.getWide(node.getInput());
   int64_t size = node.getSize(), before = (size - 1) / 2;
   int64_t channels = type.getShape().back();
   int64_t others = type.getNumElements() / std::max<int64_t>(channels, 1);
@@ -99,12 +83,10 @@ writeLocalResponseNormalization(MlirWriter &w,
   MlirValue sums = w.pool("sum", squares, {kernels, ones, zeros, ones},
                           Type(x.getKind(), {1, others, channels, 1}));
   sums = w.reshape(sums, type.getShape());
-  MlirValue result = w.mapSame(x.getKind(), {x, sums}, [&](auto elements) {
+  return w.mapSame(x.getKind(), {x, sums}, [&](auto elements) {
     MlirScalar base =
         elements[1] * (node.getAlpha() / double(size)) + node.getBias();
     return elements[0] / pow(base, base.like(node.getBeta()));
   });
-  w.setResult(node, w.cast(result, type.getKind()));
 }
-static const MlirForm localResponseForm(NodeKind::LocalResponseNormalization,
-                                        writeLocalResponseNormalization);
+static const MlirForm localResponse = writeLocalResponseNormalization;

@@ -7,14 +7,12 @@ using namespace glowish;
 
 //===- If -----------------------------------------------------------------===//
 
-static void writeIf(LinalgWriter &w, const IfNode &node) {
-  MlirValues results = w.ifElse(
+static const MlirForm ifForm = [](LinalgWriter &w, const IfNode &node) {
+  return w.ifElse(
       w.extract(w.get(node.getCondition())), node.getTypes(),
       [&] { return w.writeBranch(node, node.getThenBody()); },
       [&] { return w.writeBranch(node, node.getElseBody()); });
-  w.setResults(node, results);
-}
-static const MlirForm ifForm(NodeKind::If, writeIf);
+};
 
 //===- Loop ---------------------------------------------------------------===//
 
@@ -28,7 +26,7 @@ public:
       : w(w), node(node), numStates(unsigned(node.getNumStates())),
         numScans(node.getNumResults() - numStates - 1) {}
 
-  void write();
+  MlirValues write();
 
 private:
   /// How often the body would be executed, and the values that the loop starts
@@ -94,16 +92,15 @@ MlirValues LoopWriter::writeIteration(const MlirValues &carried) {
 
 MlirValues LoopWriter::beginLoop(const MlirValues &start,
                                  const MlirScalar &bound) {
-  llvm::SmallVector<Type, 8> types;
   std::vector<std::string> starts, parameters;
   MlirValues before, after;
   for (const MlirValue &value : start) {
-    types.push_back(value.type);
     before.push_back({w.newName(), value.type});
     starts.push_back(before.back().name + " = " + value.name);
     after.push_back({w.newName(), value.type});
     parameters.push_back(after.back().name + ": " + getTensorType(value.type));
   }
+  llvm::SmallVector<Type, 4> types = getTypes(start);
   std::string typeList = "(" + getTensorTypes(types) + ")";
   MlirValues results =
       w.beginOp(types, "scf.while (" + llvm::join(starts, ", ") +
@@ -114,14 +111,12 @@ MlirValues LoopWriter::beginLoop(const MlirValues &start,
   w.outdent();
   w.line("} do {");
   w.line("^bb0(" + llvm::join(parameters, ", ") + "):");
-  w.indent();
-  w.yield("scf.yield", writeIteration(after));
-  w.outdent();
+  w.region("scf.yield", [&] { return writeIteration(after); });
   w.line("}");
   return results;
 }
 
-void LoopWriter::write() {
+MlirValues LoopWriter::write() {
   MlirScalar trips = getTripCount();
   MlirScalar bound = min(trips, double(node.getMaxTripCount()));
   MlirValues results = beginLoop(getStart(), bound);
@@ -133,10 +128,9 @@ void LoopWriter::write() {
   // The number of iterations is the node's last result, and the loop's first.
   MlirValues ofNode(results.begin() + 2, results.end());
   ofNode.push_back(results[0]);
-  w.setResults(node, ofNode);
+  return ofNode;
 }
 
-static void writeLoop(LinalgWriter &w, const LoopNode &node) {
-  LoopWriter(w, node).write();
-}
-static const MlirForm loopForm(NodeKind::Loop, writeLoop);
+static const MlirForm loop = [](LinalgWriter &w, const LoopNode &node) {
+  return LoopWriter(w, node).write();
+};

@@ -131,11 +131,8 @@ MlirValue LinalgWriter::slice(const MlirValue &x, IntsRef starts, IntsRef sizes,
   MlirValue forward =
       DimsRef(cut) == x.getShape() ? x : slice(x, first, cut, strides);
   Access out = {empty(type), getLoopNames(type.getRank())};
-  return generic({.count = type.getRank()}, Access{forward, indices}, out,
-                 [](auto elements, auto) {
-                   return std::vector<MlirScalar>{elements[0]};
-                 })
-      .front();
+  return genericOne({.count = type.getRank()}, Access{forward, indices}, out,
+                    [](auto elements, auto) { return elements[0]; });
 }
 
 MlirValue LinalgWriter::insertSlice(const MlirValue &update, const MlirValue &x,
@@ -198,31 +195,28 @@ MlirValue LinalgWriter::gather(const MlirValue &x, const MlirValue &indices,
   int64_t length = x.getShape()[axis];
   Access in = {indices, getLoopNames(numIndices, unsigned(axis))};
   Access out = {empty(type), getLoopNames(rank)};
-  return generic({.count = rank}, in, out,
-                 [&](auto elements, auto) {
-                   MlirScalar number = countFromStart(elements[0], length);
-                   number = max(min(number, double(length - 1)), 0.0);
-                   std::vector<Index> place;
-                   for (unsigned d = 0; d < x.getRank(); ++d)
-                     if (int64_t(d) == axis)
-                       place.push_back(toIndex(number));
-                     else
-                       place.push_back(loopIndex(
-                           int64_t(d) < axis ? d : d + numIndices - 1));
-                   return std::vector<MlirScalar>{extract(x, place)};
-                 })
-      .front();
+  return genericOne({.count = rank}, in, out, [&](auto elements, auto) {
+    MlirScalar number = countFromStart(elements[0], length);
+    number = max(min(number, double(length - 1)), 0.0);
+    std::vector<Index> place;
+    for (unsigned d = 0; d < x.getRank(); ++d)
+      if (int64_t(d) == axis)
+        place.push_back(toIndex(number));
+      else
+        place.push_back(loopIndex(int64_t(d) < axis ? d : d + numIndices - 1));
+    return extract(x, place);
+  });
 }
 
 //===- Scatter and DynamicUpdateSlice -------------------------------------===//
 
-static void writeScatter(LinalgWriter &w, const ScatterNode &node) {
+static const MlirForm scatter = [](LinalgWriter &w, const ScatterNode &node) {
   const Type &type = node.getType();
   MlirValue input = w.get(node.getInput()), indices = w.get(node.getIndices());
   MlirValue updates = w.get(node.getUpdates());
   int64_t rows = type.getDim(0), columns = type.getDim(1);
   if (type.getNumElements() == 0 || updates.type.getNumElements() == 0)
-    return w.setResult(node, input);
+    return input;
   Type rowType = type.withShape({1, columns});
   auto takeRow = [&](const MlirValue &x, const LinalgWriter::Index &row) {
     return w.op(rowType, "tensor.extract_slice " + x.name + "[" + row +
@@ -248,21 +242,19 @@ static void writeScatter(LinalgWriter &w, const ScatterNode &node) {
                     [&]() -> MlirValues { return carried; });
   };
   LinalgWriter::Index count = w.index(indices.type.getNumElements());
-  w.setResult(node, w.forLoop(count, input, update).front());
-}
-static const MlirForm scatterForm(NodeKind::Scatter, writeScatter);
+  return w.forLoop(count, input, update).front();
+};
 
-static void writeDynamicUpdateSlice(LinalgWriter &w,
-                                    const DynamicUpdateSliceNode &node) {
+static MlirValue writeDynamicUpdateSlice(LinalgWriter &w,
+                                         const DynamicUpdateSliceNode &node) {
   MlirValue input = w.get(node.getInput()), update = w.get(node.getUpdate());
   int64_t axis = node.getAxis();
   if (update.type.getNumElements() == 0)
-    return w.setResult(node, input);
+    return input;
   double last = double(input.getShape()[axis] - update.getShape()[axis]);
   MlirScalar start = w.extract(w.get(node.getStart()));
   std::vector<std::string> offsets(input.getRank(), "0");
   offsets[axis] = w.toIndex(max(min(start, last), 0.0));
-  w.setResult(node, w.insertSlice(update, input, offsets, update.getShape()));
+  return w.insertSlice(update, input, offsets, update.getShape());
 }
-static const MlirForm dynamicUpdateSliceForm(NodeKind::DynamicUpdateSlice,
-                                             writeDynamicUpdateSlice);
+static const MlirForm dynamicUpdateSlice = writeDynamicUpdateSlice;

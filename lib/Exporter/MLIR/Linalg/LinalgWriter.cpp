@@ -31,15 +31,6 @@ std::vector<std::string> LinalgWriter::getLoopNames(unsigned count,
   return names;
 }
 
-/// "(tensor<..>, tensor<..>)", or the only one.
-static std::string formatResultTypes(llvm::ArrayRef<MlirValue> values) {
-  std::vector<std::string> types;
-  for (const MlirValue &value : values)
-    types.push_back(getTensorType(value.type));
-  std::string text = llvm::join(types, ", ");
-  return types.size() == 1 ? text : "(" + text + ")";
-}
-
 MlirValues LinalgWriter::generic(const Loops &loops, llvm::ArrayRef<Access> ins,
                                  llvm::ArrayRef<Access> outs, Body body) {
   std::string domain = llvm::join(getLoopNames(loops.count), ", ");
@@ -66,9 +57,7 @@ MlirValues LinalgWriter::generic(const Loops &loops, llvm::ArrayRef<Access> ins,
                             : "\"parallel\"");
   std::string operands =
       ins.empty() ? "" : " ins(" + formatOperands(inValues) + ")";
-  llvm::SmallVector<Type, 2> types;
-  for (const MlirValue &value : outValues)
-    types.push_back(value.type);
+  llvm::SmallVector<Type, 4> types = getTypes(outValues);
   MlirValues results = beginOp(
       types, "linalg.generic {indexing_maps = [" + llvm::join(maps, ", ") +
                  "], iterator_types = [" + llvm::join(iterators, ", ") + "]}" +
@@ -83,8 +72,19 @@ MlirValues LinalgWriter::generic(const Loops &loops, llvm::ArrayRef<Access> ins,
   line("linalg.yield " + llvm::join(names, ", ") + " : " +
        llvm::join(yielded, ", "));
   outdent();
-  line("} -> " + formatResultTypes(outValues));
+  std::string typeList = getTensorTypes(types);
+  line("} -> " + (types.size() == 1 ? typeList : "(" + typeList + ")"));
   return results;
+}
+
+MlirValue LinalgWriter::genericOne(const Loops &loops,
+                                   llvm::ArrayRef<Access> ins,
+                                   const Access &out, OneBody body) {
+  return generic(loops, ins, out,
+                 [&](auto elements, auto sums) {
+                   return std::vector<MlirScalar>{body(elements, sums)};
+                 })
+      .front();
 }
 
 /// The indices of an operand of extents \p own that broadcasts to \p shape.
@@ -107,11 +107,8 @@ MlirValue LinalgWriter::mapElements(ElemKind kind, DimsRef shape,
   for (const MlirValue &operand : operands)
     ins.push_back({operand, getBroadcastIndices(operand.getShape(), shape)});
   Access out = {empty(type), getLoopNames(shape.size())};
-  return generic({.count = unsigned(shape.size())}, ins, out,
-                 [&](auto elements, auto) {
-                   return std::vector<MlirScalar>{function(elements)};
-                 })
-      .front();
+  return genericOne({.count = unsigned(shape.size())}, ins, out,
+                    [&](auto elements, auto) { return function(elements); });
 }
 
 MlirValue LinalgWriter::broadcast(const MlirValue &x, DimsRef shape) {
@@ -121,11 +118,6 @@ MlirValue LinalgWriter::broadcast(const MlirValue &x, DimsRef shape) {
 
 //===- Regions ------------------------------------------------------------===//
 
-void LinalgWriter::yield(llvm::StringRef operation,
-                         llvm::ArrayRef<MlirValue> values) {
-  line(operation + (values.empty() ? "" : " " + formatOperands(values)));
-}
-
 MlirValues LinalgWriter::forLoop(
     const Index &count, llvm::ArrayRef<MlirValue> values,
     llvm::function_ref<MlirValues(const Index &i, const MlirValues &carried)>
@@ -133,19 +125,16 @@ MlirValues LinalgWriter::forLoop(
   Index i = newName();
   MlirValues carried;
   std::vector<std::string> starts;
-  llvm::SmallVector<Type, 4> types;
   for (const MlirValue &value : values) {
     carried.push_back({newName(), value.type});
     starts.push_back(carried.back().name + " = " + value.name);
-    types.push_back(value.type);
   }
+  llvm::SmallVector<Type, 4> types = getTypes(values);
   MlirValues results = beginOp(
       types, "scf.for " + i + " = " + index(0) + " to " + count + " step " +
                  index(1) + " iter_args(" + llvm::join(starts, ", ") +
                  ") -> (" + getTensorTypes(types) + ") {");
-  indent();
-  yield("scf.yield", body(i, carried));
-  outdent();
+  region("scf.yield", [&] { return body(i, carried); });
   line("}");
   return results;
 }
@@ -155,13 +144,9 @@ MlirValues LinalgWriter::ifElse(const MlirScalar &condition,
                                 Branch elseBranch) {
   MlirValues results = beginOp(types, "scf.if " + condition.name + " -> (" +
                                           getTensorTypes(types) + ") {");
-  indent();
-  yield("scf.yield", thenBranch());
-  outdent();
+  region("scf.yield", thenBranch);
   line("} else {");
-  indent();
-  yield("scf.yield", elseBranch());
-  outdent();
+  region("scf.yield", elseBranch);
   line("}");
   return results;
 }

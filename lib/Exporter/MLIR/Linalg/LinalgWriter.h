@@ -36,7 +36,7 @@ public:
   MlirValue convolve(const MlirConvolution &convolution,
                      const Type &type) override;
   MlirValue pool(llvm::StringRef mode, const MlirValue &x,
-                 const MlirWindow &window, const Type &type) override;
+                 const Windows &window, const Type &type) override;
   MlirValue gather(const MlirValue &x, const MlirValue &indices, int64_t axis,
                    const Type &type) override;
   MlirValue argMax(const MlirValue &x, int64_t axis, bool selectLast,
@@ -65,9 +65,14 @@ public:
   };
   using Body = llvm::function_ref<std::vector<MlirScalar>(
       llvm::ArrayRef<MlirScalar> ins, llvm::ArrayRef<MlirScalar> outs)>;
+  using OneBody = llvm::function_ref<MlirScalar(
+      llvm::ArrayRef<MlirScalar> ins, llvm::ArrayRef<MlirScalar> outs)>;
   /// \p body gets elements as they are stored, and returns those of \p outs.
   MlirValues generic(const Loops &loops, llvm::ArrayRef<Access> ins,
                      llvm::ArrayRef<Access> outs, Body body);
+  /// The same with one result.
+  MlirValue genericOne(const Loops &loops, llvm::ArrayRef<Access> ins,
+                       const Access &out, OneBody body);
   /// "d0", "d1", ... from \p first on.
   static std::vector<std::string> getLoopNames(unsigned count,
                                                unsigned first = 0);
@@ -101,7 +106,6 @@ public:
   using Branch = llvm::function_ref<MlirValues()>;
   MlirValues ifElse(const MlirScalar &condition, llvm::ArrayRef<Type> types,
                     Branch thenBranch, Branch elseBranch);
-  void yield(llvm::StringRef operation, llvm::ArrayRef<MlirValue> values);
 
 private:
   MlirValue fill(const Type &type, double value);

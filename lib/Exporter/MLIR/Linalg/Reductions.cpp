@@ -21,10 +21,9 @@ MlirValue LinalgWriter::reduce(llvm::StringRef mode, const MlirValue &x,
     }
   Access out = {fill(x.type.withShape(kept), getReductionIdentity(mode)),
                 indices};
-  MlirValue result = generic(loops, in, out, [&](auto elements, auto sums) {
-                       return std::vector<MlirScalar>{
-                           combineElements(mode, sums[0], elements[0])};
-                     }).front();
+  MlirValue result = genericOne(loops, in, out, [&](auto elements, auto sums) {
+    return combineElements(mode, sums[0], elements[0]);
+  });
   return keepDims ? reshape(result, all) : result;
 }
 
@@ -77,13 +76,12 @@ MlirValue LinalgWriter::matMulGeneric(const MlirValue &lhs,
   left.indices.back() = sum;
   right.indices[rhs.getRank() - 2] = sum;
   Access out = {fill(type, 0), getLoopNames(rank)};
-  return generic({.count = rank + 1, .reduced = {rank}}, {left, right}, out,
-                 [&](auto elements, auto sums) {
-                   return std::vector<MlirScalar>{
-                       sums[0] + castScalar(elements[0], type.getKind()) *
-                                     castScalar(elements[1], type.getKind())};
-                 })
-      .front();
+  return genericOne({.count = rank + 1, .reduced = {rank}}, {left, right}, out,
+                    [&](auto elements, auto sums) {
+                      return sums[0] +
+                             castScalar(elements[0], type.getKind()) *
+                                 castScalar(elements[1], type.getKind());
+                    });
 }
 
 MlirValue LinalgWriter::matMul(const MlirValue &lhs, const MlirValue &rhs,
@@ -145,15 +143,12 @@ MlirValue LinalgWriter::convolveGroups(const MlirConvolution &convolution,
   Access filter = {
       reshape(convolution.filter, {group, filters, taps[1], taps[2], depth}),
       {"d3", "d4", "d5", "d6", "d7"}};
-  return generic({.count = 8, .reduced = {5, 6, 7}}, {images, filter},
-                 Access{start, getLoopNames(5)},
-                 [&](auto elements, auto sums) {
-                   ElemKind kind = start.getKind();
-                   return std::vector<MlirScalar>{
-                       sums[0] + castScalar(elements[0], kind) *
-                                     castScalar(elements[1], kind)};
-                 })
-      .front();
+  return genericOne({.count = 8, .reduced = {5, 6, 7}}, {images, filter},
+                    {start, getLoopNames(5)}, [&](auto elements, auto sums) {
+                      ElemKind kind = start.getKind();
+                      return sums[0] + castScalar(elements[0], kind) *
+                                           castScalar(elements[1], kind);
+                    });
 }
 
 MlirValue LinalgWriter::convolve(const MlirConvolution &convolution,
@@ -182,7 +177,7 @@ MlirValue LinalgWriter::convolve(const MlirConvolution &convolution,
 }
 
 MlirValue LinalgWriter::pool(llvm::StringRef mode, const MlirValue &x,
-                             const MlirWindow &window, const Type &type) {
+                             const Windows &window, const Type &type) {
   MlirValue start = fill(type, getReductionIdentity(mode));
   if (type.getNumElements() == 0)
     return start;
@@ -198,17 +193,16 @@ MlirValue LinalgWriter::pool(llvm::StringRef mode, const MlirValue &x,
 
 //===- Gradients ----------------------------------------------------------===//
 
-static void
+static MlirValue
 writeConvolutionFilterGradient(LinalgWriter &w,
                                const ConvolutionFilterGradientNode &node) {
   const Type &type = node.getType();
-  MlirValue gradient = w.widen(w.get(node.getGradient()));
+  MlirValue gradient = w.getWide(node.getGradient());
   DimsRef in = node.getInput().getShape(), out = gradient.getShape();
   int64_t group = node.getGroup(), filters = out[3] / group;
   int64_t depth = type.getDim(3);
   // Rows at the end that no window reaches would not matter.
-  MlirValue input =
-      w.padImages(w.widen(w.get(node.getInput())), node.getPads(), 0);
+  MlirValue input = w.padImages(w.getWide(node.getInput()), node.getPads(), 0);
   input = w.reshape(
       input, {in[0], input.getShape()[1], input.getShape()[2], group, depth});
   gradient = w.reshape(gradient, {out[0], out[1], out[2], group, filters});
@@ -224,14 +218,11 @@ writeConvolutionFilterGradient(LinalgWriter &w,
                {group, filters, type.getDim(1), type.getDim(2), depth});
   LinalgWriter::Access result = {w.splat(grouped, 0),
                                  LinalgWriter::getLoopNames(5)};
-  MlirValue sums = w.generic({.count = 8, .reduced = {5, 6, 7}},
-                             {inAccess, gradientAccess}, result,
-                             [](auto elements, auto sums) {
-                               return std::vector<MlirScalar>{
-                                   sums[0] + elements[0] * elements[1]};
-                             })
-                       .front();
-  w.setResult(node, w.cast(w.reshape(sums, type.getShape()), type.getKind()));
+  MlirValue sums = w.genericOne({.count = 8, .reduced = {5, 6, 7}},
+                                {inAccess, gradientAccess}, result,
+                                [](auto elements, auto sums) {
+                                  return sums[0] + elements[0] * elements[1];
+                                });
+  return w.reshape(sums, type.getShape());
 }
-static const MlirForm filterGradientForm(NodeKind::ConvolutionFilterGradient,
-                                         writeConvolutionFilterGradient);
+static const MlirForm filterGradient = writeConvolutionFilterGradient;

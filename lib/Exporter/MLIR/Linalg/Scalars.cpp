@@ -60,12 +60,9 @@ MlirScalar LinalgWriter::bitCastScalar(const MlirScalar &x, ElemKind kind) {
 
 MlirScalar LinalgWriter::lookup(const MlirScalar &x,
                                 llvm::ArrayRef<double> table) {
-  Tensor numbers(Type(x.kind, {int64_t(table.size())}));
-  for (auto [i, number] : llvm::enumerate(table))
-    numbers.setFromDouble(int64_t(i), number);
   MlirScalar byte = x;
   byte.kind = ElemKind::UInt8;
-  return extract(constant(std::move(numbers)),
+  return extract(makeLookupTable(x.kind, table),
                  {toIndex(castScalar(byte, ElemKind::Int64))});
 }
 
@@ -86,7 +83,7 @@ static llvm::ArrayRef<PrimitiveNames> getPrimitiveNames() {
       {Add, "arith.addf", "arith.addi", "arith.addi"},
       {Sub, "arith.subf", "arith.subi", "arith.subi"},
       {Mul, "arith.mulf", "arith.muli", "arith.muli"},
-      {Div, "arith.divf", "", ""},
+      {Div, "arith.divf", "arith.divsi", "arith.divui"},
       {Neg, "arith.negf", "", ""},
       {Less, "arith.cmpf olt,", "arith.cmpi slt,", "arith.cmpi ult,"},
       {LessOrEqual, "arith.cmpf ole,", "arith.cmpi sle,", "arith.cmpi ule,"},
@@ -96,6 +93,7 @@ static llvm::ArrayRef<PrimitiveNames> getPrimitiveNames() {
       {BitAnd, "", "arith.andi", "arith.andi"},
       {BitOr, "", "arith.ori", "arith.ori"},
       {BitXor, "", "arith.xori", "arith.xori"},
+      {ArithmeticShiftRight, "", "arith.shrsi", ""},
       {Max, "arith.maximumf", "arith.maxsi", "arith.maxui"},
       {Min, "arith.minimumf", "arith.minsi", "arith.minui"},
       {Exp, "math.exp", "", ""},
@@ -160,6 +158,17 @@ MlirScalar LinalgWriter::applyPrimitive(ScalarPrimitive primitive,
   const MlirScalar &x = args[0], &y = args.back();
   ElemKind kind = y.kind;
   std::string type = getElementType(kind).str();
+  if (primitive == ShiftLeft || primitive == ShiftRight)
+    return shift(*this, primitive == ShiftLeft ? "arith.shli" : "arith.shrui",
+                 x, y);
+  auto write = [&](ScalarPrimitive part, const MlirScalar &left,
+                   const MlirScalar &right) {
+    return scalarOp(left.kind, findOperation(part, left.kind) + " " +
+                                   left.name + ", " + right.name + " : " +
+                                   getElementType(left.kind));
+  };
+  if (auto composed = composePrimitive(primitive, x, y, write))
+    return *composed;
   llvm::StringRef operation = findOperation(primitive, kind);
   if (!operation.empty()) {
     bool isComparison =
@@ -179,25 +188,6 @@ MlirScalar LinalgWriter::applyPrimitive(ScalarPrimitive primitive,
   case Not:
     return scalarOp(kind, "arith.xori " + x.name + ", " + x.like(1).name +
                               " : " + type);
-  case Div:
-    return divideIntegers(x, y, [&](const MlirScalar &divisor) {
-      llvm::StringRef name =
-          isSignedIntegerKind(kind) ? "arith.divsi" : "arith.divui";
-      return scalarOp(kind,
-                      name + " " + x.name + ", " + divisor.name + " : " + type);
-    });
-  case ShiftLeft:
-    return shift(*this, "arith.shli", x, y);
-  case ShiftRight:
-    return shift(*this, "arith.shrui", x, y);
-  case ArithmeticShiftRight:
-    return scalarOp(kind, "arith.shrsi " + x.name + ", " +
-                              (y & y.like(31)).name + " : " + type);
-  case RoundedMultiplyHigh:
-    return multiplyHigh(x, y, [&](const MlirScalar &full) {
-      return scalarOp(ElemKind::Int64, "arith.shrsi " + full.name + ", " +
-                                           full.like(31).name + " : i64");
-    });
   case Pow:
     return raise(*this, x, y);
   default:

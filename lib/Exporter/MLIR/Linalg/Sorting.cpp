@@ -16,52 +16,45 @@ static MlirValue rankElements(LinalgWriter &w, const MlirValue &x,
   other.back() = "d" + std::to_string(rank);
   LinalgWriter::Access out = {w.splat(Type(ElemKind::Int64, x.getShape()), 0),
                               own};
-  return w
-      .generic({.count = rank + 1, .reduced = {rank}}, {{x, own}, {x, other}},
-               out,
-               [&](auto elements, auto ranks) {
-                 MlirScalar isEarlier = w.fromIndex(w.loopIndex(rank)) <
-                                        w.fromIndex(w.loopIndex(rank - 1));
-                 MlirScalar isBefore = isRankedBefore(elements[1], elements[0],
-                                                      isEarlier, largest);
-                 return std::vector<MlirScalar>{
-                     ranks[0] + w.castScalar(isBefore, ElemKind::Int64)};
-               })
-      .front();
+  return w.genericOne(
+      {.count = rank + 1, .reduced = {rank}}, {{x, own}, {x, other}}, out,
+      [&](auto elements, auto ranks) {
+        MlirScalar isEarlier =
+            w.fromIndex(w.loopIndex(rank)) < w.fromIndex(w.loopIndex(rank - 1));
+        MlirScalar isBefore =
+            isRankedBefore(elements[1], elements[0], isEarlier, largest);
+        return ranks[0] + w.castScalar(isBefore, ElemKind::Int64);
+      });
 }
 
 /// The element of rank k is the k-th.
-static void writeTopK(LinalgWriter &w, const TopKNode &node) {
+static const MlirForm topK = [](LinalgWriter &w, const TopKNode &node) {
   const Type &type = node.getType();
-  MlirValue input = w.widen(w.get(node.getInput()));
+  MlirValue input = w.getWide(node.getInput());
   MlirValue start = w.splat(type, 0);
   if (type.getNumElements() == 0)
-    return w.setResult(node, start);
+    return start;
   unsigned rank = type.getRank();
   MlirValue ranks = rankElements(w, input, node.getLargest());
   std::vector<std::string> all = LinalgWriter::getLoopNames(rank), own = all;
   own.back() = "d" + std::to_string(rank);
-  w.setResult(node, w.generic({.count = rank + 1, .reduced = {rank}},
-                              {{ranks, own}}, {{start, all}},
-                              [&](auto elements, auto outs) {
-                                MlirScalar i = w.fromIndex(w.loopIndex(rank));
-                                MlirScalar k =
-                                    w.fromIndex(w.loopIndex(rank - 1));
-                                return std::vector<MlirScalar>{
-                                    select(elements[0] == k, i, outs[0])};
-                              })
-                        .front());
-}
-static const MlirForm topKForm(NodeKind::TopK, writeTopK);
+  return w.genericOne({.count = rank + 1, .reduced = {rank}},
+                      LinalgWriter::Access{ranks, own}, {start, all},
+                      [&](auto elements, auto outs) {
+                        MlirScalar i = w.fromIndex(w.loopIndex(rank));
+                        MlirScalar k = w.fromIndex(w.loopIndex(rank - 1));
+                        return select(elements[0] == k, i, outs[0]);
+                      });
+};
 
 //===- CumSum -------------------------------------------------------------===//
 
-static void writeCumSum(LinalgWriter &w, const CumSumNode &node) {
+static const MlirForm cumSum = [](LinalgWriter &w, const CumSumNode &node) {
   const Type &type = node.getType();
-  MlirValue x = w.widen(w.get(node.getInput()));
+  MlirValue x = w.getWide(node.getInput());
   int64_t axis = node.getAxis();
   if (type.getNumElements() == 0)
-    return w.setResult(node, w.splat(type, 0));
+    return w.splat(type, 0);
   Dims one(type.getShape());
   one[axis] = 1;
   Type part = x.type.withShape(one);
@@ -82,11 +75,11 @@ static void writeCumSum(LinalgWriter &w, const CumSumNode &node) {
     const MlirValue &stored = node.getExclusive() ? carried[1] : sum;
     return MlirValues{w.insertSlice(stored, carried[0], offsets, one), sum};
   };
-  MlirValues results = w.forLoop(
-      w.index(last + 1), {w.splat(x.type, 0), w.splat(part, 0)}, addNext);
-  w.setResult(node, w.cast(results[0], type.getKind()));
-}
-static const MlirForm cumSumForm(NodeKind::CumSum, writeCumSum);
+  return w
+      .forLoop(w.index(last + 1), {w.splat(x.type, 0), w.splat(part, 0)},
+               addNext)
+      .front();
+};
 
 //===- NonMaxSuppression --------------------------------------------------===//
 
@@ -196,9 +189,8 @@ MlirValue Suppression::write() {
   return w.reshape(picked, type.getShape());
 }
 
-static void writeNonMaxSuppression(LinalgWriter &w,
-                                   const NonMaxSuppressionNode &node) {
-  w.setResult(node, Suppression(w, node).write());
+static MlirValue writeNonMaxSuppression(LinalgWriter &w,
+                                        const NonMaxSuppressionNode &node) {
+  return Suppression(w, node).write();
 }
-static const MlirForm suppressionForm(NodeKind::NonMaxSuppression,
-                                      writeNonMaxSuppression);
+static const MlirForm suppression = writeNonMaxSuppression;

@@ -4,15 +4,13 @@
 
 using namespace glowish;
 
-static void writeHloIf(StableHloWriter &w, const IfNode &node) {
+static const MlirForm ifForm = [](StableHloWriter &w, const IfNode &node) {
   MlirValue condition = w.reshape(w.get(node.getCondition()), {});
-  w.setResults(node,
-               w.ifElse(
-                   condition, node.getTypes(),
-                   [&] { return w.writeBranch(node, node.getThenBody()); },
-                   [&] { return w.writeBranch(node, node.getElseBody()); }));
-}
-static const MlirForm hloIfForm(NodeKind::If, writeHloIf);
+  return w.ifElse(
+      condition, node.getTypes(),
+      [&] { return w.writeBranch(node, node.getThenBody()); },
+      [&] { return w.writeBranch(node, node.getElseBody()); });
+};
 
 //===- Loop ---------------------------------------------------------------===//
 
@@ -59,7 +57,7 @@ static MlirValues writeNext(StableHloWriter &w, const LoopNode &node,
 
 /// A loop ends after its largest number of iterations: StableHLO has nothing
 /// that would end the run where it should go on.
-static void writeHloLoop(StableHloWriter &w, const LoopNode &node) {
+static const MlirForm loop = [](StableHloWriter &w, const LoopNode &node) {
   MlirValue bound =
       w.splat(Type(ElemKind::Int64, {}), double(node.getMaxTripCount()));
   if (node.getTripCount())
@@ -78,6 +76,5 @@ static void writeHloLoop(StableHloWriter &w, const LoopNode &node) {
   // The number of iterations is the node's last result, and the loop's first.
   MlirValues ofNode(results.begin() + 2, results.end());
   ofNode.push_back(results[0]);
-  w.setResults(node, ofNode);
-}
-static const MlirForm hloLoopForm(NodeKind::Loop, writeHloLoop);
+  return ofNode;
+};

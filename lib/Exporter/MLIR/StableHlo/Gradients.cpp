@@ -1,6 +1,5 @@
 //===- Gradients.cpp - Gradients of windows in StableHLO ------------------===//
 
-#include "MLIR/PoolDivisors.h"
 #include "MLIR/StableHlo/StableHloWriter.h"
 
 using namespace glowish;
@@ -25,13 +24,14 @@ static MlirValue spread(StableHloWriter &w, const MlirValue &x, IntsRef strides,
 
 /// A convolution whose channels are images, and whose images are channels: each
 /// tap is a window as large as the gradient.
-static void writeHloFilterGradient(StableHloWriter &w,
-                                   const ConvolutionFilterGradientNode &node) {
+static MlirValue
+writeHloFilterGradient(StableHloWriter &w,
+                       const ConvolutionFilterGradientNode &node) {
   const Type &type = node.getType();
-  MlirValue gradient = w.widen(w.get(node.getGradient()));
-  MlirValue input = w.widen(w.get(node.getInput()));
+  MlirValue gradient = w.getWide(node.getGradient());
+  MlirValue input = w.getWide(node.getInput());
   if (type.getNumElements() == 0 || gradient.type.getNumElements() == 0)
-    return w.setResult(node, w.splat(type, 0));
+    return w.splat(type, 0);
   std::vector<int64_t> pads(node.getPads());
   for (unsigned d = 0; d < 2; ++d) {
     int64_t needed = (type.getDim(d + 1) - 1) * node.getDilations()[d] +
@@ -54,29 +54,23 @@ static void writeHloFilterGradient(StableHloWriter &w,
                      .pads = zeros,
                      .dilations = node.getStrides()},
                     node.getGroup(), sumType);
-  sums = w.transpose(sums, {3, 1, 2, 0});
-  w.setResult(node, w.cast(sums, type.getKind()));
+  return w.transpose(sums, {3, 1, 2, 0});
 }
-static const MlirForm hloFilterGradientForm(NodeKind::ConvolutionFilterGradient,
-                                            writeHloFilterGradient);
+static const MlirForm filterGradient = writeHloFilterGradient;
 
 //===- Pooling ------------------------------------------------------------===//
 
 /// The sums over the windows that each element is in are those of windows over
 /// the gradient, with zeros between its elements.
-static void writeHloAvgPoolGradient(StableHloWriter &w,
-                                    const AvgPoolGradientNode &node) {
+static MlirValue writeHloAvgPoolGradient(StableHloWriter &w,
+                                         const AvgPoolGradientNode &node) {
   const Type &type = node.getType();
-  MlirValue gradient = w.widen(w.get(node.getGradient()));
-  DimsRef windows = gradient.getShape();
+  MlirValue gradient = w.getWide(node.getGradient());
   if (type.getNumElements() == 0 || gradient.type.getNumElements() == 0)
-    return w.setResult(node, w.splat(type, 0));
-  MlirWindow window = {node.getKernels(), node.getStrides(), node.getPads(),
-                       node.getDilations()};
-  Tensor divisors =
-      makePoolDivisors(Type(gradient.getKind(), {1, windows[1], windows[2], 1}),
-                       window, node.getSizes(), node.getCountIncludePads());
-  MlirValue shares = w.div(gradient, w.constant(std::move(divisors)));
+    return w.splat(type, 0);
+  Windows window = getWindows(node);
+  MlirValue shares = w.divideByTaps(gradient, window, node.getSizes(),
+                                    node.getCountIncludePads());
   int64_t lows[2], extents[2];
   for (unsigned d = 0; d < 2; ++d) {
     int64_t reach = (window.kernels[d] - 1) * window.dilations[d];
@@ -84,14 +78,11 @@ static void writeHloAvgPoolGradient(StableHloWriter &w,
     extents[d] = type.getDim(d + 1) + reach;
   }
   const int64_t ones[] = {1, 1};
-  MlirValue sums =
-      w.pool("sum", spread(w, shares, window.strides, lows, extents),
-             {window.kernels, ones, window.pads, window.dilations},
-             type.withKind(gradient.getKind()));
-  w.setResult(node, w.cast(sums, type.getKind()));
+  return w.pool("sum", spread(w, shares, window.strides, lows, extents),
+                {window.kernels, ones, window.pads, window.dilations},
+                type.withKind(gradient.getKind()));
 }
-static const MlirForm hloAvgPoolGradientForm(NodeKind::AvgPoolGradient,
-                                             writeHloAvgPoolGradient);
+static const MlirForm avgPoolGradient = writeHloAvgPoolGradient;
 
 namespace {
 
@@ -118,7 +109,7 @@ private:
     return step * node.getDilations()[d] - node.getPads()[d];
   }
   /// Of each window, whether tap \p tap is in the image.
-  Tensor findInside(int64_t tap) const;
+  MlirValue findInside(int64_t tap);
 
   StableHloWriter &w;
   const MaxPoolGradientNode &node;
@@ -128,18 +119,16 @@ private:
 
 } // namespace
 
-Tensor MaxPoolTaps::findInside(int64_t tap) const {
+MlirValue MaxPoolTaps::findInside(int64_t tap) {
   DimsRef windows = gradient.getShape(), image = input.getShape();
-  Tensor inside(Type(ElemKind::Bool, {1, windows[1], windows[2], 1}));
   auto isInside = [&](unsigned d, int64_t window) {
     int64_t place = getPlace(tap, d) + window * node.getStrides()[d];
     return place >= 0 && place < image[d + 1];
   };
-  for (int64_t y = 0; y < windows[1]; ++y)
-    for (int64_t x = 0; x < windows[2]; ++x)
-      inside.setFromDouble(y * windows[2] + x,
-                           isInside(0, y) && isInside(1, x));
-  return inside;
+  return w.table(
+      ElemKind::Bool, {1, windows[1], windows[2], 1}, [&](int64_t i) {
+        return isInside(0, i / windows[2]) && isInside(1, i % windows[2]);
+      });
 }
 
 MlirValue MaxPoolTaps::findLargest() {
@@ -152,14 +141,13 @@ MlirValue MaxPoolTaps::findLargest() {
     const int64_t starts[] = {0, getPlace(tap, 0) + node.getPads()[0],
                               getPlace(tap, 1) + node.getPads()[1], 0};
     MlirValue elements = w.slice(padded, starts, windows, steps);
-    MlirValue isBetter = w.mapSame(
-        ElemKind::Bool, {elements, largest, taps, w.constant(findInside(tap))},
-        [](auto values) {
-          const MlirScalar &element = values[0], &best = values[1];
-          MlirScalar isLarger =
-              best < element || (!(element == element) && best == best);
-          return values[3] && (values[2] < 0.0 || isLarger);
-        });
+    MlirValue isBetter =
+        w.mapSame(ElemKind::Bool, {elements, largest, taps, findInside(tap)},
+                  [](auto values) {
+                    const MlirScalar &element = values[0], &best = values[1];
+                    MlirScalar isLarger = isAbove(element, best);
+                    return values[3] && (values[2] < 0.0 || isLarger);
+                  });
     auto choose = [](auto values) {
       return select(values[0], values[1], values[2]);
     };
@@ -186,15 +174,14 @@ MlirValue MaxPoolTaps::sum(const MlirValue &taps) {
   return sums;
 }
 
-static void writeHloMaxPoolGradient(StableHloWriter &w,
-                                    const MaxPoolGradientNode &node) {
+static MlirValue writeHloMaxPoolGradient(StableHloWriter &w,
+                                         const MaxPoolGradientNode &node) {
   const Type &type = node.getType();
-  MlirValue gradient = w.widen(w.get(node.getGradient()));
-  MlirValue input = w.widen(w.get(node.getInput()));
+  MlirValue gradient = w.getWide(node.getGradient());
+  MlirValue input = w.getWide(node.getInput());
   if (type.getNumElements() == 0 || gradient.type.getNumElements() == 0)
-    return w.setResult(node, w.splat(type, 0));
+    return w.splat(type, 0);
   MaxPoolTaps taps(w, node, input, gradient);
-  w.setResult(node, w.cast(taps.sum(taps.findLargest()), type.getKind()));
+  return taps.sum(taps.findLargest());
 }
-static const MlirForm hloMaxPoolGradientForm(NodeKind::MaxPoolGradient,
-                                             writeHloMaxPoolGradient);
+static const MlirForm maxPoolGradient = writeHloMaxPoolGradient;

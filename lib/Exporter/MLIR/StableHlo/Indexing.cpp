@@ -7,13 +7,13 @@ using namespace glowish;
 //===- Scatter and DynamicUpdateSlice -------------------------------------===//
 
 /// What is out of range is left out by stablehlo.scatter too.
-static void writeHloScatter(StableHloWriter &w, const ScatterNode &node) {
+static MlirValue writeHloScatter(StableHloWriter &w, const ScatterNode &node) {
   const Type &type = node.getType();
   ElemKind kind = type.getKind();
   MlirValue input = w.get(node.getInput()), indices = w.get(node.getIndices());
   MlirValue updates = w.get(node.getUpdates());
   if (type.getNumElements() == 0 || updates.type.getNumElements() == 0)
-    return w.setResult(node, input);
+    return input;
   MlirValue rows = w.mapSame(indices.getKind(), indices, [&](auto elements) {
     return countFromStart(elements[0], type.getDim(0));
   });
@@ -27,37 +27,36 @@ static void writeHloScatter(StableHloWriter &w, const ScatterNode &node) {
                                       loadScalar(elements[1])),
                       kind)};
   };
-  w.setResults(
-      node,
-      w.computeOp("stablehlo.scatter", {input, rows, updates},
-                  "scatter_dimension_numbers = #stablehlo.scatter<"
-                  "update_window_dims = [1], inserted_window_dims = [0], "
-                  "scatter_dims_to_operand_dims = [0], index_vector_dim = 1>",
-                  {input.getKind(), input.getKind()}, combine, input.type));
+  return w
+      .computeOp("stablehlo.scatter", {input, rows, updates},
+                 "scatter_dimension_numbers = #stablehlo.scatter<"
+                 "update_window_dims = [1], inserted_window_dims = [0], "
+                 "scatter_dims_to_operand_dims = [0], index_vector_dim = 1>",
+                 {input.getKind(), input.getKind()}, combine, input.type)
+      .front();
 }
-static const MlirForm hloScatterForm(NodeKind::Scatter, writeHloScatter);
+static const MlirForm scatter = writeHloScatter;
 
 /// It clamps where the update begins.
-static void writeHloUpdateSlice(StableHloWriter &w,
-                                const DynamicUpdateSliceNode &node) {
+static MlirValue writeHloUpdateSlice(StableHloWriter &w,
+                                     const DynamicUpdateSliceNode &node) {
   MlirValue input = w.get(node.getInput()), update = w.get(node.getUpdate());
   if (update.type.getNumElements() == 0)
-    return w.setResult(node, input);
+    return input;
   MlirValue start = w.reshape(w.get(node.getStart()), {});
   MlirValues starts(input.getRank(), w.splat(start.type, 0));
   starts[node.getAxis()] = start;
-  w.setResult(node, w.dynamicUpdateSlice(input, update, starts));
+  return w.dynamicUpdateSlice(input, update, starts);
 }
-static const MlirForm hloUpdateSliceForm(NodeKind::DynamicUpdateSlice,
-                                         writeHloUpdateSlice);
+static const MlirForm updateSlice = writeHloUpdateSlice;
 
 //===- TopK ---------------------------------------------------------------===//
 
-static void writeHloTopK(StableHloWriter &w, const TopKNode &node) {
+static const MlirForm topK = [](StableHloWriter &w, const TopKNode &node) {
   const Type &type = node.getType();
   if (type.getNumElements() == 0)
-    return w.setResult(node, w.splat(type, 0));
-  MlirValue x = w.widen(w.get(node.getInput()));
+    return w.splat(type, 0);
+  MlirValue x = w.getWide(node.getInput());
   int64_t last = x.getRank() - 1;
   Type indexType = x.type.withKind(ElemKind::Int64);
   auto isBefore =
@@ -72,6 +71,5 @@ static void writeHloTopK(StableHloWriter &w, const TopKNode &node) {
       {x.getKind(), x.getKind(), ElemKind::Int64, ElemKind::Int64}, isBefore,
       {x.type, indexType});
   std::vector<int64_t> starts(x.getRank(), 0), steps(x.getRank(), 1);
-  w.setResult(node, w.slice(sorted[1], starts, type.getShape(), steps));
-}
-static const MlirForm hloTopKForm(NodeKind::TopK, writeHloTopK);
+  return w.slice(sorted[1], starts, type.getShape(), steps);
+};

@@ -3,7 +3,6 @@
 #include "MLIR/StableHlo/StableHloWriter.h"
 #include "glowish/Ops/ErrorFunction.h"
 #include "glowish/Ops/Scalar.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
 
@@ -18,16 +17,13 @@ MlirValues StableHloWriter::expand(llvm::ArrayRef<MlirScalar> args) {
 MlirScalar StableHloWriter::elementOp(llvm::StringRef operation,
                                       llvm::ArrayRef<MlirScalar> args) {
   MlirValues operands = expand(args);
-  std::vector<std::string> names;
-  for (const MlirValue &operand : operands)
-    names.push_back(operand.name);
   const Type &type = operands.back().type;
   std::string types = getHloType(type);
   // A selection states that of its condition, too.
   if (args.size() == 3)
     types = getHloType(operands.front().type) + ", " + types;
   return getScalar(
-      op(type, operation + " " + llvm::join(names, ", ") + " : " + types));
+      op(type, operation + " " + joinNames(operands) + " : " + types));
 }
 
 MlirScalar StableHloWriter::compare(llvm::StringRef direction,
@@ -151,6 +147,10 @@ static llvm::StringRef findHloOperation(ScalarPrimitive primitive) {
       {Sin, "stablehlo.sine"},
       {Cos, "stablehlo.cosine"},
       {Pow, "stablehlo.power"},
+      {Div, "stablehlo.divide"},
+      {ShiftLeft, "stablehlo.shift_left"},
+      {ShiftRight, "stablehlo.shift_right_logical"},
+      {ArithmeticShiftRight, "stablehlo.shift_right_arithmetic"},
   };
   auto found = llvm::find_if(
       all, [&](const auto &each) { return each.first == primitive; });
@@ -161,6 +161,12 @@ MlirScalar StableHloWriter::applyPrimitive(ScalarPrimitive primitive,
                                            llvm::ArrayRef<MlirScalar> args) {
   using enum ScalarPrimitive;
   const MlirScalar &x = args[0], &y = args.back();
+  auto write = [&](ScalarPrimitive part, const MlirScalar &left,
+                   const MlirScalar &right) {
+    return elementOp(findHloOperation(part), {left, right});
+  };
+  if (auto composed = composePrimitive(primitive, x, y, write))
+    return *composed;
   llvm::StringRef operation = findHloOperation(primitive);
   if (!operation.empty())
     return elementOp(operation, args);
@@ -171,26 +177,6 @@ MlirScalar StableHloWriter::applyPrimitive(ScalarPrimitive primitive,
     return compare("LE", x, y);
   case Equal:
     return compare("EQ", x, y);
-  case Div:
-    if (isFloatKind(y.kind))
-      return elementOp("stablehlo.divide", args);
-    return divideIntegers(x, y, [&](const MlirScalar &divisor) {
-      return elementOp("stablehlo.divide", {x, divisor});
-    });
-  case ShiftLeft:
-  case ShiftRight:
-    return shiftInside(x, y, [&](const MlirScalar &distance) {
-      return elementOp(primitive == ShiftLeft ? "stablehlo.shift_left"
-                                              : "stablehlo.shift_right_logical",
-                       {x, distance});
-    });
-  case ArithmeticShiftRight:
-    return elementOp("stablehlo.shift_right_arithmetic", {x, y & y.like(31)});
-  case RoundedMultiplyHigh:
-    return multiplyHigh(x, y, [&](const MlirScalar &full) {
-      return elementOp("stablehlo.shift_right_arithmetic",
-                       {full, full.like(31)});
-    });
   case Atan:
     return elementOp("stablehlo.atan2", {x, x.like(1)});
   case Erf:

@@ -10,11 +10,6 @@ std::string glowish::getHloType(const Type &type) {
   return getTensorType(type, TextStyle::StableHlo);
 }
 
-std::string glowish::formatHloArray(IntsRef values) {
-  return values.empty() ? "array<i64>"
-                        : "array<i64: " + formatList(values) + ">";
-}
-
 //===- Shapes -------------------------------------------------------------===//
 
 MlirValue StableHloWriter::writeReshape(const MlirValue &x, const Type &type) {
@@ -103,7 +98,7 @@ MlirValue StableHloWriter::gatherInside(const MlirValue &x,
   content += llvm::formatv("collapsed_slice_dims = [{0}], start_index_map = "
                            "[{0}], index_vector_dim = {1}>, slice_sizes = {2}}"
                            "> : ({3}, {4}) -> {5}",
-                           axis, indices.getRank(), formatHloArray(sizes),
+                           axis, indices.getRank(), formatArray(sizes),
                            getHloType(x.type), getHloType(indices.type),
                            getHloType(type))
                  .str();
@@ -122,13 +117,10 @@ MlirValue StableHloWriter::gather(const MlirValue &x, const MlirValue &indices,
 
 MlirScalar StableHloWriter::lookup(const MlirScalar &x,
                                    llvm::ArrayRef<double> table) {
-  Tensor numbers(Type(x.kind, {int64_t(table.size())}));
-  for (auto [i, number] : llvm::enumerate(table))
-    numbers.setFromDouble(int64_t(i), number);
   MlirScalar place =
       castScalar(bitCastScalar(x, ElemKind::UInt8), ElemKind::Int32);
-  return getScalar(gatherInside(constant(std::move(numbers)), getTensor(place),
-                                0, Type(x.kind, x.shape)));
+  return getScalar(gatherInside(makeLookupTable(x.kind, table),
+                                getTensor(place), 0, Type(x.kind, x.shape)));
 }
 
 /// The names of scalars that are indices, ", %1, %2", and their types.
@@ -164,11 +156,7 @@ StableHloWriter::dynamicUpdateSlice(const MlirValue &x, const MlirValue &update,
 
 //===- Regions ------------------------------------------------------------===//
 
-void StableHloWriter::writeReturn(llvm::ArrayRef<MlirValue> values) {
-  indent();
-  line("stablehlo.return " + formatOperands(values, TextStyle::StableHlo));
-  outdent();
-}
+static constexpr llvm::StringLiteral returnName = "stablehlo.return";
 
 MlirValues StableHloWriter::computeOp(llvm::StringRef operation,
                                       llvm::ArrayRef<MlirValue> operands,
@@ -176,15 +164,11 @@ MlirValues StableHloWriter::computeOp(llvm::StringRef operation,
                                       llvm::ArrayRef<ElemKind> parameters,
                                       Computation computation,
                                       llvm::ArrayRef<Type> types) {
-  std::vector<std::string> names, operandTypes, declarations;
-  for (const MlirValue &operand : operands) {
-    names.push_back(operand.name);
-    operandTypes.push_back(getHloType(operand.type));
-  }
+  std::vector<std::string> declarations;
   std::string attributeText = attributes.str();
   MlirValues results =
-      beginOp(types, "\"" + operation + "\"(" + llvm::join(names, ", ") +
-                         ") <{" + attributeText + "}> ({");
+      beginOp(types, "\"" + operation + "\"(" + joinNames(operands) + ") <{" +
+                         attributeText + "}> ({");
   std::vector<MlirScalar> scalars;
   for (ElemKind kind : parameters) {
     scalars.push_back({this, newName(), kind});
@@ -192,18 +176,16 @@ MlirValues StableHloWriter::computeOp(llvm::StringRef operation,
                            getHloType(Type(kind, {})));
   }
   line("^bb0(" + llvm::join(declarations, ", ") + "):");
-  indent();
-  MlirValues returned;
-  {
+  region(returnName, [&] {
     llvm::SaveAndRestore inside(isInComputation, true);
+    MlirValues returned;
     for (const MlirScalar &result : computation(scalars))
       returned.push_back(getTensor(result));
-  }
-  outdent();
-  writeReturn(returned);
+    return returned;
+  });
   std::string resultTypes = getTensorTypes(types, TextStyle::StableHlo);
-  line("}) : (" + llvm::join(operandTypes, ", ") + ") -> " +
-       (types.size() == 1 ? resultTypes : "(" + resultTypes + ")"));
+  line("}) : (" + getTensorTypes(getTypes(operands), TextStyle::StableHlo) +
+       ") -> " + (types.size() == 1 ? resultTypes : "(" + resultTypes + ")"));
   return results;
 }
 
@@ -213,15 +195,9 @@ StableHloWriter::ifElse(const MlirValue &condition, llvm::ArrayRef<Type> types,
                         llvm::function_ref<MlirValues()> elseBranch) {
   MlirValues results =
       beginOp(types, "\"stablehlo.if\"(" + condition.name + ") ({");
-  indent();
-  MlirValues ours = thenBranch();
-  outdent();
-  writeReturn(ours);
+  region(returnName, thenBranch);
   line("}, {");
-  indent();
-  MlirValues theirs = elseBranch();
-  outdent();
-  writeReturn(theirs);
+  region(returnName, elseBranch);
   line("}) : (" + getHloType(condition.type) + ") -> (" +
        getTensorTypes(types, TextStyle::StableHlo) + ")");
   return results;
@@ -233,25 +209,18 @@ MlirValues StableHloWriter::whileLoop(
     llvm::function_ref<MlirValues(const MlirValues &carried)> body) {
   MlirValues carried;
   std::vector<std::string> starts;
-  llvm::SmallVector<Type, 8> types;
   for (const MlirValue &value : values) {
     carried.push_back({newName(), value.type});
     starts.push_back(carried.back().name + " = " + value.name);
-    types.push_back(value.type);
   }
+  llvm::SmallVector<Type, 4> types = getTypes(values);
   MlirValues results =
       beginOp(types, "stablehlo.while(" + llvm::join(starts, ", ") +
                          ") : " + getTensorTypes(types, TextStyle::StableHlo));
   line("cond {");
-  indent();
-  MlirValue goesOn = condition(carried);
-  outdent();
-  writeReturn(goesOn);
+  region(returnName, [&] { return MlirValues{condition(carried)}; });
   line("} do {");
-  indent();
-  MlirValues next = body(carried);
-  outdent();
-  writeReturn(next);
+  region(returnName, [&] { return body(carried); });
   line("}");
   return results;
 }

@@ -23,7 +23,7 @@ public:
   MlirValue convolve(const MlirConvolution &convolution,
                      const Type &type) override;
   MlirValue pool(llvm::StringRef mode, const MlirValue &x,
-                 const MlirWindow &window, const Type &type) override;
+                 const Windows &window, const Type &type) override;
   MlirValue gather(const MlirValue &x, const MlirValue &indices, int64_t axis,
                    const Type &type) override;
   MlirValue argMax(const MlirValue &x, int64_t axis, bool selectLast,
@@ -100,7 +100,6 @@ private:
   /// Elements along \p axis at indices from 0, which are clamped.
   MlirValue gatherInside(const MlirValue &x, const MlirValue &indices,
                          int64_t axis, const Type &type);
-  void writeReturn(llvm::ArrayRef<MlirValue> values);
 
   /// Whether a computation of scalars is written, which may not use constants
   /// from outside.
@@ -109,8 +108,6 @@ private:
 
 /// "tensor<2xui8>".
 std::string getHloType(const Type &type);
-/// "array<i64: 1, 2>".
-std::string formatHloArray(IntsRef values);
 
 } // namespace glowish
 

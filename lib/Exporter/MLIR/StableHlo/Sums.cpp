@@ -59,7 +59,7 @@ MlirValue StableHloWriter::argMax(const MlirValue &x, int64_t axis,
   MlirValues results =
       computeOp("stablehlo.reduce",
                 {x, iota(x.type.withKind(indexKind), axis), value, index},
-                "dimensions = " + formatHloArray(axis),
+                "dimensions = " + formatArray(axis),
                 {x.getKind(), indexKind, x.getKind(), indexKind},
                 [&](auto pairs) { return chooseLarger(pairs, selectLast); },
                 {found, found.withKind(indexKind)});
@@ -130,11 +130,11 @@ MlirValue StableHloWriter::convolve(const MlirConvolution &attributes,
 }
 
 MlirValue StableHloWriter::pool(llvm::StringRef mode, const MlirValue &x,
-                                const MlirWindow &window, const Type &type) {
+                                const Windows &window, const Type &type) {
   if (type.getNumElements() == 0)
     return splat(type, 0);
   auto format = [](llvm::StringRef name, IntsRef values) {
-    return (name + " = " + formatHloArray({1, values[0], values[1], 1})).str();
+    return (name + " = " + formatArray({1, values[0], values[1], 1})).str();
   };
   MlirValue start = splat(Type(x.getKind(), {}), getReductionIdentity(mode));
   return computeOp(

@@ -46,16 +46,14 @@ Suppression::Suppression(StableHloWriter &w, const NonMaxSuppressionNode &node)
 MlirValue Suppression::gatherBoxes() {
   MlirValue all = w.get(node.getBoxes()), numbers = w.get(node.getCandidates());
   int64_t batches = all.getShape()[0], count = all.getShape()[1];
-  Tensor firsts(Type(ElemKind::Int64, {batches, 1, 1}));
-  for (int64_t batch = 0; batch < batches; ++batch)
-    firsts.setFromDouble(batch, double(batch * count));
+  MlirValue firsts =
+      w.table(ElemKind::Int64, {batches, 1, 1},
+              [&](int64_t batch) { return double(batch * count); });
   MlirValue places =
-      w.mapSame(ElemKind::Int64, {numbers, w.constant(std::move(firsts))},
-                [&](auto elements) {
-                  MlirScalar inside =
-                      max(min(elements[0], double(count - 1)), 0.0);
-                  return inside + elements[1];
-                });
+      w.mapSame(ElemKind::Int64, {numbers, firsts}, [&](auto elements) {
+        MlirScalar inside = max(min(elements[0], double(count - 1)), 0.0);
+        return inside + elements[1];
+      });
   return w.gather(w.reshape(all, {batches * count, 4}),
                   w.reshape(places, {rows, length}), 0,
                   all.type.withShape({rows, length, 4}));
@@ -145,9 +143,8 @@ MlirValue Suppression::write() {
   return w.reshape(takeFirst(keepCandidates()), type.getShape());
 }
 
-static void writeHloSuppression(StableHloWriter &w,
-                                const NonMaxSuppressionNode &node) {
-  w.setResult(node, Suppression(w, node).write());
+static MlirValue writeHloSuppression(StableHloWriter &w,
+                                     const NonMaxSuppressionNode &node) {
+  return Suppression(w, node).write();
 }
-static const MlirForm hloSuppressionForm(NodeKind::NonMaxSuppression,
-                                         writeHloSuppression);
+static const MlirForm suppression = writeHloSuppression;

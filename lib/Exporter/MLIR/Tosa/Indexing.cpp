@@ -15,22 +15,19 @@ static MlirValue makeIndices(TosaWriter &w, unsigned rank, int64_t axis,
                              int64_t count) {
   Dims shape(rank, 1);
   shape[axis] = count;
-  Tensor indices(Type(ElemKind::Int32, shape));
-  for (int64_t i = 0; i < count; ++i)
-    indices.setFromDouble(i, double(i));
-  return w.constant(std::move(indices));
+  return w.table(ElemKind::Int32, shape, [](int64_t i) { return double(i); });
 }
 
 //===- DynamicUpdateSlice -------------------------------------------------===//
 
 /// Each element of the result is gathered from the update, and then chosen
 /// where the update lies.
-static void writeTosaUpdateSlice(TosaWriter &w,
-                                 const DynamicUpdateSliceNode &node) {
+static MlirValue writeTosaUpdateSlice(TosaWriter &w,
+                                      const DynamicUpdateSliceNode &node) {
   MlirValue input = w.get(node.getInput()), update = w.get(node.getUpdate());
   int64_t axis = node.getAxis(), length = update.getShape()[axis];
   if (update.type.getNumElements() == 0)
-    return w.setResult(node, input);
+    return input;
   unsigned rank = input.getRank();
   int64_t extent = input.getShape()[axis];
   MlirValue start = w.reshape(w.get(node.getStart()), {});
@@ -46,24 +43,22 @@ static void writeTosaUpdateSlice(TosaWriter &w,
   // A gather takes those below 0 from the end; they are not chosen.
   MlirValue moved = w.gather(update, w.reshape(places, {extent}), axis,
                              update.type.withShape(input.getShape()));
-  w.setResult(node, w.mapElements(input.getKind(), input.getShape(),
-                                  {isInside, moved, input}, [](auto elements) {
-                                    return select(elements[0], elements[1],
-                                                  elements[2]);
-                                  }));
+  return w.mapElements(input.getKind(), input.getShape(),
+                       {isInside, moved, input}, [](auto elements) {
+                         return select(elements[0], elements[1], elements[2]);
+                       });
 }
-static const MlirForm tosaUpdateSliceForm(NodeKind::DynamicUpdateSlice,
-                                          writeTosaUpdateSlice);
+static const MlirForm updateSlice = writeTosaUpdateSlice;
 
 //===- TopK ---------------------------------------------------------------===//
 
 /// The number of elements of its row that come before each one, by comparing
 /// all pairs; then the element of rank k is the k-th.
-static void writeTosaTopK(TosaWriter &w, const TopKNode &node) {
+static const MlirForm topK = [](TosaWriter &w, const TopKNode &node) {
   const Type &type = node.getType();
   if (type.getNumElements() == 0)
-    return w.setResult(node, w.splat(type, 0));
-  MlirValue x = w.widen(w.get(node.getInput()));
+    return w.splat(type, 0);
+  MlirValue x = w.getWide(node.getInput());
   unsigned rank = x.getRank();
   int64_t length = x.getShape().back();
   Dims asColumn(x.getShape()), asRow(x.getShape());
@@ -91,8 +86,5 @@ static void writeTosaTopK(TosaWriter &w, const TopKNode &node) {
                   return select(elements[0] == elements[1], elements[2],
                                 elements[2].like(0));
                 });
-  MlirValue indices =
-      w.reduce("sum", chosen, int64_t(rank), /*keepDims=*/false);
-  w.setResult(node, w.cast(indices, type.getKind()));
-}
-static const MlirForm tosaTopKForm(NodeKind::TopK, writeTosaTopK);
+  return w.reduce("sum", chosen, int64_t(rank), /*keepDims=*/false);
+};

@@ -16,48 +16,36 @@ static MlirValue makeSigned(TosaWriter &w, NodeValue x) {
   return bytes.getKind() == ElemKind::Int8 ? bytes : w.flipSign(bytes);
 }
 
-/// The zero point of \p x as int8, which \p zeroPoint states; null where it is
-/// not known or differs between channels.
-static std::optional<int64_t> findZero(NodeValue x, NodeValue zeroPoint) {
+/// The zero point of \p x as int8, which \p zeroPoint states. One that is not
+/// known, or differs between channels, is refused.
+static int64_t getZero(TosaWriter &w, NodeValue x, NodeValue zeroPoint) {
   int64_t shift = x.getElemKind() == ElemKind::UInt8 ? 128 : 0;
   if (!zeroPoint)
     return -shift;
   auto *constant = zeroPoint.getNodeAs<Constant>();
-  if (!constant || constant->getTensor().getNumElements() == 0 ||
-      !isSplat(constant->getTensor()))
-    return std::nullopt;
-  return constant->getTensor().getAsInt(0) - shift;
+  if (constant && constant->getTensor().getNumElements() != 0 &&
+      isSplat(constant->getTensor()))
+    return constant->getTensor().getAsInt(0) - shift;
+  w.refuse("tosa has one zero point for an operand, a constant");
+  return 0;
 }
 
-static void writeByteMatMul(TosaWriter &w, const MatMulIntegerNode &node) {
-  std::optional<int64_t> zero = findZero(node.getRhs(), node.getRhsZeroPoint());
-  if (!zero)
-    return w.refuse("tosa has one zero point for an operand, a constant");
-  w.setResult(node, w.matMulBytes(makeSigned(w, node.getLhs()),
-                                  makeSigned(w, node.getRhs()),
-                                  *findZero(node.getLhs(), NodeValue()), *zero,
-                                  node.getType()));
+static MlirValue writeByteMatMul(TosaWriter &w, const MatMulIntegerNode &node) {
+  return w.matMulBytes(
+      makeSigned(w, node.getLhs()), makeSigned(w, node.getRhs()),
+      getZero(w, node.getLhs(), NodeValue()),
+      getZero(w, node.getRhs(), node.getRhsZeroPoint()), node.getType());
 }
-static const MlirForm byteMatMulForm(NodeKind::MatMulInteger, writeByteMatMul);
+static const MlirForm byteMatMul = writeByteMatMul;
 
-static void writeByteConvolution(TosaWriter &w,
-                                 const ConvolutionIntegerNode &node) {
-  std::optional<int64_t> inputZero =
-      findZero(node.getInput(), node.getZeroPoint());
-  std::optional<int64_t> filterZero =
-      findZero(node.getFilter(), node.getFilterZeroPoint());
-  if (!inputZero || !filterZero)
-    return w.refuse("tosa has one zero point for an operand, a constant");
-  w.setResult(node, w.convolve({.input = makeSigned(w, node.getInput()),
-                                .filter = makeSigned(w, node.getFilter()),
-                                .bias = w.get(node.getBias()),
-                                .strides = node.getStrides(),
-                                .pads = node.getPads(),
-                                .dilations = node.getDilations(),
-                                .group = node.getGroup(),
-                                .inputZero = *inputZero,
-                                .filterZero = *filterZero},
-                               node.getType()));
+static MlirValue writeByteConvolution(TosaWriter &w,
+                                      const ConvolutionIntegerNode &node) {
+  MlirConvolution convolution = MlirConvolution::of(
+      node, makeSigned(w, node.getInput()), makeSigned(w, node.getFilter()),
+      w.get(node.getBias()));
+  convolution.inputZero = getZero(w, node.getInput(), node.getZeroPoint());
+  convolution.filterZero =
+      getZero(w, node.getFilter(), node.getFilterZeroPoint());
+  return w.convolve(convolution, node.getType());
 }
-static const MlirForm byteConvolutionForm(NodeKind::ConvolutionInteger,
-                                          writeByteConvolution);
+static const MlirForm byteConvolution = writeByteConvolution;

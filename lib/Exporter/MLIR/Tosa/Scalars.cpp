@@ -94,11 +94,10 @@ MlirScalar TosaWriter::bitCastScalar(const MlirScalar &x, ElemKind kind) {
 /// Its table begins with the result for -128.
 MlirScalar TosaWriter::lookup(const MlirScalar &x,
                               llvm::ArrayRef<double> table) {
-  Tensor numbers(Type(x.kind, {256}));
-  for (int64_t i = 0; i < 256; ++i)
-    numbers.setFromDouble(i, table[size_t(i + 128) % 256]);
+  std::vector<double> numbers(table);
+  std::rotate(numbers.begin(), numbers.begin() + 128, numbers.end());
   return getScalar(tensorOp("tosa.table",
-                            {getTensor(x), constant(std::move(numbers))},
+                            {getTensor(x), makeLookupTable(x.kind, numbers)},
                             Type(x.kind, x.shape)));
 }
 
@@ -143,17 +142,31 @@ static llvm::StringRef findTosaOperation(ScalarPrimitive primitive,
                                          ElemKind kind) {
   using enum ScalarPrimitive;
   static constexpr TosaPrimitive all[] = {
-      {Add, "tosa.add"},          {Sub, "tosa.sub"},
-      {Mul, "tosa.mul"},          {Equal, "tosa.equal"},
-      {Max, "tosa.maximum"},      {Min, "tosa.minimum"},
-      {Not, "tosa.logical_not"},  {And, "tosa.logical_and"},
-      {Or, "tosa.logical_or"},    {BitAnd, "tosa.bitwise_and"},
-      {BitOr, "tosa.bitwise_or"}, {BitXor, "tosa.bitwise_xor"},
-      {Exp, "tosa.exp"},          {Log, "tosa.log"},
-      {Floor, "tosa.floor"},      {Ceil, "tosa.ceil"},
-      {Tanh, "tosa.tanh"},        {Erf, "tosa.erf"},
-      {Pow, "tosa.pow"},          {Neg, "tosa.negate", true, false},
+      {Add, "tosa.add"},
+      {Sub, "tosa.sub"},
+      {Mul, "tosa.mul"},
+      {Equal, "tosa.equal"},
+      {Max, "tosa.maximum"},
+      {Min, "tosa.minimum"},
+      {Not, "tosa.logical_not"},
+      {And, "tosa.logical_and"},
+      {Or, "tosa.logical_or"},
+      {BitAnd, "tosa.bitwise_and"},
+      {BitOr, "tosa.bitwise_or"},
+      {BitXor, "tosa.bitwise_xor"},
+      {Exp, "tosa.exp"},
+      {Log, "tosa.log"},
+      {Floor, "tosa.floor"},
+      {Ceil, "tosa.ceil"},
+      {Tanh, "tosa.tanh"},
+      {Erf, "tosa.erf"},
+      {Pow, "tosa.pow"},
+      {Neg, "tosa.negate", true, false},
       {Select, "tosa.select"},
+      {Div, "tosa.int_div", false},
+      {ShiftLeft, "tosa.logical_left_shift"},
+      {ShiftRight, "tosa.logical_right_shift"},
+      {ArithmeticShiftRight, "tosa.arithmetic_right_shift"},
   };
   for (const TosaPrimitive &each : all)
     if (each.primitive == primitive)
@@ -189,6 +202,16 @@ MlirScalar TosaWriter::applyPrimitive(ScalarPrimitive primitive,
                                    castScalar(y, ElemKind::Int32)});
     return isComparison ? wide : castScalar(wide, kind);
   }
+  if (primitive == Div && isIntegerKind(kind) && kind != ElemKind::Int32)
+    return refuseScalar("division of " + getElemKindName(kind), x, kind);
+  auto write = [&](ScalarPrimitive part, const MlirScalar &left,
+                   const MlirScalar &right) {
+    return elementOp(findTosaOperation(part, left.kind), {left, right},
+                     left.kind,
+                     part == ArithmeticShiftRight ? " {round = false}" : "");
+  };
+  if (auto composed = composePrimitive(primitive, x, y, write))
+    return *composed;
   // mlir-opt replaces such a one by the operand, whose shape may be another.
   if (primitive == Select && args[1].name == y.name)
     return y;
@@ -204,12 +227,6 @@ MlirScalar TosaWriter::applyPrimitive(ScalarPrimitive primitive,
   case Neg:
     return x.like(0) - x;
   case Div:
-    if (kind == ElemKind::Int32)
-      return divideIntegers(x, y, [&](const MlirScalar &divisor) {
-        return elementOp("tosa.int_div", {x, divisor}, kind);
-      });
-    if (!isFloatKind(kind))
-      return refuseScalar("division of " + getElemKindName(kind), x, kind);
     return x * elementOp("tosa.reciprocal", y, kind);
   case Expm1:
     return computeExpm1(x);
@@ -219,21 +236,6 @@ MlirScalar TosaWriter::applyPrimitive(ScalarPrimitive primitive,
     return elementOp("tosa.reciprocal", elementOp("tosa.rsqrt", x, kind), kind);
   case Rint:
     return roundToEven(x);
-  case ShiftLeft:
-  case ShiftRight:
-    return shiftInside(x, y, [&](const MlirScalar &distance) {
-      return elementOp(primitive == ShiftLeft ? "tosa.logical_left_shift"
-                                              : "tosa.logical_right_shift",
-                       {x, distance}, kind);
-    });
-  case ArithmeticShiftRight:
-    return elementOp("tosa.arithmetic_right_shift", {x, y & y.like(31)}, kind,
-                     " {round = false}");
-  case RoundedMultiplyHigh:
-    return multiplyHigh(x, y, [&](const MlirScalar &full) {
-      return elementOp("tosa.arithmetic_right_shift", {full, full.like(31)},
-                       ElemKind::Int64, " {round = false}");
-    });
   case Sin:
     return refuseScalar("sine", x, kind);
   case Cos:

@@ -121,14 +121,14 @@ MlirValue TosaWriter::convolve(const MlirConvolution &convolution,
           : "";
   return tensorOp(isDepthwise ? "tosa.depthwise_conv2d" : "tosa.conv2d",
                   {input, filter, bias}, type,
-                  " {dilation = " + formatTosaArray(convolution.dilations) +
+                  " {dilation = " + formatArray(convolution.dilations) +
                       ", pad = array<i64: 0, 0, 0, 0>, stride = " +
-                      formatTosaArray(convolution.strides) + zeros + "}");
+                      formatArray(convolution.strides) + zeros + "}");
 }
 
 /// A mean of all taps, times their number, is their sum.
 MlirValue TosaWriter::pool(llvm::StringRef mode, const MlirValue &x,
-                           const MlirWindow &window, const Type &type) {
+                           const Windows &window, const Type &type) {
   if (type.getNumElements() == 0)
     return splat(type, 0);
   if (llvm::any_of(window.dilations, [](int64_t d) { return d != 1; }))
@@ -145,9 +145,9 @@ MlirValue TosaWriter::pool(llvm::StringRef mode, const MlirValue &x,
   MlirValue pooled =
       tensorOp(isMax ? "tosa.max_pool2d" : "tosa.avg_pool2d", x, type,
                llvm::Twine(" {") + (isMax ? "" : "acc_type = f32, ") +
-                   "kernel = " + formatTosaArray(window.kernels) +
+                   "kernel = " + formatArray(window.kernels) +
                    ", pad = array<i64: 0, 0, 0, 0>, stride = " +
-                   formatTosaArray(window.strides) + "}");
+                   formatArray(window.strides) + "}");
   if (isMax)
     return pooled;
   double taps = double(window.kernels[0] * window.kernels[1]);
@@ -160,9 +160,7 @@ MlirValue TosaWriter::pool(llvm::StringRef mode, const MlirValue &x,
 MlirValues TosaWriter::writeBranches(const IfNode &node,
                                      const MlirValue &condition) {
   auto writeOne = [&](const std::shared_ptr<Body> &body) {
-    indent();
-    line("tosa.yield " + formatOperands(writeBranch(node, body)));
-    outdent();
+    region("tosa.yield", [&] { return writeBranch(node, body); });
   };
   MlirValues results =
       beginOp(node.getTypes(), "tosa.cond_if " + condition.name + " -> (" +
@@ -191,11 +189,12 @@ MlirValues TosaWriter::selectBranch(const IfNode &node,
   return results;
 }
 
-void TosaWriter::writeIf(const IfNode &node) {
+MlirValues TosaWriter::writeIf(const IfNode &node) {
   MlirValue condition = reshape(get(node.getCondition()), {});
-  setResults(node, isInBranch ? selectBranch(node, condition)
-                              : writeBranches(node, condition));
+  return isInBranch ? selectBranch(node, condition)
+                    : writeBranches(node, condition);
 }
 
-static void writeTosaIf(TosaWriter &w, const IfNode &node) { w.writeIf(node); }
-static const MlirForm tosaIfForm(NodeKind::If, writeTosaIf);
+static const MlirForm ifForm = [](TosaWriter &w, const IfNode &node) {
+  return w.writeIf(node);
+};

@@ -5,11 +5,6 @@
 
 using namespace glowish;
 
-std::string glowish::formatTosaArray(IntsRef values) {
-  return values.empty() ? "array<i64>"
-                        : "array<i64: " + formatList(values) + ">";
-}
-
 std::string glowish::formatTosaAxis(int64_t axis) {
   return " {axis = " + std::to_string(axis) + " : i32}";
 }
@@ -31,7 +26,7 @@ MlirValue TosaWriter::flipSign(const MlirValue &x) {
 
 MlirValue TosaWriter::writeReshape(const MlirValue &x, const Type &type) {
   return tensorOp("tosa.reshape", x, type,
-                  " {new_shape = " + formatTosaArray(type.getShape()) + "}");
+                  " {new_shape = " + formatArray(type.getShape()) + "}");
 }
 
 /// A constant of int32 that an operation has as an operand.
@@ -53,7 +48,7 @@ MlirValue TosaWriter::writeBroadcast(const MlirValue &x, const Type &type) {
   for (auto [own, extent] : llvm::zip_equal(x.getShape(), type.getShape()))
     repeats.push_back(own == extent ? 1 : extent);
   return tensorOp("tosa.tile", x, type,
-                  " {multiples = " + formatTosaArray(repeats) + "}");
+                  " {multiples = " + formatArray(repeats) + "}");
 }
 
 MlirValue TosaWriter::writeReverse(const MlirValue &x, int64_t axis) {
@@ -90,8 +85,8 @@ MlirValue TosaWriter::writeSlice(const MlirValue &x, IntsRef starts,
   MlirValue value = x;
   if (spanType != value.type)
     value = tensorOp("tosa.slice", value, spanType,
-                     " {size = " + formatTosaArray(spans) +
-                         ", start = " + formatTosaArray(starts) + "}");
+                     " {size = " + formatArray(spans) +
+                         ", start = " + formatArray(starts) + "}");
   for (size_t d = 0; d < starts.size(); ++d)
     if (spans[d] != sizes[d])
       value = takeEach(value, int64_t(d), sizes[d], steps[d]);

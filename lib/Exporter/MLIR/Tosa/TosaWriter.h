@@ -23,7 +23,7 @@ public:
   MlirValue convolve(const MlirConvolution &convolution,
                      const Type &type) override;
   MlirValue pool(llvm::StringRef mode, const MlirValue &x,
-                 const MlirWindow &window, const Type &type) override;
+                 const Windows &window, const Type &type) override;
   MlirValue gather(const MlirValue &x, const MlirValue &indices, int64_t axis,
                    const Type &type) override;
   MlirValue argMax(const MlirValue &x, int64_t axis, bool selectLast,
@@ -44,7 +44,7 @@ public:
   MlirValue matMulBytes(const MlirValue &lhs, const MlirValue &rhs,
                         int64_t lhsZero, int64_t rhsZero, const Type &type);
   /// Writes a cond_if; inside of another one, both branches and a selection.
-  void writeIf(const IfNode &node);
+  MlirValues writeIf(const IfNode &node);
 
 private:
   MlirValue argMaxOfFloats(const MlirValue &x, int64_t axis, bool selectLast,
@@ -82,8 +82,6 @@ private:
   bool isInBranch = false;
 };
 
-/// "array<i64: 1, 2>".
-std::string formatTosaArray(IntsRef values);
 /// " {axis = 1 : i32}".
 std::string formatTosaAxis(int64_t axis);
 

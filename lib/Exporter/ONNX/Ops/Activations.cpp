@@ -12,7 +12,7 @@ static OnnxValue writeRelu(GraphWriter &w, const ReluNode & /*node*/,
     return w.op("Max", {x[0], w.numberLike(x[0], 0)});
   return w.op("Relu", x);
 }
-static const ElementWiseExporter relu(NodeKind::Relu, writeRelu);
+static const ElementWiseExporter relu = writeRelu;
 
 /// ONNX's PRelu broadcasts the slope to x, but not x to the slope.
 static OnnxValue writePRelu(GraphWriter &w, const PReluNode &node, Operands x) {
@@ -21,7 +21,7 @@ static OnnxValue writePRelu(GraphWriter &w, const PReluNode &node, Operands x) {
   OnnxValue isNegative = w.op("Less", {x[0], w.numberLike(x[0], 0)});
   return w.select(isNegative, w.mul(x[0], x[1]), x[0]);
 }
-static const ElementWiseExporter pRelu(NodeKind::PRelu, writePRelu);
+static const ElementWiseExporter pRelu = writePRelu;
 
 //===- Activations missing in opset 17 ------------------------------------===//
 
@@ -29,13 +29,13 @@ static OnnxValue writeSilu(GraphWriter &w, const SiluNode & /*node*/,
                            Operands x) {
   return w.mul(x[0], w.op("Sigmoid", x));
 }
-static const ElementWiseExporter silu(NodeKind::Silu, writeSilu);
+static const ElementWiseExporter silu = writeSilu;
 
 static OnnxValue writeSwish(GraphWriter &w, const SwishNode &node, Operands x) {
   OnnxValue scaled = w.mul(x[0], w.numberLike(x[0], node.getAlpha()));
   return w.mul(x[0], w.op("Sigmoid", {scaled}));
 }
-static const ElementWiseExporter swish(NodeKind::Swish, writeSwish);
+static const ElementWiseExporter swish = writeSwish;
 
 /// x / 2 * (1 + erf(x / sqrt(2))).
 static OnnxValue writeGelu(GraphWriter &w, const GeluNode & /*node*/,
@@ -45,7 +45,7 @@ static OnnxValue writeGelu(GraphWriter &w, const GeluNode & /*node*/,
   OnnxValue sum = w.add(erf, w.numberLike(x[0], 1));
   return w.mul(w.mul(x[0], sum), w.numberLike(x[0], 0.5));
 }
-static const ElementWiseExporter gelu(NodeKind::Gelu, writeGelu);
+static const ElementWiseExporter gelu = writeGelu;
 
 /// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))).
 static OnnxValue writeGeluTanh(GraphWriter &w, const GeluTanhNode & /*node*/,
@@ -58,13 +58,13 @@ static OnnxValue writeGeluTanh(GraphWriter &w, const GeluTanhNode & /*node*/,
   OnnxValue sum = w.add(tanh, w.numberLike(x[0], 1));
   return w.mul(w.mul(x[0], sum), w.numberLike(x[0], 0.5));
 }
-static const ElementWiseExporter geluTanh(NodeKind::GeluTanh, writeGeluTanh);
+static const ElementWiseExporter geluTanh = writeGeluTanh;
 
 static OnnxValue writeMish(GraphWriter &w, const MishNode & /*node*/,
                            Operands x) {
   return w.mul(x[0], w.op("Tanh", {w.op("Softplus", x)}));
 }
-static const ElementWiseExporter mish(NodeKind::Mish, writeMish);
+static const ElementWiseExporter mish = writeMish;
 
 //===- Functions that no opset has ----------------------------------------===//
 
@@ -78,7 +78,7 @@ static OnnxValue writeExpm1(GraphWriter &w, const Expm1Node & /*node*/,
   OnnxValue isNear = w.op("Less", {w.op("Abs", x), half});
   return w.select(isNear, near, far);
 }
-static const ElementWiseExporter expMinusOne(NodeKind::Expm1, writeExpm1);
+static const ElementWiseExporter expMinusOne = writeExpm1;
 
 /// ln(1 + x): the ratio of x and what 1 + x keeps of it makes up for the
 /// rounding (Higham, Accuracy and Stability of Numerical Algorithms, 1.14.1).
@@ -92,13 +92,13 @@ static OnnxValue writeLog1p(GraphWriter &w, const Log1pNode & /*node*/,
       w.op("Or", {w.op("Equal", {kept, zero}), w.op("IsInf", {kept})});
   return w.select(isPlain, x[0], log);
 }
-static const ElementWiseExporter logOfOnePlus(NodeKind::Log1p, writeLog1p);
+static const ElementWiseExporter logOfOnePlus = writeLog1p;
 
 static OnnxValue writeErfc(GraphWriter &w, const ErfcNode & /*node*/,
                            Operands x) {
   return w.op("Sub", {w.numberLike(x[0], 1), w.op("Erf", x)});
 }
-static const ElementWiseExporter complement(NodeKind::Erfc, writeErfc);
+static const ElementWiseExporter complement = writeErfc;
 
 //===- Dropout ------------------------------------------------------------===//
 
@@ -109,13 +109,12 @@ static void exportDropout(GraphWriter &w, const DropoutNode &node) {
                        w.number(ElemKind::Float, node.getRatio())});
   w.setResult(node, result, w.getLayout(node.getInput()));
 }
-static const NodeExporter dropout(NodeKind::Dropout, exportDropout);
+static const NodeExporter dropout = exportDropout;
 
 //===- Loss ---------------------------------------------------------------===//
 
 /// The identity: ONNX's losses are other values than what they compare.
-static void exportLoss(GraphWriter &w, const LossNode &node) {
+static const NodeExporter loss = [](GraphWriter &w, const LossNode &node) {
   w.setResult(node, w.op("Identity", {w.getStored(node.getInput())}),
               w.getLayout(node.getInput()));
-}
-static const NodeExporter loss(NodeKind::Loss, exportLoss);
+};

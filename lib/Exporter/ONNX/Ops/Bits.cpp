@@ -32,9 +32,11 @@ static bool isKnownBelow(NodeValue count, unsigned bits) {
 
 /// BitShift takes unsigned integers, and does not define shifts by the number
 /// of bits or more, which give 0 here.
-static OnnxValue writeShift(GraphWriter &w, const Node &node,
-                            llvm::StringRef direction,
+template <typename T>
+static OnnxValue writeShift(GraphWriter &w, const T &node,
                             llvm::ArrayRef<OnnxValue> operands) {
+  llvm::StringRef direction =
+      std::is_same_v<T, ShiftLeftNode> ? "LEFT" : "RIGHT";
   ElemKind kind = node.getType().getKind(), bitsKind = getUnsigned(kind);
   unsigned bits = 8 * getElemSize(kind);
   OnnxValue x = w.cast(operands[0], bitsKind);
@@ -50,17 +52,8 @@ static OnnxValue writeShift(GraphWriter &w, const Node &node,
   return w.cast(w.select(isInRange, shifted, zero), kind);
 }
 
-static OnnxValue writeShiftLeft(GraphWriter &w, const ShiftLeftNode &node,
-                                llvm::ArrayRef<OnnxValue> x) {
-  return writeShift(w, node, "LEFT", x);
-}
-static OnnxValue writeShiftRight(GraphWriter &w, const ShiftRightNode &node,
-                                 llvm::ArrayRef<OnnxValue> x) {
-  return writeShift(w, node, "RIGHT", x);
-}
-static const ElementWiseExporter shiftLeft(NodeKind::ShiftLeft, writeShiftLeft);
-static const ElementWiseExporter shiftRight(NodeKind::ShiftRight,
-                                            writeShiftRight);
+static const ElementWiseExporter shiftLeft = writeShift<ShiftLeftNode>;
+static const ElementWiseExporter shiftRight = writeShift<ShiftRightNode>;
 
 /// Gather counts negative indices from the end, where a table has the results
 /// for the bits of negative numbers.
@@ -73,7 +66,7 @@ static OnnxValue writeLookup(GraphWriter &w, const LookupNode &node,
   return w.op("Gather",
               {w.constant(std::move(table)), w.cast(x[0], ElemKind::Int32)});
 }
-static const ElementWiseExporter lookup(NodeKind::Lookup, writeLookup);
+static const ElementWiseExporter lookup = writeLookup;
 
 /// A Cast between integers of the same size keeps all bits.
 static void exportBitCast(GraphWriter &w, const BitCastNode &node) {
@@ -84,7 +77,7 @@ static void exportBitCast(GraphWriter &w, const BitCastNode &node) {
   w.setResult(node, w.cast(w.getStored(input), node.getTo()),
               w.getLayout(input));
 }
-static const NodeExporter bitCast(NodeKind::BitCast, exportBitCast);
+static const NodeExporter bitCast = exportBitCast;
 
 static constexpr llvm::StringLiteral noBits =
     "bitwise operators need opset 18; models are written with opset 17";

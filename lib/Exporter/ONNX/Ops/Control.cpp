@@ -22,13 +22,8 @@ public:
   /// Makes parameter \p index an input of the subgraph.
   void addInput(unsigned index) {
     Placeholder *parameter = body.getParameters()[index].get();
-    OnnxValue input = addInput(parameter->getName(), parameter->getType());
-    writer.set(NodeValue(parameter), input);
-  }
-  OnnxValue addInput(llvm::StringRef name, const Type &type) {
-    OnnxValue input{outer.getPool().takeName(name), type.getKind()};
-    *graph.add_input() = makeValueInfo(input.name, type);
-    return input;
+    writer.set(NodeValue(parameter),
+               writer.addInput(parameter->getName(), parameter->getType()));
   }
   void writeNodes() {
     if (llvm::Error error = writer.writeNodes(body))
@@ -38,10 +33,7 @@ public:
   void addOutput(unsigned index) {
     const Placeholder *result = body.getResults()[index].get();
     if (!outer.hasFailed())
-      addOutput(writer.get(writer.getSaved(result)), result->getType());
-  }
-  void addOutput(const OnnxValue &value, const Type &type) {
-    *graph.add_output() = makeValueInfo(writer.makeOutput(value).name, type);
+      writer.addOutput(writer.get(writer.getSaved(result)), result->getType());
   }
   GraphWriter &getWriter() { return writer; }
   onnx::GraphProto take() { return std::move(graph); }
@@ -69,19 +61,13 @@ static onnx::GraphProto writeBranch(GraphWriter &w, const IfNode &node,
   return body.take();
 }
 
-static void exportIf(GraphWriter &w, const IfNode &node) {
-  llvm::SmallVector<ElemKind, 4> kinds;
-  for (const Type &type : node.getTypes())
-    kinds.push_back(type.getKind());
+static const NodeExporter ifExporter = [](GraphWriter &w, const IfNode &node) {
   onnx::GraphProto thenGraph = writeBranch(w, node, node.getThenBody());
   onnx::GraphProto elseGraph = writeBranch(w, node, node.getElseBody());
-  OnnxValues results = w.raw("If", {w.get(node.getCondition())}, kinds,
-                             {graphAttr("then_branch", std::move(thenGraph)),
-                              graphAttr("else_branch", std::move(elseGraph))});
-  for (unsigned i = 0; i < results.size(); ++i)
-    w.set(NodeValue(const_cast<IfNode *>(&node), i), results[i]);
-}
-static const NodeExporter ifExporter(NodeKind::If, exportIf);
+  w.writeAs(node, "If", w.get(node.getCondition()),
+            {graphAttr("then_branch", std::move(thenGraph)),
+             graphAttr("else_branch", std::move(elseGraph))});
+};
 
 //===- Loop ---------------------------------------------------------------===//
 
@@ -149,15 +135,15 @@ onnx::GraphProto LoopWriter::writeBody() {
   Type countType(ElemKind::Int64, {});
   for (unsigned i = 0; i < 2 + numStates; ++i)
     body.addInput(i);
-  OnnxValue count = body.addInput("count", countType);
+  GraphWriter &inner = body.getWriter();
+  OnnxValue count = inner.addInput("count", countType);
   auto values = node.getValues();
   for (unsigned i = numStates; i < values.size(); ++i)
     body.capture(2 + i, values[i]);
   body.writeNodes();
   for (unsigned i = 0; i < 1 + numStates; ++i)
     body.addOutput(i);
-  GraphWriter &inner = body.getWriter();
-  body.addOutput(inner.add(count, inner.numberLike(count, 1)), countType);
+  inner.addOutput(inner.add(count, inner.numberLike(count, 1)), countType);
   for (unsigned i = 1 + numStates; i < 1 + numStates + numScans; ++i)
     body.addOutput(i);
   return body.take();
@@ -198,7 +184,6 @@ void LoopWriter::write() {
   }
 }
 
-static void exportLoop(GraphWriter &w, const LoopNode &node) {
+static const NodeExporter loop = [](GraphWriter &w, const LoopNode &node) {
   LoopWriter(w, node).write();
-}
-static const NodeExporter loop(NodeKind::Loop, exportLoop);
+};

@@ -4,16 +4,29 @@
 
 using namespace glowish;
 
+/// Returns the windows of a convolution with a filter [OC, KH, KW, ...].
+template <typename T> static Windows getFilterWindows(const T &node) {
+  return {node.getFilter().getShape().slice(1, 2), node.getStrides(),
+          node.getPads(), node.getDilations()};
+}
+
+static OnnxAttrs getConvAttrs(const Windows &windows, int64_t group) {
+  OnnxAttrs attrs = getWindowAttrs(windows);
+  attrs.push_back(intAttr("group", group));
+  return attrs;
+}
+
 //===- Convolution --------------------------------------------------------===//
 
 /// Conv does not support integers. They are computed by MatMul of the windows
 /// [N, OH, OW, G, 1, KH * KW * C / G] and the filter [G, KH * KW * C / G, OC /
 /// G] (im2col).
 static void writeIntegerConvolution(GraphWriter &w, const ConvolutionNode &node,
-                                    const OnnxWindows &windows) {
+                                    const Windows &windows) {
   DimsRef shape = node.getType().getShape();
   DimsRef filter = node.getFilter().getShape();
-  int64_t group = node.getGroup(), taps = windows.getNumTaps();
+  int64_t group = node.getGroup(),
+          taps = windows.kernels[0] * windows.kernels[1];
   int64_t depth = taps * filter[3], columns = filter[0] / group;
   OnnxValue patches = w.op(
       "Concat", takeTaps(w, node.getInput(), windows, shape[1], shape[2], 0),
@@ -32,13 +45,10 @@ static void writeIntegerConvolution(GraphWriter &w, const ConvolutionNode &node,
 }
 
 static void exportConvolution(GraphWriter &w, const ConvolutionNode &node) {
-  DimsRef filter = node.getFilter().getShape();
-  OnnxWindows windows = {filter.slice(1, 2), node.getStrides(), node.getPads(),
-                         node.getDilations()};
+  Windows windows = getFilterWindows(node);
   if (!isFloatKind(node.getType().getKind()))
     return writeIntegerConvolution(w, node, windows);
-  OnnxAttrs attrs = getWindowAttrs(windows);
-  attrs.push_back(intAttr("group", node.getGroup()));
+  OnnxAttrs attrs = getConvAttrs(windows, node.getGroup());
   OnnxValue result =
       w.op("Conv",
            {w.get(node.getInput(), toNchw), w.get(node.getFilter(), toNchw),
@@ -46,14 +56,11 @@ static void exportConvolution(GraphWriter &w, const ConvolutionNode &node) {
            std::move(attrs));
   w.setResult(node, result, fromNchw);
 }
-static const NodeExporter convolution(NodeKind::Convolution, exportConvolution);
+static const NodeExporter convolution = exportConvolution;
 
 static void exportConvolutionInteger(GraphWriter &w,
                                      const ConvolutionIntegerNode &node) {
-  OnnxAttrs attrs =
-      getWindowAttrs({node.getFilter().getShape().slice(1, 2),
-                      node.getStrides(), node.getPads(), node.getDilations()});
-  attrs.push_back(intAttr("group", node.getGroup()));
+  OnnxAttrs attrs = getConvAttrs(getFilterWindows(node), node.getGroup());
   OnnxValue result =
       w.op("ConvInteger",
            {w.get(node.getInput(), toNchw), w.get(node.getFilter(), toNchw),
@@ -65,17 +72,13 @@ static void exportConvolutionInteger(GraphWriter &w,
   }
   w.setResult(node, result, fromNchw);
 }
-static const NodeExporter convolutionInteger(NodeKind::ConvolutionInteger,
-                                             exportConvolutionInteger);
+static const NodeExporter convolutionInteger = exportConvolutionInteger;
 
 //===- Transposed convolution ---------------------------------------------===//
 
 /// The filter [C, KH, KW, OC / group] is permuted like an image.
 static void exportConvTranspose(GraphWriter &w, const ConvTransposeNode &node) {
-  DimsRef filter = node.getFilter().getShape();
-  OnnxAttrs attrs = getWindowAttrs({filter.slice(1, 2), node.getStrides(),
-                                    node.getPads(), node.getDilations()});
-  attrs.push_back(intAttr("group", node.getGroup()));
+  OnnxAttrs attrs = getConvAttrs(getFilterWindows(node), node.getGroup());
   attrs.push_back(intsAttr("output_padding", node.getOutputPads()));
   OnnxValue result =
       w.op("ConvTranspose",
@@ -84,8 +87,7 @@ static void exportConvTranspose(GraphWriter &w, const ConvTransposeNode &node) {
            std::move(attrs));
   w.setResult(node, result, fromNchw);
 }
-static const NodeExporter convTranspose(NodeKind::ConvTranspose,
-                                        exportConvTranspose);
+static const NodeExporter convTranspose = exportConvTranspose;
 
 //===- Gradient of the filter ---------------------------------------------===//
 
@@ -106,14 +108,13 @@ exportConvolutionFilterGradient(GraphWriter &w,
   x = w.reshape(w.transpose(x, {2, 1, 0, 3, 4}),
                 {channels, group * images, input[1], input[2]});
   OnnxValue filter = w.get(node.getGradient(), {3, 0, 1, 2});
-  OnnxAttrs attrs = getWindowAttrs({gradient.slice(1, 2), node.getDilations(),
-                                    node.getPads(), node.getStrides()});
-  attrs.push_back(intAttr("group", group));
+  OnnxAttrs attrs = getConvAttrs({gradient.slice(1, 2), node.getDilations(),
+                                  node.getPads(), node.getStrides()},
+                                 group);
   OnnxValue taps = w.op("Conv", {x, filter}, std::move(attrs));
   taps = w.slice(taps, {2, 3}, {0, 0}, {result[1], result[2]}, {1, 1});
   // [C / G, OC, KH, KW] is [OC, KH, KW, C / G] in the function.
   w.setResult(node, taps, {1, 2, 3, 0});
 }
-static const NodeExporter
-    convolutionFilterGradient(NodeKind::ConvolutionFilterGradient,
-                              exportConvolutionFilterGradient);
+static const NodeExporter convolutionFilterGradient =
+    exportConvolutionFilterGradient;

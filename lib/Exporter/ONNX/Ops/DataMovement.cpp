@@ -22,7 +22,7 @@ static void exportTranspose(GraphWriter &w, const TransposeNode &node) {
   w.setResult(node, w.getStored(input),
               compose(w.getLayout(input), node.getPermutation()));
 }
-static const NodeExporter transpose(NodeKind::Transpose, exportTranspose);
+static const NodeExporter transpose = exportTranspose;
 
 /// Whether the stored order of the elements of \p value is the function's: only
 /// dimensions of extent 1 are permuted.
@@ -39,13 +39,13 @@ static bool areElementsInPlace(const GraphWriter &w, NodeValue value) {
   return true;
 }
 
-static void exportReshape(GraphWriter &w, const ReshapeNode &node) {
+static OnnxValue exportReshape(GraphWriter &w, const ReshapeNode &node) {
   NodeValue input = node.getInput();
   OnnxValue x =
       areElementsInPlace(w, input) ? w.getStored(input) : w.get(input);
-  w.setResult(node, w.reshape(x, node.getShape()));
+  return w.reshape(x, node.getShape());
 }
-static const NodeExporter reshape(NodeKind::Reshape, exportReshape);
+static const NodeExporter reshape = exportReshape;
 
 static void exportBroadcast(GraphWriter &w, const BroadcastNode &node) {
   NodeValue input = node.getInput();
@@ -59,23 +59,22 @@ static void exportBroadcast(GraphWriter &w, const BroadcastNode &node) {
                       w.ints(permuteToStored(node.getShape(), layout))}),
       layout);
 }
-static const NodeExporter broadcast(NodeKind::Broadcast, exportBroadcast);
+static const NodeExporter broadcast = exportBroadcast;
 
-static void exportTile(GraphWriter &w, const TileNode &node) {
+static const NodeExporter tile = [](GraphWriter &w, const TileNode &node) {
   Layout layout = w.getLayout(node.getInput());
   w.setResult(
       node,
       w.op("Tile", {w.getStored(node.getInput()),
                     w.ints(permuteToStored(node.getRepeats(), layout))}),
       layout);
-}
-static const NodeExporter tile(NodeKind::Tile, exportTile);
+};
 
 //===- Slices and concatenations ------------------------------------------===//
 
 /// The result has the layout of the first input whose layout is not the
 /// identity.
-static void exportConcat(GraphWriter &w, const ConcatNode &node) {
+static const NodeExporter concat = [](GraphWriter &w, const ConcatNode &node) {
   Layout layout = getIdentityLayout(node.getType().getRank());
   for (NodeValue input : node.getInputs())
     if (isIdentity(layout))
@@ -86,11 +85,10 @@ static void exportConcat(GraphWriter &w, const ConcatNode &node) {
   w.setResult(node,
               w.op("Concat", parts, {intAttr("axis", layout[node.getAxis()])}),
               layout);
-}
-static const NodeExporter concat(NodeKind::Concat, exportConcat);
+};
 
 /// Dimensions that are not sliced are left out of the axes.
-static void exportSlice(GraphWriter &w, const SliceNode &node) {
+static const NodeExporter slice = [](GraphWriter &w, const SliceNode &node) {
   NodeValue input = node.getInput();
   Layout layout = w.getLayout(input);
   Layout axes, starts, ends, steps;
@@ -114,10 +112,9 @@ static void exportSlice(GraphWriter &w, const SliceNode &node) {
   OnnxValue x = w.getStored(input);
   w.setResult(node, axes.empty() ? x : w.slice(x, axes, starts, ends, steps),
               layout);
-}
-static const NodeExporter slice(NodeKind::Slice, exportSlice);
+};
 
-static void exportPad(GraphWriter &w, const PadNode &node) {
+static const NodeExporter pad = [](GraphWriter &w, const PadNode &node) {
   Layout layout = w.getLayout(node.getInput());
   size_t rank = layout.size();
   Layout pads = permuteToStored(node.getPads().take_front(rank), layout);
@@ -127,5 +124,4 @@ static void exportPad(GraphWriter &w, const PadNode &node) {
               w.pad(w.getStored(node.getInput()), pads, node.getValue(),
                     node.getMode()),
               layout);
-}
-static const NodeExporter pad(NodeKind::Pad, exportPad);
+};

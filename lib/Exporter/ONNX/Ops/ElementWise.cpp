@@ -100,5 +100,5 @@ static OnnxValue writeCast(GraphWriter &w, const CastNode &node,
   return w.cast(x, node.getTo());
 }
 
-static const ElementWiseExporter clip(NodeKind::Clip, writeClip);
-static const ElementWiseExporter castTo(NodeKind::Cast, writeCast);
+static const ElementWiseExporter clip = writeClip;
+static const ElementWiseExporter castTo = writeCast;

@@ -14,19 +14,19 @@ void writeElementWise(
     GraphWriter &w, const Node &node,
     llvm::function_ref<OnnxValue(llvm::ArrayRef<OnnxValue>)> write);
 
-/// Registers an element-wise kind: `static ElementWiseExporter
+/// Registers an element-wise kind: `static const ElementWiseExporter
 /// add(NodeKind::Add, "Add");` if ONNX has the operator, with attributes of the
 /// same names, which are Floats, otherwise with `OnnxValue write(GraphWriter
-/// &w, const ClipNode &node, llvm::ArrayRef<OnnxValue> x)`.
+/// &w, const ClipNode &node, llvm::ArrayRef<OnnxValue> x)`, whose node states
+/// the kind.
 class ElementWiseExporter {
 public:
   ElementWiseExporter(NodeKind kind, llvm::StringLiteral onnxOperator);
   template <typename T>
-  ElementWiseExporter(NodeKind kind,
-                      OnnxValue (*write)(GraphWriter &w, const T &node,
+  ElementWiseExporter(OnnxValue (*write)(GraphWriter &w, const T &node,
                                          llvm::ArrayRef<OnnxValue> x))
-      : exporter(kind, NodeExporter::Function([write](GraphWriter &w,
-                                                      const Node &node) {
+      : exporter(kindOf<T>, NodeExporter::Function([write](GraphWriter &w,
+                                                           const Node &node) {
                    writeElementWise(w, node, [&](llvm::ArrayRef<OnnxValue> x) {
                      return write(w, llvm::cast<T>(node), x);
                    });

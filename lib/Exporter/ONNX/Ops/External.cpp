@@ -38,20 +38,13 @@ static void exportExternalCall(GraphWriter &w, const ExternalCallNode &node) {
   std::vector<OnnxValue> inputs;
   for (NodeValue input : insertAbsent(node.getInputs(), node.getAbsent()))
     inputs.push_back(w.get(input));
-  llvm::SmallVector<ElemKind, 4> kinds;
-  for (const Type &type : node.getTypes())
-    kinds.push_back(type.getKind());
   OnnxAttrs attrs;
   for (const NamedValue &value : node.getValues())
     attrs.push_back(makeAttr(value));
   auto [domain, name] = node.getOperatorName().rsplit(':');
-  OnnxValues results = w.raw(name, inputs, kinds, attrs, domain);
-  for (auto [i, result] : llvm::enumerate(results))
-    w.set(NodeValue(const_cast<ExternalCallNode *>(&node), unsigned(i)),
-          result);
+  w.writeAs(node, name, inputs, std::move(attrs), domain);
 }
-static const NodeExporter externalCall(NodeKind::ExternalCall,
-                                       exportExternalCall);
+static const NodeExporter externalCall = exportExternalCall;
 
 static const NodeRefusal allReduce(NodeKind::AllReduce,
                                    "ONNX has no groups of processes");

@@ -32,16 +32,15 @@ static bool areTrusted(NodeValue indices, int64_t extent) {
   }
 }
 
-static void exportGather(GraphWriter &w, const GatherNode &node) {
+static const NodeExporter gather = [](GraphWriter &w, const GatherNode &node) {
   int64_t extent = node.getInput().getShape()[node.getAxis()];
   OnnxValue indices = w.get(node.getIndices());
   if (!areTrusted(node.getIndices(), extent))
     indices = w.op("Clip", {indices, w.numberLike(indices, double(-extent)),
                             w.numberLike(indices, double(extent - 1))});
-  w.setResult(node, w.op("Gather", {w.get(node.getInput()), indices},
-                         {intAttr("axis", node.getAxis())}));
-}
-static const NodeExporter gather(NodeKind::Gather, exportGather);
+  return w.op("Gather", {w.get(node.getInput()), indices},
+              {intAttr("axis", node.getAxis())});
+};
 
 //===- Scatter ------------------------------------------------------------===//
 
@@ -72,30 +71,21 @@ static OnnxValue writeScatterLoop(GraphWriter &w, llvm::StringRef combine,
   onnx::GraphProto graph;
   graph.set_name("scatter");
   GraphWriter body(w.getPool(), graph);
-  auto addInput = [&](llvm::StringRef name, const Type &type) {
-    OnnxValue input{w.getPool().takeName(name), type.getKind()};
-    *graph.add_input() = makeValueInfo(input.name, type);
-    return input;
-  };
-  auto addOutput = [&](OnnxValue value, const Type &type) {
-    value = body.makeOutput(value);
-    *graph.add_output() = makeValueInfo(value.name, type);
-  };
-  OnnxValue number = addInput("number", Type(ElemKind::Int64, {}));
-  OnnxValue condition = addInput("condition", Type(ElemKind::Bool, {}));
-  OnnxValue state = addInput("rows", type);
+  OnnxValue number = body.addInput("number", Type(ElemKind::Int64, {}));
+  OnnxValue condition = body.addInput("condition", Type(ElemKind::Bool, {}));
+  OnnxValue state = body.addInput("rows", type);
   number = body.reshape(number, {1});
   OnnxValue index = body.op("Gather", {indices, number});
   OnnxValue row = body.op(combine, {body.op("Gather", {state, index}),
                                     body.op("Gather", {updates, number})});
-  addOutput(condition, Type(ElemKind::Bool, {}));
-  addOutput(body.op("ScatterND", {state, body.reshape(index, {1, 1}), row}),
-            type);
+  body.addOutput(condition, Type(ElemKind::Bool, {}));
+  body.addOutput(
+      body.op("ScatterND", {state, body.reshape(index, {1, 1}), row}), type);
   return w.raw("Loop", {w.number(ElemKind::Int64, double(count)), {}, x},
                {x.kind}, {graphAttr("body", std::move(graph))})[0];
 }
 
-static void exportScatter(GraphWriter &w, const ScatterNode &node) {
+static OnnxValue exportScatter(GraphWriter &w, const ScatterNode &node) {
   const Type &type = node.getType();
   int64_t rows = type.getDim(0), count = node.getIndices().getShape()[0];
   OnnxValue x = w.get(node.getInput()), indices = w.get(node.getIndices());
@@ -118,18 +108,18 @@ static void exportScatter(GraphWriter &w, const ScatterNode &node) {
   }
   if (!isTrusted)
     result = w.slice(result, {0}, {0}, {rows}, {1});
-  w.setResult(node, result);
+  return result;
 }
-static const NodeExporter scatter(NodeKind::Scatter, exportScatter);
+static const NodeExporter scatter = exportScatter;
 
-static void exportDynamicUpdateSlice(GraphWriter &w,
-                                     const DynamicUpdateSliceNode &node) {
+static OnnxValue exportDynamicUpdateSlice(GraphWriter &w,
+                                          const DynamicUpdateSliceNode &node) {
   const Type &type = node.getUpdate().getType();
   int64_t axis = node.getAxis(), count = type.getDim(unsigned(axis));
   int64_t lastStart = node.getType().getDim(unsigned(axis)) - count;
   OnnxValue x = w.get(node.getInput());
   if (type.getNumElements() == 0)
-    return w.setResult(node, w.op("Identity", {x}));
+    return w.op("Identity", {x});
   OnnxValue start = w.cast(w.get(node.getStart()), ElemKind::Int64);
   Dims ones(type.getRank(), 1), along(ones);
   start = w.op("Clip", {w.reshape(start, ones), w.numberLike(start, 0),
@@ -141,33 +131,30 @@ static void exportDynamicUpdateSlice(GraphWriter &w,
   OnnxValue indices =
       w.op("Expand", {w.add(start, w.constant(std::move(numbers))),
                       w.ints(type.getShape())});
-  w.setResult(node,
-              w.op("ScatterElements", {x, indices, w.get(node.getUpdate())},
-                   {intAttr("axis", axis)}));
+  return w.op("ScatterElements", {x, indices, w.get(node.getUpdate())},
+              {intAttr("axis", axis)});
 }
-static const NodeExporter dynamicUpdateSlice(NodeKind::DynamicUpdateSlice,
-                                             exportDynamicUpdateSlice);
+static const NodeExporter dynamicUpdateSlice = exportDynamicUpdateSlice;
 
 //===- Sorted indices -----------------------------------------------------===//
 
-static void exportTopK(GraphWriter &w, const TopKNode &node) {
+static const NodeExporter topK = [](GraphWriter &w, const TopKNode &node) {
   OnnxValues results =
       w.ops(2, "TopK", {w.get(node.getInput()), w.ints({node.getCount()})},
             {intAttr("axis", -1), intAttr("largest", node.getLargest()),
              intAttr("sorted", 1)});
-  w.setResult(node, results[1]);
-}
-static const NodeExporter topK(NodeKind::TopK, exportTopK);
+  return results[1];
+};
 
 /// ONNX's operator takes scores: the candidates get descending ones, and other
 /// boxes 0. The selected boxes are sorted by these scores again, [B, C, count].
-static void exportNonMaxSuppression(GraphWriter &w,
-                                    const NonMaxSuppressionNode &node) {
+static OnnxValue exportNonMaxSuppression(GraphWriter &w,
+                                         const NonMaxSuppressionNode &node) {
   DimsRef boxes = node.getBoxes().getShape(), shape = node.getType().getShape();
   DimsRef candidates = node.getCandidates().getShape();
   int64_t count = shape[2], numBoxes = boxes[1], numCandidates = candidates[2];
   if (countElements(shape) == 0 || numBoxes == 0 || numCandidates == 0)
-    return w.setResult(node, w.filled(ElemKind::Int64, shape, -1));
+    return w.filled(ElemKind::Int64, shape, -1);
   Tensor descending(Type(ElemKind::Float, {1, 1, numCandidates}));
   for (int64_t i = 0; i < numCandidates; ++i)
     descending.setFromDouble(i, double(numCandidates - i));
@@ -200,7 +187,6 @@ static void exportNonMaxSuppression(GraphWriter &w,
                w.number(ElemKind::Int64, -1));
   if (count > numBoxes)
     result = w.pad(result, {0, 0, 0, 0, 0, count - numBoxes}, -1);
-  w.setResult(node, result);
+  return result;
 }
-static const NodeExporter nonMaxSuppression(NodeKind::NonMaxSuppression,
-                                            exportNonMaxSuppression);
+static const NodeExporter nonMaxSuppression = exportNonMaxSuppression;

@@ -6,6 +6,15 @@ using namespace glowish;
 
 //===- Normalizations of images -------------------------------------------===//
 
+/// Returns the order of dimensions with \p axis, the channels, behind the
+/// first.
+static Layout moveChannels(unsigned rank, int64_t axis) {
+  Layout permutation = getIdentityLayout(rank);
+  permutation.erase(permutation.begin() + axis);
+  permutation.insert(permutation.begin() + 1, axis);
+  return permutation;
+}
+
 /// ONNX expects the channels in dimension 1.
 static void exportBatchNormalization(GraphWriter &w,
                                      const BatchNormalizationNode &node) {
@@ -16,10 +25,7 @@ static void exportBatchNormalization(GraphWriter &w,
   if (rank == 1) {
     x = w.reshape(x, {1, input.getShape()[0]});
   } else if (layout[axis] != 1) {
-    // Move dimension `axis` to position 1.
-    Layout permutation = getIdentityLayout(rank);
-    permutation.erase(permutation.begin() + axis);
-    permutation.insert(permutation.begin() + 1, axis);
+    Layout permutation = moveChannels(rank, axis);
     x = w.get(input, permutation);
     layout = invert(permutation);
   }
@@ -31,8 +37,7 @@ static void exportBatchNormalization(GraphWriter &w,
     result = w.reshape(result, input.getShape());
   w.setResult(node, result, layout);
 }
-static const NodeExporter batchNormalization(NodeKind::BatchNormalization,
-                                             exportBatchNormalization);
+static const NodeExporter batchNormalization = exportBatchNormalization;
 
 /// ONNX has GroupNormalization from opset 18 on; written as
 /// InstanceNormalization with each group as a channel.
@@ -44,9 +49,7 @@ static void exportGroupNormalization(GraphWriter &w,
   Layout layout = w.getLayout(input);
   OnnxValue x = w.getStored(input);
   if (layout[0] != 0 || layout[axis] != 1) {
-    Layout permutation = getIdentityLayout(rank);
-    permutation.erase(permutation.begin() + axis);
-    permutation.insert(permutation.begin() + 1, axis);
+    Layout permutation = moveChannels(rank, axis);
     x = w.get(input, permutation);
     layout = invert(permutation);
   }
@@ -78,8 +81,7 @@ static void exportGroupNormalization(GraphWriter &w,
   }
   w.setResult(node, x, layout);
 }
-static const NodeExporter groupNormalization(NodeKind::GroupNormalization,
-                                             exportGroupNormalization);
+static const NodeExporter groupNormalization = exportGroupNormalization;
 
 static void exportLRN(GraphWriter &w,
                       const LocalResponseNormalizationNode &node) {
@@ -96,7 +98,7 @@ static void exportLRN(GraphWriter &w,
   OnnxValue x = w.reshape(w.get(node.getInput()), {rows, shape.back(), 1, 1});
   w.setResult(node, w.reshape(w.op("LRN", {x}, std::move(attrs)), shape));
 }
-static const NodeExporter lrn(NodeKind::LocalResponseNormalization, exportLRN);
+static const NodeExporter lrn = exportLRN;
 
 //===- Normalizations of trailing dimensions ------------------------------===//
 
@@ -119,25 +121,24 @@ static OnnxValue writeLayerNormalization(GraphWriter &w,
   return x;
 }
 
-static void exportLayerNormalization(GraphWriter &w,
-                                     const LayerNormalizationNode &node) {
+static OnnxValue exportLayerNormalization(GraphWriter &w,
+                                          const LayerNormalizationNode &node) {
   const Type &type = node.getType();
   std::vector<int64_t> axes;
   for (int64_t d = node.getAxis(); d < int64_t(type.getRank()); ++d)
     axes.push_back(d);
   if (!node.getSubtractMean() || type.getKind() == ElemKind::Double)
-    return w.setResult(node, writeLayerNormalization(w, node, axes));
+    return writeLayerNormalization(w, node, axes);
   OnnxValue scale = w.get(node.getScale());
   if (!scale)
     scale =
         w.filled(type.getKind(), type.getShape().drop_front(node.getAxis()), 1);
-  w.setResult(node, w.op("LayerNormalization",
-                         {w.get(node.getInput()), scale, w.get(node.getBias())},
-                         {intAttr("axis", node.getAxis()),
-                          floatAttr("epsilon", node.getEpsilon())}));
+  return w.op("LayerNormalization",
+              {w.get(node.getInput()), scale, w.get(node.getBias())},
+              {intAttr("axis", node.getAxis()),
+               floatAttr("epsilon", node.getEpsilon())});
 }
-static const NodeExporter layerNormalization(NodeKind::LayerNormalization,
-                                             exportLayerNormalization);
+static const NodeExporter layerNormalization = exportLayerNormalization;
 
 //===- Softmax ------------------------------------------------------------===//
 
@@ -149,11 +150,11 @@ static void writeSoftmax(GraphWriter &w, const T &node, llvm::StringRef type) {
   w.setResult(node, w.op(type, {x}, {intAttr("axis", layout[node.getAxis()])}),
               layout);
 }
-static void exportSoftmax(GraphWriter &w, const SoftmaxNode &node) {
+static const NodeExporter softmax = [](GraphWriter &w,
+                                       const SoftmaxNode &node) {
   writeSoftmax(w, node, "Softmax");
-}
-static const NodeExporter softmax(NodeKind::Softmax, exportSoftmax);
-static void exportLogSoftmax(GraphWriter &w, const LogSoftmaxNode &node) {
+};
+static const NodeExporter logSoftmax = [](GraphWriter &w,
+                                          const LogSoftmaxNode &node) {
   writeSoftmax(w, node, "LogSoftmax");
-}
-static const NodeExporter logSoftmax(NodeKind::LogSoftmax, exportLogSoftmax);
+};

@@ -6,7 +6,7 @@
 using namespace glowish;
 
 /// Whether the padding is smaller than the kernel, as ONNX Runtime requires.
-static bool arePadsSmall(const OnnxWindows &windows) {
+static bool arePadsSmall(const Windows &windows) {
   for (unsigned i = 0; i < 4; ++i)
     if (windows.pads[i] >= windows.kernels[i % 2])
       return false;
@@ -18,7 +18,7 @@ static bool arePadsSmall(const OnnxWindows &windows) {
 /// Maximum of the slices of the windows, for kinds and padding that MaxPool
 /// does not support.
 static void composeMaxPool(GraphWriter &w, const MaxPoolNode &node,
-                           const OnnxWindows &windows) {
+                           const Windows &windows) {
   DimsRef shape = node.getType().getShape();
   OnnxValues taps =
       takeTaps(w, node.getInput(), windows, shape[1], shape[2], -HUGE_VAL);
@@ -26,7 +26,7 @@ static void composeMaxPool(GraphWriter &w, const MaxPoolNode &node,
 }
 
 static void exportMaxPool(GraphWriter &w, const MaxPoolNode &node) {
-  OnnxWindows windows = OnnxWindows::of(node);
+  Windows windows = getWindows(node);
   ElemKind kind = node.getType().getKind();
   bool isByte = isIntegerKind(kind) && getElemSize(kind) == 1;
   if ((!isFloatKind(kind) && !isByte) || !arePadsSmall(windows))
@@ -35,12 +35,12 @@ static void exportMaxPool(GraphWriter &w, const MaxPoolNode &node) {
                           getWindowAttrs(windows));
   w.setResult(node, result, fromNchw);
 }
-static const NodeExporter maxPool(NodeKind::MaxPool, exportMaxPool);
+static const NodeExporter maxPool = exportMaxPool;
 
 /// Sum of the slices of the windows divided by their number, for windows that
 /// AveragePool-11 does not support: it has no dilations.
 static void composeAvgPool(GraphWriter &w, const AvgPoolNode &node,
-                           const OnnxWindows &windows) {
+                           const Windows &windows) {
   DimsRef shape = node.getType().getShape();
   OnnxValue sum =
       w.op("Sum", takeTaps(w, node.getInput(), windows, shape[1], shape[2], 0));
@@ -51,7 +51,7 @@ static void composeAvgPool(GraphWriter &w, const AvgPoolNode &node,
 }
 
 static void exportAvgPool(GraphWriter &w, const AvgPoolNode &node) {
-  OnnxWindows windows = OnnxWindows::of(node);
+  Windows windows = getWindows(node);
   if (!llvm::all_equal(windows.dilations) || windows.dilations[0] != 1 ||
       !arePadsSmall(windows))
     return composeAvgPool(w, node, windows);
@@ -61,21 +61,21 @@ static void exportAvgPool(GraphWriter &w, const AvgPoolNode &node) {
       w.op("AveragePool", {w.get(node.getInput(), toNchw)}, std::move(attrs));
   w.setResult(node, result, fromNchw);
 }
-static const NodeExporter avgPool(NodeKind::AvgPool, exportAvgPool);
+static const NodeExporter avgPool = exportAvgPool;
 
-static void exportGlobalAvgPool(GraphWriter &w, const GlobalAvgPoolNode &node) {
-  w.setResult(node, w.op("GlobalAveragePool", {w.get(node.getInput(), toNchw)}),
-              fromNchw);
+template <typename T>
+static void exportGlobalPool(GraphWriter &w, const T &node,
+                             llvm::StringRef type) {
+  w.setResult(node, w.op(type, {w.get(node.getInput(), toNchw)}), fromNchw);
 }
-static const NodeExporter globalAvgPool(NodeKind::GlobalAvgPool,
-                                        exportGlobalAvgPool);
-
-static void exportGlobalMaxPool(GraphWriter &w, const GlobalMaxPoolNode &node) {
-  w.setResult(node, w.op("GlobalMaxPool", {w.get(node.getInput(), toNchw)}),
-              fromNchw);
-}
-static const NodeExporter globalMaxPool(NodeKind::GlobalMaxPool,
-                                        exportGlobalMaxPool);
+static const NodeExporter globalAvgPool = [](GraphWriter &w,
+                                             const GlobalAvgPoolNode &node) {
+  exportGlobalPool(w, node, "GlobalAveragePool");
+};
+static const NodeExporter globalMaxPool = [](GraphWriter &w,
+                                             const GlobalMaxPoolNode &node) {
+  exportGlobalPool(w, node, "GlobalMaxPool");
+};
 
 //===- Gradients ----------------------------------------------------------===//
 
@@ -84,7 +84,7 @@ static const NodeExporter globalMaxPool(NodeKind::GlobalMaxPool,
 static void exportMaxPoolGradient(GraphWriter &w,
                                   const MaxPoolGradientNode &node) {
   OnnxValue input = w.get(node.getInput(), toNchw);
-  OnnxWindows windows = OnnxWindows::of(node);
+  Windows windows = getWindows(node);
   if (!arePadsSmall(windows))
     return w.fail("the padding is not smaller than the window; accepted: less "
                   "padding");
@@ -102,14 +102,13 @@ static void exportMaxPoolGradient(GraphWriter &w,
   w.setResult(node, w.reshape(sums, {shape[0], shape[3], shape[1], shape[2]}),
               fromNchw);
 }
-static const NodeExporter maxPoolGradient(NodeKind::MaxPoolGradient,
-                                          exportMaxPoolGradient);
+static const NodeExporter maxPoolGradient = exportMaxPoolGradient;
 
 /// The gradient divided by the size of the window is spread over the window,
 /// per channel: a transposed convolution with ones.
 static void exportAvgPoolGradient(GraphWriter &w,
                                   const AvgPoolGradientNode &node) {
-  OnnxWindows windows = OnnxWindows::of(node);
+  Windows windows = getWindows(node);
   DimsRef gradient = node.getGradient().getShape(), sizes = node.getSizes();
   int64_t channels = gradient[3];
   ElemKind kind = node.getType().getKind();
@@ -134,5 +133,4 @@ static void exportAvgPoolGradient(GraphWriter &w,
     sums = w.pad(sums, {0, 0, 0, 0, 0, 0, missing[0], missing[1]}, 0);
   w.setResult(node, sums, fromNchw);
 }
-static const NodeExporter avgPoolGradient(NodeKind::AvgPoolGradient,
-                                          exportAvgPoolGradient);
+static const NodeExporter avgPoolGradient = exportAvgPoolGradient;

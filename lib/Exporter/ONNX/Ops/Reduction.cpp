@@ -27,7 +27,7 @@ static Layout getAxes(const Layout &layout, llvm::ArrayRef<int64_t> axes) {
   return stored;
 }
 
-static void exportReduce(GraphWriter &w, const ReduceNode &node) {
+static const NodeExporter reduce = [](GraphWriter &w, const ReduceNode &node) {
   const Type &input = node.getInput().getType();
   llvm::StringRef mode = node.getMode();
   ElemKind kind = input.getKind();
@@ -51,8 +51,7 @@ static void exportReduce(GraphWriter &w, const ReduceNode &node) {
     result = w.div(result, w.numberLike(result, double(count)));
   w.setResult(node, result,
               node.getKeepDims() ? layout : dropAxes(layout, node.getAxes()));
-}
-static const NodeExporter reduce(NodeKind::Reduce, exportReduce);
+};
 
 static void exportReduceInteger(GraphWriter &w, const ReduceIntegerNode &node) {
   if (node.getInput().getType().getNumElements() == 0)
@@ -65,10 +64,9 @@ static void exportReduceInteger(GraphWriter &w, const ReduceIntegerNode &node) {
                        node.getKeepDims()),
               node.getKeepDims() ? layout : dropAxes(layout, node.getAxes()));
 }
-static const NodeExporter reduceInteger(NodeKind::ReduceInteger,
-                                        exportReduceInteger);
+static const NodeExporter reduceInteger = exportReduceInteger;
 
-static void exportCumSum(GraphWriter &w, const CumSumNode &node) {
+static const NodeExporter cumSum = [](GraphWriter &w, const CumSumNode &node) {
   Layout layout = w.getLayout(node.getInput());
   OnnxValue x = w.getStored(node.getInput());
   ElemKind kind = x.kind;
@@ -79,13 +77,11 @@ static void exportCumSum(GraphWriter &w, const CumSumNode &node) {
                         {intAttr("exclusive", node.getExclusive()),
                          intAttr("reverse", node.getReverse())});
   w.setResult(node, w.cast(sums, kind), layout);
-}
-static const NodeExporter cumSum(NodeKind::CumSum, exportCumSum);
+};
 
-static void exportArgMax(GraphWriter &w, const ArgMaxNode &node) {
-  w.setResult(node, w.op("ArgMax", {w.get(node.getInput())},
-                         {intAttr("axis", node.getAxis()),
-                          intAttr("keepdims", node.getKeepDims()),
-                          intAttr("select_last_index", node.getSelectLast())}));
-}
-static const NodeExporter argMax(NodeKind::ArgMax, exportArgMax);
+static const NodeExporter argMax = [](GraphWriter &w, const ArgMaxNode &node) {
+  return w.op("ArgMax", {w.get(node.getInput())},
+              {intAttr("axis", node.getAxis()),
+               intAttr("keepdims", node.getKeepDims()),
+               intAttr("select_last_index", node.getSelectLast())});
+};

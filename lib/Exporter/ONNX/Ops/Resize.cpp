@@ -22,7 +22,7 @@ struct ScaledDim {
 };
 } // namespace
 
-static void exportResize(GraphWriter &w, const ResizeNode &node) {
+static const NodeExporter resize = [](GraphWriter &w, const ResizeNode &node) {
   DimsRef from = node.getInput().getShape(), to = node.getSizes();
   ScaledDim rows = {from[1], to[0], node.getScaleH()};
   ScaledDim columns = {from[2], to[1], node.getScaleW()};
@@ -48,5 +48,4 @@ static void exportResize(GraphWriter &w, const ResizeNode &node) {
   OnnxValue result =
       w.op("Resize", {x, OnnxValue(), scales, sizes}, std::move(attrs));
   w.setResult(node, result, fromNchw);
-}
-static const NodeExporter resize(NodeKind::Resize, exportResize);
+};

@@ -7,8 +7,7 @@ using namespace glowish;
 const Layout glowish::toNchw = {0, 3, 1, 2};
 const Layout glowish::fromNchw = {0, 2, 3, 1};
 
-OnnxAttrs glowish::getWindowAttrs(const OnnxWindows &windows,
-                                  bool haveDilations) {
+OnnxAttrs glowish::getWindowAttrs(const Windows &windows, bool haveDilations) {
   OnnxAttrs attrs = {intsAttr("kernel_shape", windows.kernels),
                      intsAttr("strides", windows.strides),
                      intsAttr("pads", windows.pads)};
@@ -18,7 +17,7 @@ OnnxAttrs glowish::getWindowAttrs(const OnnxWindows &windows,
 }
 
 OnnxValues glowish::takeTaps(GraphWriter &w, NodeValue input,
-                             const OnnxWindows &windows, int64_t height,
+                             const Windows &windows, int64_t height,
                              int64_t width, double filler) {
   llvm::ArrayRef<int64_t> pads = windows.pads;
   OnnxValue x = w.get(input);
@@ -35,31 +34,4 @@ OnnxValues glowish::takeTaps(GraphWriter &w, NodeValue input,
           w.slice(x, {1, 2}, {top, left}, {bottom, right}, windows.strides));
     }
   return taps;
-}
-
-/// Counts the elements of window \p index inside the image along dimension
-/// \p d.
-static int64_t countAlong(const OnnxWindows &windows, unsigned d, int64_t index,
-                          int64_t extent, bool countPads) {
-  int64_t first = index * windows.strides[d] - windows.pads[d], count = 0;
-  int64_t low = countPads ? -windows.pads[d] : 0;
-  int64_t high = extent + (countPads ? windows.pads[d + 2] : 0);
-  for (int64_t tap = 0; tap < windows.kernels[d]; ++tap) {
-    int64_t at = first + tap * windows.dilations[d];
-    count += at >= low && at < high;
-  }
-  return count;
-}
-
-Tensor glowish::countInside(const OnnxWindows &windows, DimsRef size,
-                            DimsRef resultSize, bool countPads, ElemKind kind) {
-  Tensor counts(Type(kind, {1, resultSize[0], resultSize[1], 1}));
-  for (int64_t row = 0; row < resultSize[0]; ++row) {
-    int64_t rows = countAlong(windows, 0, row, size[0], countPads);
-    for (int64_t column = 0; column < resultSize[1]; ++column)
-      counts.setFromDouble(
-          row * resultSize[1] + column,
-          double(rows * countAlong(windows, 1, column, size[1], countPads)));
-  }
-  return counts;
 }

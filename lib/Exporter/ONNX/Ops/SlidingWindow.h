@@ -3,6 +3,7 @@
 #ifndef GLOWISH_LIB_EXPORTER_ONNX_OPS_SLIDINGWINDOW_H
 #define GLOWISH_LIB_EXPORTER_ONNX_OPS_SLIDINGWINDOW_H
 
+#include "ImageWindows.h"
 #include "ONNX/GraphWriter.h"
 
 namespace glowish {
@@ -11,31 +12,15 @@ namespace glowish {
 /// w.get(images, toNchw) is an operand, fromNchw the layout of a result.
 extern const Layout toNchw, fromNchw;
 
-/// The sliding window of a convolution or pooling.
-struct OnnxWindows {
-  llvm::ArrayRef<int64_t> kernels, strides, pads, dilations;
-
-  template <typename T> static OnnxWindows of(const T &node) {
-    return {node.getKernels(), node.getStrides(), node.getPads(),
-            node.getDilations()};
-  }
-  int64_t getNumTaps() const { return kernels[0] * kernels[1]; }
-};
-
 /// Returns the attributes `kernel_shape`, `strides`, `pads` and, if
 /// \p haveDilations, `dilations`.
-OnnxAttrs getWindowAttrs(const OnnxWindows &windows, bool haveDilations = true);
+OnnxAttrs getWindowAttrs(const Windows &windows, bool haveDilations = true);
 
 /// Returns one value [N, \p height, \p width, C] per element of the window, in
 /// row-major order: a strided slice of the NHWC images \p input, padded with
 /// \p filler.
-OnnxValues takeTaps(GraphWriter &w, NodeValue input, const OnnxWindows &windows,
+OnnxValues takeTaps(GraphWriter &w, NodeValue input, const Windows &windows,
                     int64_t height, int64_t width, double filler);
-
-/// Counts the elements of each window inside an image of \p size (height and
-/// width), or inside it and its padding: [1, OH, OW, 1] of \p kind.
-Tensor countInside(const OnnxWindows &windows, DimsRef size, DimsRef resultSize,
-                   bool countPads, ElemKind kind);
 
 } // namespace glowish
 

@@ -5,13 +5,10 @@
 using namespace glowish;
 
 /// The enclosing graph's writer declares the output.
-static void exportSave(GraphWriter &w, const SaveNode &node) {
+static const NodeExporter save = [](GraphWriter &w, const SaveNode &node) {
   w.save(node.getOutput().node, node.getInput());
-}
-static const NodeExporter save(NodeKind::Save, exportSave);
+};
 
-static void exportSplat(GraphWriter &w, const SplatNode &node) {
-  w.setResult(node,
-              w.filled(node.getElemKind(), node.getShape(), node.getValue()));
-}
-static const NodeExporter splat(NodeKind::Splat, exportSplat);
+static const NodeExporter splat = [](GraphWriter &w, const SplatNode &node) {
+  return w.filled(node.getElemKind(), node.getShape(), node.getValue());
+};
