@@ -117,7 +117,8 @@ static OpRecord readOp(const Record *record) {
   return op;
 }
 
-/// Stops with an error unless ONNX's operator can have the attributes of \p op.
+/// Stops with an error unless the operator in Onnx can have the attributes of
+/// \p op.
 static void checkOnnx(const Record *record, const OpRecord &op) {
   if (op.onnx.empty())
     return;
