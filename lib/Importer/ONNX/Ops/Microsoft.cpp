@@ -147,8 +147,8 @@ static llvm::Error importFusedMatMul(OpContext &op, NodeValue a, NodeValue b) {
   int64_t batchB = op.getInt("transBatchB", 0);
   GLOWISH_ASSIGN_OR_RETURN(a, arrange(op, a, batchA != 0, transA != 0));
   GLOWISH_ASSIGN_OR_RETURN(b, arrange(op, b, batchB != 0, transB != 0));
-  NodeValue product = op.matMul(a, b);
-  return op.setOutput(0, alpha == 1 ? product : op.mul(product, alpha));
+  NodeValue result = op.matMul(a, b);
+  return op.setOutput(0, alpha == 1 ? result : op.mul(result, alpha));
 }
 
 //===- Normalizations -----------------------------------------------------===//
