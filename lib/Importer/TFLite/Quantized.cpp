@@ -110,6 +110,14 @@ struct Parameters {
 
 } // namespace
 
+/// A constant of \p kind with \p numbers.
+template <typename T>
+static NodeValue tabulate(NodeBuilder &b, ElemKind kind, DimsRef shape,
+                          const std::vector<T> &numbers) {
+  size_t i = 0;
+  return b.table(kind, shape, [&](DimsRef) { return double(numbers[i++]); });
+}
+
 /// Those of blocks, each repeated for the elements of its block.
 static Parameters makeBlockParameters(NodeBuilder &b, NodeValue x,
                                       const Quantization &quantization) {
@@ -121,10 +129,7 @@ static Parameters makeBlockParameters(NodeBuilder &b, NodeValue x,
                                     x.getShape().back(), quantization.block)
                      : parameter;
   };
-  size_t i = 0, k = 0;
-  NodeValue scales = b.table(ElemKind::Float, shape, [&](DimsRef) {
-    return double(quantization.scales[i++]);
-  });
+  NodeValue scales = tabulate(b, ElemKind::Float, shape, quantization.scales);
   if (llvm::all_of(quantization.zeroPoints, [](int64_t z) { return z == 0; }))
     return {repeat(scales), b.scalar(ElemKind::Int32, 0)};
   // Of the integers' kind, as the optimizer has them, if it can have them.
@@ -133,9 +138,7 @@ static Parameters makeBlockParameters(NodeBuilder &b, NodeValue x,
   for (int64_t zeroPoint : quantization.zeroPoints)
     if (double(zeroPoint) < low || double(zeroPoint) > high)
       kind = ElemKind::Int32;
-  NodeValue zeroPoints = b.table(kind, shape, [&](DimsRef) {
-    return double(quantization.zeroPoints[k++]);
-  });
+  NodeValue zeroPoints = tabulate(b, kind, shape, quantization.zeroPoints);
   return {repeat(scales), b.cast(repeat(zeroPoints), ElemKind::Int32)};
 }
 
@@ -149,14 +152,8 @@ static Parameters makeParameters(NodeBuilder &b, NodeValue x,
     shape.assign(x.getShape().size(), 1);
     shape[size_t(quantization.axis)] = int64_t(quantization.scales.size());
   }
-  size_t i = 0, k = 0;
-  NodeValue scales = b.table(ElemKind::Float, shape, [&](DimsRef) {
-    return double(quantization.scales[i++]);
-  });
-  NodeValue zeroPoints = b.table(ElemKind::Int32, shape, [&](DimsRef) {
-    return double(quantization.zeroPoints[k++]);
-  });
-  return {scales, zeroPoints};
+  NodeValue scales = tabulate(b, ElemKind::Float, shape, quantization.scales);
+  return {scales, tabulate(b, ElemKind::Int32, shape, quantization.zeroPoints)};
 }
 
 NodeValue tflite::dequantize(NodeBuilder &b, NodeValue x,

@@ -111,14 +111,11 @@ static llvm::Error importTranspose(NetOp &op) {
   return setMoved(op, op.transpose(x, axes));
 }
 
-static llvm::Error importNCHW2NHWC(NetOp &op) {
+template <bool isToNHWC> static llvm::Error importOrder(NetOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
-  return setMoved(op, op.transpose(op.input(0), {0, 2, 3, 1}));
-}
-
-static llvm::Error importNHWC2NCHW(NetOp &op) {
-  GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
-  return setMoved(op, op.transpose(op.input(0), {0, 3, 1, 2}));
+  NodeValue x = op.input(0);
+  return setMoved(op, isToNHWC ? op.transpose(x, {0, 2, 3, 1})
+                               : op.transpose(x, {0, 3, 1, 2}));
 }
 
 /// Transposes [group, channels / group].
@@ -272,8 +269,8 @@ static const Caffe2Operators operators = {
     {"ExpandDims", importExpandDims, moved},
     {"Squeeze", importSqueeze, moved},
     {"Transpose", importTranspose, moved},
-    {"NCHW2NHWC", importNCHW2NHWC, moved},
-    {"NHWC2NCHW", importNHWC2NCHW, moved},
+    {"NCHW2NHWC", importOrder<true>, moved},
+    {"NHWC2NCHW", importOrder<false>, moved},
     {"ChannelShuffle", importChannelShuffle, moved},
     {"Concat", importConcat, {.inputs = {1, manyInputs}}},
     {"Split", importSplit, movedTwo},

@@ -280,16 +280,13 @@ static llvm::Error importTile(TFLiteOp &op) {
   return op.setOutput(0, op.make<TileNode>(op.input(0), repeats));
 }
 
-static llvm::Error importBroadcastTo(TFLiteOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> shape, op.getConstantInts(1));
+/// BROADCAST_TO, and FILL, which has the shape first.
+template <unsigned Data, unsigned Shape>
+static llvm::Error importBroadcast(TFLiteOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> shape,
+                           op.getConstantInts(Shape));
   return op.setOutput(
-      0, op.broadcast(op.input(0), Dims(shape.begin(), shape.end())));
-}
-
-static llvm::Error importFill(TFLiteOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> shape, op.getConstantInts(0));
-  return op.setOutput(
-      0, op.broadcast(op.input(1), Dims(shape.begin(), shape.end())));
+      0, op.broadcast(op.input(Data), Dims(shape.begin(), shape.end())));
 }
 
 static llvm::Error importZerosLike(TFLiteOp &op) {
@@ -364,8 +361,10 @@ static const TFLiteOperators operators = {
     {"PADV2", importPad, {.inputs = 3, .limit = "inputs 1 and 2 constants"}},
     {"MIRROR_PAD", importMirrorPad, constantSecond},
     {"TILE", importTile, constantSecond},
-    {"BROADCAST_TO", importBroadcastTo, constantSecond},
-    {"FILL", importFill, {.inputs = 2, .limit = "the shape a constant"}},
+    {"BROADCAST_TO", importBroadcast<0, 1>, constantSecond},
+    {"FILL",
+     importBroadcast<1, 0>,
+     {.inputs = 2, .limit = "the shape a constant"}},
     {"ZEROS_LIKE", importZerosLike},
     {"SHAPE", importShape},
     {"RANK", importRank},
