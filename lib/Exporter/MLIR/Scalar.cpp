@@ -208,8 +208,8 @@ MlirScalar glowish::convertScalar(const MlirScalar &x, ElemKind to) {
 using PrimitiveWriter = llvm::function_ref<MlirScalar(
     ScalarPrimitive primitive, const MlirScalar &x, const MlirScalar &y)>;
 
-/// 0 where \p y is 0, and \p x times -1 where it is -1; other quotients no
-/// dialect leaves open.
+/// Returns 0 where \p y is 0, and \p x times -1 where it is -1; no dialect
+/// leaves other quotients open.
 static MlirScalar divideIntegers(const MlirScalar &x, const MlirScalar &y,
                                  PrimitiveWriter write) {
   auto divide = [&](const MlirScalar &divisor) {
@@ -224,7 +224,7 @@ static MlirScalar divideIntegers(const MlirScalar &x, const MlirScalar &y,
   return select(isZero, zero, select(isMinusOne, zero - x, quotient));
 }
 
-/// 0 where \p y is not one of the bits that there are.
+/// Returns 0 where \p y is not one of the bits that there are.
 static MlirScalar shiftInside(ScalarPrimitive primitive, const MlirScalar &x,
                               const MlirScalar &y, PrimitiveWriter write) {
   double last = 8 * getElemSize(x.kind) - 1;

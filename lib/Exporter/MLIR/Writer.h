@@ -96,7 +96,7 @@ public:
 
   /// Null for null.
   MlirValue get(NodeValue value);
-  /// In the kind that sums of it are kept in.
+  /// Returns \p value in the kind that sums of it are kept in.
   MlirValue getWide(NodeValue value) { return widen(get(value)); }
   void set(NodeValue value, const MlirValue &written);
   /// Sets the only result of \p node to \p written, converted to its kind.
@@ -168,7 +168,7 @@ public:
   }
   /// An int64 constant of rank 1.
   MlirValue ints(IntsRef values);
-  /// A constant whose elements are \p element(0), \p element(1), ...
+  /// Returns a constant with the elements \p element(0), \p element(1), ...
   MlirValue table(ElemKind kind, DimsRef shape,
                   llvm::function_ref<double(int64_t i)> element);
 
@@ -182,8 +182,8 @@ public:
   /// "max" or "sum" of the elements of each window, in the kind of \p x.
   virtual MlirValue pool(llvm::StringRef mode, const MlirValue &x,
                          const Windows &window, const Type &type) = 0;
-  /// \p sums of the windows over images of \p size, [H, W], by the number of
-  /// elements that each has.
+  /// Divides \p sums of the windows over images of \p size, [H, W], by the
+  /// number of elements that each has.
   MlirValue divideByTaps(const MlirValue &sums, const Windows &window,
                          IntsRef size, bool countPads);
 
@@ -207,7 +207,7 @@ public:
   virtual MlirScalar bitCastScalar(const MlirScalar &x, ElemKind kind) = 0;
   virtual MlirScalar lookup(const MlirScalar &x,
                             llvm::ArrayRef<double> table) = 0;
-  /// A constant with \p numbers of \p kind.
+  /// Returns a constant with \p numbers of \p kind.
   MlirValue makeLookupTable(ElemKind kind, llvm::ArrayRef<double> numbers) {
     return table(kind, {int64_t(numbers.size())},
                  [&](int64_t i) { return numbers[size_t(i)]; });
@@ -265,9 +265,9 @@ std::unique_ptr<MlirWriter> createMlirWriter(MlirDialect dialect,
 /// Registers the form of a node kind, as a static object: `static const
 /// MlirForm splat = [](MlirWriter &w, const SplatNode &node) { return
 /// w.splat(...); };`. The first parameter states the dialects: MlirWriter, or
-/// the writer of the only ones that have the form. What is returned are the
-/// results of the node; a single one is converted to its kind. A function
-/// without a value sets the results itself.
+/// the writer of the only ones that have the form. The function returns the
+/// results of the node, of which a single one is converted to its kind, or sets
+/// them itself.
 class MlirForm {
 public:
   using Function = std::function<void(MlirWriter &w, const Node &node)>;

@@ -218,9 +218,9 @@ private:
 //===- Registration -------------------------------------------------------===//
 
 /// Registers the exporter of a node kind, as a static object: `static const
-/// NodeExporter loss = [](GraphWriter &w, const LossNode &node) { ... };`. What
-/// it returns is the only result of the node, in the order of the function; an
-/// exporter without a value sets the results itself.
+/// NodeExporter loss = [](GraphWriter &w, const LossNode &node) { ... };`. The
+/// function returns the only result of the node, in the function's order of
+/// dimensions, or sets the results itself.
 class NodeExporter {
 public:
   using Function = std::function<void(GraphWriter &w, const Node &node)>;

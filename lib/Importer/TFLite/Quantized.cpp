@@ -110,7 +110,7 @@ struct Parameters {
 
 } // namespace
 
-/// A constant of \p kind with \p numbers.
+/// Returns a constant of \p kind with \p numbers.
 template <typename T>
 static NodeValue tabulate(NodeBuilder &b, ElemKind kind, DimsRef shape,
                           const std::vector<T> &numbers) {
