@@ -22,7 +22,6 @@ public:
   Sampler(NodeBuilder &b, NodeValue images, NodeValue batch);
 
   int64_t getExtent(unsigned d) const { return spatial[d]; }
-  int64_t getNumChannels() const { return channels; }
   ElemKind getKind() const { return kind; }
 
   /// Returns the pixel nearest to \p position in dimension \p d with \p weight,

@@ -1,6 +1,7 @@
 //===- ConvolutionAlgorithm.cpp - Algorithms for convolutions -------------===//
 
 #include "Selection/ConvolutionAlgorithm.h"
+#include "glowish/Support/Escape.h"
 #include "llvm/ADT/StringExtras.h"
 #include <set>
 
@@ -92,9 +93,7 @@ std::string ConvolutionCandidate::listForms() {
   std::vector<std::string> forms;
   for (const ConvolutionAlgorithm *algorithm : getConvolutionAlgorithms())
     forms.push_back("'" + algorithm->getForm() + "'");
-  std::string last = std::move(forms.back());
-  forms.pop_back();
-  return llvm::join(forms, ", ") + " and " + last;
+  return joinWords(forms, "and");
 }
 
 constinit const CustomAttrType ConvolutionCandidate::attrType =

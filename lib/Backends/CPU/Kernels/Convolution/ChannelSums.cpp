@@ -204,7 +204,7 @@ Values ChannelSumsEmitter::addRun(const Block &block, PixelRange range,
       length / lanes, unroll, sums,
       [&](Value *i, llvm::ArrayRef<Value *> carried) {
         Values current(carried);
-        Value *first = b.addScaled(b.index(0), i, lanes);
+        Value *first = b.scaleIndex(i, lanes);
         addVector(block, range, b.getElement(pixel, kind, first),
                   b.getElement(weights, kind, first), lanes, current);
         return current;
@@ -301,27 +301,24 @@ void ChannelSumsEmitter::storeTile(const Block &block, const Position &position,
 void ChannelSumsEmitter::emitTile(const Block &block, const Position &position,
                                   const KernelRows &rows, const TileRun &run) {
   const StridedOperand &input = operands.input;
-  Value *column =
-      b.CreateNSWSub(b.addScaled(b.index(0), position.column, shape.strideW),
-                     b.index(shape.padLeft));
-  Value *offset = b.addScaled(b.index(0), position.batch, input.strides[0]);
+  Value *column = b.CreateNSWSub(b.scaleIndex(position.column, shape.strideW),
+                                 b.index(shape.padLeft));
+  Value *offset = b.scaleIndex(position.batch, input.strides[0]);
   offset = b.addScaled(offset, column, input.strides[2]);
   offset = b.CreateNSWAdd(offset, block.inChannel);
-  Value *weights =
-      b.getElement(operands.weights, kind,
-                   b.addScaled(b.index(0), block.outChannel, shape.getTaps()));
+  Value *weights = b.getElement(
+      operands.weights, kind, b.scaleIndex(block.outChannel, shape.getTaps()));
   Values sums(size_t(run.pixels * block.channels), b.literal(kind, 0, lanes));
   sums = b.forLoop(
       rows.low, rows.high, 1, sums,
       [&](Value *kh, llvm::ArrayRef<Value *> carried) {
-        Value *row = b.CreateNSWAdd(
-            rows.firstRow, b.addScaled(b.index(0), kh, shape.dilationH));
+        Value *row =
+            b.CreateNSWAdd(rows.firstRow, b.scaleIndex(kh, shape.dilationH));
         // Not inbounds: at the left border it may lie before the image.
         Value *pixel = b.CreateGEP(b.getStorageTy(kind), input.base,
                                    b.addScaled(offset, row, input.strides[1]));
         Value *rowWeights = b.getElement(
-            weights, kind,
-            b.addScaled(b.index(0), kh, shape.getTaps() / shape.kernelH));
+            weights, kind, b.scaleIndex(kh, shape.getTaps() / shape.kernelH));
         return addKernelRow(block, run, pixel, rowWeights, Values(carried));
       });
   storeTile(block, position, sumPixels(block, sums));
@@ -332,10 +329,10 @@ void ChannelSumsEmitter::emitBlocks(
   int64_t channels = shape.getGroupOutChannels();
   b.forLoop(shape.group, [&](Value *group) {
     auto getBlock = [&](Value *number, int64_t own) {
-      return Block{b.addScaled(b.index(0), group, shape.getGroupChannels()),
-                   b.addScaled(b.addScaled(b.index(0), group, channels), number,
-                               tile.channels),
-                   own};
+      return Block{
+          b.scaleIndex(group, shape.getGroupChannels()),
+          b.addScaled(b.scaleIndex(group, channels), number, tile.channels),
+          own};
     };
     int64_t whole = channels / tile.channels;
     b.forLoop(whole,
@@ -366,10 +363,8 @@ void ChannelSumsEmitter::emitRow(Value *unit, Value *low, Value *high) {
 }
 
 void ChannelSumsEmitter::emit() {
-  auto countParts = [&](Value *needed, int64_t size) -> Value * {
-    return needed ? b.CreateUDiv(b.CreateNSWAdd(needed, b.index(size - 1)),
-                                 b.index(size))
-                  : nullptr;
+  auto countParts = [&](Value *needed, int64_t size) {
+    return needed ? b.divideUp(needed, size) : nullptr;
   };
   int64_t tiles = 0;
   for (const TileRun &run : runs)
@@ -387,7 +382,7 @@ void ChannelSumsEmitter::emit() {
   b.forTasks(
       int64_t(llvm::divideCeil(tiles, together)), operations,
       [&](Value *task) {
-        Value *low = b.addScaled(b.index(0), task, together);
+        Value *low = b.scaleIndex(task, together);
         Value *high = b.minIndex(b.CreateNSWAdd(low, b.index(together)),
                                  needed ? needed : b.index(tiles));
         emitRow(b.index(0), low, high);

@@ -43,15 +43,15 @@ static void emitWindowTile(KernelBuilder &b, const ConvolutionShape &shape,
                            llvm::ArrayRef<Value *> position, Value *channel,
                            unsigned lanes) {
   Value *batch = position[0], *row = position[1], *column = position[2];
-  Value *firstColumn = b.CreateNSWSub(
-      b.addScaled(b.index(0), column, shape.strideW), b.index(shape.padLeft));
+  Value *firstColumn = b.CreateNSWSub(b.scaleIndex(column, shape.strideW),
+                                      b.index(shape.padLeft));
   Values start(run.pixels, op.start(channel, lanes));
   Values sums = b.forLoop(
       rows.low, rows.high, 1, start,
       [&](Value *kh, llvm::ArrayRef<Value *> carried) {
         Values current(carried);
-        Value *source = b.CreateNSWAdd(
-            rows.firstRow, b.addScaled(b.index(0), kh, shape.dilationH));
+        Value *source =
+            b.CreateNSWAdd(rows.firstRow, b.scaleIndex(kh, shape.dilationH));
         // Perhaps before the image, where no tap that applies reads it.
         Value *first = b.getTarget().isTranslated
                            ? b.keepOffsets(input.getAddress(
@@ -240,7 +240,7 @@ static void emitWindows(KernelBuilder &b, const ConvolutionShape &shape,
              [&](Value *task) {
                Value *batch = b.CreateUDiv(task, b.index(order.bands));
                Value *band = b.CreateURem(task, b.index(order.bands));
-               Value *low = b.addScaled(b.index(0), band, order.bandRows);
+               Value *low = b.scaleIndex(band, order.bandRows);
                Value *high = b.CreateNSWAdd(low, b.index(order.bandRows));
                if (shape.outHeight % order.bandRows)
                  high = b.minIndex(high, b.index(shape.outHeight));

@@ -164,9 +164,8 @@ Value *ConvolutionEmitter::gather(Value *place, unsigned pixels) {
   Values columns, sources;
   for (unsigned p = 0; p < pixels; ++p) {
     columns.push_back(order->getColumn(b, b.CreateNSWAdd(place, b.index(p))));
-    sources.push_back(
-        b.getElement(input.base, input.kind,
-                     b.addScaled(b.index(0), columns[p], input.strides[2])));
+    sources.push_back(b.getElement(input.base, input.kind,
+                                   b.scaleIndex(columns[p], input.strides[2])));
   }
   Value *areApart =
       b.CreateICmpNE(b.CreateNSWSub(columns.back(), columns.front()),
@@ -243,9 +242,8 @@ Values ConvolutionEmitter::emitKernelRow(const MicroKernel &microKernel,
 
 void ConvolutionEmitter::emitTile(const Block &block, const Position &position,
                                   const KernelRows &rows, const TileRun &run) {
-  Value *column =
-      b.CreateNSWSub(b.addScaled(b.index(0), position.column, shape.strideW),
-                     b.index(shape.padLeft));
+  Value *column = b.CreateNSWSub(b.scaleIndex(position.column, shape.strideW),
+                                 b.index(shape.padLeft));
   Value *offset = b.addScaled(
       b.addScaled(block.inChannel, position.batch, input.strides[0]), column,
       input.strides[2]);
@@ -256,21 +254,21 @@ void ConvolutionEmitter::emitTile(const Block &block, const Position &position,
   Values sums = b.forLoop(
       rows.low, rows.high, 1, microKernel.getZeros(b),
       [&](Value *kh, llvm::ArrayRef<Value *> carried) {
-        Value *row = b.CreateNSWAdd(
-            rows.firstRow, b.addScaled(b.index(0), kh, shape.dilationH));
+        Value *row =
+            b.CreateNSWAdd(rows.firstRow, b.scaleIndex(kh, shape.dilationH));
         // Not inbounds: at the left border it may lie before the image.
         Value *pixel =
             order ? firstPixels
                   : b.CreateGEP(b.getStorageTy(input.kind), input.base,
                                 b.addScaled(offset, row, input.strides[1]));
-        Value *rowWeights = b.getElement(
-            block.weights, weightKind,
-            b.addScaled(b.index(0), kh, rowTaps * layout.rowStride));
+        Value *rowWeights =
+            b.getElement(block.weights, weightKind,
+                         b.scaleIndex(kh, rowTaps * layout.rowStride));
         Prefetch prefetch = slice;
         if (prefetch.bytesPerStep)
           prefetch.address = b.CreateInBoundsGEP(
               b.getInt8Ty(), slice.address,
-              b.addScaled(b.index(0), kh, rowTaps * slice.bytesPerStep));
+              b.scaleIndex(kh, rowTaps * slice.bytesPerStep));
         return emitKernelRow(microKernel, run, pixel, rowWeights,
                              Values(carried), prefetch);
       });
@@ -331,7 +329,7 @@ void ConvolutionEmitter::emitRows(const Block &block, Value *low, Value *high) {
     int64_t perRow = 0, before = 0;
     for (const TileRun &run : block.runs)
       perRow += run.count;
-    Value *rowNumber = b.addScaled(b.index(0), unit, perRow);
+    Value *rowNumber = b.scaleIndex(unit, perRow);
     for (const TileRun &run : block.runs) {
       b.forLoop(run.count, [&](Value *i) {
         Value *number =
@@ -377,7 +375,7 @@ Value *ConvolutionEmitter::emitLastColumns(const Block &block, Value *low,
                                            Value *high) {
   LastColumns last(tile, shape.outWidth, b.getTarget());
   Value *whole = b.CreateUDiv(neededColumns, b.index(tile.pixels));
-  Value *first = b.addScaled(b.index(0), whole, tile.pixels);
+  Value *first = b.scaleIndex(whole, tile.pixels);
   Value *isOwn =
       b.CreateAnd(b.CreateICmpSLE(low, whole), b.CreateICmpSLT(whole, high));
   Value *left =
@@ -386,8 +384,7 @@ Value *ConvolutionEmitter::emitLastColumns(const Block &block, Value *low,
   KernelRows rows = getKernelRows(b, shape, b.index(0));
   last.forTiles(b, plan, first, [&](unsigned pixels, Value *column) {
     TileRun run = splitRow(shape, pixels).front();
-    Value *number = b.CreateUDiv(
-        b.CreateNSWAdd(column, b.index(tile.pixels - 1)), b.index(tile.pixels));
+    Value *number = b.divideUp(column, tile.pixels);
     emitTile(block, {b.index(0), b.index(0), column, number}, rows, run);
   });
   return b.CreateSelect(isOwn, last.getEnd(b, plan, whole), high);
@@ -410,8 +407,7 @@ Prefetch ConvolutionEmitter::getShare(const Block &block, Value *number,
         b.CreateNSWMul(b.CreateNSWSub(number, block.firstShare),
                        b.CreateNSWMul(share.stride, b.index(shape.getTaps())));
   } else {
-    offset =
-        b.addScaled(b.index(0), number, shape.getTaps() * share.bytesPerStep);
+    offset = b.scaleIndex(number, shape.getTaps() * share.bytesPerStep);
   }
   share.address = b.CreateInBoundsGEP(b.getInt8Ty(), block.nextWeights, offset);
   return share;
@@ -481,23 +477,18 @@ int64_t ConvolutionEmitter::getNumUnits() const {
 Value *ConvolutionEmitter::countNeededUnits() const {
   if (!neededColumns || hasRows())
     return b.index(getNumUnits());
-  return b.CreateUDiv(b.CreateNSWAdd(neededColumns, b.index(tile.pixels - 1)),
-                      b.index(tile.pixels));
+  return b.divideUp(neededColumns, tile.pixels);
 }
 
 /// Returns the number of tasks up to the last chunk, or of a single chunk the
 /// last block, with something that is needed; null for all.
 Value *ConvolutionEmitter::countNeededTasks(int64_t chunks) const {
-  auto countParts = [&](Value *needed, int64_t size) {
-    return b.CreateUDiv(b.CreateNSWAdd(needed, b.index(size - 1)),
-                        b.index(size));
-  };
   if (chunks == 1 && neededChannels && shape.group == 1)
-    return countParts(neededChannels, tile.vectors * lanes);
+    return b.divideUp(neededChannels, tile.vectors * lanes);
   if (chunks == 1 || !neededColumns || hasRows())
     return nullptr;
-  return b.addScaled(b.index(0), countParts(countNeededUnits(), chunk),
-                     blocksPerGroup * shape.group);
+  return b.scaleIndex(b.divideUp(countNeededUnits(), chunk),
+                      blocksPerGroup * shape.group);
 }
 
 void ConvolutionEmitter::emitBlock(Block block, Value *low, Value *high) {
@@ -531,7 +522,7 @@ void ConvolutionEmitter::emitTask(Value *task) {
   auto [outer, number] = split(task, blocksPerGroup);
   auto [chunkNumber, group] = split(outer, shape.group);
   int64_t units = getNumUnits();
-  Value *low = b.addScaled(b.index(0), chunkNumber, chunk);
+  Value *low = b.scaleIndex(chunkNumber, chunk);
   Value *needed = countNeededUnits();
   Value *high = b.minIndex(b.CreateNSWAdd(low, b.index(chunk)), needed);
   if (chunk == units) {
@@ -542,13 +533,12 @@ void ConvolutionEmitter::emitTask(Value *task) {
   unsigned size = tile.vectors * lanes;
   int64_t channels = shape.getGroupOutChannels();
   Block block;
-  block.inChannel = b.addScaled(b.index(0), group, shape.getGroupChannels());
-  block.channel =
-      b.addScaled(b.addScaled(b.index(0), group, channels), number, size);
+  block.inChannel = b.scaleIndex(group, shape.getGroupChannels());
+  block.channel = b.addScaled(b.scaleIndex(group, channels), number, size);
   // Several tiles share a block that was packed for wider vectors.
   auto [packed, part] =
       split(number, layout.isPadded ? layout.rowStride / size : 1);
-  Value *groupOffset = b.addScaled(b.index(0), group, layout.groupStride);
+  Value *groupOffset = b.scaleIndex(group, layout.groupStride);
   block.weights = b.getElement(
       weights, weightKind,
       b.addScaled(b.addScaled(groupOffset, packed, layout.blockStride), part,

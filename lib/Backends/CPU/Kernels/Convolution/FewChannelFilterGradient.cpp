@@ -173,10 +173,9 @@ Value *FewChannelEmitter::pad(Value *image) {
       padded, kind, (shape.padTop * width + shape.padLeft) * shape.channels);
   b.forLoop(numRows, [&](Value *row) {
     Value *source = b.getElement(
-        image, kind,
-        b.addScaled(b.index(0), row, shape.width * shape.channels));
-    Value *target = b.getElement(
-        first, kind, b.addScaled(b.index(0), row, width * shape.channels));
+        image, kind, b.scaleIndex(row, shape.width * shape.channels));
+    Value *target =
+        b.getElement(first, kind, b.scaleIndex(row, width * shape.channels));
     b.forVectors(count, lanes, [&](Value *i, unsigned active) {
       b.store(kind, b.load(kind, b.getElement(source, kind, i), active),
               b.getElement(target, kind, i));
@@ -190,13 +189,13 @@ Value *FewChannelEmitter::pad(Value *image) {
 /// One piece of code for all rows: a vector is stored element by element, and a
 /// copy for each row would be most of the code.
 void FewChannelEmitter::store(const Tile &tile) {
-  Value *first = b.addScaled(b.index(0), tile.number, tileRows);
+  Value *first = b.scaleIndex(tile.number, tileRows);
   Value *left = b.CreateNSWSub(b.index(rows), first);
   MicroKernel microKernel = getMicroKernel(tile, tileRows, {});
   b.forLoop(b.index(0), b.minIndex(left, b.index(tileRows)), 1, [&](Value *r) {
-    Value *totals = b.getElement(
-        tile.totals, computeKind,
-        b.addScaled(b.index(0), r, int64_t(microKernel.vectors) * lanes));
+    Value *totals =
+        b.getElement(tile.totals, computeKind,
+                     b.scaleIndex(r, int64_t(microKernel.vectors) * lanes));
     for (unsigned v = 0; v < microKernel.vectors; ++v) {
       Value *total = b.load(
           computeKind, b.getElement(totals, computeKind, int64_t(v) * lanes),
@@ -254,11 +253,10 @@ void FewChannelEmitter::forTiles(Value *low, Value *high,
     Values index = b.splitIndex(number, {blocks, tiles});
     Tile tile;
     tile.number = index[1];
-    tile.channel = b.addScaled(b.index(0), index[0], block);
-    tile.totals =
-        b.getElement(totals, computeKind,
-                     b.addScaled(b.index(0), b.CreateNSWSub(number, low),
-                                 int64_t(tileRows) * block));
+    tile.channel = b.scaleIndex(index[0], block);
+    tile.totals = b.getElement(
+        totals, computeKind,
+        b.scaleIndex(b.CreateNSWSub(number, low), int64_t(tileRows) * block));
     auto callBody = [&](int64_t channels) {
       tile.channels = unsigned(channels);
       body(tile);
@@ -280,7 +278,7 @@ void FewChannelEmitter::emit() {
   if (isPadded)
     padded = allocate(height * width * shape.channels);
   b.forTasks(numTasks, getNumOperations(shape), [&](Value *task) {
-    Value *low = b.addScaled(b.index(0), task, perTask);
+    Value *low = b.scaleIndex(task, perTask);
     Value *high =
         b.minIndex(b.CreateNSWAdd(low, b.index(perTask)), b.index(all));
     clear(totals, computeKind, numTotals);

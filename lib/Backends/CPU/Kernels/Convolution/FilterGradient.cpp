@@ -242,8 +242,8 @@ void FilterGradientEmitter::store(const Tile &tile,
                                   Value *isFirst) {
   int64_t taps = shape.kernelH * shape.kernelW;
   int64_t depth = isDepthwise ? 1 : shape.getGroupChannels();
-  Value *offset = b.addScaled(b.index(0), tile.group,
-                              shape.getGroupOutChannels() * taps * depth);
+  Value *offset =
+      b.scaleIndex(tile.group, shape.getGroupOutChannels() * taps * depth);
   offset = b.addScaled(offset, tile.kh, shape.kernelW * depth);
   offset = b.addScaled(offset, tile.kw, depth);
   offset = b.addScaled(offset, tile.row, rows.resultStride);
@@ -325,7 +325,7 @@ void FilterGradientEmitter::emit() {
                  index[1],
                  nullptr,
                  nullptr,
-                 b.addScaled(b.index(0), index[2], block),
+                 b.scaleIndex(index[2], block),
                  0,
                  unsigned(block)};
     auto emitBlock = [&](unsigned numColumns) {

@@ -238,7 +238,7 @@ void PoolGradientEmitter::emit() {
   b.forTasks(shape.batch * blocks, work.get().value_or(INT64_MAX),
              [&](Value *task) {
                Values index = b.splitIndex(task, {shape.batch, blocks});
-               Value *channel = b.addScaled(b.index(0), index[1], block);
+               Value *channel = b.scaleIndex(index[1], block);
                if (left == block)
                  return emitTask({channel, block}, index[0]);
                Value *isWhole = b.CreateICmpULT(index[1], b.index(blocks - 1));

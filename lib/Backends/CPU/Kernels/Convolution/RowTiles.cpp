@@ -20,8 +20,7 @@ RowTiles::RowTiles(KernelBuilder &b, const ConvolutionShape &shape,
 
 Values RowTiles::addRows(const Block &block, Value *first, int64_t own,
                          bool isShort, Values sums) {
-  Value *offset =
-      b.addScaled(b.index(0), first, shape.strideW * layout.columnStride);
+  Value *offset = b.scaleIndex(first, shape.strideW * layout.columnStride);
   // Loops of rows that need none themselves would take much of the time.
   return b.forUnrolled(
       shape.kernelH, isShort ? shape.kernelH : 1, sums,
@@ -30,7 +29,7 @@ Values RowTiles::addRows(const Block &block, Value *first, int64_t own,
         Value *pixel = b.getElement(getRows().getRow(kh), layout.kind, offset);
         int64_t rowBytes = weights.segments * weights.segmentBytes;
         Value *rowWeights = b.getElement(block.weights, ElemKind::Int8,
-                                         b.addScaled(b.index(0), kh, rowBytes));
+                                         b.scaleIndex(kh, rowBytes));
         for (int64_t s = 0; s < weights.segments; ++s)
           current = addSegment(
               b.getElement(pixel, layout.kind,
@@ -60,12 +59,11 @@ void RowTiles::emitBlocks(const Strip &strip) {
   int64_t channels = shape.getGroupOutChannels();
   auto getBlock = [&](Value *number, int64_t own) {
     Value *place = b.addScaled(number, strip.group, weights.blocks);
-    return Block{
-        b.addScaled(b.addScaled(b.index(0), strip.group, channels), number,
-                    weights.channels),
-        b.getElement(operands.weights, ElemKind::Int8,
-                     b.addScaled(b.index(0), place, weights.getBlockBytes())),
-        own};
+    return Block{b.addScaled(b.scaleIndex(strip.group, channels), number,
+                             weights.channels),
+                 b.getElement(operands.weights, ElemKind::Int8,
+                              b.scaleIndex(place, weights.getBlockBytes())),
+                 own};
   };
   int64_t whole = channels / weights.channels;
   b.forLoop(whole, [&](Value *number) {

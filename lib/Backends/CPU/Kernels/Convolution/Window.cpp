@@ -145,7 +145,7 @@ KernelRows glowish::getKernelRows(KernelBuilder &b,
                                   const ConvolutionShape &shape,
                                   Value *outRow) {
   KernelRows rows;
-  rows.firstRow = b.CreateNSWSub(b.addScaled(b.index(0), outRow, shape.strideH),
+  rows.firstRow = b.CreateNSWSub(b.scaleIndex(outRow, shape.strideH),
                                  b.index(shape.padTop));
   rows.low = b.index(0);
   rows.high = b.index(shape.kernelH);

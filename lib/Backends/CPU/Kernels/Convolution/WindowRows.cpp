@@ -66,13 +66,11 @@ Value *WindowRows::getRow(Value *kernelRow) {
 }
 
 void WindowRows::begin(Value *batch, Value *group, Value *outColumn) {
-  image =
-      b.getElement(input.base, input.kind,
-                   b.addScaled(b.addScaled(b.index(0), batch, input.strides[0]),
-                               group, shape.getGroupChannels()));
-  firstColumn =
-      b.CreateNSWSub(b.addScaled(b.index(0), outColumn, shape.strideW),
-                     b.index(shape.padLeft));
+  image = b.getElement(input.base, input.kind,
+                       b.addScaled(b.scaleIndex(batch, input.strides[0]), group,
+                                   shape.getGroupChannels()));
+  firstColumn = b.CreateNSWSub(b.scaleIndex(outColumn, shape.strideW),
+                               b.index(shape.padLeft));
   auto clamp = [&](Value *column) {
     return b.maxIndex(b.minIndex(column, b.index(layout.columns)), b.index(0));
   };
@@ -100,7 +98,7 @@ void WindowRows::fill(Value *address, Value *columns) {
 //===- Rows ---------------------------------------------------------------===//
 
 void WindowRows::load(Value *outRow) {
-  Value *first = b.addScaled(b.index(0), outRow, shape.strideH);
+  Value *first = b.scaleIndex(outRow, shape.strideH);
   Value *end = b.CreateNSWAdd(first, b.index(layout.rows));
   Value *next = first;
   if (layout.rows > shape.strideH && shape.outHeight > 1) {
@@ -121,7 +119,7 @@ void WindowRows::copyRow(Value *number) {
   Value *row = b.CreateNSWSub(number, b.index(shape.padTop));
   // Not inbounds: the row may lie outside of the image.
   Value *from = b.CreateGEP(b.getStorageTy(input.kind), image,
-                            b.addScaled(b.index(0), row, input.strides[1]));
+                            b.scaleIndex(row, input.strides[1]));
   int64_t lastRow =
       (shape.outHeight - 1) * shape.strideH + layout.rows - 1 - shape.padTop;
   if (shape.padTop == 0 && lastRow < shape.height)
@@ -135,16 +133,15 @@ void WindowRows::copyRow(Value *number) {
 /// The columns of a row that lie in the image.
 void WindowRows::copyColumns(Value *from, Value *to) {
   int64_t channels = shape.getGroupChannels(), step = input.strides[2];
-  Value *first = b.CreateGEP(
-      b.getStorageTy(input.kind), from,
-      b.addScaled(b.index(0), b.CreateNSWAdd(firstColumn, low), step));
+  Value *first =
+      b.CreateGEP(b.getStorageTy(input.kind), from,
+                  b.scaleIndex(b.CreateNSWAdd(firstColumn, low), step));
   to = getElement(to, low, layout.columnStride);
   Value *count = b.CreateNSWSub(high, low);
   if (step == channels && layout.columnStride == channels)
-    return copyRun(first, to, b.addScaled(b.index(0), count, channels));
+    return copyRun(first, to, b.scaleIndex(count, channels));
   b.forLoop(b.index(0), count, 1, [&](Value *column) {
-    copyRun(
-        b.getElement(first, input.kind, b.addScaled(b.index(0), column, step)),
-        getElement(to, column, layout.columnStride), b.index(channels));
+    copyRun(b.getElement(first, input.kind, b.scaleIndex(column, step)),
+            getElement(to, column, layout.columnStride), b.index(channels));
   });
 }

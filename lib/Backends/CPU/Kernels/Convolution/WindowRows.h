@@ -76,8 +76,7 @@ protected:
 private:
   llvm::Value *getElement(llvm::Value *base, llvm::Value *number,
                           int64_t stride) {
-    return b.getElement(base, layout.kind,
-                        b.addScaled(b.index(0), number, stride));
+    return b.getElement(base, layout.kind, b.scaleIndex(number, stride));
   }
   llvm::Value *getPlace(llvm::Value *number);
   void copyRow(llvm::Value *number);
