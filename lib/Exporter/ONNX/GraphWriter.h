@@ -237,9 +237,6 @@ public:
                        else
                          w.setResult(node, exporter(w, llvm::cast<T>(node)));
                      })) {}
-  template <typename T>
-  NodeExporter(NodeKind, void (*exporter)(GraphWriter &w, const T &node))
-      : NodeExporter(exporter) {}
   NodeExporter(NodeKind kind, const Function &exporter);
 };
 

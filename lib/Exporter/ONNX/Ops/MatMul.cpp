@@ -24,26 +24,23 @@ static OnnxValue writeMatMul(GraphWriter &w, NodeValue x, NodeValue weights,
               {intAttr("transA", transA), intAttr("transB", transB)});
 }
 
-static void exportMatMul(GraphWriter &w, const MatMulNode &node) {
-  w.setResult(node, writeMatMul(w, node.getLhs(), node.getRhs(), NodeValue()));
+static OnnxValue exportMatMul(GraphWriter &w, const MatMulNode &node) {
+  return writeMatMul(w, node.getLhs(), node.getRhs(), NodeValue());
 }
-static const NodeExporter matMul(NodeKind::MatMul, exportMatMul);
+static const NodeExporter matMul = exportMatMul;
 
-static void exportFullyConnected(GraphWriter &w,
-                                 const FullyConnectedNode &node) {
-  w.setResult(
-      node, writeMatMul(w, node.getInput(), node.getWeights(), node.getBias()));
+static OnnxValue exportFullyConnected(GraphWriter &w,
+                                      const FullyConnectedNode &node) {
+  return writeMatMul(w, node.getInput(), node.getWeights(), node.getBias());
 }
-static const NodeExporter fullyConnected(NodeKind::FullyConnected,
-                                         exportFullyConnected);
+static const NodeExporter fullyConnected = exportFullyConnected;
 
-static void exportMatMulInteger(GraphWriter &w, const MatMulIntegerNode &node) {
-  w.setResult(node, w.op("MatMulInteger",
-                         {w.get(node.getLhs()), w.get(node.getRhs()),
-                          OnnxValue(), w.get(node.getRhsZeroPoint())}));
+static OnnxValue exportMatMulInteger(GraphWriter &w,
+                                     const MatMulIntegerNode &node) {
+  return w.op("MatMulInteger", {w.get(node.getLhs()), w.get(node.getRhs()),
+                                OnnxValue(), w.get(node.getRhsZeroPoint())});
 }
-static const NodeExporter matMulInteger(NodeKind::MatMulInteger,
-                                        exportMatMulInteger);
+static const NodeExporter matMulInteger = exportMatMulInteger;
 
 static void exportMatMulNBits(GraphWriter &w, const MatMulNBitsNode &node) {
   if (node.getLhsScales())
@@ -63,7 +60,7 @@ static void exportMatMulNBits(GraphWriter &w, const MatMulNBitsNode &node) {
                     x.getElemKind());
   w.setResult(node, result);
 }
-static const NodeExporter matMulNBits(NodeKind::MatMulNBits, exportMatMulNBits);
+static const NodeExporter matMulNBits = exportMatMulNBits;
 
 /// Returns the mask added to the scores [queries, keys]: 0 where query m
 /// attends to key n, n <= m + keys - queries, and -infinity elsewhere.
@@ -104,7 +101,7 @@ static void exportAttention(GraphWriter &w, const AttentionNode &node) {
   }
   w.setResult(node, w.op("MatMul", {weights, w.get(node.getValue())}));
 }
-static const NodeExporter attention(NodeKind::Attention, exportAttention);
+static const NodeExporter attention = exportAttention;
 
 static const NodeRefusal attentionInteger(
     NodeKind::AttentionInteger,
