@@ -536,6 +536,18 @@ class NoGradients(nn.Module):
         return y
 
 
+@case(normal(5, 3), refused="argument 'hx' is float<>")
+class StateOfNoDirection(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.GRU(3, 4)
+
+    def forward(self, x):
+        cell = self.cell
+        weights = [cell.weight_ih_l0, cell.weight_hh_l0, cell.bias_ih_l0, cell.bias_hh_l0]
+        return torch.gru(x, torch.zeros([]), weights, True, 1, 0.0, False, False, False)[0]
+
+
 @case(normal(2, 3), refused="not supported")
 class Unsupported(nn.Module):
     def forward(self, x):

@@ -86,6 +86,9 @@ static llvm::Expected<CellState> readState(AtenOp &op, bool hasBatch,
   } else {
     state.h = op.tensor("hx");
   }
+  for (NodeValue value : {state.h, state.c})
+    if (value && int64_t(value.getShape().size()) < axis)
+      return op.refuse("hx", "states of each direction of a layer");
   if (!hasBatch)
     state = {op.unsqueeze(state.h, axis), op.unsqueeze(state.c, axis)};
   GLOWISH_RETURN_IF_ERROR(op.takeError());
