@@ -77,13 +77,3 @@ llvm::Expected<std::vector<Edge>> aten::readEdges(AtenOp &op, DimsRef spatial) {
   }
   return edges;
 }
-
-AtenWindow::AtenWindow(llvm::ArrayRef<Edge> edges) {
-  static const Edge line;
-  const Edge &vertical = edges.size() == 2 ? edges[0] : line;
-  const Edge &horizontal = edges.back();
-  kernels = {vertical.kernel, horizontal.kernel};
-  strides = {vertical.stride, horizontal.stride};
-  dilations = {vertical.dilation, horizontal.dilation};
-  pads = {vertical.before, horizontal.before, vertical.after, horizontal.after};
-}

@@ -41,13 +41,6 @@ private:
 /// they are the kernel's extents.
 llvm::Expected<std::vector<Edge>> readEdges(AtenOp &op, DimsRef spatial);
 
-/// Vertical and horizontal numbers of \p edges, one or two of them: [1 or 0 for
-/// the height of lines, ...].
-struct AtenWindow {
-  std::vector<int64_t> kernels, strides, pads, dilations;
-  explicit AtenWindow(llvm::ArrayRef<Edge> edges);
-};
-
 } // namespace glowish::aten
 
 #endif // GLOWISH_LIB_IMPORTER_ATEN_IMAGES_H

@@ -59,8 +59,8 @@ static llvm::Expected<std::vector<int64_t>> readPads(NetOp &op) {
   return pads;
 }
 
-llvm::Expected<NetWindow> caffe2::readPlainWindow(NetOp &op) {
-  NetWindow window;
+llvm::Expected<ImageWindow> caffe2::readPlainWindow(NetOp &op) {
+  ImageWindow window;
   // 0 means that the kernel is not given.
   GLOWISH_ASSIGN_OR_RETURN(window.kernels,
                            readPair(op, "kernel", "kernels", 0, 0));
@@ -72,7 +72,7 @@ llvm::Expected<NetWindow> caffe2::readPlainWindow(NetOp &op) {
   return window;
 }
 
-llvm::Error caffe2::takeKernels(NetWindow &window, NodeValue filter) {
+llvm::Error caffe2::takeKernels(ImageWindow &window, NodeValue filter) {
   std::vector<int64_t> own = {filter.getShape()[1], filter.getShape()[2]};
   GLOWISH_RETURN_IF_ERROR(checkRange("kernel", own, 1));
   for (int64_t stated : window.kernels)
@@ -90,7 +90,7 @@ enum LegacyPadding : int64_t { NotSet, Valid, Same, CaffePooling };
 
 /// Caffe rounds the number of windows up, but the last one must begin inside
 /// the image or its leading padding.
-static void padAsCaffe(NetWindow &window, unsigned d, int64_t size,
+static void padAsCaffe(ImageWindow &window, unsigned d, int64_t size,
                        int64_t reach) {
   int64_t stride = window.strides[d], pad = window.pads[d];
   int64_t space = size + 2 * pad - reach;
@@ -104,21 +104,17 @@ static void padAsCaffe(NetWindow &window, unsigned d, int64_t size,
 }
 
 /// Resolves the argument legacy_pad.
-static llvm::Error padLegacy(NetOp &op, NetWindow &window, DimsRef images) {
+static llvm::Error padLegacy(NetOp &op, ImageWindow &window, DimsRef images) {
   int64_t mode = op.getInt("legacy_pad", NotSet);
   if (mode < NotSet || mode > CaffePooling)
     return makeError("argument 'legacy_pad' is {0}; accepted: 0 to 3", mode);
   if (mode == Valid)
     window.pads.assign(4, 0);
   for (unsigned d = 0; d < 2; ++d) {
-    Edge edge{.extent = images[d + 1],
-              .kernel = window.kernels[d],
-              .stride = window.strides[d],
-              .dilation = window.dilations[d]};
+    Edge edge = window.getEdge(d, images[d + 1]);
     if (mode == Same) {
       completePads(edge, "SAME_UPPER", /*ceilMode=*/false);
-      window.pads[d] = edge.before;
-      window.pads[d + 2] = edge.after;
+      window.setPads(d, edge);
     } else if (mode == CaffePooling) {
       padAsCaffe(window, d, edge.extent, edge.getReach());
     }
@@ -126,13 +122,13 @@ static llvm::Error padLegacy(NetOp &op, NetWindow &window, DimsRef images) {
   return llvm::Error::success();
 }
 
-llvm::Expected<NetWindow> caffe2::readWindow(NetOp &op, NodeValue images,
-                                             NodeValue filter) {
+llvm::Expected<ImageWindow> caffe2::readWindow(NetOp &op, NodeValue images,
+                                               NodeValue filter) {
   DimsRef shape = images.getShape();
-  GLOWISH_ASSIGN_OR_RETURN(NetWindow window, readPlainWindow(op));
+  GLOWISH_ASSIGN_OR_RETURN(ImageWindow window, readPlainWindow(op));
   if (!filter && op.getInt("global_pooling", 0)) {
     op.ignoreArgs({"legacy_pad"});
-    return NetWindow{{shape[1], shape[2]}, {1, 1}, {0, 0, 0, 0}, {1, 1}};
+    return ImageWindow{.kernels = {shape[1], shape[2]}};
   }
   if (filter)
     GLOWISH_RETURN_IF_ERROR(takeKernels(window, filter));

@@ -20,24 +20,18 @@ llvm::Expected<std::vector<int64_t>> readPair(NetOp &op, llvm::StringRef name,
                                               llvm::StringRef plural,
                                               int64_t filler, int64_t minimum);
 
-/// The sliding window of a convolution or pooling. Pads are [top, left, bottom,
-/// right].
-struct NetWindow {
-  std::vector<int64_t> kernels, strides, pads, dilations;
-};
-
 /// Reads the arguments kernel, stride, pad and dilation.
-llvm::Expected<NetWindow> readPlainWindow(NetOp &op);
+llvm::Expected<ImageWindow> readPlainWindow(NetOp &op);
 
 /// Reads the window of a convolution with \p filter [OC, KH, KW, C], whose size
 /// the kernel must equal, or of a pooling (\p filter is null) of \p images [N,
 /// H, W, C]. legacy_pad and global_pooling are resolved.
-llvm::Expected<NetWindow> readWindow(NetOp &op, NodeValue images,
-                                     NodeValue filter);
+llvm::Expected<ImageWindow> readWindow(NetOp &op, NodeValue images,
+                                       NodeValue filter);
 
 /// Takes the kernel sizes from \p filter; the argument `kernel` may be absent
 /// but must not differ.
-llvm::Error takeKernels(NetWindow &window, NodeValue filter);
+llvm::Error takeKernels(ImageWindow &window, NodeValue filter);
 
 } // namespace glowish::caffe2
 

@@ -16,6 +16,37 @@ llvm::Error glowish::checkUnrolled(llvm::ArrayRef<Edge> edges) {
   return llvm::Error::success();
 }
 
+ImageWindow ImageWindow::along(llvm::ArrayRef<Edge> edges) {
+  ImageWindow window;
+  for (auto [i, edge] : llvm::enumerate(edges)) {
+    unsigned d = unsigned(2 - edges.size() + i);
+    window.kernels[d] = edge.kernel;
+    window.strides[d] = edge.stride;
+    window.dilations[d] = edge.dilation;
+    window.setPads(d, edge);
+  }
+  return window;
+}
+
+Edge ImageWindow::getEdge(unsigned d, int64_t extent) const {
+  return {.extent = extent,
+          .kernel = kernels[d],
+          .stride = strides[d],
+          .dilation = dilations[d],
+          .before = pads[d],
+          .after = pads[d + 2]};
+}
+
+void ImageWindow::setPads(unsigned d, const Edge &edge) {
+  pads[d] = edge.before;
+  pads[d + 2] = edge.after;
+  beyondPads[d] = edge.beyond;
+}
+
+bool ImageWindow::hasPads() const {
+  return llvm::any_of(pads, [](int64_t pad) { return pad != 0; });
+}
+
 void glowish::completePads(Edge &edge, llvm::StringRef autoPad, bool ceilMode) {
   if (autoPad == "VALID")
     edge.before = edge.after = 0;

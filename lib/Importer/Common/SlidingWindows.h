@@ -39,6 +39,24 @@ struct Edge {
   }
 };
 
+/// The windows along both dimensions of images: pairs are [height, width].
+struct ImageWindow {
+  std::vector<int64_t> kernels = {1, 1}, strides = {1, 1}, dilations = {1, 1};
+  /// [top, left, bottom, right].
+  std::vector<int64_t> pads = {0, 0, 0, 0};
+  /// [bottom, right]: the part of the pads that ceil_mode adds.
+  std::vector<int64_t> beyondPads = {0, 0};
+
+  /// Returns the windows along \p edges: both, or that of lines, which are
+  /// images of height 1.
+  static ImageWindow along(llvm::ArrayRef<Edge> edges);
+  /// Returns the window along dimension \p d, which has \p extent.
+  Edge getEdge(unsigned d, int64_t extent) const;
+  /// Takes the pads of dimension \p d from \p edge.
+  void setPads(unsigned d, const Edge &edge);
+  bool hasPads() const;
+};
+
 /// The largest extent of a kernel of which each element becomes nodes.
 constexpr int64_t maxUnrolledKernel = 4096;
 

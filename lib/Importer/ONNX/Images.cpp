@@ -119,48 +119,12 @@ llvm::Expected<std::string> onnximport::readAutoPad(const OpContext &op) {
   return autoPad;
 }
 
-/// Returns the pixels of dimension \p d covered by a window.
-static int64_t getReach(const Window &window, unsigned d) {
-  return (window.kernels[d] - 1) * window.dilations[d] + 1;
-}
-
-/// SAME_UPPER and SAME_LOWER: padding for ceil(size / stride) windows, with the
-/// odd element at the end or the start.
-static void padToSame(Window &window, DimsRef spatial, bool isUpper) {
-  for (unsigned d = 0; d < 2; ++d) {
-    int64_t stride = window.strides[d];
-    int64_t count = (spatial[d] + stride - 1) / stride;
-    int64_t total = std::max<int64_t>(
-        (count - 1) * stride + getReach(window, d) - spatial[d], 0);
-    int64_t smaller = total / 2, larger = total - smaller;
-    window.pads[d] = isUpper ? smaller : larger;
-    window.pads[d + 2] = isUpper ? larger : smaller;
-  }
-}
-
-/// ceil_mode: additional padding at the end for a last, partial window, which
-/// is left out if it would begin in the end padding, as in PyTorch and ONNX.
-static void padForCeil(Window &window, DimsRef spatial) {
-  for (unsigned d = 0; d < 2; ++d) {
-    int64_t space =
-        spatial[d] + window.pads[d] + window.pads[d + 2] - getReach(window, d);
-    int64_t rest = space < 0 ? 0 : space % window.strides[d];
-    if (rest == 0)
-      continue;
-    int64_t start = space - rest + window.strides[d];
-    if (start >= spatial[d] + window.pads[d])
-      continue;
-    window.beyondPads[d] = window.strides[d] - rest;
-    window.pads[d + 2] += window.beyondPads[d];
-  }
-}
-
-llvm::Expected<Window> onnximport::readWindow(const OpContext &op,
-                                              const Images &input,
-                                              const Images *filter) {
+llvm::Expected<ImageWindow> onnximport::readWindow(const OpContext &op,
+                                                   const Images &input,
+                                                   const Images *filter) {
   bool isOneDimensional = input.isOneDimensional;
   Dims spatial = {input.getHeight(), input.getWidth()};
-  Window window;
+  ImageWindow window;
   GLOWISH_ASSIGN_OR_RETURN(window.kernels,
                            readKernels(op, isOneDimensional, filter));
   GLOWISH_ASSIGN_OR_RETURN(window.strides,
@@ -170,15 +134,12 @@ llvm::Expected<Window> onnximport::readWindow(const OpContext &op,
   GLOWISH_ASSIGN_OR_RETURN(window.pads,
                            readList(op, "pads", 2, isOneDimensional, 0, 0));
   GLOWISH_ASSIGN_OR_RETURN(std::string autoPad, readAutoPad(op));
-  if (autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER")
-    padToSame(window, spatial, autoPad == "SAME_UPPER");
-  else if (autoPad == "VALID")
-    window.pads.assign(4, 0);
-  if (filter)
-    return window;
-  int64_t ceilMode = op.getInt("ceil_mode", 0);
-  if (ceilMode)
-    padForCeil(window, spatial);
+  bool ceilMode = !filter && op.getInt("ceil_mode", 0) != 0;
+  for (unsigned d = 0; d < 2; ++d) {
+    Edge edge = window.getEdge(d, spatial[d]);
+    completePads(edge, autoPad, ceilMode);
+    window.setPads(d, edge);
+  }
   return window;
 }
 
@@ -238,7 +199,8 @@ onnximport::readTransposedWindow(const OpContext &op, DimsRef spatial,
   for (unsigned d = 0; d < count; ++d) {
     CheckedInt same = CheckedInt(spatial[d]) * window.strides[d];
     std::optional<int64_t> full =
-        (same - window.strides[d] + getReach(window, d) + window.outputPads[d])
+        (same - window.strides[d] + window.getEdge(d, spatial[d]).getReach() +
+         window.outputPads[d])
             .get();
     if (!full)
       return makeError("strides of {0} are too large for {1} pixels",

@@ -41,18 +41,9 @@ llvm::Expected<std::string> readAutoPad(const OpContext &op);
 /// and those of the attribute `kernel_shape`, if it is present.
 llvm::Error checkKernelShape(const OpContext &op, DimsRef kernels);
 
-/// Kernel, strides, pads and dilations of a 2-D convolution or pooling,
-/// validated, with auto_pad and ceil_mode resolved. Pads are [top, left,
-/// bottom, right].
-struct Window {
-  std::vector<int64_t> kernels, strides, pads, dilations;
-  /// [bottom, right]: the part of the pads added by ceil_mode.
-  std::vector<int64_t> beyondPads = {0, 0};
-};
-
 /// The window of a transposed convolution; over other than two dimensions all
 /// lists have an entry for each, and pads are all begins, then all ends.
-struct TransposedWindow : Window {
+struct TransposedWindow : ImageWindow {
   /// [bottom, right]: rows and columns appended to the result.
   std::vector<int64_t> outputPads = {0, 0};
 };
@@ -68,9 +59,9 @@ llvm::Expected<TransposedWindow> readTransposedWindow(const OpContext &op,
                                                       const Images &filter);
 
 /// Reads the window of a convolution of \p input with \p filter, or of a
-/// pooling (\p filter is null).
-llvm::Expected<Window> readWindow(const OpContext &op, const Images &input,
-                                  const Images *filter);
+/// pooling (\p filter is null), with auto_pad and ceil_mode resolved.
+llvm::Expected<ImageWindow> readWindow(const OpContext &op, const Images &input,
+                                       const Images *filter);
 
 /// Builds the convolution of \p input with \p filter and \p bias (may be null)
 /// with the attributes of Conv.

@@ -120,7 +120,7 @@ static llvm::Error importConvolution(AtenOp &op) {
       return op.refuse("input", "images that a window fits into");
   if (count == 3)
     return setVolume(op, images, conv, edges);
-  AtenWindow window(edges);
+  ImageWindow window = ImageWindow::along(edges);
   NodeValue filter = AtenImages::toNHWC(op, conv.filter);
   NodeValue pixels = images.getNHWC(op);
   if (!conv.isTransposed)

@@ -47,7 +47,7 @@ template <unsigned NumSpatial> static llvm::Error importMaxPool(AtenOp &op) {
   if (NumSpatial == 3)
     return op.setResult(images.restoreBatch(
         op, maxWindows(op, {value, {}}, edges, NaNPosition::Last).values));
-  AtenWindow window(edges);
+  ImageWindow window = ImageWindow::along(edges);
   return op.setResult(images.fromNHWC(
       op, op.make<MaxPoolNode>(images.getNHWC(op), window.kernels,
                                window.strides, window.pads, window.dilations)));
@@ -91,7 +91,7 @@ template <unsigned NumSpatial> static llvm::Error importAvgPool(AtenOp &op) {
     return op.setResult(images.restoreBatch(
         op, averageWindows(op, images.getValue(), edges, countPads)));
   }
-  AtenWindow window(edges);
+  ImageWindow window = ImageWindow::along(edges);
   NodeValue pixels = images.getNHWC(op);
   int64_t bottom = edges.size() == 2 ? edges[0].beyond : 0;
   int64_t right = edges.back().beyond;
@@ -225,8 +225,8 @@ static llvm::Error setAdaptive(AtenOp &op, const AtenImages &images,
                        .kernel = spatial[d] / sizes[d],
                        .stride = spatial[d] / sizes[d]});
   if (edges.size() == sizes.size() && sizes.size() < 3)
-    return op.setResult(
-        images.fromNHWC(op, pool(images.getNHWC(op), AtenWindow(edges))));
+    return op.setResult(images.fromNHWC(
+        op, pool(images.getNHWC(op), ImageWindow::along(edges))));
   for (int64_t size : sizes)
     if (Pool::unrollsResult && size > maxUnrolledKernel)
       return refuseUnrolled(op);
@@ -242,7 +242,7 @@ struct AveragePool {
   static constexpr bool unrollsResult = false;
   AtenOp &op;
   bool isGlobal;
-  NodeValue operator()(NodeValue pixels, const AtenWindow &window) const {
+  NodeValue operator()(NodeValue pixels, const ImageWindow &window) const {
     if (isGlobal)
       return op.make<GlobalAvgPoolNode>(pixels);
     return op.make<AvgPoolNode>(pixels, window.kernels, window.strides,
@@ -258,7 +258,7 @@ struct MaximumPool {
   /// Each element along a dimension becomes a node.
   static constexpr bool unrollsResult = true;
   AtenOp &op;
-  NodeValue operator()(NodeValue pixels, const AtenWindow &window) const {
+  NodeValue operator()(NodeValue pixels, const ImageWindow &window) const {
     return op.make<MaxPoolNode>(pixels, window.kernels, window.strides,
                                 window.pads, window.dilations);
   }

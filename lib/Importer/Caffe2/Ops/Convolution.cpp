@@ -10,7 +10,7 @@ static constexpr llvm::StringLiteral twoDimensions = "2 spatial dimensions";
 
 /// Whether \p filter has the kernel sizes of \p window, if given, at dimension
 /// \p kernel, and \p numChannels, if known, at dimension \p channel.
-static bool fits(DimsRef filter, const NetWindow &window, unsigned kernel,
+static bool fits(DimsRef filter, const ImageWindow &window, unsigned kernel,
                  unsigned channel, std::optional<int64_t> numChannels) {
   for (unsigned d = 0; d < 2; ++d)
     if (window.kernels[d] && window.kernels[d] != filter[kernel + d])
@@ -25,7 +25,7 @@ static bool fits(DimsRef filter, const NetWindow &window, unsigned kernel,
 static llvm::Expected<NodeValue>
 readFilter(NetOp &op, bool isNHWC, std::optional<int64_t> numChannels) {
   GLOWISH_RETURN_IF_ERROR(op.checkRank(1, 4));
-  GLOWISH_ASSIGN_OR_RETURN(NetWindow window, readPlainWindow(op));
+  GLOWISH_ASSIGN_OR_RETURN(ImageWindow window, readPlainWindow(op));
   DimsRef shape = op.input(1).getShape();
   bool fitsLast = fits(shape, window, 1, 3, numChannels);
   bool fitsFirst = fits(shape, window, 2, 1, numChannels);
@@ -53,7 +53,7 @@ template <bool hasRelu> static llvm::Error importConv(NetOp &op) {
     numChannels = images.getShape()[3] / group;
   GLOWISH_ASSIGN_OR_RETURN(NodeValue filter,
                            readFilter(op, isNHWC, numChannels));
-  GLOWISH_ASSIGN_OR_RETURN(NetWindow window, readWindow(op, images, filter));
+  GLOWISH_ASSIGN_OR_RETURN(ImageWindow window, readWindow(op, images, filter));
   op.ignoreArgs({"no_bias"});
   NodeValue bias;
   if (op.hasInput(2))
@@ -78,7 +78,7 @@ static llvm::Error importConvTranspose(NetOp &op) {
     numChannels = known.getType().getNumElements() / group;
   GLOWISH_ASSIGN_OR_RETURN(NodeValue filter,
                            readFilter(op, isNHWC, numChannels));
-  GLOWISH_ASSIGN_OR_RETURN(NetWindow window, readPlainWindow(op));
+  GLOWISH_ASSIGN_OR_RETURN(ImageWindow window, readPlainWindow(op));
   GLOWISH_RETURN_IF_ERROR(takeKernels(window, filter));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> added,
                            readPair(op, "adj", "adjs", 0, 0));

@@ -11,7 +11,7 @@ static llvm::Error importMaxPool(NetOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(bool isNHWC, op.isNHWC());
   NodeValue images = toNHWC(op, op.input(0), isNHWC);
   GLOWISH_RETURN_IF_ERROR(op.takeError());
-  GLOWISH_ASSIGN_OR_RETURN(NetWindow window,
+  GLOWISH_ASSIGN_OR_RETURN(ImageWindow window,
                            readWindow(op, images, NodeValue()));
   GLOWISH_RETURN_IF_ERROR(checkSameParams(op));
   NodeValue result = op.make<MaxPoolNode>(
@@ -24,7 +24,7 @@ static llvm::Error importAveragePool(NetOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(bool isNHWC, op.isNHWC());
   NodeValue images = toNHWC(op, op.input(0), isNHWC);
   GLOWISH_RETURN_IF_ERROR(op.takeError());
-  GLOWISH_ASSIGN_OR_RETURN(NetWindow window,
+  GLOWISH_ASSIGN_OR_RETURN(ImageWindow window,
                            readWindow(op, images, NodeValue()));
   bool countPads = op.getInt("count_include_pad", 0) != 0;
   NodeValue result =

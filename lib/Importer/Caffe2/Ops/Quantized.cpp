@@ -150,7 +150,7 @@ template <bool hasRelu> static llvm::Error importConv(NetOp &op) {
   NodeValue images = toNHWC(op, subtractOffset(op, op.getBlob(0)), isNHWC);
   filter = toNHWC(op, filter, isNHWC);
   GLOWISH_RETURN_IF_ERROR(op.takeError());
-  GLOWISH_ASSIGN_OR_RETURN(NetWindow window, readWindow(op, images, filter));
+  GLOWISH_ASSIGN_OR_RETURN(ImageWindow window, readWindow(op, images, filter));
   SumScale scale;
   for (float each : filterParams.scales)
     scale.scales.push_back(double(each) * op.getBlob(0).quant->scales[0]);
@@ -214,7 +214,7 @@ static llvm::Error importAveragePool(NetOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(bool isNHWC, op.isNHWC());
   NodeValue images = toNHWC(op, dequantize(op, op.getBlob(0)), isNHWC);
   GLOWISH_RETURN_IF_ERROR(op.takeError());
-  GLOWISH_ASSIGN_OR_RETURN(NetWindow window,
+  GLOWISH_ASSIGN_OR_RETURN(ImageWindow window,
                            readWindow(op, images, NodeValue()));
   bool countPads = op.getInt("count_include_pad", 0) != 0;
   NodeValue result =

@@ -20,7 +20,7 @@ llvm::Expected<Images> onnximport::makeConvolution(OpContext &op, Images input,
                                                    const Images &filter,
                                                    NodeValue bias) {
   GLOWISH_RETURN_IF_ERROR(checkSameRank(input, filter));
-  GLOWISH_ASSIGN_OR_RETURN(Window window, readWindow(op, input, &filter));
+  GLOWISH_ASSIGN_OR_RETURN(ImageWindow window, readWindow(op, input, &filter));
   int64_t group = op.getInt("group", 1);
   GLOWISH_ASSIGN_OR_RETURN(
       input.value, op.create<ConvolutionNode>(input.value, filter.value, bias,

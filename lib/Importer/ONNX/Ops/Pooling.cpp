@@ -14,7 +14,7 @@ static llvm::Error importMaxPool(OpContext &op, NodeValue value) {
   // The layout of the indices, which are not used.
   op.ignoreAttrs({"storage_order"});
   GLOWISH_ASSIGN_OR_RETURN(Images input, readImages(op, 0));
-  GLOWISH_ASSIGN_OR_RETURN(Window window, readWindow(op, input, nullptr));
+  GLOWISH_ASSIGN_OR_RETURN(ImageWindow window, readWindow(op, input, nullptr));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue result,
                            op.create<MaxPoolNode>(input.value, window.kernels,
                                                   window.strides, window.pads,
@@ -23,7 +23,7 @@ static llvm::Error importMaxPool(OpContext &op, NodeValue value) {
 }
 
 llvm::Expected<Images> onnximport::averageImages(OpContext &op, Images images) {
-  GLOWISH_ASSIGN_OR_RETURN(Window window, readWindow(op, images, nullptr));
+  GLOWISH_ASSIGN_OR_RETURN(ImageWindow window, readWindow(op, images, nullptr));
   int64_t countPads = op.getInt("count_include_pad", 0);
   int64_t bottom = window.beyondPads[0], right = window.beyondPads[1];
   if (countPads && (bottom || right)) {

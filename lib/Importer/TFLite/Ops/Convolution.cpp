@@ -13,7 +13,7 @@ namespace {
 struct Conv {
   NodeValue filter;
   int64_t group = 1;
-  TFLiteWindow window;
+  ImageWindow window;
   SumOptions sums;
 };
 
@@ -24,7 +24,7 @@ static NodeValue convolveBytes(TFLiteOp &op, NodeValue input, const Conv &conv,
                                NodeValue zeroPoint, NodeValue bias) {
   if (!input || !conv.filter)
     return {};
-  const TFLiteWindow &window = conv.window;
+  const ImageWindow &window = conv.window;
   return op.make<ConvolutionIntegerNode>(
       input, conv.filter, zeroPoint, getZeroPoint(op, 1), bias, window.strides,
       window.pads, window.dilations, conv.group);
@@ -85,7 +85,7 @@ setConvolution(TFLiteOp &op, const Conv &conv, int64_t channelAxis,
   NodeValue filter = reorder(dequantized(op, 1));
   NodeValue bias = op.hasInput(2) ? dequantized(op, 2) : NodeValue();
   GLOWISH_RETURN_IF_ERROR(op.takeError());
-  const TFLiteWindow &window = conv.window;
+  const ImageWindow &window = conv.window;
   NodeValue result =
       op.make<ConvolutionNode>(op.input(0), filter, bias, window.strides,
                                window.pads, window.dilations, conv.group);
@@ -164,14 +164,15 @@ static llvm::Expected<TransposedConv> readTransposed(const TFLiteOp &op) {
       .sums = {.activation = options.get<"fused_activation_function">()}};
   if (op.isQuantized(2))
     conv.sums.sumType = options.get<"quantized_bias_type">();
-  TFLiteWindow window{.kernels = conv.kernels, .strides = conv.strides};
+  ImageWindow window{.kernels = conv.kernels, .strides = conv.strides};
   GLOWISH_RETURN_IF_ERROR(
       placeWindow(window, DimsRef(shape), options.get<"padding">()));
   for (unsigned d = 0; d < 2; ++d) {
-    if (window.sizes[d] != input[d + 1])
+    int64_t size = window.getEdge(d, shape[d + 1]).getCount();
+    if (size != input[d + 1])
       return makeError("the input has {0} rows or columns, and {1} would lead "
                        "to the stated {2}",
-                       input[d + 1], window.sizes[d], conv.sizes[d]);
+                       input[d + 1], size, conv.sizes[d]);
     conv.before[d] = window.pads[d];
   }
   return conv;
@@ -212,7 +213,6 @@ spreadConvolution(TFLiteOp &op, const TransposedConv &conv, DimsRef spread) {
               .sums = conv.sums};
   result.window.kernels = conv.kernels;
   result.window.strides = {1, 1};
-  result.window.sizes = conv.sizes;
   for (unsigned d = 0; d < 2; ++d) {
     int64_t reach = conv.kernels[d] - 1, before = reach - conv.before[d];
     int64_t after = conv.sizes[d] + reach - spread[d + 1] - before;

@@ -6,10 +6,10 @@
 using namespace glowish;
 using namespace glowish::tflite;
 
-static llvm::Expected<TFLiteWindow> readWindow(const TFLiteOp &op) {
+static llvm::Expected<ImageWindow> readWindow(const TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
   auto options = op.options<schema::Pool2DOptions>();
-  TFLiteWindow window{
+  ImageWindow window{
       .kernels = {options.get<"filter_height">(),
                   options.get<"filter_width">()},
       .strides = {options.get<"stride_h">(), options.get<"stride_w">()}};
@@ -36,7 +36,7 @@ static NodeValue limitSteps(TFLiteOp &op, NodeValue x,
 }
 
 static llvm::Error importMaxPool(TFLiteOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(TFLiteWindow window, readWindow(op));
+  GLOWISH_ASSIGN_OR_RETURN(ImageWindow window, readWindow(op));
   auto activation =
       op.options<schema::Pool2DOptions>().get<"fused_activation_function">();
   NodeValue result =
@@ -53,11 +53,10 @@ static llvm::Error importMaxPool(TFLiteOp &op) {
 }
 
 /// The sums of all windows, in int32; nothing is added outside of the image.
-static NodeValue sumWindows(TFLiteOp &op, const TFLiteWindow &window) {
+static NodeValue sumWindows(TFLiteOp &op, const ImageWindow &window) {
   NodeValue x = op.input(0);
   int64_t channels = op.getShape(0)[3];
-  bool isWhole = window.sizes[0] == 1 && window.sizes[1] == 1 &&
-                 !window.hasPads() && window.kernels[0] == op.getShape(0)[1] &&
+  bool isWhole = !window.hasPads() && window.kernels[0] == op.getShape(0)[1] &&
                  window.kernels[1] == op.getShape(0)[2];
   if (isWhole)
     return op.reduce(op.cast(x, ElemKind::Int32), "sum", {1, 2},
@@ -73,8 +72,10 @@ static NodeValue sumWindows(TFLiteOp &op, const TFLiteWindow &window) {
 }
 
 /// How many pixels of the image each window has: [1, OH, OW, 1].
-static NodeValue countPixels(TFLiteOp &op, const TFLiteWindow &window) {
-  Dims shape = {1, window.sizes[0], window.sizes[1], 1};
+static NodeValue countPixels(TFLiteOp &op, const ImageWindow &window) {
+  Dims shape = {1, 1, 1, 1};
+  for (unsigned d = 0; d < 2; ++d)
+    shape[d + 1] = window.getEdge(d, op.getShape(0)[d + 1]).getCount();
   return op.table(ElemKind::Int32, shape, [&](DimsRef index) {
     double count = 1;
     for (unsigned d = 0; d < 2; ++d) {
@@ -88,7 +89,7 @@ static NodeValue countPixels(TFLiteOp &op, const TFLiteWindow &window) {
 
 /// Means of integers, halves rounded away from zero.
 static llvm::Error importAveragePool(TFLiteOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(TFLiteWindow window, readWindow(op));
+  GLOWISH_ASSIGN_OR_RETURN(ImageWindow window, readWindow(op));
   auto activation =
       op.options<schema::Pool2DOptions>().get<"fused_activation_function">();
   if (!op.isQuantized(0)) {
