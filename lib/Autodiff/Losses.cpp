@@ -66,12 +66,10 @@ llvm::Expected<Type> glowish::getLabelType(const Type &type,
 
 /// Mean over the dimensions from \p firstAxis on.
 static NodeValue mean(NodeBuilder &b, NodeValue value, size_t firstAxis) {
-  if (!value)
+  if (!value || (firstAxis && value.getShape().size() <= firstAxis))
     return value;
   auto axes = llvm::to_vector(
       llvm::seq<int64_t>(firstAxis, int64_t(value.getShape().size())));
-  if (axes.empty() && firstAxis)
-    return value;
   return b.reduce(value, "mean", axes, /*keepDims=*/false);
 }
 

@@ -213,6 +213,16 @@ TEST(LossNodes, HaveALossOfEachSample) {
   EXPECT_EQ(running.get("loss"), (Values{0.25f + 1.5f, 9 + 2, 1 + 3}));
 }
 
+/// Classes are the only dimension: there is one sample, with one loss.
+TEST(LossNodes, HaveOneLossOfClassesAlone) {
+  Regression net("softmax-cross-entropy");
+  ASSERT_EQ(getMessage(addSampleLosses(*net.function, {})), "");
+  auto interpreter = createInterpreter();
+  Running running(*interpreter, std::move(net.module),
+                  {{"x", x}, {"w", w}, {"expected", {0, 1, 0}}});
+  EXPECT_EQ(running.get("loss").size(), 1u);
+}
+
 TEST(LossNodes, ArePartOfBothTextForms) {
   Regression net("huber", 0.5);
   std::string text = print(*net.module);
