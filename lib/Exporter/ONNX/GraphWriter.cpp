@@ -19,7 +19,7 @@ OnnxValue GraphWriter::getStored(NodeValue value) {
     return {};
   if (auto *constant = value.getNodeAs<Constant>())
     return pool.get(*constant, getLayout(value));
-  if (isConstantDequantized(value))
+  if (isConstantDequantized(value) || findTransposedWeights(value.node))
     return get(value);
   OnnxValue stored = values.lookup(value).value;
   assert((stored || hasFailed()) && "operands come first");
@@ -45,6 +45,9 @@ OnnxValue GraphWriter::get(NodeValue value,
     return pool.get(*constant, Layout(permutation));
   if (isConstantDequantized(value))
     return dequantize(*value.node, Layout(permutation));
+  if (auto *weights = findTransposedWeights(value.node))
+    return dequantize(*weights->getInput().node,
+                      compose(Layout(weights->getPermutation()), permutation));
   return transpose(getStored(value), compose(getLayout(value), permutation));
 }
 
@@ -230,6 +233,15 @@ void GraphWriter::writeLinear(const Node &node,
   Layout layout = getLayout(linear.input);
   setResult(node, createLinear(linear, getStored(linear.input), invert(layout)),
             layout);
+}
+
+const TransposeNode *
+GraphWriter::findTransposedWeights(const Node *node) const {
+  auto *transpose = llvm::dyn_cast<TransposeNode>(node);
+  return transpose && isConstantDequantized(transpose->getInput()) &&
+                 isPacked(linears.at(transpose->getInput().node).kind)
+             ? transpose
+             : nullptr;
 }
 
 const LinearQuantization *

@@ -170,6 +170,11 @@ public:
     return computed.contains(name);
   }
 
+  /// Returns \p node if it permutes packed constants that are dequantized, else
+  /// null: it is written where something reads it only, as a MatMulNBits takes
+  /// the constants themselves.
+  const TransposeNode *findTransposedWeights(const Node *node) const;
+
 private:
   struct Stored {
     OnnxValue value;

@@ -19,6 +19,8 @@ static Layout permuteToStored(llvm::ArrayRef<int64_t> values,
 /// Changes the layout only; a Transpose is created when a user needs it.
 static void exportTranspose(GraphWriter &w, const TransposeNode &node) {
   NodeValue input = node.getInput();
+  if (w.findTransposedWeights(&node))
+    return;
   w.setResult(node, w.getStored(input),
               compose(w.getLayout(input), node.getPermutation()));
 }
