@@ -4,6 +4,7 @@
 #include "Common/MatMul.h"
 #include "ONNX/DynamicDims.h"
 #include "glowish/Base/ElemRange.h"
+#include "glowish/Ops/TypeRuleHelpers.h"
 #include <cmath>
 
 using namespace glowish;
@@ -87,9 +88,8 @@ static llvm::Error readFactor(OpContext &op, llvm::StringRef name,
       (factor == std::trunc(factor) && getFiniteRange(kind).contains(factor)))
     return llvm::Error::success();
   return makeError(
-      "attribute '{0}' is not a value of kind {1}; accepted: whole "
-      "numbers in its range",
-      name, getElemKindName(kind));
+      "attribute '{0}' is {1}; accepted for {2}: whole numbers in its range",
+      name, typerules::formatDouble(factor), getElemKindName(kind));
 }
 
 static llvm::Error importGemm(OpContext &op) {
@@ -112,10 +112,11 @@ static llvm::Error importGemm(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(a.value, op.finish(a.value));
   Dims shape = {a.getShape()[form.transposesX],
                 b.getShape()[!form.transposesY]};
-  if (c.value &&
-      llvm::expectedToOptional(broadcastShapes({shape, c.getShape()})) != shape)
+  if (c.value && (c.value.getElemKind() != kind ||
+                  llvm::expectedToOptional(
+                      broadcastShapes({shape, c.getShape()})) != shape))
     return makeError("input 2 is {0}; accepted: what broadcasts to {1}",
-                     c.value.getType().str(), formatShape(shape));
+                     c.value.getType().str(), Type(kind, shape).str());
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue result,
       op.finish(makeGemm(op, a.value, b.value, c.value, form)));

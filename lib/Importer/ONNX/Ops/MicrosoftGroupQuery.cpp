@@ -257,7 +257,7 @@ static llvm::Expected<Placement> readPlacement(OpContext &op,
 }
 
 /// Returns \p fresh [batch, heads, new tokens, size] behind the past, which is
-/// input \p pastIndex; zeros follow. Null where \p c has failed.
+/// input \p pastIndex; zeros follow. Null where \p op has failed.
 static NodeValue append(OpContext &op, unsigned pastIndex, NodeValue fresh,
                         const Placement &place) {
   NodeValue past = op.getOptionalInput(pastIndex);
