@@ -1,4 +1,4 @@
-//===- ModelFunctions.cpp - Functions of one bundle -----------------------===//
+//===- ModelFunctions.cpp - Functions of a module or a bundle -------------===//
 
 #include "glowish/Driver/ModelFunctions.h"
 #include "SharedPrograms.h"

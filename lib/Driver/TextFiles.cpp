@@ -1,4 +1,4 @@
-//===- TextFiles.cpp - Modules and programs in files of text --------------===//
+//===- TextFiles.cpp - Files of models, and of text forms -----------------===//
 
 #include "glowish/Driver/Compilation.h"
 #include "glowish/Graph/GraphText.h"

@@ -42,6 +42,7 @@ public:
   }
   /// a + b * factor, with the multiplications that are not needed left out.
   llvm::Value *addScaled(llvm::Value *a, llvm::Value *b, int64_t factor);
+  /// value * factor, as an index.
   llvm::Value *scaleIndex(llvm::Value *value, int64_t factor) {
     return addScaled(index(0), value, factor);
   }
@@ -95,9 +96,11 @@ public:
                    llvm::function_ref<Values(llvm::Value *, int64_t,
                                              llvm::ArrayRef<llvm::Value *>)>
                        body);
+  /// The same without values.
   void forGroups(int64_t count, int64_t size,
                  llvm::function_ref<void(llvm::Value *, int64_t)> body);
   void ifThen(llvm::Value *condition, llvm::function_ref<void()> body);
+  /// Two branches: no value comes out of either.
   void ifThenElse(llvm::Value *condition, llvm::function_ref<void()> body,
                   llvm::function_ref<void()> otherwise);
 
@@ -166,11 +169,13 @@ public:
   llvm::Value *loadStrided(ElemKind kind, llvm::Value *address, unsigned lanes,
                            int64_t stride);
   void store(ElemKind kind, llvm::Value *value, llvm::Value *address);
+  /// Stores \p value from element \p index of \p base on.
   template <typename Index>
   void storeElement(ElemKind kind, llvm::Value *value, llvm::Value *base,
                     Index index) {
     store(kind, value, getElement(base, kind, index));
   }
+  /// Stores \p vectors, each \p stride elements behind the one before.
   void storeVectors(ElemKind kind, llvm::ArrayRef<llvm::Value *> vectors,
                     llvm::Value *address, int64_t stride);
   /// Stores the first lanes of all \p vectors, then the second, ...

@@ -1,9 +1,9 @@
 //===- ByteOperands.cpp - Operands of kernels of bytes --------------------===//
 //
 // The kernels multiply the input as it is stored, perhaps shifted to the range
-// that their instruction takes. What the zero point and that shift add to a sum
-// depends on the filter, and on the taps that lie in the image, only: it is
-// taken from the bias.
+// that their instruction takes. The zero point and that shift add a number to a
+// sum that depends on the filter, and on the taps that lie in the image, only:
+// it is taken from the bias.
 //
 //===----------------------------------------------------------------------===//
 

@@ -25,6 +25,7 @@ struct ConvolutionOp {
   Dims filterStrides;
   /// The dimension of the filter with the output channels.
   unsigned outputDim = 0;
+  /// Whether it is a matmul, and whether it multiplies 8-bit integers.
   bool isMatMul = false, isOfBytes = false;
   /// Of a matmul, whether each matrix of the result has one row (hasOneRow).
   bool hasOneRow = false;
@@ -64,9 +65,11 @@ struct ConvolutionOp {
   ConvolutionProblem getProblem() const;
 };
 
-/// Describes \p instr; none if it is no convolution or matmul, or if all that
-/// computes it are kernels that read both sides as they are: of matmuls whose
-/// right side is not one matrix, and of bytes with weights that are computed.
+/// Describes \p instr; none if it is no convolution or matmul, or no kernel of
+/// packed weights applies: to a matmul whose right side is not one matrix, or
+/// is computed and neither float nor double, whose left side has more than 4
+/// dimensions, whose depth is bounded, or of integers other than bytes; and to
+/// bytes with weights that are computed.
 std::optional<ConvolutionOp> describeConvolution(const Instruction &instr);
 
 /// The operands of a kernel besides its result, and its epilogue.

@@ -25,8 +25,8 @@ bool selectKernels(IRFunction &function, SelectedOps selected,
                    const TargetDescription &target, ConvolutionChooser choose);
 
 /// Calls \p visit with the problems, and their filters, for which selectKernels
-/// will call its chooser, in the same order, except depthwise convolutions,
-/// which have one candidate.
+/// will call its chooser, except depthwise convolutions, which have one
+/// candidate.
 void visitProblems(
     const IRFunction &function,
     llvm::function_ref<void(const ConvolutionProblem &, const Buffer &)> visit);

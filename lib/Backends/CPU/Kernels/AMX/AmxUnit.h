@@ -18,9 +18,11 @@ inline llvm::Value *loadRow(KernelBuilder &b, llvm::Value *address) {
       b.getComputeTy(ElemKind::Int32, unsigned(matrixColumns)), address,
       llvm::Align(64));
 }
+/// Stores such a row.
 inline void storeRow(KernelBuilder &b, llvm::Value *row, llvm::Value *address) {
   b.CreateAlignedStore(row, address, llvm::Align(64));
 }
+/// A row of zeros.
 inline llvm::Value *getZeroRow(KernelBuilder &b) {
   return b.literal(ElemKind::Int32, 0, unsigned(matrixColumns));
 }

@@ -56,7 +56,8 @@ glowish::rankChannelSums(const ConvolutionShape &shape, ElemKind kind,
   bool isLong = hasLongRows(shape, pixelStride);
   int64_t lanes = target.getComputeLanes(kind);
   int64_t length = shape.getGroupChannels() * (isLong ? shape.kernelW : 1);
-  if (lanes <= 1 || length < lanes)
+  if (lanes <= 1 || length < lanes ||
+      shape.batch * shape.outHeight * shape.outWidth == 0)
     return {};
   constexpr int64_t lineBytes = 64;
   int64_t vectorBytes = lanes * int64_t(getElemSize(kind));

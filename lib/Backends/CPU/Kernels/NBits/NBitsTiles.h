@@ -65,8 +65,8 @@ protected:
     /// Whether these are in the range; null where there are none.
     llvm::Value *hasLeft;
   };
-  using TileBody = llvm::function_ref<void(
-      llvm::Value *row, llvm::Value *number, const RowTile &shape)>;
+  using TileBody = llvm::function_ref<void(llvm::Value *row, llvm::Value *place,
+                                           const RowTile &shape)>;
   /// Calls \p body for the first row and the number of each tile of \p range,
   /// and its part of \p shape.
   void forTiles(const TileRange &range, RowTile shape, TileBody body);
