@@ -144,8 +144,8 @@ public:
   /// The elements of a list in \p open and \p close, separated by commas.
   llvm::Error parseList(llvm::StringRef open, llvm::StringRef close,
                         llvm::function_ref<llvm::Error()> parseElement);
-  /// The same, with the elements that \p parseElement returns behind those of
-  /// \p elements.
+  /// Parses such a list and appends the elements that \p parseElement returns
+  /// to \p elements.
   template <typename List, typename ParseElement>
   llvm::Error parseListInto(List &elements, llvm::StringRef open,
                             llvm::StringRef close, ParseElement parseElement) {

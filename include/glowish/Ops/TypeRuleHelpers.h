@@ -77,7 +77,8 @@ struct Windows {
 /// checked by it).
 llvm::Expected<std::array<int64_t, 2>>
 countWindows(const OpView &op, const Windows &windows, DimsRef size = {});
-/// The same for the windows of \p op, whose kernels are an attribute.
+/// Counts the windows that the attributes of \p op state, kernels included, as
+/// countWindows does.
 template <typename View>
 llvm::Expected<std::array<int64_t, 2>> countOwnWindows(const View &op,
                                                        DimsRef size = {}) {

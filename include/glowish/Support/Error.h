@@ -73,7 +73,7 @@ llvm::Error makeError(const char *format, Args &&...arguments) {
 
 /// Prepends \p prefix to the message of \p error; success is passed through.
 llvm::Error addContext(llvm::Error error, const llvm::Twine &prefix);
-/// The same for the error of \p value; a value is passed through.
+/// Prepends \p prefix to the error of \p value; a value is passed through.
 template <typename T>
 llvm::Expected<T> addContext(llvm::Expected<T> value,
                              const llvm::Twine &prefix) {

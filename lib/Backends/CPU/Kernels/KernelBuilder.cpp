@@ -483,6 +483,18 @@ Value *KernelBuilder::widen(Value *value, unsigned lanes) {
                              llvm::createSequentialMask(0, own, lanes - own));
 }
 
+Value *KernelBuilder::padWithZeros(Value *value, ElemKind kind,
+                                   unsigned lanes) {
+  unsigned own = getLanes(value);
+  if (own == lanes)
+    return value;
+  llvm::SmallVector<int, 16> mask;
+  for (unsigned i = 0; i < lanes; ++i)
+    mask.push_back(int(i < own ? i : lanes + i));
+  return CreateShuffleVector(widen(value, lanes), literal(kind, 0, lanes),
+                             mask);
+}
+
 Value *KernelBuilder::mapParts(Value *value, unsigned lanes,
                                llvm::function_ref<Value *(Value *)> function) {
   unsigned total = getLanes(value);

@@ -96,7 +96,7 @@ public:
                    llvm::function_ref<Values(llvm::Value *, int64_t,
                                              llvm::ArrayRef<llvm::Value *>)>
                        body);
-  /// The same without values.
+  /// Emits such groups where no values are passed.
   void forGroups(int64_t count, int64_t size,
                  llvm::function_ref<void(llvm::Value *, int64_t)> body);
   void ifThen(llvm::Value *condition, llvm::function_ref<void()> body);
@@ -156,7 +156,8 @@ public:
   }
   /// \p lanes elements side by side, as values to compute with.
   llvm::Value *load(ElemKind kind, llvm::Value *address, unsigned lanes);
-  /// The same from element \p index of \p base on, a value or a number.
+  /// Loads \p lanes elements from element \p index of \p base on, a value or a
+  /// number.
   template <typename Index>
   llvm::Value *loadElement(ElemKind kind, llvm::Value *base, Index index,
                            unsigned lanes) {
@@ -215,6 +216,9 @@ public:
   llvm::Value *joinLanes(llvm::ArrayRef<llvm::Value *> values, unsigned lanes);
   /// \p value with undefined lanes behind it.
   llvm::Value *widen(llvm::Value *value, unsigned lanes);
+  /// Returns \p value, of elements that are computed as \p kind, with zeros
+  /// behind it.
+  llvm::Value *padWithZeros(llvm::Value *value, ElemKind kind, unsigned lanes);
   /// What \p function, which is applied to \p lanes lanes at a time, makes of
   /// each lane of \p value.
   llvm::Value *

@@ -12,7 +12,7 @@ namespace glowish {
 /// that a kernel is selected for.
 struct ConvolutionOp {
   const Instruction &instr;
-  /// As the instruction has them: of matmuls, buffers of rank 2 to 4.
+  /// The instruction's own operands: of matmuls, buffers of rank 2 to 4.
   Buffer *result, *input, *filter;
   /// May be null. The zero points are those of an input and a filter of bytes.
   Buffer *bias = nullptr, *zeroPoint = nullptr, *filterZeroPoint = nullptr;
@@ -27,7 +27,7 @@ struct ConvolutionOp {
   unsigned outputDim = 0;
   /// Whether it is a matmul, and whether it multiplies 8-bit integers.
   bool isMatMul = false, isOfBytes = false;
-  /// Of a matmul, whether each matrix of the result has one row (hasOneRow).
+  /// Whether it is a matmul of which each matrix of the result has one row.
   bool hasOneRow = false;
 
   static constexpr int64_t ones[] = {1, 1}, zeros[] = {0, 0, 0, 0};
@@ -79,7 +79,7 @@ struct ConvolutionInputs {
   PackedFilter filter;
   /// May be null.
   Buffer *bias = nullptr, *zeroPoint = nullptr;
-  /// Of the shape that the instruction has.
+  /// Operands of the epilogue, in the shape that the instruction has.
   llvm::ArrayRef<Buffer *> fused;
   ScalarProgram epilogue;
 };

@@ -70,7 +70,7 @@ public:
   /// \p body gets elements as they are stored, and returns those of \p outs.
   MlirValues generic(const Loops &loops, llvm::ArrayRef<Access> ins,
                      llvm::ArrayRef<Access> outs, Body body);
-  /// The same with one result.
+  /// Writes such an operation with one result.
   MlirValue genericOne(const Loops &loops, llvm::ArrayRef<Access> ins,
                        const Access &out, OneBody body);
   /// "d0", "d1", ... from \p first on.

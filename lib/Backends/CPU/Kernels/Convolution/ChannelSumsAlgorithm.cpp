@@ -33,7 +33,7 @@ public:
                                                 int64_t lanes) const override {
     return getTile(parameters).channels * lanes;
   }
-  /// As for direct convolutions.
+  /// Packing copies each weight once, as that for direct convolutions does.
   double getPackingCycles() const override { return 0.5; }
 
   PackedFilter pack(const FilterSource &source, Parameters) const override {

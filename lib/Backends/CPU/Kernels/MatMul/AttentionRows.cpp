@@ -89,18 +89,6 @@ Value *AttentionRows::getFirst(const Pass &pass,
   return operand.getAddress(b, index);
 }
 
-/// \p value with zeros behind it.
-Value *AttentionRows::padWithZeros(Value *value) {
-  unsigned own = KernelBuilder::getLanes(value);
-  if (own == lanes)
-    return value;
-  llvm::SmallVector<int, 16> order;
-  for (unsigned i = 0; i < lanes; ++i)
-    order.push_back(int(i < own ? i : lanes + i));
-  return b.CreateShuffleVector(b.widen(value, lanes), b.literal(kind, 0, lanes),
-                               order);
-}
-
 /// Begins row \p row.
 void AttentionRows::packRow(const Pass &pass, Value *row) {
   Values index = getIndex(pass, row);
@@ -111,7 +99,8 @@ void AttentionRows::packRow(const Pass &pass, Value *row) {
         b.loadStrided(elementKind, b.getElement(query, elementKind, k, stride),
                       active, stride);
     x = b.CreateFMul(x, b.literal(kind, shape.scale, active));
-    b.store(kind, padWithZeros(x), getElement(queries, row, depthWidth, k));
+    b.store(kind, b.padWithZeros(x, kind, lanes),
+            getElement(queries, row, depthWidth, k));
   });
   b.forVectors(columnWidth, columnLanes, [&](Value *column, unsigned) {
     b.store(kind, b.literal(kind, 0, columnLanes),
@@ -139,7 +128,8 @@ Values AttentionRows::multiplyKeys(Value *row, Value *keys, int64_t numKeys) {
     for (int64_t i = 0; i < numKeys; ++i) {
       Value *address = b.getElement(keys, elementKind,
                                     b.CreateNSWAdd(k, b.index(i * rowStride)));
-      Value *y = padWithZeros(b.load(elementKind, address, active));
+      Value *y =
+          b.padWithZeros(b.load(elementKind, address, active), kind, lanes);
       next.push_back(b.multiplyAdd(x, y, carried[i]));
     }
     return next;

@@ -69,7 +69,6 @@ private:
   void forRows(const Pass &pass, KernelBuilder::LoopBody body) {
     b.forLoop(pass.count, body);
   }
-  llvm::Value *padWithZeros(llvm::Value *value);
   void packRow(const Pass &pass, llvm::Value *row);
   void emitScores(const Pass &pass);
   void emitTileScores(const Pass &pass, llvm::Value *keys, llvm::Value *row,
