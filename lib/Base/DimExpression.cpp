@@ -103,6 +103,13 @@ void DimParser::parseNumber() {
 }
 
 void DimParser::parseName() {
+  if (consume("'")) {
+    auto [name, behind] = rest.split('\'');
+    isExpression &= name.size() < rest.size() && !name.empty();
+    rest = behind;
+    steps.push_back({Op::Symbol, {}, name.str()});
+    return;
+  }
   llvm::StringRef name = rest.take_while(isNameChar);
   rest = rest.drop_front(name.size());
   isExpression &= !name.empty();

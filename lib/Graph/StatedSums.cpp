@@ -1,17 +1,18 @@
 //===- StatedSums.cpp - Which values are stated extents -------------------===//
 
 #include "glowish/Graph/StatedSums.h"
+#include "glowish/Base/ElemRange.h"
 
 using namespace glowish;
 
 StatedSums::StatedSums(const Module &module) {
   for (const auto &placeholder : module.getPlaceholders())
     if (const auto &range = placeholder->getInputExtents().range)
-      symbols[range->symbol] = range->bounds;
+      symbols.set(range->symbol, range->bounds);
 }
 
-bool StatedSums::isWithin(const StatedSum &sum, double low, double high) const {
-  std::optional<IntRange> range = getRange(sum, symbols);
+bool StatedSums::isWithin(const Extent &sum, double low, double high) const {
+  std::optional<IntRange> range = symbols.getRange(sum);
   return range && low <= double(range->low) && double(range->high) <= high;
 }
 
@@ -20,65 +21,79 @@ static bool isSingleInteger(NodeValue value) {
          value.getType().getNumElements() == 1;
 }
 
-/// What \p value is reshaped, converted or broadcast of.
-static NodeValue findOrigin(NodeValue value) {
+/// Returns the value that \p value is reshaped, converted or broadcast of.
+static NodeValue takeOrigin(NodeValue value) {
   while (llvm::isa<ReshapeNode, CastNode, BroadcastNode>(value.node))
     value = value.node->getOperand(0);
   return value;
 }
 
-std::optional<StatedSum> StatedSums::findMultiple(const MulNode &node) const {
-  std::optional<StatedSum> x = find(node.getX()), y = find(node.getY());
-  if (!x || !y)
-    return std::nullopt;
-  if (!x->factors.empty())
-    std::swap(x, y);
-  return x->factors.empty() ? addMultiple({}, *y, x->constant) : std::nullopt;
-}
-
-std::optional<StatedSum> StatedSums::findSum(const Node &node) const {
+std::optional<Extent> StatedSums::findSum(const Node &node) const {
   if (!llvm::isa<AddNode, SubNode>(node))
     return std::nullopt;
-  std::optional<StatedSum> x = find(node.getOperand(0));
-  std::optional<StatedSum> y = find(node.getOperand(1));
+  std::optional<Extent> x = find(node.getOperand(0));
+  std::optional<Extent> y = find(node.getOperand(1));
   if (!x || !y)
     return std::nullopt;
-  return addMultiple(*x, *y, llvm::isa<AddNode>(node) ? 1 : -1);
+  return llvm::isa<AddNode>(node) ? add(*x, *y) : subtract(*x, *y);
 }
 
-std::optional<StatedSum> StatedSums::findClipped(const ClipNode &node) const {
-  std::optional<StatedSum> x = find(node.getX());
+std::optional<Extent> StatedSums::findMultiple(const Node &node) const {
+  if (!llvm::isa<MulNode, DivNode>(node))
+    return std::nullopt;
+  std::optional<Extent> x = find(node.getOperand(0));
+  std::optional<Extent> y = find(node.getOperand(1));
+  if (!x || !y)
+    return std::nullopt;
+  if (llvm::isa<MulNode>(node))
+    return multiply(*x, *y);
+  // Divisions round towards 0, and quotients of extents down.
+  std::optional<int64_t> divisor = y->getConstant();
+  bool isPositive = divisor && *divisor > 0 &&
+                    symbols.isAtMost(Extent(0), *x) == Certainty::Yes;
+  return isPositive ? divideDown(*x, *divisor) : std::nullopt;
+}
+
+std::optional<Extent> StatedSums::findClipped(const ClipNode &node) const {
+  std::optional<Extent> x = find(node.getX());
   bool isKept = x && isWithin(*x, node.getLow(), node.getHigh());
   return isKept ? x : std::nullopt;
 }
 
-std::optional<StatedSum> StatedSums::find(NodeValue value) const {
-  if (!value || !isSingleInteger(value))
-    return std::nullopt;
-  value = findOrigin(value);
-  if (!isSingleInteger(value))
-    return std::nullopt;
+std::optional<Extent> StatedSums::findOrigin(NodeValue value) const {
   if (auto *constant = value.getNodeAs<Constant>())
-    return StatedSum{constant->getTensor().getAsInt(0)};
+    return Extent(constant->getTensor().getAsInt(0));
   if (auto *placeholder = value.getNodeAs<Placeholder>())
     if (const auto &range = placeholder->getInputExtents().range)
-      return StatedSum{0, {{range->symbol, 1}}};
-  if (auto *multiple = value.getNodeAs<MulNode>())
-    return findMultiple(*multiple);
+      return Extent::symbol(range->symbol);
   if (auto *clip = value.getNodeAs<ClipNode>())
     return findClipped(*clip);
-  return findSum(*value.node);
+  if (std::optional<Extent> sum = findSum(*value.node))
+    return sum;
+  return findMultiple(*value.node);
 }
 
-std::optional<StatedSum> StatedSums::findLarger(const StatedSum &a,
-                                                const StatedSum &b) const {
-  for (auto [larger, smaller] : {std::pair(&a, &b), std::pair(&b, &a)}) {
-    std::optional<StatedSum> difference = addMultiple(*larger, *smaller, -1);
-    std::optional<IntRange> range =
-        difference ? getRange(*difference, symbols) : std::nullopt;
-    if (range && range->low >= 0)
-      return *larger;
+std::optional<Extent> StatedSums::find(NodeValue value) const {
+  if (!value || !isSingleInteger(value))
+    return std::nullopt;
+  NodeValue origin = takeOrigin(value);
+  if (!isSingleInteger(origin))
+    return std::nullopt;
+  std::optional<Extent> extent = findOrigin(origin);
+  // In either kind it may wrap.
+  for (ElemKind kind : {value.getElemKind(), origin.getElemKind()}) {
+    ElemRange range = getFiniteRange(kind);
+    if (extent && !isWithin(*extent, range.low, range.high))
+      return std::nullopt;
   }
+  return extent;
+}
+
+std::optional<Extent> StatedSums::findLarger(const Extent &a,
+                                             const Extent &b) const {
+  for (auto [larger, smaller] : {std::pair(&a, &b), std::pair(&b, &a)})
+    if (symbols.isAtMost(*smaller, *larger) == Certainty::Yes)
+      return *larger;
   return std::nullopt;
 }
 
@@ -119,7 +134,7 @@ StatedSums::findLimits(NodeValue condition) const {
   auto *less = condition.getNodeAs<LessNode>();
   std::optional<unsigned> dim =
       less ? findNumbering(less->getX()) : std::nullopt;
-  std::optional<StatedSum> extent = dim ? find(less->getY()) : std::nullopt;
+  std::optional<Extent> extent = dim ? find(less->getY()) : std::nullopt;
   if (extent)
     limits.push_back(
         {unsigned(less->getX().getShape().size()) - *dim, *extent});
@@ -127,8 +142,7 @@ StatedSums::findLimits(NodeValue condition) const {
 }
 
 bool StatedSums::isTrueWithin(
-    NodeValue condition,
-    llvm::ArrayRef<std::optional<StatedSum>> extents) const {
+    NodeValue condition, llvm::ArrayRef<std::optional<Extent>> extents) const {
   if (auto *both = condition.getNodeAs<AndNode>())
     return llvm::all_of(both->getOperands(), [&](NodeValue each) {
       return isTrueWithin(each, extents);
@@ -157,6 +171,6 @@ bool StatedSums::isTrueOfFirst(NodeValue condition) const {
     limits = findLimits(condition);
   if (limits.empty() || limits.front().fromEnd != 1)
     return false;
-  std::optional<IntRange> range = getRange(limits.front().extent, symbols);
+  std::optional<IntRange> range = symbols.getRange(limits.front().extent);
   return range && range->low >= 1;
 }

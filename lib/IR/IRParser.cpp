@@ -27,7 +27,7 @@ private:
   llvm::Error parseInstr();
   llvm::Expected<std::unique_ptr<IRFunction>> parseFunction();
   llvm::Expected<std::shared_ptr<Body>> parseBody();
-  llvm::Expected<StatedSum> parseStatedSum();
+  llvm::Expected<Extent> parseExtent();
   llvm::Error parseLoopBounds(InstrDraft &draft);
   llvm::Expected<std::string> parseRole(const OpInfo &info, unsigned index);
   llvm::Expected<Buffer *> parseBufferName();
@@ -179,24 +179,15 @@ llvm::Expected<std::shared_ptr<Body>> IRParser::parseBody() {
   return std::make_shared<IRBody>(std::move(*inner));
 }
 
-llvm::Expected<StatedSum> IRParser::parseStatedSum() {
-  StatedSum sum;
-  GLOWISH_ASSIGN_OR_RETURN(sum.constant, parser.parseInt());
-  if (parser.peek().kind != Token::Punctuation || parser.peek().text != "(")
-    return sum;
-  GLOWISH_RETURN_IF_ERROR(parser.parseList("(", ")", [&]() -> llvm::Error {
-    GLOWISH_ASSIGN_OR_RETURN(std::string symbol, parser.parseString());
-    GLOWISH_RETURN_IF_ERROR(parser.expect(":"));
-    Token start = parser.peek();
-    GLOWISH_ASSIGN_OR_RETURN(int64_t factor, parser.parseInt());
-    auto more = addMultiple(sum, StatedSum{0, {{symbol, factor}}});
-    if (!more)
-      return errorAt(start, "the factors of '" + symbol +
-                                "' do not fit 64 bits together");
-    sum = std::move(*more);
-    return llvm::Error::success();
-  }));
-  return sum;
+llvm::Expected<Extent> IRParser::parseExtent() {
+  Token start = parser.peek();
+  GLOWISH_ASSIGN_OR_RETURN(std::string text, parser.parseString());
+  if (std::optional<Extent> extent = Extent::parse(text))
+    return *extent;
+  return errorAt(start, "'" + text +
+                            "' is no extent; accepted: sums, multiples and "
+                            "quotients by positive numbers of symbols, as in "
+                            "(2*N + 1)//2");
 }
 
 /// As printLoopBounds writes them.
@@ -223,7 +214,7 @@ llvm::Error IRParser::parseLoopBounds(InstrDraft &draft) {
     bound.dim = unsigned(dim);
     GLOWISH_RETURN_IF_ERROR(parser.expect("]"));
     GLOWISH_RETURN_IF_ERROR(parser.expect("="));
-    GLOWISH_ASSIGN_OR_RETURN(bound.extent, parseStatedSum());
+    GLOWISH_ASSIGN_OR_RETURN(bound.extent, parseExtent());
     draft.bounds.push_back(std::move(bound));
     return llvm::Error::success();
   });

@@ -45,22 +45,15 @@ static void printBuffer(llvm::raw_ostream &os, const Buffer &buffer,
 static void printFunction(llvm::raw_ostream &os, const IRFunction &function,
                           ConstantWriter &writer, unsigned indent);
 
-/// bounds {result[1] = 3 ("past": 1, "length": 2)}: 3 + past + 2 * length.
+/// Prints `bounds {result[1] = "2*length + past + 3"}`.
 static void printLoopBounds(llvm::raw_ostream &os, const Instruction &instr) {
   if (instr.getLoopBounds().empty())
     return;
   os << " bounds {";
   llvm::interleaveComma(instr.getLoopBounds(), os, [&](const LoopBound &bound) {
     os << instr.getOperandInfo(bound.operand).name << '[' << bound.dim
-       << "] = " << bound.extent.constant;
-    if (bound.extent.factors.empty())
-      return;
-    os << " (";
-    llvm::interleaveComma(bound.extent.factors, os, [&](const auto &factor) {
-      printQuoted(os, factor.first);
-      os << ": " << factor.second;
-    });
-    os << ')';
+       << "] = ";
+    printQuoted(os, bound.extent.str());
   });
   os << '}';
 }

@@ -214,15 +214,13 @@ static llvm::Error verifyBuffer(const Buffer &buffer) {
   return buffer.isView() ? verifyView(buffer) : llvm::Error::success();
 }
 
-using SymbolRanges = std::map<std::string, IntRange>;
-
 /// \p symbols: those that the function's inputs state.
 static llvm::Error verifyLoopBounds(const Instruction &instr,
                                     const SymbolRanges &symbols) {
   for (const LoopBound &bound : instr.getLoopBounds()) {
     const Buffer *operand = instr.getOperand(bound.operand);
     int64_t extent = operand->getType().getDim(bound.dim);
-    std::optional<IntRange> range = getRange(bound.extent, symbols);
+    std::optional<IntRange> range = symbols.getRange(bound.extent);
     if (!range || range->low < 0 || range->high > extent)
       return makeError("the bound of dimension {0} of operand '{1}' is not "
                        "between 0 and {2} for all inputs",
@@ -259,7 +257,7 @@ static llvm::Error verifyInputs(const IRFunction &function,
       extents.push_back({buffer->getName(), buffer->getType(),
                          buffer->isInput(), buffer->isOutput(),
                          buffer->getInputExtents()});
-  symbols = getSymbolBounds(extents);
+  symbols = SymbolRanges(getSymbolBounds(extents));
   return verifyInputExtents(extents);
 }
 

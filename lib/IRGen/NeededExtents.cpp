@@ -23,8 +23,8 @@ void NeededExtents::need(NodeValue value, const Extents &extents) {
     own = own && other ? sums.findLarger(*own, *other) : std::nullopt;
 }
 
-std::optional<StatedSum> NeededExtents::getNeeded(const Node &node,
-                                                  unsigned dim) const {
+std::optional<Extent> NeededExtents::getNeeded(const Node &node,
+                                               unsigned dim) const {
   auto own = needed.find(NodeValue(const_cast<Node *>(&node)));
   if (node.getNumResults() != 1 || own == needed.end())
     return std::nullopt;
@@ -36,7 +36,7 @@ NeededExtents::Extents NeededExtents::follow(const Node &node,
   Extents extents(node.getOperand(index).getType().getRank());
   unsigned rank = node.getNumResults() == 1 ? node.getType().getRank() : 0;
   for (unsigned d = 0; d < rank; ++d) {
-    std::optional<StatedSum> extent = getNeeded(node, d);
+    std::optional<Extent> extent = getNeeded(node, d);
     std::optional<OperandAxes> axes =
         extent ? followAxis(node, d) : std::nullopt;
     if (!axes || !(*axes)[index])
@@ -44,7 +44,7 @@ NeededExtents::Extents NeededExtents::follow(const Node &node,
     // Indices 0 ... extent - 1 need those up to the last one's.
     const OperandAxis &axis = *(*axes)[index];
     if (axis.pad == 0 && axis.reach == axis.stride - 1)
-      extents[axis.dim] = addMultiple({}, *extent, axis.stride);
+      extents[axis.dim] = multiply(*extent, axis.stride);
   }
   return extents;
 }
@@ -64,7 +64,7 @@ static bool isLowest(NodeValue value) {
 
 static bool isZero(NodeValue value) { return isNumber(value, 0); }
 
-std::optional<StatedSum> NeededExtents::countKeys(const Node &node) const {
+std::optional<Extent> NeededExtents::countKeys(const Node &node) const {
   auto *attention = llvm::dyn_cast<AttentionNode>(&node);
   NodeValue mask = attention ? attention->getMask() : NodeValue();
   if (auto *reshape = mask.getNodeAs<ReshapeNode>())
@@ -79,7 +79,7 @@ std::optional<StatedSum> NeededExtents::countKeys(const Node &node) const {
   return std::nullopt;
 }
 
-std::optional<StatedSum>
+std::optional<Extent>
 NeededExtents::findMask(NodeValue value, unsigned dim,
                         llvm::function_ref<bool(NodeValue)> isMasked) const {
   while (true) {
@@ -108,7 +108,7 @@ NeededExtents::findMask(NodeValue value, unsigned dim,
   return std::nullopt;
 }
 
-std::optional<StatedSum> NeededExtents::countSummed(const Node &node) const {
+std::optional<Extent> NeededExtents::countSummed(const Node &node) const {
   if (auto *softmax = llvm::dyn_cast<SoftmaxNode>(&node)) {
     unsigned axis = unsigned(softmax->getAxis());
     if (axis + 1 != node.getType().getRank())
@@ -132,10 +132,10 @@ std::optional<StatedSum> NeededExtents::countSummed(const Node &node) const {
 
 /// What \p slice takes of its input.
 static void limitSliced(const SliceNode &slice,
-                        llvm::MutableArrayRef<std::optional<StatedSum>> own) {
+                        llvm::MutableArrayRef<std::optional<Extent>> own) {
   for (unsigned d = 0; d < own.size(); ++d)
     if (!own[d] && slice.getSteps()[d] == 1)
-      own[d] = StatedSum{slice.getStarts()[d] + slice.getSizes()[d]};
+      own[d] = Extent(slice.getStarts()[d] + slice.getSizes()[d]);
 }
 
 void NeededExtents::limitSelected(const SelectNode &select,
@@ -152,7 +152,7 @@ void NeededExtents::limitSelected(const SelectNode &select,
 
 void NeededExtents::limitKeys(const Node &attention, unsigned index,
                               Extents &extents) const {
-  std::optional<StatedSum> keys = countKeys(attention);
+  std::optional<Extent> keys = countKeys(attention);
   unsigned rank = extents.size();
   bool isOfKeys =
       index == AttentionNode::keyIdx || index == AttentionNode::valueIdx;
@@ -165,7 +165,7 @@ void NeededExtents::limitKeys(const Node &attention, unsigned index,
 
 void NeededExtents::limitSummed(const Node &node, unsigned index,
                                 Extents &extents) const {
-  std::optional<StatedSum> summed = countSummed(node);
+  std::optional<Extent> summed = countSummed(node);
   if (!summed)
     return;
   bool isRhs = llvm::isa<MatMulNode>(node) && index == MatMulNode::rhsIdx;
@@ -176,13 +176,13 @@ void NeededExtents::limitUpdated(const DynamicUpdateSliceNode &update,
                                  unsigned index, Extents &extents) const {
   unsigned axis = unsigned(update.getAxis());
   int64_t size = update.getUpdate().getType().getDim(axis);
-  std::optional<StatedSum> end = getNeeded(update, axis);
-  std::optional<StatedSum> start = sums.find(update.getStart());
+  std::optional<Extent> end = getNeeded(update, axis);
+  std::optional<Extent> start = sums.find(update.getStart());
   if (!end || !start || index == update.startIdx)
     return;
   bool isClamped =
       !sums.isWithin(*start, 0, double(update.getType().getDim(axis) - size));
-  std::optional<StatedSum> count = addMultiple(*end, *start, -1);
+  std::optional<Extent> count = subtract(*end, *start);
   if (isClamped || !count || !sums.isWithin(*count, 0, double(size)))
     return;
   extents[axis] = index == update.inputIdx ? start : count;
@@ -192,7 +192,7 @@ void NeededExtents::limitSaved(const SaveNode &save, Extents &extents) const {
   auto *output = save.getOutput().getNodeAs<Placeholder>();
   for (auto [own, dim] : llvm::zip(extents, output->getInputExtents().next))
     if (!dim.empty())
-      own = parseDim(dim);
+      own = Extent::parse(dim);
 }
 
 void NeededExtents::limitMoved(const Node &node, unsigned index,
@@ -228,9 +228,9 @@ NeededExtents::Extents NeededExtents::findNeeded(const Node &node,
 /// Appends the bounds of operand \p index, of type \p type.
 static void addBounds(std::vector<LoopBound> &bounds, unsigned index,
                       const Type &type,
-                      llvm::ArrayRef<std::optional<StatedSum>> extents) {
+                      llvm::ArrayRef<std::optional<Extent>> extents) {
   for (auto [d, extent] : llvm::enumerate(extents))
-    if (extent && *extent != StatedSum{type.getDim(d)})
+    if (extent && *extent != Extent(type.getDim(d)))
       bounds.push_back({index, unsigned(d), *extent});
 }
 
@@ -253,10 +253,10 @@ std::vector<LoopBound> NeededExtents::getBounds(Node &node) const {
   if (llvm::isa<AttentionNode>(node)) {
     unsigned key = AttentionNode::keyIdx;
     unsigned dim = node.getOperand(key).getType().getRank() - 2;
-    if (std::optional<StatedSum> keys = findNeeded(node, key)[dim])
+    if (std::optional<Extent> keys = findNeeded(node, key)[dim])
       bounds.push_back({unsigned(node.getNumResults()) + key, dim, *keys});
   }
-  if (std::optional<StatedSum> summed = countSummed(node))
+  if (std::optional<Extent> summed = countSummed(node))
     bounds.push_back({unsigned(node.getNumResults()),
                       node.getOperand(0).getType().getRank() - 1, *summed});
   return bounds;
@@ -264,7 +264,7 @@ std::vector<LoopBound> NeededExtents::getBounds(Node &node) const {
 
 bool NeededExtents::isNeededFrom(const Node &node, unsigned dim,
                                  int64_t first) const {
-  std::optional<StatedSum> extent = getNeeded(node, dim);
+  std::optional<Extent> extent = getNeeded(node, dim);
   return !extent || !sums.isWithin(*extent, 0, double(first));
 }
 

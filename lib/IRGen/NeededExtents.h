@@ -37,7 +37,7 @@ public:
 
 private:
   /// One for each dimension; null where all of it is needed.
-  using Extents = llvm::SmallVector<std::optional<StatedSum>, 4>;
+  using Extents = llvm::SmallVector<std::optional<Extent>, 4>;
 
   /// What \p node needs of operand \p index.
   Extents findNeeded(const Node &node, unsigned index) const;
@@ -45,17 +45,17 @@ private:
   Extents follow(const Node &node, unsigned index) const;
   /// How much is needed of dimension \p dim of the result of \p node; null if
   /// all of it.
-  std::optional<StatedSum> getNeeded(const Node &node, unsigned dim) const;
+  std::optional<Extent> getNeeded(const Node &node, unsigned dim) const;
   /// How many of the keys of an Attention are not masked; null if all, or if
   /// \p node is something else.
-  std::optional<StatedSum> countKeys(const Node &node) const;
+  std::optional<Extent> countKeys(const Node &node) const;
   /// How many of the elements that \p node sums over, along the rows of a
   /// Softmax or the depth of a MatMul, are not masked, where nothing reads what
   /// becomes of the others; null if all, or if \p node is something else.
-  std::optional<StatedSum> countSummed(const Node &node) const;
+  std::optional<Extent> countSummed(const Node &node) const;
   /// The extent along dimension \p dim of \p value behind which a Select makes
   /// all elements what \p isMasked accepts; null if there is none.
-  std::optional<StatedSum>
+  std::optional<Extent>
   findMask(NodeValue value, unsigned dim,
            llvm::function_ref<bool(NodeValue)> isMasked) const;
   /// Limits what is read of the operand that \p select takes where its

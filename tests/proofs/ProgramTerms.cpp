@@ -174,7 +174,7 @@ Term ProgramEvaluator::getCall(const Instruction &instr) {
   printAttrs(os, info, attrs, instr.getNumProgramInputs());
   for (const LoopBound &bound : instr.getLoopBounds())
     os << llvm::formatv(" bound {0}.{1} {2}", bound.operand, bound.dim,
-                        printDim(bound.extent));
+                        bound.extent.str());
   std::vector<Term> arguments;
   // Without predicates, as a program is right with all of them ignored.
   for (unsigned i = 0; i < instr.getNumRecordOperands(); ++i) {

@@ -2,7 +2,6 @@
 
 #include "glowish/Base/CheckedInt.h"
 #include "Messages.h"
-#include "glowish/Base/StatedSum.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -88,37 +87,6 @@ TEST(CheckedInt, OfFloats) {
   EXPECT_EQ(toInt64(std::numeric_limits<double>::infinity()), none);
   EXPECT_EQ(toInt64(-std::numeric_limits<double>::infinity()), none);
   EXPECT_EQ(toInt64(std::numeric_limits<double>::quiet_NaN()), none);
-}
-
-//===- Sums of stated extents ---------------------------------------------===//
-
-TEST(StatedSum, Adds) {
-  StatedSum a{3, {{"x", 2}}}, b{1, {{"x", 1}, {"y", 5}}};
-  EXPECT_EQ(addMultiple(a, b, -2), (StatedSum{1, {{"y", -10}}}));
-  EXPECT_EQ(addMultiple({}, a, 0), StatedSum());
-}
-
-TEST(StatedSum, IsNoneBeyondTheBorders) {
-  EXPECT_EQ(addMultiple({highest}, {1}), std::nullopt);
-  EXPECT_EQ(addMultiple({}, {lowest}, -1), std::nullopt);
-  EXPECT_EQ(addMultiple({0, {{"x", highest}}}, {0, {{"x", 1}}}), std::nullopt);
-  for (const char *dim :
-       {"9223372036854775807 + 1", "x*9223372036854775807*2",
-        "-9223372036854775807 - x - 2", "9223372036854775808 + x"})
-    EXPECT_EQ(parseDim(dim), std::nullopt) << dim;
-  EXPECT_EQ(parseDim("-9223372036854775807 - 1"), StatedSum{lowest});
-}
-
-TEST(StatedSum, HasARangeWithinTheBorders) {
-  std::map<std::string, IntRange> symbols = {{"x", {1, int64_t(1) << 32}}};
-  auto range = getRange({1, {{"x", -3}}}, symbols);
-  ASSERT_TRUE(range);
-  EXPECT_EQ(range->low, 1 - (int64_t(3) << 32));
-  EXPECT_EQ(range->high, -2);
-  EXPECT_FALSE(getRange({0, {{"x", int64_t(1) << 31}}}, symbols));
-  // All of it fits, but the sum of the first terms does not.
-  EXPECT_FALSE(getRange({highest, {{"x", 1}, {"z", -1}}},
-                        {{"x", {1, 1}}, {"z", {5, 5}}}));
 }
 
 } // namespace

@@ -248,7 +248,7 @@ std::vector<PlanBug> getAccessBugs() {
       {"a bound beyond what is written", ranges, plain,
        [](const Harmed &h) {
          std::vector<LoopBound> bounds(h.findInstr("y")->getLoopBounds());
-         bounds[0].extent.constant = 1;
+         bounds[0].extent = *add(bounds[0].extent, Extent(1));
          h.findInstr("y")->setLoopBounds(bounds);
        },
        "'a' is read with bytes that nothing has written"},

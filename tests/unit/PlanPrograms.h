@@ -159,7 +159,7 @@ ir "ranges" {
   code {
     Alloc(@out %a)
     "part" Copy(@out %to, @in %from)
-    "y" Copy(@out %y, @in %a) bounds {result[0] = 0 ("N": 1)}
+    "y" Copy(@out %y, @in %a) bounds {result[0] = "N"}
     Dealloc(@out %a)
   }
 }

@@ -164,7 +164,7 @@ ir "f" {{
     EXPECT_TRUE(function);
     return getMessage(verifyPlanWithShadow(*function, planMemory(*function)));
   };
-  std::string bound = " bounds {result[0] = 0 (\"N\": 1)}";
+  std::string bound = " bounds {result[0] = \"N\"}";
   EXPECT_EQ(verifyRows("3", bound), "");
   EXPECT_EQ(verifyRows("2", bound),
             "Copy 'y': internal: 'a' is read with bytes that nothing has "

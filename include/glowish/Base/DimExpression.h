@@ -15,7 +15,7 @@ namespace glowish {
 
 /// A dimension as exporters write it: a symbol, or an expression of symbols
 /// ("2*batch", "(height + 1)//2") with integers, + - * // and parentheses; //
-/// rounds down.
+/// rounds down. A symbol whose name is no identifier stands between ' and '.
 class DimExpression {
 public:
   enum class Op : uint8_t {

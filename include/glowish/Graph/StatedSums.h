@@ -3,7 +3,7 @@
 #ifndef GLOWISH_GRAPH_STATEDSUMS_H
 #define GLOWISH_GRAPH_STATEDSUMS_H
 
-#include "glowish/Base/StatedSum.h"
+#include "glowish/Base/Extent.h"
 #include "glowish/Graph/Nodes.h"
 
 namespace glowish {
@@ -15,19 +15,18 @@ public:
 
   /// Whether an input states an extent.
   bool hasSymbols() const { return !symbols.empty(); }
-  /// \p value, an integer of one element, as a sum of stated extents; null
-  /// where it is something else.
-  std::optional<StatedSum> find(NodeValue value) const;
+  /// \p value, an integer of one element, as an expression of stated extents;
+  /// null where it is something else.
+  std::optional<Extent> find(NodeValue value) const;
 
   /// The one of \p a and \p b that is at least as large as the other in all
   /// runs; null where that depends on the run.
-  std::optional<StatedSum> findLarger(const StatedSum &a,
-                                      const StatedSum &b) const;
+  std::optional<Extent> findLarger(const Extent &a, const Extent &b) const;
 
   /// `index < extent` along a dimension that has `fromEnd - 1` more behind it.
   struct Limit {
     unsigned fromEnd;
-    StatedSum extent;
+    Extent extent;
   };
   /// What is true of the indices of all elements of which \p condition, a bool
   /// tensor, is true.
@@ -35,19 +34,20 @@ public:
   /// Whether \p condition is true of all elements of a tensor that it
   /// broadcasts to of which the indices are below \p extents, null for any.
   bool isTrueWithin(NodeValue condition,
-                    llvm::ArrayRef<std::optional<StatedSum>> extents) const;
+                    llvm::ArrayRef<std::optional<Extent>> extents) const;
   /// Whether \p sum is from \p low to \p high in all runs.
-  bool isWithin(const StatedSum &sum, double low, double high) const;
+  bool isWithin(const Extent &sum, double low, double high) const;
   /// Whether \p condition is `index < extent` along the last dimension, and
   /// true of index 0 in all runs.
   bool isTrueOfFirst(NodeValue condition) const;
 
 private:
-  std::optional<StatedSum> findMultiple(const MulNode &node) const;
-  std::optional<StatedSum> findSum(const Node &node) const;
-  std::optional<StatedSum> findClipped(const ClipNode &node) const;
+  std::optional<Extent> findOrigin(NodeValue value) const;
+  std::optional<Extent> findSum(const Node &node) const;
+  std::optional<Extent> findMultiple(const Node &node) const;
+  std::optional<Extent> findClipped(const ClipNode &node) const;
 
-  std::map<std::string, IntRange> symbols;
+  SymbolRanges symbols;
 };
 
 } // namespace glowish

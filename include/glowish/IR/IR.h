@@ -3,7 +3,8 @@
 #ifndef GLOWISH_IR_IR_H
 #define GLOWISH_IR_IR_H
 
-#include "glowish/Base/StatedSum.h"
+#include "glowish/Base/Extent.h"
+#include "glowish/Base/InputExtents.h"
 #include "glowish/Base/Tensor.h"
 #include "glowish/Ops/OpInfo.h"
 #include "glowish/Ops/Predicate.h"
@@ -146,7 +147,7 @@ public:
 struct LoopBound {
   unsigned operand = 0, dim = 0;
   /// Of symbols of the function's inputs; at most the extent of the dimension.
-  StatedSum extent = {};
+  Extent extent = {};
   bool operator==(const LoopBound &) const = default;
 };
 

@@ -316,18 +316,38 @@ void ModuleEmitter::readSymbols(llvm::IRBuilder<> &builder, Frame &frame,
           getIndexTy());
 }
 
-llvm::Value *ModuleEmitter::emitSum(llvm::IRBuilder<> &builder,
-                                    const Frame &frame,
-                                    const StatedSum &sum) const {
-  auto getNumber = [&](int64_t number) {
-    return llvm::ConstantInt::getSigned(getIndexTy(), number);
-  };
-  llvm::Value *value = getNumber(sum.constant);
-  for (const auto &[symbol, factor] : sum.factors)
-    value =
-        builder.CreateAdd(value, builder.CreateMul(frame.symbols.lookup(symbol),
-                                                   getNumber(factor)));
-  return value;
+namespace {
+/// Emits the arithmetic of extents (Extent::compute).
+struct ExtentEmitter {
+  llvm::IRBuilder<> &builder;
+  const llvm::StringMap<llvm::Value *> &symbols;
+  llvm::Type *type;
+
+  llvm::Value *getConstant(int64_t number) {
+    return llvm::ConstantInt::getSigned(type, number);
+  }
+  llvm::Value *getSymbol(llvm::StringRef name) { return symbols.lookup(name); }
+  llvm::Value *add(llvm::Value *x, llvm::Value *y) {
+    return builder.CreateAdd(x, y);
+  }
+  llvm::Value *multiply(llvm::Value *x, llvm::Value *y) {
+    return builder.CreateMul(x, y);
+  }
+  /// Rounds down: LLVM's division rounds towards 0.
+  llvm::Value *divideDown(llvm::Value *x, int64_t divisor) {
+    llvm::Value *rest = builder.CreateSRem(x, getConstant(divisor));
+    llvm::Value *isBelow = builder.CreateICmpSLT(rest, getConstant(0));
+    llvm::Value *quotient = builder.CreateSDiv(x, getConstant(divisor));
+    return builder.CreateSub(quotient, builder.CreateZExt(isBelow, type));
+  }
+};
+} // namespace
+
+llvm::Value *ModuleEmitter::emitExtent(llvm::IRBuilder<> &builder,
+                                       const Frame &frame,
+                                       const Extent &extent) const {
+  ExtentEmitter emitter = {builder, frame.symbols, getIndexTy()};
+  return extent.compute(emitter);
 }
 
 void ModuleEmitter::createArgumentArray(llvm::IRBuilder<> &builder,
@@ -359,7 +379,7 @@ void ModuleEmitter::emitInstr(llvm::IRBuilder<> &builder, const Frame &frame,
   for (Buffer *buffer : getPresent(instr))
     args.push_back(getAddress(builder, frame, buffer));
   for (const LoopBound &bound : instr.getLoopBounds())
-    args.push_back(emitSum(builder, frame, bound.extent));
+    args.push_back(emitExtent(builder, frame, bound.extent));
   const Kernel &kernel = getKernel(instr);
   recordKernel(instr, kernel);
   callKernel(builder, kernel, args, frame.argumentArray);

@@ -150,8 +150,8 @@ private:
                            const IRFunction &function) const;
   void readSymbols(llvm::IRBuilder<> &builder, Frame &frame,
                    const IRFunction &function) const;
-  llvm::Value *emitSum(llvm::IRBuilder<> &builder, const Frame &frame,
-                       const StatedSum &sum) const;
+  llvm::Value *emitExtent(llvm::IRBuilder<> &builder, const Frame &frame,
+                          const Extent &extent) const;
   /// The code of \p instr, at the end of the builder's block; the builder is at
   /// the end of another block then.
   void emitInstr(llvm::IRBuilder<> &builder, const Frame &frame,

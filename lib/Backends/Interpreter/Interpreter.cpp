@@ -70,19 +70,14 @@ void Memory::readSymbols(const IRFunction &function) {
       symbols[range->symbol] = *getDense<const int64_t>(*this, input).data();
 }
 
-/// \p sum with what the inputs state.
-static int64_t evaluate(const Memory &memory, const StatedSum &sum) {
-  int64_t value = sum.constant;
-  for (const auto &[symbol, factor] : sum.factors)
-    value += factor * memory.getSymbol(symbol);
-  return value;
-}
-
 int64_t interpreter::countNeeded(const Memory &memory, const Instruction &instr,
                                  unsigned operand, unsigned dim) {
   for (const LoopBound &bound : instr.getLoopBounds())
     if (bound.operand == operand && bound.dim == dim)
-      return evaluate(memory, bound.extent);
+      return *bound.extent.evaluate(
+          [&](llvm::StringRef symbol) -> std::optional<int64_t> {
+            return memory.getSymbol(symbol.str());
+          });
   return instr.getOperand(operand)->getType().getDim(dim);
 }
 

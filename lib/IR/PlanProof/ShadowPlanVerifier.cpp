@@ -35,7 +35,7 @@ public:
   llvm::Error run(const IRFunction &function) {
     for (const auto &buffer : function.getBuffers())
       if (const auto &range = buffer->getInputExtents().range)
-        symbols[range->symbol] = range->bounds;
+        symbols.set(range->symbol, range->bounds);
     for (const Buffer *input : function.getInputs())
       GLOWISH_RETURN_IF_ERROR(write(*input));
     if (options.keepsOutputs)
@@ -65,7 +65,7 @@ private:
   Place locate(const Buffer &root) const;
   void bind(const Buffer *inner, const Buffer &outer, uint64_t bytes = 0);
   /// The most of \p extent that runs have; \p dim if that is not known.
-  int64_t getLargest(const std::optional<StatedSum> &extent, int64_t dim) const;
+  int64_t getLargest(const std::optional<Extent> &extent, int64_t dim) const;
   Dims getLargestLeft(const Buffer &output) const;
   Dims getLargestRead(const Instruction &instr, const Buffer &operand) const;
   llvm::Error
@@ -82,7 +82,7 @@ private:
   const MemoryPlan &plan;
   const ProofOptions &options;
   /// The bounds of what runs state.
-  std::map<std::string, IntRange> symbols;
+  SymbolRanges symbols;
   llvm::DenseMap<const Buffer *, Place> bindings;
   ShadowMemory shadow;
 };
@@ -106,10 +106,10 @@ void ShadowPlanVerifier::bind(const Buffer *inner, const Buffer &outer,
   bindings[inner] = place;
 }
 
-int64_t ShadowPlanVerifier::getLargest(const std::optional<StatedSum> &extent,
+int64_t ShadowPlanVerifier::getLargest(const std::optional<Extent> &extent,
                                        int64_t dim) const {
   std::optional<IntRange> range =
-      extent ? getRange(*extent, symbols) : std::nullopt;
+      extent ? symbols.getRange(*extent) : std::nullopt;
   return range ? std::clamp<int64_t>(range->high, 0, dim) : dim;
 }
 
@@ -118,7 +118,7 @@ Dims ShadowPlanVerifier::getLargestLeft(const Buffer &output) const {
   Dims shape(output.getShape());
   for (auto [extent, dim] : llvm::zip(shape, output.getInputExtents().next))
     if (!dim.empty())
-      extent = getLargest(parseDim(dim), extent);
+      extent = getLargest(Extent::parse(dim), extent);
   return shape;
 }
 

@@ -214,12 +214,14 @@ llvm::Error onnximport::setDynamicOutput(OpContext &op, unsigned index,
 std::optional<std::string> onnximport::describeExtent(const StatedSums &sums,
                                                       const DynamicValue &value,
                                                       unsigned dim) {
-  std::optional<StatedSum> sum = value.isDynamic(dim)
+  std::optional<Extent> extent = value.isDynamic(dim)
                                      ? sums.find(value.getExtent(dim))
-                                     : StatedSum{value.getShape()[dim]};
-  if (!sum || parseDim(printDim(*sum)) != *sum)
+                                     : Extent(value.getShape()[dim]);
+  // Names that are no identifiers have no place in the headers of bundles.
+  auto isQuoted = [](llvm::StringRef text) { return text.contains('\''); };
+  if (!extent || isQuoted(extent->str()))
     return std::nullopt;
-  return printDim(*sum);
+  return extent->str();
 }
 
 /// What a run leaves of \p value in an output of the extents \p shape

@@ -19,11 +19,8 @@ using Dimension = onnx::TensorShapeProto::Dimension;
 static llvm::Expected<ElemKind> readKind(const ValueInfoProto &input) {
   if (!input.type().has_tensor_type())
     return makeError("input '{0}' is not a tensor", input.name());
-  llvm::Expected<ElemKind> kind =
-      getElemKind(input.type().tensor_type().elem_type());
-  if (!kind)
-    return addContext(kind.takeError(), "input '" + input.name() + "': ");
-  return kind;
+  return addContext(getElemKind(input.type().tensor_type().elem_type()),
+                    "input '" + input.name() + "': ");
 }
 
 /// Checks that \p type, given by \p origin, is compatible with the model.

@@ -28,10 +28,7 @@ llvm::Expected<Tensor> glowish::readTensorProto(llvm::StringRef path) {
   onnx::TensorProto proto;
   if (!parseBinary(buffer->getBuffer(), proto))
     return makeError("'{0}': not a TensorProto", path);
-  llvm::Expected<Tensor> tensor = readOwnTensor(proto);
-  if (!tensor)
-    return addContext(tensor.takeError(), "'" + path + "': ");
-  return tensor;
+  return addContext(readOwnTensor(proto), "'" + path + "': ");
 }
 
 /// Reads the tensors of \p proto.
@@ -59,9 +56,6 @@ glowish::readSequenceProto(llvm::StringRef path) {
   // An OptionalProto has the same fields, with one value.
   bool isOptional = proto.elem_type() == onnx::SequenceProto::SEQUENCE &&
                     proto.sequence_values_size() == 1;
-  llvm::Expected<std::vector<Tensor>> tensors =
-      readTensors(isOptional ? proto.sequence_values(0) : proto);
-  if (!tensors)
-    return addContext(tensors.takeError(), "'" + path + "': ");
-  return tensors;
+  return addContext(readTensors(isOptional ? proto.sequence_values(0) : proto),
+                    "'" + path + "': ");
 }

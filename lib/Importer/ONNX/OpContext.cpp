@@ -305,10 +305,8 @@ OpContext::getTensor(llvm::StringRef name) const {
   if (!attr)
     return makeError("attribute '{0}' is missing", name);
   GLOWISH_RETURN_IF_ERROR(checkType(*attr, AttributeProto::TENSOR));
-  auto tensor = readTensor(attr->t(), graph.external);
-  if (!tensor)
-    return addContext(tensor.takeError(), "attribute '" + name + "': ");
-  return tensor;
+  return addContext(readTensor(attr->t(), graph.external),
+                    "attribute '" + name + "': ");
 }
 
 llvm::Expected<std::shared_ptr<const Tensor>>
@@ -317,10 +315,8 @@ OpContext::getSparseTensor(llvm::StringRef name) const {
   if (!attr)
     return makeError("attribute '{0}' is missing", name);
   GLOWISH_RETURN_IF_ERROR(checkType(*attr, AttributeProto::SPARSE_TENSOR));
-  auto tensor = readSparseTensor(attr->sparse_tensor(), graph.external);
-  if (!tensor)
-    return addContext(tensor.takeError(), "attribute '" + name + "': ");
-  return tensor;
+  return addContext(readSparseTensor(attr->sparse_tensor(), graph.external),
+                    "attribute '" + name + "': ");
 }
 
 llvm::Expected<const onnx::GraphProto *>
@@ -355,10 +351,7 @@ llvm::Expected<int64_t> OpContext::getAxis(llvm::StringRef name,
   // Some exporters write -1 as an unsigned 32-bit number.
   if (axis > INT32_MAX && axis <= UINT32_MAX)
     axis = int32_t(axis);
-  llvm::Expected<int64_t> normal = normalizeAxis(axis, rank);
-  if (!normal)
-    return addContext(normal.takeError(), "attribute '" + name + "' is ");
-  return normal;
+  return addContext(normalizeAxis(axis, rank), "attribute '" + name + "' is ");
 }
 
 //===- Creating nodes -----------------------------------------------------===//

@@ -160,7 +160,7 @@ bool CornerReaders::redirectUpdate(Node &node, unsigned index, NodeValue wide) {
     return false;
   // The end of the corner must not have moved where it starts.
   StatedSums sums(function.getModule());
-  std::optional<StatedSum> start = sums.find(update->getStart());
+  std::optional<Extent> start = sums.find(update->getStart());
   unsigned axis = unsigned(update->getAxis());
   int64_t most = update->getType().getDim(axis) -
                  update->getUpdate().getType().getDim(axis);

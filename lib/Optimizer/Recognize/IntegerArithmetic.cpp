@@ -380,15 +380,12 @@ static NodeValue recognizeAvgPool(AvgPoolNode &root, RewriteContext &context) {
 llvm::Expected<bool>
 glowish::recognizeIntegerArithmetic(Function &function,
                                     const GraphPassContext &context) {
-  static const RewriteSet set = [] {
-    RewriteSet rewrites;
+  return applyRewrites(function, context, [](RewriteSet &rewrites) {
     rewrites.add<recognizeConvolution>(NodeKind::Convolution);
     rewrites.add<recognizeMatMul>(NodeKind::MatMul);
     rewrites.add<recognizeFullyConnected>(NodeKind::FullyConnected);
     rewrites.add<recognizeReduce>(NodeKind::Reduce);
     rewrites.add<recognizeGlobalAvgPool>(NodeKind::GlobalAvgPool);
     rewrites.add<recognizeAvgPool>(NodeKind::AvgPool);
-    return rewrites;
-  }();
-  return applyRewrites(function, set, context);
+  });
 }

@@ -237,11 +237,8 @@ static NodeValue recognizeFullyConnected(FullyConnectedNode &root,
 llvm::Expected<bool>
 glowish::recognizeQuantizedWeights(Function &function,
                                    const GraphPassContext &context) {
-  static const RewriteSet set = [] {
-    RewriteSet rewrites;
+  return applyRewrites(function, context, [](RewriteSet &rewrites) {
     rewrites.add<recognizeMatMul>(NodeKind::MatMul);
     rewrites.add<recognizeFullyConnected>(NodeKind::FullyConnected);
-    return rewrites;
-  }();
-  return applyRewrites(function, set, context);
+  });
 }

@@ -131,14 +131,11 @@ static NodeValue swapMatMul(TransposeNode &root, RewriteContext &context) {
 
 llvm::Expected<bool> glowish::simplifyMatMuls(Function &function,
                                               const GraphPassContext &context) {
-  static const RewriteSet set = [] {
-    RewriteSet rewrites;
+  return applyRewrites(function, context, [](RewriteSet &rewrites) {
     rewrites.add<moveFactors>(NodeKind::MatMul);
     rewrites.add<joinTransposes>(NodeKind::MatMul);
     rewrites.add<scaleWeights<MulNode>>(NodeKind::Mul);
     rewrites.add<scaleWeights<DivNode>>(NodeKind::Div);
     rewrites.add<swapMatMul>(NodeKind::Transpose);
-    return rewrites;
-  }();
-  return applyRewrites(function, set, context);
+  });
 }
