@@ -177,7 +177,9 @@ ELEMENT_BYTES = {"float": 4, "double": 8, "float16": 2, "bfloat16": 2, "bool": 1
 class Buffer:
     def __init__(self, kind, type_text, root=None, offset=0, strides=()):
         self.kind, self.root, self.offset = kind, root, offset
-        match = re.match(r"([a-z]+\d*\w*)<([\dx]*)", type_text)
+        # Bounds, without the extents that a run decides.
+        bounds = re.sub(r"\{[^}]*\}", "", type_text)
+        match = re.match(r"([a-z]+\d*\w*)<([\dx]*)", bounds)
         need(match, f"the type '{type_text}'")
         self.element = ELEMENT_BYTES.get(match[1], 1)
         self.shape = [int(extent) for extent in match[2].split("x") if extent]

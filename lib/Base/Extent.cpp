@@ -350,6 +350,14 @@ void Extent::countSymbols(std::map<std::string, unsigned> &counts) const {
     }
 }
 
+llvm::StringRef Extent::getSymbol() const {
+  bool isAtom = constant == 0 && terms.size() == 1 &&
+                terms.front().factor == 1 && terms.front().atoms.size() == 1;
+  const std::string *symbol =
+      isAtom ? terms.front().atoms.front().symbol : nullptr;
+  return symbol ? llvm::StringRef(*symbol) : llvm::StringRef();
+}
+
 std::vector<std::string> Extent::getSymbols() const {
   std::map<std::string, unsigned> counts;
   countSymbols(counts);

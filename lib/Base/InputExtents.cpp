@@ -5,26 +5,35 @@
 
 using namespace glowish;
 
-bool glowish::fitsExtents(const Type &given, const Type &largest,
-                          llvm::ArrayRef<std::string> dims) {
+bool glowish::fitsExtents(const Type &given, const Type &largest) {
   if (given.getRank() != largest.getRank() ||
-      given.withShape(largest.getShape()) != largest)
+      given.withShape(largest.getShape()) != largest.withoutExtents())
     return false;
-  for (auto [d, extent] : llvm::enumerate(given.getShape())) {
-    bool isStated = d < dims.size() && !dims[d].empty();
-    if (isStated ? extent > largest.getDim(d) : extent != largest.getDim(d))
+  for (auto [d, extent] : llvm::enumerate(given.getShape()))
+    if (largest.getExtent(d) ? extent > largest.getDim(d)
+                             : extent != largest.getDim(d))
       return false;
-  }
   return true;
 }
 
-std::map<std::string, IntRange>
-glowish::getSymbolBounds(llvm::ArrayRef<PlaceholderExtents> placeholders) {
-  std::map<std::string, IntRange> bounds;
+Dims glowish::evaluateShape(
+    DimsRef shape, llvm::ArrayRef<std::optional<Extent>> extents,
+    llvm::function_ref<std::optional<int64_t>(llvm::StringRef)> getValue) {
+  Dims result(shape);
+  // The verifier has checked that they fit.
+  for (auto [bound, extent] : llvm::zip(result, extents))
+    if (extent)
+      bound = *extent->evaluate(getValue);
+  return result;
+}
+
+SymbolRanges
+glowish::getSymbolRanges(llvm::ArrayRef<PlaceholderExtents> placeholders) {
+  SymbolRanges ranges;
   for (const PlaceholderExtents &placeholder : placeholders)
     if (const auto &range = placeholder.extents.range)
-      bounds[range->symbol] = range->bounds;
-  return bounds;
+      ranges.set(range->symbol, range->bounds);
+  return ranges;
 }
 
 static llvm::Error verifyRange(const PlaceholderExtents &placeholder,
@@ -46,9 +55,9 @@ static llvm::Error verifyRange(const PlaceholderExtents &placeholder,
 /// \p dims: the extents of an input, or those that a run leaves in an output;
 /// none if they are the type's.
 static llvm::Error verifyDims(const PlaceholderExtents &placeholder,
-                              llvm::ArrayRef<std::string> dims, bool isAccepted,
-                              llvm::StringRef accepted,
-                              const std::map<std::string, IntRange> &bounds) {
+                              llvm::ArrayRef<std::optional<Extent>> dims,
+                              bool isAccepted, llvm::StringRef accepted,
+                              const SymbolRanges &symbols) {
   if (dims.empty())
     return llvm::Error::success();
   DimsRef shape = placeholder.type.getShape();
@@ -57,17 +66,13 @@ static llvm::Error verifyDims(const PlaceholderExtents &placeholder,
                      "dimension",
                      placeholder.name, placeholder.type.str(), dims.size(),
                      accepted);
-  for (auto [dim, extent] : llvm::zip_equal(dims, shape)) {
-    if (dim.empty())
-      continue;
-    auto range = boundDim(dim, bounds);
-    if (!range)
-      return addContext(range.takeError(), "'" + placeholder.name + "': ");
-    if (!*range || (*range)->high > extent)
+  for (auto [extent, bound] : llvm::zip_equal(dims, shape))
+    if (extent && (symbols.isAtMost(0, *extent) != Certainty::Yes ||
+                   symbols.isAtMost(*extent, bound) != Certainty::Yes))
       return makeError("'{0}' is {1}, with the extent '{2}'; accepted: an "
-                       "expression of stated symbols that is at most {3}",
-                       placeholder.name, placeholder.type.str(), dim, extent);
-  }
+                       "expression of stated symbols that is from 0 to {3}",
+                       placeholder.name, placeholder.type.str(), extent->str(),
+                       bound);
   return llvm::Error::success();
 }
 
@@ -82,14 +87,14 @@ glowish::verifyInputExtents(llvm::ArrayRef<PlaceholderExtents> placeholders) {
         return makeError("'{0}' and '{1}' both state the extent '{2}'",
                          other->second, placeholder.name, range->symbol);
     }
-  std::map<std::string, IntRange> bounds = getSymbolBounds(placeholders);
+  SymbolRanges symbols = getSymbolRanges(placeholders);
   for (const PlaceholderExtents &placeholder : placeholders) {
     GLOWISH_RETURN_IF_ERROR(
         verifyDims(placeholder, placeholder.extents.dims, placeholder.isInput,
-                   "before a run; accepted: an input", bounds));
+                   "before a run; accepted: an input", symbols));
     GLOWISH_RETURN_IF_ERROR(
         verifyDims(placeholder, placeholder.extents.next, placeholder.isOutput,
-                   "after a run; accepted: an output", bounds));
+                   "after a run; accepted: an output", symbols));
   }
   return llvm::Error::success();
 }

@@ -31,7 +31,7 @@ Tensor::~Tensor() = default;
 
 void Tensor::FreeDeleter::operator()(void *memory) const { std::free(memory); }
 
-Tensor::Tensor(const Type &type) : type(type) {
+Tensor::Tensor(const Type &type) : type(type.withoutExtents()) {
   size_t size = llvm::alignTo(type.getSizeInBytes(), alignment);
   // For large tensors calloc maps zero pages without touching them, so that a
   // tensor that is overwritten at once is not cleared first. calloc does not
@@ -61,7 +61,7 @@ Tensor::Tensor(const Type &type) : type(type) {
 
 Tensor Tensor::borrow(const Type &type, void *data) {
   Tensor tensor;
-  tensor.type = type;
+  tensor.type = type.withoutExtents();
   tensor.bytes = data;
   return tensor;
 }

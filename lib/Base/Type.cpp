@@ -33,18 +33,62 @@ int64_t glowish::countElements(DimsRef shape) {
 
 int64_t Type::getNumElements() const { return countElements(shape); }
 
-Type Type::withShape(DimsRef newShape) const {
+const Extent *Type::getExtent(unsigned index) const {
+  if (!extents || !(*extents)[index])
+    return nullptr;
+  return &*(*extents)[index];
+}
+
+llvm::ArrayRef<std::optional<Extent>> Type::getExtents() const {
+  if (!extents)
+    return {};
+  return *extents;
+}
+
+Type Type::withExtents(llvm::ArrayRef<std::optional<Extent>> newExtents) const {
+  assert((newExtents.empty() || newExtents.size() == shape.size()) &&
+         "one for each dimension");
+  Type result = withoutExtents();
+  ExtentList own(newExtents);
+  bool isAny = false;
+  // An extent that is always the bound is none: a type has one form.
+  for (auto [extent, bound] : llvm::zip(own, shape)) {
+    if (extent && extent->getConstant() == bound)
+      extent.reset();
+    isAny |= extent.has_value();
+  }
+  if (isAny)
+    result.extents = std::make_shared<const ExtentList>(std::move(own));
+  return result;
+}
+
+Type Type::withoutExtents() const {
   Type result = *this;
+  result.extents = nullptr;
+  return result;
+}
+
+Type Type::withShape(DimsRef newShape) const {
+  Type result = withoutExtents();
   result.shape.assign(newShape.begin(), newShape.end());
   return result;
 }
 
+Type Type::withKind(ElemKind newKind) const {
+  Type result(newKind, shape);
+  result.extents = extents;
+  return result;
+}
+
+template <typename T>
+static bool areEqual(const std::shared_ptr<const T> &a,
+                     const std::shared_ptr<const T> &b) {
+  return a == b || (a && b && *a == *b);
+}
+
 bool Type::operator==(const Type &other) const {
-  if (kind != other.kind || shape != other.shape)
-    return false;
-  if (quant == other.quant)
-    return true;
-  return quant && other.quant && *quant == *other.quant;
+  return kind == other.kind && shape == other.shape &&
+         areEqual(quant, other.quant) && areEqual(extents, other.extents);
 }
 
 static void printFloat(llvm::raw_ostream &os, float value) {
@@ -55,7 +99,11 @@ static void printFloat(llvm::raw_ostream &os, float value) {
 
 void Type::print(llvm::raw_ostream &os) const {
   os << getElemKindName(kind) << '<';
-  llvm::interleave(shape, os, "x");
+  for (unsigned d = 0; d < shape.size(); ++d) {
+    os << (d ? "x" : "") << shape[d];
+    if (const Extent *extent = getExtent(d))
+      os << '{' << extent->str() << '}';
+  }
   if (quant) {
     os << ", ";
     if (quant->axis < 0) {

@@ -237,14 +237,13 @@ llvm::Error ModelVariants::select() {
     std::string wrong;
     for (auto [number, input] : llvm::enumerate(inputs)) {
       const Type *given = findGiven(importOptions, input.name, number);
-      for (const std::string &dim : input.dims)
-        for (const std::string &symbol : getDimSymbols(dim))
-          if (given)
-            givenSymbols.insert(symbol);
-      if (wrong.empty() && given &&
-          !fitsExtents(*given, input.type, input.dims))
+      for (const std::optional<Extent> &extent : input.type.getExtents())
+        for (const std::string &symbol :
+             given &&extent ? extent->getSymbols() : std::vector<std::string>())
+          givenSymbols.insert(symbol);
+      if (wrong.empty() && given && !fitsExtents(*given, input.type))
         wrong = llvm::formatv("'{0}' is {1}, not {2}", input.name,
-                              input.type.str(), given->str());
+                              input.type.withoutExtents().str(), given->str());
     }
     if (wrong.empty())
       fitting.push_back(combinations[i]);

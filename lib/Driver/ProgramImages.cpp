@@ -67,6 +67,9 @@ public:
     writeList(dims);
     writeList(next);
   }
+  void write(const std::optional<Extent> &extent) {
+    write(extent ? extent->str() : "");
+  }
 
 private:
   llvm::raw_ostream &os;
@@ -109,6 +112,14 @@ public:
   }
   std::vector<std::string> readStrings() {
     return readList([this] { return readString(); });
+  }
+  ExtentList readExtentList() {
+    return readList([this]() -> std::optional<Extent> {
+      std::string text = readString();
+      std::optional<Extent> extent = Extent::parse(text);
+      good &= extent || text.empty();
+      return extent;
+    });
   }
   Type readType();
   InputExtents readExtents();
@@ -156,8 +167,8 @@ InputExtents ValueReader::readExtents() {
     int64_t low = readInt();
     extents.range = SymbolRange{std::move(symbol), {low, readInt()}};
   }
-  extents.dims = readStrings();
-  extents.next = readStrings();
+  extents.dims = readExtentList();
+  extents.next = readExtentList();
   return extents;
 }
 

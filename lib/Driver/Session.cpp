@@ -122,17 +122,14 @@ llvm::Error Session::setInput(const Buffer *placeholder, const Tensor &tensor) {
 
 llvm::Error Session::setPart(const Buffer *placeholder, const Tensor &tensor) {
   const Type &type = tensor.getType();
-  const std::vector<std::string> &dims = placeholder->getInputExtents().dims;
-  if (!fitsExtents(type, placeholder->getType(), dims))
-    return makeError("input '{0}' is at most {1}, with the extents [{2}], not "
-                     "{3}",
-                     placeholder->getModelName(), placeholder->getType().str(),
-                     llvm::join(dims, ", "), type.str());
-  for (auto [dim, extent] : llvm::zip_equal(dims, type.getShape())) {
-    auto symbol = symbols.find(dim);
-    if (symbol != symbols.end())
-      write(symbol->second, makeExtent(extent));
-  }
+  const ExtentList &dims = placeholder->getInputExtents().dims;
+  Type largest = placeholder->getType().withExtents(dims);
+  if (!fitsExtents(type, largest))
+    return makeError("input '{0}' is {1}, not {2}", placeholder->getModelName(),
+                     largest.str(), type.str());
+  for (auto [dim, extent] : llvm::zip_equal(dims, type.getShape()))
+    if (dim && !dim->getSymbol().empty())
+      write(symbols.at(dim->getSymbol().str()), makeExtent(extent));
   givenShapes[placeholder] = Dims(type.getShape());
   Tensor whole(placeholder->getType());
   fillUnspecified(whole);
@@ -141,46 +138,45 @@ llvm::Error Session::setPart(const Buffer *placeholder, const Tensor &tensor) {
   return llvm::Error::success();
 }
 
-std::map<std::string, int64_t> Session::getSymbolValues() const {
-  std::map<std::string, int64_t> values;
-  for (const auto &[symbol, buffer] : symbols)
-    values[symbol] = getTensor(buffer).getAsInt(0);
-  return values;
+std::optional<int64_t> Session::getSymbolValue(llvm::StringRef symbol) const {
+  auto buffer = symbols.find(symbol.str());
+  if (buffer == symbols.end())
+    return std::nullopt;
+  return getTensor(buffer->second).getAsInt(0);
 }
 
 Type Session::getLargestType(const Buffer *placeholder) const {
-  std::map<std::string, IntRange> bounds;
+  SymbolRanges ranges;
   for (const auto &[symbol, buffer] : symbols)
-    bounds[symbol] = buffer->getInputExtents().range->bounds;
+    ranges.set(symbol, buffer->getInputExtents().range->bounds);
   Dims shape(placeholder->getShape());
   // The verifier has bounded them.
-  for (auto [extent, dim] :
+  for (auto [bound, extent] :
        llvm::zip(shape, placeholder->getInputExtents().dims))
-    if (!dim.empty())
-      extent = llvm::cantFail(boundDim(dim, bounds))->high;
+    if (extent)
+      bound = ranges.getRange(*extent)->high;
   return placeholder->getType().withShape(shape);
 }
 
 llvm::Error Session::checkExtents() const {
-  std::map<std::string, int64_t> values = getSymbolValues();
   for (const auto &[symbol, buffer] : symbols) {
-    int64_t value = values[symbol];
+    int64_t value = getTensor(buffer).getAsInt(0);
     IntRange bounds = buffer->getInputExtents().range->bounds;
     if (value < bounds.low || value > bounds.high)
       return makeError("the extent '{0}' is {1}; accepted: {2} to {3}", symbol,
                        value, bounds.low, bounds.high);
   }
-  for (const auto &[buffer, shape] : givenShapes)
-    for (auto [dim, given] :
-         llvm::zip_equal(buffer->getInputExtents().dims, shape)) {
-      if (dim.empty())
-        continue;
-      GLOWISH_ASSIGN_OR_RETURN(std::optional<int64_t> extent,
-                               evaluateDim(dim, values));
-      if (*extent != given)
+  for (const auto &[buffer, given] : givenShapes) {
+    const ExtentList &extents = buffer->getInputExtents().dims;
+    Dims actual = evaluateShape(given, extents, [&](llvm::StringRef symbol) {
+      return getSymbolValue(symbol);
+    });
+    for (unsigned d = 0; d < given.size(); ++d)
+      if (actual[d] != given[d])
         return makeError("input '{0}' has the extent {1} where '{2}' is {3}",
-                         buffer->getModelName(), given, dim, *extent);
-    }
+                         buffer->getModelName(), given[d],
+                         extents[d]->describe(), actual[d]);
+  }
   return llvm::Error::success();
 }
 
@@ -222,10 +218,9 @@ Tensor Session::getOutput(const Buffer *placeholder) const {
       extent = std::clamp<int64_t>(extents.getAsInt(d), 0, extent);
   }
   // What run() has checked is in the ranges.
-  for (auto [extent, dim] :
-       llvm::zip(shape, placeholder->getInputExtents().next))
-    if (!dim.empty())
-      extent = *llvm::cantFail(evaluateDim(dim, getSymbolValues()));
+  shape = evaluateShape(
+      shape, placeholder->getInputExtents().next,
+      [&](llvm::StringRef symbol) { return getSymbolValue(symbol); });
   if (DimsRef(shape) == placeholder->getShape())
     return whole;
   Tensor result(whole.getType().withShape(shape));

@@ -40,6 +40,11 @@ Element glowish::getBroadcastElement(NodeValue value, DimsRef index) {
 #define GET_ELEMENT_TRACE_LIST
 #include "glowish/Graph/NodeFunctions.inc"
 
+static std::optional<Element> traceDeclareExtents(DeclareExtentsNode &node,
+                                                  const Element &element) {
+  return Element{node.getInput(), element.position};
+}
+
 static std::optional<Element> traceReshape(ReshapeNode &node,
                                            const Element &element) {
   return Element{node.getInput(), element.position};

@@ -71,7 +71,9 @@ llvm::Error GraphParser::parsePlaceholder() {
     placeholder->setExtents(extents);
   }
   GLOWISH_ASSIGN_OR_RETURN(InputExtents own, parser.parseInputExtents());
-  placeholder->setInputExtents(std::move(own));
+  if (own.range)
+    module->stateSymbol(*placeholder, *own.range);
+  placeholder->setNextExtents(std::move(own.next));
   return llvm::Error::success();
 }
 

@@ -2,6 +2,7 @@
 
 #include "glowish/Graph/Module.h"
 #include "NodeFactory.h"
+#include "glowish/Ops/ExtentRules.h"
 #include "glowish/Ops/Predicate.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/DenseSet.h"
@@ -33,19 +34,42 @@ Function::~Function() {
       module.releaseName(placeholder->getName());
 }
 
-static llvm::Expected<TypeList> inferTypes(const NodeDraft &draft) {
+/// Adds the symbols that a DeclareExtents declares to \p module.
+static void declareSymbols(const NodeDraft &draft, Module &module) {
+  NodeTypes types(draft);
+  DeclareExtentsView op(types.getView());
+  const Type &type = op.getResultType().front();
+  for (int64_t dim : op.getDims())
+    module.declareSymbol(type.getExtent(dim)->getSymbol(),
+                         {0, type.getDim(dim)});
+}
+
+/// Infers the types of the results of a node of \p module.
+static llvm::Expected<TypeList> inferDraft(const NodeDraft &draft,
+                                           Module &module) {
   const OpInfo &info = getNodeInfo(draft.kind);
   llvm::SmallVector<bool, 4> present;
   for (NodeValue value : draft.operands)
     present.push_back(bool(value));
   if (llvm::Error error = checkStructure(info, present, draft.attrs))
     return std::move(error);
-  return info.inferTypes(NodeTypes(draft).getView());
+  NodeTypes types(draft);
+  if (draft.kind == NodeKind::DeclareExtents) {
+    // Its extents are symbols that it declares itself.
+    GLOWISH_RETURN_IF_ERROR(info.inferTypes(types.getView()).takeError());
+    declareSymbols(draft, module);
+  }
+  std::vector<ExtentRequirement> requirements;
+  GLOWISH_ASSIGN_OR_RETURN(
+      TypeList results,
+      inferTypes(types.getView(), module.getSymbols(), requirements));
+  module.addRequirements(requirements);
+  return results;
 }
 
 llvm::Expected<Node *> Function::tryCreate(llvm::StringRef name,
                                            NodeDraft draft) {
-  llvm::Expected<TypeList> types = inferTypes(draft);
+  llvm::Expected<TypeList> types = inferDraft(draft, module);
   if (!types)
     return addContext(types.takeError(),
                       getNodeInfo(draft.kind).name + " '" + name + "': ");
@@ -77,6 +101,11 @@ void Function::erase(Node *node) {
   }
   module.releaseName(node->getName());
   nodes.erase(node);
+}
+
+void Function::dropExtents(Node &node) {
+  for (Type &type : node.types)
+    type = type.withoutExtents();
 }
 
 void Function::moveBefore(Node *node, Node *before) {
@@ -296,6 +325,28 @@ Placeholder *Module::createPlaceholder(llvm::StringRef modelName,
   return placeholders.back().get();
 }
 
+InputExtents Placeholder::getInputExtents() const {
+  return {range, getType().getExtents(), nextExtents};
+}
+
+void Module::stateSymbol(Placeholder &placeholder, SymbolRange range) {
+  symbols.set(range.symbol, range.bounds);
+  placeholder.range = std::move(range);
+}
+
+void Module::declareSymbol(llvm::StringRef symbol, IntRange range) {
+  if (std::optional<IntRange> known = symbols.find(symbol))
+    range = {std::max(range.low, known->low),
+             std::min(range.high, known->high)};
+  symbols.set(symbol, range);
+}
+
+void Module::addRequirements(llvm::ArrayRef<ExtentRequirement> required) {
+  for (const ExtentRequirement &each : required)
+    if (!llvm::is_contained(requirements, each))
+      requirements.push_back(each);
+}
+
 void Module::setElemKind(Placeholder &placeholder, ElemKind kind) {
   Type &type = placeholder.types.front();
   type = type.withKind(kind);
@@ -303,7 +354,7 @@ void Module::setElemKind(Placeholder &placeholder, ElemKind kind) {
 
 void Module::makeState(Placeholder &placeholder, DimsRef shape) {
   Type &type = placeholder.types.front();
-  type = type.withShape(shape);
+  type = type.withShape(shape).withExtents(type.getExtents());
   placeholder.output = true;
 }
 

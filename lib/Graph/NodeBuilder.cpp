@@ -45,6 +45,31 @@ NodeValue NodeBuilder::scalar(ElemKind kind, double value) {
   return createConstant(std::move(tensor));
 }
 
+namespace {
+/// What Extent::compute() needs.
+struct ExtentNodes {
+  NodeBuilder &b;
+  llvm::function_ref<NodeValue(llvm::StringRef)> getValue;
+
+  NodeValue getConstant(int64_t number) {
+    return b.scalar(ElemKind::Int64, double(number));
+  }
+  NodeValue getSymbol(const std::string &name) { return getValue(name); }
+  NodeValue add(NodeValue x, NodeValue y) { return b.add(x, y); }
+  NodeValue multiply(NodeValue x, NodeValue y) { return b.mul(x, y); }
+  NodeValue divideDown(NodeValue x, int64_t divisor) {
+    return b.div(x, double(divisor));
+  }
+};
+} // namespace
+
+NodeValue
+NodeBuilder::compute(const Extent &extent,
+                     llvm::function_ref<NodeValue(llvm::StringRef)> getSymbol) {
+  ExtentNodes nodes{*this, getSymbol};
+  return extent.compute(nodes);
+}
+
 NodeValue NodeBuilder::uint64(uint64_t value) {
   return createConstant(
       Tensor::fromValues<uint64_t>(Type(ElemKind::UInt64, Dims()), {value}));
@@ -58,6 +83,12 @@ NodeValue NodeBuilder::int64s(llvm::ArrayRef<int64_t> values) {
 NodeValue NodeBuilder::transpose(NodeValue x,
                                  llvm::ArrayRef<int64_t> permutation) {
   return x ? make<TransposeNode>(x, permutation) : x;
+}
+
+NodeValue NodeBuilder::declareExtents(NodeValue x, const Type &type) {
+  if (!x || x.getType() == type)
+    return x;
+  return make<DeclareExtentsNode>(x, type);
 }
 
 NodeValue NodeBuilder::swapDims(NodeValue x, int64_t first, int64_t second) {

@@ -1,7 +1,7 @@
 //===- NodeTable.cpp - Table of node records ------------------------------===//
 
 #include "NodeFactory.h"
-#include "glowish/Ops/TypeRules.h"
+#include "glowish/Ops/ExtentRules.h"
 #include "glowish/Support/Error.h"
 
 using namespace glowish;

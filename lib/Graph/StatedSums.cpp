@@ -7,7 +7,7 @@ using namespace glowish;
 
 StatedSums::StatedSums(const Module &module) {
   for (const auto &placeholder : module.getPlaceholders())
-    if (const auto &range = placeholder->getInputExtents().range)
+    if (const auto &range = placeholder->getRange())
       symbols.set(range->symbol, range->bounds);
 }
 
@@ -64,7 +64,7 @@ std::optional<Extent> StatedSums::findOrigin(NodeValue value) const {
   if (auto *constant = value.getNodeAs<Constant>())
     return Extent(constant->getTensor().getAsInt(0));
   if (auto *placeholder = value.getNodeAs<Placeholder>())
-    if (const auto &range = placeholder->getInputExtents().range)
+    if (const auto &range = placeholder->getRange())
       return Extent::symbol(range->symbol);
   if (auto *clip = value.getNodeAs<ClipNode>())
     return findClipped(*clip);

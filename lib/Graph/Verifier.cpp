@@ -2,6 +2,7 @@
 
 #include "glowish/Graph/Verifier.h"
 #include "glowish/Graph/Nodes.h"
+#include "glowish/Ops/ExtentRules.h"
 #include "glowish/Ops/Predicate.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/DenseSet.h"
@@ -14,14 +15,22 @@ static std::string describe(const Node &node) {
 
 /// Checks the structure against the record, and the types against the type
 /// rule.
-static llvm::Error verifyTypes(const Node &node) {
+static llvm::Error verifyTypes(const Node &node, const Module &module) {
   const OpInfo &info = node.getInfo();
   llvm::SmallVector<bool, 4> present;
   for (NodeValue value : node.getOperands())
     present.push_back(bool(value));
   GLOWISH_RETURN_IF_ERROR(checkStructure(info, present, node.getAttrs()));
-  GLOWISH_ASSIGN_OR_RETURN(TypeList types,
-                           info.inferTypes(NodeTypes(node).getView()));
+  std::vector<ExtentRequirement> requirements;
+  GLOWISH_ASSIGN_OR_RETURN(
+      TypeList types,
+      inferTypes(NodeTypes(node).getView(), module.getSymbols(), requirements));
+  for (const ExtentRequirement &required : requirements)
+    if (!llvm::is_contained(module.getRequirements(), required))
+      return makeError(
+          "needs {0} and {1} to be the same, which the module does "
+          "not require",
+          required.a.str(), required.b.str());
   if (types.size() != node.getNumResults())
     return makeError("has {0} results, not {1}", node.getNumResults(),
                      types.size());
@@ -79,7 +88,7 @@ llvm::Error glowish::verify(const Function &function) {
       return addContext(std::move(error), describe(node) + ": ");
     };
     GLOWISH_RETURN_IF_ERROR(inNode(verifyOrder(node, function, defined)));
-    GLOWISH_RETURN_IF_ERROR(inNode(verifyTypes(node)));
+    GLOWISH_RETURN_IF_ERROR(inNode(verifyTypes(node, function.getModule())));
     defined.insert(&node);
     for (const Function *body : getBodies(node))
       GLOWISH_RETURN_IF_ERROR(inNode(verify(*body)));

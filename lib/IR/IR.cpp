@@ -125,7 +125,7 @@ Buffer *IRFunction::addBuffer(llvm::StringRef base, Buffer::Kind kind,
   Buffer *buffer = buffers.back().get();
   buffer->kind = kind;
   buffer->name = unique;
-  buffer->type = type;
+  buffer->type = type.withoutExtents();
   buffer->strides = getDenseStrides(type.getShape());
   buffer->position = std::prev(buffers.end());
   byName[unique] = buffer;

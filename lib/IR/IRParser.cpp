@@ -66,13 +66,14 @@ llvm::Error IRParser::parseMutable(llvm::StringRef name) {
   bool input = parser.consumeIf("input");
   bool output = parser.consumeIf("output");
   GLOWISH_ASSIGN_OR_RETURN(std::string modelName, parser.parseString());
-  Buffer *buffer =
-      function->createMutable(name, type, modelName, input, output);
+  Buffer *buffer = function->createMutable(name, type.withoutExtents(),
+                                           modelName, input, output);
   if (parser.consumeIf("extents")) {
     GLOWISH_ASSIGN_OR_RETURN(Buffer *extents, parseBufferName());
     buffer->setExtents(extents);
   }
   GLOWISH_ASSIGN_OR_RETURN(InputExtents own, parser.parseInputExtents());
+  own.dims = type.getExtents();
   buffer->setInputExtents(std::move(own));
   return llvm::Error::success();
 }

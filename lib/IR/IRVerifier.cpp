@@ -257,7 +257,7 @@ static llvm::Error verifyInputs(const IRFunction &function,
       extents.push_back({buffer->getName(), buffer->getType(),
                          buffer->isInput(), buffer->isOutput(),
                          buffer->getInputExtents()});
-  symbols = SymbolRanges(getSymbolBounds(extents));
+  symbols = getSymbolRanges(extents);
   return verifyInputExtents(extents);
 }
 

@@ -19,6 +19,11 @@ llvm::Error IRGenerator::generateSplat(SplatNode &node) {
   return llvm::Error::success();
 }
 
+llvm::Error IRGenerator::generateDeclareExtents(DeclareExtentsNode &node) {
+  buffers[node.getResult()] = getBuffer(node.getInput());
+  return llvm::Error::success();
+}
+
 llvm::Error IRGenerator::generateReshape(ReshapeNode &node) {
   buffers[node.getResult()] =
       createView(node, getBuffer(node.getInput()), node.getType().getShape(), 0,

@@ -77,8 +77,8 @@ Buffer *IRGenerator::broadcast(Buffer *buffer, DimsRef shape) {
 }
 
 bool IRGenerator::isViewOf(const Node &node, unsigned index) const {
-  if (llvm::isa<ReshapeNode>(node))
-    return true;
+  if (node.getInfo().has(OpTrait::View))
+    return index == 0;
   auto *select = llvm::dyn_cast<SelectNode>(&node);
   return select && index == SelectNode::xIdx &&
          select->getX().getType() == node.getType() &&

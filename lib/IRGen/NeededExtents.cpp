@@ -190,9 +190,9 @@ void NeededExtents::limitUpdated(const DynamicUpdateSliceNode &update,
 
 void NeededExtents::limitSaved(const SaveNode &save, Extents &extents) const {
   auto *output = save.getOutput().getNodeAs<Placeholder>();
-  for (auto [own, dim] : llvm::zip(extents, output->getInputExtents().next))
-    if (!dim.empty())
-      own = Extent::parse(dim);
+  for (auto [own, next] : llvm::zip(extents, output->getInputExtents().next))
+    if (next)
+      own = next;
 }
 
 void NeededExtents::limitMoved(const Node &node, unsigned index,

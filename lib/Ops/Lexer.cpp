@@ -227,3 +227,25 @@ llvm::Expected<std::string> TextParser::parseString() {
   advance();
   return result;
 }
+
+llvm::Expected<Extent> TextParser::parseBracedExtent() {
+  assert(token.text == "{" && "an extent in braces");
+  // Not in tokens: it has operators, which nothing else has.
+  size_t start = position;
+  bool isInName = false;
+  while (isInName || charAt() != '}') {
+    if (position >= text.size() || charAt() == '\n')
+      return error("expected '}' behind the extent");
+    isInName ^= charAt() == '\'';
+    ++position;
+  }
+  llvm::StringRef expression = text.slice(start, position);
+  std::optional<Extent> extent = Extent::parse(expression);
+  if (!extent)
+    return error("'" + expression +
+                 "' is no extent; expected an expression of integers and "
+                 "symbols with +, -, * and //");
+  ++position;
+  advance();
+  return *extent;
+}

@@ -143,17 +143,16 @@ void glowish::printInputExtents(llvm::raw_ostream &os,
     printQuoted(os, range->symbol);
     os << " [" << range->bounds.low << ", " << range->bounds.high << ']';
   }
-  auto print = [&](llvm::StringRef keyword,
-                   const std::vector<std::string> &dims) {
-    if (dims.empty())
-      return;
-    os << ' ' << keyword << " [";
-    llvm::interleave(
-        dims, os, [&](const std::string &dim) { printQuoted(os, dim); }, ", ");
-    os << ']';
-  };
-  print("dims", extents.dims);
-  print("next", extents.next);
+  if (extents.next.empty())
+    return;
+  os << " next [";
+  llvm::interleave(
+      extents.next, os,
+      [&](const std::optional<Extent> &extent) {
+        printQuoted(os, extent ? extent->str() : "");
+      },
+      ", ");
+  os << ']';
 }
 
 llvm::Expected<InputExtents> TextParser::parseInputExtents() {
@@ -166,34 +165,54 @@ llvm::Expected<InputExtents> TextParser::parseInputExtents() {
                    "'");
     extents.range = {symbol, {bounds[0], bounds[1]}};
   }
-  auto parse = [&](llvm::StringRef keyword, std::vector<std::string> &dims) {
-    return consumeIf(keyword)
-               ? parseListInto(dims, "[", "]", [&] { return parseString(); })
-               : llvm::Error::success();
+  auto parseNext = [&]() -> llvm::Expected<std::optional<Extent>> {
+    GLOWISH_ASSIGN_OR_RETURN(std::string text, parseString());
+    std::optional<Extent> extent = Extent::parse(text);
+    if (!extent && !text.empty())
+      return error("'" + text + "' is no extent");
+    return extent;
   };
-  GLOWISH_RETURN_IF_ERROR(parse("dims", extents.dims));
-  GLOWISH_RETURN_IF_ERROR(parse("next", extents.next));
+  if (consumeIf("next"))
+    GLOWISH_RETURN_IF_ERROR(parseListInto(extents.next, "[", "]", parseNext));
   return extents;
 }
 
 //===- Types --------------------------------------------------------------===//
 
-llvm::Expected<Dims> TextParser::parseExtents() {
-  Dims shape;
-  if (token.kind != Token::Integer && token.kind != Token::Digits)
-    return shape;
-  llvm::StringRef rest = token.text;
+/// Appends the extents in \p text, `1x512`.
+static bool appendExtents(llvm::StringRef text, Dims &shape) {
   while (true) {
-    auto [digits, tail] = rest.split('x');
+    auto [digits, rest] = text.split('x');
     int64_t extent;
     if (!llvm::all_of(digits, llvm::isDigit) || digits.getAsInteger(10, extent))
-      return error("'" + token.text + "' is not a list of extents");
+      return false;
     shape.push_back(extent);
-    if (digits.size() == rest.size())
-      break;
-    rest = tail;
+    if (digits.size() == text.size())
+      return true;
+    text = rest;
   }
-  return shape;
+}
+
+llvm::Error TextParser::parseShape(ElemKind kind, Dims &shape,
+                                   ExtentList &extents) {
+  bool hasMore = token.kind == Token::Integer || token.kind == Token::Digits;
+  while (hasMore) {
+    // Behind an extent in braces it begins with an x.
+    llvm::StringRef text = token.text;
+    if (!shape.empty())
+      text = text.drop_front();
+    if (!appendExtents(text, shape))
+      return error("'" + text + "' is not a list of extents");
+    if (llvm::Error refused = checkShape(kind, shape))
+      return error(llvm::toString(std::move(refused)));
+    advance();
+    extents.resize(shape.size());
+    if (token.kind != Token::Punctuation || token.text != "{")
+      break;
+    GLOWISH_ASSIGN_OR_RETURN(extents.back(), parseBracedExtent());
+    hasMore = token.kind == Token::Identifier && token.text.front() == 'x';
+  }
+  return llvm::Error::success();
 }
 
 llvm::Expected<QuantParams> TextParser::parseQuantParams(DimsRef shape) {
@@ -255,18 +274,16 @@ llvm::Expected<Type> TextParser::parseType() {
     return error("'" + token.text + "' is not an element kind");
   advance();
   GLOWISH_RETURN_IF_ERROR(expect("<"));
-  GLOWISH_ASSIGN_OR_RETURN(Dims shape, parseExtents());
-  if (llvm::Error refused = checkShape(*kind, shape))
-    return error(llvm::toString(std::move(refused)));
-  if (token.kind == Token::Integer || token.kind == Token::Digits)
-    advance();
+  Dims shape;
+  ExtentList extents;
+  GLOWISH_RETURN_IF_ERROR(parseShape(*kind, shape, extents));
   if (!isQuantizedKind(*kind)) {
     GLOWISH_RETURN_IF_ERROR(expect(">"));
-    return Type(*kind, shape);
+    return Type(*kind, shape).withExtents(extents);
   }
   GLOWISH_ASSIGN_OR_RETURN(QuantParams params, parseQuantParams(shape));
   GLOWISH_RETURN_IF_ERROR(expect(">"));
-  return Type(*kind, shape, std::move(params));
+  return Type(*kind, shape, std::move(params)).withExtents(extents);
 }
 
 //===- Programs -----------------------------------------------------------===//

@@ -30,6 +30,9 @@ GraphPassRegistration::GraphPassRegistration(const GraphPass &pass) {
 
 const Pipeline &glowish::getOptimizePipeline() {
   static const Pipeline pipeline = {
+      {{"lower-extents"},
+       /*toFixedPoint=*/false,
+       /*required=*/{"lower-extents"}},
       {{"dce", "recognize-integer-arithmetic", "recognize-quantized-weights",
         "constant-fold", "simplify-control", "cse"},
        /*toFixedPoint=*/false},
@@ -57,6 +60,9 @@ const Pipeline &glowish::getOptimizePipeline() {
 
 const Pipeline &glowish::getTrainingPipeline() {
   static const Pipeline pipeline = {
+      {{"lower-extents"},
+       /*toFixedPoint=*/false,
+       /*required=*/{"lower-extents"}},
       {{"canonicalize", "sink-transposes", "constant-fold", "cse"},
        /*toFixedPoint=*/true},
       {{"dce"}, /*toFixedPoint=*/false},
@@ -66,6 +72,9 @@ const Pipeline &glowish::getTrainingPipeline() {
 
 const Pipeline &glowish::getQuantizationPipeline() {
   static const Pipeline pipeline = {
+      {{"lower-extents"},
+       /*toFixedPoint=*/false,
+       /*required=*/{"lower-extents"}},
       // What is quantized already stays so.
       {{"dce", "recognize-integer-arithmetic", "recognize-quantized-weights",
         "constant-fold", "simplify-control", "cse"},

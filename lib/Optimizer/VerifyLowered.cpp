@@ -9,6 +9,11 @@ llvm::Error glowish::verifyLowered(const Function &function,
   for (const Node &node : function.getNodes()) {
     for (const Function *body : getBodies(node))
       GLOWISH_RETURN_IF_ERROR(verifyLowered(*body, context));
+    for (const Type &type : node.getTypes())
+      if (type.hasExtents())
+        return makeError("node '{0}' ({1}): the result is {2}; accepted: types "
+                         "without extents, which the pass lower-extents makes",
+                         node.getName(), node.getKindName(), type.str());
     if (isIRGenerated(node) && !node.getInfo().isInstrFor)
       continue;
     if (context.isSupported && !context.isSupported(node))

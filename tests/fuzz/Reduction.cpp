@@ -48,8 +48,7 @@ llvm::Expected<int> SpecMaker::addStorage(const Node &storage) {
     entry.name = giveValues(constant->getPayload());
   } else {
     auto &placeholder = llvm::cast<Placeholder>(storage);
-    const InputExtents &extents = placeholder.getInputExtents();
-    if (extents.range || !extents.dims.empty())
+    if (placeholder.getRange() || placeholder.getType().hasExtents())
       return makeError("each run states the extents of '{0}'",
                        placeholder.getModelName());
     auto given = inputs.find(placeholder.getModelName().str());
@@ -173,7 +172,7 @@ static llvm::Error keepOutputs(Module &module,
 static void eraseUnused(Module &module) {
   std::vector<Placeholder *> unused;
   for (const auto &placeholder : module.getPlaceholders())
-    if (!placeholder->hasUses() && !placeholder->getInputExtents().range)
+    if (!placeholder->hasUses() && !placeholder->getRange())
       unused.push_back(placeholder.get());
   for (Placeholder *placeholder : unused)
     module.erasePlaceholder(placeholder);

@@ -31,15 +31,12 @@ static void fillUnspecified(Tensor &tensor) {
       bytes[i * size + size - 1] = 0x7F;
 }
 
-/// The actual extents of a tensor of \p shape that \p dims describe.
-static Dims evaluateShape(DimsRef shape, llvm::ArrayRef<std::string> dims,
-                          const RunExtents &values) {
-  Dims result(shape);
-  // The importer has bounded the expressions.
-  for (auto [extent, dim] : llvm::zip(result, dims))
-    if (!dim.empty())
-      extent = *llvm::cantFail(evaluateDim(dim, values));
-  return result;
+/// Returns the actual shape of a tensor of \p shape with \p extents.
+static Dims findActualShape(DimsRef shape, const ExtentList &extents,
+                            const RunExtents &values) {
+  return glowish::evaluateShape(shape, extents, [&](llvm::StringRef symbol) {
+    return std::optional(values.at(symbol.str()));
+  });
 }
 
 Tensor fuzz::makeInput(llvm::StringRef name, const Type &type,
@@ -51,7 +48,7 @@ Tensor fuzz::makeInput(llvm::StringRef name, const Type &type,
     return makeValues(name, type);
   Tensor whole(type);
   fillUnspecified(whole);
-  copyCorner(makeValues(name, type.withShape(evaluateShape(
+  copyCorner(makeValues(name, type.withShape(findActualShape(
                                   type.getShape(), extents.dims, values))),
              whole);
   return whole;
@@ -113,7 +110,7 @@ llvm::Expected<Outputs> fuzz::takeParts(llvm::ArrayRef<OutputPart> parts,
     }
     const Type &type = whole.getType();
     Tensor own(
-        type.withShape(evaluateShape(type.getShape(), part.next, values)));
+        type.withShape(findActualShape(type.getShape(), part.next, values)));
     copyCorner(whole, own);
     result[part.name] = std::move(own);
   }

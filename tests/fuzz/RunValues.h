@@ -22,7 +22,7 @@ struct OutputPart {
   /// The output that has its actual extents; empty if there is none.
   std::string extents;
   /// InputExtents::next.
-  std::vector<std::string> next;
+  ExtentList next;
 };
 std::vector<OutputPart> getOutputParts(const Module &module);
 

@@ -47,10 +47,10 @@ TEST(DimExpression, Substitution) {
 
 constexpr llvm::StringLiteral graphText = R"(module "m"
 placeholder %S : int64<> input "S" range "S" [1, 4]
-placeholder %x : float<2x5> input "x" dims ["", "S + 1"]
+placeholder %x : float<2x5{S + 1}> input "x"
 placeholder %y : float<2x5> output "y"
 function "main" {
-  %n = Neg(%x) : float<2x5>
+  %n = Neg(%x) : float<2x5{S + 1}>
   Save(%n, %y)
 }
 )";
@@ -82,15 +82,18 @@ std::string replaced(llvm::StringRef from, llvm::StringRef to) {
 
 TEST(DimExpression, GraphsAreVerified) {
   auto verifyWith = [](llvm::StringRef from, llvm::StringRef to) {
-    auto module = parseModule(replaced(from, to), "f", nullptr);
+    std::string text = replaced(from, to);
+    // The placeholders alone: nodes of wrong ones cannot be made.
+    text = text.substr(0, text.find("  %n")) + "}\n";
+    auto module = parseModule(text, "f", nullptr);
     return module ? "" : llvm::toString(module.takeError());
   };
   EXPECT_EQ(verifyWith("[1, 4]", "[1, 5]"),
-            "'x' is float<2x5>, with the extent 'S + 1'; accepted: an "
-            "expression of stated symbols that is at most 5");
+            "'x' is float<2x5{S + 1}>, with the extent 'S + 1'; accepted: an "
+            "expression of stated symbols that is from 0 to 5");
   EXPECT_EQ(verifyWith("S + 1", "T + 1"),
-            "'x' is float<2x5>, with the extent 'T + 1'; accepted: an "
-            "expression of stated symbols that is at most 5");
+            "'x' is float<2x5{T + 1}>, with the extent 'T + 1'; accepted: an "
+            "expression of stated symbols that is from 0 to 5");
   EXPECT_EQ(verifyWith("[1, 4]", "[4, 1]"),
             "'S' states the extent 'S' from 4 to 1; accepted: a name, and "
             "bounds of at least 0 in ascending order");
@@ -98,9 +101,13 @@ TEST(DimExpression, GraphsAreVerified) {
             "'S' is int32<> and states the extent 'S'; accepted: an input "
             "int64<>");
   EXPECT_EQ(
-      verifyWith("[\"\", ", "["),
-      "'x' is float<2x5> with 1 extents before a run; accepted: an input, "
-      "with one for each dimension");
+      verifyWith("5{S + 1}> input", "5{S + 1}> output"),
+      "'x' is float<2x5{S + 1}> with 2 extents before a run; accepted: an "
+      "input, with one for each dimension");
+  EXPECT_EQ(
+      verifyWith("{S + 1}", "{S +}"),
+      "f:3:27: 'S +' is no extent; expected an expression of integers and "
+      "symbols with +, -, * and //");
   EXPECT_EQ(verifyWith("[1, 4]", "[1]"),
             "f:3:1: expected the least and the largest extent of 'S'");
 }

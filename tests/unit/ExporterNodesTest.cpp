@@ -374,6 +374,10 @@ const Case movements[] = {
 };
 
 const Case indexings[] = {
+    [](Builder &b) {
+      return b.make<DeclareExtentsNode>(b.in({3, 7}),
+                                        Type(ElemKind::Float, {3, 7}));
+    },
     [](Builder &b) { return b.make<BitCastNode>(b.in({3, 7}, Int16), UInt16); },
     [](Builder &b) { return b.make<BitCastNode>(b.in({7}, Int64), UInt64); },
     [](Builder &b) { return b.make<BitCastNode>(b.in({7}, Bool), Int8); },

@@ -285,6 +285,7 @@ std::vector<GradientCase> glowish::getDataMovementCases() {
       {"Concat(double<3x2x5>, double<3x1x5>, double<3x0x5>, double<3x4x5>) "
        "{axis = 1}"},
       {"Concat(double<7>) {axis = 0}"},
+      {"DeclareExtents(double<3x4>) {resultType = [double<3x4>]}"},
       {"Reshape(double<3x7x2>) {shape = [7, 6]}"},
       {"Reshape(double<0x7>) {shape = [7, 0, 3]}"},
       {"Reshape(double<1>) {shape = []}"},

@@ -99,13 +99,11 @@ TextModel makeDecoder() {
   return model;
 }
 
-Dims evaluateShape(const std::vector<std::string> &dims, DimsRef largest,
+Dims evaluateShape(const ExtentList &extents, DimsRef largest,
                    const Values &values) {
-  Dims shape;
-  for (auto [dim, extent] : llvm::zip_equal(dims, largest))
-    shape.push_back(dim.empty() ? extent
-                                : *llvm::cantFail(evaluateDim(dim, values)));
-  return shape;
+  return glowish::evaluateShape(largest, extents, [&](llvm::StringRef symbol) {
+    return std::optional(values.at(symbol.str()));
+  });
 }
 
 /// Makes the elements of \p input that lie outside of \p shape NaN.
@@ -127,7 +125,7 @@ void poisonOutside(const Session &session, const Buffer *input, DimsRef shape) {
 void compare(Program &ranged, Program &fixed, const Values &values) {
   uint64_t seed = 0;
   for (const Buffer *input : ranged.session->getPlaceholders()) {
-    const std::vector<std::string> &dims = input->getInputExtents().dims;
+    const ExtentList &dims = input->getInputExtents().dims;
     if (dims.empty())
       continue;
     Tensor tensor = makeRandom(input->getType().withShape(evaluateShape(
@@ -175,7 +173,7 @@ TEST(StatedExtents, OneSymbolMayBeConstant) {
   TextModel model = makeDecoder();
   Program ranged = compile(model, /*isCPU=*/true, {{"S", 1}}, {{"P", {2, 9}}});
   EXPECT_EQ(ranged.find("mask")->getInputExtents().dims,
-            (std::vector<std::string>{"", "P + 1"}));
+            (ExtentList{std::nullopt, Extent::parse("P + 1")}));
   for (int64_t past : {2, 5, 9})
     check(model, /*isCPU=*/true, ranged, {{"S", 1}, {"P", past}});
 }
@@ -566,10 +564,10 @@ TEST(StatedExtents, AreCheckedBeforeARun) {
     const Buffer *x = ranged.find("x"), *past = ranged.find("past"),
                  *mask = ranged.find("mask");
     EXPECT_EQ(getMessage(session.setInput(x, makeFloats({1, 5, 8}))),
-              "input 'x' is at most float<1x4x8>, with the extents [, S, ], "
+              "input 'x' is float<1x4{S}x8>, "
               "not float<1x5x8>");
     EXPECT_EQ(getMessage(session.setInput(x, makeFloats({1, 4, 7}))),
-              "input 'x' is at most float<1x4x8>, with the extents [, S, ], "
+              "input 'x' is float<1x4{S}x8>, "
               "not float<1x4x7>");
     llvm::cantFail(session.setInput(x, makeFloats({1, 3, 8})));
     llvm::cantFail(session.setInput(past, makeFloats({1, 2, 8})));
@@ -638,8 +636,9 @@ TEST(StatedExtents, TypesHaveTheLargest) {
   options.symbolRanges = {{"S", {1, 4}}, {"P", {0, 6}}};
   auto module = llvm::cantFail(model.import(options));
   Placeholder *past = module->findPlaceholder("past");
-  EXPECT_EQ(past->getType().str(), "float<1x6x8>");
-  EXPECT_EQ(module->findPlaceholder("mask")->getType().str(), "float<1x10>");
+  EXPECT_EQ(past->getType().str(), "float<1x6{P}x8>");
+  EXPECT_EQ(module->findPlaceholder("mask")->getType().str(),
+            "float<1x10{P + S}>");
   Placeholder *extent = module->findPlaceholder("P");
   ASSERT_TRUE(extent && extent->isInput());
   EXPECT_EQ(extent->getType().str(), "int64<>");
@@ -653,7 +652,7 @@ TEST(StatedExtents, NamesOfTheModelComeFirst) {
   ImportOptions options;
   options.symbolRanges = {{"S", {1, 4}}};
   auto module = llvm::cantFail(model.import(options));
-  EXPECT_EQ(module->findPlaceholder("S")->getType().str(), "float<4>");
+  EXPECT_EQ(module->findPlaceholder("S")->getType().str(), "float<4{S}>");
   EXPECT_TRUE(module->findPlaceholder("S.extent"));
 }
 
@@ -690,7 +689,7 @@ TEST(StatedExtents, ProgramsHaveThemInTheirText) {
   };
   std::string text = printProgram(ranged.program->getIR());
   EXPECT_NE(text.find("input \"S\" range \"S\" [0, 6]"), std::string::npos);
-  EXPECT_NE(text.find("input \"x\" dims [\"\", \"S + 1\"]"), std::string::npos);
+  EXPECT_NE(text.find("float<2x7{S + 1}> input \"x\""), std::string::npos);
   auto parsed = llvm::cantFail(parseIR(text, "f", nullptr));
   EXPECT_EQ(printProgram(*parsed), text);
   EXPECT_EQ(getMessage(verify(*parsed)), "");

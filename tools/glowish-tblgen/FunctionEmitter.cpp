@@ -44,6 +44,8 @@ void emitNodeFunctions(raw_ostream &os, ArrayRef<OpRecord> nodes) {
            [](const OpRecord &op) { return op.hasCanonicalization; });
   emitList(os, nodes, "LOWERING",
            [](const OpRecord &op) { return op.hasLowering; });
+  emitList(os, nodes, "EXTENT_LOWERING",
+           [](const OpRecord &op) { return op.hasExtentLowering; });
   emitList(os, nodes, "IR_GENERATION",
            [](const OpRecord &op) { return !op.irGeneration.empty(); });
   emitList(os, nodes, "INSTR_FOR", [](const OpRecord &op) {

@@ -138,10 +138,13 @@ static OpRecord readNode(const Record *record) {
   op.noGradient = record->getValueAsString("NoGradient");
   op.isExact = record->getValueAsString("IsExact");
   op.axisRule = record->getValueAsString("AxisRule");
+  op.extentRule = record->getValueAsString("ExtentRule");
+  op.filler = record->getValueAsString("Filler");
   op.irGeneration = record->getValueAsString("IRGeneration");
   op.fixedDims = record->getValueAsListOfInts("FixedDims");
   op.hasCanonicalization = record->getValueAsBit("HasCanonicalization");
   op.hasLowering = record->getValueAsBit("HasLowering");
+  op.hasExtentLowering = record->getValueAsBit("HasExtentLowering");
   op.tracesElements = record->getValueAsBit("TracesElements");
   op.hasVariableRoles = record->getValueAsBit("HasVariableRoles");
   op.hasQuantizedWeights = record->getValueAsBit("HasQuantizedWeights");

@@ -39,9 +39,12 @@ struct OpRecord {
 
   /// \name Nodes
   /// @{
-  std::string zeroGradient, noGradient, isExact, axisRule, irGeneration;
+  std::string zeroGradient, noGradient, isExact, axisRule, extentRule;
+  std::string filler;
+  std::string irGeneration;
   std::vector<int64_t> fixedDims;
-  bool hasCanonicalization = false, hasLowering = false, tracesElements = false,
+  bool hasCanonicalization = false, hasLowering = false;
+  bool hasExtentLowering = false, tracesElements = false,
        hasVariableRoles = false, hasQuantizedWeights = false,
        movesQuantized = false, readsQuantized = false;
   /// When an instruction computes the node; empty if none does.

@@ -111,8 +111,11 @@ static void emitEntry(raw_ostream &os, const OpRecord &op) {
                                    std::pair(op.instrCondition, "isInstrFor")})
     if (!expression.empty())
       os << ", ." << field << " = " << makeFunction(op, "bool", expression);
-  if (!op.axisRule.empty())
-    os << ", .followAxis = " << op.axisRule;
+  for (auto [function, field] : {std::pair(op.axisRule, "followAxis"),
+                                 std::pair(op.extentRule, "inferExtents"),
+                                 std::pair(op.filler, "findFiller")})
+    if (!function.empty())
+      os << ", ." << field << " = " << function;
   if (!op.fixedDims.empty())
     os << ", .fixedDims = " << op.name << "FixedDims";
   if (op.takesEpilogue)

@@ -71,22 +71,28 @@ static void emitRuleList(raw_ostream &os, ArrayRef<OpRecord> nodes,
   os << "#undef TYPE_RULE\n";
 }
 
-static void emitAxisRules(raw_ostream &os, ArrayRef<OpRecord> nodes) {
-  Section section(os, "GET_AXIS_RULE_LIST");
+/// Emits a list of macros \p macro, one for each function that \p rule of the
+/// records names.
+static void emitRules(raw_ostream &os, ArrayRef<OpRecord> nodes,
+                      StringRef macro, std::string OpRecord::*rule) {
+  std::string guard = ("GET_" + macro + "_LIST").str();
+  Section section(os, guard);
   std::vector<std::string> rules;
   for (const OpRecord &node : nodes)
-    if (!node.axisRule.empty() && !is_contained(rules, node.axisRule))
-      rules.push_back(node.axisRule);
-  for (const std::string &rule : rules)
-    os << "AXIS_RULE(" << rule << ")\n";
-  os << "#undef AXIS_RULE\n";
+    if (!(node.*rule).empty() && !is_contained(rules, node.*rule))
+      rules.push_back(node.*rule);
+  for (const std::string &each : rules)
+    os << macro << "(" << each << ")\n";
+  os << "#undef " << macro << "\n";
 }
 
 void emitTypeRules(raw_ostream &os, ArrayRef<OpRecord> nodes,
                    ArrayRef<OpRecord> instrs) {
   emitViews(os, nodes, instrs);
   emitRuleList(os, nodes, instrs);
-  emitAxisRules(os, nodes);
+  emitRules(os, nodes, "AXIS_RULE", &OpRecord::axisRule);
+  emitRules(os, nodes, "EXTENT_RULE", &OpRecord::extentRule);
+  emitRules(os, nodes, "FILLER", &OpRecord::filler);
 }
 
 } // namespace tblgen

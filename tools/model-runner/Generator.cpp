@@ -12,8 +12,9 @@ static bool isState(const Buffer *buffer) {
 }
 
 /// The extent of dimension \p d that each run states; empty if it is static.
-static llvm::StringRef getExtent(llvm::ArrayRef<std::string> dims, size_t d) {
-  return d < dims.size() ? llvm::StringRef(dims[d]) : llvm::StringRef();
+static std::optional<Extent>
+getExtent(llvm::ArrayRef<std::optional<Extent>> extents, size_t d) {
+  return d < extents.size() ? extents[d] : std::nullopt;
 }
 
 /// The symbol with the number of tokens in the states: the extent of a
@@ -22,8 +23,8 @@ static llvm::StringRef findPastSymbol(const Session &session) {
   for (const Buffer *buffer : session.getPlaceholders()) {
     const InputExtents &extents = buffer->getInputExtents();
     for (size_t d = 0; isState(buffer) && d < extents.dims.size(); ++d)
-      if (extents.dims[d] != getExtent(extents.next, d))
-        return extents.dims[d];
+      if (extents.dims[d] && extents.dims[d] != getExtent(extents.next, d))
+        return extents.dims[d]->getSymbol();
   }
   return {};
 }
@@ -90,10 +91,11 @@ llvm::Error Generator::findInputs(Program &program, const GivenTensors &given) {
 llvm::Error Generator::findCount(Program &program) {
   int64_t most = program.tokens->getShape()[1];
   program.count = {most, most};
-  llvm::StringRef symbol = getExtent(program.tokens->getInputExtents().dims, 1);
+  std::optional<Extent> tokens =
+      getExtent(program.tokens->getInputExtents().dims, 1);
   for (const Buffer *buffer : program.session->getPlaceholders())
     if (const auto &range = buffer->getInputExtents().range)
-      if (range->symbol == symbol)
+      if (tokens && tokens->getSymbol() == range->symbol)
         program.count = {std::max<int64_t>(1, range->bounds.low), most};
   return llvm::Error::success();
 }

@@ -49,6 +49,8 @@ public:
   std::optional<int64_t> getConstant() const {
     return isConstant() ? std::optional(constant) : std::nullopt;
   }
+  /// Returns the symbol that it is; empty if it is something else.
+  llvm::StringRef getSymbol() const;
   /// Returns the distinct symbols, in their order.
   std::vector<std::string> getSymbols() const;
   /// Returns whether no symbol occurs twice: the least and the largest value
@@ -88,8 +90,12 @@ public:
   template <typename Ops>
   auto compute(Ops &ops) const -> decltype(ops.getConstant(0));
 
-  /// Prints `2*batch + 1`, `(height + 1)//2`.
+  /// Prints `2*batch + 1`, `(height + 1)//2`, `2*'batch-size'`.
   std::string str() const;
+  /// Returns the same for people, where a single symbol has no quotes.
+  std::string describe() const {
+    return getSymbol().empty() ? str() : getSymbol().str();
+  }
 
   /// Whether both have the same form. Different forms may have the same values.
   friend bool operator==(const Extent &a, const Extent &b) {
@@ -159,6 +165,13 @@ private:
   std::map<std::string, IntRange, std::less<>> ranges;
 };
 
+/// Two extents that are taken to be equal, because an operator wants it, though
+/// they are not for all values of their symbols.
+struct ExtentRequirement {
+  Extent a, b;
+  bool operator==(const ExtentRequirement &) const = default;
+};
+
 /// floor(numerator / divisor): the divisor is at least 2, the factors and the
 /// constant of the numerator are from 0 to the divisor - 1.
 struct Extent::Quotient {
@@ -170,18 +183,25 @@ struct Extent::Quotient {
 
 template <typename Ops>
 auto Extent::compute(Ops &ops) const -> decltype(ops.getConstant(0)) {
-  auto sum = ops.getConstant(constant);
+  // Neither 0 is added nor is multiplied by 1.
+  using Value = decltype(ops.getConstant(0));
+  std::optional<Value> sum;
+  if (constant != 0 || terms.empty())
+    sum = ops.getConstant(constant);
   for (const Term &term : terms) {
-    auto all = ops.getConstant(term.factor);
-    for (const Atom &atom : term.atoms)
-      all = ops.multiply(
-          all, atom.symbol
-                   ? ops.getSymbol(*atom.symbol)
-                   : ops.divideDown(atom.quotient->numerator.compute(ops),
-                                    atom.quotient->divisor));
-    sum = ops.add(sum, all);
+    std::optional<Value> all;
+    if (term.factor != 1)
+      all = ops.getConstant(term.factor);
+    for (const Atom &atom : term.atoms) {
+      Value value = atom.symbol
+                        ? ops.getSymbol(*atom.symbol)
+                        : ops.divideDown(atom.quotient->numerator.compute(ops),
+                                         atom.quotient->divisor);
+      all = all ? ops.multiply(*all, value) : value;
+    }
+    sum = sum ? ops.add(*sum, *all) : *all;
   }
-  return sum;
+  return *sum;
 }
 
 } // namespace glowish

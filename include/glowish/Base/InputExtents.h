@@ -3,7 +3,6 @@
 #ifndef GLOWISH_BASE_INPUTEXTENTS_H
 #define GLOWISH_BASE_INPUTEXTENTS_H
 
-#include "glowish/Base/DimExpression.h"
 #include "glowish/Base/Type.h"
 
 namespace glowish {
@@ -23,32 +22,34 @@ struct InputExtents {
   /// Set if the input, an int64<>, is the extent of a symbolic dimension. A run
   /// in which it is out of its bounds is an error.
   std::optional<SymbolRange> range = std::nullopt;
-  /// The actual extents of an input, one for each dimension: an expression of
-  /// such symbols (DimExpression.h), or empty if the dimension is static. No
-  /// entries if all are.
-  std::vector<std::string> dims = {};
+  /// The extents of an input (Type::getExtents).
+  ExtentList dims = {};
   /// The same of what a run leaves in an output; an input that is one, too, is
   /// a state that grows. No entries if that has all elements of the type.
-  std::vector<std::string> next = {};
+  ExtentList next = {};
   bool operator==(const InputExtents &) const = default;
 };
 
 /// Whether a tensor of type \p given can be given for an input of type
-/// \p largest with the extents \p dims.
-bool fitsExtents(const Type &given, const Type &largest,
-                 llvm::ArrayRef<std::string> dims);
+/// \p largest, whose extents may be smaller.
+bool fitsExtents(const Type &given, const Type &largest);
+
+/// Returns \p shape with the values of \p extents, as many or none, for those
+/// of their symbols that \p getValue gives.
+Dims evaluateShape(
+    DimsRef shape, llvm::ArrayRef<std::optional<Extent>> extents,
+    llvm::function_ref<std::optional<int64_t>(llvm::StringRef)> getValue);
 
 /// An input or another placeholder of a program.
 struct PlaceholderExtents {
   llvm::StringRef name;
   const Type &type;
   bool isInput, isOutput;
-  const InputExtents &extents;
+  InputExtents extents;
 };
 
 /// The bounds of all symbols that \p placeholders state.
-std::map<std::string, IntRange>
-getSymbolBounds(llvm::ArrayRef<PlaceholderExtents> placeholders);
+SymbolRanges getSymbolRanges(llvm::ArrayRef<PlaceholderExtents> placeholders);
 
 /// Checks that \p placeholders, those of one program, state each symbol once
 /// and have at least the largest extents in their types. An error names the

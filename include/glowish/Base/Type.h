@@ -4,11 +4,13 @@
 #define GLOWISH_BASE_TYPE_H
 
 #include "glowish/Base/ElemKind.h"
+#include "glowish/Base/Extent.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,8 +40,16 @@ struct QuantParams {
   bool operator==(const QuantParams &other) const = default;
 };
 
+/// For each dimension the extent that a run decides (Base/Extent.h); none where
+/// it is always the same. Empty if all are.
+using ExtentList = std::vector<std::optional<Extent>>;
+
 /// The element kind, the shape and, of quantized kinds, the quantization
 /// parameters of a tensor. A value type: cheap to copy, compared by content.
+///
+/// A dimension may have an extent that a run decides. The shape then has its
+/// bound: memory is planned, and elements are laid out, for the bounds.
+/// Elements at indices from the extent on are unspecified.
 class Type {
 public:
   Type() = default;
@@ -68,19 +78,32 @@ public:
     return getNumElements() * getElemSize(kind);
   }
 
-  /// Returns this type with other extents.
+  /// Whether a run decides the extent of a dimension.
+  bool hasExtents() const { return extents != nullptr; }
+  /// Returns the extent of dimension \p index; null where it is always the
+  /// same.
+  const Extent *getExtent(unsigned index) const;
+  /// Returns one entry for each dimension; none if hasExtents() is false.
+  llvm::ArrayRef<std::optional<Extent>> getExtents() const;
+  /// Returns this type with those extents in place of its own; the shape stays.
+  Type withExtents(llvm::ArrayRef<std::optional<Extent>> newExtents) const;
+  Type withoutExtents() const;
+
+  /// Returns this type with another shape, and without extents that a run
+  /// decides.
   Type withShape(DimsRef newShape) const;
   Type withShape(std::initializer_list<int64_t> newShape) const {
     return withShape(DimsRef(newShape));
   }
   /// Returns this type with another kind, which must not be quantized.
-  Type withKind(ElemKind newKind) const { return Type(newKind, shape); }
+  Type withKind(ElemKind newKind) const;
 
   bool operator==(const Type &other) const;
   bool operator!=(const Type &other) const { return !(*this == other); }
 
-  /// Prints `float<1x224x224x3>`, `float<>` for a scalar, `int8q<4x4, scale 0.5
-  /// offset 3>`, `int8q<2x4, axis 0 scale [0.5, 0.25] offset [0, 0]>`.
+  /// Prints `float<1x224x224x3>`, `float<>` for a scalar, `float<1x512{N}>`
+  /// where the second extent is N, `int8q<4x4, scale 0.5 offset 3>`,
+  /// `int8q<2x4, axis 0 scale [0.5, 0.25] offset [0, 0]>`.
   void print(llvm::raw_ostream &os) const;
   std::string str() const;
 
@@ -88,6 +111,8 @@ private:
   ElemKind kind = ElemKind::Float;
   Dims shape;
   std::shared_ptr<const QuantParams> quant;
+  /// Null where no run decides an extent.
+  std::shared_ptr<const ExtentList> extents;
 };
 
 llvm::hash_code hash_value(const Type &type);

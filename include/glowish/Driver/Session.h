@@ -88,7 +88,7 @@ private:
   /// Writes \p tensor, which has the placeholder's type.
   void write(const Buffer *placeholder, const Tensor &tensor);
   llvm::Error setPart(const Buffer *placeholder, const Tensor &tensor);
-  std::map<std::string, int64_t> getSymbolValues() const;
+  std::optional<int64_t> getSymbolValue(llvm::StringRef symbol) const;
   llvm::Error checkExtents() const;
   /// Where the program has \p placeholder.
   uint8_t *getAddress(const Buffer *placeholder) const;

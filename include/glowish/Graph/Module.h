@@ -38,8 +38,13 @@ public:
   Placeholder *getExtents() const { return extents; }
   void setExtents(Placeholder *placeholder) { extents = placeholder; }
 
-  const InputExtents &getInputExtents() const { return inputExtents; }
-  void setInputExtents(InputExtents own) { inputExtents = std::move(own); }
+  /// Returns the range of the symbol that it states, the extents of its type,
+  /// and those that a run leaves in it.
+  InputExtents getInputExtents() const;
+  /// The symbol that it states in each run, if it does.
+  const std::optional<SymbolRange> &getRange() const { return range; }
+  /// Sets InputExtents::next.
+  void setNextExtents(ExtentList extents) { nextExtents = std::move(extents); }
 
 private:
   friend class Function;
@@ -51,7 +56,8 @@ private:
   bool output;
   const Function *owner = nullptr;
   Placeholder *extents = nullptr;
-  InputExtents inputExtents;
+  std::optional<SymbolRange> range;
+  ExtentList nextExtents;
 };
 
 /// A tensor known at compile time. Payloads are immutable and may be shared
@@ -137,6 +143,10 @@ public:
   /// Sorts the nodes topologically; the order is kept if it is valid already.
   /// Linear in nodes and uses.
   void sortTopologically();
+
+  /// Takes the extents that runs decide out of the types of the results of
+  /// \p node. That users do not need them is the caller's business.
+  void dropExtents(Node &node);
 
   /// Drops the predicates of all nodes, bodies included, so that all rows of
   /// their results are computed.
@@ -236,6 +246,18 @@ public:
   /// Changes the element kind of \p placeholder. Types of nodes that read it or
   /// save to it are the caller's business.
   void setElemKind(Placeholder &placeholder, ElemKind kind);
+  /// Makes \p placeholder, an input int64<>, state a symbol in each run.
+  void stateSymbol(Placeholder &placeholder, SymbolRange range);
+  /// Adds a symbol that a node computes, or makes its range smaller.
+  void declareSymbol(llvm::StringRef symbol, IntRange range);
+  /// Returns the ranges of the symbols in the types of this module.
+  const SymbolRanges &getSymbols() const { return symbols; }
+  /// Adds what is not there yet.
+  void addRequirements(llvm::ArrayRef<ExtentRequirement> required);
+  /// Returns the extents that must be the same in each run.
+  llvm::ArrayRef<ExtentRequirement> getRequirements() const {
+    return requirements;
+  }
   /// Makes an output of the input \p placeholder, too, with the extents
   /// \p shape. Nodes that read it are the caller's business.
   void makeState(Placeholder &placeholder, DimsRef shape);
@@ -272,6 +294,8 @@ private:
   std::list<std::unique_ptr<Function>> functions;
   llvm::StringSet<> names;
   llvm::StringMap<unsigned> nextSuffix;
+  SymbolRanges symbols;
+  std::vector<ExtentRequirement> requirements;
   /// Null where no other module has the same constants.
   std::shared_ptr<SharedTensors> sharedTensors;
 };

@@ -84,6 +84,8 @@ public:
 
   //===- Data movement ------------------------------------------------------//
 
+  /// Returns \p x with the extents of \p type, its own type but for these.
+  NodeValue declareExtents(NodeValue x, const Type &type);
   NodeValue reshape(NodeValue x, DimsRef shape) {
     return !x || x.getShape() == shape ? x : make<ReshapeNode>(x, shape);
   }
@@ -124,6 +126,10 @@ public:
     return like ? scalar(like.getElemKind(), value) : like;
   }
   NodeValue scalar(ElemKind kind, double value);
+  /// Returns the value of \p extent, an int64 scalar, for those of its symbols
+  /// that \p getSymbol gives. Its quotients are of no negative numbers.
+  NodeValue compute(const Extent &extent,
+                    llvm::function_ref<NodeValue(llvm::StringRef)> getSymbol);
   /// Returns a uint64 scalar constant.
   NodeValue uint64(uint64_t value);
   /// Returns an int64 constant of rank 1.

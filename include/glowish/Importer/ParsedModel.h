@@ -52,8 +52,6 @@ public:
   struct Input {
     std::string name;
     Type type;
-    /// InputExtents::dims.
-    std::vector<std::string> dims;
   };
   /// Returns the inputs, except weights, with their types under \p options.
   virtual llvm::Expected<std::vector<Input>>

@@ -9,6 +9,8 @@ def Save : Node<"Stores a value to an output placeholder"> {
   let Operands = [Operand<"input">,
                   Operand<"output", "a placeholder of the input's type">];
   let Results = [];
+  let ExtentRule = "extendSave";
+  let HasExtentLowering = 1;
   let ZeroGradient = "it has no result";
   let Traits = [HasSideEffects, ReadsAnyStrides];
   let IRGeneration = "true";
@@ -22,6 +24,25 @@ def Splat : Node<"A tensor whose elements all have the same value"> {
   let IRGeneration = "true";
   let Source = "ONNX ConstantOfShape-9";
   let ZeroGradient = "it has no operand";
+}
+
+def DeclareExtents : Node<"The operand with other extents"> {
+  let Description = [{
+    The result is the input, of which each dimension is as long as resultType
+    says: its type but for the extents. Each of `counts`, int64 scalars, is the
+    value of the symbol that is the extent of the dimension in `dims` at the same
+    position. What it counts is at most the bound.
+  }];
+  let Operands = [Operand<"input">,
+                  VariadicOperand<"counts", "the values of symbols">];
+  let Attributes = [Attr<Types, "resultType", "a single type">,
+                    Attr<Ints, "dims", "one for each count", "{}">];
+  let Traits = [View, CheapToRecompute, StatesExtents];
+  let IsExact = "true";
+  let ExtentRule = "extendDeclareExtents";
+  let HasExtentLowering = 1;
+  let IRGeneration = "true";
+  let TracesElements = 1;
 }
 
 include "ControlNodes.td"
@@ -43,6 +64,8 @@ def Convolution : Node<"2-D convolution of NHWC images"> {
                     Attr<Int, "group", "number of groups of channels">];
   let Traits = [SuperLinear];
   let AxisRule = "followConvolution";
+  let ExtentRule = "extendConvolution";
+  let Filler = "fillWindowsWithZero";
   let HasVariableRoles = 1;
   let HasQuantizedWeights = 1;
   let Source = "ONNX Conv-11";
@@ -62,6 +85,8 @@ def ConvolutionInteger : Node<"2-D convolution of NHWC images of 8-bit integers"
   let Attributes = Convolution.Attributes;
   let Traits = [SuperLinear];
   let AxisRule = "followConvolutionInteger";
+  let ExtentRule = "extendConvolution";
+  let HasExtentLowering = 1;
   let IsExact = "true";
   let Source = "ONNX ConvInteger-10";
   let ZeroGradient = "the result is an integer";
@@ -99,6 +124,8 @@ def ConvTranspose : Node<"Transposed 2-D convolution of NHWC images"> {
                     Attr<Ints, "dilations", "[vertical, horizontal]">,
                     Attr<Int, "group", "number of groups of channels">];
   let Traits = [SuperLinear];
+  let ExtentRule = "extendConvTranspose";
+  let Filler = "fillWindowsWithZero";
   let HasLowering = 1;
   let Source = "ONNX ConvTranspose-11";
 }
@@ -110,6 +137,8 @@ def MatMul : Node<"Matrix multiplication, batched over leading dimensions"> {
   let Operands = [Operand<"lhs">, Operand<"rhs">];
   let Traits = [SuperLinear];
   let AxisRule = "followMatMul";
+  let ExtentRule = "extendMatMul";
+  let Filler = "fillDepthWithZero";
   let HasVariableRoles = 1;
   let HasQuantizedWeights = 1;
   let Source = "ONNX MatMul-13";
@@ -126,6 +155,8 @@ def MatMulInteger : Node<"MatMul of 8-bit integers with 32-bit sums"> {
                   OptionalOperand<"rhsZeroPoint">];
   let Traits = [SuperLinear];
   let AxisRule = "followMatMulInteger";
+  let ExtentRule = "extendMatMul";
+  let Filler = "fillDepthWithZero";
   let IsExact = "true";
   let Source = "ONNX MatMulInteger-10";
   let ZeroGradient = "the result is an integer";
@@ -149,6 +180,8 @@ def MatMulNBits : Node<"MatMul with weights of 8 or 4 bits, which have scales"> 
   let Attributes = [Attr<Int, "block", "number of rows of rhs per scale">];
   let Traits = [SuperLinear];
   let AxisRule = "followMatMulNBits";
+  let ExtentRule = "extendMatMul";
+  let Filler = "fillDepthWithZero";
   let HasLowering = 1;
   let Source = "MatMulNBits of com.microsoft";
   let NoGradient = "it is created by the optimizer, after differentiation";
@@ -162,6 +195,8 @@ def FullyConnected : Node<"input * weights + bias"> {
   let Operands = [Operand<"input">, Operand<"weights">, Operand<"bias">];
   let Traits = [SuperLinear];
   let AxisRule = "followFullyConnected";
+  let ExtentRule = "extendMatMul";
+  let Filler = "fillDepthWithZero";
   let HasLowering = 1;
   let HasVariableRoles = 1;
   let HasQuantizedWeights = 1;
@@ -185,6 +220,8 @@ def Attention : Node<"softmax(query * key^T * scale + mask) * value"> {
                          "Softmax has it, not 0", "false">];
   let Traits = [SuperLinear];
   let AxisRule = "followAttention";
+  let ExtentRule = "extendAttention";
+  let HasExtentLowering = 1;
   let HasLowering = 1;
   let Source = "Vaswani et al., Attention Is All You Need, 2017";
   let MultiplyAdds = [{op.getKey().getShape().drop_back().back() *
@@ -214,6 +251,7 @@ def AttentionInteger : Node<"Attention of 8-bit integers with 32-bit sums"> {
                     Attr<Int, "maxWeight", "the largest integer weight, to 255">];
   let Traits = [SuperLinear];
   let AxisRule = "followAttention";
+  let ExtentRule = "extendAttention";
   let HasLowering = 1;
   let Source = "Vaswani et al., Attention Is All You Need, 2017";
   let ZeroGradient = "the result is an integer";
@@ -238,6 +276,8 @@ def MaxPool : Pool<"Maximum of each window, without the padding"> {
   let Traits = [SuperLinear];
   let IsExact = "true";
   let AxisRule = "followWindows";
+  let ExtentRule = "extendWindows";
+  let Filler = "fillWindowsWithLowest";
   let MovesQuantized = 1;
   let Source = "ONNX MaxPool-12";
 }
@@ -251,6 +291,8 @@ def AvgPool : Pool<"Mean of each window"> {
                          "padding counts in the divisor">];
   let Traits = [SuperLinear];
   let AxisRule = "followWindows";
+  let ExtentRule = "extendWindows";
+  let HasExtentLowering = 1;
   let ReadsQuantized = 1;
   let Source = "ONNX AveragePool-19";
 }
@@ -286,13 +328,16 @@ class GlobalPool<string summary> : Node<summary> {
     input [N, H, W, C], result [N, 1, 1, C]. Lowered to Reduce.
   }];
   let TypeRule = "inferGlobalPool";
+  let ExtentRule = "extendGlobalPool";
 }
 def GlobalAvgPool : GlobalPool<"Mean of each channel"> {
+  let HasExtentLowering = 1;
   let HasLowering = 1;
   let ReadsQuantized = 1;
   let Source = "ONNX GlobalAveragePool-1";
 }
 def GlobalMaxPool : GlobalPool<"Maximum of each channel"> {
+  let Filler = "fillWindowsWithLowest";
   let IsExact = "true";
   let HasLowering = 1;
   let Source = "ONNX GlobalMaxPool-1";
@@ -312,6 +357,8 @@ def BatchNormalization : Node<"Normalization per channel by given statistics"> {
                              "the dimension of the channels">,
                     Attr<Float, "epsilon", "added to the variance">];
   let Traits = [CheapToRecompute, HasPole, PermutesAxes];
+  let ExtentRule = "extendFirst";
+  let Filler = "fillNothing";
   let HasLowering = 1;
   let Source = "ONNX BatchNormalization-15";
 }
@@ -328,6 +375,8 @@ def LocalResponseNormalization
                     Attr<Float, "bias", "">];
   let Traits = [HasPole, SuperLinear];
   let AxisRule = "followAllButLast";
+  let ExtentRule = "extendFirst";
+  let Filler = "fillLastWithZero";
   let Source = "ONNX LRN-13";
 }
 def LayerNormalization : Node<"Normalization over the trailing dimensions"> {
@@ -345,6 +394,8 @@ def LayerNormalization : Node<"Normalization over the trailing dimensions"> {
                     Attr<Bool, "subtractMean", "false: RMS normalization">];
   let Traits = [CheapToRecompute, HasPole];
   let AxisRule = "followBeforeAxis";
+  let ExtentRule = "extendFirst";
+  let HasExtentLowering = 1;
   let HasLowering = 1;
   let Source = "ONNX LayerNormalization-17, RMSNormalization-23";
 }
@@ -366,6 +417,8 @@ def GroupNormalization : Node<"Normalization over groups of channels"> {
                     Attr<Float, "epsilon", "added to the variance">];
   let Traits = [HasPole, PermutesAxes];
   let FixedDims = [0];
+  let ExtentRule = "extendFirst";
+  let HasExtentLowering = 1;
   let HasLowering = 1;
   let Source = "ONNX InstanceNormalization-6, GroupNormalization-21";
   let NoGradient = "it is created by the optimizer, after differentiation";
@@ -379,6 +432,8 @@ def Dropout : Node<"Drops random elements in training; else the identity"> {
   let Operands = [AxesOperand<"input">];
   let Attributes = [Attr<Float, "ratio", "at least 0, less than 1">];
   let Traits = [PermutesAxes];
+  let ExtentRule = "extendFirst";
+  let Filler = "fillNothing";
   let HasLowering = 1;
   let Source = "ONNX Dropout-13";
 }
@@ -413,6 +468,8 @@ def Softmax : Node<"e^x / sum(e^x) along one dimension"> {
   let Attributes = [AxesAttr<Axis, Int, "axis", "dimension, counted from 0">];
   let Traits = [CheapToRecompute, PermutesAxes];
   let AxisRule = "followBeforeAxis";
+  let ExtentRule = "extendFirst";
+  let Filler = "fillSoftmax";
   let HasLowering = 1;
   let Source = "ONNX Softmax-13";
 }
@@ -421,6 +478,8 @@ def LogSoftmax : Node<"x - log(sum(e^x)) along one dimension"> {
   let Operands = [AxesOperand<"input">];
   let Attributes = [AxesAttr<Axis, Int, "axis", "dimension, counted from 0">];
   let Traits = [CheapToRecompute, PermutesAxes];
+  let ExtentRule = "extendFirst";
+  let Filler = "fillSoftmax";
   let HasLowering = 1;
   let Source = "ONNX LogSoftmax-13";
   let TypeRule = "inferSoftmax";
@@ -442,6 +501,8 @@ def Reduce : Node<"Reduction along some dimensions"> {
   let Traits = [PermutesAxes];
   let IsExact = "isExactReduction(op)";
   let AxisRule = "followReduce";
+  let ExtentRule = "extendReduce";
+  let HasExtentLowering = 1;
   let Source = "ONNX ReduceSum-13, ReduceMean-13, ReduceMax-13, ...";
 }
 def ReduceInteger : Node<"Sums of 8-bit integers along some dimensions"> {
@@ -456,6 +517,8 @@ def ReduceInteger : Node<"Sums of 8-bit integers along some dimensions"> {
   let Traits = [PermutesAxes];
   let IsExact = "true";
   let AxisRule = "followReduceInteger";
+  let ExtentRule = "extendReduceInteger";
+  let Filler = "fillReduceInteger";
   let ZeroGradient = "the result is an integer";
 }
 def CumSum : Node<"Cumulative sums along one dimension"> {
@@ -472,6 +535,8 @@ def CumSum : Node<"Cumulative sums along one dimension"> {
   let Traits = [CheapToRecompute, PermutesAxes];
   let IsExact = "!isFloatKind(op.getInput().getKind())";
   let AxisRule = "followBeforeAxis";
+  let ExtentRule = "extendFirst";
+  let Filler = "fillCumSum";
   let Source = "ONNX CumSum-14";
 }
 def ArgMax : Node<"Index of the maximum along one dimension"> {
@@ -483,6 +548,8 @@ def ArgMax : Node<"Index of the maximum along one dimension"> {
     The result is int64. NaN compares greater than all numbers, and equal to NaN.
   }];
   let IsExact = "true";
+  let ExtentRule = "extendArgMax";
+  let HasExtentLowering = 1;
   let Source = "ONNX ArgMax-13";
   let ZeroGradient = "the result is an integer";
 }
@@ -496,6 +563,8 @@ def Concat : Node<"Concatenates tensors along one dimension"> {
                   PermutesAxes];
   let IsExact = "true";
   let AxisRule = "followConcat";
+  let ExtentRule = "extendConcat";
+  let HasExtentLowering = 1;
   let HasCanonicalization = 1;
   let IRGeneration = "true";
   let TracesElements = 1;
@@ -513,6 +582,8 @@ def Slice : Node<"Extracts a strided slice"> {
                   PermutesAxes];
   let IsExact = "true";
   let AxisRule = "followSlice";
+  let ExtentRule = "extendSlice";
+  let Filler = "fillNothing";
   let HasCanonicalization = 1;
   let IRGeneration = "true";
   let TracesElements = 1;
@@ -527,6 +598,8 @@ def Transpose : Node<"Permutes dimensions"> {
   let Traits = [StaticDataMovement, ReadsAnyStrides, CheapToRecompute];
   let IsExact = "true";
   let AxisRule = "followTranspose";
+  let ExtentRule = "extendTranspose";
+  let Filler = "fillNothing";
   let HasCanonicalization = 1;
   let IRGeneration = "true";
   let Source = "ONNX Transpose-13";
@@ -538,6 +611,8 @@ def Reshape
                              "extents of the result">];
   let Traits = [StaticDataMovement, View, CheapToRecompute];
   let AxisRule = "followReshape";
+  let ExtentRule = "extendReshape";
+  let Filler = "fillNothing";
   let IsExact = "true";
   let HasCanonicalization = 1;
   let IRGeneration = "true";
@@ -550,6 +625,8 @@ def Broadcast : Node<"Broadcasts to a shape by NumPy's rules"> {
                              "shape of the result">];
   let Traits = [StaticDataMovement, ReadsAnyStrides, CheapToRecompute];
   let AxisRule = "followBroadcast";
+  let ExtentRule = "extendBroadcast";
+  let Filler = "fillNothing";
   let IsExact = "true";
   let HasCanonicalization = 1;
   let IRGeneration = "true";
@@ -561,6 +638,8 @@ def Tile : Node<"Repeats a tensor along its dimensions"> {
   let Attributes = [Attr<Ints, "repeats", "one count per dimension">];
   let Traits = [StaticDataMovement, CheapToRecompute];
   let IsExact = "true";
+  let ExtentRule = "extendTile";
+  let Filler = "fillNothing";
   let HasLowering = 1;
   let IRGeneration = "true";
   let Source = "ONNX Tile-13";
@@ -576,6 +655,8 @@ def Pad : Node<"Pads or crops a tensor"> {
   let Traits = [StaticDataMovement, ReadsAnyStrides, CheapToRecompute,
                   PermutesAxes];
   let IsExact = "true";
+  let ExtentRule = "extendPad";
+  let HasExtentLowering = 1;
   let HasCanonicalization = 1;
   let HasLowering = 1;
   let IRGeneration = [{op.getMode() == "constant"}];
@@ -591,6 +672,8 @@ def Gather : Node<"Selects slices by index along one dimension"> {
   let Attributes = [Attr<Int, "axis", "dimension, counted from 0">];
   let Traits = [DynamicDataMovement];
   let IsExact = "true";
+  let ExtentRule = "extendGather";
+  let HasExtentLowering = 1;
   let HasCanonicalization = 1;
   let TracesElements = 1;
   let Source = "ONNX Gather-13";
@@ -609,6 +692,8 @@ def Scatter : Node<"Updates rows of a matrix by index"> {
   let Traits = [DynamicDataMovement];
   let IsExact = [{op.getMode() == "replace" ||
                    !isFloatKind(op.getInput().getKind())}];
+  let ExtentRule = "extendFirst";
+  let HasExtentLowering = 1;
   let Source = "ONNX ScatterND-18, ScatterElements-18";
 }
 def DynamicUpdateSlice : Node<"Replaces a slice that begins at an index"> {
@@ -623,6 +708,8 @@ def DynamicUpdateSlice : Node<"Replaces a slice that begins at an index"> {
   let Traits = [DynamicDataMovement];
   let IsExact = "true";
   let AxisRule = "followDynamicUpdateSlice";
+  let ExtentRule = "extendDynamicUpdateSlice";
+  let Filler = "fillNothing";
   let IRGeneration = "true";
   let Source = "StableHLO dynamic_update_slice; ONNX TensorScatter-24";
 }
@@ -636,6 +723,8 @@ def TopK : Node<"Indices of the largest elements along the last dimension"> {
   let Attributes = [Attr<Int, "count", "number of elements, at most N">,
                     Attr<Bool, "largest", "false: the smallest elements">];
   let IsExact = "true";
+  let ExtentRule = "extendAllButLast";
+  let Filler = "fillTopK";
   let Source = "ONNX TopK-11";
   let ZeroGradient = "the result is an integer";
 }
@@ -652,6 +741,8 @@ def NonMaxSuppression : Node<"Greedy selection of boxes that overlap little"> {
   let Operands = [Operand<"boxes">, Operand<"candidates">,
                   Operand<"threshold">];
   let Attributes = [Attr<Int, "count", "maximum number of boxes per class">];
+  let ExtentRule = "extendNonMaxSuppression";
+  let Filler = "fillNonMaxSuppression";
   let Source = "ONNX NonMaxSuppression-11";
   let ZeroGradient = "the result is an integer";
 }
@@ -664,6 +755,8 @@ def BitCast : Node<"Reinterprets the bits as another element kind"> {
   let Attributes = [Attr<Kind, "to", "the result's element kind">];
   let Traits = [CheapToRecompute];
   let IsExact = "true";
+  let ExtentRule = "extendFirst";
+  let Filler = "fillNothing";
   let Source = "ONNX BitCast-26";
   let NoGradient = "reinterpreting bits is not differentiable";
 }
@@ -680,6 +773,8 @@ def Resize : Node<"Resizes NHWC images"> {
     Attr<String, "nearestMode", "rounding of coordinates in mode nearest", "",
          ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]>];
   let IsExact = [{op.getMode() == "nearest"}];
+  let ExtentRule = "extendResize";
+  let Filler = "fillNothing";
   let HasCanonicalization = 1;
   let Source = "ONNX Resize-13";
 }

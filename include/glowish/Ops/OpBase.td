@@ -23,6 +23,7 @@ def StaticDataMovement
 def DynamicDataMovement
     : Trait<"copies elements between positions that operands state">;
 def View : Trait<"the result is a view of the operand">;
+def StatesExtents : Trait<"an attribute states the extents of the result">;
 def ReadsAnyStrides
     : Trait<"IRGen makes copies of it, which read views with any strides">;
 def ElementByElement
@@ -205,6 +206,13 @@ class Node<string summary> : Op<summary> {
   /// the result (glowish/Ops/AxisMap.h). Empty: parts of the result cannot be
   /// computed from parts of the operands.
   string AxisRule = "";
+  /// The function that tells the results' extents where a run decides some of
+  /// the operands' (glowish/Ops/ExtentRules.h). Empty: operands must have none.
+  string ExtentRule = "";
+  /// The function that tells which elements beyond an extent matter
+  /// (OpInfo::findFiller). Empty: it has HasExtentLowering, or operands have
+  /// no extents.
+  string Filler = "";
   /// Dimensions that permutations must leave in place (PermutesAxes).
   list<int> FixedDims = [];
 
@@ -215,6 +223,9 @@ class Node<string summary> : Op<summary> {
   /// lowerNAME in lib/Optimizer: other nodes that compute the same, for back
   /// ends that do not support the node.
   bit HasLowering = 0;
+  /// lowerExtentsOfNAME in lib/Optimizer: nodes without extents that compute the
+  /// same as the node with extents.
+  bit HasExtentLowering = 0;
   /// IRGenerator::generateNAME in lib/IRGen, for nodes that are not simply the
   /// instruction of the same name: when it can be applied, a C++ expression
   /// over `op`.
@@ -287,6 +298,8 @@ class ElementWise<list<string> arguments, string formula, string summary>
   list<Trait> ScalarTraits = [];
   let Traits = [PermutesAxes] # ScalarTraits;
   let AxisRule = "followBroadcast";
+  let ExtentRule = "extendBroadcast";
+  let Filler = "fillNothing";
 }
 class Unary<string formula, string summary>
     : ElementWise<["x"], formula, summary>;

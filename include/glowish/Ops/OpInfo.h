@@ -148,6 +148,7 @@ private:
   uint32_t bits = 0;
 };
 
+class ExtentInference;
 class OpView;
 
 /// The part of an operator's record that exists at run time.
@@ -181,6 +182,16 @@ struct OpInfo {
   /// the result along it cannot be computed from parts of the operands.
   std::optional<OperandAxes> (*followAxis)(const OpView &op, const Type &result,
                                            unsigned dim) = nullptr;
+  /// Tells the extents of the results where a run decides some of the operands'
+  /// (ExtentRules.h); null if the operands must have none.
+  llvm::Error (*inferExtents)(ExtentInference &inference) = nullptr;
+  /// Returns the number that the elements of operand \p operand beyond the
+  /// extent of dimension \p dim must be so that they change no result; none
+  /// where it does not matter what they are. An infinity stands for the least
+  /// or largest number of the operand's kind. Null if elements cannot be made
+  /// so.
+  std::optional<double> (*findFiller)(const OpView &op, unsigned operand,
+                                      unsigned dim) = nullptr;
   /// Dimensions that permutations must leave in place.
   llvm::ArrayRef<int64_t> fixedDims = {};
   /// The node's instruction has an epilogue.
@@ -250,6 +261,7 @@ public:
   unsigned getNumOutputs() const { return outputs.size(); }
   const Type &getOutput(unsigned index) const { return *outputs[index]; }
 
+  llvm::ArrayRef<AttrValue> getAttrs() const { return attrs; }
   template <typename T> const T &getAttr(unsigned index) const {
     return std::get<T>(attrs[index]);
   }

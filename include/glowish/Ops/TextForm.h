@@ -9,6 +9,7 @@
 #ifndef GLOWISH_OPS_TEXTFORM_H
 #define GLOWISH_OPS_TEXTFORM_H
 
+#include "glowish/Base/Extent.h"
 #include "glowish/Base/InputExtents.h"
 #include "glowish/Base/Tensor.h"
 #include "glowish/Ops/OpInfo.h"
@@ -38,7 +39,7 @@ void printAttrs(llvm::raw_ostream &os, const OpInfo &info,
                 llvm::ArrayRef<AttrValue> attrs, unsigned numInputs,
                 llvm::function_ref<void(const Body &body)> printBody = nullptr);
 
-/// ` range "S" [1, 512]` and ` dims ["", "S"]`, as far as \p extents has them.
+/// ` range "S" [1, 512]` and ` next ["", "S"]`, as far as \p extents has them.
 void printInputExtents(llvm::raw_ostream &os, const InputExtents &extents);
 
 /// `%x : float<2> input output "x" extents %lengths`, and what
@@ -47,8 +48,9 @@ void printInputExtents(llvm::raw_ostream &os, const InputExtents &extents);
 template <typename Stored>
 void printStored(llvm::raw_ostream &os, const Stored &value) {
   printName(os, value.getName());
-  os << " : " << value.getType() << (value.isInput() ? " input" : "")
-     << (value.isOutput() ? " output" : "") << ' ';
+  os << " : " << value.getType().withExtents(value.getInputExtents().dims)
+     << (value.isInput() ? " input" : "") << (value.isOutput() ? " output" : "")
+     << ' ';
   printQuoted(os, value.getModelName());
   if (const Stored *extents = value.getExtents()) {
     os << " extents ";
@@ -174,7 +176,8 @@ private:
 
   /// A number of T's range, or a bool.
   template <typename T> llvm::Expected<T> parseElement();
-  llvm::Expected<Dims> parseExtents();
+  llvm::Error parseShape(ElemKind kind, Dims &shape, ExtentList &extents);
+  llvm::Expected<Extent> parseBracedExtent();
   llvm::Expected<QuantParams> parseQuantParams(DimsRef shape);
   llvm::Expected<CustomAttr> parseCustom(const AttrInfo &info);
   llvm::Expected<AttrValue> parseAttrValue(const AttrInfo &info,

@@ -69,6 +69,12 @@ void glowish::differentiateTranspose(TransposeNode &node, GradientContext &g) {
   g.accumulate(node.inputIdx, g.transpose(g.getGradient(), inverse));
 }
 
+void glowish::differentiateDeclareExtents(DeclareExtentsNode &node,
+                                          GradientContext &g) {
+  g.accumulate(node.inputIdx,
+               g.declareExtents(g.getGradient(), node.getInput().getType()));
+}
+
 void glowish::differentiateReshape(ReshapeNode &node, GradientContext &g) {
   g.accumulate(node.inputIdx,
                g.reshape(g.getGradient(), node.getInput().getShape()));

@@ -116,9 +116,8 @@ int64_t ShadowPlanVerifier::getLargest(const std::optional<Extent> &extent,
 /// What runs leave in \p output at most.
 Dims ShadowPlanVerifier::getLargestLeft(const Buffer &output) const {
   Dims shape(output.getShape());
-  for (auto [extent, dim] : llvm::zip(shape, output.getInputExtents().next))
-    if (!dim.empty())
-      extent = getLargest(Extent::parse(dim), extent);
+  for (auto [bound, extent] : llvm::zip(shape, output.getInputExtents().next))
+    bound = getLargest(extent, bound);
   return shape;
 }
 

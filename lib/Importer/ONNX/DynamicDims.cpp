@@ -211,32 +211,26 @@ llvm::Error onnximport::setDynamicOutput(OpContext &op, unsigned index,
   return llvm::Error::success();
 }
 
-std::optional<std::string> onnximport::describeExtent(const StatedSums &sums,
-                                                      const DynamicValue &value,
-                                                      unsigned dim) {
-  std::optional<Extent> extent = value.isDynamic(dim)
-                                     ? sums.find(value.getExtent(dim))
-                                     : Extent(value.getShape()[dim]);
-  // Names that are no identifiers have no place in the headers of bundles.
-  auto isQuoted = [](llvm::StringRef text) { return text.contains('\''); };
-  if (!extent || isQuoted(extent->str()))
-    return std::nullopt;
-  return extent->str();
+std::optional<Extent> onnximport::findExtent(const StatedSums &sums,
+                                             const DynamicValue &value,
+                                             unsigned dim) {
+  return value.isDynamic(dim) ? sums.find(value.getExtent(dim))
+                              : Extent(value.getShape()[dim]);
 }
 
 /// What a run leaves of \p value in an output of the extents \p shape
 /// (InputExtents::next).
-static std::vector<std::string>
-describeSaved(const Module &module, const DynamicValue &value, DimsRef shape) {
+static ExtentList findSaved(const Module &module, const DynamicValue &value,
+                            DimsRef shape) {
   StatedSums sums(module);
-  std::vector<std::string> dims;
+  ExtentList dims;
   for (auto [d, extent] : llvm::enumerate(shape)) {
     bool isWhole = !value.isDynamic(d) && value.getShape()[d] == extent;
     // Where data decide, it may be all of it.
-    dims.push_back(isWhole ? "" : describeExtent(sums, value, d).value_or(""));
+    dims.push_back(isWhole ? std::nullopt : findExtent(sums, value, d));
   }
-  bool isAny = llvm::any_of(dims, [](auto &dim) { return !dim.empty(); });
-  return isAny ? dims : std::vector<std::string>();
+  bool isAny = llvm::any_of(dims, [](auto &dim) { return dim.has_value(); });
+  return isAny ? dims : ExtentList();
 }
 
 NodeValue onnximport::sliceCorner(Function &function, NodeValue value,
@@ -280,7 +274,7 @@ llvm::Error onnximport::saveDynamicOutput(GraphContext &graph,
   Placeholder *output = module.createPlaceholder(
       name, saved.getType(), /*isInput=*/false, /*isOutput=*/true);
   output->setExtents(extents);
-  output->setInputExtents({.next = describeSaved(module, value, shape)});
+  output->setNextExtents(findSaved(module, value, shape));
   graph.function.create<SaveNode>("save_" + extentsName, count,
                                   NodeValue(extents));
   graph.function.create<SaveNode>("save_" + name.str(), saved,

@@ -91,11 +91,11 @@ template <unsigned count, auto import> llvm::Error alongOuter(OpContext &op) {
   return passOuterExtents(op, count);
 }
 
-/// The extent of dimension \p dim of \p value, of a module with \p sums, as a
-/// dimension (DimExpression.h): a number if it is static. Null if it is no sum
-/// of extents that runs state.
-std::optional<std::string>
-describeExtent(const StatedSums &sums, const DynamicValue &value, unsigned dim);
+/// Returns the extent of dimension \p dim of \p value, of a module with \p
+/// sums: a number if it is static. None if it is no expression of extents that
+/// runs state.
+std::optional<Extent> findExtent(const StatedSums &sums,
+                                 const DynamicValue &value, unsigned dim);
 /// A slice of the first elements of \p value along each dimension, as many as
 /// \p shape says, made where \p function inserts nodes.
 NodeValue sliceCorner(Function &function, NodeValue value, DimsRef shape);

@@ -131,19 +131,21 @@ llvm::Error GraphImporter::importInput(const onnx::ValueInfoProto &input,
   }
   GLOWISH_ASSIGN_OR_RETURN(Type type, types.resolve(input));
   declared.bindInput(input, type);
-  std::vector<std::string> dims = types.getDims(input);
-  GLOWISH_ASSIGN_OR_RETURN(Extents extents, statedExtents.get(dims));
+  GLOWISH_ASSIGN_OR_RETURN(Extents extents,
+                           statedExtents.get(type.getExtents()));
   GLOWISH_ASSIGN_OR_RETURN(Dims shape,
                            findLayout(input.name(), type.getShape()));
   // An input that is also an output of the same name is a single placeholder.
   Placeholder *placeholder = module->createPlaceholder(
-      input.name(), type.withShape(shape), /*isInput=*/true,
-      outputNames.contains(input.name()));
-  if (!dims.empty()) {
-    placeholder->setInputExtents({.dims = std::move(dims)});
+      input.name(), type.withShape(shape).withExtents(type.getExtents()),
+      /*isInput=*/true, outputNames.contains(input.name()));
+  if (type.hasExtents())
     scope.getContext().extents[input.name()] = std::move(extents);
-  }
   NodeValue value(placeholder);
+  // Nodes of the model have the extents beside their types (DynamicValue).
+  if (type.hasExtents())
+    value = scope.getContext().function.create<DeclareExtentsNode>(
+        input.name(), value, value.getType().withoutExtents());
   if (DimsRef(shape) != type.getShape())
     value = sliceCorner(scope.getContext().function, value, type.getShape());
   return scope.define(input.name(), value);

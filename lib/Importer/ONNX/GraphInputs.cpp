@@ -72,18 +72,15 @@ bool InputTypes::isRanged(llvm::StringRef dim) const {
   });
 }
 
-std::vector<std::string>
-InputTypes::getDims(const ValueInfoProto &input) const {
-  std::vector<std::string> dims;
-  bool isAny = false;
-  if (options.inputTypes.count(input.name()))
-    return dims;
-  for (const Dimension &dim : input.type().tensor_type().shape().dim()) {
-    bool own = isRanged(dim.dim_param());
-    isAny |= own;
-    dims.push_back(own ? substitute(dim.dim_param(), symbols) : "");
-  }
-  return isAny ? dims : std::vector<std::string>();
+llvm::Expected<Extent> InputTypes::parseExtent(llvm::StringRef dim) const {
+  std::optional<Extent> extent = options.symbolRanges.count(dim.str())
+                                     ? Extent::symbol(dim)
+                                     : Extent::parse(substitute(dim, symbols));
+  if (!extent)
+    return makeError("the dimension '{0}' is no sum of products and quotients "
+                     "of symbols and numbers",
+                     dim);
+  return *extent;
 }
 
 /// Returns the largest value of \p dim, which depends on symbols with ranges;
@@ -320,13 +317,21 @@ llvm::Expected<Type> InputTypes::resolve(const ValueInfoProto &input) const {
                      "«model-input={0},{1},[...]»",
                      input.name(), getElemKindName(kind));
   Dims dims;
+  ExtentList extents(tensor.shape().dim_size());
   for (int d = 0; d < tensor.shape().dim_size(); ++d) {
-    GLOWISH_ASSIGN_OR_RETURN(int64_t extent, resolveDim(input, d, kind));
-    dims.push_back(extent);
+    GLOWISH_ASSIGN_OR_RETURN(int64_t bound, resolveDim(input, d, kind));
+    dims.push_back(bound);
+    const std::string &dim = tensor.shape().dim(d).dim_param();
+    if (!isRanged(dim))
+      continue;
+    llvm::Expected<Extent> extent = parseExtent(dim);
+    if (!extent)
+      return addContext(extent.takeError(), "input '" + input.name() + "': ");
+    extents[d] = std::move(*extent);
   }
   if (llvm::Error error = checkShape(kind, dims))
     return addContext(std::move(error), "input '" + input.name() + "': ");
-  return Type(kind, dims);
+  return Type(kind, dims).withExtents(extents);
 }
 
 llvm::Expected<std::shared_ptr<const Tensor>>

@@ -21,12 +21,9 @@ public:
   /// model with unknown dimensions bound by the options, by the tensor that
   /// will be passed for the input, or, if symbolic, by a tensor passed for
   /// another input. It is an error if a dimension remains unbound; the message
-  /// names the flags that bind it.
+  /// names the flags that bind it. A dimension that depends on symbols that
+  /// have ranges in the options has an extent.
   llvm::Expected<Type> resolve(const onnx::ValueInfoProto &input) const;
-
-  /// Returns the extents of \p input that each run states, as expressions of
-  /// the symbols that have ranges in the options; empty if there are none.
-  std::vector<std::string> getDims(const onnx::ValueInfoProto &input) const;
 
   /// Returns what is known of \p input without tensors that will be passed.
   llvm::Expected<OnnxModel::StatedInput>
@@ -48,6 +45,8 @@ private:
   /// nothing if it is unbound.
   llvm::Expected<std::optional<int64_t>>
   findExtent(const onnx::ValueInfoProto &input, unsigned index) const;
+  /// Returns the extent of the dimension \p dim, which isRanged().
+  llvm::Expected<Extent> parseExtent(llvm::StringRef dim) const;
   llvm::Expected<int64_t> resolveDim(const onnx::ValueInfoProto &input,
                                      unsigned index, ElemKind kind) const;
   std::vector<std::string> getMissing(llvm::StringRef dim,

@@ -170,7 +170,7 @@ OnnxModel::getInputs(const ImportOptions &options) const {
     llvm::Expected<Type> type = types.resolve(*proto);
     if (!type)
       return contents->addName(type.takeError());
-    inputs.push_back({proto->name(), *type, types.getDims(*proto)});
+    inputs.push_back({proto->name(), *type});
   }
   return inputs;
 }

@@ -14,19 +14,20 @@ public:
   /// \p scope: the graph of the model, which outlives this.
   explicit StatedExtents(GraphScope &scope) : scope(scope) {}
 
-  /// Returns the extents of an input with the dimensions \p dims
-  /// (InputExtents::dims). One with a single value is static.
-  llvm::Expected<Extents> get(llvm::ArrayRef<std::string> dims);
+  /// Returns the values of \p extents; null for dimensions that are static, as
+  /// those with a single value are. Makes the inputs for all of their symbols,
+  /// so that a program for some values has the placeholders of that for all.
+  llvm::Expected<Extents> get(llvm::ArrayRef<std::optional<Extent>> extents);
 
 private:
-  llvm::Expected<NodeValue> getExtent(const std::string &dim);
+  llvm::Expected<NodeValue> getValue(const Extent &extent);
+  /// Returns the input that states \p symbol, which it makes first.
   NodeValue getSymbol(const std::string &symbol);
 
   GraphScope &scope;
   /// The inputs that state symbols.
   llvm::StringMap<NodeValue> symbols;
-  /// By expressions; null for those that are static.
-  llvm::StringMap<NodeValue> extents;
+  std::map<Extent, NodeValue> values;
 };
 
 } // namespace glowish::onnximport

@@ -68,21 +68,20 @@ onnximport::matchStates(const onnx::GraphProto &graph,
 //===- Placeholders -------------------------------------------------------===//
 
 /// The extents after a run: empty where all of the type's are.
-static llvm::Expected<std::vector<std::string>>
-describeNext(const Module &module, const Placeholder &input,
-             const DynamicValue &value) {
+static llvm::Expected<ExtentList> findNext(const Module &module,
+                                           const Placeholder &input,
+                                           const DynamicValue &value) {
   StatedSums sums(module);
-  const std::vector<std::string> &dims = input.getInputExtents().dims;
-  std::vector<std::string> next;
+  ExtentList next;
   for (unsigned d = 0; d < value.getRank(); ++d) {
-    bool isStated = d < dims.size() && !dims[d].empty();
+    bool isStated = input.getType().getExtent(d) != nullptr;
     int64_t extent = value.getShape()[d];
     if (!isStated && !value.isDynamic(d) &&
         extent == input.getType().getDim(d)) {
-      next.push_back("");
+      next.push_back(std::nullopt);
       continue;
     }
-    std::optional<std::string> sum = describeExtent(sums, value, d);
+    std::optional<Extent> sum = findExtent(sums, value, d);
     if (!isStated || !sum)
       return makeError(
           "dimension {0} has at most {1} elements, and that of the "
@@ -91,8 +90,8 @@ describeNext(const Module &module, const Placeholder &input,
           d, extent, input.getModelName(), input.getType().getDim(d));
     next.push_back(*sum);
   }
-  bool isAny = llvm::any_of(next, [](auto &dim) { return !dim.empty(); });
-  return isAny ? next : std::vector<std::string>();
+  bool isAny = llvm::any_of(next, [](auto &dim) { return dim.has_value(); });
+  return isAny ? next : ExtentList();
 }
 
 namespace {
@@ -113,6 +112,7 @@ private:
   NodeValue makeSlice(NodeValue wide, DimsRef shape);
   bool redirectPad(Node &node, NodeValue wide);
   bool redirectUpdate(Node &node, unsigned index, NodeValue wide);
+  bool redirectDeclared(Node &node, NodeValue wide);
 
   Function &function;
   NodeValue &saved;
@@ -175,6 +175,19 @@ bool CornerReaders::redirectUpdate(Node &node, unsigned index, NodeValue wide) {
   return true;
 }
 
+/// A view of the corner without extents is a corner of that of \p wide.
+bool CornerReaders::redirectDeclared(Node &node, NodeValue wide) {
+  auto *declared = llvm::dyn_cast<DeclareExtentsNode>(&node);
+  if (!declared || declared->getType().hasExtents())
+    return false;
+  InsertionGuard guard(function, declared);
+  auto *wider = function.create<DeclareExtentsNode>(
+      declared->getName(), wide, wide.getType().withoutExtents());
+  redirect(declared->getResult(), declared->getType(), wider->getResult());
+  function.erase(declared);
+  return true;
+}
+
 void CornerReaders::redirect(NodeValue narrow, const Type &type,
                              NodeValue wide) {
   if (narrow == wide && type == wide.getType())
@@ -192,7 +205,7 @@ void CornerReaders::redirect(NodeValue narrow, const Type &type,
   NodeValue slice;
   for (Use *use : uses) {
     Node &user = *use->getUser();
-    if (redirectPad(user, wide) ||
+    if (redirectDeclared(user, wide) || redirectPad(user, wide) ||
         redirectUpdate(user, use->getOperandIndex(), wide))
       continue;
     if (!slice)
@@ -211,8 +224,7 @@ llvm::Error onnximport::makeState(GraphContext &graph, Placeholder &input,
                      "kind and rank",
                      own.str(), input.getModelName(), type.str());
   Module &module = graph.function.getModule();
-  InputExtents extents = input.getInputExtents();
-  GLOWISH_ASSIGN_OR_RETURN(extents.next, describeNext(module, input, value));
+  GLOWISH_ASSIGN_OR_RETURN(ExtentList next, findNext(module, input, value));
   Dims shape;
   for (auto [x, y] : llvm::zip_equal(type.getShape(), own.getShape()))
     shape.push_back(std::max(x, y));
@@ -229,7 +241,7 @@ llvm::Error onnximport::makeState(GraphContext &graph, Placeholder &input,
   module.makeState(input, shape);
   CornerReaders(graph.function, saved)
       .redirect(NodeValue(&input), type, NodeValue(&input));
-  input.setInputExtents(std::move(extents));
+  input.setNextExtents(std::move(next));
   graph.function.create<SaveNode>(("save_" + input.getName()).str(), saved,
                                   NodeValue(&input));
   return llvm::Error::success();

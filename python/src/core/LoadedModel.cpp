@@ -158,17 +158,16 @@ size_t LoadedModel::countCompiled() const {
 //===- Programs -----------------------------------------------------------===//
 
 /// The extents that each run states are symbols again.
-static ValueInfo describe(const Buffer &buffer,
-                          llvm::ArrayRef<std::string> dims) {
+static ValueInfo describe(const Buffer &buffer, const ExtentList &extents) {
   ValueInfo info = {buffer.getModelName().str(), buffer.getType().getKind(),
                     std::vector<Dim>()};
-  for (auto [i, extent] : llvm::enumerate(buffer.getShape())) {
-    if (i < dims.size() && !dims[i].empty())
-      info.shape->emplace_back(dims[i]);
+  for (auto [i, bound] : llvm::enumerate(buffer.getShape())) {
+    if (i < extents.size() && extents[i])
+      info.shape->emplace_back(extents[i]->describe());
     else if (buffer.getExtents())
       info.shape->emplace_back();
     else
-      info.shape->emplace_back(extent);
+      info.shape->emplace_back(bound);
   }
   if (buffer.getType().isQuantized()) {
     info.scales = buffer.getType().getQuantParams().scales;
@@ -187,8 +186,8 @@ static LoadedProgram::Slot makeSlot(Session &session, const Buffer &buffer) {
   slot.buffer = &buffer;
   slot.isState = buffer.isInput() && buffer.isOutput();
   slot.isBound = session.bind(&buffer, nullptr);
-  for (const std::string &dim : buffer.getInputExtents().dims)
-    slot.isStated.push_back(!dim.empty());
+  for (const std::optional<Extent> &extent : buffer.getInputExtents().dims)
+    slot.isStated.push_back(extent.has_value());
   return slot;
 }
 

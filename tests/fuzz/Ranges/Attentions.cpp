@@ -9,7 +9,7 @@ using namespace glowish::fuzz;
 /// Batch, number of heads or a group's, length and size of a head.
 namespace {
 struct Heads {
-  Extent batch, length;
+  ExtentPoints batch, length;
   int64_t numQueries, numKeys, size;
 };
 } // namespace
@@ -26,7 +26,8 @@ static Heads pickHeads(ModelBuilder &b) {
 
 /// A mask that broadcasts to the scores.
 static std::optional<ModelValue> findMask(ModelBuilder &b, const Heads &heads,
-                                          const Extent &keys, ElemKind kind) {
+                                          const ExtentPoints &keys,
+                                          ElemKind kind) {
   // A row that hides all keys is NaN, and tells nothing of others.
   if (b.chance(5))
     kind = ElemKind::Bool;
@@ -41,8 +42,8 @@ static std::optional<ModelValue> findMask(ModelBuilder &b, const Heads &heads,
 static bool addAttention(ModelBuilder &b) {
   Heads heads = pickHeads(b);
   bool isFlat = b.chance(40), hasPast = b.chance(40), isCausal = b.chance(40);
-  Extent keys = hasPast || b.chance(60) ? heads.length : b.pickRanged();
-  auto find = [&](int64_t count, const Extent &length) {
+  ExtentPoints keys = hasPast || b.chance(60) ? heads.length : b.pickRanged();
+  auto find = [&](int64_t count, const ExtentPoints &length) {
     return b.findOperand(
         ElemKind::Float,
         isFlat ? Shape{heads.batch, length, b.makeExtent(count * heads.size)}
@@ -61,7 +62,7 @@ static bool addAttention(ModelBuilder &b) {
   // The first of more queries than keys would see none.
   if (keys != heads.length)
     isCausal = false;
-  Extent past = b.pickRanged();
+  ExtentPoints past = b.pickRanged();
   if (hasPast)
     for (auto [own, before] : llvm::zip_equal(keys, past))
       own += before;
@@ -101,9 +102,9 @@ static bool addAttention(ModelBuilder &b) {
 /// Attention of which the nodes are one by one, as exporters write it.
 static bool addComposedAttention(ModelBuilder &b) {
   Heads heads = pickHeads(b);
-  Extent keys = b.chance(60) ? heads.length : b.pickRanged();
-  Extent count = b.makeExtent(heads.numQueries),
-         size = b.makeExtent(heads.size);
+  ExtentPoints keys = b.chance(60) ? heads.length : b.pickRanged();
+  ExtentPoints count = b.makeExtent(heads.numQueries),
+               size = b.makeExtent(heads.size);
   std::optional<ModelValue> query =
       b.findOperand(ElemKind::Float, {heads.batch, count, heads.length, size});
   std::optional<ModelValue> key =
@@ -147,7 +148,7 @@ static bool addComposedAttention(ModelBuilder &b) {
 static bool addRotary(ModelBuilder &b) {
   Heads heads = pickHeads(b);
   bool isFlat = b.chance(40);
-  Extent count = b.makeExtent(heads.numQueries);
+  ExtentPoints count = b.makeExtent(heads.numQueries);
   std::optional<ModelValue> x =
       b.findOperand(ElemKind::Float,
                     isFlat ? Shape{heads.batch, heads.length,
@@ -160,7 +161,7 @@ static bool addRotary(ModelBuilder &b) {
   constexpr int64_t numRows = 7;
   bool hasPositions = b.chance(50);
   for (unsigned i = 0; i < 2; ++i) {
-    Extent half = b.makeExtent(heads.size / 2);
+    ExtentPoints half = b.makeExtent(heads.size / 2);
     std::optional<ModelValue> cache = b.findOperand(
         ElemKind::Float, hasPositions ? Shape{b.makeExtent(numRows), half}
                                       : Shape{heads.batch, heads.length, half});
@@ -195,7 +196,7 @@ static void addAngles(ModelBuilder &b, std::vector<std::string> &inputs,
 static bool addGroupQuery(ModelBuilder &b) {
   Heads heads = pickHeads(b);
   heads.size = 16; // what it takes for its angles
-  Extent one = b.makeExtent(1), past = b.pickRanged();
+  ExtentPoints one = b.makeExtent(1), past = b.pickRanged();
   auto find = [&](int64_t count) {
     return b.findOperand(ElemKind::Float,
                          {one, heads.length, b.makeExtent(count * heads.size)});

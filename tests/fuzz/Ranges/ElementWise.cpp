@@ -33,7 +33,7 @@ std::optional<ModelValue> fuzz::findBroadcast(ModelBuilder &b, ElemKind kind,
         }))
       return *found;
   Shape shape = value.shape;
-  for (Extent &extent : shape)
+  for (ExtentPoints &extent : shape)
     if (b.chance(30))
       extent = b.makeExtent(1);
   if (b.chance(40))

@@ -22,7 +22,7 @@ static std::optional<std::string> addIndices(ModelBuilder &b,
     return std::nullopt;
   if (isConstant(shape) && b.chance(50)) {
     Dims dims;
-    for (const Extent &extent : shape)
+    for (const ExtentPoints &extent : shape)
       dims.push_back(extent[0]);
     Tensor indices(Type(ElemKind::Int64, dims));
     for (int64_t &index : indices.data<int64_t>())

@@ -18,7 +18,7 @@ static std::string swapLast(ModelBuilder &b, const ModelValue &x) {
 /// Weights, or a value, for the right-hand side of a matmul with \p x.
 static std::optional<ModelValue> findFactor(ModelBuilder &b,
                                             const ModelValue &x) {
-  const Extent &inner = x.shape.back();
+  const ExtentPoints &inner = x.shape.back();
   if (b.chance(40))
     if (const ModelValue *found = b.pickFixed([&](const ModelValue &value) {
           if (value.kind != x.kind || value.getRank() < 2 ||
@@ -68,8 +68,8 @@ static bool addGemm(ModelBuilder &b) {
   if (!x)
     return false;
   bool swapsX = b.chance(30), swapsY = b.chance(50);
-  Extent rows = x->shape[swapsX], inner = x->shape[!swapsX],
-         columns = b.pickExtent();
+  ExtentPoints rows = x->shape[swapsX], inner = x->shape[!swapsX],
+               columns = b.pickExtent();
   std::optional<ModelValue> y = b.findOperand(
       x->kind, swapsY ? Shape{columns, inner} : Shape{inner, columns});
   if (!y)
@@ -170,7 +170,7 @@ static bool addQuantized(ModelBuilder &b) {
 
 /// A matmul of bytes that are an input.
 static bool addIntegerMatMul(ModelBuilder &b) {
-  Extent inner = b.makeExtent(b.pickFrom(1, 40));
+  ExtentPoints inner = b.makeExtent(b.pickFrom(1, 40));
   ElemKind kind = b.pickOne({ElemKind::UInt8, ElemKind::Int8});
   Shape shape = {b.pickRanged(), inner};
   if (b.chance(30))

@@ -94,25 +94,26 @@ ModelBuilder::ModelBuilder(Random &random) : random(random) {
 }
 
 void ModelBuilder::addDim(const std::string &text) {
-  Extent extent;
+  ExtentPoints extent;
   for (const RunExtents &point : points)
     extent.push_back(*llvm::cantFail(evaluateDim(text, point)));
   dims.emplace_back(text, extent);
 }
 
-Extent ModelBuilder::pickRanged() {
+ExtentPoints ModelBuilder::pickRanged() {
   // Symbols are the most frequent.
   size_t index = random.below(numRanged);
   return dims[chance(60) ? random.below(model.ranges.size()) : index].second;
 }
 
-Extent ModelBuilder::pickExtent() {
+ExtentPoints ModelBuilder::pickExtent() {
   if (chance(50))
     return pickRanged();
   return dims[numRanged + random.below(dims.size() - numRanged)].second;
 }
 
-std::optional<std::string> ModelBuilder::getText(const Extent &extent) const {
+std::optional<std::string>
+ModelBuilder::getText(const ExtentPoints &extent) const {
   for (const auto &[text, own] : dims)
     if (own == extent)
       return text;
@@ -219,7 +220,7 @@ std::optional<ModelValue> ModelBuilder::addInput(ElemKind kind,
   type->set_elem_type(*getOnnxDataType(kind));
   auto *dimList = type->mutable_shape();
   ModelValue value;
-  for (const Extent &extent : shape) {
+  for (const ExtentPoints &extent : shape) {
     std::optional<std::string> text = getText(extent);
     if (!text)
       return std::nullopt;
@@ -259,7 +260,7 @@ std::optional<ModelValue> ModelBuilder::findOperand(ElemKind kind,
   if (!isConstant(shape) || chance(30))
     return addInput(kind, shape);
   Dims dims;
-  for (const Extent &extent : shape)
+  for (const ExtentPoints &extent : shape)
     dims.push_back(extent[0]);
   ModelValue value;
   if (countElements(dims) > mostElements)
@@ -283,7 +284,7 @@ std::string ModelBuilder::addExtent(const ModelValue &value, unsigned dim) {
 std::optional<std::string> ModelBuilder::addShape(const Shape &shape,
                                                   const ModelValue &value) {
   std::vector<std::string> parts;
-  for (const Extent &extent : shape) {
+  for (const ExtentPoints &extent : shape) {
     if (isConstant(extent)) {
       parts.push_back(addInts({extent[0]}));
       continue;

@@ -12,8 +12,8 @@ namespace glowish::fuzz {
 
 /// An extent at each point: for each of the values of the symbols for which the
 /// builder imports what it builds.
-using Extent = llvm::SmallVector<int64_t, 6>;
-using Shape = std::vector<Extent>;
+using ExtentPoints = llvm::SmallVector<int64_t, 6>;
+using Shape = std::vector<ExtentPoints>;
 
 /// A value of a model that is being built.
 struct ModelValue {
@@ -35,12 +35,15 @@ struct ModelValue {
 
 inline bool hasDims(const ModelValue &value) { return value.getRank() > 0; }
 
-inline int64_t getLeast(const Extent &extent) {
+inline int64_t getLeast(const ExtentPoints &extent) {
   return *std::min_element(extent.begin(), extent.end());
 }
-inline bool isConstant(const Extent &extent) { return llvm::all_equal(extent); }
+inline bool isConstant(const ExtentPoints &extent) {
+  return llvm::all_equal(extent);
+}
 inline bool isConstant(const Shape &shape) {
-  return llvm::all_of(shape, [](const Extent &e) { return isConstant(e); });
+  return llvm::all_of(shape,
+                      [](const ExtentPoints &e) { return isConstant(e); });
 }
 
 /// Attributes of nodes.
@@ -85,13 +88,13 @@ public:
   pickFixed(llvm::function_ref<bool(const ModelValue &)> fits) const;
   const ModelValue *pickFloats(unsigned leastRank = 0) const;
   size_t getNumPoints() const { return points.size(); }
-  Extent makeExtent(int64_t extent) const {
-    return Extent(points.size(), extent);
+  ExtentPoints makeExtent(int64_t extent) const {
+    return ExtentPoints(points.size(), extent);
   }
   /// A dimension that an input may have: a number, a symbol or a sum.
-  Extent pickExtent();
+  ExtentPoints pickExtent();
   /// A symbol's, or a sum's.
-  Extent pickRanged();
+  ExtentPoints pickRanged();
 
   //===- What a transaction adds ------------------------------------------===//
 
@@ -154,14 +157,14 @@ private:
   bool importRanges(const RangedModel &candidate,
                     std::vector<ModelValue> &added);
   std::vector<ModelValue> getAdded() const;
-  std::optional<std::string> getText(const Extent &extent) const;
+  std::optional<std::string> getText(const ExtentPoints &extent) const;
   void addDim(const std::string &text);
 
   RangedModel model;
   /// What the importer is asked with; the first ones are the model's runs.
   std::vector<RunExtents> points;
   /// Dimensions of inputs; the first ones are ranged.
-  std::vector<std::pair<std::string, Extent>> dims;
+  std::vector<std::pair<std::string, ExtentPoints>> dims;
   size_t numRanged = 0;
   /// A deque, so that values stay where they are while others are added.
   std::deque<ModelValue> values;

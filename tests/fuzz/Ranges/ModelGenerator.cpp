@@ -42,7 +42,7 @@ static void addInputs(ModelBuilder &b) {
       shape[b.random.below(shape.size())] = b.pickRanged();
     // Not more than a model should have.
     int64_t size = 1;
-    for (Extent &extent : shape) {
+    for (ExtentPoints &extent : shape) {
       if (size * *std::max_element(extent.begin(), extent.end()) > 1500)
         extent = b.makeExtent(2);
       size *=

@@ -97,7 +97,7 @@ static bool addSplit(ModelBuilder &b) {
   if (!x)
     return false;
   int64_t axis = pickAxis(b, *x);
-  const Extent &extent = x->shape[axis];
+  const ExtentPoints &extent = x->shape[axis];
   // Only what is constant can be split.
   if (!isConstant(extent))
     return false;

@@ -8,8 +8,8 @@ using namespace glowish::fuzz;
 
 static bool isAny(const ModelValue &) { return true; }
 
-static Extent multiply(const Extent &a, const Extent &b) {
-  Extent result = a;
+static ExtentPoints multiply(const ExtentPoints &a, const ExtentPoints &b) {
+  ExtentPoints result = a;
   for (auto [x, y] : llvm::zip_equal(result, b))
     x *= y;
   return result;
@@ -28,8 +28,9 @@ static std::string addJoined(ModelBuilder &b, const ModelValue &x,
 /// A shape with a computed 0 copies a dimension of the input, which depends on
 /// the run: shapes of what may have no elements have no such zeros.
 static bool mayBeEmpty(const ModelValue &x) {
-  return llvm::any_of(
-      x.shape, [](const Extent &extent) { return getLeast(extent) == 0; });
+  return llvm::any_of(x.shape, [](const ExtentPoints &extent) {
+    return getLeast(extent) == 0;
+  });
 }
 
 /// Joins dimensions next to each other.
@@ -109,8 +110,8 @@ static bool addReshapeLike(ModelBuilder &b) {
   if (!x)
     return false;
   auto count = [&](const ModelValue &value) {
-    Extent all = b.makeExtent(1);
-    for (const Extent &extent : value.shape)
+    ExtentPoints all = b.makeExtent(1);
+    for (const ExtentPoints &extent : value.shape)
       all = multiply(all, extent);
     return all;
   };

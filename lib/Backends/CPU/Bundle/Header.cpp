@@ -376,14 +376,14 @@ glowish::getSymbolMacros(llvm::StringRef prefix, const BundleSymbol &symbol,
   return macros;
 }
 
-/// `[1, S]`: the actual extents \p dims of \p symbol, inside a comment.
+/// Prints `[1, S]`: the actual \p extents of \p symbol, inside a comment.
 static std::string describeExtents(const BundleSymbol &symbol,
-                                   llvm::ArrayRef<std::string> dims) {
-  std::vector<std::string> extents;
-  for (auto [dim, extent] : llvm::zip_equal(dims, symbol.type.getShape()))
-    extents.push_back(dim.empty() ? std::to_string(extent)
-                                  : escapeComment(dim));
-  return "[" + llvm::join(extents, ", ") + "]";
+                                   const ExtentList &extents) {
+  std::vector<std::string> texts;
+  for (auto [extent, bound] : llvm::zip_equal(extents, symbol.type.getShape()))
+    texts.push_back(extent ? escapeComment(extent->describe())
+                           : std::to_string(bound));
+  return "[" + llvm::join(texts, ", ") + "]";
 }
 
 void glowish::printSymbolMacros(llvm::raw_ostream &os, llvm::StringRef prefix,

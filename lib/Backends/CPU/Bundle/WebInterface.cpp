@@ -109,7 +109,12 @@ static void printSymbol(json::OStream &os, const BundleSymbol &symbol,
     os.attribute("extents",
                  json::fixUTF8(program.symbols[*symbol.extents].modelName));
   if (!symbol.inputExtents.dims.empty())
-    printStrings(os, "dims", symbol.inputExtents.dims);
+    printStrings(
+        os, "dims",
+        llvm::to_vector(llvm::map_range(
+            symbol.inputExtents.dims, [](const std::optional<Extent> &extent) {
+              return extent ? extent->describe() : std::string();
+            })));
   if (const auto &range = symbol.inputExtents.range)
     os.attributeObject("range", [&] {
       os.attribute("name", json::fixUTF8(range->symbol));
@@ -197,9 +202,9 @@ static std::string describeShape(const BundleSymbol &symbol) {
   std::vector<std::string> extents;
   for (auto [d, extent] : llvm::enumerate(symbol.type.getShape())) {
     const auto &dims = symbol.inputExtents.dims;
-    extents.push_back(dims.empty() || dims[d].empty()
+    extents.push_back(dims.empty() || !dims[d]
                           ? std::to_string(extent)
-                          : escapeComment(dims[d]) +
+                          : escapeComment(dims[d]->describe()) +
                                 " <= " + std::to_string(extent));
   }
   return "[" + llvm::join(extents, ", ") + "]";

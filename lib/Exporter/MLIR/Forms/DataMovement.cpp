@@ -46,6 +46,11 @@ static const MlirForm gather = [](MlirWriter &w, const GatherNode &node) {
                   node.getAxis(), node.getType());
 };
 
+static const MlirForm declareExtents = [](MlirWriter &w,
+                                          const DeclareExtentsNode &node) {
+  return w.get(node.getInput());
+};
+
 static const MlirForm bitCast = [](MlirWriter &w, const BitCastNode &node) {
   return w.bitCast(w.get(node.getInput()), node.getTo());
 };

@@ -100,6 +100,16 @@ static OnnxValue writeErfc(GraphWriter &w, const ErfcNode & /*node*/,
 }
 static const ElementWiseExporter complement = writeErfc;
 
+//===- Extents ------------------------------------------------------------===//
+
+/// ONNX has no types with them.
+static void exportDeclareExtents(GraphWriter &w,
+                                 const DeclareExtentsNode &node) {
+  w.setResult(node, w.op("Identity", {w.getStored(node.getInput())}),
+              w.getLayout(node.getInput()));
+}
+static const NodeExporter declareExtents = exportDeclareExtents;
+
 //===- Dropout ------------------------------------------------------------===//
 
 /// The identity in inference; kept for training of the written model.

@@ -1,0 +1,67 @@
+//===- ExtentLowering.h - Nodes without extents -----------------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_OPTIMIZER_EXTENTS_EXTENTLOWERING_H
+#define GLOWISH_LIB_OPTIMIZER_EXTENTS_EXTENTLOWERING_H
+
+#include "glowish/Graph/NodeBuilder.h"
+
+namespace glowish {
+
+/// Takes the extents that runs decide out of the types of a function, node by
+/// node in their order: what lies beyond them is replaced where it would
+/// matter.
+///
+/// The functions of the nodes, lowerExtentsOfNAME, see operands that have been
+/// lowered, and ask for the types that these had.
+class ExtentLowering final : public NodeBuilder {
+public:
+  explicit ExtentLowering(Function &function);
+
+  /// Lowers all nodes of the function. Returns whether there was one to lower.
+  llvm::Expected<bool> run();
+
+  /// Returns the type of \p value, an operand, with its extents.
+  const Type &getType(NodeValue value) const;
+  bool isOpen(NodeValue value, unsigned dim) const {
+    return getType(value).getExtent(dim);
+  }
+  /// Returns the extent of dimension \p dim of \p value, an int64 scalar.
+  NodeValue getLength(NodeValue value, unsigned dim);
+  /// Returns the product of the extents of dimensions \p dims of \p value, an
+  /// int64 scalar.
+  NodeValue countElements(NodeValue value, llvm::ArrayRef<int64_t> dims);
+  /// Returns a bool tensor that broadcasts to \p value: whether an index of
+  /// dimension \p dim is below the extent.
+  NodeValue isInside(NodeValue value, unsigned dim);
+  /// Replaces what lies beyond the extents of dimensions \p dims of \p value by
+  /// \p filler; an infinity stands for the least or largest number of the kind.
+  NodeValue fill(NodeValue value, llvm::ArrayRef<int64_t> dims, double filler);
+
+  /// Returns \p value reshaped to the bounds of \p type, with its extents.
+  NodeValue reshapeTo(NodeValue value, const Type &type);
+
+private:
+  void lowerInputs();
+  llvm::Error lower(Node &node);
+  llvm::Error fillOperands(Node &node);
+  void strip(Node &node);
+  NodeValue compute(const Extent &extent);
+
+  /// The types of values that have none of their extents any more.
+  llvm::DenseMap<NodeValue, Type> types;
+  /// The values of symbols, int64 scalars.
+  llvm::StringMap<NodeValue> symbols;
+  std::map<Extent, NodeValue> lengths;
+};
+
+/// lowerExtentsOfNAME for each node whose record has HasExtentLowering: returns
+/// what replaces the result, or null to keep the node, whose operands it may
+/// have changed.
+#define EXTENT_LOWERING(NAME)                                                  \
+  NodeValue lowerExtentsOf##NAME(NAME##Node &node, ExtentLowering &lowering);
+#define GET_EXTENT_LOWERING_LIST
+#include "glowish/Graph/NodeFunctions.inc"
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_OPTIMIZER_EXTENTS_EXTENTLOWERING_H

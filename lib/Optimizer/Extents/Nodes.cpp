@@ -1,0 +1,285 @@
+//===- Nodes.cpp - Lowering of nodes with extents -------------------------===//
+
+#include "Extents/ExtentLowering.h"
+#include <cmath>
+
+using namespace glowish;
+
+static constexpr double inf = HUGE_VAL;
+
+//===- Storage ------------------------------------------------------------===//
+
+NodeValue glowish::lowerExtentsOfDeclareExtents(DeclareExtentsNode &node,
+                                                ExtentLowering &) {
+  return node.getInput();
+}
+
+NodeValue glowish::lowerExtentsOfSave(SaveNode &node, ExtentLowering &b) {
+  auto *output = node.getOutput().getNodeAs<Placeholder>();
+  llvm::ArrayRef<std::optional<Extent>> extents =
+      b.getType(node.getInput()).getExtents();
+  if (!extents.empty() && output->getInputExtents().next.empty())
+    output->setNextExtents(extents);
+  return {};
+}
+
+//===- Reductions ---------------------------------------------------------===//
+
+/// Returns the number that leaves what a reduction by \p mode gives as it is.
+static double getIdentity(llvm::StringRef mode) {
+  return mode == "max" ? -inf : mode == "min" ? inf : mode == "prod" ? 1 : 0;
+}
+
+/// Returns the mean of \p value along \p axes, some of which are open.
+static NodeValue makeMean(ExtentLowering &b, NodeValue value,
+                          llvm::ArrayRef<int64_t> axes, bool keepDims) {
+  NodeValue sum = b.reduce(b.fill(value, axes, 0), "sum", axes, keepDims);
+  NodeValue count = b.countElements(value, axes);
+  return b.div(sum, b.cast(count, value.getElemKind()));
+}
+
+static bool isAnyOpen(ExtentLowering &b, NodeValue value,
+                      llvm::ArrayRef<int64_t> dims) {
+  return llvm::any_of(dims, [&](int64_t dim) { return b.isOpen(value, dim); });
+}
+
+NodeValue glowish::lowerExtentsOfReduce(ReduceNode &node, ExtentLowering &b) {
+  NodeValue input = node.getInput();
+  if (!isAnyOpen(b, input, node.getAxes()))
+    return {};
+  if (node.getMode() == "mean")
+    return makeMean(b, input, node.getAxes(), node.getKeepDims());
+  node.setOperand(node.inputIdx,
+                  b.fill(input, node.getAxes(), getIdentity(node.getMode())));
+  return {};
+}
+
+NodeValue glowish::lowerExtentsOfGlobalAvgPool(GlobalAvgPoolNode &node,
+                                               ExtentLowering &b) {
+  if (!isAnyOpen(b, node.getInput(), {1, 2}))
+    return {};
+  return makeMean(b, node.getInput(), {1, 2}, /*keepDims=*/true);
+}
+
+NodeValue glowish::lowerExtentsOfArgMax(ArgMaxNode &node, ExtentLowering &b) {
+  NodeValue input = node.getInput();
+  int64_t axis = node.getAxis();
+  if (!b.isOpen(input, axis))
+    return {};
+  NodeValue index =
+      b.make<ArgMaxNode>(b.fill(input, {axis}, -inf), axis, node.getKeepDims(),
+                         node.getSelectLast());
+  // Where all are as small as the filler, the last one is before it.
+  return node.getSelectLast() ? b.min(index, b.sub(b.getLength(input, axis), 1))
+                              : index;
+}
+
+//===- Normalizations -----------------------------------------------------===//
+
+/// Returns (x - mean) / sqrt(variance + epsilon) over \p axes of \p input, of
+/// which some are open; without the mean if \p subtractMean is false.
+static NodeValue normalize(ExtentLowering &b, NodeValue input,
+                           llvm::ArrayRef<int64_t> axes, double epsilon,
+                           bool subtractMean) {
+  auto mean = [&](NodeValue value) {
+    NodeValue sum = b.reduce(value, "sum", axes, /*keepDims=*/true);
+    return b.div(sum,
+                 b.cast(b.countElements(input, axes), value.getElemKind()));
+  };
+  NodeValue x = b.fill(input, axes, 0);
+  if (subtractMean) {
+    NodeValue inside;
+    for (int64_t axis : axes)
+      if (b.isOpen(input, axis))
+        inside = inside ? b.logicalAnd(inside, b.isInside(input, axis))
+                        : b.isInside(input, axis);
+    x = b.sub(x, mean(x));
+    x = b.select(inside, x, b.number(x, 0));
+  }
+  NodeValue variance = mean(b.mul(x, x));
+  return b.div(x, b.unary<SqrtNode>(b.add(variance, epsilon)));
+}
+
+/// Returns value * scale + bias, which may be null.
+static NodeValue scaleAndShift(ExtentLowering &b, NodeValue value,
+                               NodeValue scale, NodeValue bias) {
+  if (scale)
+    value = b.mul(value, scale);
+  return bias ? b.add(value, bias) : value;
+}
+
+NodeValue
+glowish::lowerExtentsOfLayerNormalization(LayerNormalizationNode &node,
+                                          ExtentLowering &b) {
+  NodeValue input = node.getInput();
+  std::vector<int64_t> axes;
+  for (int64_t d = node.getAxis(); d < int64_t(input.getShape().size()); ++d)
+    axes.push_back(d);
+  if (!isAnyOpen(b, input, axes))
+    return {};
+  NodeValue x =
+      normalize(b, input, axes, node.getEpsilon(), node.getSubtractMean());
+  return scaleAndShift(b, x, node.getScale(), node.getBias());
+}
+
+NodeValue
+glowish::lowerExtentsOfGroupNormalization(GroupNormalizationNode &node,
+                                          ExtentLowering &b) {
+  NodeValue input = node.getInput();
+  int64_t rank = input.getShape().size(), axis = node.getAxis();
+  std::vector<int64_t> axes;
+  for (int64_t d = 1; d < rank; ++d)
+    if (d != axis)
+      axes.push_back(d);
+  if (!isAnyOpen(b, input, axes))
+    return {};
+  // The channels of a group are a dimension behind those of the groups.
+  Dims shape(input.getShape());
+  int64_t channels = shape[axis];
+  shape[axis] = node.getGroups();
+  shape.insert(shape.begin() + axis + 1, channels / node.getGroups());
+  ExtentList extents(b.getType(input).getExtents());
+  extents.insert(extents.begin() + axis + 1, std::nullopt);
+  for (int64_t &d : axes)
+    d += d > axis;
+  axes.push_back(axis + 1);
+  llvm::sort(axes);
+  NodeValue grouped =
+      b.reshapeTo(input, input.getType().withShape(shape).withExtents(extents));
+  NodeValue x = normalize(b, grouped, axes, node.getEpsilon(),
+                          /*subtractMean=*/true);
+  Dims perChannel(rank - axis, 1);
+  perChannel[0] = channels;
+  return scaleAndShift(b, b.reshape(x, input.getShape()),
+                       b.reshape(node.getScale(), perChannel),
+                       b.reshape(node.getBias(), perChannel));
+}
+
+//===- Windows ------------------------------------------------------------===//
+
+NodeValue
+glowish::lowerExtentsOfConvolutionInteger(ConvolutionIntegerNode &node,
+                                          ExtentLowering &b) {
+  // What stands for zero adds nothing.
+  NodeValue input = node.getInput(), zero = node.getZeroPoint();
+  NodeValue filled = input;
+  for (unsigned d : {1, 2})
+    if (b.isOpen(input, d))
+      filled = b.select(b.isInside(input, d), filled,
+                        zero ? zero : b.number(input, 0));
+  node.setOperand(node.inputIdx, filled);
+  return {};
+}
+
+NodeValue glowish::lowerExtentsOfAvgPool(AvgPoolNode &node, ExtentLowering &b) {
+  NodeValue input = node.getInput();
+  if (!isAnyOpen(b, input, {1, 2}))
+    return {};
+  NodeValue filled = b.fill(input, {1, 2}, 0);
+  auto pool = [&](NodeValue images) {
+    return b.make<AvgPoolNode>(images, node.getKernels(), node.getStrides(),
+                               node.getPads(), node.getDilations(),
+                               /*countIncludePads=*/true);
+  };
+  NodeValue mean = pool(filled);
+  if (node.getCountIncludePads())
+    return mean;
+  // The share of a window that is in the image.
+  Dims shape = {1, input.getShape()[1], input.getShape()[2], 1};
+  ElemKind kind = input.getElemKind();
+  NodeValue ones = b.splat(kind, shape, 1);
+  for (unsigned d : {1, 2})
+    if (b.isOpen(input, d))
+      ones = b.select(b.isInside(input, d), ones, b.scalar(kind, 0));
+  return b.div(mean, pool(ones));
+}
+
+//===- Attention ----------------------------------------------------------===//
+
+NodeValue glowish::lowerExtentsOfAttention(AttentionNode &node,
+                                           ExtentLowering &b) {
+  NodeValue query = node.getQuery(), key = node.getKey();
+  unsigned dim = unsigned(query.getShape().size()) - 2;
+  bool isOpen = b.isOpen(key, dim) || b.isOpen(node.getValue(), dim);
+  bool isCausal = node.getCausal() && (isOpen || b.isOpen(query, dim));
+  if (!isOpen && !isCausal)
+    return {};
+  int64_t numKeys = key.getShape()[dim];
+  NodeValue keys = b.iota(ElemKind::Int64, 2, 1, numKeys);
+  NodeValue seen = b.less(keys, b.getLength(key, dim));
+  if (isCausal) {
+    NodeValue queries = b.iota(ElemKind::Int64, 2, 0, query.getShape()[dim]);
+    NodeValue past = b.sub(b.getLength(key, dim), b.getLength(query, dim));
+    seen = b.logicalAnd(seen, b.lessOrEqual(keys, b.add(queries, past)));
+  }
+  ElemKind kind = query.getElemKind();
+  NodeValue mask = node.getMask() ? node.getMask() : b.scalar(kind, 0);
+  mask = b.select(seen, mask, b.scalar(kind, -inf));
+  return b.make<AttentionNode>(
+      query, b.fill(key, {dim}, 0), b.fill(node.getValue(), {dim}, 0), mask,
+      node.getScale(), /*causal=*/false, node.getNanIfMasked());
+}
+
+//===- Data movement ------------------------------------------------------===//
+
+NodeValue glowish::lowerExtentsOfConcat(ConcatNode &node, ExtentLowering &b) {
+  int64_t axis = node.getAxis();
+  llvm::SmallVector<NodeValue, 4> inputs = node.getInputs();
+  auto isOpen = [&](NodeValue input) { return b.isOpen(input, axis); };
+  if (llvm::none_of(llvm::ArrayRef(inputs).drop_back(), isOpen))
+    return {};
+  // Each lies behind the actual elements of those before it, and over what is
+  // beyond these.
+  unsigned rank = inputs.front().getShape().size();
+  std::vector<int64_t> pads(2 * rank, 0);
+  pads[rank + axis] =
+      node.getType().getDim(axis) - inputs.front().getShape()[axis];
+  NodeValue joined = b.pad(inputs.front(), pads, 0);
+  NodeValue end = b.getLength(inputs.front(), axis);
+  for (NodeValue input : llvm::drop_begin(inputs)) {
+    if (joined && end)
+      joined = b.make<DynamicUpdateSliceNode>(joined, input, end, axis);
+    end = b.add(end, b.getLength(input, axis));
+  }
+  return joined;
+}
+
+NodeValue glowish::lowerExtentsOfPad(PadNode &node, ExtentLowering &b) {
+  NodeValue input = node.getInput();
+  unsigned rank = input.getShape().size();
+  std::vector<int64_t> dims;
+  for (unsigned d = 0; d < rank; ++d)
+    if (b.isOpen(input, d) && node.getPads()[rank + d] > 0)
+      dims.push_back(d);
+  // The padding begins where the elements end.
+  node.setOperand(node.inputIdx, b.fill(input, dims, node.getValue()));
+  return {};
+}
+
+NodeValue glowish::lowerExtentsOfGather(GatherNode &node, ExtentLowering &b) {
+  NodeValue input = node.getInput(), indices = node.getIndices();
+  if (!b.isOpen(input, node.getAxis()))
+    return {};
+  // Negative indices count from the end.
+  NodeValue wide = b.cast(indices, ElemKind::Int64);
+  NodeValue length = b.getLength(input, node.getAxis());
+  node.setOperand(node.indicesIdx,
+                  b.select(b.less(wide, 0), b.add(wide, length), wide));
+  return {};
+}
+
+NodeValue glowish::lowerExtentsOfScatter(ScatterNode &node, ExtentLowering &b) {
+  NodeValue input = node.getInput(), indices = node.getIndices();
+  NodeValue wide = b.cast(indices, ElemKind::Int64);
+  if (b.isOpen(input, 0))
+    wide = b.select(b.less(wide, 0), b.add(wide, b.getLength(input, 0)), wide);
+  // Updates with an index out of range are ignored.
+  NodeValue rows = b.isOpen(indices, 0) ? indices : node.getUpdates();
+  if (b.isOpen(rows, 0)) {
+    NodeValue number = b.iota(ElemKind::Int64, 1, 0, rows.getShape()[0]);
+    wide = b.select(b.less(number, b.getLength(rows, 0)), wide,
+                    b.number(wide, double(input.getShape()[0])));
+  }
+  node.setOperand(node.indicesIdx, wide);
+  return {};
+}
