@@ -23,8 +23,8 @@ export function getCompileCommand(model, folder,
   return [
     compiler(), '-backend=CPU', `-model=${model}`, `-emit-bundle=${folder}`,
     '-network-name=network', '-bundle-api=dynamic',
-    `-onnx-define-symbol=${tokens},${counts}`,
-    `-onnx-define-symbol=${past},0..${most}`, '-state=past.*,present.*',
+    `-define-symbol=${tokens},${counts}`,
+    `-define-symbol=${past},0..${most}`, '-state=past.*,present.*',
     `-activations=${activations}`,
     ...(threads > 1 ? [`-threads=${threads}`] : []),
   ];

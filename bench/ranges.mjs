@@ -56,7 +56,7 @@ function compile(name, folder, symbol, {model, define}) {
   run(compiler(), [
     '-backend=CPU', `-model=${model}`, `-emit-bundle=${folder}`,
     `-network-name=${name}`, '-bundle-api=dynamic',
-    ...[symbol, ...define].map((each) => `-onnx-define-symbol=${each}`),
+    ...[symbol, ...define].map((each) => `-define-symbol=${each}`),
   ]);
 }
 

@@ -89,7 +89,7 @@ void glowish_options_free(glowish_options *options);
 glowish_error *glowish_options_set(glowish_options *options, const char *name,
                                    const char *value);
 /* Gives the dimension that the model calls `symbol` a value:
- * "onnx-define-symbol". */
+ * "define-symbol". */
 glowish_error *glowish_options_bind_dimension(glowish_options *options,
                                               const char *symbol,
                                               int64_t value);

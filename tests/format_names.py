@@ -79,7 +79,7 @@ def find_names(text):
 def test_forms():
     found = find_names('#include "Importer/TFLite.h"\n'
                        "if (isCaffe2Path(path))\n"
-                       '  refuse("onnx-define-symbol", name); // -emit-onnx\n'
+                       '  refuse("define-symbol", name); // -emit-onnx\n'
                        "OnnxModel model;\n"
                        "takeTorch();\n")
     numbers = [number for number, _ in found]

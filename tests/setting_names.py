@@ -45,7 +45,8 @@ PROGRAM = re.compile(r"`(?:model|glowish|image|network)-[a-z]+ [^`]*`")
 FLAG = re.compile(r"(?<![^\s\"'(`/=;])--?(?:[a-z][\w-]*|\{\d+\}(?=[=:]))")
 MARKED = re.compile("«[^»]*»")
 MARK = re.compile("«([^=»{]*)")
-DECLARED = re.compile(r'\b\w+Setting(?:<[^;={]*>)?\s+\w+\s*\{\s*(?:\*this|group),\s*"([\w-]+)"')
+DECLARED = re.compile(r'\b(?:\w+Setting(?:<[^;={]*>)?|SettingAlias)\s+\w+'
+                      r'\s*\{\s*(?:\*this|group),\s*"([\w-]+)"')
 
 
 def read_texts(source):

@@ -10,8 +10,8 @@ set -euo pipefail
 here=$(dirname "$0")
 # Symbols that the inputs have: sequences, which the training has several of,
 # tokens that a call reads (one has code of its own), and tokens in the cache.
-symbols=(-onnx-define-symbol=S,1,1..64 -onnx-define-symbol=P,0..511)
-[[ -n ${MODEL:-} ]] || symbols+=(-onnx-define-symbol=N,1)
+symbols=(-define-symbol=S,1,1..64 -define-symbol=P,0..511)
+[[ -n ${MODEL:-} ]] || symbols+=(-define-symbol=N,1)
 model=$(realpath "${MODEL:-$here/chat.onnx}")
 tokenizer=${TOKENIZER:-$here/chat.tok}
 work=$(realpath -m "${WORK:-$here/../../build/chat}")

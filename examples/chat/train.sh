@@ -21,7 +21,7 @@ examples/chat/make_data.py "${windows[@]}" "$work"
 examples/chat/make_model.py "$work/network.onnxtxt"
 
 # The tables of angles are no weights. Nothing is in the cache: P is 0.
-options=('-frozen=cosines|sines' -onnx-define-symbol=P,0)
+options=('-frozen=cosines|sines' -define-symbol=P,0)
 model=$work/network.onnxtxt
 
 # phase WINDOWS LENGTH BATCH EPOCHS RATE DECAY: trains $model, and the next phase
@@ -30,7 +30,7 @@ phase() {
   local epochs=$4
   [[ -z ${QUICK:-} ]] || epochs=1
   echo "==> training on windows of $2 tokens"
-  trainer -onnx-define-symbol="S,$2" -batch-size="$3" -model="$model" \
+  trainer -define-symbol="S,$2" -batch-size="$3" -model="$model" \
     -data="$work/$1" -seed="${SEED:-1}" -solver=adamw -clip-norm=1 \
     -epochs="$epochs" -learning-rate="$5" -learning-rate-decay="$6" \
     -save="$work/$1.onnx"
@@ -47,5 +47,5 @@ cp "$model" "$output"
 cp "$work/chat.tok" "${output%.onnx}.tok"
 
 echo "==> $output"
-options+=(-onnx-define-symbol=S,512 -batch-size=4)
+options+=(-define-symbol=S,512 -batch-size=4)
 report "$output" "$work/test" "tokens not learned from" $least

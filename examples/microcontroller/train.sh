@@ -29,11 +29,11 @@ trainer -model="$work/network.onnxtxt" -initialize=kaiming -seed="${SEED:-1}" \
 report "$work/float.onnx" "$work/test" "words not learned from" $least
 
 echo "==> quantizing"
-"$GLOWISH_BIN/model-runner" -model="$work/float.onnx" -onnx-define-symbol=N,1 \
+"$GLOWISH_BIN/model-runner" -model="$work/float.onnx" -define-symbol=N,1 \
   -input-dir="$work/typical" -dump-profile="$work/profile.yaml" >"$work/profile.log"
 quantize() { # recordings at once, output
   "$GLOWISH_BIN/model-compiler" -model="$work/float.onnx" \
-    -onnx-define-symbol=N,"$1" -load-profile="$work/profile.yaml" \
+    -define-symbol=N,"$1" -load-profile="$work/profile.yaml" \
     -quantization-schema=symmetric_with_uint8 -emit-onnx="$work/quantized.onnx"
   # The largest score that the eight bits can express.
   examples/microcontroller/integer_io.py "$work/quantized.onnx" "$2" 16

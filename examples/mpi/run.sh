@@ -18,7 +18,7 @@ done
 }
 mkdir -p "$work"
 "$bin/model-compiler" -model="$here/net.onnxtxt" -train -gradients=external \
-  -loss=mean-squared-error -label=target -solver=adam -onnx-define-symbol=N,1 \
+  -loss=mean-squared-error -label=target -solver=adam -define-symbol=N,1 \
   -train-define-symbol="N,$((32 / processes))" -network-name=net \
   -emit-bundle="$work/bundle"
 mpicc -std=c99 -Wall -Wextra -O2 -I"$work/bundle" "$here/main.c" \

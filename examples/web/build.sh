@@ -23,7 +23,7 @@ compile() { # network, options
 
 mkdir -p "$folder"
 compile digits
-compile shapes -onnx-define-symbol=N,1
+compile shapes -define-symbol=N,1
 cp examples/web/index.html examples/web/page.mjs examples/web/page.css \
   examples/shapes/sheet.png "$folder"
 echo "==> $folder"

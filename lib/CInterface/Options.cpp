@@ -28,7 +28,7 @@ glowish_error *glowish_options_bind_dimension(glowish_options *options,
                                               int64_t value) {
   GLOWISH_RETURN_IF_NULL(symbol);
   return glowish_options_set(
-      options, "onnx-define-symbol",
+      options, "define-symbol",
       (llvm::Twine(symbol) + "," + llvm::Twine(value)).str().c_str());
 }
 

@@ -39,7 +39,7 @@ static llvm::Error checkFunctions(const BundleRequest &request) {
   if (request.training)
     return refuse("train", "one function learns");
   if (!request.symbols.empty())
-    return refuse("onnx-define-symbol",
+    return refuse("define-symbol",
                   "'" + request.symbols.front().name + "' has several values");
   if (options.quantization && options.quantization->profile)
     return refuse("load-profile", "a profile is of one function");

@@ -53,12 +53,12 @@ llvm::Error glowish::checkSymbols(llvm::ArrayRef<SymbolValues> several,
                                   const ImportOptions &importOptions,
                                   SymbolForm form) {
   if (!several.empty() && form != SymbolForm::Values)
-    return makeError("«onnx-define-symbol»: '{0}' has several values; "
+    return makeError("«define-symbol»: '{0}' has several values; "
                      "accepted: one{1}",
                      several.front().name,
                      form == SymbolForm::Value ? "" : ", or a range");
   if (!importOptions.symbolRanges.empty() && form == SymbolForm::Value)
-    return makeError("«onnx-define-symbol»: '{0}' has a range; accepted: one "
+    return makeError("«define-symbol»: '{0}' has a range; accepted: one "
                      "value",
                      importOptions.symbolRanges.begin()->first);
   return llvm::Error::success();

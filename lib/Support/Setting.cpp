@@ -27,9 +27,18 @@ std::optional<std::string> ListSetting::parse(llvm::StringRef text) {
   return std::nullopt;
 }
 
+SettingAlias::SettingAlias(SettingGroup &group, llvm::StringRef name,
+                           Setting &setting)
+    : name(name), setting(setting) {
+  group.aliases.push_back(this);
+}
+
 Setting *SettingGroup::find(llvm::StringRef name) const {
   for (Setting *setting : settings)
     if (setting->getName() == name)
       return setting;
+  for (const SettingAlias *alias : aliases)
+    if (alias->getName() == name)
+      return &alias->getSetting();
   return nullptr;
 }

@@ -69,7 +69,8 @@ def compile(model: Any, out: "str | os.PathLike[str]", *,
     shapes: the shapes of inputs whose model leaves them open or states others:
         {"x": (1, 3, 224, 224)}, or with a type, {"x": ("float32", (1, 3))}.
     symbols: values of symbolic dimensions: {"N": 8}; several, {"N": [1, 8]}; or a
-        range that each call states, {"N": range(1, 513)}.
+        range that each call states, {"N": range(1, 513)}, with values that have
+        code of their own in front: {"N": [1, 8, range(1, 513)]}.
     quantize: "dynamic", "float16", "bfloat16", "int8", "uint8", "int4", "uint4"
         (weights alone), or the path of a profile.
     report: keep the page about the compilation.

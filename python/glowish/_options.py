@@ -113,17 +113,21 @@ def quantize_options(quantize: Any) -> Dict[str, Any]:
                         "the path of a profile")
 
 
+def _format_extent(name: str, extent: Any) -> str:
+    """The text of a value or a range of the symbol `name`."""
+    if not isinstance(extent, range):
+        return str(extent)
+    if extent.step != 1 or len(extent) < 2:
+        raise ArgumentError(f"symbols: {name}={extent}: accepted: a range of two values "
+                            "or more, with the step 1")
+    return f"{extent.start}..{extent.stop - 1}"
+
+
 def symbol_options(symbols: Optional[Dict[str, Any]]) -> Iterator[str]:
-    """What symbols= stands for: a value, a list of them, or a range."""
+    """What symbols= stands for: a value, a range, or a list of these."""
     for name, value in (symbols or {}).items():
-        if isinstance(value, range):
-            if value.step != 1 or len(value) < 2:
-                raise ArgumentError(f"symbols: {name}={value}: accepted: a range of "
-                                    "two values or more, with the step 1")
-            value = f"{value.start}..{value.stop - 1}"
-        elif isinstance(value, (list, tuple)):
-            value = ",".join(map(str, value))
-        yield f"{name},{value}"
+        extents = value if isinstance(value, (list, tuple)) else [value]
+        yield ",".join([name, *(_format_extent(name, each) for each in extents)])
 
 
 def shape_options(path: str, shapes: Optional[Dict[str, Any]]) -> Iterator[str]:
@@ -158,6 +162,6 @@ def merge_options(path: str, shapes: Optional[Dict[str, Any]],
                   symbols: Optional[Dict[str, Any]], quantize: Any,
                   keywords: Dict[str, Any]) -> List[Tuple[str, str]]:
     """All that is stated of a compilation, as pairs of a name and a text."""
-    pairs = [("onnx_define_symbol", text) for text in symbol_options(symbols)]
+    pairs = [("define_symbol", text) for text in symbol_options(symbols)]
     pairs += [("model_input", text) for text in shape_options(path, shapes)]
     return pairs + format_options({**quantize_options(quantize), **keywords})

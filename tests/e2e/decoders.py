@@ -66,7 +66,7 @@ class Decoder:
 
 
 def run_step(model, backend, symbols, inputs):
-    options = [f"-onnx-define-symbol={name},{value}"
+    options = [f"-define-symbol={name},{value}"
                for name, value in symbols.items()]
     with tempfile.TemporaryDirectory() as work:
         outputs, text = run_local([f"{DATA}/{model}/past.onnx"], inputs, backend,

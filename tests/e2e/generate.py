@@ -42,8 +42,8 @@ def compile_bundle(form, suffix, lengths, options, work):
     """What was printed if it failed."""
     code, text = run(os.path.join(BIN, "model-compiler"), "-backend=CPU",
                      f"-model={DATA}/{form}/model.onnx",
-                     f"-onnx-define-symbol=S,{lengths}",
-                     "-onnx-define-symbol=P,0..320", "-state=past.*,present.*",
+                     f"-define-symbol=S,{lengths}",
+                     "-define-symbol=P,0..320", "-state=past.*,present.*",
                      f"-emit-bundle={work}", "-network-name=network",
                      "-weights=embed", *options)
     threads = os.path.join(work, "glowish_threads.c")

@@ -405,7 +405,7 @@ def check_folders(work):
     check(found.returncode == expected.returncode == 2 and
           found.stdout.startswith(expected.stdout), "labels: " + found.stdout)
     runner = [os.path.join(BIN, "model-runner"), "-model=" + network,
-              "-onnx-define-symbol=N,1", "-backend=Interpreter",
+              "-define-symbol=N,1", "-backend=Interpreter",
               "-input-dir=" + folder]
     for processes in 0, 3, 8:
         result = run(launch(processes, runner + [

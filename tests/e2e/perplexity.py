@@ -75,7 +75,7 @@ class Runner:
         write_npy(path, INT64, [len(ids)], struct.pack(f"<{len(ids)}q", *ids))
         done = subprocess.run(
             [BIN + "/model-runner", f"-model={DATA}/{form}/model.onnx",
-             f"-onnx-define-symbol=S,{tokens}", f"-onnx-define-symbol=P,{past}",
+             f"-define-symbol=S,{tokens}", f"-define-symbol=P,{past}",
              "-state=past.*,present.*", f"-perplexity={path}", *options],
             capture_output=True, text=True, check=False)
         found = re.search(r"^perplexity: (\S+), (\S+) nats a token$",

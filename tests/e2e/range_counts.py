@@ -98,7 +98,7 @@ def count(target, paths):
             networks[f"{name}_{form}"] = path
             tool("model-compiler", "-model=" + path, "-emit-bundle=" + folder,
                  f"-network-name=n_{name}_{form}", "-bundle-api=dynamic", "-weights=embed",
-                 f"-onnx-define-symbol=S,{extent}", *target.options)
+                 f"-define-symbol=S,{extent}", *target.options)
     write_list(folder, networks)
     with open(folder + "/networks.h", "a") as file:
         file.write(f"#define EXTENT {STATED}\n")

@@ -40,7 +40,7 @@ from model_runs import BIN, run_model  # noqa: E402
 EXAMPLE = "examples/serving"
 WORK = os.path.abspath("build/e2e/serving")
 SHAPES = ["checks", "circle", "cross", "ring", "square", "star", "stripes", "triangle"]
-MODEL = ["-model=examples/shapes/shapes.onnx", "-onnx-define-symbol=N,1"]
+MODEL = ["-model=examples/shapes/shapes.onnx", "-define-symbol=N,1"]
 CLIENTS = 48
 REQUESTS = 50  # of each client
 wrong = []

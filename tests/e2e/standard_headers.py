@@ -49,14 +49,14 @@ graph {
 }
 """
 
-ONE = ["-onnx-define-symbol=errno,2"]
+ONE = ["-define-symbol=errno,2"]
 BUNDLES = {
     "INT32": ONE,
     "size": ONE + ["-bundle-api=dynamic"],
     "atomic": ONE + ["-weights=embed"],
-    "PRI": ["-onnx-define-symbol=errno,1,2"],
-    "DBL": ["-onnx-define-symbol=errno,1,2", "-bundle-api=dynamic"],
-    "UINT8": ["-onnx-define-symbol=errno,1..4"],
+    "PRI": ["-define-symbol=errno,1,2"],
+    "DBL": ["-define-symbol=errno,1,2", "-bundle-api=dynamic"],
+    "UINT8": ["-define-symbol=errno,1..4"],
     "wint": ONE + ["-io-in-activations"],
     "SIG": ONE + ["-memory-regions=data:1K,value:64K"],
     "FLT": ONE + ["-threads=2"],

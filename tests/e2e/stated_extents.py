@@ -89,7 +89,7 @@ CASES = [
 
 
 def define(symbol, value):
-    return f"-onnx-define-symbol={symbol},{value}"
+    return f"-define-symbol={symbol},{value}"
 
 
 def find_difference(expected, actual, state):

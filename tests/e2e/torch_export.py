@@ -177,7 +177,7 @@ def run_symbols(report, work):
         names, outputs = pt2_writer.write(path, module, (small,),
                                           symbols={0: {0: notation}})
         expected = module(x).detach().numpy()
-        for options in [["-onnx-define-symbol=s0,3"],
+        for options in [["-define-symbol=s0,3"],
                         [f"-model-input={names[0]},float,[3,2,8,8]"], []]:
             results, text = run_local([path], {names[0]: x.numpy()}, "CPU",
                                       os.path.join(work, "run"), options)
@@ -186,9 +186,9 @@ def run_symbols(report, work):
         code, text = run_tool("model-compiler", "-model=" + path,
                               "-emit-bundle=" + os.path.join(work, "b"))
         report.add("symbol without a value", "" if code == 1 and
-                   "-onnx-define-symbol=s0,N" in text else text)
+                   "-define-symbol=s0,N" in text else text)
         code, text = run_tool("model-compiler", "-model=" + path,
-                              "-onnx-define-symbol=s0,100",
+                              "-define-symbol=s0,100",
                               "-emit-bundle=" + os.path.join(work, "b"))
         report.add("symbol out of range", "" if code == 1 and
                    "accepted: 1 to 64" in text else f"exit code {code}: {text}")

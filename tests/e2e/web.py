@@ -345,7 +345,7 @@ def check_extents():
         file.write(MODEL)
     for name, (symbol, program) in EXTENTS.items():
         bundle = os.path.join(folder, name)
-        compile_bundle(["-model=" + model, "-onnx-define-symbol=" + symbol],
+        compile_bundle(["-model=" + model, "-define-symbol=" + symbol],
                        bundle, SIMD)
         path = os.path.join(bundle, "program.mjs")
         with open(path, "w", encoding="utf-8") as file:

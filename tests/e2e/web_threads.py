@@ -35,7 +35,7 @@ WORK = os.path.abspath("build/e2e/web-threads")
 # A call that hangs is an error.
 MOST_SECONDS = 300
 SMALL = ["-model=tests/e2e/web/threads.onnxtxt", "-state=memory,next"]
-LARGE = ["-model=examples/shapes/shapes.onnx", "-onnx-define-symbol=N,3"]
+LARGE = ["-model=examples/shapes/shapes.onnx", "-define-symbol=N,3"]
 
 
 def compile_bundle(name, *options):

@@ -44,7 +44,7 @@ NEEDS = {
 }
 # Values that settings accept, where they are no choice or switch.
 GOOD = {
-    "onnx_define_symbol": ["N,2", "N,1,2", "N,1..4"],
+    "define_symbol": ["N,2", "N,1,2", "N,1..4"],
     "model_input": ["x,float,[2,64]"],
     "constant_input": ["k,3.5"],
     "state": ["total,next"],
@@ -113,7 +113,7 @@ class Interfaces(unittest.TestCase):
         cls.files = {"profile": str(cls.folder / "profile.yaml"),
                      "tuning": str(cls.folder / "tuning.json")}
         subprocess.run([interfaces.BIN + "/model-runner", f"-model={cls.model}",
-                        "-onnx-define-symbol=N,2", "-random-inputs=1",
+                        "-define-symbol=N,2", "-random-inputs=1",
                         f"-dump-profile={cls.files['profile']}"], check=True)
         cls.c = interfaces.CInterface()
         cls.options = {option.name: option for option in glowish.options()}
@@ -130,8 +130,8 @@ class Interfaces(unittest.TestCase):
                 if other not in given:
                     given[other] = None
                     result.append((other, value))
-        if "onnx_define_symbol" not in given:
-            result.append(("onnx_define_symbol", "N,2"))
+        if "define_symbol" not in given:
+            result.append(("define_symbol", "N,2"))
         return [(name, value.format(**self.files)) for name, value in result]
 
     def bad_values(self, name):
@@ -173,7 +173,7 @@ class Interfaces(unittest.TestCase):
         spelled = []
         with mock.patch.object(interfaces, "normalize", keep):
             for settings in ([], [("threads", "0")], [("label", "x"), ("train", "true"),
-                                                      ("onnx_define_symbol", "N,2")]):
+                                                      ("define_symbol", "N,2")]):
                 refused.clear()
                 self.c.compile_bundle(self.model, self.folder / "o", settings)
                 interfaces.compile_by_python(self.model, self.folder / "o", settings)
@@ -182,11 +182,11 @@ class Interfaces(unittest.TestCase):
                                 for message in refused])
         line = "'net.onnx': input 'x' has the symbolic dimension 'N'; bind it with "
         self.assertEqual(spelled[0], [
-            line + "onnx-define-symbol=N,VALUE or state the type with "
+            line + "define-symbol=N,VALUE or state the type with "
                    "model-input=x,float,[...]",
-            line + "onnx_define_symbol='N,VALUE' or state the type with "
+            line + "define_symbol='N,VALUE' or state the type with "
                    "model_input='x,float,[...]'",
-            line + "-onnx-define-symbol=N,VALUE or state the type with "
+            line + "-define-symbol=N,VALUE or state the type with "
                    "-model-input=x,float,[...]"])
         line = "threads=0: accepted: an integer from 1 to 256"
         self.assertEqual(spelled[1], [line, line, "-" + line])
@@ -194,12 +194,12 @@ class Interfaces(unittest.TestCase):
             self.assertIn(f"; {name} states another name", message)
 
     def test_warnings(self):
-        settings = [("onnx_define_symbol", "N,2"), ("max_extent", "y,7")]
+        settings = [("define_symbol", "N,2"), ("max_extent", "y,7")]
         with self.assertWarnsRegex(UserWarning, "max_extent='y,7' has no effect"):
             interfaces.compile_by_python(self.model, self.folder / "warned", settings)
         tool = subprocess.run(
             [interfaces.BIN + "/model-compiler", f"-model={self.model}",
-             "-onnx-define-symbol=N,2", "-max-extent=y,7", "-stop-after=import"],
+             "-define-symbol=N,2", "-max-extent=y,7", "-stop-after=import"],
             capture_output=True, text=True, check=True)
         self.assertIn(" -max-extent=y,7 has no effect", tool.stderr)
         warnings = []
@@ -267,7 +267,7 @@ class Interfaces(unittest.TestCase):
             settings = self.complete([(name, self.bad_values(name))])
             if is_of_bundles:
                 good = self.good_values(name)[0].format(**self.files)
-                settings = [(name, good), ("onnx_define_symbol", "N,2")]
+                settings = [(name, good), ("define_symbol", "N,2")]
             with self.subTest(name):
                 refused = [self.c.compile(self.model, settings),
                            interfaces.load_by_python(self.model, settings)]
@@ -277,7 +277,7 @@ class Interfaces(unittest.TestCase):
                     refused.append(interfaces.run_by_tool(self.model, inputs, settings))
                 self.assertEqual(len(set(refused)), 1, refused)
                 self.assertEqual(refused[0] is None, name in WITHOUT_BAD, settings)
-        several = [("onnx_define_symbol", "N,1,2")]
+        several = [("define_symbol", "N,1,2")]
         self.assertEqual(self.c.compile(self.model, several),
                          interfaces.load_by_python(self.model, several))
 

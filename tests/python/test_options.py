@@ -2,9 +2,12 @@
 import os
 import re
 import subprocess
+import tempfile
 import unittest
+from pathlib import Path
 
 import glowish
+import numpy as np
 import models
 
 
@@ -34,7 +37,7 @@ class Options(unittest.TestCase):
         self.assertTrue(all(option.description for option in options.values()))
         page = str(glowish.options())
         self.assertIn("winograd=off|2|4\n", page)
-        self.assertIn("onnx_define_symbol=[name,value,...]\n", page)
+        self.assertIn("define_symbol=[name,value,...]\n", page)
 
     def test_uses(self):
         names = {use: {option.name for option in glowish.options(use)}
@@ -69,7 +72,7 @@ class Options(unittest.TestCase):
 
     def test_forms(self):
         made, _, _ = models.dense()
-        model = glowish.load(made, onnx_define_symbol=["N,3"], winograd="off",
+        model = glowish.load(made, define_symbol=["N,3"], winograd="off",
                              threads=2, mattr=["+avx"], strict=False,
                              backend=None)
         self.assertEqual(model.inputs[0].shape, (3, 4))
@@ -80,8 +83,31 @@ class Options(unittest.TestCase):
         self.assertEqual(
             glowish.load(static, shapes={"x": (5, 4)}).outputs[0].shape, (5, 3))
 
+    def test_symbols(self):
+        """Each form, by the header of the bundle and the text that asks for the same."""
+        made, _, _ = models.dense()
+        with tempfile.TemporaryDirectory() as folder:
+            def header(**options):
+                glowish.compile(made, folder, network_name="net", **options)
+                return Path(folder, "net.h").read_text()
+
+            forms = [(4, "4"), (np.int64(4), "4"), ([1, 8], "1,8"), (range(1, 17), "1..16"),
+                     ((1, 8, range(1, 17)), "1,8,1..16"), ([range(0, 3)], "0..2"),
+                     ("1,8,1..16", "1,8,1..16")]
+            headers = {text: header(define_symbol=f"N,{text}") for _, text in forms}
+            self.assertEqual(len(set(headers.values())), 5)
+            for value, text in forms:
+                self.assertEqual(header(symbols={"N": value}), headers[text], value)
+            # The setting's former name.
+            self.assertEqual(header(onnx_define_symbol="N,1,8"), headers["1,8"])
+        for wrong, line in ((range(1, 17, 2), "step 1"), (range(3, 4), "two values"),
+                            ([1, range(8, 8)], "two values"), (2.5, "'2.5' is not an"),
+                            ([], "there is no value"), (-1, "-1 is below 0"),
+                            ([range(1, 4), 8], "not an integer")):
+            with self.assertRaisesRegex(glowish.Error, line):
+                glowish.load(made, symbols={"N": wrong})
+
     def test_quantize(self):
-        import numpy as np
         made, w, b = models.dense(batch=2, inputs=64, outputs=32)
         x = np.random.default_rng(1).standard_normal((2, 64)).astype(np.float32)
         exact = x @ w + b

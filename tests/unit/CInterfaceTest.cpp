@@ -95,7 +95,7 @@ protected:
   }
   /// The model for N extents, or for what \p symbol says.
   glowish_program *compile(llvm::StringRef symbol) {
-    EXPECT_EQ(take(glowish_options_set(options, "onnx-define-symbol",
+    EXPECT_EQ(take(glowish_options_set(options, "define-symbol",
                                        symbol.str().c_str())),
               "");
     glowish_model *opened = open(path);
@@ -252,6 +252,9 @@ TEST_F(CInterfaceTest, NamesWhatItRefuses) {
   EXPECT_EQ(take(glowish_options_set(options, "winograd", "3")),
             "winograd=3: accepted: off, 2, 4");
   EXPECT_EQ(take(glowish_options_set(options, "strict", nullptr)), "");
+  // A name of Glow's.
+  EXPECT_EQ(take(glowish_options_set(options, "bundle-code-model", "huge")),
+            "code-model=huge: accepted: small, medium, large");
   glowish_model *opened = nullptr;
   EXPECT_THAT(take(glowish_model_open("absent.onnx", &opened)),
               HasSubstr("'absent.onnx'"));
@@ -262,11 +265,12 @@ TEST_F(CInterfaceTest, NamesWhatItRefuses) {
   opened = open(path);
   // The dimension N has no value.
   EXPECT_THAT(take(glowish_compile(opened, options, nullptr, &program)),
-              HasSubstr("onnx-define-symbol"));
+              HasSubstr("define-symbol"));
+  // By its former name.
   EXPECT_EQ(take(glowish_options_set(options, "onnx-define-symbol", "N,1,2")),
             "");
-  EXPECT_THAT(take(glowish_compile(opened, options, nullptr, &program)),
-              HasSubstr("'N' has several values"));
+  EXPECT_EQ(take(glowish_compile(opened, options, nullptr, &program)),
+            "define-symbol: 'N' has several values; accepted: one, or a range");
   EXPECT_THAT(take(glowish_compile_bundle(opened, options, "", nullptr)),
               HasSubstr("no folder"));
   EXPECT_EQ(take(glowish_options_set(options, "target", "none-such")), "");

@@ -75,7 +75,7 @@ TEST(ImporterSymbols, ExpressionsWithoutAValue) {
 
 std::string unbound(llvm::StringRef dim, llvm::StringRef symbol) {
   return ("'m': input 'x0' has the symbolic dimension '" + dim +
-          "'; bind it with «onnx-define-symbol=" + symbol +
+          "'; bind it with «define-symbol=" + symbol +
           ",VALUE» or state the type with «model-input=x0,float,[...]»")
       .str();
 }
@@ -114,8 +114,8 @@ TEST(ImporterSymbols, AllInOneMessage) {
   EXPECT_EQ(model.importError(withSymbols({{"batch", 1}})),
             "'m': the inputs have 3 symbolic dimensions without values: "
             "'length' (input 'x0'), '2*width' (input 'x1'), 'past + length' "
-            "(input 'x2'); bind them with «onnx-define-symbol=length,VALUE» "
-            "«onnx-define-symbol=width,VALUE» «onnx-define-symbol=past,VALUE»");
+            "(input 'x2'); bind them with «define-symbol=length,VALUE» "
+            "«define-symbol=width,VALUE» «define-symbol=past,VALUE»");
   ImportOptions options = withSymbols({{"batch", 1}, {"length", 4}});
   options.inputTypes = {{"x1", Type(ElemKind::Float, {1, 8})}};
   options.constantInputs = {
@@ -166,7 +166,7 @@ TEST(ImporterSymbols, KnowsItsSymbols) {
   EXPECT_FALSE(model.hasSymbol("x0"));
   EXPECT_EQ(getMessage(model.getInputs(withSymbols({{"N", 1}, {"M", 2}}))),
             "'m': input 'x0' has the symbolic dimension 'a-b'; bind it with "
-            "«onnx-define-symbol=a-b,VALUE» or state the type with "
+            "«define-symbol=a-b,VALUE» or state the type with "
             "«model-input=x0,float,[...]»");
   EXPECT_EQ(getMessage(OnnxModel::parse("", "m", "")),
             "'m': the file is empty");

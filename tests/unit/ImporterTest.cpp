@@ -301,7 +301,7 @@ TEST(Importer, SymbolicDimensions) {
   TextModel model = makeSymbolicModel("dim_param: \"batch\"");
   EXPECT_EQ(model.importError(),
             "'m': input 'x' has the symbolic dimension 'batch'; bind it with "
-            "«onnx-define-symbol=batch,VALUE» or state the type with "
+            "«define-symbol=batch,VALUE» or state the type with "
             "«model-input=x,int64,[...]»");
   ImportOptions options;
   options.symbols["batch"] = 17;

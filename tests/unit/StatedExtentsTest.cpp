@@ -666,7 +666,7 @@ TEST(StatedExtents, ExpressionsThatAreRefused) {
             "needed");
   EXPECT_EQ(importError(model, {{"M", {2, 9}}}),
             "'m': no dimension of an input is 'M', for which "
-            "«onnx-define-symbol» (or «train-define-symbol») gives 2..9; the "
+            "«define-symbol» (or «train-define-symbol») gives 2..9; the "
             "inputs have 'N', 'N - 3'");
   model.body = body + symbolicInput("x", {"8 // N"});
   EXPECT_EQ(importError(model, {{"N", {0, 9}}}),

@@ -73,12 +73,6 @@ static ValueOption<bool>
 static SettingOptions compilationOptions(getSettings().compilation,
                                          modelCategory);
 static SettingOptions targetOptions(getSettings().target, targetCategory);
-static cl::alias attributesAlias("target-feature", cl::CommaSeparated,
-                                 cl::desc("Alias of -mattr"),
-                                 cl::aliasopt(targetOptions.find("mattr")));
-static cl::alias codeModelAlias("bundle-code-model",
-                                cl::desc("Alias of -code-model"),
-                                cl::aliasopt(targetOptions.find("code-model")));
 
 llvm::Error glowish::loadPlugins() {
   return getSettings().compilation.loadPlugins();

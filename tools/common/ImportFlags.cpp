@@ -11,9 +11,6 @@ namespace cl = llvm::cl;
 cl::OptionCategory glowish::modelCategory("Model options");
 
 static SettingOptions options(getSettings().model, modelCategory);
-static cl::alias modelInputsAlias("model-input-name",
-                                  cl::desc("Alias of -model-input"),
-                                  cl::aliasopt(options.find("model-input")));
 
 llvm::StringRef glowish::getFunctionName() {
   return getSettings().model.getFunctionName();

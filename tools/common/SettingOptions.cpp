@@ -113,15 +113,14 @@ SettingOptions::SettingOptions(const SettingGroup &group,
                                cl::OptionCategory &category) {
   for (Setting *setting : group.getSettings())
     options.push_back(std::make_unique<SettingOption>(*setting, category));
+  for (const SettingAlias *alias : group.getAliases()) {
+    auto own = llvm::find_if(options, [&](const auto &option) {
+      return option->ArgStr == alias->getSetting().getName();
+    });
+    options.push_back(std::make_unique<cl::alias>(
+        alias->getName(), cl::Hidden, cl::desc("Another name of an option"),
+        cl::aliasopt(**own)));
+  }
 }
 
 SettingOptions::~SettingOptions() = default;
-
-cl::Option &SettingOptions::find(llvm::StringRef name) const {
-  auto found =
-      llvm::find_if(options, [&](const std::unique_ptr<cl::Option> &option) {
-        return option->ArgStr == name;
-      });
-  assert(found != options.end() && "no such setting");
-  return **found;
-}

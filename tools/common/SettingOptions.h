@@ -14,15 +14,13 @@ namespace glowish {
 /// that it links SettingOptions of.
 CompilerSettings &getSettings();
 
-/// A command-line option for each setting of a group, which outlives this.
-/// Text that a setting does not accept is an error of the command line.
+/// A command-line option for each setting of a group, which outlives this, and
+/// a hidden one for each alias. Text that a setting does not accept is an error
+/// of the command line.
 class SettingOptions {
 public:
   SettingOptions(const SettingGroup &group, llvm::cl::OptionCategory &category);
   ~SettingOptions();
-
-  /// The option of the setting \p name, which exists: for an alias.
-  llvm::cl::Option &find(llvm::StringRef name) const;
 
 private:
   std::vector<std::unique_ptr<llvm::cl::Option>> options;

@@ -243,7 +243,7 @@ llvm::Expected<size_t> Generator::appendSome(llvm::ArrayRef<int64_t> tokens,
   Program *program = choose(int64_t(tokens.size()));
   if (!program)
     return makeError("{0}: no program of the model takes {1} tokens; accepted: "
-                     "-onnx-define-symbol with a range from 1, or with 1 among "
+                     "-define-symbol with a range from 1, or with 1 among "
                      "the values",
                      option, tokens.size());
   if (last && program != last)

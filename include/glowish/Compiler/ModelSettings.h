@@ -65,15 +65,17 @@ private:
                                 const ModelFormat *format) const;
 
   ListSetting symbols{
-      *this, "onnx-define-symbol", "name,value,...",
+      *this, "define-symbol", "name,value,...",
       "Bind a symbolic dimension (may be repeated); with several values, the "
       "model is compiled for each, and in all combinations with other symbols; "
       "with low..high, each run states the extent, and values in front of that "
-      "have code of their own"};
+      "have code of their own (formerly «onnx-define-symbol»)"};
+  SettingAlias formerSymbols{*this, "onnx-define-symbol", symbols};
   ListSetting modelInputs{
       *this, "model-input", "name,type[,scale,offset],[dims]",
       "State the type of an input: «model-input=data,float,[1,3,8,8]»; of a "
-      "quantized one (int8q) with scale and offset"};
+      "quantized one (int8q) with scale and offset (also «model-input-name»)"};
+  SettingAlias glowModelInputs{*this, "model-input-name", modelInputs};
   ListSetting constantInputs{
       *this, "constant-input", "name,number|\"text\"",
       "Compile the model for one value of an input that is a number: an "

@@ -30,8 +30,10 @@ private:
       "x86-64-v2, x86-64-v3 and x86-64-v4: the bundle takes the best that its "
       "processor has"};
   ListSetting attributes{*this, "mattr", "features",
-                         "Target features: +a,-b; help: list them",
+                         "Target features: +a,-b; help: list them (also "
+                         "«target-feature»)",
                          Setting::Form::CommaList};
+  SettingAlias glowAttributes{*this, "target-feature", attributes};
   TextSetting abi{*this, "mabi", "name", "Target ABI"};
   ChoiceSetting<llvm::FloatABI::ABIType> floatABI{
       *this,
@@ -75,11 +77,12 @@ private:
   ChoiceSetting<llvm::CodeModel::Model> codeModel{
       *this,
       "code-model",
-      "Code model of the object",
+      "Code model of the object (also «bundle-code-model»)",
       llvm::CodeModel::Small,
       {{llvm::CodeModel::Small, "small", "Small"},
        {llvm::CodeModel::Medium, "medium", "Medium"},
        {llvm::CodeModel::Large, "large", "Large"}}};
+  SettingAlias glowCodeModel{*this, "bundle-code-model", codeModel};
   SwitchSetting tune{
       *this, "tune",
       "Measure the algorithms of each convolution, and matmul with a constant "

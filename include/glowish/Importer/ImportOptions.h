@@ -47,10 +47,10 @@ struct ImportOptions {
   /// The second file of a model given as two files, weights and net in either
   /// order; empty if there is none.
   std::string secondFile;
-  /// Values of symbolic dimensions (-onnx-define-symbol=name,value).
+  /// Values of symbolic dimensions (-define-symbol=name,value).
   std::map<std::string, int64_t> symbols;
   /// Bounds of symbolic dimensions whose extents each run states
-  /// (-onnx-define-symbol=name,low..high). Each becomes an input of the module,
+  /// (-define-symbol=name,low..high). Each becomes an input of the module,
   /// int64<>, before the first input that depends on it.
   std::map<std::string, IntRange> symbolRanges;
   /// The placeholders of an import of the model with these symbols and larger

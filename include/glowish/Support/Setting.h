@@ -263,6 +263,23 @@ private:
   std::vector<T> values;
 };
 
+/// Another name of a setting, a member of the same group: what Glow or an
+/// earlier release calls it. Lists of settings and messages have the setting's
+/// own name, and its description mentions this one.
+class SettingAlias {
+public:
+  SettingAlias(SettingGroup &group, llvm::StringRef name, Setting &setting);
+  SettingAlias(const SettingAlias &) = delete;
+  SettingAlias &operator=(const SettingAlias &) = delete;
+
+  llvm::StringRef getName() const { return name; }
+  Setting &getSetting() const { return setting; }
+
+private:
+  llvm::StringRef name;
+  Setting &setting;
+};
+
 /// Settings that belong together. They are members of a class of their own,
 /// which stays where it is.
 class SettingGroup {
@@ -273,12 +290,16 @@ public:
 
   /// In the order of their declarations.
   llvm::ArrayRef<Setting *> getSettings() const { return settings; }
-  /// Null if no setting is called \p name.
+  llvm::ArrayRef<const SettingAlias *> getAliases() const { return aliases; }
+  /// Returns the setting that is called \p name, or has it as an alias; null
+  /// if none is.
   Setting *find(llvm::StringRef name) const;
 
 private:
   friend class Setting;
+  friend class SettingAlias;
   std::vector<Setting *> settings;
+  std::vector<const SettingAlias *> aliases;
 };
 
 } // namespace glowish

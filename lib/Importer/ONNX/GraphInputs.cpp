@@ -132,7 +132,7 @@ static llvm::Error reportUnbound(const ValueInfoProto &input,
                                  llvm::StringRef dim, llvm::StringRef symbol,
                                  ElemKind kind) {
   return makeError("input '{0}' has the symbolic dimension '{1}'; bind it with "
-                   "«onnx-define-symbol={2},VALUE» or state the type with "
+                   "«define-symbol={2},VALUE» or state the type with "
                    "«model-input={0},{3},[...]»",
                    input.name(), dim, symbol, getElemKindName(kind));
 }
@@ -267,7 +267,7 @@ llvm::Error InputTypes::checkSymbols() const {
         missing.push_back(name);
         places.push_back(
             llvm::formatv("'{0}' (input '{1}')", dim.text, dim.input->name()));
-        flags.push_back(nameSetting("onnx-define-symbol", name + ",VALUE"));
+        flags.push_back(nameSetting("define-symbol", name + ",VALUE"));
       }
   if (missing.size() == 1) {
     const OpenDim &first = open.front();
@@ -384,7 +384,7 @@ onnximport::checkSymbolNames(llvm::ArrayRef<const ValueInfoProto *> inputs,
     if (known.count(name))
       return llvm::Error::success();
     return makeError("no dimension of an input is '{0}', for which "
-                     "«onnx-define-symbol» (or «train-define-symbol») gives "
+                     "«define-symbol» (or «train-define-symbol») gives "
                      "{1}; the inputs have {2}",
                      name, value,
                      known.empty() ? "no symbolic dimensions"

@@ -261,7 +261,7 @@ llvm::Expected<Type> ProgramImporter::getInputType(const Binding &input,
         if (!symbol.empty() && !context.symbols.count(symbol))
           missing = symbol;
     return makeError("the input {0} has the symbol {1}; state its value: "
-                     "«onnx-define-symbol={1},N», or the input's type: "
+                     "«define-symbol={1},N», or the input's type: "
                      "«model-input»",
                      quote(input.value), missing);
   }
@@ -285,7 +285,7 @@ llvm::Expected<AtenValue> ProgramImporter::createUserInput(const Binding &input,
     auto found = context.symbols.find(input.value);
     if (found == context.symbols.end())
       return makeError("the input {0} is a number; state its value: "
-                       "«onnx-define-symbol={1},N»",
+                       "«define-symbol={1},N»",
                        quote(input.value), input.value);
     return AtenValue(found->second);
   }
