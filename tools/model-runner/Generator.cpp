@@ -2,6 +2,7 @@
 
 #include "Generator.h"
 #include "glowish/Base/CheckedInt.h"
+#include "glowish/Base/Extent.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <chrono>
 
@@ -15,6 +16,13 @@ static bool isState(const Buffer *buffer) {
 static std::optional<Extent>
 getExtent(llvm::ArrayRef<std::optional<Extent>> extents, size_t d) {
   return d < extents.size() ? extents[d] : std::nullopt;
+}
+
+/// Returns the symbol that is the extent of dimension \p d of \p buffer; empty
+/// if none is.
+static llvm::StringRef getSymbol(const Buffer &buffer, size_t d) {
+  std::optional<Extent> extent = getExtent(buffer.getInputExtents().dims, d);
+  return extent ? extent->getSymbol() : llvm::StringRef();
 }
 
 /// The symbol with the number of tokens in the states: the extent of a
@@ -88,16 +96,51 @@ llvm::Error Generator::findInputs(Program &program, const GivenTensors &given) {
   return llvm::Error::success();
 }
 
-llvm::Error Generator::findCount(Program &program) {
-  int64_t most = program.tokens->getShape()[1];
-  program.count = {most, most};
-  std::optional<Extent> tokens =
-      getExtent(program.tokens->getInputExtents().dims, 1);
-  for (const Buffer *buffer : program.session->getPlaceholders())
+/// Leaves in \p count the numbers of tokens with which a mask of the extent
+/// \p mask covers these and the \p past ones: "past + 1" covers one. \p tokens:
+/// the symbol with that number, which may be empty.
+static void limitToMask(IntRange &count, const Extent &mask,
+                        llvm::StringRef past, llvm::StringRef tokens) {
+  std::optional<Extent> extent = subtract(mask, Extent::symbol(past));
+  auto covers = [&](int64_t number) {
+    std::optional<int64_t> covered;
+    if (extent)
+      covered = extent->evaluate([&](llvm::StringRef symbol) {
+        return symbol == tokens ? std::optional(number) : std::nullopt;
+      });
+    // Of another symbol a run states the value.
+    return !covered || *covered == number;
+  };
+  while (count.low <= count.high && !covers(count.low))
+    ++count.low;
+  while (count.low <= count.high && !covers(count.high))
+    --count.high;
+}
+
+/// Returns the bounds of \p symbol, if runs state it.
+static std::optional<IntRange> findBounds(const Session &session,
+                                          llvm::StringRef symbol) {
+  for (const Buffer *buffer : session.getPlaceholders())
     if (const auto &range = buffer->getInputExtents().range)
-      if (tokens && tokens->getSymbol() == range->symbol)
-        program.count = {std::max<int64_t>(1, range->bounds.low), most};
-  return llvm::Error::success();
+      if (range->symbol == symbol)
+        return range->bounds;
+  return std::nullopt;
+}
+
+void Generator::findCount(Program &program) {
+  const Session &session = *program.session;
+  int64_t most = program.tokens->getShape()[1];
+  llvm::StringRef tokens = getSymbol(*program.tokens, 1);
+  std::optional<IntRange> bounds = findBounds(session, tokens);
+  program.count = {bounds ? std::max<int64_t>(1, bounds->low) : most, most};
+  llvm::StringRef past = findPastSymbol(session);
+  for (auto [buffer, role] : program.inputs) {
+    std::optional<Extent> mask = getExtent(buffer->getInputExtents().dims, 1);
+    // A symbol may be called as an expression is.
+    if (role == Role::Mask && !past.empty() && mask &&
+        !findBounds(session, mask->getSymbol()))
+      limitToMask(program.count, *mask, past, tokens);
+  }
 }
 
 llvm::Error Generator::findLogits(Program &program) {
@@ -121,7 +164,8 @@ llvm::Error Generator::findPlaceholders(Program &program,
                                         const GivenTensors &given) {
   GLOWISH_RETURN_IF_ERROR(findLogits(program));
   GLOWISH_RETURN_IF_ERROR(findInputs(program, given));
-  return findCount(program);
+  findCount(program);
+  return llvm::Error::success();
 }
 
 llvm::Expected<Generator>
@@ -183,7 +227,7 @@ Generator::Program *Generator::choose(int64_t left) {
   Program *best = nullptr;
   auto take = [&](const Program &p) { return std::min(p.count.high, left); };
   for (Program &program : programs) {
-    if (program.count.low > left)
+    if (program.count.low > take(program))
       continue;
     if (!best || take(program) > take(*best) ||
         (take(program) == take(*best) && program.count.high < best->count.high))

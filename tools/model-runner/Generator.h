@@ -71,7 +71,8 @@ private:
     std::unique_ptr<Session> session;
     std::vector<std::pair<const Buffer *, Role>> inputs;
     const Buffer *tokens = nullptr, *logits = nullptr;
-    /// How many tokens a call takes.
+    /// How many tokens a call takes; empty, with low above high, where the
+    /// mask's extent fits none.
     IntRange count;
     std::optional<IntRange> past;
   };
@@ -80,7 +81,7 @@ private:
   static llvm::Error findPlaceholders(Program &program,
                                       const GivenTensors &given);
   static llvm::Error findInputs(Program &program, const GivenTensors &given);
-  static llvm::Error findCount(Program &program);
+  static void findCount(Program &program);
   static llvm::Error findLogits(Program &program);
   static llvm::Error setInputs(Program &program, llvm::ArrayRef<int64_t> tokens,
                                int64_t length);
