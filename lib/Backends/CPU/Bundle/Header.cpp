@@ -45,10 +45,12 @@ glowish::describeBoundedLoops(llvm::ArrayRef<Variant> programs) {
 
 std::string glowish::escapeComment(llvm::StringRef text) {
   std::string result;
-  for (char c : text)
-    result +=
-        c == '*' || c == '/' || !llvm::isPrint(c) ? (c == '/' ? '/' : '?') : c;
-  // "*/" cannot come out: '*' has been replaced.
+  for (auto [i, c] : llvm::enumerate(text)) {
+    // "*/" ends a comment, and compilers warn of "/*".
+    bool isMark = c == '*' && (text.substr(i + 1).starts_with("/") ||
+                               text.take_front(i).ends_with("/"));
+    result += isMark || !llvm::isPrint(c) ? '?' : c;
+  }
   return result;
 }
 
