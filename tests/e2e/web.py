@@ -315,10 +315,14 @@ const {x} = network.inputs, {y} = network.outputs;
 x.set([1, 2, 3, 4, 5, 6, 7, 8]);
 network.run({length: 3});
 const error = catchError(() => network.run({length: 5}));
-const unknown = catchError(() => network.run({width: 5}));
+const none = catchError(() => network.run({length: 0}));
+const unknown = catchError(() => network.run({length: 2, width: 5}));
+const isKept = network.tensors.length.data[0] === 3n;
+network.run();  // with the last extent that was accepted
 console.log(y[5] === -6, !('length' in network.inputs), error.code === 6,
             error.message.includes('length is 5, accepted: 1 ... 4'),
-            unknown instanceof RangeError,
+            none.message.includes('length is 0, accepted: 1 ... 4'), isKept,
+            unknown instanceof RangeError, network.getExtents('y')[0] === 3,
             network.tensors.x.dims[0] === 'length');
 """),
            "values": ("length,2,4", """

@@ -161,24 +161,27 @@ export class Network {
   }
 
   /** Runs the network. `extents`: those that a run states, by their names; one
-   * that is left out stays as it was. */
+   * that is left out stays as it was, and all do if one is not accepted. */
   run(extents = {}) {
     const stated = this.#program.symbols.filter((symbol) => symbol.range);
-    for (const [name, value] of Object.entries(extents)) {
-      const symbol = stated.find((each) => each.range.name === name);
-      if (!symbol)
+    for (const name of Object.keys(extents))
+      if (!stated.some(({range}) => range.name === name))
         throw new RangeError(`${description.name} has no extent '${name}'; ` +
             `accepted: ${stated.map((each) => each.range.name).join(', ') ||
             'none'}`);
-      this.tensors[symbol.name].data[0] = BigInt(value);
-    }
+    const values = stated.map(({name, range}) => BigInt(
+        extents[range.name] ?? this.tensors[name].data[0]));
+    const wrong = stated.flatMap(({range: {name, least, most}}, i) =>
+        values[i] >= least && values[i] <= most
+            ? [] : [`${name} is ${values[i]}, accepted: ${least} ... ${most}`]);
+    if (wrong.length)
+      throw new NetworkError(6, wrong.join('; '));
+    stated.forEach(({name}, i) => {
+      this.tensors[name].data[0] = values[i];
+    });
     const {weights, placeholders, activations} = this.#regions;
     const code = this.#run(...this.#program.values.map(BigInt), weights,
                            placeholders, activations);
-    if (code === 6 && stated.length)
-      throw new NetworkError(code, stated.map(({name, range}) => `${
-          range.name} is ${this.tensors[name].data[0]}, accepted: ${
-          range.least} ... ${range.most}`).join('; '));
     if (code !== 0)
       throw new NetworkError(code);
     return this.outputs;
