@@ -1,6 +1,7 @@
 //===- ModelVariants.cpp - One compilation for several values -------------===//
 
 #include "glowish/Driver/ModelVariants.h"
+#include "GivenTypes.h"
 #include "SharedPrograms.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Base/DimExpression.h"
@@ -232,18 +233,23 @@ llvm::Error ModelVariants::select() {
   std::vector<Combination> fitting;
   std::vector<std::string> refusals;
   for (size_t i = 0; i < combinations.size(); ++i) {
-    GLOWISH_ASSIGN_OR_RETURN(std::vector<ParsedModel::Input> inputs,
-                             model->getInputs(getOptions(combinations[i])));
+    ImportOptions own = getOptions(combinations[i]);
+    GLOWISH_ASSIGN_OR_RETURN(
+        std::vector<ParsedModel::Input> inputs,
+        addContext(model->getInputs(own), "with " + describe(i) + ": "));
     std::string wrong;
     for (auto [number, input] : llvm::enumerate(inputs)) {
       const Type *given = findGiven(importOptions, input.name, number);
+      if (!given)
+        continue;
       for (const std::optional<Extent> &extent : input.type.getExtents())
-        for (const std::string &symbol :
-             given &&extent ? extent->getSymbols() : std::vector<std::string>())
-          givenSymbols.insert(symbol);
-      if (wrong.empty() && given && !fitsExtents(*given, input.type))
-        wrong = llvm::formatv("'{0}' is {1}, not {2}", input.name,
-                              input.type.withoutExtents().str(), given->str());
+        if (extent)
+          for (const std::string &symbol : extent->getSymbols())
+            givenSymbols.insert(symbol);
+      if (wrong.empty())
+        wrong = llvm::toString(
+            checkGivenType(input.name, *given, input.type,
+                           SymbolRanges(own.symbolRanges)));
     }
     if (wrong.empty())
       fitting.push_back(combinations[i]);

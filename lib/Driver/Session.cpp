@@ -1,6 +1,7 @@
 //===- Session.cpp - Running a compiled model in this process -------------===//
 
 #include "glowish/Driver/Session.h"
+#include "GivenTypes.h"
 #include "glowish/Base/CopyCorner.h"
 #include "glowish/Driver/RunnableProgram.h"
 #include "llvm/ADT/StringExtras.h"
@@ -73,6 +74,7 @@ Session::create(const IRFunction &function, const MemoryPlan &plan,
       session->arenaInputs.insert({buffer.get(), Tensor(buffer->getType())});
     if (const auto &range = buffer->getInputExtents().range) {
       session->symbols[range->symbol] = buffer.get();
+      session->ranges.set(range->symbol, range->bounds);
       session->write(buffer.get(), makeExtent(range->bounds.high));
     }
   }
@@ -105,37 +107,40 @@ bool Session::bind(const Buffer *placeholder, void *memory) {
   return true;
 }
 
+llvm::Error Session::checkInput(const Buffer *placeholder,
+                                const Type &type) const {
+  return checkGivenType(
+      placeholder->getModelName(), type,
+      placeholder->getType().withExtents(placeholder->getInputExtents().dims),
+      ranges);
+}
+
 llvm::Error Session::setInput(const Buffer *placeholder, const Tensor &tensor) {
+  GLOWISH_RETURN_IF_ERROR(checkInput(placeholder, tensor.getType()));
   // What the caller has is not written to.
   if (!bound.empty())
     bind(placeholder, nullptr);
-  if (!placeholder->getInputExtents().dims.empty())
-    return setPart(placeholder, tensor);
-  if (tensor.getType() != placeholder->getType())
-    return makeError("input '{0}' is {1}, not {2}", placeholder->getModelName(),
-                     placeholder->getType().str(), tensor.getType().str());
-  write(placeholder, tensor);
+  if (placeholder->getInputExtents().dims.empty())
+    write(placeholder, tensor);
+  else
+    writePart(placeholder, tensor);
   return llvm::Error::success();
 }
 
 //===- Stated extents -----------------------------------------------------===//
 
-llvm::Error Session::setPart(const Buffer *placeholder, const Tensor &tensor) {
-  const Type &type = tensor.getType();
-  const ExtentList &dims = placeholder->getInputExtents().dims;
-  Type largest = placeholder->getType().withExtents(dims);
-  if (!fitsExtents(type, largest))
-    return makeError("input '{0}' is {1}, not {2}", placeholder->getModelName(),
-                     largest.str(), type.str());
-  for (auto [dim, extent] : llvm::zip_equal(dims, type.getShape()))
+void Session::writePart(const Buffer *placeholder, const Tensor &tensor) {
+  DimsRef shape = tensor.getType().getShape();
+  for (auto [dim, extent] :
+       llvm::zip_equal(placeholder->getInputExtents().dims, shape)) {
     if (dim && !dim->getSymbol().empty())
       write(symbols.at(dim->getSymbol().str()), makeExtent(extent));
-  givenShapes[placeholder] = Dims(type.getShape());
+  }
+  givenShapes[placeholder] = Dims(shape);
   Tensor whole(placeholder->getType());
   fillUnspecified(whole);
   copyCorner(tensor, whole);
   write(placeholder, whole);
-  return llvm::Error::success();
 }
 
 std::optional<int64_t> Session::getSymbolValue(llvm::StringRef symbol) const {
@@ -145,39 +150,69 @@ std::optional<int64_t> Session::getSymbolValue(llvm::StringRef symbol) const {
   return getTensor(buffer->second).getAsInt(0);
 }
 
+const Buffer *Session::findStating(llvm::StringRef symbol,
+                                   int64_t value) const {
+  for (const auto &[buffer, shape] : givenShapes)
+    for (auto [dim, extent] :
+         llvm::zip_equal(buffer->getInputExtents().dims, shape))
+      if (dim && dim->getSymbol() == symbol && extent == value)
+        return buffer;
+  return nullptr;
+}
+
 Type Session::getLargestType(const Buffer *placeholder) const {
-  SymbolRanges ranges;
-  for (const auto &[symbol, buffer] : symbols)
-    ranges.set(symbol, buffer->getInputExtents().range->bounds);
+  SymbolRanges possible = ranges;
+  for (const auto &[symbol, buffer] : symbols) {
+    int64_t value = *getSymbolValue(symbol);
+    if (findStating(symbol, value))
+      possible.set(symbol, {value, value});
+  }
   Dims shape(placeholder->getShape());
   // The verifier has bounded them.
   for (auto [bound, extent] :
        llvm::zip(shape, placeholder->getInputExtents().dims))
     if (extent)
-      bound = ranges.getRange(*extent)->high;
+      bound = possible.getRange(*extent)->high;
   return placeholder->getType().withShape(shape);
 }
 
 llvm::Error Session::checkExtents() const {
   for (const auto &[symbol, buffer] : symbols) {
-    int64_t value = getTensor(buffer).getAsInt(0);
-    IntRange bounds = buffer->getInputExtents().range->bounds;
-    if (value < bounds.low || value > bounds.high)
+    int64_t value = *getSymbolValue(symbol);
+    IntRange range = *ranges.find(symbol);
+    if (value < range.low || value > range.high)
       return makeError("the extent '{0}' is {1}; accepted: {2} to {3}", symbol,
-                       value, bounds.low, bounds.high);
+                       value, range.low, range.high);
   }
   for (const auto &[buffer, given] : givenShapes) {
-    const ExtentList &extents = buffer->getInputExtents().dims;
-    Dims actual = evaluateShape(given, extents, [&](llvm::StringRef symbol) {
-      return getSymbolValue(symbol);
-    });
-    for (unsigned d = 0; d < given.size(); ++d)
+    Dims actual = evaluateShape(
+        given, buffer->getInputExtents().dims,
+        [&](llvm::StringRef symbol) { return getSymbolValue(symbol); });
+    for (size_t d = 0; d < given.size(); ++d)
       if (actual[d] != given[d])
-        return makeError("input '{0}' has the extent {1} where '{2}' is {3}",
-                         buffer->getModelName(), given[d],
-                         extents[d]->describe(), actual[d]);
+        return reportContradiction(*buffer, given, d);
   }
   return llvm::Error::success();
+}
+
+/// Returns the error that input \p buffer is given \p shape, and that its
+/// dimension \p d is not what follows from the values of symbols.
+llvm::Error Session::reportContradiction(const Buffer &buffer, DimsRef shape,
+                                         size_t d) const {
+  const Extent &extent = *buffer.getInputExtents().dims[d];
+  std::vector<std::string> parts;
+  for (const std::string &symbol : extent.getSymbols()) {
+    int64_t value = *getSymbolValue(symbol);
+    const Buffer *other = findStating(symbol, value);
+    parts.push_back(llvm::formatv("{0} is {1}", symbol, value));
+    if (other)
+      parts.back() += (" in input '" + other->getModelName() + "'").str();
+  }
+  return makeError("input '{0}' is {1}: dimension {2} is {3}, and {4}",
+                   buffer.getModelName(),
+                   buffer.getType().withShape(shape).str(), d,
+                   extent.describe(),
+                   llvm::join(parts, ", "));
 }
 
 uint8_t *Session::getAddress(const Buffer *placeholder) const {
@@ -236,7 +271,14 @@ Session::copyInputs(const Session &from,
       continue;
     GLOWISH_ASSIGN_OR_RETURN(const Buffer *source,
                              from.findPlaceholder(buffer->getModelName()));
-    GLOWISH_RETURN_IF_ERROR(setInput(buffer, from.getTensor(source)));
+    Tensor tensor = from.getTensor(source);
+    auto given = from.givenShapes.find(source);
+    if (given != from.givenShapes.end()) {
+      Tensor part(tensor.getType().withShape(given->second));
+      copyCorner(tensor, part);
+      tensor = std::move(part);
+    }
+    GLOWISH_RETURN_IF_ERROR(setInput(buffer, tensor));
   }
   return llvm::Error::success();
 }

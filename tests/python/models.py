@@ -45,6 +45,14 @@ def unary(operator, shape, kind="float32", result=None):
                  [value("y", shape, result or kind)])
 
 
+def sums():
+    """y = (a + b, c) with the extents N, N and 2*N + 1."""
+    return model([("Add", ["a", "b"], ["sum"]),
+                  ("Concat", ["sum", "c"], ["y"], {"axis": 0})],
+                 [value("a", ["N"]), value("b", ["N"]), value("c", ["2*N + 1"])],
+                 [value("y", [None])])
+
+
 def dense(batch="N", inputs=4, outputs=3, seed=1):
     """y = x w + b, and the weights."""
     random = np.random.default_rng(seed)

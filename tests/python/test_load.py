@@ -1,5 +1,6 @@
 """Models that are compiled in this process."""
 import os
+import re
 import sys
 import tempfile
 import unittest
@@ -88,8 +89,36 @@ class Calls(unittest.TestCase):
             self.assertEqual(y.shape, (count, 3))
             assert_allclose(y, x @ w + b, rtol=1e-4, atol=1e-5)
         self.assertEqual(model.num_compiled, 1)
-        with self.assertRaises(glowish.Error):
+        with self.assertRaisesRegex(ValueError, "^input 'x' is float<9x4>: dimension 0 is "
+                                                "N, which is 1 to 8$"):
             model(np.zeros((9, 4), np.float32))
+
+    def test_wrong_extents(self):
+        model = glowish.load(models.sums(), symbols={"N": range(1, 6)})
+
+        def run(*extents):
+            return model(*(np.ones(extent, np.float32) for extent in extents))
+
+        def refuse(extents, kind, line):
+            with self.assertRaisesRegex(glowish.Error, "^" + re.escape(line) + "$") as caught:
+                run(*extents)
+            self.assertIsInstance(caught.exception, kind)
+
+        self.assertEqual(run(3, 3, 7).shape, (10,))
+        refuse((6, 6, 11), ValueError, "input 'a' is float<6>: dimension 0 is N, which is 1 to 5")
+        refuse((0, 0, 3), ValueError, "input 'a' is float<0>: dimension 0 is N, which is 1 to 5")
+        refuse((5, 5, 12), ValueError,
+               "input 'c' is float<12>: dimension 0 is 2*N + 1, which is 3 to 11")
+        refuse((2, 4, 9), glowish.Error,
+               "input 'a' is float<2>: dimension 0 is N, and N is 4 in input 'b'")
+        refuse((4, 4, 7), glowish.Error,
+               "input 'c' is float<7>: dimension 0 is 2*N + 1, and N is 4 in input 'a'")
+        self.assertEqual(run(4, 4, 9).shape, (13,))
+        with self.assertRaisesRegex(glowish.Error, "the dimension 'N - 4' may be -3"):
+            glowish.load(models.model([("Concat", ["a", "b"], ["y"], {"axis": 0})],
+                                      [models.value("a", ["N"]), models.value("b", ["N - 4"])],
+                                      [models.value("y", [None])]),
+                         symbols={"N": range(1, 17)})
 
     def test_output_of_unknown_size(self):
         made = models.model([("NonZero", ["x"], ["y"])], [models.value("x", (6,))],

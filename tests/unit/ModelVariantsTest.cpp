@@ -549,10 +549,10 @@ TEST_F(ModelVariantsTest, SelectsByInputs) {
     EXPECT_EQ(select({3, 3, 4, 5}, ElemKind::Float, isByName),
               "'" + in("m.onnxtxt") +
                   "': no values of the symbolic dimensions are for the given "
-                  "inputs; N=1, S=3: 'x' is float<1x3x3x4>, not "
-                  "float<3x3x4x5>; N=1, S=4: 'x' is float<1x3x4x5>, not "
-                  "float<3x3x4x5>; N=2, S=3: 'x' is float<2x3x3x4>, not "
-                  "float<3x3x4x5>; N=2, S=4: 'x' is float<2x3x4x5>, not "
+                  "inputs; N=1, S=3: input 'x' is float<1x3x3x4>, not "
+                  "float<3x3x4x5>; N=1, S=4: input 'x' is float<1x3x4x5>, not "
+                  "float<3x3x4x5>; N=2, S=3: input 'x' is float<2x3x3x4>, not "
+                  "float<3x3x4x5>; N=2, S=4: input 'x' is float<2x3x4x5>, not "
                   "float<3x3x4x5>");
     EXPECT_NE(select({1, 3, 4, 5}, ElemKind::Double, isByName)
                   .find("not double<1x3x4x5>"),

@@ -564,21 +564,33 @@ TEST(StatedExtents, AreCheckedBeforeARun) {
     const Buffer *x = ranged.find("x"), *past = ranged.find("past"),
                  *mask = ranged.find("mask");
     EXPECT_EQ(getMessage(session.setInput(x, makeFloats({1, 5, 8}))),
-              "input 'x' is float<1x4{S}x8>, "
-              "not float<1x5x8>");
+              "input 'x' is float<1x5x8>: dimension 1 is S, which is 1 to 4");
+    EXPECT_EQ(getMessage(session.setInput(x, makeFloats({1, 0, 8}))),
+              "input 'x' is float<1x0x8>: dimension 1 is S, which is 1 to 4");
     EXPECT_EQ(getMessage(session.setInput(x, makeFloats({1, 4, 7}))),
               "input 'x' is float<1x4{S}x8>, "
               "not float<1x4x7>");
+    EXPECT_EQ(getMessage(session.setInput(mask, makeFloats({1, 11}))),
+              "input 'mask' is float<1x11>: dimension 1 is P + S, which is 3 "
+              "to 10");
     llvm::cantFail(session.setInput(x, makeFloats({1, 3, 8})));
+    EXPECT_EQ(session.getLargestType(mask).str(), "float<1x9>");
     llvm::cantFail(session.setInput(past, makeFloats({1, 2, 8})));
+    EXPECT_EQ(session.getLargestType(mask).str(), "float<1x5>");
     llvm::cantFail(session.setInput(mask, makeFloats({1, 5})));
     EXPECT_EQ(getMessage(session.run()), "");
+    Program same = compile(model, isCPU, {}, {{"S", {1, 4}}, {"P", {2, 6}}});
+    llvm::cantFail(same.session->copyInputs(session));
+    EXPECT_EQ(same.session->getLargestType(same.find("mask")).str(),
+              "float<1x5>");
+    EXPECT_EQ(getMessage(same.session->run()), "");
     llvm::cantFail(session.setInput(mask, makeFloats({1, 6})));
     EXPECT_EQ(getMessage(session.run()),
-              "input 'mask' has the extent 6 where 'P + S' is 5");
-    llvm::cantFail(session.setInput(past, makeFloats({1, 1, 8})));
-    EXPECT_EQ(getMessage(session.run()),
-              "the extent 'P' is 1; accepted: 2 to 6");
+              "input 'mask' is float<1x6>: dimension 1 is P + S, and P is 2 in "
+              "input 'past', S is 3 in input 'x'");
+    EXPECT_EQ(getMessage(session.setInput(past, makeFloats({1, 1, 8}))),
+              "input 'past' is float<1x1x8>: dimension 1 is P, which is 2 to "
+              "6");
     llvm::cantFail(session.setInput(ranged.find("P"), makeExtent(-1)));
     EXPECT_EQ(getMessage(session.run()),
               "the extent 'P' is -1; accepted: 2 to 6");

@@ -40,10 +40,13 @@ public:
   /// The placeholder that the model calls \p name; the error lists the names.
   llvm::Expected<const Buffer *> findPlaceholder(llvm::StringRef name) const;
 
+  /// Returns an error unless setInput() takes a tensor of type \p type.
+  llvm::Error checkInput(const Buffer *placeholder, const Type &type) const;
   /// Copies \p tensor, which has the placeholder's type; the error names the
   /// placeholder and both types. Extents that each run states (InputExtents)
-  /// may be smaller: the tensor then states the extent of a symbol, which is
-  /// the largest until an input states it. What lies beyond is NaN.
+  /// may be others, in the bounds that follow from the ranges of symbols: the
+  /// tensor then states the extent of a symbol, which is the largest until an
+  /// input states it. What lies beyond is NaN.
   llvm::Error setInput(const Buffer *placeholder, const Tensor &tensor);
   /// Lets runs read input \p placeholder, or write output \p placeholder, at
   /// \p memory, which is aligned to an element, has the bytes of the
@@ -52,8 +55,9 @@ public:
   /// it. False where the session must have it itself: states, and what has
   /// extents of each run.
   bool bind(const Buffer *placeholder, void *memory);
-  /// The type of the largest tensor that setInput() takes: the placeholder's,
-  /// but for a state that grows.
+  /// Returns the type of the largest tensor that fits the inputs that are set:
+  /// the placeholder's, but for a state that grows and for extents that other
+  /// inputs have stated.
   Type getLargestType(const Buffer *placeholder) const;
   /// The placeholder's contents, borrowed. Those of an input are what it was
   /// set to, also where a run destroys it (MemoryPlan::arenaPlaceholders).
@@ -87,9 +91,15 @@ private:
          std::shared_ptr<const Tensor> constants);
   /// Writes \p tensor, which has the placeholder's type.
   void write(const Buffer *placeholder, const Tensor &tensor);
-  llvm::Error setPart(const Buffer *placeholder, const Tensor &tensor);
+  /// Writes \p tensor, which may have smaller extents, and states them.
+  void writePart(const Buffer *placeholder, const Tensor &tensor);
   std::optional<int64_t> getSymbolValue(llvm::StringRef symbol) const;
+  /// Returns the input that has stated that \p symbol is \p value; null if none
+  /// has.
+  const Buffer *findStating(llvm::StringRef symbol, int64_t value) const;
   llvm::Error checkExtents() const;
+  llvm::Error reportContradiction(const Buffer &buffer, DimsRef shape,
+                                  size_t d) const;
   /// Where the program has \p placeholder.
   uint8_t *getAddress(const Buffer *placeholder) const;
 
@@ -101,8 +111,9 @@ private:
   llvm::MapVector<const Buffer *, Tensor> arenaInputs;
   /// The shapes of the tensors that inputs with stated extents were set to.
   llvm::MapVector<const Buffer *, Dims> givenShapes;
-  /// The inputs that state extents, by symbols.
+  /// The inputs that state extents, and their ranges, by symbols.
   std::map<std::string, const Buffer *> symbols;
+  SymbolRanges ranges;
   std::vector<const Buffer *> placeholders;
   /// What Executable::run calls \p bound; empty where nothing is.
   std::vector<uint8_t *> bound;

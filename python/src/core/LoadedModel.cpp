@@ -259,14 +259,9 @@ LoadedModel::prepare(const std::map<std::string, TensorView> &given) {
     parts->outputs.push_back(describe(*buffer, buffer->getInputExtents().next));
   }
   for (const LoadedProgram::Slot &slot : program.inputs)
-    if (auto view = given.find(slot.name);
-        view != given.end() &&
-        !slot.accepts(view->second.shape.data(), view->second.shape.size()))
-      fail(Failure::Kind::Value, "input '{0}' has the shape {1}; accepted: {2}",
-           slot.name,
-           showShape(std::vector<Dim>(view->second.shape.begin(),
-                                      view->second.shape.end())),
-           showShape(std::vector<Dim>(slot.shape.begin(), slot.shape.end())));
+    if (auto type = types.find(slot.name); type != types.end())
+      check(session->checkInput(slot.buffer, type->second),
+            Failure::Kind::Value);
   parts->program = std::move(program);
   return parts->program;
 }
@@ -275,7 +270,8 @@ void LoadedModel::setInput(const LoadedProgram::Slot &slot,
                            const TensorView &view) {
   Tensor tensor = Tensor::borrow(
       slot.buffer->getType().withShape(DimsRef(view.shape)), view.data);
-  check(parts->program.session->setInput(slot.buffer, tensor));
+  check(parts->program.session->setInput(slot.buffer, tensor),
+        Failure::Kind::Value);
 }
 
 void LoadedModel::bind(const LoadedProgram::Slot &slot, void *data) {
