@@ -17,7 +17,7 @@ from . import _glowish
 from ._errors import ArgumentError, ArgumentTypeError, Error
 from ._header import INPUT, OUTPUT, Header, Symbol, read_header, read_values as \
     _read_values, split
-from ._values import Value
+from ._values import Value, evaluate, list_symbols
 
 Array = np.ndarray
 
@@ -194,8 +194,8 @@ class Bundle:
         return region[symbol.offset:symbol.offset + size].view(symbol.dtype) \
             .reshape(symbol.shape)
 
-    def _write(self, symbol: Symbol, value: Any, stated: Dict[str, int]) -> None:
-        """Writes an input; the extents that it has are added to those stated."""
+    def _convert(self, symbol: Symbol, value: Any) -> Array:
+        """An input as an array that fits its placeholder."""
         if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray):
             value = np.from_dlpack(value)
         array = value if isinstance(value, np.ndarray) else \
@@ -205,19 +205,51 @@ class Bundle:
         if array.dtype != symbol.dtype:
             raise ArgumentTypeError(f"input '{symbol.name}' is {array.dtype}; "
                                     f"accepted: {symbol.dtype}")
-        view = self._views[symbol.name]
-        isRanged = any(each.bounds for each in self._symbols) and symbol.dims
-        fits = array.shape == symbol.shape or isRanged and \
-            array.ndim == len(symbol.shape) and \
-            all(given <= most for given, most in zip(array.shape, symbol.shape))
-        if not fits:
+        dims = symbol.dims or map(str, symbol.shape)
+        if array.ndim != len(symbol.shape) or any(
+                given > most or dim.isdigit() and given != most
+                for dim, given, most in zip(dims, array.shape, symbol.shape)):
+            most = f", at most {symbol.shape}" if symbol.dims else ""
             raise ArgumentError(f"input '{symbol.name}' has the shape {array.shape}; "
-                                f"accepted: {symbol.describe().shape}")
-        for dim, extent in zip(symbol.dims, array.shape):
-            if dim in self._by_name and stated.setdefault(dim, extent) != extent:
-                raise ArgumentError(f"input '{symbol.name}' has the extent {extent} "
-                                    f"where '{dim}' is {stated[dim]}")
-        view[tuple(slice(extent) for extent in array.shape)] = array
+                                f"accepted: {symbol.describe().shape}{most}")
+        return array
+
+    def _state_extents(self, arrays: Dict[str, Array]) -> Dict[str, Array]:
+        """The inputs that are extents, as the other inputs state them; an error where
+        these are out of bounds or contradict each other."""
+        states = {symbol.stated: symbol for symbol in self._symbols if symbol.stated}
+        extents = [(symbol, d, dim, extent) for symbol in self._symbols
+                   if symbol.name in arrays
+                   for d, (dim, extent) in enumerate(zip(symbol.dims,
+                                                         arrays[symbol.name].shape))
+                   if not dim.isdigit()]
+        origins: Dict[str, str] = {}
+        values = {name: int(arrays.get(symbol.name, self._views[symbol.name]))
+                  for name, symbol in states.items()}
+
+        def refuse(symbol: Symbol, d: int, text: str) -> None:
+            raise ArgumentError(
+                f"input '{symbol.name}' has the shape {arrays[symbol.name].shape}: "
+                f"dimension {d} is {symbol.dims[d]}, {text}")
+
+        for symbol, d, dim, extent in extents:
+            if dim not in states or dim in origins or states[dim].name in arrays:
+                continue
+            origins[dim], values[dim] = symbol.name, extent
+            least, most = states[dim].bounds or (extent, extent)
+            if not least <= extent <= most:
+                refuse(symbol, d, f"which is {least} to {most}")
+        for symbol, d, dim, extent in extents:
+            if evaluate(dim, values) != extent:
+                refuse(symbol, d, "and " + ", ".join(
+                    f"{name} is {values[name]}" +
+                    (f" in input '{origins[name]}'" if name in origins else "")
+                    for name in list_symbols(dim, values)))
+        return {states[name].name: np.asarray(values[name], np.int64)
+                for name in origins}
+
+    def _write(self, name: str, array: Array) -> None:
+        self._views[name][tuple(slice(extent) for extent in array.shape)] = array
 
     def _bind(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Dict[str, Any]:
         names = [value.name for value in self.inputs]
@@ -237,17 +269,18 @@ class Bundle:
         return given
 
     def _run(self, given: Dict[str, Any]) -> List[Array]:
-        stated: Dict[str, int] = {}
+        arrays: Dict[str, Array] = {}
         with self._lock:
             for symbol in self._symbols:
                 if not symbol.direction & INPUT:
                     continue
                 if symbol.name in given:
-                    self._write(symbol, given[symbol.name], stated)
+                    arrays[symbol.name] = self._convert(symbol, given[symbol.name])
                 elif not symbol.bounds and symbol.direction == INPUT:
                     raise ArgumentTypeError(f"the input '{symbol.name}' is not given")
-            for name, extent in stated.items():
-                self._views[name][...] = extent
+            arrays.update(self._state_extents(arrays))
+            for name, array in arrays.items():
+                self._write(name, array)
             code = self._entry(*self._arguments)
             if code:
                 raise Error(f"the entry returned {code}: "
@@ -287,7 +320,8 @@ class Bundle:
     def set_state(self, name: str, value: Any) -> None:
         """Replaces what a state has: zeros begin anew."""
         with self._lock:
-            self._write(self._find_state(name), value, {})
+            symbol = self._find_state(name)
+            self._write(name, self._convert(symbol, value))
 
     def __repr__(self) -> str:
         return f"<glowish.Bundle '{self.name}'>"

@@ -18,6 +18,7 @@ INPUT, OUTPUT = 1, 2
 _DEFINE = re.compile(r"^#define (\w+) (.*)$", re.M)
 _ACTUAL = re.compile(r"/\* DIMS are the largest extents\.\s+(?:\* )?The actual ones"
                      r"\s+(?:\* )?are\s+(?:\* )?(\[[^\]]*\])")
+_STATED = re.compile(r"/\* Each call reads the extent '(.*)' here, which is from")
 # "input 'x': float<1x3>" in the first comment.
 _VALUE = re.compile(r"^ \* (input|output|state|input and output) '(.*)': "
                     r"(\w+)<([0-9x]*)[,>]", re.M)
@@ -37,7 +38,8 @@ class Symbol:
     offsets: Tuple[int, ...] = ()
     # The offset of the actual extents of an output, in the same region.
     extents: Optional[int] = None
-    # The bounds of an input that is an extent.
+    # The symbol of which an input is the extent, and its bounds.
+    stated: str = ""
     bounds: Optional[Tuple[int, int]] = None
     # The actual extents of an input, as expressions.
     dims: Tuple[str, ...] = ()
@@ -123,6 +125,8 @@ def _read_symbol(macro: str, defines: Dict[str, str], text: str) -> Symbol:
     end = text.index(f"#define {macro} ")
     begin = text.rindex("\n\n", 0, end)
     actual = _ACTUAL.search(text[begin:end])
+    stated = _STATED.search(text[begin:end])
+    symbol.stated = stated.group(1) if stated else ""
     if actual:
         dims = re.sub(r"\s+\*?\s*", " ", actual.group(1))[1:-1]
         symbol.dims = tuple(part.strip() for part in dims.split(","))

@@ -1,7 +1,8 @@
 """What is known of inputs and outputs."""
 from __future__ import annotations
 
-from typing import NamedTuple, Optional, Tuple, Union
+import re
+from typing import Dict, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
@@ -28,3 +29,21 @@ class Value(NamedTuple):
     scales: Tuple[float, ...] = ()
     offsets: Tuple[int, ...] = ()
     is_state: bool = False
+
+
+_NAME = re.compile(r"[A-Za-z_][\w.]*")
+
+
+def list_symbols(dim: str, values: Dict[str, int]) -> List[str]:
+    """The symbols in the expression `dim`, or `dim` itself if it is one of `values`."""
+    return [dim] if dim in values else list(dict.fromkeys(_NAME.findall(dim)))
+
+
+def evaluate(dim: str, values: Dict[str, int]) -> int:
+    """The value of an expression of symbols and integers with + - * // and
+    parentheses, or of one of `values`."""
+    if dim in values:
+        return values[dim]
+    text = _NAME.sub(lambda match: str(values[match[0]]), dim)
+    assert re.fullmatch(r"[-+*/()\d\s]+", text), dim
+    return int(eval(text))  # pylint: disable=eval-used

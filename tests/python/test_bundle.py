@@ -1,5 +1,6 @@
 """Bundles that are loaded into this process."""
 import os
+import re
 import shutil
 import tempfile
 import unittest
@@ -63,8 +64,38 @@ class Bundles(unittest.TestCase):
         for count in (8, 1, 3):
             x = np.random.default_rng(count).random((count, 4), np.float32)
             assert_allclose(bundle(x), x @ w + b, rtol=1e-4, atol=1e-5)
-        with self.assertRaisesRegex(ValueError, r"accepted: \('N', 4\)"):
+        with self.assertRaisesRegex(ValueError, r"accepted: \('N', 4\), at most \(8, 4\)"):
             bundle(np.zeros((9, 4), np.float32))
+
+    def test_wrong_extents(self):
+        bundle = glowish.compile(models.sums(), self.folder, symbols={"N": range(1, 6)}).load()
+
+        def run(*extents, **more):
+            return bundle(*(np.ones(extent, np.float32) for extent in extents), **more)
+
+        def refuse(extents, line, **more):
+            with self.assertRaisesRegex(glowish.ArgumentError, re.escape(line) + "$"):
+                run(*extents, **more)
+
+        self.assertEqual(run(3, 3, 7).shape, (10,))
+        refuse((6, 6, 11), "input 'a' has the shape (6,); accepted: ('N',), at most (5,)")
+        refuse((0, 0, 1), "input 'a' has the shape (0,): dimension 0 is N, which is 1 to 5")
+        refuse((2, 4, 9), "input 'b' has the shape (4,): dimension 0 is N, and N is 2 in input 'a'")
+        refuse((4, 4, 7), "input 'c' has the shape (7,): dimension 0 is 2*N + 1, and N is 4 in "
+                          "input 'a'")
+        refuse((4, 4, 9), "input 'a' has the shape (4,): dimension 0 is N, and N is 3",
+               N=np.int64(3))
+        self.assertEqual(run(4, 4, 9).shape, (13,))
+        self.assertEqual(run(4, 4, 9, N=np.int64(4)).shape, (13,))
+        # The dynamic API tells no ranges: what the entry refuses.
+        bundle = glowish.compile(models.sums(), self.folder / "dynamic", bundle_api="dynamic",
+                                 symbols={"N": range(1, 6)}).load()
+        whole = {"a": np.ones(5, np.float32), "b": np.ones(5, np.float32),
+                 "c": np.ones(11, np.float32)}
+        for wrong in (0, 6, -1):
+            with self.assertRaisesRegex(glowish.Error, "returned 6: an extent is out of its"):
+                bundle.run({"N": np.int64(wrong), **whole})
+        self.assertEqual(bundle.run({"N": np.int64(2), **whole})["y"].shape, (7,))
 
     def test_output_of_unknown_size(self):
         made = models.model([("NonZero", ["x"], ["y"])], [models.value("x", (6,))],
