@@ -204,12 +204,22 @@ llvm::Error InputTypes::checkGivenRank(const ValueInfoProto &input) const {
                    input.name(), type->second.str(), rank);
 }
 
+namespace {
+/// A dimension of an input with the extent of the tensor for the input.
+struct GivenDim {
+  const ValueInfoProto *input;
+  const Type *type;
+  llvm::StringRef text;
+  int64_t extent;
+};
+} // namespace
+
+static std::string describe(const GivenDim &dim) {
+  return llvm::formatv("'{0}' ({1})", dim.input->name(), dim.type->str());
+}
+
 std::string InputTypes::findContradiction() const {
-  struct Binding {
-    const ValueInfoProto *input;
-    int64_t extent;
-  };
-  std::map<std::string, Binding> bindings;
+  std::vector<GivenDim> dims;
   for (const ValueInfoProto *input : inputs) {
     auto type = given.find(input->name());
     const auto &shape = input->type().tensor_type().shape();
@@ -217,20 +227,37 @@ std::string InputTypes::findContradiction() const {
         shape.dim_size() != int(type->second.getRank()))
       continue;
     for (int d = 0; d < shape.dim_size(); ++d) {
-      const std::string &symbol = shape.dim(d).dim_param();
-      int64_t extent = type->second.getShape()[d];
-      if (symbol.empty() || options.symbols.count(symbol) || isRanged(symbol))
-        continue;
-      const Binding &first =
-          bindings.try_emplace(symbol, Binding{input, extent}).first->second;
-      if (first.extent != extent)
-        return llvm::formatv("the tensors for inputs '{0}' ({1}) and '{2}' "
-                             "({3}) do not fit together: dimension '{4}' is "
-                             "{5} in the one and {6} in the other",
-                             first.input->name(),
-                             given.at(first.input->name()).str(), input->name(),
-                             type->second.str(), symbol, first.extent, extent);
+      const std::string &text = shape.dim(d).dim_param();
+      if (!text.empty() && !options.symbols.count(text) && !isRanged(text))
+        dims.push_back(
+            {input, &type->second, text, type->second.getShape()[d]});
     }
+  }
+  std::map<std::string, GivenDim> bindings;
+  std::map<std::string, int64_t> values = options.symbols;
+  for (const GivenDim &dim : dims) {
+    const GivenDim &first =
+        bindings.try_emplace(dim.text.str(), dim).first->second;
+    if (first.extent != dim.extent)
+      return llvm::formatv("the tensors for inputs {0} and {1} do not fit "
+                           "together: dimension '{2}' is {3} in the one and "
+                           "{4} in the other",
+                           describe(first), describe(dim), dim.text,
+                           first.extent, dim.extent);
+    if (getDimSymbols(dim.text) == std::vector{dim.text.str()})
+      values.try_emplace(dim.text.str(), dim.extent);
+  }
+  for (const GivenDim &dim : dims) {
+    llvm::Expected<std::optional<int64_t>> extent =
+        evaluateDim(dim.text, values);
+    if (!extent)
+      return llvm::formatv("the tensor for input {0} does not fit the others: "
+                           "{1}",
+                           describe(dim), llvm::toString(extent.takeError()));
+    if (*extent && **extent != dim.extent)
+      return llvm::formatv("the tensor for input {0} does not fit the others, "
+                           "with which its dimension '{1}' is {2}",
+                           describe(dim), dim.text, **extent);
   }
   return "";
 }
