@@ -10,8 +10,7 @@ llvm::Error glowish::checkGivenType(llvm::StringRef name, const Type &given,
                                     const SymbolRanges &symbols) {
   for (unsigned d = 0; d < type.getRank(); ++d) {
     const Extent *own = type.getExtent(d);
-    std::optional<IntRange> range =
-        own ? symbols.getRange(*own) : std::nullopt;
+    std::optional<IntRange> range = own ? symbols.getRange(*own) : std::nullopt;
     if (!range || given.getRank() != type.getRank())
       continue;
     int64_t extent = given.getDim(d);

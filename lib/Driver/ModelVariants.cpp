@@ -247,9 +247,8 @@ llvm::Error ModelVariants::select() {
           for (const std::string &symbol : extent->getSymbols())
             givenSymbols.insert(symbol);
       if (wrong.empty())
-        wrong = llvm::toString(
-            checkGivenType(input.name, *given, input.type,
-                           SymbolRanges(own.symbolRanges)));
+        wrong = llvm::toString(checkGivenType(input.name, *given, input.type,
+                                              SymbolRanges(own.symbolRanges)));
     }
     if (wrong.empty())
       fitting.push_back(combinations[i]);

@@ -211,8 +211,7 @@ llvm::Error Session::reportContradiction(const Buffer &buffer, DimsRef shape,
   return makeError("input '{0}' is {1}: dimension {2} is {3}, and {4}",
                    buffer.getModelName(),
                    buffer.getType().withShape(shape).str(), d,
-                   extent.describe(),
-                   llvm::join(parts, ", "));
+                   extent.describe(), llvm::join(parts, ", "));
 }
 
 uint8_t *Session::getAddress(const Buffer *placeholder) const {
