@@ -206,9 +206,18 @@ void KernelBuilder::forTasks(int64_t count, int64_t operations, LoopBody body,
     return forLoop(index(0), needed ? needed : index(count), 1, body);
   assert(numTasks == 1 && "a second loop of tasks");
   numTasks = count;
-  Value *begin = taskBegin;
-  Value *end = needed ? minIndex(taskEnd, needed) : taskEnd;
+  Value *begin = taskBegin, *end = taskEnd;
   taskBegin = taskEnd = nullptr;
+  // Threads share those that are needed as they share all.
+  auto scale = [&](Value *number) {
+    Value *scaled = CreateMul(CreateZExt(number, getInt64Ty()),
+                              CreateZExt(needed, getInt64Ty()));
+    return CreateTrunc(CreateUDiv(scaled, getInt64(uint64_t(count))), indexTy);
+  };
+  if (needed) {
+    begin = scale(begin);
+    end = scale(end);
+  }
   forLoop(begin, end, 1, body);
 }
 

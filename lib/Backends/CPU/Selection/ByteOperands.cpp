@@ -327,6 +327,16 @@ void glowish::replaceByByteKernel(IRFunction &function,
 
 //===- Integers of 32 bits ------------------------------------------------===//
 
+/// Returns the bounds of the input of \p instr, of which a run needs the images
+/// that it needs of the result.
+static std::vector<LoopBound>
+getImageBounds(const ConvolutionIntegerInstr &instr) {
+  std::vector<LoopBound> bounds =
+      getResultBounds(instr, instr.getResult()->getShape());
+  llvm::erase_if(bounds, [](const LoopBound &bound) { return bound.dim > 0; });
+  return bounds;
+}
+
 /// Makes \p buffer minus \p zeroPoint, which may be null, as int32: one value,
 /// or one for each index of dimension \p dim. \p bounds: of what is needed.
 static Buffer *widen(IRFunction &function, Buffer *buffer, Buffer *zeroPoint,
@@ -371,7 +381,8 @@ static InstrDraft makeWide(IRFunction &function,
                            ConvolutionIntegerInstr &instr) {
   return ConvolutionInstr::draft(
       instr.getResult(),
-      widen(function, instr.getInput(), instr.getZeroPoint(), instr),
+      widen(function, instr.getInput(), instr.getZeroPoint(), instr,
+            /*dim=*/0, getImageBounds(instr)),
       widen(function, instr.getFilter(), instr.getFilterZeroPoint(), instr),
       instr.getBias(), instr.getStrides(), instr.getPads(),
       instr.getDilations(), instr.getGroup(), instr.getFused(),

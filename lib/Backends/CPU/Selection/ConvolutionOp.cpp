@@ -137,13 +137,16 @@ void glowish::limitToNeededRows(InstrDraft &draft, const ConvolutionOp &op) {
   ConvolutionShape shape = op.getShape();
   Dims input = op.getImage(op.input).shape,
        result = op.getImage(op.result).shape;
-  if (shape.kernelH != 1 || shape.kernelW != 1 ||
-      DimsRef(input).take_front(3) != DimsRef(result).take_front(3))
+  bool isPointwise =
+      shape.kernelH == 1 && shape.kernelW == 1 &&
+      DimsRef(input).take_front(3) == DimsRef(result).take_front(3);
+  // A pixel takes others of its image.
+  for (const LoopBound &bound : getResultBounds(op.instr, result))
+    if (bound.dim < (isPointwise ? 3 : 1))
+      draft.bounds.push_back(bound);
+  if (!isPointwise)
     return;
   DimsRef made = draft.operands[0]->getShape();
-  for (const LoopBound &bound : getResultBounds(op.instr, result))
-    if (bound.dim < 3)
-      draft.bounds.push_back(bound);
   draft.predicate = getPredicateFor(op.instr, result);
   if (draft.predicate && !isPredicateOf(draft.predicate->getType(), made))
     draft.predicate = nullptr;

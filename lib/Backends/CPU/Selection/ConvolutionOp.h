@@ -92,7 +92,8 @@ void replaceByKernel(IRFunction &function, Instruction &instr,
                      ConvolutionInputs inputs);
 
 /// Limits \p draft, which makes the input of \p op element by element as an
-/// image with its rows, to the rows that a run needs of the result.
+/// image with its rows, to the images, and of pointwise ones the rows, that a
+/// run needs of the result.
 void limitToNeededRows(InstrDraft &draft, const ConvolutionOp &op);
 
 } // namespace glowish

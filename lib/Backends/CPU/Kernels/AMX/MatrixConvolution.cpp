@@ -19,20 +19,12 @@ namespace {
 
 /// Where all pixels of the operands are one row, the distance of those of the
 /// input in lanes; else 0. \p lanes becomes that row.
-int64_t getRowStride(ConvolutionShape &lanes, StridedOperand &result,
-                     StridedOperand &input, EpilogueCode &epilogue) {
-  if (lanes.kernelH != 1 || lanes.kernelW != 1 || lanes.strideH != 1 ||
-      lanes.strideW != 1 || lanes.outHeight != lanes.height ||
-      lanes.outWidth != lanes.width || lanes.padTop || lanes.padLeft)
-    return 0;
-  std::vector<StridedOperand *> operands = {&result, &input};
-  for (StridedOperand &operand : epilogue.fused)
-    operands.push_back(&operand);
+int64_t getRowStride(ConvolutionShape &lanes, ConvolutionOperands &operands) {
   ConvolutionShape joined = lanes;
-  if (!collapseRows(joined, operands))
+  if (!collapsePointwise(joined, operands))
     return 0;
   lanes = joined;
-  return input.strides[2];
+  return operands.input.strides[2];
 }
 
 class MatrixConvolutionEmitter {
@@ -45,6 +37,8 @@ public:
         input(std::move(operands.input)), weights(operands.weights),
         bias(operands.bias),
         taps(operands.isBiasOfTaps ? TapRanges(lanes) : TapRanges()),
+        bands(b, lanes, operands.needed, blocking.bandRows),
+        neededColumns(operands.neededColumns),
         epilogue(std::move(operands.epilogue)) {}
 
   void emit();
@@ -99,6 +93,9 @@ private:
   Value *weights, *bias;
   /// Those that the bias differs by; one of each where it does not.
   TapRanges taps;
+  /// Those that are needed, unless there is one row.
+  ImageBands bands;
+  Value *neededColumns;
   EpilogueCode epilogue;
   Value *panel = nullptr, *sums = nullptr;
 };
@@ -336,25 +333,28 @@ void MatrixConvolutionEmitter::forBlocks(
 MatrixConvolutionEmitter::Band
 MatrixConvolutionEmitter::getBand(Value *image, Value *number) {
   Value *zero = b.index(0);
-  auto getCount = [&](Value *first, int64_t count, int64_t end) -> Value * {
-    return b.minIndex(b.index(count), b.CreateNSWSub(b.index(end), first));
+  auto getCount = [&](Value *first, int64_t count, Value *end) -> Value * {
+    return b.minIndex(b.index(count), b.CreateNSWSub(end, first));
   };
   if (blocking.isDirect()) {
     int64_t positions = blocking.bandTiles * matrixRows;
     Value *first = b.addScaled(zero, number, positions);
     return {zero, zero, first,
-            getCount(first, positions, blocking.rowPositions)};
+            getCount(first, positions,
+                     neededColumns ? neededColumns
+                                   : b.index(blocking.rowPositions))};
   }
   Value *row = b.addScaled(zero, number, blocking.bandRows);
-  Value *rows = getCount(row, blocking.bandRows, blocking.rows);
+  Value *rows = getCount(row, blocking.bandRows, bands.endRow);
   return {image, row, zero, b.addScaled(zero, rows, blocking.rowPositions)};
 }
 
 /// \p task is (image * bands + band) * groups + group.
 void MatrixConvolutionEmitter::emitTask(Value *task) {
   Values split =
-      b.splitIndex(task, {blocking.images, blocking.bands, blocking.groups});
-  Band band = getBand(split[0], split[1]);
+      b.splitIndex(task, {blocking.images * blocking.bands, blocking.groups});
+  Band band = getBand(b.CreateUDiv(split[0], bands.perImage),
+                      b.CreateURem(split[0], bands.perImage));
   if (!blocking.isDirect()) {
     packBand(band);
   } else if (blocking.directTiles * matrixRows < blocking.rowPositions) {
@@ -362,15 +362,20 @@ void MatrixConvolutionEmitter::emitTask(Value *task) {
     b.ifThen(b.CreateICmpSGT(end, b.index(blocking.directTiles * matrixRows)),
              [&] { packTail(); });
   }
-  forBlocks(split[2], [&](const Blocks &blocks) { emitTiles(band, blocks); });
+  forBlocks(split[1], [&](const Blocks &blocks) { emitTiles(band, blocks); });
 }
 
 void MatrixConvolutionEmitter::emit() {
   panel = b.allocate(ElemKind::Int8, blocking.panelLanes * 4);
   sums = b.allocate(ElemKind::Int8, 4 * AmxUnit::registerBytes);
   unit.configure();
-  b.forTasks(blocking.getTasks(), getNumOperations(lanes),
-             [&](Value *task) { emitTask(task); });
+  Value *needed = bands.count;
+  if (blocking.isDirect() && neededColumns)
+    needed = b.divideUp(neededColumns, blocking.bandTiles * matrixRows);
+  b.forTasks(
+      blocking.getTasks(), getNumOperations(lanes),
+      [&](Value *task) { emitTask(task); },
+      needed ? b.scaleIndex(needed, blocking.groups) : nullptr);
   unit.release();
 }
 
@@ -379,8 +384,7 @@ void glowish::emitMatrixConvolution(KernelBuilder &b,
                                     AmxUnit::Elements elements,
                                     ConvolutionOperands operands) {
   ConvolutionShape shape = lanes;
-  int64_t rowStride =
-      getRowStride(shape, operands.result, operands.input, operands.epilogue);
+  int64_t rowStride = getRowStride(shape, operands);
   MatrixConvolutionEmitter(b, shape, rowStride, elements, std::move(operands))
       .emit();
 }

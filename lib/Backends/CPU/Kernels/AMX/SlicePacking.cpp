@@ -141,7 +141,7 @@ void PanelEmitter::forRuns(RunBody body, PaddingBody padding) {
                  input.strides[2]});
   Value *first = b.CreateUDiv(range.firstPixel, b.index(image.columns));
   Value *end = b.minIndex(b.CreateNSWAdd(first, b.index(blocking.panelRows)),
-                          b.index(blocking.getRows()));
+                          range.endRow);
   b.forLoop(first, end, 1,
             [&](Value *row) { forRunsOfRow(row, body, padding); });
 }

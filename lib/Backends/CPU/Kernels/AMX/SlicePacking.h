@@ -14,6 +14,8 @@ struct SliceRange {
   /// The first pixel. If the blocking packs tiles, \p numPixels are sliced;
   /// else it begins a row, and panelRows rows of the blocking are.
   llvm::Value *firstPixel, *numPixels;
+  /// Where it begins a row: the end of the rows that are sliced.
+  llvm::Value *endRow;
   /// The range of channel groups.
   llvm::Value *firstGroup, *endGroup;
 };

@@ -32,9 +32,9 @@ public:
                            ConvolutionOperands operands)
       : SlicedBlocking(shape, ::isInputCollapsed(shape, operands.input.strides),
                        b.getTarget()),
-        b(b), unit(b), shape(shape), result(std::move(operands.result)),
-        input(std::move(operands.input)), slices(operands.weights),
-        scales(operands.scales), bias(operands.bias),
+        b(b), unit(b), shape(shape), needed(getNeeded(b, operands)),
+        result(std::move(operands.result)), input(std::move(operands.input)),
+        slices(operands.weights), scales(operands.scales), bias(operands.bias),
         epilogue(std::move(operands.epilogue)) {}
   void emit();
 
@@ -54,6 +54,14 @@ private:
   struct Pending {
     Value *pixel, *packed, *channel;
   };
+  /// What a run needs.
+  struct Needed {
+    /// The ends of the pixels of an image, of the rows that they take, and of
+    /// its ranges of tiles.
+    Value *endPixel, *endRow, *endRange;
+    /// Tasks; null for all.
+    Value *tasks;
+  };
   /// What a task computes: tiles [low, high) of an image, for some blocks.
   struct Range {
     Value *image, *low, *high;
@@ -61,6 +69,8 @@ private:
     Value *firstBlock, *endBlock;
   };
 
+  Needed getNeeded(KernelBuilder &b, const ConvolutionOperands &operands) const;
+  Value *getPackedEnd();
   void emitTask(Value *task);
   Range getRange(Value *task);
   void forBlocks(const Range &range, llvm::function_ref<void(const Block &)>);
@@ -81,6 +91,7 @@ private:
   KernelBuilder &b;
   PipelinedTile unit;
   ConvolutionShape shape;
+  Needed needed;
   StridedOperand result, input;
   Value *slices, *scales, *bias;
   EpilogueCode epilogue;
@@ -101,6 +112,32 @@ std::array<Value *, 2> SlicedConvolutionEmitter::divide(Value *value,
     return {value, b.index(0)};
   return {b.CreateUDiv(value, b.index(extent)),
           b.CreateURem(value, b.index(extent))};
+}
+
+/// Rows that no needed one takes must not be packed with others, which share a
+/// scale: they may be NaN.
+SlicedConvolutionEmitter::Needed
+SlicedConvolutionEmitter::getNeeded(KernelBuilder &b,
+                                    const ConvolutionOperands &operands) const {
+  auto [numImages, rows] = operands.needed;
+  Needed own = {b.index(pixelsPerImage), b.index(getRows()),
+                b.index(getRanges()), nullptr};
+  if (isCollapsed) {
+    if (!operands.neededColumns)
+      return own;
+    own.endPixel = operands.neededColumns;
+    numImages = nullptr;
+  } else if (rows) {
+    own.endPixel = b.minIndex(own.endPixel, b.scaleIndex(rows, image.columns));
+    own.endRow = b.CreateNSWAdd(rows, b.index(image.rows - shape.outHeight));
+  }
+  if (!numImages && !rows && !isCollapsed)
+    return own;
+  own.endRange = b.divideUp(b.divideUp(own.endPixel, tilePixels), tilesPerTask);
+  own.tasks = b.scaleIndex(
+      b.CreateNSWMul(numImages ? numImages : b.index(images), own.endRange),
+      getGroups());
+  return own;
 }
 
 //===- Matmuls ------------------------------------------------------------===//
@@ -276,8 +313,8 @@ void SlicedConvolutionEmitter::forTiles(
   b.forLoop(range.low, range.high, 1, [&](Value *number) {
     Value *pixel = b.scaleIndex(number, tilePixels);
     Value *count = b.index(tilePixels);
-    if (pixelsPerImage % tilePixels)
-      count = b.minIndex(count, b.CreateNSWSub(b.index(pixelsPerImage), pixel));
+    if (pixelsPerImage % tilePixels || needed.tasks)
+      count = b.minIndex(count, b.CreateNSWSub(needed.endPixel, pixel));
     body({pixel, b.CreateNSWSub(pixel, range.firstPixel),
           b.CreateNSWSub(number, range.low), count});
   });
@@ -289,31 +326,50 @@ SlicedConvolutionEmitter::getRange(Value *task) {
   auto [outer, group] = divide(task, getGroups());
   if (getGroups() == 1)
     group = b.index(0);
-  auto [imageNumber, number] = divide(outer, getRanges());
-  if (getRanges() == 1)
-    number = b.index(0);
+  Value *imageNumber = outer, *number = b.index(0);
+  if (getRanges() != 1) {
+    imageNumber = b.CreateUDiv(outer, needed.endRange);
+    number = b.CreateURem(outer, needed.endRange);
+  }
   if (images == 1)
     imageNumber = b.index(0);
-  auto getEnd = [&](Value *first, int64_t count, int64_t end) {
-    return b.minIndex(b.CreateNSWAdd(first, b.index(count)), b.index(end));
+  auto getEnd = [&](Value *first, int64_t count, Value *end) {
+    return b.minIndex(b.CreateNSWAdd(first, b.index(count)), end);
   };
   Value *low = b.scaleIndex(number, tilesPerTask);
   Value *firstBlock = b.scaleIndex(group, blocksPerTask);
   Value *pixel = b.scaleIndex(low, tilePixels);
   if (!packsTiles())
     pixel = b.scaleIndex(divide(pixel, image.columns)[0], image.columns);
-  return {imageNumber, low,        getEnd(low, tilesPerTask, tiles),
-          pixel,       firstBlock, getEnd(firstBlock, blocksPerTask, blocks)};
+  return {imageNumber,
+          low,
+          getEnd(low, tilesPerTask, b.divideUp(needed.endPixel, tilePixels)),
+          pixel,
+          firstBlock,
+          getEnd(firstBlock, blocksPerTask, b.index(blocks))};
+}
+
+/// Returns the end of the pixels that are packed: of whole tiles, but for the
+/// last of all.
+Value *SlicedConvolutionEmitter::getPackedEnd() {
+  Value *end = b.index(pixelsPerImage);
+  if (!needed.tasks)
+    return end;
+  Value *numTiles = b.divideUp(needed.endPixel, tilePixels);
+  return b.minIndex(b.scaleIndex(numTiles, tilePixels), end);
 }
 
 void SlicedConvolutionEmitter::emitTask(Value *task) {
   Range range = getRange(task);
   imageNumber = range.image;
   SliceRange packed = {
-      range.image, range.firstPixel,
+      range.image,
+      range.firstPixel,
       b.minIndex(b.index(tilesPerTask * tilePixels),
-                 b.CreateNSWSub(b.index(pixelsPerImage), range.firstPixel)),
-      b.index(0), b.index(image.groups)};
+                 b.CreateNSWSub(getPackedEnd(), range.firstPixel)),
+      needed.endRow,
+      b.index(0),
+      b.index(image.groups)};
   if (numChunks > 1)
     emitSlicePanel(b, shape, *this, panel, input, packed, SliceStep::Scales);
   b.forLoop(numChunks, [&](Value *chunk) {
@@ -359,8 +415,9 @@ void SlicedConvolutionEmitter::emit() {
   unit.start();
   pending.channel = b.CreateAlloca(b.getIndexTy());
   unit.configure();
-  b.forTasks(images * getRanges() * getGroups(), getNumOperations(shape),
-             [&](Value *task) { emitTask(task); });
+  b.forTasks(
+      images * getRanges() * getGroups(), getNumOperations(shape),
+      [&](Value *task) { emitTask(task); }, needed.tasks);
   unit.release();
 }
 

@@ -136,7 +136,7 @@ private:
     Value *batch, *row, *column;
   };
 
-  void emitRow(Value *unit, Value *low, Value *high);
+  void emitRow(Value *batch, Value *row, Value *low, Value *high);
   void emitBlocks(llvm::function_ref<void(const Block &)> body);
   void emitTile(const Block &block, const Position &position,
                 const KernelRows &rows, const TileRun &run);
@@ -337,10 +337,9 @@ void ChannelSumsEmitter::emitBlocks(
   });
 }
 
-/// Computes tiles \p low ... \p high - 1 of row number \p unit of all images.
-void ChannelSumsEmitter::emitRow(Value *unit, Value *low, Value *high) {
-  Value *batch = b.CreateUDiv(unit, b.index(shape.outHeight));
-  Value *row = b.CreateURem(unit, b.index(shape.outHeight));
+/// Computes tiles \p low ... \p high - 1 of row \p row of image \p batch.
+void ChannelSumsEmitter::emitRow(Value *batch, Value *row, Value *low,
+                                 Value *high) {
   KernelRows rows = getKernelRows(b, shape, row);
   emitBlocks([&](const Block &block) {
     int64_t before = 0;
@@ -358,29 +357,34 @@ void ChannelSumsEmitter::emitRow(Value *unit, Value *low, Value *high) {
 }
 
 void ChannelSumsEmitter::emit() {
-  auto countParts = [&](Value *needed, int64_t size) {
-    return needed ? b.divideUp(needed, size) : nullptr;
-  };
   int64_t tiles = 0;
   for (const TileRun &run : runs)
     tiles += run.count;
   int64_t operations = getNumOperations(shape);
-  Value *needed = operands.neededColumns;
-  if (int64_t rows = shape.batch * shape.outHeight; rows > 1)
+  if (shape.batch * shape.outHeight > 1) {
+    ImageBands rows(b, shape, operands.needed);
     return b.forTasks(
-        rows, operations,
-        [&](Value *row) { emitRow(row, b.index(0), b.index(tiles)); },
-        countParts(needed, shape.outWidth));
+        shape.batch * shape.outHeight, operations,
+        [&](Value *unit) {
+          emitRow(b.CreateUDiv(unit, rows.perImage),
+                  b.CreateURem(unit, rows.perImage), b.index(0),
+                  b.index(tiles));
+        },
+        rows.count);
+  }
   // The tiles of a single row are the tasks, some at a time.
   constexpr int64_t together = 16;
-  needed = countParts(needed, tile.pixels);
+  auto countParts = [&](Value *needed, int64_t size) {
+    return needed ? b.divideUp(needed, size) : nullptr;
+  };
+  Value *needed = countParts(operands.neededColumns, tile.pixels);
   b.forTasks(
       int64_t(llvm::divideCeil(tiles, together)), operations,
       [&](Value *task) {
         Value *low = b.scaleIndex(task, together);
         Value *high = b.minIndex(b.CreateNSWAdd(low, b.index(together)),
                                  needed ? needed : b.index(tiles));
-        emitRow(b.index(0), low, high);
+        emitRow(b.index(0), b.index(0), low, high);
       },
       countParts(needed, together));
 }

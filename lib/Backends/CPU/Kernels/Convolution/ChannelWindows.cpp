@@ -213,8 +213,8 @@ static unsigned chooseTilePixels(const KernelBuilder &b,
 }
 
 static void emitWindows(KernelBuilder &b, const ConvolutionShape &shape,
-                        const StridedOperand &input, unsigned lanes,
-                        const WindowOperator &op) {
+                        const StridedOperand &input, NeededImages needed,
+                        unsigned lanes, const WindowOperator &op) {
   unsigned pixels = chooseTilePixels(b, shape);
   std::vector<TileRun> runs = splitRow(shape, pixels);
   WindowOrder order(shape, pixels, lanes, int64_t(getElemSize(input.kind)),
@@ -234,22 +234,24 @@ static void emitWindows(KernelBuilder &b, const ConvolutionShape &shape,
         });
       });
   };
+  ImageBands bands(b, shape, needed, order.bandRows);
   CheckedInt work = CheckedInt(shape.batch) * shape.outHeight * shape.outWidth *
                     shape.channels * shape.kernelH * shape.kernelW;
-  b.forTasks(shape.batch * order.bands, work.get().value_or(INT64_MAX),
-             [&](Value *task) {
-               Value *batch = b.CreateUDiv(task, b.index(order.bands));
-               Value *band = b.CreateURem(task, b.index(order.bands));
-               Value *low = b.scaleIndex(band, order.bandRows);
-               Value *high = b.CreateNSWAdd(low, b.index(order.bandRows));
-               if (shape.outHeight % order.bandRows)
-                 high = b.minIndex(high, b.index(shape.outHeight));
-               forChannelGroups(
-                   b, shape.channels, lanes, order.groupChannels,
-                   [&](Value *first, Value *last, unsigned active) {
-                     emitGroup(batch, low, high, first, last, active);
-                   });
-             });
+  b.forTasks(
+      shape.batch * order.bands, work.get().value_or(INT64_MAX),
+      [&](Value *task) {
+        Value *batch = b.CreateUDiv(task, bands.perImage);
+        Value *band = b.CreateURem(task, bands.perImage);
+        Value *low = b.scaleIndex(band, order.bandRows);
+        Value *high = b.CreateNSWAdd(low, b.index(order.bandRows));
+        if (needed.rows || shape.outHeight % order.bandRows)
+          high = b.minIndex(high, bands.endRow);
+        forChannelGroups(b, shape.channels, lanes, order.groupChannels,
+                         [&](Value *first, Value *last, unsigned active) {
+                           emitGroup(batch, low, high, first, last, active);
+                         });
+      },
+      bands.count);
 }
 
 void glowish::emitDepthwise(KernelBuilder &b, const ConvolutionShape &shape,
@@ -276,7 +278,7 @@ void glowish::emitDepthwise(KernelBuilder &b, const ConvolutionShape &shape,
                   unsigned lanes) {
     storeResult(b, result, operands.epilogue, index, sum, lanes);
   };
-  emitWindows(b, shape, input, b.getRegisterLanes(kind), op);
+  emitWindows(b, shape, input, operands.needed, b.getRegisterLanes(kind), op);
 }
 
 void glowish::emitDepthwiseBytes(KernelBuilder &b,
@@ -312,13 +314,20 @@ void glowish::emitDepthwiseBytes(KernelBuilder &b,
     }
     storeResult(b, result, operands.epilogue, index, sum, lanes);
   };
-  emitWindows(b, shape, input, b.getRegisterLanes(sumKind), op);
+  emitWindows(b, shape, input, operands.needed, b.getRegisterLanes(sumKind),
+              op);
 }
 
 template <typename Instr>
 static ConvolutionShape getPoolShape(const Instr &instr) {
   return getWindowShape(instr, instr.getInput()->getShape(),
                         instr.getResult()->getShape());
+}
+
+/// Returns what a run needs of the result of a pooling.
+static NeededImages getNeeded(const KernelOperands &operands) {
+  return {.images = operands.getBound(/*index=*/0, /*dim=*/0),
+          .rows = operands.getBound(/*index=*/0, /*dim=*/1)};
 }
 
 /// KernelBuilder::maximum, but any NaN for a NaN: the first choice is one
@@ -349,7 +358,8 @@ void glowish::emitMaxPool(KernelBuilder &b, const MaxPoolInstr &instr,
     b.storeStrided(kind, best, result.getAddress(b, index),
                    result.getInnerStride());
   };
-  emitWindows(b, getPoolShape(instr), input, b.getRegisterLanes(kind), op);
+  emitWindows(b, getPoolShape(instr), input, getNeeded(operands),
+              b.getRegisterLanes(kind), op);
 }
 
 void glowish::emitAvgPool(KernelBuilder &b, const AvgPoolInstr &instr,
@@ -373,5 +383,6 @@ void glowish::emitAvgPool(KernelBuilder &b, const AvgPoolInstr &instr,
     b.storeStrided(kind, b.CreateFDiv(sum, b.splat(divisor, lanes)),
                    result.getAddress(b, index), result.getInnerStride());
   };
-  emitWindows(b, shape, input, b.getRegisterLanes(kind), op);
+  emitWindows(b, shape, input, getNeeded(operands), b.getRegisterLanes(kind),
+              op);
 }

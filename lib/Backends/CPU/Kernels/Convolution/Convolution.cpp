@@ -25,11 +25,13 @@ class ConvolutionEmitter {
 public:
   ConvolutionEmitter(KernelBuilder &b, const ConvolutionShape &shape, Tile tile,
                      const WeightLayout &layout, ConvolutionOperands operands,
-                     DotInstr dot)
+                     DotInstr dot, int64_t numImages)
       : b(b), shape(shape), tile(tile), layout(layout), dot(dot),
-        result(std::move(operands.result)), input(std::move(operands.input)),
-        weights(operands.weights), bias(operands.bias),
+        numImages(numImages), result(std::move(operands.result)),
+        input(std::move(operands.input)), weights(operands.weights),
+        bias(operands.bias),
         taps(operands.isBiasOfTaps ? TapRanges(shape) : TapRanges()),
+        imageRows(b, shape, operands.needed),
         neededColumns(operands.neededColumns),
         neededChannels(operands.neededChannels),
         neededDepth(operands.neededDepth), predicate(operands.predicate),
@@ -61,11 +63,14 @@ private:
     Value *number;
   };
 
-  void collapseRows();
   bool canOrderColumns() const;
   void emitOrderedTask(const ColumnOrder &columns, Value *task);
   Value *gather(Value *place, unsigned pixels);
   bool hasRows() const { return shape.batch * shape.outHeight > 1; }
+  /// What a run needs: rows, or columns of the only row; null for all.
+  Value *getNeeded() const {
+    return hasRows() ? imageRows.count : neededColumns;
+  }
   int64_t getNumUnits() const;
   Value *countNeededUnits() const;
   Value *countNeededTasks(int64_t chunks) const;
@@ -85,8 +90,9 @@ private:
                  llvm::ArrayRef<Value *> sums);
   Prefetch getShare(const Block &block, Value *number, bool isWhole) const;
   void planPrefetch(Block &block, int64_t tiles) const;
-  void sharePrefetch(Block &block, Value *low, Value *high) const;
-  int64_t countTiles(const Block &block) const;
+  void sharePrefetch(Block &block, Value *low, Value *high,
+                     int64_t unitTiles) const;
+  int64_t countRowTiles(const Block &block) const;
   Value *addBias(Value *element, Value *sum, unsigned active);
 
   KernelBuilder &b;
@@ -94,10 +100,14 @@ private:
   Tile tile;
   WeightLayout layout;
   DotInstr dot;
+  /// Of which a run may need one; 1 where all are needed.
+  int64_t numImages;
   StridedOperand result, input;
   Value *weights, *bias;
   /// Those that the bias differs by; one of each where it does not.
   TapRanges taps;
+  /// Those that are needed.
+  ImageBands imageRows;
   /// Null for all.
   Value *neededColumns, *neededChannels, *neededDepth;
   RowPredicate predicate;
@@ -115,19 +125,6 @@ private:
 };
 
 } // namespace
-
-/// A 1x1 convolution without strides and padding is a matrix product: rows and
-/// batch become one long row, where the operands' strides allow it.
-void ConvolutionEmitter::collapseRows() {
-  if (shape.kernelH != 1 || shape.kernelW != 1 || shape.strideH != 1 ||
-      shape.strideW != 1 || shape.outHeight != shape.height ||
-      shape.outWidth != shape.width || shape.padTop || shape.padLeft)
-    return;
-  std::vector<StridedOperand *> operands = {&result, &input};
-  for (StridedOperand &operand : epilogue.fused)
-    operands.push_back(&operand);
-  glowish::collapseRows(shape, operands);
-}
 
 /// Whether the columns that a predicate states to be needed can be computed
 /// alone: those of a matrix product.
@@ -322,14 +319,12 @@ void ConvolutionEmitter::emitRows(const Block &block, Value *low, Value *high) {
   b.forLoop(low, high, 1, [&](Value *unit) {
     Value *batch = b.index(0), *row = unit;
     if (shape.batch > 1) {
-      batch = b.CreateUDiv(unit, b.index(shape.outHeight));
-      row = b.CreateURem(unit, b.index(shape.outHeight));
+      batch = b.CreateUDiv(unit, imageRows.perImage);
+      row = b.CreateURem(unit, imageRows.perImage);
     }
     KernelRows rows = getKernelRows(b, shape, row);
-    int64_t perRow = 0, before = 0;
-    for (const TileRun &run : block.runs)
-      perRow += run.count;
-    Value *rowNumber = b.scaleIndex(unit, perRow);
+    int64_t before = 0;
+    Value *rowNumber = b.scaleIndex(unit, countRowTiles(block));
     for (const TileRun &run : block.runs) {
       b.forLoop(run.count, [&](Value *i) {
         Value *number =
@@ -399,8 +394,8 @@ Prefetch ConvolutionEmitter::getShare(const Block &block, Value *number,
     return share;
   Value *offset;
   if (block.shares) {
-    // A whole tile is seldom the only one.
-    if (isWhole)
+    // A whole tile of a matrix is seldom the only one.
+    if (isWhole && !hasRows())
       share.bytesPerStep = (share.bytesPerStep + 1) / 2;
     share.stride = block.shareBytes;
     offset =
@@ -421,7 +416,7 @@ void ConvolutionEmitter::planPrefetch(Block &block, int64_t tiles) const {
   // A single tile would spend much of its time on requests.
   const TargetDescription &target = b.getTarget();
   int64_t cached = tiles == 1 ? target.cacheBytes : target.getNearBytes();
-  if (!layout.isPadded || (chunk != getNumUnits() && !neededColumns) ||
+  if (!layout.isPadded || (chunk != getNumUnits() && !getNeeded()) ||
       blockBytes * blocksPerGroup <= cached)
     return;
   int64_t perTile = (blockBytes + tiles - 1) / tiles;
@@ -433,10 +428,10 @@ void ConvolutionEmitter::planPrefetch(Block &block, int64_t tiles) const {
                    tiles == 1 ? distanceBytes / size : layout.blockStride);
 }
 
-/// The same for tiles \p low ... \p high - 1, of which a run states how many
-/// there are.
-void ConvolutionEmitter::sharePrefetch(Block &block, Value *low,
-                                       Value *high) const {
+/// The same for the tiles of units \p low ... \p high - 1, of which a run
+/// states how many there are, and each has \p unitTiles.
+void ConvolutionEmitter::sharePrefetch(Block &block, Value *low, Value *high,
+                                       int64_t unitTiles) const {
   int64_t size = int64_t(getElemSize(weightKind));
   int64_t blockBytes = layout.blockStride * size;
   if (!layout.isPadded ||
@@ -444,9 +439,10 @@ void ConvolutionEmitter::sharePrefetch(Block &block, Value *low,
     return;
   constexpr int64_t distanceBytes = 4096;
   int64_t perStep = (blockBytes + shape.getTaps() - 1) / shape.getTaps();
-  block.prefetchBytes = perStep;
-  block.firstShare = low;
-  block.shares = b.maxIndex(b.CreateNSWSub(high, low), b.index(1));
+  block.prefetchBytes = (perStep + unitTiles - 1) / unitTiles;
+  block.firstShare = b.scaleIndex(low, unitTiles);
+  block.shares = b.maxIndex(b.scaleIndex(b.CreateNSWSub(high, low), unitTiles),
+                            b.index(1));
   block.shareBytes = b.CreateUDiv(
       b.CreateNSWAdd(block.shares, b.index(perStep - 1)), block.shares);
   // A single tile prefetches its own weights, at a fixed distance.
@@ -457,12 +453,11 @@ void ConvolutionEmitter::sharePrefetch(Block &block, Value *low,
                                   b.index(layout.blockStride)));
 }
 
-/// Those among which prefetching is shared out.
-int64_t ConvolutionEmitter::countTiles(const Block &block) const {
+int64_t ConvolutionEmitter::countRowTiles(const Block &block) const {
   int64_t tiles = 0;
   for (const TileRun &run : block.runs)
     tiles += run.count;
-  return hasRows() ? tiles * shape.batch * shape.outHeight : tiles;
+  return tiles;
 }
 
 /// The number of units that the output is divided into: rows, or tiles of a
@@ -473,11 +468,11 @@ int64_t ConvolutionEmitter::getNumUnits() const {
   return (shape.outWidth + tile.pixels - 1) / tile.pixels;
 }
 
-/// Those that have a column that is needed.
+/// Those that have something that is needed.
 Value *ConvolutionEmitter::countNeededUnits() const {
-  if (!neededColumns || hasRows())
+  if (!getNeeded())
     return b.index(getNumUnits());
-  return b.divideUp(neededColumns, tile.pixels);
+  return hasRows() ? imageRows.count : b.divideUp(neededColumns, tile.pixels);
 }
 
 /// Returns the number of tasks up to the last chunk, or of a single chunk the
@@ -485,7 +480,7 @@ Value *ConvolutionEmitter::countNeededUnits() const {
 Value *ConvolutionEmitter::countNeededTasks(int64_t chunks) const {
   if (chunks == 1 && neededChannels && shape.group == 1)
     return b.divideUp(neededChannels, tile.vectors * lanes);
-  if (chunks == 1 || !neededColumns || hasRows())
+  if (chunks == 1 || !getNeeded())
     return nullptr;
   return b.scaleIndex(b.divideUp(countNeededUnits(), chunk),
                       blocksPerGroup * shape.group);
@@ -501,9 +496,12 @@ void ConvolutionEmitter::emitBlock(Block block, Value *low, Value *high) {
     // Columns behind the whole tiles are emitLastColumns' own.
     if (block.runs.size() > 1)
       block.runs.pop_back();
-    sharePrefetch(block, low, high);
+    sharePrefetch(block, low, high, /*unitTiles=*/1);
+  } else if (hasRows() && imageRows.count) {
+    sharePrefetch(block, low, high, countRowTiles(block));
   } else {
-    planPrefetch(block, countTiles(block));
+    planPrefetch(block, countRowTiles(block) *
+                            (hasRows() ? shape.batch * shape.outHeight : 1));
   }
   if (hasRows())
     emitRows(block, low, high);
@@ -563,11 +561,10 @@ void ConvolutionEmitter::emitTask(Value *task) {
 }
 
 void ConvolutionEmitter::emit() {
-  collapseRows();
   unsigned size = tile.vectors * lanes;
   blocksPerGroup = (shape.getGroupOutChannels() + size - 1) / size;
   int64_t units = getNumUnits(), blocks = blocksPerGroup * shape.group;
-  chunk = chooseChunk(shape, kind, units, blocks, b.getTarget());
+  chunk = chooseChunk(shape, kind, units, blocks, numImages, b.getTarget());
   int64_t chunks = (units + chunk - 1) / chunk;
   int64_t numTasks = chunks * blocks;
   // For few pixels the weights' way from memory takes longer than
@@ -585,8 +582,13 @@ void ConvolutionEmitter::emit() {
              [&](Value *task) { emitOrderedTask(columns, task); });
 }
 
-void glowish::emitConvolution(KernelBuilder &b, const ConvolutionShape &shape,
+void glowish::emitConvolution(KernelBuilder &b, ConvolutionShape shape,
                               Tile tile, const WeightLayout &layout,
                               ConvolutionOperands operands, DotInstr dot) {
-  ConvolutionEmitter(b, shape, tile, layout, std::move(operands), dot).emit();
+  int64_t numImages = operands.needed.images ? shape.batch : 1;
+  // A 1x1 convolution without strides and padding is a matrix product.
+  collapsePointwise(shape, operands);
+  ConvolutionEmitter(b, shape, tile, layout, std::move(operands), dot,
+                     numImages)
+      .emit();
 }

@@ -4,6 +4,8 @@
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_CONVOLUTION_CONVOLUTION_H
 
 #include "Kernels/RowPredicate.h"
+#include <array>
+#include <cmath>
 
 namespace glowish {
 
@@ -52,6 +54,30 @@ int64_t getNumOperations(const ConvolutionShape &shape);
 bool collapseRows(ConvolutionShape &shape,
                   llvm::ArrayRef<StridedOperand *> operands);
 
+/// How much of the images of a result a run needs (LoopBound).
+struct NeededImages {
+  /// How many images, and how many rows of each; null for all.
+  llvm::Value *images = nullptr, *rows = nullptr;
+};
+
+/// Returns 1, \p most, and a number between them: a run may state any.
+inline std::array<int64_t, 3> spreadCounts(int64_t most) {
+  return {1, int64_t(std::lround(std::sqrt(double(most)))), most};
+}
+
+/// Bands of some rows of the images of a result, counted image by image, of
+/// which a run needs those that have a row that is needed.
+struct ImageBands {
+  /// \p bandRows: of each band but the last of an image.
+  ImageBands(KernelBuilder &b, const ConvolutionShape &shape,
+             NeededImages needed, int64_t bandRows = 1);
+
+  /// The end of the rows of an image that are needed, and its bands of them.
+  llvm::Value *endRow, *perImage;
+  /// The bands of all images that are needed; null for all.
+  llvm::Value *count = nullptr;
+};
+
 /// The operands of a convolution's kernel.
 struct ConvolutionOperands {
   /// NHWC with any strides. Unless the algorithm takes others, the channels of
@@ -71,7 +97,9 @@ struct ConvolutionOperands {
   /// for 0.
   llvm::Value *zeroPoint = nullptr;
   EpilogueCode epilogue;
-  /// How many columns of a result of one row are needed; null for all.
+  NeededImages needed = {};
+  /// How many columns of a result of one row, or of one that is collapsed to
+  /// one, are needed; null for all.
   llvm::Value *neededColumns = nullptr;
   /// How many output channels of a matrix product are needed, and how many
   /// input channels count; null for all.
@@ -82,8 +110,9 @@ struct ConvolutionOperands {
 };
 
 /// Collapses the rows of a convolution whose output pixels have one input pixel
-/// each, as far as the strides of \p operands allow it.
-void collapsePointwise(ConvolutionShape &shape, ConvolutionOperands &operands);
+/// each, as far as the strides of \p operands, and what is needed, allow it.
+/// Returns whether one row is left, of which columns are needed.
+bool collapsePointwise(ConvolutionShape &shape, ConvolutionOperands &operands);
 
 //===- Register tiles -----------------------------------------------------===//
 
@@ -116,9 +145,11 @@ unsigned chooseTilePixels(const ConvolutionShape &shape, unsigned vectors,
                           const TargetDescription &target);
 
 /// How many of the \p units of output (rows, or tiles of a single row) go
-/// through all \p blocks of output channels before the next ones do.
+/// through all \p blocks of output channels before the next ones do. Where a
+/// run may need one of several images, \p images is their number, else 1.
 int64_t chooseChunk(const ConvolutionShape &shape, ElemKind kind, int64_t units,
-                    int64_t blocks, const TargetDescription &target);
+                    int64_t blocks, int64_t images,
+                    const TargetDescription &target);
 
 //===- Layouts of weights -------------------------------------------------===//
 
@@ -142,7 +173,7 @@ int64_t getPackedSize(const ConvolutionShape &shape, unsigned block);
 
 /// Appends the code of the convolution with weights in \p layout. \p dot: not
 /// None where elements are several small integers each (MicroKernel).
-void emitConvolution(KernelBuilder &b, const ConvolutionShape &shape, Tile tile,
+void emitConvolution(KernelBuilder &b, ConvolutionShape shape, Tile tile,
                      const WeightLayout &layout, ConvolutionOperands operands,
                      DotInstr dot = DotInstr::None);
 

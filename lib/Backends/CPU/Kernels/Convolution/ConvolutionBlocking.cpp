@@ -196,16 +196,30 @@ bool glowish::collapseRows(ConvolutionShape &shape,
   return true;
 }
 
-void glowish::collapsePointwise(ConvolutionShape &shape,
+bool glowish::collapsePointwise(ConvolutionShape &shape,
                                 ConvolutionOperands &operands) {
-  if (shape.kernelH != 1 || shape.kernelW != 1 || shape.strideH != 1 ||
-      shape.strideW != 1 || shape.outHeight != shape.height ||
-      shape.outWidth != shape.width || shape.padTop || shape.padLeft)
-    return;
+  // Rows of each of several images would be no prefix of a longer row.
+  if ((operands.needed.rows && shape.batch > 1) || shape.kernelH != 1 ||
+      shape.kernelW != 1 || shape.strideH != 1 || shape.strideW != 1 ||
+      shape.outHeight != shape.height || shape.outWidth != shape.width ||
+      shape.padTop || shape.padLeft)
+    return false;
   std::vector<StridedOperand *> all = {&operands.result, &operands.input};
   for (StridedOperand &operand : operands.epilogue.fused)
     all.push_back(&operand);
-  collapseRows(shape, all);
+  if (!collapseRows(shape, all))
+    return false;
+  operands.needed = {};
+  return true;
+}
+
+ImageBands::ImageBands(KernelBuilder &b, const ConvolutionShape &shape,
+                       NeededImages needed, int64_t bandRows)
+    : endRow(needed.rows ? needed.rows : b.index(shape.outHeight)),
+      perImage(b.divideUp(endRow, bandRows)) {
+  if (needed.images || needed.rows)
+    count = b.CreateNSWMul(needed.images ? needed.images : b.index(shape.batch),
+                           perImage);
 }
 
 int64_t glowish::getNumOperations(const ConvolutionShape &shape) {
@@ -216,11 +230,11 @@ int64_t glowish::getNumOperations(const ConvolutionShape &shape) {
 //===- Order --------------------------------------------------------------===//
 
 int64_t glowish::chooseChunk(const ConvolutionShape &shape, ElemKind kind,
-                             int64_t units, int64_t blocks,
+                             int64_t units, int64_t blocks, int64_t images,
                              const TargetDescription &target) {
   int64_t size = int64_t(getElemSize(kind));
   int64_t weights = shape.getTaps() * shape.outChannels * size;
-  int64_t images =
+  int64_t imageBytes =
       (shape.batch * shape.height * shape.width * shape.channels +
        shape.batch * shape.outHeight * shape.outWidth * shape.outChannels) *
       size;
@@ -228,10 +242,12 @@ int64_t glowish::chooseChunk(const ConvolutionShape &shape, ElemKind kind,
   // Where all weights stay in the cache, a slab of the image goes through all
   // blocks before the next. Where they don't, a block of weights goes over the
   // whole image, so that each weight comes from memory once.
-  if (weights <= target.cacheBytes / 2)
-    chunks = (images + target.cacheBytes / 2 - 1) / (target.cacheBytes / 2);
+  bool areNear = weights <= target.cacheBytes / 2;
+  if (areNear)
+    chunks = (imageBytes + target.cacheBytes / 2 - 1) / (target.cacheBytes / 2);
   if (target.numThreads > 1)
-    chunks = std::max(chunks, (4 * target.numThreads + blocks - 1) / blocks);
+    chunks = std::max(chunks, (4 * target.numThreads + blocks - 1) / blocks *
+                                  (areNear ? images : 1));
   chunks = std::clamp(chunks, int64_t(1), units);
   return (units + chunks - 1) / chunks;
 }

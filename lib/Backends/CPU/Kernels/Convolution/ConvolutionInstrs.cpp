@@ -25,6 +25,8 @@ void glowish::emitCPUConvolution(KernelBuilder &b,
        .epilogue = operands.getEpilogue(candidate.algorithm->getSumKind(
            instr.getInput()->getType().getKind(),
            instr.getFilter()->getType().getKind())),
+       .needed = {.images = operands.getBound(Instr::resultIdx, 0),
+                  .rows = operands.getBound(Instr::resultIdx, 1)},
        .neededColumns = operands.getBound(b, Instr::resultIdx, 0, 3),
        .predicate = operands.getRowPredicate()});
 }

@@ -73,22 +73,32 @@ void RowTiles::emitBlocks(const Strip &strip) {
     emitTiles(strip, getBlock(b.index(whole), channels % weights.channels));
 }
 
+/// Returns the end of the columns that are needed, whole tiles.
+Value *RowTiles::getEndColumn() {
+  Value *end = b.index(shape.outWidth);
+  if (!operands.neededColumns || shape.batch * shape.outHeight > 1)
+    return end;
+  Value *tiles = b.divideUp(operands.neededColumns, pixels);
+  return b.minIndex(b.scaleIndex(tiles, pixels), end);
+}
+
 /// The columns from \p column on, of all rows.
 void RowTiles::emitStrip(Value *batch, Value *group, Value *column) {
   getRows().begin(batch, group, column);
   Value *count = b.index(columns);
-  if (shape.outWidth % columns)
-    count = b.minIndex(count, b.CreateNSWSub(b.index(shape.outWidth), column));
-  b.forLoop(shape.outHeight, [&](Value *row) {
+  if (shape.outWidth % columns || operands.neededColumns)
+    count = b.minIndex(count, b.CreateNSWSub(getEndColumn(), column));
+  b.forLoop(ImageBands(b, shape, operands.needed).endRow, [&](Value *row) {
     getRows().load(row);
     emitBlocks({batch, group, row, column, count});
   });
 }
 
 void RowTiles::emit() {
-  b.forLoop(shape.batch, [&](Value *batch) {
+  Value *images = operands.needed.images;
+  b.forLoop(images ? images : b.index(shape.batch), [&](Value *batch) {
     b.forLoop(shape.group, [&](Value *group) {
-      b.forLoop(b.index(0), b.index(shape.outWidth), columns,
+      b.forLoop(b.index(0), getEndColumn(), columns,
                 [&](Value *column) { emitStrip(batch, group, column); });
     });
   });

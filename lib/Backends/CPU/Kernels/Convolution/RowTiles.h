@@ -79,6 +79,7 @@ protected:
   RowsLayout layout;
 
 private:
+  llvm::Value *getEndColumn();
   void emitStrip(llvm::Value *batch, llvm::Value *group, llvm::Value *column);
   void emitBlocks(const Strip &strip);
   void emitTiles(const Strip &strip, const Block &block);

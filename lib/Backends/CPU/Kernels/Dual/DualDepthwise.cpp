@@ -325,11 +325,14 @@ void DualDepthwiseEmitter::emitQuad(const Band &band, Value *channel,
 
 void DualDepthwiseEmitter::emit() {
   clearBorders();
-  b.forLoop(shape.batch, [&](Value *batch) {
-    b.forLoop(b.index(0), b.index(shape.outHeight), bandRows, [&](Value *row) {
+  const NeededImages &needed = operands.needed;
+  Value *endRow = ImageBands(b, shape, needed).endRow;
+  Value *images = needed.images ? needed.images : b.index(shape.batch);
+  b.forLoop(images, [&](Value *batch) {
+    b.forLoop(b.index(0), endRow, bandRows, [&](Value *row) {
       Value *end = b.CreateNSWAdd(row, b.index(bandRows));
-      if (shape.outHeight % bandRows)
-        end = b.minIndex(end, b.index(shape.outHeight));
+      if (needed.rows || shape.outHeight % bandRows)
+        end = b.minIndex(end, endRow);
       Band band = {batch, row, end};
       b.forVectors(shape.channels, quad, [&](Value *channel, unsigned count) {
         emitQuad(band, channel, count);

@@ -30,9 +30,11 @@ std::optional<WinogradSize> getWinogradSize(const ConvolutionShape &shape,
 /// task is a range of tiles and a group of blocks of output channels.
 struct WinogradBlocking {
   /// \p block: output channels that are packed together, or 0 for as many as
-  /// are best.
+  /// are best. \p isBounded: whether a run may need fewer images, so that few
+  /// of them are to take little time, too.
   WinogradBlocking(const ConvolutionShape &shape, WinogradSize size,
-                   const TargetDescription &target, unsigned block = 0);
+                   const TargetDescription &target, unsigned block = 0,
+                   bool isBounded = false);
 
   WinogradTransform vertical, horizontal;
   int64_t tilesH, tilesW, tiles; // of an image, and of all
@@ -68,6 +70,8 @@ struct WinogradBlocking {
 private:
   double estimate(const ConvolutionShape &shape,
                   const TargetDescription &target) const;
+  double estimateOfAny(const ConvolutionShape &shape,
+                       const TargetDescription &target) const;
 };
 
 /// Writes filters at the points to \p packed, which is zeros:

@@ -100,10 +100,23 @@ double WinogradBlocking::estimate(const ConvolutionShape &shape,
   return sum / fullTasks * std::ceil(tasks / double(target.numThreads));
 }
 
+/// Estimates runs of one image, of all, and of some: the time of each image.
+double WinogradBlocking::estimateOfAny(const ConvolutionShape &shape,
+                                       const TargetDescription &target) const {
+  double sum = 0;
+  for (int64_t images : spreadCounts(shape.batch)) {
+    WinogradBlocking part = *this;
+    part.tiles = images * tilesH * tilesW;
+    part.tilesPerTask = std::min(tilesPerTask, part.tiles);
+    sum += part.estimate(shape, target) / double(images);
+  }
+  return sum;
+}
+
 WinogradBlocking::WinogradBlocking(const ConvolutionShape &shape,
                                    WinogradSize size,
                                    const TargetDescription &target,
-                                   unsigned block)
+                                   unsigned block, bool isBounded)
     : vertical(unsigned(size.height), unsigned(shape.kernelH)),
       horizontal(unsigned(size.width), unsigned(shape.kernelW)),
       tilesH(llvm::divideCeilSigned(shape.outHeight, size.height)),
@@ -122,7 +135,8 @@ WinogradBlocking::WinogradBlocking(const ConvolutionShape &shape,
         llvm::divideCeilSigned(shape.outChannels, registers.vectors * lanes);
     forEachDivision(blocks, [&](int64_t groups) {
       blocksPerTask = llvm::divideCeilSigned(blocks, groups);
-      cycles = estimate(shape, target);
+      cycles =
+          isBounded ? estimateOfAny(shape, target) : estimate(shape, target);
       if (cycles < best.cycles)
         best = *this;
     });

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Kernels/Convolution/LastColumns.h"
 #include "Kernels/Epilogue.h"
 #include "Kernels/MatMul/MicroKernel.h"
 #include "Kernels/Winograd/Winograd.h"
@@ -28,8 +29,10 @@ public:
   WinogradEmitter(KernelBuilder &b, const ConvolutionShape &shape,
                   WinogradSize size, unsigned packedBlock,
                   ConvolutionOperands operands)
-      : WinogradBlocking(shape, size, b.getTarget(), packedBlock), b(b),
-        shape(shape), packedBlock(packedBlock),
+      : WinogradBlocking(shape, size, b.getTarget(), packedBlock,
+                         operands.needed.images || operands.needed.rows),
+        b(b), shape(shape), packedBlock(packedBlock), needed(operands.needed),
+        tileRows(b, shape, needed, size.height),
         result(std::move(operands.result)), input(std::move(operands.input)),
         weights(operands.weights), bias(operands.bias),
         epilogue(std::move(operands.epilogue)), lanes(b.getRegisterLanes(kind)),
@@ -51,24 +54,34 @@ private:
     Value *batch, *row, *column;
   };
 
-  /// How many elements behind its own filters a group of tiles prefetches, and
-  /// bytes for each channel; none if these are 0.
+  /// How many elements behind its own filters a group of tiles prefetches.
   struct FilterPrefetch {
-    int64_t distance = 0, bytesPerStep = 0;
+    Value *distance = nullptr;
+    /// For each channel; none if they are 0. The stride is null where it is as
+    /// many bytes (Prefetch).
+    int64_t bytesPerStep = 0;
+    Value *stride = nullptr;
   };
 
+  /// The tiles of all images that are needed; null for all.
+  Value *countNeeded() {
+    return tileRows.count ? b.scaleIndex(tileRows.count, tilesW) : nullptr;
+  }
   Position getPosition(Value *tile);
   void emitTask(Value *task);
   void emitBlocks(Value *first, Value *end, Value *low, Value *count);
   void emitBlock(const Block &block, Value *low, Value *count);
   bool needsBorder() const;
+  Value *getInputEnd();
   void emitInputs(Value *tile, Value *inTask);
   void emitInputs(const Position &position, Value *inTask, bool isBorder);
   void emitInputsInLoops(const Position &position, Value *inTask,
                          bool isBorder);
   Value *loadInput(const Position &position, Value *row, Value *column,
                    Value *channel, unsigned active, bool isBorder);
-  FilterPrefetch planPrefetch(int64_t pixels) const;
+  FilterPrefetch planPrefetch(int64_t pixels, Value *groups);
+  void forGroups(int64_t pixels, Value *count,
+                 llvm::function_ref<void(Value *, int64_t, Value *)> body);
   void emitMatMuls(const Block &block, Value *count);
   void emitOutputs(const Block &block, Value *tile, Value *inTask);
   void emitOutputsInLoops(const Block &block, Value *tile, Value *inTask);
@@ -99,6 +112,8 @@ private:
   KernelBuilder &b;
   ConvolutionShape shape;
   int64_t packedBlock;
+  NeededImages needed;
+  ImageBands tileRows;
   StridedOperand result, input;
   Value *weights, *bias;
   EpilogueCode epilogue;
@@ -161,8 +176,8 @@ WinogradEmitter::Position WinogradEmitter::getPosition(Value *tile) {
   Value *column = b.CreateURem(tile, b.index(tilesW));
   Value *batch = b.index(0);
   if (shape.batch > 1) {
-    batch = b.CreateUDiv(row, b.index(tilesH));
-    row = b.CreateURem(row, b.index(tilesH));
+    batch = b.CreateUDiv(row, tileRows.perImage);
+    row = b.CreateURem(row, tileRows.perImage);
   }
   return {batch, b.scaleIndex(row, vertical.outputs),
           b.scaleIndex(column, horizontal.outputs)};
@@ -175,9 +190,20 @@ bool WinogradEmitter::needsBorder() const {
   auto reaches = [](int64_t tiles, const WinogradTransform &transform) {
     return (tiles - 1) * transform.outputs + transform.getPoints();
   };
-  return shape.padTop > 0 || shape.padLeft > 0 ||
+  return needed.rows || shape.padTop > 0 || shape.padLeft > 0 ||
          reaches(tilesH, vertical) > shape.height ||
          reaches(tilesW, horizontal) > shape.width;
+}
+
+/// Returns the end of the input rows that a needed one of the output takes.
+/// What is behind may be NaN, and would reach all outputs of a tile.
+Value *WinogradEmitter::getInputEnd() {
+  Value *end = b.index(shape.height);
+  if (!needed.rows)
+    return end;
+  Value *reached =
+      b.CreateNSWAdd(needed.rows, b.index(shape.kernelH - 1 - shape.padTop));
+  return b.minIndex(b.maxIndex(reached, b.index(0)), end);
 }
 
 /// The input \p row and \p column behind a tile's first output; 0 beyond the
@@ -189,7 +215,7 @@ Value *WinogradEmitter::loadInput(const Position &position, Value *row,
   Value *x = b.CreateNSWAdd(position.column, column);
   Value *isInside = nullptr;
   if (isBorder) {
-    isInside = b.CreateAnd(b.CreateICmpULT(y, b.index(shape.height)),
+    isInside = b.CreateAnd(b.CreateICmpULT(y, getInputEnd()),
                            b.CreateICmpULT(x, b.index(shape.width)));
     auto clamp = [&](Value *value, int64_t extent) {
       return b.minIndex(b.maxIndex(value, b.index(0)), b.index(extent - 1));
@@ -262,16 +288,16 @@ void WinogradEmitter::emitInputs(Value *tile, Value *inTask) {
   Position position = getPosition(tile);
   if (!needsBorder())
     return emitInputs(position, inTask, /*isBorder=*/false);
-  auto isInside = [&](Value *first, int64_t pad, int64_t points,
-                      int64_t extent) {
+  auto isInside = [&](Value *first, int64_t pad, int64_t points, Value *end) {
     Value *low = b.CreateNSWSub(first, b.index(pad));
-    return b.CreateAnd(b.CreateICmpSGE(low, b.index(0)),
-                       b.CreateICmpSLE(low, b.index(extent - points)));
+    return b.CreateAnd(
+        b.CreateICmpSGE(low, b.index(0)),
+        b.CreateICmpSLE(low, b.CreateNSWSub(end, b.index(points))));
   };
   Value *isWhole = b.CreateAnd(
-      isInside(position.row, shape.padTop, vertical.getPoints(), shape.height),
+      isInside(position.row, shape.padTop, vertical.getPoints(), getInputEnd()),
       isInside(position.column, shape.padLeft, horizontal.getPoints(),
-               shape.width));
+               b.index(shape.width)));
   b.ifThenElse(
       isWhole, [&] { emitInputs(position, inTask, /*isBorder=*/false); },
       [&] { emitInputs(position, inTask, /*isBorder=*/true); });
@@ -281,21 +307,59 @@ void WinogradEmitter::emitInputs(Value *tile, Value *inTask) {
 
 /// Filters that other layers displace from the second cache are prefetched:
 /// those of the next point, by each group of \p pixels tiles a share; by a
-/// single group its own, at a fixed distance.
+/// single group its own, at a fixed distance. \p numGroups: of a run.
 WinogradEmitter::FilterPrefetch
-WinogradEmitter::planPrefetch(int64_t pixels) const {
+WinogradEmitter::planPrefetch(int64_t pixels, Value *numGroups) {
   if (4 * getPoints() * shape.channels * shape.outChannels <=
       b.getTarget().getNearBytes())
     return {};
-  constexpr int64_t fixedDistance = 4096;
-  int64_t groups = llvm::divideCeilSigned(tilesPerTask, pixels);
-  return {.distance =
-              groups == 1 ? fixedDistance : shape.channels * packedBlock,
-          .bytesPerStep = llvm::divideCeilSigned(4 * packedBlock, groups)};
+  Value *fixedDistance = b.index(4096);
+  Value *ofNextPoint = b.index(shape.channels * packedBlock);
+  int64_t fewest =
+      tileRows.count ? tilesW * (needed.rows ? 1 : tilesH) : tilesPerTask;
+  int64_t groups =
+      llvm::divideCeilSigned(std::min(fewest, tilesPerTask), pixels);
+  FilterPrefetch ahead = {.distance = groups == 1 ? fixedDistance : ofNextPoint,
+                          .bytesPerStep =
+                              llvm::divideCeilSigned(4 * packedBlock, groups)};
+  if (tileRows.count) {
+    Value *isSingle = b.CreateICmpEQ(numGroups, b.index(1));
+    ahead.distance = b.CreateSelect(isSingle, fixedDistance, ofNextPoint);
+    ahead.stride = b.CreateUDiv(
+        b.CreateNSWAdd(numGroups, b.index(4 * packedBlock - 1)), numGroups);
+  }
+  return ahead;
 }
 
-/// Groups of tiles that are multiplied together; the last one overlaps another
-/// or, where there are fewer tiles, computes values that are not used.
+/// Calls \p body with the number, the tiles and the first tile of each group of
+/// those that are multiplied together. The last one overlaps another or, where
+/// there are fewer tiles, has some that are not used; unless a run states how
+/// many there are.
+void WinogradEmitter::forGroups(
+    int64_t pixels, Value *count,
+    llvm::function_ref<void(Value *, int64_t, Value *)> body) {
+  if (!tileRows.count) {
+    Value *groups = b.divideUp(count, pixels);
+    Value *lastFirst =
+        b.maxIndex(b.CreateNSWSub(count, b.index(pixels)), b.index(0));
+    return b.forLoop(groups, [&](Value *group) {
+      body(group, pixels, b.minIndex(b.scaleIndex(group, pixels), lastFirst));
+    });
+  }
+  LastColumns last({unsigned(pixels), registers.vectors}, tilesPerTask,
+                   b.getTarget());
+  Value *whole = b.CreateUDiv(count, b.index(pixels));
+  Value *first = b.scaleIndex(whole, pixels);
+  Value *plan =
+      last.getPlan(b, b.CreateNSWSub(count, first), whole, b.index(0));
+  b.forLoop(last.getEnd(b, plan, whole), [&](Value *group) {
+    body(group, pixels, b.scaleIndex(group, pixels));
+  });
+  last.forTiles(b, plan, first, [&](unsigned own, Value *tile) {
+    body(b.divideUp(tile, pixels), own, tile);
+  });
+}
+
 void WinogradEmitter::emitMatMuls(const Block &block, Value *count) {
   int64_t pixels = std::min<int64_t>(registers.pixels, tilesPerTask);
   unsigned vectors = unsigned((block.channels + lanes - 1) / lanes);
@@ -308,10 +372,7 @@ void WinogradEmitter::emitMatMuls(const Block &block, Value *count) {
                              .rowStride = packedBlock,
                              .isPadded = true,
                              .takesLanes = b.getTarget().hasMultiplyByLane};
-  Value *groups = b.divideUp(count, pixels);
-  Value *lastFirst =
-      b.maxIndex(b.CreateNSWSub(count, b.index(pixels)), b.index(0));
-  FilterPrefetch ahead = planPrefetch(pixels);
+  FilterPrefetch ahead = planPrefetch(pixels, b.divideUp(count, pixels));
   b.forLoop(getPoints(), [&](Value *point) {
     Value *filters =
         b.getElement(block.weights, kind, point, shape.channels * packedBlock);
@@ -319,13 +380,17 @@ void WinogradEmitter::emitMatMuls(const Block &block, Value *count) {
         b.getElement(inputs, kind, point, getPointStride(shape.channels));
     Value *pointResults =
         b.getElement(matMulResults, kind, point, getPointStride(width));
-    b.forLoop(groups, [&](Value *group) {
-      Prefetch prefetch = {.bytesPerStep = ahead.bytesPerStep};
-      if (prefetch.bytesPerStep)
+    forGroups(pixels, count, [&](Value *group, int64_t own, Value *first) {
+      Prefetch prefetch = {.bytesPerStep = ahead.bytesPerStep,
+                           .stride = ahead.stride};
+      if (prefetch.bytesPerStep) {
+        Value *share = b.scaleIndex(group, shape.channels);
         prefetch.address = b.CreateInBoundsGEP(
             b.getInt8Ty(), b.getElement(filters, kind, ahead.distance),
-            b.scaleIndex(group, shape.channels * prefetch.bytesPerStep));
-      Value *first = b.minIndex(b.scaleIndex(group, pixels), lastFirst);
+            ahead.stride ? b.CreateNSWMul(share, ahead.stride)
+                         : b.scaleIndex(share, prefetch.bytesPerStep));
+      }
+      microKernel.pixels = unsigned(own);
       Value *x = b.getElement(pointInputs, kind, first, shape.channels);
       Values sums =
           microKernel.accumulate(b, {0, microKernel.pixels}, shape.channels, x,
@@ -503,7 +568,9 @@ void WinogradEmitter::emitTask(Value *task) {
   Value *group = b.CreateURem(task, b.index(getGroups()));
   Value *low = b.scaleIndex(range, tilesPerTask);
   Value *count = b.index(tilesPerTask);
-  if (tiles % tilesPerTask != 0)
+  if (Value *end = countNeeded())
+    count = b.minIndex(b.CreateNSWSub(end, low), count);
+  else if (tiles % tilesPerTask != 0)
     count = b.minIndex(b.CreateNSWSub(b.index(tiles), low), count);
   b.forLoop(count, [&](Value *i) { emitInputs(b.CreateNSWAdd(low, i), i); });
   Value *first = b.scaleIndex(group, blocksPerTask);
@@ -519,8 +586,12 @@ void WinogradEmitter::emit() {
       b.allocate(kind, int64_t(vertical.outputs) * horizontal.outputs * lanes);
   if (usesLoops())
     halfway = b.allocate(kind, getPoints() * lanes);
-  b.forTasks(getRanges() * getGroups(), getNumOperations(shape),
-             [&](Value *task) { emitTask(task); });
+  Value *ranges = countNeeded();
+  if (ranges)
+    ranges = b.scaleIndex(b.divideUp(ranges, tilesPerTask), getGroups());
+  b.forTasks(
+      getRanges() * getGroups(), getNumOperations(shape),
+      [&](Value *task) { emitTask(task); }, ranges);
 }
 
 void glowish::emitWinograd(KernelBuilder &b, const ConvolutionShape &shape,
