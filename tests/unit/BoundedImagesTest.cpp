@@ -393,6 +393,35 @@ TEST_P(BoundedImages, AloneAreWritten) {
     }
 }
 
+/// Describes the kernel of a convolution of at most \p batch images of 7x7
+/// pixels, with filters that are large.
+std::string chooseKernel(int64_t batch, bool isBounded) {
+  TargetOptions target;
+  target.triple = "x86_64-linux-gnu";
+  target.cpu = "x86-64-v4";
+  auto backend = llvm::cantFail(CPUBackend::create(target));
+  ImagesCase c = {
+      .name = "large filters", .input = {batch, 7, 7, 512}, .outChannels = 512};
+  PlannedProgram program =
+      llvm::cantFail(compileFor(*backend, [&](Function &f, Module &m) {
+        return isBounded ? build(c, {.images = true, .rows = false}, f, m)
+                         : buildOp(c, f, m, input(m, c.kind, c.input));
+      }));
+  for (const Instruction &instr : program.getIR().getInstrs())
+    if (auto *convolution = llvm::dyn_cast<CPUConvolutionInstr>(&instr))
+      return convolution->getAlgorithm().str();
+  return "none";
+}
+
+/// What is the fastest for one image, and for all, is slow for the others.
+TEST(BoundedImagesChoice, LosesLittleForAnyNumber) {
+  EXPECT_TRUE(llvm::StringRef(chooseKernel(1, false)).starts_with("direct"));
+  EXPECT_TRUE(
+      llvm::StringRef(chooseKernel(16, false)).starts_with("winograd 4x4"));
+  EXPECT_TRUE(
+      llvm::StringRef(chooseKernel(16, true)).starts_with("winograd 4x2"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Kernels, BoundedImages,
                          testing::Range(size_t(0), std::size(cases)));
 

@@ -155,9 +155,10 @@ chooseSumOrder(const ConvolutionProblem &problem,
   return *getSumOrder(ranked.front());
 }
 
-std::vector<ConvolutionCandidate>
-glowish::rankCandidates(const ConvolutionProblem &problem,
-                        const TargetDescription &target, int64_t maxWinograd) {
+/// Ranks the candidates for all images.
+static std::vector<ConvolutionCandidate>
+rankForAll(const ConvolutionProblem &problem, const TargetDescription &target,
+           int64_t maxWinograd) {
   // Sums of integers are exact.
   if (!target.isReproducible || problem.isOfBytes)
     return rank(problem, target, maxWinograd,
@@ -166,6 +167,55 @@ glowish::rankCandidates(const ConvolutionProblem &problem,
   return rank(problem, target, maxWinograd, [&](const auto &candidate) {
     return getSumOrder(candidate) == order;
   });
+}
+
+/// Returns how many times as long as the fastest of \p ranked, candidates for
+/// some of the images, \p candidate takes: as that with its packing, or else
+/// one that computes alike.
+static double getSlowdown(llvm::ArrayRef<ConvolutionCandidate> ranked,
+                          const ConvolutionCandidate &candidate) {
+  if (ranked.empty())
+    return 1;
+  auto find = [&](auto getKey) {
+    return llvm::find_if(ranked, [&](const ConvolutionCandidate &other) {
+      return other.algorithm == candidate.algorithm &&
+             getKey(other) == getKey(candidate);
+    });
+  };
+  const auto *found = find([](const ConvolutionCandidate &each) {
+    return each.algorithm->getPackingKey(each.parameters);
+  });
+  if (found == ranked.end())
+    found = find(getSumOrder);
+  if (found == ranked.end())
+    found = &ranked.back();
+  double fastest = ranked.front().cycles;
+  return fastest > 0 ? found->cycles / fastest : 1;
+}
+
+std::vector<ConvolutionCandidate>
+glowish::rankCandidates(const ConvolutionProblem &problem,
+                        const TargetDescription &target, int64_t maxWinograd) {
+  std::vector<ConvolutionCandidate> all =
+      rankForAll(problem, target, maxWinograd);
+  if (problem.mostImages == 0 || all.size() <= 1)
+    return all;
+  std::vector<double> worst(all.size(), 1);
+  for (int64_t count : spreadCounts(problem.mostImages)) {
+    ConvolutionProblem part = problem;
+    part.shape.batch = count;
+    std::vector<ConvolutionCandidate> ranked =
+        rankForAll(part, target, maxWinograd);
+    for (auto [slowdown, candidate] : llvm::zip_equal(worst, all))
+      slowdown = std::max(slowdown, getSlowdown(ranked, candidate));
+  }
+  double fastest = all.front().cycles;
+  std::vector<ConvolutionCandidate> ranked;
+  for (auto [slowdown, candidate] : llvm::zip_equal(worst, all)) {
+    candidate.cycles = slowdown * fastest;
+    insertRanked(ranked, std::move(candidate));
+  }
+  return ranked;
 }
 
 std::optional<ConvolutionChoice>

@@ -27,6 +27,8 @@ struct ConvolutionProblem {
   bool isOfBytes = false;
   /// Of bytes: whether the filter has values that int8 has not.
   bool hasWideFilter = false;
+  /// The most images that a run may need, where some need fewer; else 0.
+  int64_t mostImages = 0;
 };
 
 /// An algorithm. Each is a static object in the file that chooses when to use
@@ -144,7 +146,9 @@ llvm::ArrayRef<const ConvolutionAlgorithm *> getConvolutionAlgorithms();
 
 /// The candidates of all algorithms, the fastest first; at least one, unless
 /// the problem is one of bytes. Of reproducible targets only those that add in
-/// the same order as the fastest of the target for sums.
+/// the same order as the fastest of the target for sums. Where a run may need
+/// fewer images, the fastest is the one that is slower than the fastest for
+/// one, some or all of them by the least factor, which is in the cycles.
 std::vector<ConvolutionCandidate>
 rankCandidates(const ConvolutionProblem &problem,
                const TargetDescription &target, int64_t maxWinograd);

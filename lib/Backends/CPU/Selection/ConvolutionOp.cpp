@@ -108,12 +108,17 @@ bool ConvolutionOp::copiesInput() const {
 
 ConvolutionProblem ConvolutionOp::getProblem() const {
   ImageLayout image = getImage(input);
+  bool mayNeedFewer =
+      !isMatMul && llvm::any_of(instr.getLoopBounds(), [](const auto &bound) {
+        return bound.operand == 0 && bound.dim == 0;
+      });
   return {.shape = getShape(),
           .kind = input->getType().getKind(),
           .inputStrides =
               copiesInput() ? getDenseStrides(image.shape) : image.strides,
           .isOfBytes = isOfBytes,
-          .hasWideFilter = isOfBytes && hasWideDifferences(*this)};
+          .hasWideFilter = isOfBytes && hasWideDifferences(*this),
+          .mostImages = mayNeedFewer ? image.shape[0] : 0};
 }
 
 //===- Replacements -------------------------------------------------------===//

@@ -44,6 +44,9 @@ struct WinogradBlocking {
   /// The estimated time; infinite if a single tile takes too much of the stack.
   double cycles = 0;
 
+  /// What the size of the filters counts for in the cycles.
+  double getFilterPrice(const ConvolutionShape &shape) const;
+
   int64_t getPoints() const {
     return int64_t(vertical.getPoints()) * horizontal.getPoints();
   }
@@ -68,6 +71,7 @@ struct WinogradBlocking {
   }
 
 private:
+  double getFilterBytes(const ConvolutionShape &shape) const;
   double estimate(const ConvolutionShape &shape,
                   const TargetDescription &target) const;
   double estimateOfAny(const ConvolutionShape &shape,

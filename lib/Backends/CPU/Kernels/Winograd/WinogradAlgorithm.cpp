@@ -6,6 +6,7 @@
 #include "Selection/Operations.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
+#include <utility>
 
 using namespace glowish;
 
@@ -33,16 +34,17 @@ public:
     if (problem.kind != ElemKind::Float || target.vectorBits == 0 ||
         !target.isHosted)
       return;
+    std::optional<WinogradSize> small, large;
     for (int64_t limit = 2; limit <= maxWinograd; limit += 2) {
-      std::optional<WinogradSize> size = getWinogradSize(problem.shape, limit);
-      if (!size)
-        continue;
-      WinogradBlocking blocking(problem.shape, *size, target);
-      int64_t block = blocking.registers.vectors * target.getLanes(4);
-      if (std::isfinite(blocking.cycles))
-        candidates.push_back(
-            {this, {size->height, size->width, block}, blocking.cycles});
+      small = std::exchange(large, getWinogradSize(problem.shape, limit));
+      if (large)
+        addCandidate(problem, target, *large, candidates);
     }
+    // Small tiles have few filters to read for an image, large ones few
+    // multiplications for many: between them is what loses little either way.
+    if (problem.mostImages > 1 && small && large &&
+        small->height < large->height && small->width < large->width)
+      addCandidate(problem, target, {large->height, small->width}, candidates);
   }
 
   /// At each point a matmul adds in the order of the channels.
@@ -107,6 +109,21 @@ public:
   }
 
 private:
+  void addCandidate(const ConvolutionProblem &problem,
+                    const TargetDescription &target, WinogradSize size,
+                    std::vector<ConvolutionCandidate> &candidates) const {
+    const ConvolutionShape &shape = problem.shape;
+    WinogradBlocking blocking(shape, size, target);
+    if (!std::isfinite(blocking.cycles))
+      return;
+    int64_t block = blocking.registers.vectors * target.getLanes(4);
+    double cycles = blocking.cycles;
+    // The filters of some of the images are those of all.
+    if (problem.mostImages)
+      cycles -= blocking.getFilterPrice(shape) *
+                (1 - double(shape.batch) / double(problem.mostImages));
+    candidates.push_back({this, {size.height, size.width, block}, cycles});
+  }
   static WinogradSize getSize(Parameters parameters) {
     return {.height = parameters[0], .width = parameters[1]};
   }

@@ -67,6 +67,15 @@ static double getPointCycles(int64_t points, const TargetDescription &target) {
   return points > target.numVectorRegisters ? 8 : 5;
 }
 
+double WinogradBlocking::getFilterBytes(const ConvolutionShape &shape) const {
+  return 4 * double(getPoints()) * double(shape.channels) *
+         double(shape.outChannels);
+}
+
+double WinogradBlocking::getFilterPrice(const ConvolutionShape &shape) const {
+  return filterBytePrice * getFilterBytes(shape);
+}
+
 double WinogradBlocking::estimate(const ConvolutionShape &shape,
                                   const TargetDescription &target) const {
   int64_t lanes = target.getLanes(4);
@@ -86,8 +95,7 @@ double WinogradBlocking::estimate(const ConvolutionShape &shape,
                 unsigned(lanes * registers.vectors))
           .front();
   sum += points * ranges * matMul.cycles;
-  double weightBytes =
-      4 * points * double(shape.channels) * double(shape.outChannels);
+  double weightBytes = getFilterBytes(shape);
   bool areNear = weightBytes <= double(target.cacheBytes);
   sum += weightBytes *
          (filterBytePrice + farFilterCycles +
