@@ -352,9 +352,13 @@ MatrixConvolutionEmitter::getBand(Value *image, Value *number) {
 /// \p task is (image * bands + band) * groups + group.
 void MatrixConvolutionEmitter::emitTask(Value *task) {
   Values split =
-      b.splitIndex(task, {blocking.images * blocking.bands, blocking.groups});
-  Band band = getBand(b.CreateUDiv(split[0], bands.perImage),
-                      b.CreateURem(split[0], bands.perImage));
+      b.splitIndex(task, {blocking.images, blocking.bands, blocking.groups});
+  if (!llvm::isa<llvm::Constant>(bands.perImage)) {
+    Value *number = b.CreateUDiv(task, b.index(blocking.groups));
+    split[0] = b.CreateUDiv(number, bands.perImage);
+    split[1] = b.CreateURem(number, bands.perImage);
+  }
+  Band band = getBand(split[0], split[1]);
   if (!blocking.isDirect()) {
     packBand(band);
   } else if (blocking.directTiles * matrixRows < blocking.rowPositions) {
@@ -362,7 +366,7 @@ void MatrixConvolutionEmitter::emitTask(Value *task) {
     b.ifThen(b.CreateICmpSGT(end, b.index(blocking.directTiles * matrixRows)),
              [&] { packTail(); });
   }
-  forBlocks(split[1], [&](const Blocks &blocks) { emitTiles(band, blocks); });
+  forBlocks(split[2], [&](const Blocks &blocks) { emitTiles(band, blocks); });
 }
 
 void MatrixConvolutionEmitter::emit() {
