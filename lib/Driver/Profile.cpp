@@ -41,14 +41,20 @@ static double getSecondsBetween(InstrClock::Time from, InstrClock::Time to) {
 }
 
 llvm::Expected<Profile>
-glowish::measureProfile(Session &session, const IRFunction &function,
+glowish::measureProfile(Session &session, const PlannedProgram &program,
                         InstrClock &clock, unsigned numRuns, double peakRate) {
   Profile profile;
+  profile.symbols = session.getSymbolValues();
+  profile.run = std::make_shared<const RunProgram>(
+      makeRunProgram(program.getIR(), program.getPlan(), profile.symbols));
   profile.numRuns = std::max(1u, numRuns);
   profile.peakRate = peakRate;
-  for (const Instruction &instr : function.getInstrs())
-    if (!instr.isLifetimeMarker())
-      profile.rows.push_back({&instr, getCost(instr), 0});
+  auto inRun = profile.run->function->getInstrs().begin();
+  for (const Instruction &instr : program.getIR().getInstrs())
+    if (!instr.isLifetimeMarker()) {
+      profile.rows.push_back({&instr, &*inRun, getCost(*inRun), 0});
+      ++inRun;
+    }
   std::vector<std::vector<double>> times(profile.rows.size());
   std::vector<double> runTimes;
   for (unsigned run = 0; run < profile.numRuns; ++run) {
@@ -88,12 +94,12 @@ static void findBound(Profile::Row &row, const MachineLimits &limits) {
 
 void glowish::addRoofline(Profile &profile, const PlannedProgram &program,
                           const MachineLimits &limits) {
-  std::vector<BytesByLevel> traffic =
-      countCacheTraffic(program.getIR(), program.getPlan(), limits.getCaches());
+  std::vector<BytesByLevel> traffic = countCacheTraffic(
+      *profile.run->function, profile.run->plan, limits.getCaches());
   assert(traffic.size() == profile.rows.size() && "both without lifetimes");
   for (size_t i = 0; i < traffic.size(); ++i) {
     Profile::Row &row = profile.rows[i];
-    row.operations = program.getBackend().countOperations(*row.instr);
+    row.operations = program.getBackend().countOperations(*row.inRun);
     row.bytes = std::move(traffic[i]);
     findBound(row, limits);
   }
@@ -143,7 +149,7 @@ static void printEvent(llvm::json::OStream &json, const Profile::Row &row,
     json.attribute("pid", 1);
     json.attribute("tid", 1);
     json.attributeObject("args", [&] {
-      json.attribute("result", row.instr->getOperand(0)->getType().str());
+      json.attribute("result", row.inRun->getOperand(0)->getType().str());
       json.attribute("flops", int64_t(row.cost.flops));
       json.attribute("bytes", int64_t(row.cost.bytes));
       if (hasRoofline)

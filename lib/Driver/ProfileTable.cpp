@@ -77,7 +77,7 @@ static void printInstrs(llvm::raw_ostream &os, const Profile &profile,
     if (profile.limits)
       os << "  " << llvm::left_justify(getBoundName(profile, *row), 6);
     os << "  " << row->instr->getKindName() << ' '
-       << row->instr->getOperand(0)->getType() << " \"";
+       << row->inRun->getOperand(0)->getType() << " \"";
     os.write_escaped(row->instr->getName()) << "\"\n";
   }
 }
@@ -132,6 +132,13 @@ void glowish::printProfile(llvm::raw_ostream &os, const Profile &profile,
                      "%.3f ms; FMA peak of the cores %.1f GFLOP/s\n",
                      profile.numRuns, 1e3 * profile.runSeconds,
                      1e3 * profile.getSeconds(), 1e-9 * profile.peakRate);
+  if (!profile.symbols.empty()) {
+    os << "extents of the runs: ";
+    llvm::interleaveComma(profile.symbols, os, [&](const auto &symbol) {
+      os << symbol.first << " = " << symbol.second;
+    });
+    os << "\n";
+  }
   if (profile.limits)
     printLimits(os, *profile.limits);
 }

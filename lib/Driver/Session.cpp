@@ -143,6 +143,13 @@ void Session::writePart(const Buffer *placeholder, const Tensor &tensor) {
   write(placeholder, whole);
 }
 
+std::map<std::string, int64_t> Session::getSymbolValues() const {
+  std::map<std::string, int64_t> values;
+  for (const auto &[symbol, buffer] : symbols)
+    values[symbol] = getTensor(buffer).getAsInt(0);
+  return values;
+}
+
 std::optional<int64_t> Session::getSymbolValue(llvm::StringRef symbol) const {
   auto buffer = symbols.find(symbol.str());
   if (buffer == symbols.end())

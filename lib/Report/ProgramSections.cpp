@@ -172,18 +172,19 @@ CostRow &CostRow::operator+=(const CostRow &other) {
 CostPrinter::CostPrinter(const ProgramRecord &record, const Timeline &timeline,
                          const CodeSizes *sizes)
     : record(record), timeline(timeline) {
-  llvm::DenseMap<const Instruction *, double> seconds;
+  llvm::DenseMap<const Instruction *, const Profile::Row *> measured;
   if (record.profile) {
     totalSeconds = record.profile->getSeconds();
     for (const Profile::Row &row : record.profile->rows)
-      seconds[row.instr] = row.seconds;
+      measured[row.instr] = &row;
   }
   for (const TimelineStep &step : timeline.getSteps()) {
     CostRow row;
-    row.cost = getCost(*step.instr);
+    const Profile::Row *own = measured.lookup(step.instr);
+    row.cost = own ? own->cost : getCost(*step.instr);
     row.cycles = record.planned->backend->estimateCycles(*step.instr);
-    if (auto found = seconds.find(step.instr); found != seconds.end())
-      row.seconds = found->second;
+    if (own)
+      row.seconds = own->seconds;
     row.codeBytes = getCodeBytes(sizes, *step.instr);
     row.constantBytes = getConstantBytes(*step.instr);
     hasCycles |= row.cycles.has_value();

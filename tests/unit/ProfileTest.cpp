@@ -1,6 +1,7 @@
 //===- ProfileTest.cpp - Times of the instructions of a run ---------------===//
 
 #include "glowish/Driver/Profile.h"
+#include "OnnxText.h"
 #include "TestFolder.h"
 #include "glowish/Backends/CPU/PeakRate.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
@@ -33,8 +34,8 @@ public:
     Compilation compilation(backend, CompilationOptions());
     program = llvm::cantFail(compilation.compile(std::move(module)));
     session = llvm::cantFail(Session::create(*program, &clock));
-    profile = llvm::cantFail(measureProfile(*session, program->getIR(), clock,
-                                            numRuns, /*peakRate=*/1e9));
+    profile = llvm::cantFail(
+        measureProfile(*session, *program, clock, numRuns, /*peakRate=*/1e9));
   }
 
   InstrClock clock;
@@ -128,7 +129,7 @@ TEST(Profile, RooflineOfArithmetic) {
   double sum = 0;
   for (const Profile::Row &row : profile.rows) {
     EXPECT_EQ(row.bound, 0u);
-    EXPECT_EQ(row.operations, backend->countOperations(*row.instr));
+    EXPECT_EQ(row.operations, backend->countOperations(*row.inRun));
     EXPECT_DOUBLE_EQ(row.rooflineSeconds, 1e-9 * row.operations);
     EXPECT_EQ(row.bytes.back(), 0);
     sum += row.rooflineSeconds;
@@ -179,6 +180,113 @@ TEST(Profile, MeasuredLimits) {
   EXPECT_TRUE(llvm::is_sorted(limits.getCaches()));
   for (const MemoryLevel &level : limits.levels)
     EXPECT_GT(level.readRate, 1e8);
+}
+
+//===- Extents of a run ---------------------------------------------------===//
+
+/// A layer of attention over S tokens, [1, S, 8], of which a convolution has
+/// each as an image.
+TextModel makeLayer() {
+  TextModel model;
+  model.inputs.clear();
+  std::vector<float> weights(8 * 8, 0.25f), filter(8 * 8 * 3, 0.125f);
+  std::string swapped = intsAttr("perm", {0, 2, 1});
+  model.body =
+      symbolicInput("x", {"1", "S", "8"}) + floats("w", {8, 8}, weights) +
+      floats("f", {8, 8, 3}, filter) + onnxNode("MatMul", {"x", "w"}, "", "k") +
+      onnxNode("Transpose", {"k"}, swapped, "kt") +
+      onnxNode("MatMul", {"x", "kt"}, "", "scores") +
+      onnxNode("Softmax", {"scores"}, intAttr("axis", -1), "p") +
+      onnxNode("MatMul", {"p", "k"}, "", "sums") +
+      onnxNode("Transpose", {"sums"}, intsAttr("perm", {1, 2, 0}), "images") +
+      onnxNode("Conv", {"images", "f"}, intsAttr("pads", {1, 1}));
+  return model;
+}
+
+/// A profile of makeLayer() with 17 tokens, made for \p options.
+Profile profileLayer(Backend &backend, ImportOptions options) {
+  TextModel model = makeLayer();
+  Compilation compilation(backend, CompilationOptions());
+  PlannedProgram program = llvm::cantFail(
+      compilation.compile(llvm::cantFail(model.import(std::move(options)))));
+  InstrClock clock;
+  auto session = llvm::cantFail(Session::create(program, &clock));
+  const Buffer *input = llvm::cantFail(session->findPlaceholder("x"));
+  Tensor tensor(input->getType().withShape({1, 17, 8}));
+  llvm::cantFail(session->setInput(input, tensor));
+  Profile profile = llvm::cantFail(measureProfile(
+      *session, program, clock, /*numRuns=*/1, /*peakRate=*/1e9));
+  addRoofline(profile, program, makeLimits(1 << 20, 1e12));
+  // They end with this function.
+  for (Profile::Row &row : profile.rows)
+    row.instr = nullptr;
+  return profile;
+}
+
+Profile profileRange(Backend &backend) {
+  ImportOptions options;
+  options.symbolRanges = {{"S", {1, 64}}};
+  return profileLayer(backend, std::move(options));
+}
+
+Profile profileValue(Backend &backend) {
+  ImportOptions options;
+  options.symbols = {{"S", 17}};
+  return profileLayer(backend, std::move(options));
+}
+
+/// The results that have multiply-adds, and what \p getNumber returns of each.
+std::multimap<std::string, double>
+getNumbers(const Profile &profile,
+           llvm::function_ref<double(const Profile::Row &)> getNumber) {
+  std::multimap<std::string, double> numbers;
+  for (const Profile::Row &row : profile.rows)
+    if (row.cost.flops > 0)
+      numbers.insert(
+          {row.inRun->getOperand(0)->getType().str(), getNumber(row)});
+  return numbers;
+}
+
+TEST(Profile, ARunCountsItsExtents) {
+  auto cpu = createCPU();
+  auto interpreter = createInterpreter();
+  for (Backend *backend : {(Backend *)cpu.get(), interpreter.get()}) {
+    Profile ranged = profileRange(*backend), fixed = profileValue(*backend);
+    EXPECT_EQ(fixed.getCost().flops,
+              2 * (17 * 8 * 8 + 2 * 17 * 17 * 8 + 17 * 8 * 8 * 3));
+    auto getFlops = [](const Profile::Row &row) { return row.cost.flops; };
+    EXPECT_EQ(getNumbers(ranged, getFlops), getNumbers(fixed, getFlops));
+    EXPECT_TRUE(fixed.symbols.empty());
+    EXPECT_EQ(ranged.symbols, (std::map<std::string, int64_t>{{"S", 17}}));
+    for (const Profile::Row &row : ranged.rows)
+      EXPECT_DOUBLE_EQ(row.bytes[0] + row.bytes[1], row.cost.bytes);
+  }
+}
+
+// Where no kernels are chosen for the extents.
+TEST(Profile, ARunMovesTheBytesOfItsExtents) {
+  auto backend = createInterpreter();
+  Profile ranged = profileRange(*backend), fixed = profileValue(*backend);
+  auto getBytes = [](const Profile::Row &row) {
+    // Keys have a mask in a range.
+    auto *attention = llvm::dyn_cast<AttentionInstr>(row.inRun);
+    return row.cost.bytes - (attention && attention->getMask() ? 17 * 4 : 0);
+  };
+  EXPECT_EQ(getNumbers(ranged, getBytes), getNumbers(fixed, getBytes));
+  auto getOperations = [](const Profile::Row &row) { return row.operations; };
+  EXPECT_EQ(getNumbers(ranged, getOperations),
+            getNumbers(fixed, getOperations));
+}
+
+TEST(Profile, TableHasTheExtentsOfTheRuns) {
+  auto backend = createInterpreter();
+  Profiled profiled(*backend);
+  Profile profile = profiled.profile;
+  profile.symbols = {{"N", 3}, {"S", 17}};
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printProfile(os, profile);
+  EXPECT_THAT(text, testing::HasSubstr("extents of the runs: N = 3, S = 17\n"));
 }
 
 class ProfileTrace : public TestFolder {};

@@ -88,9 +88,9 @@ static llvm::Error profileRuns(const CompiledVariants &compiled, size_t variant,
     GLOWISH_RETURN_IF_ERROR(session.run());
   unsigned numRuns = iterations.getNumOccurrences() ? iterations : 20;
   const PlannedProgram &program = compiled.getPrograms()[variant];
-  GLOWISH_ASSIGN_OR_RETURN(Profile profile,
-                           measureProfile(session, program.getIR(), clock,
-                                          numRuns, limits.peakRate));
+  GLOWISH_ASSIGN_OR_RETURN(
+      Profile profile,
+      measureProfile(session, program, clock, numRuns, limits.peakRate));
   addRoofline(profile, program, limits);
   if (profiling)
     printProfile(llvm::outs(), profile, profileOrder);

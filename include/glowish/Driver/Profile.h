@@ -7,6 +7,7 @@
 #include "glowish/Driver/Session.h"
 #include "glowish/IR/CacheTraffic.h"
 #include "glowish/IR/Cost.h"
+#include "glowish/IR/RunProgram.h"
 
 namespace glowish {
 
@@ -14,6 +15,9 @@ namespace glowish {
 struct Profile {
   struct Row {
     const Instruction *instr;
+    /// The same in `run`: the operands have the extents of the runs.
+    const Instruction *inRun;
+    /// That of inRun.
     Cost cost;
     /// The median over the runs.
     double seconds;
@@ -31,6 +35,10 @@ struct Profile {
   };
   /// In the order of the program, without the marks of lifetimes.
   std::vector<Row> rows;
+  /// The program with the extents of the runs, and the values of the symbols
+  /// that they depend on.
+  std::shared_ptr<const RunProgram> run;
+  std::map<std::string, int64_t> symbols;
   /// The median of whole runs, and how many there were.
   double runSeconds = 0;
   unsigned numRuns = 0;
@@ -49,10 +57,10 @@ struct Profile {
 /// longest time beyond the roofline.
 enum class ProfileOrder { Time, Excess };
 
-/// Runs \p session, which was made with \p clock, \p numRuns times (at least
-/// once) and takes the times of its instructions.
+/// Runs \p session, which was made of \p program with \p clock, \p numRuns
+/// times (at least once) and takes the times of its instructions.
 llvm::Expected<Profile> measureProfile(Session &session,
-                                       const IRFunction &function,
+                                       const PlannedProgram &program,
                                        InstrClock &clock, unsigned numRuns,
                                        double peakRate);
 

@@ -69,6 +69,10 @@ public:
   /// these are known only after run().
   Tensor getOutput(const Buffer *placeholder) const;
 
+  /// Returns the values of the symbols that inputs state: those of the next
+  /// run.
+  std::map<std::string, int64_t> getSymbolValues() const;
+
   /// Sets each input but those that \p isOther accepts, which may be null, to
   /// what \p from has of its name. The error names an input that \p from lacks,
   /// or both types.

@@ -24,8 +24,9 @@ struct Cost {
   }
 };
 
-/// Marks of a lifetime cost nothing; a branch costs as much as the dearer body,
-/// and a loop as if it ran as often as it may.
+/// Returns the work of \p instr, whose operands count as a whole (RunProgram.h
+/// has those of one run). Marks of a lifetime cost nothing; a branch costs as
+/// much as the dearer body, and a loop as if it ran as often as it may.
 Cost getCost(const Instruction &instr);
 
 } // namespace glowish
