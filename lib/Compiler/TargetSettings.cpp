@@ -17,6 +17,7 @@ TargetOptions TargetSettings::getOptions() const {
     options.relocationModel = relocationModel;
   options.codeModel = codeModel;
   options.winograd = winograd;
+  options.packsWeightsOnce = packWeightsOnce;
   options.isReproducible = reproducible;
   options.tune = tune;
   options.tuningFile = tuningFile;

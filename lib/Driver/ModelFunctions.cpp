@@ -165,10 +165,10 @@ glowish::compileFunctions(Backend &backend, const CompilationOptions &options,
     started.push_back(std::move(next));
   }
   ConstantPool constants(MemoryPlan::defaultAlignment);
-  GLOWISH_ASSIGN_OR_RETURN(compiled.programs,
-                           finishPrograms(backend, options.tuner,
-                                          std::move(started), constants,
-                                          compiled.sharing));
+  GLOWISH_ASSIGN_OR_RETURN(
+      compiled.programs,
+      finishPrograms(backend, options, sources.front().importOptions,
+                     std::move(started), constants, compiled.sharing));
   if (compiled.programs.empty())
     return std::nullopt;
   return compiled;

@@ -336,7 +336,7 @@ llvm::Expected<std::optional<CompiledVariants>> ModelVariants::compile() {
   }
   CompiledVariants compiled(*this);
   GLOWISH_ASSIGN_OR_RETURN(compiled.programs,
-                           finishPrograms(backend, options.tuner,
+                           finishPrograms(backend, options, importOptions,
                                           std::move(started),
                                           compiled.constants));
   if (compiled.programs.empty())

@@ -2,6 +2,7 @@
 
 #include "SharedPrograms.h"
 #include "glowish/Backends/KernelTuner.h"
+#include "glowish/Driver/CompilationObserver.h"
 #include "glowish/IR/PlaceholderPool.h"
 #include "glowish/Support/Log.h"
 #include "glowish/Support/Numbers.h"
@@ -11,7 +12,8 @@ using namespace glowish;
 /// Chooses kernels for all programs, after their constants, of which most are
 /// the same, have been found to be equal.
 static llvm::Expected<std::unique_ptr<SharedChoices>>
-chooseTogether(Backend &backend, KernelTuner *tuner,
+chooseTogether(Backend &backend, const CompilationOptions &options,
+               const ImportOptions &importOptions,
                llvm::MutableArrayRef<StartedProgram> started) {
   ConstantPool unpacked(MemoryPlan::defaultAlignment);
   std::vector<const IRFunction *> functions;
@@ -19,9 +21,17 @@ chooseTogether(Backend &backend, KernelTuner *tuner,
     unpacked.share(each.program->getIR());
     functions.push_back(&each.program->getIR());
   }
-  if (tuner)
-    GLOWISH_RETURN_IF_ERROR(tuner->tune(functions));
-  return backend.chooseTogether(functions);
+  if (options.tuner)
+    GLOWISH_RETURN_IF_ERROR(options.tuner->tune(functions));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<SharedChoices> choices,
+                           backend.chooseTogether(functions));
+  std::string note = choices ? choices->getNote() : "";
+  if (!note.empty()) {
+    importOptions.tell(note);
+    if (options.observer)
+      options.observer->afterChoosingTogether(note);
+  }
+  return choices;
 }
 
 static llvm::Expected<PlaceholderPool>
@@ -34,14 +44,16 @@ arrangePlaceholders(llvm::ArrayRef<StartedProgram> started,
 }
 
 llvm::Expected<std::vector<PlannedProgram>> glowish::finishPrograms(
-    Backend &backend, KernelTuner *tuner, std::vector<StartedProgram> started,
+    Backend &backend, const CompilationOptions &options,
+    const ImportOptions &importOptions, std::vector<StartedProgram> started,
     ConstantPool &constants, llvm::ArrayRef<PlaceholderSharing> sharing) {
   std::vector<PlannedProgram> programs;
   if (llvm::any_of(started,
                    [](const StartedProgram &each) { return !each.program; }))
     return programs;
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<SharedChoices> choices,
-                           chooseTogether(backend, tuner, started));
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::unique_ptr<SharedChoices> choices,
+      chooseTogether(backend, options, importOptions, started));
   std::optional<PlaceholderPool> placeholders;
   if (!sharing.empty())
     GLOWISH_ASSIGN_OR_RETURN(placeholders,

@@ -19,9 +19,12 @@ struct StartedProgram {
 /// Runs the phases behind the IR for \p started, which share their constants:
 /// these go to \p constants. \p sharing: the placeholders that functions have
 /// in common, one for each program; none where each program has its own mutable
-/// region. Returns no programs where the compilation stops before the plan.
+/// region. What they can't share goes to the warnings of \p importOptions and
+/// to the observer. Returns no programs where the compilation stops before the
+/// plan.
 llvm::Expected<std::vector<PlannedProgram>>
-finishPrograms(Backend &backend, KernelTuner *tuner,
+finishPrograms(Backend &backend, const CompilationOptions &options,
+               const ImportOptions &importOptions,
                std::vector<StartedProgram> started, ConstantPool &constants,
                llvm::ArrayRef<PlaceholderSharing> sharing = {});
 

@@ -115,6 +115,21 @@ std::string makeConvNet() {
   return model.str();
 }
 
+/// Two of the last convolutions of a network, over x: [N, \p channels, 7, 7].
+std::string makeLateLayers(int64_t channels) {
+  TextModel model;
+  model.inputs.clear();
+  std::string padded = intsAttr("pads", {1, 1, 1, 1});
+  std::string size = std::to_string(channels);
+  model.body = symbolicInput("x", {"N", size, "7", "7"}) +
+               weight("w1", {channels, channels, 3, 3}, 1) +
+               weight("w2", {channels, channels, 3, 3}, 2) +
+               onnxNode("Conv", {"x", "w1"}, padded, "c") +
+               onnxNode("Tanh", {"c"}, "", "t") +
+               onnxNode("Conv", {"t", "w2"}, padded);
+  return model.str();
+}
+
 /// Attention over x: [B, T, 16], with a shape that is computed from T.
 std::string makeAttention() {
   TextModel model;
@@ -271,8 +286,8 @@ protected:
       ASSERT_NEAR(actual.getAsDouble(i), expected.getAsDouble(i), 2e-5) << i;
   }
 
-  /// Every level of this machine, and the interpreter's own variants, against
-  /// the interpreter with one value.
+  /// Every level of this machine, one of them with each weight packed once, and
+  /// the interpreter's own variants, against the interpreter with one value.
   void check(const std::string &text,
              const std::vector<SymbolValues> &symbols) const {
     auto interpreter = createInterpreter();
@@ -288,6 +303,7 @@ protected:
     std::vector<TargetOptions> targets = getLevels();
     targets.push_back(targets.front());
     targets.back().numThreads = 3;
+    targets.back().packsWeightsOnce = true;
     for (const TargetOptions &target : targets) {
       auto backend = llvm::cantFail(CPUBackend::create(target));
       Outputs actual = run(*backend, text, symbols);
@@ -300,10 +316,12 @@ protected:
   /// Bytes of the constant region for an x86-64 \p cpu.
   uint64_t getWeights(const std::string &text, llvm::StringRef cpu,
                       std::vector<SymbolValues> symbols,
-                      std::map<std::string, int64_t> bound = {}) const {
+                      std::map<std::string, int64_t> bound = {},
+                      bool packsOnce = false) const {
     TargetOptions options;
     options.triple = "x86_64-linux-gnu";
     options.cpu = cpu.str();
+    options.packsWeightsOnce = packsOnce;
     auto backend = llvm::cantFail(CPUBackend::create(options));
     ModelVariants model(*backend, {});
     CompiledVariants compiled =
@@ -503,6 +521,31 @@ TEST_F(ModelVariantsTest, WeightsAreShared) {
               1.5 * double(net))
         << cpu.str();
   }
+}
+
+// For one image the filters are packed as they are, for several they are
+// transformed.
+TEST_F(ModelVariantsTest, FiltersArePackedOnce) {
+  std::string text = makeLateLayers(128);
+  for (llvm::StringRef cpu : {"x86-64-v3", "x86-64-v4"}) {
+    uint64_t largest = 0, all = 0;
+    std::vector<int64_t> values = {1, 2, 4, 8};
+    for (int64_t n : values) {
+      uint64_t own = getWeights(text, cpu, {}, {{"N", n}});
+      largest = std::max(largest, own);
+      all += own;
+    }
+    uint64_t once =
+        getWeights(text, cpu, {{"N", values}}, {}, /*packsOnce=*/true);
+    uint64_t shared = getWeights(text, cpu, {{"N", values}});
+    EXPECT_LE(once, largest) << cpu.str();
+    EXPECT_LE(once, shared) << cpu.str();
+    EXPECT_LE(2 * shared, all) << cpu.str();
+  }
+}
+
+TEST_F(ModelVariantsTest, FiltersThatArePackedOnceComputeTheSame) {
+  check(makeLateLayers(32), {{"N", {1, 2, 5}}});
 }
 
 TEST_F(ModelVariantsTest, InterpreterSharesAllWeights) {

@@ -220,6 +220,7 @@ TEST_F(ProgramKeyTest, TargetsAreInTheKey) {
   add("3 threads", [](Options &o) { o.numThreads = 3; });
   add("no Winograd", [](Options &o) { o.winograd = WinogradLimit::None; });
   add("Winograd F2", [](Options &o) { o.winograd = WinogradLimit::F2; });
+  add("weights packed once", [](Options &o) { o.packsWeightsOnce = true; });
   add("reproducible", [](Options &o) { o.isReproducible = true; });
   put("tuning", "glowish-tuning 1\n");
   add("tuned", [&](Options &o) { o.tuningFile = in("tuning"); });

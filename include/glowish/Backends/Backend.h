@@ -47,6 +47,9 @@ public:
 class SharedChoices {
 public:
   virtual ~SharedChoices() = default;
+  /// Returns what the programs could not share, what that costs and which
+  /// setting avoids it, a sentence without an end; empty if there is nothing.
+  virtual std::string getNote() const { return ""; }
 };
 
 /// A back end: the nodes it supports, its passes over the lowered graph and the

@@ -70,6 +70,11 @@ private:
        {WinogradLimit::F2, "2", "By F(2x2,3x3): no less exact"},
        {WinogradLimit::F4, "4",
         "By F(4x4,3x3) and F(2x2,5x5), too: errors are some 2 times larger"}}};
+  SwitchSetting packWeightsOnce{
+      *this, "pack-weights-once",
+      "With several values of a symbolic dimension, pack each weight in one "
+      "way "
+      "for all of them, even where that makes some much slower"};
   SwitchSetting reproducible{
       *this, "reproducible",
       "Floats have the same bits on all 64-bit targets with a system and float "

@@ -52,6 +52,9 @@ public:
   virtual void
   afterWeightQuantization(const Compilation &compilation,
                           llvm::ArrayRef<NodeOfQuantizedWeights> nodes) {}
+  /// Called where programs that share weights cannot share all choices, with
+  /// SharedChoices::getNote().
+  virtual void afterChoosingTogether(llvm::StringRef note) {}
   /// Called after \p pass has run on \p unit.
   virtual void afterPass(const PassRun &pass, const Compilation &compilation,
                          Function &unit) {}

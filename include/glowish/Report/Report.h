@@ -32,6 +32,9 @@ public:
   void afterWeightQuantization(
       const Compilation &compilation,
       llvm::ArrayRef<NodeOfQuantizedWeights> nodes) override;
+  void afterChoosingTogether(llvm::StringRef note) override {
+    addFact("packed weights", note.str());
+  }
   void afterPass(const PassRun &pass, const Compilation &compilation,
                  Function &unit) override;
   void afterPass(const PassRun &pass, const Compilation &compilation,

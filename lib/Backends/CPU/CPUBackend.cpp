@@ -280,17 +280,16 @@ CPUBackend::getCandidates(const ConvolutionProblem &problem) const {
 
 llvm::Expected<std::unique_ptr<SharedChoices>>
 CPUBackend::chooseTogether(llvm::ArrayRef<const IRFunction *> functions) {
-  std::vector<const IRFunction *> all;
-  for (const IRFunction *function : functions)
+  auto packings = std::make_unique<SharedPackings>(options.packsWeightsOnce);
+  for (auto [program, function] : llvm::enumerate(functions)) {
+    auto add = [&](const ConvolutionProblem &problem, const Buffer &filter) {
+      Candidates candidates = getCandidates(problem);
+      if (!candidates.accepted.empty())
+        packings->add(unsigned(program), filter, problem.shape,
+                      candidates.accepted);
+    };
     forEachFunction(*function,
-                    [&](const IRFunction &each) { all.push_back(&each); });
-  auto packings = std::make_unique<SharedPackings>();
-  for (const IRFunction *function : all) {
-    visitProblems(*function, [&](const ConvolutionProblem &problem,
-                                 const Buffer &filter) {
-      if (!problem.isOfBytes)
-        packings->add(filter.getPayload(), getCandidates(problem).accepted);
-    });
+                    [&](const IRFunction &each) { visitProblems(each, add); });
   }
   packings->decide();
   return packings;

@@ -61,6 +61,9 @@ struct TargetOptions {
   /// Threads that kernels are split for; 1 for a program without threads.
   unsigned numThreads = 1;
   WinogradLimit winograd = WinogradLimit::F4;
+  /// A weight that several programs share is packed in one way for all of them,
+  /// however much slower than their own ways that is.
+  bool packsWeightsOnce = false;
   /// Float results have the same bits on all targets that can have this, and
   /// with any number of threads. NaNs may differ in their bits.
   bool isReproducible = false;

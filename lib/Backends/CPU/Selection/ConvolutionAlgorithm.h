@@ -114,6 +114,11 @@ public:
   virtual llvm::SmallVector<int64_t, 3> getPackingKey(Parameters) const {
     return {};
   }
+  /// Returns the bytes of packed weights as a multiple of those of the weights,
+  /// without padding.
+  virtual double getPackedSize(const ConvolutionShape &, Parameters) const {
+    return 1;
+  }
   virtual PackedFilter pack(const FilterSource &source,
                             Parameters parameters) const = 0;
   /// Whether inputs of half precisions may be of float instead, with weights of

@@ -5,6 +5,7 @@
 
 #include "Selection/ConvolutionAlgorithm.h"
 #include "glowish/Backends/Backend.h"
+#include "llvm/ADT/MapVector.h"
 #include <map>
 
 namespace glowish {
@@ -14,13 +15,25 @@ namespace glowish {
 /// faster, and a shared packing is stored once.
 class SharedPackings final : public SharedChoices {
 public:
-  /// A use of a filter may take this much longer than with the packing that
-  /// would be best for it.
+  /// A filter gets the fewest packings with which each use takes at most this
+  /// much longer than with the packing that would be best for it.
   static constexpr double maxSlowdown = 1.25;
+  /// Where these are several, it gets the fastest that is smaller than these
+  /// and with which the convolutions and matmuls of each program, all filters
+  /// together, take at most this much longer.
+  static constexpr double maxProgramSlowdown = 1.1;
+  /// Of packings that serve as many uses, the smallest of those that take at
+  /// most this much longer, in the mean of the uses, than the fastest.
+  static constexpr double maxSlowdownForSize = 1.05;
 
-  /// Adds a use of \p filter, by one of the candidates \p ranked, the fastest
-  /// first.
-  void add(std::shared_ptr<const Tensor> filter,
+  /// \p packsOnce: a filter gets one packing however slow that is, if there is
+  /// one for all of its uses.
+  explicit SharedPackings(bool packsOnce) : packsOnce(packsOnce) {}
+
+  /// Adds a use of \p filter, of a convolution of \p shape, by program number
+  /// \p program and one of the candidates \p ranked, the fastest first.
+  void add(unsigned program, const Buffer &filter,
+           const ConvolutionShape &shape,
            llvm::ArrayRef<ConvolutionCandidate> ranked);
   /// Finds a small set of packings of each filter that serves all its uses.
   void decide();
@@ -30,25 +43,64 @@ public:
   choose(const Tensor &filter,
          llvm::ArrayRef<ConvolutionCandidate> ranked) const;
 
+  std::string getNote() const override;
+
 private:
   /// What the packed bytes depend on besides the weights: the algorithm's
   /// number, and its packing key.
   using Packing = std::pair<size_t, llvm::SmallVector<int64_t, 3>>;
   static Packing getPacking(const ConvolutionCandidate &candidate);
+  static bool isWithin(double cycles, double limit, double best) {
+    return limit == anySlowdown || cycles <= limit * best;
+  }
+  static constexpr double anySlowdown = std::numeric_limits<double>::infinity();
 
-  /// The time of a use with each packing, as a multiple of the shortest; those
-  /// that take too long are left out.
-  using Use = std::map<Packing, double>;
-  static Use makeUse(llvm::ArrayRef<ConvolutionCandidate> ranked);
+  /// A use, with the shortest time in cycles with each packing.
+  struct Use {
+    unsigned program;
+    std::map<Packing, double> cycles;
+    double best;
+
+    /// Whether it takes at most \p limit times the shortest time with
+    /// \p packing.
+    bool takes(const Packing &packing, double limit) const {
+      auto found = cycles.find(packing);
+      return found != cycles.end() && isWithin(found->second, limit, best);
+    }
+    /// The time with \p packing, which it takes, as a multiple of the shortest.
+    double getSlowdown(const Packing &packing) const {
+      return best > 0 ? cycles.at(packing) / best : 1;
+    }
+  };
 
   struct Filter {
     /// Owned, so that no other tensor gets the same address.
     std::shared_ptr<const Tensor> tensor;
+    /// That of an instruction that reads it.
+    std::string name;
     std::vector<Use> uses;
+    /// The bytes of each packing.
+    std::map<Packing, double> sizes;
     /// Each use takes the first one that it accepts.
     std::vector<Packing> packings;
+
+    /// Returns the packing that most of \p open accept.
+    Packing findMostUsed(llvm::ArrayRef<const Use *> open) const;
+    /// Returns the packings that there are for all uses, the fastest first.
+    std::vector<Packing> findCommon() const;
+    /// Returns what of \p packings \p use takes.
+    const Packing &getTaken(const Use &use) const;
+    /// Returns the bytes of `packings`.
+    double getSize() const;
   };
-  std::map<const Tensor *, Filter> filters;
+  /// Finds the packings of \p filter by maxSlowdown.
+  static void cover(Filter &filter);
+  /// Puts one packing in the place of several by maxProgramSlowdown, beginning
+  /// with the largest.
+  void merge();
+
+  bool packsOnce;
+  llvm::MapVector<const Tensor *, Filter> filters;
 };
 
 } // namespace glowish

@@ -41,6 +41,10 @@ public:
     return packed == ElemKind::Int8;
   }
   bool hasScales() const override { return true; }
+  /// Three slices of a byte each for a float.
+  double getPackedSize(const ConvolutionShape &, Parameters) const override {
+    return 0.75;
+  }
 
   PackedFilter pack(const FilterSource &source, Parameters) const override {
     const ConvolutionShape &shape = source.shape;

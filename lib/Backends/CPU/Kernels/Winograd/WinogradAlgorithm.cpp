@@ -83,6 +83,12 @@ public:
     return {parameters.begin(), parameters.end()};
   }
 
+  double getPackedSize(const ConvolutionShape &shape,
+                       Parameters parameters) const override {
+    return double(countPackedWinograd(shape, getSize(parameters),
+                                      getBlock(parameters))) /
+           double(shape.getTaps() * shape.outChannels);
+  }
   PackedFilter pack(const FilterSource &source,
                     Parameters parameters) const override {
     WinogradSize size = getSize(parameters);

@@ -1,0 +1,149 @@
+//===- SharedPackingsTest.cpp - Packings that programs share --------------===//
+
+#include "Selection/SharedPackings.h"
+#include "glowish/IR/Instrs.h"
+#include "gtest/gtest.h"
+
+using namespace glowish;
+
+namespace {
+
+/// Programs with filters of 3x3x64x64, of which each has a time with each
+/// packing.
+class Programs {
+public:
+  explicit Programs(bool packsOnce = false) : packings(packsOnce) {}
+
+  /// Adds the use of \p filter by \p program, with times by candidates.
+  void add(unsigned program, unsigned filter,
+           std::vector<std::pair<std::string, double>> times) {
+    Uses &uses = filters[filter];
+    if (!uses.filter) {
+      Type type(ElemKind::Float, {64, 3, 3, 64});
+      uses.filter =
+          function.createConstant("w", std::make_shared<const Tensor>(type));
+      function.create<CopyInstr>("conv" + std::to_string(filter),
+                                 function.createActivation("a", type),
+                                 uses.filter);
+    }
+    auto &ranked = uses.ranked[program];
+    for (auto &[text, cycles] : times) {
+      ranked.push_back(*ConvolutionCandidate::parse(text));
+      ranked.back().cycles = cycles;
+    }
+    ConvolutionShape shape;
+    shape.channels = shape.outChannels = 64;
+    shape.kernelH = shape.kernelW = 3;
+    packings.add(program, *uses.filter, shape, ranked);
+  }
+
+  /// The candidate for \p program and \p filter.
+  std::string choose(unsigned program, unsigned filter) const {
+    const Uses &uses = filters.at(filter);
+    return packings.choose(uses.filter->getTensor(), uses.ranked.at(program))
+        .str();
+  }
+
+  SharedPackings packings;
+
+private:
+  struct Uses {
+    Buffer *filter = nullptr;
+    std::map<unsigned, std::vector<ConvolutionCandidate>> ranked;
+  };
+  IRFunction function{"main"};
+  std::map<unsigned, Uses> filters;
+};
+
+TEST(SharedPackings, OneThatIsAtMostAQuarterSlowerForEach) {
+  Programs programs;
+  programs.add(0, 0, {{"direct 1x8", 100}, {"direct 4x2", 120}});
+  programs.add(1, 0, {{"direct 4x2", 300}, {"direct 1x8", 900}});
+  programs.packings.decide();
+  EXPECT_EQ(programs.choose(0, 0), "direct 4x2");
+  EXPECT_EQ(programs.choose(1, 0), "direct 4x2");
+  EXPECT_EQ(programs.packings.getNote(), "");
+}
+
+TEST(SharedPackings, TheSmallestOfThoseThatAreAsFast) {
+  Programs programs;
+  // Of 9 weights, F(4x4) has 36 and F(2x2) 16.
+  programs.add(0, 0, {{"winograd 4x4 32", 100}, {"winograd 2x2 32", 104}});
+  programs.add(1, 0, {{"winograd 4x4 32", 800}, {"winograd 2x2 32", 830}});
+  programs.packings.decide();
+  EXPECT_EQ(programs.choose(0, 0), "winograd 2x2 32");
+  Programs slower;
+  slower.add(0, 0, {{"winograd 4x4 32", 100}, {"winograd 2x2 32", 110}});
+  slower.add(1, 0, {{"winograd 4x4 32", 800}, {"winograd 2x2 32", 880}});
+  slower.packings.decide();
+  EXPECT_EQ(slower.choose(0, 0), "winograd 4x4 32");
+}
+
+/// Filter 0 has a way of its own in each program, with \p other cycles for the
+/// way of the other; filter 1, which takes most of the time, has not.
+void addApart(Programs &programs, double other) {
+  programs.add(0, 0, {{"direct 4x2", 100}, {"winograd 2x2 32", other}});
+  programs.add(1, 0, {{"winograd 2x2 32", 800}, {"direct 4x2", 1600}});
+  programs.add(0, 1, {{"direct 4x2", 900}});
+  programs.add(1, 1, {{"direct 4x2", 7200}});
+  programs.packings.decide();
+}
+
+TEST(SharedPackings, OneThatMakesNoProgramMuchSlower) {
+  // 99 of 1000 cycles more.
+  Programs programs;
+  addApart(programs, 199);
+  EXPECT_EQ(programs.choose(0, 0), "winograd 2x2 32");
+  EXPECT_EQ(programs.choose(1, 0), "winograd 2x2 32");
+  EXPECT_EQ(programs.packings.getNote(), "");
+}
+
+TEST(SharedPackings, AnotherWhereTheFasterOneMakesAProgramMuchSlower) {
+  Programs programs;
+  programs.add(0, 0, {{"direct 4x2", 500}, {"winograd 2x2 32", 750}});
+  programs.add(1, 0, {{"winograd 2x2 32", 400}, {"direct 4x2", 640}});
+  programs.add(0, 1, {{"direct 4x2", 500}});
+  programs.add(1, 1, {{"direct 4x2", 7600}});
+  programs.packings.decide();
+  EXPECT_EQ(programs.choose(0, 0), "direct 4x2");
+  EXPECT_EQ(programs.choose(1, 0), "direct 4x2");
+}
+
+TEST(SharedPackings, SeveralWhereOneIsSlow) {
+  Programs programs;
+  programs.add(0, 0, {{"direct 4x2", 100}, {"winograd 2x2 32", 150}});
+  programs.add(1, 0, {{"winograd 2x2 32", 800}, {"direct 4x2", 1600}});
+  programs.packings.decide();
+  EXPECT_EQ(programs.choose(0, 0), "direct 4x2");
+  EXPECT_EQ(programs.choose(1, 0), "winograd 2x2 32");
+  // 64 * 64 weights of 16 points and of 9 taps.
+  EXPECT_EQ(programs.packings.getNote(),
+            "the weight of 'conv0' has more than one packing, as none is fast "
+            "for all programs; that takes 256 KiB more; «pack-weights-once» "
+            "packs each once");
+}
+
+TEST(SharedPackings, OneHoweverSlow) {
+  Programs programs(/*packsOnce=*/true);
+  programs.add(0, 0, {{"direct 4x2", 100}, {"winograd 2x2 32", 150}});
+  programs.add(1, 0, {{"winograd 2x2 32", 800}, {"direct 4x2", 1600}});
+  programs.packings.decide();
+  EXPECT_EQ(programs.choose(0, 0), "winograd 2x2 32");
+  EXPECT_EQ(programs.choose(1, 0), "winograd 2x2 32");
+  EXPECT_EQ(programs.packings.getNote(), "");
+}
+
+// As where a tuning file says so.
+TEST(SharedPackings, SeveralWhereThereIsNoneForAll) {
+  Programs programs(/*packsOnce=*/true);
+  programs.add(0, 0, {{"direct 4x2", 100}});
+  programs.add(1, 0, {{"direct 4x3", 100}});
+  programs.packings.decide();
+  EXPECT_EQ(programs.choose(0, 0), "direct 4x2");
+  EXPECT_EQ(programs.choose(1, 0), "direct 4x3");
+  EXPECT_EQ(programs.packings.getNote(),
+            "the weight of 'conv0' has more than one packing, as none is for "
+            "all programs; that takes 144 KiB more");
+}
+
+} // namespace
