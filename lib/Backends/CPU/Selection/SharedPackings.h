@@ -21,7 +21,7 @@ public:
   /// Where these are several, it gets the fastest that is smaller than these
   /// and with which the convolutions and matmuls of each program, all filters
   /// together, take at most this much longer.
-  static constexpr double maxProgramSlowdown = 1.1;
+  static constexpr double maxProgramSlowdown = 1.05;
   /// Of packings that serve as many uses, the smallest of those that take at
   /// most this much longer, in the mean of the uses, than the fastest.
   static constexpr double maxSlowdownForSize = 1.05;
