@@ -156,8 +156,12 @@ void KernelBuilder::forVectors(int64_t count, unsigned lanes,
   int64_t whole = count / lanes * lanes;
   forLoop(index(0), needed ? minIndex(needed, index(whole)) : index(whole),
           lanes, [&](Value *i) { body(i, lanes); });
-  if (count > whole)
-    body(index(whole), unsigned(count - whole));
+  if (count == whole)
+    return;
+  auto emitRest = [&] { body(index(whole), unsigned(count - whole)); };
+  if (!needed)
+    return emitRest();
+  ifThen(CreateICmpSGT(needed, index(whole)), emitRest);
 }
 
 Values KernelBuilder::forGroups(
@@ -202,7 +206,7 @@ void KernelBuilder::ifThenElse(Value *condition,
 
 void KernelBuilder::forTasks(int64_t count, int64_t operations, LoopBody body,
                              Value *needed) {
-  if (!taskBegin || count <= 1 || operations < target.minTaskOperations)
+  if (!areShared(count, operations))
     return forLoop(index(0), needed ? needed : index(count), 1, body);
   assert(numTasks == 1 && "a second loop of tasks");
   numTasks = count;

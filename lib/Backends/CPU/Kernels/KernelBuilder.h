@@ -4,7 +4,7 @@
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_KERNELBUILDER_H
 
 #include "glowish/Backends/CPU/TargetDescription.h"
-#include "glowish/Base/ElemKind.h"
+#include "glowish/Base/Type.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Constants.h"
@@ -13,6 +13,23 @@
 namespace glowish {
 
 using Values = llvm::SmallVector<llvm::Value *, 32>;
+
+/// The extents of loops in one another, and how much of each a run needs.
+struct LoopExtents {
+  Dims shape;
+  /// How many indices of each loop are needed, an index; null for all of them.
+  llvm::SmallVector<llvm::Value *, 4> needed;
+
+  explicit LoopExtents(DimsRef shape = {})
+      : shape(shape), needed(shape.size()) {}
+  size_t size() const { return shape.size(); }
+  /// Returns loops \p begin ... \p end - 1.
+  LoopExtents slice(size_t begin, size_t end) const;
+  void push_back(int64_t extent, llvm::Value *own = nullptr) {
+    shape.push_back(extent);
+    needed.push_back(own);
+  }
+};
 
 /// An IRBuilder with operations for kernels. Shapes are static, so that tails
 /// are shorter vectors, not masked ones.
@@ -119,6 +136,13 @@ public:
   /// many iterations there are in a run, at most \p count; null for all.
   void forTasks(int64_t count, int64_t operations, LoopBody body,
                 llvm::Value *needed = nullptr);
+  /// The same for each index of \p extents that is needed: \p body gets its
+  /// number among all of them, row by row.
+  void forTasks(const LoopExtents &extents, int64_t operations, LoopBody body);
+  /// The same in loops, for the thread that runs the code around them.
+  void forEach(const LoopExtents &extents, LoopBody body) {
+    forTasks(extents, /*operations=*/0, body);
+  }
   /// The same for elements 0 ... count - 1, some thousand a task:
   /// body(first element, number of elements).
   void forElementTasks(int64_t count,
@@ -256,6 +280,11 @@ public:
       llvm::function_ref<llvm::Value *(llvm::Value *, llvm::Value *)> combine);
 
 private:
+  bool areShared(int64_t count, int64_t operations) const {
+    return taskBegin && count > 1 && operations >= target.minTaskOperations;
+  }
+  void nestLoops(const LoopExtents &extents, llvm::Value *number,
+                 LoopBody body);
   llvm::Value *lookUpEntry(llvm::Constant *table, llvm::Value *index);
   llvm::Value *fromStorage(ElemKind kind, llvm::Value *value);
   llvm::Value *toStorage(ElemKind kind, llvm::Value *value);

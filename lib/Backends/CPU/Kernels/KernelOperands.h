@@ -50,28 +50,25 @@ public:
     }
     return nullptr;
   }
+  /// Returns dimensions \p first ... \p end - 1 of operand \p index as loops.
+  LoopExtents getExtents(unsigned index, unsigned first, unsigned end) const {
+    DimsRef shape = instr.getOperand(index)->getShape();
+    LoopExtents extents;
+    for (unsigned d = first; d < end; ++d)
+      extents.push_back(shape[d], getBound(index, d));
+    return extents;
+  }
+  /// Returns all of them.
+  LoopExtents getExtents(unsigned index) const {
+    return getExtents(index, 0, instr.getOperand(index)->getType().getRank());
+  }
   /// Emits \p body, as tasks, for the number of each row of operand \p index
   /// that a run needs: a row has an index for each dimension but the last.
   /// \p operations: of all rows.
   void forRows(KernelBuilder &b, unsigned index, int64_t operations,
                KernelBuilder::LoopBody body) const {
-    DimsRef leading = instr.getOperand(index)->getShape().drop_back();
-    for (unsigned d = 0; d < leading.size(); ++d) {
-      llvm::Value *bound = getBound(index, d);
-      if (!bound || leading[d] == 1)
-        continue;
-      int64_t inner = countElements(leading.drop_front(d + 1));
-      int64_t outer = countElements(leading.take_front(d));
-      llvm::Value *needed = b.scaleIndex(bound, inner);
-      if (outer == 1)
-        return b.forTasks(leading[d] * inner, operations, body, needed);
-      return b.forTasks(outer, operations, [&](llvm::Value *number) {
-        llvm::Value *first = b.scaleIndex(number, leading[d] * inner);
-        b.forLoop(needed,
-                  [&](llvm::Value *row) { body(b.CreateNSWAdd(first, row)); });
-      });
-    }
-    b.forTasks(countElements(leading), operations, body);
+    unsigned rank = instr.getOperand(index)->getType().getRank();
+    b.forTasks(getExtents(index, 0, rank - 1), operations, body);
   }
   /// The operands of the record from \p first on.
   std::vector<StridedOperand> getStridedFrom(unsigned first) const {

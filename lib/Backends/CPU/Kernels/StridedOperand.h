@@ -6,7 +6,6 @@
 #include "Kernels/KernelBuilder.h"
 #include "glowish/IR/IR.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/Sequence.h"
 
 namespace glowish {
 
@@ -45,55 +44,18 @@ struct EpilogueCode {
 
 /// Puts the dimensions in an order in which \p operands[0] walks through memory
 /// with falling strides, so that the last is the one side by side.
-inline Dims sortDimensions(DimsRef shape,
-                           llvm::ArrayRef<StridedOperand *> operands) {
-  auto order = llvm::to_vector(llvm::seq<unsigned>(0, shape.size()));
-  llvm::sort(order, [&](unsigned a, unsigned b) {
-    int64_t strideA = std::abs(operands[0]->strides[a]);
-    int64_t strideB = std::abs(operands[0]->strides[b]);
-    return strideA != strideB ? strideA > strideB : a < b;
-  });
-  auto permute = [&](DimsRef values) {
-    Dims sorted;
-    for (unsigned d : order)
-      sorted.push_back(values[d]);
-    return sorted;
-  };
-  for (StridedOperand *operand : operands)
-    operand->strides = permute(operand->strides);
-  return permute(shape);
-}
+LoopExtents sortDimensions(const LoopExtents &extents,
+                           llvm::ArrayRef<StridedOperand *> operands);
 
-/// Joins neighbouring dimensions of \p shape that all operands walk through as
-/// one, and drops those of extent 1. At least one dimension is left.
-inline Dims joinDimensions(DimsRef shape,
+/// Joins neighbouring dimensions that all operands walk through as one, and
+/// drops those of extent 1. One of which a run needs a part is not joined with
+/// those around it. At least one dimension is left.
+LoopExtents joinDimensions(KernelBuilder &b, const LoopExtents &extents,
+                           llvm::ArrayRef<StridedOperand *> operands);
+/// The same of dimensions that are needed.
+inline Dims joinDimensions(KernelBuilder &b, DimsRef shape,
                            llvm::ArrayRef<StridedOperand *> operands) {
-  Dims joined;
-  std::vector<Dims> strides(operands.size());
-  for (size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d] == 1)
-      continue;
-    bool joins = !joined.empty();
-    for (size_t i = 0; i < operands.size() && joins; ++i)
-      joins = strides[i].back() == operands[i]->strides[d] * shape[d];
-    if (joins)
-      joined.back() *= shape[d];
-    else
-      joined.push_back(shape[d]);
-    for (size_t i = 0; i < operands.size(); ++i) {
-      if (!joins)
-        strides[i].push_back(0);
-      strides[i].back() = operands[i]->strides[d];
-    }
-  }
-  if (joined.empty()) {
-    joined.push_back(1);
-    for (Dims &s : strides)
-      s.push_back(1);
-  }
-  for (size_t i = 0; i < operands.size(); ++i)
-    operands[i]->strides = strides[i];
-  return joined;
+  return joinDimensions(b, LoopExtents(shape), operands).shape;
 }
 
 } // namespace glowish

@@ -32,8 +32,11 @@ public:
                         getValueKind(operands.query.kind),
                         getValueKind(operands.query.kind)),
         operands(std::move(operands)), elementKind(this->operands.query.kind) {
-    if (bounds.queries && AttentionRows::accepts(b, shape, this->operands))
-      rows.emplace(b, shape, this->operands, this->mask, bounds);
+    if (!bounds.queries || !AttentionRows::accepts(b, shape, this->operands))
+      return;
+    rows.emplace(b, shape, this->operands, this->mask, bounds);
+    for (size_t d = rows->getNumOuter(); d < bounds.batch.size(); ++d)
+      this->bounds.batch.needed[d] = nullptr;
   }
 
 private:
@@ -167,10 +170,7 @@ void glowish::emitAttention(KernelBuilder &b, const AttentionInstr &instr,
       .query = operands.getStrided(AttentionInstr::queryIdx),
       .key = operands.getStrided(AttentionInstr::keyIdx),
       .value = operands.getStrided(AttentionInstr::valueIdx)};
-  size_t dim = result.strides.size() - 2;
-  AttentionBounds bounds = {
-      .queries = operands.getBound(AttentionInstr::resultIdx, dim),
-      .keys = operands.getBound(AttentionInstr::keyIdx, dim)};
+  AttentionBounds bounds = AttentionBounds::of(instr, operands);
   if (shape.queries <= AttentionRows::mostQueries &&
       AttentionRows::accepts(b, shape, own))
     return AttentionRows(b, shape, own, mask, bounds).emit();

@@ -176,14 +176,17 @@ void AttentionBlocks::emitSoftmax(const Block &block,
 void AttentionBlocks::emitBlock(Block block) {
   block.vectors = unsigned((block.count + lanes - 1) / lanes);
   block.width = int64_t(block.vectors) * lanes;
-  block.keys = bounds.keys ? bounds.keys : b.index(shape.keys);
+  auto roundUp = [&](Value *keys) {
+    int64_t group = getKeyGroup();
+    return group > 1 ? b.scaleIndex(b.divideUp(keys, group), group) : keys;
+  };
+  block.keys = b.index(shape.keys);
+  if (bounds.keys)
+    block.keys = b.minIndex(roundUp(bounds.keys), block.keys);
   if (shape.causal && skipsUnseenKeys()) {
     Value *seen = b.CreateNSWAdd(
         block.first, b.index(block.count + shape.keys - shape.queries));
-    int64_t group = getKeyGroup();
-    if (group > 1)
-      seen = b.scaleIndex(b.divideUp(seen, group), group);
-    block.keys = b.minIndex(block.keys, seen);
+    block.keys = b.minIndex(block.keys, roundUp(seen));
   }
   packQueries(block);
   emitSoftmax(block, emitScores(block));
@@ -240,7 +243,10 @@ void AttentionBlocks::emit() {
       2 * heads * shape.queries * shape.keys * (shape.depth + shape.columns);
   int64_t perTask = countBlocksPerTask(heads, blocks);
   int64_t parts = (blocks + perTask - 1) / perTask;
-  b.forTasks(heads * parts, operations, [&](Value *task) {
+  LoopExtents tasks = bounds.batch;
+  Value *needed = bounds.queries;
+  tasks.push_back(parts, needed ? b.divideUp(needed, size * perTask) : nullptr);
+  b.forTasks(tasks, operations, [&](Value *task) {
     Value *isFew = emitFew(task, heads * parts);
     if (!isFew)
       return emitTask(task, parts, perTask);

@@ -60,6 +60,17 @@ private:
 /// How many queries of each head a run needs, and keys; null for all.
 struct AttentionBounds {
   llvm::Value *queries = nullptr, *keys = nullptr;
+  /// The leading dimensions.
+  LoopExtents batch;
+
+  /// Returns those of the operands of an attention of any kinds.
+  template <typename InstrT, typename Operands>
+  static AttentionBounds of(const InstrT &instr, const Operands &operands) {
+    unsigned dim = instr.getResult()->getType().getRank() - 2;
+    return {.queries = operands.getBound(InstrT::resultIdx, dim),
+            .keys = operands.getBound(InstrT::keyIdx, dim),
+            .batch = operands.getExtents(InstrT::resultIdx, 0, dim)};
+  }
 };
 
 /// Emits \p largest, the largest score of a query, or of several: 0 for
@@ -122,8 +133,8 @@ protected:
   AttentionBlocks(KernelBuilder &b, const AttentionShape &shape,
                   StridedOperand mask, AttentionBounds bounds, ElemKind kind,
                   ElemKind panelKind)
-      : b(b), shape(shape), mask(std::move(mask)), bounds(bounds), kind(kind),
-        panelKind(panelKind), lanes(b.getRegisterLanes(kind)),
+      : b(b), shape(shape), mask(std::move(mask)), bounds(std::move(bounds)),
+        kind(kind), panelKind(panelKind), lanes(b.getRegisterLanes(kind)),
         maxPixels(b.getTarget().numVectorRegisters / 4) {}
 
   //===- Parts of a kernel ------------------------------------------------===//

@@ -78,7 +78,8 @@ struct IntegerAttentionOperands {
 class AttentionIntegerEmitter final : public AttentionBlocks {
 public:
   AttentionIntegerEmitter(KernelBuilder &b, const AttentionIntegerInstr &instr,
-                          IntegerAttentionOperands operands);
+                          IntegerAttentionOperands operands,
+                          AttentionBounds bounds);
 
 private:
   using Indices = llvm::ArrayRef<Value *>;
@@ -104,6 +105,9 @@ private:
   void forWords(llvm::function_ref<void(Value *, int64_t)> body);
   void packKeys(Indices head);
   Value *sumKey(Value *words);
+  Values
+  forKeyGroups(Values start,
+               llvm::function_ref<Values(Value *, int64_t, Indices)> body);
   void packValues(Indices head);
   Value *joinValues(Value *corner, int64_t rows, unsigned active);
   Value *roundWeight(Value *weight);
@@ -148,9 +152,9 @@ private:
 
 AttentionIntegerEmitter::AttentionIntegerEmitter(
     KernelBuilder &b, const AttentionIntegerInstr &instr,
-    IntegerAttentionOperands own)
-    : AttentionBlocks(b, AttentionShape::of(instr), own.mask,
-                      /*bounds=*/{}, ElemKind::Float, wordKind),
+    IntegerAttentionOperands own, AttentionBounds bounds)
+    : AttentionBlocks(b, AttentionShape::of(instr), own.mask, std::move(bounds),
+                      ElemKind::Float, wordKind),
       instr(instr), operands(std::move(own)), dot(b.getTarget().dot),
       elements(countElementsPerWord(dot)),
       depthWords(divideUp(shape.depth, elements)),
@@ -250,7 +254,8 @@ void AttentionIntegerEmitter::packKeys(Indices head) {
   int64_t rowStride = key.strides[key.strides.size() - 2];
   int64_t wordStride = elements * key.getInnerStride();
   Value *base = key.getAddress(b, head);
-  b.forLoop(shape.keys, [&](Value *number) {
+  Value *needed = bounds.keys ? bounds.keys : b.index(shape.keys);
+  b.forLoop(needed, [&](Value *number) {
     Value *row = b.getElement(base, key.kind, number, rowStride);
     Value *words = getWords(keyWords, number, depthWords);
     forWords([&](Value *word, int64_t count) {
@@ -315,6 +320,24 @@ Value *AttentionIntegerEmitter::joinValues(Value *corner, int64_t rows,
   return words;
 }
 
+/// Calls \p body(group, its keys, values) for the groups that have a key that
+/// is needed; the values are passed on.
+Values AttentionIntegerEmitter::forKeyGroups(
+    Values start, llvm::function_ref<Values(Value *, int64_t, Indices)> body) {
+  if (!bounds.keys)
+    return b.forGroups(shape.keys, elements, start, body);
+  int64_t whole = shape.keys / elements, left = shape.keys % elements;
+  Value *end = b.divideUp(bounds.keys, elements);
+  auto emitFrom = [&](Value *low, Value *high, int64_t count, Values values) {
+    return b.forLoop(low, high, 1, values, [&](Value *group, Indices carried) {
+      return body(group, count, carried);
+    });
+  };
+  Values values = emitFrom(b.index(0), b.minIndex(end, b.index(whole)),
+                           elements, std::move(start));
+  return left ? emitFrom(b.index(whole), end, left, std::move(values)) : values;
+}
+
 void AttentionIntegerEmitter::packValues(Indices head) {
   const StridedOperand &value = operands.value;
   int64_t rowStride = value.strides[value.strides.size() - 2];
@@ -331,8 +354,7 @@ void AttentionIntegerEmitter::packValues(Indices head) {
                                   fillWords(1))
                         : sums[0]};
     };
-    Values sums = b.forGroups(shape.keys, elements,
-                              {b.literal(wordKind, 0, lanes)}, pack);
+    Values sums = forKeyGroups({b.literal(wordKind, 0, lanes)}, pack);
     if (valueSums)
       b.storeElement(
           wordKind,
@@ -543,6 +565,7 @@ void glowish::emitAttentionInteger(KernelBuilder &b,
                            .key = operands.getStrided(Instr::keyIdx),
                            .value = operands.getStrided(Instr::valueIdx),
                            .mask = mask,
-                           .epilogue = operands.getEpilogue(wordKind)})
+                           .epilogue = operands.getEpilogue(wordKind)},
+                          AttentionBounds::of(instr, operands))
       .emit();
 }

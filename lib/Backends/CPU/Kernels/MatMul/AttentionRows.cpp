@@ -27,7 +27,7 @@ AttentionRows::AttentionRows(KernelBuilder &b, const AttentionShape &shape,
                              AttentionOperands operands, StridedOperand mask,
                              AttentionBounds bounds)
     : b(b), shape(shape), operands(std::move(operands)), mask(std::move(mask)),
-      bounds(bounds), elementKind(this->operands.query.kind),
+      bounds(std::move(bounds)), elementKind(this->operands.query.kind),
       kind(getValueKind(elementKind)), lanes(b.getSumLanes(elementKind)),
       columnLanes(b.getRegisterLanes(kind)), numOuter(shape.batch.size()) {
   auto isShared = [&](size_t dim) {
@@ -367,5 +367,7 @@ void AttentionRows::emit() {
   int64_t operations =
       2 * heads * shape.queries * shape.keys * (shape.depth + shape.columns);
   int64_t tasks = heads / numShared * numParts;
-  b.forTasks(tasks, operations, [&](Value *task) { emitTask(task, tasks); });
+  LoopExtents extents = bounds.batch.slice(0, numOuter);
+  extents.push_back(numParts);
+  b.forTasks(extents, operations, [&](Value *task) { emitTask(task, tasks); });
 }

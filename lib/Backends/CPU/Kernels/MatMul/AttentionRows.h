@@ -41,6 +41,9 @@ public:
                 AttentionOperands operands, StridedOperand mask,
                 AttentionBounds bounds);
 
+  /// How many leading dimensions have keys of their own: the queries of the
+  /// others are computed together, whichever are needed.
+  size_t getNumOuter() const { return numOuter; }
   /// Emits all of a kernel.
   void emit();
   /// Emits what is there once a kernel, in front of its tasks.

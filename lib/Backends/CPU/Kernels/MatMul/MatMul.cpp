@@ -47,6 +47,7 @@ public:
         fused(operands.getStridedFrom(MatMulInstr::fusedIdx)),
         predicate(operands.getRowPredicate()) {
     unsigned rank = instr.getResult()->getType().getRank();
+    matrices = operands.getExtents(MatMulInstr::resultIdx, 0, rank - 2);
     neededRows = operands.getBound(MatMulInstr::resultIdx, rank - 2);
     neededColumns = operands.getBound(MatMulInstr::resultIdx, rank - 1);
     neededDepth = operands.getBound(MatMulInstr::lhsIdx,
@@ -68,6 +69,8 @@ private:
   const MatMulInstr &instr;
   StridedOperand result, lhs, rhs;
   std::vector<StridedOperand> fused;
+  /// Of the result.
+  LoopExtents matrices;
   /// The rows and columns of each matrix of the result, and the summed
   /// elements, that are needed; null for all.
   Value *neededRows, *neededColumns, *neededDepth;
@@ -109,9 +112,9 @@ void MatMulEmitter::pack(StridedOperand &matrix, Value *place, DimsRef shape,
   StridedOperand packed = matrix;
   packed.base = place;
   packed.strides = {0, 0, shape.back(), 1};
-  emitLoop(b, {1, 1, shape[shape.size() - 2], shape.back()}, packed, {matrix},
-           ScalarProgram(),
-           needed ? NeededIndices{2, needed} : NeededIndices());
+  LoopExtents extents({1, 1, shape[shape.size() - 2], shape.back()});
+  extents.needed[2] = needed;
+  emitLoop(b, extents, packed, {matrix}, ScalarProgram());
   matrix = packed;
 }
 
@@ -129,8 +132,9 @@ void MatMulEmitter::packColumns(StridedOperand &matrix, Value *place,
     for (StridedOperand *operand : {&from, &to})
       operand->base = b.getElement(operand->base, operand->kind, column,
                                    operand->getInnerStride());
-    emitLoop(b, {1, 1, shape[shape.size() - 2], count}, to, {from},
-             ScalarProgram());
+    LoopExtents extents({1, 1, shape[shape.size() - 2], count});
+    extents.needed[2] = neededDepth;
+    emitLoop(b, extents, to, {from}, ScalarProgram());
   };
   int64_t whole = shape.back() / together * together;
   b.forLoop(b.index(0), b.minIndex(neededColumns, b.index(whole)), together,
@@ -188,10 +192,8 @@ void MatMulEmitter::emit() {
   rhsPlace = allocate(rhs, MatMulInstr::rhsIdx);
   int64_t operations = 2 * instr.getResult()->getType().getNumElements() *
                        instr.getLhs()->getShape().back();
-  b.forTasks(numMatMuls, operations, [&](Value *number) {
-    auto multiplyOne = [&] {
-      multiply(b.splitIndex(number, out.drop_back(2)));
-    };
+  b.forTasks(matrices, operations, [&](Value *number) {
+    auto multiplyOne = [&] { multiply(b.splitIndex(number, matrices.shape)); };
     // A predicate of fewer rows has one for several matrices.
     if (!predicate || numMatMuls % predicate.count)
       return multiplyOne();

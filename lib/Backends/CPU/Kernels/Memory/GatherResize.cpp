@@ -17,18 +17,16 @@ void glowish::emitGather(KernelBuilder &b, const GatherInstr &instr,
   int64_t length = type.getDim(instr.getAxis());
   int64_t bytes = getDenseStrides(type.getShape())[instr.getAxis()] *
                   getElemSize(type.getKind());
-  int64_t outer =
-      countElements(type.getShape().take_front(size_t(instr.getAxis())));
   int64_t count = instr.getIndices()->getType().getNumElements();
   if (instr.getResult()->getType().getNumElements() == 0)
     return;
   unsigned axis = unsigned(instr.getAxis());
-  Value *needed =
-      operands.getBound(b, GatherInstr::resultIdx, axis,
-                        axis + instr.getIndices()->getType().getRank());
-  Value *end = needed ? needed : b.index(count);
-  b.forLoop(outer, [&](Value *o) {
-    b.forLoop(end, [&](Value *i) {
+  LoopExtents outer = operands.getExtents(GatherInstr::resultIdx, 0, axis);
+  LoopExtents rows =
+      operands.getExtents(GatherInstr::resultIdx, axis,
+                          axis + instr.getIndices()->getType().getRank());
+  b.forEach(outer, [&](Value *o) {
+    b.forEach(rows, [&](Value *i) {
       Value *index =
           b.loadIndex(indexKind, b.getElement(indices, indexKind, i));
       Value *fromEnd = b.CreateNSWAdd(index, b.index(length));
@@ -97,39 +95,45 @@ void glowish::emitResize(KernelBuilder &b, const ResizeInstr &instr,
   bool isLinear = instr.getMode() == "linear";
   Dims strides = getDenseStrides(in);
   int64_t work = 8 * instr.getResult()->getType().getNumElements();
-  b.forTasks(out[0] * out[1], work, [&](Value *task) {
-    Value *n = b.CreateUDiv(task, b.index(out[1]));
-    Value *y = b.CreateURem(task, b.index(out[1]));
-    Value *image = b.scaleIndex(n, strides[0]);
-    Value *top = b.addScaled(image, b.lookUp<int32_t>(rows.low, y), strides[1]);
-    Value *bottom =
-        isLinear
-            ? b.addScaled(image, b.lookUp<int32_t>(rows.high, y), strides[1])
-            : nullptr;
-    Value *v = isLinear ? lookUpWeight(b, kind, rows, y) : nullptr;
-    b.forLoop(out[2], [&](Value *x) {
-      Value *left = b.lookUp<int32_t>(columns.low, x);
-      Value *right = isLinear ? b.lookUp<int32_t>(columns.high, x) : nullptr;
-      Value *h = isLinear ? lookUpWeight(b, kind, columns, x) : nullptr;
-      b.forVectors(
-          in[3], b.getRegisterLanes(kind), [&](Value *c, unsigned lanes) {
-            auto at = [&](Value *row, Value *column) {
-              Value *offset =
-                  b.CreateNSWAdd(b.addScaled(row, column, strides[2]), c);
-              return b.loadElement(kind, input, offset, lanes);
-            };
-            auto mix = [&](Value *low, Value *high, Value *weight) {
-              weight =
-                  b.splat(b.CreateFPCast(weight, b.getComputeTy(kind)), lanes);
-              return b.multiplyAdd(b.CreateFSub(high, low), weight, low);
-            };
-            Value *pixel = at(top, left);
-            if (isLinear)
-              pixel = mix(mix(pixel, at(top, right), h),
-                          mix(at(bottom, left), at(bottom, right), h), v);
-            b.storeStrided(kind, pixel, result.getAddress(b, {n, y, x, c}),
-                           result.getInnerStride());
-          });
-    });
-  });
+  Value *neededColumns = operands.getBound(ResizeInstr::resultIdx, 2);
+  b.forTasks(
+      operands.getExtents(ResizeInstr::resultIdx, 0, 2), work,
+      [&](Value *task) {
+        Value *n = b.CreateUDiv(task, b.index(out[1]));
+        Value *y = b.CreateURem(task, b.index(out[1]));
+        Value *image = b.scaleIndex(n, strides[0]);
+        Value *top =
+            b.addScaled(image, b.lookUp<int32_t>(rows.low, y), strides[1]);
+        Value *bottom =
+            isLinear ? b.addScaled(image, b.lookUp<int32_t>(rows.high, y),
+                                   strides[1])
+                     : nullptr;
+        Value *v = isLinear ? lookUpWeight(b, kind, rows, y) : nullptr;
+        b.forLoop(neededColumns ? neededColumns : b.index(out[2]), [&](Value
+                                                                           *x) {
+          Value *left = b.lookUp<int32_t>(columns.low, x);
+          Value *right =
+              isLinear ? b.lookUp<int32_t>(columns.high, x) : nullptr;
+          Value *h = isLinear ? lookUpWeight(b, kind, columns, x) : nullptr;
+          b.forVectors(
+              in[3], b.getRegisterLanes(kind), [&](Value *c, unsigned lanes) {
+                auto at = [&](Value *row, Value *column) {
+                  Value *offset =
+                      b.CreateNSWAdd(b.addScaled(row, column, strides[2]), c);
+                  return b.loadElement(kind, input, offset, lanes);
+                };
+                auto mix = [&](Value *low, Value *high, Value *weight) {
+                  weight = b.splat(b.CreateFPCast(weight, b.getComputeTy(kind)),
+                                   lanes);
+                  return b.multiplyAdd(b.CreateFSub(high, low), weight, low);
+                };
+                Value *pixel = at(top, left);
+                if (isLinear)
+                  pixel = mix(mix(pixel, at(top, right), h),
+                              mix(at(bottom, left), at(bottom, right), h), v);
+                b.storeStrided(kind, pixel, result.getAddress(b, {n, y, x, c}),
+                               result.getInnerStride());
+              });
+        });
+      });
 }

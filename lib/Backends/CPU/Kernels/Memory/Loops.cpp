@@ -9,61 +9,52 @@
 using namespace glowish;
 using llvm::Value;
 
-/// Loops over all dimensions of \p shape but the last, and vectors over that.
+/// Loops over all dimensions of \p extents but the last, and vectors over that.
 static void forEachVector(
-    KernelBuilder &b, DimsRef shape, unsigned lanes, NeededIndices needed,
+    KernelBuilder &b, const LoopExtents &extents, unsigned lanes,
     llvm::function_ref<void(llvm::ArrayRef<Value *>, unsigned)> body) {
-  auto getNeeded = [&](size_t d) {
-    if (needed.count && needed.dim == d)
-      return needed.count;
-    return d + 1 == shape.size() ? needed.ofLast : nullptr;
-  };
-  if (shape.size() == 1)
+  size_t last = extents.size() - 1;
+  if (last == 0)
     return b.forElementTasks(
-        shape[0],
+        extents.shape[0],
         [&](Value *first, int64_t count) {
-          b.forVectors(count, lanes, [&](Value *i, unsigned active) {
-            body({b.CreateNSWAdd(first, i)}, active);
-          });
+          Value *needed = extents.needed[0];
+          b.forVectors(
+              count, lanes,
+              [&](Value *i, unsigned active) {
+                body({b.CreateNSWAdd(first, i)}, active);
+              },
+              needed ? b.CreateNSWSub(needed, first) : nullptr);
         },
-        getNeeded(0));
+        extents.needed[0]);
   Values index;
   std::function<void(size_t)> nest = [&](size_t d) {
-    if (d + 1 == shape.size()) {
-      b.forVectors(
-          shape[d], lanes,
-          [&](Value *i, unsigned active) {
-            index.push_back(i);
-            body(index, active);
-            index.pop_back();
-          },
-          getNeeded(d));
-      return;
-    }
-    Value *end = getNeeded(d) ? getNeeded(d) : b.index(shape[d]);
-    b.forLoop(end, [&](Value *i) {
+    auto emitAt = [&](Value *i, auto emitInside) {
       index.push_back(i);
-      nest(d + 1);
+      emitInside();
       index.pop_back();
-    });
+    };
+    Value *needed = extents.needed[d];
+    if (d == last)
+      return b.forVectors(
+          extents.shape[d], lanes,
+          [&](Value *i, unsigned active) {
+            emitAt(i, [&] { body(index, active); });
+          },
+          needed);
+    b.forLoop(needed ? needed : b.index(extents.shape[d]),
+              [&](Value *i) { emitAt(i, [&] { nest(d + 1); }); });
   };
-  int64_t elements = countElements(shape);
   // The outer two dimensions give tasks enough.
-  int64_t second = shape.size() > 2 && !getNeeded(1) ? shape[1] : 1;
-  Value *tasks = getNeeded(0);
-  if (tasks)
-    tasks = b.scaleIndex(tasks, second);
-  b.forTasks(
-      shape[0] * second, 8 * elements,
-      [&](Value *task) {
-        index = {task};
-        if (second > 1)
-          index = {b.CreateUDiv(task, b.index(second)),
-                   b.CreateURem(task, b.index(second))};
-        nest(index.size());
-        index.clear();
-      },
-      tasks);
+  LoopExtents tasks = extents.slice(0, std::min<size_t>(last, 2));
+  b.forTasks(tasks, 8 * countElements(extents.shape), [&](Value *task) {
+    index = {task};
+    if (tasks.size() > 1)
+      index = {b.CreateUDiv(task, b.index(tasks.shape[1])),
+               b.CreateURem(task, b.index(tasks.shape[1]))};
+    nest(index.size());
+    index.clear();
+  });
 }
 
 /// The elements that are computed together: what fills a register in the widest
@@ -99,55 +90,14 @@ static bool isInterleaved(DimsRef shape, unsigned lanes,
   });
 }
 
-/// Sorts and joins the dimensions of \p shape. Dimension \p needed.dim is not
-/// joined with those around it, but with those inside, unless the last one has
-/// a number of its own; \p needed becomes that of the joined ones.
-static Dims arrange(KernelBuilder &b, DimsRef shape,
-                    std::vector<StridedOperand *> operands,
-                    NeededIndices &needed) {
-  if (!needed.count)
-    return joinDimensions(sortDimensions(shape, operands), operands);
-  // Strides of an operand of its own keep the dimensions apart: 0 around it.
-  StridedOperand marker;
-  for (size_t d = 0; d < shape.size(); ++d)
-    marker.strides.push_back(int64_t(d));
-  operands.push_back(&marker);
-  StridedOperand lastMarker;
-  if (needed.ofLast) {
-    lastMarker.strides.assign(shape.size(), 0);
-    lastMarker.strides.back() = 1;
-    operands.push_back(&lastMarker);
-  }
-  Dims sorted = sortDimensions(shape, operands);
-  auto *place = llvm::find(marker.strides, int64_t(needed.dim));
-  std::fill(marker.strides.begin(), place, 0);
-  int64_t size = 1;
-  for (size_t d = shape.size(); marker.strides.begin() + d-- > place;) {
-    marker.strides[d] = size;
-    size *= sorted[d];
-  }
-  int64_t extent = shape[needed.dim];
-  Dims joined = joinDimensions(sorted, operands);
-  needed.dim = unsigned(
-      llvm::find_if(marker.strides, [](int64_t stride) { return stride; }) -
-      marker.strides.begin());
-  needed.count = b.scaleIndex(needed.count, joined[needed.dim] / extent);
-  if (needed.ofLast && lastMarker.strides.back() != 1)
-    needed.ofLast = nullptr;
-  return joined;
-}
-
 /// Emits the loop for each row of \p predicate that is needed.
-static void emitRowLoops(KernelBuilder &b, DimsRef shape,
+static void emitRowLoops(KernelBuilder &b, const LoopExtents &extents,
                          const StridedOperand &result,
                          llvm::ArrayRef<StridedOperand> inputs,
-                         const ScalarProgram &program, NeededIndices needed,
+                         const ScalarProgram &program,
                          const RowPredicate &predicate) {
-  size_t numOuter = countRowDims(shape, predicate.count).value_or(0);
-  if (needed.dim < numOuter)
-    needed = {};
-  else
-    needed.dim -= unsigned(numOuter);
+  size_t numOuter = countRowDims(extents.shape, predicate.count).value_or(0);
+  LoopExtents outer = extents.slice(0, numOuter);
   auto getRow = [&](const StridedOperand &operand, Values index) {
     StridedOperand row = operand;
     row.base = operand.getAddress(b, index);
@@ -155,14 +105,14 @@ static void emitRowLoops(KernelBuilder &b, DimsRef shape,
     return row;
   };
   auto emitRow = [&](Value *row) {
-    Values index = b.splitIndex(row, shape.take_front(numOuter));
+    Values index = b.splitIndex(row, outer.shape);
     std::vector<StridedOperand> rows;
     for (const StridedOperand &input : inputs)
       rows.push_back(getRow(input, index));
-    emitLoop(b, shape.drop_front(numOuter), getRow(result, index), rows,
-             program, needed);
+    emitLoop(b, extents.slice(numOuter, extents.size()), getRow(result, index),
+             rows, program);
   };
-  b.forTasks(predicate.count, 8 * countElements(shape), [&](Value *row) {
+  b.forTasks(outer, 8 * countElements(extents.shape), [&](Value *row) {
     b.ifThen(predicate.isNeeded(b, row), [&] { emitRow(row); });
   });
 }
@@ -175,19 +125,20 @@ static bool hasLongRows(KernelBuilder &b, DimsRef shape,
                           2 * int64_t(b.getRegisterLanes(result.kind));
 }
 
-void glowish::emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
+void glowish::emitLoop(KernelBuilder &b, const LoopExtents &extents,
+                       StridedOperand result,
                        std::vector<StridedOperand> inputs,
-                       const ScalarProgram &program, NeededIndices needed,
+                       const ScalarProgram &program,
                        const RowPredicate &predicate) {
-  for (int64_t dim : shape)
-    if (dim == 0)
-      return;
-  if (hasLongRows(b, shape, result, predicate))
-    return emitRowLoops(b, shape, result, inputs, program, needed, predicate);
+  if (countElements(extents.shape) == 0)
+    return;
+  if (hasLongRows(b, extents.shape, result, predicate))
+    return emitRowLoops(b, extents, result, inputs, program, predicate);
   std::vector<StridedOperand *> operands = {&result};
   for (StridedOperand &input : inputs)
     operands.push_back(&input);
-  Dims joined = arrange(b, shape, operands, needed);
+  LoopExtents joined =
+      joinDimensions(b, sortDimensions(extents, operands), operands);
   bool isCopy = program.steps.empty();
   if (isCopy && isLowPrecisionKind(result.kind))
     // Bits are moved: a NaN has several patterns.
@@ -208,13 +159,13 @@ void glowish::emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
     return emitProgram(b, program, values, kinds);
   };
   size_t last = joined.size() - 1;
-  bool isLastNeeded = needed.ofLast || (needed.count && needed.dim == last);
-  if (!isLastNeeded && isInterleaved(joined, lanes, result, inputs))
-    return forEachVector(b, DimsRef(joined).drop_back(), lanes, needed,
+  if (!joined.needed[last] &&
+      isInterleaved(joined.shape, lanes, result, inputs))
+    return forEachVector(b, joined.slice(0, last), lanes,
                          [&](llvm::ArrayRef<Value *> index, unsigned active) {
                            Values vectors, first(index), each(index);
                            first.push_back(b.index(0));
-                           for (int64_t i = 0; i < joined[last]; ++i) {
+                           for (int64_t i = 0; i < joined.shape[last]; ++i) {
                              each.resize(last);
                              each.push_back(b.index(i));
                              vectors.push_back(compute(each, active, last - 1));
@@ -222,51 +173,33 @@ void glowish::emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
                            b.storeInterleaved(result.kind, vectors,
                                               result.getAddress(b, first));
                          });
-  forEachVector(b, joined, lanes, needed,
-                [&](llvm::ArrayRef<Value *> index, unsigned active) {
-                  b.storeStrided(result.kind, compute(index, active, last),
-                                 result.getAddress(b, index),
-                                 result.getInnerStride());
-                });
+  forEachVector(
+      b, joined, lanes, [&](llvm::ArrayRef<Value *> index, unsigned active) {
+        b.storeStrided(result.kind, compute(index, active, last),
+                       result.getAddress(b, index), result.getInnerStride());
+      });
 }
 
-void glowish::emitFill(KernelBuilder &b, DimsRef shape, StridedOperand result,
-                       double value, NeededIndices needed) {
-  for (int64_t dim : shape)
-    if (dim == 0)
-      return;
-  Dims joined = needed.count ? arrange(b, shape, {&result}, needed)
-                             : joinDimensions(shape, {&result});
-  forEachVector(b, joined, b.getRegisterLanes(result.kind), needed,
-                [&](llvm::ArrayRef<Value *> index, unsigned active) {
-                  b.storeStrided(
-                      result.kind, b.literal(result.kind, value, active),
-                      result.getAddress(b, index), result.getInnerStride());
-                });
+void glowish::emitFill(KernelBuilder &b, const LoopExtents &extents,
+                       StridedOperand result, double value) {
+  if (countElements(extents.shape) == 0)
+    return;
+  forEachVector(
+      b, joinDimensions(b, extents, {&result}), b.getRegisterLanes(result.kind),
+      [&](llvm::ArrayRef<Value *> index, unsigned active) {
+        b.storeStrided(result.kind, b.literal(result.kind, value, active),
+                       result.getAddress(b, index), result.getInnerStride());
+      });
 }
 
 //===- Instructions -------------------------------------------------------===//
 
-/// The outermost bound of operand \p index, and that of its last dimension.
-static NeededIndices findNeeded(const Instruction &instr,
-                                const KernelOperands &operands,
-                                unsigned index = 0) {
-  const Type &type = instr.getOperand(index)->getType();
-  for (unsigned d = 0; d < type.getRank(); ++d)
-    if (Value *bound = operands.getBound(index, d))
-      if (type.getDim(d) != 1) {
-        unsigned last = type.getRank() - 1;
-        return {d, bound, d == last ? nullptr : operands.getBound(index, last)};
-      }
-  return {};
-}
-
 void glowish::emitCopy(KernelBuilder &b, const CopyInstr &instr,
                        const KernelOperands &operands) {
-  emitLoop(b, instr.getResult()->getShape(),
+  emitLoop(b, operands.getExtents(CopyInstr::resultIdx),
            operands.getStrided(CopyInstr::resultIdx),
            {operands.getStrided(CopyInstr::inputIdx)}, ScalarProgram(),
-           findNeeded(instr, operands), operands.getRowPredicate());
+           operands.getRowPredicate());
 }
 
 void glowish::emitInsertSlice(KernelBuilder &b, const InsertSliceInstr &instr,
@@ -280,31 +213,34 @@ void glowish::emitInsertSlice(KernelBuilder &b, const InsertSliceInstr &instr,
   start = b.minIndex(b.maxIndex(start, b.index(0)), b.index(lastStart));
   result.base =
       b.getElement(result.base, result.kind, start, result.strides[axis]);
-  emitLoop(b, update.getShape(), result,
-           {operands.getStrided(InsertSliceInstr::updateIdx)}, ScalarProgram(),
-           findNeeded(instr, operands, InsertSliceInstr::updateIdx));
+  emitLoop(b, operands.getExtents(InsertSliceInstr::updateIdx), result,
+           {operands.getStrided(InsertSliceInstr::updateIdx)}, ScalarProgram());
 }
 
 void glowish::emitFill(KernelBuilder &b, const FillInstr &instr,
                        const KernelOperands &operands) {
-  emitFill(b, instr.getResult()->getShape(),
-           operands.getStrided(FillInstr::resultIdx), instr.getValue(),
-           findNeeded(instr, operands));
+  emitFill(b, operands.getExtents(FillInstr::resultIdx),
+           operands.getStrided(FillInstr::resultIdx), instr.getValue());
 }
 
 void glowish::emitElementWiseLoop(KernelBuilder &b,
                                   const ElementWiseLoopInstr &instr,
                                   const KernelOperands &operands) {
-  emitLoop(b, instr.getResult()->getShape(),
+  emitLoop(b, operands.getExtents(ElementWiseLoopInstr::resultIdx),
            operands.getStrided(ElementWiseLoopInstr::resultIdx),
            operands.getStridedFrom(ElementWiseLoopInstr::inputsIdx),
-           instr.getProgram(), findNeeded(instr, operands),
-           operands.getRowPredicate());
+           instr.getProgram(), operands.getRowPredicate());
 }
 
 void glowish::emitBitCast(KernelBuilder &b, const BitCastInstr &instr,
                           const KernelOperands &operands) {
+  const Type &type = instr.getResult()->getType();
+  Value *needed =
+      operands.getBound(b, BitCastInstr::resultIdx, 0, type.getRank());
+  Value *bytes =
+      needed ? b.scaleIndex(needed, int64_t(getElemSize(type.getKind())))
+             : b.getInt64(type.getSizeInBytes());
   b.CreateMemCpy(operands.getPointer(BitCastInstr::resultIdx), llvm::Align(1),
                  operands.getPointer(BitCastInstr::inputIdx), llvm::Align(1),
-                 instr.getInput()->getType().getSizeInBytes());
+                 bytes);
 }

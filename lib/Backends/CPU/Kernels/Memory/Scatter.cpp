@@ -31,8 +31,12 @@ void glowish::emitScatter(KernelBuilder &b, const ScatterInstr &instr,
   Value *result = operands.getPointer(ScatterInstr::resultIdx);
   Value *indices = operands.getPointer(ScatterInstr::indicesIdx);
   Value *updates = operands.getPointer(ScatterInstr::updatesIdx);
+  Value *neededRows = operands.getBound(ScatterInstr::resultIdx, 0);
+  Value *bytes = b.getInt64(type.getSizeInBytes());
+  if (neededRows)
+    bytes = b.scaleIndex(neededRows, columns * int64_t(getElemSize(kind)));
   b.CreateMemCpy(result, align, operands.getPointer(ScatterInstr::inputIdx),
-                 align, type.getSizeInBytes());
+                 align, bytes);
   if (type.getNumElements() == 0)
     return;
   auto combineRow = [&](Value *row, Value *i) {
@@ -53,6 +57,7 @@ void glowish::emitScatter(KernelBuilder &b, const ScatterInstr &instr,
     row = b.CreateSelect(b.CreateICmpSLT(row, b.index(0)),
                          b.CreateAdd(row, b.index(rows)), row);
     // As unsigned, negative numbers are out of range too.
-    b.ifThen(b.CreateICmpULT(row, b.index(rows)), [&] { combineRow(row, i); });
+    b.ifThen(b.CreateICmpULT(row, neededRows ? neededRows : b.index(rows)),
+             [&] { combineRow(row, i); });
   });
 }

@@ -30,11 +30,11 @@ namespace {
 /// Elements are moved as integers of their size.
 class TranspositionEmitter {
 public:
-  TranspositionEmitter(KernelBuilder &b, DimsRef shape,
+  TranspositionEmitter(KernelBuilder &b, const LoopExtents &extents,
                        const StridedOperand &result,
                        const StridedOperand &input)
-      : b(b), shape(shape), result(result), input(input),
-        bytes(unsigned(getElemSize(result.kind))),
+      : b(b), extents(extents), shape(extents.shape), result(result),
+        input(input), bytes(unsigned(getElemSize(result.kind))),
         lanes(std::min(16u, b.getTarget().getLanes(bytes))) {}
   bool emit();
 
@@ -45,6 +45,7 @@ private:
   void emitStripe(Values corner, unsigned rows);
 
   KernelBuilder &b;
+  const LoopExtents &extents;
   DimsRef shape;
   const StridedOperand &result, &input;
   unsigned bytes, lanes;
@@ -90,10 +91,13 @@ void TranspositionEmitter::emitSquare(llvm::ArrayRef<Value *> corner,
 
 /// \p rows rows of the result.
 void TranspositionEmitter::emitStripe(Values corner, unsigned rows) {
-  b.forVectors(shape[column], lanes, [&](Value *first, unsigned columns) {
-    corner[column] = first;
-    emitSquare(corner, rows, columns);
-  });
+  b.forVectors(
+      shape[column], lanes,
+      [&](Value *first, unsigned columns) {
+        corner[column] = first;
+        emitSquare(corner, rows, columns);
+      },
+      extents.needed[column]);
 }
 
 bool TranspositionEmitter::emit() {
@@ -106,11 +110,14 @@ bool TranspositionEmitter::emit() {
   // Task: the index of the other dimensions, then the stripe.
   int64_t whole = shape[row] / lanes;
   unsigned left = unsigned(shape[row] % lanes);
-  Dims tasks(shape);
-  tasks[column] = 1;
-  tasks[row] = whole + (left ? 1 : 0);
-  b.forTasks(countElements(tasks), 8 * countElements(shape), [&](Value *task) {
-    Values corner = b.splitIndex(task, tasks);
+  LoopExtents tasks = extents;
+  tasks.shape[column] = 1;
+  tasks.needed[column] = nullptr;
+  tasks.shape[row] = whole + (left ? 1 : 0);
+  if (Value *&needed = tasks.needed[row])
+    needed = b.divideUp(needed, lanes);
+  b.forTasks(tasks, 8 * countElements(shape), [&](Value *task) {
+    Values corner = b.splitIndex(task, tasks.shape);
     Value *stripe = corner[row];
     corner[row] = b.scaleIndex(stripe, lanes);
     if (!left)
@@ -124,8 +131,8 @@ bool TranspositionEmitter::emit() {
   return true;
 }
 
-bool glowish::emitTransposition(KernelBuilder &b, DimsRef shape,
+bool glowish::emitTransposition(KernelBuilder &b, const LoopExtents &extents,
                                 const StridedOperand &result,
                                 const StridedOperand &input) {
-  return TranspositionEmitter(b, shape, result, input).emit();
+  return TranspositionEmitter(b, extents, result, input).emit();
 }

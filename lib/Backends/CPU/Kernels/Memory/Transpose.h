@@ -11,10 +11,11 @@ namespace glowish {
 /// is lane j of row i.
 Values transposeSquare(KernelBuilder &b, Values rows);
 
-/// Copies \p input to \p result, both of \p shape, in squares of a vector's
-/// lanes on a side. False, and no code, where not both have a dimension of
-/// neighbours, these are the same one, or there are few of them.
-bool emitTransposition(KernelBuilder &b, DimsRef shape,
+/// Copies what is needed of \p extents, the extents of both, from \p input to
+/// \p result, in squares of a vector's lanes on a side. False, and no code,
+/// where not both have a dimension of neighbours, these are the same one, or
+/// there are few of them.
+bool emitTransposition(KernelBuilder &b, const LoopExtents &extents,
                        const StridedOperand &result,
                        const StridedOperand &input);
 

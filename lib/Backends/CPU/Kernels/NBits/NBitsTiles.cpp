@@ -20,7 +20,8 @@ NBitsTiles::NBitsTiles(KernelBuilder &b, const CPUMatMulNBitsInstr &instr,
       scales(operands.getPointer(Instr::scalesIdx)),
       zeroPoints(operands.getPointer(Instr::zeroPointsIdx)),
       lanes(b.getRegisterLanes(ElemKind::Float)),
-      rows(instr.getResult()->getShape().drop_back()) {
+      rows(operands.getExtents(Instr::resultIdx, 0,
+                               instr.getResult()->getType().getRank() - 1)) {
   // Rows that all operands walk through alike are those of one matrix.
   std::vector<StridedOperand *> all = {&result, &lhs};
   if (layout.isForIntegers) {
@@ -34,12 +35,10 @@ NBitsTiles::NBitsTiles(KernelBuilder &b, const CPUMatMulNBitsInstr &instr,
     inner.push_back(operand->strides.back());
     operand->strides.pop_back();
   }
-  rows = joinDimensions(rows, all);
+  rows = joinDimensions(b, rows, all);
   for (auto [operand, stride] : llvm::zip(all, inner))
     operand->strides.push_back(stride);
-  if (rows.size() == 1)
-    neededRows = operands.getBound(b, Instr::resultIdx, 0,
-                                   instr.getResult()->getType().getRank() - 1);
+  neededRows = rows.needed.back();
 }
 
 //===- Operands -----------------------------------------------------------===//
@@ -164,8 +163,9 @@ void NBitsTiles::forTiles(const TileRange &range, RowTile shape,
   if (!range.left)
     return;
   shape.rows = unsigned(range.left);
-  b.ifThen(range.hasLeft,
-           [&] { body(b.index(rows.back() - range.left), range.end, shape); });
+  b.ifThen(range.hasLeft, [&] {
+    body(b.index(rows.shape.back() - range.left), range.end, shape);
+  });
 }
 
 void NBitsTiles::emitRange(const TileRange &range, int64_t panelColumns,
@@ -181,7 +181,7 @@ void NBitsTiles::emitRange(const TileRange &range, int64_t panelColumns,
 /// results. A run that needs few rows of many computes these as fast as a
 /// matmul that has no more.
 void NBitsTiles::emitRows(Value *group, int64_t panelColumns, Value *panel) {
-  if (!neededRows || rows.back() == 1)
+  if (!neededRows || rows.shape.back() == 1)
     return emitTiles(group, panelColumns, panel);
   Value *isFirst = b.CreateICmpEQ(group, b.index(0));
   auto emitElse = [&](const RowTile &small, auto otherwise) {
@@ -202,10 +202,10 @@ void NBitsTiles::emitRows(Value *group, int64_t panelColumns, Value *panel) {
 
 /// The same in tiles of many rows; the last one may have more rows than needed.
 void NBitsTiles::emitTiles(Value *group, int64_t panelColumns, Value *panel) {
-  int64_t whole = rows.back() / tile.rows;
+  int64_t whole = rows.shape.back() / tile.rows;
   TileRange range = {.first = b.index(0),
                      .end = b.index(whole),
-                     .left = rows.back() % tile.rows,
+                     .left = rows.shape.back() % tile.rows,
                      .hasLeft = nullptr};
   if (whole >= tilesPerTask) {
     range.first = b.scaleIndex(group, tilesPerTask);
@@ -225,17 +225,17 @@ void NBitsTiles::emitTiles(Value *group, int64_t panelColumns, Value *panel) {
 }
 
 void NBitsTiles::emit() {
-  tile = chooseTile(rows.back());
+  tile = chooseTile(rows.shape.back());
   tilesPerTask = std::max<int64_t>(1, rowsPerTask / tile.rows);
   prepare();
-  int64_t tiles = int64_t(llvm::divideCeil(rows.back(), tile.rows));
+  int64_t tiles = int64_t(llvm::divideCeil(rows.shape.back(), tile.rows));
   int64_t groups = int64_t(llvm::divideCeil(tiles, tilesPerTask));
   int64_t panels = layout.getNumPanels();
-  int64_t batches = countElements(DimsRef(rows).drop_back());
-  int64_t numRows = countElements(rows);
+  LoopExtents batches = rows.slice(0, rows.size() - 1);
+  int64_t numRows = countElements(rows.shape);
   auto emitPanel = [&](Value *group, Value *panel, int64_t columns) {
-    b.forLoop(batches, [&](Value *number) {
-      batch = b.splitIndex(number, DimsRef(rows).drop_back());
+    b.forEach(batches, [&](Value *number) {
+      batch = b.splitIndex(number, batches.shape);
       emitRows(group, columns, panel);
     });
   };

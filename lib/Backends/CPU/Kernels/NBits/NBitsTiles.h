@@ -105,7 +105,7 @@ protected:
   /// Whether tiles of one row are of the only row, or of the first of a range:
   /// it can be prepared once for all columns.
   bool hasOneRow() const {
-    return rows.size() == 1 && (rows.back() == 1 || neededRows);
+    return rows.size() == 1 && (rows.shape.back() == 1 || neededRows);
   }
 
   KernelBuilder &b;
@@ -116,8 +116,8 @@ protected:
   /// Lanes of a vector of floats.
   unsigned lanes;
   /// The dimensions of the rows; the last is that of a tile's rows.
-  Dims rows;
-  /// How many rows a run needs, an index; null for all.
+  LoopExtents rows;
+  /// How many indices of the last one a run needs, an index; null for all.
   llvm::Value *neededRows = nullptr;
   RowTile tile = {};
   /// About as many rows share a task.

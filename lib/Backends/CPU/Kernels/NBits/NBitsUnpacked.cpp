@@ -24,7 +24,7 @@ bool NBitsMatMul::unpacks(const RowTile &shape) const {
 }
 
 void NBitsMatMul::allocatePieces() {
-  if (tile.isFew || rows.back() <= tile.rows || !unpacks(tile))
+  if (tile.isFew || rows.shape.back() <= tile.rows || !unpacks(tile))
     return;
   unpacked = b.allocate(ElemKind::Float, getPieceRows() * tile.vectors * lanes);
   tileSums = b.allocate(ElemKind::Float,

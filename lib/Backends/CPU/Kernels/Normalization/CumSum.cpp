@@ -13,10 +13,15 @@ class CumSumEmitter {
 public:
   CumSumEmitter(KernelBuilder &b, const CumSumInstr &instr,
                 const KernelOperands &operands)
-      : b(b), instr(instr), kind(instr.getInput()->getType().getKind()),
+      : b(b), instr(instr), operands(operands),
+        kind(instr.getInput()->getType().getKind()),
         length(instr.getInput()->getType().getDim(instr.getAxis())),
         input(operands.getPointer(instr.inputIdx)),
-        result(operands.getPointer(instr.resultIdx)) {}
+        result(operands.getPointer(instr.resultIdx)) {
+    // Sums from the end need all elements.
+    if (!instr.getReverse())
+      needed = operands.getBound(instr.resultIdx, unsigned(instr.getAxis()));
+  }
 
   void emit();
 
@@ -30,10 +35,13 @@ private:
 
   KernelBuilder &b;
   const CumSumInstr &instr;
+  const KernelOperands &operands;
   ElemKind kind;
   /// The number of elements that are summed.
   int64_t length;
   Value *input, *result;
+  /// How many sums of a row are needed; null for all.
+  Value *needed = nullptr;
 };
 
 } // namespace
@@ -84,7 +92,8 @@ void CumSumEmitter::emitRow(Value *first) {
   int64_t tail = length % lanes, whole = length - tail;
   bool reverse = instr.getReverse();
   Values sums = b.forLoop(
-      b.index(0), b.index(whole), lanes, {b.literal(kind, 0, 1)},
+      b.index(0), needed ? b.minIndex(needed, b.index(whole)) : b.index(whole),
+      lanes, {b.literal(kind, 0, 1)},
       [&](Value *i, llvm::ArrayRef<Value *> carried) {
         Value *at = reverse ? b.CreateNSWSub(b.index(length - lanes), i) : i;
         return Values{emitBlock(b.CreateNSWAdd(first, at), lanes, carried[0])};
@@ -96,7 +105,7 @@ void CumSumEmitter::emitRow(Value *first) {
 
 /// Sums each of \p lanes columns, whose elements are \p stride apart.
 void CumSumEmitter::emitColumns(Value *first, int64_t stride, unsigned lanes) {
-  b.forLoop(length, {b.literal(kind, 0, lanes)},
+  b.forLoop(needed ? needed : b.index(length), {b.literal(kind, 0, lanes)},
             [&](Value *i, llvm::ArrayRef<Value *> carried) {
               Value *row = instr.getReverse()
                                ? b.CreateNSWSub(b.index(length - 1), i)
@@ -116,16 +125,22 @@ void CumSumEmitter::emit() {
   if (numElements == 0)
     return;
   int64_t inner = getDenseStrides(type.getShape())[instr.getAxis()];
-  int64_t outer = numElements / length / inner;
+  LoopExtents rows =
+      operands.getExtents(instr.resultIdx, 0, unsigned(instr.getAxis()));
   if (inner == 1)
-    return b.forTasks(outer, 4 * numElements,
+    return b.forTasks(rows, 4 * numElements,
                       [&](Value *row) { emitRow(b.scaleIndex(row, length)); });
   // Several registers of columns hide the latency of the additions.
   int64_t width = std::min<int64_t>(inner, 4 * b.getRegisterLanes(kind));
   int64_t whole = inner / width, tail = inner % width;
   int64_t numStrips = whole + (tail ? 1 : 0);
-  b.forTasks(outer * numStrips, 2 * numElements, [&](Value *task) {
-    Values place = b.splitIndex(task, {outer, numStrips});
+  Value *columns = operands.getBound(
+      b, instr.resultIdx, unsigned(instr.getAxis()) + 1, type.getRank());
+  LoopExtents strips = rows;
+  strips.push_back(numStrips, columns ? b.divideUp(columns, width) : nullptr);
+  Dims tasks = {countElements(rows.shape), numStrips};
+  b.forTasks(strips, 2 * numElements, [&](Value *task) {
+    Values place = b.splitIndex(task, tasks);
     Value *first =
         b.addScaled(b.scaleIndex(place[1], width), place[0], length * inner);
     if (!tail)

@@ -55,6 +55,8 @@ struct GroupOperands {
   StridedOperand result, input;
   Value *scale = nullptr, *bias = nullptr;
   EpilogueCode epilogue = {};
+  /// How many images are needed; null for all.
+  Value *neededImages = nullptr;
 };
 
 class GroupNormalizationEmitter : private GroupOperands {
@@ -85,6 +87,8 @@ private:
   using PartBody = llvm::function_ref<void(GroupNormalizationEmitter &)>;
 
   std::vector<StridedOperand *> getOperands();
+  void forImages(int64_t perImage, int64_t operations,
+                 llvm::function_ref<void(Value *)> body);
   void collapsePixels();
   void chooseTaskChannels();
   void forPixels(PixelsBody body);
@@ -153,7 +157,8 @@ void GroupNormalizationEmitter::collapsePixels() {
     strides.push_back(operand->strides);
     operand->strides = Dims(DimsRef(strides.back()).drop_front().drop_back());
   }
-  spatial = joinDimensions(type.getShape().drop_front().drop_back(), operands);
+  spatial =
+      joinDimensions(b, type.getShape().drop_front().drop_back(), operands);
   for (auto [operand, own] : llvm::zip_equal(operands, strides)) {
     operand->strides.insert(operand->strides.begin(), own.front());
     operand->strides.push_back(own.back());
@@ -434,33 +439,41 @@ void GroupNormalizationEmitter::normalize(const Pixels &pixels) {
 
 //===- Kernels ------------------------------------------------------------===//
 
+/// Emits \p body for the number of each of \p perImage tasks of an image.
+void GroupNormalizationEmitter::forImages(
+    int64_t perImage, int64_t operations,
+    llvm::function_ref<void(Value *)> body) {
+  LoopExtents tasks({images, perImage});
+  tasks.needed[0] = neededImages;
+  b.forTasks(tasks, operations, [&](Value *task) {
+    Values indices = b.splitIndex(task, tasks.shape);
+    image = indices[0];
+    body(indices[1]);
+  });
+}
+
 void GroupNormalizationEmitter::emit() {
   collapsePixels();
   chooseTaskChannels();
   means = b.allocate(computeKind, taskChannels);
   squares = b.allocate(computeKind, taskChannels);
-  Dims tasks = {images, channels / taskChannels};
-  b.forTasks(tasks[0] * tasks[1], 8 * type.getNumElements(), [&](Value *task) {
-    Values indices = b.splitIndex(task, tasks);
-    image = indices[0];
-    firstChannel = b.scaleIndex(indices[1], taskChannels);
-    clear();
-    forPixels([&](const Pixels &pixels) { addPixels(pixels); });
-    finishStatistics();
-    forPixels([&](const Pixels &pixels) { normalize(pixels); });
-  });
+  forImages(channels / taskChannels, 8 * type.getNumElements(),
+            [&](Value *part) {
+              firstChannel = b.scaleIndex(part, taskChannels);
+              clear();
+              forPixels([&](const Pixels &pixels) { addPixels(pixels); });
+              finishStatistics();
+              forPixels([&](const Pixels &pixels) { normalize(pixels); });
+            });
 }
 
 void GroupNormalizationEmitter::emitStatistics(Value *statistics,
                                                int64_t parts) {
-  Dims tasks = {images, parts};
-  b.forTasks(images * parts, 4 * type.getNumElements(), [&](Value *task) {
-    Values indices = b.splitIndex(task, tasks);
-    image = indices[0];
-    means = getPartStatistics(statistics, indices[1], parts);
+  forImages(parts, 4 * type.getNumElements(), [&](Value *number) {
+    means = getPartStatistics(statistics, number, parts);
     squares = b.getElement(means, computeKind, channels);
     clear();
-    forPart(indices[1], parts, [](GroupNormalizationEmitter &part) {
+    forPart(number, parts, [](GroupNormalizationEmitter &part) {
       part.forPixels([&](const Pixels &pixels) { part.addPixels(pixels); });
     });
   });
@@ -469,14 +482,11 @@ void GroupNormalizationEmitter::emitStatistics(Value *statistics,
 void GroupNormalizationEmitter::emitParts(Value *statistics, int64_t parts) {
   means = b.allocate(computeKind, taskChannels);
   squares = b.allocate(computeKind, taskChannels);
-  Dims tasks = {images, parts};
-  b.forTasks(images * parts, 4 * type.getNumElements(), [&](Value *task) {
-    Values indices = b.splitIndex(task, tasks);
-    image = indices[0];
+  forImages(parts, 4 * type.getNumElements(), [&](Value *number) {
     clear();
     addParts(statistics, parts);
     finishStatistics();
-    forPart(indices[1], parts, [](GroupNormalizationEmitter &part) {
+    forPart(number, parts, [](GroupNormalizationEmitter &part) {
       part.forPixels([&](const Pixels &pixels) { part.normalize(pixels); });
     });
   });
@@ -493,7 +503,8 @@ static GroupOperands getGroupOperands(const InstrT &instr,
           operands.getStrided(InstrT::inputIdx),
           operands.getPointer(InstrT::scaleIdx),
           operands.getPointer(InstrT::biasIdx),
-          operands.getEpilogue(instr.getInput()->getType().getKind())};
+          operands.getEpilogue(instr.getInput()->getType().getKind()),
+          operands.getBound(InstrT::resultIdx, 0)};
 }
 
 void glowish::emitGroupNormalization(KernelBuilder &b,
@@ -508,6 +519,7 @@ void glowish::emitCPUGroupStatistics(KernelBuilder &b,
   GroupOperands group;
   group.type = instr.getInput()->getType();
   group.input = operands.getStrided(CPUGroupStatisticsInstr::inputIdx);
+  group.neededImages = operands.getBound(CPUGroupStatisticsInstr::resultIdx, 0);
   GroupNormalizationEmitter(b, std::move(group))
       .emitStatistics(operands.getPointer(CPUGroupStatisticsInstr::resultIdx),
                       instr.getResult()->getType().getDim(1));

@@ -166,6 +166,8 @@ private:
   Dims resultStrides;
   /// Elements of a result; the extent of the innermost loop.
   int64_t count, inner = 1;
+  /// How many results of the innermost loop are needed; null for all.
+  Value *neededInner = nullptr;
   bool reducesRows;
 };
 
@@ -189,6 +191,7 @@ ReduceEmitter::ReduceEmitter(KernelBuilder &b, const Reduction &reduction,
   } else if (!loops.kept.empty()) {
     inner = loops.kept.pop_back_val();
     loops.keptStrides.pop_back();
+    neededInner = loops.needed.pop_back_val();
   }
   resultStrides = getDenseStrides(loops.kept);
 }
@@ -221,7 +224,8 @@ void ReduceEmitter::emitRows(Value *offset, Value *out) {
 void ReduceEmitter::emitVectors(Value *offset, Value *out) {
   Value *first = b.scaleIndex(out, inner);
   b.forVectors(
-      inner, b.getRegisterLanes(reduction.kind), [&](Value *i, unsigned lanes) {
+      inner, b.getRegisterLanes(reduction.kind),
+      [&](Value *i, unsigned lanes) {
         Values sums = reduceNest(
             b, loops.reduced, loops.reducedStrides, b.CreateNSWAdd(offset, i),
             {reduction.getNeutral(b, lanes)}, [&](Value *at, Values carried) {
@@ -230,7 +234,8 @@ void ReduceEmitter::emitVectors(Value *offset, Value *out) {
             });
         b.storeElement(reduction.kind, finish(sums[0]), result,
                        b.CreateNSWAdd(first, i));
-      });
+      },
+      neededInner);
 }
 
 /// Emits a Reduce or ReduceInteger with the operands of both.
@@ -392,8 +397,13 @@ void glowish::emitArgMax(KernelBuilder &b, const ArgMaxInstr &instr,
   int64_t inner = getDenseStrides(type.getShape())[instr.getAxis()];
   if (type.getNumElements() == 0)
     return;
-  b.forLoop(type.getNumElements() / length / inner, [&](Value *outer) {
-    b.forLoop(inner, [&](Value *i) {
+  unsigned axis = unsigned(instr.getAxis()), kept = instr.getKeepDims() ? 1 : 0;
+  LoopExtents rows = operands.getExtents(ArgMaxInstr::resultIdx, 0, axis);
+  LoopExtents columns =
+      operands.getExtents(ArgMaxInstr::resultIdx, axis + kept,
+                          instr.getResult()->getType().getRank());
+  b.forEach(rows, [&](Value *outer) {
+    b.forEach(columns, [&](Value *i) {
       Value *first = b.addScaled(i, outer, length * inner);
       auto load = [&](Value *k) {
         return b.loadElement(kind, input, b.addScaled(first, k, inner), 1);
@@ -426,8 +436,8 @@ void glowish::emitLocalResponseNormalization(
     return;
   int64_t before = (instr.getSize() - 1) / 2;
   int64_t after = instr.getSize() - 1 - before;
-  b.forTasks(
-      type.getNumElements() / channels,
+  operands.forRows(
+      b, LocalResponseNormalizationInstr::resultIdx,
       std::min(instr.getSize(), channels) * type.getNumElements(),
       [&](Value *pixel) {
         Value *start = b.scaleIndex(pixel, channels);

@@ -45,7 +45,7 @@ void glowish::emitNonMaxSuppression(KernelBuilder &b,
   auto getInt = [&](Value *base, Value *index) {
     return b.getElement(base, ElemKind::Int64, index);
   };
-  b.forTasks(rows, rows * length * 8, [&](Value *row) {
+  auto selectBoxes = [&](Value *row) {
     Value *batch = b.CreateUDiv(row, b.index(classes));
     BoxRow boxes{
         b, b.getElement(operands.getPointer(NonMaxSuppressionInstr::boxesIdx),
@@ -86,5 +86,7 @@ void glowish::emitNonMaxSuppression(KernelBuilder &b,
     // Without boxes there is no element to load.
     if (numBoxes)
       b.forLoop(length, {b.index(0)}, visit);
-  });
+  };
+  operands.forRows(b, NonMaxSuppressionInstr::resultIdx, rows * length * 8,
+                   selectBoxes);
 }

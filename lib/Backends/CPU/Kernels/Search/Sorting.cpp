@@ -130,7 +130,7 @@ void glowish::emitTopK(KernelBuilder &b, const TopKInstr &instr,
     return;
   int64_t rows = type.getNumElements() / length;
   int64_t steps = count < minHeap ? 4 : 16 * llvm::Log2_64_Ceil(count);
-  b.forTasks(rows, rows * length * steps, [&](Value *row) {
+  auto sortRow = [&](Value *row) {
     Value *first = b.getElement(input, type.getKind(), row, length);
     Value *out = b.getElement(result, ElemKind::Int64, row, count);
     IndexList list{
@@ -139,5 +139,6 @@ void glowish::emitTopK(KernelBuilder &b, const TopKInstr &instr,
       return list.sortByHeap(length);
     b.forLoop(count, [&](Value *k) { list.set(k, b.index(-1)); });
     b.forLoop(length, [&](Value *i) { list.insert(i); });
-  });
+  };
+  operands.forRows(b, TopKInstr::resultIdx, rows * length * steps, sortRow);
 }
