@@ -17,3 +17,31 @@ std::vector<LoopBound> glowish::getResultBounds(const Instruction &instr,
   }
   return bounds;
 }
+
+std::vector<LoopBound> glowish::getSideBounds(const Instruction &matmul,
+                                              unsigned index) {
+  constexpr unsigned lhs = 1, rhs = 2;
+  assert(index == lhs || index == rhs);
+  DimsRef result = matmul.getOperand(0)->getShape();
+  DimsRef shape = matmul.getOperand(index)->getShape();
+  std::vector<LoopBound> bounds;
+  for (const LoopBound &bound : matmul.getLoopBounds()) {
+    if (bound.operand == lhs) { // the depth
+      unsigned fromEnd = index == lhs ? 1 : 2;
+      bounds.push_back({0, unsigned(shape.size()) - fromEnd, bound.extent});
+      continue;
+    }
+    size_t fromEnd = result.size() - bound.dim;
+    bool isOther = fromEnd == (index == lhs ? 1 : 2);
+    if (isOther || fromEnd > shape.size())
+      continue;
+    unsigned dim = unsigned(shape.size() - fromEnd);
+    // Not a dimension along which it is broadcast.
+    if (shape[dim] == result[bound.dim])
+      bounds.push_back({0, dim, bound.extent});
+  }
+  llvm::sort(bounds, [](const LoopBound &a, const LoopBound &b) {
+    return a.dim < b.dim;
+  });
+  return bounds;
+}

@@ -11,6 +11,11 @@ namespace glowish {
 /// reshaped to \p shape. Those without a dimension of their own are left out.
 std::vector<LoopBound> getResultBounds(const Instruction &instr, DimsRef shape);
 
+/// Returns the bounds of an instruction whose operand 0 is of the shape of
+/// operand \p index, the left or the right side, of \p matmul: what that needs
+/// of it.
+std::vector<LoopBound> getSideBounds(const Instruction &matmul, unsigned index);
+
 } // namespace glowish
 
 #endif // GLOWISH_IR_LOOPBOUNDS_H

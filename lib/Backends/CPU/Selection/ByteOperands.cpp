@@ -364,19 +364,6 @@ static Buffer *widen(IRFunction &function, Buffer *buffer, Buffer *zeroPoint,
   return wide;
 }
 
-/// Returns the bounds of the left side of \p instr, of which a run needs the
-/// rows and matrices that it needs of the result.
-static std::vector<LoopBound> getRowBounds(const MatMulIntegerInstr &instr) {
-  DimsRef rows = instr.getLhs()->getShape().drop_back();
-  DimsRef result = instr.getResult()->getShape().drop_back();
-  std::vector<LoopBound> bounds;
-  if (rows == result)
-    bounds = getResultBounds(instr, instr.getResult()->getShape());
-  llvm::erase_if(
-      bounds, [&](const LoopBound &bound) { return bound.dim >= rows.size(); });
-  return bounds;
-}
-
 static InstrDraft makeWide(IRFunction &function,
                            ConvolutionIntegerInstr &instr) {
   return ConvolutionInstr::draft(
@@ -391,12 +378,13 @@ static InstrDraft makeWide(IRFunction &function,
 
 static InstrDraft makeWide(IRFunction &function, MatMulIntegerInstr &instr) {
   Buffer *rhs = instr.getRhs();
-  return MatMulInstr::draft(instr.getResult(),
-                            widen(function, instr.getLhs(), nullptr, instr,
-                                  /*dim=*/0, getRowBounds(instr)),
-                            widen(function, rhs, instr.getRhsZeroPoint(), instr,
-                                  rhs->getType().getRank() - 1),
-                            instr.getFused(), instr.getEpilogue());
+  return MatMulInstr::draft(
+      instr.getResult(),
+      widen(function, instr.getLhs(), nullptr, instr,
+            /*dim=*/0, getSideBounds(instr, instr.lhsIdx)),
+      widen(function, rhs, instr.getRhsZeroPoint(), instr,
+            rhs->getType().getRank() - 1, getSideBounds(instr, instr.rhsIdx)),
+      instr.getFused(), instr.getEpilogue());
 }
 
 void glowish::replaceByWideInstr(IRFunction &function, Instruction &instr) {

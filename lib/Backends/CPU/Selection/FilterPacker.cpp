@@ -65,28 +65,47 @@ PackedFilter FilterPacker::getPacked(const FilterSource &source,
   return packed;
 }
 
-Buffer *FilterPacker::getDense(Buffer *buffer, Instruction &user) {
-  Buffer *&dense = packings[buffer->getRoot()][buffer].dense;
-  if (!dense) {
-    dense = function.createActivation(buffer->getName(), buffer->getType());
-    function.create(buffer->getName(), CopyInstr::draft(dense, buffer), &user);
-  }
-  return dense;
+/// Puts \p draft, a copy of \p buffer for \p user, before that.
+static Instruction *createCopy(IRFunction &function, const Buffer *buffer,
+                               InstrDraft draft, Instruction &user,
+                               llvm::ArrayRef<LoopBound> bounds) {
+  draft.bounds = bounds.vec();
+  return function.create(buffer->getName(), std::move(draft), &user);
 }
 
-Buffer *FilterPacker::getFloats(Buffer *buffer, Instruction &user) {
-  Buffer *&floats = packings[buffer->getRoot()][buffer].floats;
-  if (!floats) {
-    floats = function.createActivation(
+/// Returns what \p copy makes, of which a user needs what \p bounds say.
+static Buffer *share(Instruction &copy, llvm::ArrayRef<LoopBound> bounds) {
+  if (copy.getLoopBounds() != bounds)
+    copy.setLoopBounds({});
+  return copy.getOperand(0);
+}
+
+Buffer *FilterPacker::getDense(Buffer *buffer, Instruction &user,
+                               llvm::ArrayRef<LoopBound> bounds) {
+  Instruction *&copy = packings[buffer->getRoot()][buffer].dense;
+  if (!copy) {
+    Buffer *dense =
+        function.createActivation(buffer->getName(), buffer->getType());
+    copy = createCopy(function, buffer, CopyInstr::draft(dense, buffer), user,
+                      bounds);
+  }
+  return share(*copy, bounds);
+}
+
+Buffer *FilterPacker::getFloats(Buffer *buffer, Instruction &user,
+                                llvm::ArrayRef<LoopBound> bounds) {
+  Instruction *&copy = packings[buffer->getRoot()][buffer].floats;
+  if (!copy) {
+    Buffer *floats = function.createActivation(
         buffer->getName(), buffer->getType().withKind(ElemKind::Float));
     ScalarProgram program;
     program.steps.push_back({ScalarOp::Cast, {0}, {}, ElemKind::Float});
-    function.create(
-        buffer->getName(),
-        ElementWiseLoopInstr::draft(floats, std::move(program), {buffer}),
-        &user);
+    copy = createCopy(
+        function, buffer,
+        ElementWiseLoopInstr::draft(floats, std::move(program), {buffer}), user,
+        bounds);
   }
-  return floats;
+  return share(*copy, bounds);
 }
 
 void FilterPacker::invalidate(const Instruction &instr) {

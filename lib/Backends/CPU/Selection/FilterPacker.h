@@ -87,17 +87,20 @@ public:
 
   PackedFilter getPacked(const FilterSource &source,
                          const ConvolutionCandidate &candidate);
-  /// A dense, row-major copy of \p buffer, made before \p user if there is
-  /// none.
-  Buffer *getDense(Buffer *buffer, Instruction &user);
-  /// A dense copy of \p buffer, of a half precision, as float.
-  Buffer *getFloats(Buffer *buffer, Instruction &user);
+  /// Makes a dense, row-major copy of \p buffer before \p user if there is
+  /// none, and returns it. \p bounds: of what the user needs.
+  Buffer *getDense(Buffer *buffer, Instruction &user,
+                   llvm::ArrayRef<LoopBound> bounds);
+  /// The same of \p buffer, of a half precision, as float.
+  Buffer *getFloats(Buffer *buffer, Instruction &user,
+                    llvm::ArrayRef<LoopBound> bounds);
   /// Removes the packings of the buffers that \p instr writes.
   void invalidate(const Instruction &instr);
 
 private:
   struct Packings {
-    Buffer *dense = nullptr, *floats = nullptr;
+    /// What makes the copies.
+    Instruction *dense = nullptr, *floats = nullptr;
     /// Keyed by the algorithm, its packing key, and the number of groups.
     std::map<std::tuple<const ConvolutionAlgorithm *,
                         llvm::SmallVector<int64_t, 3>, int64_t>,

@@ -53,8 +53,11 @@ bool glowish::prepareGroupNormalizations(IRFunction &function,
     Buffer *statistics = function.createActivation(
         instr->getName(),
         Type(kind, {type.getDim(0), parts, 2, type.getShape().back()}));
-    function.create(instr->getName(),
-                    CPUGroupStatisticsInstr::draft(statistics, input), instr);
+    InstrDraft draft = CPUGroupStatisticsInstr::draft(statistics, input);
+    for (const LoopBound &bound : instr->getLoopBounds())
+      if (bound.operand == instr->resultIdx && bound.dim == 0)
+        draft.bounds.push_back(bound);
+    function.create(instr->getName(), std::move(draft), instr);
     function.replace(instr, CPUGroupNormalizationInstr::draft(
                                 instr->getResult(), input, statistics,
                                 instr->getScale(), instr->getBias(),

@@ -5,6 +5,7 @@
 #include "Selection/ByteOperands.h"
 #include "Selection/ChoiceLog.h"
 #include "Selection/ConvolutionOp.h"
+#include "glowish/IR/LoopBounds.h"
 #include "glowish/IR/Passes.h"
 #include "glowish/Support/Task.h"
 
@@ -59,7 +60,8 @@ Buffer *KernelSelector::makeDense(Instruction &instr, unsigned operand) {
   Buffer *buffer = instr.getOperand(operand);
   if (buffer->getInnerStride() == 1)
     return buffer;
-  instr.setOperand(operand, packer.getDense(buffer, instr));
+  instr.setOperand(
+      operand, packer.getDense(buffer, instr, getSideBounds(instr, operand)));
   changed = true;
   return instr.getOperand(operand);
 }
@@ -76,7 +78,9 @@ Buffer *KernelSelector::makeInput(Instruction &instr, const ConvolutionOp &op,
   if (!isHalf || !candidate.algorithm->takesFloatsForHalf() ||
       !target.isHosted || op.getShape().getGroupOutChannels() <= 2 * lanes)
     return image;
-  return packer.getFloats(image, instr);
+  InstrDraft limits = CopyInstr::draft(image, image);
+  limitToNeededRows(limits, op);
+  return packer.getFloats(image, instr, limits.bounds);
 }
 
 void KernelSelector::select(Instruction &instr, ConvolutionOp op) {

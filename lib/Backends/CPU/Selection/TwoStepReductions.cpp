@@ -20,6 +20,16 @@ static bool hasTwoSteps(const ReduceInstr &instr) {
          type.getShape()[axes.front()] >= minRows;
 }
 
+/// Returns the bounds of \p instr, with its dimensions counted in its input.
+static std::vector<LoopBound> getKeptBounds(const ReduceInstr &instr) {
+  std::vector<LoopBound> bounds = instr.getLoopBounds().vec();
+  if (!instr.getKeepDims())
+    for (LoopBound &bound : bounds)
+      for (int64_t axis : instr.getAxes())
+        bound.dim += axis <= int64_t(bound.dim);
+  return bounds;
+}
+
 bool glowish::prepareReductions(IRFunction &function) {
   bool changed = false;
   for (auto it = function.getInstrs().begin();
@@ -34,11 +44,11 @@ bool glowish::prepareReductions(IRFunction &function) {
       shape[axis] = 1;
     Buffer *rows = function.createActivation(instr->getName(),
                                              input->getType().withShape(shape));
-    function.create(instr->getName(),
-                    ReduceInstr::draft(rows, input, instr->getMode(),
-                                       llvm::ArrayRef(axes).drop_front(),
-                                       /*keepDims=*/true),
-                    instr);
+    InstrDraft draft = ReduceInstr::draft(rows, input, instr->getMode(),
+                                          llvm::ArrayRef(axes).drop_front(),
+                                          /*keepDims=*/true);
+    draft.bounds = getKeptBounds(*instr);
+    function.create(instr->getName(), std::move(draft), instr);
     function.replace(instr, ReduceInstr::draft(instr->getResult(), rows,
                                                instr->getMode(), axes,
                                                instr->getKeepDims()));
