@@ -63,6 +63,7 @@ void glowish::emitCPUConvolution(KernelBuilder &b,
       .needed = {.images = operands.getBound(Instr::resultIdx, 0),
                  .rows = operands.getBound(Instr::resultIdx, 1)},
       .neededColumns = operands.getBound(b, Instr::resultIdx, 0, 3),
+      .neededChannels = operands.getBound(Instr::resultIdx, 3),
       .predicate = operands.getRowPredicate()};
   auto emit = [&](const ConvolutionShape &shape,
                   const ConvolutionOperands &operands) {
