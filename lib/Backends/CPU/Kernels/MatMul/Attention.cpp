@@ -125,7 +125,7 @@ void AttentionEmitter::emitColumns(const Block &block, Value *value,
                           /*stepStride=*/block.width,
                           operands.value.getInnerStride()};
   microKernel.weightKind = elementKind;
-  b.forLoop(tiling.count, [&](Value *tile) {
+  b.forLoop(tiling.countNeeded(b, block.needed), [&](Value *tile) {
     Value *query = tiling.getFirst(b, tile);
     Value *column = b.getElement(scores, kind, query);
     Values sums = microKernel.accumulate(b, block.keys, column, value,

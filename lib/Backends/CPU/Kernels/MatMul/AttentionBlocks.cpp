@@ -34,6 +34,11 @@ Value *AttentionBlocks::Tiling::getFirst(KernelBuilder &b, Value *tile) const {
   return b.minIndex(b.scaleIndex(tile, size), b.index(extent - size));
 }
 
+Value *AttentionBlocks::Tiling::countNeeded(KernelBuilder &b,
+                                            Value *needed) const {
+  return needed ? b.divideUp(needed, size) : b.index(count);
+}
+
 AttentionBlocks::Tiling AttentionBlocks::splitEvenly(int64_t extent,
                                                      int64_t most) {
   int64_t count = (extent + most - 1) / most;
@@ -188,6 +193,9 @@ void AttentionBlocks::emitBlock(Block block) {
         block.first, b.index(block.count + shape.keys - shape.queries));
     block.keys = b.minIndex(block.keys, roundUp(seen));
   }
+  if (bounds.queries)
+    block.needed = b.minIndex(b.CreateNSWSub(bounds.queries, block.first),
+                              b.index(block.count));
   packQueries(block);
   emitSoftmax(block, emitScores(block));
   emitSums(block);

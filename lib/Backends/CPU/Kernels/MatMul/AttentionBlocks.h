@@ -118,6 +118,8 @@ protected:
     llvm::Value *keys;
     /// Lanes of `vectors` vectors: the length of a row of panel and scores.
     int64_t width;
+    /// How many of the queries are needed, an index; null for all.
+    llvm::Value *needed = nullptr;
 
     /// The indices of query \p number of the block.
     Values getRow(KernelBuilder &b, llvm::Value *number) const;
@@ -126,6 +128,8 @@ protected:
   struct Tiling {
     int64_t extent, size, count;
     llvm::Value *getFirst(KernelBuilder &b, llvm::Value *tile) const;
+    /// How many tiles have one of the first \p needed; null for all.
+    llvm::Value *countNeeded(KernelBuilder &b, llvm::Value *needed) const;
   };
 
   /// \p kind: of the scores; those of the panel, \p panelKind, are as large.

@@ -514,7 +514,7 @@ void AttentionIntegerEmitter::emitColumns(const Block &block, Value *column,
                           .isPadded = true,
                           .stepStride = block.width,
                           .dot = dot};
-  b.forLoop(tiling.count, [&](Value *tile) {
+  b.forLoop(tiling.countNeeded(b, block.needed), [&](Value *tile) {
     Value *query = tiling.getFirst(b, tile);
     Values sums = microKernel.getZeros(b);
     if (valueSums)
