@@ -53,8 +53,7 @@ int64_t RunProgramMaker::evaluate(const std::optional<Extent> &extent,
   return value ? std::clamp<int64_t>(*value, 0, dim) : dim;
 }
 
-Dims RunProgramMaker::evaluate(const ExtentList &extents,
-                               DimsRef shape) const {
+Dims RunProgramMaker::evaluate(const ExtentList &extents, DimsRef shape) const {
   Dims result(shape);
   for (auto [bound, extent] : llvm::zip(result, extents))
     bound = evaluate(extent, bound);
