@@ -204,8 +204,7 @@ NodeValue buildLimit(Function &f, Module &m, DimsRef shape, unsigned dim,
     numbers.setFromDouble(i, double(i));
   Placeholder *extent = m.createPlaceholder(
       symbol, Type(ElemKind::Int64, DimsRef()), true, false);
-  extent->setInputExtents(
-      {.range = SymbolRange{symbol.str(), {0, shape[dim]}}});
+  m.stateSymbol(*extent, {symbol.str(), {0, shape[dim]}});
   NodeValue indices(m.createConstant("numbers", std::move(numbers)));
   return f.create<LessNode>("less", indices, NodeValue(extent))->getResult();
 }

@@ -190,9 +190,7 @@ std::unique_ptr<Module> buildCase(const BoundsCase &tested,
     Placeholder *input = module->createPlaceholder(
         symbol, Type(ElemKind::Int64, {}), /*isInput=*/true,
         /*isOutput=*/false);
-    InputExtents extents;
-    extents.range = SymbolRange{symbol, {0, most}};
-    input->setInputExtents(extents);
+    module->stateSymbol(*input, {symbol, {0, most}});
   }
   return module;
 }
