@@ -89,6 +89,12 @@ glowish::verifyInputExtents(llvm::ArrayRef<PlaceholderExtents> placeholders) {
     }
   SymbolRanges symbols = getSymbolRanges(placeholders);
   for (const PlaceholderExtents &placeholder : placeholders) {
+    for (const auto &[a, b] : placeholder.extents.required)
+      if (!placeholder.extents.range || !symbols.getRange(a) ||
+          !symbols.getRange(b))
+        return makeError("'{0}' requires '{1} == {2}'; accepted: extents of "
+                         "stated symbols, in an input that states one",
+                         placeholder.name, a.str(), b.str());
     GLOWISH_RETURN_IF_ERROR(
         verifyDims(placeholder, placeholder.extents.dims, placeholder.isInput,
                    "before a run; accepted: an input", symbols));

@@ -56,13 +56,18 @@ public:
     write(uint64_t(axis));
   }
   void write(const InputExtents &extents) {
-    const auto &[range, dims, next] = extents;
+    const auto &[range, required, dims, next] = extents;
     write(uint64_t(range.has_value()));
     if (range) {
       const auto &[symbol, bounds] = *range;
       write(symbol);
       write(uint64_t(bounds.low));
       write(uint64_t(bounds.high));
+    }
+    write(required.size());
+    for (const auto &[a, b] : required) {
+      write(a.str());
+      write(b.str());
     }
     writeList(dims);
     writeList(next);
@@ -167,6 +172,12 @@ InputExtents ValueReader::readExtents() {
     int64_t low = readInt();
     extents.range = SymbolRange{std::move(symbol), {low, readInt()}};
   }
+  extents.required = readList([this] {
+    std::optional<Extent> a = Extent::parse(readString());
+    std::optional<Extent> b = Extent::parse(readString());
+    good &= a && b;
+    return good ? ExtentRequirement{*a, *b} : ExtentRequirement{};
+  });
   extents.dims = readExtentList();
   extents.next = readExtentList();
   return extents;

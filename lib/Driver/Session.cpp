@@ -191,6 +191,18 @@ llvm::Error Session::checkExtents() const {
       return makeError("the extent '{0}' is {1}; accepted: {2} to {3}", symbol,
                        value, range.low, range.high);
   }
+  auto getValue = [&](llvm::StringRef symbol) {
+    return getSymbolValue(symbol);
+  };
+  for (const auto &[symbol, buffer] : symbols)
+    for (const auto &[a, b] : buffer->getInputExtents().required) {
+      std::optional<int64_t> x = a.evaluate(getValue), y = b.evaluate(getValue);
+      if (!x || x != y)
+        return makeError("the extents '{0}' and '{1}' are {2} and {3}; "
+                         "accepted: equal ones",
+                         a.describe(), b.describe(), x.value_or(-1),
+                         y.value_or(-1));
+    }
   for (const auto &[buffer, given] : givenShapes) {
     Dims actual = evaluateShape(
         given, buffer->getInputExtents().dims,

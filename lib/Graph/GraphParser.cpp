@@ -38,6 +38,8 @@ private:
   std::unique_ptr<Module> ownModule;
   Module *module = nullptr;
   llvm::StringMap<Node *> nodes;
+  /// Of all placeholders; the module takes them when it has all symbols.
+  std::vector<ExtentRequirement> required;
   static constexpr unsigned maxDepth = 64;
   unsigned depth = 0; // of bodies
 };
@@ -74,6 +76,7 @@ llvm::Error GraphParser::parsePlaceholder() {
   if (own.range)
     module->stateSymbol(*placeholder, *own.range);
   placeholder->setNextExtents(std::move(own.next));
+  llvm::append_range(required, own.required);
   return llvm::Error::success();
 }
 
@@ -238,6 +241,7 @@ llvm::Expected<std::unique_ptr<Module>> GraphParser::parse() {
   }
   // The lexer reports a character that starts no token as the end.
   GLOWISH_RETURN_IF_ERROR(parser.expectEnd());
+  module->addRequirements(required);
   GLOWISH_RETURN_IF_ERROR(verify(*module));
   return std::move(ownModule);
 }

@@ -326,7 +326,7 @@ Placeholder *Module::createPlaceholder(llvm::StringRef modelName,
 }
 
 InputExtents Placeholder::getInputExtents() const {
-  return {range, getType().getExtents(), nextExtents};
+  return {range, required, getType().getExtents(), nextExtents};
 }
 
 void Module::stateSymbol(Placeholder &placeholder, SymbolRange range) {
@@ -342,9 +342,22 @@ void Module::declareSymbol(llvm::StringRef symbol, IntRange range) {
 }
 
 void Module::addRequirements(llvm::ArrayRef<ExtentRequirement> required) {
-  for (const ExtentRequirement &each : required)
-    if (!llvm::is_contained(requirements, each))
-      requirements.push_back(each);
+  auto findStating = [&](llvm::StringRef symbol) -> Placeholder * {
+    for (const auto &placeholder : placeholders)
+      if (placeholder->range && placeholder->range->symbol == symbol)
+        return placeholder.get();
+    return nullptr;
+  };
+  for (const ExtentRequirement &each : required) {
+    if (llvm::is_contained(requirements, each))
+      continue;
+    requirements.push_back(each);
+    // What nodes compute is not known before the run.
+    std::vector<std::string> own = each.a.getSymbols();
+    llvm::append_range(own, each.b.getSymbols());
+    if (!own.empty() && llvm::all_of(own, findStating))
+      findStating(own.front())->required.push_back(each);
+  }
 }
 
 void Module::setElemKind(Placeholder &placeholder, ElemKind kind) {

@@ -143,6 +143,16 @@ void glowish::printInputExtents(llvm::raw_ostream &os,
     printQuoted(os, range->symbol);
     os << " [" << range->bounds.low << ", " << range->bounds.high << ']';
   }
+  if (!extents.required.empty()) {
+    os << " requires [";
+    llvm::interleave(
+        extents.required, os,
+        [&](const ExtentRequirement &required) {
+          printQuoted(os, required.a.str() + " == " + required.b.str());
+        },
+        ", ");
+    os << ']';
+  }
   if (extents.next.empty())
     return;
   os << " next [";
@@ -165,6 +175,17 @@ llvm::Expected<InputExtents> TextParser::parseInputExtents() {
                    "'");
     extents.range = {symbol, {bounds[0], bounds[1]}};
   }
+  auto parseRequired = [&]() -> llvm::Expected<ExtentRequirement> {
+    GLOWISH_ASSIGN_OR_RETURN(std::string text, parseString());
+    auto [first, second] = llvm::StringRef(text).split(" == ");
+    std::optional<Extent> a = Extent::parse(first), b = Extent::parse(second);
+    if (!a || !b)
+      return error("'" + text + "' is no equality of extents");
+    return ExtentRequirement{*a, *b};
+  };
+  if (consumeIf("requires"))
+    GLOWISH_RETURN_IF_ERROR(
+        parseListInto(extents.required, "[", "]", parseRequired));
   auto parseNext = [&]() -> llvm::Expected<std::optional<Extent>> {
     GLOWISH_ASSIGN_OR_RETURN(std::string text, parseString());
     std::optional<Extent> extent = Extent::parse(text);

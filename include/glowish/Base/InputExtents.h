@@ -22,6 +22,9 @@ struct InputExtents {
   /// Set if the input, an int64<>, is the extent of a symbolic dimension. A run
   /// in which it is out of its bounds is an error.
   std::optional<SymbolRange> range = std::nullopt;
+  /// Set for such inputs: extents that must be equal, of this symbol and others
+  /// that inputs state. A run in which they are not is an error.
+  std::vector<ExtentRequirement> required = {};
   /// The extents of an input (Type::getExtents).
   ExtentList dims = {};
   /// The same of what a run leaves in an output; an input that is one, too, is

@@ -57,6 +57,7 @@ private:
   const Function *owner = nullptr;
   Placeholder *extents = nullptr;
   std::optional<SymbolRange> range;
+  std::vector<ExtentRequirement> required;
   ExtentList nextExtents;
 };
 
@@ -252,9 +253,10 @@ public:
   void declareSymbol(llvm::StringRef symbol, IntRange range);
   /// Returns the ranges of the symbols in the types of this module.
   const SymbolRanges &getSymbols() const { return symbols; }
-  /// Adds what is not there yet.
+  /// Adds what is not there yet. Each run checks those of symbols that inputs
+  /// state.
   void addRequirements(llvm::ArrayRef<ExtentRequirement> required);
-  /// Returns the extents that must be the same in each run.
+  /// Returns the extents that are taken to be the same.
   llvm::ArrayRef<ExtentRequirement> getRequirements() const {
     return requirements;
   }

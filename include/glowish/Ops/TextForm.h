@@ -39,7 +39,8 @@ void printAttrs(llvm::raw_ostream &os, const OpInfo &info,
                 llvm::ArrayRef<AttrValue> attrs, unsigned numInputs,
                 llvm::function_ref<void(const Body &body)> printBody = nullptr);
 
-/// ` range "S" [1, 512]` and ` next ["", "S"]`, as far as \p extents has them.
+/// ` range "S" [1, 512] requires ["S == T"]` and ` next ["", "S"]`, as far as
+/// \p extents has them.
 void printInputExtents(llvm::raw_ostream &os, const InputExtents &extents);
 
 /// `%x : float<2> input output "x" extents %lengths`, and what

@@ -254,6 +254,12 @@ void ModuleEmitter::emitChecks(llvm::Function *entry,
                    builder.getInt64(high - low)),
                EntryStatus::Dimension);
     }
+  readSymbols(builder, frame, function);
+  for (const auto &buffer : function.getBuffers())
+    for (const auto &[a, b] : buffer->getInputExtents().required)
+      returnIf(builder.CreateICmpNE(emitExtent(builder, frame, a),
+                                    emitExtent(builder, frame, b)),
+               EntryStatus::Dimension);
 }
 
 /// Requests the permission to use AMX tile data from Linux: system call
