@@ -55,8 +55,8 @@ public:
   /// \p index. \p why: "the filter needs all channels".
   llvm::Error refuse(unsigned index, unsigned dim,
                      const llvm::Twine &why) const;
-  /// Returns an error unless \p extent, of dimension \p dim of the result, is
-  /// from 0 to the bound for all values of the symbols.
+  /// Returns an error unless each extent that was set is from 0 to the bound
+  /// for all values of the symbols.
   llvm::Error checkAll() const;
 
   /// Returns the types of the results with the extents.

@@ -114,7 +114,7 @@ llvm::Error ExtentLowering::fillOperands(Node &node) {
   NodeTypes bounds(node);
   for (unsigned i = 0; i < node.getNumOperands(); ++i) {
     NodeValue value = node.getOperand(i);
-    // Of dimensions with different fillers the last ones are filled last.
+    // The dimensions that each filler is for.
     std::map<double, std::vector<int64_t>> dims;
     for (unsigned d = 0; value && d < value.getShape().size(); ++d) {
       if (!isOpen(value, d))
