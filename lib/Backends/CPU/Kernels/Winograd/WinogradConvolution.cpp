@@ -80,8 +80,9 @@ private:
   Value *loadInput(const Position &position, Value *row, Value *column,
                    Value *channel, unsigned active, bool isBorder);
   FilterPrefetch planPrefetch(int64_t pixels, Value *groups);
-  void forGroups(int64_t pixels, Value *count,
-                 llvm::function_ref<void(Value *, int64_t, Value *)> body);
+  using GroupBody = llvm::function_ref<void(
+      Value *group, int64_t pixels, llvm::function_ref<Value *()> getFirst)>;
+  void forGroups(int64_t pixels, Value *count, GroupBody body);
   void emitMatMuls(const Block &block, Value *count);
   void emitOutputs(const Block &block, Value *tile, Value *inTask);
   void emitOutputsInLoops(const Block &block, Value *tile, Value *inTask);
@@ -331,19 +332,18 @@ WinogradEmitter::planPrefetch(int64_t pixels, Value *numGroups) {
   return ahead;
 }
 
-/// Calls \p body with the number, the tiles and the first tile of each group of
-/// those that are multiplied together. The last one overlaps another or, where
-/// there are fewer tiles, has some that are not used; unless a run states how
-/// many there are.
-void WinogradEmitter::forGroups(
-    int64_t pixels, Value *count,
-    llvm::function_ref<void(Value *, int64_t, Value *)> body) {
+/// Calls \p body with the number and the tiles of each group of those that are
+/// multiplied together, and what computes the first tile. The last group
+/// overlaps another or, where there are fewer tiles, has some that are not
+/// used; unless a run states how many there are.
+void WinogradEmitter::forGroups(int64_t pixels, Value *count, GroupBody body) {
   if (!tileRows.count) {
     Value *groups = b.divideUp(count, pixels);
     Value *lastFirst =
         b.maxIndex(b.CreateNSWSub(count, b.index(pixels)), b.index(0));
     return b.forLoop(groups, [&](Value *group) {
-      body(group, pixels, b.minIndex(b.scaleIndex(group, pixels), lastFirst));
+      body(group, pixels,
+           [&] { return b.minIndex(b.scaleIndex(group, pixels), lastFirst); });
     });
   }
   LastColumns last({unsigned(pixels), registers.vectors}, tilesPerTask,
@@ -353,10 +353,10 @@ void WinogradEmitter::forGroups(
   Value *plan =
       last.getPlan(b, b.CreateNSWSub(count, first), whole, b.index(0));
   b.forLoop(last.getEnd(b, plan, whole), [&](Value *group) {
-    body(group, pixels, b.scaleIndex(group, pixels));
+    body(group, pixels, [&] { return b.scaleIndex(group, pixels); });
   });
   last.forTiles(b, plan, first, [&](unsigned own, Value *tile) {
-    body(b.divideUp(tile, pixels), own, tile);
+    body(b.divideUp(tile, pixels), own, [&] { return tile; });
   });
 }
 
@@ -380,27 +380,30 @@ void WinogradEmitter::emitMatMuls(const Block &block, Value *count) {
         b.getElement(inputs, kind, point, getPointStride(shape.channels));
     Value *pointResults =
         b.getElement(matMulResults, kind, point, getPointStride(width));
-    forGroups(pixels, count, [&](Value *group, int64_t own, Value *first) {
-      Prefetch prefetch = {.bytesPerStep = ahead.bytesPerStep,
-                           .stride = ahead.stride};
-      if (prefetch.bytesPerStep) {
-        Value *share = b.scaleIndex(group, shape.channels);
-        prefetch.address = b.CreateInBoundsGEP(
-            b.getInt8Ty(), b.getElement(filters, kind, ahead.distance),
-            ahead.stride ? b.CreateNSWMul(share, ahead.stride)
-                         : b.scaleIndex(share, prefetch.bytesPerStep));
-      }
-      microKernel.pixels = unsigned(own);
-      Value *x = b.getElement(pointInputs, kind, first, shape.channels);
-      Values sums =
-          microKernel.accumulate(b, {0, microKernel.pixels}, shape.channels, x,
-                                 filters, microKernel.getZeros(b), prefetch);
-      Value *target = b.getElement(pointResults, kind, first, width);
-      for (unsigned p = 0; p < microKernel.pixels; ++p)
-        for (unsigned v = 0; v < vectors; ++v)
-          b.storeElement(kind, sums[p * vectors + v], target,
-                         p * width + v * lanes);
-    });
+    forGroups(
+        pixels, count,
+        [&](Value *group, int64_t own, llvm::function_ref<Value *()> getFirst) {
+          Prefetch prefetch = {.bytesPerStep = ahead.bytesPerStep,
+                               .stride = ahead.stride};
+          if (prefetch.bytesPerStep) {
+            Value *share = b.scaleIndex(group, shape.channels);
+            prefetch.address = b.CreateInBoundsGEP(
+                b.getInt8Ty(), b.getElement(filters, kind, ahead.distance),
+                ahead.stride ? b.CreateNSWMul(share, ahead.stride)
+                             : b.scaleIndex(share, prefetch.bytesPerStep));
+          }
+          microKernel.pixels = unsigned(own);
+          Value *first = getFirst();
+          Value *x = b.getElement(pointInputs, kind, first, shape.channels);
+          Values sums = microKernel.accumulate(
+              b, {0, microKernel.pixels}, shape.channels, x, filters,
+              microKernel.getZeros(b), prefetch);
+          Value *target = b.getElement(pointResults, kind, first, width);
+          for (unsigned p = 0; p < microKernel.pixels; ++p)
+            for (unsigned v = 0; v < vectors; ++v)
+              b.storeElement(kind, sums[p * vectors + v], target,
+                             p * width + v * lanes);
+        });
   });
 }
 
