@@ -6,6 +6,20 @@
 using namespace glowish;
 using llvm::Error;
 
+/// Refuses extents of the operands from \p first on, of which the rule makes
+/// nothing.
+static Error refuseFrom(const ExtentInference &inference, unsigned first,
+                        const llvm::Twine &why) {
+  const OpView &op = inference.getOp();
+  for (unsigned i = first; i < op.getNumInputs(); ++i)
+    for (unsigned d = 0; op.hasInput(i) && d < op.getInput(i).getRank(); ++d)
+      GLOWISH_RETURN_IF_ERROR(inference.refuse(i, d, why));
+  return Error::success();
+}
+
+static constexpr llvm::StringLiteral onlyFirst =
+    "accepted: such extents of the first operand";
+
 //===- Dimensions that stay -----------------------------------------------===//
 
 /// Sets dimensions \p from ... \p to - 1 to those of operand \p index.
@@ -19,12 +33,15 @@ Error glowish::extendSave(ExtentInference &) { return Error::success(); }
 
 Error glowish::extendFirst(ExtentInference &inference) {
   setSameDims(inference, 0, 0, inference.getShape().size());
-  return Error::success();
+  return refuseFrom(inference, 1, onlyFirst);
 }
 
-Error glowish::extendAllButLast(ExtentInference &inference) {
-  setSameDims(inference, 0, 0, inference.getShape().size() - 1);
-  return Error::success();
+Error glowish::extendGroupNormalization(ExtentInference &inference) {
+  GroupNormalizationView op(inference.getOp());
+  GLOWISH_RETURN_IF_ERROR(
+      inference.refuse(op.inputIdx, op.getAxis(),
+                       "it is divided into groups; accepted: others"));
+  return extendFirst(inference);
 }
 
 Error glowish::extendDeclareExtents(ExtentInference &inference) {
@@ -53,9 +70,11 @@ static void setBroadcast(ExtentInference &inference, unsigned index,
   if (fromEnd > operand.getRank())
     return;
   unsigned own = operand.getRank() - fromEnd;
-  // What may be 1 at run time does not broadcast.
+  // What may be 1 at run time does not broadcast, unless it is never more.
   if (operand.getDim(own) == inference.getShape()[dim])
     inference.setSame(dim, index, own);
+  else
+    inference.require(inference.get(index, own), 1);
 }
 
 Error glowish::extendBroadcast(ExtentInference &inference) {
@@ -79,7 +98,22 @@ Error glowish::extendMatMul(ExtentInference &inference) {
   inference.setSame(rank - 2, 0, left - 2);
   inference.setSame(rank - 1, 1, right - 1);
   inference.require(inference.get(0, left - 1), inference.get(1, right - 2));
-  return Error::success();
+  return refuseFrom(inference, 2, "accepted: such extents of the matrices");
+}
+
+/// The mask has the rows of the result and, as columns, the keys.
+static void extendByMask(ExtentInference &inference, const AttentionView &op) {
+  unsigned rank = inference.getShape().size();
+  if (!inference.hasExtents(op.maskIdx))
+    return;
+  for (unsigned d = 0; d + 1 < rank; ++d)
+    setBroadcast(inference, op.maskIdx, d, rank - d);
+  unsigned last = op.getMask().getRank() - 1;
+  bool broadcasts = op.getMask().getDim(last) == 1;
+  if (inference.find(op.maskIdx, last))
+    inference.require(inference.get(op.maskIdx, last),
+                      broadcasts ? Extent(1)
+                                 : inference.get(op.keyIdx, rank - 2));
 }
 
 Error glowish::extendAttention(ExtentInference &inference) {
@@ -92,8 +126,11 @@ Error glowish::extendAttention(ExtentInference &inference) {
   inference.setSame(rank - 1, op.valueIdx, rank - 1);
   inference.require(inference.get(op.keyIdx, rank - 2),
                     inference.get(op.valueIdx, rank - 2));
-  return inference.refuse(op.queryIdx, rank - 1,
-                          "the scores need all elements of a query");
+  for (unsigned i : {op.queryIdx, op.keyIdx})
+    GLOWISH_RETURN_IF_ERROR(inference.refuse(
+        i, rank - 1, "the scores need all elements of a query"));
+  extendByMask(inference, op);
+  return Error::success();
 }
 
 //===- Windows ------------------------------------------------------------===//
@@ -128,6 +165,7 @@ Error glowish::extendConvolution(ExtentInference &inference) {
   // The views of both convolutions begin with the same operands and attributes.
   ConvolutionView op(inference.getOp());
   GLOWISH_RETURN_IF_ERROR(inference.refuse(op.inputIdx, 3, needsChannels));
+  GLOWISH_RETURN_IF_ERROR(refuseFrom(inference, 1, onlyFirst));
   return extendImages(inference, op, op.getFilter().getShape().slice(1, 2));
 }
 
@@ -147,6 +185,7 @@ Error glowish::extendGlobalPool(ExtentInference &inference) {
 Error glowish::extendConvTranspose(ExtentInference &inference) {
   ConvTransposeView op(inference.getOp());
   GLOWISH_RETURN_IF_ERROR(inference.refuse(op.inputIdx, 3, needsChannels));
+  GLOWISH_RETURN_IF_ERROR(refuseFrom(inference, 1, onlyFirst));
   inference.setSame(0, op.inputIdx, 0);
   for (unsigned d = 0; d < 2; ++d) {
     const Extent *extent = inference.find(op.inputIdx, d + 1);
@@ -294,6 +333,29 @@ Error glowish::extendGather(ExtentInference &inference) {
   return Error::success();
 }
 
+Error glowish::extendScatter(ExtentInference &inference) {
+  ScatterView op(inference.getOp());
+  setSameDims(inference, op.inputIdx, 0, 2);
+  inference.setSame(1, op.updatesIdx, 1);
+  if (inference.hasExtents(op.indicesIdx) && inference.find(op.updatesIdx, 0))
+    inference.require(inference.get(op.indicesIdx, 0),
+                      inference.get(op.updatesIdx, 0));
+  return Error::success();
+}
+
+Error glowish::extendTopK(ExtentInference &inference) {
+  TopKView op(inference.getOp());
+  unsigned last = inference.getShape().size() - 1;
+  setSameDims(inference, op.inputIdx, 0, last);
+  if (inference.getSymbols().isAtMost(
+          op.getCount(), inference.get(op.inputIdx, last)) == Certainty::Yes)
+    return Error::success();
+  return inference.refuse(op.inputIdx, last,
+                          "there may be fewer than " +
+                              llvm::Twine(op.getCount()) +
+                              " elements; accepted: at least as many");
+}
+
 Error glowish::extendDynamicUpdateSlice(ExtentInference &inference) {
   DynamicUpdateSliceView op(inference.getOp());
   for (unsigned d = 0; d < inference.getShape().size(); ++d) {
@@ -304,11 +366,20 @@ Error glowish::extendDynamicUpdateSlice(ExtentInference &inference) {
       GLOWISH_RETURN_IF_ERROR(inference.refuse(
           op.updateIdx, d, "all of the update is written; accepted: others"));
   }
-  return Error::success();
+  unsigned axis = op.getAxis();
+  if (inference.getSymbols().isAtMost(op.getUpdate().getDim(axis),
+                                      inference.get(op.inputIdx, axis)) ==
+      Certainty::Yes)
+    return Error::success();
+  return inference.refuse(op.inputIdx, axis,
+                          "it may be less than that of the update; accepted: "
+                          "at least as much");
 }
 
 Error glowish::extendNonMaxSuppression(ExtentInference &inference) {
   NonMaxSuppressionView op(inference.getOp());
+  GLOWISH_RETURN_IF_ERROR(inference.refuse(
+      op.boxesIdx, 2, "a box has 4 numbers; accepted: others"));
   inference.setSame(0, op.boxesIdx, 0);
   inference.setSame(0, op.candidatesIdx, 0);
   inference.setSame(1, op.candidatesIdx, 1);

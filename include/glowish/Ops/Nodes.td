@@ -417,7 +417,7 @@ def GroupNormalization : Node<"Normalization over groups of channels"> {
                     Attr<Float, "epsilon", "added to the variance">];
   let Traits = [HasPole, PermutesAxes];
   let FixedDims = [0];
-  let ExtentRule = "extendFirst";
+  let ExtentRule = "extendGroupNormalization";
   let HasExtentLowering = 1;
   let HasLowering = 1;
   let Source = "ONNX InstanceNormalization-6, GroupNormalization-21";
@@ -692,7 +692,7 @@ def Scatter : Node<"Updates rows of a matrix by index"> {
   let Traits = [DynamicDataMovement];
   let IsExact = [{op.getMode() == "replace" ||
                    !isFloatKind(op.getInput().getKind())}];
-  let ExtentRule = "extendFirst";
+  let ExtentRule = "extendScatter";
   let HasExtentLowering = 1;
   let Source = "ONNX ScatterND-18, ScatterElements-18";
 }
@@ -723,7 +723,7 @@ def TopK : Node<"Indices of the largest elements along the last dimension"> {
   let Attributes = [Attr<Int, "count", "number of elements, at most N">,
                     Attr<Bool, "largest", "false: the smallest elements">];
   let IsExact = "true";
-  let ExtentRule = "extendAllButLast";
+  let ExtentRule = "extendTopK";
   let Filler = "fillTopK";
   let Source = "ONNX TopK-11";
   let ZeroGradient = "the result is an integer";
