@@ -56,11 +56,3 @@ Filler glowish::fillTopK(const OpView &view, unsigned, unsigned dim) {
     return std::nullopt;
   return op.getLargest() ? lowest : highest;
 }
-
-/// Candidates that are no index are skipped.
-Filler glowish::fillNonMaxSuppression(const OpView &, unsigned operand,
-                                      unsigned dim) {
-  bool isCandidate =
-      operand == NonMaxSuppressionView::candidatesIdx && dim == 2;
-  return isCandidate ? Filler(-1) : std::nullopt;
-}

@@ -709,7 +709,7 @@ def DynamicUpdateSlice : Node<"Replaces a slice that begins at an index"> {
   let IsExact = "true";
   let AxisRule = "followDynamicUpdateSlice";
   let ExtentRule = "extendDynamicUpdateSlice";
-  let Filler = "fillNothing";
+  let HasExtentLowering = 1;
   let IRGeneration = "true";
   let Source = "StableHLO dynamic_update_slice; ONNX TensorScatter-24";
 }
@@ -742,7 +742,7 @@ def NonMaxSuppression : Node<"Greedy selection of boxes that overlap little"> {
                   Operand<"threshold">];
   let Attributes = [Attr<Int, "count", "maximum number of boxes per class">];
   let ExtentRule = "extendNonMaxSuppression";
-  let Filler = "fillNonMaxSuppression";
+  let HasExtentLowering = 1;
   let Source = "ONNX NonMaxSuppression-11";
   let ZeroGradient = "the result is an integer";
 }

@@ -157,8 +157,10 @@ llvm::Error ExtentLowering::lower(Node &node) {
   strip(node);
   if (!replacement)
     return llvm::Error::success();
-  if (node.getNumResults() && getType(node.getResult()).hasExtents())
+  if (getType(node.getResult()).hasExtents())
     types[replacement] = Type(types[node.getResult()]);
+  else
+    types.erase(replacement);
   node.getResult().replaceAllUsesWith(replacement);
   types.erase(node.getResult());
   getFunction().erase(&node);

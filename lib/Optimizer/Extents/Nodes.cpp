@@ -10,8 +10,12 @@ static constexpr double inf = HUGE_VAL;
 //===- Storage ------------------------------------------------------------===//
 
 NodeValue glowish::lowerExtentsOfDeclareExtents(DeclareExtentsNode &node,
-                                                ExtentLowering &) {
-  return node.getInput();
+                                                ExtentLowering &b) {
+  // Others may read the input with extents of its own.
+  NodeValue input = node.getInput();
+  const Type &bounds = input.getType();
+  return input.hasUses(1) ? input
+                          : b.make<DeclareExtentsNode>(input, TypeList{bounds});
 }
 
 NodeValue glowish::lowerExtentsOfSave(SaveNode &node, ExtentLowering &b) {
@@ -30,12 +34,24 @@ static double getIdentity(llvm::StringRef mode) {
   return mode == "max" ? -inf : mode == "min" ? inf : mode == "prod" ? 1 : 0;
 }
 
+/// Returns \p value in a kind in which its sums do not overflow.
+static NodeValue widen(ExtentLowering &b, NodeValue value) {
+  bool isHalf = value && isFloatKind(value.getElemKind()) &&
+                getElemSize(value.getElemKind()) < 4;
+  return isHalf ? b.cast(value, ElemKind::Float) : value;
+}
+
 /// Returns the mean of \p value along \p axes, some of which are open.
 static NodeValue makeMean(ExtentLowering &b, NodeValue value,
                           llvm::ArrayRef<int64_t> axes, bool keepDims) {
-  NodeValue sum = b.reduce(b.fill(value, axes, 0), "sum", axes, keepDims);
+  ElemKind kind = value.getElemKind();
+  NodeValue x = widen(b, b.fill(value, axes, 0));
+  NodeValue sum = b.reduce(x, "sum", axes, keepDims);
   NodeValue count = b.countElements(value, axes);
-  return b.div(sum, b.cast(count, value.getElemKind()));
+  // Integers are not divided by zero.
+  if (isIntegerKind(kind))
+    count = b.max(count, 1);
+  return b.cast(b.div(sum, b.cast(count, sum.getElemKind())), kind);
 }
 
 static bool isAnyOpen(ExtentLowering &b, NodeValue value,
@@ -77,7 +93,8 @@ NodeValue glowish::lowerExtentsOfArgMax(ArgMaxNode &node, ExtentLowering &b) {
 //===- Normalizations -----------------------------------------------------===//
 
 /// Returns (x - mean) / sqrt(variance + epsilon) over \p axes of \p input, of
-/// which some are open; without the mean if \p subtractMean is false.
+/// which some are open, in the kind that widen() gives; without the mean if
+/// \p subtractMean is false.
 static NodeValue normalize(ExtentLowering &b, NodeValue input,
                            llvm::ArrayRef<int64_t> axes, double epsilon,
                            bool subtractMean) {
@@ -86,7 +103,7 @@ static NodeValue normalize(ExtentLowering &b, NodeValue input,
     return b.div(sum,
                  b.cast(b.countElements(input, axes), value.getElemKind()));
   };
-  NodeValue x = b.fill(input, axes, 0);
+  NodeValue x = widen(b, b.fill(input, axes, 0));
   if (subtractMean) {
     NodeValue inside;
     for (int64_t axis : axes)
@@ -100,12 +117,14 @@ static NodeValue normalize(ExtentLowering &b, NodeValue input,
   return b.div(x, b.unary<SqrtNode>(b.add(variance, epsilon)));
 }
 
-/// Returns value * scale + bias, which may be null.
+/// Returns value * scale + bias, which may be null, in \p kind.
 static NodeValue scaleAndShift(ExtentLowering &b, NodeValue value,
-                               NodeValue scale, NodeValue bias) {
+                               NodeValue scale, NodeValue bias, ElemKind kind) {
   if (scale)
-    value = b.mul(value, scale);
-  return bias ? b.add(value, bias) : value;
+    value = b.mul(value, widen(b, scale));
+  if (bias)
+    value = b.add(value, widen(b, bias));
+  return b.cast(value, kind);
 }
 
 NodeValue
@@ -119,7 +138,8 @@ glowish::lowerExtentsOfLayerNormalization(LayerNormalizationNode &node,
     return {};
   NodeValue x =
       normalize(b, input, axes, node.getEpsilon(), node.getSubtractMean());
-  return scaleAndShift(b, x, node.getScale(), node.getBias());
+  return scaleAndShift(b, x, node.getScale(), node.getBias(),
+                       input.getElemKind());
 }
 
 NodeValue
@@ -150,9 +170,9 @@ glowish::lowerExtentsOfGroupNormalization(GroupNormalizationNode &node,
                           /*subtractMean=*/true);
   Dims perChannel(rank - axis, 1);
   perChannel[0] = channels;
-  return scaleAndShift(b, b.reshape(x, input.getShape()),
-                       b.reshape(node.getScale(), perChannel),
-                       b.reshape(node.getBias(), perChannel));
+  return scaleAndShift(
+      b, b.reshape(x, input.getShape()), b.reshape(node.getScale(), perChannel),
+      b.reshape(node.getBias(), perChannel), input.getElemKind());
 }
 
 //===- Windows ------------------------------------------------------------===//
@@ -260,26 +280,56 @@ NodeValue glowish::lowerExtentsOfGather(GatherNode &node, ExtentLowering &b) {
   NodeValue input = node.getInput(), indices = node.getIndices();
   if (!b.isOpen(input, node.getAxis()))
     return {};
-  // Negative indices count from the end.
+  // Negative indices count from the end; those out of range are clamped.
   NodeValue wide = b.cast(indices, ElemKind::Int64);
   NodeValue length = b.getLength(input, node.getAxis());
-  node.setOperand(node.indicesIdx,
-                  b.select(b.less(wide, 0), b.add(wide, length), wide));
+  wide = b.select(b.less(wide, 0), b.add(wide, length), wide);
+  node.setOperand(node.indicesIdx, b.max(b.min(wide, b.sub(length, 1)), 0));
   return {};
 }
 
 NodeValue glowish::lowerExtentsOfScatter(ScatterNode &node, ExtentLowering &b) {
   NodeValue input = node.getInput(), indices = node.getIndices();
   NodeValue wide = b.cast(indices, ElemKind::Int64);
-  if (b.isOpen(input, 0))
-    wide = b.select(b.less(wide, 0), b.add(wide, b.getLength(input, 0)), wide);
   // Updates with an index out of range are ignored.
+  NodeValue none = b.number(wide, double(input.getShape()[0]));
+  if (b.isOpen(input, 0)) {
+    NodeValue fromEnd = b.add(wide, b.getLength(input, 0));
+    wide = b.select(b.less(wide, 0),
+                    b.select(b.less(fromEnd, 0), none, fromEnd), wide);
+  }
   NodeValue rows = b.isOpen(indices, 0) ? indices : node.getUpdates();
   if (b.isOpen(rows, 0)) {
     NodeValue number = b.iota(ElemKind::Int64, 1, 0, rows.getShape()[0]);
-    wide = b.select(b.less(number, b.getLength(rows, 0)), wide,
-                    b.number(wide, double(input.getShape()[0])));
+    wide = b.select(b.less(number, b.getLength(rows, 0)), wide, none);
   }
   node.setOperand(node.indicesIdx, wide);
+  return {};
+}
+
+NodeValue
+glowish::lowerExtentsOfDynamicUpdateSlice(DynamicUpdateSliceNode &node,
+                                          ExtentLowering &b) {
+  NodeValue input = node.getInput(), start = node.getStart();
+  int64_t axis = node.getAxis();
+  if (!b.isOpen(input, axis))
+    return {};
+  // The update lies in the input. What is less than 0 is clamped by the node.
+  NodeValue wide = b.cast(start, ElemKind::Int64);
+  int64_t size = node.getUpdate().getShape()[axis];
+  node.setOperand(node.startIdx,
+                  b.min(wide, b.sub(b.getLength(input, axis), double(size))));
+  return {};
+}
+
+NodeValue glowish::lowerExtentsOfNonMaxSuppression(NonMaxSuppressionNode &node,
+                                                   ExtentLowering &b) {
+  // Candidates that are no index are skipped.
+  NodeValue boxes = node.getBoxes(), candidates = node.getCandidates();
+  NodeValue indices = b.fill(candidates, {2}, -1);
+  if (b.isOpen(boxes, 1))
+    indices = b.select(b.less(indices, b.getLength(boxes, 1)), indices,
+                       b.number(indices, -1));
+  node.setOperand(node.candidatesIdx, indices);
   return {};
 }

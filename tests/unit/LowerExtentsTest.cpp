@@ -1,0 +1,519 @@
+//===- LowerExtentsTest.cpp - Programs of graphs with extents -------------===//
+//
+// Graphs whose types have extents, compiled once, against the same graphs with
+// the values in place of the extents. What is beyond the extents of the inputs
+// is NaN or the largest integer.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Differential.h"
+#include "ExtentTemplates.h"
+#include "Messages.h"
+#include "glowish/Base/ForEachIndex.h"
+#include "glowish/Graph/GraphText.h"
+
+using namespace glowish;
+
+namespace {
+
+const std::map<std::string, IntRange> ranges = {{"N", {0, 6}}, {"M", {1, 4}}};
+
+/// A graph: the types of its inputs %a, %b, ..., its nodes, of which %r is the
+/// output, and the type of that.
+struct Graph {
+  std::vector<std::string> inputs;
+  std::string nodes, result;
+};
+
+/// The template of the text of \p graph.
+std::string makeText(const Graph &graph) {
+  std::string text;
+  for (auto [i, type] : llvm::enumerate(graph.inputs)) {
+    std::string name(1, char('a' + i));
+    text += "placeholder %" + name + " : " + type + " input \"" + name + "\"\n";
+  }
+  return text + "placeholder %y : " + graph.result +
+         " output \"y\"\nfunction \"main\" {\n" + graph.nodes +
+         "\nSave(%r, %y)\n}\n";
+}
+
+struct Program {
+  std::unique_ptr<Backend> backend;
+  std::optional<PlannedProgram> program;
+  std::unique_ptr<Session> session;
+};
+
+llvm::Expected<Program> compile(const std::string &text, bool isCPU) {
+  Program program;
+  GLOWISH_ASSIGN_OR_RETURN(auto module, parseModule(text, "test", nullptr));
+  program.backend =
+      isCPU ? llvm::cantFail(CPUBackend::create({})) : createInterpreter();
+  CompilationOptions options;
+  options.verifyEach = true;
+  GLOWISH_ASSIGN_OR_RETURN(
+      program.program,
+      Compilation(*program.backend, options).compile(std::move(module)));
+  GLOWISH_ASSIGN_OR_RETURN(program.session, Session::create(*program.program));
+  return program;
+}
+
+llvm::Expected<Program> compileOpen(const std::string &text, bool isCPU) {
+  std::string symbols;
+  for (const auto &[symbol, range] : ranges)
+    symbols += "placeholder %" + symbol + " : int64<> input \"" + symbol +
+               "\" range \"" + symbol + "\" [" + std::to_string(range.low) +
+               ", " + std::to_string(range.high) + "]\n";
+  return compile("module \"m\"\n" + symbols + makeOpen(text), isCPU);
+}
+
+/// Makes the elements of \p input beyond \p shape what no result may depend on.
+void poison(const Session &session, const Buffer *input, DimsRef shape) {
+  Tensor whole = session.getTensor(input);
+  ElemKind kind = whole.getType().getKind();
+  double value = isFloatKind(kind)        ? std::nan("")
+                 : kind == ElemKind::Bool ? 1
+                 : getElemSize(kind) == 1 ? 117
+                                          : 0x7FFFFFFF;
+  int64_t element = 0;
+  forEachIndex(whole.getType().getShape(), [&](DimsRef index) {
+    bool isInside = true;
+    for (auto [i, extent] : llvm::zip_equal(index, shape))
+      isInside &= i < extent;
+    if (!isInside)
+      whole.setFromDouble(element, value);
+    ++element;
+  });
+}
+
+/// The shape with values instead of extents.
+Dims evaluateType(const Buffer *input, const SymbolValues &values) {
+  return evaluateShape(input->getShape(), input->getInputExtents().dims,
+                       [&](llvm::StringRef symbol) {
+                         return std::optional(values.find(symbol)->second);
+                       });
+}
+
+/// Compares the outputs of \p open for random inputs, and \p flags for %f, with
+/// those of \p fixed for the same.
+void compare(Program &open, Program *fixed, const SymbolValues &values,
+             const std::string &text, const Tensor *flags = nullptr) {
+  uint64_t seed = 0;
+  for (const Buffer *input : open.session->getPlaceholders()) {
+    if (!input->isInput())
+      continue;
+    if (const auto &range = input->getInputExtents().range) {
+      Tensor extent(Type(ElemKind::Int64, {}));
+      extent.setFromDouble(0, double(values.find(range->symbol)->second));
+      llvm::cantFail(open.session->setInput(input, extent));
+      continue;
+    }
+    Tensor tensor = makeRandom(
+        input->getType().withShape(evaluateType(input, values)), ++seed);
+    if (flags && input->getModelName() == "f")
+      tensor = flags->clone();
+    ASSERT_EQ(getMessage(open.session->setInput(input, tensor)), "") << text;
+    poison(*open.session, input, tensor.getType().getShape());
+    if (fixed)
+      llvm::cantFail(fixed->session->setInput(
+          llvm::cantFail(
+              fixed->session->findPlaceholder(input->getModelName())),
+          tensor));
+  }
+  ASSERT_EQ(getMessage(open.session->run()), "") << text;
+  if (!fixed)
+    return;
+  llvm::cantFail(fixed->session->run());
+  Tensor expected = fixed->session->getOutput(
+      llvm::cantFail(fixed->session->findPlaceholder("y")));
+  Tensor actual = open.session->getOutput(
+      llvm::cantFail(open.session->findPlaceholder("y")));
+  ASSERT_EQ(actual.getType().str(), expected.getType().str()) << text;
+  double tolerance =
+      getElemSize(expected.getType().getKind()) == 2 ? 1e-2 : 1e-5;
+  for (int64_t i = 0; i < expected.getNumElements(); ++i) {
+    double x = actual.getAsDouble(i), y = expected.getAsDouble(i);
+    if (std::isnan(x) && std::isnan(y))
+      continue;
+    if (x != y)
+      ASSERT_NEAR(x, y, tolerance * std::max(1.0, std::abs(y)))
+          << "element " << i << " for N = " << values.find("N")->second
+          << ", M = " << values.find("M")->second << "\n"
+          << text;
+  }
+}
+
+void check(const Graph &graph) {
+  std::string text = makeText(graph);
+  std::vector<Program> open;
+  for (bool isCPU : {false, true}) {
+    llvm::Expected<Program> program = compileOpen(text, isCPU);
+    if (!program) {
+      ADD_FAILURE() << text << llvm::toString(program.takeError());
+      return;
+    }
+    open.push_back(std::move(*program));
+  }
+  unsigned numCompared = 0;
+  for (const SymbolValues &values :
+       {SymbolValues{{"N", 6}, {"M", 4}}, SymbolValues{{"N", 0}, {"M", 1}},
+        SymbolValues{{"N", 1}, {"M", 3}}, SymbolValues{{"N", 4}, {"M", 2}}}) {
+    // Some nodes are not computed of nothing.
+    llvm::Expected<Program> fixed =
+        compile("module \"m\"\n" + makeStatic(text, values), false);
+    std::string message =
+        getMessage(fixed ? llvm::Error::success() : fixed.takeError());
+    bool isThere = message.empty();
+    EXPECT_TRUE(isThere || values.find("N")->second == 0) << text << message;
+    for (Program &program : open)
+      compare(program, isThere ? &*fixed : nullptr, values, text);
+    numCompared += isThere;
+  }
+  EXPECT_GE(numCompared, 3u) << text;
+}
+
+/// One node that reads the inputs.
+Graph node(std::vector<std::string> inputs, const std::string &text,
+           const std::string &result) {
+  return {std::move(inputs), "%r = " + text, result};
+}
+
+const std::string rows = "float<2x6{N}x5>", sameRows = "float<2x6?{N}x5>";
+
+TEST(LowerExtents, ElementWise) {
+  check(node({rows}, "Exp(%a)", sameRows));
+  check(node({rows, "float<2x8{N}x5>"}, "Add(%a, %a)", sameRows));
+  check(node({rows, "float<6x5>"}, "Mul(%a, %a)", sameRows));
+  check(
+      node({"bool<6{N}x1>", rows, "float<5>"}, "Select(%a, %b, %c)", sameRows));
+  check(node({"int8<6{N}>"}, "Cast(%a) {to = int64}", "int64<6?{N}>"));
+}
+
+TEST(LowerExtents, Reductions) {
+  for (const char *kind : {"float", "float16", "int64"})
+    for (const char *mode : {"sum", "mean", "max", "min", "prod"})
+      check(node({std::string(kind) + "<6{N}x4{M}x3>"},
+                 "Reduce(%a) {mode = \"" + std::string(mode) +
+                     "\", axes = [0, 1], keepDims = false}",
+                 std::string(kind) + "<3>"));
+  check(node({rows},
+             "Reduce(%a) {mode = \"mean\", axes = [2], keepDims = true}",
+             "float<2x6?{N}x1>"));
+  check(node({"uint8<6{N}x4>"},
+             "ReduceInteger(%a) {axes = [0], keepDims = "
+             "false}",
+             "int32<4>"));
+  for (const char *last : {"true", "false"})
+    check(node({rows},
+               std::string("ArgMax(%a) {axis = 1, keepDims = false, "
+                           "selectLast = ") +
+                   last + "}",
+               "int64<2x5>"));
+  for (const char *reverse : {"true", "false"})
+    for (const char *exclusive : {"true", "false"})
+      check(node({rows},
+                 std::string("CumSum(%a) {axis = 1, exclusive = ") + exclusive +
+                     ", reverse = " + reverse + "}",
+                 sameRows));
+  for (const char *kind : {"GlobalAvgPool", "GlobalMaxPool"})
+    check(node({"float<2x6{N}x5x4{M}>"}, std::string(kind) + "(%a)",
+               "float<2x1x1x4?{M}>"));
+}
+
+/// The largest sums of float16 and means of them.
+TEST(LowerExtents, MeansDoNotOverflow) {
+  check({{"float16<6{N}x3>"},
+         "%w = Cast(%a) {to = float}\n"
+         "%l = Mul(%w, %w)\n%c = Clip(%w) {low = 60000.0, high = 60001.0}\n"
+         "%h = Cast(%c) {to = float16}\n"
+         "%r = Reduce(%h) {mode = \"mean\", axes = [0], keepDims = false}",
+         "float16<3>"});
+}
+
+TEST(LowerExtents, Normalizations) {
+  for (int axis : {0, 1, 2})
+    for (const char *kind : {"Softmax", "LogSoftmax"})
+      check(
+          node({rows},
+               std::string(kind) + "(%a) {axis = " + std::to_string(axis) + "}",
+               sameRows));
+  for (const char *subtract : {"true", "false"})
+    for (int axis : {1, 2})
+      check(node(
+          {rows},
+          "LayerNormalization(%a, none, none) {axis = " + std::to_string(axis) +
+              ", epsilon = 0.1, subtractMean = " + subtract + "}",
+          sameRows));
+  check(node({"float16<3x6{N}x4>", "float16<4>"},
+             "LayerNormalization(%a, %b, none) {axis = 2, epsilon = 0.1, "
+             "subtractMean = true}",
+             "float16<3x6?{N}x4>"));
+  check(node({"float<2x6{N}x4x4{M}>", "float<4>", "float<4>"},
+             "GroupNormalization(%a, %b, %c) {axis = 2, groups = 2, epsilon = "
+             "0.1}",
+             "float<2x6?{N}x4x4?{M}>"));
+  check(node({"float<2x6{N}x4{M}>"},
+             "LocalResponseNormalization(%a) {size = 3, alpha = 0.5, beta = "
+             "0.5, bias = 1.0}",
+             "float<2x6?{N}x4?{M}>"));
+}
+
+TEST(LowerExtents, MatrixProducts) {
+  check(node({rows, "float<5x3>"}, "MatMul(%a, %b)", "float<2x6?{N}x3>"));
+  check(node({"float<2x3x6{N}>", "float<6{N}x4{M}>"}, "MatMul(%a, %b)",
+             "float<2x3x4?{M}>"));
+  check(node({"uint8<3x6{N}>", "int8<6{N}x4>", "int8<4>"},
+             "MatMulInteger(%a, %b, %c)", "int32<3x4>"));
+  check(node({"float<4{M}x6{N}>", "float<6{N}x3>", "float<3>"},
+             "FullyConnected(%a, %b, %c)", "float<4?{M}x3>"));
+  for (const char *mask : {"", "float<4{M}x7{N + 1}>", "float<1x7{N + 1}>"})
+    check(node({"float<2x4{M}x3>", "float<2x7{N + 1}x3>", "float<2x7{N + 1}x5>",
+                *mask ? mask : "float<1>"},
+               std::string("Attention(%a, %b, %c, ") + (*mask ? "%d" : "none") +
+                   ") {scale = 0.5, causal = false}",
+               "float<2x4?{M}x5>"));
+  check(
+      node({"float<2x4{M}x3>", "float<2x10{N + M}x3>", "float<2x10{N + M}x5>"},
+           "Attention(%a, %b, %c, none) {scale = 0.5, causal = true}",
+           "float<2x4?{M}x5>"));
+}
+
+TEST(LowerExtents, Windows) {
+  std::string attrs =
+      "strides = [2, 1], pads = [1, 1, 2, 1], dilations = [1, 1]";
+  std::string images = "float<2x7{N + 1}x4{M}x3>";
+  std::string height = "5?{N//2 + 2}", width = "4?{M}";
+  check(node({images, "float<2x2x3x3>"},
+             "Convolution(%a, %b, none) {" + attrs + ", group = 1}",
+             "float<2x" + height + "x" + width + "x2>"));
+  check(node({"uint8<2x7{N + 1}x4{M}x3>", "int8<2x2x3x3>", "uint8<>"},
+             "ConvolutionInteger(%a, %b, %c, none, none) {" + attrs +
+                 ", group = 1}",
+             "int32<2x" + height + "x" + width + "x2>"));
+  std::string result = "float<2x" + height + "x" + width + "x3>";
+  check(
+      node({images}, "MaxPool(%a) {kernels = [2, 3], " + attrs + "}", result));
+  for (const char *count : {"true", "false"})
+    check(node({images},
+               "AvgPool(%a) {kernels = [2, 3], strides = [2, 1], pads = [1, 1, "
+               "1, 1], dilations = [1, 1], countIncludePads = " +
+                   std::string(count) + "}",
+               "float<2x4?{(N + 1)//2 + 1}x" + width + "x3>"));
+  check(node({images, "float<3x3x2x2>"},
+             "ConvTranspose(%a, %b, none) {strides = [2, 1], pads = [0, 0, 0, "
+             "0], outputPads = [0, 0], dilations = [1, 1], group = 1}",
+             "float<2x15?{2*N + 3}x5?{M + 1}x2>"));
+  check(node({"float<6{N}x3x2x4{M}>"},
+             "Resize(%a) {sizes = [6, 4], scaleH = 2.0, scaleW = 2.0, mode = "
+             "\"nearest\", coordinates = \"asymmetric\", nearestMode = "
+             "\"floor\"}",
+             "float<6?{N}x6x4x4?{M}>"));
+}
+
+TEST(LowerExtents, DataMovement) {
+  check(node({rows, "float<2x4{M}x5>", "float<2x3x5>"},
+             "Concat(%a, %b, %c, %a) {axis = 1}",
+             "float<2x19?{2*N + M + 3}x5>"));
+  check(node({"bool<6{N}>", "bool<4{M}>"}, "Concat(%a, %b) {axis = 0}",
+             "bool<10?{N + M}>"));
+  check(node({"float<2x8{N + 2}x5>"},
+             "Slice(%a) {starts = [0, 1, 4], sizes = [2, 4?{(N + 2)//2}, 3], "
+             "steps = [1, 2, -2]}",
+             "float<2x4?{(N + 2)//2}x3>"));
+  check(node({"float<8{N + 2}>"},
+             "Slice(%a) {starts = [1], sizes = [2], steps = [-1]}",
+             "float<2>"));
+  check(node({"float<6{N}x4{M}x3>"}, "Transpose(%a) {permutation = [2, 0, 1]}",
+             "float<3x6?{N}x4?{M}>"));
+  check(node({"float<2x6{N}x4>"}, "Reshape(%a) {shape = [2, 12?{2*N}, 2]}",
+             "float<2x12?{2*N}x2>"));
+  check(node({"float<12{2*N}x1x5>"}, "Reshape(%a) {shape = [6?{N}, 2, 5]}",
+             "float<6?{N}x2x5>"));
+  check(node({"float<6{N}x1>"}, "Broadcast(%a) {shape = [2, 6?{N}, 3]}",
+             "float<2x6?{N}x3>"));
+  check(
+      node({"float<6{N}x3>"}, "Tile(%a) {repeats = [1, 2]}", "float<6?{N}x6>"));
+  check(node({"float<6{N}x3x4{M}>"},
+             "Pad(%a) {pads = [1, 0, -1, 2, 1, 1], mode = \"constant\", value "
+             "= 3.0}",
+             "float<9?{N + 3}x4x4?{M}>"));
+  check(node({"float<4{M}x3>"},
+             "Pad(%a) {pads = [0, 1, 0, 1], mode = \"edge\", value = 0.0}",
+             "float<4?{M}x5>"));
+  check(node({"float<6{N}x3>"}, "BitCast(%a) {to = int32}", "int32<6?{N}x3>"));
+  check(node({"float<6{N}x3>"}, "Dropout(%a) {ratio = 0.5}", "float<6?{N}x3>"));
+}
+
+/// Indices from the end, and out of range.
+TEST(LowerExtents, Indices) {
+  for (const char *kind : {"int32", "int64"}) {
+    check(node({"float<7{N + 1}x3>", kind + std::string("<5x4{M}>")},
+               "Gather(%a, %b) {axis = 0}", "float<5x4?{M}x3>"));
+    check(node({"float<3x6{N}>", kind + std::string("<5>")},
+               "Gather(%a, %b) {axis = 0}", "float<5x6?{N}>"));
+    for (const char *mode : {"replace", "add", "max"}) {
+      std::string attrs = std::string(" {mode = \"") + mode + "\"}";
+      check(node(
+          {"float<7{N + 1}x3>", kind + std::string("<4{M}>"), "float<4{M}x3>"},
+          "Scatter(%a, %b, %c)" + attrs, "float<7?{N + 1}x3>"));
+      check(node({"float<2x6{N}>", kind + std::string("<5>"), "float<5x6{N}>"},
+                 "Scatter(%a, %b, %c)" + attrs, "float<2x6?{N}>"));
+    }
+    check(node({"float<2x8{N + 2}>", "float<2x2>", kind + std::string("<>")},
+               "DynamicUpdateSlice(%a, %b, %c) {axis = 1}",
+               "float<2x8?{N + 2}>"));
+  }
+  for (int start : {-1, 1, 2, 5, 100})
+    check({{"float<2x8{N + 2}>", "float<2x2>", "int64<>"},
+           "%d = Mul(%c, %c)\n%e = Clip(%d) {low = " + std::to_string(start) +
+               ".0, high = " + std::to_string(start) +
+               ".0}\n%r = DynamicUpdateSlice(%a, %b, %e) {axis = 1}",
+           "float<2x8?{N + 2}>"});
+  for (const char *largest : {"true", "false"})
+    check(node({"float<4{M}x8{N + 2}>"},
+               std::string("TopK(%a) {count = 2, largest = ") + largest + "}",
+               "int64<4?{M}x2>"));
+  check(node({"float<2x6{N}x4>", "int64<2x4{M}x6{N}>", "float<>"},
+             "NonMaxSuppression(%a, %b, %c) {count = 3}", "int64<2x4?{M}x3>"));
+}
+
+//===- Declared extents ---------------------------------------------------===//
+
+/// Compares \p graph, in which DECLARED(x) has the first C rows of %x [6, 3],
+/// with the graph that slices them off. %f [6] has ones, as many as C. %a and
+/// %b have the other inputs.
+void checkDeclared(const Graph &graph) {
+  std::string text = makeText(graph);
+  auto replace = [&](llvm::StringRef declared) {
+    std::string replaced = text;
+    size_t at;
+    while ((at = replaced.find("DECLARED(x)")) != std::string::npos)
+      replaced.replace(at, 11, declared.str());
+    return replaced;
+  };
+  std::string open = replace(
+      "DeclareExtents(%x, %count) {resultType = [float<6{C}x3>], dims = [0]}");
+  std::string flags = "placeholder %f : int64<6> input \"f\"\n"
+                      "placeholder %x : float<6x3> input \"x\"\n";
+  std::string count = "%count = Reduce(%f) {mode = \"sum\", axes = [0], "
+                      "keepDims = false}\n";
+  size_t begin = open.find("function \"main\" {\n") + 18;
+  open.insert(begin, count);
+  for (bool isCPU : {false, true}) {
+    Program program = llvm::cantFail(compileOpen(flags + open, isCPU));
+    for (int64_t c : {0, 1, 4, 6}) {
+      SymbolValues values = {{"N", 3}, {"M", 2}, {"C", c}};
+      std::string sliced = replace("Slice(%x) {starts = [0, 0], sizes = [" +
+                                   std::to_string(c) + ", 3], steps = [1, 1]}");
+      Program fixed = llvm::cantFail(compile(
+          "module \"m\"\n" + makeStatic(flags + sliced, values), false));
+      Tensor ones(Type(ElemKind::Int64, {6}));
+      for (int64_t i = 6 - c; i < 6; ++i)
+        ones.setFromDouble(i, 1);
+      compare(program, &fixed, values, open, &ones);
+    }
+  }
+}
+
+TEST(LowerExtents, CountedSymbols) {
+  checkDeclared({{"float<3>"},
+                 "%d = DECLARED(x)\n%e = Exp(%d)\n%s = Add(%e, %a)\n"
+                 "%r = Reduce(%s) {mode = \"mean\", axes = [0], keepDims = "
+                 "false}",
+                 "float<3>"});
+  checkDeclared({{"float<4{M}x3>"},
+                 "%d = DECLARED(x)\n%e = Concat(%d, %a, %d) {axis = 0}\n"
+                 "%r = Reduce(%e) {mode = \"max\", axes = [0], keepDims = "
+                 "false}",
+                 "float<3>"});
+}
+
+/// A value has extents of its own where it is read by another node, too.
+TEST(LowerExtents, DeclaredForOneOfTwoReaders) {
+  checkDeclared(
+      {{"float<3>"},
+       "%d = DECLARED(x)\n"
+       "%s = Reduce(%d) {mode = \"sum\", axes = [0], keepDims = true}\n"
+       "%t = Reduce(%x) {mode = \"sum\", axes = [0], keepDims = true}\n"
+       "%p = Softmax(%x) {axis = 0}\n"
+       "%u = Add(%s, %p)\n"
+       "%r = Mul(%t, %u)",
+       "float<6x3>"});
+}
+
+//===- Graphs of several nodes --------------------------------------------===//
+
+/// Appends random nodes that keep the type float<2xLENGTHx5>.
+Graph makeGraph(Random &random) {
+  std::string length = "N";
+  int64_t bound = 6;
+  Graph graph = {{rows, "float<2x4{M}x5>", "float<5x5>"}, "%v0 = Tanh(%a)", ""};
+  unsigned last = 0;
+  auto append = [&](std::string text) {
+    size_t at;
+    while ((at = text.find('@')) != std::string::npos)
+      text.replace(at, 1, "%v" + std::to_string(last));
+    graph.nodes += "\n%v" + std::to_string(++last) + " = " + text;
+  };
+  for (uint64_t i = 3 + random.below(5); i > 0; --i) {
+    unsigned before = last;
+    switch (random.below(9)) {
+    case 0:
+      append("Softmax(@) {axis = 1}");
+      break;
+    case 1:
+      append("Reduce(@) {mode = \"mean\", axes = [1], keepDims = true}");
+      append("Sub(%v" + std::to_string(before) + ", @)");
+      break;
+    case 2:
+      if (bound > 60)
+        break;
+      append("Concat(%b, @) {axis = 1}");
+      length += " + M";
+      bound += 4;
+      break;
+    case 3:
+      append("MatMul(@, %c)");
+      append("Tanh(@)");
+      break;
+    case 4:
+      append("Transpose(@) {permutation = [0, 2, 1]}");
+      append("MatMul(%v" + std::to_string(before) + ", @)");
+      append("Softmax(@) {axis = 2}");
+      append("MatMul(@, %v" + std::to_string(before) + ")");
+      break;
+    case 5:
+      append("Pad(@) {pads = [0, 1, 0, 0, 2, 0], mode = \"constant\", value = "
+             "0.5}");
+      length = length + " + 3";
+      bound += 3;
+      break;
+    case 6:
+      append("Slice(@) {starts = [0, 0, 0], sizes = [2, " +
+             std::to_string((bound + 1) / 2) + "?{(" + length +
+             " + 1)//2}, 5], steps = [1, 2, 1]}");
+      length = "(" + length + " + 1)//2";
+      bound = (bound + 1) / 2;
+      break;
+    case 7:
+      append("CumSum(@) {axis = 1, exclusive = false, reverse = true}");
+      append("Tanh(@)");
+      break;
+    default:
+      append("LayerNormalization(@, none, none) {axis = 1, epsilon = 0.1, "
+             "subtractMean = true}");
+      break;
+    }
+  }
+  append("Exp(@)");
+  graph.nodes += "\n%r = Neg(%v" + std::to_string(last) + ")";
+  graph.result = "float<2x" + std::to_string(bound) + "?{" + length + "}x5>";
+  return graph;
+}
+
+TEST(LowerExtents, RandomGraphs) {
+  Random random(4);
+  for (int i = 0; i < 25 && !testing::Test::HasFailure(); ++i)
+    check(makeGraph(random));
+}
+
+} // namespace
