@@ -11,6 +11,7 @@
 #include "Messages.h"
 #include "glowish/Base/ForEachIndex.h"
 #include "glowish/Graph/GraphText.h"
+#include "glowish/Graph/Verifier.h"
 
 using namespace glowish;
 
@@ -438,6 +439,25 @@ TEST(LowerExtents, DeclaredForOneOfTwoReaders) {
        "%u = Add(%s, %p)\n"
        "%r = Mul(%t, %u)",
        "float<6x3>"});
+}
+
+//===- Verification -------------------------------------------------------===//
+
+/// A rewrite that loses extents, or makes a node with other ones than its rule
+/// infers, is found behind the pass.
+TEST(LowerExtents, LostExtentsAreFound) {
+  auto module = llvm::cantFail(
+      parseModule("module \"m\"\nplaceholder %N : int64<> input \"N\" range "
+                  "\"N\" [0, 6]\n" +
+                      makeOpen(makeText(node({rows}, "Exp(%a)", sameRows))),
+                  "test", nullptr));
+  Function *function = module->findFunction("main");
+  EXPECT_EQ(getMessage(verify(*function)), "");
+  Node &exp = function->getNodes().front();
+  EXPECT_EQ(exp.getType().str(), "float<2x6{N}x5>");
+  function->dropExtents(exp);
+  EXPECT_NE(getMessage(verify(*function)).find("float<2x6{N}x5>"),
+            std::string::npos);
 }
 
 //===- Graphs of several nodes --------------------------------------------===//
