@@ -258,7 +258,7 @@ TEST(LowerExtents, Normalizations) {
              "float<2x6?{N}x4?{M}>"));
 }
 
-TEST(LowerExtents, MatrixProducts) {
+TEST(LowerExtents, MatMuls) {
   check(node({rows, "float<5x3>"}, "MatMul(%a, %b)", "float<2x6?{N}x3>"));
   check(node({"float<2x3x6{N}>", "float<6{N}x4{M}>"}, "MatMul(%a, %b)",
              "float<2x3x4?{M}>"));
