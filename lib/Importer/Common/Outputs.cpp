@@ -1,7 +1,7 @@
 //===- Outputs.cpp - Outputs of modules that are imported -----------------===//
 
 #include "Common/Outputs.h"
-#include "glowish/Graph/Nodes.h"
+#include "Common/SymbolInputs.h"
 
 using namespace glowish;
 
@@ -14,9 +14,36 @@ std::string glowish::getUniqueModelName(const Module &module,
   return unique;
 }
 
+/// Saves \p value as the output \p name, of the bounds of its type.
+static Placeholder *saveOutput(Function &function, const std::string &name,
+                               NodeValue value) {
+  Placeholder *placeholder = function.getModule().createPlaceholder(
+      name, value.getType().withoutExtents(), /*isInput=*/false,
+      /*isOutput=*/true);
+  function.create<SaveNode>("save_" + name, value, NodeValue(placeholder));
+  return placeholder;
+}
+
+/// Returns all extents of \p value, int64<rank>.
+static NodeValue listExtents(Function &function, const std::string &name,
+                             NodeValue value) {
+  NodeBuilder b(function, name);
+  std::vector<NodeValue> extents;
+  const Type &type = value.getType();
+  for (unsigned d = 0; d < type.getRank(); ++d)
+    extents.push_back(type.getExtent(d)
+                          ? b.reshape(computeExtent(b, *type.getExtent(d)), {1})
+                          : b.int64s({type.getDim(d)}));
+  return llvm::cantFail(b.finish(b.concat(extents, 0)));
+}
+
 void glowish::createOutput(Function &function, const std::string &name,
                            NodeValue value) {
-  Placeholder *placeholder = function.getModule().createPlaceholder(
-      name, value.getType(), /*isInput=*/false, /*isOutput=*/true);
-  function.create<SaveNode>("save_" + name, value, NodeValue(placeholder));
+  Placeholder *extents = nullptr;
+  if (value.getType().hasExtents()) {
+    std::string own =
+        getUniqueModelName(function.getModule(), name + ".extents", ".extents");
+    extents = saveOutput(function, own, listExtents(function, own, value));
+  }
+  saveOutput(function, name, value)->setExtents(extents);
 }

@@ -13,7 +13,8 @@ std::string getUniqueModelName(const Module &module, llvm::StringRef name,
                                llvm::StringRef suffix);
 
 /// Creates the output \p name, which no placeholder has, and saves \p value to
-/// it.
+/// it. If a run decides extents of it, the output has their bounds, and another
+/// one, `NAME.extents`, all extents (Placeholder::getExtents).
 void createOutput(Function &function, const std::string &name, NodeValue value);
 
 } // namespace glowish

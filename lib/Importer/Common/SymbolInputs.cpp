@@ -1,0 +1,44 @@
+//===- SymbolInputs.cpp - Inputs with extents that runs decide ------------===//
+
+#include "Common/SymbolInputs.h"
+
+using namespace glowish;
+
+/// Returns the input that states \p symbol; null if none does.
+static Placeholder *findStated(const Module &module, llvm::StringRef symbol) {
+  for (const auto &placeholder : module.getPlaceholders())
+    if (placeholder->getRange() && placeholder->getRange()->symbol == symbol)
+      return placeholder.get();
+  return nullptr;
+}
+
+/// Creates the input that states \p symbol.
+static void createSymbol(Module &module, const std::string &symbol,
+                         IntRange range, llvm::ArrayRef<std::string> names) {
+  std::string name = symbol;
+  while (llvm::is_contained(names, name) || module.findPlaceholder(name))
+    name += ".extent";
+  Placeholder *placeholder =
+      module.createPlaceholder(name, Type(ElemKind::Int64, {}),
+                               /*isInput=*/true, /*isOutput=*/false);
+  module.stateSymbol(*placeholder, {symbol, range});
+}
+
+Placeholder *glowish::createInput(Module &module, const InputOfType &input,
+                                  const SymbolRanges &ranges,
+                                  llvm::ArrayRef<std::string> names) {
+  for (const std::optional<Extent> &extent : input.type.getExtents())
+    if (extent)
+      for (const std::string &symbol : extent->getSymbols())
+        if (!findStated(module, symbol))
+          createSymbol(module, symbol, *ranges.find(symbol), names);
+  return module.createPlaceholder(input.name, input.type, /*isInput=*/true,
+                                  input.isOutput);
+}
+
+NodeValue glowish::computeExtent(NodeBuilder &b, const Extent &extent) {
+  const Module &module = b.getFunction().getModule();
+  return b.compute(extent, [&](llvm::StringRef symbol) {
+    return NodeValue(findStated(module, symbol));
+  });
+}

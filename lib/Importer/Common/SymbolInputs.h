@@ -1,0 +1,31 @@
+//===- SymbolInputs.h - Inputs with extents that runs decide ----*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IMPORTER_COMMON_SYMBOLINPUTS_H
+#define GLOWISH_LIB_IMPORTER_COMMON_SYMBOLINPUTS_H
+
+#include "glowish/Graph/NodeBuilder.h"
+
+namespace glowish {
+
+/// The names and types of the inputs of a module that is imported.
+struct InputOfType {
+  llvm::StringRef name;
+  const Type &type;
+  /// Whether it is an output, too.
+  bool isOutput = false;
+};
+
+/// Creates the placeholder of \p input and, before it, the inputs int64<> that
+/// state the symbols in its type that nothing states yet. \p ranges: those of
+/// the symbols. \p names: those of the model's inputs, which no other has.
+Placeholder *createInput(Module &module, const InputOfType &input,
+                         const SymbolRanges &ranges,
+                         llvm::ArrayRef<std::string> names);
+
+/// Returns the value of \p extent, an int64 scalar, whose symbols are stated.
+/// Bodies have none of them.
+NodeValue computeExtent(NodeBuilder &b, const Extent &extent);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_COMMON_SYMBOLINPUTS_H
