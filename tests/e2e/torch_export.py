@@ -184,10 +184,6 @@ def run_symbols(report, work):
             report.add(f"symbol {options}", text if results is None else
                        check_outputs(results, {outputs[0]: expected}, TOLERANCE))
         code, text = run_tool("model-compiler", "-model=" + path,
-                              "-emit-bundle=" + os.path.join(work, "b"))
-        report.add("symbol without a value", "" if code == 1 and
-                   "-define-symbol=s0,N" in text else text)
-        code, text = run_tool("model-compiler", "-model=" + path,
                               "-define-symbol=s0,100",
                               "-emit-bundle=" + os.path.join(work, "b"))
         report.add("symbol out of range", "" if code == 1 and

@@ -2,6 +2,7 @@
 
 #include "Aten/AtenOp.h"
 #include "Aten/Complex.h"
+#include "Common/SymbolInputs.h"
 #include "glowish/Importer/Aten.h"
 #include <map>
 
@@ -100,7 +101,7 @@ aten::importAtenOperator(const RegisteredAtenOp &op, Function &function,
 AtenOp::AtenOp(Function &function, llvm::StringRef name,
                const AtenSchema &schema, AtenValue::List arguments,
                AtenContext &context)
-    : NodeBuilder(function, name), schema(schema),
+    : NodeBuilder(function, name), module(function.getModule()), schema(schema),
       arguments(std::move(arguments)), results(schema.results.size()),
       context(context) {
   assert(this->arguments.size() == schema.arguments.size());
@@ -114,7 +115,15 @@ void AtenOp::convertNumbers() {
     return value.isTensor() &&
            value.get<NodeValue>().getElemKind() == ElemKind::Double;
   });
-  for (auto [argument, value] : llvm::zip_equal(schema.arguments, arguments)) {
+  for (auto [i, argument] : llvm::enumerate(schema.arguments)) {
+    AtenValue &value = arguments[i];
+    if (value.is<Extent>() && !argument.type.isList &&
+        (argument.type.base == Base::Tensor ||
+         argument.type.base == Base::Number)) {
+      extents[i] = value.get<Extent>();
+      value = compute(extents[i]);
+      continue;
+    }
     if (argument.type.base != Base::Tensor || argument.type.isList)
       continue;
     if (value.is<int64_t>())
@@ -164,18 +173,54 @@ std::vector<NodeValue> AtenOp::tensors(llvm::StringRef argument) const {
   return values;
 }
 
+int64_t AtenOp::getBound(const Extent &extent) const {
+  return getSymbols().getRange(extent)->high;
+}
+
+std::optional<int64_t> AtenOp::getBound(llvm::StringRef argument) const {
+  std::optional<Extent> own = extent(argument);
+  return own && !own->isConstant() ? std::optional(getBound(*own))
+                                   : std::nullopt;
+}
+
+int64_t AtenOp::getInteger(const AtenValue &value) const {
+  return value.is<int64_t>() ? value.get<int64_t>()
+                             : getBound(value.get<Extent>());
+}
+
 int64_t AtenOp::integer(llvm::StringRef argument) const {
-  return get(argument).get<int64_t>();
+  return getInteger(get(argument));
+}
+
+std::optional<Extent> AtenOp::extent(llvm::StringRef argument) const {
+  auto found = extents.find(*schema.findArgument(argument));
+  return found == extents.end() ? get(argument).getExtent() : found->second;
+}
+
+NodeValue AtenOp::compute(const Extent &extent) {
+  if (getFunction().isBody())
+    return keep(makeError("it computes with {0}, which a run decides, in a "
+                          "branch or loop; accepted: known numbers there",
+                          extent.describe()));
+  return computeExtent(*this, extent);
+}
+
+NodeValue AtenOp::getLength(NodeValue value, unsigned dim) {
+  if (!value)
+    return value;
+  const Extent *extent = value.getType().getExtent(dim);
+  return extent ? compute(*extent)
+                : scalar(ElemKind::Int64, double(value.getShape()[dim]));
 }
 
 std::vector<int64_t> AtenOp::integers(llvm::StringRef argument) const {
   const AtenValue &value = get(argument);
   std::vector<int64_t> values;
-  if (value.is<int64_t>())
-    values.push_back(value.get<int64_t>());
+  if (value.is<int64_t>() || value.is<Extent>())
+    values.push_back(getInteger(value));
   if (value.is<AtenValue::List>())
     for (const AtenValue &element : value.get<AtenValue::List>())
-      values.push_back(element.get<int64_t>());
+      values.push_back(getInteger(element));
   return values;
 }
 
@@ -252,6 +297,15 @@ llvm::Expected<std::vector<int64_t>> AtenOp::axes(llvm::StringRef argument,
   if (rank == 0)
     return std::vector<int64_t>();
   return normalizeAxes(std::move(values), unsigned(rank));
+}
+
+NodeValue AtenOp::countElements(NodeValue value, llvm::ArrayRef<int64_t> dims) {
+  NodeValue count;
+  for (int64_t dim : dims) {
+    NodeValue length = getLength(value, unsigned(dim));
+    count = count ? mul(count, length) : length;
+  }
+  return count;
 }
 
 NodeValue AtenOp::operand(llvm::StringRef argument, ElemKind kind) {

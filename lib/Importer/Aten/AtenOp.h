@@ -41,6 +41,9 @@ public:
   /// may be complex.
   llvm::Error checkArguments(bool takesComplex = false) const;
 
+  /// The ranges of the symbols in extents.
+  const SymbolRanges &getSymbols() const { return module.getSymbols(); }
+
   //===- Arguments ----------------------------------------------------------//
 
   // All take the name of an argument of the schema; it is a mistake of the
@@ -70,8 +73,9 @@ public:
   ComplexParts complex(llvm::StringRef argument) const;
   /// The tensors of a list; null ones where it has None.
   std::vector<NodeValue> tensors(llvm::StringRef argument) const;
+  /// An int, or the bound of an extent that a run decides.
   int64_t integer(llvm::StringRef argument) const;
-  /// Ints of a list; a single one is a list of one, and None is empty.
+  /// The same of a list; a single one is a list of one, and None is empty.
   std::vector<int64_t> integers(llvm::StringRef argument) const;
   /// \p length ints; a single one stands for all of them. An error if there are
   /// others.
@@ -96,6 +100,17 @@ public:
   /// The type of a new tensor: `dtype` and `size`, or those of `self` where it
   /// states none. Without `self` a dtype that is None is \p ifNone.
   Type newType(ElemKind ifNone) const;
+  /// An int as an expression of extents; none of other values.
+  std::optional<Extent> extent(llvm::StringRef argument) const;
+  /// The bound of an extent that a run decides; none of other values.
+  std::optional<int64_t> getBound(llvm::StringRef argument) const;
+  /// The value of \p extent, an int64 scalar.
+  NodeValue compute(const Extent &extent);
+  /// The extent of dimension \p dim of \p value, an int64 scalar: a constant
+  /// unless a run decides it.
+  NodeValue getLength(NodeValue value, unsigned dim);
+  /// The product of those of dimensions \p dims.
+  NodeValue countElements(NodeValue value, llvm::ArrayRef<int64_t> dims);
   /// A tensor or number as a tensor of \p kind.
   NodeValue operand(llvm::StringRef argument, ElemKind kind);
   /// \p value times the number \p factor; \p value itself if that is 1.
@@ -139,13 +154,18 @@ public:
 
 private:
   void convertNumbers();
+  int64_t getInteger(const AtenValue &value) const;
+  int64_t getBound(const Extent &extent) const;
   llvm::Expected<NodeValue> create(NodeDraft draft) override;
   llvm::Error checkConstant(const Type &type) override {
     return context.budget.check(type.getSizeInBytes());
   }
 
+  const Module &module;
   const AtenSchema &schema;
   AtenValue::List arguments, results;
+  /// Extents that have become tensors, by the numbers of their arguments.
+  std::map<unsigned, Extent> extents;
   AtenContext &context;
 };
 

@@ -39,6 +39,9 @@ std::string AtenValue::describe() const {
       return "the type of complex numbers of " +
              getElemKindName(kind.part).str();
     }
+    std::string operator()(const Extent &extent) const {
+      return "the extent " + extent.describe() + ", which a run decides";
+    }
     std::string operator()(const List &list) const {
       return llvm::formatv("a list of {0}", list.size());
     }
@@ -75,14 +78,17 @@ static bool acceptsElement(Base base, const AtenValue &value) {
 bool AtenType::accepts(const AtenValue &value) const {
   if (base == Base::Ignored || (isOptional && value.isNone()))
     return true;
+  auto acceptsOne = [&](const AtenValue &own) {
+    return acceptsElement(base, own) || (isSymbolic && own.is<Extent>());
+  };
   if (!isList)
-    return acceptsElement(base, value);
+    return acceptsOne(value);
   // A number stands for a list of any length.
   if (!value.is<AtenValue::List>())
-    return base != Base::Tensor && acceptsElement(base, value);
+    return base != Base::Tensor && acceptsOne(value);
   // Of tensors that index others some may be absent.
   return llvm::all_of(value.get<AtenValue::List>(), [&](const AtenValue &x) {
-    return acceptsElement(base, x) || (base == Base::Tensor && x.isNone());
+    return acceptsOne(x) || (base == Base::Tensor && x.isNone());
   });
 }
 
@@ -153,10 +159,12 @@ static std::optional<Base> parseBase(llvm::StringRef word) {
 /// A type, and a name if there is one.
 llvm::Expected<AtenArgument> SchemaParser::parseTyped() {
   AtenArgument argument;
-  std::optional<Base> base = parseBase(takeWord());
+  llvm::StringRef word = takeWord();
+  std::optional<Base> base = parseBase(word);
   if (!base)
     return refuse("a type");
   argument.type.base = *base;
+  argument.type.isSymbolic = word == "SymInt";
   if (rest.consume_front("(")) {
     llvm::StringRef alias = rest.take_until([](char c) { return c == ')'; });
     rest = rest.drop_front(alias.size());

@@ -27,6 +27,8 @@ struct AtenType {
   };
   Base base = Base::Tensor;
   bool isList = false, isOptional = false;
+  /// Of ints: whether they may be extents that a run decides.
+  bool isSymbolic = false;
 
   /// Whether \p value, or each of its elements, is of this type.
   bool accepts(const AtenValue &value) const;
@@ -65,8 +67,8 @@ struct AtenSchema {
   std::optional<unsigned> findArgument(llvm::StringRef argument) const;
 };
 
-/// Reads \p text in the notation above. SymInt is a synonym of int; extents of
-/// lists, as in int[2], are accepted and not kept.
+/// Reads \p text in the notation above. A SymInt may be an extent that a run
+/// decides; extents of lists, as in int[2], are accepted and not kept.
 llvm::Expected<AtenSchema> parseAtenSchema(llvm::StringRef text);
 
 } // namespace glowish::aten

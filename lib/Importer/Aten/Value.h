@@ -3,6 +3,7 @@
 #ifndef GLOWISH_LIB_IMPORTER_ATEN_VALUE_H
 #define GLOWISH_LIB_IMPORTER_ATEN_VALUE_H
 
+#include "glowish/Base/Extent.h"
 #include "glowish/Graph/Node.h"
 #include <string>
 #include <variant>
@@ -24,15 +25,16 @@ struct AtenComplexKind {
   bool operator==(const AtenComplexKind &other) const = default;
 };
 
-/// A value of a PyTorch program during import: a tensor of the graph, or what
-/// is known before the program runs. Numbers that the program computes are
-/// tensors without dimensions.
+/// A value of a PyTorch program during import: a tensor of the graph, what is
+/// known before the program runs, or an int that follows from extents that a
+/// run decides. Other numbers that the program computes are tensors without
+/// dimensions.
 struct AtenValue {
   using List = std::vector<AtenValue>;
-  /// None, a tensor, int, float, bool, string, dtype, a list or tuple, or a
-  /// complex tensor or dtype.
+  /// None, a tensor, int, float, bool, string, dtype, a list or tuple, a
+  /// complex tensor or dtype, or an expression of extents, no constant.
   std::variant<std::monostate, NodeValue, int64_t, double, bool, std::string,
-               ElemKind, List, AtenComplex, AtenComplexKind>
+               ElemKind, List, AtenComplex, AtenComplexKind, Extent>
       value;
 
   AtenValue() = default;
@@ -49,6 +51,15 @@ struct AtenValue {
   AtenValue(List list) : value(std::move(list)) {}
   AtenValue(AtenComplex tensor) : value(tensor) {}
   AtenValue(AtenComplexKind kind) : value(kind) {}
+  /// An int where \p extent is a constant.
+  static AtenValue ofExtent(Extent extent) {
+    AtenValue result;
+    if (std::optional<int64_t> number = extent.getConstant())
+      result.value = *number;
+    else
+      result.value = std::move(extent);
+    return result;
+  }
 
   template <typename T> bool is() const {
     return std::holds_alternative<T>(value);
@@ -60,6 +71,12 @@ struct AtenValue {
   bool isComplex() const { return is<AtenComplex>(); }
   /// Whether it is an int, a float or a bool.
   bool isNumber() const { return is<int64_t>() || is<double>() || is<bool>(); }
+  /// An int as an expression, or the expression; none of other values.
+  std::optional<Extent> getExtent() const {
+    if (is<int64_t>())
+      return Extent(get<int64_t>());
+    return is<Extent>() ? std::optional(get<Extent>()) : std::nullopt;
+  }
   /// The number as a double.
   double getNumber() const {
     return is<int64_t>()  ? double(get<int64_t>())

@@ -14,33 +14,50 @@ namespace json = llvm::json;
 
 //===- Types --------------------------------------------------------------===//
 
+std::optional<Extent>
+torchexport::readSize(const json::Value &size,
+                      const std::map<std::string, int64_t> &symbols) {
+  llvm::Expected<JsonMember> member = getMember(size);
+  if (!member) {
+    llvm::consumeError(member.takeError());
+    return std::nullopt;
+  }
+  if (auto extent = member->value->getAsInteger())
+    return Extent(*extent);
+  const json::Object *expression = member->value->getAsObject();
+  auto text = expression ? expression->getString("expr_str") : std::nullopt;
+  std::optional<Extent> extent =
+      text ? readSymbolicExtent(*text) : std::nullopt;
+  if (!extent)
+    return extent;
+  return extent->substitute([&](llvm::StringRef symbol) {
+    auto found = symbols.find(symbol.str());
+    return found == symbols.end() ? std::nullopt
+                                  : std::optional(Extent(found->second));
+  });
+}
+
 llvm::Expected<std::optional<Type>>
 torchexport::readTensorMeta(const json::Object &meta,
-                            const std::map<std::string, int64_t> &symbols) {
+                            const ExportedContext &context) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t number, getInteger(meta, "dtype"));
   GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, getExportedKind(number));
   GLOWISH_ASSIGN_OR_RETURN(const json::Array *sizes, getArray(meta, "sizes"));
   Dims shape;
+  ExtentList extents;
   for (const json::Value &size : *sizes) {
-    GLOWISH_ASSIGN_OR_RETURN(JsonMember member, getMember(size));
-    if (auto extent = member.value->getAsInteger()) {
-      shape.push_back(*extent);
-      continue;
-    }
-    const json::Object *expression = member.value->getAsObject();
-    std::optional<std::string> text;
-    if (expression && expression->getString("expr_str"))
-      text = readSymbolicExtent(*expression->getString("expr_str"));
-    if (!text)
+    std::optional<Extent> extent = readSize(size, context.symbols);
+    std::optional<IntRange> range =
+        extent ? context.ranges.getRange(*extent) : std::nullopt;
+    if (!range)
       return std::nullopt;
-    GLOWISH_ASSIGN_OR_RETURN(std::optional<int64_t> extent,
-                             evaluateDim(*text, symbols));
-    if (!extent)
-      return std::nullopt;
-    shape.push_back(*extent);
+    if (range->high < 0)
+      return makeError("an extent is {0}; accepted: 0 and more", range->high);
+    shape.push_back(range->high);
+    extents.push_back(extent->isConstant() ? std::nullopt : extent);
   }
   GLOWISH_RETURN_IF_ERROR(checkShape(kind, shape));
-  return Type(kind, shape);
+  return Type(kind, shape).withExtents(extents);
 }
 
 //===- Targets ------------------------------------------------------------===//
@@ -292,8 +309,8 @@ llvm::Expected<AtenValue::List> ExportedGraph::runNode(const json::Object &node,
       GLOWISH_ASSIGN_OR_RETURN(AtenValue value, values.read(argument.value));
       arguments.push_back(std::move(value));
     }
-    GLOWISH_ASSIGN_OR_RETURN(AtenValue result,
-                             runPythonOperator(target, arguments));
+    GLOWISH_ASSIGN_OR_RETURN(
+        AtenValue result, runPythonOperator(target, arguments, context.ranges));
     return AtenValue::List{std::move(result)};
   }
   std::vector<HigherOrderArgument> arguments;
@@ -310,18 +327,69 @@ llvm::Expected<AtenValue::List> ExportedGraph::runNode(const json::Object &node,
   return runHigherOrder(target, name, std::move(arguments), function, context);
 }
 
-/// An error unless \p value is what the file states of \p name.
-llvm::Error ExportedGraph::checkType(llvm::StringRef name,
-                                     const AtenValue &value) const {
+/// Whether a value of \p type is one of the type \p stated, once it has its
+/// extents: those that it has are the same. Where it has none, all up to its
+/// bound are there, and the first of them are what is meant.
+static bool agrees(const Type &type, const Type &stated,
+                   const SymbolRanges &symbols) {
+  if (type.getKind() != stated.getKind() || type.getRank() != stated.getRank())
+    return false;
+  for (unsigned d = 0; d < type.getRank(); ++d) {
+    const Extent *own = type.getExtent(d), *other = stated.getExtent(d);
+    if (!other ? own || type.getDim(d) != stated.getDim(d)
+        : own  ? symbols.areEqual(*own, *other) != Certainty::Yes
+               : symbols.isAtMost(*other, type.getDim(d)) != Certainty::Yes)
+      return false;
+  }
+  return true;
+}
+
+/// Gives \p value those extents of \p stated that it lacks.
+llvm::Expected<NodeValue> ExportedGraph::declareStated(llvm::StringRef name,
+                                                       NodeValue value,
+                                                       const Type &stated) {
+  const Type &type = value.getType();
+  ExtentList extents(type.getRank());
+  for (unsigned d = 0; d < type.getRank(); ++d)
+    if (const Extent *own =
+            type.getExtent(d) ? type.getExtent(d) : stated.getExtent(d))
+      extents[d] = *own;
+  NodeBuilder b(function, name);
+  return b.finish(b.declareExtents(value, type.withExtents(extents)));
+}
+
+/// An error unless \p value is what the file states of \p name. Gives it the
+/// extents that runs decide.
+llvm::Error ExportedGraph::checkType(llvm::StringRef name, AtenValue &value) {
+  if (!value.isTensor())
+    return llvm::Error::success();
   const json::Object *meta = findTensorMeta(graph, name);
-  if (!meta || !value.isTensor())
+  if (!meta && !context.ranges.empty())
+    return makeError("the file states no type of {0}; accepted with extents "
+                     "that runs decide: the types of all results",
+                     quote(name));
+  if (!meta)
     return llvm::Error::success();
   GLOWISH_ASSIGN_OR_RETURN(std::optional<Type> stated,
-                           readTensorMeta(*meta, context.symbols));
-  const Type &type = value.get<NodeValue>().getType();
-  if (stated && *stated != type)
+                           readTensorMeta(*meta, context));
+  if (!stated && !context.ranges.empty())
+    return makeError("the file states a type of {0} that is no expression of "
+                     "the inputs' symbols; accepted: sums, multiples and "
+                     "quotients of them, rounded",
+                     quote(name));
+  NodeValue tensor = value.get<NodeValue>();
+  const Type &type = tensor.getType();
+  if (stated && !agrees(type, *stated, context.ranges))
     return makeError("the result {0} would be {1}, and the file states {2}",
                      quote(name), type.str(), stated->str());
+  if (!stated || !stated->hasExtents())
+    return llvm::Error::success();
+  if (function.isBody())
+    return makeError("the result {0} is {1}; accepted in branches and loops: "
+                     "extents that no run decides",
+                     quote(name), stated->str());
+  GLOWISH_ASSIGN_OR_RETURN(tensor, declareStated(name, tensor, *stated));
+  value = AtenValue(tensor);
   return llvm::Error::success();
 }
 
@@ -351,7 +419,7 @@ llvm::Error ExportedGraph::setResults(const json::Object &node,
     if (own.size() != names.size())
       return makeError("output {0} has {1} names for {2} values", i,
                        names.size(), own.size());
-    for (auto [name, value] : llvm::zip_equal(names, own)) {
+    for (auto &&[name, value] : llvm::zip_equal(names, own)) {
       GLOWISH_RETURN_IF_ERROR(checkType(name, value));
       // Results that nothing computes may be named and not used.
       if (!value.isNone())

@@ -17,13 +17,19 @@ struct ExportedContext {
   const ImportOptions &options;
   /// The values of symbols.
   std::map<std::string, int64_t> symbols;
+  /// The ranges of those that each run states.
+  SymbolRanges ranges = {};
   SubgraphBudget budget = {};
 };
 
+/// The extent that an entry of TensorMeta's sizes states, with the values of
+/// symbols in their place; none if it is no Extent.
+std::optional<Extent> readSize(const llvm::json::Value &size,
+                               const std::map<std::string, int64_t> &symbols);
+
 /// The type that a TensorMeta states; nothing if an extent is not known.
 llvm::Expected<std::optional<Type>>
-readTensorMeta(const llvm::json::Object &meta,
-               const std::map<std::string, int64_t> &symbols);
+readTensorMeta(const llvm::json::Object &meta, const ExportedContext &context);
 
 /// Imports the nodes of a graph to a function: that of the model, or a body of
 /// a branch or loop.
@@ -67,8 +73,9 @@ private:
   /// \p where describes the node.
   llvm::Error setResults(const llvm::json::Object &node,
                          aten::AtenValue::List results, llvm::StringRef where);
-  llvm::Error checkType(llvm::StringRef name,
-                        const aten::AtenValue &value) const;
+  llvm::Error checkType(llvm::StringRef name, aten::AtenValue &value);
+  llvm::Expected<NodeValue> declareStated(llvm::StringRef name, NodeValue value,
+                                          const Type &stated);
 
   const llvm::json::Object &graph;
   Function &function;
@@ -88,7 +95,8 @@ NodeValue asTensor(NodeBuilder &b, const aten::AtenValue &value);
 bool isPythonOperator(llvm::StringRef target);
 llvm::Expected<aten::AtenValue>
 runPythonOperator(llvm::StringRef target,
-                  const aten::AtenValue::List &arguments);
+                  const aten::AtenValue::List &arguments,
+                  const SymbolRanges &symbols);
 
 /// An argument of an operator that takes graphs: a graph or a value.
 struct HigherOrderArgument {

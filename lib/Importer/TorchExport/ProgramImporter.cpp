@@ -5,13 +5,14 @@
 #include "Common/Messages.h"
 #include "Common/Outputs.h"
 #include "Common/StateSet.h"
+#include "Common/SymbolInputs.h"
 #include "Common/TorchArchive.h"
 #include "TorchExport/Fields.h"
 #include "TorchExport/GraphImporter.h"
-#include "TorchExport/Symbols.h"
 #include "TorchExport/Weights.h"
 #include "glowish/Importer/ModelFormat.h"
 #include "glowish/Importer/TorchExport.h"
+#include <set>
 
 using namespace glowish;
 using namespace glowish::aten;
@@ -20,6 +21,10 @@ namespace json = llvm::json;
 
 /// The version of the schema that is read; others may mean anything.
 static constexpr int64_t schemaVersion = 8;
+
+/// The largest value of a symbol for which the file states none; it may also
+/// state one that is about as large.
+static constexpr int64_t unbounded = std::numeric_limits<int64_t>::max();
 
 namespace {
 
@@ -62,7 +67,9 @@ private:
   llvm::Error readSignature();
   llvm::Error checkKept() const;
   llvm::Error bindSymbols();
+  llvm::Error bindRange(llvm::StringRef symbol);
   llvm::Error checkSymbols() const;
+  std::optional<IntRange> findRange(llvm::StringRef symbol) const;
   const Type *findGiven(llvm::StringRef name, size_t position) const;
   llvm::Expected<Type> getInputType(const Binding &input,
                                     size_t position) const;
@@ -187,22 +194,11 @@ const Type *ProgramImporter::findGiven(llvm::StringRef name,
              : nullptr;
 }
 
-/// The symbol or expression of dimension \p dim; empty if it is a number.
-static std::string getDim(const json::Object &meta, size_t dim) {
-  const json::Array *sizes = meta.getArray("sizes");
-  const json::Object *size =
-      sizes && dim < sizes->size() ? (*sizes)[dim].getAsObject() : nullptr;
-  const json::Object *expression = size ? size->getObject("as_expr") : nullptr;
-  if (!expression || !expression->getString("expr_str"))
-    return "";
-  llvm::StringRef text = *expression->getString("expr_str");
-  return readSymbolicExtent(text).value_or(text.str());
-}
-
-/// Symbols take the extents of inputs whose types are stated.
+/// Symbols take the extents of inputs whose types are stated, or the values or
+/// ranges that are stated for them, or else the ranges of the file.
 llvm::Error ProgramImporter::bindSymbols() {
   size_t position = 0;
-  llvm::StringSet<> symbols;
+  std::set<std::string> symbols;
   for (const Binding &input : inputs) {
     const json::Object *meta = findTensorMeta(*graph, input.value);
     if (input.role != "user_input" || !meta)
@@ -210,37 +206,77 @@ llvm::Error ProgramImporter::bindSymbols() {
     const Type *given = findGiven(input.value, position++);
     const json::Array *sizes = meta->getArray("sizes");
     for (size_t d = 0; sizes && d < sizes->size(); ++d) {
-      std::string dim = getDim(*meta, d);
-      for (const std::string &symbol : getDimSymbols(dim))
-        if (!dim.empty())
-          symbols.insert(symbol);
-      if (given && !dim.empty() && given->getRank() == sizes->size())
-        context.symbols.try_emplace(dim, given->getDim(unsigned(d)));
+      std::optional<Extent> dim = readSize((*sizes)[d], {});
+      if (!dim)
+        return makeError("dimension {0} of the input {1} is no expression that "
+                         "is known; accepted: sums, multiples and quotients of "
+                         "symbols",
+                         d, quote(input.value));
+      for (const std::string &symbol : dim->getSymbols())
+        symbols.insert(symbol);
+      if (given && !dim->getSymbol().empty() &&
+          given->getRank() == sizes->size() &&
+          !options.symbolRanges.contains(dim->getSymbol().str()))
+        context.symbols.try_emplace(dim->getSymbol().str(),
+                                    given->getDim(unsigned(d)));
     }
   }
-  for (const auto &[name, value] : options.symbols)
-    if (!symbols.contains(name))
-      return makeError("no extent of the inputs depends on the symbol {0}",
-                       quote(name));
+  auto checkUsed = [&](const auto &stated) -> llvm::Error {
+    for (const auto &[name, value] : stated)
+      if (!symbols.contains(name))
+        return makeError("no extent of the inputs depends on the symbol {0}",
+                         quote(name));
+    return llvm::Error::success();
+  };
+  GLOWISH_RETURN_IF_ERROR(checkUsed(options.symbols));
+  GLOWISH_RETURN_IF_ERROR(checkUsed(options.symbolRanges));
+  for (const std::string &symbol : symbols)
+    if (!context.symbols.contains(symbol))
+      GLOWISH_RETURN_IF_ERROR(bindRange(symbol));
   return checkSymbols();
+}
+
+/// The range that the file states of \p symbol; none if it states nothing.
+std::optional<IntRange>
+ProgramImporter::findRange(llvm::StringRef symbol) const {
+  const json::Object *ranges = program.getObject("range_constraints");
+  const json::Object *range = ranges ? ranges->getObject(symbol) : nullptr;
+  if (!range)
+    return std::nullopt;
+  return IntRange{range->getInteger("min_val").value_or(0),
+                  range->getInteger("max_val").value_or(unbounded)};
+}
+
+llvm::Error ProgramImporter::bindRange(llvm::StringRef symbol) {
+  std::optional<IntRange> range = findRange(symbol);
+  if (auto stated = options.symbolRanges.find(symbol.str());
+      stated != options.symbolRanges.end())
+    range = stated->second;
+  if (!range || range->high > maxTensorBytes)
+    return makeError(
+        "the file states no largest value of the symbol {0}, on which extents "
+        "of inputs depend; state its value or its range: "
+        "«define-symbol={1},N», «define-symbol={1},1..16»",
+        quote(symbol), symbol);
+  if (range->low == range->high)
+    context.symbols[symbol.str()] = range->low;
+  else
+    context.ranges.set(symbol, *range);
+  return llvm::Error::success();
 }
 
 /// An error unless the values are in the ranges that the file states.
 llvm::Error ProgramImporter::checkSymbols() const {
-  const json::Object *ranges = program.getObject("range_constraints");
-  if (!ranges)
-    return llvm::Error::success();
-  for (const auto &[name, value] : context.symbols) {
-    const json::Object *range = ranges->getObject(name);
-    if (!range)
-      continue;
-    int64_t low = range->getInteger("min_val").value_or(0);
-    int64_t high = range->getInteger("max_val").value_or(
-        std::numeric_limits<int64_t>::max());
-    if (value < low || value > high)
+  for (const auto &[name, value] : context.symbols)
+    if (auto range = findRange(name);
+        range && (value < range->low || value > range->high))
       return makeError("the symbol {0} is {1}; accepted: {2} to {3}",
-                       quote(name), value, low, high);
-  }
+                       quote(name), value, range->low, range->high);
+  for (const auto &[name, own] : options.symbolRanges)
+    if (auto range = findRange(name);
+        range && (own.low < range->low || own.high > range->high))
+      return makeError("the symbol {0} is {1} to {2}; accepted: {3} to {4}",
+                       quote(name), own.low, own.high, range->low, range->high);
   return llvm::Error::success();
 }
 
@@ -251,21 +287,12 @@ llvm::Expected<Type> ProgramImporter::getInputType(const Binding &input,
     return makeError("the file states no type of the input {0}",
                      quote(input.value));
   GLOWISH_ASSIGN_OR_RETURN(std::optional<Type> type,
-                           readTensorMeta(*meta, context.symbols));
+                           readTensorMeta(*meta, context));
   const Type *given = findGiven(input.value, position);
-  if (!type) {
-    std::string missing;
-    for (size_t d = 0; missing.empty() && d < meta->getArray("sizes")->size();
-         ++d)
-      for (const std::string &symbol : getDimSymbols(getDim(*meta, d)))
-        if (!symbol.empty() && !context.symbols.count(symbol))
-          missing = symbol;
-    return makeError("the input {0} has the symbol {1}; state its value: "
-                     "«define-symbol={1},N», or the input's type: "
-                     "«model-input»",
-                     quote(input.value), missing);
-  }
-  if (given && *given != *type)
+  if (!type)
+    return makeError("the extents of the input {0} do not fit 64 bits",
+                     quote(input.value));
+  if (given && !fitsExtents(*given, *type))
     return makeError("the input {0} is {1}; stated for it is {2}",
                      quote(input.value), type->str(), given->str());
   return *type;
@@ -295,8 +322,8 @@ llvm::Expected<AtenValue> ProgramImporter::createUserInput(const Binding &input,
         NodeValue(module->createConstant(input.value, constant->second)));
   GLOWISH_ASSIGN_OR_RETURN(Type type, getInputType(input, position));
   bool isState = isChanged(input.value, "user_input_mutation");
-  return AtenValue(NodeValue(module->createPlaceholder(
-      input.value, type, /*isInput=*/true, /*isOutput=*/isState)));
+  return AtenValue(NodeValue(createInput(*module, {input.value, type, isState},
+                                         context.ranges, getUserInputs())));
 }
 
 /// Creates a complex tensor of \p pairs, its elements, called \p name.
@@ -376,7 +403,7 @@ llvm::Error ProgramImporter::saveOutput(const Binding &output,
   if (value.isNone())
     return llvm::Error::success();
   NodeBuilder b(function, output.value.empty() ? "output" : output.value);
-  if (!value.isTensor() && !value.isNumber())
+  if (!value.isTensor() && !value.isNumber() && !value.is<Extent>())
     return makeError("an output is {0}; accepted: tensors and numbers",
                      value.describe());
   GLOWISH_ASSIGN_OR_RETURN(NodeValue tensor, b.finish(asTensor(b, value)));

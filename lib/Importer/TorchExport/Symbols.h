@@ -3,15 +3,15 @@
 #ifndef GLOWISH_LIB_IMPORTER_TORCHEXPORT_SYMBOLS_H
 #define GLOWISH_LIB_IMPORTER_TORCHEXPORT_SYMBOLS_H
 
-#include "glowish/Base/DimExpression.h"
+#include "glowish/Base/Extent.h"
 
 namespace glowish::torchexport {
 
-/// A symbolic extent as DimExpression has it. \p text is what SymPy prints:
-/// "s0 + 1", or in its other notation "Add(Symbol('s0', integer=True),
-/// Integer(1))". Nothing if it is neither, or has other functions than
-/// addition, multiplication and division.
-std::optional<std::string> readSymbolicExtent(llvm::StringRef text);
+/// Returns the extent that \p text states, which is what SymPy prints: "s0 +
+/// 1", "Mod(s0, 2)", or in its other notation "Add(Symbol('s0', integer=True),
+/// Integer(1))". None if it is neither, or no Extent. Symbols are taken to be
+/// 0 or more, as sizes are.
+std::optional<Extent> readSymbolicExtent(llvm::StringRef text);
 
 } // namespace glowish::torchexport
 

@@ -31,17 +31,17 @@ static llvm::Error importFill(AtenOp &op) {
 static AtenOperators
     ofSize({tensorOptions},
            {{importSplat<0>,
-             {"zeros(int[] size, ", "new_zeros(Tensor self, int[] size, ",
-              "new_empty(Tensor self, int[] size, "}},
+             {"zeros(SymInt[] size, ", "new_zeros(Tensor self, SymInt[] size, ",
+              "new_empty(Tensor self, SymInt[] size, "}},
             {importSplat<1>,
-             {"ones(int[] size, ", "new_ones(Tensor self, int[] size, "}},
+             {"ones(SymInt[] size, ", "new_ones(Tensor self, SymInt[] size, "}},
             {importFull,
-             {"full(int[] size, Scalar fill_value, ",
-              "new_full(Tensor self, int[] size, Scalar fill_value, "}}},
+             {"full(SymInt[] size, Scalar fill_value, ",
+              "new_full(Tensor self, SymInt[] size, Scalar fill_value, "}}},
            AtenOrder::RowMajor);
 static AtenOperators
     uninitialized({tensorOptionsWithFormat},
-                  {{importSplat<0>, {"empty.memory_format(int[] size, "}}},
+                  {{importSplat<0>, {"empty.memory_format(SymInt[] size, "}}},
                   AtenOrder::RowMajor);
 static AtenOperators
     filled({{importFill,
@@ -103,7 +103,12 @@ static llvm::Error importArange(AtenOp &op) {
       numbers.push_back(name);
   ElemKind kind = op.kind("dtype", op.promote(numbers));
   double start = 0, step = 1;
-  GLOWISH_ASSIGN_OR_RETURN(double end, op.number("end"));
+  // Of an end that a run decides come all up to its bound.
+  std::optional<int64_t> bound = op.getBound("end");
+  double end = bound ? double(*bound) : 0;
+  if (!bound) {
+    GLOWISH_ASSIGN_OR_RETURN(end, op.number("end"));
+  }
   if (op.has("start")) {
     GLOWISH_ASSIGN_OR_RETURN(start, op.number("start"));
   }
@@ -127,7 +132,10 @@ static llvm::Error importArange(AtenOp &op) {
   if (op.has("step")) {
     GLOWISH_ASSIGN_OR_RETURN(distance, readInt(op, "step"));
   }
-  GLOWISH_ASSIGN_OR_RETURN(int64_t last, readInt(op, "end"));
+  int64_t last = bound.value_or(0);
+  if (!bound) {
+    GLOWISH_ASSIGN_OR_RETURN(last, readInt(op, "end"));
+  }
   if (distance == 0)
     return op.refuse("step", "a number whose integer is not 0");
   if (kind == ElemKind::Int64)

@@ -359,6 +359,16 @@ static llvm::Expected<Dims> getIndexShape(llvm::ArrayRef<NodeValue> indices) {
   return shape;
 }
 
+/// Adds the extent of dimension \p dim of `self` to negative \p indices.
+static NodeValue wrapAlong(AtenOp &op, NodeValue indices, int64_t dim) {
+  NodeValue x = op.tensor("self");
+  if (!x.getType().getExtent(unsigned(dim)))
+    return wrapIndices(op, indices, x.getShape()[dim]);
+  NodeValue wide = op.cast(indices, ElemKind::Int64);
+  return op.select(op.less(wide, 0),
+                   op.add(wide, op.getLength(x, unsigned(dim))), wide);
+}
+
 static llvm::Expected<AdvancedIndex> readAdvancedIndex(AtenOp &op) {
   std::vector<NodeValue> indices = op.tensors("indices");
   GLOWISH_RETURN_IF_ERROR(expandMasks(op, indices));
@@ -387,8 +397,8 @@ static llvm::Expected<AdvancedIndex> readAdvancedIndex(AtenOp &op) {
   result.place = isTogether ? result.order.front() : 0;
   Dims strides = getDenseStrides(extents);
   for (auto [i, d] : llvm::enumerate(result.order)) {
-    NodeValue part = op.mul(wrapIndices(op, indices[size_t(d)], extents[i]),
-                            double(strides[i]));
+    NodeValue part =
+        op.mul(wrapAlong(op, indices[size_t(d)], d), double(strides[i]));
     result.rows = result.rows ? op.add(result.rows, part) : part;
   }
   result.rows = op.broadcast(result.rows, result.indexShape);

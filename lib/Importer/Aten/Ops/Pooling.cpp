@@ -143,6 +143,16 @@ static llvm::Error refuseUnrolled(AtenOp &op) {
                                       std::to_string(maxUnrolledKernel));
 }
 
+/// Refuses windows that depend on an extent which a run decides.
+static llvm::Error checkAdaptive(AtenOp &op, llvm::ArrayRef<int64_t> sizes) {
+  const Type &type = op.tensor("self").getType();
+  for (auto [i, size] : llvm::enumerate(sizes))
+    if (size != 1 && type.getExtent(type.getRank() - sizes.size() + i))
+      return op.refuse("self", "extents that are known when the model is "
+                               "compiled, or an output_size of 1");
+  return llvm::Error::success();
+}
+
 /// One dimension after the other: a matmul by what each window takes.
 static NodeValue averageAlong(AtenOp &op, NodeValue value, int64_t axis,
                               int64_t to) {
@@ -276,6 +286,7 @@ static llvm::Error importAdaptiveAvgPool(AtenOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes,
                            readOutputSize(op, images.getSpatial()));
+  GLOWISH_RETURN_IF_ERROR(checkAdaptive(op, sizes));
   bool isGlobal =
       llvm::all_of(sizes, [](int64_t extent) { return extent == 1; });
   return setAdaptive(op, images, sizes, AveragePool{op, isGlobal});
@@ -287,6 +298,7 @@ static llvm::Error importAdaptiveMaxPool(AtenOp &op) {
                            AtenImages::read(op, "self", NumSpatial));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes,
                            readOutputSize(op, images.getSpatial()));
+  GLOWISH_RETURN_IF_ERROR(checkAdaptive(op, sizes));
   GLOWISH_RETURN_IF_ERROR(setAdaptivePositions(op, images, sizes));
   return setAdaptive(op, images, sizes, MaximumPool{op});
 }

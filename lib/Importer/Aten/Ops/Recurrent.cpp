@@ -152,13 +152,19 @@ static Run runDirection(AtenOp &op, CellBuilder cell, NodeValue input,
                         CellState state, bool isReverse) {
   DimsRef shape = input.getShape();
   int64_t length = shape[0], batch = shape[1];
-  NodeValue gates =
-      cell.projectInput(op.reshape(input, {length * batch, shape[2]}));
+  auto project = [&](NodeValue rows, int64_t count) {
+    return cell.projectInput(op.reshape(rows, {count, shape[2]}));
+  };
+  // All steps at once, unless a run decides how many rows each of them has.
+  bool isOpen = input.getType().getExtent(1);
+  NodeValue gates = isOpen ? NodeValue() : project(input, length * batch);
   Run run;
   run.steps.resize(size_t(length));
   for (int64_t i = 0; i < length && !op.hasFailed(); ++i) {
     int64_t t = isReverse ? length - 1 - i : i;
-    state = cell.step(op.slice(gates, 0, t * batch, batch), state);
+    NodeValue own = isOpen ? project(op.slice(input, 0, t, 1), batch)
+                           : op.slice(gates, 0, t * batch, batch);
+    state = cell.step(own, state);
     run.steps[t] = state.h;
   }
   run.last = state;

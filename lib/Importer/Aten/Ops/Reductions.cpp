@@ -200,10 +200,14 @@ struct Spread {
 static llvm::Expected<Spread> computeSpread(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(Reduction reduction, readReduction(op));
   GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
-  DimsRef shape = op.getShape("self");
   double count = 1;
-  for (int64_t axis : reduction.axes)
-    count *= double(shape[axis]);
+  NodeValue open;
+  for (int64_t axis : reduction.axes) {
+    const Type &type = op.tensor("self").getType();
+    count *= double(type.getDim(axis));
+    if (!open && type.getExtent(axis))
+      open = op.countElements(op.tensor("self"), reduction.axes);
+  }
   NodeValue mean = op.reduce(reduction.x, "mean", reduction.axes, true);
   NodeValue centred = op.sub(reduction.x, mean);
   Reduction squares = reduction;
@@ -212,6 +216,10 @@ static llvm::Expected<Spread> computeSpread(AtenOp &op) {
   NodeValue variance;
   if (correction == 0)
     variance = reduce(op, squares, "mean");
+  else if (open)
+    variance = op.div(
+        reduce(op, squares, "sum"),
+        op.max(op.sub(op.cast(open, squares.x.getElemKind()), correction), 0));
   else
     variance =
         op.div(reduce(op, squares, "sum"), std::max(count - correction, 0.0));

@@ -88,9 +88,9 @@ static llvm::Error importUnflatten(AtenOp &op) {
 
 static AtenOperators reshaping(
     {{importReshape,
-      {"view(Tensor(a) self, int[] size) -> Tensor(a)",
-       "reshape(Tensor(a) self, int[] shape) -> Tensor(a)",
-       "_unsafe_view(Tensor self, int[] size) -> Tensor"}},
+      {"view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
+       "reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)",
+       "_unsafe_view(Tensor self, SymInt[] size) -> Tensor"}},
      {importReshapeAs,
       {"view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
        "reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)"}},
@@ -98,7 +98,8 @@ static AtenOperators reshaping(
       {"flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> "
        "Tensor(a)"}},
      {importUnflatten,
-      {"unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)"}}});
+      {"unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> "
+       "Tensor(a)"}}});
 
 //===- Dimensions of extent 1 ---------------------------------------------===//
 
@@ -312,9 +313,9 @@ static llvm::Error importBroadcastTensors(AtenOp &op) {
 
 static AtenOperators expansion(
     {{importExpand,
-      {"expand(Tensor(a) self, int[] size, *, bool implicit=False) -> "
+      {"expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> "
        "Tensor(a)",
-       "broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)"}},
+       "broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)"}},
      {importExpandAs, {"expand_as(Tensor(a) self, Tensor other) -> Tensor(a)"}},
      {importRepeatInterleave,
       {"repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, "
@@ -324,8 +325,8 @@ static AtenOperators expansion(
        "Tensor"}}});
 static AtenOperators
     repetition({{importRepeat,
-                 {"repeat(Tensor self, int[] repeats) -> Tensor",
-                  "tile(Tensor self, int[] dims) -> Tensor"}}},
+                 {"repeat(Tensor self, SymInt[] repeats) -> Tensor",
+                  "tile(Tensor self, SymInt[] dims) -> Tensor"}}},
                AtenOrder::RowMajor);
 static AtenOperators
     broadcasting({{importBroadcastTensors,

@@ -53,7 +53,68 @@ static llvm::Expected<Range> readRange(AtenOp &op) {
   return Range{axis, count ? start : 0, count, count ? step : 1};
 }
 
+/// Returns where a slice of a dimension of the extent \p length begins or ends
+/// which \p argument states: from 0 to \p length.
+static llvm::Expected<Extent> readEdge(AtenOp &op, llvm::StringRef argument,
+                                       const Extent &length,
+                                       const Extent &ifNone) {
+  if (op.isNone(argument))
+    return ifNone;
+  const SymbolRanges &symbols = op.getSymbols();
+  std::optional<Extent> edge = op.extent(argument);
+  if (edge->getConstant().value_or(0) < 0)
+    edge = add(*edge, length);
+  if (edge && symbols.isAtMost(length, *edge) == Certainty::Yes)
+    return length;
+  if (edge && symbols.isAtMost(*edge, length) == Certainty::Yes &&
+      symbols.isAtMost(0, *edge) == Certainty::Yes)
+    return *edge;
+  return op.refuse(argument, "a place that is always in the " +
+                                 length.describe() +
+                                 " elements, or always behind them");
+}
+
+/// A slice along a dimension, where a run decides its extent, or an edge.
+static llvm::Error importOpenSlice(AtenOp &op, int64_t axis) {
+  NodeValue x = op.tensor("self");
+  const Extent *own = x.getType().getExtent(unsigned(axis));
+  Extent length = own ? *own : Extent(x.getShape()[axis]);
+  int64_t step = op.integer("step");
+  GLOWISH_ASSIGN_OR_RETURN(Extent start, readEdge(op, "start", length, 0));
+  GLOWISH_ASSIGN_OR_RETURN(Extent end, readEdge(op, "end", length, length));
+  std::optional<int64_t> first = start.getConstant();
+  if (!first)
+    return op.refuse("start", "a number, which isn't counted from an end that "
+                              "a run decides");
+  if (step < 1)
+    return op.refuse("step", "1 and more");
+  std::optional<Extent> count = subtract(end, start);
+  count = count ? divideUp(*count, step) : std::nullopt;
+  if (!count || op.getSymbols().isAtMost(start, end) != Certainty::Yes)
+    return op.refuse("start", "a place that is never behind the end");
+  // What is behind the elements is there, and unspecified.
+  ExtentList extents(x.getType().getRank());
+  for (unsigned d = 0; d < extents.size(); ++d)
+    if (const Extent *extent = x.getType().getExtent(d);
+        extent && int64_t(d) != axis)
+      extents[d] = *extent;
+  int64_t last =
+      std::min(op.getSymbols().getRange(end)->high, x.getShape()[axis]);
+  NodeValue part =
+      take(op, op.declareExtents(x, x.getType().withExtents(extents)),
+           {axis, *first, (last - *first + step - 1) / step, step});
+  if (part && !count->isConstant()) {
+    extents[axis] = *count;
+    part = op.declareExtents(part, part.getType().withExtents(extents));
+  }
+  return op.setResult(part);
+}
+
 static llvm::Error importSlice(AtenOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readAxis(op));
+  if (op.tensor("self").getType().getExtent(unsigned(axis)) ||
+      op.getBound("start") || op.getBound("end"))
+    return importOpenSlice(op, axis);
   GLOWISH_ASSIGN_OR_RETURN(Range range, readRange(op));
   return op.setResult(take(op, op.tensor("self"), range));
 }
@@ -62,6 +123,15 @@ static llvm::Error importSelect(AtenOp &op) {
   NodeValue x = op.tensor("self");
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readAxis(op));
   int64_t extent = x.getShape()[axis], index = op.integer("index");
+  const Extent *length = x.getType().getExtent(unsigned(axis));
+  if (op.getBound("index") || (length && index < 0)) {
+    std::optional<Extent> place = op.extent("index");
+    if (length && index < 0)
+      place = add(*place, *length);
+    if (!place || op.getSymbols().isAtMost(0, *place) != Certainty::Yes)
+      return op.refuse("index", "one that is always there");
+    return op.setResult(op.gather(x, op.compute(*place), axis));
+  }
   if (index < -extent || index >= extent)
     return op.refuse("index",
                      llvm::formatv("{0} ... {1}", -extent, extent - 1).str());
@@ -82,15 +152,15 @@ static llvm::Error importNarrow(AtenOp &op) {
   return op.setResult(op.slice(x, axis, start, length));
 }
 
-static AtenOperators
-    slices({{importSlice,
-             {"slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? "
-              "end=None, int step=1) -> Tensor(a)"}},
-            {importSelect,
-             {"select.int(Tensor(a) self, int dim, int index) -> Tensor(a)"}},
-            {importNarrow,
-             {"narrow(Tensor(a) self, int dim, int start, int length) -> "
-              "Tensor(a)"}}});
+static AtenOperators slices(
+    {{importSlice,
+      {"slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, "
+       "SymInt? end=None, int step=1) -> Tensor(a)"}},
+     {importSelect,
+      {"select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)"}},
+     {importNarrow,
+      {"narrow(Tensor(a) self, int dim, int start, int length) -> "
+       "Tensor(a)"}}});
 
 //===- Several parts ------------------------------------------------------===//
 

@@ -1,0 +1,312 @@
+#!/usr/bin/python3
+"""torch_symbols.py [NAME...]: exported programs (.pt2) with extents that runs decide.
+
+pt2_symbols.py writes them. Each is compiled once, with the ranges of the file or with
+those that an option states, and run at several values of its symbols on both back ends:
+its outputs and their extents are PyTorch's, and as a bundle one program's, too. What
+has no largest value, or an operator that needs a number, gets one line.
+
+$GLOWISH_BIN: the programs (default build/release/bin). Exits 1 if something is wrong,
+77 without PyTorch."""
+
+import os
+import re
+import sys
+import tempfile
+import warnings
+
+warnings.filterwarnings("ignore")
+try:
+    import torch
+except ImportError:
+    print("skipped: there is no PyTorch")
+    sys.exit(77)
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+os.chdir(os.path.dirname(os.path.dirname(HERE)))
+sys.path.insert(0, HERE)
+
+from model_runs import BACKENDS, glowish, run_tool  # noqa: E402
+from pt2_symbols import Recorder  # noqa: E402
+
+BATCH = {"s0": (1, 16)}
+LENGTH = {"s1": (1, 64)}
+BOTH = {**BATCH, **LENGTH}
+PROGRAMS = {}
+
+
+def program(ranges, option=None):
+    """Registers a function that records a program and returns its results. `option`:
+    {symbol: (low, high)} of an option, for those that the file states no largest of."""
+    def register(function):
+        PROGRAMS[function.__name__] = function, ranges, option or {}
+        return function
+    return register
+
+
+@program(BATCH)
+def mlp(p):
+    x = p.input("x", ["s0", 20])
+    x = p("relu", p("linear", x, p.parameter(32, 20), p.parameter(32)))
+    return [p("linear", x, p.parameter(10, 32), p.parameter(10))]
+
+
+@program({"s0": (1, 16), "s1": (8, 40)})
+def cnn(p):
+    """Pools, and a global pool of images whose height runs decide, too."""
+    x = p.input("x", ["s0", 3, "s1", 24])
+    x = p("conv2d", x, p.parameter(8, 3, 3, 3), p.parameter(8), [1, 1], [1, 1])
+    x = p("max_pool2d", p("relu", x), [2, 2], [2, 2])
+    x = p("conv2d", x, p.parameter(12, 8, 3, 3), p.parameter(12), [1, 1], [1, 1])
+    x = p("adaptive_avg_pool2d", p("relu", x), [1, 1])
+    return [p("linear", p("flatten.using_ints", x, 1), p.parameter(5, 12))]
+
+
+@program(BOTH)
+def encoder_layer(p):
+    """Attention of two heads, normalized, and two linear layers."""
+    x = p.input("x", ["s0", "s1", 16])
+    batch, length = p.size(x, 0), p.size(x, 1)
+
+    def heads(value):
+        value = p("view", value, [batch, length, 2, 8])
+        return p("transpose.int", value, 1, 2)
+    query, key, value = (heads(p("linear", x, p.parameter(16, 16), p.parameter(16)))
+                         for _ in range(3))
+    scores = p("matmul", query, p("transpose.int", key, -2, -1))
+    weights = p("softmax.int", p("mul.Scalar", scores, 8 ** -0.5), -1)
+    mixed = p("transpose.int", p("matmul", weights, value), 1, 2)
+    mixed = p("reshape", mixed, [batch, length, 16])
+    x = p("add.Tensor", x, p("linear", mixed, p.parameter(16, 16), p.parameter(16)))
+    x = p("layer_norm", x, [16], p.parameter(16), p.parameter(16))
+    inner = p("gelu", p("linear", x, p.parameter(32, 16), p.parameter(32)))
+    inner = p("linear", inner, p.parameter(16, 32), p.parameter(16))
+    return [p("layer_norm", p("add.Tensor", x, inner), [16], p.parameter(16),
+              p.parameter(16))]
+
+
+def attend(query, key, value):
+    weights = torch.softmax(query @ key.transpose(-2, -1) * key.shape[-1] ** -0.5, -1)
+    return weights @ value
+
+
+@program({"s0": (1, 16), "s1": (1, None)}, option={"s1": (1, 48)})
+def fused_attention(p):
+    """The operator that PyTorch's layers call; the file has no largest length."""
+    query = p.input("q", ["s0", 2, "s1", 8])
+    key, value = p.input("k", ["s0", 2, "s1", 8]), p.input("v", ["s0", 2, "s1", 8])
+    return [p("scaled_dot_product_attention", compute=attend, query=query, key=key,
+              value=value)]
+
+
+@program(BOTH)
+def mean_of_words(p):
+    """Embeddings of words, and of their positions, and the mean over the length, as
+    the operator and by a division by the extent."""
+    words = p.input("words", ["s0", "s1"], lambda *n: torch.randint(0, 50, n))
+    length = p.size(words, 1)
+    x = p("embedding", p.parameter(50, 12), words)
+    places = p("arange", length, device=torch.device("cpu"), pin_memory=False)
+    x = p("add.Tensor", x, p("embedding", p.parameter(64, 12), places))
+    sums = p("sum.dim_IntList", x, [1])
+    return [p("mean.dim", x, [1]), p("div.Tensor", sums, length)]
+
+
+@program(LENGTH)
+def normalized_length(p):
+    """What is normalized along the length, and its variance."""
+    x = p.input("x", [2, 6, "s1"])
+    spread = p("var.correction", x, [2], correction=0)
+    return [p("softmax.int", x, 2), spread, p("cumsum", x, 2)]
+
+
+@program({"s0": (1, 16), "s1": (1, 20), "s2": (0, 30)})
+def concatenation(p):
+    """Lengths whose sum is that of the result."""
+    x, y = p.input("x", ["s0", "s1", 4]), p.input("y", ["s0", "s2", 4])
+    both = p("cat", [x, y], 1)
+    return [both, p("sum.dim_IntList", both, [1])]
+
+
+@program({"s0": (1, 16)})
+def shapes(p):
+    """reshape with -1, flatten, expand, and new tensors."""
+    x = p.input("x", ["s0", 4, 6])
+    batch = p.size(x, 0)
+    rows = p("reshape", x, [-1, 6])
+    token = p("expand", p.parameter(1, 1, 6), [batch, 1, 6])
+    longer = p("cat", [token, x], 1)
+    ones = p("ones", [batch, 2], device=torch.device("cpu"), pin_memory=False)
+    flat = p("flatten.using_ints", longer, 1)
+    return [rows, p("cat", [flat, ones], 1), p("view", rows, [batch * 2, 12])]
+
+
+@program({"s0": (2, 16), "s1": (3, 40)})
+def slices(p):
+    """From both ends, every other one, and the last one."""
+    x = p.input("x", ["s0", "s1", 5])
+    length = p.size(x, 1)
+    return [p("slice.Tensor", x, 1, 1, 9223372036854775807),
+            p("slice.Tensor", x, 1, 0, -1), p("slice.Tensor", x, 1, 0, length - 2),
+            p("slice.Tensor", x, 1, 0, 9223372036854775807, 2),
+            p("select.int", x, 1, -1), p("select.int", x, 0, 0)]
+
+
+@program({"s0": (1, 8), "s1": (1, 40)})
+def matmul_over_length(p):
+    """A matmul whose summed dimension has the length."""
+    x, y = p.input("x", ["s0", 3, "s1"]), p.input("y", ["s0", "s1", 7])
+    return [p("matmul", x, y), p("bmm", x, y)]
+
+
+@program({"s0": (1, 8)})
+def recurrent(p):
+    """An LSTM whose batch runs decide."""
+    x = p.input("x", ["s0", 6, 5])
+    batch = p.size(x, 0)
+    zeros = p("zeros", [1, batch, 4], device=torch.device("cpu"), pin_memory=False)
+    weights = [p.parameter(16, 5), p.parameter(16, 4), p.parameter(16),
+               p.parameter(16)]
+    return p("lstm.input", x, [zeros, zeros], weights, True, 1, 0.0, False, False, True)
+
+
+def choose_points(ranges):
+    """Four values: the largest, the smallest, and two between them; symbols take them
+    in another order each."""
+    points = []
+    for k in range(4):
+        point = {}
+        for i, (name, (low, high)) in enumerate(ranges.items()):
+            values = [high, low, (low + high) // 2, low + (high - low) // 3]
+            point[name] = values[(k + (i if k > 1 else 0)) % 4 if k > 1 else k]
+        points.append(point)
+    return points
+
+
+def compare(outputs, names, results, point):
+    """The largest difference over the largest magnitude, and what is wrong."""
+    largest = 0.0
+    for name, result in zip(names, results):
+        expected = result.tensors[point].numpy()
+        if name not in outputs:
+            return 0, f"there is no {name} among {sorted(outputs)}"
+        if outputs[name].shape != expected.shape:
+            return 0, f"{name} has the extents {outputs[name].shape}, not " \
+                      f"{expected.shape}"
+        if expected.size:
+            scale = max(1e-3, float(np.abs(expected).max()))
+            largest = max(largest, float(np.abs(outputs[name] - expected).max()) / scale)
+    return largest, "" if largest < 1e-5 else f"it differs by {largest:.2g}"
+
+
+def check(name, work, report):
+    define, ranges, stated = PROGRAMS[name]
+    path = os.path.join(work, name + ".pt2")
+    recorder = Recorder(ranges)
+    names = recorder.save(path, *define(recorder))
+    points = choose_points({**ranges, **stated})
+    truth = Recorder(ranges, points)
+    results = define(truth)
+    settings = {"onnx_define_symbol": [f"{symbol},{low}..{high}"
+                                       for symbol, (low, high) in stated.items()]}
+    settings = {key: values[0] for key, values in settings.items() if values}
+    for backend in BACKENDS:
+        try:
+            model = glowish.load(path, backend=backend, **settings)
+        except glowish.Error as error:
+            report(f"{name} ({backend})", str(error))
+            continue
+        largest = []
+        for i, point in enumerate(points):
+            feeds = {n: tensors[i].numpy() for n, tensors in truth.inputs.items()}
+            try:
+                outputs = model.run(feeds)
+            except glowish.Error as error:
+                report(f"{name} ({backend}) at {point}", str(error))
+                continue
+            difference, problem = compare(outputs, names, results, i)
+            largest.append(f"{difference:.1e}")
+            report(f"{name} ({backend}) at {point}", problem)
+        print(f"{name:20} {backend:12} {' '.join(largest)}")
+
+
+def check_bundle(name, work, report):
+    """One bundle, which runs at all values."""
+    define, ranges, _ = PROGRAMS[name]
+    path, out = os.path.join(work, name + ".pt2"), os.path.join(work, "bundle")
+    recorder = Recorder(ranges)
+    names = recorder.save(path, *define(recorder))
+    code, text = run_tool("model-compiler", "-model=" + path, "-network-name=net",
+                          "-emit-bundle=" + out)
+    if code != 0:
+        report(f"{name} (bundle)", text)
+        return
+    bundle = glowish.bundle(os.path.join(out, "net.o"))
+    points = choose_points(ranges)
+    truth = Recorder(ranges, points)
+    results = define(truth)
+    for i, point in enumerate(points):
+        outputs = bundle.run({n: tensors[i].numpy()
+                              for n, tensors in truth.inputs.items()})
+        report(f"{name} (bundle) at {point}", compare(outputs, names, results, i)[1])
+
+
+def pools(p):
+    """Windows that depend on the height."""
+    x = p.input("x", [1, 3, "s0", 24])
+    return [p("adaptive_avg_pool2d", x, [4, 4])]
+
+
+def compares(p):
+    """A slice whose end is before or behind that of the tensor."""
+    x = p.input("x", ["s0", 4])
+    return [p("slice.Tensor", x, 0, 0, 16)]
+
+
+# A program, its ranges, options and what the line says.
+REFUSED = [
+    (mlp, {"s0": (1, None)}, [], "largest value of the symbol 's0'.*-onnx-define-"
+     "symbol=s0,1..16"),
+    (mlp, BATCH, ["-onnx-define-symbol=s0,1..100"], "'s0' is 1 to 100; accepted: 1 to 16"),
+    (mlp, BATCH, ["-onnx-define-symbol=s0,17"], "'s0' is 17; accepted: 1 to 16"),
+    (mlp, BATCH, ["-onnx-define-symbol=s3,2..4"], "depends on the symbol 's3'"),
+    (pools, {"s0": (8, 64)}, [], "adaptive_avg_pool2d.*an output_size of 1"),
+    (compares, {"s0": (4, 64)}, [], "slice.*argument 'end' is the int 16; accepted"),
+]
+
+
+def check_refused(work, report):
+    path = os.path.join(work, "refused.pt2")
+    for define, ranges, options, line in REFUSED:
+        recorder = Recorder(ranges)
+        recorder.save(path, *define(recorder))
+        code, text = run_tool("model-compiler", "-model=" + path, *options,
+                              "-emit-bundle=" + os.path.join(work, "none"))
+        is_right = code == 1 and text.count("\n") == 1 and re.search(line, text)
+        report(f"{define.__name__} {ranges} {options}", "" if is_right else text)
+
+
+def main():
+    if glowish is None:
+        print("skipped: there is no Python module")
+        return 77
+    failed = []
+
+    def report(name, problem):
+        if problem:
+            failed.append(name)
+            print(f"{name}: {problem}")
+    with tempfile.TemporaryDirectory() as work:
+        for name in sys.argv[1:] or PROGRAMS:
+            check(name, work, report)
+        if not sys.argv[1:]:
+            check_bundle("mean_of_words", work, report)
+            check_refused(work, report)
+    print(f"{len(failed)} checks failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
