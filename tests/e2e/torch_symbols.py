@@ -161,6 +161,15 @@ def matmul_over_length(p):
     return [p("matmul", x, y), p("bmm", x, y)]
 
 
+@program({"s1": (3, 40)})
+def from_the_end(p):
+    """Negative indices, and variances, which divide by the extent less one."""
+    x = p.input("x", ["s1", 6])
+    rows = p.input("rows", [4], lambda n: torch.tensor([-1, 0, -3, 2]))
+    return [p("index.Tensor", x, [rows]), p("var.correction", x, [0], correction=1),
+            p("std.dim", x, [0], True)]
+
+
 @program({"s0": (1, 8)})
 def recurrent(p):
     """An LSTM whose batch runs decide."""
