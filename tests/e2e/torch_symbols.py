@@ -278,9 +278,9 @@ def compares(p):
 REFUSED = [
     (mlp, {"s0": (1, None)}, [], "largest value of the symbol 's0'.*-onnx-define-"
      "symbol=s0,1..16"),
-    (mlp, BATCH, ["-onnx-define-symbol=s0,1..100"], "'s0' is 1 to 100; accepted: 1 to 16"),
-    (mlp, BATCH, ["-onnx-define-symbol=s0,17"], "'s0' is 17; accepted: 1 to 16"),
-    (mlp, BATCH, ["-onnx-define-symbol=s3,2..4"], "depends on the symbol 's3'"),
+    (mlp, BATCH, ["-define-symbol=s0,1..100"], "'s0' is 1 to 100; accepted: 1 to 16"),
+    (mlp, BATCH, ["-define-symbol=s0,17"], "'s0' is 17; accepted: 1 to 16"),
+    (mlp, BATCH, ["-define-symbol=s3,2..4"], "depends on the symbol 's3'"),
     (pools, {"s0": (8, 64)}, [], "adaptive_avg_pool2d.*an output_size of 1"),
     (compares, {"s0": (4, 64)}, [], "slice.*argument 'end' is the int 16; accepted"),
 ]

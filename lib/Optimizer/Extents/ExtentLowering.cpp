@@ -20,6 +20,13 @@ const Type &ExtentLowering::getType(NodeValue value) const {
   return found == types.end() ? value.getType() : found->second;
 }
 
+bool ExtentLowering::isStated(const Extent &extent) const {
+  return llvm::all_of(extent.getSymbols(), [&](const std::string &symbol) {
+    auto *input = symbols.lookup(symbol).getNodeAs<Placeholder>();
+    return input && input->getRange();
+  });
+}
+
 NodeValue ExtentLowering::compute(const Extent &extent) {
   NodeValue &length = lengths[extent];
   if (!length)

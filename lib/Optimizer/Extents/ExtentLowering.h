@@ -25,6 +25,8 @@ public:
   bool isOpen(NodeValue value, unsigned dim) const {
     return getType(value).getExtent(dim);
   }
+  /// Whether inputs state all symbols of \p extent.
+  bool isStated(const Extent &extent) const;
   /// Returns the extent of dimension \p dim of \p value, an int64 scalar.
   NodeValue getLength(NodeValue value, unsigned dim);
   /// Returns the product of the extents of dimensions \p dims of \p value, an

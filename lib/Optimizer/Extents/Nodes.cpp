@@ -20,10 +20,14 @@ NodeValue glowish::lowerExtentsOfDeclareExtents(DeclareExtentsNode &node,
 
 NodeValue glowish::lowerExtentsOfSave(SaveNode &node, ExtentLowering &b) {
   auto *output = node.getOutput().getNodeAs<Placeholder>();
-  llvm::ArrayRef<std::optional<Extent>> extents =
-      b.getType(node.getInput()).getExtents();
-  if (!extents.empty() && output->getInputExtents().next.empty())
-    output->setNextExtents(extents);
+  // What nodes have computed is in the output of the extents, if there is one.
+  ExtentList extents(b.getType(node.getInput()).getExtents());
+  for (std::optional<Extent> &extent : extents)
+    if (extent && !b.isStated(*extent))
+      extent.reset();
+  bool isAny = llvm::any_of(extents, [](auto &extent) { return bool(extent); });
+  if (isAny && output->getInputExtents().next.empty())
+    output->setNextExtents(std::move(extents));
   return {};
 }
 
