@@ -276,8 +276,8 @@ def compares(p):
 
 # A program, its ranges, options and what the line says.
 REFUSED = [
-    (mlp, {"s0": (1, None)}, [], "largest value of the symbol 's0'.*-onnx-define-"
-     "symbol=s0,1..16"),
+    (mlp, {"s0": (1, None)}, [], "largest value of the symbol 's0'.*-define-symbol="
+     "s0,1..16"),
     (mlp, BATCH, ["-define-symbol=s0,1..100"], "'s0' is 1 to 100; accepted: 1 to 16"),
     (mlp, BATCH, ["-define-symbol=s0,17"], "'s0' is 17; accepted: 1 to 16"),
     (mlp, BATCH, ["-define-symbol=s3,2..4"], "depends on the symbol 's3'"),
