@@ -233,7 +233,8 @@ static Pipeline choosePasses(const Pipeline &pipeline,
   Pipeline result;
   for (PipelineStep step : pipeline) {
     llvm::erase_if(step.passes, [&](const std::string &name) {
-      return config.without.count(name) > 0;
+      return config.without.count(name) > 0 &&
+             !llvm::is_contained(step.required, name);
     });
     if (config.order && step.toFixedPoint)
       for (size_t i = step.passes.size(); i > 1; --i)
