@@ -73,17 +73,17 @@ static std::string getText(const onnx::TypeProto &type) {
   return text + "<" + llvm::join(dims, "x") + ">";
 }
 
-/// Whether a value of \p type may have \p shape, of which dimensions with an
-/// entry in \p extents are dynamic.
-bool DeclaredTypes::hasShape(const onnx::TypeProto &type, DimsRef shape,
-                             const Extents &extents) const {
+/// Whether the shape of a value of type \p own may be that of \p type.
+bool DeclaredTypes::hasShape(const onnx::TypeProto &type,
+                             const Type &own) const {
   const auto &tensor = type.tensor_type();
+  DimsRef shape = own.getShape();
   if (!tensor.has_shape())
     return true;
   if (tensor.shape().dim_size() != int(shape.size()))
     return false;
   for (auto [d, extent] : llvm::enumerate(shape)) {
-    if (!comparesExtents || (d < extents.size() && extents[d]))
+    if (!comparesExtents || own.getExtent(d))
       continue;
     if (findExtent(tensor.shape().dim(d)).value_or(extent) != extent)
       return false;
@@ -99,10 +99,9 @@ static const onnx::TypeProto &skipOptional(const onnx::TypeProto &type) {
 
 std::string DeclaredTypes::compare(llvm::StringRef name,
                                    const onnx::TypeProto &declared,
-                                   const Type &type,
-                                   const Extents &extents) const {
-  std::string start =
-      quote(name) + " is " + type.str() + "; the model declares ";
+                                   const Type &type) const {
+  std::string start = quote(name) + " is " + type.withoutExtents().str() +
+                      "; the model declares ";
   if (declared.has_sequence_type())
     return start + "a sequence";
   if (!declared.has_tensor_type())
@@ -110,15 +109,14 @@ std::string DeclaredTypes::compare(llvm::StringRef name,
   int dataType = declared.tensor_type().elem_type();
   bool isKind = dataType == onnx::TensorProto::UNDEFINED ||
                 getTypeName(dataType) == getElemKindName(type.getKind());
-  if (isKind && hasShape(declared, type.getShape(), extents))
+  if (isKind && hasShape(declared, type))
     return "";
   return start + cleanMessage(getText(declared));
 }
 
 std::string DeclaredTypes::compare(const onnx::ValueInfoProto &declared,
-                                   const Type &type,
-                                   const Extents &extents) const {
-  return compare(declared.name(), skipOptional(declared.type()), type, extents);
+                                   const Type &type) const {
+  return compare(declared.name(), skipOptional(declared.type()), type);
 }
 
 std::string DeclaredTypes::compare(const onnx::ValueInfoProto &declared,
@@ -132,15 +130,15 @@ std::string DeclaredTypes::compare(const onnx::ValueInfoProto &declared,
   for (auto [i, element] : llvm::enumerate(sequence.elements)) {
     std::string difference =
         compare(declared.name() + "." + std::to_string(i),
-                type.sequence_type().elem_type(), element.getType(), {});
+                type.sequence_type().elem_type(), element.getType());
     if (!difference.empty())
       return difference;
   }
   return "";
 }
 
-std::string DeclaredTypes::compareInner(llvm::StringRef name, const Type &type,
-                                        const Extents &extents) const {
+std::string DeclaredTypes::compareInner(llvm::StringRef name,
+                                        const Type &type) const {
   auto found = inner.find(name);
-  return found == inner.end() ? "" : compare(*found->second, type, extents);
+  return found == inner.end() ? "" : compare(*found->second, type);
 }

@@ -2,6 +2,7 @@
 
 #include "ONNX/DynamicDims.h"
 #include "ONNX/GraphScope.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -144,6 +145,23 @@ alignDim(OpContext &op, llvm::MutableArrayRef<DynamicValue> values,
   return NodeValue();
 }
 
+/// Whether dimension \p fromEnd, counted from the last, has one bound, and is
+/// dynamic, in either all \p values that do not broadcast along it or in none.
+static bool isAligned(llvm::ArrayRef<DynamicValue> values, unsigned fromEnd) {
+  const DynamicValue *first = nullptr;
+  auto dim = [&](const DynamicValue &x) { return x.getRank() - 1 - fromEnd; };
+  for (const DynamicValue &x : values) {
+    if (!x.value || x.getRank() <= fromEnd || x.getShape()[dim(x)] == 1)
+      continue;
+    if (!first)
+      first = &x;
+    if (first->getShape()[dim(*first)] != x.getShape()[dim(x)] ||
+        first->isDynamic(dim(*first)) != x.isDynamic(dim(x)))
+      return false;
+  }
+  return true;
+}
+
 llvm::Error onnximport::importElementWise(OpContext &op,
                                           const OpImporter &import) {
   std::vector<DynamicValue> values(op.getNumInputs());
@@ -161,6 +179,11 @@ llvm::Error onnximport::importElementWise(OpContext &op,
     return import(op);
   if (op.getOpset() < 7 && isLegacy)
     return makeError("dynamic dimensions broadcast only since opset 7");
+  if (llvm::all_of(llvm::seq(rank),
+                   [&](unsigned d) { return isAligned(values, d); })) {
+    op.keepExtents();
+    return import(op);
+  }
   Extents extents(rank);
   for (unsigned d = 0; d < rank; ++d) {
     GLOWISH_ASSIGN_OR_RETURN(extents[rank - 1 - d], alignDim(op, values, d));

@@ -1,60 +1,147 @@
-//===- StatedExtents.cpp - Extents that each run states -------------------===//
+//===- FunctionExtents.cpp - Extents of a function's values ---------------===//
 
-#include "ONNX/StatedExtents.h"
-#include "ONNX/OpContext.h"
+#include "ONNX/FunctionExtents.h"
+#include "glowish/Graph/StatedSums.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
 
-/// The input that states the extent of \p symbol.
-NodeValue StatedExtents::getSymbol(const std::string &symbol) {
-  NodeValue &value = symbols[symbol];
-  if (value)
-    return value;
-  GraphContext &graph = scope.getContext();
-  // A model may have a value of the same name.
-  std::string name = scope.makePlaceholderName(symbol, ".extent");
-  Placeholder *placeholder = graph.function.getModule().createPlaceholder(
-      name, Type(ElemKind::Int64, {}), /*isInput=*/true, /*isOutput=*/false);
-  graph.function.getModule().stateSymbol(
-      *placeholder, {symbol, scope.getState().options.symbolRanges.at(symbol)});
-  value = placeholder;
+//===- From types to scalars ----------------------------------------------===//
+
+void FunctionExtents::define(llvm::StringRef symbol, NodeValue value) {
+  record(Extent::symbol(symbol), value);
+}
+
+/// \p value is that of \p extent, and bounded as this is.
+void FunctionExtents::record(const Extent &extent, NodeValue value) {
+  values[extent] = value;
+  extents[value] = extent;
+  const SymbolRanges &symbols = function.getModule().getSymbols();
+  if (std::optional<IntRange> range = symbols.getRange(extent))
+    state.bounds[{value.node, value.result}] = range->high;
+}
+
+NodeValue FunctionExtents::getValue(const Extent &extent) {
+  auto known = values.find(extent);
+  if (known != values.end())
+    return known->second;
+  NodeBuilder b(function, extent.describe());
+  NodeValue value = b.compute(extent, [&](llvm::StringRef symbol) {
+    return values.at(Extent::symbol(symbol));
+  });
+  // Sums and products of int64 scalars.
+  value = llvm::cantFail(b.finish(value));
+  record(extent, value);
   return value;
 }
 
-llvm::Expected<NodeValue> StatedExtents::getValue(const Extent &extent) {
-  NodeValue &value = values[extent];
-  if (value)
-    return value;
-  // A pseudo node that owns the nodes.
-  onnx::NodeProto proto;
-  proto.add_output(extent.describe());
-  OpContext op(proto, scope.getContext(), {});
-  GLOWISH_ASSIGN_OR_RETURN(value, op.finish(op.compute(
-                                      extent,
-                                      [&](llvm::StringRef symbol) {
-                                        return getSymbol(symbol.str());
-                                      })));
-  SymbolRanges ranges(scope.getState().options.symbolRanges);
-  scope.getState().bounds[{value.node, value.result}] =
-      ranges.getRange(extent)->high;
-  return value;
-}
-
-llvm::Expected<Extents>
-StatedExtents::get(llvm::ArrayRef<std::optional<Extent>> extents) {
-  SymbolRanges ranges(scope.getState().options.symbolRanges);
+Extents FunctionExtents::getValues(const Type &type) {
   Extents result;
-  for (const std::optional<Extent> &extent : extents) {
-    result.push_back({});
-    if (!extent)
-      continue;
-    for (const std::string &symbol : extent->getSymbols())
-      getSymbol(symbol);
-    std::optional<IntRange> range = ranges.getRange(*extent);
-    if (!range || range->low != range->high) {
-      GLOWISH_ASSIGN_OR_RETURN(result.back(), getValue(*extent));
+  for (const std::optional<Extent> &extent : type.getExtents())
+    result.push_back(extent ? getValue(*extent) : NodeValue());
+  return result;
+}
+
+//===- From scalars to types ----------------------------------------------===//
+
+/// A symbol that neither the module nor the options have.
+Extent FunctionExtents::makeSymbol(llvm::StringRef name) {
+  const auto &stated = state.options.symbolRanges;
+  const SymbolRanges &symbols = function.getModule().getSymbols();
+  std::string symbol = name.str();
+  for (unsigned i = 1; symbol.empty() || stated.count(symbol) ||
+                       symbols.find(symbol).has_value();
+       ++i)
+    symbol = name.str() + "." + std::to_string(i);
+  return Extent::symbol(symbol);
+}
+
+Extent FunctionExtents::findExtent(NodeValue value, int64_t bound,
+                                   llvm::StringRef name) {
+  const Module &module = function.getModule();
+  std::optional<Extent> extent;
+  auto known = extents.find(value);
+  if (known != extents.end())
+    extent = known->second;
+  else
+    extent = StatedSums(module).find(value);
+  if (extent) {
+    std::optional<IntRange> range = module.getSymbols().getRange(*extent);
+    // A node that declares a symbol says itself that the bound is one.
+    bool isDeclared =
+        !extent->getSymbol().empty() &&
+        !state.options.symbolRanges.count(extent->getSymbol().str());
+    bool isWithin = range && range->low >= 0 && range->high <= bound;
+    if (!extent->isConstant() && (isDeclared || isWithin)) {
+      values.try_emplace(*extent, value);
+      extents.try_emplace(value, *extent);
+      return *extent;
     }
   }
-  return result;
+  if (extent && extent->getConstant() == bound)
+    return *extent;
+  Extent symbol = makeSymbol(name);
+  values[symbol] = value;
+  if (!llvm::isa<Constant>(value.node))
+    extents[value] = symbol;
+  return symbol;
+}
+
+NodeValue FunctionExtents::declare(NodeValue value,
+                                   llvm::ArrayRef<NodeValue> lengths) {
+  if (llvm::none_of(lengths, [](NodeValue length) { return bool(length); }))
+    return value;
+  ExtentList list(value.getShape().size());
+  for (auto [d, length] : llvm::enumerate(lengths))
+    if (length)
+      list[d] =
+          findExtent(length, value.getShape()[d],
+                     (value.node->getName() + "." + llvm::Twine(d)).str());
+  Type type = value.getType().withExtents(list);
+  if (type == value.getType())
+    return value;
+  NodeValue bounds = drop(value);
+  std::vector<NodeValue> counts;
+  std::vector<int64_t> dims;
+  for (unsigned d = 0; d < type.getRank(); ++d) {
+    const Extent *extent = type.getExtent(d);
+    if (!extent || extent->getSymbol().empty() ||
+        state.options.symbolRanges.count(extent->getSymbol().str()))
+      continue;
+    counts.push_back(lengths[d]);
+    dims.push_back(d);
+  }
+  NodeValue typed = function
+                        .create<DeclareExtentsNode>(value.node->getName(),
+                                                    bounds, type, counts, dims)
+                        ->getResult();
+  dropped[typed] = bounds;
+  return typed;
+}
+
+NodeValue FunctionExtents::drop(NodeValue value) {
+  if (!value || !value.getType().hasExtents())
+    return value;
+  NodeValue &bounds = dropped[value];
+  if (!bounds)
+    bounds = function
+                 .create<DeclareExtentsNode>(value.node->getName(), value,
+                                             value.getType().withoutExtents())
+                 ->getResult();
+  return bounds;
+}
+
+void FunctionExtents::forget(Node &node) {
+  for (unsigned i = 0; i < node.getNumResults(); ++i) {
+    state.bounds.erase({&node, i});
+    extents.erase(node.getResult(i));
+  }
+  std::erase_if(values,
+                [&](const auto &entry) { return entry.second.node == &node; });
+  llvm::SmallVector<NodeValue, 4> gone;
+  for (const auto &[value, bounds] : dropped)
+    if (value.node == &node || bounds.node == &node)
+      gone.push_back(value);
+  for (NodeValue value : gone)
+    dropped.erase(value);
 }

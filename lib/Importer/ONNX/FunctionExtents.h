@@ -1,35 +1,51 @@
-//===- StatedExtents.h - Extents that each run states -----------*- C++ -*-===//
+//===- FunctionExtents.h - Extents of a function's values -------*- C++ -*-===//
 
-#ifndef GLOWISH_LIB_IMPORTER_ONNX_STATEDEXTENTS_H
-#define GLOWISH_LIB_IMPORTER_ONNX_STATEDEXTENTS_H
+#ifndef GLOWISH_LIB_IMPORTER_ONNX_FUNCTIONEXTENTS_H
+#define GLOWISH_LIB_IMPORTER_ONNX_FUNCTIONEXTENTS_H
 
 #include "ONNX/GraphScope.h"
 
 namespace glowish::onnximport {
 
-/// Makes the inputs by which runs state the extents of symbolic dimensions, and
-/// the nodes that compute expressions of them.
-class StatedExtents {
+/// Converts between the extents in the types of a function's values and int64
+/// scalars that have their values, which importers compute with.
+class FunctionExtents {
 public:
-  /// \p scope: the graph of the model, which outlives this.
-  explicit StatedExtents(GraphScope &scope) : scope(scope) {}
+  /// \p state outlives this.
+  FunctionExtents(Function &function, ImportState &state)
+      : function(function), state(state) {}
 
-  /// Returns the values of \p extents; null for dimensions that are static, as
-  /// those with a single value are. Makes the inputs for all of their symbols,
-  /// so that a program for some values has the placeholders of that for all.
-  llvm::Expected<Extents> get(llvm::ArrayRef<std::optional<Extent>> extents);
+  /// Makes \p value, an int64 scalar, that of \p symbol.
+  void define(llvm::StringRef symbol, NodeValue value);
+  /// Returns the value of \p extent, of which all symbols are defined, and
+  /// makes the nodes that compute it where there are none.
+  NodeValue getValue(const Extent &extent);
+  /// Returns the values of the extents of \p type.
+  Extents getValues(const Type &type);
+
+  /// Returns \p value with the extents \p values, null for static dimensions.
+  /// Each that is no expression of symbols becomes the value of a new one.
+  NodeValue declare(NodeValue value, llvm::ArrayRef<NodeValue> values);
+  /// Returns \p value, which may be null, with the bounds as its extents.
+  NodeValue drop(NodeValue value);
+
+  /// Forgets the results of \p node, which is erased.
+  void forget(Node &node);
 
 private:
-  llvm::Expected<NodeValue> getValue(const Extent &extent);
-  /// Returns the input that states \p symbol, which it makes first.
-  NodeValue getSymbol(const std::string &symbol);
+  void record(const Extent &extent, NodeValue value);
+  Extent findExtent(NodeValue value, int64_t bound, llvm::StringRef name);
+  Extent makeSymbol(llvm::StringRef name);
 
-  GraphScope &scope;
-  /// The inputs that state symbols.
-  llvm::StringMap<NodeValue> symbols;
+  Function &function;
+  ImportState &state;
   std::map<Extent, NodeValue> values;
+  /// The extents that values are known to be.
+  llvm::DenseMap<NodeValue, Extent> extents;
+  /// For values with extents the same without.
+  llvm::DenseMap<NodeValue, NodeValue> dropped;
 };
 
 } // namespace glowish::onnximport
 
-#endif // GLOWISH_LIB_IMPORTER_ONNX_STATEDEXTENTS_H
+#endif // GLOWISH_LIB_IMPORTER_ONNX_FUNCTIONEXTENTS_H

@@ -4,10 +4,10 @@
 #include "Common/Outputs.h"
 #include "ONNX/DeclaredTypes.h"
 #include "ONNX/DynamicDims.h"
+#include "ONNX/FunctionExtents.h"
 #include "ONNX/GraphInputs.h"
 #include "ONNX/GraphScope.h"
 #include "ONNX/ModelFile.h"
-#include "ONNX/StatedExtents.h"
 #include "ONNX/States.h"
 
 using namespace glowish;
@@ -29,8 +29,7 @@ public:
         scope(graph,
               {*module->createFunction("main"), options.evaluate, external,
                opsets},
-              state),
-        statedExtents(scope) {
+              state) {
     if (options.hasWarnings())
       state.declared = &declared;
     scope.getContext().variables = options.variables;
@@ -50,9 +49,12 @@ private:
                     llvm::Expected<std::shared_ptr<const Tensor>> tensor);
   llvm::Error importInitializers();
   llvm::Error importInputs();
+  void stateSymbol(const std::string &symbol);
+  NodeValue dropConstantExtents(NodeValue value);
   llvm::Error importInput(const onnx::ValueInfoProto &input,
                           const InputTypes &types);
   llvm::Expected<Dims> findLayout(const std::string &name, DimsRef own) const;
+  DynamicValue lookupDynamic(llvm::StringRef name);
   llvm::Error saveOutput(const std::string &name, NodeValue value);
   llvm::Error importSequenceOutput(const onnx::ValueInfoProto &output,
                                    size_t index, const Sequence &sequence);
@@ -72,7 +74,6 @@ private:
   DeclaredTypes declared;
   ImportState state;
   GraphScope scope;
-  StatedExtents statedExtents;
   llvm::StringSet<> outputNames;
   /// The inputs of outputs that are states.
   llvm::StringMap<std::string> stateInputs;
@@ -120,6 +121,36 @@ llvm::Error GraphImporter::importInitializers() {
   return llvm::Error::success();
 }
 
+/// Makes the input by which runs state \p symbol.
+void GraphImporter::stateSymbol(const std::string &symbol) {
+  if (module->getSymbols().find(symbol))
+    return;
+  // A model may have a value of the same name.
+  std::string name = scope.makePlaceholderName(symbol, ".extent");
+  Placeholder *placeholder = module->createPlaceholder(
+      name, Type(ElemKind::Int64, {}), /*isInput=*/true, /*isOutput=*/false);
+  module->stateSymbol(*placeholder, {symbol, options.symbolRanges.at(symbol)});
+  scope.getContext().extents->define(symbol, placeholder);
+}
+
+/// Returns \p value, an input, without those of its extents that have a single
+/// value: the inputs that state these are there so that a program for some
+/// values has the placeholders of that for all.
+NodeValue GraphImporter::dropConstantExtents(NodeValue value) {
+  ExtentList extents(value.getType().getExtents());
+  for (std::optional<Extent> &extent : extents) {
+    auto range = extent ? module->getSymbols().getRange(*extent) : std::nullopt;
+    if (range && range->low == range->high)
+      extent.reset();
+  }
+  Type type = value.getType().withExtents(extents);
+  if (type == value.getType())
+    return value;
+  return scope.getContext()
+      .function.create<DeclareExtentsNode>(value.node->getName(), value, type)
+      ->getResult();
+}
+
 llvm::Error GraphImporter::importInput(const onnx::ValueInfoProto &input,
                                        const InputTypes &types) {
   GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<const Tensor> constant,
@@ -131,21 +162,17 @@ llvm::Error GraphImporter::importInput(const onnx::ValueInfoProto &input,
   }
   GLOWISH_ASSIGN_OR_RETURN(Type type, types.resolve(input));
   declared.bindInput(input, type);
-  GLOWISH_ASSIGN_OR_RETURN(Extents extents,
-                           statedExtents.get(type.getExtents()));
+  for (const std::optional<Extent> &extent : type.getExtents())
+    for (const std::string &symbol :
+         extent ? extent->getSymbols() : std::vector<std::string>())
+      stateSymbol(symbol);
   GLOWISH_ASSIGN_OR_RETURN(Dims shape,
                            findLayout(input.name(), type.getShape()));
   // An input that is also an output of the same name is a single placeholder.
   Placeholder *placeholder = module->createPlaceholder(
       input.name(), type.withShape(shape).withExtents(type.getExtents()),
       /*isInput=*/true, outputNames.contains(input.name()));
-  if (type.hasExtents())
-    scope.getContext().extents[input.name()] = std::move(extents);
-  NodeValue value(placeholder);
-  // Nodes of the model have the extents beside their types (DynamicValue).
-  if (type.hasExtents())
-    value = scope.getContext().function.create<DeclareExtentsNode>(
-        input.name(), value, value.getType().withoutExtents());
+  NodeValue value = dropConstantExtents(placeholder);
   if (DimsRef(shape) != type.getShape())
     value = sliceCorner(scope.getContext().function, value, type.getShape());
   return scope.define(input.name(), value);
@@ -186,6 +213,12 @@ llvm::Error GraphImporter::importInputs() {
   return llvm::Error::success();
 }
 
+/// The value \p name, without extents, and these.
+DynamicValue GraphImporter::lookupDynamic(llvm::StringRef name) {
+  return {scope.getContext().extents->drop(scope.lookup(name)),
+          scope.lookupExtents(name)};
+}
+
 /// Saves \p value as the output \p name of the module.
 llvm::Error GraphImporter::saveOutput(const std::string &name,
                                       NodeValue value) {
@@ -223,22 +256,21 @@ llvm::Error GraphImporter::importOutput(const onnx::ValueInfoProto &output,
   if (!value)
     return makeError("the output {0} is not computed by any node",
                      quote(output.name()));
-  Extents extents = scope.lookupExtents(output.name());
-  std::string difference = declared.compare(output, value.getType(), extents);
+  std::string difference = declared.compare(output, value.getType());
   if (!difference.empty())
     GLOWISH_RETURN_IF_ERROR(options.report("the output " + difference));
   auto *source = value.getNodeAs<Placeholder>();
   if (source && source->getModelName() == output.name())
     return llvm::Error::success();
   bool isDynamic =
-      !extents.empty() ||
+      value.getType().hasExtents() ||
       (options.layout && options.layout->hasExtents(output.name()));
   if (!isDynamic)
     return saveOutput(output.name(), value);
   GLOWISH_ASSIGN_OR_RETURN(Dims shape,
                            findLayout(output.name(), value.getShape()));
-  return saveDynamicOutput(scope.getContext(), output.name(), {value, extents},
-                           shape);
+  return saveDynamicOutput(scope.getContext(), output.name(),
+                           lookupDynamic(output.name()), shape);
 }
 
 llvm::Error GraphImporter::importStates() {
@@ -253,9 +285,9 @@ llvm::Error GraphImporter::importStates() {
       return makeError("«state»: {0} is {1}",
                        quote(value ? input->second : output.name()),
                        value ? "a constant" : "no tensor");
-    if (llvm::Error error = makeState(
-            scope.getContext(), *placeholder,
-            {value, scope.lookupExtents(output.name())}, options.layout.get()))
+    if (llvm::Error error =
+            makeState(scope.getContext(), *placeholder,
+                      lookupDynamic(output.name()), options.layout.get()))
       return addContext(std::move(error),
                         "«state»: the output " + quote(output.name()) + ": ");
   }

@@ -2,6 +2,7 @@
 
 #include "ONNX/GraphScope.h"
 #include "ONNX/DeclaredTypes.h"
+#include "ONNX/FunctionExtents.h"
 #include "ONNX/ModelFile.h"
 #include "ONNX/ReadNames.h"
 
@@ -15,6 +16,9 @@ GraphScope::GraphScope(const onnx::GraphProto &graph, GraphContext context,
                        ImportState &state)
     : graph(graph), state(state), context(std::move(context)) {
   this->context.scope = this;
+  if (!this->context.extents)
+    this->context.extents =
+        std::make_shared<FunctionExtents>(this->context.function, state);
   countUses();
 }
 
@@ -24,6 +28,8 @@ static GraphContext getInner(const GraphContext &context, Function &function) {
                      context.opsets};
   inner.foldingBudget = context.foldingBudget;
   inner.variables = context.variables;
+  if (&function == &context.function)
+    inner.extents = context.extents;
   return inner;
 }
 
@@ -103,18 +109,8 @@ NodeValue GraphScope::lookup(llvm::StringRef name) {
 }
 
 Extents GraphScope::lookupExtents(llvm::StringRef name) {
-  if (values.count(name) || !outer)
-    return context.extents.lookup(name);
-  Extents extents = outer->lookupExtents(name);
-  for (NodeValue &extent : extents) {
-    if (!extent)
-      continue;
-    auto bound = state.bounds.find({extent.node, extent.result});
-    extent = enter(extent);
-    if (bound != state.bounds.end())
-      state.bounds[{extent.node, extent.result}] = bound->second;
-  }
-  return extents;
+  NodeValue value = lookup(name);
+  return value ? context.extents->getValues(value.getType()) : Extents();
 }
 
 llvm::Error GraphScope::defineSequence(llvm::StringRef name,
@@ -275,8 +271,7 @@ llvm::Error GraphScope::warnOfDeclaredType(const onnx::NodeProto &proto,
                                            NodeValue value) {
   if (outer || !state.declared || state.warned.contains("declared types"))
     return llvm::Error::success();
-  std::string difference = state.declared->compareInner(
-      name, value.getType(), context.extents.lookup(name));
+  std::string difference = state.declared->compareInner(name, value.getType());
   if (difference.empty())
     return llvm::Error::success();
   state.warned.insert("declared types");
@@ -369,12 +364,13 @@ llvm::Error GraphScope::importInnerWeights() {
 
 llvm::Error GraphScope::checkOutputExtents() {
   for (const auto &output : graph.output())
-    for (auto [d, extent] : llvm::enumerate(lookupExtents(output.name())))
-      if (extent)
-        return makeError("the extent of dimension {0} of the output {1} of the "
-                         "graph {2} is known only when the model runs; "
-                         "accepted: constant ones",
-                         d, quote(output.name()), quote(graph.name()));
+    if (NodeValue value = lookup(output.name()))
+      for (auto [d, extent] : llvm::enumerate(value.getType().getExtents()))
+        if (extent)
+          return makeError("the extent of dimension {0} of the output {1} of "
+                           "the graph {2} is known only when the model runs; "
+                           "accepted: constant ones",
+                           d, quote(output.name()), quote(graph.name()));
   return llvm::Error::success();
 }
 
@@ -399,7 +395,7 @@ GraphScope::importValues(llvm::ArrayRef<GraphValue> inputs) {
     if (const Sequence *sequence = lookupSequence(output.name()))
       value.sequence = *sequence;
     else
-      value = {lookup(output.name()), lookupExtents(output.name())};
+      value.tensor = lookup(output.name());
     if (!value.tensor && !value.sequence)
       return makeError("the output {0} of the graph {1} is not computed by any "
                        "node",
@@ -447,3 +443,29 @@ BodyScope::BodyScope(const onnx::GraphProto &graph, GraphScope &outer,
     : GraphScope(graph, outer,
                  getInner(outer.getContext(), body.getFunction())),
       body(std::move(body)) {}
+
+/// Returns \p extent, an int64 scalar of the enclosing graph, with its bound.
+NodeValue BodyScope::enterExtent(NodeValue extent) {
+  if (!extent)
+    return extent;
+  auto &bounds = getState().bounds;
+  auto bound = bounds.find({extent.node, extent.result});
+  NodeValue own = body.enter(extent);
+  if (bound != bounds.end())
+    bounds[{own.node, own.result}] = bound->second;
+  return own;
+}
+
+NodeValue BodyScope::enter(NodeValue value) {
+  if (!value.getType().hasExtents())
+    return body.enter(value);
+  NodeValue &own = entered[value];
+  if (own)
+    return own;
+  FunctionExtents &outer = *getOuter()->getContext().extents;
+  Extents extents = outer.getValues(value.getType());
+  for (NodeValue &extent : extents)
+    extent = enterExtent(extent);
+  own = getContext().extents->declare(body.enter(outer.drop(value)), extents);
+  return own;
+}

@@ -64,9 +64,9 @@ public:
   /// Defines \p name, which must not be defined in this graph.
   llvm::Error define(llvm::StringRef name, NodeValue value);
   /// Returns the value of \p name in this graph or an enclosing one, or null.
+  /// Its type has its extents.
   NodeValue lookup(llvm::StringRef name);
-  /// Returns the extents of that value, as values of this graph; empty if it is
-  /// static.
+  /// Returns the values of these extents; empty if it is static.
   Extents lookupExtents(llvm::StringRef name);
   /// Like define() and lookup(), for a sequence or an optional.
   llvm::Error defineSequence(llvm::StringRef name, Sequence sequence);
@@ -95,6 +95,7 @@ protected:
              GraphContext context);
   /// Converts \p value of the enclosing graph to a value of this graph.
   virtual NodeValue enter(NodeValue value) { return value; }
+  GraphScope *getOuter() const { return outer; }
 
 private:
   void countUses();
@@ -129,12 +130,17 @@ public:
 
   OpenBody &getBody() { return body; }
   Function &getFunction() { return body.getFunction(); }
-  NodeValue enter(NodeValue value) override { return body.enter(value); }
+  /// What it returns has extents of symbols that a node of the body declares.
+  NodeValue enter(NodeValue value) override;
 
 private:
   BodyScope(const onnx::GraphProto &graph, GraphScope &outer, OpenBody body);
 
+  NodeValue enterExtent(NodeValue extent);
+
   OpenBody body;
+  /// Values with extents, by those of the enclosing graph.
+  llvm::DenseMap<NodeValue, NodeValue> entered;
 };
 
 /// Returns a description such as "node 'conv1' (Conv)".

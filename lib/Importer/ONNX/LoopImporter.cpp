@@ -2,6 +2,7 @@
 
 #include "ONNX/LoopImporter.h"
 #include "Common/Messages.h"
+#include "ONNX/FunctionExtents.h"
 #include "ONNX/ModelFile.h"
 
 using namespace glowish;
@@ -197,11 +198,8 @@ LoopImporter::unroll(int64_t mostTrips) {
   auto values = unrollIterations(mostTrips);
   if (values && *values)
     return values;
-  auto &bounds = op.getScope().getState().bounds;
-  eraseNodesBehind(function, last, [&](Node &node) {
-    bounds.erase(bounds.lower_bound({&node, 0}),
-                 bounds.upper_bound({&node, ~0u}));
-  });
+  FunctionExtents &extents = *op.getScope().getContext().extents;
+  eraseNodesBehind(function, last, [&](Node &node) { extents.forget(node); });
   return values;
 }
 

@@ -1,7 +1,7 @@
 //===- OpContext.cpp - An ONNX node being imported ------------------------===//
 
 #include "ONNX/OpContext.h"
-#include "ONNX/GraphScope.h"
+#include "ONNX/FunctionExtents.h"
 #include "ONNX/ModelFile.h"
 #include "glowish/Support/Escape.h"
 
@@ -33,7 +33,11 @@ llvm::Expected<NodeValue> OpContext::getInput(unsigned index) const {
   if (!hasInput(index))
     return makeError("input {0} is missing", index);
   inputRead[index] = true;
-  return inputs[index];
+  return peekInput(index);
+}
+
+NodeValue OpContext::peekInput(unsigned index) const {
+  return keepsExtents ? inputs[index] : graph.extents->drop(inputs[index]);
 }
 
 const Sequence *OpContext::findSequence(unsigned index) const {
@@ -53,7 +57,7 @@ llvm::Expected<const Sequence *> OpContext::getSequence(unsigned index) const {
 llvm::Expected<GraphValue> OpContext::getValue(unsigned index) const {
   if (hasSequence(index)) {
     GLOWISH_ASSIGN_OR_RETURN(const Sequence *sequence, getSequence(index));
-    return GraphValue{.tensor = {}, .extents = {}, .sequence = *sequence};
+    return GraphValue{.tensor = {}, .sequence = *sequence};
   }
   GLOWISH_ASSIGN_OR_RETURN(NodeValue tensor, getInput(index));
   return GraphValue{.tensor = tensor};
@@ -63,7 +67,7 @@ NodeValue OpContext::getOptionalInput(unsigned index) const {
   if (!hasInput(index))
     return {};
   inputRead[index] = true;
-  return inputs[index];
+  return peekInput(index);
 }
 
 llvm::Expected<const Tensor *> OpContext::getConstant(unsigned index) const {
@@ -127,11 +131,9 @@ Extents OpContext::getExtents(unsigned index) const {
   return graph.scope->lookupExtents(proto.input(index));
 }
 
-void OpContext::setExtents(unsigned index, Extents extents) {
+void OpContext::setExtents(unsigned index, const Extents &extents) {
   assert(outputs[index] && "no value to have these extents");
-  if (int(index) < proto.output_size() &&
-      llvm::any_of(extents, [](NodeValue extent) { return bool(extent); }))
-    graph.extents[proto.output(index)] = std::move(extents);
+  outputs[index] = graph.extents->declare(outputs[index], extents);
 }
 
 void OpContext::setBound(NodeValue extent, int64_t bound) {
@@ -402,9 +404,7 @@ llvm::Error OpContext::setValue(unsigned index, GraphValue value) {
     setSequence(std::move(*value.sequence), index);
     return llvm::Error::success();
   }
-  GLOWISH_RETURN_IF_ERROR(setOutput(index, value.tensor));
-  setExtents(index, std::move(value.extents));
-  return llvm::Error::success();
+  return setOutput(index, value.tensor);
 }
 
 //===- Checks before and after the operator's importer --------------------===//
@@ -486,10 +486,9 @@ llvm::Error OpContext::checkAllRead() const {
 
 llvm::Error OpContext::checkExtentsRead() const {
   for (unsigned i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i] || extentsRead[i])
+    if (!inputs[i] || extentsRead[i] || keepsExtents)
       continue;
-    Extents extents = graph.scope->lookupExtents(proto.input(i));
-    for (auto [dim, extent] : llvm::enumerate(extents))
+    for (auto [dim, extent] : llvm::enumerate(inputs[i].getType().getExtents()))
       if (extent)
         return makeError("the extent of dimension {0} of input {1} ('{2}') is "
                          "known only when the model runs, at most {3}; "

@@ -17,11 +17,11 @@
 namespace glowish::onnximport {
 
 class GraphScope;
+class FunctionExtents;
 
-/// The actual extents of a value with dynamic dimensions: one entry per
-/// dimension, an int64 scalar, or null for a static dimension. The type has the
-/// upper bounds of dynamic dimensions; elements beyond the actual extents are
-/// unspecified. Empty if all dimensions are static.
+/// The values of the extents in the type of a value with dynamic dimensions:
+/// one entry per dimension, an int64 scalar, or null for a static dimension.
+/// Empty if all dimensions are static.
 using Extents = llvm::SmallVector<NodeValue, 4>;
 
 /// A sequence, or an optional, of tensors. It exists during import only: its
@@ -32,11 +32,10 @@ struct Sequence {
   bool isAbsent = false;
 };
 
-/// An input or output of a graph during import: a tensor with its extents, or a
-/// sequence or an optional.
+/// An input or output of a graph during import: a tensor, or a sequence or an
+/// optional.
 struct GraphValue {
   NodeValue tensor;
-  Extents extents = {};
   /// Set if tensor is null.
   std::optional<Sequence> sequence = {};
 };
@@ -54,8 +53,8 @@ struct GraphContext {
   FoldingBudget foldingBudget = {};
   /// The graph, with its names.
   GraphScope *scope = nullptr;
-  /// The extents of values with dynamic dimensions, by names in the model.
-  llvm::StringMap<Extents> extents = {};
+  /// Shared by the graphs that are imported into the function.
+  std::shared_ptr<FunctionExtents> extents = {};
   /// Initial values of variables; null unless the model is imported for
   /// training.
   const VariableValues *variables = nullptr;
@@ -112,19 +111,23 @@ public:
       inputRead[index] = true;
   }
 
-  /// Returns input \p index without marking it as read.
-  NodeValue peekInput(unsigned index) const { return inputs[index]; }
+  /// Returns input \p index, which may be absent, without marking it as read.
+  NodeValue peekInput(unsigned index) const;
   /// Replaces input \p index, which must be present.
   void replaceInput(unsigned index, NodeValue value) { inputs[index] = value; }
 
   //===- Dynamic dimensions -----------------------------------------------===//
 
+  /// Gives the inputs, from now on, with the extents in their types, of which
+  /// the rules of nodes then make those of the outputs. Else their types have
+  /// the bounds only, and the importer asks for getExtents().
+  void keepExtents() { keepsExtents = true; }
   /// Returns the extents of input \p index and marks them as handled. It is an
   /// error at the end if an input is dynamic and the importer has not called
   /// this.
   Extents getExtents(unsigned index) const;
   /// Sets the extents of output \p index, which must have been set.
-  void setExtents(unsigned index, Extents extents);
+  void setExtents(unsigned index, const Extents &extents);
   /// Records \p bound as an upper bound of \p extent.
   void setBound(NodeValue extent, int64_t bound);
   /// Returns the upper bound recorded by setBound(), if any.
@@ -235,7 +238,7 @@ public:
   llvm::ArrayRef<NodeValue> getOutputs() const { return outputs; }
   /// Returns input \p index, which may be a sequence or an optional.
   llvm::Expected<GraphValue> getValue(unsigned index) const;
-  /// Sets output \p index and its extents.
+  /// Sets output \p index.
   llvm::Error setValue(unsigned index, GraphValue value);
   /// Sets output \p index to a sequence or an optional.
   void setSequence(Sequence sequence, unsigned index = 0) {
@@ -277,6 +280,7 @@ private:
   GraphContext &graph;
   int opset;
   std::vector<NodeValue> inputs;
+  bool keepsExtents = false;
   std::vector<NodeValue> outputs;
   std::map<unsigned, Sequence> outputSequences;
   mutable std::vector<bool> inputRead, extentsRead;

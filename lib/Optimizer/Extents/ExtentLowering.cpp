@@ -8,6 +8,9 @@ using namespace glowish;
 
 ExtentLowering::ExtentLowering(Function &function)
     : NodeBuilder(function, "extent") {
+  // A body has symbols that its own nodes declare.
+  if (function.isBody())
+    return;
   for (const auto &placeholder : function.getModule().getPlaceholders())
     if (const auto &range = placeholder->getRange())
       symbols[range->symbol] = placeholder.get();
@@ -175,8 +178,7 @@ llvm::Error ExtentLowering::lower(Node &node) {
 }
 
 llvm::Expected<bool> ExtentLowering::run() {
-  if (getFunction().isBody() ||
-      llvm::none_of(getFunction().getNodes(), hasExtents))
+  if (llvm::none_of(getFunction().getNodes(), hasExtents))
     return false;
   // All types are read before one is changed.
   std::vector<Node *> nodes;
