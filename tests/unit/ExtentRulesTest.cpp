@@ -14,7 +14,7 @@
 #include "gtest/gtest.h"
 
 using namespace glowish;
-using Values = SymbolValues;
+using Values = ExtentValues;
 
 namespace {
 

@@ -17,10 +17,10 @@
 namespace glowish {
 
 /// The values of symbols.
-using SymbolValues = std::map<std::string, int64_t, std::less<>>;
+using ExtentValues = std::map<std::string, int64_t, std::less<>>;
 
 inline std::optional<int64_t> evaluate(const Extent &extent,
-                                       const SymbolValues &values) {
+                                       const ExtentValues &values) {
   return extent.evaluate([&](llvm::StringRef symbol) -> std::optional<int64_t> {
     return values.find(symbol)->second;
   });
@@ -61,7 +61,7 @@ inline std::string makeOpen(llvm::StringRef text) {
 
 /// The text for \p values: `7{N}` and `7?{N}` become the value of N.
 inline std::string makeStatic(llvm::StringRef text,
-                              const SymbolValues &values) {
+                              const ExtentValues &values) {
   return replaceExtents(text,
                         [&](llvm::StringRef, bool, llvm::StringRef extent) {
                           std::optional<Extent> parsed = Extent::parse(extent);

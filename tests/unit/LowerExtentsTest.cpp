@@ -87,7 +87,7 @@ void poison(const Session &session, const Buffer *input, DimsRef shape) {
 }
 
 /// The shape with values instead of extents.
-Dims evaluateType(const Buffer *input, const SymbolValues &values) {
+Dims evaluateType(const Buffer *input, const ExtentValues &values) {
   return evaluateShape(input->getShape(), input->getInputExtents().dims,
                        [&](llvm::StringRef symbol) {
                          return std::optional(values.find(symbol)->second);
@@ -96,7 +96,7 @@ Dims evaluateType(const Buffer *input, const SymbolValues &values) {
 
 /// Compares the outputs of \p open for random inputs, and \p flags for %f, with
 /// those of \p fixed for the same.
-void compare(Program &open, Program *fixed, const SymbolValues &values,
+void compare(Program &open, Program *fixed, const ExtentValues &values,
              const std::string &text, const Tensor *flags = nullptr) {
   uint64_t seed = 0;
   for (const Buffer *input : open.session->getPlaceholders()) {
@@ -155,9 +155,9 @@ void check(const Graph &graph) {
     open.push_back(std::move(*program));
   }
   unsigned numCompared = 0;
-  for (const SymbolValues &values :
-       {SymbolValues{{"N", 6}, {"M", 4}}, SymbolValues{{"N", 0}, {"M", 1}},
-        SymbolValues{{"N", 1}, {"M", 3}}, SymbolValues{{"N", 4}, {"M", 2}}}) {
+  for (const ExtentValues &values :
+       {ExtentValues{{"N", 6}, {"M", 4}}, ExtentValues{{"N", 0}, {"M", 1}},
+        ExtentValues{{"N", 1}, {"M", 3}}, ExtentValues{{"N", 4}, {"M", 2}}}) {
     // Some nodes are not computed of nothing.
     llvm::Expected<Program> fixed =
         compile("module \"m\"\n" + makeStatic(text, values), false);
@@ -402,7 +402,7 @@ void checkDeclared(const Graph &graph) {
   for (bool isCPU : {false, true}) {
     Program program = llvm::cantFail(compileOpen(flags + open, isCPU));
     for (int64_t c : {0, 1, 4, 6}) {
-      SymbolValues values = {{"N", 3}, {"M", 2}, {"C", c}};
+      ExtentValues values = {{"N", 3}, {"M", 2}, {"C", c}};
       std::string sliced = replace("Slice(%x) {starts = [0, 0], sizes = [" +
                                    std::to_string(c) + ", 3], steps = [1, 1]}");
       Program fixed = llvm::cantFail(compile(

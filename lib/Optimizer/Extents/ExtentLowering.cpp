@@ -177,6 +177,18 @@ llvm::Error ExtentLowering::lower(Node &node) {
   return llvm::Error::success();
 }
 
+/// Views were there to have extents of their own. Those of inputs, whose types
+/// keep theirs, stay.
+void ExtentLowering::removeViews() {
+  for (Node &node : llvm::make_early_inc_range(getFunction().getNodes())) {
+    auto *view = llvm::dyn_cast<DeclareExtentsNode>(&node);
+    if (!view || view->getInput().getType().hasExtents())
+      continue;
+    view->getResult().replaceAllUsesWith(view->getInput());
+    getFunction().erase(view);
+  }
+}
+
 llvm::Expected<bool> ExtentLowering::run() {
   if (llvm::none_of(getFunction().getNodes(), hasExtents))
     return false;
@@ -191,6 +203,7 @@ llvm::Expected<bool> ExtentLowering::run() {
       return addContext(
           std::move(error),
           (node->getKindName() + " '" + node->getName() + "': ").str());
+  removeViews();
   return true;
 }
 

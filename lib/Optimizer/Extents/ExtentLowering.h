@@ -47,6 +47,7 @@ private:
   llvm::Error lower(Node &node);
   llvm::Error fillOperands(Node &node);
   void strip(Node &node);
+  void removeViews();
   NodeValue compute(const Extent &extent);
 
   /// The types of values that have none of their extents any more.
