@@ -75,18 +75,6 @@ int Extent::compare(const Extent &a, const Extent &b) {
   return compareNumbers(a.constant, b.constant);
 }
 
-llvm::hash_code glowish::hash_value(const Extent &extent) {
-  llvm::hash_code code = llvm::hash_value(extent.constant);
-  for (const Extent::Term &term : extent.terms) {
-    code = llvm::hash_combine(code, term.factor);
-    for (const Extent::Atom &atom : term.atoms)
-      code = atom.symbol ? llvm::hash_combine(code, *atom.symbol)
-                         : llvm::hash_combine(code, atom.quotient->divisor,
-                                              atom.quotient->numerator);
-  }
-  return code;
-}
-
 //===- Arithmetic ---------------------------------------------------------===//
 
 /// Adds \p factor times the product of \p atoms; false if it doesn't fit.

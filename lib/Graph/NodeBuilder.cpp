@@ -57,6 +57,8 @@ struct ExtentNodes {
   NodeValue getSymbol(const std::string &name) { return getValue(name); }
   NodeValue add(NodeValue x, NodeValue y) { return b.add(x, y); }
   NodeValue multiply(NodeValue x, NodeValue y) { return b.mul(x, y); }
+  /// Div rounds towards 0. But all factors in a numerator are positive
+  /// (Extent::Quotient), and so are the symbols.
   NodeValue divideDown(NodeValue x, int64_t divisor) {
     return b.div(x, double(divisor));
   }

@@ -12,7 +12,6 @@
 #define GLOWISH_BASE_EXTENT_H
 
 #include "glowish/Base/DimExpression.h"
-#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
@@ -27,17 +26,17 @@ namespace glowish {
 /// An integer expression of symbols, in normal form: a constant and multiples
 /// of products of atoms, which are symbols and quotients.
 ///
-/// What doesn't fit is none: a number of more than 64 bits, more than maxTerms
-/// terms, a product of more than maxDegree atoms.
+/// Functions return none where the result does not fit: a number of more than
+/// 64 bits, more than maxTerms terms, a product of more than maxDegree atoms.
 class Extent {
 public:
   static constexpr size_t maxTerms = 16;
   static constexpr unsigned maxDegree = 4;
 
-  /// A constant.
+  /// Makes a constant.
   Extent(int64_t constant = 0)
       : constant(constant) {} // NOLINT: a number is one
-  /// The value of the symbol \p name.
+  /// Returns the symbol \p name.
   static Extent symbol(llvm::StringRef name);
   /// Parses what str() prints, and other expressions of integers and names
   /// with +, -, *, // and parentheses: none where the text is none, a divisor
@@ -101,11 +100,10 @@ public:
   friend bool operator==(const Extent &a, const Extent &b) {
     return compare(a, b) == 0;
   }
-  /// An order for maps.
+  /// Orders extents for maps.
   friend bool operator<(const Extent &a, const Extent &b) {
     return compare(a, b) < 0;
   }
-  friend llvm::hash_code hash_value(const Extent &extent);
 
 private:
   struct Quotient;

@@ -127,7 +127,7 @@ public:
   }
   NodeValue scalar(ElemKind kind, double value);
   /// Returns the value of \p extent, an int64 scalar, for those of its symbols
-  /// that \p getSymbol gives. Its quotients are of no negative numbers.
+  /// that \p getSymbol gives, none of them negative.
   NodeValue compute(const Extent &extent,
                     llvm::function_ref<NodeValue(llvm::StringRef)> getSymbol);
   /// Returns a uint64 scalar constant.

@@ -13,7 +13,7 @@ ExtentLowering::ExtentLowering(Function &function)
     return;
   for (const auto &placeholder : function.getModule().getPlaceholders())
     if (const auto &range = placeholder->getRange())
-      symbols[range->symbol] = placeholder.get();
+      define(range->symbol, placeholder.get());
 }
 
 //===- Extents ------------------------------------------------------------===//
@@ -21,6 +21,10 @@ ExtentLowering::ExtentLowering(Function &function)
 const Type &ExtentLowering::getType(NodeValue value) const {
   auto found = types.find(value);
   return found == types.end() ? value.getType() : found->second;
+}
+
+void ExtentLowering::define(llvm::StringRef symbol, NodeValue value) {
+  symbols.try_emplace(symbol, value);
 }
 
 bool ExtentLowering::isStated(const Extent &extent) const {
@@ -54,19 +58,23 @@ NodeValue ExtentLowering::countElements(NodeValue value,
   return count;
 }
 
-NodeValue ExtentLowering::isInside(NodeValue value, unsigned dim) {
-  NodeValue index = iota(ElemKind::Int64, value.getShape().size(), dim,
-                         value.getShape()[dim]);
-  return less(index, getLength(value, dim));
+NodeValue ExtentLowering::isInside(NodeValue value,
+                                   llvm::ArrayRef<int64_t> dims) {
+  DimsRef shape = value.getShape();
+  NodeValue inside;
+  for (int64_t dim : dims) {
+    if (!isOpen(value, dim))
+      continue;
+    NodeValue own = less(iota(ElemKind::Int64, shape.size(), dim, shape[dim]),
+                         getLength(value, dim));
+    inside = inside ? logicalAnd(inside, own) : own;
+  }
+  return inside;
 }
 
 NodeValue ExtentLowering::fill(NodeValue value, llvm::ArrayRef<int64_t> dims,
                                double filler) {
-  NodeValue inside;
-  for (int64_t dim : dims)
-    if (isOpen(value, dim))
-      inside = inside ? logicalAnd(inside, isInside(value, dim))
-                      : isInside(value, dim);
+  NodeValue inside = isInside(value, dims);
   return inside ? select(inside, value, number(value, filler)) : value;
 }
 
@@ -159,11 +167,6 @@ llvm::Error ExtentLowering::lower(Node &node) {
     GLOWISH_RETURN_IF_ERROR(fillOperands(node));
   }
   GLOWISH_RETURN_IF_ERROR(takeError());
-  if (auto *declared = llvm::dyn_cast<DeclareExtentsNode>(&node))
-    for (auto [count, dim] :
-         llvm::zip_equal(declared->getCounts(), declared->getDims()))
-      symbols.try_emplace(declared->getType().getExtent(dim)->getSymbol(),
-                          count);
   strip(node);
   if (!replacement)
     return llvm::Error::success();

@@ -9,7 +9,7 @@ namespace glowish {
 
 /// Takes the extents that runs decide out of the types of a function, node by
 /// node in their order: what lies beyond them is replaced where it would
-/// matter.
+/// matter. A dimension is called open if a run decides its extent.
 ///
 /// The functions of the nodes, lowerExtentsOfNAME, see operands that have been
 /// lowered, and ask for the types that these had.
@@ -25,6 +25,11 @@ public:
   bool isOpen(NodeValue value, unsigned dim) const {
     return getType(value).getExtent(dim);
   }
+  bool isAnyOpen(NodeValue value, llvm::ArrayRef<int64_t> dims) const {
+    return llvm::any_of(dims, [&](int64_t dim) { return isOpen(value, dim); });
+  }
+  /// Makes \p value, an int64 scalar, that of \p symbol.
+  void define(llvm::StringRef symbol, NodeValue value);
   /// Whether inputs state all symbols of \p extent.
   bool isStated(const Extent &extent) const;
   /// Returns the extent of dimension \p dim of \p value, an int64 scalar.
@@ -32,9 +37,10 @@ public:
   /// Returns the product of the extents of dimensions \p dims of \p value, an
   /// int64 scalar.
   NodeValue countElements(NodeValue value, llvm::ArrayRef<int64_t> dims);
-  /// Returns a bool tensor that broadcasts to \p value: whether an index of
-  /// dimension \p dim is below the extent.
-  NodeValue isInside(NodeValue value, unsigned dim);
+  /// Returns a bool tensor that broadcasts to \p value: whether the index of
+  /// each of the open dimensions among \p dims is below the extent. Null if
+  /// none is open.
+  NodeValue isInside(NodeValue value, llvm::ArrayRef<int64_t> dims);
   /// Replaces what lies beyond the extents of dimensions \p dims of \p value by
   /// \p filler; an infinity stands for the least or largest number of the kind.
   NodeValue fill(NodeValue value, llvm::ArrayRef<int64_t> dims, double filler);

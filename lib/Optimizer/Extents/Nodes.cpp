@@ -11,6 +11,8 @@ static constexpr double inf = HUGE_VAL;
 
 NodeValue glowish::lowerExtentsOfDeclareExtents(DeclareExtentsNode &node,
                                                 ExtentLowering &b) {
+  for (auto [count, dim] : llvm::zip_equal(node.getCounts(), node.getDims()))
+    b.define(node.getType().getExtent(dim)->getSymbol(), count);
   // Others may read the input with extents of its own.
   NodeValue input = node.getInput();
   const Type &bounds = input.getType();
@@ -58,14 +60,9 @@ static NodeValue makeMean(ExtentLowering &b, NodeValue value,
   return b.cast(b.div(sum, b.cast(count, sum.getElemKind())), kind);
 }
 
-static bool isAnyOpen(ExtentLowering &b, NodeValue value,
-                      llvm::ArrayRef<int64_t> dims) {
-  return llvm::any_of(dims, [&](int64_t dim) { return b.isOpen(value, dim); });
-}
-
 NodeValue glowish::lowerExtentsOfReduce(ReduceNode &node, ExtentLowering &b) {
   NodeValue input = node.getInput();
-  if (!isAnyOpen(b, input, node.getAxes()))
+  if (!b.isAnyOpen(input, node.getAxes()))
     return {};
   if (node.getMode() == "mean")
     return makeMean(b, input, node.getAxes(), node.getKeepDims());
@@ -76,7 +73,7 @@ NodeValue glowish::lowerExtentsOfReduce(ReduceNode &node, ExtentLowering &b) {
 
 NodeValue glowish::lowerExtentsOfGlobalAvgPool(GlobalAvgPoolNode &node,
                                                ExtentLowering &b) {
-  if (!isAnyOpen(b, node.getInput(), {1, 2}))
+  if (!b.isAnyOpen(node.getInput(), {1, 2}))
     return {};
   return makeMean(b, node.getInput(), {1, 2}, /*keepDims=*/true);
 }
@@ -109,13 +106,8 @@ static NodeValue normalize(ExtentLowering &b, NodeValue input,
   };
   NodeValue x = widen(b, b.fill(input, axes, 0));
   if (subtractMean) {
-    NodeValue inside;
-    for (int64_t axis : axes)
-      if (b.isOpen(input, axis))
-        inside = inside ? b.logicalAnd(inside, b.isInside(input, axis))
-                        : b.isInside(input, axis);
     x = b.sub(x, mean(x));
-    x = b.select(inside, x, b.number(x, 0));
+    x = b.select(b.isInside(input, axes), x, b.number(x, 0));
   }
   NodeValue variance = mean(b.mul(x, x));
   return b.div(x, b.unary<SqrtNode>(b.add(variance, epsilon)));
@@ -138,7 +130,7 @@ glowish::lowerExtentsOfLayerNormalization(LayerNormalizationNode &node,
   std::vector<int64_t> axes;
   for (int64_t d = node.getAxis(); d < int64_t(input.getShape().size()); ++d)
     axes.push_back(d);
-  if (!isAnyOpen(b, input, axes))
+  if (!b.isAnyOpen(input, axes))
     return {};
   NodeValue x =
       normalize(b, input, axes, node.getEpsilon(), node.getSubtractMean());
@@ -155,7 +147,7 @@ glowish::lowerExtentsOfGroupNormalization(GroupNormalizationNode &node,
   for (int64_t d = 1; d < rank; ++d)
     if (d != axis)
       axes.push_back(d);
-  if (!isAnyOpen(b, input, axes))
+  if (!b.isAnyOpen(input, axes))
     return {};
   // The channels of a group are a dimension behind those of the groups.
   Dims shape(input.getShape());
@@ -184,20 +176,17 @@ glowish::lowerExtentsOfGroupNormalization(GroupNormalizationNode &node,
 NodeValue
 glowish::lowerExtentsOfConvolutionInteger(ConvolutionIntegerNode &node,
                                           ExtentLowering &b) {
-  // What stands for zero adds nothing.
+  // The zero point adds nothing.
   NodeValue input = node.getInput(), zero = node.getZeroPoint();
-  NodeValue filled = input;
-  for (unsigned d : {1, 2})
-    if (b.isOpen(input, d))
-      filled = b.select(b.isInside(input, d), filled,
-                        zero ? zero : b.number(input, 0));
-  node.setOperand(node.inputIdx, filled);
+  if (NodeValue inside = b.isInside(input, {1, 2}))
+    node.setOperand(node.inputIdx,
+                    b.select(inside, input, zero ? zero : b.number(input, 0)));
   return {};
 }
 
 NodeValue glowish::lowerExtentsOfAvgPool(AvgPoolNode &node, ExtentLowering &b) {
   NodeValue input = node.getInput();
-  if (!isAnyOpen(b, input, {1, 2}))
+  if (!b.isAnyOpen(input, {1, 2}))
     return {};
   NodeValue filled = b.fill(input, {1, 2}, 0);
   auto pool = [&](NodeValue images) {
@@ -211,10 +200,8 @@ NodeValue glowish::lowerExtentsOfAvgPool(AvgPoolNode &node, ExtentLowering &b) {
   // The share of a window that is in the image.
   Dims shape = {1, input.getShape()[1], input.getShape()[2], 1};
   ElemKind kind = input.getElemKind();
-  NodeValue ones = b.splat(kind, shape, 1);
-  for (unsigned d : {1, 2})
-    if (b.isOpen(input, d))
-      ones = b.select(b.isInside(input, d), ones, b.scalar(kind, 0));
+  NodeValue ones = b.select(b.isInside(input, {1, 2}), b.splat(kind, shape, 1),
+                            b.scalar(kind, 0));
   return b.div(mean, pool(ones));
 }
 
