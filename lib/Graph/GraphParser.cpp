@@ -241,6 +241,12 @@ llvm::Expected<std::unique_ptr<Module>> GraphParser::parse() {
   }
   // The lexer reports a character that starts no token as the end.
   GLOWISH_RETURN_IF_ERROR(parser.expectEnd());
+  for (const ExtentRequirement &each : required)
+    if (!module->getSymbols().getRange(each.a) ||
+        !module->getSymbols().getRange(each.b))
+      return makeError("'{0} == {1}' is required; accepted: extents of stated "
+                       "symbols",
+                       each.a.str(), each.b.str());
   module->addRequirements(required);
   GLOWISH_RETURN_IF_ERROR(verify(*module));
   return std::move(ownModule);

@@ -59,7 +59,8 @@ TEST(RequiredExtents, AreOfStatedSymbols) {
     return getMessage(parseModule(text, "f", nullptr));
   };
   EXPECT_EQ(error("M = 2"), "f:2:70: 'M = 2' is no equality of extents");
-  EXPECT_EQ(error("M == K"), "");
+  EXPECT_EQ(error("M == K"),
+            "'M == K' is required; accepted: extents of stated symbols");
 }
 
 TEST(RequiredExtents, AreCheckedBeforeARun) {

@@ -28,10 +28,10 @@ def Splat : Node<"A tensor whose elements all have the same value"> {
 
 def DeclareExtents : Node<"The operand with other extents"> {
   let Description = [{
-    The result is the input, of which each dimension is as long as resultType
-    says: its type but for the extents. Each of `counts`, int64 scalars, is the
-    value of the symbol that is the extent of the dimension in `dims` at the same
-    position. What it counts is at most the bound.
+    The result has the elements of the input and the type `resultType`, which
+    differs from the input's in extents alone. `counts` are int64 scalars: each
+    is the value of the symbol that is the extent of the dimension at the same
+    place in `dims`, and at most its bound.
   }];
   let Operands = [Operand<"input">,
                   VariadicOperand<"counts", "the values of symbols">];
