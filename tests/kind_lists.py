@@ -30,9 +30,10 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-RECORDS = ("include/glowish/Ops/Nodes.td", "include/glowish/Ops/ControlNodes.td",
-           "include/glowish/Ops/ScalarOps.td",
-           "include/glowish/Ops/Instrs.td", "lib/Backends/CPU/CPUInstrs.td")
+RECORDS = (*sorted(ROOT.glob("include/glowish/Ops/*Nodes.td")),
+           ROOT / "include/glowish/Ops/ScalarOps.td",
+           ROOT / "include/glowish/Ops/Instrs.td",
+           ROOT / "lib/Backends/CPU/CPUInstrs.td")
 CODE = ("lib", "include", "tools", "tests/fuzz")
 MOST = 3
 # Types whose objects register something for one kind.
@@ -59,8 +60,8 @@ ALLOWED = {
 def read_kinds():
     """The names of all records: "Add", "Convolution", "CPUConvolution"."""
     kinds = set()
-    for name in RECORDS:
-        text = (ROOT / name).read_text()
+    for path in RECORDS:
+        text = path.read_text()
         for kind in re.findall(r"^\s*def (\w+)\s*:", text, re.MULTILINE):
             kinds.add(re.sub(r"Instr$", "", kind))
     return kinds

@@ -27,9 +27,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SUFFIXES = (".h", ".cpp", ".fbs", ".proto", ".td")
 LIBRARY = ("include", "lib", "python")
-# Records, and what is appended to the names of the classes that are generated.
-RECORDS = {"Nodes.td": "Node", "ControlNodes.td": "Node", "ScalarOps.td": "Node",
-           "Instrs.td": "Instr", "CPUInstrs.td": "Instr"}
+# Ends of the names of files of records, and what is appended to the names of the
+# classes that are generated.
+RECORDS = {"Nodes.td": "Node", "ScalarOps.td": "Node", "Instrs.td": "Instr"}
 ANONYMOUS = "(anonymous)"
 
 
@@ -140,9 +140,10 @@ def find_generated(name, text):
     """(line, namespace, name) of a file of records, tables or messages."""
     base = name.rpartition("/")[2]
     if name.endswith(".td"):
-        if base not in RECORDS:
+        suffix = next((suffix for end, suffix in RECORDS.items() if base.endswith(end)), None)
+        if suffix is None:
             return
-        space, suffix = "glowish", RECORDS[base]
+        space = "glowish"
         found = re.finditer(r"^\s*def (\w+?)(?:Instr)?\s*:", text, re.MULTILINE)
     else:
         match = re.search(r"^(?:namespace|package) ([\w.]+);", text, re.MULTILINE)
