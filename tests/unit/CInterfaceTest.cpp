@@ -1,14 +1,10 @@
 //===- CInterfaceTest.cpp - The interface in C ----------------------------===//
 
-#include "ChildProcess.h"
-#include "TestFolder.h"
-#include "glowish.h"
+#include "CInterfaceFixture.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
-#include <atomic>
-#include <chrono>
 #include <gmock/gmock.h>
 #include <thread>
 
@@ -17,26 +13,6 @@ using testing::HasSubstr;
 using testing::MatchesRegex;
 
 namespace {
-
-/// y = x + total; total grows by the sum of x, and is a state with
-/// state=total,next. W is there so that the model has a weight.
-constexpr llvm::StringLiteral model = R"(
-ir_version: 7 opset_import { version: 13 }
-graph {
-  name: "g"
-  node { op_type: "Add" input: "x" input: "total" output: "u" }
-  node { op_type: "Mul" input: "u" input: "W" output: "y" }
-  node { op_type: "ReduceSum" input: "x" output: "sum" name: "sum"
-         attribute { name: "keepdims" type: INT i: 0 } }
-  node { op_type: "Add" input: "sum" input: "total" output: "next" }
-  initializer { name: "W" data_type: 1 float_data: 2 }
-  input { name: "x" type { tensor_type { elem_type: 1 shape {
-    dim { dim_param: "N" } } } } }
-  input { name: "total" type { tensor_type { elem_type: 1 shape { } } } }
-  output { name: "y" type { tensor_type { elem_type: 1 shape {
-    dim { dim_param: "N" } } } } }
-  output { name: "next" type { tensor_type { elem_type: 1 shape { } } } }
-})";
 
 /// Convolutions of many shapes, whose code takes more than a moment.
 std::string makeDeepModel(unsigned depth) {
@@ -62,52 +38,6 @@ std::string makeDeepModel(unsigned depth) {
      << "\" type { tensor_type { elem_type: 1 } } } }\n";
   return text;
 }
-
-/// The message of \p error, which is freed; "" for null.
-std::string take(glowish_error *error, int32_t code = GLOWISH_ERROR_REFUSED) {
-  EXPECT_TRUE(!error || glowish_error_code(error) == code);
-  std::string message = glowish_error_message(error);
-  glowish_error_free(error);
-  return message;
-}
-
-class CInterfaceTest : public TestFolder {
-protected:
-  void SetUp() override {
-    TestFolder::SetUp();
-    path = in("model.onnxtxt");
-    write(path, model);
-    options = glowish_options_create();
-    EXPECT_EQ(take(glowish_options_set(options, "state", "total,next")), "");
-  }
-  void TearDown() override {
-    glowish_options_free(options);
-    TestFolder::TearDown();
-  }
-  static void write(const std::string &file, llvm::StringRef text) {
-    std::error_code code;
-    llvm::raw_fd_ostream(file, code) << text;
-  }
-  static glowish_model *open(const std::string &file) {
-    glowish_model *result = nullptr;
-    EXPECT_EQ(take(glowish_model_open(file.c_str(), &result)), "");
-    return result;
-  }
-  /// The model for N extents, or for what \p symbol says.
-  glowish_program *compile(llvm::StringRef symbol) {
-    EXPECT_EQ(take(glowish_options_set(options, "define-symbol",
-                                       symbol.str().c_str())),
-              "");
-    glowish_model *opened = open(path);
-    glowish_program *program = nullptr;
-    EXPECT_EQ(take(glowish_compile(opened, options, nullptr, &program)), "");
-    glowish_model_free(opened);
-    return program;
-  }
-
-  std::string path;
-  glowish_options *options = nullptr;
-};
 
 TEST_F(CInterfaceTest, RunsWithStates) {
   glowish_program *program = compile("N,3");
@@ -234,7 +164,7 @@ TEST_F(CInterfaceTest, WritesTheToolsBundle) {
       unsetenv("TMPDIR");
   });
   glowish_model *fromMemory = nullptr;
-  ASSERT_EQ(take(glowish_model_open_memory(model.data(), model.size(),
+  ASSERT_EQ(take(glowish_model_open_memory(stateModel.data(), stateModel.size(),
                                            "model.onnxtxt", &fromMemory)),
             "");
   EXPECT_EQ(take(glowish_options_bind_dimension(options, "N", 7)), "");
@@ -528,153 +458,6 @@ TEST_F(CInterfaceTest, IsCancelledAtEachStep) {
   llvm::sys::fs::directory_iterator file(in("out"), code);
   EXPECT_TRUE(code || file == llvm::sys::fs::directory_iterator());
   glowish_model_free(opened);
-}
-
-//===- The log ------------------------------------------------------------===//
-
-/// Lines of the log, with `severity.verbosity ` in front.
-struct Logged {
-  std::vector<std::string> lines;
-  std::atomic<unsigned> inside = 0;
-
-  bool has(llvm::StringRef start) const {
-    return llvm::any_of(lines, [&](const std::string &line) {
-      return llvm::StringRef(line).starts_with(start);
-    });
-  }
-};
-
-void log(void *context, int32_t severity, int32_t verbosity, const char *line) {
-  auto &logged = *static_cast<Logged *>(context);
-  // One call at a time.
-  EXPECT_EQ(logged.inside++, 0u);
-  logged.lines.push_back(std::to_string(severity) + "." +
-                         std::to_string(verbosity) + " " + line);
-  --logged.inside;
-}
-
-/// A model with an attribute that there is not.
-constexpr llvm::StringLiteral oddModel = R"(
-ir_version: 7 opset_import { version: 13 }
-graph {
-  name: "odd"
-  node { name: "first" op_type: "LeakyRelu" input: "x" output: "y"
-         attribute { name: "alhpa" f: 0.5 type: FLOAT } }
-  input { name: "x" type { tensor_type { elem_type: 1 shape {
-    dim { dim_value: 2 } } } } }
-  output { name: "y" type { tensor_type { elem_type: 1 } } }
-})";
-
-class CInterfaceLogTest : public CInterfaceTest {
-protected:
-  void SetUp() override {
-    CInterfaceTest::SetUp();
-    write(path, oddModel);
-  }
-  void TearDown() override {
-    glowish_set_log(nullptr, nullptr, 0);
-    CInterfaceTest::TearDown();
-  }
-  void compileOdd(glowish_job *job = nullptr) {
-    glowish_model *opened = open(path);
-    glowish_program *program = nullptr;
-    EXPECT_EQ(take(glowish_compile(opened, nullptr, job, &program)), "");
-    glowish_program_free(program);
-    glowish_model_free(opened);
-  }
-};
-
-TEST_F(CInterfaceLogTest, NothingIsPrinted) {
-  ChildResult child = runChild([&] {
-    compileOdd();
-    Logged logged;
-    glowish_set_log(log, &logged, 3);
-    compileOdd();
-    return logged.lines.empty() ? 1 : 0;
-  });
-  EXPECT_EQ(child.exitCode, 0);
-  EXPECT_EQ(child.text, "");
-}
-
-TEST_F(CInterfaceLogTest, UpToItsVerbosity) {
-  const std::string warning =
-      "1.0 node 'first' (LeakyRelu): attribute 'alhpa' is ignored: the "
-      "operator has no such attribute";
-  Logged logged;
-  glowish_set_log(log, &logged, 0);
-  compileOdd();
-  EXPECT_THAT(logged.lines, testing::ElementsAre(warning));
-
-  logged.lines.clear();
-  glowish_set_log(log, &logged, 1);
-  compileOdd();
-  EXPECT_TRUE(logged.has(warning));
-  EXPECT_TRUE(logged.has("0.1 phase import took "));
-  EXPECT_TRUE(logged.has("0.1 plan: weights "));
-  EXPECT_TRUE(logged.has("0.1 phase codegen took "));
-  EXPECT_FALSE(logged.has("0.2 "));
-
-  logged.lines.clear();
-  glowish_set_log(log, &logged, 2);
-  compileOdd();
-  EXPECT_TRUE(logged.has("0.2 pass "));
-  EXPECT_FALSE(logged.has("0.3 "));
-
-  logged.lines.clear();
-  // As much as there is.
-  glowish_set_log(log, &logged, 100);
-  compileOdd();
-  EXPECT_TRUE(logged.has("0.3 "));
-
-  logged.lines.clear();
-  glowish_set_log(log, &logged, -1);
-  compileOdd();
-  EXPECT_THAT(logged.lines, testing::ElementsAre(warning));
-
-  logged.lines.clear();
-  glowish_set_log(nullptr, &logged, 3);
-  compileOdd();
-  EXPECT_THAT(logged.lines, testing::IsEmpty());
-}
-
-TEST_F(CInterfaceLogTest, OfAJobsThread) {
-  Logged logged;
-  glowish_set_log(log, &logged, 1);
-  glowish_job *job = glowish_job_create();
-  // This thread ends the log while another one compiles.
-  glowish_job_on_progress(
-      job,
-      [](void *, const char *step, double) {
-        if (llvm::StringRef(step) == "lower")
-          glowish_set_log(nullptr, nullptr, 0);
-      },
-      nullptr);
-  compileOdd(job);
-  glowish_job_free(job);
-  EXPECT_TRUE(logged.has("0.1 phase import took "));
-  EXPECT_FALSE(logged.has("0.1 phase plan took "));
-}
-
-TEST_F(CInterfaceLogTest, OfSeveralThreads) {
-  std::atomic<bool> ends = false;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 3; ++i)
-    threads.emplace_back([&] {
-      while (!ends)
-        compileOdd();
-    });
-  size_t count = 0;
-  while (count < 200) {
-    auto logged = std::make_unique<Logged>();
-    glowish_set_log(log, logged.get(), 3);
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    // What is freed now is not used any more.
-    glowish_set_log(nullptr, nullptr, 0);
-    count += logged->lines.size();
-  }
-  ends = true;
-  for (std::thread &thread : threads)
-    thread.join();
 }
 
 /// Several threads compile, run and are refused at once, each with options of
