@@ -7,7 +7,8 @@ the functions in amx.c, and the outputs must be those of the interpreter: the
 same bits of integers, and of bfloat16 and float a share of the largest
 magnitude. The sizes have tails on every axis.
 
-  NAME    of the checks bytes, bfloat16, slices and gradients, only these
+  NAME    of the checks bytes, bfloat16, slices, parts and gradients, only
+          these
   --work  where models and bundles are written (default build/e2e/amx)
 
 $GLOWISH_BIN: the programs (default build/release/bin). Exits 1 where outputs
@@ -23,7 +24,7 @@ import re
 import struct
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
@@ -115,6 +116,16 @@ SLICED_CONVOLUTIONS = [
     Convolution(1, 640, 5, 5, 17, (3, 3), pads=(1, 1, 1, 1)),
 ]
 
+# Such convolutions, and how many rows and columns a run needs of their results.
+PARTS = [
+    (Convolution(1, 128, 17, 15, 64, (3, 3), pads=(1, 1, 1, 1)), (17, 6)),
+    (Convolution(1, 128, 17, 15, 64, (3, 3), pads=(1, 1, 1, 1)), (9, 15)),
+    (Convolution(2, 256, 16, 16, 128, (2, 2), (2, 2)), (8, 3)),
+    (Convolution(1, 64, 19, 23, 31, (3, 3), (1, 1), (2, 2, 2, 2), (2, 2)),
+     (19, 11)),
+    (Convolution(1, 128, 14, 14, 64, (3, 3), (2, 2), (1, 1, 1, 1)), (4, 3)),
+]
+
 # Gradients of the filters of such convolutions.
 FILTER_GRADIENTS = [
     Convolution(4, 32, 14, 14, 32, (3, 3), pads=(1, 1, 1, 1)),
@@ -136,6 +147,10 @@ class Model:
     algorithm: str
     suffix: str = "onnxtxt"
     magnitude: float = 1
+    # Symbols, which are inputs, and of other inputs the ends of the rows and
+    # columns that are read; the rest of them is NaN.
+    symbols: dict = field(default_factory=dict)
+    ends: dict = field(default_factory=dict)
 
 
 def tensor(name, kind, shape, values):
@@ -255,6 +270,51 @@ def make_slices(rng):
     return floats.get_model(number + 1, "int8-slices")
 
 
+def make_parts(_):
+    """A run needs some rows and columns of the results."""
+    declared, nodes, inputs, symbols, ends = [], [], {}, {}, {}
+    declared.append("constant %zero : float<> = [0.0]")
+    for number, (conv, needed) in enumerate(PARTS):
+        batch, channels, height, width = conv.input_shape()
+        x, w, y = (f"{name}{number}" for name in "xwy")
+        inputs |= {x: (batch, height, width, channels),
+                   w: (conv.out_channels, *conv.kernel, channels)}
+        declared += [f"placeholder %{name} : float<"
+                     f'{"x".join(map(str, inputs[name]))}> input "{name}"'
+                     for name in (x, w)]
+        shape = conv.output_shape()
+        declared.append(f"placeholder %{y} : float<"
+                        f'{"x".join(map(str, shape))}> output "{y}"')
+        for name, dim, count in zip("RC", (1, 2), needed):
+            symbol = f"{name}{number}"
+            symbols[symbol] = count
+            own = [1, 1, 1, 1]
+            own[dim] = shape[dim]
+            declared += [
+                f'placeholder %{symbol} : int64<> input "{symbol}" '
+                f'range "{symbol}" [0, {shape[dim]}]',
+                f'constant %numbers{symbol} : int64<{"x".join(map(str, own))}>'
+                f" = {list(range(shape[dim]))}"]
+            nodes.append(f"  %less{symbol} = Less(%numbers{symbol}, "
+                         f"%{symbol})")
+        attributes = ", ".join(
+            f"{name} = {list(values)}" for name, values in (
+                ("strides", conv.strides), ("pads", conv.pads),
+                ("dilations", conv.dilations)))
+        nodes += [f"  %c{number} = Convolution(%{x}, %{w}, none) "
+                  f"{{{attributes}, group = 1}}",
+                  f"  %in{number} = And(%lessR{number}, %lessC{number})",
+                  f"  %s{number} = Select(%in{number}, %c{number}, %zero)",
+                  f"  Save(%s{number}, %{y})"]
+        ends[x] = tuple(
+            (count - 1) * stride + dilation * (kernel - 1) + 1 - pad
+            for count, stride, dilation, kernel, pad in zip(
+                needed, conv.strides, conv.dilations, conv.kernel, conv.pads))
+    lines = ['module "m"', *declared, 'function "main" {', *nodes, "}"]
+    return Model("\n".join(lines) + "\n", inputs, len(PARTS), "int8-slices",
+                 "graph", 2 ** -12, symbols, ends)
+
+
 def make_gradients(_):
     """The gradients of filters, as training computes them."""
     placeholders, nodes, inputs = [], [], {}
@@ -281,14 +341,15 @@ def make_gradients(_):
                  "graph", 2 ** -12)
 
 
-def write_npy(path, shape, values):
-    """A float array in the form of NumPy's files, version 1."""
-    header = str({"descr": "<f4", "fortran_order": False, "shape": shape})
+def write_npy(path, shape, values, code="f"):
+    """An array of float or int64 in the form of NumPy's files, version 1."""
+    kind = {"f": "<f4", "q": "<i8"}[code]
+    header = str({"descr": kind, "fortran_order": False, "shape": shape})
     header += " " * (-(len(header) + 11) % 64) + "\n"
     with open(path, "wb") as file:
         file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)))
         file.write(header.encode())
-        array.array("f", values).tofile(file)
+        array.array(code, values).tofile(file)
 
 
 def replace_instructions(text):
@@ -370,9 +431,20 @@ def check(work, name, make, arguments, tolerance):
         file.write(made.text)
     given = []
     for key, shape in made.inputs.items():
-        write_npy(f"{folder}/{key}.npy", shape,
-                  [made.magnitude * rng.uniform(-1, 1)
-                   for _ in range(math.prod(shape))])
+        values = [made.magnitude * rng.uniform(-1, 1)
+                  for _ in range(math.prod(shape))]
+        if key in made.ends:
+            _, height, width, channels = shape
+            end_row, end_column = made.ends[key]
+            for i in range(len(values)):
+                pixel = i // channels
+                if (pixel // width % height >= end_row
+                        or pixel % width >= end_column):
+                    values[i] = math.nan
+        write_npy(f"{folder}/{key}.npy", shape, values)
+    for key, value in made.symbols.items():
+        write_npy(f"{folder}/{key}.npy", (), [value], "q")
+    for key in (*made.inputs, *made.symbols):
         given.append(f"-input={key}={folder}/{key}.npy")
     run([os.path.join(BIN, "model-runner"), f"-model={path}",
          "-backend=Interpreter", f"-output-dir={folder}/expected", *given,
@@ -420,6 +492,7 @@ def main():
         "bfloat16": (make_halves,
                      ["-convert-to-fp16", "-fp16-format=bfloat16"], 2 ** -8),
         "slices": (make_slices, [], 1e-6),
+        "parts": (make_parts, [], 1e-6),
         "gradients": (make_gradients, [], 1e-6)}
     good = [check(options.work, name, *checks[name])
             for name in options.names or checks]

@@ -26,8 +26,17 @@ struct Window {
   }
   /// The end of the rows of an input that the first \p rows of a result take.
   int64_t getInputEnd(int64_t rows) const {
-    return rows ? (rows - 1) * stride - pad + (kernel[0] - 1) * dilation + 1
-                : 0;
+    return getInputEnd(rows, kernel[0], getPads()[0]);
+  }
+  /// Returns the same of columns.
+  int64_t getInputEndColumn(int64_t columns) const {
+    return getInputEnd(columns, kernel[1], getPads()[1]);
+  }
+
+private:
+  int64_t getInputEnd(int64_t needed, int64_t taps, int64_t ownPad) const {
+    return needed ? (needed - 1) * stride - ownPad + (taps - 1) * dilation + 1
+                  : 0;
   }
 };
 
@@ -41,11 +50,13 @@ struct ImagesCase {
   unsigned numRanks = 1;
   enum { Convolution, Transposed, Mean, Max } op = Convolution;
   bool areWeightsComputed = false;
+  /// Whether it is tried with a bound of columns, too.
+  bool boundsColumns = false;
 };
 
 /// Which dimensions have bounds.
 struct BoundedDims {
-  bool images, rows;
+  bool images, rows, columns = false;
 };
 
 constexpr ElemKind i8 = ElemKind::Int8, u8 = ElemKind::UInt8;
@@ -74,6 +85,12 @@ const ImagesCase cases[] = {
      .input = {3, 13, 15, 7},
      .window = {.stride = 2},
      .outChannels = 40},
+    {.name = "2x2, stride 2",
+     .input = {3, 8, 14, 20},
+     .window = {.kernel = {2, 2}, .stride = 2, .pad = 0},
+     .outChannels = 24,
+     .numRanks = 3,
+     .boundsColumns = true},
     {.name = "dilations",
      .input = {2, 13, 9, 5},
      .window = {.pad = 2, .dilation = 2},
@@ -213,14 +230,17 @@ NodeValue buildLimit(Function &f, Module &m, DimsRef shape, unsigned dim,
 NodeValue build(const ImagesCase &c, BoundedDims dims, Function &f, Module &m) {
   NodeValue x = input(m, c.kind, c.input);
   NodeValue y = buildOp(c, f, m, x), isNeeded;
+  auto limit = [&](unsigned dim, llvm::StringRef symbol) {
+    NodeValue own = buildLimit(f, m, y.getShape(), dim, symbol);
+    isNeeded =
+        isNeeded ? f.create<AndNode>("and", isNeeded, own)->getResult() : own;
+  };
   if (dims.images)
-    isNeeded = buildLimit(f, m, y.getShape(), 0, "N");
-  if (dims.rows) {
-    NodeValue ofRows = buildLimit(f, m, y.getShape(), 1, "R");
-    isNeeded = isNeeded
-                   ? f.create<AndNode>("and", isNeeded, ofRows)->getResult()
-                   : ofRows;
-  }
+    limit(0, "N");
+  if (dims.rows)
+    limit(1, "R");
+  if (dims.columns)
+    limit(2, "C");
   Tensor zero(Type(y.getElemKind(), DimsRef()));
   return f
       .create<SelectNode>("masked", isNeeded, y,
@@ -229,13 +249,16 @@ NodeValue build(const ImagesCase &c, BoundedDims dims, Function &f, Module &m) {
 }
 
 /// Makes what no needed pixel takes of \p x something that shows.
-void poison(Tensor &x, const ImagesCase &c, int64_t images, int64_t rows) {
+void poison(Tensor &x, const ImagesCase &c, int64_t images, int64_t rows,
+            int64_t columns) {
   bool isFloat = isFloatKind(c.kind);
   int64_t end =
       c.op == ImagesCase::Transposed ? c.input[1] : c.window.getInputEnd(rows);
+  int64_t endColumn =
+      c.boundsColumns ? c.window.getInputEndColumn(columns) : c.input[2];
   int64_t element = 0;
   forEachIndex(c.input, [&](DimsRef index) {
-    if (index[0] >= images || index[1] >= end)
+    if (index[0] >= images || index[1] >= end || index[2] >= endColumn)
       x.setFromDouble(element,
                       isFloat ? std::numeric_limits<double>::quiet_NaN() : 127);
     ++element;
@@ -253,17 +276,20 @@ struct Compiled {
             llvm::cantFail(compileFor(*backend, build)))),
         session(llvm::cantFail(Session::create(*program))) {}
 
-  /// The result for that many images and rows.
-  Tensor run(const ImagesCase &c, int64_t images, int64_t rows) {
+  /// The result for that many images, and rows and columns of each.
+  Tensor run(const ImagesCase &c, int64_t images, int64_t rows,
+             int64_t columns) {
     for (const Buffer *placeholder : session->getPlaceholders()) {
       if (!placeholder->isInput())
         continue;
       llvm::StringRef name = placeholder->getModelName();
       Tensor tensor = makeElements(placeholder->getType(), 7);
-      if (name == "N" || name == "R")
-        tensor.setFromDouble(0, double(name == "N" ? images : rows));
-      else if (name == "x")
-        poison(tensor, c, images, rows);
+      if (name == "x")
+        poison(tensor, c, images, rows, columns);
+      else if (placeholder->getInputExtents().range)
+        tensor.setFromDouble(0, double(name == "N"   ? images
+                                       : name == "R" ? rows
+                                                     : columns));
       llvm::cantFail(session->setInput(placeholder, tensor));
     }
     llvm::cantFail(session->run());
@@ -296,9 +322,12 @@ class BoundedImages : public testing::TestWithParam<size_t> {};
 
 TEST_P(BoundedImages, AreComputed) {
   const ImagesCase &c = cases[GetParam()];
-  for (BoundedDims dims :
-       {BoundedDims{true, false}, {false, true}, {true, true}}) {
-    if (dims.rows && c.input[1] == 1)
+  for (BoundedDims dims : {BoundedDims{true, false},
+                           {false, true},
+                           {true, true},
+                           {false, false, true},
+                           {true, true, true}}) {
+    if ((dims.rows && c.input[1] == 1) || (dims.columns && !c.boundsColumns))
       continue;
     auto buildOwn = [&](Function &f, Module &m) {
       return build(c, dims, f, m);
@@ -315,27 +344,29 @@ TEST_P(BoundedImages, AreComputed) {
         compiled.emplace_back(llvm::cantFail(CPUBackend::create(own)),
                               buildOwn);
         if (c.op != ImagesCase::Transposed)
-          EXPECT_EQ(countBounds(compiled.back()),
-                    size_t(dims.images) + size_t(dims.rows))
+          EXPECT_EQ(countBounds(compiled.back()), size_t(dims.images) +
+                                                      size_t(dims.rows) +
+                                                      size_t(dims.columns))
               << c.name;
       }
     int64_t batch = c.input[0];
     const Buffer *y = llvm::cantFail(interpreted.session->findPlaceholder("y"));
-    int64_t height = y->getShape()[1];
+    int64_t height = y->getShape()[1], width = y->getShape()[2];
     for (auto [images, rows] :
          {std::pair(int64_t(0), height), std::pair(batch, int64_t(0)),
           std::pair(int64_t(1), int64_t(1)), std::pair(batch - 1, height / 2),
           std::pair(batch, height)}) {
       int64_t ownImages = dims.images ? images : batch;
       int64_t ownRows = dims.rows ? rows : height;
-      Tensor expected = interpreted.run(c, ownImages, ownRows);
+      int64_t columns = dims.columns ? width * rows / height : width;
+      Tensor expected = interpreted.run(c, ownImages, ownRows, columns);
       double bound = c.kind == ElemKind::Float16 ? 0x1p-9
                      : c.kind == ElemKind::Float ? 3e-5
                                                  : 0;
       for (Compiled &each : compiled)
-        expectNear(each.run(c, ownImages, ownRows), expected, bound,
+        expectNear(each.run(c, ownImages, ownRows, columns), expected, bound,
                    std::string(c.name) + " " + std::to_string(ownImages) + " " +
-                       std::to_string(ownRows));
+                       std::to_string(ownRows) + " " + std::to_string(columns));
       if (testing::Test::HasFatalFailure())
         return;
     }

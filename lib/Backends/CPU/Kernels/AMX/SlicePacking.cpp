@@ -31,7 +31,7 @@ private:
   using RunBody = llvm::function_ref<void(const Run &)>;
   /// Pixels that are padding.
   using PaddingBody =
-      llvm::function_ref<void(int64_t phase, Value *pixel, int64_t count)>;
+      llvm::function_ref<void(int64_t phase, Value *pixel, Value *count)>;
 
   void forRuns(RunBody body, PaddingBody padding);
   void forRunsOfRow(Value *row, RunBody body, PaddingBody padding);
@@ -41,7 +41,7 @@ private:
   Value *findLargest(Value *source);
   void storeScale(Value *index, Value *largest);
   void findScales(const Run &run);
-  void clearScales(Value *pixel, int64_t count);
+  void clearScales(Value *pixel, Value *count);
   void forGroups(llvm::function_ref<void(Value *, int64_t)> body);
   Value *getAddress(Value *plane, Value *pixel);
   Value *getAddress(int64_t phase, Value *group, Value *pixel);
@@ -49,7 +49,7 @@ private:
   void slicePixel(Value *source, Value *address, Value *factor,
                   int64_t channels);
   void store(Value *address, int64_t slice, Value *bytes);
-  void clear(int64_t phase, Value *pixel, int64_t count);
+  void clear(int64_t phase, Value *pixel, Value *count);
   void slice(const Run &run);
   void forTransposedPixels(const Run &run,
                            llvm::function_ref<void(Value *, SlicedRows)> body);
@@ -88,18 +88,21 @@ void PanelEmitter::forRunsOfColumns(Value *pixel, Value *source, int64_t phaseH,
       shape.width > shift
           ? std::clamp((shape.width - shift + s - 1) / s, low, image.columns)
           : low;
-  auto at = [&](int64_t column) {
-    return b.CreateNSWAdd(pixel, b.index(column));
-  };
+  Value *ofPhase = b.maxIndex(
+      b.CreateNSWSub(range.endInputColumn, b.index(shift)), b.index(0));
+  Value *end = b.maxIndex(b.index(low),
+                          b.minIndex(b.divideUp(ofPhase, s), b.index(high)));
+  Value *first = b.CreateNSWAdd(pixel, b.index(low));
   if (low > 0)
-    padding(phase, pixel, low);
+    padding(phase, pixel, b.index(low));
   if (high > low)
-    body({phase, at(low), b.index(high - low),
+    body({phase, first, b.CreateNSWSub(end, b.index(low)),
           b.CreateGEP(b.getFloatTy(), source,
                       b.index((low * s + shift) * input.strides[2])),
           s * input.strides[2]});
-  if (high < image.columns)
-    padding(phase, at(high), image.columns - high);
+  if (high < image.columns || !llvm::isa<llvm::Constant>(end))
+    padding(phase, b.CreateNSWAdd(pixel, end),
+            b.CreateNSWSub(b.index(image.columns), end));
 }
 
 /// \p row: numbered across all images where these are collapsed.
@@ -119,7 +122,7 @@ void PanelEmitter::forRunsOfRow(Value *row, RunBody body, PaddingBody padding) {
                     b.addScaled(b.scaleIndex(batch, input.strides[0]), y,
                                 input.strides[1]));
     // Negative rows are large as unsigned numbers.
-    Value *isInside = b.CreateICmpULT(y, b.index(shape.height));
+    Value *isInside = b.CreateICmpULT(y, range.endInputRow);
     b.ifThenElse(
         isInside,
         [&] {
@@ -128,7 +131,7 @@ void PanelEmitter::forRunsOfRow(Value *row, RunBody body, PaddingBody padding) {
         },
         [&] {
           for (int64_t pw = 0; pw < image.phasesW; ++pw)
-            padding(ph * image.phasesW + pw, pixel, image.columns);
+            padding(ph * image.phasesW + pw, pixel, b.index(image.columns));
         });
   }
 }
@@ -168,7 +171,7 @@ void PanelEmitter::storeScale(Value *index, Value *largest) {
 
 /// Sets the scales of padding to 0: uninitialized memory might hold a NaN, and
 /// NaN times a sum of 0 is NaN.
-void PanelEmitter::clearScales(Value *pixel, int64_t count) {
+void PanelEmitter::clearScales(Value *pixel, Value *count) {
   b.forLoop(count, [&](Value *i) {
     b.storeElement(ElemKind::Float, b.literal(ElemKind::Float, 0, 1),
                    panel.scales, b.CreateNSWAdd(pixel, i));
@@ -193,7 +196,7 @@ void PanelEmitter::emitScales() {
                      [&](Value *pixel) { findGatheredScale(pixel); });
   if (blocking.isCollapsed)
     return forRuns([&](const Run &run) { findScales(run); },
-                   [&](int64_t, Value *pixel, int64_t count) {
+                   [&](int64_t, Value *pixel, Value *count) {
                      clearScales(pixel, count);
                    });
   Value *cell = panel.factors;
@@ -206,7 +209,7 @@ void PanelEmitter::emitScales() {
           storeRow(b, joinMagnitudes(b, loadRow(b, cell), largest), cell);
         });
       },
-      [](int64_t, Value *, int64_t) {});
+      [](int64_t, Value *, Value *) {});
   storeScale(b.index(0), reduceMagnitudes(b, loadRow(b, cell)));
 }
 
@@ -257,7 +260,7 @@ void PanelEmitter::store(Value *address, int64_t slice, Value *bytes) {
       b.getElement(address, ElemKind::Int8, slice * blocking.getSliceBytes()));
 }
 
-void PanelEmitter::clear(int64_t phase, Value *pixel, int64_t count) {
+void PanelEmitter::clear(int64_t phase, Value *pixel, Value *count) {
   b.forLoop(range.firstGroup, range.endGroup, 1, [&](Value *group) {
     Value *first = getAddress(phase, group, pixel);
     b.forLoop(count, [&](Value *i) {
@@ -291,7 +294,7 @@ void PanelEmitter::emitSlices() {
   if (blocking.isGathered)
     return b.forLoop(range.numPixels, [&](Value *pixel) { gather(pixel); });
   forRuns([&](const Run &run) { slice(run); },
-          [&](int64_t phase, Value *pixel, int64_t count) {
+          [&](int64_t phase, Value *pixel, Value *count) {
             clear(phase, pixel, count);
           });
 }
@@ -450,7 +453,7 @@ void PanelEmitter::emitScalesAndSlices() {
           slice(part);
         });
       },
-      [&](int64_t phase, Value *pixel, int64_t count) {
+      [&](int64_t phase, Value *pixel, Value *count) {
         clearScales(pixel, count);
         clear(phase, pixel, count);
       });

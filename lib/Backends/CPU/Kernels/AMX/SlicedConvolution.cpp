@@ -54,11 +54,13 @@ private:
   struct Pending {
     Value *pixel, *packed, *channel;
   };
-  /// What a run needs.
+  /// The parts of the work that a run needs.
   struct Needed {
-    /// The ends of the pixels of an image, of the rows that they take, and of
-    /// its ranges of tiles.
+    /// The ends of the pixels of an image, of the packed rows that they take,
+    /// and of its ranges of tiles.
     Value *endPixel, *endRow, *endRange;
+    /// The ends of the rows and columns of the input that they take.
+    Value *endInputRow, *endInputColumn;
     /// Tasks; null for all.
     Value *tasks;
   };
@@ -70,6 +72,8 @@ private:
   };
 
   Needed getNeeded(KernelBuilder &b, const ConvolutionOperands &operands) const;
+  void limitImage(KernelBuilder &b, const NeededImages &images,
+                  Needed &own) const;
   Value *getPackedEnd();
   void emitTask(Value *task);
   Range getRange(Value *task);
@@ -114,24 +118,45 @@ std::array<Value *, 2> SlicedConvolutionEmitter::divide(Value *value,
           b.CreateURem(value, b.index(extent))};
 }
 
-/// Rows that no needed one takes must not be packed with others, which share a
-/// scale: they may be NaN.
+/// Limits \p own to the rows and columns that are needed. Others of the input
+/// may be NaN, and must not be packed with those: they share a scale.
+void SlicedConvolutionEmitter::limitImage(KernelBuilder &b,
+                                          const NeededImages &images,
+                                          Needed &own) const {
+  auto getInputEnd = [&](Value *needed, int64_t stride, int64_t reach,
+                         int64_t pad, int64_t extent) {
+    Value *end = b.addScaled(b.index(reach + 1 - stride - pad), needed, stride);
+    return b.maxIndex(b.index(0), b.minIndex(end, b.index(extent)));
+  };
+  if (Value *rows = images.rows) {
+    own.endPixel = b.minIndex(own.endPixel, b.scaleIndex(rows, image.columns));
+    own.endRow = b.CreateNSWAdd(rows, b.index(image.rows - shape.outHeight));
+    own.endInputRow =
+        getInputEnd(rows, shape.strideH, (shape.kernelH - 1) * shape.dilationH,
+                    shape.padTop, shape.height);
+  }
+  if (images.columns)
+    own.endInputColumn = getInputEnd(images.columns, shape.strideW,
+                                     (shape.kernelW - 1) * shape.dilationW,
+                                     shape.padLeft, shape.width);
+}
+
 SlicedConvolutionEmitter::Needed
 SlicedConvolutionEmitter::getNeeded(KernelBuilder &b,
                                     const ConvolutionOperands &operands) const {
-  auto [numImages, rows] = operands.needed;
+  Value *numImages = operands.needed.images;
   Needed own = {b.index(pixelsPerImage), b.index(getRows()),
-                b.index(getRanges()), nullptr};
+                b.index(getRanges()),    b.index(shape.height),
+                b.index(shape.width),    nullptr};
   if (isCollapsed) {
     if (!operands.neededColumns)
       return own;
     own.endPixel = operands.neededColumns;
     numImages = nullptr;
-  } else if (rows) {
-    own.endPixel = b.minIndex(own.endPixel, b.scaleIndex(rows, image.columns));
-    own.endRow = b.CreateNSWAdd(rows, b.index(image.rows - shape.outHeight));
+  } else {
+    limitImage(b, operands.needed, own);
   }
-  if (!numImages && !rows && !isCollapsed)
+  if (!numImages && !operands.needed.rows && !isCollapsed)
     return own;
   own.endRange = b.divideUp(b.divideUp(own.endPixel, tilePixels), tilesPerTask);
   own.tasks = b.scaleIndex(
@@ -368,6 +393,8 @@ void SlicedConvolutionEmitter::emitTask(Value *task) {
       b.minIndex(b.index(tilesPerTask * tilePixels),
                  b.CreateNSWSub(getPackedEnd(), range.firstPixel)),
       needed.endRow,
+      needed.endInputRow,
+      needed.endInputColumn,
       b.index(0),
       b.index(image.groups)};
   if (numChunks > 1)

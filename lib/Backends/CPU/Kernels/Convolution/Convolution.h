@@ -56,8 +56,8 @@ bool collapseRows(ConvolutionShape &shape,
 
 /// How much of the images of a result a run needs (LoopBound).
 struct NeededImages {
-  /// How many images, and how many rows of each; null for all.
-  llvm::Value *images = nullptr, *rows = nullptr;
+  /// How many images, and how many rows and columns of each; null for all.
+  llvm::Value *images = nullptr, *rows = nullptr, *columns = nullptr;
 };
 
 /// Returns 1, \p most, and a number between them: a run may state any.

@@ -61,7 +61,8 @@ void glowish::emitCPUConvolution(KernelBuilder &b,
           instr.getInput()->getType().getKind(),
           instr.getFilter()->getType().getKind())),
       .needed = {.images = operands.getBound(Instr::resultIdx, 0),
-                 .rows = operands.getBound(Instr::resultIdx, 1)},
+                 .rows = operands.getBound(Instr::resultIdx, 1),
+                 .columns = operands.getBound(Instr::resultIdx, 2)},
       .neededColumns = operands.getBound(b, Instr::resultIdx, 0, 3),
       .neededChannels = operands.getBound(Instr::resultIdx, 3),
       .predicate = operands.getRowPredicate()};
@@ -69,7 +70,7 @@ void glowish::emitCPUConvolution(KernelBuilder &b,
                   const ConvolutionOperands &operands) {
     candidate.algorithm->emit(b, shape, candidate.parameters, operands);
   };
-  Value *columns = operands.getBound(Instr::resultIdx, 2);
+  Value *columns = own.needed.columns;
   bool hasRows = shape.batch * shape.outHeight > 1;
   if (!columns || !hasRows || !isPointwise(shape) || own.predicate)
     return emit(shape, own);
