@@ -204,6 +204,23 @@ void KernelBuilder::ifThenElse(Value *condition,
 
 //===- Tasks --------------------------------------------------------------===//
 
+/// Returns number * needed / count, so that threads share the needed tasks as
+/// they share all; the number itself, but no more than \p needed, where the
+/// target has no instruction that divides such products.
+Value *KernelBuilder::shareNeeded(Value *number, int64_t count, Value *needed) {
+  llvm::Type *type = getInt64Ty();
+  if (indexTy->getBitWidth() < 64) {
+    // Both factors are at most the count.
+    if (count > UINT16_MAX)
+      return minIndex(number, needed);
+    type = indexTy;
+  }
+  Value *scaled = CreateMul(CreateZExt(number, type), CreateZExt(needed, type));
+  return CreateTrunc(
+      CreateUDiv(scaled, llvm::ConstantInt::get(type, uint64_t(count))),
+      indexTy);
+}
+
 void KernelBuilder::forTasks(int64_t count, int64_t operations, LoopBody body,
                              Value *needed) {
   if (!areShared(count, operations))
@@ -212,15 +229,9 @@ void KernelBuilder::forTasks(int64_t count, int64_t operations, LoopBody body,
   numTasks = count;
   Value *begin = taskBegin, *end = taskEnd;
   taskBegin = taskEnd = nullptr;
-  // Threads share those that are needed as they share all.
-  auto scale = [&](Value *number) {
-    Value *scaled = CreateMul(CreateZExt(number, getInt64Ty()),
-                              CreateZExt(needed, getInt64Ty()));
-    return CreateTrunc(CreateUDiv(scaled, getInt64(uint64_t(count))), indexTy);
-  };
   if (needed) {
-    begin = scale(begin);
-    end = scale(end);
+    begin = shareNeeded(begin, count, needed);
+    end = shareNeeded(end, count, needed);
   }
   forLoop(begin, end, 1, body);
 }

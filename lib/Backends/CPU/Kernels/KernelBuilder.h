@@ -283,6 +283,8 @@ private:
   bool areShared(int64_t count, int64_t operations) const {
     return taskBegin && count > 1 && operations >= target.minTaskOperations;
   }
+  llvm::Value *shareNeeded(llvm::Value *number, int64_t count,
+                           llvm::Value *needed);
   void nestLoops(const LoopExtents &extents, llvm::Value *number,
                  LoopBody body);
   llvm::Value *lookUpEntry(llvm::Constant *table, llvm::Value *index);
