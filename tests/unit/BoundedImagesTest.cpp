@@ -76,7 +76,8 @@ const ImagesCase cases[] = {
      .input = {3, 7, 9, 20},
      .window = {.kernel = {1, 1}, .pad = 0},
      .outChannels = 24,
-     .numRanks = 2},
+     .numRanks = 2,
+     .boundsColumns = true},
     {.name = "1x1, strides",
      .input = {3, 7, 9, 20},
      .window = {.kernel = {1, 1}, .stride = 2, .pad = 0},
@@ -337,6 +338,7 @@ TEST_P(BoundedImages, AreComputed) {
     std::vector<TargetOptions> targets = getLevelsInTurn(2 + GetParam());
     targets.emplace_back().numThreads = 3;
     targets.back().testing.compilesQuickly = true;
+    targets.back().testing.dividesSmallKernels = true;
     for (const TargetOptions &target : targets)
       for (unsigned rank = 0; rank < c.numRanks; ++rank) {
         TargetOptions own = target;

@@ -281,7 +281,8 @@ public:
 
 private:
   bool areShared(int64_t count, int64_t operations) const {
-    return taskBegin && count > 1 && operations >= target.minTaskOperations;
+    return taskBegin && count > 1 && operations > 0 &&
+           operations >= target.minTaskOperations;
   }
   llvm::Value *shareNeeded(llvm::Value *number, int64_t count,
                            llvm::Value *needed);
