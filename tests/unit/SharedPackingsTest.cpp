@@ -12,14 +12,15 @@ namespace {
 /// packing.
 class Programs {
 public:
-  explicit Programs(bool packsOnce = false) : packings(packsOnce) {}
+  explicit Programs(bool packsOnce = false, ElemKind kind = ElemKind::Float)
+      : packings(packsOnce), kind(kind) {}
 
   /// Adds the use of \p filter by \p program, with times by candidates.
   void add(unsigned program, unsigned filter,
            std::vector<std::pair<std::string, double>> times) {
     Uses &uses = filters[filter];
     if (!uses.filter) {
-      Type type(ElemKind::Float, {64, 3, 3, 64});
+      Type type(kind, {64, 3, 3, 64});
       uses.filter =
           function.createConstant("w", std::make_shared<const Tensor>(type));
       function.create<CopyInstr>("conv" + std::to_string(filter),
@@ -51,6 +52,7 @@ private:
     Buffer *filter = nullptr;
     std::map<unsigned, std::vector<ConvolutionCandidate>> ranked;
   };
+  ElemKind kind;
   IRFunction function{"main"};
   std::map<unsigned, Uses> filters;
 };
@@ -144,6 +146,17 @@ TEST(SharedPackings, SeveralWhereThereIsNoneForAll) {
   EXPECT_EQ(programs.packings.getNote(),
             "the weight of 'conv0' has more than one packing, as none is for "
             "all programs; that takes 144 KiB more");
+}
+
+TEST(SharedPackings, BytesThatBecomePairs) {
+  Programs programs(/*packsOnce=*/true, ElemKind::Int8);
+  programs.add(0, 0, {{"dot 4 4x2", 100}});
+  programs.add(1, 0, {{"dot 2 4x2", 100}});
+  programs.packings.decide();
+  // 64 * 64 weights of 9 taps, as int16.
+  EXPECT_EQ(programs.packings.getNote(),
+            "the weight of 'conv0' has more than one packing, as none is for "
+            "all programs; that takes 72 KiB more");
 }
 
 } // namespace

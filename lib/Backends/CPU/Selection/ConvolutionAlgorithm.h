@@ -115,8 +115,9 @@ public:
     return {};
   }
   /// Returns the bytes of packed weights as a multiple of those of the weights,
-  /// without padding.
-  virtual double getPackedSize(const ConvolutionShape &, Parameters) const {
+  /// of kind \p filter, without padding.
+  virtual double getPackedRatio(const ConvolutionShape &, Parameters,
+                                ElemKind /*filter*/) const {
     return 1;
   }
   virtual PackedFilter pack(const FilterSource &source,

@@ -26,9 +26,11 @@ void SharedPackings::add(unsigned program, const Buffer &filter,
   for (const ConvolutionCandidate &candidate : ranked) {
     Packing packing = getPacking(candidate);
     use.cycles.try_emplace(packing, candidate.cycles);
-    entry.sizes.try_emplace(packing, double(entry.tensor->getSizeInBytes()) *
-                                         candidate.algorithm->getPackedSize(
-                                             shape, candidate.parameters));
+    entry.sizes.try_emplace(packing,
+                            double(entry.tensor->getSizeInBytes()) *
+                                candidate.algorithm->getPackedRatio(
+                                    shape, candidate.parameters,
+                                    entry.tensor->getType().getKind()));
   }
   entry.uses.push_back(std::move(use));
 }

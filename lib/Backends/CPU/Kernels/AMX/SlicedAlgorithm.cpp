@@ -41,8 +41,9 @@ public:
     return packed == ElemKind::Int8;
   }
   bool hasScales() const override { return true; }
-  /// Three slices of a byte each for a float.
-  double getPackedSize(const ConvolutionShape &, Parameters) const override {
+  /// Returns 3/4: three slices of a byte each for a float.
+  double getPackedRatio(const ConvolutionShape &, Parameters,
+                        ElemKind) const override {
     return 0.75;
   }
 

@@ -88,6 +88,11 @@ public:
   getPackingKey(Parameters parameters) const override {
     return {parameters[0], parameters[2]};
   }
+  /// Returns 2 for bytes that become int16.
+  double getPackedRatio(const ConvolutionShape &, Parameters parameters,
+                        ElemKind filter) const override {
+    return parameters[0] == 2 && filter != ElemKind::Int16 ? 2 : 1;
+  }
   bool takesPackedKind(ElemKind packed, ElemKind kind) const override {
     return kind == ElemKind::Int16
                ? packed == ElemKind::Int16

@@ -76,6 +76,11 @@ public:
       candidates.push_back({this, /*parameters=*/{}});
   }
 
+  /// Returns 2: bytes become int16.
+  double getPackedRatio(const ConvolutionShape &, Parameters,
+                        ElemKind) const override {
+    return 2;
+  }
   bool takesPackedKind(ElemKind packed, ElemKind) const override {
     return packed == ElemKind::Int16;
   }

@@ -83,8 +83,8 @@ public:
     return {parameters.begin(), parameters.end()};
   }
 
-  double getPackedSize(const ConvolutionShape &shape,
-                       Parameters parameters) const override {
+  double getPackedRatio(const ConvolutionShape &shape, Parameters parameters,
+                        ElemKind) const override {
     return double(countPackedWinograd(shape, getSize(parameters),
                                       getBlock(parameters))) /
            double(shape.getTaps() * shape.outChannels);
