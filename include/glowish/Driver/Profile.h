@@ -15,9 +15,9 @@ namespace glowish {
 struct Profile {
   struct Row {
     const Instruction *instr;
-    /// The same in `run`: the operands have the extents of the runs.
+    /// The instruction of `run`: its operands have the extents of the runs.
     const Instruction *inRun;
-    /// That of inRun.
+    /// The flops and bytes of `inRun`.
     Cost cost;
     /// The median over the runs.
     double seconds;

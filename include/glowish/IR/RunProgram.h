@@ -15,7 +15,7 @@ namespace glowish {
 struct RunProgram {
   /// The instructions of the program but the marks of lifetimes.
   std::unique_ptr<IRFunction> function;
-  /// Where its buffers are.
+  /// The places of its buffers.
   MemoryPlan plan;
 };
 

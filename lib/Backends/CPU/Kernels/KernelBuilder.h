@@ -136,10 +136,10 @@ public:
   /// many iterations there are in a run, at most \p count; null for all.
   void forTasks(int64_t count, int64_t operations, LoopBody body,
                 llvm::Value *needed = nullptr);
-  /// The same for each index of \p extents that is needed: \p body gets its
-  /// number among all of them, row by row.
+  /// Emits \p body, as tasks, for each index of \p extents that is needed, with
+  /// its number among all indices, row by row.
   void forTasks(const LoopExtents &extents, int64_t operations, LoopBody body);
-  /// The same in loops, for the thread that runs the code around them.
+  /// Emits the same as loops of the thread that runs the code around them.
   void forEach(const LoopExtents &extents, LoopBody body) {
     forTasks(extents, /*operations=*/0, body);
   }

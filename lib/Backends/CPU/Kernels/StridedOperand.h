@@ -52,7 +52,7 @@ LoopExtents sortDimensions(const LoopExtents &extents,
 /// those around it. At least one dimension is left.
 LoopExtents joinDimensions(KernelBuilder &b, const LoopExtents &extents,
                            llvm::ArrayRef<StridedOperand *> operands);
-/// The same of dimensions that are needed.
+/// Joins dimensions of \p shape, of which a run needs all.
 inline Dims joinDimensions(KernelBuilder &b, DimsRef shape,
                            llvm::ArrayRef<StridedOperand *> operands) {
   return joinDimensions(b, LoopExtents(shape), operands).shape;

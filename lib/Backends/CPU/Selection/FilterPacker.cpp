@@ -73,7 +73,8 @@ static Instruction *createCopy(IRFunction &function, const Buffer *buffer,
   return function.create(buffer->getName(), std::move(draft), &user);
 }
 
-/// Returns what \p copy makes, of which a user needs what \p bounds say.
+/// Returns the result of \p copy for a user with \p bounds; all of it is made
+/// if users differ.
 static Buffer *share(Instruction &copy, llvm::ArrayRef<LoopBound> bounds) {
   if (copy.getLoopBounds() != bounds)
     copy.setLoopBounds({});

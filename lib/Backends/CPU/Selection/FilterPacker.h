@@ -99,7 +99,7 @@ public:
 
 private:
   struct Packings {
-    /// What makes the copies.
+    /// The instructions that make the copies.
     Instruction *dense = nullptr, *floats = nullptr;
     /// Keyed by the algorithm, its packing key, and the number of groups.
     std::map<std::tuple<const ConvolutionAlgorithm *,

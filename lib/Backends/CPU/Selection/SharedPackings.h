@@ -88,7 +88,7 @@ private:
     Packing findMostUsed(llvm::ArrayRef<const Use *> open) const;
     /// Returns the packings that there are for all uses, the fastest first.
     std::vector<Packing> findCommon() const;
-    /// Returns what of \p packings \p use takes.
+    /// Returns the first of `packings` that \p use accepts.
     const Packing &getTaken(const Use &use) const;
     /// Returns the bytes of `packings`.
     double getSize() const;

@@ -93,7 +93,7 @@ private:
   Value *weights, *bias;
   /// Those that the bias differs by; one of each where it does not.
   TapRanges taps;
-  /// Those that are needed, unless there is one row.
+  /// The bands that are needed, unless there is one row.
   ImageBands bands;
   Value *neededColumns;
   EpilogueCode epilogue;

@@ -67,7 +67,8 @@ private:
   void emitOrderedTask(const ColumnOrder &columns, Value *task);
   Value *gather(Value *place, unsigned pixels);
   bool hasRows() const { return shape.batch * shape.outHeight > 1; }
-  /// What a run needs: rows, or columns of the only row; null for all.
+  /// Returns how many rows, or columns of the only row, a run needs; null for
+  /// all.
   Value *getNeeded() const {
     return hasRows() ? imageRows.count : neededColumns;
   }
@@ -100,13 +101,13 @@ private:
   Tile tile;
   WeightLayout layout;
   DotInstr dot;
-  /// Of which a run may need one; 1 where all are needed.
+  /// The number of images where a run may need one of them, else 1.
   int64_t numImages;
   StridedOperand result, input;
   Value *weights, *bias;
   /// Those that the bias differs by; one of each where it does not.
   TapRanges taps;
-  /// Those that are needed.
+  /// The rows of images that are needed.
   ImageBands imageRows;
   /// Null for all.
   Value *neededColumns, *neededChannels, *neededDepth;
@@ -460,15 +461,15 @@ int64_t ConvolutionEmitter::countRowTiles(const Block &block) const {
   return tiles;
 }
 
-/// The number of units that the output is divided into: rows, or tiles of a
-/// single row.
+/// Returns the number of units that the output is divided into: rows, or tiles
+/// of a single row.
 int64_t ConvolutionEmitter::getNumUnits() const {
   if (hasRows())
     return shape.batch * shape.outHeight;
   return (shape.outWidth + tile.pixels - 1) / tile.pixels;
 }
 
-/// Those that have something that is needed.
+/// Returns the number of units with something that is needed.
 Value *ConvolutionEmitter::countNeededUnits() const {
   if (!getNeeded())
     return b.index(getNumUnits());

@@ -68,7 +68,7 @@ inline std::array<int64_t, 3> spreadCounts(int64_t most) {
 /// Bands of some rows of the images of a result, counted image by image, of
 /// which a run needs those that have a row that is needed.
 struct ImageBands {
-  /// \p bandRows: of each band but the last of an image.
+  /// Makes bands of \p bandRows rows; the last of an image may have fewer.
   ImageBands(KernelBuilder &b, const ConvolutionShape &shape,
              NeededImages needed, int64_t bandRows = 1);
 
@@ -101,8 +101,8 @@ struct ConvolutionOperands {
   /// How many columns of a result of one row, or of one that is collapsed to
   /// one, are needed; null for all.
   llvm::Value *neededColumns = nullptr;
-  /// How many output channels of a matrix product are needed, and how many
-  /// input channels count; null for all.
+  /// How many output channels are needed, which a kernel may heed, and of a
+  /// matrix product how many input channels count; null for all.
   llvm::Value *neededChannels = nullptr, *neededDepth = nullptr;
   /// The predicate of the rows of a matrix product, which are the columns of
   /// its image, or of leading dimensions of the image.

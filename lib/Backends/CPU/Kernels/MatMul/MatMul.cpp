@@ -69,7 +69,7 @@ private:
   const MatMulInstr &instr;
   StridedOperand result, lhs, rhs;
   std::vector<StridedOperand> fused;
-  /// Of the result.
+  /// The leading dimensions of the result.
   LoopExtents matrices;
   /// The rows and columns of each matrix of the result, and the summed
   /// elements, that are needed; null for all.

@@ -44,7 +44,7 @@ struct WinogradBlocking {
   /// The estimated time; infinite if a single tile takes too much of the stack.
   double cycles = 0;
 
-  /// What the size of the filters counts for in the cycles.
+  /// Returns the part of the cycles that stands for the size of the filters.
   double getFilterPrice(const ConvolutionShape &shape) const;
 
   int64_t getPoints() const {
