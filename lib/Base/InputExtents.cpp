@@ -23,7 +23,7 @@ Dims glowish::evaluateShape(
   // The verifier has checked that they fit.
   for (auto [bound, extent] : llvm::zip(result, extents))
     if (extent)
-      bound = *extent->evaluate(getValue);
+      bound = extent->evaluate(getValue).value_or(bound);
   return result;
 }
 

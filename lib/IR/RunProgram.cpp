@@ -18,11 +18,8 @@ public:
 private:
   Buffer *copyRoot(const Buffer &root);
   void copyInstr(const Instruction &instr);
-  /// Returns the value of \p extent, at most \p dim; \p dim where there is none
-  /// for a symbol.
-  int64_t evaluate(const std::optional<Extent> &extent, int64_t dim) const;
   /// Returns \p shape with the values of \p extents.
-  Dims evaluate(const ExtentList &extents, DimsRef shape) const;
+  Dims evaluate(DimsRef shape, const ExtentList &extents) const;
   /// Returns the shape of operand \p index in the run.
   Dims getShape(const Instruction &instr, unsigned index) const;
   /// Adds the first elements of \p view, as many as \p shape has, to those that
@@ -41,23 +38,12 @@ private:
 
 } // namespace
 
-int64_t RunProgramMaker::evaluate(const std::optional<Extent> &extent,
-                                  int64_t dim) const {
-  auto getValue = [&](llvm::StringRef symbol) -> std::optional<int64_t> {
+Dims RunProgramMaker::evaluate(DimsRef shape, const ExtentList &extents) const {
+  return evaluateShape(shape, extents, [&](llvm::StringRef symbol) {
     auto found = values.find(symbol.str());
     return found == values.end() ? std::nullopt
                                  : std::optional<int64_t>(found->second);
-  };
-  std::optional<int64_t> value =
-      extent ? extent->evaluate(getValue) : std::nullopt;
-  return value ? std::clamp<int64_t>(*value, 0, dim) : dim;
-}
-
-Dims RunProgramMaker::evaluate(const ExtentList &extents, DimsRef shape) const {
-  Dims result(shape);
-  for (auto [bound, extent] : llvm::zip(result, extents))
-    bound = evaluate(extent, bound);
-  return result;
+  });
 }
 
 Buffer *RunProgramMaker::copyRoot(const Buffer &root) {
@@ -99,11 +85,12 @@ static std::optional<RootDim> findRootDim(const Buffer &view, unsigned d) {
 
 Dims RunProgramMaker::getShape(const Instruction &instr, unsigned index) const {
   const Buffer &buffer = *instr.getOperand(index);
-  Dims shape(buffer.getShape());
+  ExtentList bounds(buffer.getType().getRank());
   bool isOfResult = instr.getInfo().has(OpTrait::ElementByElement);
   for (const LoopBound &bound : instr.getLoopBounds())
     if (bound.operand == index || (isOfResult && bound.operand == 0))
-      shape[bound.dim] = evaluate(bound.extent, shape[bound.dim]);
+      bounds[bound.dim] = bound.extent;
+  Dims shape = evaluate(buffer.getShape(), bounds);
   auto known = existing.find(buffer.getRoot());
   if (!instr.reads(index) || known == existing.end())
     return shape;
@@ -157,10 +144,10 @@ RunProgram RunProgramMaker::make() {
   made.plan.activationSize = plan.activationSize;
   for (const Buffer *input : function.getInputs()) {
     const InputExtents &extents = input->getInputExtents();
-    addWritten(*input, evaluate(extents.dims, input->getShape()));
+    addWritten(*input, evaluate(input->getShape(), extents.dims));
     // A state that grows.
     if (!extents.next.empty())
-      addWritten(*input, evaluate(extents.next, input->getShape()));
+      addWritten(*input, evaluate(input->getShape(), extents.next));
   }
   for (const Instruction &instr : function.getInstrs())
     if (!instr.isLifetimeMarker())
