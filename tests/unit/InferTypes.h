@@ -5,8 +5,11 @@
 
 #include "glowish/Graph/Node.h"
 #include "glowish/IR/IR.h"
+#include "glowish/Ops/ExtentRules.h"
 #include "glowish/Ops/TextForm.h"
 #include "glowish/Support/Error.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace glowish {
 
@@ -54,6 +57,12 @@ inline llvm::Expected<ParsedOp> parseOp(llvm::StringRef text) {
   return op;
 }
 
+inline std::string printTypes(llvm::ArrayRef<Type> types) {
+  return llvm::join(
+      llvm::map_range(types, [](const Type &type) { return type.str(); }),
+      ", ");
+}
+
 inline llvm::Expected<std::string> inferOrFail(llvm::StringRef text) {
   GLOWISH_ASSIGN_OR_RETURN(ParsedOp op, parseOp(text));
   llvm::SmallVector<bool> present(op.outputs.size(), true);
@@ -68,16 +77,37 @@ inline llvm::Expected<std::string> inferOrFail(llvm::StringRef text) {
   GLOWISH_ASSIGN_OR_RETURN(
       TypeList types,
       op.info->inferTypes(OpView(*op.info, inputs, outputs, op.attrs)));
-  std::string result;
-  for (const Type &type : types)
-    result += (result.empty() ? "" : ", ") + type.str();
-  return result;
+  return printTypes(types);
 }
 
 /// The types of the results, or the message of the error.
 inline std::string infer(const llvm::Twine &text) {
   llvm::Expected<std::string> result = inferOrFail(text.str());
   return result ? *result : llvm::toString(result.takeError());
+}
+
+/// The types of the results of a node with extents, and what they require.
+struct Inferred {
+  TypeList types;
+  std::vector<ExtentRequirement> requirements;
+};
+
+/// Infers the types with their extents; \p text is that of a node.
+inline llvm::Expected<Inferred> inferWithExtents(llvm::StringRef text,
+                                                 const SymbolRanges &symbols) {
+  GLOWISH_ASSIGN_OR_RETURN(ParsedOp op, parseOp(text));
+  llvm::SmallVector<bool> present;
+  std::vector<const Type *> inputs;
+  for (const std::optional<Type> &type : op.inputs) {
+    inputs.push_back(type ? &*type : nullptr);
+    present.push_back(type.has_value());
+  }
+  GLOWISH_RETURN_IF_ERROR(checkStructure(*op.info, present, op.attrs));
+  Inferred result;
+  GLOWISH_ASSIGN_OR_RETURN(result.types,
+                           inferTypes(OpView(*op.info, inputs, {}, op.attrs),
+                                      symbols, result.requirements));
+  return result;
 }
 
 #define EXPECT_TYPE(TEXT, TYPE) EXPECT_EQ(infer(TEXT), TYPE)
