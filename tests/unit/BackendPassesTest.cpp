@@ -1,5 +1,6 @@
 //===- BackendPassesTest.cpp - Graph passes that a back end brings --------===//
 
+#include "GraphTexts.h"
 #include "Messages.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Driver/Compilation.h"
@@ -89,10 +90,7 @@ std::string lower(Pipeline pipeline, CompilationOptions options = {}) {
   auto lowered = compilation.lower(ModelGraph(std::move(module)));
   if (!lowered)
     return getMessage(lowered.takeError());
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  printModule(os, lowered->getModule(), /*sideFile=*/nullptr);
-  return text;
+  return print(lowered->getModule());
 }
 
 } // namespace

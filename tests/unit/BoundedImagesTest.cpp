@@ -2,7 +2,7 @@
 //
 // Convolutions and poolings of which each run states how many images, and how
 // many rows of each, are needed. Compiled code is compared with the
-// interpreter; what no needed pixel takes of the input is not a number.
+// interpreter; elements of the input that no needed pixel takes are NaN.
 //
 //===----------------------------------------------------------------------===//
 
@@ -93,7 +93,7 @@ const ImagesCase cases[] = {
      .numRanks = 3,
      .boundsColumns = true},
     {.name = "dilations",
-     .input = {2, 13, 9, 5},
+     .input = {3, 13, 9, 5},
      .window = {.pad = 2, .dilation = 2},
      .outChannels = 16},
     {.name = "groups", .input = {3, 9, 9, 16}, .outChannels = 24, .group = 2},
@@ -400,6 +400,7 @@ void expectUntouched(const ImagesCase &c, const TargetOptions &target) {
   llvm::cantFail(executable->run(constants.data<uint8_t>().data(),
                                  mutables.data<uint8_t>().data(),
                                  bytes.data()));
+  unsigned numChecked = 0;
   for (const Instruction &instr : function.getInstrs()) {
     const Buffer *result = instr.getOperand(0);
     if (!llvm::isa<CPUConvolutionInstr, MaxPoolInstr, AvgPoolInstr>(instr) ||
@@ -411,11 +412,15 @@ void expectUntouched(const ImagesCase &c, const TargetOptions &target) {
         bytes.slice(plan.getOffset(result) + behind, size - behind),
         [](uint8_t byte) { return byte == fill; }))
         << c.name << " " << instr.getName().str();
+    ++numChecked;
   }
+  EXPECT_GT(numChecked, 0u) << c.name;
 }
 
 TEST_P(BoundedImages, AloneAreWritten) {
   const ImagesCase &c = cases[GetParam()];
+  if (c.op == ImagesCase::Transposed)
+    GTEST_SKIP() << "its convolutions write to views of one result";
   for (unsigned rank = 0; rank < c.numRanks; ++rank)
     for (unsigned numThreads : {1, 3}) {
       TargetOptions target;
@@ -445,7 +450,8 @@ std::string chooseKernel(int64_t batch, bool isBounded) {
   return "none";
 }
 
-/// What is the fastest for one image, and for all, is slow for the others.
+/// The fastest kernel for one image, and that for all, is slow for other
+/// numbers.
 TEST(BoundedImagesChoice, LosesLittleForAnyNumber) {
   EXPECT_TRUE(llvm::StringRef(chooseKernel(1, false)).starts_with("direct"));
   EXPECT_TRUE(

@@ -36,6 +36,16 @@ inline NodeValue constant(Module &module, ElemKind kind, DimsRef shape) {
       module.createConstant("c", makeRandom(Type(kind, shape), 99)));
 }
 
+/// Operand number \p index of a node: the input "x0" and so on, or a constant.
+inline NodeValue makeOperand(Module &module, unsigned index, const Type &type,
+                             bool isConstant) {
+  std::string name = "x" + std::to_string(index);
+  if (isConstant)
+    return NodeValue(module.createConstant(name, makeRandom(type, 99 + index)));
+  return NodeValue(module.createPlaceholder(name, type, /*isInput=*/true,
+                                            /*isOutput=*/false));
+}
+
 /// A module of one function with the result of \p build as output "y".
 inline std::unique_ptr<Module> buildModule(const BuildFn &build) {
   auto module = std::make_unique<Module>("test");

@@ -6,40 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ExtentRuns.h"
 #include "OnnxText.h"
-#include "glowish/Backends/CPU/CPUBackend.h"
-#include "glowish/Driver/Compilation.h"
-#include "glowish/Driver/Session.h"
 
 using namespace glowish;
 
 namespace {
 
-/// A model compiled for one back end, to be run several times.
-struct Program {
-  std::unique_ptr<Backend> backend;
-  std::optional<PlannedProgram> program;
-  std::unique_ptr<Session> session;
-};
-
-std::unique_ptr<Backend> createBackend(bool isCPU) {
-  if (!isCPU)
-    return createInterpreter();
-  return llvm::cantFail(CPUBackend::create(TargetOptions()));
-}
-
 llvm::Expected<Program> compile(TextModel &model, bool isCPU,
                                 ImportOptions options = {}) {
-  Program program;
   GLOWISH_ASSIGN_OR_RETURN(auto module, model.import(std::move(options)));
-  program.backend = createBackend(isCPU);
-  CompilationOptions compilationOptions;
-  compilationOptions.verifyEach = true;
-  Compilation compilation(*program.backend, compilationOptions);
-  GLOWISH_ASSIGN_OR_RETURN(program.program,
-                           compilation.compile(std::move(module)));
-  GLOWISH_ASSIGN_OR_RETURN(program.session, Session::create(*program.program));
-  return program;
+  return compileProgram(std::move(module), createBackend(isCPU));
 }
 
 using Numbers = std::vector<double>;

@@ -35,15 +35,10 @@ makeNodeModule(llvm::StringRef text) {
     return makeError("no node '{0}'", text);
   auto module = std::make_unique<Module>("test");
   Function *function = module->createFunction("main");
-  NodeDraft draft{*op.node, {}, std::move(op.attrs)};
-  for (auto [i, type] : llvm::enumerate(op.inputs))
-    draft.operands.push_back(
-        type ? NodeValue(module->createPlaceholder("x" + std::to_string(i),
-                                                   *type, /*isInput=*/true,
-                                                   /*isOutput=*/false))
-             : NodeValue());
-  GLOWISH_ASSIGN_OR_RETURN(Node *node,
-                           function->tryCreate("node", std::move(draft)));
+  auto makeInput = [&](unsigned i, const Type &type) {
+    return makeOperand(*module, i, type, /*isConstant=*/false);
+  };
+  GLOWISH_ASSIGN_OR_RETURN(Node *node, createNode(*function, op, makeInput));
   for (unsigned i = 0; i < node->getNumResults(); ++i)
     function->create<SaveNode>(
         "save", node->getResult(i),

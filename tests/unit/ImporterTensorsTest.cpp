@@ -1,8 +1,8 @@
 //===- ImporterTensorsTest.cpp - Sparse tensors and external data ---------===//
 
+#include "GraphTexts.h"
 #include "OnnxText.h"
 #include "TestFolder.h"
-#include "glowish/Graph/GraphText.h"
 #include "glowish/Importer/ModelFormat.h"
 #include "glowish/Support/MemoryFile.h"
 #include "llvm/ADT/StringExtras.h"
@@ -259,12 +259,6 @@ TEST_F(ImporterMapping, LeavesRawDataInTheModel) {
   EXPECT_EQ(find("many").getAsDouble(many - 1), (many - 1) / 2.0);
   auto copied = importOnnx(llvm::arrayRefFromStringRef(bytes), "m", {});
   ASSERT_TRUE(bool(copied)) << llvm::toString(copied.takeError());
-  auto print = [](const Module &own) {
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    printModule(os, own, nullptr);
-    return text;
-  };
   EXPECT_EQ(print(**copied), print(*module));
 }
 

@@ -3,7 +3,7 @@
 #ifndef GLOWISH_TESTS_UNIT_INFERTYPES_H
 #define GLOWISH_TESTS_UNIT_INFERTYPES_H
 
-#include "glowish/Graph/Node.h"
+#include "glowish/Graph/Module.h"
 #include "glowish/IR/IR.h"
 #include "glowish/Ops/ExtentRules.h"
 #include "glowish/Ops/TextForm.h"
@@ -55,6 +55,18 @@ inline llvm::Expected<ParsedOp> parseOp(llvm::StringRef text) {
   }
   GLOWISH_RETURN_IF_ERROR(parser.expectEnd());
   return op;
+}
+
+/// Creates the node that \p op describes. \p makeOperand makes the operand with
+/// a number, of a type; those that are none stay absent.
+inline llvm::Expected<Node *>
+createNode(Function &function, const ParsedOp &op,
+           llvm::function_ref<NodeValue(unsigned, const Type &)> makeOperand) {
+  NodeDraft draft{*op.node, {}, op.attrs};
+  for (auto [i, type] : llvm::enumerate(op.inputs))
+    draft.operands.push_back(type ? makeOperand(unsigned(i), *type)
+                                  : NodeValue());
+  return function.tryCreate("node", std::move(draft));
 }
 
 inline std::string printTypes(llvm::ArrayRef<Type> types) {

@@ -1,13 +1,15 @@
 //===- LoopBoundsTest.cpp - Kernels that compute a part of a result -------===//
 //
 // An instruction with bounds (LoopBound) is compiled for levels of this machine
-// and run with extents of 0, 1, some and all. What a run needs is compared with
-// what the interpreter computes without bounds. What it does not need stays
-// as it was in memory, at least the whole rows of it.
+// and run with extents of 0, 1, some and all. The part that a run needs is
+// compared with the interpreter's, which heeds bounds of summed dimensions
+// alone. What it does not need stays as it was in memory, at least the whole
+// rows of it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Differential.h"
+#include "ExtentRuns.h"
 #include "InferTypes.h"
 #include "glowish/Base/ForEachIndex.h"
 #include "glowish/IR/Passes.h"
@@ -164,20 +166,10 @@ std::unique_ptr<Module> buildCase(const BoundsCase &tested,
                                   std::map<std::string, int64_t> &largest) {
   ParsedOp op = llvm::cantFail(parseOp(tested.text));
   auto module = buildModule([&](Function &function, Module &module) {
-    NodeDraft draft{*op.node, {}, std::move(op.attrs)};
-    for (auto [i, type] : llvm::enumerate(op.inputs)) {
-      std::string name = "x" + std::to_string(i);
-      if (!type)
-        draft.operands.push_back(NodeValue());
-      else if (i < tested.firstConstant)
-        draft.operands.push_back(NodeValue(module.createPlaceholder(
-            name, *type, /*isInput=*/true, /*isOutput=*/false)));
-      else
-        draft.operands.push_back(
-            NodeValue(module.createConstant(name, makeRandom(*type, 99 + i))));
-    }
-    return llvm::cantFail(function.tryCreate("node", std::move(draft)))
-        ->getResult(0);
+    auto make = [&](unsigned i, const Type &type) {
+      return makeOperand(module, i, type, i >= tested.firstConstant);
+    };
+    return llvm::cantFail(createNode(function, op, make))->getResult(0);
   });
   DimsRef result = module->findPlaceholder("y")->getType().getShape();
   largest = {{"N", 1}, {"M", 1}};
@@ -196,15 +188,8 @@ std::unique_ptr<Module> buildCase(const BoundsCase &tested,
 }
 
 /// A compiled case.
-struct Program {
-  std::unique_ptr<Backend> backend;
-  std::optional<PlannedProgram> program;
-  std::unique_ptr<Session> session;
+struct BoundedProgram : Program {
   std::map<std::string, int64_t> largest;
-
-  const Buffer *find(llvm::StringRef name) const {
-    return llvm::cantFail(session->findPlaceholder(name));
-  }
 };
 
 /// Makes the bounds of \p tested those of what computes the output "y".
@@ -221,9 +206,9 @@ void setBounds(IRFunction &function, const BoundsCase &tested) {
       instr.setLoopBounds(bounds);
 }
 
-Program compileCase(const BoundsCase &tested,
-                    std::unique_ptr<Backend> backend) {
-  Program compiled;
+BoundedProgram compileCase(const BoundsCase &tested,
+                           std::unique_ptr<Backend> backend) {
+  BoundedProgram compiled;
   compiled.backend = std::move(backend);
   CompilationOptions options;
   options.verifyEach = true;
@@ -237,7 +222,7 @@ Program compileCase(const BoundsCase &tested,
   return compiled;
 }
 
-/// What is in memory that a run did not write.
+/// The value of elements that a run did not write.
 constexpr double untouched = 99;
 
 /// Runs \p program with the extents \p n and \p m; returns the output "y".
@@ -316,8 +301,8 @@ TEST(LoopBounds, KernelsComputeWhatIsNeeded) {
   std::vector<TargetOptions> targets = getTargets();
   for (auto [number, tested] : llvm::enumerate(cases)) {
     SCOPED_TRACE(tested.text);
-    Program expected = compileCase(tested, createInterpreter());
-    std::vector<Program> programs;
+    BoundedProgram expected = compileCase(tested, createInterpreter());
+    std::vector<BoundedProgram> programs;
     for (auto [t, target] : llvm::enumerate(targets))
       // This machine, and the others in turn.
       if (t < 2 || t % 3 == number % 3)

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GraphTexts.h"
 #include "Messages.h"
 #include "glowish/Autodiff/Training.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
@@ -107,13 +108,6 @@ llvm::Error train(Regression &net, TrainingConfig config) {
     return step.takeError();
   net.module->eraseFunction(net.function);
   return llvm::Error::success();
-}
-
-std::string print(const Module &module) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  printModule(os, module, /*sideFile=*/nullptr);
-  return text;
 }
 
 const Values x = {0.5, 0, -1}, w = {1, -2, 4}, expected = {1, 1, 2};

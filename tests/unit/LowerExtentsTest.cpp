@@ -1,15 +1,14 @@
 //===- LowerExtentsTest.cpp - Programs of graphs with extents -------------===//
 //
 // Graphs whose types have extents, compiled once, against the same graphs with
-// the values in place of the extents. What is beyond the extents of the inputs
-// is NaN or the largest integer.
+// the values in place of the extents. Elements beyond the extents of inputs are
+// NaN or the largest integer.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Differential.h"
-#include "ExtentTemplates.h"
+#include "ExtentRuns.h"
 #include "Messages.h"
-#include "glowish/Base/ForEachIndex.h"
 #include "glowish/Graph/GraphText.h"
 #include "glowish/Graph/Verifier.h"
 
@@ -38,24 +37,9 @@ std::string makeText(const Graph &graph) {
          "\nSave(%r, %y)\n}\n";
 }
 
-struct Program {
-  std::unique_ptr<Backend> backend;
-  std::optional<PlannedProgram> program;
-  std::unique_ptr<Session> session;
-};
-
 llvm::Expected<Program> compile(const std::string &text, bool isCPU) {
-  Program program;
   GLOWISH_ASSIGN_OR_RETURN(auto module, parseModule(text, "test", nullptr));
-  program.backend =
-      isCPU ? llvm::cantFail(CPUBackend::create({})) : createInterpreter();
-  CompilationOptions options;
-  options.verifyEach = true;
-  GLOWISH_ASSIGN_OR_RETURN(
-      program.program,
-      Compilation(*program.backend, options).compile(std::move(module)));
-  GLOWISH_ASSIGN_OR_RETURN(program.session, Session::create(*program.program));
-  return program;
+  return compileProgram(std::move(module), createBackend(isCPU));
 }
 
 llvm::Expected<Program> compileOpen(const std::string &text, bool isCPU) {
@@ -65,33 +49,6 @@ llvm::Expected<Program> compileOpen(const std::string &text, bool isCPU) {
                "\" range \"" + symbol + "\" [" + std::to_string(range.low) +
                ", " + std::to_string(range.high) + "]\n";
   return compile("module \"m\"\n" + symbols + makeOpen(text), isCPU);
-}
-
-/// Makes the elements of \p input beyond \p shape what no result may depend on.
-void poison(const Session &session, const Buffer *input, DimsRef shape) {
-  Tensor whole = session.getTensor(input);
-  ElemKind kind = whole.getType().getKind();
-  double value = isFloatKind(kind)        ? std::nan("")
-                 : kind == ElemKind::Bool ? 1
-                 : getElemSize(kind) == 1 ? 117
-                                          : 0x7FFFFFFF;
-  int64_t element = 0;
-  forEachIndex(whole.getType().getShape(), [&](DimsRef index) {
-    bool isInside = true;
-    for (auto [i, extent] : llvm::zip_equal(index, shape))
-      isInside &= i < extent;
-    if (!isInside)
-      whole.setFromDouble(element, value);
-    ++element;
-  });
-}
-
-/// The shape with values instead of extents.
-Dims evaluateType(const Buffer *input, const ExtentValues &values) {
-  return evaluateShape(input->getShape(), input->getInputExtents().dims,
-                       [&](llvm::StringRef symbol) {
-                         return std::optional(values.find(symbol)->second);
-                       });
 }
 
 /// Compares the outputs of \p open for random inputs, and \p flags for %f, with
@@ -109,25 +66,17 @@ void compare(Program &open, Program *fixed, const ExtentValues &values,
       continue;
     }
     Tensor tensor = makeRandom(
-        input->getType().withShape(evaluateType(input, values)), ++seed);
+        input->getType().withShape(evaluateShape(input, values)), ++seed);
     if (flags && input->getModelName() == "f")
       tensor = flags->clone();
-    ASSERT_EQ(getMessage(open.session->setInput(input, tensor)), "") << text;
-    poison(*open.session, input, tensor.getType().getShape());
-    if (fixed)
-      llvm::cantFail(fixed->session->setInput(
-          llvm::cantFail(
-              fixed->session->findPlaceholder(input->getModelName())),
-          tensor));
+    ASSERT_EQ(getMessage(setInput(open, fixed, input, tensor)), "") << text;
   }
   ASSERT_EQ(getMessage(open.session->run()), "") << text;
   if (!fixed)
     return;
   llvm::cantFail(fixed->session->run());
-  Tensor expected = fixed->session->getOutput(
-      llvm::cantFail(fixed->session->findPlaceholder("y")));
-  Tensor actual = open.session->getOutput(
-      llvm::cantFail(open.session->findPlaceholder("y")));
+  Tensor expected = fixed->session->getOutput(fixed->find("y"));
+  Tensor actual = open.session->getOutput(open.find("y"));
   ASSERT_EQ(actual.getType().str(), expected.getType().str()) << text;
   double tolerance =
       getElemSize(expected.getType().getKind()) == 2 ? 1e-2 : 1e-5;
@@ -462,7 +411,8 @@ TEST(LowerExtents, LostExtentsAreFound) {
 
 //===- Graphs of several nodes --------------------------------------------===//
 
-/// Appends random nodes that keep the type float<2xLENGTHx5>.
+/// Returns a graph of random nodes that keep the type float<2xLENGTHx5>, but
+/// for the length.
 Graph makeGraph(Random &random) {
   std::string length = "N";
   int64_t bound = 6;

@@ -1,6 +1,7 @@
 //===- PassCheckTest.cpp - Finds passes that change results ---------------===//
 
 #include "glowish/Driver/PassCheck.h"
+#include "GraphTexts.h"
 #include "Messages.h"
 #include "glowish/Graph/GraphText.h"
 #include "glowish/Graph/NodeBuilder.h"
@@ -63,16 +64,10 @@ TEST(PassCheck, NamesThePassAfterWhichAnOutputDiffers) {
 
 TEST(PassCheck, LeavesTheModuleAsItIs) {
   auto module = makeModule();
-  auto print = [&] {
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    printModule(os, *module, /*sideFile=*/nullptr);
-    return text;
-  };
-  std::string before = print();
+  std::string before = print(*module);
   PassCheck check(fill);
   ASSERT_EQ(getMessage(check.start(*module)), "");
-  EXPECT_EQ(print(), before);
+  EXPECT_EQ(print(*module), before);
 }
 
 TEST(PassCheck, GoesOnFromTheGraphToItsIR) {

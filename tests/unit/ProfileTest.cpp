@@ -250,7 +250,8 @@ getNumbers(const Profile &profile,
 TEST(Profile, ARunCountsItsExtents) {
   auto cpu = createCPU();
   auto interpreter = createInterpreter();
-  for (Backend *backend : {(Backend *)cpu.get(), interpreter.get()}) {
+  for (Backend *backend :
+       std::array<Backend *, 2>{cpu.get(), interpreter.get()}) {
     Profile ranged = profileRange(*backend), fixed = profileValue(*backend);
     EXPECT_EQ(fixed.getCost().flops,
               2 * (17 * 8 * 8 + 2 * 17 * 17 * 8 + 17 * 8 * 8 * 3));

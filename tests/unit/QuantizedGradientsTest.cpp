@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "GradientCheck.h"
+#include "GraphTexts.h"
 #include "OnnxText.h"
-#include "glowish/Graph/GraphText.h"
 #include "gmock/gmock.h"
 
 using namespace glowish;
@@ -22,10 +22,7 @@ static GradientCase makeCase(TextModel model, std::vector<InputValues> values) {
     ADD_FAILURE() << llvm::toString(module.takeError());
     return GradientCase("");
   }
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  printModule(os, **module, /*sideFile=*/nullptr);
-  return {text, std::move(values)};
+  return {print(**module), std::move(values)};
 }
 
 static std::vector<double> getElements(const Tensor &tensor) {

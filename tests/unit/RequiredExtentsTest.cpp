@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Differential.h"
+#include "GraphTexts.h"
 #include "Messages.h"
 #include "glowish/Driver/Compilation.h"
 #include "glowish/Driver/Session.h"
@@ -27,13 +28,6 @@ function "main" {
   Save(%sum, %z)
 }
 )";
-
-std::string print(const Module &module) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  printModule(os, module, nullptr);
-  return text;
-}
 
 std::unique_ptr<Module> parse(llvm::StringRef text) {
   return llvm::cantFail(parseModule(text, "f", nullptr));

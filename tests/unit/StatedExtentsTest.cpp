@@ -7,11 +7,9 @@
 
 #include "CPULevels.h"
 #include "Differential.h"
+#include "ExtentRuns.h"
 #include "Messages.h"
 #include "OnnxText.h"
-#include "glowish/Base/ForEachIndex.h"
-#include "glowish/Driver/Compilation.h"
-#include "glowish/Driver/Session.h"
 #include "glowish/Graph/GraphText.h"
 #include "glowish/IR/IRText.h"
 
@@ -20,37 +18,21 @@ using namespace glowish;
 namespace {
 
 using Ranges = std::map<std::string, IntRange>;
-using Values = std::map<std::string, int64_t>;
+using Values = ExtentValues;
 
 //===- Compiled models ----------------------------------------------------===//
-
-struct Program {
-  std::unique_ptr<Backend> backend;
-  std::optional<PlannedProgram> program;
-  std::unique_ptr<Session> session;
-
-  const Buffer *find(llvm::StringRef name) const {
-    return llvm::cantFail(session->findPlaceholder(name));
-  }
-};
 
 Program compile(TextModel &model, bool isCPU, const Values &values,
                 const Ranges &ranges, const TargetOptions &target = {},
                 bool quantizesActivations = false) {
   ImportOptions options;
-  options.symbols = values;
+  options.symbols = {values.begin(), values.end()};
   options.symbolRanges = ranges;
-  Program program;
-  auto module = llvm::cantFail(model.import(std::move(options)));
-  program.backend =
-      isCPU ? llvm::cantFail(CPUBackend::create(target)) : createInterpreter();
   CompilationOptions compilationOptions;
-  compilationOptions.verifyEach = true;
   compilationOptions.quantizesActivations = quantizesActivations;
-  Compilation compilation(*program.backend, compilationOptions);
-  program.program = llvm::cantFail(compilation.compile(std::move(module)));
-  program.session = llvm::cantFail(Session::create(*program.program));
-  return program;
+  return llvm::cantFail(
+      compileProgram(llvm::cantFail(model.import(std::move(options))),
+                     createBackend(isCPU, target), compilationOptions));
 }
 
 std::string int64Scalar(llvm::StringRef name, int64_t value) {
@@ -99,42 +81,16 @@ TextModel makeDecoder() {
   return model;
 }
 
-Dims evaluateShape(const ExtentList &extents, DimsRef largest,
-                   const Values &values) {
-  return glowish::evaluateShape(largest, extents, [&](llvm::StringRef symbol) {
-    return std::optional(values.at(symbol.str()));
-  });
-}
-
-/// Makes the elements of \p input that lie outside of \p shape NaN.
-void poisonOutside(const Session &session, const Buffer *input, DimsRef shape) {
-  Tensor whole = session.getTensor(input);
-  int64_t element = 0;
-  forEachIndex(whole.getType().getShape(), [&](DimsRef index) {
-    bool isInside = true;
-    for (auto [i, extent] : llvm::zip_equal(index, shape))
-      isInside &= i < extent;
-    if (!isInside)
-      whole.setFromDouble(element, std::numeric_limits<double>::quiet_NaN());
-    ++element;
-  });
-}
-
 /// Runs \p ranged with random inputs of the extents that \p values give, and
 /// compares all outputs with those of \p fixed, which is compiled for these.
 void compare(Program &ranged, Program &fixed, const Values &values) {
   uint64_t seed = 0;
   for (const Buffer *input : ranged.session->getPlaceholders()) {
-    const ExtentList &dims = input->getInputExtents().dims;
-    if (dims.empty())
+    if (input->getInputExtents().dims.empty())
       continue;
-    Tensor tensor = makeRandom(input->getType().withShape(evaluateShape(
-                                   dims, input->getShape(), values)),
-                               ++seed);
-    llvm::cantFail(ranged.session->setInput(input, tensor));
-    poisonOutside(*ranged.session, input, tensor.getType().getShape());
-    llvm::cantFail(
-        fixed.session->setInput(fixed.find(input->getModelName()), tensor));
+    Tensor tensor = makeRandom(
+        input->getType().withShape(evaluateShape(input, values)), ++seed);
+    llvm::cantFail(setInput(ranged, &fixed, input, tensor));
   }
   ASSERT_EQ(getMessage(ranged.session->run()), "");
   llvm::cantFail(fixed.session->run());

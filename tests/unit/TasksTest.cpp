@@ -103,20 +103,10 @@ const TasksCase cases[] = {
 NodeValue buildCase(const TasksCase &tested, Function &function,
                     Module &module) {
   ParsedOp op = llvm::cantFail(parseOp(tested.text));
-  NodeDraft draft{*op.node, {}, std::move(op.attrs)};
-  for (auto [i, type] : llvm::enumerate(op.inputs)) {
-    std::string name = "x" + std::to_string(i);
-    if (!type)
-      draft.operands.push_back(NodeValue());
-    else if (i < tested.firstConstant)
-      draft.operands.push_back(NodeValue(module.createPlaceholder(
-          name, *type, /*isInput=*/true, /*isOutput=*/false)));
-    else
-      draft.operands.push_back(
-          NodeValue(module.createConstant(name, makeRandom(*type, 99 + i))));
-  }
-  return llvm::cantFail(function.tryCreate("node", std::move(draft)))
-      ->getResult(0);
+  auto make = [&](unsigned i, const Type &type) {
+    return makeOperand(module, i, type, i >= tested.firstConstant);
+  };
+  return llvm::cantFail(createNode(function, op, make))->getResult(0);
 }
 
 /// Memory of a region, aligned as programs want it.
