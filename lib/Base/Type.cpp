@@ -39,6 +39,11 @@ const Extent *Type::getExtent(unsigned index) const {
   return &*(*extents)[index];
 }
 
+Extent Type::getLength(unsigned index) const {
+  const Extent *extent = getExtent(index);
+  return extent ? *extent : Extent(getDim(index));
+}
+
 llvm::ArrayRef<std::optional<Extent>> Type::getExtents() const {
   if (!extents)
     return {};

@@ -11,11 +11,6 @@ ExtentInference::ExtentInference(const OpView &op, llvm::ArrayRef<Type> results,
     : op(op), results(results), symbols(symbols),
       extents(results.empty() ? 0 : results.front().getRank()) {}
 
-Extent ExtentInference::get(unsigned index, unsigned dim) const {
-  const Extent *extent = find(index, dim);
-  return extent ? *extent : Extent(op.getInput(index).getDim(dim));
-}
-
 void ExtentInference::set(unsigned dim, std::optional<Extent> extent) {
   if (!extent && !tooLong)
     tooLong = dim;

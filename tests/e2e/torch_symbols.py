@@ -170,6 +170,28 @@ def from_the_end(p):
             p("std.dim", x, [0], True)]
 
 
+@program({"s1": (3, 40)})
+def replaced_rows(p):
+    """By indices from the end."""
+    x = p.input("x", ["s1", 6])
+    rows = p.input("rows", [3], lambda n: torch.tensor([-1, 0, -3]))
+    return [p("index_fill.int_Scalar", x, 0, rows, 7)]
+
+
+@program({"s1": (3, 40)})
+def every_other_replaced(p):
+    x = p.input("x", [2, "s1"])
+    odd = p("slice.Tensor", x, 1, 1, 9223372036854775807, 2)
+    return [p("slice_scatter", x, p("neg", odd), 1, 1, 9223372036854775807, 2)]
+
+
+@program({"s1": (3, 40)})
+def rolled(p):
+    """Elements from the front come behind the last one."""
+    x = p.input("x", [2, "s1"])
+    return [p("roll", x, [-2], [1]), p("roll", x, [0, 1], [1, 0])]
+
+
 @program({"s0": (1, 8)})
 def recurrent(p):
     """An LSTM whose batch runs decide."""
@@ -274,6 +296,85 @@ def compares(p):
     return [p("slice.Tensor", x, 0, 0, 16)]
 
 
+def doubled(p):
+    """An input with twice the extent of another."""
+    y = p.input("y", ["s0"])
+    x = p.input("x", ["s0", 4])
+    x.tensors = [torch.randn(2 * t.shape[0], 4) for t in y.tensors]
+    p.tensor_values["x"] = p.meta(x.tensors)
+    return [p("relu", x), p("relu", y)]
+
+
+def replaces_from_end(p):
+    x = p.input("x", ["s0", 4])
+    return [p("slice_scatter", x, p.parameter(3, 4), 0, -4, -1)]
+
+
+def replaces_every_other(p):
+    x = p.input("x", ["s0", 4])
+    return [p("slice_scatter", x, p.parameter(2, 4), 0, -4, 9223372036854775807, 2)]
+
+
+def replaces_to_end(p):
+    """Of a larger bound there is nothing from the last four to the third."""
+    x = p.input("x", ["s0", 4])
+    return [p("slice_scatter", x, p("slice.Tensor", x, 0, 0, 0), 0, -4, 2)]
+
+
+def replaces_one(p):
+    x = p.input("x", ["s0", 4])
+    return [p("select_scatter", x, p.parameter(4), 0, -2)]
+
+
+def narrows(p):
+    return [p("narrow", p.input("x", ["s0", 4]), 0, -2, 1)]
+
+
+def rolls(p):
+    return [p("roll", p.input("x", ["s0", 4]), [15], [0])]
+
+
+def squares(p):
+    """As many elements as two extents, each of which fits, have in all."""
+    size = p.size(p.input("x", ["s0"]), 0)
+    return [p("zeros", [size * size], device=torch.device("cpu"), pin_memory=False)]
+
+
+def counts(p):
+    size = p.size(p.input("x", ["s0"]), 0)
+    return [p("arange", size * size, device=torch.device("cpu"), pin_memory=False)]
+
+
+def branches(p):
+    """A branch that multiplies by an extent."""
+    def tensor(name):
+        return {"as_tensor": {"name": name}}
+
+    def node(target, inputs, output, name):
+        return {"target": "torch.ops.aten." + target, "metadata": {}, "name": name,
+                "inputs": [{"name": n, "arg": a} for n, a in inputs],
+                "outputs": [output]}
+    x = p.input("x", ["s0", 4])
+    inner = {
+        "inputs": [tensor("a")], "outputs": [tensor("d")], "tensor_values": {},
+        "sym_int_values": {}, "sym_bool_values": {}, "custom_obj_values": {},
+        "is_single_tensor_return": False, "nodes": [
+            node("sym_size.int", [("self", tensor("a")), ("dim", {"as_int": 0})],
+                 {"as_sym_int": {"as_name": "n"}}, "n"),
+            node("sum.default", [("self", tensor("a"))], tensor("t"), "t"),
+            node("mul.Tensor", [("self", tensor("t")),
+                                ("other", {"as_sym_int": {"as_name": "n"}})],
+                 tensor("d"), "d")]}
+    total = p("sum", x)
+    name = p.name("cond")
+    p.add_node("torch.ops.higher_order.cond", [
+        ("", p.argument(p("gt.Scalar", total, 0))),
+        ("", {"as_graph": {"name": "true_graph_0", "graph": inner}}),
+        ("", {"as_graph": {"name": "false_graph_0", "graph": inner}}),
+        ("", {"as_tensors": [{"name": "x"}]})], [tensor(name)], name)
+    return [p.add(name, total.tensors)]
+
+
 # A program, its ranges, options and what the line says.
 REFUSED = [
     (mlp, {"s0": (1, None)}, [], "largest value of the symbol 's0'.*-define-symbol="
@@ -283,6 +384,27 @@ REFUSED = [
     (mlp, BATCH, ["-define-symbol=s3,2..4"], "depends on the symbol 's3'"),
     (pools, {"s0": (8, 64)}, [], "adaptive_avg_pool2d.*an output_size of 1"),
     (compares, {"s0": (4, 64)}, [], "slice.*argument 'end' is the int 16; accepted"),
+    (replaces_from_end, {"s0": (15, 16)}, [], "slice_scatter.*argument 'start' is the int "
+     "-4; accepted: a number which isn't counted from an end that a run decides"),
+    (replaces_every_other, {"s0": (4, 16)}, [], "slice_scatter.*argument 'start' is the "
+     "int -4; accepted"),
+    (replaces_to_end, {"s0": (4, 16)}, [], "slice_scatter.*argument 'start' is the int -4; "
+     "accepted"),
+    (replaces_one, {"s0": (15, 16)}, [], "select_scatter.*argument 'index' is the int -2; "
+     "accepted"),
+    (narrows, {"s0": (15, 16)}, [], "narrow.*argument 'start' is the int -2; accepted"),
+    (rolls, {"s0": (1, 16)}, [], "roll.*argument 'shifts' is a list of 1; accepted: shifts "
+     "towards the front"),
+    (squares, {"s0": (1, 1 << 33)}, [], "zeros.*argument 'size' is s0\\*s0, of which the "
+     "largest value does not fit 64 bits"),
+    (counts, {"s0": (1, 1 << 33)}, [], "arange.*argument 'end' is s0\\*s0, of which the "
+     "largest value does not fit 64 bits"),
+    (branches, {"s0": (1, 16)}, [], "mul.*it computes with s0, which a run decides, in a "
+     "branch or loop; accepted: known numbers"),
+    (mlp, BATCH, ["-define-symbol=s0,1..8", "-model-input=x,float,[3,20]"],
+     "input 'x' is float<8{s0}x20>; stated for it is float<3x20>"),
+    (doubled, {"s0": (1, 16)}, ["-model-input=x,float,[6,4]"],
+     "input 'x' is float<32{2\\*s0}x4>; stated for it is float<6x4>"),
 ]
 
 

@@ -83,6 +83,9 @@ public:
   /// Returns the extent of dimension \p index; null where it is always the
   /// same.
   const Extent *getExtent(unsigned index) const;
+  /// Returns the extent of dimension \p index, a constant where no run decides
+  /// it.
+  Extent getLength(unsigned index) const;
   /// Returns one entry for each dimension; none if hasExtents() is false.
   llvm::ArrayRef<std::optional<Extent>> getExtents() const;
   /// Returns this type with those extents in place of its own; the shape stays.

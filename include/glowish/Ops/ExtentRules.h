@@ -36,7 +36,9 @@ public:
     return op.getInput(index).getExtent(dim);
   }
   /// Returns the same, a constant where it is always the same.
-  Extent get(unsigned index, unsigned dim) const;
+  Extent get(unsigned index, unsigned dim) const {
+    return op.getInput(index).getLength(dim);
+  }
   const SymbolRanges &getSymbols() const { return symbols; }
 
   /// Sets the extent of dimension \p dim of result 0; none for what does not

@@ -136,7 +136,34 @@ void AtenOp::convertNumbers() {
   }
 }
 
-llvm::Error AtenOp::checkArguments(bool takesComplex) const {
+/// Returns an extent in \p value of which the values do not all fit 64 bits, or
+/// null.
+static const Extent *findUnbounded(const AtenValue &value,
+                                   const SymbolRanges &symbols) {
+  if (value.is<Extent>() && !symbols.getRange(value.get<Extent>()))
+    return &value.get<Extent>();
+  if (value.is<AtenValue::List>())
+    for (const AtenValue &element : value.get<AtenValue::List>())
+      if (const Extent *extent = findUnbounded(element, symbols))
+        return extent;
+  return nullptr;
+}
+
+llvm::Error AtenOp::checkArguments(bool takesComplex) {
+  GLOWISH_RETURN_IF_ERROR(takeError());
+  auto checkBound = [&](const AtenArgument &argument,
+                        const AtenValue &value) -> llvm::Error {
+    if (const Extent *extent = findUnbounded(value, getSymbols()))
+      return makeError("argument '{0}' is {1}, of which the largest value does "
+                       "not fit 64 bits",
+                       argument.name, extent->describe());
+    return llvm::Error::success();
+  };
+  for (auto [argument, value] : llvm::zip_equal(schema.arguments, arguments))
+    GLOWISH_RETURN_IF_ERROR(checkBound(argument, value));
+  for (const auto &[index, extent] : extents)
+    GLOWISH_RETURN_IF_ERROR(
+        checkBound(schema.arguments[index], AtenValue::ofExtent(extent)));
   for (auto [argument, value] : llvm::zip_equal(schema.arguments, arguments))
     if (!argument.type.accepts(value) &&
         !(takesComplex && value.isComplex() &&

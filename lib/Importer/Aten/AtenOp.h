@@ -37,11 +37,12 @@ public:
 
   const AtenSchema &getSchema() const { return schema; }
   AtenContext &getContext() const { return context; }
-  /// An error unless each argument is of its type. With \p takesComplex tensors
-  /// may be complex.
-  llvm::Error checkArguments(bool takesComplex = false) const;
+  /// Returns the error of the constructor, or one unless each argument is of
+  /// its type and the values of each extent fit 64 bits. With \p takesComplex
+  /// tensors may be complex.
+  llvm::Error checkArguments(bool takesComplex = false);
 
-  /// The ranges of the symbols in extents.
+  /// Returns the ranges of the symbols in extents.
   const SymbolRanges &getSymbols() const { return module.getSymbols(); }
 
   //===- Arguments ----------------------------------------------------------//
@@ -73,7 +74,7 @@ public:
   ComplexParts complex(llvm::StringRef argument) const;
   /// The tensors of a list; null ones where it has None.
   std::vector<NodeValue> tensors(llvm::StringRef argument) const;
-  /// An int, or the bound of an extent that a run decides.
+  /// Returns an int, or the bound of an extent that a run decides.
   int64_t integer(llvm::StringRef argument) const;
   /// The same of a list; a single one is a list of one, and None is empty.
   std::vector<int64_t> integers(llvm::StringRef argument) const;
@@ -100,16 +101,16 @@ public:
   /// The type of a new tensor: `dtype` and `size`, or those of `self` where it
   /// states none. Without `self` a dtype that is None is \p ifNone.
   Type newType(ElemKind ifNone) const;
-  /// An int as an expression of extents; none of other values.
+  /// Returns an int as an expression of extents; none of other values.
   std::optional<Extent> extent(llvm::StringRef argument) const;
-  /// The bound of an extent that a run decides; none of other values.
+  /// Returns the bound of an extent that a run decides; none of other values.
   std::optional<int64_t> getBound(llvm::StringRef argument) const;
-  /// The value of \p extent, an int64 scalar.
+  /// Returns the value of \p extent, an int64 scalar.
   NodeValue compute(const Extent &extent);
-  /// The extent of dimension \p dim of \p value, an int64 scalar: a constant
-  /// unless a run decides it.
+  /// Returns the extent of dimension \p dim of \p value, an int64 scalar: a
+  /// constant unless a run decides it.
   NodeValue getLength(NodeValue value, unsigned dim);
-  /// The product of those of dimensions \p dims.
+  /// Returns the product of the extents of dimensions \p dims.
   NodeValue countElements(NodeValue value, llvm::ArrayRef<int64_t> dims);
   /// A tensor or number as a tensor of \p kind.
   NodeValue operand(llvm::StringRef argument, ElemKind kind);

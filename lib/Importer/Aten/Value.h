@@ -51,7 +51,7 @@ struct AtenValue {
   AtenValue(List list) : value(std::move(list)) {}
   AtenValue(AtenComplex tensor) : value(tensor) {}
   AtenValue(AtenComplexKind kind) : value(kind) {}
-  /// An int where \p extent is a constant.
+  /// Returns \p extent as a value, an int where it is a constant.
   static AtenValue ofExtent(Extent extent) {
     AtenValue result;
     if (std::optional<int64_t> number = extent.getConstant())
@@ -71,7 +71,7 @@ struct AtenValue {
   bool isComplex() const { return is<AtenComplex>(); }
   /// Whether it is an int, a float or a bool.
   bool isNumber() const { return is<int64_t>() || is<double>() || is<bool>(); }
-  /// An int as an expression, or the expression; none of other values.
+  /// Returns an int or an expression as an Extent; none of other values.
   std::optional<Extent> getExtent() const {
     if (is<int64_t>())
       return Extent(get<int64_t>());

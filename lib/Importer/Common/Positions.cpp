@@ -25,9 +25,14 @@ NodeValue glowish::padByInteger(NodeBuilder &b, NodeValue x,
 }
 
 NodeValue glowish::wrapIndices(NodeBuilder &b, NodeValue indices,
-                               int64_t extent) {
+                               NodeValue extent) {
   NodeValue wide = b.cast(indices, ElemKind::Int64);
-  return b.select(b.less(wide, 0), b.add(wide, double(extent)), wide);
+  return b.select(b.less(wide, 0), b.add(wide, extent), wide);
+}
+
+NodeValue glowish::wrapIndices(NodeBuilder &b, NodeValue indices,
+                               int64_t extent) {
+  return wrapIndices(b, indices, b.scalar(ElemKind::Int64, double(extent)));
 }
 
 NodeValue glowish::makePositions(NodeBuilder &b, DimsRef shape,

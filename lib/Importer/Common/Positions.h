@@ -17,7 +17,9 @@ double countIntegers(int64_t start, int64_t limit, int64_t step);
 NodeValue padByInteger(NodeBuilder &b, NodeValue x,
                        llvm::ArrayRef<int64_t> pads, NodeValue value);
 
-/// Casts \p indices to int64 and adds \p extent to negative ones.
+/// Casts \p indices to int64 and adds \p extent, an int64 scalar, to negative
+/// ones.
+NodeValue wrapIndices(NodeBuilder &b, NodeValue indices, NodeValue extent);
 NodeValue wrapIndices(NodeBuilder &b, NodeValue indices, int64_t extent);
 
 /// Returns element [i0, ..., indices[i0, i1, ...], ...] of \p data for each

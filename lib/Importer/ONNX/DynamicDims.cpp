@@ -1,6 +1,7 @@
 //===- DynamicDims.cpp - Values with dynamic dimensions -------------------===//
 
 #include "ONNX/DynamicDims.h"
+#include "Common/Positions.h"
 #include "ONNX/GraphScope.h"
 #include "llvm/ADT/Sequence.h"
 
@@ -85,8 +86,7 @@ NodeValue onnximport::wrapDynamicIndices(OpContext &op, NodeValue indices,
                                          const DynamicValue &x, unsigned axis) {
   if (!indices || !x.value || !x.isDynamic(axis))
     return indices;
-  NodeValue wide = op.cast(indices, ElemKind::Int64);
-  return op.select(op.less(wide, 0), op.add(wide, x.getExtent(axis)), wide);
+  return wrapIndices(op, indices, x.getExtent(axis));
 }
 
 //===- Unification of extents ---------------------------------------------===//

@@ -258,7 +258,8 @@ static llvm::Error setIndexed(AtenOp &op, NodeValue source,
     return op.setResult(x);
   DimsRef shape = x.getShape();
   ScatteredRows rows{shape[0], countElements(shape.drop_front())};
-  x = scatterAny(op, x, wrapIndices(op, indices, shape[0]), source, rows, mode);
+  x = scatterAny(op, x, wrapIndices(op, indices, op.getLength(x, 0)), source,
+                 rows, mode);
   return op.setResult(op.reshape(op.swapDims(x, 0, axis), result));
 }
 
@@ -359,16 +360,6 @@ static llvm::Expected<Dims> getIndexShape(llvm::ArrayRef<NodeValue> indices) {
   return shape;
 }
 
-/// Adds the extent of dimension \p dim of `self` to negative \p indices.
-static NodeValue wrapAlong(AtenOp &op, NodeValue indices, int64_t dim) {
-  NodeValue x = op.tensor("self");
-  if (!x.getType().getExtent(unsigned(dim)))
-    return wrapIndices(op, indices, x.getShape()[dim]);
-  NodeValue wide = op.cast(indices, ElemKind::Int64);
-  return op.select(op.less(wide, 0),
-                   op.add(wide, op.getLength(x, unsigned(dim))), wide);
-}
-
 static llvm::Expected<AdvancedIndex> readAdvancedIndex(AtenOp &op) {
   std::vector<NodeValue> indices = op.tensors("indices");
   GLOWISH_RETURN_IF_ERROR(expandMasks(op, indices));
@@ -397,8 +388,9 @@ static llvm::Expected<AdvancedIndex> readAdvancedIndex(AtenOp &op) {
   result.place = isTogether ? result.order.front() : 0;
   Dims strides = getDenseStrides(extents);
   for (auto [i, d] : llvm::enumerate(result.order)) {
-    NodeValue part =
-        op.mul(wrapAlong(op, indices[size_t(d)], d), double(strides[i]));
+    NodeValue wrapped = wrapIndices(
+        op, indices[size_t(d)], op.getLength(op.tensor("self"), unsigned(d)));
+    NodeValue part = op.mul(wrapped, double(strides[i]));
     result.rows = result.rows ? op.add(result.rows, part) : part;
   }
   result.rows = op.broadcast(result.rows, result.indexShape);

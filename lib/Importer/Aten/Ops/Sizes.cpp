@@ -5,24 +5,19 @@
 using namespace glowish;
 using namespace glowish::aten;
 
-static Extent getExtent(const Type &type, unsigned dim) {
-  const Extent *extent = type.getExtent(dim);
-  return extent ? *extent : Extent(type.getDim(dim));
-}
-
 static llvm::Error importSymSize(AtenOp &op) {
   if (op.getRank("self") == 0)
     return op.refuse("self", "rank 1 and more");
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));
-  return op.setResult(
-      AtenValue::ofExtent(getExtent(op.tensor("self").getType(), axis)));
+  return op.setResult(AtenValue::ofExtent(
+      op.tensor("self").getType().getLength(unsigned(axis))));
 }
 
 static llvm::Error importSymNumel(AtenOp &op) {
   const Type &type = op.tensor("self").getType();
   std::optional<Extent> count = Extent(1);
   for (unsigned d = 0; count && d < type.getRank(); ++d)
-    count = multiply(*count, getExtent(type, d));
+    count = multiply(*count, type.getLength(d));
   if (!count)
     return op.refuse("self", "fewer extents that a run decides");
   return op.setResult(AtenValue::ofExtent(*count));

@@ -22,6 +22,21 @@ static llvm::Expected<int64_t> readAxis(AtenOp &op) {
   return op.axis("dim", op.getRank("self"));
 }
 
+/// Returns an error where \p argument counts from the end of dimension \p axis
+/// of `self`, and a run decides which element that is: the shape has the bound.
+static llvm::Error checkPlace(AtenOp &op, llvm::StringRef argument,
+                              int64_t axis) {
+  const Type &type = op.tensor("self").getType();
+  if (!type.getExtent(unsigned(axis)) || op.isNone(argument))
+    return llvm::Error::success();
+  int64_t place = op.integer(argument);
+  // Places before the first element are that element.
+  if (place >= 0 || place <= -type.getDim(unsigned(axis)))
+    return llvm::Error::success();
+  return op.refuse(argument, "a number which isn't counted from an end that a "
+                             "run decides");
+}
+
 static NodeValue take(AtenOp &op, NodeValue x, const Range &range) {
   if (!x)
     return x;
@@ -43,6 +58,8 @@ static llvm::Expected<Range> readRange(AtenOp &op) {
   int64_t extent = op.getShape("self")[axis], step = op.integer("step");
   if (step < 1)
     return op.refuse("step", "1 and more");
+  for (llvm::StringRef argument : {"start", "end"})
+    GLOWISH_RETURN_IF_ERROR(checkPlace(op, argument, axis));
   auto bound = [&](llvm::StringRef argument, int64_t ifNone) {
     int64_t value = op.isNone(argument) ? ifNone : op.integer(argument);
     value = value < 0 ? std::max(value, -extent) + extent : value;
@@ -77,8 +94,7 @@ static llvm::Expected<Extent> readEdge(AtenOp &op, llvm::StringRef argument,
 /// A slice along a dimension, where a run decides its extent, or an edge.
 static llvm::Error importOpenSlice(AtenOp &op, int64_t axis) {
   NodeValue x = op.tensor("self");
-  const Extent *own = x.getType().getExtent(unsigned(axis));
-  Extent length = own ? *own : Extent(x.getShape()[axis]);
+  Extent length = x.getType().getLength(unsigned(axis));
   int64_t step = op.integer("step");
   GLOWISH_ASSIGN_OR_RETURN(Extent start, readEdge(op, "start", length, 0));
   GLOWISH_ASSIGN_OR_RETURN(Extent end, readEdge(op, "end", length, length));
@@ -92,14 +108,16 @@ static llvm::Error importOpenSlice(AtenOp &op, int64_t axis) {
   count = count ? divideUp(*count, step) : std::nullopt;
   if (!count || op.getSymbols().isAtMost(start, end) != Certainty::Yes)
     return op.refuse("start", "a place that is never behind the end");
-  // What is behind the elements is there, and unspecified.
+  // The slice has the bounds: elements beyond the extent exist and are
+  // unspecified.
   ExtentList extents(x.getType().getRank());
   for (unsigned d = 0; d < extents.size(); ++d)
     if (const Extent *extent = x.getType().getExtent(d);
         extent && int64_t(d) != axis)
       extents[d] = *extent;
-  int64_t last =
-      std::min(op.getSymbols().getRange(end)->high, x.getShape()[axis]);
+  int64_t last = x.getShape()[axis];
+  if (std::optional<IntRange> range = op.getSymbols().getRange(end))
+    last = std::min(range->high, last);
   NodeValue part =
       take(op, op.declareExtents(x, x.getType().withExtents(extents)),
            {axis, *first, (last - *first + step - 1) / step, step});
@@ -146,6 +164,7 @@ static llvm::Error importNarrow(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readAxis(op));
   int64_t extent = x.getShape()[axis], start = op.integer("start"),
           length = op.integer("length");
+  GLOWISH_RETURN_IF_ERROR(checkPlace(op, "start", axis));
   start = start < 0 ? start + extent : start;
   if (start < 0 || length < 0 || start > extent || length > extent - start)
     return op.refuse("length", "a part of the dimension");
@@ -302,6 +321,7 @@ static llvm::Error importSelectScatter(AtenOp &op) {
   DimsRef shape = op.getShape("self");
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readAxis(op));
   int64_t index = op.integer("index");
+  GLOWISH_RETURN_IF_ERROR(checkPlace(op, "index", axis));
   index = index < 0 ? index + shape[axis] : index;
   if (index < 0 || index >= shape[axis])
     return op.refuse("index", "an index of the dimension");
@@ -346,6 +366,11 @@ static llvm::Error importRoll(AtenOp &op) {
     GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
                              normalizeAxis(dim, unsigned(x.getShape().size())));
     int64_t extent = x.getShape()[axis];
+    // Elements that come first are moved to the end, wherever that is.
+    if (x.getType().getExtent(unsigned(axis)) &&
+        (shift > 0 || shift <= -extent))
+      return op.refuse("shifts", "shifts towards the front, by less than the "
+                                 "largest extent, where a run decides it");
     int64_t moved = ((shift % extent) + extent) % extent;
     if (moved)
       x = op.concat({op.slice(x, axis, extent - moved, moved),
