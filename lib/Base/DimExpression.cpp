@@ -133,26 +133,6 @@ std::vector<std::string> DimExpression::getSymbols() const {
   return symbols;
 }
 
-std::string glowish::substitute(llvm::StringRef text,
-                                const std::map<std::string, int64_t> &symbols) {
-  auto whole = symbols.find(text.str());
-  if (whole != symbols.end())
-    return std::to_string(whole->second);
-  std::string result;
-  while (!text.empty()) {
-    bool isName = isNameChar(text[0]) && !llvm::isDigit(text[0]);
-    llvm::StringRef part = isName ? text.take_while(isNameChar)
-                           : llvm::isDigit(text[0])
-                               ? text.take_while(llvm::isDigit)
-                               : text.take_front();
-    auto found = isName ? symbols.find(part.str()) : symbols.end();
-    result +=
-        found == symbols.end() ? part.str() : std::to_string(found->second);
-    text = text.drop_front(part.size());
-  }
-  return result;
-}
-
 std::vector<std::string> glowish::getDimSymbols(llvm::StringRef text) {
   std::optional<DimExpression> expression = DimExpression::parse(text);
   return expression ? expression->getSymbols() : std::vector{text.str()};

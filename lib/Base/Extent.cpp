@@ -414,7 +414,9 @@ std::string Extent::str() const {
   return text;
 }
 
-std::optional<Extent> Extent::parse(llvm::StringRef text) {
+std::optional<Extent> Extent::parse(
+    llvm::StringRef text,
+    llvm::function_ref<std::optional<Extent>(llvm::StringRef)> replace) {
   std::optional<DimExpression> expression = DimExpression::parse(text);
   if (!expression)
     return std::nullopt;
@@ -428,7 +430,9 @@ std::optional<Extent> Extent::parse(llvm::StringRef text) {
       continue;
     }
     if (step.op == Op::Symbol) {
-      stack.push_back(symbol(step.symbol));
+      stack.push_back(replace ? replace(step.symbol) : std::nullopt);
+      if (!stack.back())
+        stack.back() = symbol(step.symbol);
       continue;
     }
     std::optional<Extent> b = pop(),

@@ -31,12 +31,15 @@ class Value(NamedTuple):
     is_state: bool = False
 
 
-_NAME = re.compile(r"[A-Za-z_][\w.]*")
+# A symbol whose name is no identifier stands between ' and '.
+_NAME = re.compile(r"'([^']*)'|([A-Za-z_][\w.]*)")
 
 
 def list_symbols(dim: str, values: Dict[str, int]) -> List[str]:
     """The symbols in the expression `dim`, or `dim` itself if it is one of `values`."""
-    return [dim] if dim in values else list(dict.fromkeys(_NAME.findall(dim)))
+    if dim in values:
+        return [dim]
+    return list(dict.fromkeys(quoted or name for quoted, name in _NAME.findall(dim)))
 
 
 def evaluate(dim: str, values: Dict[str, int]) -> int:
@@ -44,6 +47,6 @@ def evaluate(dim: str, values: Dict[str, int]) -> int:
     parentheses, or of one of `values`."""
     if dim in values:
         return values[dim]
-    text = _NAME.sub(lambda match: str(values[match[0]]), dim)
+    text = _NAME.sub(lambda match: str(values[match[1] or match[2]]), dim)
     assert re.fullmatch(r"[-+*/()\d\s]+", text), dim
     return int(eval(text))  # pylint: disable=eval-used

@@ -97,6 +97,22 @@ class Bundles(unittest.TestCase):
                 bundle.run({"N": np.int64(wrong), **whole})
         self.assertEqual(bundle.run({"N": np.int64(2), **whole})["y"].shape, (7,))
 
+    def test_quoted_symbols(self):
+        made = models.model([("Add", ["a", "a"], ["s"]),
+                             ("Concat", ["s", "b"], ["y"], {"axis": 0})],
+                            [models.value("a", ["batch-size"]),
+                             models.value("b", ["2*'batch-size'"])],
+                            [models.value("y", [None])])
+        bundle = glowish.compile(made, self.folder,
+                                 symbols={"batch-size": range(1, 6)}).load()
+        self.assertIn("[2*'batch-size']", (self.folder / "test.h").read_text())
+        a, b = np.array([1, 2, 3], np.float32), np.arange(6, dtype=np.float32)
+        assert_array_equal(bundle.run({"a": a, "b": b})["y"], np.concatenate([a + a, b]))
+        with self.assertRaisesRegex(
+                glowish.ArgumentError, r"input 'b' has the shape \(5,\): dimension 0 is "
+                r"2\*'batch-size', and batch-size is 3 in input 'a'$"):
+            bundle(a, b[:5])
+
     def test_output_of_unknown_size(self):
         made = models.model([("NonZero", ["x"], ["y"])], [models.value("x", (6,))],
                             [models.value("y", (1, None), "int64")])

@@ -1,5 +1,6 @@
 //===- DimExpressionTest.cpp - Extents as expressions, and their texts ----===//
 
+#include "GraphTexts.h"
 #include "Messages.h"
 #include "glowish/Graph/GraphText.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -9,7 +10,6 @@ using namespace glowish;
 namespace {
 
 using Ranges = std::map<std::string, IntRange>;
-using Values = std::map<std::string, int64_t>;
 
 //===- Expressions --------------------------------------------------------===//
 
@@ -36,13 +36,6 @@ TEST(DimExpression, Bounds) {
             "the dimension 'b*4611686018427387904' does not fit 64 bits");
 }
 
-TEST(DimExpression, Substitution) {
-  Values values = {{"a", 12}, {"b.c", 0}};
-  EXPECT_EQ(substitute("2*a + (b.c//aa)", values), "2*12 + (0//aa)");
-  EXPECT_EQ(substitute("a", values), "12");
-  EXPECT_EQ(substitute("", values), "");
-}
-
 //===- Text forms ---------------------------------------------------------===//
 
 constexpr llvm::StringLiteral graphText = R"(module "m"
@@ -54,13 +47,6 @@ function "main" {
   Save(%n, %y)
 }
 )";
-
-std::string print(const Module &module) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  printModule(os, module, nullptr);
-  return text;
-}
 
 std::string reprint(const std::string &text) {
   auto module = parseModule(text, "f", nullptr);

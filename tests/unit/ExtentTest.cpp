@@ -247,4 +247,7 @@ TEST(Extent, Substitute) {
             parse("M + 1 + 7*L"));
   EXPECT_EQ(parse("N*K").substitute(replace), parse("14*M + 7"));
   EXPECT_EQ(parse("K//2").substitute(replace), Extent(3));
+  EXPECT_EQ(Extent::parse("(N + 1)//K + 'K N' - 'K'", replace),
+            parse("(2*M + 2)//7 + 'K N' - 7"));
+  EXPECT_EQ(Extent::parse("K//N", replace), std::nullopt);
 }

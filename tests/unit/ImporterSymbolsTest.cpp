@@ -26,8 +26,11 @@ TextModel makeModel(std::vector<std::vector<llvm::StringRef>> inputs) {
 
 /// The type of an input of shape [\p dim], or the error.
 std::string typeOf(llvm::StringRef dim,
-                   std::map<std::string, int64_t> symbols = {}) {
-  auto module = makeModel({{dim}}).import(withSymbols(std::move(symbols)));
+                   std::map<std::string, int64_t> symbols = {},
+                   std::map<std::string, IntRange> ranges = {}) {
+  ImportOptions options = withSymbols(std::move(symbols));
+  options.symbolRanges = std::move(ranges);
+  auto module = makeModel({{dim}}).import(options);
   if (!module)
     return llvm::toString(module.takeError());
   return (*module)->findPlaceholder("x0")->getType().str();
@@ -55,6 +58,17 @@ TEST(ImporterSymbols, NamesBeforeExpressions) {
   EXPECT_EQ(typeOf("2*batch", {{"2*batch", 5}, {"batch", 3}}), "float<5>");
   EXPECT_EQ(typeOf("Max(0, n)", {{"Max(0, n)", 5}}), "float<5>");
   EXPECT_EQ(typeOf("batch-size", {{"batch-size", 5}}), "float<5>");
+}
+
+TEST(ImporterSymbols, ValuesAndRangesInOneExpression) {
+  EXPECT_EQ(typeOf("N//M + 1", {{"M", 2}}, {{"N", {1, 9}}}),
+            "float<5{N//2 + 1}>");
+  // Parts of a name between ' and ' are no symbols.
+  EXPECT_EQ(
+      typeOf("'batch-size' + batch", {{"batch", 3}}, {{"batch-size", {1, 8}}}),
+      "float<11{'batch-size' + 3}>");
+  EXPECT_EQ(typeOf("'batch-size' + N", {{"batch-size", 3}}, {{"N", {1, 8}}}),
+            "float<11{N + 3}>");
 }
 
 TEST(ImporterSymbols, ExpressionsWithoutAValue) {

@@ -43,4 +43,10 @@ TEST(TorchExportSymbols, WhatIsNone) {
     EXPECT_EQ(read(text), "none") << text.str();
   EXPECT_EQ(read(std::string(200000, '(') + "s0"), "none");
   EXPECT_EQ(read(std::string(200000, '-') + "s0"), "none");
+  for (llvm::StringRef nested : {"2**-", "2**("}) {
+    std::string text;
+    for (int i = 0; i < 200000; ++i)
+      text += nested;
+    EXPECT_EQ(read(text + "s0"), "none") << nested.str();
+  }
 }

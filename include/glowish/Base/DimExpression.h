@@ -67,11 +67,6 @@ evaluateDim(llvm::StringRef text,
 llvm::Expected<std::optional<IntRange>>
 boundDim(llvm::StringRef text, const std::map<std::string, IntRange> &symbols);
 
-/// Returns the expression \p text with the values of \p symbols in the place
-/// of their names.
-std::string substitute(llvm::StringRef text,
-                       const std::map<std::string, int64_t> &symbols);
-
 /// Returns the distinct names in the expression \p text, in order, or \p text
 /// if it is no expression.
 std::vector<std::string> getDimSymbols(llvm::StringRef text);

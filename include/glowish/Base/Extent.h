@@ -40,8 +40,12 @@ public:
   static Extent symbol(llvm::StringRef name);
   /// Parses what str() prints, and other expressions of integers and names
   /// with +, -, *, // and parentheses: none where the text is none, a divisor
-  /// no positive constant, or it doesn't fit.
-  static std::optional<Extent> parse(llvm::StringRef text);
+  /// no positive constant, or it doesn't fit. The extents that \p replace gives
+  /// are in the place of symbols, also in divisors.
+  static std::optional<Extent>
+  parse(llvm::StringRef text,
+        llvm::function_ref<std::optional<Extent>(llvm::StringRef)> replace =
+            nullptr);
 
   bool isConstant() const { return terms.empty(); }
   /// Returns the constant; none if there are terms.

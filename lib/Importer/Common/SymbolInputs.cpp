@@ -12,16 +12,22 @@ static Placeholder *findStated(const Module &module, llvm::StringRef symbol) {
   return nullptr;
 }
 
-/// Creates the input that states \p symbol.
-static void createSymbol(Module &module, const std::string &symbol,
-                         IntRange range, llvm::ArrayRef<std::string> names) {
-  std::string name = symbol;
-  while (llvm::is_contained(names, name) || module.findPlaceholder(name))
-    name += ".extent";
+Placeholder *glowish::createSymbol(Module &module, const std::string &name,
+                                   SymbolRange range) {
   Placeholder *placeholder =
       module.createPlaceholder(name, Type(ElemKind::Int64, {}),
                                /*isInput=*/true, /*isOutput=*/false);
-  module.stateSymbol(*placeholder, {symbol, range});
+  module.stateSymbol(*placeholder, std::move(range));
+  return placeholder;
+}
+
+/// Returns \p symbol, or a name with it that neither an input of the model nor
+/// a placeholder has.
+static std::string nameSymbol(const Module &module, std::string symbol,
+                              llvm::ArrayRef<std::string> names) {
+  while (llvm::is_contained(names, symbol) || module.findPlaceholder(symbol))
+    symbol += ".extent";
+  return symbol;
 }
 
 Placeholder *glowish::createInput(Module &module, const InputOfType &input,
@@ -31,7 +37,8 @@ Placeholder *glowish::createInput(Module &module, const InputOfType &input,
     if (extent)
       for (const std::string &symbol : extent->getSymbols())
         if (!findStated(module, symbol))
-          createSymbol(module, symbol, *ranges.find(symbol), names);
+          createSymbol(module, nameSymbol(module, symbol, names),
+                       {symbol, *ranges.find(symbol)});
   return module.createPlaceholder(input.name, input.type, /*isInput=*/true,
                                   input.isOutput);
 }

@@ -3,17 +3,23 @@
 #ifndef GLOWISH_LIB_IMPORTER_COMMON_SYMBOLINPUTS_H
 #define GLOWISH_LIB_IMPORTER_COMMON_SYMBOLINPUTS_H
 
+#include "glowish/Base/InputExtents.h"
 #include "glowish/Graph/NodeBuilder.h"
 
 namespace glowish {
 
-/// The names and types of the inputs of a module that is imported.
+/// The name and type of an input of a module that is imported.
 struct InputOfType {
   llvm::StringRef name;
   const Type &type;
   /// Whether it is an output, too.
   bool isOutput = false;
 };
+
+/// Creates the input \p name, int64<>, by which runs state the symbol of
+/// \p range.
+Placeholder *createSymbol(Module &module, const std::string &name,
+                          SymbolRange range);
 
 /// Creates the placeholder of \p input and, before it, the inputs int64<> that
 /// state the symbols in its type that nothing states yet. \p ranges: those of

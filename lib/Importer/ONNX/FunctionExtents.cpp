@@ -67,7 +67,8 @@ Extent FunctionExtents::findExtent(NodeValue value, int64_t bound,
     extent = StatedSums(module).find(value);
   if (extent) {
     std::optional<IntRange> range = module.getSymbols().getRange(*extent);
-    // A node that declares a symbol says itself that the bound is one.
+    // The range of a symbol that a node declares never exceeds the node's
+    // bound.
     bool isDeclared =
         !extent->getSymbol().empty() &&
         !state.options.symbolRanges.count(extent->getSymbol().str());

@@ -2,6 +2,7 @@
 
 #include "ONNX/GraphImporter.h"
 #include "Common/Outputs.h"
+#include "Common/SymbolInputs.h"
 #include "ONNX/DeclaredTypes.h"
 #include "ONNX/DynamicDims.h"
 #include "ONNX/FunctionExtents.h"
@@ -127,9 +128,8 @@ void GraphImporter::stateSymbol(const std::string &symbol) {
     return;
   // A model may have a value of the same name.
   std::string name = scope.makePlaceholderName(symbol, ".extent");
-  Placeholder *placeholder = module->createPlaceholder(
-      name, Type(ElemKind::Int64, {}), /*isInput=*/true, /*isOutput=*/false);
-  module->stateSymbol(*placeholder, {symbol, options.symbolRanges.at(symbol)});
+  Placeholder *placeholder =
+      createSymbol(*module, name, {symbol, options.symbolRanges.at(symbol)});
   scope.getContext().extents->define(symbol, placeholder);
 }
 

@@ -73,9 +73,14 @@ bool InputTypes::isRanged(llvm::StringRef dim) const {
 }
 
 llvm::Expected<Extent> InputTypes::parseExtent(llvm::StringRef dim) const {
+  auto findValue = [&](llvm::StringRef symbol) -> std::optional<Extent> {
+    auto known = symbols.find(symbol.str());
+    return known == symbols.end() ? std::nullopt
+                                  : std::optional(Extent(known->second));
+  };
   std::optional<Extent> extent = options.symbolRanges.count(dim.str())
                                      ? Extent::symbol(dim)
-                                     : Extent::parse(substitute(dim, symbols));
+                                     : Extent::parse(dim, findValue);
   if (!extent)
     return makeError("the dimension '{0}' is no sum of products and quotients "
                      "of symbols and numbers",

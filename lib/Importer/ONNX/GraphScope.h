@@ -130,7 +130,8 @@ public:
 
   OpenBody &getBody() { return body; }
   Function &getFunction() { return body.getFunction(); }
-  /// What it returns has extents of symbols that a node of the body declares.
+  /// Returns \p value as a value of the body. Its extents are symbols that a
+  /// node of the body declares.
   NodeValue enter(NodeValue value) override;
 
 private:

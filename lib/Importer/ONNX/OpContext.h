@@ -118,9 +118,9 @@ public:
 
   //===- Dynamic dimensions -----------------------------------------------===//
 
-  /// Gives the inputs, from now on, with the extents in their types, of which
-  /// the rules of nodes then make those of the outputs. Else their types have
-  /// the bounds only, and the importer asks for getExtents().
+  /// From now on gives inputs with the extents in their types, of which the
+  /// nodes' extent rules infer those of the outputs. Without this call inputs
+  /// have their bounds alone, and the importer asks for getExtents().
   void keepExtents() { keepsExtents = true; }
   /// Returns the extents of input \p index and marks them as handled. It is an
   /// error at the end if an input is dynamic and the importer has not called

@@ -175,7 +175,8 @@ bool CornerReaders::redirectUpdate(Node &node, unsigned index, NodeValue wide) {
   return true;
 }
 
-/// A view of the corner without extents is a corner of that of \p wide.
+/// Replaces \p node, which drops the extents of the corner, by one that drops
+/// those of \p wide, and redirects its users.
 bool CornerReaders::redirectDeclared(Node &node, NodeValue wide) {
   auto *declared = llvm::dyn_cast<DeclareExtentsNode>(&node);
   if (!declared || declared->getType().hasExtents())

@@ -22,8 +22,8 @@ struct ExportedContext {
   SubgraphBudget budget = {};
 };
 
-/// The extent that an entry of TensorMeta's sizes states, with the values of
-/// symbols in their place; none if it is no Extent.
+/// Returns the extent that an entry of TensorMeta's sizes states, with the
+/// values of symbols in their place; none if it is no Extent.
 std::optional<Extent> readSize(const llvm::json::Value &size,
                                const std::map<std::string, int64_t> &symbols);
 

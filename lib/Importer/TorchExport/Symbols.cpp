@@ -2,6 +2,7 @@
 
 #include "TorchExport/Symbols.h"
 #include "glowish/Base/CheckedInt.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -10,7 +11,7 @@ using namespace glowish::torchexport;
 
 namespace {
 
-/// numerator / divisor, which is exact: what a rounding of a quotient rounds.
+/// The exact quotient numerator / divisor, before it is rounded.
 struct Ratio {
   Extent numerator;
   int64_t divisor = 1;
@@ -51,8 +52,8 @@ private:
 
 //===- Arithmetic ---------------------------------------------------------===//
 
-/// Returns \p numerator / \p divisor in lowest terms; none where either is
-/// none.
+/// Returns \p numerator / \p divisor, as a whole number where the division is
+/// exact; none where either is none or the divisor is not positive.
 static MaybeRatio makeRatio(std::optional<Extent> numerator,
                             std::optional<int64_t> divisor) {
   if (!numerator || !divisor || *divisor < 1)
@@ -207,8 +208,8 @@ MaybeRatio ExpressionReader::readPower() {
   if (depth == maxDepth)
     return std::nullopt;
   ++depth;
+  auto leave = llvm::make_scope_exit([&] { --depth; });
   MaybeRatio x = readTerm();
-  --depth;
   if (!x || !take("**"))
     return x;
   MaybeRatio exponent = readTerm();

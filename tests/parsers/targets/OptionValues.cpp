@@ -2,6 +2,7 @@
 
 #include "MemoryRegions.h"
 #include "glowish/Base/DimExpression.h"
+#include "glowish/Base/Extent.h"
 #include "glowish/Compiler/InputTypes.h"
 #include "glowish/Driver/ModelVariants.h"
 #include "parsers/Fuzzing.h"
@@ -21,6 +22,8 @@ GLOWISH_PARSER_FUZZER(options) {
   accept(parseSymbolValues(input));
   accept(evaluateDim(input, {{"N", 3}, {"length", INT64_MAX}}));
   accept(boundDim(input, {{"N", {1, 7}}, {"length", {0, INT64_MAX}}}));
-  substitute(input, {{"N", 2}});
+  Extent::parse(input, [](llvm::StringRef symbol) {
+    return symbol == "N" ? std::optional(Extent(2)) : std::nullopt;
+  });
   getDimSymbols(input);
 }
