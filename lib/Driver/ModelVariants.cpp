@@ -130,7 +130,8 @@ llvm::Error ModelVariants::parseModel() {
         path, symbols.front().name,
         joinFormatNames([](auto &each) { return each.parse != nullptr; }),
         format ? format->name.str() + " model" : "text form",
-        format && format->hasSymbols ? "one program, for one value"
+        format && format->hasSymbols ? "one program, for one value "
+                                       "or a range"
                                      : "no symbolic dimensions");
   GLOWISH_ASSIGN_OR_RETURN(model, format->parse(path));
   return llvm::Error::success();

@@ -19,9 +19,9 @@ struct StartedProgram {
 /// Runs the phases behind the IR for \p started, which share their constants:
 /// these go to \p constants. \p sharing: the placeholders that functions have
 /// in common, one for each program; none where each program has its own mutable
-/// region. What they can't share goes to the warnings of \p importOptions and
-/// to the observer. Returns no programs where the compilation stops before the
-/// plan.
+/// region. Reports choices that they can't share to the warnings of
+/// \p importOptions and to the observer. Returns no programs where the
+/// compilation stops before the plan.
 llvm::Expected<std::vector<PlannedProgram>>
 finishPrograms(Backend &backend, const CompilationOptions &options,
                const ImportOptions &importOptions,

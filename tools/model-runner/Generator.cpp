@@ -136,7 +136,7 @@ void Generator::findCount(Program &program) {
   llvm::StringRef past = findPastSymbol(session);
   for (auto [buffer, role] : program.inputs) {
     std::optional<Extent> mask = getExtent(buffer->getInputExtents().dims, 1);
-    // A symbol may be called as an expression is.
+    // A run states the extent of a mask that is a symbol of its own.
     if (role == Role::Mask && !past.empty() && mask &&
         !findBounds(session, mask->getSymbol()))
       limitToMask(program.count, *mask, past, tokens);

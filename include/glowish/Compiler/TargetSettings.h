@@ -73,8 +73,7 @@ private:
   SwitchSetting packWeightsOnce{
       *this, "pack-weights-once",
       "With several values of a symbolic dimension, pack each weight in one "
-      "way "
-      "for all of them, even where that makes some much slower"};
+      "way for all of them, even where that makes some much slower"};
   SwitchSetting reproducible{
       *this, "reproducible",
       "Floats have the same bits on all 64-bit targets with a system and float "
