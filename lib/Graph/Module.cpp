@@ -342,12 +342,7 @@ void Module::declareSymbol(llvm::StringRef symbol, IntRange range) {
 }
 
 void Module::addRequirements(llvm::ArrayRef<ExtentRequirement> required) {
-  auto findStating = [&](llvm::StringRef symbol) -> Placeholder * {
-    for (const auto &placeholder : placeholders)
-      if (placeholder->range && placeholder->range->symbol == symbol)
-        return placeholder.get();
-    return nullptr;
-  };
+  auto isStated = [&](llvm::StringRef symbol) { return findStated(symbol); };
   for (const ExtentRequirement &each : required) {
     if (llvm::is_contained(requirements, each))
       continue;
@@ -355,8 +350,8 @@ void Module::addRequirements(llvm::ArrayRef<ExtentRequirement> required) {
     // What nodes compute is not known before the run.
     std::vector<std::string> own = each.a.getSymbols();
     llvm::append_range(own, each.b.getSymbols());
-    if (!own.empty() && llvm::all_of(own, findStating))
-      findStating(own.front())->required.push_back(each);
+    if (!own.empty() && llvm::all_of(own, isStated))
+      findStated(own.front())->required.push_back(each);
   }
 }
 
@@ -387,6 +382,13 @@ Constant *Module::createConstant(llvm::StringRef name,
 Placeholder *Module::findPlaceholder(llvm::StringRef modelName) const {
   for (const auto &placeholder : placeholders)
     if (placeholder->getModelName() == modelName)
+      return placeholder.get();
+  return nullptr;
+}
+
+Placeholder *Module::findStated(llvm::StringRef symbol) const {
+  for (const auto &placeholder : placeholders)
+    if (placeholder->getRange() && placeholder->getRange()->symbol == symbol)
       return placeholder.get();
   return nullptr;
 }

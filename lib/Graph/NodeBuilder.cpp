@@ -72,6 +72,47 @@ NodeBuilder::compute(const Extent &extent,
   return extent.compute(nodes);
 }
 
+NodeValue NodeBuilder::compute(const Extent &extent) {
+  const Module &module = function.getModule();
+  bool isStated =
+      !function.isBody() &&
+      llvm::all_of(extent.getSymbols(), [&](const std::string &symbol) {
+        return module.findStated(symbol);
+      });
+  if (!isStated)
+    return keep(makeError("it computes with {0}, which a run decides, in a "
+                          "branch or loop; accepted: known numbers there",
+                          extent.describe()));
+  return compute(extent, [&](llvm::StringRef symbol) {
+    return NodeValue(module.findStated(symbol));
+  });
+}
+
+NodeValue NodeBuilder::getLength(NodeValue x, unsigned dim) {
+  if (!x)
+    return x;
+  const Extent *extent = getExtentType(x).getExtent(dim);
+  return extent ? compute(*extent)
+                : scalar(ElemKind::Int64, double(x.getShape()[dim]));
+}
+
+NodeValue NodeBuilder::countAlong(NodeValue x, llvm::ArrayRef<int64_t> dims) {
+  if (!x)
+    return x;
+  // The known ones are one factor.
+  int64_t known = 1;
+  NodeValue count;
+  for (int64_t dim : dims)
+    if (!getExtentType(x).getExtent(unsigned(dim)))
+      known *= x.getShape()[dim];
+    else
+      count = count ? mul(count, getLength(x, unsigned(dim)))
+                    : getLength(x, unsigned(dim));
+  if (!count)
+    return scalar(ElemKind::Int64, double(known));
+  return known == 1 ? count : mul(count, double(known));
+}
+
 NodeValue NodeBuilder::uint64(uint64_t value) {
   return createConstant(
       Tensor::fromValues<uint64_t>(Type(ElemKind::UInt64, Dims()), {value}));

@@ -278,6 +278,8 @@ public:
   llvm::iplist<Node> &getConstants() { return constants; }
   const llvm::iplist<Node> &getConstants() const { return constants; }
   Placeholder *findPlaceholder(llvm::StringRef modelName) const;
+  /// Returns the input that states \p symbol; null if none does.
+  Placeholder *findStated(llvm::StringRef symbol) const;
   /// Deletes \p placeholder, which must have no uses and not be the extents of
   /// one that stays.
   void erasePlaceholder(Placeholder *placeholder);

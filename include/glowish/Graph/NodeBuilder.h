@@ -130,6 +130,15 @@ public:
   /// that \p getSymbol gives, none of them negative.
   NodeValue compute(const Extent &extent,
                     llvm::function_ref<NodeValue(llvm::StringRef)> getSymbol);
+  /// Returns the value of \p extent, an int64 scalar; an error in a branch or
+  /// loop, or where no input states one of the symbols. May be overridden.
+  virtual NodeValue compute(const Extent &extent);
+  /// Returns the extent of dimension \p dim of \p x, an int64 scalar: a
+  /// constant unless a run decides it.
+  NodeValue getLength(NodeValue x, unsigned dim);
+  /// Returns the product of the extents of dimensions \p dims of \p x, an int64
+  /// scalar.
+  NodeValue countAlong(NodeValue x, llvm::ArrayRef<int64_t> dims);
   /// Returns a uint64 scalar constant.
   NodeValue uint64(uint64_t value);
   /// Returns an int64 constant of rank 1.
@@ -149,6 +158,10 @@ protected:
   NodeValue keep(llvm::Expected<NodeValue> value);
   /// Creates the nodes of all functions above; may be overridden.
   virtual llvm::Expected<NodeValue> create(NodeDraft draft);
+  /// Returns the type of \p value with its extents; may be overridden.
+  virtual const Type &getExtentType(NodeValue value) const {
+    return value.getType();
+  }
   /// Returns an error if a constant of \p type must not be created.
   virtual llvm::Error checkConstant(const Type &type);
 

@@ -2,7 +2,6 @@
 
 #include "Aten/AtenOp.h"
 #include "Aten/Complex.h"
-#include "Common/SymbolInputs.h"
 #include "glowish/Importer/Aten.h"
 #include <map>
 
@@ -224,22 +223,6 @@ std::optional<Extent> AtenOp::extent(llvm::StringRef argument) const {
   return found == extents.end() ? get(argument).getExtent() : found->second;
 }
 
-NodeValue AtenOp::compute(const Extent &extent) {
-  if (getFunction().isBody())
-    return keep(makeError("it computes with {0}, which a run decides, in a "
-                          "branch or loop; accepted: known numbers there",
-                          extent.describe()));
-  return computeExtent(*this, extent);
-}
-
-NodeValue AtenOp::getLength(NodeValue value, unsigned dim) {
-  if (!value)
-    return value;
-  const Extent *extent = value.getType().getExtent(dim);
-  return extent ? compute(*extent)
-                : scalar(ElemKind::Int64, double(value.getShape()[dim]));
-}
-
 std::vector<int64_t> AtenOp::integers(llvm::StringRef argument) const {
   const AtenValue &value = get(argument);
   std::vector<int64_t> values;
@@ -324,15 +307,6 @@ llvm::Expected<std::vector<int64_t>> AtenOp::axes(llvm::StringRef argument,
   if (rank == 0)
     return std::vector<int64_t>();
   return normalizeAxes(std::move(values), unsigned(rank));
-}
-
-NodeValue AtenOp::countElements(NodeValue value, llvm::ArrayRef<int64_t> dims) {
-  NodeValue count;
-  for (int64_t dim : dims) {
-    NodeValue length = getLength(value, unsigned(dim));
-    count = count ? mul(count, length) : length;
-  }
-  return count;
 }
 
 NodeValue AtenOp::operand(llvm::StringRef argument, ElemKind kind) {

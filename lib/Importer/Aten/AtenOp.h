@@ -105,13 +105,6 @@ public:
   std::optional<Extent> extent(llvm::StringRef argument) const;
   /// Returns the bound of an extent that a run decides; none of other values.
   std::optional<int64_t> getBound(llvm::StringRef argument) const;
-  /// Returns the value of \p extent, an int64 scalar.
-  NodeValue compute(const Extent &extent);
-  /// Returns the extent of dimension \p dim of \p value, an int64 scalar: a
-  /// constant unless a run decides it.
-  NodeValue getLength(NodeValue value, unsigned dim);
-  /// Returns the product of the extents of dimensions \p dims.
-  NodeValue countElements(NodeValue value, llvm::ArrayRef<int64_t> dims);
   /// A tensor or number as a tensor of \p kind.
   NodeValue operand(llvm::StringRef argument, ElemKind kind);
   /// \p value times the number \p factor; \p value itself if that is 1.

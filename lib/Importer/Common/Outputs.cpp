@@ -1,7 +1,6 @@
 //===- Outputs.cpp - Outputs of modules that are imported -----------------===//
 
 #include "Common/Outputs.h"
-#include "Common/SymbolInputs.h"
 
 using namespace glowish;
 
@@ -29,11 +28,8 @@ static NodeValue listExtents(Function &function, const std::string &name,
                              NodeValue value) {
   NodeBuilder b(function, name);
   std::vector<NodeValue> extents;
-  const Type &type = value.getType();
-  for (unsigned d = 0; d < type.getRank(); ++d)
-    extents.push_back(type.getExtent(d)
-                          ? b.reshape(computeExtent(b, *type.getExtent(d)), {1})
-                          : b.int64s({type.getDim(d)}));
+  for (unsigned d = 0; d < value.getType().getRank(); ++d)
+    extents.push_back(b.reshape(b.getLength(value, d), {1}));
   return llvm::cantFail(b.finish(b.concat(extents, 0)));
 }
 

@@ -4,14 +4,6 @@
 
 using namespace glowish;
 
-/// Returns the input that states \p symbol; null if none does.
-static Placeholder *findStated(const Module &module, llvm::StringRef symbol) {
-  for (const auto &placeholder : module.getPlaceholders())
-    if (placeholder->getRange() && placeholder->getRange()->symbol == symbol)
-      return placeholder.get();
-  return nullptr;
-}
-
 Placeholder *glowish::createSymbol(Module &module, const std::string &name,
                                    SymbolRange range) {
   Placeholder *placeholder =
@@ -36,16 +28,9 @@ Placeholder *glowish::createInput(Module &module, const InputOfType &input,
   for (const std::optional<Extent> &extent : input.type.getExtents())
     if (extent)
       for (const std::string &symbol : extent->getSymbols())
-        if (!findStated(module, symbol))
+        if (!module.findStated(symbol))
           createSymbol(module, nameSymbol(module, symbol, names),
                        {symbol, *ranges.find(symbol)});
   return module.createPlaceholder(input.name, input.type, /*isInput=*/true,
                                   input.isOutput);
-}
-
-NodeValue glowish::computeExtent(NodeBuilder &b, const Extent &extent) {
-  const Module &module = b.getFunction().getModule();
-  return b.compute(extent, [&](llvm::StringRef symbol) {
-    return NodeValue(findStated(module, symbol));
-  });
 }

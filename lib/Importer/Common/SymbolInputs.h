@@ -4,7 +4,7 @@
 #define GLOWISH_LIB_IMPORTER_COMMON_SYMBOLINPUTS_H
 
 #include "glowish/Base/InputExtents.h"
-#include "glowish/Graph/NodeBuilder.h"
+#include "glowish/Graph/Module.h"
 
 namespace glowish {
 
@@ -27,10 +27,6 @@ Placeholder *createSymbol(Module &module, const std::string &name,
 Placeholder *createInput(Module &module, const InputOfType &input,
                          const SymbolRanges &ranges,
                          llvm::ArrayRef<std::string> names);
-
-/// Returns the value of \p extent, an int64 scalar, whose symbols are stated.
-/// Bodies have none of them.
-NodeValue computeExtent(NodeBuilder &b, const Extent &extent);
 
 } // namespace glowish
 

@@ -117,87 +117,82 @@ llvm::Error onnximport::unify(OpContext &op, DynamicValue &xs, unsigned x,
   return llvm::Error::success();
 }
 
-/// Gives dimension \p fromEnd, counted from the last, the same upper bound in
-/// all \p values that do not broadcast along it. Returns the extent.
-static llvm::Expected<NodeValue>
-alignDim(OpContext &op, llvm::MutableArrayRef<DynamicValue> values,
-         unsigned fromEnd) {
-  DynamicValue *first = nullptr;
+llvm::Error onnximport::align(OpContext &op, NodeValue &xs, unsigned x,
+                              NodeValue &ys, unsigned y) {
+  if (!xs || !ys)
+    return llvm::Error::success();
+  const Extent *ownX = xs.getType().getExtent(x),
+               *ownY = ys.getType().getExtent(y);
+  int64_t sizeX = xs.getShape()[x], sizeY = ys.getShape()[y];
+  if (!ownX && !ownY)
+    return llvm::Error::success();
+  if ((!ownX && sizeX > sizeY) || (!ownY && sizeY > sizeX))
+    return makeError("an extent is {0}, but one that must equal it is at most "
+                     "{1}",
+                     std::max(sizeX, sizeY), std::min(sizeX, sizeY));
+  // Where both are open and have one bound, the nodes' extent rules say that
+  // they are the same.
+  if (ownX && ownY && sizeX == sizeY)
+    return llvm::Error::success();
+  std::optional<Extent> extent;
+  if (ownX && ownY)
+    extent = sizeX <= sizeY ? *ownX : *ownY;
+  xs = op.crop(xs, x, std::min(sizeX, sizeY), extent);
+  ys = op.crop(ys, y, std::min(sizeX, sizeY), extent);
+  return llvm::Error::success();
+}
+
+/// Aligns dimension \p fromEnd, counted from the last, of all \p values that
+/// don't broadcast along it.
+static llvm::Error alignDim(OpContext &op,
+                            llvm::MutableArrayRef<NodeValue> values,
+                            unsigned fromEnd) {
+  NodeValue *first = nullptr;
+  auto dim = [&](NodeValue x) { return x.getType().getRank() - 1 - fromEnd; };
+  // The second round propagates the smallest bound to the first values.
   for (unsigned round = 0; round < 2; ++round)
-    for (DynamicValue &x : values) {
-      if (!x.value || x.getRank() <= fromEnd)
-        continue;
-      unsigned dim = x.getRank() - 1 - fromEnd;
-      if (x.getShape()[dim] == 1)
+    for (NodeValue &x : values) {
+      if (!x || x.getType().getRank() <= fromEnd || x.getShape()[dim(x)] == 1)
         continue;
       if (!first)
         first = &x;
-      // The second round propagates the smallest bound to the first values.
-      GLOWISH_RETURN_IF_ERROR(
-          unify(op, *first, first->getRank() - 1 - fromEnd, x, dim));
+      GLOWISH_RETURN_IF_ERROR(align(op, *first, dim(*first), x, dim(x)));
     }
-  if (first)
-    return first->getExtent(first->getRank() - 1 - fromEnd);
-  for (DynamicValue &x : values)
-    if (x.value && x.getRank() > fromEnd)
-      if (NodeValue extent = x.getExtent(x.getRank() - 1 - fromEnd))
-        return extent;
-  return NodeValue();
+  return llvm::Error::success();
 }
 
-/// Whether dimension \p fromEnd, counted from the last, has one bound, and is
-/// dynamic, in either all \p values that do not broadcast along it or in none.
-static bool isAligned(llvm::ArrayRef<DynamicValue> values, unsigned fromEnd) {
-  const DynamicValue *first = nullptr;
-  auto dim = [&](const DynamicValue &x) { return x.getRank() - 1 - fromEnd; };
-  for (const DynamicValue &x : values) {
-    if (!x.value || x.getRank() <= fromEnd || x.getShape()[dim(x)] == 1)
-      continue;
-    if (!first)
-      first = &x;
-    if (first->getShape()[dim(*first)] != x.getShape()[dim(x)] ||
-        first->isDynamic(dim(*first)) != x.isDynamic(dim(x)))
-      return false;
-  }
-  return true;
+llvm::Error onnximport::alignBroadcast(OpContext &op,
+                                       llvm::MutableArrayRef<NodeValue> values,
+                                       unsigned numInner) {
+  unsigned rank = 0;
+  for (NodeValue x : values)
+    rank = std::max(rank, x ? x.getType().getRank() : 0);
+  for (unsigned d = numInner; d < rank; ++d)
+    GLOWISH_RETURN_IF_ERROR(alignDim(op, values, d));
+  return op.takeError();
 }
 
 llvm::Error onnximport::importElementWise(OpContext &op,
                                           const OpImporter &import) {
-  std::vector<DynamicValue> values(op.getNumInputs());
-  unsigned rank = 0;
-  bool isDynamic = false, isLegacy = false;
+  op.keepExtents();
+  std::vector<NodeValue> values(op.getNumInputs());
+  bool isOpen = false, isLegacy = false;
   for (unsigned i = 0; i < values.size(); ++i) {
     if (!op.hasInput(i))
       continue;
-    values[i] = {op.peekInput(i), op.getExtents(i)};
-    isDynamic |= values[i].isDynamic();
-    isLegacy |= i > 0 && values[i].getRank() != rank;
-    rank = std::max(rank, values[i].getRank());
+    values[i] = op.peekInput(i);
+    isOpen |= values[i].getType().hasExtents();
+    isLegacy |=
+        values[0] && values[i].getShape().size() != values[0].getShape().size();
   }
-  if (!isDynamic)
-    return import(op);
-  if (op.getOpset() < 7 && isLegacy)
+  if (isOpen && op.getOpset() < 7 && isLegacy)
     return makeError("dynamic dimensions broadcast only since opset 7");
-  if (llvm::all_of(llvm::seq(rank),
-                   [&](unsigned d) { return isAligned(values, d); })) {
-    op.keepExtents();
-    return import(op);
-  }
-  Extents extents(rank);
-  for (unsigned d = 0; d < rank; ++d) {
-    GLOWISH_ASSIGN_OR_RETURN(extents[rank - 1 - d], alignDim(op, values, d));
-  }
+  if (isOpen)
+    GLOWISH_RETURN_IF_ERROR(alignBroadcast(op, values));
   for (unsigned i = 0; i < values.size(); ++i)
-    if (op.hasInput(i)) {
-      GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.finish(values[i].value));
-      op.replaceInput(i, value);
-    }
-  GLOWISH_RETURN_IF_ERROR(import(op));
-  for (unsigned i = 0; i < op.getOutputs().size(); ++i)
-    if (op.getOutputs()[i])
-      op.setExtents(i, extents);
-  return llvm::Error::success();
+    if (values[i])
+      op.replaceInput(i, values[i]);
+  return import(op);
 }
 
 llvm::Error onnximport::passOuterExtents(OpContext &op, unsigned count) {

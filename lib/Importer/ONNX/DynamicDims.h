@@ -70,10 +70,27 @@ NodeValue wrapDynamicIndices(OpContext &op, NodeValue indices,
 llvm::Error unify(OpContext &op, DynamicValue &xs, unsigned x, DynamicValue &ys,
                   unsigned y);
 
+/// Gives dimension \p x of \p xs and \p y of \p ys, which have one length in
+/// each run, the smaller bound of both; a static one makes the other static. An
+/// error where a static one exceeds the other's bound.
+llvm::Error align(OpContext &op, NodeValue &xs, unsigned x, NodeValue &ys,
+                  unsigned y);
+/// Aligns the dimensions of \p values, some of which may be null, that
+/// broadcast to each other: all but the last \p numInner. A dimension that a
+/// run decides does not broadcast, unless its bound is 1.
+llvm::Error alignBroadcast(OpContext &op,
+                           llvm::MutableArrayRef<NodeValue> values,
+                           unsigned numInner = 0);
+
+/// Wraps the importer of an operator of whose nodes the extent rules infer the
+/// extents of the outputs.
+template <auto import> llvm::Error withExtents(OpContext &op) {
+  op.keepExtents();
+  return importInputs(op, import);
+}
+
 /// Imports an operator whose output elements depend on input elements of the
-/// same index: gives dynamic dimensions of the inputs the same upper bounds,
-/// then calls \p import. A dynamic dimension does not broadcast even if it is 1
-/// at run time; it is assumed to equal that of the other inputs.
+/// same index: aligns its inputs, then calls \p import.
 llvm::Error importElementWise(OpContext &op, const OpImporter &import);
 template <auto import> llvm::Error elementWise(OpContext &op) {
   return importElementWise(

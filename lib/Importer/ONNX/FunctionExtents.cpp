@@ -112,12 +112,23 @@ NodeValue FunctionExtents::declare(NodeValue value,
     counts.push_back(lengths[d]);
     dims.push_back(d);
   }
+  return createView(bounds, type, counts, dims);
+}
+
+NodeValue FunctionExtents::createView(NodeValue bounds, const Type &type,
+                                      llvm::ArrayRef<NodeValue> counts,
+                                      llvm::ArrayRef<int64_t> dims) {
   NodeValue typed = function
-                        .create<DeclareExtentsNode>(value.node->getName(),
+                        .create<DeclareExtentsNode>(bounds.node->getName(),
                                                     bounds, type, counts, dims)
                         ->getResult();
   dropped[typed] = bounds;
   return typed;
+}
+
+NodeValue FunctionExtents::restate(NodeValue value, const Type &type) {
+  NodeValue bounds = drop(value);
+  return bounds.getType() == type ? bounds : createView(bounds, type, {}, {});
 }
 
 NodeValue FunctionExtents::drop(NodeValue value) {

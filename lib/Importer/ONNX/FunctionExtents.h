@@ -26,6 +26,9 @@ public:
   /// Returns \p value with the extents \p values, null for static dimensions.
   /// Each that is no expression of symbols becomes the value of a new one.
   NodeValue declare(NodeValue value, llvm::ArrayRef<NodeValue> values);
+  /// Returns \p value with the extents of \p type, of which all symbols are
+  /// defined.
+  NodeValue restate(NodeValue value, const Type &type);
   /// Returns \p value, which may be null, with the bounds as its extents.
   NodeValue drop(NodeValue value);
 
@@ -35,6 +38,9 @@ public:
 private:
   void record(const Extent &extent, NodeValue value);
   Extent findExtent(NodeValue value, int64_t bound, llvm::StringRef name);
+  NodeValue createView(NodeValue bounds, const Type &type,
+                       llvm::ArrayRef<NodeValue> counts,
+                       llvm::ArrayRef<int64_t> dims);
   Extent makeSymbol(llvm::StringRef name);
 
   Function &function;

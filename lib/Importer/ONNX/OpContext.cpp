@@ -136,6 +136,36 @@ void OpContext::setExtents(unsigned index, const Extents &extents) {
   outputs[index] = graph.extents->declare(outputs[index], extents);
 }
 
+NodeValue OpContext::compute(const Extent &extent) {
+  return graph.extents->getValue(extent);
+}
+
+NodeValue OpContext::declare(NodeValue value,
+                             llvm::ArrayRef<NodeValue> lengths) {
+  Extents open(lengths.begin(), lengths.end());
+  for (auto [d, length] : llvm::enumerate(open))
+    if (auto *constant = length.getNodeAs<Constant>(); value && constant) {
+      value = crop(value, d, constant->getTensor().getAsInt(0), std::nullopt);
+      length = {};
+    }
+  return value ? graph.extents->declare(value, open) : value;
+}
+
+NodeValue OpContext::crop(NodeValue value, unsigned dim, int64_t size,
+                          std::optional<Extent> extent) {
+  const Extent *own = value ? value.getType().getExtent(dim) : nullptr;
+  bool isSame = own ? extent == *own : !extent;
+  if (!value || (isSame && value.getShape()[dim] == size))
+    return value;
+  ExtentList extents(value.getType().getExtents());
+  extents.resize(value.getShape().size());
+  extents[dim] = std::move(extent);
+  NodeValue part = slice(graph.extents->drop(value), dim, 0, size);
+  return part
+             ? graph.extents->restate(part, part.getType().withExtents(extents))
+             : part;
+}
+
 void OpContext::setBound(NodeValue extent, int64_t bound) {
   // A constant is its own bound, and its address may be reused.
   if (!llvm::isa<Constant>(extent.node))

@@ -128,6 +128,16 @@ public:
   Extents getExtents(unsigned index) const;
   /// Sets the extents of output \p index, which must have been set.
   void setExtents(unsigned index, const Extents &extents);
+  using NodeBuilder::compute;
+  NodeValue compute(const Extent &extent) override;
+  /// Returns \p value, which may be null, with the extents \p lengths, int64
+  /// scalars, null for static dimensions. Each that is no expression of symbols
+  /// becomes the value of a new one. A constant one becomes the dimension.
+  NodeValue declare(NodeValue value, llvm::ArrayRef<NodeValue> lengths);
+  /// Returns \p value, which may be null, with its first \p size elements along
+  /// dimension \p dim, of which the extent is \p extent; none for all of them.
+  NodeValue crop(NodeValue value, unsigned dim, int64_t size,
+                 std::optional<Extent> extent);
   /// Records \p bound as an upper bound of \p extent.
   void setBound(NodeValue extent, int64_t bound);
   /// Returns the upper bound recorded by setBound(), if any.

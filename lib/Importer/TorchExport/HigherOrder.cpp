@@ -1,7 +1,6 @@
 //===- HigherOrder.cpp - Branches and loops of exported programs ----------===//
 
 #include "Common/Messages.h"
-#include "Common/SymbolInputs.h"
 #include "TorchExport/GraphImporter.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -65,7 +64,7 @@ NodeValue torchexport::asTensor(NodeBuilder &b, const AtenValue &value) {
   if (value.isTensor())
     return value.get<NodeValue>();
   if (value.is<Extent>())
-    return computeExtent(b, value.get<Extent>());
+    return b.compute(value.get<Extent>());
   if (value.is<int64_t>())
     return b.reshape(b.int64s({value.get<int64_t>()}), {});
   return b.scalar(value.is<bool>() ? ElemKind::Bool : ElemKind::Float,

@@ -42,22 +42,6 @@ NodeValue ExtentLowering::compute(const Extent &extent) {
   return length;
 }
 
-NodeValue ExtentLowering::getLength(NodeValue value, unsigned dim) {
-  const Extent *extent = getType(value).getExtent(dim);
-  return extent ? compute(*extent)
-                : scalar(ElemKind::Int64, double(value.getShape()[dim]));
-}
-
-NodeValue ExtentLowering::countElements(NodeValue value,
-                                        llvm::ArrayRef<int64_t> dims) {
-  NodeValue count;
-  for (int64_t dim : dims) {
-    NodeValue length = getLength(value, dim);
-    count = count ? mul(count, length) : length;
-  }
-  return count;
-}
-
 NodeValue ExtentLowering::isInside(NodeValue value,
                                    llvm::ArrayRef<int64_t> dims) {
   DimsRef shape = value.getShape();

@@ -32,11 +32,8 @@ public:
   void define(llvm::StringRef symbol, NodeValue value);
   /// Whether inputs state all symbols of \p extent.
   bool isStated(const Extent &extent) const;
-  /// Returns the extent of dimension \p dim of \p value, an int64 scalar.
-  NodeValue getLength(NodeValue value, unsigned dim);
-  /// Returns the product of the extents of dimensions \p dims of \p value, an
-  /// int64 scalar.
-  NodeValue countElements(NodeValue value, llvm::ArrayRef<int64_t> dims);
+  using NodeBuilder::compute;
+  NodeValue compute(const Extent &extent) override;
   /// Returns a bool tensor that broadcasts to \p value: whether the index of
   /// each of the open dimensions among \p dims is below the extent. Null if
   /// none is open.
@@ -54,7 +51,9 @@ private:
   llvm::Error fillOperands(Node &node);
   void strip(Node &node);
   void removeViews();
-  NodeValue compute(const Extent &extent);
+  const Type &getExtentType(NodeValue value) const override {
+    return getType(value);
+  }
 
   /// The types of values that have none of their extents any more.
   llvm::DenseMap<NodeValue, Type> types;

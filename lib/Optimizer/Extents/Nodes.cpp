@@ -53,7 +53,7 @@ static NodeValue makeMean(ExtentLowering &b, NodeValue value,
   ElemKind kind = value.getElemKind();
   NodeValue x = widen(b, b.fill(value, axes, 0));
   NodeValue sum = b.reduce(x, "sum", axes, keepDims);
-  NodeValue count = b.countElements(value, axes);
+  NodeValue count = b.countAlong(value, axes);
   // Integers are not divided by zero.
   if (isIntegerKind(kind))
     count = b.max(count, 1);
@@ -101,8 +101,7 @@ static NodeValue normalize(ExtentLowering &b, NodeValue input,
                            bool subtractMean) {
   auto mean = [&](NodeValue value) {
     NodeValue sum = b.reduce(value, "sum", axes, /*keepDims=*/true);
-    return b.div(sum,
-                 b.cast(b.countElements(input, axes), value.getElemKind()));
+    return b.div(sum, b.cast(b.countAlong(input, axes), value.getElemKind()));
   };
   NodeValue x = widen(b, b.fill(input, axes, 0));
   if (subtractMean) {

@@ -206,7 +206,7 @@ static llvm::Expected<Spread> computeSpread(AtenOp &op) {
     const Type &type = op.tensor("self").getType();
     count *= double(type.getDim(axis));
     if (!open && type.getExtent(axis))
-      open = op.countElements(op.tensor("self"), reduction.axes);
+      open = op.countAlong(op.tensor("self"), reduction.axes);
   }
   NodeValue mean = op.reduce(reduction.x, "mean", reduction.axes, true);
   NodeValue centred = op.sub(reduction.x, mean);
