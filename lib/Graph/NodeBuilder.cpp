@@ -113,6 +113,25 @@ NodeValue NodeBuilder::countAlong(NodeValue x, llvm::ArrayRef<int64_t> dims) {
   return known == 1 ? count : mul(count, double(known));
 }
 
+NodeValue NodeBuilder::isInside(NodeValue x, llvm::ArrayRef<int64_t> dims) {
+  NodeValue inside;
+  for (int64_t dim : dims) {
+    if (!x || !getExtentType(x).getExtent(unsigned(dim)))
+      continue;
+    NodeValue own =
+        less(iota(ElemKind::Int64, x.getShape().size(), dim, x.getShape()[dim]),
+             getLength(x, unsigned(dim)));
+    inside = inside ? logicalAnd(inside, own) : own;
+  }
+  return inside;
+}
+
+NodeValue NodeBuilder::fillOutside(NodeValue x, llvm::ArrayRef<int64_t> dims,
+                                   double filler) {
+  NodeValue inside = isInside(x, dims);
+  return inside ? select(inside, x, number(x, filler)) : x;
+}
+
 NodeValue NodeBuilder::uint64(uint64_t value) {
   return createConstant(
       Tensor::fromValues<uint64_t>(Type(ElemKind::UInt64, Dims()), {value}));

@@ -139,6 +139,14 @@ public:
   /// Returns the product of the extents of dimensions \p dims of \p x, an int64
   /// scalar.
   NodeValue countAlong(NodeValue x, llvm::ArrayRef<int64_t> dims);
+  /// Returns a bool tensor that broadcasts to \p x: whether the index along
+  /// each of \p dims whose extent a run decides is below it. Null if there is
+  /// none.
+  NodeValue isInside(NodeValue x, llvm::ArrayRef<int64_t> dims);
+  /// Replaces what lies beyond the extents of dimensions \p dims of \p x by
+  /// \p filler; an infinity stands for the least or largest number of the kind.
+  NodeValue fillOutside(NodeValue x, llvm::ArrayRef<int64_t> dims,
+                        double filler);
   /// Returns a uint64 scalar constant.
   NodeValue uint64(uint64_t value);
   /// Returns an int64 constant of rank 1.

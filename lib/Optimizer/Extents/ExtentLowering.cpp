@@ -42,26 +42,6 @@ NodeValue ExtentLowering::compute(const Extent &extent) {
   return length;
 }
 
-NodeValue ExtentLowering::isInside(NodeValue value,
-                                   llvm::ArrayRef<int64_t> dims) {
-  DimsRef shape = value.getShape();
-  NodeValue inside;
-  for (int64_t dim : dims) {
-    if (!isOpen(value, dim))
-      continue;
-    NodeValue own = less(iota(ElemKind::Int64, shape.size(), dim, shape[dim]),
-                         getLength(value, dim));
-    inside = inside ? logicalAnd(inside, own) : own;
-  }
-  return inside;
-}
-
-NodeValue ExtentLowering::fill(NodeValue value, llvm::ArrayRef<int64_t> dims,
-                               double filler) {
-  NodeValue inside = isInside(value, dims);
-  return inside ? select(inside, value, number(value, filler)) : value;
-}
-
 NodeValue ExtentLowering::reshapeTo(NodeValue value, const Type &type) {
   value = reshape(value, type.getShape());
   if (value)
@@ -129,7 +109,7 @@ llvm::Error ExtentLowering::fillOperands(Node &node) {
         dims[*filler].push_back(d);
     }
     for (const auto &[filler, own] : dims)
-      value = fill(value, own, filler);
+      value = fillOutside(value, own, filler);
     GLOWISH_RETURN_IF_ERROR(takeError());
     node.setOperand(i, value);
   }

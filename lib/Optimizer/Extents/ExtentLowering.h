@@ -34,14 +34,6 @@ public:
   bool isStated(const Extent &extent) const;
   using NodeBuilder::compute;
   NodeValue compute(const Extent &extent) override;
-  /// Returns a bool tensor that broadcasts to \p value: whether the index of
-  /// each of the open dimensions among \p dims is below the extent. Null if
-  /// none is open.
-  NodeValue isInside(NodeValue value, llvm::ArrayRef<int64_t> dims);
-  /// Replaces what lies beyond the extents of dimensions \p dims of \p value by
-  /// \p filler; an infinity stands for the least or largest number of the kind.
-  NodeValue fill(NodeValue value, llvm::ArrayRef<int64_t> dims, double filler);
-
   /// Returns \p value reshaped to the bounds of \p type, with its extents.
   NodeValue reshapeTo(NodeValue value, const Type &type);
 

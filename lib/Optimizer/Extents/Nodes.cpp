@@ -51,7 +51,7 @@ static NodeValue widen(ExtentLowering &b, NodeValue value) {
 static NodeValue makeMean(ExtentLowering &b, NodeValue value,
                           llvm::ArrayRef<int64_t> axes, bool keepDims) {
   ElemKind kind = value.getElemKind();
-  NodeValue x = widen(b, b.fill(value, axes, 0));
+  NodeValue x = widen(b, b.fillOutside(value, axes, 0));
   NodeValue sum = b.reduce(x, "sum", axes, keepDims);
   NodeValue count = b.countAlong(value, axes);
   // Integers are not divided by zero.
@@ -66,8 +66,8 @@ NodeValue glowish::lowerExtentsOfReduce(ReduceNode &node, ExtentLowering &b) {
     return {};
   if (node.getMode() == "mean")
     return makeMean(b, input, node.getAxes(), node.getKeepDims());
-  node.setOperand(node.inputIdx,
-                  b.fill(input, node.getAxes(), getIdentity(node.getMode())));
+  node.setOperand(node.inputIdx, b.fillOutside(input, node.getAxes(),
+                                               getIdentity(node.getMode())));
   return {};
 }
 
@@ -84,8 +84,8 @@ NodeValue glowish::lowerExtentsOfArgMax(ArgMaxNode &node, ExtentLowering &b) {
   if (!b.isOpen(input, axis))
     return {};
   NodeValue index =
-      b.make<ArgMaxNode>(b.fill(input, {axis}, -inf), axis, node.getKeepDims(),
-                         node.getSelectLast());
+      b.make<ArgMaxNode>(b.fillOutside(input, {axis}, -inf), axis,
+                         node.getKeepDims(), node.getSelectLast());
   // Where all are as small as the filler, the last one is before it.
   return node.getSelectLast() ? b.min(index, b.sub(b.getLength(input, axis), 1))
                               : index;
@@ -103,7 +103,7 @@ static NodeValue normalize(ExtentLowering &b, NodeValue input,
     NodeValue sum = b.reduce(value, "sum", axes, /*keepDims=*/true);
     return b.div(sum, b.cast(b.countAlong(input, axes), value.getElemKind()));
   };
-  NodeValue x = widen(b, b.fill(input, axes, 0));
+  NodeValue x = widen(b, b.fillOutside(input, axes, 0));
   if (subtractMean) {
     x = b.sub(x, mean(x));
     x = b.select(b.isInside(input, axes), x, b.number(x, 0));
@@ -187,7 +187,7 @@ NodeValue glowish::lowerExtentsOfAvgPool(AvgPoolNode &node, ExtentLowering &b) {
   NodeValue input = node.getInput();
   if (!b.isAnyOpen(input, {1, 2}))
     return {};
-  NodeValue filled = b.fill(input, {1, 2}, 0);
+  NodeValue filled = b.fillOutside(input, {1, 2}, 0);
   auto pool = [&](NodeValue images) {
     return b.make<AvgPoolNode>(images, node.getKernels(), node.getStrides(),
                                node.getPads(), node.getDilations(),
@@ -225,9 +225,10 @@ NodeValue glowish::lowerExtentsOfAttention(AttentionNode &node,
   ElemKind kind = query.getElemKind();
   NodeValue mask = node.getMask() ? node.getMask() : b.scalar(kind, 0);
   mask = b.select(seen, mask, b.scalar(kind, -inf));
-  return b.make<AttentionNode>(
-      query, b.fill(key, {dim}, 0), b.fill(node.getValue(), {dim}, 0), mask,
-      node.getScale(), /*causal=*/false, node.getNanIfMasked());
+  return b.make<AttentionNode>(query, b.fillOutside(key, {dim}, 0),
+                               b.fillOutside(node.getValue(), {dim}, 0), mask,
+                               node.getScale(), /*causal=*/false,
+                               node.getNanIfMasked());
 }
 
 //===- Data movement ------------------------------------------------------===//
@@ -262,7 +263,7 @@ NodeValue glowish::lowerExtentsOfPad(PadNode &node, ExtentLowering &b) {
     if (b.isOpen(input, d) && node.getPads()[rank + d] > 0)
       dims.push_back(d);
   // The padding begins where the elements end.
-  node.setOperand(node.inputIdx, b.fill(input, dims, node.getValue()));
+  node.setOperand(node.inputIdx, b.fillOutside(input, dims, node.getValue()));
   return {};
 }
 
@@ -316,7 +317,7 @@ NodeValue glowish::lowerExtentsOfNonMaxSuppression(NonMaxSuppressionNode &node,
                                                    ExtentLowering &b) {
   // Candidates that are no index are skipped.
   NodeValue boxes = node.getBoxes(), candidates = node.getCandidates();
-  NodeValue indices = b.fill(candidates, {2}, -1);
+  NodeValue indices = b.fillOutside(candidates, {2}, -1);
   if (b.isOpen(boxes, 1))
     indices = b.select(b.less(indices, b.getLength(boxes, 1)), indices,
                        b.number(indices, -1));
