@@ -51,7 +51,8 @@ static bool widensBytes(const Node &node) {
 /// Nodes that take long are never part of shape arithmetic.
 static bool shouldFold(const Node &node, FoldingBudget &budget) {
   if (!hasConstantOperands(node) || node.getNumResults() != 1 ||
-      node.getInfo().has(OpTrait::SuperLinear) || widensBytes(node))
+      node.getInfo().has(OpTrait::SuperLinear) || widensBytes(node) ||
+      node.getType().hasExtents())
     return false;
   llvm::SmallPtrSet<const Node *, 4> operands;
   int64_t operandBytes = 0;

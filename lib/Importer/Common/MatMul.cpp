@@ -37,8 +37,8 @@ NodeValue glowish::makeFullyConnected(NodeBuilder &b, NodeValue input,
   if (!input || !weights)
     return {};
   DimsRef shape = weights.getShape();
-  if (bias && input.getShape().size() == 2 && shape.size() == 2 &&
-      isRow(bias.getType(), shape[1]))
+  if (bias && !bias.getType().hasExtents() && input.getShape().size() == 2 &&
+      shape.size() == 2 && isRow(bias.getType(), shape[1]))
     return b.make<FullyConnectedNode>(input, weights,
                                       b.reshape(bias, shape.take_back()));
   NodeValue result = makeMatMul(b, input, weights);

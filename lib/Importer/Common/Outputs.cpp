@@ -1,6 +1,8 @@
 //===- Outputs.cpp - Outputs of modules that are imported -----------------===//
 
 #include "Common/Outputs.h"
+#include "glowish/Graph/NodeBuilder.h"
+#include "glowish/Graph/Nodes.h"
 
 using namespace glowish;
 

@@ -35,6 +35,20 @@ NodeValue glowish::wrapIndices(NodeBuilder &b, NodeValue indices,
   return wrapIndices(b, indices, b.scalar(ElemKind::Int64, double(extent)));
 }
 
+NodeValue glowish::numberAlong(NodeBuilder &b, NodeValue x, unsigned dim) {
+  if (!x)
+    return x;
+  const Type &type = x.getType();
+  NodeValue number =
+      b.iota(ElemKind::Int64, type.getRank(), dim, type.getDim(dim));
+  const Extent *extent = type.getExtent(dim);
+  if (!extent || !number)
+    return number;
+  ExtentList extents(type.getRank());
+  extents[dim] = *extent;
+  return b.declareExtents(number, number.getType().withExtents(extents));
+}
+
 NodeValue glowish::makePositions(NodeBuilder &b, DimsRef shape,
                                  DimsRef strides) {
   return b.table(ElemKind::Int64, shape, [&](DimsRef index) {

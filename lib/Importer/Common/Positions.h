@@ -22,6 +22,10 @@ NodeValue padByInteger(NodeBuilder &b, NodeValue x,
 NodeValue wrapIndices(NodeBuilder &b, NodeValue indices, NodeValue extent);
 NodeValue wrapIndices(NodeBuilder &b, NodeValue indices, int64_t extent);
 
+/// Returns the constant 0, 1, ... along dimension \p dim of \p x, int64 and of
+/// extent 1 in its other dimensions, with the extent of this one.
+NodeValue numberAlong(NodeBuilder &b, NodeValue x, unsigned dim);
+
 /// Returns element [i0, ..., indices[i0, i1, ...], ...] of \p data for each
 /// index of \p indices, which has the rank of \p data; the indices are into
 /// dimension \p axis.

@@ -30,10 +30,17 @@ NodeValue glowish::multiplyAlong(NodeBuilder &b, NodeValue x, int64_t axis,
                                  bool exclusive, bool reverse) {
   if (!x)
     return x;
-  int64_t extent = x.getShape()[axis], direction = reverse ? -1 : 1;
+  Type type = x.getType();
+  // The steps reach over the end.
+  if (type.getExtent(unsigned(axis))) {
+    if (reverse)
+      x = b.fillOutside(x, {axis}, 1);
+    x = b.declareExtents(x, type.withoutExtents());
+  }
+  int64_t extent = type.getDim(unsigned(axis)), direction = reverse ? -1 : 1;
   if (exclusive && extent > 0)
     x = shiftAlong(b, x, axis, direction, 1);
   for (int64_t count = 1; count < extent; count *= 2)
     x = b.mul(x, shiftAlong(b, x, axis, direction * count, 1));
-  return x;
+  return b.declareExtents(x, type);
 }

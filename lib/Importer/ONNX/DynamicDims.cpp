@@ -229,23 +229,27 @@ llvm::Error onnximport::setDynamicOutput(OpContext &op, unsigned index,
   return llvm::Error::success();
 }
 
-std::optional<Extent> onnximport::findExtent(const StatedSums &sums,
-                                             const DynamicValue &value,
-                                             unsigned dim) {
-  return value.isDynamic(dim) ? sums.find(value.getExtent(dim))
-                              : Extent(value.getShape()[dim]);
+std::optional<Extent> onnximport::findStated(const Module &module,
+                                             const Type &type, unsigned dim) {
+  Extent extent = type.getLength(dim);
+  bool isStated =
+      llvm::all_of(extent.getSymbols(), [&](const std::string &symbol) {
+        return module.findStated(symbol);
+      });
+  return isStated ? std::optional(extent) : std::nullopt;
 }
 
 /// What a run leaves of \p value in an output of the extents \p shape
 /// (InputExtents::next).
-static ExtentList findSaved(const Module &module, const DynamicValue &value,
+static ExtentList findSaved(const Module &module, NodeValue value,
                             DimsRef shape) {
-  StatedSums sums(module);
   ExtentList dims;
-  for (auto [d, extent] : llvm::enumerate(shape)) {
-    bool isWhole = !value.isDynamic(d) && value.getShape()[d] == extent;
+  for (auto [d, bound] : llvm::enumerate(shape)) {
+    bool isWhole =
+        !value.getType().getExtent(d) && value.getShape()[d] == bound;
     // Where data decide, it may be all of it.
-    dims.push_back(isWhole ? std::nullopt : findExtent(sums, value, d));
+    dims.push_back(isWhole ? std::nullopt
+                           : findStated(module, value.getType(), d));
   }
   bool isAny = llvm::any_of(dims, [](auto &dim) { return dim.has_value(); });
   return isAny ? dims : ExtentList();
@@ -269,8 +273,7 @@ NodeValue onnximport::padTo(OpContext &op, NodeValue value, DimsRef shape) {
 }
 
 llvm::Error onnximport::saveDynamicOutput(GraphContext &graph,
-                                          llvm::StringRef name,
-                                          const DynamicValue &value,
+                                          llvm::StringRef name, NodeValue value,
                                           DimsRef shape) {
   // A pseudo node that owns the nodes of the output.
   onnx::NodeProto proto;
@@ -279,9 +282,9 @@ llvm::Error onnximport::saveDynamicOutput(GraphContext &graph,
   std::vector<NodeValue> counts;
   counts.reserve(shape.size());
   for (unsigned d = 0; d < shape.size(); ++d)
-    counts.push_back(op.reshape(countAlong(op, value, d), {1}));
+    counts.push_back(op.reshape(op.getLength(value, d), {1}));
   NodeValue count = op.concat(counts, 0);
-  NodeValue saved = padTo(op, value.value, shape);
+  NodeValue saved = padTo(op, op.dropExtents(value), shape);
   GLOWISH_ASSIGN_OR_RETURN(count, op.finish(count));
   GLOWISH_ASSIGN_OR_RETURN(saved, op.finish(saved));
   Module &module = graph.function.getModule();

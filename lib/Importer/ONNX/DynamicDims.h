@@ -4,7 +4,6 @@
 #define GLOWISH_LIB_IMPORTER_ONNX_DYNAMICDIMS_H
 
 #include "ONNX/OpContext.h"
-#include "glowish/Graph/StatedSums.h"
 
 namespace glowish::onnximport {
 
@@ -108,11 +107,10 @@ template <unsigned count, auto import> llvm::Error alongOuter(OpContext &op) {
   return passOuterExtents(op, count);
 }
 
-/// Returns the extent of dimension \p dim of \p value, of a module with \p
-/// sums: a number if it is static. None if it is no expression of extents that
-/// runs state.
-std::optional<Extent> findExtent(const StatedSums &sums,
-                                 const DynamicValue &value, unsigned dim);
+/// Returns the extent of dimension \p dim of \p type, a number if it is static.
+/// None if inputs of \p module don't state all of its symbols.
+std::optional<Extent> findStated(const Module &module, const Type &type,
+                                 unsigned dim);
 /// A slice of the first elements of \p value along each dimension, as many as
 /// \p shape says, made where \p function inserts nodes.
 NodeValue sliceCorner(Function &function, NodeValue value, DimsRef shape);
@@ -122,7 +120,7 @@ NodeValue padTo(OpContext &op, NodeValue value, DimsRef shape);
 /// output for the extents. The output has the extents \p shape, at least those
 /// of the value; elements beyond the actual ones are unspecified.
 llvm::Error saveDynamicOutput(GraphContext &graph, llvm::StringRef name,
-                              const DynamicValue &value, DimsRef shape);
+                              NodeValue value, DimsRef shape);
 
 } // namespace glowish::onnximport
 

@@ -56,17 +56,18 @@ Extent FunctionExtents::makeSymbol(llvm::StringRef name) {
   return Extent::symbol(symbol);
 }
 
+std::optional<Extent> FunctionExtents::find(NodeValue value) const {
+  auto known = extents.find(value);
+  return known != extents.end() ? known->second
+                                : StatedSums(function.getModule()).find(value);
+}
+
 Extent FunctionExtents::findExtent(NodeValue value, int64_t bound,
                                    llvm::StringRef name) {
-  const Module &module = function.getModule();
-  std::optional<Extent> extent;
-  auto known = extents.find(value);
-  if (known != extents.end())
-    extent = known->second;
-  else
-    extent = StatedSums(module).find(value);
+  std::optional<Extent> extent = find(value);
   if (extent) {
-    std::optional<IntRange> range = module.getSymbols().getRange(*extent);
+    std::optional<IntRange> range =
+        function.getModule().getSymbols().getRange(*extent);
     // The range of a symbol that a node declares never exceeds the node's
     // bound.
     bool isDeclared =

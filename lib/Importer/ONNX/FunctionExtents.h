@@ -23,6 +23,10 @@ public:
   /// Returns the values of the extents of \p type.
   Extents getValues(const Type &type);
 
+  /// Returns the extent that \p value, an integer of one element, is in each
+  /// run; none if no expression of symbols is known to be it.
+  std::optional<Extent> find(NodeValue value) const;
+
   /// Returns \p value with the extents \p values, null for static dimensions.
   /// Each that is no expression of symbols becomes the value of a new one.
   NodeValue declare(NodeValue value, llvm::ArrayRef<NodeValue> values);

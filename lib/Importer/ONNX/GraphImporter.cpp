@@ -55,7 +55,6 @@ private:
   llvm::Error importInput(const onnx::ValueInfoProto &input,
                           const InputTypes &types);
   llvm::Expected<Dims> findLayout(const std::string &name, DimsRef own) const;
-  DynamicValue lookupDynamic(llvm::StringRef name);
   llvm::Error saveOutput(const std::string &name, NodeValue value);
   llvm::Error importSequenceOutput(const onnx::ValueInfoProto &output,
                                    size_t index, const Sequence &sequence);
@@ -213,12 +212,6 @@ llvm::Error GraphImporter::importInputs() {
   return llvm::Error::success();
 }
 
-/// The value \p name, without extents, and these.
-DynamicValue GraphImporter::lookupDynamic(llvm::StringRef name) {
-  return {scope.getContext().extents->drop(scope.lookup(name)),
-          scope.lookupExtents(name)};
-}
-
 /// Saves \p value as the output \p name of the module.
 llvm::Error GraphImporter::saveOutput(const std::string &name,
                                       NodeValue value) {
@@ -269,8 +262,7 @@ llvm::Error GraphImporter::importOutput(const onnx::ValueInfoProto &output,
     return saveOutput(output.name(), value);
   GLOWISH_ASSIGN_OR_RETURN(Dims shape,
                            findLayout(output.name(), value.getShape()));
-  return saveDynamicOutput(scope.getContext(), output.name(),
-                           lookupDynamic(output.name()), shape);
+  return saveDynamicOutput(scope.getContext(), output.name(), value, shape);
 }
 
 llvm::Error GraphImporter::importStates() {
@@ -285,9 +277,8 @@ llvm::Error GraphImporter::importStates() {
       return makeError("«state»: {0} is {1}",
                        quote(value ? input->second : output.name()),
                        value ? "a constant" : "no tensor");
-    if (llvm::Error error =
-            makeState(scope.getContext(), *placeholder,
-                      lookupDynamic(output.name()), options.layout.get()))
+    if (llvm::Error error = makeState(scope.getContext(), *placeholder, value,
+                                      options.layout.get()))
       return addContext(std::move(error),
                         "«state»: the output " + quote(output.name()) + ": ");
   }

@@ -151,6 +151,22 @@ NodeValue OpContext::declare(NodeValue value,
   return value ? graph.extents->declare(value, open) : value;
 }
 
+std::optional<Extent> OpContext::findExtent(NodeValue value) const {
+  return graph.extents->find(value);
+}
+
+NodeValue OpContext::dropExtents(NodeValue value) {
+  return graph.extents->drop(value);
+}
+
+Extents OpContext::getLengths(NodeValue value) {
+  Extents lengths;
+  if (value)
+    lengths = graph.extents->getValues(value.getType());
+  lengths.resize(value ? value.getShape().size() : 0);
+  return lengths;
+}
+
 NodeValue OpContext::crop(NodeValue value, unsigned dim, int64_t size,
                           std::optional<Extent> extent) {
   const Extent *own = value ? value.getType().getExtent(dim) : nullptr;
@@ -160,7 +176,7 @@ NodeValue OpContext::crop(NodeValue value, unsigned dim, int64_t size,
   ExtentList extents(value.getType().getExtents());
   extents.resize(value.getShape().size());
   extents[dim] = std::move(extent);
-  NodeValue part = slice(graph.extents->drop(value), dim, 0, size);
+  NodeValue part = slice(dropExtents(value), dim, 0, size);
   return part
              ? graph.extents->restate(part, part.getType().withExtents(extents))
              : part;

@@ -134,6 +134,14 @@ public:
   /// scalars, null for static dimensions. Each that is no expression of symbols
   /// becomes the value of a new one. A constant one becomes the dimension.
   NodeValue declare(NodeValue value, llvm::ArrayRef<NodeValue> lengths);
+  /// Returns the extent that \p value, an integer of one element, is in each
+  /// run; none if no expression of symbols is known to be it.
+  std::optional<Extent> findExtent(NodeValue value) const;
+  /// Returns \p value, which may be null, with the bounds as its extents.
+  NodeValue dropExtents(NodeValue value);
+  /// Returns the extents of \p value, int64 scalars, null for static
+  /// dimensions.
+  Extents getLengths(NodeValue value);
   /// Returns \p value, which may be null, with its first \p size elements along
   /// dimension \p dim, of which the extent is \p extent; none for all of them.
   NodeValue crop(NodeValue value, unsigned dim, int64_t size,

@@ -104,7 +104,8 @@ static ShapeInt readElement(OpContext &op, Element element) {
 llvm::Expected<std::vector<ShapeInt>>
 onnximport::readShapeInts(OpContext &op, unsigned index) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(index));
-  if (!isIntegerKind(value.getElemKind()) || value.getShape().size() > 1)
+  if (!isIntegerKind(value.getElemKind()) || value.getShape().size() > 1 ||
+      value.getType().hasExtents())
     return makeError("input {0} is {1}; accepted: a list of integers", index,
                      value.getType().str());
   // More than any rank; longer lists do not describe a shape.

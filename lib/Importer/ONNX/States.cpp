@@ -68,20 +68,18 @@ onnximport::matchStates(const onnx::GraphProto &graph,
 //===- Placeholders -------------------------------------------------------===//
 
 /// The extents after a run: empty where all of the type's are.
-static llvm::Expected<ExtentList> findNext(const Module &module,
-                                           const Placeholder &input,
-                                           const DynamicValue &value) {
-  StatedSums sums(module);
+static llvm::Expected<ExtentList>
+findNext(const Module &module, const Placeholder &input, NodeValue value) {
   ExtentList next;
-  for (unsigned d = 0; d < value.getRank(); ++d) {
+  for (unsigned d = 0; d < value.getShape().size(); ++d) {
     bool isStated = input.getType().getExtent(d) != nullptr;
     int64_t extent = value.getShape()[d];
-    if (!isStated && !value.isDynamic(d) &&
+    if (!isStated && !value.getType().getExtent(d) &&
         extent == input.getType().getDim(d)) {
       next.push_back(std::nullopt);
       continue;
     }
-    std::optional<Extent> sum = findExtent(sums, value, d);
+    std::optional<Extent> sum = findStated(module, value.getType(), d);
     if (!isStated || !sum)
       return makeError(
           "dimension {0} has at most {1} elements, and that of the "
@@ -216,9 +214,9 @@ void CornerReaders::redirect(NodeValue narrow, const Type &type,
 }
 
 llvm::Error onnximport::makeState(GraphContext &graph, Placeholder &input,
-                                  DynamicValue value,
+                                  NodeValue value,
                                   const PlaceholderLayout *layout) {
-  const Type type = input.getType(), &own = value.value.getType();
+  const Type type = input.getType(), own = value.getType();
   if (type.withShape({}) != own.withShape({}) ||
       type.getRank() != own.getRank())
     return makeError("it is {0}, and the input '{1}' {2}; accepted: the same "
@@ -238,7 +236,7 @@ llvm::Error onnximport::makeState(GraphContext &graph, Placeholder &input,
   proto.add_output(input.getName().str());
   OpContext op(proto, graph, {});
   GLOWISH_ASSIGN_OR_RETURN(NodeValue saved,
-                           op.finish(padTo(op, value.value, shape)));
+                           op.finish(padTo(op, op.dropExtents(value), shape)));
   module.makeState(input, shape);
   CornerReaders(graph.function, saved)
       .redirect(NodeValue(&input), type, NodeValue(&input));

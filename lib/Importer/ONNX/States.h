@@ -17,8 +17,8 @@ matchStates(const onnx::GraphProto &graph, llvm::ArrayRef<StateNames> names);
 /// larger of both extents in each dimension, or those of \p layout unless that
 /// is null; those of the value must be the input's, or sums of extents that
 /// runs state.
-llvm::Error makeState(GraphContext &graph, Placeholder &input,
-                      DynamicValue value, const PlaceholderLayout *layout);
+llvm::Error makeState(GraphContext &graph, Placeholder &input, NodeValue value,
+                      const PlaceholderLayout *layout);
 
 } // namespace glowish::onnximport
 

@@ -206,7 +206,7 @@ void KernelBuilder::ifThenElse(Value *condition,
 
 /// Returns number * needed / count, so that threads share the needed tasks as
 /// they share all; the number itself, but no more than \p needed, where the
-/// target has no instruction that divides such products.
+/// target has no instruction that divides the product of both.
 Value *KernelBuilder::shareNeeded(Value *number, int64_t count, Value *needed) {
   llvm::Type *type = getInt64Ty();
   if (indexTy->getBitWidth() < 64) {

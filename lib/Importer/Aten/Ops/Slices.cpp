@@ -1,6 +1,7 @@
 //===- Slices.cpp - Parts of tensors, and their replacement ---------------===//
 
 #include "Aten/AtenOp.h"
+#include "Common/OpenSlices.h"
 #include <limits>
 
 using namespace glowish;
@@ -77,14 +78,9 @@ static llvm::Expected<Extent> readEdge(AtenOp &op, llvm::StringRef argument,
                                        const Extent &ifNone) {
   if (op.isNone(argument))
     return ifNone;
-  const SymbolRanges &symbols = op.getSymbols();
-  std::optional<Extent> edge = op.extent(argument);
-  if (edge->getConstant().value_or(0) < 0)
-    edge = add(*edge, length);
-  if (edge && symbols.isAtMost(length, *edge) == Certainty::Yes)
-    return length;
-  if (edge && symbols.isAtMost(*edge, length) == Certainty::Yes &&
-      symbols.isAtMost(0, *edge) == Certainty::Yes)
+  std::optional<Extent> edge =
+      findPlace(op.getSymbols(), op.extent(argument), length);
+  if (edge)
     return *edge;
   return op.refuse(argument, "a place that is always in the " +
                                  length.describe() +
@@ -104,27 +100,9 @@ static llvm::Error importOpenSlice(AtenOp &op, int64_t axis) {
                               "a run decides");
   if (step < 1)
     return op.refuse("step", "1 and more");
-  std::optional<Extent> count = subtract(end, start);
-  count = count ? divideUp(*count, step) : std::nullopt;
-  if (!count || op.getSymbols().isAtMost(start, end) != Certainty::Yes)
+  NodeValue part = takeOpen(op, x, {axis, *first, end, step});
+  if (!part && !op.hasFailed())
     return op.refuse("start", "a place that is never behind the end");
-  // The slice has the bounds: elements beyond the extent exist and are
-  // unspecified.
-  ExtentList extents(x.getType().getRank());
-  for (unsigned d = 0; d < extents.size(); ++d)
-    if (const Extent *extent = x.getType().getExtent(d);
-        extent && int64_t(d) != axis)
-      extents[d] = *extent;
-  int64_t last = x.getShape()[axis];
-  if (std::optional<IntRange> range = op.getSymbols().getRange(end))
-    last = std::min(range->high, last);
-  NodeValue part =
-      take(op, op.declareExtents(x, x.getType().withExtents(extents)),
-           {axis, *first, (last - *first + step - 1) / step, step});
-  if (part && !count->isConstant()) {
-    extents[axis] = *count;
-    part = op.declareExtents(part, part.getType().withExtents(extents));
-  }
   return op.setResult(part);
 }
 

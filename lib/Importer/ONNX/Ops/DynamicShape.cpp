@@ -12,7 +12,7 @@ using namespace glowish::onnximport;
 
 //===- Shape and Size -----------------------------------------------------===//
 
-static llvm::Error importShape(OpContext &op, DynamicValue x) {
+static llvm::Error importShape(OpContext &op, NodeValue x) {
   DimsRef shape = x.getShape();
   int64_t rank = shape.size();
   int64_t start = op.getInt("start", 0);
@@ -22,24 +22,21 @@ static llvm::Error importShape(OpContext &op, DynamicValue x) {
   };
   start = clamp(start);
   end = std::max(clamp(end), start);
-  if (!x.isDynamic())
+  if (!x.getType().hasExtents() || start == end)
     return op.setOutput(0, op.int64s(shape.slice(start, end - start)));
-  std::vector<NodeValue> extents;
+  std::vector<NodeValue> lengths;
   for (int64_t d = start; d < end; ++d)
-    extents.push_back(op.reshape(countAlong(op, x, d), {1}));
-  if (extents.empty())
-    return op.setOutput(0, op.int64s({}));
-  return op.setOutput(0, op.concat(extents, 0));
+    lengths.push_back(op.reshape(op.getLength(x, d), {1}));
+  return op.setOutput(0, op.concat(lengths, 0));
 }
 
-static llvm::Error importSize(OpContext &op, DynamicValue x) {
-  if (!x.isDynamic())
+static llvm::Error importSize(OpContext &op, NodeValue x) {
+  int64_t most = x.getType().getNumElements();
+  if (!x.getType().hasExtents())
     return op.setOutput(0, op.createConstant(Tensor::fromValues<int64_t>(
-                               Type(ElemKind::Int64, Dims()),
-                               {x.value.getType().getNumElements()})));
-  NodeValue count = countAlong(op, x, getAllDims(x.getRank()));
-  return op.setOutput(
-      0, makeExtent(op, count, x.value.getType().getNumElements()));
+                               Type(ElemKind::Int64, Dims()), {most})));
+  NodeValue count = op.countAlong(x, getAllDims(x.getShape().size()));
+  return op.setOutput(0, makeExtent(op, count, most));
 }
 
 //===- ConstantOfShape, Expand --------------------------------------------===//
@@ -80,39 +77,41 @@ static llvm::Error importConstantOfShape(OpContext &op) {
     GLOWISH_RETURN_IF_ERROR(addDim(op, ints[d], d, shape, extents));
   NodeValue result = element ? op.broadcast(op.reshape(element, {}), shape)
                              : op.splat(kind, shape, value);
-  return setDynamicOutput(op, 0, {result, extents});
+  return op.setOutput(0, op.declare(result, extents));
 }
 
 /// Dynamic dimensions of the input are not repeated: the shape must have the
 /// same extent or 1.
-static llvm::Error importExpand(OpContext &op, DynamicValue x) {
+static llvm::Error importExpand(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> ints, readShapeInts(op, 1));
   Dims stated, shape;
-  Extents extents;
-  unsigned rank = std::max<unsigned>(ints.size(), x.getRank());
+  Extents lengths, known = op.getLengths(x);
+  unsigned own = known.size();
+  unsigned rank = std::max<unsigned>(ints.size(), own);
   for (unsigned d = 0; d < rank; ++d) {
-    unsigned skipped = rank - x.getRank(), missing = rank - ints.size();
-    int64_t own = d < skipped ? 1 : x.getShape()[d - skipped];
-    NodeValue extent = d < skipped ? NodeValue() : x.getExtent(d - skipped);
+    unsigned skipped = rank - own, missing = rank - ints.size();
+    int64_t bound = d < skipped ? 1 : x.getShape()[d - skipped];
+    NodeValue length = d < skipped ? NodeValue() : known[d - skipped];
     const ShapeInt number = d < missing ? makeShapeInt(1) : ints[d - missing];
-    bool isOwn = extent || (own != 1 && !number.isConstant());
+    bool isOwn = length || (bound != 1 && !number.isConstant());
     if (!isOwn) {
-      GLOWISH_RETURN_IF_ERROR(addDim(op, number, d, stated, extents));
+      GLOWISH_RETURN_IF_ERROR(addDim(op, number, d, stated, lengths));
       continue;
     }
-    stated.push_back(own);
-    extents.push_back(extent);
+    stated.push_back(bound);
+    lengths.push_back(length);
   }
   GLOWISH_ASSIGN_OR_RETURN(shape, broadcastShapes({x.getShape(), stated}));
-  return setDynamicOutput(op, 0, {op.broadcast(x.value, shape), extents});
+  return op.setOutput(
+      0, op.declare(op.broadcast(op.dropExtents(x), shape), lengths));
 }
 
 //===- Tile ---------------------------------------------------------------===//
 
 /// Repeats dimension \p d, gathering 0, 1, ..., n - 1, 0, 1, ...
-static llvm::Error tileDim(OpContext &op, DynamicValue &x, unsigned d,
+static llvm::Error tileDim(OpContext &op, NodeValue &x, unsigned d,
                            const ShapeInt &repeats) {
-  if (!x.value || (repeats.isConstant() && repeats.getConstant() == 1))
+  if (!x || (repeats.isConstant() && repeats.getConstant() == 1))
     return llvm::Error::success();
   int64_t own = x.getShape()[d];
   if (repeats.isConstant() && repeats.getConstant() < 0)
@@ -121,15 +120,15 @@ static llvm::Error tileDim(OpContext &op, DynamicValue &x, unsigned d,
   double known = double(own) * std::max(repeats.high, 0.0);
   GLOWISH_ASSIGN_OR_RETURN(int64_t bound,
                            op.getMaxExtent(0, d, own ? known : 0));
-  NodeValue length = countAlong(op, x, d);
+  NodeValue length = op.getLength(x, d);
   NodeValue number = op.iota(ElemKind::Int64, 1, 0, bound);
   NodeValue rounds = op.mul(op.div(number, length), length);
-  NodeValue extent = op.mul(length, getValue(op, repeats));
-  if (own && bound)
-    x.value = op.gather(x.value, op.sub(number, rounds), d);
-  else
-    x.value = op.slice(x.value, d, 0, 0);
-  x.setExtent(d, makeExtent(op, extent, bound));
+  Extents lengths = op.getLengths(x);
+  lengths[d] = makeExtent(op, op.mul(length, getValue(op, repeats)), bound);
+  x = op.dropExtents(x);
+  x = own && bound ? op.gather(x, op.sub(number, rounds), d)
+                   : op.slice(x, d, 0, 0);
+  x = op.declare(x, lengths);
   return llvm::Error::success();
 }
 
@@ -159,22 +158,23 @@ static llvm::Expected<std::vector<ShapeInt>> readTiles(OpContext &op,
   return all;
 }
 
-static llvm::Error importTile(OpContext &op, DynamicValue x) {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> repeats,
-                           readTiles(op, x.getRank()));
-  if (!x.isDynamic() && areConstant(repeats)) {
-    std::vector<int64_t> counts;
-    counts.reserve(repeats.size());
-    for (const ShapeInt &count : repeats)
-      counts.push_back(count.getConstant());
-    return op.setOutput(0, op.create<TileNode>(x.value, counts));
-  }
-  if (repeats.size() != x.getRank())
+static llvm::Error importTile(OpContext &op, NodeValue x) {
+  unsigned rank = x.getShape().size();
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> repeats, readTiles(op, rank));
+  if (repeats.size() != rank)
     return makeError("{0} repeats; accepted for {1}: {2}", repeats.size(),
-                     x.value.getType().str(), x.getRank());
-  for (unsigned d = 0; d < repeats.size(); ++d)
+                     x.getType().str(), rank);
+  std::vector<int64_t> counts;
+  bool isTile = areConstant(repeats);
+  for (unsigned d = 0; isTile && d < rank; ++d) {
+    counts.push_back(repeats[d].getConstant());
+    isTile = counts[d] == 1 || !x.getType().getExtent(d);
+  }
+  if (isTile)
+    return op.setOutput(0, op.create<TileNode>(x, counts));
+  for (unsigned d = 0; d < rank; ++d)
     GLOWISH_RETURN_IF_ERROR(tileDim(op, x, d, repeats[d]));
-  return setDynamicOutput(op, 0, x);
+  return op.setOutput(0, x);
 }
 
 //===- Range --------------------------------------------------------------===//
@@ -258,7 +258,7 @@ static llvm::Error importComputedRange(OpContext &op) {
   NodeValue extent = makeExtent(op, steps, bound);
   NodeValue value =
       op.add(op.mul(op.iota(innerKind, 1, 0, bound), numbers[2]), numbers[0]);
-  return setDynamicOutput(op, 0, {op.cast(value, kind), {extent}});
+  return op.setOutput(0, op.declare(op.cast(value, kind), {extent}));
 }
 
 /// Checks the kind that halves are computed in, from opset 27: all is computed
@@ -298,12 +298,12 @@ static llvm::Error importRange(OpContext &op) {
   return importConstantRange(op, *constants[0], *constants[1], *constants[2]);
 }
 
-static OnnxOperator shapeOp("Shape", 1, importShape);
-static OnnxOperator sizeOp("Size", 1, importSize);
+static OnnxOperator shapeOp("Shape", 1, withExtents<importShape>);
+static OnnxOperator sizeOp("Size", 1, withExtents<importSize>);
 static OnnxOperator constantOfShapeOp("ConstantOfShape", 9,
-                                      importConstantOfShape);
-static OnnxOperator expandOp("Expand", 8, importExpand);
-static OnnxOperator tileOp("Tile", 1, importTile);
-static OnnxOperator rangeOp("Range", 11, importRange);
+                                      withExtents<importConstantOfShape>);
+static OnnxOperator expandOp("Expand", 8, withExtents<importExpand>);
+static OnnxOperator tileOp("Tile", 1, withExtents<importTile>);
+static OnnxOperator rangeOp("Range", 11, withExtents<importRange>);
 static OnnxOperatorNotes rangeNotes("Range",
                                     {.limit = "at most 2^28 elements"});

@@ -1,5 +1,6 @@
 //===- DynamicSlice.cpp - Slice, Concat and Gather ------------------------===//
 
+#include "Common/OpenSlices.h"
 #include "ONNX/Ops/DynamicConcat.h"
 #include "ONNX/Ops/Indexing.h"
 #include "ONNX/ShapeInts.h"
@@ -99,14 +100,36 @@ static NodeValue wrapBound(OpContext &op, const ShapeInt &index,
   return op.min(op.max(value, least), most);
 }
 
-/// Slices dimension \p d of \p x by \p range, which is not constant.
-static llvm::Error sliceDynamic(OpContext &op, DynamicValue &x, unsigned d,
+/// Returns the slice of dimension \p d of \p x where all runs take an
+/// expression of extents; null where they don't.
+static NodeValue sliceByExtents(OpContext &op, NodeValue x, unsigned d,
                                 const SliceRange &range) {
-  if (!x.value)
+  const SymbolRanges &symbols = op.getFunction().getModule().getSymbols();
+  Extent length = x.getType().getLength(d);
+  auto find = [&](const ShapeInt &index) {
+    return findPlace(symbols,
+                     index.isConstant() ? Extent(index.getConstant())
+                                        : op.findExtent(index.value),
+                     length);
+  };
+  std::optional<Extent> start = find(range.start), end = find(range.end);
+  if (!start || !end || !start->isConstant() || range.isBackward())
+    return {};
+  return takeOpen(op, x, {d, *start->getConstant(), *end, range.step});
+}
+
+/// Slices dimension \p d of \p x by \p range, which is not constant.
+static llvm::Error sliceDynamic(OpContext &op, NodeValue &x, unsigned d,
+                                const SliceRange &range) {
+  if (!x)
     return llvm::Error::success();
+  if (NodeValue part = sliceByExtents(op, x, d, range)) {
+    x = part;
+    return llvm::Error::success();
+  }
   int64_t extent = x.getShape()[d];
   int64_t bound = getMaxSliced(extent, range);
-  NodeValue length = countAlong(op, x, d), zero = op.scalar(ElemKind::Int64, 0);
+  NodeValue length = op.getLength(x, d), zero = op.scalar(ElemKind::Int64, 0);
   bool isBackward = range.isBackward();
   NodeValue last = isBackward ? op.sub(length, 1) : length;
   NodeValue start = wrapBound(op, range.start, length, zero, last);
@@ -116,18 +139,21 @@ static llvm::Error sliceDynamic(OpContext &op, DynamicValue &x, unsigned d,
   NodeValue size =
       op.div(op.add(op.max(distance, zero), double(range.getDistance() - 1)),
              double(range.getDistance()));
+  Extents lengths = op.getLengths(x);
+  x = op.dropExtents(x);
   if (bound == 0 ||
       (range.step == 1 && range.start.isConstant() && range.start.low >= 0)) {
     int64_t first = bound ? range.start.getConstant() : 0;
-    x.value = op.slice(x.value, d, first, bound);
+    x = op.slice(x, d, first, bound);
   } else {
     NodeValue index = op.add(
         op.mul(op.iota(ElemKind::Int64, 1, 0, bound), double(range.step)),
         start);
     index = op.clip(index, 0, double(extent - 1));
-    x.value = op.gather(x.value, index, d);
+    x = op.gather(x, index, d);
   }
-  x.setExtent(d, makeExtent(op, size, bound));
+  lengths[d] = makeExtent(op, size, bound);
+  x = op.declare(x, lengths);
   return llvm::Error::success();
 }
 
@@ -163,15 +189,15 @@ readRanges(OpContext &op, unsigned rank) {
   return ranges;
 }
 
-static llvm::Error importSlice(OpContext &op, DynamicValue x) {
-  unsigned rank = x.getRank();
+static llvm::Error importSlice(OpContext &op, NodeValue x) {
+  unsigned rank = x.getShape().size();
   GLOWISH_ASSIGN_OR_RETURN(auto ranges, readRanges(op, rank));
   std::vector<int64_t> first(rank, 0), stride(rank, 1), sizes(x.getShape());
   std::vector<unsigned> sized;
   for (unsigned d = 0; d < rank; ++d) {
     if (!ranges[d])
       continue;
-    if (x.isDynamic(d) || !ranges[d]->start.isConstant() ||
+    if (x.getType().getExtent(d) || !ranges[d]->start.isConstant() ||
         !ranges[d]->end.isConstant()) {
       sized.push_back(d);
       continue;
@@ -181,14 +207,13 @@ static llvm::Error importSlice(OpContext &op, DynamicValue x) {
     stride[d] = dim.step;
     sizes[d] = dim.size;
   }
-  if (sized.empty() && !x.isDynamic())
-    return op.setOutput(0, op.create<SliceNode>(x.value, first, sizes, stride));
-  if (DimsRef(sizes) != x.getShape() ||
-      llvm::any_of(stride, [](int64_t step) { return step != 1; }))
-    x.value = op.make<SliceNode>(x.value, first, sizes, stride);
+  bool isWhole = DimsRef(sizes) == x.getShape() &&
+                 llvm::all_of(stride, [](int64_t step) { return step == 1; });
+  if (sized.empty() || !isWhole)
+    x = op.make<SliceNode>(x, first, sizes, stride);
   for (unsigned d : sized)
     GLOWISH_RETURN_IF_ERROR(sliceDynamic(op, x, d, *ranges[d]));
-  return setDynamicOutput(op, 0, x);
+  return op.setOutput(0, x);
 }
 
 //===- Concat -------------------------------------------------------------===//
@@ -324,8 +349,8 @@ static llvm::Error importGather(OpContext &op, DynamicValue x,
   return setDynamicOutput(op, 0, result);
 }
 
-static OnnxOperator sliceOp("Slice", 1, importSlice);
+static OnnxOperator sliceOp("Slice", 1, withExtents<importSlice>);
 static OnnxOperator concatOp("Concat", 1, importConcat);
 static OnnxOperator gatherOp("Gather", 1, importGather);
 // An experimental operator before Slice-10, which it became.
-static OnnxOperator dynamicSliceOp("DynamicSlice", 1, importSlice);
+static OnnxOperator dynamicSliceOp("DynamicSlice", 1, withExtents<importSlice>);

@@ -24,9 +24,7 @@ static llvm::Error importTrilu(OpContext &op, NodeValue input) {
   if (input.getShape().size() < 2)
     return makeError("input 0 is {0}; accepted: rank 2 or more",
                      input.getType().str());
-  GLOWISH_RETURN_IF_ERROR(
-      op.setOutput(0, keepTriangle(op, input, k, /*isLower=*/upper == 0)));
-  return passOuterExtents(op, anyDims);
+  return op.setOutput(0, keepTriangle(op, input, k, /*isLower=*/upper == 0));
 }
 
 /// A matrix with 1 on diagonal k, of the input's shape.
@@ -43,8 +41,8 @@ static llvm::Error importEyeLike(OpContext &op, NodeValue input) {
   NodeValue ones = op.table(kind, input.getShape(), [&](DimsRef index) {
     return double(index[1] == index[0] + k);
   });
-  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, ones));
-  return passOuterExtents(op, anyDims);
+  return op.setOutput(0,
+                      op.declareExtents(ones, input.getType().withKind(kind)));
 }
 
 /// Expands indices along a new dimension: `values[1]` at the index, `values[0]`
@@ -67,14 +65,9 @@ static llvm::Error importOneHot(OpContext &op, NodeValue indices) {
   NodeValue isHere = makeOneHot(op, wanted, axis, int64_t(depth));
   NodeValue off = op.reshape(op.slice(values, 0, 0, 1), {});
   NodeValue on = op.reshape(op.slice(values, 0, 1, 1), {});
-  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, op.select(isHere, on, off)));
-  Extents extents = op.getExtents(0);
-  if (!extents.empty())
-    extents.insert(extents.begin() + axis, NodeValue());
-  op.setExtents(0, extents);
-  return llvm::Error::success();
+  return op.setOutput(0, op.select(isHere, on, off));
 }
 
-static OnnxOperator triluOp("Trilu", 14, importTrilu);
-static OnnxOperator eyeLikeOp("EyeLike", 9, importEyeLike);
-static OnnxOperator oneHotOp("OneHot", 9, importOneHot);
+static OnnxOperator triluOp("Trilu", 14, withExtents<importTrilu>);
+static OnnxOperator eyeLikeOp("EyeLike", 9, withExtents<importEyeLike>);
+static OnnxOperator oneHotOp("OneHot", 9, withExtents<importOneHot>);

@@ -108,11 +108,10 @@ static llvm::Error importQLinearSoftmax(OpContext &op) {
   int64_t opset = op.getInt("opset", 0);
   if (opset < 1)
     return makeError("attribute 'opset' is {0}; accepted: 1 or more", opset);
-  GLOWISH_RETURN_IF_ERROR(importUnary(op, [&](NodeValue x) {
+  return importUnary(op, [&](NodeValue x) {
     return makeSoftmaxAlongAxis(op, x, /*defaultAxis=*/-1,
                                 /*isFlat=*/opset < 13);
-  }));
-  return passOuterExtents(op, anyDims);
+  });
 }
 
 //===- Means --------------------------------------------------------------===//
@@ -223,7 +222,8 @@ static OnnxOperator sigmoidOp("QLinearSigmoid", 1,
 static OnnxOperator leakyReluOp("QLinearLeakyRelu", 1,
                                 elementWise<importQLinearLeakyRelu>,
                                 microsoftDomain);
-static OnnxOperator softmaxOp("QLinearSoftmax", 1, importQLinearSoftmax,
+static OnnxOperator softmaxOp("QLinearSoftmax", 1,
+                              withExtents<importQLinearSoftmax>,
                               microsoftDomain);
 static OnnxOperator reduceMeanOp("QLinearReduceMean", 1,
                                  importQLinearReduceMean, microsoftDomain);

@@ -112,7 +112,9 @@ static llvm::Error importCompress(OpContext &op, DynamicValue x,
   if (op.hasAttr("axis")) {
     GLOWISH_ASSIGN_OR_RETURN(axis, op.getAxis("axis", 0, x.getRank()));
   } else {
-    GLOWISH_ASSIGN_OR_RETURN(x, flatten(op, x));
+    NodeValue flat = flatten(op, op.declare(x.value, x.extents));
+    GLOWISH_RETURN_IF_ERROR(op.takeError());
+    x = {op.dropExtents(flat), op.getLengths(flat)};
   }
   if (op.hasFailed())
     return op.setOutput(0, {});

@@ -1,6 +1,7 @@
 //===- Normalization.cpp - Normalizations and softmax ---------------------===//
 
 #include "Common/Normalization.h"
+#include "Common/Positions.h"
 #include "ONNX/DynamicDims.h"
 #include "ONNX/Images.h"
 #include "ONNX/Ops/Statistics.h"
@@ -98,14 +99,12 @@ static llvm::Expected<NodeValue> makeHardmax(OpContext &op, NodeValue input,
                                              int64_t axis) {
   NodeValue largest = op.make<ArgMaxNode>(input, axis, /*keepDims=*/true,
                                           /*selectLast=*/false);
-  NodeValue index = op.iota(ElemKind::Int64, input.getType().getRank(), axis,
-                            input.getShape()[axis]);
+  NodeValue index = numberAlong(op, input, unsigned(axis));
   return op.finish(op.cast(op.equal(largest, index), input.getElemKind()));
 }
 
-/// Applies \p make to \p input, which has the extents of input 0, along the
-/// attribute `axis`. If \p isFlat, as before opset 13, the dimensions from
-/// there on are flattened.
+/// Applies \p make to \p input along the attribute `axis`. If \p isFlat, as
+/// before opset 13, the dimensions from there on are flattened.
 static llvm::Expected<NodeValue> makeAlongAxis(OpContext &op, NodeValue input,
                                                int64_t defaultAxis, bool isFlat,
                                                AlongAxis make) {
@@ -114,19 +113,19 @@ static llvm::Expected<NodeValue> makeAlongAxis(OpContext &op, NodeValue input,
     return makeError("input 0 is a scalar; accepted: rank 1 or more");
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", defaultAxis, rank));
   bool isOne = !isFlat || axis + 1 == int64_t(rank);
-  DynamicValue x = {input, op.getExtents(0)};
-  std::vector<int64_t> dims = getAllDims(isOne ? axis + 1 : rank);
-  input = fillOutside(op, x, llvm::ArrayRef(dims).drop_front(axis), -HUGE_VAL);
-  GLOWISH_ASSIGN_OR_RETURN(input, op.finish(input));
   if (isOne)
     return make(op, input, axis);
-  Dims shape(input.getShape());
-  Dims flat(shape.begin(), shape.begin() + axis);
-  flat.push_back(
-      Type(ElemKind::Bool, DimsRef(shape).drop_front(axis)).getNumElements());
+  Type type = input.getType();
+  Dims flat(type.getShape().take_front(axis));
+  flat.push_back(countElements(type.getShape().drop_front(axis)));
+  input = op.fillOutside(input, getDimsFrom(axis, rank), -HUGE_VAL);
+  input = op.declareExtents(input, type.withoutExtents());
+  GLOWISH_ASSIGN_OR_RETURN(input, op.finish(input));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.reshape(input, flat, ".flat"));
   GLOWISH_ASSIGN_OR_RETURN(value, make(op, value, axis));
-  return op.reshape(value, shape, ".shaped");
+  GLOWISH_ASSIGN_OR_RETURN(value,
+                           op.reshape(value, type.getShape(), ".shaped"));
+  return op.finish(op.declareExtents(value, type));
 }
 
 llvm::Expected<NodeValue> onnximport::makeSoftmaxAlongAxis(OpContext &op,
@@ -142,9 +141,7 @@ static llvm::Error importAlongAxis(OpContext &op, NodeValue input) {
   bool isFlat = op.getOpset() < 13;
   int64_t defaultAxis =
       !isFlat ? -1 : std::min<int64_t>(1, int64_t(input.getShape().size()) - 1);
-  GLOWISH_RETURN_IF_ERROR(
-      op.setOutput(0, makeAlongAxis(op, input, defaultAxis, isFlat, Make)));
-  return passOuterExtents(op, anyDims);
+  return op.setOutput(0, makeAlongAxis(op, input, defaultAxis, isFlat, Make));
 }
 
 //===- Normalization by computed statistics -------------------------------===//
@@ -212,14 +209,13 @@ static llvm::Error importLayerNormalization(OpContext &op) {
   op.ignoreAttrs({"stash_type"});
   GLOWISH_RETURN_IF_ERROR(op.setOutput(0, makeLayerNorm(op, norm)));
   if (!op.wantsOutput(1) && !op.wantsOutput(2))
-    return passOuterExtents(op, norm.axis);
+    return llvm::Error::success();
   Normalized statistics = normalize(op, norm.x, getDimsFrom(norm.axis, rank),
                                     norm.epsilon, SubtractMean);
   unsigned next = 1;
   if (SubtractMean)
     GLOWISH_RETURN_IF_ERROR(op.setOutput(next++, statistics.mean));
-  GLOWISH_RETURN_IF_ERROR(op.setOutput(next, statistics.inverseDeviation));
-  return passOuterExtents(op, norm.axis);
+  return op.setOutput(next, statistics.inverseDeviation);
 }
 
 static llvm::Error importMeanVarianceNormalization(OpContext &op, NodeValue x) {
@@ -258,32 +254,37 @@ static llvm::Error importLpNormalization(OpContext &op, NodeValue x) {
   return op.setOutput(0, op.div(x, norm));
 }
 
-static OnnxOperator
-    batchNormalizationOp("BatchNormalization", 1,
-                         alongOuter<1, importBatchNormalization>);
+static OnnxOperator batchNormalizationOp("BatchNormalization", 1,
+                                         withExtents<importBatchNormalization>);
 static OnnxOperatorNotes
     batchNormalizationNotes("BatchNormalization",
                             {.limit = "training since opset 14 only"});
 static OnnxOperator lrnOp("LRN", 1, importLRN);
-static OnnxOperator softmaxOp("Softmax", 1,
-                              importAlongAxis<makeSoftmax<SoftmaxNode>>);
-static OnnxOperator logSoftmaxOp("LogSoftmax", 1,
-                                 importAlongAxis<makeSoftmax<LogSoftmaxNode>>);
-static OnnxOperator hardmaxOp("Hardmax", 1, importAlongAxis<makeHardmax>);
-static OnnxOperator instanceNormalizationOp("InstanceNormalization", 1,
-                                            importInstanceNormalization);
-static OnnxOperator groupNormalizationOp("GroupNormalization", 18,
-                                         importGroupNormalization);
-// ONNX Runtime accepts it in models of any opset.
-static OnnxOperator layerNormalizationOp("LayerNormalization", 1,
-                                         importLayerNormalization<true>);
-static OnnxOperator rmsNormalizationOp("RMSNormalization", 23,
-                                       importLayerNormalization<false>);
 static OnnxOperator
-    simplifiedLayerNormalizationOp("SimplifiedLayerNormalization", 1,
-                                   importLayerNormalization<false>);
+    softmaxOp("Softmax", 1,
+              withExtents<importAlongAxis<makeSoftmax<SoftmaxNode>>>);
+static OnnxOperator
+    logSoftmaxOp("LogSoftmax", 1,
+                 withExtents<importAlongAxis<makeSoftmax<LogSoftmaxNode>>>);
+static OnnxOperator hardmaxOp("Hardmax", 1,
+                              withExtents<importAlongAxis<makeHardmax>>);
+static OnnxOperator
+    instanceNormalizationOp("InstanceNormalization", 1,
+                            withExtents<importInstanceNormalization>);
+static OnnxOperator groupNormalizationOp("GroupNormalization", 18,
+                                         withExtents<importGroupNormalization>);
+// ONNX Runtime accepts it in models of any opset.
+static OnnxOperator
+    layerNormalizationOp("LayerNormalization", 1,
+                         withExtents<importLayerNormalization<true>>);
+static OnnxOperator
+    rmsNormalizationOp("RMSNormalization", 23,
+                       withExtents<importLayerNormalization<false>>);
+static OnnxOperator simplifiedLayerNormalizationOp(
+    "SimplifiedLayerNormalization", 1,
+    withExtents<importLayerNormalization<false>>);
 static OnnxOperator
     meanVarianceNormalizationOp("MeanVarianceNormalization", 1,
-                                importMeanVarianceNormalization);
+                                withExtents<importMeanVarianceNormalization>);
 static OnnxOperator lpNormalizationOp("LpNormalization", 1,
-                                      importLpNormalization);
+                                      withExtents<importLpNormalization>);

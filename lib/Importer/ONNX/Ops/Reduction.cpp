@@ -3,7 +3,6 @@
 #include "Common/ElementWise.h"
 #include "Common/Reductions.h"
 #include "ONNX/DynamicDims.h"
-#include <cmath>
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -30,59 +29,13 @@ static llvm::Expected<Reduction> readReduction(OpContext &op, unsigned rank) {
   return result;
 }
 
-/// Returns the identity element of \p mode.
-static double getIdentity(llvm::StringRef mode) {
-  return mode == "max"    ? -HUGE_VAL
-         : mode == "min"  ? HUGE_VAL
-         : mode == "prod" ? 1
-                          : 0;
-}
-
-/// Fills \p input, which has the extents of input 0, with the identity element
-/// beyond its actual extents.
-static NodeValue fillReduced(OpContext &op, NodeValue input,
-                             llvm::StringRef mode,
-                             llvm::ArrayRef<int64_t> axes) {
-  return fillOutside(op, {input, op.getExtents(0)}, axes, getIdentity(mode));
-}
-
 static llvm::Expected<NodeValue> reduce(OpContext &op, NodeValue input,
                                         llvm::StringRef mode) {
   GLOWISH_ASSIGN_OR_RETURN(Reduction reduction,
                            readReduction(op, input.getShape().size()));
   if (reduction.axes.empty())
     return input;
-  DynamicValue x = {input, op.getExtents(0)};
-  bool isDynamic = llvm::any_of(
-      reduction.axes, [&](int64_t axis) { return x.isDynamic(axis); });
-  if (!isDynamic)
-    return op.create<ReduceNode>(input, mode, reduction.axes,
-                                 reduction.keepDims);
-  x.value = fillReduced(op, input, mode, reduction.axes);
-  if (mode != "mean")
-    return op.finish(
-        op.reduce(x.value, mode, reduction.axes, reduction.keepDims));
-  NodeValue sum = op.reduce(x.value, "sum", reduction.axes, reduction.keepDims);
-  NodeValue count =
-      op.cast(countAlong(op, x, reduction.axes), input.getElemKind());
-  return op.finish(op.div(sum, count));
-}
-
-/// Calls \p import to reduce input 0, and sets the extents of the result.
-template <auto import> static llvm::Error reducing(OpContext &op) {
-  GLOWISH_RETURN_IF_ERROR(importInputs(op, import));
-  Extents extents = op.getExtents(0), left;
-  if (extents.empty())
-    return llvm::Error::success();
-  GLOWISH_ASSIGN_OR_RETURN(Reduction reduction,
-                           readReduction(op, extents.size()));
-  for (auto [d, extent] : llvm::enumerate(extents)) {
-    bool isReduced = llvm::is_contained(reduction.axes, int64_t(d));
-    if (!isReduced || reduction.keepDims)
-      left.push_back(isReduced ? NodeValue() : extent);
-  }
-  op.setExtents(0, left);
-  return llvm::Error::success();
+  return op.create<ReduceNode>(input, mode, reduction.axes, reduction.keepDims);
 }
 
 /// Returns the kind to compute a reduction of \p kind in, if it is another one.
@@ -134,7 +87,6 @@ static llvm::Error importReduceLogSum(OpContext &op, NodeValue input) {
 static llvm::Error importReduceLogSumExp(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(Reduction reduction,
                            readReduction(op, input.getShape().size()));
-  input = fillReduced(op, input, "max", reduction.axes);
   return op.setOutput(
       0, makeLogSumExp(op, input, reduction.axes, reduction.keepDims));
 }
@@ -147,36 +99,22 @@ static llvm::Error importArg(OpContext &op, NodeValue input) {
   if (op.getOpType() == "ArgMin")
     input = turnOrder(op, input);
   GLOWISH_ASSIGN_OR_RETURN(input, op.finish(input));
-  DynamicValue x = {input, op.getExtents(0)};
-  input = fillOutside(op, x, {axis}, -HUGE_VAL);
-  GLOWISH_ASSIGN_OR_RETURN(input, op.finish(input));
-  GLOWISH_ASSIGN_OR_RETURN(
-      NodeValue index,
-      op.create<ArgMaxNode>(input, axis, keepDims != 0, selectLast != 0));
-  // With selectLast, the index may be that of a fill value if no element is
-  // greater.
-  if (x.isDynamic(axis) && selectLast)
-    index = op.min(index, op.sub(x.getExtent(axis), 1));
-  Extents extents = x.extents;
-  if (x.isDynamic(axis))
-    extents[axis] = {};
-  if (!keepDims && !extents.empty())
-    extents.erase(extents.begin() + axis);
-  return setDynamicOutput(op, 0, {index, extents});
+  return op.setOutput(
+      0, op.create<ArgMaxNode>(input, axis, keepDims != 0, selectLast != 0));
 }
 
-static OnnxOperator reduceSumOp("ReduceSum", 1, reducing<importReduce>);
-static OnnxOperator reduceMeanOp("ReduceMean", 1, reducing<importReduce>);
-static OnnxOperator reduceMaxOp("ReduceMax", 1, reducing<importReduce>);
-static OnnxOperator reduceMinOp("ReduceMin", 1, reducing<importReduce>);
-static OnnxOperator reduceProdOp("ReduceProd", 1, reducing<importReduce>);
+static OnnxOperator reduceSumOp("ReduceSum", 1, withExtents<importReduce>);
+static OnnxOperator reduceMeanOp("ReduceMean", 1, withExtents<importReduce>);
+static OnnxOperator reduceMaxOp("ReduceMax", 1, withExtents<importReduce>);
+static OnnxOperator reduceMinOp("ReduceMin", 1, withExtents<importReduce>);
+static OnnxOperator reduceProdOp("ReduceProd", 1, withExtents<importReduce>);
 static OnnxOperator reduceSumSquareOp("ReduceSumSquare", 1,
-                                      reducing<importReduceSumSquare>);
-static OnnxOperator reduceL1Op("ReduceL1", 1, reducing<importReduceL1>);
-static OnnxOperator reduceL2Op("ReduceL2", 1, reducing<importReduceL2>);
+                                      withExtents<importReduceSumSquare>);
+static OnnxOperator reduceL1Op("ReduceL1", 1, withExtents<importReduceL1>);
+static OnnxOperator reduceL2Op("ReduceL2", 1, withExtents<importReduceL2>);
 static OnnxOperator reduceLogSumOp("ReduceLogSum", 1,
-                                   reducing<importReduceLogSum>);
+                                   withExtents<importReduceLogSum>);
 static OnnxOperator reduceLogSumExpOp("ReduceLogSumExp", 1,
-                                      reducing<importReduceLogSumExp>);
-static OnnxOperator argMaxOp("ArgMax", 1, importArg);
-static OnnxOperator argMinOp("ArgMin", 1, importArg);
+                                      withExtents<importReduceLogSumExp>);
+static OnnxOperator argMaxOp("ArgMax", 1, withExtents<importArg>);
+static OnnxOperator argMinOp("ArgMin", 1, withExtents<importArg>);

@@ -165,7 +165,9 @@ static llvm::Error importUnique(OpContext &op, DynamicValue x) {
   if (op.hasAttr("axis")) {
     GLOWISH_ASSIGN_OR_RETURN(axis, op.getAxis("axis", 0, x.getRank()));
   } else {
-    GLOWISH_ASSIGN_OR_RETURN(x, flatten(op, x));
+    NodeValue flat = flatten(op, op.declare(x.value, x.extents));
+    GLOWISH_RETURN_IF_ERROR(op.takeError());
+    x = {op.dropExtents(flat), op.getLengths(flat)};
   }
   for (unsigned d = 0; d < x.getRank(); ++d)
     if (d != axis && x.isDynamic(d))
