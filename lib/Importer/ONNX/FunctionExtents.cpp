@@ -1,7 +1,6 @@
 //===- FunctionExtents.cpp - Extents of a function's values ---------------===//
 
 #include "ONNX/FunctionExtents.h"
-#include "glowish/Graph/StatedSums.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -56,33 +55,31 @@ Extent FunctionExtents::makeSymbol(llvm::StringRef name) {
   return Extent::symbol(symbol);
 }
 
-std::optional<Extent> FunctionExtents::find(NodeValue value) const {
-  auto known = extents.find(value);
-  return known != extents.end() ? known->second
-                                : StatedSums(function.getModule()).find(value);
+std::optional<Extent> FunctionExtents::find(Element element) const {
+  return ExtentFinder(extents, function.getModule().getSymbols()).find(element);
 }
 
-Extent FunctionExtents::findExtent(NodeValue value, int64_t bound,
-                                   llvm::StringRef name) {
-  std::optional<Extent> extent = find(value);
-  if (extent) {
-    std::optional<IntRange> range =
-        function.getModule().getSymbols().getRange(*extent);
+Extent FunctionExtents::getExtent(NodeValue value, int64_t bound,
+                                  llvm::StringRef name) {
+  Module &module = function.getModule();
+  std::optional<Extent> extent = find({value, 0});
+  if (extent && extent->getConstant() == bound)
+    return *extent;
+  if (extent && !extent->isConstant()) {
+    std::optional<IntRange> range = module.getSymbols().getRange(*extent);
     // The range of a symbol that a node declares never exceeds the node's
     // bound.
     bool isDeclared =
         !extent->getSymbol().empty() &&
         !state.options.symbolRanges.count(extent->getSymbol().str());
     bool isWithin = range && range->low >= 0 && range->high <= bound;
-    if (!extent->isConstant() && (isDeclared || isWithin)) {
+    if (isDeclared || isWithin) {
       values.try_emplace(*extent, value);
-      extents.try_emplace(value, *extent);
       return *extent;
     }
   }
-  if (extent && extent->getConstant() == bound)
-    return *extent;
   Extent symbol = makeSymbol(name);
+  module.declareSymbol(symbol.getSymbol(), {0, bound});
   values[symbol] = value;
   if (!llvm::isa<Constant>(value.node))
     extents[value] = symbol;
@@ -91,18 +88,21 @@ Extent FunctionExtents::findExtent(NodeValue value, int64_t bound,
 
 NodeValue FunctionExtents::declare(NodeValue value,
                                    llvm::ArrayRef<NodeValue> lengths) {
-  if (llvm::none_of(lengths, [](NodeValue length) { return bool(length); }))
-    return value;
   ExtentList list(value.getShape().size());
   for (auto [d, length] : llvm::enumerate(lengths))
     if (length)
-      list[d] =
-          findExtent(length, value.getShape()[d],
-                     (value.node->getName() + "." + llvm::Twine(d)).str());
-  Type type = value.getType().withExtents(list);
+      list[d] = getExtent(length, value.getShape()[d],
+                          (value.node->getName() + "." + llvm::Twine(d)).str());
+  return restate(value, value.getType().withExtents(list));
+}
+
+NodeValue FunctionExtents::restate(NodeValue value, const Type &type) {
   if (type == value.getType())
     return value;
   NodeValue bounds = drop(value);
+  if (type == bounds.getType())
+    return bounds;
+  // A node declares each symbol that no input states.
   std::vector<NodeValue> counts;
   std::vector<int64_t> dims;
   for (unsigned d = 0; d < type.getRank(); ++d) {
@@ -110,26 +110,15 @@ NodeValue FunctionExtents::declare(NodeValue value,
     if (!extent || extent->getSymbol().empty() ||
         state.options.symbolRanges.count(extent->getSymbol().str()))
       continue;
-    counts.push_back(lengths[d]);
+    counts.push_back(values.at(*extent));
     dims.push_back(d);
   }
-  return createView(bounds, type, counts, dims);
-}
-
-NodeValue FunctionExtents::createView(NodeValue bounds, const Type &type,
-                                      llvm::ArrayRef<NodeValue> counts,
-                                      llvm::ArrayRef<int64_t> dims) {
   NodeValue typed = function
-                        .create<DeclareExtentsNode>(bounds.node->getName(),
+                        .create<DeclareExtentsNode>(value.node->getName(),
                                                     bounds, type, counts, dims)
                         ->getResult();
   dropped[typed] = bounds;
   return typed;
-}
-
-NodeValue FunctionExtents::restate(NodeValue value, const Type &type) {
-  NodeValue bounds = drop(value);
-  return bounds.getType() == type ? bounds : createView(bounds, type, {}, {});
 }
 
 NodeValue FunctionExtents::drop(NodeValue value) {

@@ -3,6 +3,7 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_FUNCTIONEXTENTS_H
 #define GLOWISH_LIB_IMPORTER_ONNX_FUNCTIONEXTENTS_H
 
+#include "ONNX/ExtentFinder.h"
 #include "ONNX/GraphScope.h"
 
 namespace glowish::onnximport {
@@ -23,15 +24,18 @@ public:
   /// Returns the values of the extents of \p type.
   Extents getValues(const Type &type);
 
-  /// Returns the extent that \p value, an integer of one element, is in each
-  /// run; none if no expression of symbols is known to be it.
-  std::optional<Extent> find(NodeValue value) const;
+  /// Returns the extent that \p element, an integer, is in each run; none if no
+  /// expression of symbols is known to be it.
+  std::optional<Extent> find(Element element) const;
+  /// Returns the extent that \p value, an int64 scalar from 0 to \p bound, is
+  /// in each run: a new symbol, \p name, if no expression is known to be it.
+  Extent getExtent(NodeValue value, int64_t bound, llvm::StringRef name);
 
   /// Returns \p value with the extents \p values, null for static dimensions.
   /// Each that is no expression of symbols becomes the value of a new one.
   NodeValue declare(NodeValue value, llvm::ArrayRef<NodeValue> values);
   /// Returns \p value with the extents of \p type, of which all symbols are
-  /// defined.
+  /// known here.
   NodeValue restate(NodeValue value, const Type &type);
   /// Returns \p value, which may be null, with the bounds as its extents.
   NodeValue drop(NodeValue value);
@@ -41,17 +45,13 @@ public:
 
 private:
   void record(const Extent &extent, NodeValue value);
-  Extent findExtent(NodeValue value, int64_t bound, llvm::StringRef name);
-  NodeValue createView(NodeValue bounds, const Type &type,
-                       llvm::ArrayRef<NodeValue> counts,
-                       llvm::ArrayRef<int64_t> dims);
   Extent makeSymbol(llvm::StringRef name);
 
   Function &function;
   ImportState &state;
   std::map<Extent, NodeValue> values;
   /// The extents that values are known to be.
-  llvm::DenseMap<NodeValue, Extent> extents;
+  ExtentFinder::Known extents;
   /// For values with extents the same without.
   llvm::DenseMap<NodeValue, NodeValue> dropped;
 };

@@ -151,8 +151,16 @@ NodeValue OpContext::declare(NodeValue value,
   return value ? graph.extents->declare(value, open) : value;
 }
 
-std::optional<Extent> OpContext::findExtent(NodeValue value) const {
-  return graph.extents->find(value);
+std::optional<Extent> OpContext::findExtent(const Element &element) const {
+  return graph.extents->find(element);
+}
+
+Extent OpContext::getExtent(NodeValue length, int64_t bound) {
+  return graph.extents->getExtent(length, bound, getName());
+}
+
+NodeValue OpContext::restate(NodeValue value, const Type &type) {
+  return value ? graph.extents->restate(value, type) : value;
 }
 
 NodeValue OpContext::dropExtents(NodeValue value) {
@@ -177,9 +185,7 @@ NodeValue OpContext::crop(NodeValue value, unsigned dim, int64_t size,
   extents.resize(value.getShape().size());
   extents[dim] = std::move(extent);
   NodeValue part = slice(dropExtents(value), dim, 0, size);
-  return part
-             ? graph.extents->restate(part, part.getType().withExtents(extents))
-             : part;
+  return part ? restate(part, part.getType().withExtents(extents)) : part;
 }
 
 void OpContext::setBound(NodeValue extent, int64_t bound) {

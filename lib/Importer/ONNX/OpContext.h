@@ -7,6 +7,7 @@
 #include "Common/Folding.h"
 #include "ONNX/ExternalData.h"
 #include "ONNX/Opsets.h"
+#include "glowish/Graph/ElementTrace.h"
 #include "glowish/Graph/NodeBuilder.h"
 #include "glowish/Importer/ONNX.h"
 #include "glowish/Support/Error.h"
@@ -134,9 +135,14 @@ public:
   /// scalars, null for static dimensions. Each that is no expression of symbols
   /// becomes the value of a new one. A constant one becomes the dimension.
   NodeValue declare(NodeValue value, llvm::ArrayRef<NodeValue> lengths);
-  /// Returns the extent that \p value, an integer of one element, is in each
-  /// run; none if no expression of symbols is known to be it.
-  std::optional<Extent> findExtent(NodeValue value) const;
+  /// Returns the extent that \p element, an integer, is in each run; none if no
+  /// expression of symbols is known to be it.
+  std::optional<Extent> findExtent(const Element &element) const;
+  /// Returns the extent that \p length, an int64 scalar from 0 to \p bound, is
+  /// in each run: a new symbol if no expression is known to be it.
+  Extent getExtent(NodeValue length, int64_t bound);
+  /// Returns \p value, which may be null, with the extents of \p type.
+  NodeValue restate(NodeValue value, const Type &type);
   /// Returns \p value, which may be null, with the bounds as its extents.
   NodeValue dropExtents(NodeValue value);
   /// Returns the extents of \p value, int64 scalars, null for static

@@ -90,6 +90,18 @@ static NodeValue takeElement(OpContext &op, Element element) {
 }
 
 static ShapeInt readElement(OpContext &op, Element element) {
+  if (std::optional<Extent> extent = op.findExtent(element)) {
+    if (std::optional<int64_t> number = extent->getConstant())
+      return makeShapeInt(*number);
+    const SymbolRanges &symbols = op.getFunction().getModule().getSymbols();
+    if (std::optional<IntRange> range = symbols.getRange(*extent))
+      return {op.compute(*extent),
+              double(range->low),
+              double(range->high),
+              {},
+              0,
+              extent};
+  }
   ElementFinder finder(op);
   Element source = finder.findSource(element);
   Interval range = finder.findRange(source);

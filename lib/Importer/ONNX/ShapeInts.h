@@ -16,6 +16,8 @@ struct ShapeInt {
   /// Where the number comes from: the element of `source` at `position`.
   NodeValue source = {};
   int64_t position = 0;
+  /// The number, where it is an expression of symbols and not constant.
+  std::optional<Extent> extent = {};
 
   bool isConstant() const { return low == high; }
   /// Saturates, as the maximum integer often means "to the end".

@@ -13,7 +13,7 @@ using namespace glowish::onnximport;
 static std::vector<OpenDim> getDims(llvm::ArrayRef<OpenDim> all) {
   std::vector<OpenDim> dims;
   llvm::copy_if(all, std::back_inserter(dims), [](const OpenDim &dim) {
-    return dim.length || dim.bound != 1;
+    return dim.extent || dim.bound != 1;
   });
   return dims;
 }
@@ -22,7 +22,7 @@ static std::vector<OpenDim> getDims(llvm::ArrayRef<OpenDim> all) {
 static std::vector<OpenDim> joinStatic(llvm::ArrayRef<OpenDim> dims) {
   std::vector<OpenDim> joined;
   for (const OpenDim &dim : dims)
-    if (!joined.empty() && !joined.back().length && !dim.length)
+    if (!joined.empty() && !joined.back().extent && !dim.extent)
       joined.back().bound *= dim.bound;
     else
       joined.push_back(dim);
@@ -43,7 +43,7 @@ static bool haveSameLayout(llvm::ArrayRef<OpenDim> xs,
     xs = xs.drop_front();
     ys = ys.drop_front();
   }
-  auto isConstant = [](const OpenDim &dim) { return !dim.length; };
+  auto isConstant = [](const OpenDim &dim) { return !dim.extent; };
   if (llvm::all_of(xs, isConstant) && llvm::all_of(ys, isConstant))
     return true;
   auto count = [](llvm::ArrayRef<OpenDim> dims) {
@@ -59,22 +59,39 @@ static bool haveSameLayout(llvm::ArrayRef<OpenDim> xs,
          llvm::all_of(ys.drop_front(), isConstant);
 }
 
-/// Returns the row-major strides of the lengths of \p dims.
+static Dims getBounds(llvm::ArrayRef<OpenDim> dims) {
+  Dims bounds;
+  for (const OpenDim &dim : dims)
+    bounds.push_back(dim.bound);
+  return bounds;
+}
+
+static std::vector<OpenDim> getOpenDims(const Type &type) {
+  std::vector<OpenDim> dims;
+  for (unsigned d = 0; d < type.getRank(); ++d) {
+    const Extent *extent = type.getExtent(d);
+    dims.push_back({type.getDim(d),
+                    extent ? std::optional(*extent) : std::optional<Extent>()});
+  }
+  return dims;
+}
+
+/// Returns the row-major strides of the extents of \p dims.
 static std::vector<NodeValue> getStrides(OpContext &op,
                                          llvm::ArrayRef<OpenDim> dims) {
   std::vector<NodeValue> strides(dims.size());
   NodeValue stride = op.scalar(ElemKind::Int64, 1);
   for (size_t d = dims.size(); d-- > 0;) {
     strides[d] = stride;
-    stride = dims[d].length ? op.mul(stride, dims[d].length)
+    stride = dims[d].extent ? op.mul(stride, op.compute(*dims[d].extent))
                             : op.mul(stride, double(dims[d].bound));
   }
   return strides;
 }
 
 /// Gathers the elements of \p x, of the dimensions \p from, in row-major order
-/// of their lengths: computes the position of each element of the result, of
-/// the dimensions \p to, and splits it by the lengths of \p from.
+/// of their extents: computes the position of each element of the result, of
+/// the dimensions \p to, and splits it by the extents of \p from.
 static NodeValue gatherReshaped(OpContext &op, NodeValue x,
                                 llvm::ArrayRef<OpenDim> from,
                                 llvm::ArrayRef<OpenDim> to) {
@@ -88,7 +105,7 @@ static NodeValue gatherReshaped(OpContext &op, NodeValue x,
     return {};
   number = op.broadcast(number, getBounds(to));
   NodeValue position = number;
-  if (llvm::any_of(from, [](auto &dim) { return bool(dim.length); })) {
+  if (llvm::any_of(from, [](auto &dim) { return dim.extent.has_value(); })) {
     position = op.scalar(ElemKind::Int64, 0);
     Dims bounds = getDenseStrides(x.getShape());
     strides = getStrides(op, from);
@@ -118,116 +135,101 @@ static NodeValue reshapeBounds(OpContext &op, NodeValue x,
   return gatherReshaped(op, x, from, to);
 }
 
-Dims onnximport::getBounds(llvm::ArrayRef<OpenDim> dims) {
-  Dims bounds;
-  for (const OpenDim &dim : dims)
-    bounds.push_back(dim.bound);
-  return bounds;
-}
-
-std::vector<OpenDim> onnximport::getOpenDims(OpContext &op, NodeValue x) {
-  std::vector<OpenDim> dims;
-  for (auto [bound, length] : llvm::zip_equal(x.getShape(), op.getLengths(x)))
-    dims.push_back({bound, length});
-  return dims;
-}
-
 NodeValue onnximport::reshapeOpen(OpContext &op, NodeValue x,
                                   llvm::ArrayRef<OpenDim> to) {
   if (!x)
     return x;
-  auto isOpen = [](const OpenDim &dim) { return bool(dim.length); };
+  auto isOpen = [](const OpenDim &dim) { return dim.extent.has_value(); };
   if (!x.getType().hasExtents() && llvm::none_of(to, isOpen))
     return op.reshape(x, getBounds(to));
-  NodeValue value =
-      reshapeBounds(op, op.dropExtents(x), getOpenDims(op, x), to);
-  Extents lengths;
+  ExtentList extents;
   for (const OpenDim &dim : to)
-    lengths.push_back(dim.length);
-  return op.declare(value, lengths);
+    extents.push_back(dim.extent);
+  NodeValue value =
+      reshapeBounds(op, op.dropExtents(x), getOpenDims(x.getType()), to);
+  return value ? op.restate(value, value.getType().withExtents(extents))
+               : value;
 }
 
-OpenDim onnximport::joinDims(OpContext &op, NodeValue x, unsigned begin,
-                             unsigned end) {
-  std::vector<int64_t> dims = getDimsFrom(begin, end);
-  int64_t bound = countElements(x.getShape().slice(begin, end - begin));
-  bool isOpen = llvm::any_of(
-      dims, [&](int64_t d) { return x.getType().getExtent(unsigned(d)); });
-  if (!isOpen)
-    return {bound, {}};
-  return {bound, makeExtent(op, op.countAlong(x, dims), bound)};
+llvm::Expected<OpenDim> onnximport::joinDims(OpContext &op, NodeValue x,
+                                             unsigned begin, unsigned end) {
+  const Type &type = x.getType();
+  OpenDim joined{1};
+  Extent extent = 1;
+  for (unsigned d = begin; d < end; ++d) {
+    joined.bound *= type.getDim(d);
+    std::optional<Extent> next = multiply(extent, type.getLength(d));
+    if (!next)
+      return makeError("the extent of dimensions {0} to {1} of {2} has too "
+                       "many terms",
+                       begin, end - 1, type.str());
+    extent = *next;
+  }
+  if (!extent.isConstant())
+    joined.extent = extent;
+  return joined;
 }
 
 NodeValue onnximport::flatten(OpContext &op, NodeValue x) {
   if (!x)
     return x;
-  return reshapeOpen(op, x, joinDims(op, x, 0, x.getShape().size()));
+  llvm::Expected<OpenDim> joined = joinDims(op, x, 0, x.getShape().size());
+  if (!joined)
+    return op.keep(joined.takeError());
+  return reshapeOpen(op, x, *joined);
 }
 
 //===- Reshape ------------------------------------------------------------===//
 
-namespace {
-/// The product of constant and dynamic extents.
-struct ElementCount {
-  int64_t known = 1;
-  int64_t bound = 1;
-  std::vector<NodeValue> factors;
+/// Returns the product of the bounds of \p dims.
+static llvm::Expected<int64_t> countBounds(llvm::ArrayRef<OpenDim> dims) {
+  CheckedInt bound(1);
+  for (const OpenDim &dim : dims)
+    bound = bound * dim.bound;
+  if (!bound.get())
+    return makeError("the shape has too many elements");
+  return *bound.get();
+}
 
-  llvm::Error multiply(const OpenDim &dim) {
-    CheckedInt newBound = CheckedInt(bound) * dim.bound;
-    CheckedInt newKnown = CheckedInt(known) * (dim.length ? 1 : dim.bound);
-    if (!newBound.get() || !newKnown.get())
-      return makeError("the shape has too many elements");
-    bound = *newBound.get();
-    known = *newKnown.get();
-    if (dim.length)
-      factors.push_back(dim.length);
-    return llvm::Error::success();
-  }
-  NodeValue get(OpContext &op) const {
-    NodeValue count = op.scalar(ElemKind::Int64, double(known));
-    for (NodeValue factor : factors)
-      count = op.mul(count, factor);
-    return count;
-  }
-};
-} // namespace
-
-/// Infers the remaining dimension: \p all divided by \p others.
-static llvm::Expected<OpenDim> divide(OpContext &op, ElementCount all,
-                                      ElementCount others) {
-  for (size_t i = 0; i < others.factors.size();) {
-    auto same = llvm::find(all.factors, others.factors[i]);
-    if (same == all.factors.end()) {
-      ++i;
-      continue;
-    }
-    int64_t bound = std::max<int64_t>(op.findBound(*same).value_or(1), 1);
-    all.bound /= bound;
-    all.factors.erase(same);
-    others.factors.erase(others.factors.begin() + i);
-  }
-  if (others.known == 0)
+/// Infers the dimension that has the rest of the elements of \p x, whose other
+/// dimensions are \p others.
+static llvm::Expected<OpenDim> findRest(OpContext &op, NodeValue x,
+                                        llvm::ArrayRef<OpenDim> others) {
+  GLOWISH_ASSIGN_OR_RETURN(OpenDim all,
+                           joinDims(op, x, 0, x.getShape().size()));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t bound, countBounds(others));
+  std::optional<Extent> known = Extent(1);
+  for (const OpenDim &dim : others)
+    known = known ? multiply(*known, dim.extent.value_or(dim.bound)) : known;
+  if (!known)
+    return makeError("the shape has too many extents that a run decides");
+  if (known == Extent(0))
     return makeError("the shape divides by an extent of 0");
-  if (all.factors.empty() && others.factors.empty()) {
-    if (all.known % others.known)
-      return makeError("{0} elements cannot be divided by {1}", all.known,
-                       others.known);
-    return OpenDim{all.known / others.known, {}};
+  Extent count = all.extent.value_or(all.bound);
+  std::optional<Extent> rest = divideExactly(count, *known);
+  if (!rest && !all.extent && known->isConstant())
+    return makeError("{0} elements cannot be divided by {1}", all.bound,
+                     *known->getConstant());
+  if (!rest && known->isConstant())
+    rest = divideDown(count, *known->getConstant());
+  // A dimension that none of the others has keeps its bound.
+  int64_t most = all.bound / std::max<int64_t>(bound, 1);
+  bool isMost = bound > 0 && all.bound % bound == 0;
+  if (!rest) {
+    if (!isMost)
+      most = all.bound;
+    NodeValue length = op.div(op.compute(count), op.compute(*known));
+    length = makeExtent(op, length, most);
+    GLOWISH_RETURN_IF_ERROR(op.takeError());
+    return OpenDim{most, op.getExtent(length, most)};
   }
-  if (all.known % others.known == 0) {
-    all.known /= others.known;
-    all.bound /= others.known;
-    others.known = 1;
-  } else {
-    all.bound /= others.known;
-  }
-  // A single extent is returned as it is, to keep its identity.
-  NodeValue extent =
-      all.known == 1 && all.factors.size() == 1 ? all.factors[0] : all.get(op);
-  if (others.known != 1 || !others.factors.empty())
-    extent = op.div(extent, others.get(op));
-  return OpenDim{all.bound, makeExtent(op, extent, all.bound)};
+  if (std::optional<int64_t> number = rest->getConstant())
+    return OpenDim{*number};
+  const SymbolRanges &symbols = op.getFunction().getModule().getSymbols();
+  std::optional<IntRange> range = symbols.getRange(*rest);
+  if (!isMost || (range && range->high > most))
+    most = range ? std::min(range->high, all.bound) : all.bound;
+  return OpenDim{most, rest};
 }
 
 /// Returns dimension \p d given by \p number, which is not -1.
@@ -236,18 +238,20 @@ static llvm::Expected<OpenDim> readDim(OpContext &op, NodeValue x,
                                        bool isCopied) {
   if (!number.isConstant()) {
     GLOWISH_ASSIGN_OR_RETURN(int64_t bound, op.getMaxExtent(0, d, number.high));
-    return OpenDim{bound, makeExtent(op, getValue(op, number), bound)};
+    NodeValue length = makeExtent(op, getValue(op, number), bound);
+    GLOWISH_RETURN_IF_ERROR(op.takeError());
+    return OpenDim{bound, op.getExtent(length, bound)};
   }
   int64_t extent = number.getConstant();
   if (extent == 0 && isCopied) {
     if (d >= x.getShape().size())
       return makeError("the shape copies dimension {0}, which {1} lacks", d,
                        x.getType().str());
-    return getOpenDims(op, x)[d];
+    return getOpenDims(x.getType())[d];
   }
   if (extent < 0)
     return makeError("dimension {0} of the shape is {1}", d, extent);
-  return OpenDim{extent, {}};
+  return OpenDim{extent};
 }
 
 /// Returns the dimension that is inferred from the number of elements: that of
@@ -274,18 +278,19 @@ static llvm::Error importReshape(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> ints,
                            readShapeInts(op, "shape", 1));
   std::optional<unsigned> unknown = findUnknown(x, ints);
-  std::vector<OpenDim> dims(ints.size());
-  ElementCount all, others;
-  for (const OpenDim &dim : getOpenDims(op, x))
-    GLOWISH_RETURN_IF_ERROR(all.multiply(dim));
-  for (unsigned d = 0; d < dims.size(); ++d) {
-    if (unknown == d)
-      continue;
-    GLOWISH_ASSIGN_OR_RETURN(dims[d], readDim(op, x, ints[d], d, !allowZero));
-    GLOWISH_RETURN_IF_ERROR(others.multiply(dims[d]));
+  std::vector<OpenDim> dims, others;
+  for (unsigned d = 0; d < ints.size(); ++d) {
+    if (unknown != d) {
+      GLOWISH_ASSIGN_OR_RETURN(OpenDim dim,
+                               readDim(op, x, ints[d], d, !allowZero));
+      others.push_back(dim);
+    }
   }
+  GLOWISH_RETURN_IF_ERROR(countBounds(others).takeError());
+  dims = others;
   if (unknown) {
-    GLOWISH_ASSIGN_OR_RETURN(dims[*unknown], divide(op, all, others));
+    GLOWISH_ASSIGN_OR_RETURN(OpenDim rest, findRest(op, x, others));
+    dims.insert(dims.begin() + *unknown, rest);
   }
   GLOWISH_RETURN_IF_ERROR(checkShape(x.getElemKind(), getBounds(dims)));
   return op.setOutput(0, reshapeOpen(op, x, dims));
@@ -298,8 +303,9 @@ static llvm::Error importFlatten(OpContext &op, NodeValue x) {
                      -rank, rank);
   if (axis < 0)
     axis += rank;
-  OpenDim dims[] = {joinDims(op, x, 0, axis), joinDims(op, x, axis, rank)};
-  return op.setOutput(0, reshapeOpen(op, x, dims));
+  GLOWISH_ASSIGN_OR_RETURN(OpenDim rows, joinDims(op, x, 0, axis));
+  GLOWISH_ASSIGN_OR_RETURN(OpenDim columns, joinDims(op, x, axis, rank));
+  return op.setOutput(0, reshapeOpen(op, x, {rows, columns}));
 }
 
 //===- Squeeze, Unsqueeze, Transpose --------------------------------------===//

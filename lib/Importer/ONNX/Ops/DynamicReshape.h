@@ -7,22 +7,20 @@
 
 namespace glowish::onnximport {
 
-/// A dimension: its bound, and its length in a run, an int64 scalar, or null if
-/// it is static.
+/// A dimension: its bound and, where it is no constant, its extent.
 struct OpenDim {
   int64_t bound;
-  NodeValue length;
+  std::optional<Extent> extent = {};
   bool operator==(const OpenDim &other) const = default;
 };
-Dims getBounds(llvm::ArrayRef<OpenDim> dims);
-std::vector<OpenDim> getOpenDims(OpContext &op, NodeValue x);
 
 /// Reshapes \p x, which may be null, to \p to, of which the lengths have as
 /// many elements in each run. They are moved unless they stay where they are
 /// for all lengths.
 NodeValue reshapeOpen(OpContext &op, NodeValue x, llvm::ArrayRef<OpenDim> to);
 /// Returns the product of dimensions \p begin to \p end, exclusive, of \p x.
-OpenDim joinDims(OpContext &op, NodeValue x, unsigned begin, unsigned end);
+llvm::Expected<OpenDim> joinDims(OpContext &op, NodeValue x, unsigned begin,
+                                 unsigned end);
 /// Reshapes \p x, which may be null, to a single dimension.
 NodeValue flatten(OpContext &op, NodeValue x);
 

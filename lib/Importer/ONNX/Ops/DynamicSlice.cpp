@@ -53,6 +53,10 @@ static std::optional<double> findDifference(const SliceRange &range) {
   if (range.start.isConstant() && range.end.isConstant() &&
       (range.start.low < 0) == (range.end.low < 0))
     return range.end.low - range.start.low;
+  if (range.start.extent && range.end.extent)
+    if (auto difference = subtract(*range.end.extent, *range.start.extent))
+      if (std::optional<int64_t> number = difference->getConstant())
+        return double(*number);
   auto *add = range.end.source.getNodeAs<AddNode>();
   for (unsigned i = 0; add && i < 2; ++i) {
     auto *addend = add->getOperand(1 - i).getNodeAs<Constant>();
@@ -109,7 +113,7 @@ static NodeValue sliceByExtents(OpContext &op, NodeValue x, unsigned d,
   auto find = [&](const ShapeInt &index) {
     return findPlace(symbols,
                      index.isConstant() ? Extent(index.getConstant())
-                                        : op.findExtent(index.value),
+                                        : index.extent,
                      length);
   };
   std::optional<Extent> start = find(range.start), end = find(range.end);
