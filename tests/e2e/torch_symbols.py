@@ -355,8 +355,11 @@ def branches(p):
                 "inputs": [{"name": n, "arg": a} for n, a in inputs],
                 "outputs": [output]}
     x = p.input("x", ["s0", 4])
+    total = p("sum", x)
     inner = {
-        "inputs": [tensor("a")], "outputs": [tensor("d")], "tensor_values": {},
+        "inputs": [tensor("a")], "outputs": [tensor("d")],
+        "tensor_values": {"a": p.meta(x.tensors), "t": p.meta(total.tensors),
+                          "d": p.meta(total.tensors)},
         "sym_int_values": {}, "sym_bool_values": {}, "custom_obj_values": {},
         "is_single_tensor_return": False, "nodes": [
             node("sym_size.int", [("self", tensor("a")), ("dim", {"as_int": 0})],
@@ -365,7 +368,6 @@ def branches(p):
             node("mul.Tensor", [("self", tensor("t")),
                                 ("other", {"as_sym_int": {"as_name": "n"}})],
                  tensor("d"), "d")]}
-    total = p("sum", x)
     name = p.name("cond")
     p.add_node("torch.ops.higher_order.cond", [
         ("", p.argument(p("gt.Scalar", total, 0))),
