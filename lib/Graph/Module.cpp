@@ -34,9 +34,10 @@ Function::~Function() {
       module.releaseName(placeholder->getName());
 }
 
-/// Adds the symbols that a DeclareExtents declares to \p module.
+/// Adds the symbols that a node which states extents declares to \p module.
 static void declareSymbols(const NodeDraft &draft, Module &module) {
   NodeTypes types(draft);
+  // The views of all these have the same operands and attributes.
   DeclareExtentsView op(types.getView());
   const Type &type = op.getResultType().front();
   for (int64_t dim : op.getDims())
@@ -54,7 +55,7 @@ static llvm::Expected<TypeList> inferDraft(const NodeDraft &draft,
   if (llvm::Error error = checkStructure(info, present, draft.attrs))
     return std::move(error);
   NodeTypes types(draft);
-  if (draft.kind == NodeKind::DeclareExtents) {
+  if (info.has(OpTrait::StatesExtents)) {
     // Its extents are symbols that it declares itself.
     GLOWISH_RETURN_IF_ERROR(info.inferTypes(types.getView()).takeError());
     declareSymbols(draft, module);

@@ -190,6 +190,29 @@ glowish::followReduceInteger(const OpView &view, const Type &, unsigned dim) {
   return followReduction(ReduceIntegerView(view), dim);
 }
 
+std::optional<OperandAxes> glowish::followArgMax(const OpView &view,
+                                                 const Type &, unsigned dim) {
+  ArgMaxView op(view);
+  if (int64_t(dim) == op.getAxis() && op.getKeepDims())
+    return std::nullopt;
+  bool isBehind = !op.getKeepDims() && int64_t(dim) >= op.getAxis();
+  return followFirst(op, dim + isBehind);
+}
+
+std::optional<OperandAxes>
+glowish::followOutermost(const OpView &op, const Type &, unsigned dim) {
+  if (dim != 0)
+    return std::nullopt;
+  return followFirst(op, dim);
+}
+
+std::optional<OperandAxes>
+glowish::followImagesAndChannels(const OpView &op, const Type &, unsigned dim) {
+  if (isHeightOrWidth(dim))
+    return std::nullopt;
+  return followFirst(op, dim);
+}
+
 std::optional<OperandAxes>
 glowish::followAllButLast(const OpView &op, const Type &result, unsigned dim) {
   if (dim + 1 == result.getRank())
@@ -213,6 +236,39 @@ std::optional<OperandAxes> glowish::followConcat(const OpView &view,
     return std::nullopt;
   OperandAxes axes = makeAxes(op);
   std::fill(axes.begin(), axes.end(), OperandAxis{dim});
+  return axes;
+}
+
+/// Along dimensions that are not padded.
+std::optional<OperandAxes>
+glowish::followPad(const OpView &view, const Type &result, unsigned dim) {
+  PadView op(view);
+  if (op.getPads()[dim] != 0 || op.getPads()[result.getRank() + dim] != 0)
+    return std::nullopt;
+  return followFirst(op, dim);
+}
+
+/// Along dimensions that are not repeated.
+std::optional<OperandAxes> glowish::followTile(const OpView &view, const Type &,
+                                               unsigned dim) {
+  TileView op(view);
+  if (op.getRepeats()[dim] != 1)
+    return std::nullopt;
+  return followFirst(op, dim);
+}
+
+/// Along the indices, and along the dimensions that no index is of.
+std::optional<OperandAxes> glowish::followGather(const OpView &view,
+                                                 const Type &, unsigned dim) {
+  GatherView op(view);
+  unsigned axis = unsigned(op.getAxis()), count = op.getIndices().getRank();
+  OperandAxes axes = makeAxes(view);
+  if (dim < axis)
+    axes[op.inputIdx] = OperandAxis{dim};
+  else if (dim < axis + count)
+    axes[op.indicesIdx] = OperandAxis{dim - axis};
+  else
+    axes[op.inputIdx] = OperandAxis{dim - count + 1};
   return axes;
 }
 

@@ -471,6 +471,20 @@ std::string makeDeclared(Random &random) {
          makeType("float", dims) + "]}";
 }
 
+/// The first two dimensions are joined, or split.
+std::string makeRepack(Random &random) {
+  DimVector dims = makeDims(random, 3);
+  Dim joined = {"(" + dims[0].expression + ")*(" + dims[1].expression + ")",
+                dims[0].low * dims[1].low, dims[0].high * dims[1].high,
+                dims[0].bound * dims[1].bound,
+                dims[0].isOpen || dims[1].isOpen};
+  std::string types[] = {makeType("float", dims),
+                         makeType("float", {joined, dims[2]})};
+  bool splits = random.below(2);
+  return "Repack(" + types[splits] + ") {resultType = [" + types[!splits] +
+         "]}";
+}
+
 } // namespace
 
 std::string glowish::makeElementWiseCase(Random &random, const OpInfo &info) {
@@ -570,6 +584,7 @@ const std::map<std::string, MakeCase> &glowish::getExtentCases() {
       {"Pad", makePad},
       {"Reduce", makeReduction("Reduce", "float", "mode = \"sum\", ")},
       {"ReduceInteger", makeReduction("ReduceInteger", "int8", "")},
+      {"Repack", makeRepack},
       {"Reshape", makeReshape},
       {"Resize", makeResize},
       {"Save",

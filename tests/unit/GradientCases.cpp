@@ -286,6 +286,7 @@ std::vector<GradientCase> glowish::getDataMovementCases() {
        "{axis = 1}"},
       {"Concat(double<7>) {axis = 0}"},
       {"DeclareExtents(double<3x4>) {resultType = [double<3x4>]}"},
+      {"Repack(double<3x7x2>) {resultType = [double<7x6>]}"},
       {"Reshape(double<3x7x2>) {shape = [7, 6]}"},
       {"Reshape(double<0x7>) {shape = [7, 0, 3]}"},
       {"Reshape(double<1>) {shape = []}"},

@@ -293,6 +293,38 @@ TEST(LowerExtents, DataMovement) {
   check(node({"float<6{N}x3>"}, "Dropout(%a) {ratio = 0.5}", "float<6?{N}x3>"));
 }
 
+TEST(LowerExtents, Repack) {
+  // Elements keep their places, or move.
+  for (auto [from, to] :
+       {std::pair("float<6{N}x4x4{M}>", "float<24{4*N}x4{M}>"),
+        {"float<3x6{N}x4>", "float<3x24{4*N}>"},
+        {"float<3x6{N}x4>", "float<18{3*N}x4>"},
+        {"float<18{3*N}x4>", "float<3x6{N}x4>"},
+        {"float<2x6{N}x4{M}>", "float<12{2*N}x4{M}>"},
+        {"float<6{N}x2x4{M}>", "float<12{2*N}x4{M}>"},
+        {"float<4{M}x6{N}>", "float<6{N}x4{M}>"},
+        {"int64<4{M}x6{N}x1>", "int64<24{N*M}>"}}) {
+    // The output has the bounds.
+    std::string result = to;
+    for (size_t at = 0; (at = result.find('{', at)) != std::string::npos;
+         at += 2)
+      result.insert(at, "?");
+    check(node({from}, std::string("Repack(%a) {resultType = [") + to + "]}",
+               result));
+  }
+}
+
+/// Rows are computed where they are.
+TEST(LowerExtents, PackedRows) {
+  for (const char *rows :
+       {"%f = FullyConnected(%p, %b, %c)", "%f = MatMul(%p, %b)",
+        "%e = Tanh(%p)\n%m = MatMul(%e, %b)\n%f = Add(%c, %m)"})
+    check({{"float<3x6{N}x4>", "float<4x5>", "float<5>"},
+           std::string("%p = Repack(%a) {resultType = [float<18{3*N}x4>]}\n") +
+               rows + "\n%r = Repack(%f) {resultType = [float<3x6{N}x5>]}",
+           "float<3x6?{N}x5>"});
+}
+
 /// Indices from the end, and out of range.
 TEST(LowerExtents, Indices) {
   for (const char *kind : {"int32", "int64"}) {

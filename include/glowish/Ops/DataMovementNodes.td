@@ -86,6 +86,7 @@ def Tile : Node<"Repeats a tensor along its dimensions"> {
   let Attributes = [Attr<Ints, "repeats", "one count per dimension">];
   let Traits = [StaticDataMovement, CheapToRecompute];
   let IsExact = "true";
+  let AxisRule = "followTile";
   let ExtentRule = "extendTile";
   let Filler = "fillNothing";
   let HasLowering = 1;
@@ -103,6 +104,7 @@ def Pad : Node<"Pads or crops a tensor"> {
   let Traits = [StaticDataMovement, ReadsAnyStrides, CheapToRecompute,
                   PermutesAxes];
   let IsExact = "true";
+  let AxisRule = "followPad";
   let ExtentRule = "extendPad";
   let HasExtentLowering = 1;
   let HasCanonicalization = 1;
@@ -120,6 +122,7 @@ def Gather : Node<"Selects slices by index along one dimension"> {
   let Attributes = [Attr<Int, "axis", "dimension, counted from 0">];
   let Traits = [DynamicDataMovement];
   let IsExact = "true";
+  let AxisRule = "followGather";
   let ExtentRule = "extendGather";
   let HasExtentLowering = 1;
   let HasCanonicalization = 1;
@@ -171,6 +174,7 @@ def TopK : Node<"Indices of the largest elements along the last dimension"> {
   let Attributes = [Attr<Int, "count", "number of elements, at most N">,
                     Attr<Bool, "largest", "false: the smallest elements">];
   let IsExact = "true";
+  let AxisRule = "followAllButLast";
   let ExtentRule = "extendTopK";
   let Filler = "fillTopK";
   let Source = "ONNX TopK-11";
@@ -221,6 +225,7 @@ def Resize : Node<"Resizes NHWC images"> {
     Attr<String, "nearestMode", "rounding of coordinates in mode nearest", "",
          ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]>];
   let IsExact = [{op.getMode() == "nearest"}];
+  let AxisRule = "followImagesAndChannels";
   let ExtentRule = "extendResize";
   let Filler = "fillNothing";
   let HasCanonicalization = 1;

@@ -80,6 +80,7 @@ def ConvTranspose : Node<"Transposed 2-D convolution of NHWC images"> {
                     Attr<Ints, "dilations", "[vertical, horizontal]">,
                     Attr<Int, "group", "number of groups of channels">];
   let Traits = [SuperLinear];
+  let AxisRule = "followOutermost";
   let ExtentRule = "extendConvTranspose";
   let Filler = "fillWindowsWithZero";
   let HasLowering = 1;

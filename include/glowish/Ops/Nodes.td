@@ -26,23 +26,37 @@ def Splat : Node<"A tensor whose elements all have the same value"> {
   let ZeroGradient = "it has no operand";
 }
 
-def DeclareExtents : Node<"The operand with other extents"> {
+class StatedExtents<string summary> : Node<summary> {
+  let Operands = [Operand<"input">,
+                  VariadicOperand<"counts", "the values of symbols">];
+  let Attributes = [Attr<Types, "resultType", "a single type">,
+                    Attr<Ints, "dims", "one for each count", "{}">];
+  let IsExact = "true";
+  let HasExtentLowering = 1;
+}
+def DeclareExtents : StatedExtents<"The operand with other extents"> {
   let Description = [{
     The result has the elements of the input and the type `resultType`, which
     differs from the input's in extents alone. `counts` are int64 scalars: each
     is the value of the symbol that is the extent of the dimension at the same
     place in `dims`, and at most its bound.
   }];
-  let Operands = [Operand<"input">,
-                  VariadicOperand<"counts", "the values of symbols">];
-  let Attributes = [Attr<Types, "resultType", "a single type">,
-                    Attr<Ints, "dims", "one for each count", "{}">];
   let Traits = [View, CheapToRecompute, StatesExtents];
-  let IsExact = "true";
   let ExtentRule = "extendDeclareExtents";
-  let HasExtentLowering = 1;
   let IRGeneration = "true";
   let TracesElements = 1;
+}
+def Repack : StatedExtents<"The elements in dimensions that runs decide"> {
+  let Description = [{
+    The result has the type `resultType` and the elements of the input, in
+    row-major order of the extents, as a Reshape has them in that of the bounds.
+    Both have as many elements in each run. `counts` are those of
+    DeclareExtents. Lowered to a Reshape where all elements keep their places for
+    all extents, else to a Gather.
+  }];
+  let Traits = [StatesExtents];
+  let ExtentRule = "extendRepack";
+  let HasLowering = 1;
 }
 
 include "ControlNodes.td"
@@ -208,6 +222,7 @@ def GroupNormalization : Node<"Normalization over groups of channels"> {
                     Attr<Float, "epsilon", "added to the variance">];
   let Traits = [HasPole, PermutesAxes];
   let FixedDims = [0];
+  let AxisRule = "followOutermost";
   let ExtentRule = "extendGroupNormalization";
   let HasExtentLowering = 1;
   let HasLowering = 1;
@@ -339,6 +354,7 @@ def ArgMax : Node<"Index of the maximum along one dimension"> {
     The result is int64. NaN compares greater than all numbers, and equal to NaN.
   }];
   let IsExact = "true";
+  let AxisRule = "followArgMax";
   let ExtentRule = "extendArgMax";
   let HasExtentLowering = 1;
   let Source = "ONNX ArgMax-13";

@@ -75,6 +75,12 @@ void glowish::differentiateDeclareExtents(DeclareExtentsNode &node,
                g.declareExtents(g.getGradient(), node.getInput().getType()));
 }
 
+void glowish::differentiateRepack(RepackNode &node, GradientContext &g) {
+  g.accumulate(
+      node.inputIdx,
+      g.make<RepackNode>(g.getGradient(), TypeList{node.getInput().getType()}));
+}
+
 void glowish::differentiateReshape(ReshapeNode &node, GradientContext &g) {
   g.accumulate(node.inputIdx,
                g.reshape(g.getGradient(), node.getInput().getShape()));

@@ -96,13 +96,10 @@ NodeValue FunctionExtents::declare(NodeValue value,
   return restate(value, value.getType().withExtents(list));
 }
 
-NodeValue FunctionExtents::restate(NodeValue value, const Type &type) {
-  if (type == value.getType())
-    return value;
-  NodeValue bounds = drop(value);
-  if (type == bounds.getType())
-    return bounds;
-  // A node declares each symbol that no input states.
+/// Creates a node that states the extents of \p type, and declares each of
+/// their symbols that no input states.
+template <typename T>
+NodeValue FunctionExtents::stateExtents(NodeValue value, const Type &type) {
   std::vector<NodeValue> counts;
   std::vector<int64_t> dims;
   for (unsigned d = 0; d < type.getRank(); ++d) {
@@ -113,12 +110,24 @@ NodeValue FunctionExtents::restate(NodeValue value, const Type &type) {
     counts.push_back(values.at(*extent));
     dims.push_back(d);
   }
-  NodeValue typed = function
-                        .create<DeclareExtentsNode>(value.node->getName(),
-                                                    bounds, type, counts, dims)
-                        ->getResult();
+  return function.create<T>(value.node->getName(), value, type, counts, dims)
+      ->getResult();
+}
+
+NodeValue FunctionExtents::restate(NodeValue value, const Type &type) {
+  if (type == value.getType())
+    return value;
+  NodeValue bounds = drop(value);
+  if (type == bounds.getType())
+    return bounds;
+  NodeValue typed = stateExtents<DeclareExtentsNode>(bounds, type);
   dropped[typed] = bounds;
   return typed;
+}
+
+NodeValue FunctionExtents::repack(NodeValue value, const Type &type) {
+  return type == value.getType() ? value
+                                 : stateExtents<RepackNode>(value, type);
 }
 
 NodeValue FunctionExtents::drop(NodeValue value) {

@@ -37,6 +37,8 @@ public:
   /// Returns \p value with the extents of \p type, of which all symbols are
   /// known here.
   NodeValue restate(NodeValue value, const Type &type);
+  /// Returns the elements of \p value in the type \p type (Repack).
+  NodeValue repack(NodeValue value, const Type &type);
   /// Returns \p value, which may be null, with the bounds as its extents.
   NodeValue drop(NodeValue value);
 
@@ -46,6 +48,8 @@ public:
 private:
   void record(const Extent &extent, NodeValue value);
   Extent makeSymbol(llvm::StringRef name);
+  template <typename T>
+  NodeValue stateExtents(NodeValue value, const Type &type);
 
   Function &function;
   ImportState &state;

@@ -163,6 +163,10 @@ NodeValue OpContext::restate(NodeValue value, const Type &type) {
   return value ? graph.extents->restate(value, type) : value;
 }
 
+NodeValue OpContext::repack(NodeValue value, const Type &type) {
+  return value ? graph.extents->repack(value, type) : value;
+}
+
 NodeValue OpContext::dropExtents(NodeValue value) {
   return graph.extents->drop(value);
 }

@@ -14,6 +14,27 @@ llvm::Expected<TypeList> glowish::inferSave(const OpView &view) {
   return TypeList();
 }
 
+/// Checks the counts of a node that states extents.
+static llvm::Error checkCounts(const OpView &view) {
+  // The views of all these have the same operands and attributes.
+  DeclareExtentsView op(view);
+  const Type &type = op.getResultType().front();
+  unsigned numCounts = op.getNumInputs() - 1;
+  GLOWISH_RETURN_IF_ERROR(checkLength(op, "dims", op.getDims(), numCounts));
+  for (unsigned i = 0; i < numCounts; ++i) {
+    GLOWISH_RETURN_IF_ERROR(checkIs(op, i + 1, ElemKind::Int64, {}));
+    int64_t dim = op.getDims()[i];
+    if (dim < 0 || dim >= int64_t(type.getRank()))
+      return op.attrError("dims",
+                          Twine(dim) + " is no dimension of " + type.str());
+    const Extent *extent = type.getExtent(unsigned(dim));
+    if (!extent || extent->getSymbol().empty())
+      return op.attrError("dims", "the extent of dimension " + Twine(dim) +
+                                      " of " + type.str() + " is no symbol");
+  }
+  return llvm::Error::success();
+}
+
 llvm::Expected<TypeList> glowish::inferDeclareExtents(const OpView &view) {
   DeclareExtentsView op(view);
   Type bounds = op.getInput().withoutExtents();
@@ -23,20 +44,20 @@ llvm::Expected<TypeList> glowish::inferDeclareExtents(const OpView &view) {
                         "expected one type, that of the input but for the "
                         "extents: " +
                             bounds.str());
-  const Type &type = op.getResultType().front();
-  unsigned numCounts = op.getNumInputs() - 1;
-  GLOWISH_RETURN_IF_ERROR(checkLength(op, "dims", op.getDims(), numCounts));
-  for (unsigned i = 0; i < numCounts; ++i) {
-    GLOWISH_RETURN_IF_ERROR(checkIs(op, i + 1, ElemKind::Int64, {}));
-    GLOWISH_RETURN_IF_ERROR(
-        checkAxis(op, "dims", op.getDims()[i], op.inputIdx));
-    const Extent *extent = type.getExtent(op.getDims()[i]);
-    if (!extent || extent->getSymbol().empty())
-      return op.attrError("dims", "the extent of dimension " +
-                                      Twine(op.getDims()[i]) + " of " +
-                                      type.str() + " is no symbol");
-  }
+  GLOWISH_RETURN_IF_ERROR(checkCounts(op));
   return TypeList{bounds};
+}
+
+llvm::Expected<TypeList> glowish::inferRepack(const OpView &view) {
+  RepackView op(view);
+  llvm::ArrayRef<Type> types = op.getResultType();
+  if (types.size() != 1 ||
+      types.front().withShape({}) != op.getInput().withShape({}))
+    return op.attrError("resultType",
+                        "expected one type, of the kind of the input, " +
+                            op.getInput().str());
+  GLOWISH_RETURN_IF_ERROR(checkCounts(op));
+  return TypeList{types.front().withoutExtents()};
 }
 
 llvm::Expected<TypeList> glowish::inferSplat(const OpView &view) {

@@ -1,6 +1,7 @@
 //===- ExtentLowering.cpp - Nodes without extents -------------------------===//
 
 #include "Extents/ExtentLowering.h"
+#include "Extents/Repack.h"
 #include "glowish/Optimizer/Passes.h"
 #include "glowish/Support/Error.h"
 
@@ -176,5 +177,6 @@ llvm::Expected<bool> ExtentLowering::run() {
 
 llvm::Expected<bool> glowish::lowerExtents(Function &function,
                                            const GraphPassContext &) {
+  GLOWISH_RETURN_IF_ERROR(unpackRows(function).takeError());
   return ExtentLowering(function).run();
 }

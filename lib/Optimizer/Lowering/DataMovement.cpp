@@ -4,6 +4,12 @@
 
 using namespace glowish;
 
+/// Where no run decides an extent, it is a Reshape.
+NodeValue glowish::lowerRepack(RepackNode &root, RewriteContext &context) {
+  return context.create<ReshapeNode>(root.getInput(),
+                                     root.getType().getShape());
+}
+
 /// [a, b] repeated [r, s] times: reshape to [1, a, 1, b], broadcast to
 /// [r, a, s, b], reshape to [r * a, s * b].
 NodeValue glowish::lowerTile(TileNode &root, RewriteContext &context) {

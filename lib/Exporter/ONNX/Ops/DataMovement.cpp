@@ -48,6 +48,9 @@ static OnnxValue exportReshape(GraphWriter &w, const ReshapeNode &node) {
   return w.reshape(x, node.getShape());
 }
 static const NodeExporter reshape = exportReshape;
+static const NodeRefusal repack(NodeKind::Repack,
+                                "a run decides the shape; accepted: a single "
+                                "value of each symbol");
 
 static void exportBroadcast(GraphWriter &w, const BroadcastNode &node) {
   NodeValue input = node.getInput();

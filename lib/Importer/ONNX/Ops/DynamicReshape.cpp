@@ -9,56 +9,6 @@ using namespace glowish::onnximport;
 
 //===- Reshaping ----------------------------------------------------------===//
 
-/// Returns the dimensions, without those of extent 1.
-static std::vector<OpenDim> getDims(llvm::ArrayRef<OpenDim> all) {
-  std::vector<OpenDim> dims;
-  llvm::copy_if(all, std::back_inserter(dims), [](const OpenDim &dim) {
-    return dim.extent || dim.bound != 1;
-  });
-  return dims;
-}
-
-/// Makes one dimension of neighbours that are static.
-static std::vector<OpenDim> joinStatic(llvm::ArrayRef<OpenDim> dims) {
-  std::vector<OpenDim> joined;
-  for (const OpenDim &dim : dims)
-    if (!joined.empty() && !joined.back().extent && !dim.extent)
-      joined.back().bound *= dim.bound;
-    else
-      joined.push_back(dim);
-  return joined;
-}
-
-/// Whether a reshape from \p xs to \p ys keeps the memory layout. That is so if
-/// the dynamic dimensions are the same, with as many elements in between; or if
-/// after equal leading dimensions only the first of each is dynamic. Without
-/// equal leading dimensions its bounds may differ.
-static bool haveSameLayout(llvm::ArrayRef<OpenDim> xs,
-                           llvm::ArrayRef<OpenDim> ys) {
-  if (joinStatic(xs) == joinStatic(ys))
-    return true;
-  bool haveOuter = false;
-  while (!xs.empty() && !ys.empty() && xs.front() == ys.front()) {
-    haveOuter = true;
-    xs = xs.drop_front();
-    ys = ys.drop_front();
-  }
-  auto isConstant = [](const OpenDim &dim) { return !dim.extent; };
-  if (llvm::all_of(xs, isConstant) && llvm::all_of(ys, isConstant))
-    return true;
-  auto count = [](llvm::ArrayRef<OpenDim> dims) {
-    int64_t result = 1;
-    for (const OpenDim &dim : dims)
-      result *= dim.bound;
-    return result;
-  };
-  if (haveOuter && count(xs) != count(ys))
-    return false;
-  return !xs.empty() && !ys.empty() &&
-         llvm::all_of(xs.drop_front(), isConstant) &&
-         llvm::all_of(ys.drop_front(), isConstant);
-}
-
 static Dims getBounds(llvm::ArrayRef<OpenDim> dims) {
   Dims bounds;
   for (const OpenDim &dim : dims)
@@ -76,65 +26,6 @@ static std::vector<OpenDim> getOpenDims(const Type &type) {
   return dims;
 }
 
-/// Returns the row-major strides of the extents of \p dims.
-static std::vector<NodeValue> getStrides(OpContext &op,
-                                         llvm::ArrayRef<OpenDim> dims) {
-  std::vector<NodeValue> strides(dims.size());
-  NodeValue stride = op.scalar(ElemKind::Int64, 1);
-  for (size_t d = dims.size(); d-- > 0;) {
-    strides[d] = stride;
-    stride = dims[d].extent ? op.mul(stride, op.compute(*dims[d].extent))
-                            : op.mul(stride, double(dims[d].bound));
-  }
-  return strides;
-}
-
-/// Gathers the elements of \p x, of the dimensions \p from, in row-major order
-/// of their extents: computes the position of each element of the result, of
-/// the dimensions \p to, and splits it by the extents of \p from.
-static NodeValue gatherReshaped(OpContext &op, NodeValue x,
-                                llvm::ArrayRef<OpenDim> from,
-                                llvm::ArrayRef<OpenDim> to) {
-  NodeValue number = op.scalar(ElemKind::Int64, 0);
-  std::vector<NodeValue> strides = getStrides(op, to);
-  for (auto [d, dim] : llvm::enumerate(to))
-    number =
-        op.add(number, op.mul(op.iota(ElemKind::Int64, to.size(), d, dim.bound),
-                              strides[d]));
-  if (op.hasFailed())
-    return {};
-  number = op.broadcast(number, getBounds(to));
-  NodeValue position = number;
-  if (llvm::any_of(from, [](auto &dim) { return dim.extent.has_value(); })) {
-    position = op.scalar(ElemKind::Int64, 0);
-    Dims bounds = getDenseStrides(x.getShape());
-    strides = getStrides(op, from);
-    for (unsigned d = 0; d < from.size(); ++d) {
-      NodeValue index = op.div(number, strides[d]);
-      number = op.sub(number, op.mul(index, strides[d]));
-      position = op.add(position, op.mul(index, double(bounds[d])));
-    }
-  }
-  NodeValue flat = op.reshape(x, {x.getType().getNumElements()});
-  return op.gather(flat, position, 0);
-}
-
-/// Returns the bounds of \p x with those of the dimensions \p to.
-static NodeValue reshapeBounds(OpContext &op, NodeValue x,
-                               llvm::ArrayRef<OpenDim> from,
-                               llvm::ArrayRef<OpenDim> to) {
-  Dims shape = getBounds(to);
-  int64_t own = x.getType().getNumElements(), count = countElements(shape);
-  if (haveSameLayout(getDims(from), getDims(to)) && own >= count) {
-    if (own > count)
-      x = op.slice(op.reshape(x, {own}), 0, 0, count);
-    return op.reshape(x, shape);
-  }
-  if (own == 0 || count == 0)
-    return op.splat(x.getElemKind(), shape, 0);
-  return gatherReshaped(op, x, from, to);
-}
-
 NodeValue onnximport::reshapeOpen(OpContext &op, NodeValue x,
                                   llvm::ArrayRef<OpenDim> to) {
   if (!x)
@@ -145,10 +36,8 @@ NodeValue onnximport::reshapeOpen(OpContext &op, NodeValue x,
   ExtentList extents;
   for (const OpenDim &dim : to)
     extents.push_back(dim.extent);
-  NodeValue value =
-      reshapeBounds(op, op.dropExtents(x), getOpenDims(x.getType()), to);
-  return value ? op.restate(value, value.getType().withExtents(extents))
-               : value;
+  return op.repack(x,
+                   x.getType().withShape(getBounds(to)).withExtents(extents));
 }
 
 llvm::Expected<OpenDim> onnximport::joinDims(OpContext &op, NodeValue x,
