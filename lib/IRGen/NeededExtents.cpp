@@ -195,8 +195,28 @@ void NeededExtents::limitSaved(const SaveNode &save, Extents &extents) const {
       own = next;
 }
 
+/// What is needed of the first of the dimensions that \p reshape joins.
+void NeededExtents::limitJoined(const ReshapeNode &reshape,
+                                Extents &extents) const {
+  DimsRef from = reshape.getInput().getShape(), to = reshape.getShape();
+  if (reshape.getType().getNumElements() == 0)
+    return;
+  for (unsigned d = 0; d < to.size(); ++d) {
+    std::optional<Extent> extent = getNeeded(reshape, d);
+    if (!extent)
+      continue;
+    int64_t size = countElements(to.drop_front(d + 1)), ownSize = 1;
+    for (unsigned own = from.size(); own-- > 0; ownSize *= from[own])
+      if (from[own] * ownSize == to[d] * size && ownSize % size == 0 &&
+          from[own] != 1)
+        extents[own] = divideUp(*extent, ownSize / size);
+  }
+}
+
 void NeededExtents::limitMoved(const Node &node, unsigned index,
                                Extents &extents) const {
+  if (auto *reshape = llvm::dyn_cast<ReshapeNode>(&node))
+    limitJoined(*reshape, extents);
   if (auto *slice = llvm::dyn_cast<SliceNode>(&node))
     limitSliced(*slice, extents);
   if (auto *update = llvm::dyn_cast<DynamicUpdateSliceNode>(&node))

@@ -69,7 +69,11 @@ private:
   /// what is needed of the result behind the start.
   void limitUpdated(const DynamicUpdateSliceNode &update, unsigned index,
                     Extents &extents) const;
-  /// Limits operand \p index of a slice, or of what replaces one.
+  /// Limits the operand of \p reshape along the first of dimensions that become
+  /// one.
+  void limitJoined(const ReshapeNode &reshape, Extents &extents) const;
+  /// Limits operand \p index of a slice, or of what replaces one, or of a
+  /// reshape.
   void limitMoved(const Node &node, unsigned index, Extents &extents) const;
   /// Limits what \p save saves to what a run leaves in the output.
   void limitSaved(const SaveNode &save, Extents &extents) const;
