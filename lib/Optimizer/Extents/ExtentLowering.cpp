@@ -178,5 +178,6 @@ llvm::Expected<bool> ExtentLowering::run() {
 llvm::Expected<bool> glowish::lowerExtents(Function &function,
                                            const GraphPassContext &) {
   GLOWISH_RETURN_IF_ERROR(unpackRows(function).takeError());
+  GLOWISH_RETURN_IF_ERROR(orderRows(function).takeError());
   return ExtentLowering(function).run();
 }

@@ -257,3 +257,50 @@ llvm::Expected<bool> glowish::unpackRows(Function &function) {
   }
   return changed;
 }
+
+//===- Order of rows ------------------------------------------------------===//
+
+/// Returns the permutation of \p type, of rows along its last dimension, that
+/// puts the dimensions which a run decides first; empty if they are, but for
+/// dimensions of extent 1.
+static std::vector<int64_t> findRowOrder(const Type &type) {
+  std::vector<int64_t> open, closed;
+  bool isLater = false;
+  for (unsigned d = 0; d + 1 < type.getRank(); ++d) {
+    bool isOpen = type.getExtent(d);
+    isLater |= isOpen && llvm::any_of(closed, [&](int64_t other) {
+                 return type.getDim(unsigned(other)) != 1;
+               });
+    (isOpen ? open : closed).push_back(d);
+  }
+  if (!isLater)
+    return {};
+  llvm::append_range(open, closed);
+  open.push_back(type.getRank() - 1);
+  return open;
+}
+
+llvm::Expected<bool> glowish::orderRows(Function &function) {
+  bool changed = false;
+  for (Node &node : llvm::make_early_inc_range(function.getNodes())) {
+    auto *matmul = llvm::dyn_cast<MatMulNode>(&node);
+    if (!matmul || !findRowNode(node))
+      continue;
+    std::vector<int64_t> order = findRowOrder(matmul->getLhs().getType());
+    if (order.empty())
+      continue;
+    std::vector<int64_t> inverse(order.size());
+    for (auto [place, dim] : llvm::enumerate(order))
+      inverse[dim] = place;
+    InsertionGuard guard(function, matmul);
+    NodeBuilder b(function, matmul->getName());
+    NodeValue result = b.transpose(
+        b.matMul(b.transpose(matmul->getLhs(), order), matmul->getRhs()),
+        inverse);
+    GLOWISH_ASSIGN_OR_RETURN(result, b.finish(result));
+    matmul->getResult().replaceAllUsesWith(result);
+    function.erase(matmul);
+    changed = true;
+  }
+  return changed;
+}

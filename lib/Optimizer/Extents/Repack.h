@@ -18,6 +18,10 @@ bool keepsPlaces(const Type &from, const Type &to);
 /// them for its last layer.
 llvm::Expected<bool> unpackRows(Function &function);
 
+/// Puts dimensions that a run decides first among the rows of matmuls with
+/// weights, so that rows which a run needs lie side by side.
+llvm::Expected<bool> orderRows(Function &function);
+
 } // namespace glowish
 
 #endif // GLOWISH_LIB_OPTIMIZER_EXTENTS_REPACK_H
