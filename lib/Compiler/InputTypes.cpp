@@ -42,7 +42,50 @@ static size_t findType(llvm::StringRef head) {
   return last;
 }
 
-llvm::Expected<Type> glowish::parseInputType(llvm::StringRef text) {
+namespace {
+/// The dimensions of an input.
+struct InputDims {
+  Dims bounds;
+  ExtentList extents;
+};
+} // namespace
+
+/// Adds the dimension \p text to \p dims: a number, or an expression of
+/// symbols.
+static llvm::Error addDim(InputDims &dims, llvm::StringRef text,
+                          const ImportOptions &options) {
+  int64_t dim = 0;
+  if (!text.getAsInteger(10, dim) && dim >= 0) {
+    dims.bounds.push_back(dim);
+    dims.extents.emplace_back();
+    return llvm::Error::success();
+  }
+  auto findValue = [&](llvm::StringRef symbol) -> std::optional<Extent> {
+    auto known = options.symbols.find(symbol.str());
+    return known == options.symbols.end()
+               ? std::nullopt
+               : std::optional(Extent(known->second));
+  };
+  std::optional<Extent> extent = Extent::parse(text, findValue);
+  if (!extent || (extent->isConstant() && *extent->getConstant() < 0))
+    return makeError("'{0}' is not an extent", text);
+  SymbolRanges ranges(options.symbolRanges);
+  for (const std::string &symbol : extent->getSymbols())
+    if (!ranges.find(symbol))
+      return makeError("'{0}' depends on the symbol '{1}', which has neither a "
+                       "value nor a range; state «define-symbol={1},1..16»",
+                       text, symbol);
+  std::optional<IntRange> range = ranges.getRange(*extent);
+  if (!range || range->low < 0)
+    return makeError("'{0}' may be {1}; accepted: 0 and more", text,
+                     range ? std::to_string(range->low) : "beyond 64 bits");
+  dims.bounds.push_back(range->high);
+  dims.extents.push_back(extent->isConstant() ? std::nullopt : extent);
+  return llvm::Error::success();
+}
+
+llvm::Expected<Type> glowish::parseInputType(llvm::StringRef text,
+                                             const ImportOptions &options) {
   auto [kindName, rest] = text.split(',');
   std::optional<ElemKind> kind = parseKindName(kindName.trim());
   if (!kind)
@@ -54,25 +97,22 @@ llvm::Expected<Type> glowish::parseInputType(llvm::StringRef text) {
   if (!dimsText.consume_back("]") ||
       (!paramsText.empty() && !paramsText.consume_back(",")))
     return makeError("the dimensions are not of the form [1,3,224,224]");
-  Dims dims;
+  InputDims dims;
   while (!(dimsText = dimsText.trim()).empty()) {
-    int64_t dim = 0;
     auto [first, others] = dimsText.split(',');
-    if (first.trim().getAsInteger(10, dim) || dim < 0)
-      return makeError("'{0}' is not an extent", first.trim());
-    dims.push_back(dim);
+    GLOWISH_RETURN_IF_ERROR(addDim(dims, first.trim(), options));
     dimsText = others;
   }
-  GLOWISH_RETURN_IF_ERROR(checkShape(*kind, dims));
+  GLOWISH_RETURN_IF_ERROR(checkShape(*kind, dims.bounds));
   if (isQuantizedKind(*kind)) {
     GLOWISH_ASSIGN_OR_RETURN(QuantParams params, parseQuantParams(paramsText));
-    return Type(*kind, dims, params);
+    return Type(*kind, dims.bounds, params).withExtents(dims.extents);
   }
   if (!paramsText.empty())
     return makeError("'{0}' is before the dimensions of a type that is not "
                      "quantized",
                      paramsText);
-  return Type(*kind, dims);
+  return Type(*kind, dims.bounds).withExtents(dims.extents);
 }
 
 static llvm::Error readInputType(llvm::StringRef text, ImportOptions &options) {
@@ -85,7 +125,7 @@ static llvm::Error readInputType(llvm::StringRef text, ImportOptions &options) {
   llvm::StringRef typeText = text.substr(second + 1);
   std::string name = text.substr(0, second).trim().str();
   GLOWISH_ASSIGN_OR_RETURN(options.inputTypes[name],
-                           addContext(parseInputType(typeText),
+                           addContext(parseInputType(typeText, options),
                                       nameSetting("model-input", text) + ": "));
   options.fusedInputs.erase(name);
   if (const FusedRows *rows = findFusedRows(typeText.split(',').first.trim()))

@@ -7,10 +7,12 @@
 
 namespace glowish {
 
-/// A type as -model-input has it: `float,[1,3,224,224]`; with scale and offset
-/// where it is quantized, `int8q,0.5,3,[8]`. Glow's names of fused rows
-/// (FusedRows.h) are uint8.
-llvm::Expected<Type> parseInputType(llvm::StringRef text);
+/// Returns a type as -model-input has it: `float,[1,3,224,224]`; with scale and
+/// offset where it is quantized, `int8q,0.5,3,[8]`. Glow's names of fused rows
+/// (FusedRows.h) are uint8. Dimensions may be expressions of the symbols that
+/// \p options give values or ranges: `float,[batch,3,2*n]`.
+llvm::Expected<Type> parseInputType(llvm::StringRef text,
+                                    const ImportOptions &options = {});
 
 /// What -model-input has been given, `name,type,[dims]` each, goes to
 /// \p options; an error shows the form.

@@ -74,7 +74,9 @@ private:
   ListSetting modelInputs{
       *this, "model-input", "name,type[,scale,offset],[dims]",
       "State the type of an input: «model-input=data,float,[1,3,8,8]»; of a "
-      "quantized one (int8q) with scale and offset (also «model-input-name»)"};
+      "quantized one (int8q) with scale and offset. Dimensions may be "
+      "expressions of symbols that «define-symbol» gives values (also "
+      "«model-input-name»)"};
   SettingAlias glowModelInputs{*this, "model-input-name", modelInputs};
   ListSetting constantInputs{
       *this, "constant-input", "name,number|\"text\"",
