@@ -6,34 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "CPULevels.h"
-#include "Differential.h"
-#include "ExtentRuns.h"
-#include "Messages.h"
-#include "OnnxText.h"
+#include "OnnxExtentRuns.h"
 #include "glowish/Graph/GraphText.h"
 #include "glowish/IR/IRText.h"
 
 using namespace glowish;
 
 namespace {
-
-using Ranges = std::map<std::string, IntRange>;
-using Values = ExtentValues;
-
-//===- Compiled models ----------------------------------------------------===//
-
-Program compile(TextModel &model, bool isCPU, const Values &values,
-                const Ranges &ranges, const TargetOptions &target = {},
-                bool quantizesActivations = false) {
-  ImportOptions options;
-  options.symbols = {values.begin(), values.end()};
-  options.symbolRanges = ranges;
-  CompilationOptions compilationOptions;
-  compilationOptions.quantizesActivations = quantizesActivations;
-  return llvm::cantFail(
-      compileProgram(llvm::cantFail(model.import(std::move(options))),
-                     createBackend(isCPU, target), compilationOptions));
-}
 
 std::string int64Scalar(llvm::StringRef name, int64_t value) {
   return "initializer { name: \"" + name.str() +
@@ -79,37 +58,6 @@ TextModel makeDecoder() {
       onnxNode("Softmax", {"seen"}, intAttr("axis", -1), "weights") +
       onnxNode("MatMul", {"weights", "present"});
   return model;
-}
-
-/// Runs \p ranged with random inputs of the extents that \p values give, and
-/// compares all outputs with those of \p fixed, which is compiled for these.
-void compare(Program &ranged, Program &fixed, const Values &values) {
-  uint64_t seed = 0;
-  for (const Buffer *input : ranged.session->getPlaceholders()) {
-    if (input->getInputExtents().dims.empty())
-      continue;
-    Tensor tensor = makeRandom(
-        input->getType().withShape(evaluateShape(input, values)), ++seed);
-    llvm::cantFail(setInput(ranged, &fixed, input, tensor));
-  }
-  ASSERT_EQ(getMessage(ranged.session->run()), "");
-  llvm::cantFail(fixed.session->run());
-  for (const Buffer *output : fixed.session->getOutputs()) {
-    Tensor expected = fixed.session->getOutput(output);
-    Tensor actual =
-        ranged.session->getOutput(ranged.find(output->getModelName()));
-    ASSERT_EQ(actual.getType().str(), expected.getType().str());
-    for (int64_t i = 0; i < expected.getNumElements(); ++i)
-      ASSERT_NEAR(actual.getAsDouble(i), expected.getAsDouble(i), 2e-6)
-          << output->getModelName().str() << " " << i;
-  }
-}
-
-/// The same with \p model compiled for them now.
-void check(TextModel &model, bool isCPU, Program &ranged,
-           const Values &values) {
-  Program fixed = compile(model, isCPU, values, {});
-  compare(ranged, fixed, values);
 }
 
 TEST(StatedExtents, ADecoderRunsWithAnyOfThem) {
@@ -367,24 +315,7 @@ TEST(StatedExtents, QuantizedMatmulsAndTriangles) {
   }
 }
 
-std::string importError(TextModel &model, const Ranges &ranges) {
-  ImportOptions options;
-  options.symbolRanges = ranges;
-  return model.importError(std::move(options));
-}
-
 //===- Attention ----------------------------------------------------------===//
-
-/// Compiles \p model with \p ranges for both back ends, and checks all of
-/// \p values.
-void checkBoth(TextModel &model, const Ranges &ranges,
-               llvm::ArrayRef<Values> values) {
-  for (bool isCPU : {false, true}) {
-    Program ranged = compile(model, isCPU, {}, ranges);
-    for (const Values &each : values)
-      check(model, isCPU, ranged, each);
-  }
-}
 
 /// Groups of heads that share their keys, behind a past. \p attributes say
 /// which keys a query attends to.

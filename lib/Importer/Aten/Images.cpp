@@ -46,7 +46,16 @@ NodeValue AtenImages::restoreBatch(AtenOp &op, NodeValue result) const {
   return op.reshape(result, result.getShape().drop_front());
 }
 
-llvm::Expected<std::vector<Edge>> aten::readEdges(AtenOp &op, DimsRef spatial) {
+llvm::Expected<std::vector<Edge>> aten::readEdges(AtenOp &op,
+                                                  const AtenImages &images) {
+  const Type &type = images.getValue().getType();
+  return readEdges(op, images.getSpatial(),
+                   type.getExtents().drop_front(type.hasExtents() ? 2 : 0));
+}
+
+llvm::Expected<std::vector<Edge>>
+aten::readEdges(AtenOp &op, DimsRef spatial,
+                llvm::ArrayRef<std::optional<Extent>> extents) {
   size_t count = spatial.size();
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> kernels,
                            op.integers("kernel_size", count));
@@ -70,7 +79,9 @@ llvm::Expected<std::vector<Edge>> aten::readEdges(AtenOp &op, DimsRef spatial) {
               .after = pads[d]};
     if (!edge.isWithinLimits())
       return op.refuse("kernel_size", "windows of at least 1");
-    completePads(edge, "NOTSET", isCeiled);
+    bool isOpen = !extents.empty() && extents[d];
+    GLOWISH_RETURN_IF_ERROR(completePads(edge, "NOTSET", isCeiled,
+                                         isOpen ? &*extents[d] : nullptr));
     if (edge.getCount() < 1)
       return op.refuse("kernel_size", "windows that fit into the images");
     edges.push_back(edge);

@@ -38,8 +38,13 @@ private:
 
 /// The windows over \p spatial that `kernel_size`, `stride`, `padding`, and
 /// `dilation` and `ceil_mode` where the schema has them, state. Without strides
-/// they are the kernel's extents.
-llvm::Expected<std::vector<Edge>> readEdges(AtenOp &op, DimsRef spatial);
+/// they are the kernel's extents. \p extents: those that runs decide, if any.
+llvm::Expected<std::vector<Edge>>
+readEdges(AtenOp &op, DimsRef spatial,
+          llvm::ArrayRef<std::optional<Extent>> extents = {});
+/// The same over the spatial dimensions of \p images.
+llvm::Expected<std::vector<Edge>> readEdges(AtenOp &op,
+                                            const AtenImages &images);
 
 } // namespace glowish::aten
 

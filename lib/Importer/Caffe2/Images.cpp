@@ -113,7 +113,8 @@ static llvm::Error padLegacy(NetOp &op, ImageWindow &window, DimsRef images) {
   for (unsigned d = 0; d < 2; ++d) {
     Edge edge = window.getEdge(d, images[d + 1]);
     if (mode == Same) {
-      completePads(edge, "SAME_UPPER", /*ceilMode=*/false);
+      GLOWISH_RETURN_IF_ERROR(
+          completePads(edge, "SAME_UPPER", /*ceilMode=*/false, nullptr));
       window.setPads(d, edge);
     } else if (mode == CaffePooling) {
       padAsCaffe(window, d, edge.extent, edge.getReach());

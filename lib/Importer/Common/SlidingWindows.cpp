@@ -47,24 +47,53 @@ bool ImageWindow::hasPads() const {
   return llvm::any_of(pads, [](int64_t pad) { return pad != 0; });
 }
 
-void glowish::completePads(Edge &edge, llvm::StringRef autoPad, bool ceilMode) {
+/// Adds the pads of ceil_mode where a run decides the extent: windows may then
+/// reach as far as any of them does. Returns an error where some extents would
+/// have a window that begins in the end padding, which is left out.
+static llvm::Error completeOpenCeil(Edge &edge) {
+  if (edge.stride == 1)
+    return llvm::Error::success();
+  if (edge.after + edge.stride > edge.getReach())
+    return makeError("a run decides an extent, and in ceil_mode whether a "
+                     "window of {0} elements begins in the padding; accepted: "
+                     "windows of at least the pad and the stride, {1}",
+                     edge.getReach(), edge.after + edge.stride);
+  edge.beyond = edge.stride - 1;
+  edge.after += edge.beyond;
+  return llvm::Error::success();
+}
+
+llvm::Error glowish::completePads(Edge &edge, llvm::StringRef autoPad,
+                                  bool ceilMode, const Extent *length) {
   if (autoPad == "VALID")
     edge.before = edge.after = 0;
-  if (autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER") {
-    int64_t count = (edge.extent + edge.stride - 1) / edge.stride;
+  bool isSame = autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER";
+  if (isSame) {
+    if (length && !divideExactly(*length, edge.stride))
+      return makeError(
+          "a run decides an extent, {0}, and how '{1}' pads it for "
+          "a stride of {2}; accepted: multiples of the stride",
+          length->describe(), autoPad, edge.stride);
+    // All multiples of the stride have the same pads.
+    int64_t extent = length ? edge.stride : edge.extent;
+    int64_t count = (extent + edge.stride - 1) / edge.stride;
     int64_t total = std::max<int64_t>(
-        (count - 1) * edge.stride + edge.getReach() - edge.extent, 0);
+        (count - 1) * edge.stride + edge.getReach() - extent, 0);
     edge.before = autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
     edge.after = total - edge.before;
   }
+  if (length)
+    return ceilMode && !isSame ? completeOpenCeil(edge)
+                               : llvm::Error::success();
   int64_t space = edge.extent + edge.before + edge.after - edge.getReach();
   int64_t rest = space < 0 ? 0 : space % edge.stride;
   // A window that would begin in the end padding is left out.
   if (!ceilMode || rest == 0 ||
       space - rest + edge.stride >= edge.extent + edge.before)
-    return;
+    return llvm::Error::success();
   edge.beyond = edge.stride - rest;
   edge.after += edge.beyond;
+  return llvm::Error::success();
 }
 
 /// Returns element \p k of each window along dimension \p axis of padded

@@ -65,8 +65,10 @@ constexpr int64_t maxUnrolledKernel = 4096;
 llvm::Error checkUnrolled(llvm::ArrayRef<Edge> edges);
 
 /// Resolves \p autoPad (ONNX's auto_pad, NOTSET if there is none) and
-/// \p ceilMode of one dimension.
-void completePads(Edge &edge, llvm::StringRef autoPad, bool ceilMode);
+/// \p ceilMode of one dimension. \p length is its extent where a run decides
+/// that, else null: an error where the pads would not be the same for all.
+llvm::Error completePads(Edge &edge, llvm::StringRef autoPad, bool ceilMode,
+                         const Extent *length);
 
 // Values are [N, C, ...], with an edge for each dimension from 2 on.
 

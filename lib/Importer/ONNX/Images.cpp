@@ -137,7 +137,8 @@ llvm::Expected<ImageWindow> onnximport::readWindow(const OpContext &op,
   bool ceilMode = !filter && op.getInt("ceil_mode", 0) != 0;
   for (unsigned d = 0; d < 2; ++d) {
     Edge edge = window.getEdge(d, spatial[d]);
-    completePads(edge, autoPad, ceilMode);
+    GLOWISH_RETURN_IF_ERROR(completePads(
+        edge, autoPad, ceilMode, input.value.getType().getExtent(d + 1)));
     window.setPads(d, edge);
   }
   return window;
@@ -205,6 +206,10 @@ onnximport::readTransposedWindow(const OpContext &op, DimsRef spatial,
     if (!full)
       return makeError("strides of {0} are too large for {1} pixels",
                        window.strides[d], spatial[d]);
+    if (!sizes.empty() && op.peekInput(0).getType().getExtent(d + 2))
+      return makeError("a run decides the extent of dimension {0} of input 0, "
+                       "and 'output_shape' that of the result; accepted: pads",
+                       d + 2);
     if (isSame || !sizes.empty())
       padToSize(window, d, *full, sizes.empty() ? *same.get() : sizes[d],
                 isUpper);

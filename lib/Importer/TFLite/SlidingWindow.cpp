@@ -14,7 +14,8 @@ llvm::Error tflite::placeWindow(ImageWindow &window, DimsRef shape,
       return makeError("a window has a stride of {0}, a dilation of {1} and "
                        "an extent of {2}; accepted: 1 to {3}",
                        edge.stride, edge.dilation, edge.kernel, maxWindowValue);
-    completePads(edge, isSame ? "SAME_UPPER" : "VALID", /*ceilMode=*/false);
+    GLOWISH_RETURN_IF_ERROR(completePads(edge, isSame ? "SAME_UPPER" : "VALID",
+                                         /*ceilMode=*/false, nullptr));
     if (edge.getPadded() < edge.getReach())
       return makeError("a window of extent {0} is larger than the image, {1}",
                        edge.getReach(), formatShape(shape));

@@ -35,8 +35,7 @@ static llvm::Error setPositions(AtenOp &op, const AtenImages &images,
 template <unsigned NumSpatial> static llvm::Error importMaxPool(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(AtenImages images,
                            AtenImages::read(op, "self", NumSpatial));
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges,
-                           readEdges(op, images.getSpatial()));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges, readEdges(op, images));
   bool wantsIndices = op.getSchema().results.size() > 1;
   if (NumSpatial == 3)
     GLOWISH_RETURN_IF_ERROR(checkUnrolled(edges));
@@ -77,8 +76,7 @@ template <unsigned NumSpatial> static llvm::Error importAvgPool(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(AtenImages images,
                            AtenImages::read(op, "self", NumSpatial));
   GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges,
-                           readEdges(op, images.getSpatial()));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges, readEdges(op, images));
   bool countPads = op.flag("count_include_pad");
   if (op.isStated("divisor_override")) {
     GLOWISH_RETURN_IF_ERROR(checkUnrolled(edges));

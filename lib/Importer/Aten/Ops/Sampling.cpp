@@ -50,8 +50,7 @@ static AtenOperators gridSamplers(
 /// [N, C, H, W] to [N, C * KH * KW, windows].
 static llvm::Error importToColumns(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(AtenImages images, AtenImages::read(op, "self", 2));
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges,
-                           readEdges(op, images.getSpatial()));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges, readEdges(op, images));
   int64_t top = edges[0].before, left = edges[1].before;
   NodeValue x =
       op.pad(images.getValue(), {0, 0, top, left, 0, 0, top, left}, 0);

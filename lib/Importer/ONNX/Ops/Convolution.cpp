@@ -67,8 +67,8 @@ static llvm::Error importConvTranspose(OpContext &op, NodeValue value) {
 }
 
 static OnnxOperator convTransposeOp("ConvTranspose", 1,
-                                    alongOuter<1, importConvTranspose>);
-static OnnxOperator convOp("Conv", 1, alongOuter<1, importConv>);
+                                    withExtents<importConvTranspose>);
+static OnnxOperator convOp("Conv", 1, withExtents<importConv>);
 static OnnxOperatorNotes convNotes("Conv",
                                    {.limit = "1 to 3 spatial dimensions"});
 static OnnxOperatorNotes

@@ -3,11 +3,24 @@
 #include "ONNX/Ops/NdPooling.h"
 #include "Common/Positions.h"
 #include "Common/SlidingWindows.h"
+#include "ONNX/DynamicDims.h"
 #include "glowish/Base/CheckedInt.h"
 #include <cmath>
 
 using namespace glowish;
 using namespace glowish::onnximport;
+
+/// Returns an error if a run decides the extent of a dimension of \p input from
+/// \p first on.
+static llvm::Error refuseOpenFrom(NodeValue input, unsigned first,
+                                  llvm::StringRef accepted) {
+  for (unsigned d = first; d < input.getShape().size(); ++d)
+    if (input.getType().getExtent(d))
+      return makeError("a run decides the extent of dimension {0} of input 0; "
+                       "accepted: {1}",
+                       d, accepted);
+  return llvm::Error::success();
+}
 
 /// Reads the windows over the dimensions of \p input from 2 on. \p kernel is
 /// the extents of a filter; if empty, the attribute is required.
@@ -16,6 +29,10 @@ readEdges(OpContext &op, NodeValue input, DimsRef kernel = {}) {
   if (input.getShape().size() < 3)
     return makeError("input 0 is {0}; accepted: rank 3 or more",
                      input.getType().str());
+  GLOWISH_RETURN_IF_ERROR(refuseOpenFrom(input, 2,
+                                         "those of the batch and the channels, "
+                                         "over three dimensions, for positions "
+                                         "of maxima and in LpPool"));
   DimsRef spatial = input.getShape().drop_front(2);
   size_t count = spatial.size();
   std::vector<int64_t> kernels = kernel.vec();
@@ -47,7 +64,8 @@ readEdges(OpContext &op, NodeValue input, DimsRef kernel = {}) {
               .dilation = dilations[d],
               .before = pads[d],
               .after = pads[count + d]};
-    completePads(edge, autoPad, ceilMode != 0);
+    GLOWISH_RETURN_IF_ERROR(
+        completePads(edge, autoPad, ceilMode != 0, nullptr));
     if (edge.getCount() < 1)
       return makeError("a window of {0} pixels does not fit into {1}",
                        edge.getReach(), input.getType().str());
@@ -63,6 +81,8 @@ llvm::Error onnximport::importWindowMax(OpContext &op) {
   IndexedMaxima value{input, {}};
   DimsRef shape = input.getShape();
   if (op.wantsOutput(1)) {
+    GLOWISH_RETURN_IF_ERROR(
+        refuseOpenFrom(input, 1, "that of the batch, for positions of maxima"));
     Dims strides = getDenseStrides(shape);
     if (columnMajor) {
       int64_t stride = 1;
@@ -71,7 +91,9 @@ llvm::Error onnximport::importWindowMax(OpContext &op) {
         stride *= shape[d];
       }
     }
-    value.positions = makePositions(op, shape, strides);
+    NodeValue positions = makePositions(op, shape, strides);
+    value.positions =
+        op.declareExtents(positions, input.getType().withKind(ElemKind::Int64));
   }
   value = maxWindows(op, value, edges, NaNPosition::First);
   GLOWISH_RETURN_IF_ERROR(op.setOutput(0, value.values));
@@ -126,6 +148,9 @@ static llvm::Error importGlobalLpPool(OpContext &op, NodeValue input) {
 static llvm::Error importMaxUnpool(OpContext &op, NodeValue input,
                                    NodeValue positions) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<Edge> edges, readEdges(op, input));
+  GLOWISH_RETURN_IF_ERROR(
+      refuseOpenFrom(input, op.hasInput(2) ? 0 : 1,
+                     "that of the batch, if the result's shape is not stated"));
   Dims shape(input.getShape());
   for (unsigned d = 0; d < edges.size(); ++d) {
     const Edge &edge = edges[d];
@@ -156,6 +181,9 @@ static llvm::Error importMaxUnpool(OpContext &op, NodeValue input,
     return op.setOutput(0, zeros);
   NodeValue full =
       op.reshape(op.make<ScatterNode>(zeros, rows, values, "replace"), shape);
+  if (full)
+    full = op.declareExtents(
+        full, full.getType().withExtents(input.getType().getExtents()));
   // The positions refer to the extents implied by the window.
   std::vector<int64_t> pads(2 * shape.size(), 0);
   for (unsigned d = 0; d < shape.size(); ++d)
@@ -207,6 +235,7 @@ llvm::Error onnximport::importVolumeConvTranspose(OpContext &op) {
                                                  window.outputPads, group));
 }
 
-static OnnxOperator lpPoolOp("LpPool", 1, importLpPool);
-static OnnxOperator globalLpPoolOp("GlobalLpPool", 1, importGlobalLpPool);
-static OnnxOperator maxUnpoolOp("MaxUnpool", 9, importMaxUnpool);
+static OnnxOperator lpPoolOp("LpPool", 1, withExtents<importLpPool>);
+static OnnxOperator globalLpPoolOp("GlobalLpPool", 1,
+                                   withExtents<importGlobalLpPool>);
+static OnnxOperator maxUnpoolOp("MaxUnpool", 9, withExtents<importMaxUnpool>);

@@ -65,12 +65,12 @@ static llvm::Error importGlobalPool(OpContext &op, NodeValue value) {
                                                /*keepDims=*/true));
 }
 
-static OnnxOperator maxPoolOp("MaxPool", 1, alongOuter<1, importMaxPool>);
+static OnnxOperator maxPoolOp("MaxPool", 1, withExtents<importMaxPool>);
 static OnnxOperator averagePoolOp("AveragePool", 1,
-                                  alongOuter<1, importAveragePool>);
+                                  withExtents<importAveragePool>);
 static OnnxOperator
     globalAveragePoolOp("GlobalAveragePool", 1,
-                        alongOuter<1, importGlobalPool<GlobalAvgPoolNode>>);
+                        withExtents<importGlobalPool<GlobalAvgPoolNode>>);
 static OnnxOperator
     globalMaxPoolOp("GlobalMaxPool", 1,
-                    alongOuter<1, importGlobalPool<GlobalMaxPoolNode>>);
+                    withExtents<importGlobalPool<GlobalMaxPoolNode>>);

@@ -1,0 +1,219 @@
+//===- OpenOperatorsTest.cpp - ONNX operators with open dimensions --------===//
+//
+// A model of few nodes is compiled for ranges of its symbols, for both back
+// ends, and runs with several extents; what lies beyond them shows. The results
+// are those of the model compiled for the extents.
+//
+//===----------------------------------------------------------------------===//
+
+#include "OnnxExtentRuns.h"
+
+using namespace glowish;
+
+namespace {
+
+struct Case {
+  const char *name;
+  std::vector<llvm::StringRef> shape; // of the input x
+  std::string body;                   // makes y of x
+  int opset = 13;
+  std::string outputs = "output { name: \"y\" } ";
+};
+
+using Names = std::vector<std::string>;
+
+std::string node(llvm::StringRef type, Names inputs, std::string attrs = "",
+                 std::string output = "y") {
+  return onnxNode(type, std::move(inputs), std::move(attrs), std::move(output));
+}
+
+/// A node with several outputs.
+std::string nodeWith(llvm::StringRef type, const Names &inputs,
+                     const Names &outputs, const std::string &attrs = "") {
+  std::string text = "node { op_type: \"" + type.str() + "\" ";
+  for (const std::string &input : inputs)
+    text += "input: \"" + input + "\" ";
+  for (const std::string &output : outputs)
+    text += "output: \"" + output + "\" ";
+  return text + attrs + "} ";
+}
+
+std::string makeOutputs(const Names &names) {
+  std::string text;
+  for (const std::string &name : names)
+    text += "output { name: \"" + name + "\" } ";
+  return text;
+}
+
+std::string weights(llvm::StringRef name, std::vector<int64_t> shape,
+                    float scale = 1) {
+  Random random(uint64_t(name.size() + shape.size()));
+  std::vector<float> values(countElements(shape));
+  for (float &value : values)
+    value = scale * float(random.uniform(-1, 1));
+  return floats(name, std::move(shape), values);
+}
+
+std::string kernel(std::vector<int64_t> extents) {
+  return intsAttr("kernel_shape", std::move(extents));
+}
+std::string strides(std::vector<int64_t> extents) {
+  return intsAttr("strides", std::move(extents));
+}
+std::string pads(std::vector<int64_t> extents) {
+  return intsAttr("pads", std::move(extents));
+}
+std::string autoPad(llvm::StringRef mode) {
+  return stringAttr("auto_pad", mode);
+}
+
+TextModel makeModel(const Case &test) {
+  TextModel model;
+  model.opset = test.opset;
+  model.inputs.clear();
+  model.outputs = test.outputs;
+  model.header = "opset_import { domain: \"com.microsoft\" version: 1 }";
+  model.body = symbolicInput("x", test.shape) + test.body;
+  return model;
+}
+
+const Ranges ranges = {{"N", {1, 3}}, {"H", {4, 9}}, {"W", {3, 8}}};
+
+/// States the values of symbols, which no input may have as a dimension.
+void setSymbols(Program &program, const Values &values) {
+  for (const Buffer *input : program.session->getPlaceholders())
+    if (const auto &range = input->getInputExtents().range)
+      llvm::cantFail(program.session->setInput(
+          input, Tensor::fromValues<int64_t>(
+                     input->getType(), {values.find(range->symbol)->second})));
+}
+
+/// The values of those symbols that \p test has.
+void checkCase(const Case &test) {
+  SCOPED_TRACE(test.name);
+  TextModel model = makeModel(test);
+  Ranges own;
+  for (const auto &[symbol, range] : ranges)
+    if (model.body.find(symbol) != std::string::npos)
+      for (llvm::StringRef dim : test.shape)
+        if (dim.contains(symbol))
+          own[symbol] = range;
+  ASSERT_EQ(importError(model, own), "imported");
+  Program programs[] = {compile(model, /*isCPU=*/false, {}, own),
+                        compile(model, /*isCPU=*/true, {}, own)};
+  for (auto [n, h, w] :
+       {std::tuple(1, 4, 3), {3, 9, 8}, {2, 7, 5}, {2, 6, 8}}) {
+    Values values;
+    for (auto [symbol, value] :
+         {std::pair("N", n), std::pair("H", h), std::pair("W", w)})
+      if (own.count(symbol))
+        values[symbol] = value;
+    Program fixed = compile(model, /*isCPU=*/false, values, {});
+    for (Program &program : programs) {
+      setSymbols(program, values);
+      compare(program, fixed, values);
+    }
+  }
+}
+
+void checkCases(llvm::ArrayRef<Case> cases) {
+  for (const Case &test : cases)
+    checkCase(test);
+}
+
+const std::vector<llvm::StringRef> image = {"N", "4", "H", "W"},
+                                   doubled = {"N", "4", "2*H", "2*W"},
+                                   line = {"N", "4", "W"},
+                                   volume = {"N", "4", "3", "4", "5"},
+                                   square = {"N", "4", "6", "5"};
+
+//===- Images -------------------------------------------------------------===//
+
+TEST(OpenOperators, Convolutions) {
+  std::string w = weights("w", {6, 4, 3, 3}), b = weights("b", {6}),
+              grouped = weights("g", {6, 2, 3, 3}),
+              transposed = weights("t", {4, 6, 3, 3});
+  std::string p1 = pads({1, 1, 1, 1}), s2 = strides({2, 2});
+  checkCases({
+      {"Conv", image, w + b + node("Conv", {"x", "w", "b"}, p1)},
+      {"ConvStride2", image, w + b + node("Conv", {"x", "w", "b"}, p1 + s2)},
+      {"ConvGroups", image,
+       grouped +
+           node("Conv", {"x", "g"}, pads({0, 2, 1, 0}) + intAttr("group", 2))},
+      {"ConvDilated", image,
+       w + node("Conv", {"x", "w"},
+                pads({2, 1, 2, 2}) + intsAttr("dilations", {2, 1}))},
+      {"ConvSame", image, w + node("Conv", {"x", "w"}, autoPad("SAME_UPPER"))},
+      {"ConvSameLower2", doubled,
+       w + node("Conv", {"x", "w"}, autoPad("SAME_LOWER") + s2)},
+      {"ConvValid", image,
+       w + node("Conv", {"x", "w"}, autoPad("VALID") + strides({1, 2}))},
+      {"ConvLine", line,
+       weights("v", {5, 4, 3}) + node("Conv", {"x", "v"}, pads({1, 1}))},
+      {"ConvVolume", volume,
+       weights("v", {5, 4, 2, 2, 3}) +
+           node("Conv", {"x", "v"}, pads({1, 0, 1, 0, 1, 1}))},
+      {"ConvTranspose", image,
+       transposed + b +
+           node("ConvTranspose", {"x", "t", "b"},
+                s2 + p1 + intsAttr("output_padding", {1, 0}))},
+      {"ConvTransposeSame", image,
+       transposed +
+           node("ConvTranspose", {"x", "t"}, s2 + autoPad("SAME_UPPER"))},
+      {"ConvTransposeShape", square,
+       transposed + node("ConvTranspose", {"x", "t"},
+                         s2 + intsAttr("output_shape", {12, 11}))},
+      {"ConvTransposeLine", line,
+       weights("v", {4, 3, 4}) +
+           node("ConvTranspose", {"x", "v"}, strides({2}))},
+      {"ConvTransposeVolume", volume,
+       weights("v", {4, 3, 2, 3, 2}) +
+           node("ConvTranspose", {"x", "v"}, strides({2, 1, 2}))},
+  });
+}
+
+TEST(OpenOperators, Pools) {
+  std::string k3s2 = kernel({3, 3}) + strides({2, 2}), p1 = pads({1, 1, 1, 1}),
+              ceil = intAttr("ceil_mode", 1),
+              counts = intAttr("count_include_pad", 1);
+  std::vector<Case> cases = {
+      {"GlobalAveragePool", image, node("GlobalAveragePool", {"x"})},
+      {"GlobalMaxPool", image, node("GlobalMaxPool", {"x"})},
+      {"GlobalAveragePoolLine", line, node("GlobalAveragePool", {"x"})},
+      {"GlobalLpPool", image, node("GlobalLpPool", {"x"}, intAttr("p", 3))},
+      {"MaxPoolLine", line, node("MaxPool", {"x"}, kernel({2}) + strides({2}))},
+      {"MaxPoolVolume", volume, node("MaxPool", {"x"}, kernel({2, 2, 2}))},
+      {"AveragePoolVolume", volume,
+       node("AveragePool", {"x"},
+            kernel({2, 2, 2}) + ceil + strides({2, 1, 2}))},
+      {"LpPool", square, node("LpPool", {"x"}, k3s2 + p1)},
+      {"MaxPoolIndices", square,
+       nodeWith("MaxPool", {"x"}, {"y", "i"}, k3s2 + p1), 13,
+       makeOutputs({"y", "i"})},
+      {"MaxPoolIndicesOfOne", square,
+       nodeWith("MaxPool", {"x"}, {"y", "i"}, kernel({1, 1})), 13,
+       makeOutputs({"y", "i"})},
+      {"MaxUnpool", square,
+       nodeWith("MaxPool", {"x"}, {"m", "i"},
+                kernel({2, 2}) + strides({2, 2})) +
+           node("MaxUnpool", {"m", "i"}, kernel({2, 2}) + strides({2, 2}))},
+  };
+  for (const char *type : {"MaxPool", "AveragePool"}) {
+    bool isMean = std::string(type) == "AveragePool";
+    for (const std::string &own :
+         {k3s2, k3s2 + p1, k3s2 + ceil, k3s2 + p1 + ceil,
+          kernel({2, 2}) + strides({2, 2}) + ceil,
+          kernel({3, 2}) + pads({1, 0, 1, 1}) + ceil,
+          kernel({3, 3}) + autoPad("SAME_LOWER")}) {
+      cases.push_back({type, image, node(type, {"x"}, own), 19});
+      if (isMean)
+        cases.push_back({type, image, node(type, {"x"}, own + counts), 19});
+    }
+    cases.push_back({type, doubled,
+                     node(type, {"x"}, k3s2 + autoPad("SAME_UPPER") + ceil),
+                     19});
+  }
+  checkCases(cases);
+}
+
+} // namespace
