@@ -216,4 +216,42 @@ TEST(OpenOperators, Pools) {
   checkCases(cases);
 }
 
+TEST(OpenOperators, Resizes) {
+  std::string scales = floats("s", {4}, {1, 1, 2, 1.5f});
+  auto resize = [&](const std::string &attrs) {
+    return scales + node("Resize", {"x", "", "s"}, attrs);
+  };
+  std::string sizes =
+      node("Shape", {"x"}, "", "shape") + int64s("from", {0}) +
+      int64s("to", {2}) + int64s("own", {9, 8}) +
+      node("Slice", {"shape", "from", "to"}, "", "outer") +
+      node("Concat", {"outer", "own"}, intAttr("axis", 0), "sizes");
+  const std::vector<llvm::StringRef> channels = {"N", "W", "6", "5"};
+  checkCases({
+      {"Linear", channels, resize(stringAttr("mode", "linear"))},
+      {"Nearest", channels, resize(stringAttr("mode", "nearest"))},
+      {"Aligned", square,
+       resize(stringAttr("mode", "linear") +
+              stringAttr("coordinate_transformation_mode", "align_corners"))},
+      {"Cubic", square, resize(stringAttr("mode", "cubic"))},
+      {"Sizes", channels,
+       sizes + node("Resize", {"x", "", "", "sizes"},
+                    stringAttr("mode", "linear"))},
+      {"Line",
+       {"N", "W", "5"},
+       floats("s", {3}, {1, 1, 3}) + node("Resize", {"x", "", "s"})},
+      {"Row",
+       {"N", "5"},
+       floats("s", {2}, {1, 3}) + node("Resize", {"x", "", "s"})},
+      {"Crop", square,
+       floats("roi", {8}, {0, 0, 0.25f, 0, 1, 1, 0.75f, 1}) + scales +
+           node("Resize", {"x", "roi", "s"},
+                stringAttr("coordinate_transformation_mode",
+                           "tf_crop_and_resize") +
+                    stringAttr("mode", "linear"))},
+      {"Upsample", channels,
+       scales + node("Upsample", {"x", "s"}, stringAttr("mode", "linear")), 9},
+  });
+}
+
 } // namespace

@@ -182,6 +182,11 @@ static std::vector<int64_t> invert(llvm::ArrayRef<int64_t> permutation) {
   return inverse;
 }
 
+/// Whether dimension \p d of \p shape is resized.
+static bool isResized(const Scaling &scaling, DimsRef shape, unsigned d) {
+  return scaling.scales[d] != 1 || scaling.sizes[d] != shape[d];
+}
+
 /// One dimension after the other.
 static llvm::Expected<NodeValue> resizeAlong(NodeBuilder &b, NodeValue input,
                                              const Scaling &scaling,
@@ -189,7 +194,7 @@ static llvm::Expected<NodeValue> resizeAlong(NodeBuilder &b, NodeValue input,
   DimsRef shape = input.getShape();
   std::vector<ResizedDim> dims;
   for (int64_t d = 0; d < int64_t(shape.size()); ++d) {
-    if (scaling.scales[d] == 1 && scaling.sizes[d] == shape[d])
+    if (!isResized(scaling, shape, unsigned(d)))
       continue;
     if (shape[d] < 1)
       return makeError("{0} is resized; accepted: extents of at least 1",
@@ -208,23 +213,33 @@ llvm::Expected<NodeValue> glowish::makeResize(NodeBuilder &b, NodeValue input,
                                               Scaling scaling,
                                               const Sampling &sampling) {
   Dims shape(input.getShape());
+  const Type &type = input.getType();
+  for (unsigned d = 0; d < shape.size(); ++d)
+    if (type.getExtent(d) && isResized(scaling, shape, d))
+      return makeError(
+          "a run decides the extent of dimension {0} of {1}, which "
+          "is resized; accepted: such extents of others",
+          d, type.str());
   if (!isResizable(sampling, scaling, shape))
     return resizeAlong(b, input, scaling, sampling);
   if (shape.empty())
     return makeError("it resizes {0}; accepted: rank 1 and more",
                      input.getType().str());
-  unsigned added = 4 - unsigned(shape.size());
+  int64_t added = 4 - int64_t(shape.size());
   shape.insert(shape.begin(), added, 1);
   scaling.scales.insert(scaling.scales.begin(), added, 1);
   scaling.sizes.insert(scaling.sizes.begin(), added, 1);
   llvm::SmallVector<int64_t, 4> resized;
   for (int64_t d = 0; d < 4; ++d)
-    if (scaling.scales[d] != 1 || scaling.sizes[d] != shape[d])
+    if (isResized(scaling, shape, unsigned(d)))
       resized.push_back(d);
-  // By default, dimensions 2 and 3 are height and width.
-  for (int64_t d = 3; resized.size() < 2; --d)
-    if (!llvm::is_contained(resized, d))
-      resized.push_back(d);
+  // By default, dimensions 2 and 3 are height and width, but for those that
+  // are not the same in all runs.
+  for (bool takesOpen : {false, true})
+    for (int64_t d = 3; d >= 0 && resized.size() < 2; --d)
+      if (!llvm::is_contained(resized, d) &&
+          (takesOpen || d < added || !type.getExtent(unsigned(d - added))))
+        resized.push_back(d);
   llvm::sort(resized);
   std::vector<int64_t> order = toImageOrder(resized[0], resized[1]);
   bool isTransposed = order != std::vector<int64_t>{0, 1, 2, 3};

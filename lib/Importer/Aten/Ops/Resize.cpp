@@ -70,6 +70,10 @@ static llvm::Expected<std::vector<ScaledDim>> readDims(AtenOp &op) {
   if (shape.size() < 3)
     return op.refuse(name, "[N, C, ...]");
   DimsRef spatial = shape.drop_front(2);
+  for (unsigned d = 2; d < shape.size(); ++d)
+    if (op.tensor(name).getType().getExtent(d))
+      return op.refuse(name, "extents of images that are known when the model "
+                             "is compiled");
   GLOWISH_ASSIGN_OR_RETURN(auto factors, readFactors(op, spatial.size()));
   std::vector<int64_t> sizes = op.integers("output_size");
   if (sizes.empty() && op.has("scale_factors"))

@@ -2,6 +2,7 @@
 
 #include "Common/Interpolation.h"
 #include "ONNX/DynamicDims.h"
+#include "ONNX/ShapeInts.h"
 #include "glowish/Base/CheckedInt.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include "llvm/ADT/StringExtras.h"
@@ -119,10 +120,37 @@ static llvm::Expected<Scaling> readImageScaling(OpContext &op, DimsRef shape,
   return scaleBy(shape, axes, scales);
 }
 
+/// Reads the sizes of dimensions \p axes of \p input, which are input 3. One
+/// whose extent a run decides must keep that; its bound stands for it.
+static llvm::Expected<std::vector<int64_t>>
+readSizes(OpContext &op, NodeValue input, llvm::ArrayRef<int64_t> axes) {
+  const Type &type = input.getType();
+  if (!type.hasExtents())
+    return op.getConstantInts(3);
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> given, readShapeInts(op, 3));
+  std::vector<int64_t> sizes;
+  for (auto [i, size] : llvm::enumerate(given)) {
+    const Extent *extent =
+        i < axes.size() ? type.getExtent(unsigned(axes[i])) : nullptr;
+    bool isSame = extent && size.value &&
+                  size.value == op.getLength(input, unsigned(axes[i]));
+    if (extent ? !isSame : !size.isConstant())
+      return makeError(
+          "a run decides size {0} of input 3 or the extent that it "
+          "replaces; accepted: constants for constant extents, and "
+          "the extents of other dimensions as they are",
+          i);
+    sizes.push_back(isSame ? type.getDim(unsigned(axes[i]))
+                           : size.getConstant());
+  }
+  return sizes;
+}
+
 /// The scales are two attributes of Upsample-1, one of Upsample-7, input 1 of
 /// Upsample-9 and Resize-10, and input 2 since Resize-11, where the sizes are
 /// input 3.
-static llvm::Expected<Scaling> readScaling(OpContext &op, DimsRef shape) {
+static llvm::Expected<Scaling> readScaling(OpContext &op, NodeValue input) {
+  Dims shape(input.getShape());
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes,
                            readAxes(op, shape.size()));
   std::string policy = op.getString("keep_aspect_ratio_policy", "stretch");
@@ -136,7 +164,14 @@ static llvm::Expected<Scaling> readScaling(OpContext &op, DimsRef shape) {
                            readFloats(op, isLegacy(op) ? 1 : 2));
   if (isLegacy(op) || !scales.empty())
     return scaleBy(shape, axes, scales);
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, op.getConstantInts(3));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes,
+                           readSizes(op, input, axes));
+  for (int64_t axis : axes)
+    if (policy != "stretch" && input.getType().getExtent(unsigned(axis)))
+      return makeError("a run decides the extent of dimension {0} of input 0, "
+                       "and attribute 'keep_aspect_ratio_policy' is '{1}'; "
+                       "accepted: stretch",
+                       axis, policy);
   return scaleTo(shape, axes, sizes, policy);
 }
 
@@ -196,6 +231,15 @@ static llvm::Error importCrop(OpContext &op, NodeValue input,
     if (shape[axis] < 1)
       return makeError("input 0 is {0}; accepted: extents of at least 1",
                        input.getType().str());
+    bool isWhole = region[i] == 0 && region[axes.size() + i] == 1 &&
+                   scaling.scales[axis] == 1;
+    if (input.getType().getExtent(unsigned(axis))) {
+      if (isWhole)
+        continue;
+      return makeError("a run decides the extent of dimension {0} of input 0; "
+                       "accepted: such extents that stay as they are",
+                       axis);
+    }
     dims.push_back({.axis = axis,
                     .from = shape[axis],
                     .to = scaling.sizes[axis],
@@ -208,7 +252,7 @@ static llvm::Error importCrop(OpContext &op, NodeValue input,
 
 static llvm::Error importResize(OpContext &op, NodeValue input) {
   Dims shape(input.getShape());
-  GLOWISH_ASSIGN_OR_RETURN(Scaling scaling, readScaling(op, shape));
+  GLOWISH_ASSIGN_OR_RETURN(Scaling scaling, readScaling(op, input));
   GLOWISH_ASSIGN_OR_RETURN(Sampling sampling, readSampling(op));
   GLOWISH_RETURN_IF_ERROR(checkSampling(sampling));
   bool crops = sampling.coordinates == "tf_crop_and_resize";
@@ -225,6 +269,6 @@ static llvm::Error importResize(OpContext &op, NodeValue input) {
   return op.setOutput(0, result);
 }
 
-static OnnxOperator resizeOp("Resize", 10, importResize);
-static OnnxOperator upsampleOp("Upsample", 1, importResize);
+static OnnxOperator resizeOp("Resize", 10, withExtents<importResize>);
+static OnnxOperator upsampleOp("Upsample", 1, withExtents<importResize>);
 static OnnxOperatorNotes upsampleNotes("Upsample", {.until = 9});
