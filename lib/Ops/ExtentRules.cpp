@@ -317,11 +317,20 @@ Error glowish::extendPad(ExtentInference &inference) {
   for (unsigned d = 0; d < rank; ++d) {
     int64_t before = op.getPads()[d], after = op.getPads()[rank + d];
     bool isPadded = before != 0 || after != 0;
-    if (after < 0 || (isPadded && op.getMode() != "constant"))
+    if (isPadded && op.getMode() != "constant")
       GLOWISH_RETURN_IF_ERROR(inference.refuse(
           op.inputIdx, d,
-          "it is padded by what is at its ends, or cropped; accepted: pads of "
-          "mode constant, which do not crop its end"));
+          "it is padded by what is at its ends; accepted: pads of mode "
+          "constant"));
+    int64_t cropped =
+        std::max<int64_t>(-before, 0) + std::max<int64_t>(-after, 0);
+    if (after != 0 &&
+        inference.getSymbols().isAtMost(
+            cropped, inference.get(op.inputIdx, d)) != Certainty::Yes)
+      GLOWISH_RETURN_IF_ERROR(inference.refuse(
+          op.inputIdx, d,
+          "it may be less than what is cropped; accepted: at least " +
+              llvm::Twine(cropped)));
     if (const Extent *extent = inference.find(op.inputIdx, d))
       inference.set(d, add(*extent, before + after));
   }

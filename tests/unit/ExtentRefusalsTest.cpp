@@ -76,6 +76,9 @@ TEST(ExtentRules, Refusals) {
       {"Pad(float<4{N}>) {pads = [-1, 0], mode = \"constant\", value = 0.0}",
        "the extent of dimension 0 of the result is N - 1; accepted: 0 to 3 for "
        "all values of its symbols"},
+      {"Pad(float<4{N}>) {pads = [1, -1], mode = \"constant\", value = 0.0}",
+       decides("input' (float<4{N}>", 0,
+               "it may be less than what is cropped; accepted: at least 1")},
       {"MaxPool(float<1x4{N}x1x1>) {kernels = [4, 1], strides = [1, 1], pads = "
        "[0, 0, 0, 0], dilations = [1, 1]}",
        "the extent of dimension 1 of the result is N - 3; accepted: 0 to 1 for "

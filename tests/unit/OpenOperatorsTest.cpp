@@ -254,4 +254,49 @@ TEST(OpenOperators, Resizes) {
   });
 }
 
+//===- Data movement ------------------------------------------------------===//
+
+TEST(OpenOperators, Pads) {
+  auto pad = [](const std::string &mode, std::vector<int64_t> extents) {
+    return int64s("pads", std::move(extents)) +
+           node("Pad", {"x", "pads"}, stringAttr("mode", mode));
+  };
+  std::vector<Case> cases = {
+      {"Constant", image, pad("constant", {0, 1, 2, 0, 1, 0, 1, 3})},
+      {"Crop", image, pad("constant", {0, 0, -1, 1, 0, -1, -2, -3})},
+      {"Value", image,
+       int64s("pads", {0, 0, 1, 2, 0, 1, 3, 0}) +
+           node("ReduceMax", {"x"}, intAttr("keepdims", 0), "v") +
+           node("Pad", {"x", "pads", "v"})},
+  };
+  for (const char *mode : {"reflect", "edge", "wrap"})
+    for (auto [a, b, c, d] :
+         {std::tuple(1, 2, 0, 3), {0, 0, 2, 1}, {11, 0, 9, 20}, {-1, 1, 2, 0}})
+      cases.push_back({mode, image, pad(mode, {0, 0, a, b, 0, 1, c, d}), 19});
+  checkCases(cases);
+}
+
+TEST(OpenOperators, Movements) {
+  std::string block = intAttr("blocksize", 2);
+  checkCases({
+      {"Split", image, nodeWith("Split", {"x"}, {"z", "y"}, intAttr("axis", 1)),
+       13, makeOutputs({"z", "y"})},
+      {"DepthToSpace", image, node("DepthToSpace", {"x"}, block)},
+      {"DepthToSpaceCRD", image,
+       node("DepthToSpace", {"x"}, block + stringAttr("mode", "CRD"))},
+      {"SpaceToDepth", doubled, node("SpaceToDepth", {"x"}, block)},
+      {"CenterCropPad", image,
+       int64s("sizes", {7}) +
+           node("CenterCropPad", {"x", "sizes"}, intsAttr("axes", {1})),
+       18},
+      {"Col2Im",
+       {"N", "12", "6"},
+       int64s("shape", {3, 4}) + int64s("block", {2, 2}) +
+           node("Col2Im", {"x", "shape", "block"}),
+       18},
+      {"CastLike", image,
+       node("Shape", {"x"}, "", "s") + node("CastLike", {"x", "s"}), 19},
+  });
+}
+
 } // namespace

@@ -32,8 +32,7 @@ static llvm::Error importSplit(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
                            op.getAxis("axis", 0, input.getShape().size()));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, readSplit(op));
-  DynamicValue x = {input, op.getExtents(0)};
-  if (x.isDynamic(axis))
+  if (input.getType().getExtent(axis))
     return makeError("the extent of dimension {0}, which is split, is known "
                      "only when the model runs; accepted: such extents of "
                      "others",
@@ -64,7 +63,7 @@ static llvm::Error importSplit(OpContext &op, NodeValue input) {
         op.setOutput(i, slicePart(op, input, axis, start, sizes[i])));
     start += sizes[i];
   }
-  return passOuterExtents(op, anyDims);
+  return llvm::Error::success();
 }
 
 /// Expands pads of the dimensions \p axes to pads of all dimensions, all starts
@@ -97,6 +96,11 @@ static llvm::Expected<NodeValue> cropFirst(OpContext &op, NodeValue value,
     int64_t extent = value.getShape()[d];
     if (before == 0 && after == 0)
       continue;
+    if (after < 0 && value.getType().getExtent(d))
+      return makeError("a run decides the extent of dimension {0} of input 0, "
+                       "whose end is cropped; accepted: pads of at least 0 "
+                       "there, or mode constant",
+                       d);
     if (before < -extent || after < -extent - before)
       return makeError("pads {0} and {1} of dimension {2}; accepted: crops of "
                        "up to {3} elements",
@@ -128,6 +132,49 @@ static llvm::Expected<NodeValue> repeat(OpContext &op, NodeValue value,
         return double(isReflected ? std::min(i, period - i) : i);
       });
   return op.finish(op.gather(value, source, d));
+}
+
+/// Pads the dimensions whose extents a run decides by elements at places that
+/// are computed of these, and makes their \p pads 0. \p mode: not constant.
+static llvm::Expected<NodeValue> padOpenDims(OpContext &op, NodeValue value,
+                                             std::vector<int64_t> &pads,
+                                             llvm::StringRef mode) {
+  unsigned rank = value.getShape().size();
+  for (unsigned d = 0; d < rank; ++d) {
+    int64_t &before = pads[d], &after = pads[rank + d];
+    const Extent *own = value.getType().getExtent(d);
+    if (!own || (before == 0 && after == 0))
+      continue;
+    std::optional<Extent> extent = add(*own, before + after);
+    if (!extent || std::max(before, after) > INT32_MAX)
+      return makeError("pads {0} and {1} of dimension {2}; accepted: up to "
+                       "2^31 - 1",
+                       before, after, d);
+    NodeValue last = op.sub(op.getLength(value, d), 1);
+    NodeValue place = op.sub(
+        op.iota(ElemKind::Int64, 1, 0, before + value.getShape()[d] + after),
+        double(before));
+    if (mode == "edge") {
+      place = op.max(op.min(place, last), 0);
+    } else {
+      // Places repeat, reflected ones back from the end.
+      bool isReflected = mode == "reflect";
+      NodeValue period =
+          op.max(isReflected ? op.mul(last, 2) : op.add(last, 1), 1);
+      NodeValue rest = op.sub(place, op.mul(op.div(place, period), period));
+      place = op.select(op.less(rest, 0), op.add(rest, period), rest);
+      if (isReflected)
+        place = op.min(place, op.sub(period, place));
+    }
+    value = op.gather(value, place, d);
+    GLOWISH_ASSIGN_OR_RETURN(value, op.finish(value));
+    ExtentList extents(value.getType().getExtents());
+    extents.resize(rank);
+    extents[d] = std::move(extent);
+    value = op.declareExtents(value, value.getType().withExtents(extents));
+    before = after = 0;
+  }
+  return op.finish(value);
 }
 
 /// Mode wrap: pads with the last elements at the start and the first elements
@@ -187,21 +234,10 @@ static llvm::Expected<NodeValue> padWith(OpContext &op, NodeValue input,
                      value.getType().str());
   value = op.reshape(value, {});
   NodeValue padded = op.pad(input, pads, 0);
-  NodeValue all = op.splat(ElemKind::Bool, input.getShape(), 1);
+  NodeValue all =
+      op.declareExtents(op.splat(ElemKind::Bool, input.getShape(), 1),
+                        input.getType().withKind(ElemKind::Bool));
   return op.finish(op.select(op.pad(all, pads, 0), padded, value));
-}
-
-/// Dynamic dimensions must not be padded.
-static llvm::Error checkDynamicPads(const DynamicValue &x,
-                                    llvm::ArrayRef<int64_t> pads) {
-  unsigned rank = x.getRank();
-  for (unsigned d = 0; d < rank; ++d)
-    if (x.isDynamic(d) && (pads[d] || pads[rank + d]))
-      return makeError("the extent of dimension {0} of input 0 is known only "
-                       "when the model runs, and its pads are {1} and {2}; "
-                       "accepted: 0 and 0",
-                       d, pads[d], pads[rank + d]);
-  return llvm::Error::success();
 }
 
 /// The pads are an attribute before opset 11 (`paddings` in opset 1).
@@ -231,22 +267,18 @@ static llvm::Error importPad(OpContext &op, NodeValue input) {
   if (pads.size() != 2 * rank)
     return makeError("{0} pads; accepted for rank {1}: {2}", pads.size(), rank,
                      2 * rank);
-  GLOWISH_RETURN_IF_ERROR(checkDynamicPads({input, op.getExtents(0)}, pads));
   if (mode != "constant") {
     GLOWISH_ASSIGN_OR_RETURN(input, cropFirst(op, input, pads));
+    GLOWISH_ASSIGN_OR_RETURN(input, padOpenDims(op, input, pads, mode));
   }
   if (mode == "reflect") {
     GLOWISH_ASSIGN_OR_RETURN(input, reflectAgain(op, input, pads));
   }
   if (mode == "wrap")
-    GLOWISH_RETURN_IF_ERROR(op.setOutput(0, wrapPad(op, input, pads)));
-  else if (mode == "constant" && computedValue)
-    GLOWISH_RETURN_IF_ERROR(
-        op.setOutput(0, padWith(op, input, pads, computedValue)));
-  else
-    GLOWISH_RETURN_IF_ERROR(
-        op.setOutput(0, op.create<PadNode>(input, pads, mode, value)));
-  return passOuterExtents(op, anyDims);
+    return op.setOutput(0, wrapPad(op, input, pads));
+  if (mode == "constant" && computedValue)
+    return op.setOutput(0, padWith(op, input, pads, computedValue));
+  return op.setOutput(0, op.create<PadNode>(input, pads, mode, value));
 }
 
 /// Moves blocks of channels to pixels. Mode DCR interprets the channels as
@@ -297,7 +329,9 @@ static llvm::Error importSpaceToDepth(OpContext &op, NodeValue input) {
   return op.setOutput(0, op.reshape(blocks, joined));
 }
 
-static OnnxOperator splitOp("Split", 1, importSplit);
-static OnnxOperator padOp("Pad", 1, importPad);
-static OnnxOperator depthToSpaceOp("DepthToSpace", 1, importDepthToSpace);
-static OnnxOperator spaceToDepthOp("SpaceToDepth", 1, importSpaceToDepth);
+static OnnxOperator splitOp("Split", 1, withExtents<importSplit>);
+static OnnxOperator padOp("Pad", 1, withExtents<importPad>);
+static OnnxOperator depthToSpaceOp("DepthToSpace", 1,
+                                   withExtents<importDepthToSpace>);
+static OnnxOperator spaceToDepthOp("SpaceToDepth", 1,
+                                   withExtents<importSpaceToDepth>);

@@ -1,7 +1,7 @@
 //===- DepthToSpace.cpp - Col2Im and CenterCropPad ------------------------===//
 
 #include "Common/SlidingWindows.h"
-#include "ONNX/OpContext.h"
+#include "ONNX/DynamicDims.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -79,6 +79,10 @@ static llvm::Error importCenterCropPad(OpContext &op, NodeValue input) {
       return addContext(d.takeError(), "an axis is ");
     if (size < 0)
       return makeError("a size is {0}; accepted: at least 0", size);
+    if (input.getType().getExtent(*d))
+      return makeError("a run decides the extent of dimension {0} of input 0, "
+                       "which gets a size; accepted: such extents of others",
+                       *d);
     // Division truncates towards zero, for cropping and padding alike.
     int64_t added = size - shape[*d];
     pads[*d] = added / 2;
@@ -87,5 +91,6 @@ static llvm::Error importCenterCropPad(OpContext &op, NodeValue input) {
   return op.setOutput(0, op.pad(input, pads, 0));
 }
 
-static OnnxOperator col2ImOp("Col2Im", 18, importCol2Im);
-static OnnxOperator centerCropPadOp("CenterCropPad", 18, importCenterCropPad);
+static OnnxOperator col2ImOp("Col2Im", 18, withExtents<importCol2Im>);
+static OnnxOperator centerCropPadOp("CenterCropPad", 18,
+                                    withExtents<importCenterCropPad>);

@@ -76,12 +76,10 @@ static llvm::Error importCast(OpContext &op) {
 static llvm::Error importCastLike(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue like, op.getInput(1));
   // Only the kind is used.
-  (void)op.getExtents(1);
   return makeCast(op, like.getElemKind());
 }
 
 static OnnxOperator constantOp("Constant", 1, importConstant);
 static OnnxOperator identityOp("Identity", 1, elementWise<importIdentity>);
 static OnnxOperator castOp("Cast", 1, elementWise<importCast>);
-static OnnxOperator castLikeOp("CastLike", 15,
-                               alongOuter<anyDims, importCastLike>);
+static OnnxOperator castLikeOp("CastLike", 15, withExtents<importCastLike>);
