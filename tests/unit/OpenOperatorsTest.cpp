@@ -27,6 +27,13 @@ std::string node(llvm::StringRef type, Names inputs, std::string attrs = "",
   return onnxNode(type, std::move(inputs), std::move(attrs), std::move(output));
 }
 
+/// A node of ONNX Runtime's own operators.
+std::string microsoft(llvm::StringRef type, Names inputs,
+                      std::string attrs = "", std::string output = "y") {
+  return node(type, std::move(inputs), attrs + "domain: \"com.microsoft\" ",
+              std::move(output));
+}
+
 /// A node with several outputs.
 std::string nodeWith(llvm::StringRef type, const Names &inputs,
                      const Names &outputs, const std::string &attrs = "") {
@@ -296,6 +303,88 @@ TEST(OpenOperators, Movements) {
        18},
       {"CastLike", image,
        node("Shape", {"x"}, "", "s") + node("CastLike", {"x", "s"}), 19},
+  });
+}
+
+//===- Quantization -------------------------------------------------------===//
+
+TEST(OpenOperators, Quantized) {
+  std::string scale = floats("scale", {}, {0.02f}) + floats("one", {}, {1}) +
+                      integers("zero", 2, {}, {100}) +
+                      floats("outScale", {}, {0.017f});
+  std::string bytes =
+      scale + node("QuantizeLinear", {"x", "scale", "zero"}, "", "q");
+  std::string filter = integers(
+      "w", 2, {2, 4, 2, 2}, {1, 2, 3, 4, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 1, 2,
+                             3, 9, 1, 7, 2, 6, 4, 8, 5, 5, 1, 3, 2, 9, 9, 0});
+  std::string matrix =
+      integers("m", 2, {4, 3}, {200, 0, 3, 7, 100, 9, 255, 31, 8, 1, 2, 90}) +
+      integers("mZero", 2, {}, {90});
+  std::string p1 = pads({1, 0, 1, 1});
+  const std::vector<llvm::StringRef> rows = {"N", "W", "4"}, two = {"W", "4"};
+  checkCases({
+      {"PerChannel", image,
+       floats("s4", {4}, {0.1f, 0.02f, 0.3f, 0.04f}) +
+           integers("z4", 2, {4}, {1, 90, 3, 128}) +
+           node("QuantizeLinear", {"x", "s4", "z4"}, intAttr("axis", 1), "q") +
+           node("DequantizeLinear", {"q", "s4", "z4"}, intAttr("axis", 1))},
+      {"Blocks",
+       {"N", "6"},
+       int64s("axis", {1}) + node("Abs", {"x"}, "", "a") +
+           node("ReduceMax", {"a", "axis"}, "", "s") +
+           node("QuantizeLinear", {"x", "s"},
+                intAttr("axis", 1) + intAttr("block_size", 6), "q") +
+           node("DequantizeLinear", {"q", "s"},
+                intAttr("axis", 1) + intAttr("block_size", 6)),
+       21},
+      {"Dynamic", image,
+       nodeWith("DynamicQuantizeLinear", {"x"}, {"y", "s", "z"}), 13,
+       makeOutputs({"y", "s", "z"})},
+      {"ConvInteger", image,
+       bytes + filter + node("ConvInteger", {"q", "w", "zero"}, p1)},
+      {"QLinearConv", image,
+       bytes + filter +
+           node("QLinearConv",
+                {"q", "scale", "zero", "w", "one", "", "outScale", "zero"},
+                p1 + strides({2, 1}))},
+      {"QLinearAveragePool", image,
+       bytes + microsoft("QLinearAveragePool",
+                         {"q", "scale", "zero", "outScale", "zero"},
+                         kernel({2, 3}) + p1)},
+      {"QLinearAveragePoolLast",
+       {"N", "H", "W", "3"},
+       bytes + microsoft("QLinearAveragePool",
+                         {"q", "scale", "zero", "outScale", "zero"},
+                         kernel({2, 3}) + intAttr("channels_last", 1))},
+      {"QLinearGlobalAveragePool", image,
+       bytes + microsoft("QLinearGlobalAveragePool",
+                         {"q", "scale", "zero", "outScale", "zero"})},
+      {"QLinearReduceMean", image,
+       bytes + microsoft("QLinearReduceMean",
+                         {"q", "scale", "zero", "outScale", "zero"},
+                         intsAttr("axes", {0, 3}))},
+      {"QLinearConcat", image,
+       bytes + microsoft(
+                   "QLinearConcat",
+                   {"scale", "zero", "q", "scale", "zero", "q", "one", "zero"},
+                   intAttr("axis", 2))},
+      {"MatMulInteger", rows,
+       bytes + matrix + node("MatMulInteger", {"q", "m", "zero", "mZero"})},
+      {"QLinearMatMul", rows,
+       bytes + matrix +
+           node("QLinearMatMul", {"q", "scale", "zero", "m", "one", "mZero",
+                                  "outScale", "zero"})},
+      {"MatMulIntegerToFloat", rows,
+       bytes + matrix +
+           microsoft("MatMulIntegerToFloat",
+                     {"q", "m", "scale", "one", "zero", "mZero"})},
+      {"DynamicQuantizeMatMul", rows,
+       scale + matrix +
+           microsoft("DynamicQuantizeMatMul", {"x", "m", "one", "mZero"})},
+      {"QGemm", two,
+       bytes + matrix +
+           microsoft("QGemm", {"q", "scale", "zero", "m", "one", "mZero", "",
+                               "outScale", "zero"})},
   });
 }
 

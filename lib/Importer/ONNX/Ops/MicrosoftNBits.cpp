@@ -257,6 +257,10 @@ static llvm::Error importMatMulNBits(OpContext &op) {
       NodeValue weights,
       readIntegers(op, 1, shape, shape.getNumBlocks() * shape.block,
                    shape.depth, /*invertsSign=*/!parameters.zeroPoints));
+  // A row has an element for each row of the weights, however its extent is
+  // computed.
+  GLOWISH_RETURN_IF_ERROR(
+      align(op, x, unsigned(x.getShape().size()) - 1, weights, 0));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue result,
                            multiply(op, x, weights, parameters, shape));
   if (parameters.rest) {
@@ -268,19 +272,8 @@ static llvm::Error importMatMulNBits(OpContext &op) {
   return op.setOutput(0, result);
 }
 
-/// Gives the result the extents of the rows. A row has an element for each row
-/// of the weights, however its extent is computed.
-static llvm::Error importMatMulNBitsOfRows(OpContext &op) {
-  GLOWISH_RETURN_IF_ERROR(importMatMulNBits(op));
-  Extents extents = op.getExtents(0);
-  size_t last = op.getOutputs()[0].getShape().size() - 1;
-  if (extents.size() > last)
-    extents[last] = {};
-  op.setExtents(0, std::move(extents));
-  return llvm::Error::success();
-}
-
-static OnnxOperator matMulNBitsOp("MatMulNBits", 1, importMatMulNBitsOfRows,
+static OnnxOperator matMulNBitsOp("MatMulNBits", 1,
+                                  withExtents<importMatMulNBits>,
                                   microsoftDomain);
 static constexpr OperatorNotes limits = {.limit = "4 and 8 bits; no `g_idx`"};
 static OnnxOperatorNotes matMulNBitsNotes("MatMulNBits", limits,

@@ -226,13 +226,14 @@ static OnnxOperator softmaxOp("QLinearSoftmax", 1,
                               withExtents<importQLinearSoftmax>,
                               microsoftDomain);
 static OnnxOperator reduceMeanOp("QLinearReduceMean", 1,
-                                 importQLinearReduceMean, microsoftDomain);
+                                 withExtents<importQLinearReduceMean>,
+                                 microsoftDomain);
 static OnnxOperator averagePoolOp("QLinearAveragePool", 1,
-                                  alongOuter<1, importQLinearAveragePool>,
+                                  withExtents<importQLinearAveragePool>,
                                   microsoftDomain);
 static OnnxOperator
     globalAveragePoolOp("QLinearGlobalAveragePool", 1,
-                        alongOuter<1, importQLinearGlobalAveragePool>,
+                        withExtents<importQLinearGlobalAveragePool>,
                         microsoftDomain);
-static OnnxOperator concatOp("QLinearConcat", 1, importQLinearConcat,
-                             microsoftDomain);
+static OnnxOperator concatOp("QLinearConcat", 1,
+                             withExtents<importQLinearConcat>, microsoftDomain);

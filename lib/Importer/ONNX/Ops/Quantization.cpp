@@ -104,8 +104,13 @@ llvm::Expected<NodeValue> onnximport::requantize(OpContext &op, NodeValue sums,
 llvm::Expected<Quantized> onnximport::quantizeDynamically(OpContext &op,
                                                           NodeValue x) {
   std::vector<int64_t> axes = getAllDims(x.getShape().size());
-  NodeValue largest = op.max(op.reduce(x, "max", axes, /*keepDims=*/false), 0);
-  NodeValue smallest = op.min(op.reduce(x, "min", axes, /*keepDims=*/false), 0);
+  // 0 is always in the range: beyond extents it may stand for both reductions.
+  NodeValue all = op.declareExtents(op.fillOutside(x, axes, 0),
+                                    x.getType().withoutExtents());
+  NodeValue largest =
+      op.max(op.reduce(all, "max", axes, /*keepDims=*/false), 0);
+  NodeValue smallest =
+      op.min(op.reduce(all, "min", axes, /*keepDims=*/false), 0);
   NodeValue range = op.sub(largest, smallest);
   // All zeros have the scale 1.
   NodeValue scale = op.select(op.equal(range, 0), op.number(x, 1),
@@ -307,8 +312,7 @@ static llvm::Error importDequantizeLinear(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue result,
       dequantize(op, {{x.getElemKind(), scale, zeroPoint}, x}));
-  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, castTo(op, result, kind)));
-  return passOuterExtents(op, anyDims);
+  return op.setOutput(0, castTo(op, result, kind));
 }
 
 /// The result has the kind of the zero point, or uint8 without one.
@@ -329,32 +333,29 @@ static llvm::Error importQuantizeLinear(OpContext &op, NodeValue x) {
                      getElemKindName(kind), quantizedKinds);
   GLOWISH_ASSIGN_OR_RETURN(scale, castTo(op, scale, precision));
   Quantization result = {kind, scale, zeroPoint};
-  GLOWISH_RETURN_IF_ERROR(op.setOutput(
-      0, isQuantizedFloat(kind) ? quantizeToFloat(op, x, result, conversion)
-                                : quantize(op, x, result)));
-  return passOuterExtents(op, anyDims);
+  return op.setOutput(0, isQuantizedFloat(kind)
+                             ? quantizeToFloat(op, x, result, conversion)
+                             : quantize(op, x, result));
 }
 
-static llvm::Error importDynamicQuantizeLinear(OpContext &op, DynamicValue x) {
-  // 0 is always in the range that decides the scale.
-  GLOWISH_ASSIGN_OR_RETURN(
-      x.value, op.finish(fillOutside(op, x, getAllDims(x.getRank()), 0)));
-  GLOWISH_ASSIGN_OR_RETURN(Quantized result, quantizeDynamically(op, x.value));
+static llvm::Error importDynamicQuantizeLinear(OpContext &op, NodeValue x) {
+  GLOWISH_ASSIGN_OR_RETURN(Quantized result, quantizeDynamically(op, x));
   GLOWISH_RETURN_IF_ERROR(op.setOutput(0, result.value));
-  op.setExtents(0, x.extents);
   GLOWISH_RETURN_IF_ERROR(op.setOutput(1, result.scale));
   return op.setOutput(2, result.zeroPoint);
 }
 
 static OnnxOperator dequantizeLinearOp("DequantizeLinear", 10,
-                                       importDequantizeLinear);
+                                       withExtents<importDequantizeLinear>);
 static OnnxOperator quantizeLinearOp("QuantizeLinear", 10,
-                                     importQuantizeLinear);
-static OnnxOperator dynamicQuantizeLinearOp("DynamicQuantizeLinear", 11,
-                                            importDynamicQuantizeLinear);
+                                     withExtents<importQuantizeLinear>);
+static OnnxOperator
+    dynamicQuantizeLinearOp("DynamicQuantizeLinear", 11,
+                            withExtents<importDynamicQuantizeLinear>);
 // ONNX Runtime's operators accept 16-bit integers in models of any opset.
 static OnnxOperator microsoftDequantizeOp("DequantizeLinear", 1,
-                                          importDequantizeLinear,
+                                          withExtents<importDequantizeLinear>,
                                           microsoftDomain);
 static OnnxOperator microsoftQuantizeOp("QuantizeLinear", 1,
-                                        importQuantizeLinear, microsoftDomain);
+                                        withExtents<importQuantizeLinear>,
+                                        microsoftDomain);

@@ -52,22 +52,12 @@ static llvm::Expected<NodeValue> readFactor(OpContext &op, unsigned index,
   return subtractZeroPoint(op, x, zeroPoint);
 }
 
-/// Gives the result the extents of the rows of input 0, and of its batch.
-static llvm::Error passRowExtents(OpContext &op) {
-  DimsRef shape = op.peekInput(0).getShape();
-  unsigned rank = op.getOutputs()[0].getShape().size();
-  if (shape.size() < 2 || rank != shape.size())
-    return llvm::Error::success();
-  return passOuterExtents(op, rank - 1);
-}
-
 static llvm::Error importMatMulInteger(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue a,
                            readFactor(op, 0, 2, /*isOfRows=*/true));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue b,
                            readFactor(op, 1, 3, /*isOfRows=*/false));
-  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, makeMatMul(op, a, b)));
-  return passRowExtents(op);
+  return op.setOutput(0, makeMatMul(op, a, b));
 }
 
 static llvm::Error importQLinearMatMul(OpContext &op) {
@@ -259,14 +249,21 @@ static llvm::Error importQLinearConv(OpContext &op) {
   return setImages(op, sums.value, sums.isOneDimensional);
 }
 
-static OnnxOperator matMulIntegerOp("MatMulInteger", 10, importMatMulInteger);
-static OnnxOperator qLinearMatMulOp("QLinearMatMul", 10, importQLinearMatMul);
-static OnnxOperator matMulIntegerToFloatOp("MatMulIntegerToFloat", 1,
-                                           importMatMulIntegerToFloat,
-                                           microsoftDomain);
-static OnnxOperator dynamicQuantizeMatMulOp("DynamicQuantizeMatMul", 1,
-                                            importDynamicQuantizeMatMul,
-                                            microsoftDomain);
-static OnnxOperator qGemmOp("QGemm", 1, importQGemm, microsoftDomain);
-static OnnxOperator convIntegerOp("ConvInteger", 10, importConvInteger);
-static OnnxOperator qLinearConvOp("QLinearConv", 10, importQLinearConv);
+static OnnxOperator matMulIntegerOp("MatMulInteger", 10,
+                                    withExtents<importMatMulInteger>);
+static OnnxOperator qLinearMatMulOp("QLinearMatMul", 10,
+                                    withExtents<importQLinearMatMul>);
+static OnnxOperator
+    matMulIntegerToFloatOp("MatMulIntegerToFloat", 1,
+                           withExtents<importMatMulIntegerToFloat>,
+                           microsoftDomain);
+static OnnxOperator
+    dynamicQuantizeMatMulOp("DynamicQuantizeMatMul", 1,
+                            withExtents<importDynamicQuantizeMatMul>,
+                            microsoftDomain);
+static OnnxOperator qGemmOp("QGemm", 1, withExtents<importQGemm>,
+                            microsoftDomain);
+static OnnxOperator convIntegerOp("ConvInteger", 10,
+                                  withExtents<importConvInteger>);
+static OnnxOperator qLinearConvOp("QLinearConv", 10,
+                                  withExtents<importQLinearConv>);
