@@ -388,4 +388,53 @@ TEST(OpenOperators, Quantized) {
   });
 }
 
+//===- ONNX Runtime's own -------------------------------------------------===//
+
+TEST(OpenOperators, Microsoft) {
+  std::string eight = weights("b", {8}), skip = weights("row", {1, 1, 8});
+  const std::vector<llvm::StringRef> rows = {"N", "W", "8"};
+  std::string ids = floats("ten", {}, {5}) +
+                    node("Squeeze", {"x"}, intsAttr("axes", {2}), "flat") +
+                    node("Mul", {"flat", "ten"}, "", "scaled") +
+                    node("Abs", {"scaled"}, "", "positive") +
+                    node("Cast", {"positive"}, intAttr("to", 6), "ids");
+  std::string tables = weights("words", {7, 8}) + weights("positions", {8, 8}) +
+                       weights("gamma", {8}) + eight;
+  auto embed = [&](const std::string &mask) {
+    return ids + tables +
+           nodeWith("EmbedLayerNormalization",
+                    {"ids", "", "words", "positions", "", "gamma", "b", mask},
+                    {"y", "n", "sum"}, "domain: \"com.microsoft\" ");
+  };
+  checkCases({
+      {"BiasGelu", rows, eight + microsoft("BiasGelu", {"x", "b"})},
+      {"FastGelu", rows, microsoft("FastGelu", {"x"})},
+      {"QuickGelu", rows, microsoft("QuickGelu", {"x"})},
+      {"BiasAdd", rows, eight + microsoft("BiasAdd", {"x", "b", "x"})},
+      {"BiasSplitGelu", rows, eight + microsoft("BiasSplitGelu", {"x", "b"})},
+      {"FusedMatMul", rows,
+       microsoft("FusedMatMul", {"x", "x"},
+                 intAttr("transB", 1) + floatAttr("alpha", 0.5))},
+      {"FusedConv", image,
+       weights("w", {6, 4, 3, 3}) + node("Conv", {"x", "w"}, "", "z") +
+           microsoft("FusedConv", {"x", "w", "", "z"},
+                     stringAttr("activation", "Relu"))},
+      {"SkipLayerNormalization", rows,
+       eight + weights("gamma", {8}) +
+           nodeWith("SkipLayerNormalization", {"x", "x", "gamma", "b"},
+                    {"y", "", "", "sum"}, "domain: \"com.microsoft\" "),
+       13, makeOutputs({"y", "sum"})},
+      {"SkipRow", rows,
+       skip + weights("gamma", {8}) +
+           microsoft("SkipSimplifiedLayerNormalization",
+                     {"x", "row", "gamma"})},
+      {"Embed", {"N", "W", "1"}, embed(""), 11, makeOutputs({"y", "n", "sum"})},
+      {"EmbedMask",
+       {"N", "W", "1"},
+       embed("ids"),
+       11,
+       makeOutputs({"y", "n", "sum"})},
+  });
+}
+
 } // namespace

@@ -37,9 +37,10 @@ static llvm::Error importBiasAdd(OpContext &op) {
 static llvm::Error importBiasSplitGelu(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, addBias(op));
   DimsRef shape = x.getShape();
-  if (shape.empty() || shape.back() % 2)
+  if (shape.empty() || shape.back() % 2 ||
+      x.getType().getExtent(unsigned(shape.size()) - 1))
     return makeError("the sum of the inputs is {0}; accepted: rows of two "
-                     "halves",
+                     "halves, of a constant extent",
                      x.getType().str());
   int64_t axis = int64_t(shape.size()) - 1, half = shape.back() / 2;
   NodeValue gate = op.unary<GeluNode>(op.slice(x, axis, half, half));
@@ -147,7 +148,9 @@ static llvm::Error importFusedMatMul(OpContext &op, NodeValue a, NodeValue b) {
   int64_t batchB = op.getInt("transBatchB", 0);
   GLOWISH_ASSIGN_OR_RETURN(a, arrange(op, a, batchA != 0, transA != 0));
   GLOWISH_ASSIGN_OR_RETURN(b, arrange(op, b, batchB != 0, transB != 0));
-  NodeValue result = op.matMul(a, b);
+  NodeValue operands[] = {a, b};
+  GLOWISH_RETURN_IF_ERROR(alignBroadcast(op, operands, /*numInner=*/2));
+  NodeValue result = op.matMul(operands[0], operands[1]);
   return op.setOutput(0, alpha == 1 ? result : op.mul(result, alpha));
 }
 
@@ -158,15 +161,15 @@ static llvm::Error importFusedMatMul(OpContext &op, NodeValue a, NodeValue b) {
 template <bool SubtractMean>
 static llvm::Error importSkipLayerNormalization(OpContext &op) {
   LayerNorm norm;
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue skip, getDynamicInput(op, 1));
-  for (unsigned d = 0; x.getRank() == skip.getRank() && d < x.getRank(); ++d)
-    GLOWISH_RETURN_IF_ERROR(unify(op, x, d, skip, d));
-  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  NodeValue added[2];
+  for (unsigned i : {0, 1}) {
+    GLOWISH_ASSIGN_OR_RETURN(added[i], op.getInput(i));
+  }
+  GLOWISH_RETURN_IF_ERROR(alignBroadcast(op, added));
   GLOWISH_ASSIGN_OR_RETURN(norm.scale, op.getInput(2));
   norm.bias = SubtractMean ? op.getOptionalInput(3) : NodeValue();
   norm.epsilon = op.getFloat("epsilon", 1e-12);
-  GLOWISH_ASSIGN_OR_RETURN(norm.x, op.create<AddNode>(x.value, skip.value));
+  GLOWISH_ASSIGN_OR_RETURN(norm.x, op.create<AddNode>(added[0], added[1]));
   if (NodeValue bias = op.getOptionalInput(SubtractMean ? 4 : 3)) {
     GLOWISH_ASSIGN_OR_RETURN(norm.x, op.create<AddNode>(norm.x, bias));
   }
@@ -176,9 +179,7 @@ static llvm::Error importSkipLayerNormalization(OpContext &op) {
   norm.axis = int64_t(norm.x.getShape().size()) - 1;
   norm.subtractMean = SubtractMean;
   GLOWISH_RETURN_IF_ERROR(op.setOutput(0, makeLayerNorm(op, norm)));
-  if (op.wantsOutput(3))
-    GLOWISH_RETURN_IF_ERROR(op.setOutput(3, norm.x));
-  return passOuterExtents(op, norm.axis);
+  return op.wantsOutput(3) ? op.setOutput(3, norm.x) : llvm::Error::success();
 }
 
 namespace {
@@ -237,12 +238,13 @@ static llvm::Error normalizeEmbeddings(OpContext &op, const Embeddings &e) {
   norm.axis = int64_t(norm.x.getShape().size()) - 1;
   GLOWISH_RETURN_IF_ERROR(op.setOutput(0, makeLayerNorm(op, norm)));
   if (op.wantsOutput(1)) {
-    Dims batch = {e.ids.getShape()[0]};
-    GLOWISH_RETURN_IF_ERROR(op.setOutput(
-        1, e.mask
-               ? op.create<ReduceNode>(e.mask, "sum", std::vector<int64_t>{1},
-                                       /*keepDims=*/false)
-               : op.create<SplatNode>(ElemKind::Int32, batch, 0.0)));
+    Type batch(ElemKind::Int32, {e.ids.getShape()[0]});
+    batch = batch.withExtents({e.ids.getType().getLength(0)});
+    NodeValue none = op.splat(ElemKind::Int32, batch.getShape(), 0);
+    GLOWISH_RETURN_IF_ERROR(
+        op.setOutput(1, e.mask ? op.reduce(e.mask, "sum", {1},
+                                           /*keepDims=*/false)
+                               : op.declareExtents(none, batch)));
   }
   if (op.wantsOutput(2))
     return op.setOutput(2, norm.x);
@@ -282,31 +284,38 @@ static llvm::Error importQEmbedLayerNormalization(OpContext &op) {
   return normalizeEmbeddings(op, e);
 }
 
-static OnnxOperator geluOp("Gelu", 1, importActivation<GeluNode>,
+static OnnxOperator geluOp("Gelu", 1, elementWise<importActivation<GeluNode>>,
                            microsoftDomain);
-static OnnxOperator biasGeluOp("BiasGelu", 1, importActivation<GeluNode>,
+static OnnxOperator biasGeluOp("BiasGelu", 1,
+                               elementWise<importActivation<GeluNode>>,
                                microsoftDomain);
-static OnnxOperator biasAddOp("BiasAdd", 1, importBiasAdd, microsoftDomain);
-static OnnxOperator biasSplitGeluOp("BiasSplitGelu", 1, importBiasSplitGelu,
+static OnnxOperator biasAddOp("BiasAdd", 1, elementWise<importBiasAdd>,
+                              microsoftDomain);
+static OnnxOperator biasSplitGeluOp("BiasSplitGelu", 1,
+                                    elementWise<importBiasSplitGelu>,
                                     microsoftDomain);
-static OnnxOperator fastGeluOp("FastGelu", 1, importActivation<GeluTanhNode>,
+static OnnxOperator fastGeluOp("FastGelu", 1,
+                               elementWise<importActivation<GeluTanhNode>>,
                                microsoftDomain);
-static OnnxOperator quickGeluOp("QuickGelu", 1, importQuickGelu,
+static OnnxOperator quickGeluOp("QuickGelu", 1, elementWise<importQuickGelu>,
                                 microsoftDomain);
-static OnnxOperator fusedConvOp("FusedConv", 1, importFusedConv,
+static OnnxOperator fusedConvOp("FusedConv", 1, withExtents<importFusedConv>,
                                 microsoftDomain);
-static OnnxOperator fusedMatMulOp("FusedMatMul", 1, importFusedMatMul,
+static OnnxOperator fusedMatMulOp("FusedMatMul", 1,
+                                  withExtents<importFusedMatMul>,
                                   microsoftDomain);
-static OnnxOperator skipLayerNormOp("SkipLayerNormalization", 1,
-                                    importSkipLayerNormalization<true>,
-                                    microsoftDomain);
+static OnnxOperator
+    skipLayerNormOp("SkipLayerNormalization", 1,
+                    withExtents<importSkipLayerNormalization<true>>,
+                    microsoftDomain);
 static OnnxOperator
     skipSimplifiedLayerNormOp("SkipSimplifiedLayerNormalization", 1,
-                              importSkipLayerNormalization<false>,
+                              withExtents<importSkipLayerNormalization<false>>,
                               microsoftDomain);
 static OnnxOperator embedLayerNormOp("EmbedLayerNormalization", 1,
-                                     importEmbedLayerNormalization,
+                                     withExtents<importEmbedLayerNormalization>,
                                      microsoftDomain);
-static OnnxOperator qEmbedLayerNormOp("QEmbedLayerNormalization", 1,
-                                      importQEmbedLayerNormalization,
-                                      microsoftDomain);
+static OnnxOperator
+    qEmbedLayerNormOp("QEmbedLayerNormalization", 1,
+                      withExtents<importQEmbedLayerNormalization>,
+                      microsoftDomain);
