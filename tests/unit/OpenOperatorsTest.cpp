@@ -437,4 +437,70 @@ TEST(OpenOperators, Microsoft) {
   });
 }
 
+//===- Recurrent ----------------------------------------------------------===//
+
+TEST(OpenOperators, Recurrent) {
+  std::vector<Case> cases;
+  for (auto [type, gates] :
+       {std::pair("LSTM", 4), std::pair("GRU", 3), std::pair("RNN", 1)})
+    for (const char *direction : {"forward", "reverse", "bidirectional"}) {
+      int64_t count = std::string(direction) == "bidirectional" ? 2 : 1;
+      std::string parameters = weights("w", {count, gates * 5, 4}) +
+                               weights("r", {count, gates * 5, 5}) +
+                               weights("b", {count, gates * 10});
+      std::string attrs =
+          intAttr("hidden_size", 5) + stringAttr("direction", direction);
+      std::string own = nodeWith(type, {"x", "w", "r", "b"}, {"y", "h"}, attrs);
+      for (const std::vector<llvm::StringRef> &shape :
+           std::vector<std::vector<llvm::StringRef>>{
+               {"3", "N", "4"}, {"W", "2", "4"}, {"W", "N", "4"}})
+        cases.push_back(
+            {type, shape, parameters + own, 14, makeOutputs({"y", "h"})});
+      cases.push_back(
+          {type,
+           {"N", "W", "4"},
+           parameters + nodeWith(type, {"x", "w", "r", "b"}, {"y", "h"},
+                                 attrs + intAttr("layout", 1)),
+           14,
+           makeOutputs({"y", "h"})});
+    }
+  checkCases(cases);
+}
+
+/// Sequences of lengths that the model computes, some of them 0, and first
+/// states of as many sequences as there are.
+TEST(OpenOperators, RecurrentOfLengthsAndStates) {
+  std::string parameters = weights("w", {1, 20, 4}) + weights("r", {1, 20, 5}) +
+                           floats("three", {}, {3}) + int64s("zero", {0});
+  std::string lengths =
+      node("Gather", {"x", "zero"}, intAttr("axis", 0), "first") +
+      node("Gather", {"first", "zero"}, intAttr("axis", 2), "column") +
+      node("Squeeze", {"column"}, intsAttr("axes", {0, 2}), "numbers") +
+      node("Abs", {"numbers"}, "", "positive") +
+      node("Mul", {"positive", "three"}, "", "scaled") +
+      node("Cast", {"scaled"}, intAttr("to", 6), "lengths");
+  std::string states =
+      node("Concat", {"column", "column", "column", "column", "column"},
+           intAttr("axis", 2), "states");
+  for (const char *direction : {"forward", "reverse"}) {
+    std::string attrs =
+        intAttr("hidden_size", 5) + stringAttr("direction", direction);
+    checkCases(
+        {{"Lengths",
+          {"3", "N", "4"},
+          parameters + lengths +
+              nodeWith("LSTM", {"x", "w", "r", "", "lengths"}, {"y", "h", "c"},
+                       attrs),
+          11,
+          makeOutputs({"y", "h", "c"})},
+         {"States",
+          {"W", "N", "4"},
+          parameters + lengths + states +
+              nodeWith("LSTM", {"x", "w", "r", "", "", "states", "states"},
+                       {"y", "h", "c"}, attrs),
+          11,
+          makeOutputs({"y", "h", "c"})}});
+  }
+}
+
 } // namespace

@@ -116,6 +116,13 @@ llvm::Error RecurrentImporter::readShapes() {
   if (isBatchFirst) {
     GLOWISH_ASSIGN_OR_RETURN(input, op.finish(op.transpose(input, {1, 0, 2})));
   }
+  if (const Extent *extent = input.getType().getExtent(0)) {
+    // Steps beyond it are ones that no sequence has.
+    openLength = *extent;
+    lengthOfRun = op.getLength(input, 0);
+    input = op.crop(input, 0, input.getShape()[0], std::nullopt);
+    GLOWISH_RETURN_IF_ERROR(op.takeError());
+  }
   length = input.getShape()[0];
   if (length > maxUnrolledSteps)
     return makeError("the sequence has {0} steps, which are unrolled; "
@@ -152,8 +159,11 @@ llvm::Error RecurrentImporter::readShapes() {
 }
 
 llvm::Error RecurrentImporter::readLengths() {
-  if (!op.hasInput(4))
-    return llvm::Error::success();
+  if (!op.hasInput(4)) {
+    if (openLength)
+      computedLengths = op.broadcast(lengthOfRun, {batch, 1});
+    return op.takeError();
+  }
   GLOWISH_ASSIGN_OR_RETURN(NodeValue operand, op.getInput(4));
   if (!llvm::isa<Constant>(operand.node)) {
     GLOWISH_ASSIGN_OR_RETURN(computedLengths,
@@ -168,7 +178,10 @@ llvm::Error RecurrentImporter::readLengths() {
     if (value < 0 || value > length)
       return makeError("input 4 has the length {0}; accepted: 0 to {1}", value,
                        length);
-  if (llvm::all_of(lengths, [&](int64_t value) { return value == length; }))
+  bool areAll = !openLength && llvm::all_of(lengths, [&](int64_t value) {
+    return value == length;
+  });
+  if (areAll)
     lengths.clear();
   return llvm::Error::success();
 }
@@ -244,14 +257,20 @@ NodeValue RecurrentImporter::activate(unsigned function, NodeValue x) {
 
 //===- Time steps ---------------------------------------------------------===//
 
+/// Whether a run decides how many sequences there are. All steps are no matrix
+/// then, as rows of others lie between those of a step.
+bool RecurrentImporter::isOpen() const { return input.getType().getExtent(1); }
+
 /// Projects the inputs of all time steps: [length * batch, numGates * hidden],
-/// including the biases of the input and those of the state that can be added
-/// here.
+/// or [length, batch, numGates * hidden] if isOpen(), including the biases of
+/// the input and those of the state that can be added here.
 llvm::Expected<NodeValue> RecurrentImporter::projectInputs(unsigned direction) {
   NodeValue isNeeded;
-  if (skipsEndedSequences())
+  if (skipsEndedSequences() && !isOpen())
     isNeeded = op.reshape(running, {length * batch});
-  NodeValue rows = op.reshape(input, {length * batch, input.getShape()[2]});
+  NodeValue rows = input;
+  if (!isOpen())
+    rows = op.reshape(input, {length * batch, input.getShape()[2]});
   Node *before = getLastNode();
   NodeValue gates = projectRows(rows);
   weights.inputBias = weights.stateBias = {};
@@ -282,8 +301,10 @@ NodeValue RecurrentImporter::clearUnusedRows(NodeValue rows) {
                                 ElemKind::Int32)
                       : op.scalar(ElemKind::Int32, *llvm::max_element(lengths));
   NodeValue steps =
-      op.table(ElemKind::Int32, {length * batch, 1},
-               [&](DimsRef index) { return double(index[0] / batch); });
+      isOpen()
+          ? op.iota(ElemKind::Int32, 3, 0, length)
+          : op.table(ElemKind::Int32, {length * batch, 1},
+                     [&](DimsRef index) { return double(index[0] / batch); });
   return rows ? op.select(op.less(steps, largest), rows, op.number(rows, 0))
               : rows;
 }
@@ -359,7 +380,9 @@ llvm::Error RecurrentImporter::runDirection(unsigned direction,
   std::vector<NodeValue> steps(length);
   for (int64_t i = 0; i < length; ++i) {
     int64_t t = isReverse ? length - 1 - i : i;
-    NodeValue now = op.slice(gates, 0, t * batch, batch);
+    NodeValue now = isOpen() ? op.reshape(op.slice(gates, 0, t, 1),
+                                          {batch, numGates * hidden})
+                             : op.slice(gates, 0, t * batch, batch);
     CellState seen = state;
     if (clearsEndedStates() && !isReverse && t > 0)
       seen.h = steps[t - 1];
@@ -395,6 +418,12 @@ llvm::Error RecurrentImporter::setOutputs() {
     for (const std::vector<NodeValue> &steps : outputs)
       directions.push_back(stackAlong(op, steps, 0));
     NodeValue all = stackAlong(op, directions, 1);
+    if (all && openLength) {
+      ExtentList extents(all.getType().getExtents());
+      extents.resize(4);
+      extents[0] = openLength;
+      all = op.declareExtents(all, all.getType().withExtents(extents));
+    }
     if (isBatchFirst)
       all = op.transpose(all, {2, 0, 1, 3});
     GLOWISH_RETURN_IF_ERROR(op.setOutput(0, all));

@@ -63,6 +63,7 @@ private:
   llvm::Expected<NodeValue> projectInputs(unsigned direction);
   llvm::Error runDirection(unsigned direction, bool isReverse);
   llvm::Error findRunning();
+  bool isOpen() const;
   bool mayHaveEnded(int64_t t) const;
   NodeValue getRunning(int64_t t);
   bool skipsEndedSequences() const;
@@ -76,6 +77,10 @@ private:
   double clip = 0;
   std::vector<bool> isReverse; // per direction
   std::vector<Activation> activations, current;
+  /// The number of steps where a run decides it, and its value in the run;
+  /// `length` is its bound.
+  std::optional<Extent> openLength;
+  NodeValue lengthOfRun;
   /// The length of each sequence; empty if all have the full length, or if the
   /// lengths are computed, [batch, 1].
   std::vector<int64_t> lengths;

@@ -131,6 +131,7 @@ llvm::Error QuantizedLSTMImporter::readWeights(unsigned direction) {
 }
 
 template <typename T> static llvm::Error importRecurrent(OpContext &op) {
+  op.keepExtents();
   return T(op).import();
 }
 
