@@ -184,6 +184,18 @@ std::vector<Case> getMovementCases() {
                            "node { op_type: \"Split\" input: \"v\" input: "
                            "\"sizes\" output: \"z\" output: \"y\" " +
                            intAttr("axis", 1) + "} "},
+      {"PadRows", int64s("pads", {1, 0, 2, 0}) + node("Pad", {"v", "pads"})},
+      {"PadRowsAgain",
+       int64s("pads", {4, 0, 9, 1}) +
+           node("Pad", {"v", "pads"}, stringAttr("mode", "reflect")),
+       18, 1},
+      {"Einsum", node("Einsum", {"v"}, stringAttr("equation", "ij->ji"))},
+      {"CastLike", node("Shape", {"v"}, "", "s") + node("CastLike", {"v", "s"}),
+       19},
+      {"Dropout",
+       "node { op_type: \"Dropout\" input: \"v\" output: \"z\" output: \"m\" "
+       "} " +
+           node("Cast", {"m"}, intAttr("to", 1))},
       {"ScatterND", node("NonZero", {"v"}, "", "found") +
                         node("Transpose", {"found"}, "", "tuples") +
                         node("GatherND", {"v", "tuples"}, "", "values") +
@@ -242,6 +254,15 @@ std::vector<Case> getComputingCases() {
       {"UniqueUnsorted", node("Unique", {"v"}, intAttr("sorted", 0))},
       {"UniqueRows", node("Sign", {"v"}, "", "s") +
                          node("Unique", {"s"}, intAttr("axis", 0))},
+      {"Products",
+       node("Einsum", {"v", "v"}, stringAttr("equation", "ij,ik->jk"))},
+      {"RandomNormalLike", node("RandomNormalLike", {"v"})},
+      {"QuantizedMatMul",
+       "node { op_type: \"DynamicQuantizeLinear\" input: \"v\" output: \"q\" "
+       "output: \"s\" output: \"z\" } " +
+           integers("b", 2, {3, 2}, {1, 200, 3, 4, 100, 6}) +
+           node("MatMulInteger", {"q", "b", "z"}),
+       18, 1},
       {"LayerNormalization", node("LayerNormalization", {"v", "row"})},
   };
   std::string microsoft = "domain: \"com.microsoft\" ";
@@ -568,12 +589,11 @@ TEST(Extents, OperatorsThatNeedConstantExtentsRefuseOthers) {
   TextModel model;
   model.inputs = {{"x", {4, 3}}};
   model.body = onnxNode("NonZero", {"x"}, "", "found") +
-               onnxNode("Einsum", {"found"}, stringAttr("equation", "ij->ji"));
+               onnxNode("Split", {"found"}, intAttr("axis", 1));
   EXPECT_EQ(model.importError(),
-            "'m': node 'y' (Einsum): the extent of dimension 1 of input 0 "
-            "('found') is known only when the model runs, at most 12; accepted "
-            "here: a constant one, as where the inputs that decide it are "
-            "constants");
+            "'m': node 'y' (Split): the extent of dimension 1, which is split, "
+            "is known only when the model runs; accepted: such extents of "
+            "others");
 }
 
 TEST(Extents, AnOutputHasItsExtentsBesideIt) {

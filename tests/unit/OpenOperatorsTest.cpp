@@ -503,4 +503,133 @@ TEST(OpenOperators, RecurrentOfLengthsAndStates) {
   }
 }
 
+//===- Others -------------------------------------------------------------===//
+
+TEST(OpenOperators, SumsOfProducts) {
+  auto einsum = [](llvm::StringRef equation, Names inputs) {
+    return node("Einsum", std::move(inputs), stringAttr("equation", equation));
+  };
+  std::string m = weights("m", {4, 5}), t = weights("t", {4, 2, 5});
+  checkCases({
+      {"Transpose", {"N", "W"}, einsum("ij->ji", {"x"})},
+      {"Sum", {"N", "W", "4"}, einsum("ijk->i", {"x"})},
+      {"Batch", {"N", "W", "4"}, einsum("bik,bjk->bij", {"x", "x"})},
+      {"Depth", {"N", "W", "4"}, einsum("bik,bil->bkl", {"x", "x"})},
+      {"Matrix", {"N", "W", "4"}, m + einsum("bik,kl->bil", {"x", "m"})},
+      {"Heads", {"N", "4"}, t + einsum("bk,khl->bhl", {"x", "t"})},
+      {"Diagonal", {"N", "4", "4"}, einsum("bii->bi", {"x"})},
+      {"Trace", {"N", "4", "4"}, einsum("bii->b", {"x"})},
+  });
+}
+
+TEST(OpenOperators, MatricesAndSignals) {
+  checkCases({
+      {"Det", {"N", "3", "2", "2"}, node("Det", {"x"})},
+      {"DFT",
+       {"N", "3", "8", "1"},
+       int64s("axis", {2}) + node("Squeeze", {"axis"}, "", "a") +
+           node("DFT", {"x", "", "a"}),
+       20},
+      {"STFT",
+       {"N", "16", "1"},
+       int64s("s", {4}) + int64s("l", {8}) +
+           node("Squeeze", {"s"}, "", "stepOne") +
+           node("Squeeze", {"l"}, "", "lengthOne") +
+           node("STFT", {"x", "stepOne", "", "lengthOne"}),
+       17},
+  });
+}
+
+TEST(OpenOperators, RandomOnes) {
+  checkCases({
+      {"Uniform", {"N", "5"}, node("RandomUniformLike", {"x"})},
+      {"Normal", {"N", "5"}, node("RandomNormalLike", {"x"})},
+      {"Bernoulli",
+       {"N", "5"},
+       node("Abs", {"x"}, "", "p") + node("Bernoulli", {"p"}),
+       15},
+      {"Multinomial",
+       {"N", "5"},
+       node("Multinomial", {"x"}, intAttr("sample_size", 7))},
+      {"Dropout",
+       {"N", "W"},
+       nodeWith("Dropout", {"x"}, {"y", "m"}),
+       13,
+       makeOutputs({"y", "m"})},
+      {"TrainingDropout",
+       {"N", "5"},
+       floats("ratio", {}, {0.4f}) + integers("yes", 9, {}, {1}) +
+           nodeWith("Dropout", {"x", "ratio", "yes"}, {"y", "m"}),
+       13,
+       makeOutputs({"y", "m"})},
+  });
+}
+
+//===- Refusals -----------------------------------------------------------===//
+
+/// What would be computed of a bound is an error that says what is accepted.
+TEST(OpenOperators, Refusals) {
+  std::string w = weights("w", {6, 4, 3, 3}), s2 = strides({2, 2});
+  std::string decides = "a run decides the extent of dimension ";
+  const std::pair<Case, std::string> cases[] = {
+      {{"", image, w + node("Conv", {"x", "w"}, autoPad("SAME_UPPER") + s2)},
+       "(Conv): a run decides an extent, H, and how 'SAME_UPPER' pads it for a "
+       "stride of 2; accepted: multiples of the stride"},
+      {{"", image,
+        node("MaxPool", {"x"},
+             kernel({2, 2}) + s2 + pads({0, 0, 1, 1}) +
+                 intAttr("ceil_mode", 1))},
+       "(MaxPool): a run decides an extent, and in ceil_mode whether a window "
+       "of 2 elements begins in the padding; accepted: windows of at least the "
+       "pad and the stride, 3"},
+      {{"", image,
+        weights("t", {4, 6, 3, 3}) +
+            node("ConvTranspose", {"x", "t"},
+                 s2 + intsAttr("output_shape", {12, 11}))},
+       "(ConvTranspose): " + decides +
+           "2 of input 0, and 'output_shape' that of the result; accepted: "
+           "pads"},
+      {{"", image, node("LpPool", {"x"}, kernel({2, 2}))},
+       "(LpPool): " + decides +
+           "2 of input 0; accepted: those of the batch and the channels, over "
+           "three dimensions, for positions of maxima and in LpPool"},
+      {{"", image,
+        floats("s", {4}, {1, 1, 2, 2}) + node("Resize", {"x", "", "s"})},
+       "(Resize): " + decides +
+           "2 of float<3{N}x4x9{H}x8{W}>, which is resized; accepted: such "
+           "extents of others"},
+      {{"", image,
+        int64s("s", {3, 4, 9, 8}) + node("Resize", {"x", "", "", "s"})},
+       "(Resize): a run decides size 0 of input 3 or the extent that it "
+       "replaces; accepted: constants for constant extents, and the extents of "
+       "other dimensions as they are"},
+      {{"", image, nodeWith("Split", {"x"}, {"y", "z"}, intAttr("axis", 2))},
+       "(Split): the extent of dimension 2, which is split, is known only when "
+       "the model runs; accepted: such extents of others"},
+      {{"", image,
+        int64s("pads", {0, 0, 1, 0, 0, 0, -1, 0}) +
+            node("Pad", {"x", "pads"}, stringAttr("mode", "edge"))},
+       "(Pad): " + decides +
+           "2 of input 0, whose end is cropped; accepted: pads of at least 0 "
+           "there, or mode constant"},
+      {{"", {"N", "W"}, microsoft("BiasSplitGelu", {"x"})},
+       "(BiasSplitGelu): the sum of the inputs is float<3{N}x8{W}>; accepted: "
+       "rows of two halves, of a constant extent"},
+      {{"", {"N", "W", "W"}, node("Det", {"x"})},
+       "(Det): input 0 is float<3{N}x8{W}x8{W}>; accepted: matrices of as many "
+       "rows in each run"},
+      {{"", {"N", "W"}, node("RandomNormalLike", {"x"})},
+       "(RandomNormalLike): " + decides +
+           "1 of input 0; accepted: that of the first dimension"},
+  };
+  for (const auto &[test, message] : cases) {
+    TextModel model = makeModel(test);
+    Ranges own;
+    for (llvm::StringRef dim : test.shape)
+      if (auto found = ranges.find(dim.str()); found != ranges.end())
+        own.insert(*found);
+    EXPECT_EQ(importError(model, own), "'m': node 'y' " + message);
+  }
+}
+
 } // namespace

@@ -58,6 +58,12 @@ static int64_t getExtent(const Term &term, int label) {
              : term.value.getShape()[found - term.labels.begin()];
 }
 
+/// Whether a run decides the extent of \p term along \p label, which it has.
+static bool isOpen(const Term &term, int label) {
+  auto found = llvm::find(term.labels, label);
+  return term.value.getType().getExtent(found - term.labels.begin());
+}
+
 /// \p ellipsis is the number of dimensions of `...`.
 llvm::Expected<Labels> EinsumBuilder::parseTerm(llvm::StringRef text,
                                                 int ellipsis) const {
@@ -128,12 +134,14 @@ llvm::Error EinsumBuilder::readOutput(llvm::StringRef text) {
 Term EinsumBuilder::takeDiagonals(Term term) {
   Labels distinct;
   Dims shape;
+  ExtentList lengths;
   DimsRef own = term.value.getShape();
-  for (auto [label, extent] : llvm::zip_equal(term.labels, own)) {
+  for (auto [d, label] : llvm::enumerate(term.labels)) {
     if (contains(distinct, label))
       continue;
     distinct.push_back(label);
-    shape.push_back(extent);
+    shape.push_back(own[d]);
+    lengths.push_back(term.value.getType().getLength(d));
   }
   if (distinct.size() == term.labels.size())
     return term;
@@ -146,7 +154,11 @@ Term EinsumBuilder::takeDiagonals(Term term) {
           index[llvm::find(distinct, term.labels[d]) - distinct.begin()];
     return double(position);
   });
-  return {gatherPositions(b, term.value, positions), distinct};
+  NodeValue diagonals = gatherPositions(b, term.value, positions);
+  if (diagonals)
+    diagonals =
+        b.declareExtents(diagonals, diagonals.getType().withExtents(lengths));
+  return {diagonals, distinct};
 }
 
 Term EinsumBuilder::sumOver(Term term, const Labels &kept) {
@@ -226,7 +238,18 @@ Term EinsumBuilder::contract(Term x, Term y, const Labels &kept) {
     shapeB.push_back(getExtent(y, label));
     shape.push_back(shapeA.back() == 1 ? shapeB.back() : shapeA.back());
   }
-  shapeA.append({multiply(x, ofA), multiply(x, summed)});
+  // Rows are not numbered by several dimensions of which a run decides an inner
+  // one: then the outer ones broadcast.
+  Labels rows = ofA;
+  if (llvm::any_of(llvm::drop_begin(ofA, ofA.empty() ? 0 : 1),
+                   [&](int label) { return isOpen(x, label); })) {
+    for (int label : llvm::drop_end(ofA)) {
+      shapeA.push_back(getExtent(x, label));
+      shapeB.push_back(1);
+    }
+    rows = {ofA.back()};
+  }
+  shapeA.append({multiply(x, rows), multiply(x, summed)});
   shapeB.append({multiply(y, summed), multiply(y, ofB)});
   for (int label : ofA)
     shape.push_back(getExtent(x, label));

@@ -1,6 +1,6 @@
 //===- Determinant.cpp - Determinants by Gaussian elimination -------------===//
 
-#include "ONNX/OpContext.h"
+#include "ONNX/DynamicDims.h"
 #include "glowish/Importer/OperatorNotes.h"
 
 using namespace glowish;
@@ -57,6 +57,11 @@ static llvm::Error importDet(OpContext &op, NodeValue input) {
     return makeError("input 0 is {0}; accepted: square matrices of a float "
                      "kind with at most {1} rows",
                      input.getType().str(), maxRows);
+  const Type &type = input.getType();
+  if (type.getExtent(type.getRank() - 1) || type.getExtent(type.getRank() - 2))
+    return makeError("input 0 is {0}; accepted: matrices of as many rows in "
+                     "each run",
+                     type.str());
   DimsRef outer = shape.drop_back(2);
   int64_t rows = shape.back();
   if (rows == 0)
@@ -68,5 +73,5 @@ static llvm::Error importDet(OpContext &op, NodeValue input) {
   return op.setOutput(0, op.reshape(e.determinant, outer));
 }
 
-static OnnxOperator detOp("Det", 11, importDet);
+static OnnxOperator detOp("Det", 11, withExtents<importDet>);
 static OnnxOperatorNotes detNotes("Det", {.limit = "at most 256 rows"});

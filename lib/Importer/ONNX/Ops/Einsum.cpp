@@ -1,7 +1,7 @@
 //===- Einsum.cpp - Einstein summation ------------------------------------===//
 
 #include "Common/Einsum.h"
-#include "ONNX/OpContext.h"
+#include "ONNX/DynamicDims.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -16,4 +16,4 @@ static llvm::Error importEinsum(OpContext &op) {
   return op.setOutput(0, makeEinsum(op, equation, inputs));
 }
 
-static OnnxOperator einsumOp("Einsum", 12, importEinsum);
+static OnnxOperator einsumOp("Einsum", 12, withExtents<importEinsum>);

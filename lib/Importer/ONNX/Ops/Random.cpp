@@ -35,10 +35,31 @@ static llvm::Expected<ElemKind> readKind(OpContext &op, ElemKind kind) {
   return getElemKind(type);
 }
 
+//===- Extents ------------------------------------------------------------===//
+
+/// Returns an error if a run decides an extent of \p like, but for the first:
+/// elements are numbered, by all other extents.
+static llvm::Error checkNumbers(NodeValue like) {
+  for (unsigned d = 1; d < like.getShape().size(); ++d)
+    if (like.getType().getExtent(d))
+      return makeError("a run decides the extent of dimension {0} of input 0; "
+                       "accepted: that of the first dimension",
+                       d);
+  return llvm::Error::success();
+}
+
+/// Returns \p value, which has the bounds of \p like, with its extents.
+static NodeValue declareLike(OpContext &op, NodeValue value, NodeValue like) {
+  return value ? op.declareExtents(value,
+                                   like.getType().withKind(value.getElemKind()))
+               : value;
+}
+
 //===- RandomUniform, RandomNormal and their Like forms -------------------===//
 
-static llvm::Error importDistribution(OpContext &op, DimsRef shape,
-                                      ElemKind defaultKind, bool isNormal) {
+static llvm::Expected<NodeValue> makeDistribution(OpContext &op, DimsRef shape,
+                                                  ElemKind defaultKind,
+                                                  bool isNormal) {
   GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, readKind(op, defaultKind));
   if (!isFloatKind(kind))
     return makeError("the result's kind is {0}; accepted: float kinds",
@@ -51,19 +72,24 @@ static llvm::Error importDistribution(OpContext &op, DimsRef shape,
   ElemKind drawn = getDrawnKind(kind);
   NodeValue value = isNormal ? random.normal(drawn) : random.uniform(drawn);
   double scale = isNormal ? second : second - first;
-  return op.setOutput(0, op.cast(op.add(op.mul(value, scale), first), kind));
+  return op.finish(op.cast(op.add(op.mul(value, scale), first), kind));
 }
 
 template <bool isNormal> static llvm::Error importRandom(OpContext &op) {
   if (!op.hasAttr("shape"))
     return makeError("attribute 'shape' is missing");
   std::vector<int64_t> shape = op.getInts("shape", {});
-  return importDistribution(op, shape, ElemKind::Float, isNormal);
+  return op.setOutput(0,
+                      makeDistribution(op, shape, ElemKind::Float, isNormal));
 }
 
 template <bool isNormal>
 static llvm::Error importRandomLike(OpContext &op, NodeValue like) {
-  return importDistribution(op, like.getShape(), like.getElemKind(), isNormal);
+  GLOWISH_RETURN_IF_ERROR(checkNumbers(like));
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue value,
+      makeDistribution(op, like.getShape(), like.getElemKind(), isNormal));
+  return op.setOutput(0, declareLike(op, value, like));
 }
 
 //===- Bernoulli and Multinomial ------------------------------------------===//
@@ -76,6 +102,7 @@ static llvm::Error importBernoulli(OpContext &op, NodeValue probability) {
   if (!isFloatKind(probability.getElemKind()))
     return makeError("input 0 is {0}; accepted: a float kind",
                      probability.getType().str());
+  GLOWISH_RETURN_IF_ERROR(checkNumbers(probability));
   RandomValues random(op, probability.getShape(), op.uint64(key));
   ElemKind drawn = getDrawnKind(probability.getElemKind());
   return op.setOutput(
@@ -88,6 +115,7 @@ static llvm::Error importMultinomial(OpContext &op, NodeValue logits) {
   int64_t samples = op.getInt("sample_size", 1);
   GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, readKind(op, ElemKind::Int32));
   GLOWISH_ASSIGN_OR_RETURN(uint64_t key, readKey(op));
+  GLOWISH_RETURN_IF_ERROR(checkNumbers(logits));
   DimsRef shape = logits.getShape();
   if (shape.size() != 2 || !isFloatKind(logits.getElemKind()) || shape[1] < 1)
     return makeError("input 0 is {0}; accepted: a float kind and [batch, "
@@ -111,6 +139,7 @@ static llvm::Error importMultinomial(OpContext &op, NodeValue logits) {
 
 /// Keeps elements with probability 1 - ratio, divided by 1 - ratio.
 static llvm::Error importTrainingDropout(OpContext &op, NodeValue input) {
+  GLOWISH_RETURN_IF_ERROR(checkNumbers(input));
   GLOWISH_ASSIGN_OR_RETURN(uint64_t key, readKey(op));
   RandomValues random(op, input.getShape(), op.uint64(key));
   ElemKind drawn = getDrawnKind(input.getElemKind());
@@ -119,7 +148,8 @@ static llvm::Error importTrainingDropout(OpContext &op, NodeValue input) {
     return makeError("input 1 is {0}; accepted: one element",
                      ratio.getType().str());
   ratio = ratio ? op.cast(op.reshape(ratio, {}), drawn) : op.scalar(drawn, 0.5);
-  NodeValue kept = op.greaterOrEqual(random.uniform(drawn), ratio);
+  NodeValue kept =
+      op.greaterOrEqual(declareLike(op, random.uniform(drawn), input), ratio);
   NodeValue scaled = op.div(op.cast(input, drawn), op.sub(1, ratio));
   NodeValue zero = op.scalar(drawn, 0);
   GLOWISH_RETURN_IF_ERROR(op.setOutput(
@@ -157,15 +187,17 @@ static llvm::Error importDropout(OpContext &op, NodeValue input) {
     return llvm::Error::success();
   op.nameAfterOutput(1);
   ElemKind kind = op.getOpset() >= 10 ? ElemKind::Bool : input.getElemKind();
-  return op.setOutput(1, op.create<SplatNode>(kind, input.getShape(), 1.0));
+  NodeValue mask = op.splat(kind, input.getShape(), 1);
+  return op.setOutput(1, declareLike(op, mask, input));
 }
 
 static OnnxOperator randomUniformOp("RandomUniform", 1, importRandom<false>);
 static OnnxOperator randomNormalOp("RandomNormal", 1, importRandom<true>);
 static OnnxOperator randomUniformLikeOp("RandomUniformLike", 1,
-                                        importRandomLike<false>);
+                                        withExtents<importRandomLike<false>>);
 static OnnxOperator randomNormalLikeOp("RandomNormalLike", 1,
-                                       importRandomLike<true>);
-static OnnxOperator bernoulliOp("Bernoulli", 15, importBernoulli);
-static OnnxOperator multinomialOp("Multinomial", 7, importMultinomial);
-static OnnxOperator dropoutOp("Dropout", 1, alongOuter<anyDims, importDropout>);
+                                       withExtents<importRandomLike<true>>);
+static OnnxOperator bernoulliOp("Bernoulli", 15, withExtents<importBernoulli>);
+static OnnxOperator multinomialOp("Multinomial", 7,
+                                  withExtents<importMultinomial>);
+static OnnxOperator dropoutOp("Dropout", 1, withExtents<importDropout>);

@@ -1,8 +1,8 @@
 //===- Signal.cpp - Fourier transforms and window functions ---------------===//
 
 #include "Common/Fourier.h"
+#include "ONNX/DynamicDims.h"
 #include "ONNX/ModelFile.h"
-#include "ONNX/OpContext.h"
 #include <cmath>
 
 using namespace glowish;
@@ -56,6 +56,17 @@ static NodeValue joinComplex(OpContext &op, ComplexParts value, DimsRef shape,
   return op.transpose(op.reshape(joined, transposed), order);
 }
 
+/// Returns an error if a run decides the extent of dimension \p dim, which is
+/// transformed.
+static llvm::Error checkLength(NodeValue signal, unsigned dim) {
+  if (!signal.getType().getExtent(dim))
+    return llvm::Error::success();
+  return makeError(
+      "a run decides the extent of dimension {0} of input 0, which "
+      "is transformed; accepted: such extents of others",
+      dim);
+}
+
 /// The axis is an attribute before opset 20. With `onesided` only half of the
 /// spectrum of a real signal is computed or, for the inverse, given.
 static llvm::Error importDFT(OpContext &op, NodeValue input) {
@@ -75,6 +86,7 @@ static llvm::Error importDFT(OpContext &op, NodeValue input) {
     return makeError("input 0 is {0} and the axis {1}; accepted: one of the "
                      "dimensions before the last, whose extent is 1 or 2",
                      input.getType().str(), *axis);
+  GLOWISH_RETURN_IF_ERROR(checkLength(input, unsigned(*axis)));
   bool fromHalf = oneSided && inverse;
   int64_t extent = input.getShape()[*axis];
   int64_t length = fromHalf ? 2 * (extent - 1) : extent;
@@ -122,6 +134,7 @@ static llvm::Error importSTFT(OpContext &op, NodeValue signal) {
                      "[batch, length], [batch, length, 1 or 2], and frames "
                      "that fit",
                      signal.getType().str(), length, step);
+  GLOWISH_RETURN_IF_ERROR(checkLength(signal, 1));
   int64_t frames = (shape[1] - length) / step + 1;
   NodeValue positions =
       op.table(ElemKind::Int64, {frames, length}, [&](DimsRef index) {
@@ -218,8 +231,8 @@ static llvm::Error importMelWeightMatrix(OpContext &op) {
       }));
 }
 
-static OnnxOperator dftOp("DFT", 17, importDFT);
-static OnnxOperator stftOp("STFT", 17, importSTFT);
+static OnnxOperator dftOp("DFT", 17, withExtents<importDFT>);
+static OnnxOperator stftOp("STFT", 17, withExtents<importSTFT>);
 static OnnxOperator hannWindowOp("HannWindow", 17, importHannWindow);
 static OnnxOperator hammingWindowOp("HammingWindow", 17, importHammingWindow);
 static OnnxOperator blackmanWindowOp("BlackmanWindow", 17,
