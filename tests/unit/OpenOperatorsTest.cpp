@@ -503,6 +503,27 @@ TEST(OpenOperators, RecurrentOfLengthsAndStates) {
   }
 }
 
+/// Layers upon layers compute the steps of the sequences that there are.
+TEST(OpenOperators, RecurrentLayersEndWithTheBatch) {
+  std::string attrs = intAttr("hidden_size", 16);
+  TextModel model = makeModel(
+      {"",
+       {"N", "3", "16"},
+       weights("w", {1, 64, 16}) + weights("r", {1, 64, 16}) +
+           node("Relu", {"x"}, "", "positive") +
+           node("Transpose", {"positive"}, intsAttr("perm", {1, 0, 2}), "t") +
+           node("LSTM", {"t", "w", "r"}, attrs, "first") +
+           node("Squeeze", {"first"}, intsAttr("axes", {1}), "s") +
+           node("LSTM", {"s", "w", "r"}, attrs),
+       11});
+  Program program = compile(model, /*isCPU=*/true, {}, {{"N", {1, 9}}});
+  unsigned numOthers = 0;
+  for (const Instruction &instr : program.program->getIR().getInstrs())
+    numOthers += !instr.isLifetimeMarker() && instr.getLoopBounds().empty();
+  // A copy for each extent of the result.
+  EXPECT_EQ(numOthers, 4u);
+}
+
 //===- Others -------------------------------------------------------------===//
 
 TEST(OpenOperators, SumsOfProducts) {

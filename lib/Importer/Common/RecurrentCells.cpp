@@ -100,6 +100,30 @@ CellState RecurrentCell::stepRNN(NodeValue gates, const CellState &state) {
   return next;
 }
 
+NodeValue glowish::stackSteps(NodeBuilder &b, NodeValue sequences,
+                              bool isOpen) {
+  if (!sequences)
+    return sequences;
+  Dims shape(sequences.getShape());
+  shape[1] *= shape[0];
+  if (isOpen)
+    sequences = b.swapDims(sequences, 0, 1);
+  return b.reshape(sequences, DimsRef(shape).drop_front());
+}
+
+NodeValue glowish::takeStep(NodeBuilder &b, NodeValue rows, int64_t length,
+                            bool isOpen, int64_t t) {
+  if (!rows)
+    return rows;
+  Dims shape(rows.getShape());
+  shape[0] /= length;
+  if (!isOpen)
+    return b.slice(rows, 0, t * shape[0], shape[0]);
+  Dims steps = shape;
+  steps.insert(steps.begin() + 1, length);
+  return b.reshape(b.slice(b.reshape(rows, steps), 1, t, 1), shape);
+}
+
 NodeValue glowish::stackAlong(NodeBuilder &b, llvm::ArrayRef<NodeValue> parts,
                               int64_t axis) {
   std::vector<NodeValue> slices;

@@ -90,6 +90,15 @@ protected:
   int64_t hidden = 0;
 };
 
+/// Returns the rows of all time steps of \p sequences [length, batch, ...] as
+/// [length * batch, ...]: step after step, or if \p isOpen, as a run decides
+/// how many sequences there are, sequence after sequence.
+NodeValue stackSteps(NodeBuilder &b, NodeValue sequences, bool isOpen);
+/// Returns the rows of time step \p t of \p rows, which stackSteps() has made
+/// of sequences of \p length time steps: [batch, ...].
+NodeValue takeStep(NodeBuilder &b, NodeValue rows, int64_t length, bool isOpen,
+                   int64_t t);
+
 /// Joins \p parts, of one shape, along a new dimension \p axis.
 NodeValue stackAlong(NodeBuilder &b, llvm::ArrayRef<NodeValue> parts,
                      int64_t axis);

@@ -150,21 +150,14 @@ struct Run {
 
 static Run runDirection(AtenOp &op, CellBuilder cell, NodeValue input,
                         CellState state, bool isReverse) {
-  DimsRef shape = input.getShape();
-  int64_t length = shape[0], batch = shape[1];
-  auto project = [&](NodeValue rows, int64_t count) {
-    return cell.projectInput(op.reshape(rows, {count, shape[2]}));
-  };
-  // All steps at once, unless a run decides how many rows each of them has.
+  int64_t length = input.getShape()[0];
   bool isOpen = input.getType().getExtent(1);
-  NodeValue gates = isOpen ? NodeValue() : project(input, length * batch);
+  NodeValue gates = cell.projectInput(stackSteps(op, input, isOpen));
   Run run;
   run.steps.resize(size_t(length));
   for (int64_t i = 0; i < length && !op.hasFailed(); ++i) {
     int64_t t = isReverse ? length - 1 - i : i;
-    NodeValue own = isOpen ? project(op.slice(input, 0, t, 1), batch)
-                           : op.slice(gates, 0, t * batch, batch);
-    state = cell.step(own, state);
+    state = cell.step(takeStep(op, gates, length, isOpen, t), state);
     run.steps[t] = state.h;
   }
   run.last = state;

@@ -257,20 +257,17 @@ NodeValue RecurrentImporter::activate(unsigned function, NodeValue x) {
 
 //===- Time steps ---------------------------------------------------------===//
 
-/// Whether a run decides how many sequences there are. All steps are no matrix
-/// then, as rows of others lie between those of a step.
+/// Whether a run decides how many sequences there are.
 bool RecurrentImporter::isOpen() const { return input.getType().getExtent(1); }
 
 /// Projects the inputs of all time steps: [length * batch, numGates * hidden],
-/// or [length, batch, numGates * hidden] if isOpen(), including the biases of
-/// the input and those of the state that can be added here.
+/// including the biases of the input and those of the state that can be added
+/// here.
 llvm::Expected<NodeValue> RecurrentImporter::projectInputs(unsigned direction) {
   NodeValue isNeeded;
-  if (skipsEndedSequences() && !isOpen())
-    isNeeded = op.reshape(running, {length * batch});
-  NodeValue rows = input;
-  if (!isOpen())
-    rows = op.reshape(input, {length * batch, input.getShape()[2]});
+  if (skipsEndedSequences())
+    isNeeded = stackSteps(op, running, isOpen());
+  NodeValue rows = stackSteps(op, input, isOpen());
   Node *before = getLastNode();
   NodeValue gates = projectRows(rows);
   weights.inputBias = weights.stateBias = {};
@@ -301,10 +298,9 @@ NodeValue RecurrentImporter::clearUnusedRows(NodeValue rows) {
                                 ElemKind::Int32)
                       : op.scalar(ElemKind::Int32, *llvm::max_element(lengths));
   NodeValue steps =
-      isOpen()
-          ? op.iota(ElemKind::Int32, 3, 0, length)
-          : op.table(ElemKind::Int32, {length * batch, 1},
-                     [&](DimsRef index) { return double(index[0] / batch); });
+      op.table(ElemKind::Int32, {length * batch, 1}, [&](DimsRef index) {
+        return double(isOpen() ? index[0] % length : index[0] / batch);
+      });
   return rows ? op.select(op.less(steps, largest), rows, op.number(rows, 0))
               : rows;
 }
@@ -380,9 +376,7 @@ llvm::Error RecurrentImporter::runDirection(unsigned direction,
   std::vector<NodeValue> steps(length);
   for (int64_t i = 0; i < length; ++i) {
     int64_t t = isReverse ? length - 1 - i : i;
-    NodeValue now = isOpen() ? op.reshape(op.slice(gates, 0, t, 1),
-                                          {batch, numGates * hidden})
-                             : op.slice(gates, 0, t * batch, batch);
+    NodeValue now = takeStep(op, gates, length, isOpen(), t);
     CellState seen = state;
     if (clearsEndedStates() && !isReverse && t > 0)
       seen.h = steps[t - 1];
