@@ -81,14 +81,15 @@ llvm::Error IRGenerator::generateConcat(ConcatNode &node) {
   Buffer *result = createResult(node);
   Dims strides = getDenseStrides(result->getShape());
   int64_t start = 0;
-  for (NodeValue value : node.getInputs()) {
+  for (auto [i, value] : llvm::enumerate(node.getInputs())) {
     int64_t extent = value.getShape()[node.getAxis()];
-    if (value.getType().getNumElements() != 0)
-      function.create<CopyInstr>(node.getName(),
-                                 createView(node, result, value.getShape(),
-                                            start * strides[node.getAxis()],
-                                            strides),
-                                 getBuffer(value));
+    if (value.getType().getNumElements() != 0) {
+      Buffer *part = createView(node, result, value.getShape(),
+                                start * strides[node.getAxis()], strides);
+      function.create<CopyInstr>(node.getName(), part, getBuffer(value))
+          ->setLoopBounds(neededExtents.getOperandBounds(node, unsigned(i),
+                                                         CopyInstr::resultIdx));
+    }
     start += extent;
   }
   return llvm::Error::success();

@@ -503,6 +503,14 @@ TEST(OpenOperators, RecurrentOfLengthsAndStates) {
   }
 }
 
+/// The number of instructions that compute all that a run may need.
+unsigned countUnbounded(const Program &program) {
+  unsigned count = 0;
+  for (const Instruction &instr : program.program->getIR().getInstrs())
+    count += !instr.isLifetimeMarker() && instr.getLoopBounds().empty();
+  return count;
+}
+
 /// Layers upon layers compute the steps of the sequences that there are.
 TEST(OpenOperators, RecurrentLayersEndWithTheBatch) {
   std::string attrs = intAttr("hidden_size", 16);
@@ -517,11 +525,24 @@ TEST(OpenOperators, RecurrentLayersEndWithTheBatch) {
            node("LSTM", {"s", "w", "r"}, attrs),
        11});
   Program program = compile(model, /*isCPU=*/true, {}, {{"N", {1, 9}}});
-  unsigned numOthers = 0;
-  for (const Instruction &instr : program.program->getIR().getInstrs())
-    numOthers += !instr.isLifetimeMarker() && instr.getLoopBounds().empty();
   // A copy for each extent of the result.
-  EXPECT_EQ(numOthers, 4u);
+  EXPECT_EQ(countUnbounded(program), 4u);
+}
+
+/// So do the layers in front of images that are joined, spread and resized.
+TEST(OpenOperators, ImagesEndWithTheBatch) {
+  std::string p1 = pads({1, 1, 1, 1}), s2 = strides({2, 2});
+  TextModel model = makeModel(
+      {"",
+       {"N", "8", "16", "16"},
+       weights("w", {8, 8, 3, 3}) + weights("t", {8, 8, 4, 4}) +
+           floats("s", {4}, {1, 1, 2, 2}) + node("Conv", {"x", "w"}, p1, "a") +
+           node("MaxPool", {"a"}, kernel({2, 2}) + s2, "half") +
+           node("ConvTranspose", {"half", "t"}, p1 + s2, "whole") +
+           node("Concat", {"whole", "a"}, intAttr("axis", 1), "both") +
+           node("Resize", {"both", "", "s"}, stringAttr("mode", "linear"))});
+  Program program = compile(model, /*isCPU=*/true, {}, {{"N", {1, 9}}});
+  EXPECT_EQ(countUnbounded(program), 4u);
 }
 
 //===- Others -------------------------------------------------------------===//
