@@ -254,7 +254,7 @@ std::vector<Case> getComputingCases() {
       {"UniqueUnsorted", node("Unique", {"v"}, intAttr("sorted", 0))},
       {"UniqueRows", node("Sign", {"v"}, "", "s") +
                          node("Unique", {"s"}, intAttr("axis", 0))},
-      {"Products",
+      {"EinsumOfTwo",
        node("Einsum", {"v", "v"}, stringAttr("equation", "ij,ik->jk"))},
       {"RandomNormalLike", node("RandomNormalLike", {"v"})},
       {"QuantizedMatMul",

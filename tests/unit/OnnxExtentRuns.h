@@ -10,12 +10,13 @@
 
 namespace glowish {
 
-using Ranges = std::map<std::string, IntRange>;
-using Values = ExtentValues;
+/// The ranges of symbols.
+using ExtentRanges = std::map<std::string, IntRange>;
 
 /// Compiles \p model for these values and ranges of its symbols.
-inline Program compile(TextModel &model, bool isCPU, const Values &values,
-                       const Ranges &ranges, const TargetOptions &target = {},
+inline Program compile(TextModel &model, bool isCPU, const ExtentValues &values,
+                       const ExtentRanges &ranges,
+                       const TargetOptions &target = {},
                        bool quantizesActivations = false) {
   ImportOptions options;
   options.symbols = {values.begin(), values.end()};
@@ -29,7 +30,8 @@ inline Program compile(TextModel &model, bool isCPU, const Values &values,
 
 /// Runs \p ranged with random inputs of the extents that \p values give, and
 /// compares all outputs with those of \p fixed, which is compiled for these.
-inline void compare(Program &ranged, Program &fixed, const Values &values) {
+inline void compare(Program &ranged, Program &fixed,
+                    const ExtentValues &values) {
   uint64_t seed = 0;
   for (const Buffer *input : ranged.session->getPlaceholders()) {
     if (input->getInputExtents().dims.empty())
@@ -53,24 +55,24 @@ inline void compare(Program &ranged, Program &fixed, const Values &values) {
 
 /// The same with \p model compiled for them now.
 inline void check(TextModel &model, bool isCPU, Program &ranged,
-                  const Values &values) {
+                  const ExtentValues &values) {
   Program fixed = compile(model, isCPU, values, {});
   compare(ranged, fixed, values);
 }
 
 /// Compiles \p model with \p ranges for both back ends, and checks all of
 /// \p values.
-inline void checkBoth(TextModel &model, const Ranges &ranges,
-                      llvm::ArrayRef<Values> values) {
+inline void checkBoth(TextModel &model, const ExtentRanges &ranges,
+                      llvm::ArrayRef<ExtentValues> values) {
   for (bool isCPU : {false, true}) {
     Program ranged = compile(model, isCPU, {}, ranges);
-    for (const Values &each : values)
+    for (const ExtentValues &each : values)
       check(model, isCPU, ranged, each);
   }
 }
 
 /// Returns the message of the import of \p model with \p ranges.
-inline std::string importError(TextModel &model, const Ranges &ranges) {
+inline std::string importError(TextModel &model, const ExtentRanges &ranges) {
   ImportOptions options;
   options.symbolRanges = ranges;
   return model.importError(std::move(options));

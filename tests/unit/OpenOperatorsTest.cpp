@@ -84,10 +84,10 @@ TextModel makeModel(const Case &test) {
   return model;
 }
 
-const Ranges ranges = {{"N", {1, 3}}, {"H", {4, 9}}, {"W", {3, 8}}};
+const ExtentRanges ranges = {{"N", {1, 3}}, {"H", {4, 9}}, {"W", {3, 8}}};
 
 /// States the values of symbols, which no input may have as a dimension.
-void setSymbols(Program &program, const Values &values) {
+void setSymbols(Program &program, const ExtentValues &values) {
   for (const Buffer *input : program.session->getPlaceholders())
     if (const auto &range = input->getInputExtents().range)
       llvm::cantFail(program.session->setInput(
@@ -99,7 +99,7 @@ void setSymbols(Program &program, const Values &values) {
 void checkCase(const Case &test) {
   SCOPED_TRACE(test.name);
   TextModel model = makeModel(test);
-  Ranges own;
+  ExtentRanges own;
   for (const auto &[symbol, range] : ranges)
     if (model.body.find(symbol) != std::string::npos)
       for (llvm::StringRef dim : test.shape)
@@ -110,7 +110,7 @@ void checkCase(const Case &test) {
                         compile(model, /*isCPU=*/true, {}, own)};
   for (auto [n, h, w] :
        {std::tuple(1, 4, 3), {3, 9, 8}, {2, 7, 5}, {2, 6, 8}}) {
-    Values values;
+    ExtentValues values;
     for (auto [symbol, value] :
          {std::pair("N", n), std::pair("H", h), std::pair("W", w)})
       if (own.count(symbol))
@@ -547,7 +547,7 @@ TEST(OpenOperators, ImagesEndWithTheBatch) {
 
 //===- Others -------------------------------------------------------------===//
 
-TEST(OpenOperators, SumsOfProducts) {
+TEST(OpenOperators, Einsums) {
   auto einsum = [](llvm::StringRef equation, Names inputs) {
     return node("Einsum", std::move(inputs), stringAttr("equation", equation));
   };
@@ -666,7 +666,7 @@ TEST(OpenOperators, Refusals) {
   };
   for (const auto &[test, message] : cases) {
     TextModel model = makeModel(test);
-    Ranges own;
+    ExtentRanges own;
     for (llvm::StringRef dim : test.shape)
       if (auto found = ranges.find(dim.str()); found != ranges.end())
         own.insert(*found);

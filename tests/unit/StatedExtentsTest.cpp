@@ -14,6 +14,9 @@ using namespace glowish;
 
 namespace {
 
+using Ranges = ExtentRanges;
+using Values = ExtentValues;
+
 std::string int64Scalar(llvm::StringRef name, int64_t value) {
   return "initializer { name: \"" + name.str() +
          "\" data_type: 7 int64_data: " + std::to_string(value) + " } ";
