@@ -64,6 +64,16 @@ def cnn(p):
     return [p("linear", p("flatten.using_ints", x, 1), p.parameter(5, 12))]
 
 
+@program({"s0": (1, 3), "s1": (8, 21), "s2": (9, 24)})
+def pools(p):
+    """Windows that reach behind the ends of images, whose sides runs decide."""
+    x = p.input("x", ["s0", 3, "s1", "s2"])
+    window = [3, 3], [2, 2], [1, 1]
+    largest, _ = p("max_pool2d_with_indices", x, *window, [1, 1], True)
+    return [largest, p("avg_pool2d", x, *window, True, False),
+            p("avg_pool2d", x, *window, True, True)]
+
+
 @program(BOTH)
 def encoder_layer(p):
     """Attention of two heads, normalized, and two linear layers."""

@@ -22,6 +22,14 @@ AtenImages::read(AtenOp &op, llvm::StringRef argument, unsigned numSpatial) {
   return images;
 }
 
+bool AtenImages::hasOpenSides() const {
+  const Type &type = value.getType();
+  for (unsigned d = 2; d < type.getRank(); ++d)
+    if (type.getExtent(d))
+      return true;
+  return false;
+}
+
 NodeValue AtenImages::toNHWC(AtenOp &op, NodeValue value) {
   if (!value)
     return value;

@@ -20,6 +20,8 @@ public:
   /// [N, C, ...].
   NodeValue getValue() const { return value; }
   DimsRef getSpatial() const { return value.getShape().drop_front(2); }
+  /// Whether a run decides the extent of a spatial dimension.
+  bool hasOpenSides() const;
   /// [N, H, W, C]; of one spatial dimension H is 1.
   NodeValue getNHWC(AtenOp &op) const { return toNHWC(op, value); }
   /// [N, C, W] or [N, C, H, W] as [N, H, W, C].
