@@ -2,6 +2,7 @@
 
 #include "glowish/Ops/ExtentRules.h"
 #include "glowish/Support/Error.h"
+#include <cmath>
 
 using namespace glowish;
 using llvm::Error;
@@ -221,13 +222,38 @@ Error glowish::extendConvTranspose(ExtentInference &inference) {
   return Error::success();
 }
 
+/// Returns \p extent times \p scale, a whole number or a power of two; none for
+/// others, whose results are rounded.
+static std::optional<Extent> scaleExtent(const Extent &extent, double scale) {
+  constexpr double most = 1 << 16;
+  if (scale >= 1 && scale <= most && scale == std::floor(scale))
+    return multiply(extent, int64_t(scale));
+  double divisor = 1 / scale;
+  bool isExact = divisor >= 1 && divisor <= most &&
+                 std::exp2(std::round(std::log2(divisor))) == divisor;
+  return isExact ? divideDown(extent, int64_t(divisor)) : std::nullopt;
+}
+
 Error glowish::extendResize(ExtentInference &inference) {
   ResizeView op(inference.getOp());
-  for (unsigned d : {1, 2})
-    GLOWISH_RETURN_IF_ERROR(
-        inference.refuse(op.inputIdx, d,
-                         "the result's are stated; accepted: those of the "
-                         "batch and the channels"));
+  llvm::StringRef coordinates = op.getCoordinates();
+  bool isLocal = coordinates == "half_pixel" || coordinates == "asymmetric";
+  for (unsigned d : {1, 2}) {
+    const Extent *extent = inference.find(op.inputIdx, d);
+    if (!extent)
+      continue;
+    std::optional<Extent> size =
+        scaleExtent(*extent, d == 1 ? op.getScaleH() : op.getScaleW());
+    int64_t bound = op.getInput().getDim(d);
+    std::optional<Extent> largest =
+        scaleExtent(bound, d == 1 ? op.getScaleH() : op.getScaleW());
+    if (!isLocal || !size || largest != Extent(inference.getShape()[d]))
+      return inference.refuse(
+          op.inputIdx, d,
+          "it is resized; accepted: coordinates half_pixel and asymmetric, and "
+          "scales that are whole numbers or powers of two");
+    inference.set(d, std::move(size));
+  }
   inference.setSame(0, op.inputIdx, 0);
   inference.setSame(3, op.inputIdx, 3);
   return Error::success();

@@ -427,13 +427,17 @@ std::string makeNonMaxSuppression(Random &random) {
 }
 
 std::string makeResize(Random &random) {
-  bool isOpen = random.below(8) == 0;
+  Dim height = makeDim(random, 1),
+      width = random.below(2) ? makeOpenDim(random, 1) : fix(2);
+  std::string scale = width.isOpen ? "2.0" : "2.5";
   return "Resize(" +
-         makeType("float",
-                  {makeDim(random), isOpen ? makeOpenDim(random, 1) : fix(3),
-                   fix(2), makeDim(random)}) +
-         ") {sizes = [6, 5], scaleH = 2.0, scaleW = 2.5, mode = \"nearest\", "
-         "coordinates = \"asymmetric\", nearestMode = \"floor\"}";
+         makeType("float", {makeDim(random), height, width, makeDim(random)}) +
+         ") {sizes = [" + multiplyDim(height, 3).attr() + ", " +
+         (width.isOpen ? multiplyDim(width, 2).attr() : "5") +
+         "], scaleH = 3.0, scaleW = " + scale + ", mode = \"" +
+         (random.below(2) ? "nearest" : "linear") + "\", coordinates = \"" +
+         (random.below(8) ? "half_pixel" : "align_corners") +
+         "\", nearestMode = \"ceil\"}";
 }
 
 /// A channel for each index of a per-channel operand.

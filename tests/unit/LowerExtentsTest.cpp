@@ -257,6 +257,15 @@ TEST(LowerExtents, Windows) {
              "\"nearest\", coordinates = \"asymmetric\", nearestMode = "
              "\"floor\"}",
              "float<6?{N}x6x4x4?{M}>"));
+  for (std::string mode : {"nearest", "linear"})
+    for (std::string coordinates : {"half_pixel", "asymmetric"})
+      for (std::string rounding : {"floor", "ceil", "round_prefer_floor"})
+        check(node({"float<2x8{N + 2}x4{M}x3>"},
+                   "Resize(%a) {sizes = [4?{(N + 2)//2}, 12?{3*M}], scaleH = "
+                   "0.5, scaleW = 3.0, mode = \"" +
+                       mode + "\", coordinates = \"" + coordinates +
+                       "\", nearestMode = \"" + rounding + "\"}",
+                   "float<2x4?{(N + 2)//2}x12?{3*M}x3>"));
 }
 
 TEST(LowerExtents, DataMovement) {

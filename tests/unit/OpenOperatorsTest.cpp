@@ -250,6 +250,16 @@ TEST(OpenOperators, Resizes) {
       {"Row",
        {"N", "5"},
        floats("s", {2}, {1, 3}) + node("Resize", {"x", "", "s"})},
+      {"WholeScales", image,
+       floats("s", {4}, {1, 1, 2, 3}) +
+           node("Resize", {"x", "", "s"}, stringAttr("mode", "linear"))},
+      {"HalfRows", image,
+       floats("s", {4}, {1, 1, 0.5f, 1}) + node("Resize", {"x", "", "s"})},
+      {"LineOfAnyLength", line,
+       floats("s", {3}, {1, 1, 2}) +
+           node("Resize", {"x", "", "s"},
+                stringAttr("coordinate_transformation_mode", "asymmetric") +
+                    stringAttr("nearest_mode", "floor"))},
       {"Crop", square,
        floats("roi", {8}, {0, 0, 0.25f, 0, 1, 1, 0.75f, 1}) + scales +
            node("Resize", {"x", "roi", "s"},
@@ -636,7 +646,8 @@ TEST(OpenOperators, Refusals) {
            "2 of input 0; accepted: those of the batch and the channels, over "
            "three dimensions, for positions of maxima and in LpPool"},
       {{"", image,
-        floats("s", {4}, {1, 1, 2, 2}) + node("Resize", {"x", "", "s"})},
+        floats("s", {4}, {1, 1, 2, 2}) +
+            node("Resize", {"x", "", "s"}, stringAttr("mode", "cubic"))},
        "(Resize): " + decides +
            "2 of float<3{N}x4x9{H}x8{W}>, which is resized; accepted: such "
            "extents of others"},

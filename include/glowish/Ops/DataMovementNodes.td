@@ -227,7 +227,7 @@ def Resize : Node<"Resizes NHWC images"> {
   let IsExact = [{op.getMode() == "nearest"}];
   let AxisRule = "followImagesAndChannels";
   let ExtentRule = "extendResize";
-  let Filler = "fillNothing";
+  let HasExtentLowering = 1;
   let HasCanonicalization = 1;
   let Source = "ONNX Resize-13";
 }

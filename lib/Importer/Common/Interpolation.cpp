@@ -214,13 +214,14 @@ llvm::Expected<NodeValue> glowish::makeResize(NodeBuilder &b, NodeValue input,
                                               const Sampling &sampling) {
   Dims shape(input.getShape());
   const Type &type = input.getType();
+  bool isNode = isResizable(sampling, scaling, shape);
   for (unsigned d = 0; d < shape.size(); ++d)
-    if (type.getExtent(d) && isResized(scaling, shape, d))
+    if (!isNode && type.getExtent(d) && isResized(scaling, shape, d))
       return makeError(
           "a run decides the extent of dimension {0} of {1}, which "
           "is resized; accepted: such extents of others",
           d, type.str());
-  if (!isResizable(sampling, scaling, shape))
+  if (!isNode)
     return resizeAlong(b, input, scaling, sampling);
   if (shape.empty())
     return makeError("it resizes {0}; accepted: rank 1 and more",

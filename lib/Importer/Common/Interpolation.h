@@ -42,7 +42,7 @@ bool isResizable(const Sampling &sampling, const Scaling &scaling,
 
 /// Resizes \p input, by one Resize node if that can do it, else by
 /// interpolate(). An error if an extent is 0, there are no dimensions, or a run
-/// decides the extent of one that is resized.
+/// decides the extent of one that interpolate() resizes.
 llvm::Expected<NodeValue> makeResize(NodeBuilder &b, NodeValue input,
                                      Scaling scaling, const Sampling &sampling);
 

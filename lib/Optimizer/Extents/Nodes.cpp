@@ -204,6 +204,20 @@ NodeValue glowish::lowerExtentsOfAvgPool(AvgPoolNode &node, ExtentLowering &b) {
   return b.div(mean, pool(ones));
 }
 
+NodeValue glowish::lowerExtentsOfResize(ResizeNode &node, ExtentLowering &b) {
+  NodeValue input = node.getInput();
+  for (unsigned d : {1, 2}) {
+    if (!b.isOpen(input, d))
+      continue;
+    // Pixels beyond the image are those at its edge.
+    NodeValue last = b.sub(b.getLength(input, d), 1);
+    NodeValue own = b.iota(ElemKind::Int64, 1, 0, input.getShape()[d]);
+    node.setOperand(node.inputIdx,
+                    b.gather(node.getInput(), b.max(b.min(own, last), 0), d));
+  }
+  return {};
+}
+
 //===- Attention ----------------------------------------------------------===//
 
 NodeValue glowish::lowerExtentsOfAttention(AttentionNode &node,
