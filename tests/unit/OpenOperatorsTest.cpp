@@ -513,6 +513,29 @@ TEST(OpenOperators, RecurrentOfLengthsAndStates) {
   }
 }
 
+/// What no sequence has is not in the range that decides a scale.
+TEST(OpenOperators, QuantizedRecurrent) {
+  std::vector<int64_t> bytes;
+  for (int64_t i = 0; i < 100; ++i)
+    bytes.push_back(i * 37 % 251 - 125);
+  std::vector<int64_t> inputs(bytes.begin(), bytes.begin() + 80);
+  std::string parameters = integers("w", /*type=*/3, {1, 4, 20}, inputs) +
+                           integers("r", /*type=*/3, {1, 5, 20}, bytes) +
+                           floats("scale", {1}, {0.01f}) +
+                           integers("zero", /*type=*/3, {1}, {3});
+  for (const char *direction : {"forward", "reverse"})
+    for (const std::vector<llvm::StringRef> &shape :
+         std::vector<std::vector<llvm::StringRef>>{
+             {"3", "N", "4"}, {"W", "2", "4"}, {"W", "N", "4"}})
+      checkCase(
+          {"DynamicQuantizeLSTM", shape,
+           parameters + microsoft("DynamicQuantizeLSTM",
+                                  {"x", "w", "r", "", "", "", "", "", "scale",
+                                   "zero", "scale", "zero"},
+                                  intAttr("hidden_size", 5) +
+                                      stringAttr("direction", direction))});
+}
+
 /// The number of instructions that compute all that a run may need.
 unsigned countUnbounded(const Program &program) {
   unsigned count = 0;
