@@ -400,15 +400,19 @@ Error glowish::extendScatter(ExtentInference &inference) {
 
 Error glowish::extendTopK(ExtentInference &inference) {
   TopKView op(inference.getOp());
+  const SymbolRanges &symbols = inference.getSymbols();
   unsigned last = inference.getShape().size() - 1;
   setSameDims(inference, op.inputIdx, 0, last);
-  if (inference.getSymbols().isAtMost(
-          op.getCount(), inference.get(op.inputIdx, last)) == Certainty::Yes)
+  Extent length = inference.get(op.inputIdx, last);
+  if (symbols.isAtMost(op.getCount(), length) == Certainty::Yes)
     return Error::success();
-  return inference.refuse(op.inputIdx, last,
-                          "there may be fewer than " +
-                              llvm::Twine(op.getCount()) +
-                              " elements; accepted: at least as many");
+  if (symbols.isAtMost(length, op.getCount()) != Certainty::Yes)
+    return inference.refuse(op.inputIdx, last,
+                            "there may be fewer or more than " +
+                                llvm::Twine(op.getCount()) +
+                                " elements; accepted: never fewer, or all");
+  inference.setSame(last, op.inputIdx, last);
+  return Error::success();
 }
 
 Error glowish::extendDynamicUpdateSlice(ExtentInference &inference) {

@@ -2,6 +2,7 @@
 
 #include "glowish/Ops/ExtentRules.h"
 #include <cmath>
+#include <limits>
 
 using namespace glowish;
 
@@ -54,5 +55,10 @@ Filler glowish::fillTopK(const OpView &view, unsigned, unsigned dim) {
   TopKView op(view);
   if (dim + 1 != op.getInput().getRank())
     return std::nullopt;
-  return op.getLargest() ? lowest : highest;
+  if (op.getLargest())
+    return lowest;
+  // NaN is the greatest.
+  return isFloatKind(op.getInput().getKind())
+             ? std::numeric_limits<double>::quiet_NaN()
+             : highest;
 }

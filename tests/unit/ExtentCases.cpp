@@ -413,8 +413,11 @@ std::string makeUpdate(Random &random) {
 
 std::string makeTopK(Random &random) {
   DimVector dims = makeDims(random);
-  return "TopK(" + makeType("float", dims) +
-         ") {count = " + std::to_string(pick(random, 0, dims.back().low + 1)) +
+  const Dim &last = dims.back();
+  std::string count = random.below(2)
+                          ? last.attr()
+                          : std::to_string(pick(random, 0, last.low + 1));
+  return "TopK(" + makeType("float", dims) + ") {count = " + count +
          ", largest = true}";
 }
 

@@ -56,8 +56,8 @@ TEST(ExtentRules, Refusals) {
                "the scores need all elements of a query")},
       {"TopK(float<6{L}>) {count = 3, largest = true}",
        decides("input' (float<6{L}>", 0,
-               "there may be fewer than 3 elements; accepted: at least as "
-               "many")},
+               "there may be fewer or more than 3 elements; accepted: never "
+               "fewer, or all")},
       {"DynamicUpdateSlice(float<6{L}>, float<3>, int64<>) {axis = 0}",
        decides("input' (float<6{L}>", 0,
                "it may be less than that of the update; accepted: at least as "

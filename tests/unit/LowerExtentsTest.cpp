@@ -272,6 +272,8 @@ TEST(LowerExtents, DataMovement) {
   check(node({rows, "float<2x4{M}x5>", "float<2x3x5>"},
              "Concat(%a, %b, %c, %a) {axis = 1}",
              "float<2x19?{2*N + M + 3}x5>"));
+  check(node({"float<2x5>", "float<4{M}x5>"},
+             "Concat(%a, %a, %b, %a, %b) {axis = 0}", "float<14?{6 + 2*M}x5>"));
   check(node({"bool<6{N}>", "bool<4{M}>"}, "Concat(%a, %b) {axis = 0}",
              "bool<10?{N + M}>"));
   check(node({"float<2x8{N + 2}x5>"},
@@ -359,10 +361,17 @@ TEST(LowerExtents, Indices) {
                ".0, high = " + std::to_string(start) +
                ".0}\n%r = DynamicUpdateSlice(%a, %b, %e) {axis = 1}",
            "float<2x8?{N + 2}>"});
-  for (const char *largest : {"true", "false"})
-    check(node({"float<4{M}x8{N + 2}>"},
-               std::string("TopK(%a) {count = 2, largest = ") + largest + "}",
+  for (const char *largest : {"true", "false"}) {
+    std::string attrs = std::string("largest = ") + largest + "}";
+    check(node({"float<4{M}x8{N + 2}>"}, "TopK(%a) {count = 2, " + attrs,
                "int64<4?{M}x2>"));
+    // All, of which some are no numbers.
+    check({{"float<4{M}x8{N + 2}>"},
+           "%b = Sqrt(%a)\n%r = TopK(%b) {count = 8?{N + 2}, " + attrs,
+           "int64<4?{M}x8?{N + 2}>"});
+    check(node({"int32<9{N + 2}>"}, "TopK(%a) {count = 9?{N + 2}, " + attrs,
+               "int64<9?{N + 2}>"));
+  }
   check(node({"float<2x6{N}x4>", "int64<2x4{M}x6{N}>", "float<>"},
              "NonMaxSuppression(%a, %b, %c) {count = 3}", "int64<2x4?{M}x3>"));
 }

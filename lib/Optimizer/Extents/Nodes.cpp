@@ -250,18 +250,26 @@ NodeValue glowish::lowerExtentsOfAttention(AttentionNode &node,
 NodeValue glowish::lowerExtentsOfConcat(ConcatNode &node, ExtentLowering &b) {
   int64_t axis = node.getAxis();
   llvm::SmallVector<NodeValue, 4> inputs = node.getInputs();
-  auto isOpen = [&](NodeValue input) { return b.isOpen(input, axis); };
-  if (llvm::none_of(llvm::ArrayRef(inputs).drop_back(), isOpen))
+  auto *first = llvm::find_if(
+      inputs, [&](NodeValue input) { return b.isOpen(input, axis); });
+  if (inputs.end() - first <= 1)
     return {};
-  // Each lies behind the actual elements of those before it, and over what is
-  // beyond these.
-  unsigned rank = inputs.front().getShape().size();
+  // What comes before the first open one needs not be moved. Each of the others
+  // lies behind the actual elements of those before it, and over what is beyond
+  // these.
+  NodeValue end = b.getLength(*first, axis);
+  int64_t known = -first->getShape()[axis];
+  NodeValue joined = b.concat(llvm::ArrayRef(inputs.begin(), first + 1), axis);
+  if (!joined)
+    return {};
+  known += joined.getShape()[axis];
+  if (known)
+    end = b.add(end, double(known));
+  unsigned rank = joined.getShape().size();
   std::vector<int64_t> pads(2 * rank, 0);
-  pads[rank + axis] =
-      node.getType().getDim(axis) - inputs.front().getShape()[axis];
-  NodeValue joined = b.pad(inputs.front(), pads, 0);
-  NodeValue end = b.getLength(inputs.front(), axis);
-  for (NodeValue input : llvm::drop_begin(inputs)) {
+  pads[rank + axis] = node.getType().getDim(axis) - joined.getShape()[axis];
+  joined = b.pad(joined, pads, 0);
+  for (NodeValue input : llvm::make_range(first + 1, inputs.end())) {
     if (joined && end)
       joined = b.make<DynamicUpdateSliceNode>(joined, input, end, axis);
     end = b.add(end, b.getLength(input, axis));
