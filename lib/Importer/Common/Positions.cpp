@@ -1,6 +1,7 @@
 //===- Positions.cpp - Elements by their positions ------------------------===//
 
 #include "Common/Positions.h"
+#include "Common/Axes.h"
 #include <cmath>
 
 using namespace glowish;
@@ -24,15 +25,32 @@ NodeValue glowish::padByInteger(NodeBuilder &b, NodeValue x,
   return b.add(b.pad(b.sub(x, value), pads, 0), value);
 }
 
-NodeValue glowish::wrapIndices(NodeBuilder &b, NodeValue indices,
-                               NodeValue extent) {
+NodeValue glowish::dropExtents(NodeBuilder &b, NodeValue x) {
+  return x ? b.declareExtents(x, x.getType().withoutExtents()) : x;
+}
+
+NodeValue glowish::restateExtents(NodeBuilder &b, NodeValue x,
+                                  const ExtentList &extents) {
+  return x ? b.declareExtents(x, x.getType().withExtents(extents)) : x;
+}
+
+/// \p extent: a number or an int64 scalar.
+template <typename T>
+static NodeValue wrap(NodeBuilder &b, NodeValue indices, T extent) {
   NodeValue wide = b.cast(indices, ElemKind::Int64);
   return b.select(b.less(wide, 0), b.add(wide, extent), wide);
 }
 
 NodeValue glowish::wrapIndices(NodeBuilder &b, NodeValue indices,
-                               int64_t extent) {
-  return wrapIndices(b, indices, b.scalar(ElemKind::Int64, double(extent)));
+                               NodeValue extent) {
+  return wrap(b, indices, extent);
+}
+
+NodeValue glowish::wrapIndices(NodeBuilder &b, NodeValue indices,
+                               const Type &data, unsigned axis) {
+  const Extent *extent = data.getExtent(axis);
+  return extent ? wrap(b, indices, b.compute(*extent))
+                : wrap(b, indices, double(data.getDim(axis)));
 }
 
 NodeValue glowish::numberAlong(NodeBuilder &b, NodeValue x, unsigned dim) {
@@ -59,15 +77,14 @@ NodeValue glowish::makePositions(NodeBuilder &b, DimsRef shape,
   });
 }
 
-NodeValue glowish::getElementPositions(NodeBuilder &b, DimsRef shape,
+NodeValue glowish::getElementPositions(NodeBuilder &b, const Type &data,
                                        NodeValue indices, int64_t axis) {
-  Dims strides = getDenseStrides(shape);
+  Dims strides = getDenseStrides(data.getShape());
   Dims others(indices.getShape());
   others[axis] = 1;
   NodeValue base = makePositions(b, others, strides);
-  NodeValue along =
-      b.mul(wrapIndices(b, indices, shape[axis]), double(strides[axis]));
-  return b.add(along, base);
+  NodeValue wrapped = wrapIndices(b, indices, data, axis);
+  return b.add(b.mul(wrapped, double(strides[axis])), base);
 }
 
 NodeValue glowish::gatherPositions(NodeBuilder &b, NodeValue data,
@@ -82,8 +99,35 @@ NodeValue glowish::gatherElements(NodeBuilder &b, NodeValue data,
                                   NodeValue indices, int64_t axis) {
   if (!data || !indices)
     return {};
-  return gatherPositions(
-      b, data, getElementPositions(b, data.getShape(), indices, axis));
+  NodeValue positions = getElementPositions(b, data.getType(), indices, axis);
+  return gatherPositions(b, dropExtents(b, data), positions);
+}
+
+/// Returns one entry for each dimension of \p type.
+static ExtentList listExtents(const Type &type) {
+  ExtentList extents(type.getExtents());
+  extents.resize(type.getRank());
+  return extents;
+}
+
+NodeValue glowish::gatherRows(NodeBuilder &b, NodeValue data, NodeValue rows,
+                              unsigned numIndexed) {
+  if (!data || !rows)
+    return {};
+  DimsRef shape = data.getShape();
+  DimsRef row = shape.drop_front(numIndexed);
+  NodeValue matrix = b.reshape(
+      dropExtents(b, data),
+      {countElements(shape.take_front(numIndexed)), countElements(row)});
+  Dims result(rows.getShape());
+  result.append(row.begin(), row.end());
+  ExtentList extents = listExtents(rows.getType());
+  llvm::append_range(
+      extents,
+      llvm::ArrayRef(listExtents(data.getType())).drop_front(numIndexed));
+  rows = dropExtents(b, rows);
+  return restateExtents(b, b.reshape(b.gather(matrix, rows, 0), result),
+                        extents);
 }
 
 TopElements glowish::takeTop(NodeBuilder &b, NodeValue x, int64_t axis,
@@ -102,7 +146,7 @@ TopElements glowish::takeTop(NodeBuilder &b, NodeValue x, int64_t axis,
   starts.back() = 1;
   NodeValue positions = b.add(
       indices, makePositions(b, starts, getDenseStrides(rows.getShape())));
-  NodeValue values = gatherPositions(b, rows, positions);
+  NodeValue values = gatherPositions(b, dropExtents(b, rows), positions);
   return {b.swapDims(values, axis, last), b.swapDims(indices, axis, last),
           positions};
 }
@@ -139,17 +183,45 @@ NodeValue glowish::shiftAlong(NodeBuilder &b, NodeValue value, int64_t axis,
   return b.pad(value, pads, filler);
 }
 
+/// Gives \p own, the extent of a dimension that has the same length as one of
+/// \p other, what that states: they must be the same, and a static one is as
+/// long as the other.
+static void unite(NodeBuilder &b, std::optional<Extent> &own,
+                  const Extent *other) {
+  if (!other)
+    return;
+  Module &module = b.getFunction().getModule();
+  if (!own)
+    own = *other;
+  else if (module.getSymbols().areEqual(*own, *other) != Certainty::Yes)
+    module.addRequirements({{*own, *other}});
+}
+
 NodeValue glowish::scatterRows(NodeBuilder &b, NodeValue data, NodeValue rows,
                                NodeValue updates, ScatteredRows matrix,
                                llvm::StringRef mode) {
-  NodeValue all = b.reshape(data, {matrix.count, matrix.length});
-  if (!all || !rows || !updates)
+  if (!data || !rows || !updates)
     return {};
-  int64_t count = rows.getType().getNumElements();
+  unsigned numOuter = rows.getType().getRank();
+  unsigned skipped = data.getType().getRank() - updates.getType().getRank();
+  ExtentList outer = listExtents(rows.getType());
+  ExtentList own = listExtents(data.getType());
+  for (unsigned d = 0; d < updates.getType().getRank(); ++d)
+    if (d < numOuter)
+      unite(b, outer[d], updates.getType().getExtent(d));
+    else if (d + skipped < own.size())
+      unite(b, own[d + skipped], updates.getType().getExtent(d));
+  // An index out of range is written to by none.
+  rows = b.fillOutside(restateExtents(b, rows, outer), getAllDims(numOuter),
+                       double(matrix.count));
+  rows = dropExtents(b, rows);
+  int64_t count = rows ? rows.getType().getNumElements() : 0;
+  NodeValue all =
+      b.reshape(dropExtents(b, data), {matrix.count, matrix.length});
   rows = b.reshape(rows, {count});
-  updates = b.reshape(updates, {count, matrix.length});
+  updates = b.reshape(dropExtents(b, updates), {count, matrix.length});
   if (b.hasFailed())
     return {};
-  return b.reshape(b.make<ScatterNode>(all, rows, updates, mode),
-                   data.getShape());
+  NodeValue result = b.make<ScatterNode>(all, rows, updates, mode);
+  return restateExtents(b, b.reshape(result, data.getShape()), own);
 }

@@ -17,10 +17,26 @@ double countIntegers(int64_t start, int64_t limit, int64_t step);
 NodeValue padByInteger(NodeBuilder &b, NodeValue x,
                        llvm::ArrayRef<int64_t> pads, NodeValue value);
 
+/// Returns \p x with its bounds in the place of the extents in its type.
+NodeValue dropExtents(NodeBuilder &b, NodeValue x);
+/// Returns \p x, which may be null, with \p extents in its type, one entry for
+/// each dimension, or none at all.
+NodeValue restateExtents(NodeBuilder &b, NodeValue x,
+                         const ExtentList &extents);
+/// Returns the extent of dimension \p dim of \p x; none where no run decides
+/// it.
+inline std::optional<Extent> findExtent(NodeValue x, unsigned dim) {
+  const Extent *extent = x ? x.getType().getExtent(dim) : nullptr;
+  return extent ? std::optional(*extent) : std::nullopt;
+}
+
 /// Casts \p indices to int64 and adds \p extent, an int64 scalar, to negative
 /// ones.
 NodeValue wrapIndices(NodeBuilder &b, NodeValue indices, NodeValue extent);
-NodeValue wrapIndices(NodeBuilder &b, NodeValue indices, int64_t extent);
+/// The same for indices into dimension \p axis of values of type \p data, from
+/// the end that a run decides.
+NodeValue wrapIndices(NodeBuilder &b, NodeValue indices, const Type &data,
+                      unsigned axis);
 
 /// Returns the constant 0, 1, ... along dimension \p dim of \p x, int64 and of
 /// extent 1 in its other dimensions, with the extent of this one.
@@ -36,13 +52,18 @@ NodeValue gatherElements(NodeBuilder &b, NodeValue data, NodeValue indices,
 /// of \p shape, int64. There may be more strides than dimensions.
 NodeValue makePositions(NodeBuilder &b, DimsRef shape, DimsRef strides);
 
-/// Returns the row-major positions in \p shape of the elements that
-/// gatherElements() returns.
-NodeValue getElementPositions(NodeBuilder &b, DimsRef shape, NodeValue indices,
-                              int64_t axis);
+/// Returns the row-major positions in the shape of \p data, its bounds, of the
+/// elements that gatherElements() returns.
+NodeValue getElementPositions(NodeBuilder &b, const Type &data,
+                              NodeValue indices, int64_t axis);
 
 /// Returns the elements of \p data at row-major \p positions.
 NodeValue gatherPositions(NodeBuilder &b, NodeValue data, NodeValue positions);
+
+/// Returns the rows \p rows of \p data as a matrix of which the rows are its
+/// first \p numIndexed dimensions: [shape of \p rows..., other dimensions...].
+NodeValue gatherRows(NodeBuilder &b, NodeValue data, NodeValue rows,
+                     unsigned numIndexed);
 
 /// Elements along a dimension, in order, their indices in that dimension, and
 /// their row-major positions in the operand with this dimension and the last
@@ -74,7 +95,8 @@ struct ScatteredRows {
 };
 
 /// Scatters \p updates to \p rows of \p data; `replace` and the other modes of
-/// Scatter.
+/// Scatter. The shape of \p updates begins with that of \p rows, and where a
+/// run decides an extent of these, nothing is written beyond it.
 NodeValue scatterRows(NodeBuilder &b, NodeValue data, NodeValue rows,
                       NodeValue updates, ScatteredRows matrix,
                       llvm::StringRef mode);

@@ -148,7 +148,12 @@ NodeValue OpContext::declare(NodeValue value,
       value = crop(value, d, constant->getTensor().getAsInt(0), std::nullopt);
       length = {};
     }
-  return value ? graph.extents->declare(value, open) : value;
+  if (!value || llvm::none_of(open, [](NodeValue x) { return bool(x); }))
+    return value;
+  for (auto [d, length] : llvm::enumerate(open))
+    if (const Extent *own = value.getType().getExtent(d); own && !length)
+      length = compute(*own);
+  return graph.extents->declare(value, open);
 }
 
 std::optional<Extent> OpContext::findExtent(const Element &element) const {

@@ -132,8 +132,9 @@ public:
   using NodeBuilder::compute;
   NodeValue compute(const Extent &extent) override;
   /// Returns \p value, which may be null, with the extents \p lengths, int64
-  /// scalars, null for static dimensions. Each that is no expression of symbols
-  /// becomes the value of a new one. A constant one becomes the dimension.
+  /// scalars, one for each dimension, null for those that stay as they are.
+  /// Each that is no expression of symbols becomes the value of a new one. A
+  /// constant one becomes the dimension.
   NodeValue declare(NodeValue value, llvm::ArrayRef<NodeValue> lengths);
   /// Returns the extent that \p element, an integer, is in each run; none if no
   /// expression of symbols is known to be it.

@@ -151,7 +151,7 @@ static llvm::Expected<ScatteredElements> readScattered(AtenOp &op,
   for (size_t d = 0; updates && d < picked.size(); ++d)
     updates = op.slice(updates, int64_t(d), 0, picked[d]);
   return ScatteredElements{
-      x, getElementPositions(op, x.getShape(), indices, axis), updates};
+      x, getElementPositions(op, x.getType(), indices, axis), updates};
 }
 
 static llvm::Error setScattered(AtenOp &op, NodeValue updates,
@@ -258,8 +258,8 @@ static llvm::Error setIndexed(AtenOp &op, NodeValue source,
     return op.setResult(x);
   DimsRef shape = x.getShape();
   ScatteredRows rows{shape[0], countElements(shape.drop_front())};
-  x = scatterAny(op, x, wrapIndices(op, indices, op.getLength(x, 0)), source,
-                 rows, mode);
+  x = scatterAny(op, x, wrapIndices(op, indices, x.getType(), 0), source, rows,
+                 mode);
   return op.setResult(op.reshape(op.swapDims(x, 0, axis), result));
 }
 
@@ -388,8 +388,8 @@ static llvm::Expected<AdvancedIndex> readAdvancedIndex(AtenOp &op) {
   result.place = isTogether ? result.order.front() : 0;
   Dims strides = getDenseStrides(extents);
   for (auto [i, d] : llvm::enumerate(result.order)) {
-    NodeValue wrapped = wrapIndices(
-        op, indices[size_t(d)], op.getLength(op.tensor("self"), unsigned(d)));
+    NodeValue wrapped = wrapIndices(op, indices[size_t(d)],
+                                    op.tensor("self").getType(), unsigned(d));
     NodeValue part = op.mul(wrapped, double(strides[i]));
     result.rows = result.rows ? op.add(result.rows, part) : part;
   }
@@ -418,13 +418,8 @@ static NodeValue placeIndices(AtenOp &op, NodeValue value,
 
 static llvm::Error importIndex(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(AdvancedIndex index, readAdvancedIndex(op));
-  int64_t length = countElements(index.rowShape);
-  int64_t count =
-      countElements(index.x.getShape().drop_back(index.rowShape.size()));
-  NodeValue matrix = op.reshape(index.x, {count, length});
-  Dims shape = index.indexShape;
-  shape.append(index.rowShape);
-  NodeValue result = op.reshape(op.gather(matrix, index.rows, 0), shape);
+  unsigned numIndexed = index.x.getType().getRank() - index.rowShape.size();
+  NodeValue result = gatherRows(op, index.x, index.rows, numIndexed);
   return op.setResult(placeIndices(op, result, index, /*isBack=*/false));
 }
 

@@ -1,12 +1,46 @@
-//===- DataMovement.cpp - Split, Pad, DepthToSpace ------------------------===//
+//===- DataMovement.cpp - Concat, Split, Pad, DepthToSpace ----------------===//
 
 #include "ONNX/DynamicDims.h"
+#include "ONNX/Ops/Concat.h"
 #include "ONNX/Ops/WholeNumbers.h"
 #include "glowish/Base/CheckedInt.h"
 #include <cmath>
 
 using namespace glowish;
 using namespace glowish::onnximport;
+
+llvm::Error onnximport::alignParts(OpContext &op,
+                                   llvm::MutableArrayRef<NodeValue> parts,
+                                   int64_t axis) {
+  unsigned rank = parts.front().getShape().size();
+  for (NodeValue part : parts)
+    if (part.getShape().size() != rank)
+      return llvm::Error::success(); // The node refuses them.
+  // The second round propagates the smallest bound to the first parts.
+  for (unsigned round = 0; round < 2; ++round)
+    for (NodeValue &part : parts.drop_front())
+      for (unsigned d = 0; d < rank; ++d)
+        if (d != axis)
+          GLOWISH_RETURN_IF_ERROR(align(op, parts.front(), d, part, d));
+  return op.takeError();
+}
+
+static llvm::Error importConcat(OpContext &op) {
+  op.keepExtents();
+  std::vector<NodeValue> parts;
+  for (unsigned i = 0; i < op.getNumInputs(); ++i) {
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue part, op.getInput(i));
+    parts.push_back(part);
+  }
+  if (parts.empty())
+    return makeError("no inputs");
+  if (op.getOpset() >= 4 && !op.hasAttr("axis"))
+    return makeError("attribute 'axis' is missing");
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
+                           op.getAxis("axis", 1, parts[0].getShape().size()));
+  GLOWISH_RETURN_IF_ERROR(alignParts(op, parts, axis));
+  return op.setOutput(0, op.create<ConcatNode>(parts, axis));
+}
 
 /// Returns the elements [start, start + size) along one dimension.
 static llvm::Expected<NodeValue> slicePart(OpContext &op, NodeValue input,
@@ -329,6 +363,7 @@ static llvm::Error importSpaceToDepth(OpContext &op, NodeValue input) {
   return op.setOutput(0, op.reshape(blocks, joined));
 }
 
+static OnnxOperator concatOp("Concat", 1, importConcat);
 static OnnxOperator splitOp("Split", 1, withExtents<importSplit>);
 static OnnxOperator padOp("Pad", 1, withExtents<importPad>);
 static OnnxOperator depthToSpaceOp("DepthToSpace", 1,

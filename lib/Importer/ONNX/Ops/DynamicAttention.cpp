@@ -7,7 +7,8 @@
 
 #include "ONNX/Ops/DynamicAttention.h"
 #include "Common/AttentionHeads.h"
-#include "ONNX/Ops/DynamicConcat.h"
+#include "Common/Positions.h"
+#include "ONNX/Ops/Concat.h"
 #include <cmath>
 
 using namespace glowish;
@@ -56,7 +57,15 @@ llvm::Expected<NodeValue> onnximport::prependPast(OpContext &op, unsigned index,
                      past.value.getType().str());
   GLOWISH_RETURN_IF_ERROR(checkTokenExtents(past, index, 2));
   NodeValue length = countAlong(op, past, 2);
-  GLOWISH_ASSIGN_OR_RETURN(heads, concatDynamic(op, {past, heads}, 2));
+  NodeValue parts[] = {op.declare(past.value, past.extents),
+                       op.declare(heads.value, heads.extents)};
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  GLOWISH_RETURN_IF_ERROR(alignParts(op, parts, 2));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue joined, op.finish(op.concat(parts, 2)));
+  heads = {dropExtents(op, joined)};
+  for (unsigned d = 0; d < 4; ++d)
+    if (joined.getType().getExtent(d))
+      heads.setExtent(d, op.getLength(joined, d));
   return length;
 }
 

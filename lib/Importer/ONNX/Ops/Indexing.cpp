@@ -24,13 +24,12 @@ static llvm::Error checkElementIndices(NodeValue data, NodeValue indices,
                    indices.getType().str(), data.getType().str(), axis);
 }
 
-static llvm::Error importGatherElements(OpContext &op, DynamicValue data,
-                                        DynamicValue indices) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 0, data.getRank()));
-  GLOWISH_RETURN_IF_ERROR(checkElementIndices(data.value, indices.value, axis));
-  NodeValue wrapped = wrapDynamicIndices(op, indices.value, data, axis);
-  return setDynamicOutput(
-      op, 0, {gatherElements(op, data.value, wrapped, axis), indices.extents});
+static llvm::Error importGatherElements(OpContext &op, NodeValue data,
+                                        NodeValue indices) {
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
+                           op.getAxis("axis", 0, data.getType().getRank()));
+  GLOWISH_RETURN_IF_ERROR(checkElementIndices(data, indices, axis));
+  return op.setOutput(0, gatherElements(op, data, indices, axis));
 }
 
 //===- GatherND and ScatterND ---------------------------------------------===//
@@ -39,18 +38,16 @@ namespace {
 /// Tuples of indices into the leading dimensions of a tensor, as row numbers of
 /// the matrix with these dimensions collapsed.
 struct IndexTuples {
-  NodeValue rows;       // one per tuple, in the shape of the tuples
-  int64_t numRows, row; // rows of the matrix; elements per row
-  Dims rowShape;
+  NodeValue rows;      // one per tuple, in the shape of the tuples
+  unsigned numIndexed; // dimensions that are collapsed
+  ScatteredRows matrix;
 };
 } // namespace
 
 /// Reads \p indices [..., k] into the dimensions numBatch ... numBatch + k - 1
 /// of \p data. The first numBatch dimensions of both are batch dimensions.
-static llvm::Expected<IndexTuples> readTuples(OpContext &op,
-                                              const DynamicValue &data,
-                                              NodeValue indices,
-                                              int64_t numBatch) {
+static llvm::Expected<IndexTuples>
+readTuples(OpContext &op, NodeValue data, NodeValue indices, int64_t numBatch) {
   DimsRef shape = data.getShape();
   DimsRef tuples = indices.getShape();
   int64_t count = tuples.empty() ? 0 : tuples.back();
@@ -61,11 +58,15 @@ static llvm::Expected<IndexTuples> readTuples(OpContext &op,
     return makeError("input 1 is {0} with {1} batch dimensions; accepted: "
                      "tuples of indices into {2}",
                      indices.getType().str(), numBatch, formatShape(shape));
+  int64_t last = int64_t(tuples.size()) - 1;
+  if (indices.getType().getExtent(last))
+    return makeError("a run decides how many indices a tuple has; accepted: a "
+                     "known number");
   IndexTuples result;
-  DimsRef indexed = shape.take_front(numBatch + count);
-  result.rowShape = Dims(shape.drop_front(numBatch + count));
-  result.numRows = countElements(indexed);
-  result.row = countElements(result.rowShape);
+  result.numIndexed = numBatch + count;
+  DimsRef indexed = shape.take_front(result.numIndexed);
+  result.matrix = {countElements(indexed),
+                   countElements(shape.drop_front(result.numIndexed))};
   Dims strides = getDenseStrides(indexed);
   Dims flat(tuples.drop_back()), batch(flat.size(), 1);
   std::copy_n(flat.begin(), numBatch, batch.begin());
@@ -75,39 +76,40 @@ static llvm::Expected<IndexTuples> readTuples(OpContext &op,
       position += index[d] * strides[d];
     return double(position);
   });
+  NodeValue all = dropExtents(op, indices);
   for (int64_t i = 0; i < count; ++i) {
-    NodeValue part =
-        op.reshape(op.slice(indices, tuples.size() - 1, i, 1), flat);
-    part = wrapDynamicIndices(op, part, data, numBatch + i);
-    part = wrapIndices(op, part, indexed[numBatch + i]);
-    result.rows =
-        op.add(result.rows, op.mul(part, double(strides[numBatch + i])));
+    int64_t d = numBatch + i;
+    NodeValue part = op.reshape(op.slice(all, last, i, 1), flat);
+    part = wrapIndices(op, part, data.getType(), d);
+    result.rows = op.add(result.rows, op.mul(part, double(strides[d])));
   }
-  result.rows = op.broadcast(result.rows, flat);
+  NodeValue rows = op.broadcast(result.rows, flat);
+  GLOWISH_ASSIGN_OR_RETURN(rows, op.finish(rows));
+  ExtentList extents(indices.getType().getExtents());
+  if (!extents.empty())
+    extents.pop_back();
+  result.rows = restateExtents(op, rows, extents);
   return result;
 }
 
-static llvm::Error importGatherND(OpContext &op, DynamicValue data,
-                                  DynamicValue indices) {
+/// Aligns the first \p count dimensions of \p x and \p y, as far as both have
+/// them.
+static llvm::Error alignFirst(OpContext &op, NodeValue &x, NodeValue &y,
+                              int64_t count) {
+  size_t common = std::min(x.getShape().size(), y.getShape().size());
+  for (unsigned d = 0; d < std::min(int64_t(common), count); ++d)
+    GLOWISH_RETURN_IF_ERROR(align(op, x, d, y, d));
+  return op.takeError();
+}
+
+static llvm::Error importGatherND(OpContext &op, NodeValue data,
+                                  NodeValue indices) {
   int64_t numBatch = op.getInt("batch_dims", 0);
   // Whether the attribute is in range, readTuples checks.
-  int64_t maxBatch = std::min(data.getRank(), indices.getRank());
-  for (int64_t d = 0; d < std::min(numBatch, maxBatch); ++d)
-    GLOWISH_RETURN_IF_ERROR(unify(op, data, d, indices, d));
-  if (op.hasFailed())
-    return op.setOutput(0, {});
+  GLOWISH_RETURN_IF_ERROR(alignFirst(op, data, indices, numBatch));
   GLOWISH_ASSIGN_OR_RETURN(IndexTuples tuples,
-                           readTuples(op, data, indices.value, numBatch));
-  NodeValue matrix = op.reshape(data.value, {tuples.numRows, tuples.row});
-  Dims shape(indices.getShape().drop_back());
-  Extents extents = indices.extents;
-  extents.resize(shape.size());
-  shape.append(tuples.rowShape);
-  for (unsigned d = data.getRank() - tuples.rowShape.size(); d < data.getRank();
-       ++d)
-    extents.push_back(data.getExtent(d));
-  return setDynamicOutput(
-      op, 0, {op.reshape(op.gather(matrix, tuples.rows, 0), shape), extents});
+                           readTuples(op, data, indices, numBatch));
+  return op.setOutput(0, gatherRows(op, data, tuples.rows, tuples.numIndexed));
 }
 
 /// Translates ONNX's reduction to the mode of Scatter.
@@ -123,76 +125,45 @@ static llvm::Expected<std::string> readReduction(OpContext &op) {
   return reduction;
 }
 
-/// Replaces rows by the out of range index \p outside beyond the actual extents
-/// of \p indices, so that nothing is scattered there. The first \p count
-/// dimensions of \p indices are those of the updates.
-static llvm::Expected<NodeValue> dropOutside(OpContext &op, NodeValue rows,
-                                             const DynamicValue &indices,
-                                             unsigned count, int64_t outside) {
-  DynamicValue frame = {rows, indices.extents};
-  if (frame.isDynamic())
-    frame.extents.truncate(count);
-  return op.finish(fillOutside(op, frame, getAllDims(count), double(outside)));
+/// Aligns the dimensions of \p updates from \p first on, the rows that they
+/// replace, with the last ones of \p data.
+static llvm::Error alignRows(OpContext &op, NodeValue &data, NodeValue &updates,
+                             unsigned first, int64_t numIndexed) {
+  int64_t rank = int64_t(data.getShape().size());
+  unsigned end = updates.getShape().size();
+  for (unsigned d = first; d < end; ++d)
+    if (d - first + numIndexed < rank)
+      GLOWISH_RETURN_IF_ERROR(
+          align(op, updates, d, data, d - first + numIndexed));
+  return op.takeError();
 }
 
-/// Gives indices and updates the same bounds.
-static llvm::Error unifyUpdates(OpContext &op, DynamicValue &indices,
-                                DynamicValue &updates, unsigned count) {
-  for (unsigned d = 0; d < count; ++d)
-    if (d < indices.getRank() && d < updates.getRank())
-      GLOWISH_RETURN_IF_ERROR(unify(op, indices, d, updates, d));
-  if (op.hasFailed())
-    return op.finish({}).takeError();
-  return llvm::Error::success();
-}
-
-/// Unifies dimensions that are not indexed with those of \p data.
-static llvm::Error unifyRows(OpContext &op, DynamicValue &data,
-                             DynamicValue &updates, unsigned first,
-                             unsigned skipped) {
-  for (unsigned d = first; d < updates.getRank(); ++d)
-    if (updates.isDynamic(d) && d - first + skipped < data.getRank())
-      GLOWISH_RETURN_IF_ERROR(unify(op, updates, d, data, d - first + skipped));
-  return llvm::Error::success();
-}
-
-static llvm::Error importScatterND(OpContext &op, DynamicValue data,
-                                   DynamicValue indices, DynamicValue updates) {
+static llvm::Error importScatterND(OpContext &op, NodeValue data,
+                                   NodeValue indices, NodeValue updates) {
   GLOWISH_ASSIGN_OR_RETURN(std::string mode, readReduction(op));
-  unsigned count = std::max(1u, indices.getRank()) - 1;
-  GLOWISH_RETURN_IF_ERROR(unifyUpdates(op, indices, updates, count));
-  if (indices.getRank() > 0)
+  unsigned count = std::max<size_t>(1, indices.getShape().size()) - 1;
+  GLOWISH_RETURN_IF_ERROR(alignFirst(op, indices, updates, count));
+  if (!indices.getShape().empty())
     GLOWISH_RETURN_IF_ERROR(
-        unifyRows(op, data, updates, count, indices.getShape().back()));
-  GLOWISH_ASSIGN_OR_RETURN(data.value, op.finish(data.value));
+        alignRows(op, data, updates, count, indices.getShape().back()));
   GLOWISH_ASSIGN_OR_RETURN(IndexTuples tuples,
-                           readTuples(op, data, indices.value, /*numBatch=*/0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue rows, dropOutside(op, tuples.rows, indices,
-                                                       count, tuples.numRows));
-  return setDynamicOutput(op, 0,
-                          {scatterRows(op, data.value, rows, updates.value,
-                                       {tuples.numRows, tuples.row}, mode),
-                           data.extents});
+                           readTuples(op, data, indices, /*numBatch=*/0));
+  return op.setOutput(
+      0, scatterRows(op, data, tuples.rows, updates, tuples.matrix, mode));
 }
 
-static llvm::Error importScatterElements(OpContext &op, DynamicValue data,
-                                         DynamicValue indices,
-                                         DynamicValue updates) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 0, data.getRank()));
+static llvm::Error importScatterElements(OpContext &op, NodeValue data,
+                                         NodeValue indices, NodeValue updates) {
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
+                           op.getAxis("axis", 0, data.getType().getRank()));
   GLOWISH_ASSIGN_OR_RETURN(std::string mode, readReduction(op));
   GLOWISH_RETURN_IF_ERROR(
-      unifyUpdates(op, indices, updates, indices.getRank()));
-  GLOWISH_RETURN_IF_ERROR(checkElementIndices(data.value, indices.value, axis));
-  NodeValue wrapped = wrapDynamicIndices(op, indices.value, data, axis);
-  NodeValue rows = getElementPositions(op, data.getShape(), wrapped, axis);
-  int64_t total = data.value.getType().getNumElements();
-  GLOWISH_ASSIGN_OR_RETURN(rows, op.finish(rows));
-  GLOWISH_ASSIGN_OR_RETURN(
-      rows, dropOutside(op, rows, indices, indices.getRank(), total));
-  return setDynamicOutput(
-      op, 0,
-      {scatterRows(op, data.value, rows, updates.value, {total, 1}, mode),
-       data.extents});
+      alignFirst(op, indices, updates, indices.getType().getRank()));
+  GLOWISH_RETURN_IF_ERROR(checkElementIndices(data, indices, axis));
+  NodeValue rows = getElementPositions(op, data.getType(), indices, axis);
+  return op.setOutput(0,
+                      scatterRows(op, data, rows, updates,
+                                  {data.getType().getNumElements(), 1}, mode));
 }
 
 /// Replaces slices of a cache from a start index per batch element on. Mode
@@ -202,38 +173,42 @@ static llvm::Error importTensorScatter(OpContext &op, NodeValue cache,
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
                            op.getAxis("axis", -2, cache.getShape().size()));
   std::string mode = op.getString("mode", "linear");
-  DimsRef shape = cache.getShape(), part = update.getShape();
-  if (axis == 0 || part.size() != shape.size() ||
+  if (axis == 0 || update.getShape().size() != cache.getShape().size() ||
       (mode != "linear" && mode != "circular"))
     return makeError("inputs are {0} and {1}, axis {2}, mode '{3}'; accepted: "
                      "tensors of one rank, another axis than 0, modes linear "
                      "and circular",
                      cache.getType().str(), update.getType().str(), axis, mode);
-  unsigned rank = shape.size();
-  if (shape[0] == 1 && mode == "linear" && op.hasInput(2)) {
+  unsigned rank = cache.getShape().size();
+  for (unsigned d = 0; d < rank; ++d)
+    if (d != axis)
+      GLOWISH_RETURN_IF_ERROR(align(op, cache, d, update, d));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  DimsRef shape = cache.getShape(), part = update.getShape();
+  NodeValue starts = op.getOptionalInput(2);
+  if (shape[0] == 1 && mode == "linear" && starts &&
+      !update.getType().getExtent(axis)) {
     // One slice, which a state can take in place.
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue starts, op.getInput(2));
     NodeValue start = op.reshape(op.cast(starts, ElemKind::Int64), {});
     return op.setOutput(
         0, op.make<DynamicUpdateSliceNode>(cache, update, start, axis));
   }
   NodeValue index = op.iota(ElemKind::Int64, rank, axis, part[axis]);
-  if (op.hasInput(2)) {
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue starts, op.getInput(2));
+  if (starts) {
     Dims aligned(rank, 1);
     aligned[0] = shape[0];
-    index =
-        op.add(index, op.reshape(op.cast(starts, ElemKind::Int64), aligned));
+    starts = dropExtents(op, op.cast(starts, ElemKind::Int64));
+    index = op.add(index, op.reshape(starts, aligned));
   }
   if (mode == "circular") {
-    NodeValue rounds =
-        op.mul(op.div(index, double(shape[axis])), double(shape[axis]));
+    NodeValue rounds = op.mul(op.div(index, op.getLength(cache, axis)),
+                              op.getLength(cache, axis));
     index = op.sub(index, rounds);
   }
   index = op.broadcast(index, part);
   if (op.hasFailed())
     return op.setOutput(0, index);
-  NodeValue rows = getElementPositions(op, shape, index, axis);
+  NodeValue rows = getElementPositions(op, cache.getType(), index, axis);
   return op.setOutput(0, scatterRows(op, cache, rows, update,
                                      {cache.getType().getNumElements(), 1},
                                      "replace"));
@@ -249,27 +224,38 @@ static llvm::Expected<ShapeInt> readTopKCount(OpContext &op) {
   return makeShapeInt(count);
 }
 
-static llvm::Error importTopK(OpContext &op, DynamicValue x) {
-  int64_t rank = x.getRank();
+/// Returns \p x with its bound as the extent of dimension \p axis, and beyond
+/// what is there elements that come last in the order.
+static NodeValue fillUnordered(OpContext &op, NodeValue x, int64_t axis,
+                               bool largest) {
+  // NaN is the greatest, and the first of equal elements comes first.
+  double most = isFloatKind(x.getElemKind())
+                    ? std::numeric_limits<double>::quiet_NaN()
+                    : HUGE_VAL;
+  x = op.fillOutside(x, {axis}, largest ? -HUGE_VAL : most);
+  return x ? op.crop(x, axis, x.getShape()[axis], std::nullopt) : x;
+}
+
+static llvm::Error importTopK(OpContext &op, NodeValue x) {
+  int64_t rank = x.getType().getRank();
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", -1, rank));
-  int64_t largest = op.getInt("largest", 1);
+  bool largest = op.getInt("largest", 1) != 0;
   // An unsorted result may be in any order.
   op.ignoreAttrs({"sorted"});
   GLOWISH_ASSIGN_OR_RETURN(ShapeInt number, readTopKCount(op));
-  int64_t count = number.getConstant(), extent = x.getShape()[axis];
-  // NaN is the greatest, and the first of equal elements comes first.
-  double most = isFloatKind(x.value.getElemKind())
-                    ? std::numeric_limits<double>::quiet_NaN()
-                    : HUGE_VAL;
-  x.value = fillOutside(op, x, {axis}, largest ? -HUGE_VAL : most);
-  x.setExtent(axis, {});
+  int64_t count = number.getConstant();
+  // That there are as many is known to the model, and not to the node.
+  if (x.getType().getExtent(axis))
+    x = fillUnordered(op, x, axis, largest);
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  Extents lengths(rank);
   if (!number.isConstant()) {
-    count = int64_t(std::clamp(number.high, 0.0, double(extent)));
-    x.setExtent(axis, makeExtent(op, number.value, count));
+    count = int64_t(std::clamp(number.high, 0.0, double(x.getShape()[axis])));
+    lengths[axis] = makeExtent(op, number.value, count);
   }
-  TopElements top = takeTop(op, x.value, axis, count, largest != 0);
-  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, 0, {top.values, x.extents}));
-  return setDynamicOutput(op, 1, {top.indices, x.extents});
+  TopElements top = takeTop(op, x, axis, count, largest);
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, op.declare(top.values, lengths)));
+  return op.setOutput(1, op.declare(top.indices, lengths));
 }
 
 /// Reverses the first elements of each sequence, as many as its length.
@@ -283,31 +269,65 @@ static llvm::Error importReverseSequence(OpContext &op, NodeValue input,
     return makeError("input 0 is {0}, 'time_axis' {1} and 'batch_axis' {2}; "
                      "accepted: rank 2 or more, the axes 0 and 1",
                      input.getType().str(), timeAxis, batchAxis);
+  if (lengths.getShape().size() == 1)
+    GLOWISH_RETURN_IF_ERROR(align(op, input, batchAxis, lengths, 0));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  shape = input.getShape();
   Dims aligned(2, 1), steps(shape.take_front(2));
   aligned[batchAxis] = shape[batchAxis];
-  NodeValue length = op.reshape(op.cast(lengths, ElemKind::Int64), aligned);
+  lengths = dropExtents(op, op.cast(lengths, ElemKind::Int64));
+  NodeValue length = op.reshape(lengths, aligned);
   NodeValue step = op.iota(ElemKind::Int64, 2, timeAxis, shape[timeAxis]);
   NodeValue backward = op.sub(op.sub(length, step), 1);
   NodeValue source =
       op.broadcast(op.select(op.less(step, length), backward, step), steps);
   if (op.hasFailed())
     return op.setOutput(0, source);
-  NodeValue rows = getElementPositions(op, steps, source, timeAxis);
-  int64_t numRows = countElements(steps);
-  NodeValue matrix =
-      op.reshape(input, {numRows, countElements(shape.drop_front(2))});
-  return op.setOutput(0, op.reshape(op.gather(matrix, rows, 0), shape));
+  NodeValue rows = getElementPositions(op, source.getType().withShape(steps),
+                                       source, timeAxis);
+  return op.setOutput(
+      0, op.declareExtents(gatherRows(op, input, rows, 2), input.getType()));
 }
 
+/// Returns an error for constant indices out of range.
+static llvm::Error checkIndices(const Tensor &indices, int64_t extent) {
+  for (int64_t i = 0; i < indices.getNumElements(); ++i) {
+    int64_t index = indices.getAsInt(i);
+    if (index < -extent || index >= extent)
+      return makeError(
+          "index {0} is out of range; accepted for extent {1}: {2} to "
+          "{3}",
+          index, extent, -extent, extent - 1);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<NodeValue> onnximport::gatherSlices(OpContext &op, NodeValue x,
+                                                   NodeValue indices,
+                                                   int64_t axis) {
+  if (auto *constant = indices.getNodeAs<Constant>())
+    GLOWISH_RETURN_IF_ERROR(
+        checkIndices(constant->getTensor(), x.getShape()[axis]));
+  return op.finish(op.gather(x, indices, axis));
+}
+
+static llvm::Error importGather(OpContext &op, NodeValue x, NodeValue indices) {
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
+                           op.getAxis("axis", 0, x.getType().getRank()));
+  return op.setOutput(0, gatherSlices(op, x, indices, axis));
+}
+
+static OnnxOperator gatherOp("Gather", 1, withExtents<importGather>);
 static OnnxOperator gatherElementsOp("GatherElements", 11,
-                                     importGatherElements);
-static OnnxOperator gatherNDOp("GatherND", 11, importGatherND);
-static OnnxOperator scatterNDOp("ScatterND", 11, importScatterND);
+                                     withExtents<importGatherElements>);
+static OnnxOperator gatherNDOp("GatherND", 11, withExtents<importGatherND>);
+static OnnxOperator scatterNDOp("ScatterND", 11, withExtents<importScatterND>);
 static OnnxOperator scatterElementsOp("ScatterElements", 11,
-                                      importScatterElements);
-static OnnxOperator scatterOp("Scatter", 9, importScatterElements);
+                                      withExtents<importScatterElements>);
+static OnnxOperator scatterOp("Scatter", 9, withExtents<importScatterElements>);
 static OnnxOperatorNotes scatterNotes("Scatter", {.until = 10});
-static OnnxOperator tensorScatterOp("TensorScatter", 24, importTensorScatter);
-static OnnxOperator topKOp("TopK", 1, importTopK);
+static OnnxOperator tensorScatterOp("TensorScatter", 24,
+                                    withExtents<importTensorScatter>);
+static OnnxOperator topKOp("TopK", 1, withExtents<importTopK>);
 static OnnxOperator reverseSequenceOp("ReverseSequence", 10,
-                                      importReverseSequence);
+                                      withExtents<importReverseSequence>);

@@ -10,9 +10,8 @@ namespace glowish::onnximport {
 
 /// Returns the slices of \p x at \p indices into dimension \p axis. An error if
 /// constant indices are out of range.
-llvm::Expected<DynamicValue> gatherSlices(OpContext &op, const DynamicValue &x,
-                                          const DynamicValue &indices,
-                                          int64_t axis);
+llvm::Expected<NodeValue> gatherSlices(OpContext &op, NodeValue x,
+                                       NodeValue indices, int64_t axis);
 
 } // namespace glowish::onnximport
 

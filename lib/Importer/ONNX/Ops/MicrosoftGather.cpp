@@ -138,57 +138,56 @@ static llvm::Expected<NodeValue> readIntegers(OpContext &op, unsigned index,
 }
 
 /// The zero points of the slices at \p indices, or the default one.
-static llvm::Expected<NodeValue> gatherZeroPoints(OpContext &op,
-                                                  const BlockTable &table,
-                                                  const DynamicValue &indices) {
+static llvm::Expected<NodeValue>
+gatherZeroPoints(OpContext &op, const BlockTable &table, NodeValue indices) {
   if (!op.hasInput(3))
     return op.finish(
         op.scalar(ElemKind::UInt8, double(table.getDefaultZeroPoint())));
-  DynamicValue stored;
-  GLOWISH_ASSIGN_OR_RETURN(stored.value,
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue stored,
                            readIntegers(op, 3, table, table.parameters));
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue gathered,
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue gathered,
                            gatherSlices(op, stored, indices, table.gatherAxis));
   return op.finish(
-      unpackRows(op, gathered.value, table.bits, table.parameters.back()));
+      unpackRows(op, gathered, table.bits, table.parameters.back()));
 }
 
 static llvm::Error importGatherBlockQuantized(OpContext &op) {
+  op.keepExtents();
   GLOWISH_ASSIGN_OR_RETURN(BlockTable table, readTable(op));
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue indices, getDynamicInput(op, 1));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue given, op.getInput(1));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue scales, op.getInput(2));
   if (!isFloatKind(scales.getElemKind()) ||
       scales.getShape() != DimsRef(table.parameters))
     return makeError("input 2 is {0}; accepted: floats, {1}",
                      scales.getType().str(), formatShape(table.parameters));
-  DynamicValue stored;
-  GLOWISH_ASSIGN_OR_RETURN(stored.value,
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue stored,
                            readIntegers(op, 0, table, table.shape));
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue gathered,
+  // Blocks are repeated in shapes that join dimensions of the indices.
+  NodeValue indices = dropExtents(op, given);
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue gathered,
                            gatherSlices(op, stored, indices, table.gatherAxis));
-  GLOWISH_ASSIGN_OR_RETURN(gathered.value,
-                           op.finish(unpackRows(op, gathered.value, table.bits,
-                                                table.shape.back())));
-  Quantized result = {{ElemKind::UInt8, {}, {}}, gathered.value};
   GLOWISH_ASSIGN_OR_RETURN(
-      DynamicValue chosen,
-      gatherSlices(op, {scales}, indices, table.gatherAxis));
-  GLOWISH_ASSIGN_OR_RETURN(result.scale, op.finish(chosen.value));
+      gathered,
+      op.finish(unpackRows(op, gathered, table.bits, table.shape.back())));
+  Quantized result = {{ElemKind::UInt8, {}, {}}, gathered};
+  GLOWISH_ASSIGN_OR_RETURN(result.scale,
+                           gatherSlices(op, scales, indices, table.gatherAxis));
   GLOWISH_ASSIGN_OR_RETURN(result.zeroPoint,
                            gatherZeroPoints(op, table, indices));
   int64_t axis = table.quantizeAxis;
   if (axis > table.gatherAxis)
-    axis += int64_t(indices.getRank()) - 1;
+    axis += int64_t(indices.getType().getRank()) - 1;
   for (NodeValue *parameter : {&result.scale, &result.zeroPoint})
     if (!parameter->getShape().empty()) {
       GLOWISH_ASSIGN_OR_RETURN(
           *parameter,
           repeatBlocks(op, *parameter, gathered.getShape(), axis, table.block));
     }
-  GLOWISH_ASSIGN_OR_RETURN(gathered.value, dequantize(op, result));
-  GLOWISH_ASSIGN_OR_RETURN(gathered.value,
-                           castTo(op, gathered.value, scales.getElemKind()));
-  return setDynamicOutput(op, 0, gathered);
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue chosen, dequantize(op, result));
+  GLOWISH_ASSIGN_OR_RETURN(chosen, castTo(op, chosen, scales.getElemKind()));
+  ExtentList extents(chosen.getShape().size());
+  llvm::copy(given.getType().getExtents(), extents.begin() + table.gatherAxis);
+  return op.setOutput(0, restateExtents(op, chosen, extents));
 }
 
 static OnnxOperator gatherBlockQuantizedOp("GatherBlockQuantized", 1,

@@ -1,6 +1,6 @@
 //===- NonMaxSuppression.cpp - Import of NonMaxSuppression ----------------===//
 
-#include "ONNX/Ops/Indexing.h"
+#include "Common/Positions.h"
 #include "ONNX/Ops/NonZero.h"
 #include "ONNX/ShapeInts.h"
 
@@ -23,34 +23,31 @@ static NodeValue getCorners(OpContext &op, NodeValue boxes, bool haveCenters) {
 
 /// Returns the boxes in descending order of scores, with -1 for boxes that must
 /// not be selected: [B, C, N].
-static llvm::Expected<NodeValue>
-findCandidates(OpContext &op, const DynamicValue &scores, NodeValue numBoxes) {
+static llvm::Expected<NodeValue> findCandidates(OpContext &op,
+                                                NodeValue scores) {
   int64_t n = scores.getShape()[2];
-  NodeValue order = op.make<TopKNode>(scores.value, n, /*largest=*/true);
-  NodeValue sorted = gatherElements(op, scores.value, order, 2);
+  NodeValue order = op.make<TopKNode>(scores, n, /*largest=*/true);
+  NodeValue sorted = gatherElements(op, scores, order, 2);
   // NaN is not above any threshold.
   NodeValue isCandidate = op.equal(sorted, sorted);
   if (op.hasInput(4)) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue threshold, op.getInput(4));
     isCandidate = op.greater(sorted, op.reshape(threshold, {}));
   }
-  if (numBoxes)
-    isCandidate = op.logicalAnd(isCandidate, op.less(order, numBoxes));
   return op.finish(
       op.select(isCandidate, order, op.scalar(ElemKind::Int64, -1)));
 }
 
-static llvm::Error checkBoxes(const DynamicValue &boxes,
-                              const DynamicValue &scores) {
+static llvm::Error checkBoxes(NodeValue boxes, NodeValue scores) {
   DimsRef shape = boxes.getShape(), scored = scores.getShape();
-  if (boxes.value.getElemKind() == ElemKind::Float &&
-      scores.value.getElemKind() == ElemKind::Float && shape.size() == 3 &&
+  if (boxes.getElemKind() == ElemKind::Float &&
+      scores.getElemKind() == ElemKind::Float && shape.size() == 3 &&
       scored.size() == 3 && shape[0] == scored[0] && shape[1] == scored[2] &&
-      shape[2] == 4)
+      shape[2] == 4 && !boxes.getType().getExtent(2))
     return llvm::Error::success();
   return makeError("inputs are {0} and {1}; accepted: floats [B, N, 4] and [B, "
                    "C, N]",
-                   boxes.value.getType().str(), scores.value.getType().str());
+                   boxes.getType().str(), scores.getType().str());
 }
 
 namespace {
@@ -70,15 +67,14 @@ static llvm::Expected<MaxBoxes> readMaxBoxes(OpContext &op, int64_t numBoxes) {
 }
 
 /// Outputs [batch, class, box] for each selected box.
-static llvm::Error importNonMaxSuppression(OpContext &op, DynamicValue boxes,
-                                           DynamicValue scores) {
+static llvm::Error importNonMaxSuppression(OpContext &op, NodeValue boxes,
+                                           NodeValue scores) {
   int64_t haveCenters = op.getInt("center_point_box", 0);
-  if (boxes.getRank() == 3 && scores.getRank() == 3) {
-    GLOWISH_RETURN_IF_ERROR(unify(op, boxes, 0, scores, 0));
-    GLOWISH_RETURN_IF_ERROR(unify(op, boxes, 1, scores, 2));
+  if (boxes.getShape().size() == 3 && scores.getShape().size() == 3) {
+    GLOWISH_RETURN_IF_ERROR(align(op, boxes, 0, scores, 0));
+    GLOWISH_RETURN_IF_ERROR(align(op, boxes, 1, scores, 2));
   }
-  if (op.hasFailed())
-    return op.setOutput(0, {});
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   GLOWISH_RETURN_IF_ERROR(checkBoxes(boxes, scores));
   Dims shape(scores.getShape());
   GLOWISH_ASSIGN_OR_RETURN(MaxBoxes most, readMaxBoxes(op, shape[2]));
@@ -87,30 +83,33 @@ static llvm::Error importNonMaxSuppression(OpContext &op, DynamicValue boxes,
     GLOWISH_ASSIGN_OR_RETURN(overlap, op.getInput(3));
     overlap = op.reshape(overlap, {});
   }
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue candidates,
-                           findCandidates(op, scores, boxes.getExtent(1)));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue candidates, findCandidates(op, scores));
   int64_t total = shape[0] * shape[1] * most.bound;
   if (total == 0)
     return op.setOutput(0, op.splat(ElemKind::Int64, {0, 3}, 0));
-  NodeValue corners = getCorners(op, boxes.value, haveCenters != 0);
+  NodeValue corners = getCorners(op, boxes, haveCenters != 0);
   if (op.hasFailed())
     return op.setOutput(0, {});
-  DynamicValue picked = {
-      op.make<NonMaxSuppressionNode>(corners, candidates, overlap, most.bound),
-      {scores.getExtent(0), scores.getExtent(1), most.number}};
-  NodeValue isPicked = op.greaterOrEqual(picked.value, 0);
-  if (NodeValue inside = isInside(op, picked, {0, 1, 2}))
+  NodeValue picked =
+      op.make<NonMaxSuppressionNode>(corners, candidates, overlap, most.bound);
+  NodeValue isPicked = op.greaterOrEqual(picked, 0);
+  if (NodeValue inside = op.isInside(picked, {0, 1}))
     isPicked = op.logicalAnd(isPicked, inside);
-  Found found = findTrue(op, op.reshape(isPicked, {total}));
+  if (most.number)
+    isPicked = op.logicalAnd(
+        isPicked,
+        op.less(op.iota(ElemKind::Int64, 3, 2, most.bound), most.number));
+  Found found = findTrue(op, op.reshape(dropExtents(op, isPicked), {total}));
   NodeValue row = op.div(found.positions, double(most.bound));
   NodeValue batch = op.div(row, double(shape[1]));
   NodeValue category = op.sub(row, op.mul(batch, double(shape[1])));
-  NodeValue box = gatherPositions(op, picked.value, found.positions);
+  NodeValue box = gatherPositions(op, dropExtents(op, picked), found.positions);
   std::vector<NodeValue> columns;
   for (NodeValue column : {batch, category, box})
     columns.push_back(op.reshape(column, {total, 1}));
-  return setDynamicOutput(op, 0, {op.concat(columns, 1), {found.count, {}}});
+  return op.setOutput(
+      0, op.declare(op.concat(columns, 1), {found.count, NodeValue()}));
 }
 
 static OnnxOperator nonMaxSuppressionOp("NonMaxSuppression", 10,
-                                        importNonMaxSuppression);
+                                        withExtents<importNonMaxSuppression>);

@@ -1,8 +1,8 @@
 //===- NonZero.cpp - NonZero and Compress ---------------------------------===//
 
 #include "ONNX/Ops/NonZero.h"
+#include "Common/Positions.h"
 #include "ONNX/Ops/DynamicReshape.h"
-#include "ONNX/Ops/Indexing.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -74,67 +74,60 @@ static NodeValue splitPositions(OpContext &op, NodeValue positions,
   return op.concat(rows, 0);
 }
 
-/// Flattens \p flags, of the shape of \p x, with false beyond its actual
-/// extents.
-static NodeValue flattenFlags(OpContext &op, const DynamicValue &x,
-                              NodeValue flags) {
-  if (NodeValue inside = isInside(op, x, getAllDims(x.getRank())))
-    flags = op.logicalAnd(flags, inside);
-  return flags ? op.reshape(flags, {flags.getType().getNumElements()}) : flags;
-}
-
-static llvm::Error importNonZero(OpContext &op, DynamicValue x) {
-  auto *constant = x.value.getNodeAs<Constant>();
-  if (constant && !x.isDynamic())
+static llvm::Error importNonZero(OpContext &op, NodeValue x) {
+  if (auto *constant = x.getNodeAs<Constant>())
     return importConstantNonZero(op, constant->getTensor());
   DimsRef shape = x.getShape();
-  int64_t count = x.value.getType().getNumElements();
+  int64_t rank = int64_t(shape.size()), count = x.getType().getNumElements();
   if (count == 0)
-    return op.setOutput(
-        0, op.splat(ElemKind::Int64, {int64_t(shape.size()), 0}, 0));
-  NodeValue flags = op.cast(x.value, ElemKind::Bool);
-  Found found = findTrue(op, flattenFlags(op, x, flags));
-  return setDynamicOutput(
-      op, 0,
-      {splitPositions(op, found.positions, shape), {NodeValue(), found.count}});
+    return op.setOutput(0, op.splat(ElemKind::Int64, {rank, 0}, 0));
+  NodeValue flags = op.cast(x, ElemKind::Bool);
+  if (NodeValue inside = op.isInside(x, getAllDims(rank)))
+    flags = op.logicalAnd(flags, inside);
+  Found found = findTrue(op, op.reshape(dropExtents(op, flags), {count}));
+  return op.setOutput(0, op.declare(splitPositions(op, found.positions, shape),
+                                    {NodeValue(), found.count}));
 }
 
 //===- Compress -----------------------------------------------------------===//
 
 /// Selects slices by a condition, which may be shorter than the dimension.
-static llvm::Error importCompress(OpContext &op, DynamicValue x,
-                                  DynamicValue condition) {
-  if (condition.value.getElemKind() != ElemKind::Bool ||
-      condition.getRank() != 1)
+static llvm::Error importCompress(OpContext &op, NodeValue x,
+                                  NodeValue condition) {
+  if (condition.getElemKind() != ElemKind::Bool ||
+      condition.getShape().size() != 1)
     return makeError("input 1 is {0}; accepted: bools of rank 1",
-                     condition.value.getType().str());
+                     condition.getType().str());
   int64_t axis = 0;
   if (op.hasAttr("axis")) {
-    GLOWISH_ASSIGN_OR_RETURN(axis, op.getAxis("axis", 0, x.getRank()));
+    GLOWISH_ASSIGN_OR_RETURN(axis,
+                             op.getAxis("axis", 0, x.getType().getRank()));
   } else {
-    NodeValue flat = flatten(op, op.declare(x.value, x.extents));
+    x = flatten(op, x);
     GLOWISH_RETURN_IF_ERROR(op.takeError());
-    x = {op.dropExtents(flat), op.getLengths(flat)};
   }
-  if (op.hasFailed())
-    return op.setOutput(0, {});
-  int64_t count = std::min(condition.getShape()[0], x.getShape()[axis]);
-  condition.value = op.slice(condition.value, 0, 0, count);
-  // Selected slices must be inside both actual extents.
-  NodeValue flags = flattenFlags(op, condition, condition.value);
-  if (x.isDynamic(axis))
-    flags = op.logicalAnd(flags, op.less(op.iota(ElemKind::Int64, 1, 0, count),
-                                         x.getExtent(axis)));
-  if (count == 0) {
-    x.value = op.slice(x.value, axis, 0, 0);
-    x.setExtent(axis, {});
-    return setDynamicOutput(op, 0, x);
-  }
+  int64_t size = x.getShape()[axis];
+  int64_t count = std::min(condition.getShape()[0], size);
+  if (count == 0)
+    return op.setOutput(
+        0, op.slice(op.crop(x, axis, size, std::nullopt), axis, 0, 0));
+  NodeValue flags = op.slice(dropExtents(op, condition), 0, 0, count);
+  // Selected slices are inside both.
+  auto keepBefore = [&](NodeValue value, int64_t dim) {
+    if (value.getType().getExtent(dim))
+      flags =
+          op.logicalAnd(flags, op.less(op.iota(ElemKind::Int64, 1, 0, count),
+                                       op.getLength(value, dim)));
+  };
+  keepBefore(condition, 0);
+  keepBefore(x, axis);
   Found found = findTrue(op, flags);
-  x.value = op.gather(x.value, found.positions, axis);
-  x.setExtent(axis, found.count);
-  return setDynamicOutput(op, 0, x);
+  Extents lengths(x.getShape().size());
+  lengths[axis] = found.count;
+  NodeValue all = op.crop(x, axis, size, std::nullopt);
+  return op.setOutput(
+      0, op.declare(op.gather(all, found.positions, axis), lengths));
 }
 
-static OnnxOperator nonZeroOp("NonZero", 9, importNonZero);
-static OnnxOperator compressOp("Compress", 9, importCompress);
+static OnnxOperator nonZeroOp("NonZero", 9, withExtents<importNonZero>);
+static OnnxOperator compressOp("Compress", 9, withExtents<importCompress>);

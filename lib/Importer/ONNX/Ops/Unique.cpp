@@ -1,7 +1,7 @@
 //===- Unique.cpp - Distinct elements and slices --------------------------===//
 
+#include "Common/Positions.h"
 #include "ONNX/Ops/DynamicReshape.h"
-#include "ONNX/Ops/Indexing.h"
 #include "ONNX/Ops/NonZero.h"
 
 using namespace glowish;
@@ -43,7 +43,7 @@ static Groups groupRows(OpContext &op, NodeValue keys) {
   NodeValue numbers = op.sub(op.cumSum(steps, 1), 1);
   if (op.hasFailed())
     return {};
-  NodeValue positions = getElementPositions(op, {rows, n}, order, 1);
+  NodeValue positions = getElementPositions(op, keys.getType(), order, 1);
   NodeValue none = op.splat(ElemKind::Int64, {rows * n, 1}, 0);
   positions = op.reshape(positions, {rows * n});
   NodeValue updates = op.reshape(numbers, {rows * n, 1});
@@ -103,8 +103,8 @@ static NodeValue combine(OpContext &op, NodeValue rows, NodeValue values,
 }
 
 /// Sets the outputs for an input without elements.
-static llvm::Error setEmptyOutputs(OpContext &op, const DynamicValue &x) {
-  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, 0, x));
+static llvm::Error setEmptyOutputs(OpContext &op, NodeValue x) {
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, x));
   for (unsigned i = 1; i < 4; ++i)
     GLOWISH_RETURN_IF_ERROR(op.setOutput(i, op.splat(ElemKind::Int64, {0}, 0)));
   return llvm::Error::success();
@@ -159,44 +159,46 @@ static Distinct sortByFirst(OpContext &op, Distinct distinct) {
           op.gather(distinct.sizes, groups, 0), distinct.count};
 }
 
-static llvm::Error importUnique(OpContext &op, DynamicValue x) {
+static llvm::Error importUnique(OpContext &op, NodeValue x) {
   int64_t sorted = op.getInt("sorted", 1);
   int64_t axis = 0;
   if (op.hasAttr("axis")) {
-    GLOWISH_ASSIGN_OR_RETURN(axis, op.getAxis("axis", 0, x.getRank()));
+    GLOWISH_ASSIGN_OR_RETURN(axis,
+                             op.getAxis("axis", 0, x.getType().getRank()));
   } else {
-    NodeValue flat = flatten(op, op.declare(x.value, x.extents));
+    x = flatten(op, x);
     GLOWISH_RETURN_IF_ERROR(op.takeError());
-    x = {op.dropExtents(flat), op.getLengths(flat)};
   }
-  for (unsigned d = 0; d < x.getRank(); ++d)
-    if (d != axis && x.isDynamic(d))
-      return makeError("the extent of dimension {0} is known only when the "
-                       "model runs; accepted: such an extent of dimension {1}",
-                       d, axis);
   int64_t n = x.getShape()[axis];
   if (n == 0)
     return setEmptyOutputs(op, x);
-  // Elements beyond the actual extent become copies of the first, which do not
-  // count.
-  NodeValue isValid, extent = x.getExtent(axis);
-  if (extent) {
+  // What is beyond the extent of a slice is the same in all of them.
+  std::vector<int64_t> others = getAllDims(x.getType().getRank());
+  others.erase(others.begin() + axis);
+  x = op.fillOutside(x, others, 0);
+  // Slices beyond the extent become copies of the first, which do not count.
+  NodeValue isValid, length;
+  if (x && x.getType().getExtent(axis)) {
+    length = op.getLength(x, axis);
     NodeValue numbers = op.iota(ElemKind::Int64, 1, 0, n);
-    isValid = op.less(numbers, extent);
+    isValid = op.less(numbers, length);
     numbers = op.select(isValid, numbers, op.number(numbers, 0));
-    x.value = op.gather(x.value, numbers, axis);
+    x = op.gather(op.crop(x, axis, n, std::nullopt), numbers, axis);
   }
-  Distinct distinct = findDistinct(op, getColumns(op, x.value, axis), isValid);
+  Distinct distinct =
+      findDistinct(op, getColumns(op, dropExtents(op, x), axis), isValid);
   if (!sorted)
     distinct = sortByFirst(op, distinct);
-  x.value = op.gather(x.value, distinct.first, axis);
-  x.setExtent(axis, distinct.count);
-  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, 0, x));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  Extents lengths(x.getShape().size());
+  lengths[axis] = distinct.count;
+  NodeValue first = distinct.first, count = distinct.count;
   GLOWISH_RETURN_IF_ERROR(
-      setDynamicOutput(op, 1, {distinct.first, {distinct.count}}));
+      op.setOutput(0, op.declare(op.gather(x, first, axis), lengths)));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(1, op.declare(first, {count})));
   GLOWISH_RETURN_IF_ERROR(
-      setDynamicOutput(op, 2, {distinct.inverse, {extent}}));
-  return setDynamicOutput(op, 3, {distinct.sizes, {distinct.count}});
+      op.setOutput(2, op.declare(distinct.inverse, {length})));
+  return op.setOutput(3, op.declare(distinct.sizes, {count}));
 }
 
-static OnnxOperator uniqueOp("Unique", 11, importUnique);
+static OnnxOperator uniqueOp("Unique", 11, withExtents<importUnique>);

@@ -1,0 +1,301 @@
+//===- OpenIndexingTest.cpp - Indexing with extents that runs decide ------===//
+//
+// ONNX operators that choose elements, compiled once for ranges of symbols,
+// against the same models compiled for each of some values. What is beyond the
+// extents of inputs is NaN.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Differential.h"
+#include "ExtentRuns.h"
+#include "Messages.h"
+#include "OnnxText.h"
+
+using namespace glowish;
+
+namespace {
+
+const std::map<std::string, IntRange> ranges = {
+    {"B", {1, 3}}, {"N", {3, 7}}, {"M", {1, 4}}, {"K", {0, 5}}};
+
+/// A model whose inputs have dimensions that are numbers or symbols.
+struct Case {
+  std::vector<std::pair<std::string, std::vector<llvm::StringRef>>> inputs;
+  std::string body;
+  int opset = 18;
+  std::string outputs = "output { name: \"y\" } ";
+};
+
+TextModel makeModel(const Case &test) {
+  TextModel model;
+  model.opset = test.opset;
+  model.header = "opset_import { domain: \"com.microsoft\" version: 1 } ";
+  model.inputs.clear();
+  model.outputs = test.outputs;
+  for (const auto &[name, dims] : test.inputs)
+    model.body += symbolicInput(name, dims);
+  model.body += test.body;
+  return model;
+}
+
+/// The options for \p values, or for the ranges.
+ImportOptions makeOptions(const TextModel &model, const ExtentValues &values) {
+  ImportOptions options;
+  for (const auto &[name, range] : ranges) {
+    if (!llvm::StringRef(model.body).contains("\"" + name + "\" }"))
+      continue;
+    if (values.empty())
+      options.symbolRanges[name] = range;
+    else
+      options.symbols[name] = values.find(name)->second;
+  }
+  return options;
+}
+
+llvm::Expected<Program> compile(TextModel &model, bool isCPU,
+                                const ExtentValues &values = {}) {
+  GLOWISH_ASSIGN_OR_RETURN(auto module,
+                           model.import(makeOptions(model, values)));
+  return compileProgram(std::move(module), createBackend(isCPU));
+}
+
+void compare(Program &open, Program &fixed, const ExtentValues &values) {
+  uint64_t seed = 0;
+  for (const Buffer *input : open.session->getPlaceholders()) {
+    if (!input->isInput() || input->getInputExtents().range)
+      continue;
+    Tensor tensor = makeRandom(
+        input->getType().withShape(evaluateShape(input, values)), ++seed);
+    ASSERT_EQ(getMessage(setInput(open, &fixed, input, tensor)), "");
+  }
+  ASSERT_EQ(getMessage(open.session->run()), "");
+  ASSERT_EQ(getMessage(fixed.session->run()), "");
+  for (const Buffer *output : fixed.session->getOutputs()) {
+    Tensor expected = fixed.session->getOutput(output);
+    Tensor actual = open.session->getOutput(open.find(output->getModelName()));
+    ASSERT_EQ(actual.getType().str(), expected.getType().str());
+    for (int64_t i = 0; i < expected.getNumElements(); ++i) {
+      double x = actual.getAsDouble(i), y = expected.getAsDouble(i);
+      if (!std::isnan(x) || !std::isnan(y))
+        ASSERT_NEAR(x, y, 1e-5) << output->getModelName().str() << " " << i;
+    }
+  }
+}
+
+void check(const Case &test) {
+  SCOPED_TRACE(test.body);
+  TextModel model = makeModel(test);
+  std::vector<Program> open;
+  for (bool isCPU : {false, true}) {
+    auto program = compile(model, isCPU);
+    ASSERT_TRUE(bool(program)) << llvm::toString(program.takeError());
+    open.push_back(std::move(*program));
+  }
+  for (const ExtentValues &values :
+       {ExtentValues{{"B", 3}, {"N", 7}, {"M", 4}, {"K", 5}},
+        ExtentValues{{"B", 1}, {"N", 3}, {"M", 1}, {"K", 0}},
+        ExtentValues{{"B", 2}, {"N", 5}, {"M", 3}, {"K", 2}}}) {
+    auto fixed = compile(model, /*isCPU=*/false, values);
+    ASSERT_TRUE(bool(fixed)) << llvm::toString(fixed.takeError());
+    for (Program &program : open)
+      compare(program, *fixed, values);
+  }
+}
+
+std::string importError(const Case &test) {
+  TextModel model = makeModel(test);
+  return model.importError(makeOptions(model, {}));
+}
+
+/// Integers from -\p most + 1 to \p most - 1, or from 0 on, of \p input.
+std::string makeIndices(const std::string &input, double most,
+                        const std::string &output, bool isNegative = true) {
+  std::string factor = output + ".factor", wide = output + ".wide",
+              own = output + ".own";
+  return floats(factor, {}, {float(most - 0.01)}) +
+         onnxNode(isNegative ? "Identity" : "Abs", {input}, "", own) +
+         onnxNode("Mul", {own, factor}, "", wide) +
+         onnxNode("Cast", {wide}, intAttr("to", 7), output);
+}
+
+std::string twoOutputs(const std::string &type,
+                       const std::vector<std::string> &inputs,
+                       const std::string &attributes) {
+  std::string text = "node { op_type: \"" + type + "\" ";
+  for (const std::string &input : inputs)
+    text += "input: \"" + input + "\" ";
+  return text + "output: \"y\" output: \"z\" " + attributes + "} ";
+}
+
+const std::string outputsYZ = "output { name: \"y\" } output { name: \"z\" } ";
+
+} // namespace
+
+TEST(OpenIndexing, Gathers) {
+  for (const char *axis : {"B", "3"})
+    check({{{"x", {"N", axis}}, {"k", {"K", "2"}}},
+           makeIndices("k", 3, "i") + onnxNode("Gather", {"x", "i"})});
+  check({{{"x", {"B", "N", "2"}}, {"k", {"B", "M", "2"}}},
+         makeIndices("k", 3, "i") +
+             onnxNode("GatherElements", {"x", "i"}, intAttr("axis", 1))});
+  check({{{"x", {"B", "2", "N"}}, {"k", {"B", "2", "K"}}},
+         makeIndices("k", 3, "i") +
+             onnxNode("GatherElements", {"x", "i"}, intAttr("axis", -1))});
+  check({{{"x", {"B", "N", "M"}}, {"k", {"B", "K", "1"}}},
+         makeIndices("k", 3, "i") +
+             onnxNode("GatherND", {"x", "i"}, intAttr("batch_dims", 1))});
+  check({{{"x", {"N", "N", "M"}}, {"k", {"K", "B", "2"}}},
+         makeIndices("k", 3, "i") + onnxNode("GatherND", {"x", "i"})});
+  check({{{"x", {"N", "M"}}, {"k", {"K", "2"}}},
+         makeIndices("k", 1, "i") + onnxNode("GatherND", {"x", "i"})});
+  EXPECT_NE(
+      importError({{{"x", {"N", "M", "2"}}, {"k", {"3", "B"}}},
+                   makeIndices("k", 1, "i") + onnxNode("GatherND", {"x", "i"})})
+          .find("a run decides how many indices a tuple has"),
+      std::string::npos);
+}
+
+/// Nothing is written beyond the updates of a run, which are not more than
+/// their bound.
+TEST(OpenIndexing, Scatters) {
+  for (const char *reduction : {"none", "add", "max"}) {
+    std::string attrs = stringAttr("reduction", reduction);
+    check({{{"x", {"N", "M"}}, {"k", {"K", "1"}}, {"u", {"K", "M"}}},
+           makeIndices("k", 3, "i") +
+               onnxNode("ScatterND", {"x", "i", "u"}, attrs)});
+    check({{{"x", {"N", "3", "M"}},
+            {"k", {"B", "K", "2"}},
+            {"u", {"B", "K", "M"}}},
+           makeIndices("k", 3, "i") +
+               onnxNode("ScatterND", {"x", "i", "u"}, attrs)});
+    check(
+        {{{"x", {"B", "N"}}, {"k", {"B", "K"}}, {"u", {"B", "K"}}},
+         makeIndices("k", 3, "i") + onnxNode("ScatterElements", {"x", "i", "u"},
+                                             attrs + intAttr("axis", 1))});
+    check({{{"x", {"N", "M"}}, {"k", {"K", "M"}}, {"u", {"K", "M"}}},
+           makeIndices("k", 3, "i") +
+               onnxNode("ScatterElements", {"x", "i", "u"}, attrs)});
+  }
+}
+
+TEST(OpenIndexing, SlicesOfCaches) {
+  for (const char *mode : {"linear", "circular"}) {
+    std::string scatter =
+        makeIndices("s", 3, "i", /*isNegative=*/false) +
+        onnxNode("TensorScatter", {"x", "u", "i"},
+                 stringAttr("mode", mode) + intAttr("axis", 1));
+    check({{{"x", {"B", "N", "2"}}, {"u", {"B", "1", "2"}}, {"s", {"B"}}},
+           scatter,
+           24});
+    check({{{"x", {"B", "7", "M"}}, {"u", {"B", "M", "M"}}, {"s", {"B"}}},
+           scatter,
+           24});
+    check({{{"x", {"1", "N", "2"}}, {"u", {"1", "1", "2"}}, {"s", {"1"}}},
+           scatter,
+           24});
+  }
+}
+
+TEST(OpenIndexing, Orders) {
+  for (int64_t largest : {0, 1}) {
+    std::string attrs = intAttr("axis", 1) + intAttr("largest", largest);
+    // Of some the square root is no number.
+    std::string root = onnxNode("Sqrt", {"x"}, "", "root");
+    for (llvm::StringRef own : {"N", "8"}) {
+      Case test{{{"x", {"B", own, "M"}}, {"v", {"N"}}}, "", 18, outputsYZ};
+      std::string length = onnxNode("Shape", {"v"}, "", "n");
+      test.body = root + length + int64s("three", {3}) +
+                  onnxNode("Identity", {"n"}, "", "unused") +
+                  twoOutputs("TopK", {"root", "three"}, attrs);
+      check(test);
+      test.body = root + length + twoOutputs("TopK", {"root", "n"}, attrs);
+      check(test);
+      test.body = root + length + int64s("two", {2}) +
+                  onnxNode("Div", {"n", "two"}, "", "half") +
+                  twoOutputs("TopK", {"root", "half"}, attrs);
+      check(test);
+    }
+  }
+  for (int64_t time : {0, 1})
+    check({{{"x", {time ? "B" : "N", time ? "N" : "B", "M"}}, {"l", {"B"}}},
+           makeIndices("l", 4, "i", /*isNegative=*/false) +
+               onnxNode("ReverseSequence", {"x", "i"},
+                        intAttr("time_axis", time) +
+                            intAttr("batch_axis", 1 - time))});
+}
+
+TEST(OpenIndexing, Concatenations) {
+  Case test{{{"x", {"N", "B"}},
+             {"k", {"K", "B"}},
+             {"m", {"M", "B"}},
+             {"two", {"2", "B"}}},
+            ""};
+  for (const std::vector<std::string> &parts :
+       {std::vector<std::string>{"x", "k", "m", "two"},
+        {"two", "two", "k", "two", "x", "m"},
+        {"two", "m"},
+        {"x"}}) {
+    test.body = onnxNode("Concat", parts, intAttr("axis", 0));
+    for (const char *unused : {"x", "k", "m", "two"})
+      test.body += onnxNode("Neg", {unused}, "", unused + std::string(".neg"));
+    check(test);
+  }
+  check({{{"x", {"B", "N"}}, {"m", {"B", "M"}}},
+         onnxNode("Relu", {"x"}, "", "r") +
+             onnxNode("Concat", {"x", "m", "r"}, intAttr("axis", 1))});
+}
+
+TEST(OpenIndexing, WhatIsFound) {
+  std::string positive =
+      floats("zero", {}, {0}) + onnxNode("Greater", {"x", "zero"}, "", "g");
+  check({{{"x", {"B", "N", "M"}}}, positive + onnxNode("NonZero", {"g"})});
+  std::string keep =
+      floats("zero", {}, {0}) + onnxNode("Greater", {"c", "zero"}, "", "g");
+  for (const char *length : {"M", "N", "2"})
+    check({{{"x", {"B", "N"}}, {"c", {length}}},
+           keep + onnxNode("Compress", {"x", "g"}, intAttr("axis", 1))});
+  check({{{"x", {"N", "M"}}, {"c", {"K"}}},
+         keep + onnxNode("Compress", {"x", "g"})});
+  std::string sign = onnxNode("Sign", {"x"}, "", "s");
+  for (int64_t sorted : {0, 1})
+    for (int64_t axis : {-1, 0, 1}) {
+      std::string attrs = intAttr("sorted", sorted);
+      if (axis >= 0)
+        attrs += intAttr("axis", axis);
+      check({{{"x", {"N", "M"}}},
+             sign +
+                 "node { op_type: \"Unique\" input: \"s\" output: \"y\" "
+                 "output: \"i\" output: \"v\" output: \"n\" " +
+                 attrs + "} ",
+             18,
+             "output { name: \"y\" } output { name: \"i\" } output { name: "
+             "\"v\" } output { name: \"n\" } "});
+    }
+}
+
+TEST(OpenIndexing, SuppressedBoxes) {
+  std::string values = floats("overlap", {1}, {0.2f}) +
+                       floats("threshold", {1}, {-0.5f}) + int64s("two", {2}) +
+                       onnxNode("Shape", {"v"}, "", "n");
+  for (const char *most : {"two", "n"})
+    check({{{"b", {"B", "N", "4"}}, {"s", {"B", "M", "N"}}, {"v", {"M"}}},
+           values + onnxNode("NonMaxSuppression",
+                             {"b", "s", most, "overlap", "threshold"})});
+  check({{{"b", {"1", "N", "4"}}, {"s", {"1", "2", "N"}}},
+         values.substr(0, values.find("node")) +
+             onnxNode("NonMaxSuppression", {"b", "s", "two", "overlap"})});
+}
+
+TEST(OpenIndexing, QuantizedTables) {
+  std::string data = "initializer { name: \"t\" data_type: 2 dims: 6 dims: 16";
+  std::string scales = "initializer { name: \"s\" data_type: 1 dims: 6 dims: 2";
+  for (int64_t i = 0; i < 96; ++i)
+    data += " int32_data: " + std::to_string(i * 37 % 256);
+  for (int64_t i = 0; i < 12; ++i)
+    scales += " float_data: " + std::to_string(0.5 + 0.1 * double(i));
+  check({{{"k", {"N", "M"}}},
+         data + " } " + scales + " } " + makeIndices("k", 6, "i") +
+             onnxNode("GatherBlockQuantized", {"t", "i", "s"},
+                      "domain: \"com.microsoft\" " + intAttr("block_size", 16) +
+                          intAttr("quantize_axis", 1))});
+}
