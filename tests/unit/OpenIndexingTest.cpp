@@ -286,6 +286,113 @@ TEST(OpenIndexing, SuppressedBoxes) {
              onnxNode("NonMaxSuppression", {"b", "s", "two", "overlap"})});
 }
 
+TEST(OpenIndexing, PixelsOfBoxes) {
+  std::string bins = intAttr("output_height", 2) + intAttr("output_width", 3) +
+                     floatAttr("spatial_scale", 4);
+  std::string batch = makeIndices("i", 1, "n", /*isNegative=*/false);
+  for (int64_t samples : {0, 2}) {
+    std::string attrs = bins + intAttr("sampling_ratio", samples);
+    check({{{"x", {"B", "M", "5", "6"}}, {"b", {"K", "4"}}, {"i", {"K"}}},
+           batch + onnxNode("RoiAlign", {"x", "b", "n"}, attrs)});
+    EXPECT_NE(
+        importError(
+            {{{"x", {"1", "2", "N", "6"}}, {"b", {"3", "4"}}, {"i", {"3"}}},
+             batch + onnxNode("RoiAlign", {"x", "b", "n"}, attrs)})
+            .find("dimension 2 of input 0, and places of pixels are "
+                  "clamped to it; accepted: such extents of the batch, "
+                  "the channels and the points"),
+        std::string::npos);
+  }
+  check({{{"x", {"B", "M", "5", "6"}}, {"b", {"K", "5"}}},
+         onnxNode("Abs", {"b"}, "", "a") +
+             onnxNode("MaxRoiPool", {"x", "a"},
+                      intsAttr("pooled_shape", {2, 2}) +
+                          floatAttr("spatial_scale", 4))});
+}
+
+TEST(OpenIndexing, Samples) {
+  for (const char *mode : {"linear", "nearest", "cubic"})
+    check({{{"x", {"B", "M", "4", "5"}}, {"g", {"B", "N", "K", "2"}}},
+           onnxNode("GridSample", {"x", "g"},
+                    stringAttr("mode", mode) +
+                        stringAttr("padding_mode", "reflection")),
+           20});
+  for (const char *number : {"B", "2"})
+    check({{{"x", {number, "2", "3"}}, {"v", {"B", "3"}}},
+           int64s("shape", {2, 3, 4}) +
+               onnxNode("Shape", {"x"}, intAttr("end", 1), "n") +
+               onnxNode("Neg", {"v"}, "", "unused") +
+               onnxNode("Concat", {"n", "shape"}, intAttr("axis", 0), "size") +
+               onnxNode("AffineGrid", {"x", "size"}),
+           20});
+  std::vector<float> weights(3 * 2 * 2 * 2);
+  for (size_t i = 0; i < weights.size(); ++i)
+    weights[i] = float(i % 5) - 2;
+  check({{{"x", {"B", "2", "5", "5"}},
+          {"o", {"B", "8", "4", "4"}},
+          {"m", {"B", "4", "4", "4"}}},
+         floats("w", {3, 2, 2, 2}, weights) +
+             onnxNode("DeformConv", {"x", "w", "o", "", "m"}),
+         19});
+}
+
+TEST(OpenIndexing, Terms) {
+  std::string attrs = intAttr("min_gram_length", 1) +
+                      intAttr("max_gram_length", 2) +
+                      intAttr("max_skip_count", 2) + stringAttr("mode", "TF") +
+                      intsAttr("ngram_counts", {0, 2}) +
+                      intsAttr("ngram_indexes", {0, 1, 3, 2}) +
+                      intsAttr("pool_int64s", {0, 1, 1, -1, 0, 0});
+  std::string text = makeIndices("x", 2, "t");
+  check(
+      {{{"x", {"B", "N"}}}, text + onnxNode("TfIdfVectorizer", {"t"}, attrs)});
+  check({{{"x", {"N"}}}, text + onnxNode("TfIdfVectorizer", {"t"}, attrs)});
+}
+
+TEST(OpenIndexing, Losses) {
+  std::string target = makeIndices("t", 3, "i", /*isNegative=*/false);
+  for (const char *reduction : {"none", "sum", "mean"})
+    for (bool isIgnored : {false, true})
+      for (bool isWeighted : {false, true}) {
+        std::string attrs = stringAttr("reduction", reduction);
+        if (isIgnored)
+          attrs += intAttr("ignore_index", 1);
+        std::vector<std::string> inputs = {"x", "i"};
+        if (isWeighted)
+          inputs.push_back("w");
+        for (const char *type :
+             {"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"})
+          check({{{"x", {"N", "3", "M"}}, {"t", {"N", "M"}}},
+                 floats("w", {3}, {1, 2, 3}) + target +
+                     onnxNode(type, inputs, attrs)});
+      }
+}
+
+TEST(OpenIndexing, RemovedOperators) {
+  check({{{"x", {"B", "2", "N", "M"}}},
+         onnxNode("ImageScaler", {"x"},
+                  floatAttr("scale", 2) +
+                      "attribute { name: \"bias\" type: FLOATS floats: 1 "
+                      "floats: 2 } "),
+         1});
+  check({{{"x", {"B", "2", "N", "M"}}},
+         onnxNode("Affine", {"x"}, floatAttr("alpha", 2)),
+         1});
+  check({{{"x", {"B", "2", "N", "6"}}},
+         onnxNode("Crop", {"x"}, intsAttr("border", {1, 1, 2, 0})),
+         1});
+  EXPECT_NE(
+      importError({{{"x", {"B", "2", "N", "6"}}},
+                   onnxNode("Crop", {"x"}, intsAttr("border", {1, 1, 2, 1})),
+                   1})
+          .find("its end is cropped; accepted: a border of 0"),
+      std::string::npos);
+  check({{{"x", {"1", "N", "2"}}, {"g", {"1", "N", "6"}}, {"l", {"N"}}},
+         floats("number", {1}, {0}) +
+             onnxNode("GRUUnit", {"x", "g", "l", "number"}),
+         1});
+}
+
 TEST(OpenIndexing, QuantizedTables) {
   std::string data = "initializer { name: \"t\" data_type: 2 dims: 6 dims: 16";
   std::string scales = "initializer { name: \"s\" data_type: 1 dims: 6 dims: 2";

@@ -172,6 +172,17 @@ llvm::Error onnximport::alignBroadcast(OpContext &op,
   return op.takeError();
 }
 
+llvm::Error onnximport::refuseExtents(NodeValue x, unsigned index,
+                                      llvm::ArrayRef<int64_t> dims,
+                                      const llvm::Twine &why) {
+  for (int64_t d : dims)
+    if (x && d < x.getType().getRank() && x.getType().getExtent(d))
+      return makeError("a run decides the extent of dimension {0} of input "
+                       "{1}, and {2}",
+                       d, index, why.str());
+  return llvm::Error::success();
+}
+
 llvm::Error onnximport::importElementWise(OpContext &op,
                                           const OpImporter &import) {
   op.keepExtents();

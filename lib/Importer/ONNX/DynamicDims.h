@@ -81,6 +81,15 @@ llvm::Error alignBroadcast(OpContext &op,
                            llvm::MutableArrayRef<NodeValue> values,
                            unsigned numInner = 0);
 
+/// Returns an error if a run decides an extent of dimensions \p dims of \p x,
+/// input \p index. \p why: "the points are places in it; accepted: ...".
+llvm::Error refuseExtents(NodeValue x, unsigned index,
+                          llvm::ArrayRef<int64_t> dims, const llvm::Twine &why);
+/// Why pixels are not taken from images of which a run decides height or width.
+inline constexpr llvm::StringLiteral samplesWholeImages =
+    "places of pixels are clamped to it; accepted: such extents of the batch, "
+    "the channels and the points";
+
 /// Wraps the importer of an operator of whose nodes the extent rules infer the
 /// extents of the outputs.
 template <auto import> llvm::Error withExtents(OpContext &op) {

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ONNX/DynamicDims.h"
 #include "ONNX/ModelFile.h"
-#include "ONNX/OpContext.h"
 #include "ONNX/Ops/WholeNumbers.h"
 #include <cmath>
 
@@ -32,6 +32,7 @@ static llvm::Error importImageScaler(OpContext &op, NodeValue image) {
 /// Crops images by 'border' [left, top, right, bottom], or to the size 'scale'
 /// [height, width] at its left and top.
 static llvm::Error importCrop(OpContext &op) {
+  op.keepExtents();
   GLOWISH_ASSIGN_OR_RETURN(NodeValue image, op.getInput(0));
   std::vector<int64_t> border = op.getInts("border", {});
   std::vector<int64_t> size = op.getInts("scale", {});
@@ -44,6 +45,9 @@ static llvm::Error importCrop(OpContext &op) {
   for (unsigned k = 0; k < 2; ++k) {
     int64_t extent = shape[2 + k], before = border[1 - k];
     int64_t after = border[3 - k];
+    if (size.empty() && after != 0)
+      GLOWISH_RETURN_IF_ERROR(refuseExtents(
+          image, 0, {2 + k}, "its end is cropped; accepted: a border of 0"));
     bool fits = before >= 0 && before <= extent && after >= 0 &&
                 after <= extent - before;
     int64_t kept = fits ? extent - before - after : 0;
@@ -116,12 +120,24 @@ static llvm::Error importConstantFill(OpContext &op) {
 /// (reset, update, output) before their activations, the lengths of the N
 /// sequences, and the number of the step.
 static llvm::Error importGRUUnit(OpContext &op) {
+  op.keepExtents();
   NodeValue inputs[4];
   for (unsigned i = 0; i < 4; ++i) {
     GLOWISH_ASSIGN_OR_RETURN(inputs[i], op.getInput(i));
   }
-  auto [previous, gates, lengths, number] = inputs;
+  auto &[previous, gates, lengths, number] = inputs;
   int64_t dropsStates = op.getInt("drop_states", 0);
+  if (previous.getShape().size() == 3 && gates.getShape().size() == 3 &&
+      lengths.getShape().size() == 1) {
+    GLOWISH_RETURN_IF_ERROR(align(op, previous, 1, gates, 1));
+    GLOWISH_RETURN_IF_ERROR(align(op, previous, 1, lengths, 0));
+    GLOWISH_RETURN_IF_ERROR(align(op, previous, 1, gates, 1));
+    GLOWISH_RETURN_IF_ERROR(op.takeError());
+  }
+  GLOWISH_RETURN_IF_ERROR(refuseExtents(
+      previous, 0, {2}, "gates have three times as much; accepted: others"));
+  GLOWISH_RETURN_IF_ERROR(refuseExtents(
+      gates, 1, {2}, "it is divided into three; accepted: others"));
   DimsRef shape = previous.getShape();
   Dims gateShape(shape);
   if (shape.size() == 3)
@@ -162,10 +178,11 @@ onnximport::readWholeNumbers(const OpContext &op, unsigned index) {
   return values;
 }
 
-static OnnxOperator imageScalerOp("ImageScaler", 1, importImageScaler);
+static OnnxOperator imageScalerOp("ImageScaler", 1,
+                                  withExtents<importImageScaler>);
 static OnnxOperator cropOp("Crop", 1, importCrop);
-static OnnxOperator affineOp("Affine", 1, importAffine);
-static OnnxOperator scaleOp("Scale", 1, importScale);
+static OnnxOperator affineOp("Affine", 1, withExtents<importAffine>);
+static OnnxOperator scaleOp("Scale", 1, withExtents<importScale>);
 static OnnxOperator givenTensorFillOp("GivenTensorFill", 1,
                                       importGivenTensorFill);
 static OnnxOperator constantFillOp("ConstantFill", 1, importConstantFill);

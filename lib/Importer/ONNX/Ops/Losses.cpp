@@ -1,7 +1,7 @@
 //===- Losses.cpp - Classification losses ---------------------------------===//
 
+#include "Common/Positions.h"
 #include "ONNX/DynamicDims.h"
-#include "ONNX/Ops/Indexing.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -14,9 +14,20 @@ struct Loss {
 };
 } // namespace
 
+/// Aligns the dimensions of \p loss.
+static llvm::Error alignLoss(OpContext &op, Loss &loss) {
+  unsigned rank = loss.target.getShape().size();
+  if (loss.logarithms.getShape().size() == rank + 1)
+    for (unsigned d = 0; d < rank; ++d)
+      GLOWISH_RETURN_IF_ERROR(
+          align(op, loss.logarithms, d ? d + 1 : 0, loss.target, d));
+  return op.takeError();
+}
+
 /// Reduces the loss as given by the attributes. Targets equal to ignore_index,
 /// which need not be a class, do not count.
-static llvm::Expected<NodeValue> makeLoss(OpContext &op, const Loss &loss) {
+static llvm::Expected<NodeValue> makeLoss(OpContext &op, Loss loss) {
+  GLOWISH_RETURN_IF_ERROR(alignLoss(op, loss));
   std::string reduction = op.getString("reduction", "mean");
   DimsRef shape = loss.logarithms.getShape();
   DimsRef targets = loss.target.getShape();
@@ -61,6 +72,7 @@ static llvm::Expected<NodeValue> makeLoss(OpContext &op, const Loss &loss) {
 }
 
 static llvm::Error importNegativeLogLikelihoodLoss(OpContext &op) {
+  op.keepExtents();
   Loss loss;
   GLOWISH_ASSIGN_OR_RETURN(loss.logarithms, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(loss.target, op.getInput(1));
@@ -69,6 +81,7 @@ static llvm::Error importNegativeLogLikelihoodLoss(OpContext &op) {
 }
 
 static llvm::Error importSoftmaxCrossEntropyLoss(OpContext &op) {
+  op.keepExtents();
   Loss loss;
   GLOWISH_ASSIGN_OR_RETURN(NodeValue scores, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(loss.target, op.getInput(1));

@@ -5,8 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Common/GridSampling.h"
+#include "Common/Positions.h"
 #include "Common/Sampler.h"
-#include "ONNX/OpContext.h"
+#include "ONNX/DynamicDims.h"
 #include "glowish/Importer/OperatorNotes.h"
 
 using namespace glowish;
@@ -208,17 +209,26 @@ static llvm::Error importRoiAlign(OpContext &op, NodeValue images) {
   if (images.getShape().size() != 4)
     return makeError("input 0 is {0}; accepted: rank 4",
                      images.getType().str());
-  batch = op.cast(batch, ElemKind::Int64);
-  GLOWISH_RETURN_IF_ERROR(op.setOutput(
-      0, grid.samples ? sampleStated(op, grid, images, batch)
-                      : sampleAdaptively(op, grid, images, batch)));
-  // The number of boxes, which equals that of batch indices.
-  Extents boxes = op.getExtents(1), batches = op.getExtents(2);
-  op.setExtents(0, {boxes.empty() ? NodeValue() : boxes[0], {}, {}, {}});
-  return llvm::Error::success();
+  GLOWISH_RETURN_IF_ERROR(refuseExtents(images, 0, {2, 3}, samplesWholeImages));
+  if (batch.getShape().size() == 1)
+    GLOWISH_RETURN_IF_ERROR(align(op, grid.boxes, 0, batch, 0));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  ExtentList extents = {
+      findExtent(grid.boxes, 0), findExtent(images, 1), {}, {}};
+  // Images that are not there have the weight 0, and would count if they are no
+  // numbers.
+  if (!grid.samples)
+    images = op.fillOutside(images, {0}, 0);
+  images = dropExtents(op, images);
+  grid.boxes = dropExtents(op, grid.boxes);
+  batch = dropExtents(op, op.cast(batch, ElemKind::Int64));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  NodeValue result = grid.samples ? sampleStated(op, grid, images, batch)
+                                  : sampleAdaptively(op, grid, images, batch);
+  return op.setOutput(0, restateExtents(op, result, extents));
 }
 
-static OnnxOperator roiAlignOp("RoiAlign", 10, importRoiAlign);
+static OnnxOperator roiAlignOp("RoiAlign", 10, withExtents<importRoiAlign>);
 static OnnxOperatorNotes
     roiAlignNotes("RoiAlign",
                   {.limit = "in mode max, sampling_ratio is at least 1"});

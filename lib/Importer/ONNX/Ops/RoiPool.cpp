@@ -1,6 +1,7 @@
 //===- RoiPool.cpp - Import of MaxRoiPool ---------------------------------===//
 
-#include "ONNX/OpContext.h"
+#include "Common/Positions.h"
+#include "ONNX/DynamicDims.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -69,8 +70,12 @@ static llvm::Error importMaxRoiPool(OpContext &op, NodeValue images,
                      "numbers of 1 to {3}",
                      images.getType().str(), boxes.getType().str(),
                      formatShape(pooled), maxBins);
+  GLOWISH_RETURN_IF_ERROR(refuseExtents(images, 0, {2, 3}, samplesWholeImages));
+  ExtentList extents = {findExtent(boxes, 0), findExtent(images, 1), {}, {}};
+  images = dropExtents(op, images);
+  boxes = dropExtents(op, op.cast(boxes, images.getElemKind()));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   int64_t count = list[0], channels = shape[1];
-  boxes = op.cast(boxes, images.getElemKind());
   auto getEdge = [&](int64_t column) {
     return roundAway(op, op.mul(op.slice(boxes, 1, column, 1), scale));
   };
@@ -91,8 +96,9 @@ static llvm::Error importMaxRoiPool(OpContext &op, NodeValue images,
   if (op.hasFailed())
     return op.setOutput(0, x);
   x = op.select(isEmpty, op.number(x, 0), x);
-  return op.setOutput(0,
-                      op.broadcast(x, {count, channels, pooled[0], pooled[1]}));
+  x = op.broadcast(x, {count, channels, pooled[0], pooled[1]});
+  return op.setOutput(0, restateExtents(op, x, extents));
 }
 
-static OnnxOperator maxRoiPoolOp("MaxRoiPool", 1, importMaxRoiPool);
+static OnnxOperator maxRoiPoolOp("MaxRoiPool", 1,
+                                 withExtents<importMaxRoiPool>);

@@ -1,8 +1,10 @@
 //===- Sampling.cpp - Sampling of images at computed points ---------------===//
 
 #include "Common/GridSampling.h"
+#include "Common/Positions.h"
 #include "Common/SlidingWindows.h"
-#include "ONNX/OpContext.h"
+#include "ONNX/DynamicDims.h"
+#include "ONNX/ShapeInts.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
 
@@ -23,6 +25,9 @@ static llvm::Error importGridSample(OpContext &op, NodeValue images,
     rules.mode = "linear";
   if (rules.mode == "bicubic")
     rules.mode = "cubic";
+  if (!images.getShape().empty() && !grid.getShape().empty())
+    GLOWISH_RETURN_IF_ERROR(align(op, images, 0, grid, 0));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   DimsRef shape = images.getShape(), points = grid.getShape();
   unsigned count = shape.size() - 2;
   if (shape.size() < 3 || points.size() != shape.size() ||
@@ -39,14 +44,45 @@ static llvm::Error importGridSample(OpContext &op, NodeValue images,
                      "'{1}'; accepted: linear, nearest, cubic and zeros, "
                      "border, reflection",
                      rules.mode, rules.padding);
-  return op.setOutput(0, sampleGrid(op, images, grid, rules));
+  GLOWISH_RETURN_IF_ERROR(
+      refuseExtents(images, 0, getDimsFrom(2, count + 2), samplesWholeImages));
+  GLOWISH_RETURN_IF_ERROR(refuseExtents(
+      grid, 1, {count + 1}, "a point has known coordinates; accepted: others"));
+  ExtentList extents = {findExtent(images, 0), findExtent(images, 1)};
+  for (unsigned d = 1; d <= count; ++d)
+    extents.push_back(findExtent(grid, d));
+  images = dropExtents(op, images);
+  grid = dropExtents(op, grid);
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  return op.setOutput(
+      0, restateExtents(op, sampleGrid(op, images, grid, rules), extents));
 }
 
 //===- AffineGrid ---------------------------------------------------------===//
 
+/// Reads the size of images [N, C, ...]. Where the number of images is
+/// computed, it is that of \p theta.
+static llvm::Expected<std::vector<int64_t>> readImageSize(OpContext &op,
+                                                          NodeValue &theta) {
+  if (!findExtent(theta, 0))
+    return op.getConstantInts(1);
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> ints, readShapeInts(op, 1));
+  if (ints.empty() || !areConstant(llvm::ArrayRef(ints).drop_front()))
+    return op.getConstantInts(1);
+  std::vector<int64_t> size;
+  for (const ShapeInt &number : ints)
+    size.push_back(number.getConstant());
+  if (!ints[0].isConstant())
+    size[0] = theta.getShape()[0];
+  else if (size[0] >= 0 && size[0] <= theta.getShape()[0])
+    theta = op.crop(theta, 0, size[0], std::nullopt);
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  return size;
+}
+
 /// Points [N, ..., dimensions]: theta times the pixel coordinates from -1 to 1.
 static llvm::Error importAffineGrid(OpContext &op, NodeValue theta) {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> size, op.getConstantInts(1));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> size, readImageSize(op, theta));
   int64_t alignCorners = op.getInt("align_corners", 0);
   int64_t count = int64_t(size.size()) - 2;
   if (count < 1 || theta.getShape() != DimsRef({size[0], count, count + 1}))
@@ -77,6 +113,9 @@ static llvm::Error importAffineGrid(OpContext &op, NodeValue theta) {
 
 //===- DeformConv ---------------------------------------------------------===//
 
+static constexpr llvm::StringLiteral needsAllPixels =
+    "windows need all of it; accepted: such extents of the batch, and of the "
+    "windows";
 /// Each pixel of a window is unrolled.
 static constexpr int64_t maxTaps = 4096;
 
@@ -163,6 +202,10 @@ static llvm::Error importDeformConv(OpContext &op, NodeValue images,
   NodeValue bias = op.getOptionalInput(3), mask = op.getOptionalInput(4);
   GLOWISH_ASSIGN_OR_RETURN(DeformWindow w,
                            readDeformWindow(op, images, filter));
+  for (NodeValue *other : {&offset, &mask})
+    if (*other && !other->getShape().empty())
+      GLOWISH_RETURN_IF_ERROR(align(op, images, 0, *other, 0));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   DimsRef shape = images.getShape(), out = offset.getShape();
   DimsRef kernel = filter.getShape();
   int64_t taps = w.kernels[0] * w.kernels[1];
@@ -170,6 +213,13 @@ static llvm::Error importDeformConv(OpContext &op, NodeValue images,
       out[1] != 2 * taps * w.offsetGroup)
     return makeError("input 2 is {0}; accepted: [N, {1}, height, width]",
                      offset.getType().str(), 2 * taps * w.offsetGroup);
+  GLOWISH_RETURN_IF_ERROR(refuseExtents(images, 0, {1, 2, 3}, needsAllPixels));
+  GLOWISH_RETURN_IF_ERROR(refuseExtents(offset, 2, {1}, needsAllPixels));
+  ExtentList extents = {
+      findExtent(images, 0), {}, findExtent(offset, 2), findExtent(offset, 3)};
+  for (NodeValue *value : {&images, &offset, &mask})
+    *value = dropExtents(op, *value);
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   std::vector<NodeValue> groups;
   for (int64_t g = 0; g < w.offsetGroup; ++g)
     groups.push_back(sampleWindows(op, images, offset, mask, w, g));
@@ -181,11 +231,15 @@ static llvm::Error importDeformConv(OpContext &op, NodeValue images,
   NodeValue result = op.make<ConvolutionNode>(
       channels, flat, bias, std::vector<int64_t>{1, 1},
       std::vector<int64_t>{0, 0, 0, 0}, std::vector<int64_t>{1, 1}, w.group);
-  return op.setOutput(0, moveChannelsFirst(op, result));
+  return op.setOutput(
+      0, restateExtents(op, moveChannelsFirst(op, result), extents));
 }
 
-static OnnxOperator gridSampleOp("GridSample", 16, importGridSample);
-static OnnxOperator affineGridOp("AffineGrid", 20, importAffineGrid);
-static OnnxOperator deformConvOp("DeformConv", 19, importDeformConv);
+static OnnxOperator gridSampleOp("GridSample", 16,
+                                 withExtents<importGridSample>);
+static OnnxOperator affineGridOp("AffineGrid", 20,
+                                 withExtents<importAffineGrid>);
+static OnnxOperator deformConvOp("DeformConv", 19,
+                                 withExtents<importDeformConv>);
 static OnnxOperatorNotes deformConvNotes("DeformConv",
                                          {.limit = "2 spatial dimensions"});

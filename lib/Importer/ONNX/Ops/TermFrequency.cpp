@@ -1,6 +1,7 @@
 //===- TermFrequency.cpp - Import of TfIdfVectorizer ----------------------===//
 
-#include "ONNX/OpContext.h"
+#include "Common/Positions.h"
+#include "ONNX/DynamicDims.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -90,10 +91,19 @@ static llvm::Expected<Vocabulary> readVocabulary(OpContext &op) {
   return v;
 }
 
+namespace {
+/// The rows of a text, [rows, columns], and the number of columns that are
+/// there, an int64 scalar; null for all.
+struct Text {
+  NodeValue rows, numColumns;
+};
+} // namespace
+
 /// Counts the n-grams of \p length items at distance \p distance in each row of
 /// \p text: [rows, grams]. Null if the rows are too short.
-static NodeValue countGrams(OpContext &op, NodeValue text, const Vocabulary &v,
+static NodeValue countGrams(OpContext &op, const Text &all, const Vocabulary &v,
                             int64_t length, int64_t distance) {
+  NodeValue text = all.rows;
   if (!text)
     return {};
   int64_t rows = text.getShape()[0], columns = text.getShape()[1];
@@ -111,12 +121,18 @@ static NodeValue countGrams(OpContext &op, NodeValue text, const Vocabulary &v,
     NodeValue match = op.equal(item, op.int64s(items));
     matches = matches ? op.logicalAnd(matches, match) : match;
   }
+  if (all.numColumns)
+    matches = op.logicalAnd(
+        matches,
+        op.less(op.iota(ElemKind::Int64, 3, 1, numStarts),
+                op.sub(all.numColumns, double((length - 1) * distance))));
   return op.reduce(op.cast(matches, ElemKind::Float), "sum", {1}, false);
 }
 
 /// Counts all n-grams of the pool: [rows, grams].
-static NodeValue countAll(OpContext &op, NodeValue text, const Vocabulary &v) {
-  int64_t rows = text.getShape()[0], columns = text.getShape()[1];
+static NodeValue countAll(OpContext &op, const Text &text,
+                          const Vocabulary &v) {
+  int64_t rows = text.rows.getShape()[0], columns = text.rows.getShape()[1];
   std::vector<NodeValue> parts;
   for (int64_t length = 1; length <= int64_t(v.starts.size()); ++length) {
     NodeValue sum;
@@ -145,10 +161,15 @@ static llvm::Error importTfIdfVectorizer(OpContext &op, NodeValue input) {
   int64_t rows = rank == 1 ? 1 : input.getShape()[0], size = v.getSize();
   GLOWISH_RETURN_IF_ERROR(checkShape(ElemKind::Double, {rows, size}));
   GLOWISH_RETURN_IF_ERROR(op.checkBudget(size * 12));
-  NodeValue text = op.reshape(op.cast(input, ElemKind::Int64),
-                              {rows, input.getShape().back()});
+  std::optional<Extent> numRows =
+      rank == 1 ? std::nullopt : findExtent(input, 0);
+  Text text;
+  if (input.getType().getExtent(rank - 1))
+    text.numColumns = op.getLength(input, rank - 1);
+  text.rows = op.cast(dropExtents(op, input), ElemKind::Int64);
+  text.rows = op.reshape(text.rows, {rows, input.getShape().back()});
   if (op.hasFailed())
-    return op.setOutput(0, text);
+    return op.setOutput(0, {});
   NodeValue counts = countAll(op, text, v);
   // Output positions without an n-gram refer to the column of zeros at the end.
   int64_t numGrams = v.outputPositions.size();
@@ -168,8 +189,9 @@ static llvm::Error importTfIdfVectorizer(OpContext &op, NodeValue input) {
     NodeValue present = op.cast(op.greater(result, 0), ElemKind::Float);
     result = op.mul(v.mode == "IDF" ? present : result, factors);
   }
-  return op.setOutput(0, rank == 1 ? op.reshape(result, {size}) : result);
+  return op.setOutput(0, rank == 1 ? op.reshape(result, {size})
+                                   : restateExtents(op, result, {numRows, {}}));
 }
 
 static OnnxOperator tfIdfVectorizerOp("TfIdfVectorizer", 9,
-                                      importTfIdfVectorizer);
+                                      withExtents<importTfIdfVectorizer>);
