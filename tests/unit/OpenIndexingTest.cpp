@@ -349,6 +349,40 @@ TEST(OpenIndexing, Terms) {
   check({{{"x", {"N"}}}, text + onnxNode("TfIdfVectorizer", {"t"}, attrs)});
 }
 
+TEST(OpenIndexing, Sequences) {
+  auto construct = [](std::vector<std::string> parts) {
+    return onnxNode("SequenceConstruct", std::move(parts), "", "q");
+  };
+  check({{{"x", {"N", "B"}}, {"m", {"M", "B"}}},
+         construct({"x", "m"}) +
+             onnxNode("ConcatFromSequence", {"q"}, intAttr("axis", 0))});
+  check({{{"x", {"N", "B"}}},
+         onnxNode("Neg", {"x"}, "", "n") + construct({"x", "n"}) +
+             onnxNode("ConcatFromSequence", {"q"},
+                      intAttr("axis", 1) + intAttr("new_axis", 1))});
+  check({{{"x", {"N", "4"}}},
+         int64s("parts", {1, 3}) +
+             onnxNode("SplitToSequence", {"x", "parts"}, intAttr("axis", 1),
+                      "q") +
+             "initializer { name: \"at\" data_type: 7 int64_data: 1 } " +
+             onnxNode("SequenceAt", {"q", "at"})});
+  // Each element is an output.
+  check({{{"x", {"N", "B"}}, {"m", {"M", "2"}}},
+         onnxNode("NonZero", {"x"}, "", "f") +
+             onnxNode("Cast", {"f"}, intAttr("to", 1), "found") +
+             onnxNode("SequenceConstruct", {"x", "m", "found"})});
+  check({{{"x", {"N", "B"}}, {"m", {"M", "2"}}},
+         construct({"x", "m"}) +
+             onnxNode("SequenceMap", {"q"},
+                      "attribute { name: \"body\" type: GRAPH g { name: \"b\" "
+                      "node { op_type: \"Neg\" input: \"e\" output: \"o\" } "
+                      "input { name: \"e\" } output { name: \"o\" } } } ")});
+  EXPECT_NE(
+      importError({{{"x", {"N", "4"}}}, onnxNode("SplitToSequence", {"x"})})
+          .find("it is split; accepted: such extents of other"),
+      std::string::npos);
+}
+
 TEST(OpenIndexing, Losses) {
   std::string target = makeIndices("t", 3, "i", /*isNegative=*/false);
   for (const char *reduction : {"none", "sum", "mean"})

@@ -217,6 +217,8 @@ llvm::Error GraphImporter::saveOutput(const std::string &name,
                                       NodeValue value) {
   if (module->findPlaceholder(name))
     return makeError("two outputs have the name {0}", quote(name));
+  if (value.getType().hasExtents())
+    return saveDynamicOutput(scope.getContext(), name, value, value.getShape());
   createOutput(scope.getContext().function, name, value);
   return llvm::Error::success();
 }

@@ -363,14 +363,17 @@ llvm::Error GraphScope::importInnerWeights() {
 }
 
 llvm::Error GraphScope::checkOutputExtents() {
-  for (const auto &output : graph.output())
-    if (NodeValue value = lookup(output.name()))
-      for (auto [d, extent] : llvm::enumerate(value.getType().getExtents()))
-        if (extent)
+  for (const auto &output : graph.output()) {
+    const Sequence *sequence = lookupSequence(output.name());
+    for (NodeValue value :
+         sequence ? sequence->elements : std::vector{lookup(output.name())})
+      for (unsigned d = 0; value && d < value.getType().getRank(); ++d)
+        if (value.getType().getExtent(d))
           return makeError("the extent of dimension {0} of the output {1} of "
                            "the graph {2} is known only when the model runs; "
                            "accepted: constant ones",
                            d, quote(output.name()), quote(graph.name()));
+  }
   return llvm::Error::success();
 }
 

@@ -4,9 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ONNX/DynamicDims.h"
 #include "ONNX/GraphScope.h"
 #include "ONNX/ModelFile.h"
-#include "ONNX/OpContext.h"
+#include "ONNX/Ops/Concat.h"
 #include "glowish/Base/CheckedInt.h"
 
 using namespace glowish;
@@ -27,6 +28,7 @@ static llvm::Error setSequence(OpContext &op, Sequence sequence) {
 }
 
 static llvm::Error importSequenceConstruct(OpContext &op) {
+  op.keepExtents();
   Sequence sequence;
   for (unsigned i = 0; i < op.getNumInputs(); ++i) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue element, op.getInput(i));
@@ -59,6 +61,7 @@ static llvm::Expected<int64_t> readPosition(const OpContext &op, unsigned index,
 }
 
 static llvm::Error importSequenceInsert(OpContext &op) {
+  op.keepExtents();
   GLOWISH_ASSIGN_OR_RETURN(const Sequence *given, op.getSequence(0));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue element, op.getInput(1));
   Sequence sequence = *given;
@@ -147,6 +150,9 @@ static llvm::Expected<std::vector<int64_t>> readParts(OpContext &op,
 static llvm::Error importSplitToSequence(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
                            op.getAxis("axis", 0, input.getShape().size()));
+  GLOWISH_RETURN_IF_ERROR(
+      refuseExtents(input, 0, {axis},
+                    "it is split; accepted: such extents of other dimensions"));
   int64_t keepDims = op.getInt("keepdims", 1);
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> parts,
                            readParts(op, input.getShape()[axis]));
@@ -168,6 +174,7 @@ static llvm::Error importSplitToSequence(OpContext &op, NodeValue input) {
 }
 
 static llvm::Error importConcatFromSequence(OpContext &op) {
+  op.keepExtents();
   GLOWISH_ASSIGN_OR_RETURN(const Sequence *sequence, op.getSequence(0));
   int64_t isNew = op.getInt("new_axis", 0);
   if (!op.hasAttr("axis"))
@@ -184,22 +191,24 @@ static llvm::Error importConcatFromSequence(OpContext &op) {
                          parts[0].getType().str(), part.getType().str());
       part = op.unsqueeze(part, axis);
     }
+  GLOWISH_RETURN_IF_ERROR(alignParts(op, parts, axis));
   return op.setOutput(0, op.concat(parts, axis));
 }
 
 /// Imports the subgraph for each element of the first sequence. Other inputs
 /// are sequences of the same length, or tensors that are passed to all.
 static llvm::Error importSequenceMap(OpContext &op) {
+  op.keepExtents();
   GLOWISH_ASSIGN_OR_RETURN(const onnx::GraphProto *graph, op.getGraph("body"));
   GLOWISH_ASSIGN_OR_RETURN(const Sequence *first, op.getSequence(0));
   size_t length = first->elements.size();
   std::vector<Sequence> outputs(graph->output_size());
   for (size_t i = 0; i < length; ++i) {
-    std::vector<NodeValue> inputs;
+    std::vector<GraphValue> inputs;
     for (unsigned k = 0; k < op.getNumInputs(); ++k) {
       if (!op.hasSequence(k)) {
         GLOWISH_ASSIGN_OR_RETURN(NodeValue tensor, op.getInput(k));
-        inputs.push_back(tensor);
+        inputs.push_back({.tensor = tensor});
         continue;
       }
       GLOWISH_ASSIGN_OR_RETURN(const Sequence *sequence, op.getSequence(k));
@@ -207,13 +216,18 @@ static llvm::Error importSequenceMap(OpContext &op) {
         return makeError("the sequences have {0} and {1} elements; accepted: "
                          "equal numbers",
                          length, sequence->elements.size());
-      inputs.push_back(sequence->elements[i]);
+      inputs.push_back({.tensor = sequence->elements[i]});
     }
     GraphScope scope(*graph, op.getScope());
-    GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> values,
-                             scope.importInner(inputs));
-    for (auto [output, value] : llvm::zip_equal(outputs, values))
-      output.elements.push_back(value);
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<GraphValue> values,
+                             scope.importValues(inputs));
+    for (auto [k, value] : llvm::enumerate(values)) {
+      if (value.sequence)
+        return makeError("the output {0} of the graph {1} is a sequence or an "
+                         "optional; accepted: a tensor",
+                         quote(graph->output(k).name()), quote(graph->name()));
+      outputs[k].elements.push_back(value.tensor);
+    }
   }
   for (auto [k, output] : llvm::enumerate(outputs))
     op.setSequence(std::move(output), k);
@@ -232,6 +246,7 @@ static llvm::Error forwardOptional(OpContext &op) {
 }
 
 static llvm::Error importOptional(OpContext &op) {
+  op.keepExtents();
   op.ignoreAttrs({"type"});
   if (op.hasInput(0) || op.hasSequence(0))
     return forwardOptional(op);
@@ -240,6 +255,7 @@ static llvm::Error importOptional(OpContext &op) {
 }
 
 static llvm::Error importOptionalHasElement(OpContext &op) {
+  op.keepExtents();
   bool isPresent = op.hasInput(0);
   if (isPresent)
     op.ignoreInput(0);
@@ -251,6 +267,7 @@ static llvm::Error importOptionalHasElement(OpContext &op) {
 }
 
 static llvm::Error importOptionalGetElement(OpContext &op) {
+  op.keepExtents();
   if (op.hasSequence(0)) {
     GLOWISH_ASSIGN_OR_RETURN(const Sequence *value, op.getSequence(0));
     if (value->isAbsent)
@@ -269,7 +286,7 @@ static OnnxOperator sequenceAtOp("SequenceAt", 11, importSequenceAt);
 static OnnxOperator sequenceLengthOp("SequenceLength", 11,
                                      importSequenceLength);
 static OnnxOperator splitToSequenceOp("SplitToSequence", 11,
-                                      importSplitToSequence);
+                                      withExtents<importSplitToSequence>);
 static OnnxOperator concatFromSequenceOp("ConcatFromSequence", 11,
                                          importConcatFromSequence);
 static OnnxOperator optionalOp("Optional", 15, importOptional);
