@@ -202,6 +202,25 @@ def rolled(p):
     return [p("roll", x, [-2], [1]), p("roll", x, [0, 1], [1, 0])]
 
 
+@program({"s0": (1, 8), "s1": (1, 40)})
+def ordered(p):
+    """All elements in order, and what is chosen and written by their places."""
+    x = p.input("x", [2, "s0", "s1"])
+    values, places = p("sort", x, 2, True)
+    back = p("scatter.src", p("neg", x), 2, places, values)
+    return [values, back, p("gather", back, 2, places),
+            p("scatter_add", x, 2, places, values)]
+
+
+@program({"s0": (2, 8), "s1": (1, 40)})
+def rows_by_index(p):
+    """Rows in the middle, from the end, too."""
+    x = p.input("x", ["s0", 3, "s1"])
+    rows = p.input("rows", [2, 1], lambda n, m: torch.tensor([[-1], [0]]))
+    columns = p.input("columns", [4], lambda n: torch.tensor([2, -3, 1, 1]))
+    return [p("index.Tensor", x, [rows, columns]), p("index.Tensor", x, [None, columns])]
+
+
 @program({"s0": (1, 8)})
 def recurrent(p):
     """An LSTM whose batch runs decide."""

@@ -427,6 +427,28 @@ TEST(OpenIndexing, RemovedOperators) {
          1});
 }
 
+/// Ends that the main graph knows.
+TEST(OpenIndexing, Branches) {
+  auto branch = [](const std::string &name, const std::string &nodes) {
+    return "attribute { name: \"" + name +
+           "_branch\" type: GRAPH g { name: \"" + name + "\" " + nodes +
+           onnxNode("ReduceSum", {name}, intAttr("keepdims", 0), name + ".y") +
+           "output { name: \"" + name + ".y\" } } } ";
+  };
+  check({{{"x", {"N", "M"}}, {"k", {"K", "M"}}, {"u", {"K", "M"}}, {"c", {}}},
+         makeIndices("k", 3, "i") + floats("zero", {}, {0}) +
+             int64s("last", {-1, -2}) +
+             onnxNode("Greater", {"c", "zero"}, "", "condition") +
+             onnxNode("If", {"condition"},
+                      branch("then",
+                             onnxNode("ScatterElements", {"x", "i", "u"},
+                                      stringAttr("reduction", "add"), "then")) +
+                          branch("else",
+                                 onnxNode("Gather", {"x", "last"}, "", "rows") +
+                                     onnxNode("Concat", {"x", "rows", "k"},
+                                              intAttr("axis", 0), "else")))});
+}
+
 TEST(OpenIndexing, QuantizedTables) {
   std::string data = "initializer { name: \"t\" data_type: 2 dims: 6 dims: 16";
   std::string scales = "initializer { name: \"s\" data_type: 1 dims: 6 dims: 2";

@@ -7,7 +7,6 @@
 
 #include "ONNX/Ops/DynamicAttention.h"
 #include "Common/AttentionHeads.h"
-#include "Common/Positions.h"
 #include "ONNX/Ops/Concat.h"
 #include <cmath>
 
@@ -62,7 +61,7 @@ llvm::Expected<NodeValue> onnximport::prependPast(OpContext &op, unsigned index,
   GLOWISH_RETURN_IF_ERROR(op.takeError());
   GLOWISH_RETURN_IF_ERROR(alignParts(op, parts, 2));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue joined, op.finish(op.concat(parts, 2)));
-  heads = {dropExtents(op, joined)};
+  heads = {op.dropExtents(joined)};
   for (unsigned d = 0; d < 4; ++d)
     if (joined.getType().getExtent(d))
       heads.setExtent(d, op.getLength(joined, d));

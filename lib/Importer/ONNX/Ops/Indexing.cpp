@@ -76,7 +76,7 @@ readTuples(OpContext &op, NodeValue data, NodeValue indices, int64_t numBatch) {
       position += index[d] * strides[d];
     return double(position);
   });
-  NodeValue all = dropExtents(op, indices);
+  NodeValue all = op.dropExtents(indices);
   for (int64_t i = 0; i < count; ++i) {
     int64_t d = numBatch + i;
     NodeValue part = op.reshape(op.slice(all, last, i, 1), flat);
@@ -197,7 +197,7 @@ static llvm::Error importTensorScatter(OpContext &op, NodeValue cache,
   if (starts) {
     Dims aligned(rank, 1);
     aligned[0] = shape[0];
-    starts = dropExtents(op, op.cast(starts, ElemKind::Int64));
+    starts = op.dropExtents(op.cast(starts, ElemKind::Int64));
     index = op.add(index, op.reshape(starts, aligned));
   }
   if (mode == "circular") {
@@ -275,7 +275,7 @@ static llvm::Error importReverseSequence(OpContext &op, NodeValue input,
   shape = input.getShape();
   Dims aligned(2, 1), steps(shape.take_front(2));
   aligned[batchAxis] = shape[batchAxis];
-  lengths = dropExtents(op, op.cast(lengths, ElemKind::Int64));
+  lengths = op.dropExtents(op.cast(lengths, ElemKind::Int64));
   NodeValue length = op.reshape(lengths, aligned);
   NodeValue step = op.iota(ElemKind::Int64, 2, timeAxis, shape[timeAxis]);
   NodeValue backward = op.sub(op.sub(length, step), 1);

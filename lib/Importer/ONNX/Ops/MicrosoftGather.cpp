@@ -163,7 +163,7 @@ static llvm::Error importGatherBlockQuantized(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue stored,
                            readIntegers(op, 0, table, table.shape));
   // Blocks are repeated in shapes that join dimensions of the indices.
-  NodeValue indices = dropExtents(op, given);
+  NodeValue indices = op.dropExtents(given);
   GLOWISH_ASSIGN_OR_RETURN(NodeValue gathered,
                            gatherSlices(op, stored, indices, table.gatherAxis));
   GLOWISH_ASSIGN_OR_RETURN(

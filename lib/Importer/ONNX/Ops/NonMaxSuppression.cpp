@@ -99,11 +99,11 @@ static llvm::Error importNonMaxSuppression(OpContext &op, NodeValue boxes,
     isPicked = op.logicalAnd(
         isPicked,
         op.less(op.iota(ElemKind::Int64, 3, 2, most.bound), most.number));
-  Found found = findTrue(op, op.reshape(dropExtents(op, isPicked), {total}));
+  Found found = findTrue(op, op.reshape(op.dropExtents(isPicked), {total}));
   NodeValue row = op.div(found.positions, double(most.bound));
   NodeValue batch = op.div(row, double(shape[1]));
   NodeValue category = op.sub(row, op.mul(batch, double(shape[1])));
-  NodeValue box = gatherPositions(op, dropExtents(op, picked), found.positions);
+  NodeValue box = gatherPositions(op, op.dropExtents(picked), found.positions);
   std::vector<NodeValue> columns;
   for (NodeValue column : {batch, category, box})
     columns.push_back(op.reshape(column, {total, 1}));

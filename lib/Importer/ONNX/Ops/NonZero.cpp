@@ -1,7 +1,6 @@
 //===- NonZero.cpp - NonZero and Compress ---------------------------------===//
 
 #include "ONNX/Ops/NonZero.h"
-#include "Common/Positions.h"
 #include "ONNX/Ops/DynamicReshape.h"
 
 using namespace glowish;
@@ -84,7 +83,7 @@ static llvm::Error importNonZero(OpContext &op, NodeValue x) {
   NodeValue flags = op.cast(x, ElemKind::Bool);
   if (NodeValue inside = op.isInside(x, getAllDims(rank)))
     flags = op.logicalAnd(flags, inside);
-  Found found = findTrue(op, op.reshape(dropExtents(op, flags), {count}));
+  Found found = findTrue(op, op.reshape(op.dropExtents(flags), {count}));
   return op.setOutput(0, op.declare(splitPositions(op, found.positions, shape),
                                     {NodeValue(), found.count}));
 }
@@ -111,7 +110,7 @@ static llvm::Error importCompress(OpContext &op, NodeValue x,
   if (count == 0)
     return op.setOutput(
         0, op.slice(op.crop(x, axis, size, std::nullopt), axis, 0, 0));
-  NodeValue flags = op.slice(dropExtents(op, condition), 0, 0, count);
+  NodeValue flags = op.slice(op.dropExtents(condition), 0, 0, count);
   // Selected slices are inside both.
   auto keepBefore = [&](NodeValue value, int64_t dim) {
     if (value.getType().getExtent(dim))

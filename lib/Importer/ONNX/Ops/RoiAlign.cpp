@@ -219,9 +219,9 @@ static llvm::Error importRoiAlign(OpContext &op, NodeValue images) {
   // numbers.
   if (!grid.samples)
     images = op.fillOutside(images, {0}, 0);
-  images = dropExtents(op, images);
-  grid.boxes = dropExtents(op, grid.boxes);
-  batch = dropExtents(op, op.cast(batch, ElemKind::Int64));
+  images = op.dropExtents(images);
+  grid.boxes = op.dropExtents(grid.boxes);
+  batch = op.dropExtents(op.cast(batch, ElemKind::Int64));
   GLOWISH_RETURN_IF_ERROR(op.takeError());
   NodeValue result = grid.samples ? sampleStated(op, grid, images, batch)
                                   : sampleAdaptively(op, grid, images, batch);

@@ -72,8 +72,8 @@ static llvm::Error importMaxRoiPool(OpContext &op, NodeValue images,
                      formatShape(pooled), maxBins);
   GLOWISH_RETURN_IF_ERROR(refuseExtents(images, 0, {2, 3}, samplesWholeImages));
   ExtentList extents = {findExtent(boxes, 0), findExtent(images, 1), {}, {}};
-  images = dropExtents(op, images);
-  boxes = dropExtents(op, op.cast(boxes, images.getElemKind()));
+  images = op.dropExtents(images);
+  boxes = op.dropExtents(op.cast(boxes, images.getElemKind()));
   GLOWISH_RETURN_IF_ERROR(op.takeError());
   int64_t count = list[0], channels = shape[1];
   auto getEdge = [&](int64_t column) {

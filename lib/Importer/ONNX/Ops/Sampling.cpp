@@ -51,8 +51,8 @@ static llvm::Error importGridSample(OpContext &op, NodeValue images,
   ExtentList extents = {findExtent(images, 0), findExtent(images, 1)};
   for (unsigned d = 1; d <= count; ++d)
     extents.push_back(findExtent(grid, d));
-  images = dropExtents(op, images);
-  grid = dropExtents(op, grid);
+  images = op.dropExtents(images);
+  grid = op.dropExtents(grid);
   GLOWISH_RETURN_IF_ERROR(op.takeError());
   return op.setOutput(
       0, restateExtents(op, sampleGrid(op, images, grid, rules), extents));
@@ -218,7 +218,7 @@ static llvm::Error importDeformConv(OpContext &op, NodeValue images,
   ExtentList extents = {
       findExtent(images, 0), {}, findExtent(offset, 2), findExtent(offset, 3)};
   for (NodeValue *value : {&images, &offset, &mask})
-    *value = dropExtents(op, *value);
+    *value = op.dropExtents(*value);
   GLOWISH_RETURN_IF_ERROR(op.takeError());
   std::vector<NodeValue> groups;
   for (int64_t g = 0; g < w.offsetGroup; ++g)

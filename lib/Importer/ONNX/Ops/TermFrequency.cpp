@@ -166,7 +166,7 @@ static llvm::Error importTfIdfVectorizer(OpContext &op, NodeValue input) {
   Text text;
   if (input.getType().getExtent(rank - 1))
     text.numColumns = op.getLength(input, rank - 1);
-  text.rows = op.cast(dropExtents(op, input), ElemKind::Int64);
+  text.rows = op.cast(op.dropExtents(input), ElemKind::Int64);
   text.rows = op.reshape(text.rows, {rows, input.getShape().back()});
   if (op.hasFailed())
     return op.setOutput(0, {});

@@ -186,7 +186,7 @@ static llvm::Error importUnique(OpContext &op, NodeValue x) {
     x = op.gather(op.crop(x, axis, n, std::nullopt), numbers, axis);
   }
   Distinct distinct =
-      findDistinct(op, getColumns(op, dropExtents(op, x), axis), isValid);
+      findDistinct(op, getColumns(op, op.dropExtents(x), axis), isValid);
   if (!sorted)
     distinct = sortByFirst(op, distinct);
   GLOWISH_RETURN_IF_ERROR(op.takeError());
