@@ -132,6 +132,13 @@ std::vector<Case> getMovementCases() {
        node("Sign", {"v"}, "", "s") + node("Add", {"s", "one"}, "", "i") +
            node("Cast", {"i"}, intAttr("to", 7), "n") +
            node("GatherElements", {"v", "n"}, intAttr("axis", 1))},
+      {"ScatterElements",
+       node("Sign", {"v"}, "", "s") + node("Add", {"s", "one"}, "", "i") +
+           node("Cast", {"i"}, intAttr("to", 7), "n") +
+           node("ScatterElements", {"v", "n", "s"},
+                intAttr("axis", 1) + stringAttr("reduction", "add"))},
+      {"Sequence", node("SequenceConstruct", {"v", "two", "v"}, "", "q") +
+                       node("ConcatFromSequence", {"q"}, intAttr("axis", 0))},
       {"GatherND", node("NonZero", {"v"}, "", "found") +
                        node("Transpose", {"found"}, "", "tuples") +
                        node("GatherND", {"v", "tuples"})},
@@ -243,6 +250,16 @@ std::vector<Case> getComputingCases() {
            intAttr("axis", 0) +
            "} node { op_type: \"Neg\" input: \"i\" output: \"z\" } ",
        18, 2},
+      {"TopKOfAll", node("Shape", {"v"}, intAttr("end", 1), "n") +
+                        "node { op_type: \"TopK\" input: \"v\" input: \"n\" "
+                        "output: \"y\" output: \"i\" " +
+                        intAttr("axis", 0) + "} "},
+      {"Loss",
+       int64s("classes", {0, 2, 1, 2, 0, 1, 2}) +
+           node("Shape", {"v"}, intAttr("end", 1), "n") +
+           node("Slice", {"classes", "i0", "n"}, "", "own") +
+           node("SoftmaxCrossEntropyLoss", {"v", "own"}),
+       18, 1},
       {"NonZero", node("NonZero", {"v"})},
       {"Compress", node("ReduceSum", {"v", "m1"}, intAttr("keepdims", 0), "s") +
                        node("Greater", {"s", "zero"}, "", "g") +

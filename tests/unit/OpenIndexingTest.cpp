@@ -377,6 +377,21 @@ TEST(OpenIndexing, Sequences) {
                       "attribute { name: \"body\" type: GRAPH g { name: \"b\" "
                       "node { op_type: \"Neg\" input: \"e\" output: \"o\" } "
                       "input { name: \"e\" } output { name: \"o\" } } } ")});
+  // Both branches compute what no run decides.
+  std::string branches;
+  for (const char *name : {"then", "else"})
+    branches +=
+        std::string("attribute { name: \"") + name +
+        "_branch\" type: GRAPH g { name: \"b\" " +
+        onnxNode("SequenceConstruct", {"x"}, "", std::string(name) + ".q") +
+        "output { name: \"" + name + ".q\" } } } ";
+  EXPECT_NE(importError({{{"x", {"N", "4"}}, {"c", {}}},
+                         floats("zero", {}, {0}) +
+                             onnxNode("Greater", {"c", "zero"}, "", "g") +
+                             onnxNode("If", {"g"}, branches)})
+                .find("the extent of dimension 0 of the output 'then.q' of the "
+                      "graph 'b' is known only when the model runs"),
+            std::string::npos);
   EXPECT_NE(
       importError({{{"x", {"N", "4"}}}, onnxNode("SplitToSequence", {"x"})})
           .find("it is split; accepted: such extents of other"),
