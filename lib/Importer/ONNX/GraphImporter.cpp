@@ -268,7 +268,9 @@ llvm::Error GraphImporter::importOutput(const onnx::ValueInfoProto &output,
 }
 
 llvm::Error GraphImporter::importStates() {
-  // In the model's order.
+  // In the model's order. Readers are changed when all values are saved: one
+  // may be that of several outputs.
+  std::vector<std::pair<Placeholder *, Type>> states;
   for (const auto &output : graph.output()) {
     auto input = stateInputs.find(output.name());
     if (input == stateInputs.end())
@@ -279,11 +281,14 @@ llvm::Error GraphImporter::importStates() {
       return makeError("«state»: {0} is {1}",
                        quote(value ? input->second : output.name()),
                        value ? "a constant" : "no tensor");
+    states.emplace_back(placeholder, placeholder->getType());
     if (llvm::Error error = makeState(scope.getContext(), *placeholder, value,
                                       options.layout.get()))
       return addContext(std::move(error),
                         "«state»: the output " + quote(output.name()) + ": ");
   }
+  for (const auto &[placeholder, type] : states)
+    widenReaders(scope.getContext().function, *placeholder, type);
   return llvm::Error::success();
 }
 

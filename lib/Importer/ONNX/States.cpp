@@ -98,9 +98,7 @@ namespace {
 /// elements behind the value's own; what these are does not matter.
 class CornerReaders {
 public:
-  /// \p saved: a value that may be replaced by another one with these elements.
-  CornerReaders(Function &function, NodeValue &saved)
-      : function(function), saved(saved) {}
+  explicit CornerReaders(Function &function) : function(function) {}
 
   /// The readers of \p narrow, of type \p type, get \p wide, which may be the
   /// same value with a new type.
@@ -110,10 +108,10 @@ private:
   NodeValue makeSlice(NodeValue wide, DimsRef shape);
   bool redirectPad(Node &node, NodeValue wide);
   bool redirectUpdate(Node &node, unsigned index, NodeValue wide);
+  bool redirectConcat(Node &node, unsigned index, NodeValue wide);
   bool redirectDeclared(Node &node, NodeValue wide);
 
   Function &function;
-  NodeValue &saved;
 };
 
 } // namespace
@@ -140,13 +138,7 @@ bool CornerReaders::redirectPad(Node &node, NodeValue wide) {
   for (auto [own, whole] : llvm::zip_equal(pad->getType().getShape(), shape))
     if (own > whole)
       return false;
-  if (pad->getType() != wide.getType()) {
-    redirect(pad->getResult(), pad->getType(), wide);
-  } else {
-    if (saved.node == pad)
-      saved = wide;
-    pad->getResult().replaceAllUsesWith(wide);
-  }
+  redirect(pad->getResult(), pad->getType(), wide);
   function.erase(pad);
   return true;
 }
@@ -173,6 +165,38 @@ bool CornerReaders::redirectUpdate(Node &node, unsigned index, NodeValue wide) {
   return true;
 }
 
+/// Elements that are joined behind those of the corner, of which a run decides
+/// the number, are set inside of \p wide.
+bool CornerReaders::redirectConcat(Node &node, unsigned index, NodeValue wide) {
+  auto *concat = llvm::dyn_cast<ConcatNode>(&node);
+  if (!concat || index != 0)
+    return false;
+  auto inputs = concat->getInputs();
+  const Type &type = concat->getType();
+  unsigned axis = unsigned(concat->getAxis());
+  bool fits =
+      llvm::all_of_zip(type.getShape(), wide.getShape(),
+                       [](int64_t own, int64_t all) { return own <= all; });
+  if (!fits || !inputs.front().getType().getExtent(axis) ||
+      llvm::is_contained(llvm::drop_begin(inputs), inputs.front()))
+    return false;
+  InsertionGuard guard(function, concat);
+  NodeBuilder b(function, concat->getName());
+  auto drop = [&](NodeValue value) {
+    return b.declareExtents(value, value.getType().withoutExtents());
+  };
+  NodeValue joined = drop(wide), end = b.getLength(inputs.front(), axis);
+  for (NodeValue input : llvm::drop_begin(inputs)) {
+    joined = b.make<DynamicUpdateSliceNode>(joined, drop(input), end, axis);
+    end = b.add(end, b.getLength(input, axis));
+  }
+  joined =
+      b.declareExtents(joined, joined.getType().withExtents(type.getExtents()));
+  redirect(concat->getResult(), type, llvm::cantFail(b.finish(joined)));
+  function.erase(concat);
+  return true;
+}
+
 /// Replaces \p node, which drops the extents of the corner, by one that drops
 /// those of \p wide, and redirects its users.
 bool CornerReaders::redirectDeclared(Node &node, NodeValue wide) {
@@ -192,8 +216,6 @@ void CornerReaders::redirect(NodeValue narrow, const Type &type,
   if (narrow == wide && type == wide.getType())
     return;
   if (type == wide.getType()) {
-    if (saved == narrow)
-      saved = wide;
     narrow.replaceAllUsesWith(wide);
     return;
   }
@@ -204,8 +226,10 @@ void CornerReaders::redirect(NodeValue narrow, const Type &type,
   NodeValue slice;
   for (Use *use : uses) {
     Node &user = *use->getUser();
-    if (redirectDeclared(user, wide) || redirectPad(user, wide) ||
-        redirectUpdate(user, use->getOperandIndex(), wide))
+    unsigned index = use->getOperandIndex();
+    bool isSaved = llvm::isa<SaveNode>(user) && index == SaveNode::outputIdx;
+    if (isSaved || redirectDeclared(user, wide) || redirectPad(user, wide) ||
+        redirectUpdate(user, index, wide) || redirectConcat(user, index, wide))
       continue;
     if (!slice)
       slice = makeSlice(wide, type.getShape());
@@ -238,10 +262,13 @@ llvm::Error onnximport::makeState(GraphContext &graph, Placeholder &input,
   GLOWISH_ASSIGN_OR_RETURN(NodeValue saved,
                            op.finish(padTo(op, op.dropExtents(value), shape)));
   module.makeState(input, shape);
-  CornerReaders(graph.function, saved)
-      .redirect(NodeValue(&input), type, NodeValue(&input));
   input.setNextExtents(std::move(next));
   graph.function.create<SaveNode>(("save_" + input.getName()).str(), saved,
                                   NodeValue(&input));
   return llvm::Error::success();
+}
+
+void onnximport::widenReaders(Function &function, Placeholder &input,
+                              const Type &type) {
+  CornerReaders(function).redirect(NodeValue(&input), type, NodeValue(&input));
 }

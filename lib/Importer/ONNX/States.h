@@ -16,9 +16,13 @@ matchStates(const onnx::GraphProto &graph, llvm::ArrayRef<StateNames> names);
 /// Makes an output of \p input, too, to which \p value is saved. It gets the
 /// larger of both extents in each dimension, or those of \p layout unless that
 /// is null; those of the value must be the input's, or sums of extents that
-/// runs state.
+/// runs state. Readers of the input get one of its new type by widenReaders().
 llvm::Error makeState(GraphContext &graph, Placeholder &input, NodeValue value,
                       const PlaceholderLayout *layout);
+
+/// Lets what reads \p input, of type \p type before it became a state, read the
+/// corner of the state: what is joined to it is written behind it.
+void widenReaders(Function &function, Placeholder &input, const Type &type);
 
 } // namespace glowish::onnximport
 
