@@ -233,7 +233,11 @@ NodeValue glowish::lowerExtentsOfAttention(AttentionNode &node,
   NodeValue seen = b.less(keys, b.getLength(key, dim));
   if (isCausal) {
     NodeValue queries = b.iota(ElemKind::Int64, 2, 0, query.getShape()[dim]);
-    NodeValue past = b.sub(b.getLength(key, dim), b.getLength(query, dim));
+    std::optional<Extent> before = subtract(b.getType(key).getLength(dim),
+                                            b.getType(query).getLength(dim));
+    NodeValue past =
+        before ? b.compute(*before)
+               : b.sub(b.getLength(key, dim), b.getLength(query, dim));
     seen = b.logicalAnd(seen, b.lessOrEqual(keys, b.add(queries, past)));
   }
   ElemKind kind = query.getElemKind();
