@@ -5,10 +5,39 @@
 
 using namespace glowish;
 
+NodeValue glowish::findNearKeys(NodeBuilder &b, NodeValue keys,
+                                NodeValue queries, const KeyWindow &window) {
+  NodeValue isBefore, isBehind;
+  if (window.right >= 0)
+    isBefore = b.lessOrEqual(
+        keys, window.right ? b.add(queries, double(window.right)) : queries);
+  if (window.left >= 0)
+    isBehind = b.greater(keys, b.sub(queries, double(window.left) + 1));
+  return isBefore && isBehind ? b.logicalAnd(isBefore, isBehind)
+         : isBefore           ? isBefore
+                              : isBehind;
+}
+
+llvm::Error glowish::checkTokenExtents(NodeValue tokens, unsigned index,
+                                       unsigned lengthDim) {
+  const Type &type = tokens.getType();
+  for (unsigned d = 0; d < type.getRank(); ++d)
+    if (d != 0 && d != lengthDim && type.getExtent(d))
+      return makeError("the extent of dimension {0} of input {1} is known only "
+                       "when the model runs; accepted: such extents of the "
+                       "batch and the length",
+                       d, index);
+  return llvm::Error::success();
+}
+
 llvm::Expected<NodeValue> glowish::splitHeads(NodeBuilder &b, NodeValue value,
                                               int64_t heads,
                                               llvm::StringRef name) {
   DimsRef shape = value.getShape();
+  if (value.getType().getExtent(2))
+    return makeError("attribute '{0}' splits dimension 2 of {1}; accepted: an "
+                     "extent that no run decides",
+                     name, value.getType().str());
   if (heads < 1 || shape[2] % heads)
     return makeError("attribute '{0}' is {1}; accepted: a divisor of {2}", name,
                      heads, shape[2]);
@@ -35,6 +64,10 @@ llvm::Expected<NodeValue> glowish::repeatHeads(NodeBuilder &b, NodeValue value,
   int64_t share = numQuery / shape[1];
   if (share == 1)
     return value;
+  if (value.getType().getExtent(1))
+    return makeError("the extent of dimension 1 of {0}, heads that are shared, "
+                     "is known only when the model runs; accepted: a constant",
+                     value.getType().str());
   NodeValue wide = b.broadcast(b.unsqueeze(value, 2),
                                {shape[0], shape[1], share, shape[2], shape[3]});
   return b.finish(b.reshape(wide, {shape[0], numQuery, shape[2], shape[3]}));
@@ -76,6 +109,19 @@ NodeValue glowish::safeSoftmax(NodeBuilder &b, NodeValue x, int64_t axis) {
   return x ? b.select(isMasked, zero, b.make<SoftmaxNode>(x, axis)) : x;
 }
 
+/// Returns which keys each query attends to under a causal mask, [queries,
+/// keys].
+static NodeValue makeCausalMask(NodeBuilder &b, const Heads &heads) {
+  int64_t queries = heads.query.getShape()[2], keys = heads.key.getShape()[2];
+  if (std::optional<int64_t> past = heads.past.getConstant())
+    return b.table(ElemKind::Bool, {queries, keys}, [&](DimsRef index) {
+      return double(index[1] <= index[0] + *past);
+    });
+  NodeValue own =
+      b.add(b.iota(ElemKind::Int64, 2, 0, queries), b.compute(heads.past));
+  return b.lessOrEqual(b.iota(ElemKind::Int64, 2, 1, keys), own);
+}
+
 llvm::Expected<std::array<NodeValue, 4>>
 glowish::composeScores(NodeBuilder &b, const Heads &heads,
                        const Scoring &scoring) {
@@ -90,12 +136,8 @@ glowish::composeScores(NodeBuilder &b, const Heads &heads,
   if (scoring.mask)
     score = b.add(score, scoring.mask);
   if (scoring.isCausal && score) {
-    NodeValue seen = b.table(ElemKind::Bool, score.getShape().take_back(2),
-                             [&](DimsRef index) {
-                               return double(index[1] <= index[0] + heads.past);
-                             });
     constexpr double inf = std::numeric_limits<double>::infinity();
-    score = b.select(seen, score, b.number(score, -inf));
+    score = b.select(makeCausalMask(b, heads), score, b.number(score, -inf));
   }
   steps[2] = score;
   if (score)
@@ -109,12 +151,21 @@ glowish::composeScores(NodeBuilder &b, const Heads &heads,
 }
 
 llvm::Expected<NodeValue> glowish::attend(NodeBuilder &b, const Heads &heads,
-                                          const Scoring &scoring) {
-  int64_t queries = heads.query.getShape()[2], keys = heads.key.getShape()[2];
+                                          Scoring scoring) {
+  const Type &query = heads.query.getType(), &key = heads.key.getType();
+  bool hasSteps = scoring.softcap != 0 || scoring.sink;
   // With the node's causal mask, the last query attends to all keys.
-  bool isPlain = scoring.softcap == 0 && !scoring.sink &&
-                 (!scoring.isCausal || keys - queries == heads.past);
-  if (!isPlain) {
+  bool isPlain = !scoring.isCausal ||
+                 subtract(key.getLength(2), query.getLength(2)) == heads.past;
+  if (!isPlain && !hasSteps && (query.getExtent(2) || key.getExtent(2))) {
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    NodeValue own = scoring.mask ? scoring.mask : b.number(heads.query, 0);
+    scoring.mask = b.select(makeCausalMask(b, heads), own, b.number(own, -inf));
+    GLOWISH_RETURN_IF_ERROR(b.takeError());
+    scoring.isCausal = false;
+    isPlain = true;
+  }
+  if (hasSteps || !isPlain) {
     GLOWISH_ASSIGN_OR_RETURN(auto steps, composeScores(b, heads, scoring));
     return b.finish(b.matMul(steps[3], heads.value));
   }

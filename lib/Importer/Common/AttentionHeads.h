@@ -12,7 +12,7 @@ namespace glowish {
 /// The operands of attention as [batch, heads, length, size].
 struct Heads {
   NodeValue query, key, value;
-  int64_t past = 0; // length of the past keys
+  Extent past = 0; // the length of the past keys
 };
 
 /// Scaling and masking of the scores.
@@ -25,6 +25,24 @@ struct Scoring {
   /// heads, queries, 1]. May be null.
   NodeValue sink;
 };
+
+/// How many keys before and behind its own a query may attend to; negative
+/// where that is not limited. A causal mask has none behind.
+struct KeyWindow {
+  int64_t left = -1, right = -1;
+
+  bool isLimited() const { return left >= 0 || right >= 0; }
+};
+
+/// Returns a bool that broadcasts to \p keys and \p queries, numbers of both:
+/// which keys are in \p window, which is limited, around each query.
+NodeValue findNearKeys(NodeBuilder &b, NodeValue keys, NodeValue queries,
+                       const KeyWindow &window);
+
+/// Returns an error if a run decides an extent of \p tokens, input \p index,
+/// other than those of dimension 0, the batch, and dimension \p lengthDim.
+llvm::Error checkTokenExtents(NodeValue tokens, unsigned index,
+                              unsigned lengthDim);
 
 /// Reshapes \p value [batch, length, heads * size] to [batch, heads, length,
 /// size]. \p name is the attribute that states \p heads.
@@ -55,7 +73,7 @@ composeScores(NodeBuilder &b, const Heads &heads, const Scoring &scoring);
 /// Returns the attention of \p heads, an Attention node unless the scores have
 /// a sink, a softcap or a causal mask that the node has not.
 llvm::Expected<NodeValue> attend(NodeBuilder &b, const Heads &heads,
-                                 const Scoring &scoring);
+                                 Scoring scoring);
 
 /// Rotates pairs of the first elements of each head (rotary embedding): as many
 /// pairs as \p cosines and \p sines, which broadcast to [batch, heads, length,

@@ -1,8 +1,8 @@
 //===- Attention.cpp - Attention and rotary embeddings --------------------===//
 
 #include "Common/AttentionHeads.h"
+#include "ONNX/DynamicDims.h"
 #include "ONNX/ModelFile.h"
-#include "ONNX/Ops/DynamicAttention.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
 
@@ -11,60 +11,133 @@ using namespace glowish::onnximport;
 
 //===- Attention ----------------------------------------------------------===//
 
+/// Whether input 0 has heads side by side: [batch, length, heads * size].
+static bool isFlat(const OpContext &op) {
+  return op.hasInput(0) && op.peekInput(0).getShape().size() == 3;
+}
+
+/// Reads input \p index, queries, keys or values, as heads, of which attribute
+/// \p name states the number if they lie side by side.
+static llvm::Expected<NodeValue> readTokens(OpContext &op, unsigned index,
+                                            llvm::StringRef name) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue tokens, op.getInput(index));
+  int64_t numHeads = op.getInt(name, 0);
+  GLOWISH_RETURN_IF_ERROR(checkTokenExtents(tokens, index, isFlat(op) ? 1 : 2));
+  return isFlat(op) ? splitHeads(op, tokens, numHeads, name) : tokens;
+}
+
+/// Reads input \p index, past keys or values.
+static llvm::Expected<NodeValue> readPast(OpContext &op, unsigned index) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue past, op.getInput(index));
+  if (past.getShape().size() != 4)
+    return makeError("input {0} is {1}; accepted: rank 4", index,
+                     past.getType().str());
+  GLOWISH_RETURN_IF_ERROR(checkTokenExtents(past, index, 2));
+  return past;
+}
+
+/// Puts the past in inputs 4 and 5 in front of the keys and values of \p heads.
+static llvm::Error prependPast(OpContext &op, Heads &heads) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue pastKey, readPast(op, 4));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue pastValue, readPast(op, 5));
+  NodeValue values[] = {heads.query, heads.key, heads.value, pastKey,
+                        pastValue};
+  GLOWISH_RETURN_IF_ERROR(alignBroadcast(op, values, /*numInner=*/3));
+  heads.past = pastKey.getType().getLength(2);
+  heads.query = values[0];
+  heads.key = op.concat({values[3], values[1]}, 2);
+  heads.value = op.concat({values[4], values[2]}, 2);
+  return op.takeError();
+}
+
 static llvm::Expected<Heads> readHeads(OpContext &op) {
-  Heads heads;
-  GLOWISH_ASSIGN_OR_RETURN(heads.query, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(heads.key, op.getInput(1));
-  GLOWISH_ASSIGN_OR_RETURN(heads.value, op.getInput(2));
-  unsigned rank = heads.query.getShape().size();
-  if ((rank != 3 && rank != 4) || heads.key.getShape().size() != rank ||
-      heads.value.getShape().size() != rank)
-    return makeError("inputs are {0}, {1}, {2}; accepted: all of rank 3 or 4",
-                     heads.query.getType().str(), heads.key.getType().str(),
-                     heads.value.getType().str());
-  int64_t numQuery = op.getInt("q_num_heads", 0);
-  int64_t numKey = op.getInt("kv_num_heads", 0);
-  if (isFlat(op)) {
-    GLOWISH_ASSIGN_OR_RETURN(
-        heads.query, splitHeads(op, heads.query, numQuery, "q_num_heads"));
-    GLOWISH_ASSIGN_OR_RETURN(heads.key,
-                             splitHeads(op, heads.key, numKey, "kv_num_heads"));
-    GLOWISH_ASSIGN_OR_RETURN(
-        heads.value, splitHeads(op, heads.value, numKey, "kv_num_heads"));
+  std::array<NodeValue, 3> inputs;
+  for (unsigned i = 0; i < 3; ++i) {
+    GLOWISH_ASSIGN_OR_RETURN(inputs[i], op.getInput(i));
   }
+  unsigned rank = inputs[0].getShape().size();
+  if ((rank != 3 && rank != 4) || inputs[1].getShape().size() != rank ||
+      inputs[2].getShape().size() != rank)
+    return makeError("inputs are {0}, {1}, {2}; accepted: all of rank 3 or 4",
+                     inputs[0].getType().str(), inputs[1].getType().str(),
+                     inputs[2].getType().str());
+  Heads heads;
+  GLOWISH_ASSIGN_OR_RETURN(heads.query, readTokens(op, 0, "q_num_heads"));
+  GLOWISH_ASSIGN_OR_RETURN(heads.key, readTokens(op, 1, "kv_num_heads"));
+  GLOWISH_ASSIGN_OR_RETURN(heads.value, readTokens(op, 2, "kv_num_heads"));
   if (op.hasInput(4) != op.hasInput(5))
     return makeError("inputs 4 and 5 are past keys and values; accepted: both "
                      "or none");
-  if (!op.hasInput(4))
-    return heads;
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue pastKey, op.getInput(4));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue pastValue, op.getInput(5));
-  if (pastKey.getShape().size() != 4)
-    return makeError("input 4 is {0}; accepted: rank 4",
-                     pastKey.getType().str());
-  heads.past = pastKey.getShape()[2];
-  GLOWISH_ASSIGN_OR_RETURN(heads.key,
-                           op.finish(op.concat({pastKey, heads.key}, 2)));
-  GLOWISH_ASSIGN_OR_RETURN(heads.value,
-                           op.finish(op.concat({pastValue, heads.value}, 2)));
-  return heads;
+  if (op.hasInput(4))
+    GLOWISH_RETURN_IF_ERROR(prependPast(op, heads));
+  NodeValue values[] = {heads.query, heads.key, heads.value};
+  GLOWISH_RETURN_IF_ERROR(alignBroadcast(op, values, /*numInner=*/3));
+  GLOWISH_RETURN_IF_ERROR(align(op, values[1], 2, values[2], 2));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  return Heads{values[0], values[1], values[2], heads.past};
 }
 
-/// Returns an additive mask for scores [..., queries, keys], or null: bools
-/// become 0 and -infinity, and keys beyond the mask's extent get -infinity.
-static llvm::Expected<NodeValue> readMask(OpContext &op, ElemKind kind,
-                                          int64_t keys) {
+/// Gives dimension \p dim of \p mask, unless it broadcasts, the bound that
+/// dimension 2 of \p heads has: \p filler stands beyond its own extent. Keeps
+/// it if both have the same extent.
+static void fitMask(OpContext &op, NodeValue &mask, unsigned dim,
+                    NodeValue heads, double filler) {
+  if (op.hasFailed() || mask.getShape()[dim] == 1)
+    return;
+  int64_t size = mask.getShape()[dim], bound = heads.getShape()[2];
+  if (size == bound &&
+      mask.getType().getLength(dim) == heads.getType().getLength(2))
+    return;
+  mask = op.fillOutside(mask, {dim}, filler);
+  mask = op.crop(mask, dim, std::min(size, bound), std::nullopt);
+  std::vector<int64_t> pads(2 * mask.getShape().size(), 0);
+  pads[mask.getShape().size() + dim] = std::max<int64_t>(bound - size, 0);
+  mask = op.pad(mask, pads, filler);
+}
+
+/// Returns an additive mask for the scores [..., queries, keys] of \p heads, or
+/// null: bools become 0 and -infinity, and keys beyond the mask's extent get
+/// -infinity.
+static llvm::Expected<NodeValue> readMask(OpContext &op, Heads &heads) {
   NodeValue mask = op.getOptionalInput(3);
   if (!mask)
     return mask;
   constexpr double inf = std::numeric_limits<double>::infinity();
-  mask = makeAdditive(op, mask, kind);
-  if (op.hasFailed() || mask.getShape().empty() ||
-      mask.getShape().back() >= keys || mask.getShape().back() == 1)
-    return op.finish(mask);
-  std::vector<int64_t> pads(2 * mask.getShape().size(), 0);
-  pads.back() = keys - mask.getShape().back();
-  return op.finish(op.pad(mask, pads, -inf));
+  NodeValue values[] = {makeAdditive(op, mask, heads.query.getElemKind()),
+                        heads.query, heads.key, heads.value};
+  GLOWISH_RETURN_IF_ERROR(alignBroadcast(op, values, /*numInner=*/2));
+  mask = values[0];
+  heads = {values[1], values[2], values[3], heads.past};
+  unsigned rank = mask.getShape().size();
+  auto isOpen = [&](NodeValue tokens, unsigned fromEnd) {
+    return mask.getType().getExtent(rank - fromEnd) ||
+           tokens.getType().getExtent(2);
+  };
+  // Nodes refuse other masks than those of all keys, or too many of them.
+  if (rank >= 2 && isOpen(heads.query, 2))
+    fitMask(op, mask, rank - 2, heads.query, 0);
+  if (rank >= 1 && (isOpen(heads.key, 1) ||
+                    mask.getShape().back() < heads.key.getShape()[2]))
+    fitMask(op, mask, rank - 1, heads.key, -inf);
+  return op.finish(mask);
+}
+
+/// Returns the keys that a query attends to, by the window of Attention-25 and
+/// the attribute `is_causal`.
+static llvm::Expected<KeyWindow> readKeyWindow(OpContext &op) {
+  KeyWindow window;
+  if (op.getOpset() >= 25) {
+    window.left = op.getInt("left_window_size", -1);
+    window.right = op.getInt("right_window_size", -1);
+  }
+  if (window.left < -1 || window.right < -1)
+    return makeError("attributes 'left_window_size' and 'right_window_size' "
+                     "are {0} and {1}; accepted: -1 (not limited) or more",
+                     window.left, window.right);
+  int64_t isCausal = op.getInt("is_causal", 0);
+  if (isCausal)
+    window.right = 0;
+  return window;
 }
 
 /// Reads input 6, the number of keys of each sample that are not padding, as
@@ -73,7 +146,7 @@ static llvm::Expected<NodeValue> readLengths(OpContext &op, int64_t batch) {
   if (!op.hasInput(6) || op.getOpset() < 24)
     return NodeValue();
   GLOWISH_ASSIGN_OR_RETURN(NodeValue lengths, op.getInput(6));
-  if (lengths.getType() != Type(ElemKind::Int64, {batch}))
+  if (lengths.getType().withoutExtents() != Type(ElemKind::Int64, {batch}))
     return makeError("input 6 is {0}; accepted: int64<{1}>, one element per "
                      "sample",
                      lengths.getType().str(), batch);
@@ -96,8 +169,8 @@ static llvm::Error maskKeys(OpContext &op, const Heads &heads,
   if (window.isLimited()) {
     NodeValue query = op.iota(ElemKind::Int64, 4, 2, queries);
     query = lengths && !op.hasInput(4)
-                ? op.add(query, op.sub(lengths, double(queries)))
-                : op.add(query, double(heads.past));
+                ? op.add(query, op.sub(lengths, op.getLength(heads.query, 2)))
+                : op.add(query, op.compute(heads.past));
     seen = findNearKeys(op, key, query, window);
   }
   if (lengths) {
@@ -109,14 +182,13 @@ static llvm::Error maskKeys(OpContext &op, const Heads &heads,
   return op.finish(scoring.mask).takeError();
 }
 
-static llvm::Expected<Scoring> readScoring(OpContext &op, const Heads &heads) {
+static llvm::Expected<Scoring> readScoring(OpContext &op, Heads &heads) {
   Scoring scoring;
   double size = double(heads.query.getShape()[3]);
   scoring.scale = op.getFloat("scale", 1 / std::sqrt(size));
   scoring.softcap = op.getFloat("softcap", 0);
   GLOWISH_ASSIGN_OR_RETURN(KeyWindow window, readKeyWindow(op));
-  GLOWISH_ASSIGN_OR_RETURN(scoring.mask, readMask(op, heads.query.getElemKind(),
-                                                  heads.key.getShape()[2]));
+  GLOWISH_ASSIGN_OR_RETURN(scoring.mask, readMask(op, heads));
   GLOWISH_RETURN_IF_ERROR(maskKeys(op, heads, window, scoring));
   return scoring;
 }
@@ -137,9 +209,6 @@ attendWithScores(OpContext &op, const Heads &heads, const Scoring &scoring) {
 }
 
 static llvm::Error importAttention(OpContext &op) {
-  for (unsigned i = 0; i < op.getNumInputs(); ++i)
-    if (!op.getExtents(i).empty())
-      return importDynamicAttention(op);
   GLOWISH_ASSIGN_OR_RETURN(Heads heads, readHeads(op));
   // Half-precision sums are accumulated in float.
   op.ignoreAttrs({"softmax_precision", "qk_matmul_output_mode"});
@@ -177,6 +246,10 @@ static llvm::Expected<NodeValue> readLinearInput(OpContext &op, unsigned index,
     return makeError("input {0} is {1}; accepted: [batch, length, size] with a "
                      "multiple of {2} as the size",
                      index, value.getType().str(), heads);
+  if (value.getType().getExtent(1))
+    return makeError("input {0} is {1}, and each of its steps is unrolled; "
+                     "accepted: a length that no run decides",
+                     index, value.getType().str());
   return splitHeads(op, op.cast(value, ElemKind::Float), heads, "kv_num_heads");
 }
 
@@ -291,7 +364,11 @@ static llvm::Error importCausalConvWithState(OpContext &op, NodeValue input,
     result = op.unary<SiluNode>(result);
   result = op.reshape(op.transpose(result, {0, 3, 1, 2}), shape);
   GLOWISH_RETURN_IF_ERROR(op.setOutput(0, result));
-  return op.setOutput(1, op.slice(padded, 2, shape[2], before));
+  if (!input.getType().getExtent(2))
+    return op.setOutput(1, op.slice(padded, 2, shape[2], before));
+  NodeValue last =
+      op.add(op.iota(ElemKind::Int64, 1, 0, before), op.getLength(input, 2));
+  return op.setOutput(1, op.gather(padded, last, 2));
 }
 
 //===- Rotary embedding ---------------------------------------------------===//
@@ -300,18 +377,15 @@ static llvm::Error importCausalConvWithState(OpContext &op, NodeValue input,
 /// rows at \p positions, or one row per position. Their length becomes that of
 /// dimension \p lengthDim of \p tokens.
 static llvm::Expected<NodeValue> readCache(OpContext &op, unsigned index,
-                                           int64_t half,
-                                           const DynamicValue &positions,
-                                           DynamicValue &tokens,
+                                           int64_t half, NodeValue positions,
+                                           NodeValue &tokens,
                                            unsigned lengthDim) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue rows, getDynamicInput(op, index));
-  NodeValue cache = rows.value;
-  if (positions.value) {
-    cache = op.gather(cache, positions.value, 0);
-  } else if (rows.getRank() == 3) {
-    GLOWISH_RETURN_IF_ERROR(unify(op, rows, 0, tokens, 0));
-    GLOWISH_RETURN_IF_ERROR(unify(op, rows, 1, tokens, lengthDim));
-    cache = rows.value;
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue cache, op.getInput(index));
+  if (positions) {
+    cache = op.gather(cache, positions, 0);
+  } else if (cache.getShape().size() == 3) {
+    GLOWISH_RETURN_IF_ERROR(align(op, cache, 0, tokens, 0));
+    GLOWISH_RETURN_IF_ERROR(align(op, cache, 1, tokens, lengthDim));
   }
   if (!op.hasFailed() &&
       (cache.getShape().size() != 3 || cache.getShape()[2] < half))
@@ -321,22 +395,19 @@ static llvm::Expected<NodeValue> readCache(OpContext &op, unsigned index,
 }
 
 /// Rotates pairs of elements, (i, i + half) or adjacent ones, by the angles.
-static llvm::Error importRotaryEmbedding(OpContext &op, DynamicValue tokens) {
+static llvm::Error importRotaryEmbedding(OpContext &op, NodeValue tokens) {
   int64_t interleaved = op.getInt("interleaved", 0);
   int64_t numHeads = op.getInt("num_heads", 0);
   int64_t size = op.getInt("rotary_embedding_dim", 0);
-  if (!isFlat(op) && tokens.getRank() != 4)
+  if (!isFlat(op) && tokens.getShape().size() != 4)
     return makeError("input 0 is {0}; accepted: rank 3 or 4",
-                     tokens.value.getType().str());
+                     tokens.getType().str());
   unsigned lengthDim = isFlat(op) ? 1 : 2;
   GLOWISH_RETURN_IF_ERROR(checkTokenExtents(tokens, 0, lengthDim));
-  DynamicValue positions;
-  if (op.hasInput(3)) {
-    GLOWISH_ASSIGN_OR_RETURN(positions, getDynamicInput(op, 3));
-    if (positions.getRank() == 2) {
-      GLOWISH_RETURN_IF_ERROR(unify(op, positions, 0, tokens, 0));
-      GLOWISH_RETURN_IF_ERROR(unify(op, positions, 1, tokens, lengthDim));
-    }
+  NodeValue positions = op.getOptionalInput(3);
+  if (positions && positions.getShape().size() == 2) {
+    GLOWISH_RETURN_IF_ERROR(align(op, positions, 0, tokens, 0));
+    GLOWISH_RETURN_IF_ERROR(align(op, positions, 1, tokens, lengthDim));
   }
   int64_t width = tokens.getShape().back();
   int64_t headSize = isFlat(op) && numHeads > 0 ? width / numHeads : width;
@@ -351,7 +422,7 @@ static llvm::Error importRotaryEmbedding(OpContext &op, DynamicValue tokens) {
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue sines,
       readCache(op, 2, size / 2, positions, tokens, lengthDim));
-  NodeValue heads = tokens.value;
+  NodeValue heads = tokens;
   if (isFlat(op)) {
     GLOWISH_ASSIGN_OR_RETURN(heads,
                              splitHeads(op, heads, numHeads, "num_heads"));
@@ -359,19 +430,21 @@ static llvm::Error importRotaryEmbedding(OpContext &op, DynamicValue tokens) {
   NodeValue result = rotateHeads(op, heads, cosines, sines, interleaved != 0);
   if (isFlat(op))
     result = joinHeads(op, result);
-  return setDynamicOutput(op, 0, {result, tokens.extents});
+  return op.setOutput(0, result);
 }
 
-static OnnxOperator attentionOp("Attention", 23, importAttention);
+static OnnxOperator attentionOp("Attention", 23, withExtents<importAttention>);
 // FlexAttention without subgraphs; others have been expanded.
-static OnnxOperator flexAttentionOp("FlexAttention", 1, importAttention,
+static OnnxOperator flexAttentionOp("FlexAttention", 1,
+                                    withExtents<importAttention>,
                                     "ai.onnx.preview");
 static OnnxOperator linearAttentionOp("LinearAttention", 26,
-                                      importLinearAttention);
+                                      withExtents<importLinearAttention>);
 static OnnxOperatorNotes
     linearAttentionNotes("LinearAttention",
                          {.limit = "unrolled: at most 4096 steps"});
-static OnnxOperator causalConvWithStateOp("CausalConvWithState", 26,
-                                          importCausalConvWithState);
+static OnnxOperator
+    causalConvWithStateOp("CausalConvWithState", 26,
+                          withExtents<importCausalConvWithState>);
 static OnnxOperator rotaryEmbeddingOp("RotaryEmbedding", 23,
-                                      importRotaryEmbedding);
+                                      withExtents<importRotaryEmbedding>);

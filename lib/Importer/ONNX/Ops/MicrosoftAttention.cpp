@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Common/AttentionHeads.h"
-#include "ONNX/OpContext.h"
+#include "ONNX/DynamicDims.h"
 #include "ONNX/Quantization.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
@@ -63,16 +63,20 @@ static llvm::Expected<NodeValue> maskByLimits(OpContext &op, NodeValue limits,
 /// broadcast to the scores. Its shape is [batch, keys], [batch, queries, keys]
 /// or [batch, 1, queries, keys], or it has the limits of rows.
 static llvm::Expected<NodeValue> readKeyMask(OpContext &op, unsigned index,
-                                             DimsRef scores) {
+                                             const Heads &heads) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue mask, op.getInput(index));
-  int64_t batch = scores[0], queries = scores[2], keys = scores[3];
+  const Type &query = heads.query.getType();
+  int64_t batch = query.getDim(0), queries = query.getDim(2);
+  int64_t keys = heads.key.getShape()[2];
   DimsRef shape = mask.getShape();
   if (!isIntegerKind(mask.getElemKind()) &&
       mask.getElemKind() != ElemKind::Bool)
     return makeError("input {0} is {1}; accepted: integers", index,
                      mask.getType().str());
-  if (shape == DimsRef({batch}) || shape == DimsRef({2 * batch}) ||
-      shape == DimsRef({3 * batch + 2}))
+  // Parts lie behind the bound of a batch that a run decides.
+  bool hasParts =
+      shape == DimsRef({2 * batch}) || shape == DimsRef({3 * batch + 2});
+  if (shape == DimsRef({batch}) || (hasParts && !query.getExtent(0)))
     return maskByLimits(op, mask, batch, keys);
   Dims broadcast;
   if (shape == DimsRef({batch, keys}))
@@ -89,16 +93,17 @@ static llvm::Expected<NodeValue> readKeyMask(OpContext &op, unsigned index,
   return op.create<CastNode>(mask, ElemKind::Bool);
 }
 
-/// Returns the additive mask for \p scores [batch, heads, queries, keys]: the
-/// mask in input \p maskIndex and the bias in input \p biasIndex, or null.
+/// Returns the additive mask for the scores of \p heads: the mask in input
+/// \p maskIndex and the bias in input \p biasIndex, or null.
 static llvm::Expected<NodeValue> readMask(OpContext &op, unsigned maskIndex,
-                                          unsigned biasIndex, DimsRef scores,
-                                          ElemKind kind) {
+                                          unsigned biasIndex,
+                                          const Heads &heads) {
+  ElemKind kind = heads.query.getElemKind();
   NodeValue bias = op.getOptionalInput(biasIndex);
   if (!op.hasInput(maskIndex))
     return bias;
   GLOWISH_ASSIGN_OR_RETURN(NodeValue isAttended,
-                           readKeyMask(op, maskIndex, scores));
+                           readKeyMask(op, maskIndex, heads));
   double filter = op.getFloat("mask_filter_value", -10000);
   GLOWISH_ASSIGN_OR_RETURN(NodeValue mask,
                            op.create<SelectNode>(isAttended, op.scalar(kind, 0),
@@ -114,23 +119,24 @@ static llvm::Expected<NodeValue> readMask(OpContext &op, unsigned maskIndex,
 /// has it, to the scores before the softmax.
 static llvm::Error attendTo(OpContext &op, const Heads &heads,
                             unsigned maskIndex, unsigned biasIndex) {
-  DimsRef query = heads.query.getShape();
-  Dims scores = {query[0], query[1], query[2], heads.key.getShape()[2]};
+  const Type &query = heads.query.getType();
   Scoring scoring;
-  GLOWISH_ASSIGN_OR_RETURN(
-      scoring.mask,
-      readMask(op, maskIndex, biasIndex, scores, heads.query.getElemKind()));
+  GLOWISH_ASSIGN_OR_RETURN(scoring.mask,
+                           readMask(op, maskIndex, biasIndex, heads));
   scoring.scale = op.getFloat("scale", 0);
   if (scoring.scale == 0)
-    scoring.scale = 1 / std::sqrt(double(std::max<int64_t>(query[3], 1)));
+    scoring.scale =
+        1 / std::sqrt(double(std::max<int64_t>(query.getDim(3), 1)));
   int64_t causal = op.getInt("unidirectional", 0);
   // A single query attends to all keys, as in ONNX Runtime.
-  scoring.isCausal = causal && query[2] > 1;
-  int64_t fresh = scores[3] - heads.past;
-  if (scoring.isCausal && query[2] != fresh)
+  scoring.isCausal = causal && query.getDim(2) > 1;
+  std::optional<Extent> fresh =
+      subtract(heads.key.getType().getLength(2), heads.past);
+  if (scoring.isCausal && query.getLength(2) != fresh)
     return makeError("attribute 'unidirectional' is {0}, and {1} queries come "
                      "with {2} keys; accepted: as many",
-                     causal, query[2], fresh);
+                     causal, query.getLength(2).str(),
+                     fresh ? fresh->str() : "other");
   if (!op.wantsOutput(3)) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue result, attend(op, heads, scoring));
     return op.setOutput(0, joinHeads(op, result));
@@ -187,22 +193,26 @@ appendToPast(OpContext &op, Heads &heads, Present past, unsigned lengthIndex) {
       return makeError("the past is {0}; accepted: [batch, heads, length, "
                        "depth]",
                        part.getType().str());
-  int64_t length = past.key.getShape()[2];
-  heads.past = length;
+  int64_t length = past.key.getShape()[2], used = 0;
+  heads.past = past.key.getType().getLength(2);
   if (isBuffer) {
+    if (past.key.getType().getExtent(2) || heads.key.getType().getExtent(2))
+      return makeError("a buffer of the past is {0}, and new keys are {1}; "
+                       "accepted: lengths that no run decides",
+                       past.key.getType().str(), heads.key.getType().str());
     if (past.value.getShape()[2] != length)
       return makeError("buffers of the past are {0} and {1}; accepted: one "
                        "length",
                        past.key.getType().str(), past.value.getType().str());
     GLOWISH_ASSIGN_OR_RETURN(
-        heads.past,
-        readPastLength(op, lengthIndex, length, heads.key.getShape()[2]));
+        used, readPastLength(op, lengthIndex, length, heads.key.getShape()[2]));
+    heads.past = used;
   }
   auto append = [&](NodeValue old, NodeValue &fresh) {
-    int64_t end = heads.past + fresh.getShape()[2];
+    int64_t end = used + fresh.getShape()[2];
     if (!isBuffer)
       return fresh = op.concat({old, fresh}, 2);
-    fresh = op.concat({op.slice(old, 2, 0, heads.past), fresh}, 2);
+    fresh = op.concat({op.slice(old, 2, 0, used), fresh}, 2);
     return op.concat({fresh, op.slice(old, 2, end, length - end)}, 2);
   };
   Present present;
@@ -435,12 +445,12 @@ static llvm::Error importMultiHeadAttention(OpContext &op) {
   return llvm::Error::success();
 }
 
-static OnnxOperator attentionOp("Attention", 1, importAttention,
+static OnnxOperator attentionOp("Attention", 1, withExtents<importAttention>,
                                 microsoftDomain);
-static OnnxOperator qAttentionOp("QAttention", 1, importQAttention,
+static OnnxOperator qAttentionOp("QAttention", 1, withExtents<importQAttention>,
                                  microsoftDomain);
 static OnnxOperator multiHeadAttentionOp("MultiHeadAttention", 1,
-                                         importMultiHeadAttention,
+                                         withExtents<importMultiHeadAttention>,
                                          microsoftDomain);
 static OnnxOperatorNotes
     multiHeadAttentionNotes("MultiHeadAttention",

@@ -8,8 +8,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Common/AttentionHeads.h"
 #include "Common/Normalization.h"
-#include "ONNX/Ops/DynamicAttention.h"
+#include "ONNX/DynamicDims.h"
 #include "ONNX/Ops/MicrosoftRotary.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
@@ -43,8 +44,8 @@ enum GroupQueryInput : unsigned {
 /// Where new tokens are placed.
 struct Placement {
   int64_t batch = 0, newTokens = 0;
-  int64_t past = 0;  // extent of the past keys
-  int64_t total = 0; // extent of the present keys
+  Extent past;       // extent of the past keys
+  int64_t total = 0; // extent of the present keys; a bound if a run decides it
   /// The length of each row with its new tokens, int32 [batch, 1, 1, 1]; null
   /// if all are past and new tokens.
   NodeValue lengths;
@@ -93,12 +94,21 @@ static llvm::Expected<KeyWindow> readWindow(OpContext &op) {
   return KeyWindow{.left = size > 0 ? size - 1 : -1, .right = causal - 1};
 }
 
+/// Returns input \p index, of which runs may decide the batch and the length,
+/// dimension \p lengthDim.
+static llvm::Expected<NodeValue> readChecked(OpContext &op, unsigned index,
+                                             unsigned lengthDim) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue tokens, op.getInput(index));
+  GLOWISH_RETURN_IF_ERROR(checkTokenExtents(tokens, index, lengthDim));
+  return tokens;
+}
+
 /// Returns the queries, keys and values [batch, length, width]: inputs 0 to 2,
 /// or parts of input 0.
 static llvm::Expected<Heads> readTokens(OpContext &op, int64_t numQuery,
                                         int64_t numKey) {
   Heads tokens;
-  GLOWISH_ASSIGN_OR_RETURN(tokens.query, op.getInput(queryInput));
+  GLOWISH_ASSIGN_OR_RETURN(tokens.query, readChecked(op, queryInput, 1));
   DimsRef shape = tokens.query.getShape();
   bool isPacked = !op.hasInput(keyInput) && !op.hasInput(valueInput);
   int64_t numHeads = isPacked ? numQuery + 2 * numKey : numQuery;
@@ -115,8 +125,8 @@ static llvm::Expected<Heads> readTokens(OpContext &op, int64_t numQuery,
     GLOWISH_RETURN_IF_ERROR(op.takeError());
     return tokens;
   }
-  GLOWISH_ASSIGN_OR_RETURN(tokens.key, op.getInput(keyInput));
-  GLOWISH_ASSIGN_OR_RETURN(tokens.value, op.getInput(valueInput));
+  GLOWISH_ASSIGN_OR_RETURN(tokens.key, readChecked(op, keyInput, 1));
+  GLOWISH_ASSIGN_OR_RETURN(tokens.value, readChecked(op, valueInput, 1));
   Dims expected = {shape[0], shape[1], numKey * size};
   if (tokens.key.getShape() != DimsRef(expected) ||
       tokens.value.getShape() != DimsRef(expected))
@@ -174,15 +184,18 @@ static llvm::Expected<Heads> readNewHeads(OpContext &op) {
   return heads;
 }
 
-/// Returns the extent of the past in inputs 3 and 4, 0 without them.
-static llvm::Expected<int64_t> readPastExtent(OpContext &op, DimsRef key) {
+/// Returns the type of the past keys in input 3, to which input 4 has the
+/// values; one of no length without them.
+static llvm::Expected<Type> readPastType(OpContext &op, const Type &fresh) {
+  DimsRef key = fresh.getShape();
   if (op.hasInput(pastKeyInput) != op.hasInput(pastValueInput))
     return makeError("inputs 3 and 4 are past keys and values; accepted: both "
                      "or none");
   if (!op.hasInput(pastKeyInput))
-    return 0;
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue pastKey, op.getInput(pastKeyInput));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue pastValue, op.getInput(pastValueInput));
+    return fresh.withShape({key[0], key[1], 0, key[3]});
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue pastKey, readChecked(op, pastKeyInput, 2));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue pastValue,
+                           readChecked(op, pastValueInput, 2));
   DimsRef shape = pastKey.getShape();
   if (shape.size() != 4 || pastValue.getShape() != shape ||
       shape[0] != key[0] || shape[1] != key[1] || shape[3] != key[3])
@@ -190,7 +203,7 @@ static llvm::Expected<int64_t> readPastExtent(OpContext &op, DimsRef key) {
                      "length, {4}]",
                      pastKey.getType().str(), pastValue.getType().str(), key[0],
                      key[1], key[3]);
-  return shape[2];
+  return pastKey.getType();
 }
 
 //===- Placement of new tokens --------------------------------------------===//
@@ -226,33 +239,51 @@ static bool areAll(NodeValue lengths, int64_t length) {
   return true;
 }
 
-static llvm::Expected<Placement> readPlacement(OpContext &op,
-                                               const Heads &heads) {
-  DimsRef key = heads.key.getShape();
-  Placement place;
-  place.batch = key[0];
-  place.newTokens = key[2];
-  GLOWISH_ASSIGN_OR_RETURN(place.past, readPastExtent(op, key));
-  GLOWISH_ASSIGN_OR_RETURN(place.total,
-                           readTotal(op, place.past, place.newTokens));
+/// Sets the lengths of the rows in \p place, where they are not all tokens.
+static llvm::Error readLengths(OpContext &op, Placement &place,
+                               int64_t maxPast) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue lengths, op.getInput(lengthsInput));
   if (!isIntegerKind(lengths.getElemKind()) ||
       lengths.getType().getNumElements() != place.batch)
     return makeError("input 5 is {0}; accepted: int32<{1}>",
                      lengths.getType().str(), place.batch);
-  bool isSingle = place.past == 0 && place.newTokens == 1;
-  if (isSingle || (place.total == place.past + place.newTokens &&
+  bool isSingle = maxPast == 0 && place.newTokens == 1;
+  if (isSingle || (place.total == maxPast + place.newTokens &&
                    areAll(lengths, place.total)))
-    return place;
+    return llvm::Error::success();
   lengths =
       op.cast(op.reshape(lengths, {place.batch, 1, 1, 1}), ElemKind::Int32);
   place.lengths = op.add(lengths, 1);
-  if (place.past > 0) {
+  if (maxPast > 0) {
     // Rows of a first prompt may be shorter than it: padding follows.
     NodeValue first = op.max(op.sub(place.lengths, double(place.newTokens)), 0);
     place.first = op.min(first, double(place.total - place.newTokens));
   }
-  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  return op.takeError();
+}
+
+static llvm::Expected<Placement> readPlacement(OpContext &op,
+                                               const Heads &heads) {
+  const Type &key = heads.key.getType();
+  Placement place;
+  place.batch = key.getDim(0);
+  place.newTokens = key.getDim(2);
+  GLOWISH_ASSIGN_OR_RETURN(Type past, readPastType(op, key));
+  place.past = past.getLength(2);
+  place.total = past.getDim(2) + place.newTokens;
+  if (!key.getExtent(2) && !past.getExtent(2)) {
+    GLOWISH_ASSIGN_OR_RETURN(place.total,
+                             readTotal(op, past.getDim(2), place.newTokens));
+    GLOWISH_RETURN_IF_ERROR(readLengths(op, place, past.getDim(2)));
+    return place;
+  }
+  // All tokens of the only row count: inputs 5 and 6 have nothing to add.
+  if (place.batch != 1)
+    return makeError("the batch is {0}, and lengths are known only when the "
+                     "model runs; accepted: 1",
+                     place.batch);
+  op.ignoreInput(lengthsInput);
+  op.ignoreInput(totalInput);
   return place;
 }
 
@@ -283,9 +314,8 @@ static NodeValue append(OpContext &op, unsigned pastIndex, NodeValue fresh,
     fresh = op.transpose(op.gather(tokens, index, 0), {0, 2, 1, 3});
   }
   std::vector<int64_t> pads(8, 0);
-  pads[6] = place.total - place.past;
-  if (pads[6])
-    past = op.pad(past, pads, 0);
+  pads[6] = place.total - past.getShape()[2];
+  past = op.pad(past, pads, 0);
   NodeValue isNew = op.logicalAnd(op.greaterOrEqual(offset, 0),
                                   op.less(offset, double(place.newTokens)));
   if (op.hasFailed())
@@ -295,6 +325,11 @@ static NodeValue append(OpContext &op, unsigned pastIndex, NodeValue fresh,
 }
 
 //===- Rotary embedding ---------------------------------------------------===//
+
+/// Returns the number of past keys, where it is the same in all rows, as int32.
+static NodeValue getPast(OpContext &op, const Placement &place) {
+  return op.cast(op.compute(place.past), ElemKind::Int32);
+}
 
 /// Returns the angles of the new tokens, at the positions in input 9 or behind
 /// the past.
@@ -315,60 +350,66 @@ static llvm::Expected<Angles> readAngles(OpContext &op, const Placement &place,
     NodeValue token = op.iota(ElemKind::Int32, 2, 1, place.newTokens);
     positions = place.first
                     ? op.add(token, op.reshape(place.first, {place.batch, 1}))
-                    : op.add(token, double(place.past));
+                    : op.add(token, getPast(op, place));
   }
   return gatherAngles(op, cosineInput, positions);
 }
 
 //===- GroupQueryAttention ------------------------------------------------===//
 
-/// Returns input 10, a bias of scores [batch or 1, heads or 1, queries, keys],
-/// with zeros for keys behind it.
-static llvm::Expected<NodeValue> readBias(OpContext &op, DimsRef scores) {
+/// Returns input 10, a bias of the scores of \p heads [batch or 1, heads or 1,
+/// queries, keys], with zeros for keys behind it.
+static llvm::Expected<NodeValue> readBias(OpContext &op, const Heads &heads) {
   NodeValue bias = op.getOptionalInput(biasInput);
   if (!bias)
     return bias;
-  DimsRef shape = bias.getShape();
-  if (shape.size() != 4 || (shape[0] != 1 && shape[0] != scores[0]) ||
-      (shape[1] != 1 && shape[1] != scores[1]) || shape[2] != scores[2] ||
-      shape[3] > scores[3])
+  const Type &type = bias.getType(), &query = heads.query.getType(),
+             &key = heads.key.getType();
+  DimsRef shape = type.getShape();
+  bool fits = shape.size() == 4 &&
+              (shape[0] == 1 || shape[0] == query.getDim(0)) &&
+              (shape[1] == 1 || shape[1] == query.getDim(1)) &&
+              type.getLength(2) == query.getLength(2) &&
+              shape[2] == query.getDim(2) && shape[3] <= key.getDim(2);
+  if (fits && (type.getExtent(3) || key.getExtent(2)))
+    fits = type.getLength(3) == key.getLength(2) && shape[3] == key.getDim(2);
+  if (!fits)
     return makeError("input 10 is {0}; accepted: [{1} or 1, {2} or 1, {3}, up "
                      "to {4}]",
-                     bias.getType().str(), scores[0], scores[1], scores[2],
-                     scores[3]);
+                     type.str(), query.getLength(0).str(), query.getDim(1),
+                     query.getLength(2).str(), key.getLength(2).str());
   std::vector<int64_t> pads(8, 0);
-  pads.back() = scores[3] - shape[3];
-  return pads.back() ? op.finish(op.pad(bias, pads, 0)) : bias;
+  pads.back() = key.getDim(2) - shape[3];
+  return op.finish(op.pad(bias, pads, 0));
 }
 
 /// Sets the masks of \p scoring: the keys outside of \p window around each
 /// query, and those behind the rows' lengths, are left out.
 static void addMasks(OpContext &op, const Placement &place,
                      const KeyWindow &window, ElemKind kind, Scoring &scoring) {
-  constexpr double inf = std::numeric_limits<double>::infinity();
   bool hasWindow = window.left >= 0 && window.left < place.total - 1;
   // A single query is the last one, which attends to all keys.
   bool isCausal = window.right == 0 && place.newTokens > 1;
   scoring.isCausal = isCausal && !place.first;
-  if (!place.lengths) {
-    if (hasWindow)
-      scoring.mask =
-          op.table(kind, {place.newTokens, place.total}, [&](DimsRef index) {
-            return index[1] >= index[0] + place.past - window.left ? 0 : -inf;
-          });
+  if (!place.lengths && !hasWindow)
     return;
-  }
   NodeValue key = op.iota(ElemKind::Int32, 4, 3, place.total);
   NodeValue query = op.iota(ElemKind::Int32, 4, 2, place.newTokens);
   if (place.first)
     query = op.add(query, place.first);
-  NodeValue isSeen = op.less(key, place.lengths);
+  else if (place.past != 0)
+    query = op.add(query, getPast(op, place));
+  NodeValue isSeen;
+  if (place.lengths)
+    isSeen = op.less(key, place.lengths);
+  auto limit = [&](const KeyWindow &part) {
+    NodeValue isNear = findNearKeys(op, key, query, part);
+    isSeen = isSeen ? op.logicalAnd(isSeen, isNear) : isNear;
+  };
   if (isCausal && place.first)
-    isSeen = op.logicalAnd(isSeen, op.lessOrEqual(key, query));
-  if (hasWindow) {
-    NodeValue before = op.sub(query, double(window.left) + 1);
-    isSeen = op.logicalAnd(isSeen, op.greater(key, before));
-  }
+    limit({.right = 0});
+  if (hasWindow)
+    limit({.left = window.left});
   scoring.mask = makeAdditive(op, isSeen, kind);
 }
 
@@ -392,29 +433,18 @@ static llvm::Expected<NodeValue> readSink(OpContext &op, NodeValue queries) {
   return op.finish(op.reshape(sink, {1, numHeads, 1, 1}));
 }
 
-/// The scoring of \p queries [batch, heads, length, size] without a mask.
-static llvm::Expected<Scoring> readUnmaskedScoring(OpContext &op,
-                                                   NodeValue queries) {
+static llvm::Expected<Scoring> readScoring(OpContext &op, const Heads &heads,
+                                           const Placement &place) {
   Scoring scoring;
-  int64_t size = queries.getShape()[3];
+  int64_t size = heads.query.getShape()[3];
   scoring.scale = op.getFloat("scale", 0);
   if (scoring.scale == 0)
     scoring.scale = 1 / std::sqrt(double(std::max<int64_t>(size, 1)));
   scoring.softcap = op.getFloat("softcap", 0);
-  GLOWISH_ASSIGN_OR_RETURN(scoring.sink, readSink(op, queries));
-  return scoring;
-}
-
-static llvm::Expected<Scoring> readScoring(OpContext &op, const Heads &heads,
-                                           const Placement &place) {
-  DimsRef query = heads.query.getShape();
-  GLOWISH_ASSIGN_OR_RETURN(Scoring scoring,
-                           readUnmaskedScoring(op, heads.query));
+  GLOWISH_ASSIGN_OR_RETURN(scoring.sink, readSink(op, heads.query));
   GLOWISH_ASSIGN_OR_RETURN(KeyWindow window, readWindow(op));
   addMasks(op, place, window, heads.query.getElemKind(), scoring);
-  GLOWISH_ASSIGN_OR_RETURN(
-      NodeValue bias,
-      readBias(op, {query[0], query[1], query[2], place.total}));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue bias, readBias(op, heads));
   if (bias)
     scoring.mask = scoring.mask ? op.add(scoring.mask, bias) : bias;
   GLOWISH_RETURN_IF_ERROR(op.takeError());
@@ -447,131 +477,27 @@ static llvm::Expected<NodeValue> attendInGroups(OpContext &op, Heads heads,
   return op.finish(op.reshape(result, query));
 }
 
-//===- Lengths that are known only when the model runs --------------------===//
-
-/// Returns the extents of inputs 0 to 4: empty where all of an input's are
-/// constant.
-static llvm::Expected<std::vector<Extents>> readExtents(OpContext &op) {
-  std::vector<Extents> extents(pastValueInput + 1);
-  for (unsigned i = 0; i <= pastValueInput; ++i)
-    if (op.hasInput(i)) {
-      GLOWISH_ASSIGN_OR_RETURN(DynamicValue input, getDynamicInput(op, i));
-      GLOWISH_RETURN_IF_ERROR(
-          checkTokenExtents(input, i, i < pastKeyInput ? 1 : 2));
-      if (input.isDynamic())
-        extents[i] = input.extents;
-    }
-  return extents;
-}
-
-/// Rotates \p query and \p key by the angles that \p readAngles returns, if the
-/// node has such.
-static llvm::Error
-rotate(OpContext &op, NodeValue &query, NodeValue &key,
-       llvm::function_ref<llvm::Expected<Angles>()> readAngles) {
+/// Rotates the new queries and keys of \p heads if the node has angles.
+static llvm::Error rotate(OpContext &op, Heads &heads, const Placement &place) {
   bool isInterleaved = op.getInt("rotary_interleaved", 0) != 0;
   if (!op.getInt("do_rotary", 0)) {
     for (unsigned index : {cosineInput, sineInput, positionInput})
       op.ignoreInput(index);
     return llvm::Error::success();
   }
-  GLOWISH_ASSIGN_OR_RETURN(Angles angles, readAngles());
-  for (NodeValue *rotated : {&query, &key})
+  GLOWISH_ASSIGN_OR_RETURN(
+      Angles angles, readAngles(op, place, heads.query.getShape().back()));
+  for (NodeValue *rotated : {&heads.query, &heads.key})
     *rotated =
         rotateHeads(op, *rotated, angles.cosines, angles.sines, isInterleaved);
   return op.takeError();
 }
 
-/// The angles of \p tokens, [1, heads, length, size], which follow \p past, at
-/// most \p mostPast.
-static llvm::Expected<Angles> readDynamicAngles(OpContext &op,
-                                                const DynamicValue &tokens,
-                                                NodeValue past,
-                                                int64_t mostPast) {
-  GLOWISH_RETURN_IF_ERROR(
-      checkCaches(op, cosineInput, tokens.getShape()[3] / 2));
-  int64_t rows = op.peekInput(cosineInput).getShape()[0];
-  int64_t needed = mostPast + tokens.getShape()[2];
-  if (rows < needed)
-    return makeError("inputs 7 and 8 have {0} rows; accepted: at least {1}",
-                     rows, needed);
-  NodeValue positions;
-  if (op.hasInput(positionInput)) {
-    GLOWISH_ASSIGN_OR_RETURN(DynamicValue given,
-                             getDynamicInput(op, positionInput));
-    positions = given.value;
-  } else {
-    positions = numberAlong(op, tokens, 2);
-    if (past)
-      positions = op.add(positions, past);
-  }
-  positions = op.reshape(positions, {1, tokens.getShape()[2]});
-  return gatherAngles(op, cosineInput, positions);
-}
-
-static llvm::Expected<Scoring> readDynamicScoring(OpContext &op,
-                                                  NodeValue queries) {
-  if (op.hasInput(biasInput))
-    return makeError("input 10 is a bias, and lengths are known only when the "
-                     "model runs; accepted: none");
-  return readUnmaskedScoring(op, queries);
-}
-
-/// With \p extents of the tokens and of the past. All of them count: inputs 5
-/// and 6, which state their numbers, have nothing to add.
-static llvm::Error importDynamicGroupQuery(OpContext &op,
-                                           llvm::ArrayRef<Extents> extents) {
-  GLOWISH_ASSIGN_OR_RETURN(Heads fresh, readNewHeads(op));
-  DimsRef shape = fresh.query.getShape();
-  DynamicValue tokens{op.peekInput(queryInput), extents[queryInput]};
-  if (shape[0] != 1)
-    return makeError("the batch is {0}, and lengths are known only when the "
-                     "model runs; accepted: 1",
-                     shape[0]);
-  op.ignoreInput(lengthsInput);
-  op.ignoreInput(totalInput);
-  Extents own = {{}, {}, tokens.getExtent(1), {}};
-  DynamicHeads heads{
-      {fresh.query, own}, {fresh.key, own}, {fresh.value, own}, {}};
-  int64_t mostPast = 0;
-  if (op.hasInput(pastKeyInput)) {
-    GLOWISH_ASSIGN_OR_RETURN(mostPast,
-                             readPastExtent(op, fresh.key.getShape()));
-    heads.pastLength =
-        countAlong(op, {op.peekInput(pastKeyInput), extents[pastKeyInput]}, 2);
-  }
-  GLOWISH_RETURN_IF_ERROR(rotate(op, heads.query.value, heads.key.value, [&] {
-    return readDynamicAngles(op, heads.query, heads.pastLength, mostPast);
-  }));
-  if (heads.pastLength) {
-    GLOWISH_RETURN_IF_ERROR(
-        prependPast(op, pastKeyInput, heads.key).takeError());
-    GLOWISH_RETURN_IF_ERROR(
-        prependPast(op, pastValueInput, heads.value).takeError());
-  }
-  GLOWISH_ASSIGN_OR_RETURN(Scoring scoring,
-                           readDynamicScoring(op, heads.query.value));
-  GLOWISH_ASSIGN_OR_RETURN(KeyWindow window, readWindow(op));
-  NodeValue seen = findSeenKeys(op, heads, window);
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue result,
-                           attendDynamic(op, heads, scoring, seen));
-  result.value = joinHeads(op, result.value);
-  result.extents = {{}, tokens.getExtent(1), {}};
-  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, 0, result));
-  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, 1, heads.key));
-  return setDynamicOutput(op, 2, heads.value);
-}
-
 static llvm::Error importGroupQueryAttention(OpContext &op) {
   GLOWISH_RETURN_IF_ERROR(checkAttributes(op));
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<Extents> extents, readExtents(op));
-  if (llvm::any_of(extents, [](const Extents &own) { return !own.empty(); }))
-    return importDynamicGroupQuery(op, extents);
   GLOWISH_ASSIGN_OR_RETURN(Heads heads, readNewHeads(op));
   GLOWISH_ASSIGN_OR_RETURN(Placement place, readPlacement(op, heads));
-  GLOWISH_RETURN_IF_ERROR(rotate(op, heads.query, heads.key, [&] {
-    return readAngles(op, place, heads.query.getShape().back());
-  }));
+  GLOWISH_RETURN_IF_ERROR(rotate(op, heads, place));
   heads.past = place.past;
   heads.key = append(op, pastKeyInput, heads.key, place);
   heads.value = append(op, pastValueInput, heads.value, place);
@@ -585,13 +511,13 @@ static llvm::Error importGroupQueryAttention(OpContext &op) {
   return op.setOutput(2, presentValue);
 }
 
-static OnnxOperator groupQueryAttentionOp("GroupQueryAttention", 1,
-                                          importGroupQueryAttention,
-                                          microsoftDomain);
+static OnnxOperator
+    groupQueryAttentionOp("GroupQueryAttention", 1,
+                          withExtents<importGroupQueryAttention>,
+                          microsoftDomain);
 static OnnxOperatorNotes groupQueryAttentionNotes(
     "GroupQueryAttention",
     {.limit = "no `qk_output`, `sliding_window_cache` and quantized keys and "
               "values; where lengths are known only when the model runs, a "
-              "batch of 1, no bias, and all tokens count, whatever `seqlens_k` "
-              "says"},
+              "batch of 1, and all tokens count, whatever `seqlens_k` says"},
     microsoftDomain);

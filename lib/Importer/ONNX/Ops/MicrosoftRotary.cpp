@@ -2,6 +2,7 @@
 
 #include "ONNX/Ops/MicrosoftRotary.h"
 #include "Common/AttentionHeads.h"
+#include "ONNX/DynamicDims.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <limits>
 
@@ -86,7 +87,8 @@ static llvm::Error importMicrosoftRotary(OpContext &op) {
 }
 
 static OnnxOperator microsoftRotaryOp("RotaryEmbedding", 1,
-                                      importMicrosoftRotary, microsoftDomain);
+                                      withExtents<importMicrosoftRotary>,
+                                      microsoftDomain);
 static OnnxOperatorNotes microsoftRotaryNotes("RotaryEmbedding",
                                               {.limit = "no "
                                                         "`is_packed_batching`"},
