@@ -18,6 +18,11 @@ NodeValue glowish::findNearKeys(NodeBuilder &b, NodeValue keys,
                               : isBehind;
 }
 
+bool glowish::areEqual(NodeBuilder &b, const Extent &x, const Extent &y) {
+  const SymbolRanges &symbols = b.getFunction().getModule().getSymbols();
+  return symbols.areEqual(x, y) == Certainty::Yes;
+}
+
 llvm::Error glowish::checkTokenExtents(NodeValue tokens, unsigned index,
                                        unsigned lengthDim) {
   const Type &type = tokens.getType();
@@ -155,8 +160,8 @@ llvm::Expected<NodeValue> glowish::attend(NodeBuilder &b, const Heads &heads,
   const Type &query = heads.query.getType(), &key = heads.key.getType();
   bool hasSteps = scoring.softcap != 0 || scoring.sink;
   // With the node's causal mask, the last query attends to all keys.
-  bool isPlain = !scoring.isCausal ||
-                 subtract(key.getLength(2), query.getLength(2)) == heads.past;
+  std::optional<Extent> past = subtract(key.getLength(2), query.getLength(2));
+  bool isPlain = !scoring.isCausal || (past && areEqual(b, *past, heads.past));
   if (!isPlain && !hasSteps && (query.getExtent(2) || key.getExtent(2))) {
     constexpr double inf = std::numeric_limits<double>::infinity();
     NodeValue own = scoring.mask ? scoring.mask : b.number(heads.query, 0);

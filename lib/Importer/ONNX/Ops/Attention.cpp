@@ -86,7 +86,7 @@ static void fitMask(OpContext &op, NodeValue &mask, unsigned dim,
     return;
   int64_t size = mask.getShape()[dim], bound = heads.getShape()[2];
   if (size == bound &&
-      mask.getType().getLength(dim) == heads.getType().getLength(2))
+      areEqual(op, mask.getType().getLength(dim), heads.getType().getLength(2)))
     return;
   mask = op.fillOutside(mask, {dim}, filler);
   mask = op.crop(mask, dim, std::min(size, bound), std::nullopt);

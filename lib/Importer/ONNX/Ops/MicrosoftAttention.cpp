@@ -132,7 +132,7 @@ static llvm::Error attendTo(OpContext &op, const Heads &heads,
   scoring.isCausal = causal && query.getDim(2) > 1;
   std::optional<Extent> fresh =
       subtract(heads.key.getType().getLength(2), heads.past);
-  if (scoring.isCausal && query.getLength(2) != fresh)
+  if (scoring.isCausal && !(fresh && areEqual(op, query.getLength(2), *fresh)))
     return makeError("attribute 'unidirectional' is {0}, and {1} queries come "
                      "with {2} keys; accepted: as many",
                      causal, query.getLength(2).str(),

@@ -369,10 +369,11 @@ static llvm::Expected<NodeValue> readBias(OpContext &op, const Heads &heads) {
   bool fits = shape.size() == 4 &&
               (shape[0] == 1 || shape[0] == query.getDim(0)) &&
               (shape[1] == 1 || shape[1] == query.getDim(1)) &&
-              type.getLength(2) == query.getLength(2) &&
+              areEqual(op, type.getLength(2), query.getLength(2)) &&
               shape[2] == query.getDim(2) && shape[3] <= key.getDim(2);
   if (fits && (type.getExtent(3) || key.getExtent(2)))
-    fits = type.getLength(3) == key.getLength(2) && shape[3] == key.getDim(2);
+    fits = areEqual(op, type.getLength(3), key.getLength(2)) &&
+           shape[3] == key.getDim(2);
   if (!fits)
     return makeError("input 10 is {0}; accepted: [{1} or 1, {2} or 1, {3}, up "
                      "to {4}]",
