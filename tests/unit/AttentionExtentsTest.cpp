@@ -431,6 +431,22 @@ TEST(AttentionExtents, RotaryEmbeddings) {
   }
 }
 
+/// One row of angles for all rows of tokens.
+TEST(AttentionExtents, RotaryEmbeddingsOfOneRow) {
+  for (bool hasPositions : {false, true}) {
+    std::string last = hasPositions ? "position" : "";
+    TextModel model = makeModel(
+        23, symbolicInput("x", {"B", "3", "S", "8"}) +
+                (hasPositions ? floats("cos", {16, 4}, someNumbers(64, 6))
+                              : symbolicInput("cos", {"1", "S", "4"})) +
+                symbolicInput("n", {"1", "S"}) +
+                onnxNode("Cast", {"n"}, intAttr("to", 7), "position") +
+                onnxNode("RotaryEmbedding", {"x", "cos", "cos", last}));
+    checkBoth(model, {{"B", {1, 2}}, {"S", {1, 7}}},
+              {{{"B", 1}, {"S", 1}}, {{"B", 2}, {"S", 7}}});
+  }
+}
+
 TEST(AttentionExtents, RefusesOtherDimensions) {
   TextModel model;
   model.opset = 23;
@@ -509,6 +525,17 @@ TEST(AttentionExtents, Refused) {
                       {{"S", {1, 4}}}),
               HasSubstr("the batch is 2, and lengths are known only when the "
                         "model runs; accepted: 1"));
+  EXPECT_THAT(refusal(symbolicInput("q", {"1", "S", "8"}) +
+                          symbolicInput("k", {"1", "T", "8"}) +
+                          integers("l", /*type=*/6, {1}, {0}) +
+                          integers("t", /*type=*/6, {}, {1}) +
+                          onnxNode("GroupQueryAttention",
+                                   {"q", "k", "k", "", "", "l", "t"},
+                                   microsoft(intAttr("num_heads", 2) +
+                                             intAttr("kv_num_heads", 2))),
+                      {{"S", {1, 4}}, {"T", {1, 4}}}),
+              HasSubstr("inputs 1 and 2 are float<1x4{T}x8> and "
+                        "float<1x4{T}x8>; accepted: [1, S, 8]"));
   // The starts of rows lie behind the bound of the batch.
   EXPECT_THAT(refusal(symbolicInput("x", {"B", "3", "6"}) +
                           floats("w", {6, 6}, someNumbers(36, 9)) +

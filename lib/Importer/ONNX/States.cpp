@@ -174,10 +174,10 @@ bool CornerReaders::redirectConcat(Node &node, unsigned index, NodeValue wide) {
   auto inputs = concat->getInputs();
   const Type &type = concat->getType();
   unsigned axis = unsigned(concat->getAxis());
-  bool fits =
-      llvm::all_of_zip(type.getShape(), wide.getShape(),
-                       [](int64_t own, int64_t all) { return own <= all; });
-  if (!fits || !inputs.front().getType().getExtent(axis) ||
+  Dims shape(wide.getShape());
+  shape[axis] = std::min(shape[axis], type.getDim(axis));
+  if (type.getShape() != DimsRef(shape) ||
+      !inputs.front().getType().getExtent(axis) ||
       llvm::is_contained(llvm::drop_begin(inputs), inputs.front()))
     return false;
   InsertionGuard guard(function, concat);

@@ -373,6 +373,16 @@ static llvm::Error importCausalConvWithState(OpContext &op, NodeValue input,
 
 //===- Rotary embedding ---------------------------------------------------===//
 
+/// Aligns dimensions 0 and 1 of \p value, the batch and the length, unless they
+/// broadcast, with 0 and \p lengthDim of \p tokens.
+static llvm::Error alignTokens(OpContext &op, NodeValue &value,
+                               NodeValue &tokens, unsigned lengthDim) {
+  for (auto [dim, own] : {std::pair(0u, 0u), std::pair(1u, lengthDim)})
+    if (value && value.getShape()[dim] != 1)
+      GLOWISH_RETURN_IF_ERROR(align(op, value, dim, tokens, own));
+  return op.takeError();
+}
+
 /// Reads input \p index, cosines or sines, as [batch, 1, length, half]: the
 /// rows at \p positions, or one row per position. Their length becomes that of
 /// dimension \p lengthDim of \p tokens.
@@ -381,12 +391,10 @@ static llvm::Expected<NodeValue> readCache(OpContext &op, unsigned index,
                                            NodeValue &tokens,
                                            unsigned lengthDim) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue cache, op.getInput(index));
-  if (positions) {
+  if (positions)
     cache = op.gather(cache, positions, 0);
-  } else if (cache.getShape().size() == 3) {
-    GLOWISH_RETURN_IF_ERROR(align(op, cache, 0, tokens, 0));
-    GLOWISH_RETURN_IF_ERROR(align(op, cache, 1, tokens, lengthDim));
-  }
+  else if (cache.getShape().size() == 3)
+    GLOWISH_RETURN_IF_ERROR(alignTokens(op, cache, tokens, lengthDim));
   if (!op.hasFailed() &&
       (cache.getShape().size() != 3 || cache.getShape()[2] < half))
     return makeError("input {0} gives {1}; accepted: [batch, length, {2}]",
@@ -405,10 +413,8 @@ static llvm::Error importRotaryEmbedding(OpContext &op, NodeValue tokens) {
   unsigned lengthDim = isFlat(op) ? 1 : 2;
   GLOWISH_RETURN_IF_ERROR(checkTokenExtents(tokens, 0, lengthDim));
   NodeValue positions = op.getOptionalInput(3);
-  if (positions && positions.getShape().size() == 2) {
-    GLOWISH_RETURN_IF_ERROR(align(op, positions, 0, tokens, 0));
-    GLOWISH_RETURN_IF_ERROR(align(op, positions, 1, tokens, lengthDim));
-  }
+  if (positions && positions.getShape().size() == 2)
+    GLOWISH_RETURN_IF_ERROR(alignTokens(op, positions, tokens, lengthDim));
   int64_t width = tokens.getShape().back();
   int64_t headSize = isFlat(op) && numHeads > 0 ? width / numHeads : width;
   size = size ? size : headSize;

@@ -128,12 +128,15 @@ static llvm::Expected<Heads> readTokens(OpContext &op, int64_t numQuery,
   GLOWISH_ASSIGN_OR_RETURN(tokens.key, readChecked(op, keyInput, 1));
   GLOWISH_ASSIGN_OR_RETURN(tokens.value, readChecked(op, valueInput, 1));
   Dims expected = {shape[0], shape[1], numKey * size};
-  if (tokens.key.getShape() != DimsRef(expected) ||
-      tokens.value.getShape() != DimsRef(expected))
-    return makeError("inputs 1 and 2 are {0} and {1}; accepted: [{2}, {3}, "
-                     "{4}]",
-                     tokens.key.getType().str(), tokens.value.getType().str(),
-                     expected[0], expected[1], expected[2]);
+  const Type &query = tokens.query.getType();
+  for (NodeValue part : {tokens.key, tokens.value})
+    if (part.getShape() != DimsRef(expected) ||
+        !areEqual(op, part.getType().getLength(1), query.getLength(1)))
+      return makeError("inputs 1 and 2 are {0} and {1}; accepted: [{2}, {3}, "
+                       "{4}]",
+                       tokens.key.getType().str(), tokens.value.getType().str(),
+                       query.getLength(0).str(), query.getLength(1).str(),
+                       expected[2]);
   return tokens;
 }
 
