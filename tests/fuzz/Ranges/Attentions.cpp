@@ -240,10 +240,59 @@ static bool addGroupQuery(ModelBuilder &b) {
   return true;
 }
 
+/// Attention of ONNX Runtime of projections side by side, with a mask of keys
+/// and a past now and then.
+static bool addMultiHead(ModelBuilder &b) {
+  Heads heads = pickHeads(b);
+  bool hasPast = b.chance(40);
+  ExtentPoints width = b.makeExtent(heads.numQueries * heads.size);
+  ExtentPoints keys = hasPast || b.chance(60) ? heads.length : b.pickRanged();
+  bool isCausal = keys == heads.length && b.chance(40);
+  std::vector<std::string> inputs;
+  for (const ExtentPoints &length : {heads.length, keys, keys}) {
+    std::optional<ModelValue> operand =
+        b.findOperand(ElemKind::Float, {heads.batch, length, width});
+    if (!operand)
+      return false;
+    inputs.push_back(operand->name);
+  }
+  ExtentPoints past = b.pickRanged();
+  if (hasPast)
+    for (auto [own, before] : llvm::zip_equal(keys, past))
+      own += before;
+  inputs.push_back(
+      b.chance(50)
+          ? b.addConstant(ElemKind::Float, {3 * heads.numQueries * heads.size})
+          : "");
+  std::optional<ModelValue> mask;
+  if (b.chance(50))
+    mask = b.findOperand(ElemKind::Bool, {heads.batch, keys});
+  inputs.push_back(mask ? mask->name : "");
+  inputs.push_back("");
+  for (unsigned i = 0; hasPast && i < 2; ++i) {
+    std::optional<ModelValue> state = b.addInput(
+        ElemKind::Float, {heads.batch, b.makeExtent(heads.numQueries), past,
+                          b.makeExtent(heads.size)});
+    if (!state)
+      return false;
+    inputs.push_back(state->name);
+  }
+  std::vector<std::string> outputs =
+      b.addNode("MultiHeadAttention", inputs,
+                {makeAttr("num_heads", heads.numQueries),
+                 makeAttr("unidirectional", int64_t(isCausal))},
+                hasPast ? 3 : 1, "com.microsoft");
+  if (hasPast && isConstant(heads.batch) && b.chance(70))
+    for (unsigned i = 0; i < 2; ++i)
+      b.addState(inputs[6 + i], outputs[1 + i]);
+  return true;
+}
+
 llvm::ArrayRef<OperatorFamily> fuzz::getAttentionFamilies() {
   static const OperatorFamily families[] = {{addAttention, 3},
                                             {addComposedAttention, 2},
                                             {addRotary, 1},
-                                            {addGroupQuery, 2}};
+                                            {addGroupQuery, 2},
+                                            {addMultiHead, 1}};
   return families;
 }
