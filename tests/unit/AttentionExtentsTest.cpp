@@ -496,6 +496,46 @@ TEST(AttentionExtents, StatesOfOneValue) {
   }
 }
 
+/// New elements of a state are set in it, and none of the others is moved.
+TEST(AttentionExtents, StatesStayInPlace) {
+  std::string past = symbolicInput("p", {"1", "2", "P", "4"});
+  std::string groups = symbolicInput("x", {"1", "S", "8"}) +
+                       integers("l", /*type=*/6, {1}, {0}) +
+                       integers("t", /*type=*/6, {}, {1});
+  TextModel models[] = {
+      makeModel(23,
+                symbolicInput("q", {"1", "4", "S", "4"}) +
+                    symbolicInput("k", {"1", "2", "S", "4"}) + past +
+                    symbolicInput("r", {"1", "2", "P", "4"}) +
+                    onnxNode("Attention", {"q", "k", "k", "", "p", "r"},
+                             "output: \"keys\" output: \"values\" " +
+                                 intAttr("is_causal", 1)),
+                {"y", "keys", "values"}),
+      makeModel(23,
+                groups + past + symbolicInput("r", {"1", "2", "P", "4"}) +
+                    onnxNode("GroupQueryAttention",
+                             {"x", "x", "x", "p", "r", "l", "t"},
+                             microsoft(intAttr("num_heads", 2) +
+                                           intAttr("kv_num_heads", 2),
+                                       {"keys", "values"})),
+                {"y", "keys", "values"})};
+  for (TextModel &model : models) {
+    ImportOptions options;
+    options.symbolRanges = {{"S", {1, 3}}, {"P", {0, 60}}};
+    options.states = {{"p", "keys"}, {"r", "values"}};
+    Program program = llvm::cantFail(compileProgram(
+        llvm::cantFail(model.import(options)), createBackend(/*isCPU=*/true)));
+    unsigned numSet = 0;
+    for (const Instruction &instr : program.program->getIR().getInstrs()) {
+      numSet += instr.getKindName() == "InsertSlice";
+      EXPECT_NE(instr.getKindName().str(), "Fill");
+      if (instr.getKindName() == "Copy")
+        EXPECT_LT(instr.getOperand(0)->getType().getNumElements(), 2 * 60 * 4);
+    }
+    EXPECT_EQ(numSet, 2u);
+  }
+}
+
 TEST(AttentionExtents, Refused) {
   auto refusal = [](std::string body, const Ranges &ranges, int opset = 26) {
     TextModel model = makeModel(opset, std::move(body));
