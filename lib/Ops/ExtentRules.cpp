@@ -488,6 +488,29 @@ static Error extendGroup(ExtentInference &inference,
   return Error::success();
 }
 
+/// Sets the dimensions \p to of a reshape of no elements to the dimensions
+/// \p from, as far as both are the same from their ends. The others, among them
+/// one of 0, may have any extents.
+static void extendEmpty(ExtentInference &inference,
+                        llvm::ArrayRef<unsigned> from,
+                        llvm::ArrayRef<unsigned> to) {
+  const Type &own = inference.getOp().getInput(0);
+  auto setIfSame = [&](unsigned x, unsigned y) {
+    bool isSame = own.getDim(x) == inference.getShape()[y];
+    if (isSame)
+      inference.setSame(y, 0, x);
+    return isSame;
+  };
+  while (!from.empty() && !to.empty() && setIfSame(from.front(), to.front())) {
+    from = from.drop_front();
+    to = to.drop_front();
+  }
+  while (!from.empty() && !to.empty() && setIfSame(from.back(), to.back())) {
+    from = from.drop_back();
+    to = to.drop_back();
+  }
+}
+
 Error glowish::extendReshape(ExtentInference &inference) {
   ReshapeView op(inference.getOp());
   DimsRef from = op.getInput().getShape(), to = inference.getShape();
@@ -495,8 +518,11 @@ Error glowish::extendReshape(ExtentInference &inference) {
     if (from[d] <= 1)
       GLOWISH_RETURN_IF_ERROR(inference.refuse(
           op.inputIdx, d, "it is 0 or 1; accepted: larger ones"));
-  if (countElements(to) == 0)
+  if (countElements(to) == 0) {
+    extendEmpty(inference, takeGroup(from, 0, from.size()),
+                takeGroup(to, 0, to.size()));
     return Error::success();
+  }
   unsigned i = 0, j = 0;
   while (i < from.size() || j < to.size()) {
     // The fewest dimensions of both that have as many elements.

@@ -289,6 +289,10 @@ TEST(LowerExtents, DataMovement) {
              "float<2x12?{2*N}x2>"));
   check(node({"float<12{2*N}x1x5>"}, "Reshape(%a) {shape = [6?{N}, 2, 5]}",
              "float<6?{N}x2x5>"));
+  check(node({"float<6{N}x0x2>"}, "Reshape(%a) {shape = [1, 6?{N}, 0, 2]}",
+             "float<1x6?{N}x0x2>"));
+  check(node({"float<0x4x6{N}>"}, "Reshape(%a) {shape = [0, 2, 6?{N}]}",
+             "float<0x2x6?{N}>"));
   check(node({"float<6{N}x1>"}, "Broadcast(%a) {shape = [2, 6?{N}, 3]}",
              "float<2x6?{N}x3>"));
   check(
