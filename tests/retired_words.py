@@ -51,7 +51,7 @@ RETIRED = [
     Word('MergeProducts', r'\b[mM]erge-?[pP]roducts\b', 'merge matmuls'),
     Word('SimplifyProducts', r'\b[sS]implify-?[pP]roducts\b',
          'simplify matmuls'),
-    Word('Sized', r'Sized[A-Z]\w*', 'dynamic: DynamicDims'),
+    Word('Sized', r'Sized[A-Z]\w*', 'extent, open dimension'),
     Word('file names of operators', r'\b(Found|Removed|Blocks)\.(cpp|h)\b',
          'the name of the operator: NonZero, Deprecated, DepthToSpace'),
     Word('Windows', r'\bWindows\.(cpp|h)\b', 'Pooling, NdPooling, SlidingWindow'),

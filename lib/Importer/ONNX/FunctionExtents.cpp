@@ -34,8 +34,8 @@ NodeValue FunctionExtents::getValue(const Extent &extent) {
   return value;
 }
 
-Extents FunctionExtents::getValues(const Type &type) {
-  Extents result;
+Lengths FunctionExtents::getValues(const Type &type) {
+  Lengths result;
   for (const std::optional<Extent> &extent : type.getExtents())
     result.push_back(extent ? getValue(*extent) : NodeValue());
   return result;

@@ -22,7 +22,7 @@ public:
   /// makes the nodes that compute it where there are none.
   NodeValue getValue(const Extent &extent);
   /// Returns the values of the extents of \p type.
-  Extents getValues(const Type &type);
+  Lengths getValues(const Type &type);
 
   /// Returns the extent that \p element, an integer, is in each run; none if no
   /// expression of symbols is known to be it.

@@ -4,7 +4,7 @@
 #include "Common/Outputs.h"
 #include "Common/SymbolInputs.h"
 #include "ONNX/DeclaredTypes.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/FunctionExtents.h"
 #include "ONNX/GraphInputs.h"
 #include "ONNX/GraphScope.h"
@@ -218,7 +218,7 @@ llvm::Error GraphImporter::saveOutput(const std::string &name,
   if (module->findPlaceholder(name))
     return makeError("two outputs have the name {0}", quote(name));
   if (value.getType().hasExtents())
-    return saveDynamicOutput(scope.getContext(), name, value, value.getShape());
+    return saveOpenOutput(scope.getContext(), name, value, value.getShape());
   createOutput(scope.getContext().function, name, value);
   return llvm::Error::success();
 }
@@ -264,7 +264,7 @@ llvm::Error GraphImporter::importOutput(const onnx::ValueInfoProto &output,
     return saveOutput(output.name(), value);
   GLOWISH_ASSIGN_OR_RETURN(Dims shape,
                            findLayout(output.name(), value.getShape()));
-  return saveDynamicOutput(scope.getContext(), output.name(), value, shape);
+  return saveOpenOutput(scope.getContext(), output.name(), value, shape);
 }
 
 llvm::Error GraphImporter::importStates() {

@@ -108,11 +108,6 @@ NodeValue GraphScope::lookup(llvm::StringRef name) {
   return value ? enter(value) : value;
 }
 
-Extents GraphScope::lookupExtents(llvm::StringRef name) {
-  NodeValue value = lookup(name);
-  return value ? context.extents->getValues(value.getType()) : Extents();
-}
-
 llvm::Error GraphScope::defineSequence(llvm::StringRef name,
                                        Sequence sequence) {
   if (name.empty())
@@ -466,9 +461,9 @@ NodeValue BodyScope::enter(NodeValue value) {
   if (own)
     return own;
   FunctionExtents &outer = *getOuter()->getContext().extents;
-  Extents extents = outer.getValues(value.getType());
-  for (NodeValue &extent : extents)
-    extent = enterExtent(extent);
-  own = getContext().extents->declare(body.enter(outer.drop(value)), extents);
+  Lengths lengths = outer.getValues(value.getType());
+  for (NodeValue &length : lengths)
+    length = enterExtent(length);
+  own = getContext().extents->declare(body.enter(outer.drop(value)), lengths);
   return own;
 }

@@ -66,8 +66,6 @@ public:
   /// Returns the value of \p name in this graph or an enclosing one, or null.
   /// Its type has its extents.
   NodeValue lookup(llvm::StringRef name);
-  /// Returns the values of these extents; empty if it is static.
-  Extents lookupExtents(llvm::StringRef name);
   /// Like define() and lookup(), for a sequence or an optional.
   llvm::Error defineSequence(llvm::StringRef name, Sequence sequence);
   const Sequence *lookupSequence(llvm::StringRef name);

@@ -13,8 +13,7 @@ OpContext::OpContext(const onnx::NodeProto &proto, GraphContext &graph,
                      std::vector<NodeValue> inputs)
     : NodeBuilder(graph.function, ""), proto(proto), graph(graph),
       opset(graph.opsets.get(proto).getVersion("")), inputs(std::move(inputs)),
-      inputRead(this->inputs.size()), extentsRead(this->inputs.size()),
-      attrRead(proto.attribute_size()) {
+      inputRead(this->inputs.size()), attrRead(proto.attribute_size()) {
   nameAfterOutput(0);
 }
 
@@ -122,19 +121,7 @@ llvm::Expected<double> OpContext::getConstantNumber(unsigned index) const {
   return tensor->getAsDouble(0);
 }
 
-//===- Dynamic dimensions -------------------------------------------------===//
-
-Extents OpContext::getExtents(unsigned index) const {
-  if (!hasInput(index))
-    return {};
-  extentsRead[index] = true;
-  return graph.scope->lookupExtents(proto.input(index));
-}
-
-void OpContext::setExtents(unsigned index, const Extents &extents) {
-  assert(outputs[index] && "no value to have these extents");
-  outputs[index] = graph.extents->declare(outputs[index], extents);
-}
+//===- Extents ------------------------------------------------------------===//
 
 NodeValue OpContext::compute(const Extent &extent) {
   return graph.extents->getValue(extent);
@@ -142,7 +129,7 @@ NodeValue OpContext::compute(const Extent &extent) {
 
 NodeValue OpContext::declare(NodeValue value,
                              llvm::ArrayRef<NodeValue> lengths) {
-  Extents open(lengths.begin(), lengths.end());
+  Lengths open(lengths.begin(), lengths.end());
   for (auto [d, length] : llvm::enumerate(open))
     if (auto *constant = length.getNodeAs<Constant>(); value && constant) {
       value = crop(value, d, constant->getTensor().getAsInt(0), std::nullopt);
@@ -176,8 +163,8 @@ NodeValue OpContext::dropExtents(NodeValue value) {
   return graph.extents->drop(value);
 }
 
-Extents OpContext::getLengths(NodeValue value) {
-  Extents lengths;
+Lengths OpContext::getLengths(NodeValue value) {
+  Lengths lengths;
   if (value)
     lengths = graph.extents->getValues(value.getType());
   lengths.resize(value ? value.getShape().size() : 0);
@@ -542,12 +529,12 @@ llvm::Error OpContext::checkAllRead() const {
     if ((inputs[i] || hasSequence(i)) && !inputRead[i])
       return makeError("input {0} ('{1}') is not supported in {2}", i,
                        proto.input(i), where);
-  return checkExtentsRead();
+  return checkExtents();
 }
 
-llvm::Error OpContext::checkExtentsRead() const {
+llvm::Error OpContext::checkExtents() const {
   for (unsigned i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i] || extentsRead[i] || keepsExtents)
+    if (!inputs[i] || keepsExtents)
       continue;
     for (auto [dim, extent] : llvm::enumerate(inputs[i].getType().getExtents()))
       if (extent)

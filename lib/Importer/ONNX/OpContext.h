@@ -20,10 +20,9 @@ namespace glowish::onnximport {
 class GraphScope;
 class FunctionExtents;
 
-/// The values of the extents in the type of a value with dynamic dimensions:
-/// one entry per dimension, an int64 scalar, or null for a static dimension.
-/// Empty if all dimensions are static.
-using Extents = llvm::SmallVector<NodeValue, 4>;
+/// The lengths of a value's dimensions: int64 scalars that have the values of
+/// extents, null for static dimensions.
+using Lengths = llvm::SmallVector<NodeValue, 4>;
 
 /// A sequence, or an optional, of tensors. It exists during import only: its
 /// length and all positions must be known at compile time.
@@ -117,18 +116,12 @@ public:
   /// Replaces input \p index, which must be present.
   void replaceInput(unsigned index, NodeValue value) { inputs[index] = value; }
 
-  //===- Dynamic dimensions -----------------------------------------------===//
+  //===- Extents ------------------------------------------------------------//
 
   /// From now on gives inputs with the extents in their types, of which the
-  /// nodes' extent rules infer those of the outputs. Without this call inputs
-  /// have their bounds alone, and the importer asks for getExtents().
+  /// nodes' extent rules infer those of the outputs. Without this call it is an
+  /// error at the end if a run decides an extent of an input.
   void keepExtents() { keepsExtents = true; }
-  /// Returns the extents of input \p index and marks them as handled. It is an
-  /// error at the end if an input is dynamic and the importer has not called
-  /// this.
-  Extents getExtents(unsigned index) const;
-  /// Sets the extents of output \p index, which must have been set.
-  void setExtents(unsigned index, const Extents &extents);
   using NodeBuilder::compute;
   NodeValue compute(const Extent &extent) override;
   /// Returns \p value, which may be null, with the extents \p lengths, int64
@@ -151,7 +144,7 @@ public:
   NodeValue dropExtents(NodeValue value);
   /// Returns the extents of \p value, int64 scalars, null for static
   /// dimensions.
-  Extents getLengths(NodeValue value);
+  Lengths getLengths(NodeValue value);
   /// Returns \p value, which may be null, with its first \p size elements along
   /// dimension \p dim, of which the extent is \p extent; none for all of them.
   NodeValue crop(NodeValue value, unsigned dim, int64_t size,
@@ -300,7 +293,7 @@ private:
   llvm::Error checkConstant(const Type &type) override {
     return checkBudget(type.getSizeInBytes());
   }
-  llvm::Error checkExtentsRead() const;
+  llvm::Error checkExtents() const;
   const Sequence *findSequence(unsigned index) const;
   bool isUnknownAttr(int index) const;
 
@@ -311,7 +304,7 @@ private:
   bool keepsExtents = false;
   std::vector<NodeValue> outputs;
   std::map<unsigned, Sequence> outputSequences;
-  mutable std::vector<bool> inputRead, extentsRead;
+  mutable std::vector<bool> inputRead;
   mutable std::vector<bool> attrRead;
   /// About the first attribute of a type that the importer does not expect.
   mutable std::string wrongAttr;

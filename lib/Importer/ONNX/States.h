@@ -3,7 +3,7 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_STATES_H
 #define GLOWISH_LIB_IMPORTER_ONNX_STATES_H
 
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace glowish::onnximport {

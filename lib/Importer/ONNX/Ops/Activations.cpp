@@ -1,7 +1,7 @@
 //===- Activations.cpp - Composed activations -----------------------------===//
 
 #include "Common/ElementWise.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;

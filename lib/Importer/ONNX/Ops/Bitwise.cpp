@@ -1,6 +1,6 @@
 //===- Bitwise.cpp - Bitwise operators ------------------------------------===//
 
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/ModelFile.h"
 
 using namespace glowish;

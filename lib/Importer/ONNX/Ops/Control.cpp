@@ -142,10 +142,11 @@ static llvm::Error importLoop(OpContext &op) {
   for (size_t i = loop.states.size(); loop.getCount() && i < values.size();
        ++i) {
     DimsRef shape = values[i].tensor.getShape();
-    Extents extents(shape.size());
-    extents[0] = loop.getCount();
-    op.setBound(extents[0], shape[0]);
-    op.setExtents(i, extents);
+    Lengths lengths(shape.size());
+    lengths[0] = loop.getCount();
+    op.setBound(lengths[0], shape[0]);
+    GLOWISH_RETURN_IF_ERROR(
+        op.setOutput(i, op.declare(values[i].tensor, lengths)));
   }
   return llvm::Error::success();
 }

@@ -1,6 +1,6 @@
 //===- Convolution.cpp - Convolutions -------------------------------------===//
 
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/Ops/NdPooling.h"
 #include "glowish/Importer/OperatorNotes.h"
 

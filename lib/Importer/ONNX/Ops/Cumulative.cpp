@@ -1,7 +1,7 @@
 //===- Cumulative.cpp - CumSum and CumProd --------------------------------===//
 
 #include "Common/Reductions.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;

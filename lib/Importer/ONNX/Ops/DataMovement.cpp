@@ -1,6 +1,6 @@
 //===- DataMovement.cpp - Concat, Split, Pad, DepthToSpace ----------------===//
 
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/Ops/Concat.h"
 #include "ONNX/Ops/WholeNumbers.h"
 #include "glowish/Base/CheckedInt.h"

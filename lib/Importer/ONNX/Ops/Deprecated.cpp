@@ -2,12 +2,12 @@
 //
 // Experimental operators of ONNX 1.0 to 1.4, which trained models still
 // contain. ScaledTanh and ParametricSoftplus are in Activations.cpp,
-// DynamicSlice is in DynamicSlice.cpp. ATen is not imported: its operators are
+// DynamicSlice is in Slice.cpp. ATen is not imported: its operators are
 // those of PyTorch.
 //
 //===----------------------------------------------------------------------===//
 
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/ModelFile.h"
 #include "ONNX/Ops/WholeNumbers.h"
 #include <cmath>

@@ -1,7 +1,7 @@
 //===- DepthToSpace.cpp - Col2Im and CenterCropPad ------------------------===//
 
 #include "Common/SlidingWindows.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;

@@ -1,6 +1,6 @@
 //===- Determinant.cpp - Determinants by Gaussian elimination -------------===//
 
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "glowish/Importer/OperatorNotes.h"
 
 using namespace glowish;

@@ -1,7 +1,7 @@
 //===- Einsum.cpp - Einstein summation ------------------------------------===//
 
 #include "Common/Einsum.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;

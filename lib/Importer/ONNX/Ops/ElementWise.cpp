@@ -1,7 +1,7 @@
 //===- ElementWise.cpp - Element-wise operators ---------------------------===//
 
 #include "Common/ElementWise.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "glowish/Base/CheckedInt.h"
 #include "glowish/Base/ElemRange.h"
 #include <cmath>

@@ -248,7 +248,7 @@ static llvm::Error importTopK(OpContext &op, NodeValue x) {
   if (x.getType().getExtent(axis))
     x = fillUnordered(op, x, axis, largest);
   GLOWISH_RETURN_IF_ERROR(op.takeError());
-  Extents lengths(rank);
+  Lengths lengths(rank);
   if (!number.isConstant()) {
     count = int64_t(std::clamp(number.high, 0.0, double(x.getShape()[axis])));
     lengths[axis] = makeExtent(op, number.value, count);

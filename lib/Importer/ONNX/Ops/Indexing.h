@@ -4,7 +4,7 @@
 #define GLOWISH_LIB_IMPORTER_ONNX_OPS_INDEXING_H
 
 #include "Common/Positions.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 
 namespace glowish::onnximport {
 

@@ -1,7 +1,7 @@
 //===- Losses.cpp - Classification losses ---------------------------------===//
 
 #include "Common/Positions.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;

@@ -1,7 +1,7 @@
 //===- Masks.cpp - Trilu, EyeLike and OneHot ------------------------------===//
 
 #include "Common/Positions.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/ModelFile.h"
 #include <cmath>
 

@@ -2,7 +2,7 @@
 
 #include "ONNX/MatMul.h"
 #include "Common/MatMul.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "glowish/Base/ElemRange.h"
 #include "glowish/Ops/TypeRuleHelpers.h"
 #include <cmath>

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Common/Normalization.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/Images.h"
 #include "ONNX/Ops/NdPooling.h"
 #include "ONNX/Quantization.h"

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Common/AttentionHeads.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/Quantization.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <cmath>

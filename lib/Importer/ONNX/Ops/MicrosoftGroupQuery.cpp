@@ -10,7 +10,7 @@
 
 #include "Common/AttentionHeads.h"
 #include "Common/Normalization.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/Ops/MicrosoftRotary.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <cmath>

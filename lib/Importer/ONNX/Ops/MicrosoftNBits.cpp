@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/MatMul.h"
 #include "ONNX/Quantization.h"
 #include "glowish/Base/TensorSource.h"

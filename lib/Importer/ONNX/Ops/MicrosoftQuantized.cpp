@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/Images.h"
 #include "ONNX/Quantization.h"
 #include "ONNX/Softmax.h"

@@ -2,7 +2,7 @@
 
 #include "ONNX/Ops/MicrosoftRotary.h"
 #include "Common/AttentionHeads.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <limits>
 

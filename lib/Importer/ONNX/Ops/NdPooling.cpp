@@ -3,7 +3,7 @@
 #include "ONNX/Ops/NdPooling.h"
 #include "Common/Positions.h"
 #include "Common/SlidingWindows.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "glowish/Base/CheckedInt.h"
 #include <cmath>
 

@@ -1,7 +1,7 @@
 //===- NonZero.cpp - NonZero and Compress ---------------------------------===//
 
 #include "ONNX/Ops/NonZero.h"
-#include "ONNX/Ops/DynamicReshape.h"
+#include "ONNX/Ops/Reshape.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -121,7 +121,7 @@ static llvm::Error importCompress(OpContext &op, NodeValue x,
   keepBefore(condition, 0);
   keepBefore(x, axis);
   Found found = findTrue(op, flags);
-  Extents lengths(x.getShape().size());
+  Lengths lengths(x.getShape().size());
   lengths[axis] = found.count;
   NodeValue all = op.crop(x, axis, size, std::nullopt);
   return op.setOutput(

@@ -3,7 +3,7 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_OPS_NONZERO_H
 #define GLOWISH_LIB_IMPORTER_ONNX_OPS_NONZERO_H
 
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 
 namespace glowish::onnximport {
 

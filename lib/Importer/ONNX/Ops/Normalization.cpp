@@ -2,7 +2,7 @@
 
 #include "Common/Normalization.h"
 #include "Common/Positions.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/Images.h"
 #include "ONNX/Ops/Statistics.h"
 #include "ONNX/Softmax.h"

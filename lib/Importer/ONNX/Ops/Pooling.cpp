@@ -1,7 +1,7 @@
 //===- Pooling.cpp - Pooling operators ------------------------------------===//
 
 #include "Common/SlidingWindows.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/Images.h"
 #include "ONNX/Ops/NdPooling.h"
 

@@ -2,7 +2,7 @@
 
 #include "ONNX/Quantization.h"
 #include "ONNX/Conversion.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/ModelFile.h"
 
 using namespace glowish;

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/Images.h"
 #include "ONNX/MatMul.h"
 #include "ONNX/Quantization.h"

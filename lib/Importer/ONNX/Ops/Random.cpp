@@ -6,7 +6,7 @@
 
 #include "Common/RandomDraws.h"
 #include "Indexing.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/ModelFile.h"
 #include "glowish/Graph/RandomValues.h"
 

@@ -2,7 +2,7 @@
 
 #include "Common/ElementWise.h"
 #include "Common/Reductions.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;

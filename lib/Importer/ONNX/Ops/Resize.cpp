@@ -1,7 +1,7 @@
 //===- Resize.cpp - Resize and Upsample -----------------------------------===//
 
 #include "Common/Interpolation.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/ShapeInts.h"
 #include "glowish/Base/CheckedInt.h"
 #include "glowish/Importer/OperatorNotes.h"

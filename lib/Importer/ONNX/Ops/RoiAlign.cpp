@@ -7,7 +7,7 @@
 #include "Common/GridSampling.h"
 #include "Common/Positions.h"
 #include "Common/Sampler.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "glowish/Importer/OperatorNotes.h"
 
 using namespace glowish;

@@ -3,7 +3,7 @@
 #include "Common/GridSampling.h"
 #include "Common/Positions.h"
 #include "Common/SlidingWindows.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/ShapeInts.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <cmath>

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/GraphScope.h"
 #include "ONNX/ModelFile.h"
 #include "ONNX/Ops/Concat.h"

@@ -1,7 +1,7 @@
 //===- Shape.cpp - Constant, Identity and Cast ----------------------------===//
 
 #include "ONNX/Conversion.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/ModelFile.h"
 
 using namespace glowish;

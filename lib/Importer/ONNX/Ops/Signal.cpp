@@ -1,7 +1,7 @@
 //===- Signal.cpp - Fourier transforms and window functions ---------------===//
 
 #include "Common/Fourier.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/ModelFile.h"
 #include <cmath>
 

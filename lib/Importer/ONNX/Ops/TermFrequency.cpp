@@ -1,7 +1,7 @@
 //===- TermFrequency.cpp - Import of TfIdfVectorizer ----------------------===//
 
 #include "Common/Positions.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;

@@ -1,8 +1,8 @@
 //===- Unique.cpp - Distinct elements and slices --------------------------===//
 
 #include "Common/Positions.h"
-#include "ONNX/Ops/DynamicReshape.h"
 #include "ONNX/Ops/NonZero.h"
+#include "ONNX/Ops/Reshape.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -190,7 +190,7 @@ static llvm::Error importUnique(OpContext &op, NodeValue x) {
   if (!sorted)
     distinct = sortByFirst(op, distinct);
   GLOWISH_RETURN_IF_ERROR(op.takeError());
-  Extents lengths(x.getShape().size());
+  Lengths lengths(x.getShape().size());
   lengths[axis] = distinct.count;
   NodeValue first = distinct.first, count = distinct.count;
   GLOWISH_RETURN_IF_ERROR(

@@ -1,7 +1,7 @@
-//===- DynamicSlice.cpp - Slice -------------------------------------------===//
+//===- Slice.cpp - Slice --------------------------------------------------===//
 
 #include "Common/OpenSlices.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/ShapeInts.h"
 #include <cmath>
 
@@ -142,7 +142,7 @@ static llvm::Error sliceDynamic(OpContext &op, NodeValue &x, unsigned d,
   NodeValue size =
       op.div(op.add(op.max(distance, zero), double(range.getDistance() - 1)),
              double(range.getDistance()));
-  Extents lengths = op.getLengths(x);
+  Lengths lengths = op.getLengths(x);
   x = op.dropExtents(x);
   if (bound == 0 ||
       (range.step == 1 && range.start.isConstant() && range.start.low >= 0)) {

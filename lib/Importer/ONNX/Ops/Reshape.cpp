@@ -1,6 +1,6 @@
-//===- DynamicReshape.cpp - Shapes of dynamic values ----------------------===//
+//===- Reshape.cpp - Reshape, Squeeze, Transpose --------------------------===//
 
-#include "ONNX/Ops/DynamicReshape.h"
+#include "ONNX/Ops/Reshape.h"
 #include "ONNX/ShapeInts.h"
 #include "glowish/Base/CheckedInt.h"
 

@@ -1,18 +1,12 @@
-//===- DynamicDims.cpp - Values with dynamic dimensions -------------------===//
+//===- Extents.cpp - Values with extents that runs decide -----------------===//
 
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "Common/Positions.h"
 #include "ONNX/GraphScope.h"
 #include "llvm/ADT/Sequence.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
-
-llvm::Expected<DynamicValue> onnximport::getDynamicInput(OpContext &op,
-                                                         unsigned index) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(index));
-  return DynamicValue{value, op.getExtents(index)};
-}
 
 //===- Extents ------------------------------------------------------------===//
 
@@ -29,93 +23,7 @@ NodeValue onnximport::makeExtent(OpContext &op, NodeValue value,
   return value;
 }
 
-NodeValue onnximport::countAlong(OpContext &op, const DynamicValue &x,
-                                 unsigned dim) {
-  if (!x.value || x.isDynamic(dim))
-    return x.getExtent(dim);
-  return op.scalar(ElemKind::Int64, double(x.getShape()[dim]));
-}
-
-NodeValue onnximport::countAlong(OpContext &op, const DynamicValue &x,
-                                 llvm::ArrayRef<int64_t> dims) {
-  if (!x.value)
-    return {};
-  double known = 1;
-  NodeValue count;
-  for (int64_t d : dims) {
-    if (!x.isDynamic(d))
-      known *= double(x.getShape()[d]);
-    else
-      count = count ? op.mul(count, x.getExtent(d)) : x.getExtent(d);
-  }
-  if (!count)
-    return op.scalar(ElemKind::Int64, known);
-  return known == 1 ? count : op.mul(count, known);
-}
-
-NodeValue onnximport::numberAlong(OpContext &op, const DynamicValue &x,
-                                  unsigned dim) {
-  if (!x.value)
-    return {};
-  return op.iota(ElemKind::Int64, x.getRank(), dim, x.getShape()[dim]);
-}
-
-//===- Elements beyond the actual extents ---------------------------------===//
-
-NodeValue onnximport::isInside(OpContext &op, const DynamicValue &x,
-                               llvm::ArrayRef<int64_t> dims) {
-  NodeValue inside;
-  for (int64_t d : dims) {
-    if (!x.value || !x.isDynamic(d))
-      continue;
-    NodeValue along = op.less(numberAlong(op, x, d), x.getExtent(d));
-    inside = inside ? op.logicalAnd(inside, along) : along;
-  }
-  return inside;
-}
-
-NodeValue onnximport::fillOutside(OpContext &op, const DynamicValue &x,
-                                  llvm::ArrayRef<int64_t> dims, double filler) {
-  NodeValue inside = isInside(op, x, dims);
-  if (!inside || op.hasFailed())
-    return x.value;
-  return op.select(inside, x.value, op.number(x.value, filler));
-}
-
-NodeValue onnximport::wrapDynamicIndices(OpContext &op, NodeValue indices,
-                                         const DynamicValue &x, unsigned axis) {
-  if (!indices || !x.value || !x.isDynamic(axis))
-    return indices;
-  return wrapIndices(op, indices, x.getExtent(axis));
-}
-
-//===- Unification of extents ---------------------------------------------===//
-
-static void crop(OpContext &op, DynamicValue &x, unsigned dim, int64_t size) {
-  x.value = op.slice(x.value, dim, 0, size);
-}
-
-llvm::Error onnximport::unify(OpContext &op, DynamicValue &xs, unsigned x,
-                              DynamicValue &ys, unsigned y) {
-  if (!xs.value || !ys.value)
-    return llvm::Error::success();
-  int64_t sizeX = xs.getShape()[x], sizeY = ys.getShape()[y];
-  if (!xs.isDynamic(x) && !ys.isDynamic(y))
-    return llvm::Error::success();
-  bool isConstantX = !xs.isDynamic(x), isConstantY = !ys.isDynamic(y);
-  if ((isConstantX && sizeX > sizeY) || (isConstantY && sizeY > sizeX))
-    return makeError("an extent is {0}, but one that must equal it is at most "
-                     "{1}",
-                     std::max(sizeX, sizeY), std::min(sizeX, sizeY));
-  crop(op, xs, x, std::min(sizeX, sizeY));
-  crop(op, ys, y, std::min(sizeX, sizeY));
-  NodeValue extent;
-  if (!isConstantX && !isConstantY)
-    extent = sizeX <= sizeY ? xs.getExtent(x) : ys.getExtent(y);
-  xs.setExtent(x, extent);
-  ys.setExtent(y, extent);
-  return llvm::Error::success();
-}
+//===- Alignment ----------------------------------------------------------===//
 
 llvm::Error onnximport::align(OpContext &op, NodeValue &xs, unsigned x,
                               NodeValue &ys, unsigned y) {
@@ -206,39 +114,7 @@ llvm::Error onnximport::importElementWise(OpContext &op,
   return import(op);
 }
 
-llvm::Error onnximport::passOuterExtents(OpContext &op, unsigned count) {
-  Extents extents = op.hasInput(0) ? op.getExtents(0) : Extents();
-  for (unsigned d = count; d < extents.size(); ++d)
-    if (extents[d])
-      return makeError("the extent of dimension {0} of input 0 is known only "
-                       "when the model runs; accepted: such extents of the "
-                       "first {1} dimensions",
-                       d, count);
-  extents.truncate(std::min<size_t>(extents.size(), count));
-  for (unsigned i = 0; i < op.getOutputs().size(); ++i) {
-    if (NodeValue output = op.getOutputs()[i]) {
-      Extents own = extents;
-      own.resize(output.getShape().size());
-      op.setExtents(i, own);
-    }
-  }
-  return llvm::Error::success();
-}
-
 //===- Outputs ------------------------------------------------------------===//
-
-llvm::Error onnximport::setDynamicOutput(OpContext &op, unsigned index,
-                                         DynamicValue value) {
-  // Even computed extents are known if they are folded to constants.
-  for (unsigned d = 0; value.value && d < value.extents.size(); ++d)
-    if (auto *extent = value.getExtent(d).getNodeAs<Constant>()) {
-      crop(op, value, d, extent->getTensor().getAsInt(0));
-      value.extents[d] = {};
-    }
-  GLOWISH_RETURN_IF_ERROR(op.setOutput(index, value.value));
-  op.setExtents(index, value.extents);
-  return llvm::Error::success();
-}
 
 std::optional<Extent> onnximport::findStated(const Module &module,
                                              const Type &type, unsigned dim) {
@@ -283,9 +159,9 @@ NodeValue onnximport::padTo(OpContext &op, NodeValue value, DimsRef shape) {
   return op.pad(value, pads, 0);
 }
 
-llvm::Error onnximport::saveDynamicOutput(GraphContext &graph,
-                                          llvm::StringRef name, NodeValue value,
-                                          DimsRef shape) {
+llvm::Error onnximport::saveOpenOutput(GraphContext &graph,
+                                       llvm::StringRef name, NodeValue value,
+                                       DimsRef shape) {
   // A pseudo node that owns the nodes of the output.
   onnx::NodeProto proto;
   proto.add_output(name.str());

@@ -1,7 +1,7 @@
-//===- DynamicShape.cpp - Shape, Expand, Tile, Range ----------------------===//
+//===- Expansion.cpp - Shape, Expand, Tile, Range -------------------------===//
 
 #include "Common/Positions.h"
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 #include "ONNX/Ops/WholeNumbers.h"
 #include "ONNX/ShapeInts.h"
 #include "glowish/Importer/OperatorNotes.h"
@@ -43,7 +43,7 @@ static llvm::Error importSize(OpContext &op, NodeValue x) {
 
 /// Adds dimension \p d of output 0, whose extent is \p number.
 static llvm::Error addDim(OpContext &op, const ShapeInt &number, unsigned d,
-                          Dims &shape, Extents &extents) {
+                          Dims &shape, Lengths &extents) {
   if (number.isConstant()) {
     shape.push_back(number.getConstant());
     extents.push_back({});
@@ -72,7 +72,7 @@ static llvm::Error importConstantOfShape(OpContext &op) {
   }
   GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> ints, readShapeInts(op, 0));
   Dims shape;
-  Extents extents;
+  Lengths extents;
   for (unsigned d = 0; d < ints.size(); ++d)
     GLOWISH_RETURN_IF_ERROR(addDim(op, ints[d], d, shape, extents));
   NodeValue result = element ? op.broadcast(op.reshape(element, {}), shape)
@@ -85,7 +85,7 @@ static llvm::Error importConstantOfShape(OpContext &op) {
 static llvm::Error importExpand(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> ints, readShapeInts(op, 1));
   Dims stated, shape;
-  Extents lengths, known = op.getLengths(x);
+  Lengths lengths, known = op.getLengths(x);
   unsigned own = known.size();
   unsigned rank = std::max<unsigned>(ints.size(), own);
   for (unsigned d = 0; d < rank; ++d) {
@@ -123,7 +123,7 @@ static llvm::Error tileDim(OpContext &op, NodeValue &x, unsigned d,
   NodeValue length = op.getLength(x, d);
   NodeValue number = op.iota(ElemKind::Int64, 1, 0, bound);
   NodeValue rounds = op.mul(op.div(number, length), length);
-  Extents lengths = op.getLengths(x);
+  Lengths lengths = op.getLengths(x);
   lengths[d] = makeExtent(op, op.mul(length, getValue(op, repeats)), bound);
   x = op.dropExtents(x);
   x = own && bound ? op.gather(x, op.sub(number, rounds), d)

@@ -1,9 +1,9 @@
-//===- DynamicReshape.h - Shapes that runs decide ---------------*- C++ -*-===//
+//===- Reshape.h - Shapes that runs decide ----------------------*- C++ -*-===//
 
-#ifndef GLOWISH_LIB_IMPORTER_ONNX_OPS_DYNAMICRESHAPE_H
-#define GLOWISH_LIB_IMPORTER_ONNX_OPS_DYNAMICRESHAPE_H
+#ifndef GLOWISH_LIB_IMPORTER_ONNX_OPS_RESHAPE_H
+#define GLOWISH_LIB_IMPORTER_ONNX_OPS_RESHAPE_H
 
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Extents.h"
 
 namespace glowish::onnximport {
 
@@ -26,4 +26,4 @@ NodeValue flatten(OpContext &op, NodeValue x);
 
 } // namespace glowish::onnximport
 
-#endif // GLOWISH_LIB_IMPORTER_ONNX_OPS_DYNAMICRESHAPE_H
+#endif // GLOWISH_LIB_IMPORTER_ONNX_OPS_RESHAPE_H
