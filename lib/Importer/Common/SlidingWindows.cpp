@@ -258,8 +258,9 @@ NodeValue glowish::addWindows(NodeBuilder &b, NodeValue columns,
   // A row of the scattered matrix is a pixel of all images.
   int64_t pixels = countElements(DimsRef(padded).drop_front(2));
   NodeValue updates = b.transposeLast(b.reshape(columns, {images, taps}));
-  NodeValue sums = scatterRows(b, b.splat(kind, {pixels, images}, 0), positions,
-                               updates, {pixels, images}, "add");
+  NodeValue sums = scatterRows(b, b.splat(kind, {pixels, images}, 0),
+                               b.reshape(positions, {taps}), updates,
+                               {pixels, images}, "add");
   return b.pad(b.reshape(b.transposeLast(sums), padded), crop, 0);
 }
 
