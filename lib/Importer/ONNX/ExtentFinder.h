@@ -3,35 +3,38 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_EXTENTFINDER_H
 #define GLOWISH_LIB_IMPORTER_ONNX_EXTENTFINDER_H
 
+#include "ONNX/NumberRange.h"
 #include "glowish/Graph/ElementTrace.h"
 
 namespace glowish::onnximport {
 
-/// Follows the integers of a graph back to the extents that they are: through
-/// data movement, arithmetic, and choices that are the same in all runs.
+/// Scalars and the extents that they are.
+using KnownExtents = llvm::DenseMap<NodeValue, Extent>;
+/// Scalars from 0 on and their upper bounds.
+using KnownBounds = llvm::DenseMap<NodeValue, int64_t>;
+
+/// Follows the numbers of a graph back to what they are: through data movement,
+/// by the formulas of element-wise nodes, and by choices that are the same in
+/// all runs. Each element takes a step; their number is limited, but sufficient
+/// for shape arithmetic.
 class ExtentFinder {
 public:
-  using Known = llvm::DenseMap<NodeValue, Extent>;
+  /// \p symbols: the module's.
+  ExtentFinder(const KnownExtents &extents, const KnownBounds &bounds,
+               const SymbolRanges &symbols)
+      : extents(extents), bounds(bounds), symbols(symbols) {}
 
-  /// \p known: scalars and what they are; \p symbols: the module's.
-  ExtentFinder(const Known &known, const SymbolRanges &symbols)
-      : known(known), symbols(symbols) {}
-
-  /// Returns the extent that \p element, an integer, is in each run; none if no
-  /// expression of symbols is known to be it.
-  std::optional<Extent> find(Element element);
+  /// Returns the element that \p element is moved from, or the first on the way
+  /// of which something is known.
+  Element findSource(Element element);
+  NumberRange findRange(Element element, unsigned depth = 0);
 
 private:
-  std::optional<Extent> combine(const Node &node, DimsRef index);
-  std::optional<Extent> combine(const Node &node, const Extent &x,
-                                const Extent &y);
-  std::optional<Extent> choose(const Extent &x, const Extent &y, bool larger);
-  bool isWithin(const Extent &extent, double low, double high) const;
-  std::optional<bool> decide(Element condition);
+  NumberRange combine(const Node &node, DimsRef index, unsigned depth);
 
-  const Known &known;
+  const KnownExtents &extents;
+  const KnownBounds &bounds;
   const SymbolRanges &symbols;
-  /// What is left of the steps, which are sufficient for shape arithmetic.
   unsigned steps = 1000;
 };
 

@@ -17,7 +17,7 @@ void FunctionExtents::record(const Extent &extent, NodeValue value) {
   extents[value] = extent;
   const SymbolRanges &symbols = function.getModule().getSymbols();
   if (std::optional<IntRange> range = symbols.getRange(extent))
-    state.bounds[{value.node, value.result}] = range->high;
+    state.bounds[value] = range->high;
 }
 
 NodeValue FunctionExtents::getValue(const Extent &extent) {
@@ -55,14 +55,14 @@ Extent FunctionExtents::makeSymbol(llvm::StringRef name) {
   return Extent::symbol(symbol);
 }
 
-std::optional<Extent> FunctionExtents::find(Element element) const {
-  return ExtentFinder(extents, function.getModule().getSymbols()).find(element);
+ExtentFinder FunctionExtents::makeFinder() const {
+  return {extents, state.bounds, function.getModule().getSymbols()};
 }
 
 Extent FunctionExtents::getExtent(NodeValue value, int64_t bound,
                                   llvm::StringRef name) {
   Module &module = function.getModule();
-  std::optional<Extent> extent = find({value, 0});
+  std::optional<Extent> extent = makeFinder().findRange({value, 0}).extent;
   if (extent && extent->getConstant() == bound)
     return *extent;
   if (extent && !extent->isConstant()) {
@@ -144,7 +144,7 @@ NodeValue FunctionExtents::drop(NodeValue value) {
 
 void FunctionExtents::forget(Node &node) {
   for (unsigned i = 0; i < node.getNumResults(); ++i) {
-    state.bounds.erase({&node, i});
+    state.bounds.erase(node.getResult(i));
     extents.erase(node.getResult(i));
   }
   std::erase_if(values,

@@ -24,9 +24,8 @@ public:
   /// Returns the values of the extents of \p type.
   Lengths getValues(const Type &type);
 
-  /// Returns the extent that \p element, an integer, is in each run; none if no
-  /// expression of symbols is known to be it.
-  std::optional<Extent> find(Element element) const;
+  /// Returns what finds the extents that numbers of the function are.
+  ExtentFinder makeFinder() const;
   /// Returns the extent that \p value, an int64 scalar from 0 to \p bound, is
   /// in each run: a new symbol, \p name, if no expression is known to be it.
   Extent getExtent(NodeValue value, int64_t bound, llvm::StringRef name);
@@ -55,7 +54,7 @@ private:
   ImportState &state;
   std::map<Extent, NodeValue> values;
   /// The extents that values are known to be.
-  ExtentFinder::Known extents;
+  KnownExtents extents;
   /// For values with extents the same without.
   llvm::DenseMap<NodeValue, NodeValue> dropped;
 };

@@ -447,10 +447,10 @@ NodeValue BodyScope::enterExtent(NodeValue extent) {
   if (!extent)
     return extent;
   auto &bounds = getState().bounds;
-  auto bound = bounds.find({extent.node, extent.result});
+  auto bound = bounds.find(extent);
   NodeValue own = body.enter(extent);
   if (bound != bounds.end())
-    bounds[{own.node, own.result}] = bound->second;
+    bounds[own] = bound->second;
   return own;
 }
 

@@ -10,6 +10,7 @@
 #define GLOWISH_LIB_IMPORTER_ONNX_GRAPHSCOPE_H
 
 #include "Common/OpenBody.h"
+#include "ONNX/ExtentFinder.h"
 #include "ONNX/OpContext.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -20,8 +21,8 @@ class DeclaredTypes;
 /// State shared by all graphs of a model during import.
 struct ImportState {
   const ImportOptions &options;
-  /// Upper bounds of values that are extents of dynamic dimensions.
-  std::map<std::pair<const Node *, unsigned>, int64_t> bounds{};
+  /// Upper bounds of the lengths of dimensions.
+  KnownBounds bounds{};
   /// Number of uses of each node's values that have not been imported yet.
   llvm::DenseMap<const Node *, unsigned> pendingUses{};
   /// Weights of subgraphs, which may be imported several times.

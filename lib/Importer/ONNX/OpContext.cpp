@@ -143,8 +143,8 @@ NodeValue OpContext::declare(NodeValue value,
   return graph.extents->declare(value, open);
 }
 
-std::optional<Extent> OpContext::findExtent(const Element &element) const {
-  return graph.extents->find(element);
+ExtentFinder OpContext::makeFinder() const {
+  return graph.extents->makeFinder();
 }
 
 Extent OpContext::getExtent(NodeValue length, int64_t bound) {
@@ -187,12 +187,12 @@ NodeValue OpContext::crop(NodeValue value, unsigned dim, int64_t size,
 void OpContext::setBound(NodeValue extent, int64_t bound) {
   // A constant is its own bound, and its address may be reused.
   if (!llvm::isa<Constant>(extent.node))
-    graph.scope->getState().bounds[{extent.node, extent.result}] = bound;
+    graph.scope->getState().bounds[extent] = bound;
 }
 
 std::optional<int64_t> OpContext::findBound(NodeValue extent) const {
   const auto &bounds = graph.scope->getState().bounds;
-  auto found = bounds.find({extent.node, extent.result});
+  auto found = bounds.find(extent);
   if (found == bounds.end())
     return std::nullopt;
   return found->second;

@@ -18,6 +18,7 @@
 namespace glowish::onnximport {
 
 class GraphScope;
+class ExtentFinder;
 class FunctionExtents;
 
 /// The lengths of a value's dimensions: int64 scalars that have the values of
@@ -129,9 +130,8 @@ public:
   /// Each that is no expression of symbols becomes the value of a new one. A
   /// constant one becomes the dimension.
   NodeValue declare(NodeValue value, llvm::ArrayRef<NodeValue> lengths);
-  /// Returns the extent that \p element, an integer, is in each run; none if no
-  /// expression of symbols is known to be it.
-  std::optional<Extent> findExtent(const Element &element) const;
+  /// Returns what finds the extents that numbers of the function are.
+  ExtentFinder makeFinder() const;
   /// Returns the extent that \p length, an int64 scalar from 0 to \p bound, is
   /// in each run: a new symbol if no expression is known to be it.
   Extent getExtent(NodeValue length, int64_t bound);

@@ -1,86 +1,9 @@
 //===- ShapeInts.cpp - Integers that determine shapes ---------------------===//
 
 #include "ONNX/ShapeInts.h"
-#include "ONNX/Interval.h"
-#include "glowish/Graph/ElementTrace.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
-
-namespace {
-
-/// Traces elements through data movement and shape arithmetic. Each element
-/// takes a step; their number is limited, but sufficient for shape arithmetic.
-class ElementFinder {
-public:
-  explicit ElementFinder(const OpContext &op) : op(op) {}
-
-  Element findSource(Element element);
-  Interval findRange(Element element, unsigned depth = 0);
-
-private:
-  Interval combine(const Node &node, DimsRef index, unsigned depth);
-
-  const OpContext &op;
-  unsigned steps = 1000;
-};
-
-} // namespace
-
-Element ElementFinder::findSource(Element element) {
-  // Stop at a known extent, so that it is the same value wherever it is used.
-  while (steps > 0 && !op.findBound(element.value)) {
-    --steps;
-    std::optional<Element> moved = traceElement(element);
-    if (!moved)
-      break;
-    element = *moved;
-  }
-  return element;
-}
-
-/// The range of the element at \p index of \p node, an element-wise one.
-Interval ElementFinder::combine(const Node &node, DimsRef index,
-                                unsigned depth) {
-  llvm::SmallVector<Interval, 3> operands;
-  llvm::SmallVector<ElemKind, 3> kinds;
-  for (NodeValue value : node.getOperands()) {
-    operands.push_back(findRange(getBroadcastElement(value, index), depth + 1));
-    kinds.push_back(value.getElemKind());
-  }
-  ScalarStep step = makeScalarStep(node);
-  return evaluateInterval(step.op, operands, kinds, step.params, step.kind);
-}
-
-/// Whether arithmetic on \p kind can overflow, given the exact \p range of the
-/// result.
-static bool canOverflow(ElemKind kind, Interval range) {
-  double most = kind == ElemKind::Int64   ? 9e15
-                : kind == ElemKind::Int32 ? 2147483647
-                                          : 0;
-  if (isFloatKind(kind))
-    return false;
-  return range.low < -most || range.high > most;
-}
-
-Interval ElementFinder::findRange(Element element, unsigned depth) {
-  constexpr unsigned maxDepth = 64;
-  element = findSource(element);
-  if (depth > maxDepth || steps == 0 ||
-      element.value.getType().getNumElements() == 0)
-    return {};
-  if (auto *constant = element.value.getNodeAs<Constant>()) {
-    double value = constant->getTensor().getAsDouble(element.position);
-    return std::isnan(value) ? Interval() : Interval{value, value};
-  }
-  if (std::optional<int64_t> bound = op.findBound(element.value))
-    return {0, double(*bound)};
-  Node *node = element.value.node;
-  if (!isElementWise(*node))
-    return {};
-  Interval range = combine(*node, getIndex(element), depth);
-  return canOverflow(node->getType().getKind(), range) ? Interval() : range;
-}
 
 /// Extracts \p element as a scalar.
 static NodeValue takeElement(OpContext &op, Element element) {
@@ -90,26 +13,17 @@ static NodeValue takeElement(OpContext &op, Element element) {
 }
 
 static ShapeInt readElement(OpContext &op, Element element) {
-  if (std::optional<Extent> extent = op.findExtent(element)) {
-    if (std::optional<int64_t> number = extent->getConstant())
-      return makeShapeInt(*number);
-    const SymbolRanges &symbols = op.getFunction().getModule().getSymbols();
-    if (std::optional<IntRange> range = symbols.getRange(*extent))
-      return {op.compute(*extent),
-              double(range->low),
-              double(range->high),
-              {},
-              0,
-              extent};
-  }
-  ElementFinder finder(op);
+  ExtentFinder finder = op.makeFinder();
   Element source = finder.findSource(element);
-  Interval range = finder.findRange(source);
+  NumberRange range = finder.findRange(source);
   if (range.low == range.high)
-    return {{}, range.low, range.high, {}, 0};
+    return {range};
+  if (range.extent && std::isfinite(range.low))
+    return {range, op.compute(*range.extent)};
+  range.extent.reset();
   NodeValue value =
       source.value.getShape().empty() ? source.value : takeElement(op, source);
-  return {op.cast(value, ElemKind::Int64), range.low, range.high, source.value,
+  return {range, op.cast(value, ElemKind::Int64), source.value,
           source.position};
 }
 

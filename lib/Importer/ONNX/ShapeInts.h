@@ -3,21 +3,19 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_SHAPEINTS_H
 #define GLOWISH_LIB_IMPORTER_ONNX_SHAPEINTS_H
 
+#include "ONNX/ExtentFinder.h"
 #include "ONNX/OpContext.h"
 
 namespace glowish::onnximport {
 
 /// An element of an input that determines a shape: a start, an extent, a count.
-struct ShapeInt {
+struct ShapeInt : NumberRange {
   /// An int64 scalar; null if constant.
-  NodeValue value;
-  /// Bounds of the value; infinite if unknown, equal if constant.
-  double low, high;
-  /// Where the number comes from: the element of `source` at `position`.
+  NodeValue value = {};
+  /// Where a number comes from that is no extent: the element of `source` at
+  /// `position`.
   NodeValue source = {};
   int64_t position = 0;
-  /// The number, where it is an expression of symbols and not constant.
-  std::optional<Extent> extent = {};
 
   bool isConstant() const { return low == high; }
   /// Saturates, as the maximum integer often means "to the end".
@@ -45,7 +43,7 @@ readShapeInts(OpContext &op, llvm::StringRef name, unsigned index);
 /// Reads the single element of input \p index, a number of any kind.
 llvm::Expected<ShapeInt> readShapeInt(OpContext &op, unsigned index);
 inline ShapeInt makeShapeInt(int64_t value) {
-  return {{}, double(value), double(value), {}, 0};
+  return {{double(value), double(value), Extent(value)}};
 }
 inline bool areConstant(llvm::ArrayRef<ShapeInt> ints) {
   return llvm::all_of(ints, [](const ShapeInt &i) { return i.isConstant(); });

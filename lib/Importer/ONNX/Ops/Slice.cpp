@@ -52,7 +52,9 @@ static std::optional<double> findDifference(const SliceRange &range) {
   if (range.start.isConstant() && range.end.isConstant() &&
       (range.start.low < 0) == (range.end.low < 0))
     return range.end.low - range.start.low;
-  if (range.start.extent && range.end.extent)
+  // Negative ones count from the end.
+  if (range.start.extent && range.end.extent && range.start.low >= 0 &&
+      range.end.low >= 0)
     if (auto difference = subtract(*range.end.extent, *range.start.extent))
       if (std::optional<int64_t> number = difference->getConstant())
         return double(*number);
