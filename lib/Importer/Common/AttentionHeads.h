@@ -74,7 +74,7 @@ llvm::Expected<std::array<NodeValue, 4>>
 composeScores(NodeBuilder &b, const Heads &heads, const Scoring &scoring);
 
 /// Returns the attention of \p heads, an Attention node unless the scores have
-/// a sink, a softcap or a causal mask that the node has not.
+/// a sink, a softcap or, of known lengths, a causal mask that the node has not.
 llvm::Expected<NodeValue> attend(NodeBuilder &b, const Heads &heads,
                                  Scoring scoring);
 

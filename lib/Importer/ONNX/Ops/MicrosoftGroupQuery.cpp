@@ -14,7 +14,6 @@
 #include "ONNX/Ops/MicrosoftRotary.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
-#include <limits>
 
 using namespace glowish;
 using namespace glowish::onnximport;

@@ -14,9 +14,11 @@ llvm::Error onnximport::checkCaches(OpContext &op, unsigned cosine,
   GLOWISH_ASSIGN_OR_RETURN(NodeValue cosines, op.getInput(cosine));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue sines, op.getInput(cosine + 1));
   DimsRef shape = cosines.getShape();
-  if (shape.size() != 2 || shape[1] > maxPairs || sines.getShape() != shape)
+  bool isOpen = cosines.getType().hasExtents() || sines.getType().hasExtents();
+  if (shape.size() != 2 || shape[1] > maxPairs || sines.getShape() != shape ||
+      isOpen)
     return makeError("inputs {0} and {1} are {2} and {3}; accepted: [length, "
-                     "up to {4}]",
+                     "up to {4}], which no run decides",
                      cosine, cosine + 1, cosines.getType().str(),
                      sines.getType().str(), maxPairs);
   return llvm::Error::success();
