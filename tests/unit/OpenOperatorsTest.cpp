@@ -599,6 +599,11 @@ TEST(OpenOperators, Einsums) {
 
 TEST(OpenOperators, MatricesAndSignals) {
   checkCases({
+      {"TrainingBatchNormalization", image,
+       weights("four", {4}) + floats("var", {4}, {1, 2, 3, 4}) +
+           nodeWith("BatchNormalization", {"x", "four", "four", "four", "var"},
+                    {"y", "a", "b"}, intAttr("training_mode", 1)),
+       15, makeOutputs({"y", "a", "b"})},
       {"Det", {"N", "3", "2", "2"}, node("Det", {"x"})},
       {"DFT",
        {"N", "3", "8", "1"},
