@@ -343,7 +343,6 @@ void Module::declareSymbol(llvm::StringRef symbol, IntRange range) {
 }
 
 void Module::addRequirements(llvm::ArrayRef<ExtentRequirement> required) {
-  auto isStated = [&](llvm::StringRef symbol) { return findStated(symbol); };
   for (const ExtentRequirement &each : required) {
     if (llvm::is_contained(requirements, each))
       continue;
@@ -351,7 +350,7 @@ void Module::addRequirements(llvm::ArrayRef<ExtentRequirement> required) {
     // What nodes compute is not known before the run.
     std::vector<std::string> own = each.a.getSymbols();
     llvm::append_range(own, each.b.getSymbols());
-    if (!own.empty() && llvm::all_of(own, isStated))
+    if (!own.empty() && isStated(each.a) && isStated(each.b))
       findStated(own.front())->required.push_back(each);
   }
 }
@@ -392,6 +391,12 @@ Placeholder *Module::findStated(llvm::StringRef symbol) const {
     if (placeholder->getRange() && placeholder->getRange()->symbol == symbol)
       return placeholder.get();
   return nullptr;
+}
+
+bool Module::isStated(const Extent &extent) const {
+  return llvm::all_of(extent.getSymbols(), [&](const std::string &symbol) {
+    return findStated(symbol);
+  });
 }
 
 void Module::erasePlaceholder(Placeholder *placeholder) {

@@ -74,12 +74,7 @@ NodeBuilder::compute(const Extent &extent,
 
 NodeValue NodeBuilder::compute(const Extent &extent) {
   const Module &module = function.getModule();
-  bool isStated =
-      !function.isBody() &&
-      llvm::all_of(extent.getSymbols(), [&](const std::string &symbol) {
-        return module.findStated(symbol);
-      });
-  if (!isStated)
+  if (function.isBody() || !module.isStated(extent))
     return keep(makeError("it computes with {0}, which a run decides, in a "
                           "branch or loop; accepted: known numbers there",
                           extent.describe()));
@@ -211,8 +206,30 @@ NodeValue NodeBuilder::broadcast(NodeValue x, DimsRef shape) {
 NodeValue NodeBuilder::unsqueeze(NodeValue x, int64_t axis) {
   if (!x)
     return x;
-  Dims shape(x.getShape());
-  shape.insert(shape.begin() + axis, 1);
+  std::vector<int64_t> dims(x.getShape().size());
+  std::iota(dims.begin(), dims.end(), 0);
+  dims.insert(dims.begin() + axis, -1);
+  return rearrange(x, dims);
+}
+
+NodeValue NodeBuilder::rearrange(NodeValue x, llvm::ArrayRef<int64_t> dims) {
+  if (!x)
+    return x;
+  const Type &type = x.getType();
+  Dims shape;
+  ExtentList extents;
+  bool mayBeOne = false;
+  for (int64_t dim : dims) {
+    const Extent *extent = dim < 0 ? nullptr : type.getExtent(unsigned(dim));
+    shape.push_back(dim < 0 ? 1 : type.getDim(unsigned(dim)));
+    extents.push_back(extent ? std::optional(*extent) : std::nullopt);
+    mayBeOne |= extent && shape.back() <= 1;
+  }
+  // Of several dimensions of at most 1, a Reshape's rule does not know which
+  // one a run decides.
+  if (mayBeOne)
+    return make<RepackNode>(
+        x, TypeList{type.withShape(shape).withExtents(extents)});
   return reshape(x, shape);
 }
 

@@ -280,6 +280,8 @@ public:
   Placeholder *findPlaceholder(llvm::StringRef modelName) const;
   /// Returns the input that states \p symbol; null if none does.
   Placeholder *findStated(llvm::StringRef symbol) const;
+  /// Whether inputs state all symbols of \p extent.
+  bool isStated(const Extent &extent) const;
   /// Deletes \p placeholder, which must have no uses and not be the extents of
   /// one that stays.
   void erasePlaceholder(Placeholder *placeholder);

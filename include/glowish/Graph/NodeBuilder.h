@@ -105,6 +105,9 @@ public:
   }
   /// Inserts a dimension of extent 1 before dimension \p axis.
   NodeValue unsqueeze(NodeValue x, int64_t axis);
+  /// Returns \p x with dimensions of 1 inserted or removed: dimension d is
+  /// dimension \p dims[d] of \p x, in their order, or a new one if that is -1.
+  NodeValue rearrange(NodeValue x, llvm::ArrayRef<int64_t> dims);
   NodeValue pad(NodeValue x, llvm::ArrayRef<int64_t> pads, double value);
 
   //===- Reductions and matrix multiplication -------------------------------//

@@ -11,18 +11,18 @@ NodeValue glowish::makeMatMul(NodeBuilder &b, NodeValue lhs, NodeValue rhs) {
   bool isRow = lhs.getShape().size() == 1;
   bool isColumn = rhs.getShape().size() == 1;
   if (isRow)
-    lhs = b.reshape(lhs, {1, lhs.getShape()[0]});
+    lhs = b.unsqueeze(lhs, 0);
   if (isColumn)
-    rhs = b.reshape(rhs, {rhs.getShape()[0], 1});
+    rhs = b.unsqueeze(rhs, 1);
   NodeValue result = b.matMul(lhs, rhs);
-  if (!result)
-    return {};
-  Dims shape(result.getShape());
-  if (isColumn)
-    shape.pop_back();
-  if (isRow)
-    shape.erase(shape.end() - (isColumn ? 1 : 2));
-  return b.reshape(result, shape);
+  if (!result || (!isRow && !isColumn))
+    return result;
+  std::vector<int64_t> dims;
+  int64_t rank = result.getShape().size();
+  for (int64_t d = 0; d < rank; ++d)
+    if (!(isColumn && d == rank - 1) && !(isRow && d == rank - 2))
+      dims.push_back(d);
+  return b.rearrange(result, dims);
 }
 
 /// Whether \p bias is a row of a matrix of \p columns, of any rank that such a

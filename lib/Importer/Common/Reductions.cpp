@@ -21,7 +21,14 @@ NodeValue glowish::makeLogSumExp(NodeBuilder &b, NodeValue x,
       b.reduce(b.unary<ExpNode>(b.sub(x, most)), "sum", axes, keepDims);
   if (!sum)
     return sum;
-  return b.add(b.unary<LogNode>(sum), b.reshape(most, sum.getShape()));
+  if (!keepDims) {
+    std::vector<int64_t> left;
+    for (int64_t d = 0; d < int64_t(x.getShape().size()); ++d)
+      if (!llvm::is_contained(axes, d))
+        left.push_back(d);
+    most = b.rearrange(most, left);
+  }
+  return b.add(b.unary<LogNode>(sum), most);
 }
 
 /// By doubling: after each step an element is the product of the last 2 * count

@@ -119,11 +119,7 @@ llvm::Error onnximport::importElementWise(OpContext &op,
 std::optional<Extent> onnximport::findStated(const Module &module,
                                              const Type &type, unsigned dim) {
   Extent extent = type.getLength(dim);
-  bool isStated =
-      llvm::all_of(extent.getSymbols(), [&](const std::string &symbol) {
-        return module.findStated(symbol);
-      });
-  return isStated ? std::optional(extent) : std::nullopt;
+  return module.isStated(extent) ? std::optional(extent) : std::nullopt;
 }
 
 /// What a run leaves of \p value in an output of the extents \p shape

@@ -28,13 +28,6 @@ void ExtentLowering::define(llvm::StringRef symbol, NodeValue value) {
   symbols.try_emplace(symbol, value);
 }
 
-bool ExtentLowering::isStated(const Extent &extent) const {
-  return llvm::all_of(extent.getSymbols(), [&](const std::string &symbol) {
-    auto *input = symbols.lookup(symbol).getNodeAs<Placeholder>();
-    return input && input->getRange();
-  });
-}
-
 NodeValue ExtentLowering::compute(const Extent &extent) {
   NodeValue &length = lengths[extent];
   if (!length)

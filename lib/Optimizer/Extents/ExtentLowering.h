@@ -30,8 +30,6 @@ public:
   }
   /// Makes \p value, an int64 scalar, that of \p symbol.
   void define(llvm::StringRef symbol, NodeValue value);
-  /// Whether inputs state all symbols of \p extent.
-  bool isStated(const Extent &extent) const;
   using NodeBuilder::compute;
   NodeValue compute(const Extent &extent) override;
   /// Returns \p value reshaped to the bounds of \p type, with its extents.

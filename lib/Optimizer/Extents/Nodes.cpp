@@ -25,7 +25,7 @@ NodeValue glowish::lowerExtentsOfSave(SaveNode &node, ExtentLowering &b) {
   // What nodes have computed is in the output of the extents, if there is one.
   ExtentList extents(b.getType(node.getInput()).getExtents());
   for (std::optional<Extent> &extent : extents)
-    if (extent && !b.isStated(*extent))
+    if (extent && !node.getParent()->getModule().isStated(*extent))
       extent.reset();
   bool isAny = llvm::any_of(extents, [](auto &extent) { return bool(extent); });
   if (isAny && output->getInputExtents().next.empty())

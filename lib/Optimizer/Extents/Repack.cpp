@@ -2,6 +2,7 @@
 
 #include "Extents/Repack.h"
 #include "Extents/ExtentLowering.h"
+#include "glowish/Support/Error.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace glowish;

@@ -50,7 +50,9 @@ static llvm::Expected<NodeValue> makeLoss(OpContext &op, Loss loss) {
   NodeValue picked =
       gatherElements(op, loss.logarithms, op.unsqueeze(target, 1),
                      /*axis=*/1);
-  NodeValue result = op.unary<NegNode>(op.reshape(picked, targets));
+  std::vector<int64_t> dims = getAllDims(shape.size());
+  dims.erase(dims.begin() + 1);
+  NodeValue result = op.unary<NegNode>(op.rearrange(picked, dims));
   NodeValue weight;
   if (loss.weights)
     weight = op.gather(loss.weights, target, 0);

@@ -219,11 +219,11 @@ static llvm::Error importSqueeze(OpContext &op, NodeValue x) {
                        axis, x.getType().str());
   }
   GLOWISH_RETURN_IF_ERROR(op.takeError());
-  Dims shape;
+  std::vector<int64_t> dims;
   for (int64_t d = 0; d < rank; ++d)
     if (axes.empty() ? x.getShape()[d] != 1 : !llvm::is_contained(axes, d))
-      shape.push_back(x.getShape()[d]);
-  return op.setOutput(0, op.reshape(x, shape));
+      dims.push_back(d);
+  return op.setOutput(0, op.rearrange(x, dims));
 }
 
 static llvm::Error importUnsqueeze(OpContext &op, NodeValue x) {
@@ -234,10 +234,10 @@ static llvm::Error importUnsqueeze(OpContext &op, NodeValue x) {
                            normalizeAxes(axes, rank));
   if (distinct.size() != axes.size())
     return makeError("an axis comes twice");
-  Dims shape;
+  std::vector<int64_t> dims;
   for (int64_t d = 0, next = 0; d < rank; ++d)
-    shape.push_back(llvm::is_contained(distinct, d) ? 1 : x.getShape()[next++]);
-  return op.setOutput(0, op.reshape(x, shape));
+    dims.push_back(llvm::is_contained(distinct, d) ? -1 : next++);
+  return op.setOutput(0, op.rearrange(x, dims));
 }
 
 static llvm::Error importTranspose(OpContext &op, NodeValue x) {
