@@ -56,13 +56,13 @@ Extent FunctionExtents::makeSymbol(llvm::StringRef name) {
 }
 
 ExtentFinder FunctionExtents::makeFinder() const {
-  return {extents, state.bounds, function.getModule().getSymbols()};
+  return {extents, function.getModule().getSymbols(), &state.bounds};
 }
 
 Extent FunctionExtents::getExtent(NodeValue value, int64_t bound,
                                   llvm::StringRef name) {
   Module &module = function.getModule();
-  std::optional<Extent> extent = makeFinder().findRange({value, 0}).extent;
+  std::optional<Extent> extent = makeFinder().find({value, 0});
   if (extent && extent->getConstant() == bound)
     return *extent;
   if (extent && !extent->isConstant()) {

@@ -3,7 +3,7 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_FUNCTIONEXTENTS_H
 #define GLOWISH_LIB_IMPORTER_ONNX_FUNCTIONEXTENTS_H
 
-#include "ONNX/ExtentFinder.h"
+#include "Common/ExtentFinder.h"
 #include "ONNX/GraphScope.h"
 
 namespace glowish::onnximport {
@@ -54,7 +54,7 @@ private:
   ImportState &state;
   std::map<Extent, NodeValue> values;
   /// The extents that values are known to be.
-  KnownExtents extents;
+  ExtentFinder::Known extents;
   /// For values with extents the same without.
   llvm::DenseMap<NodeValue, NodeValue> dropped;
 };

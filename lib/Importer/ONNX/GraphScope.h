@@ -9,8 +9,8 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_GRAPHSCOPE_H
 #define GLOWISH_LIB_IMPORTER_ONNX_GRAPHSCOPE_H
 
+#include "Common/ExtentFinder.h"
 #include "Common/OpenBody.h"
-#include "ONNX/ExtentFinder.h"
 #include "ONNX/OpContext.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -22,7 +22,7 @@ class DeclaredTypes;
 struct ImportState {
   const ImportOptions &options;
   /// Upper bounds of the lengths of dimensions.
-  KnownBounds bounds{};
+  ExtentFinder::Bounds bounds{};
   /// Number of uses of each node's values that have not been imported yet.
   llvm::DenseMap<const Node *, unsigned> pendingUses{};
   /// Weights of subgraphs, which may be imported several times.

@@ -4,10 +4,10 @@
 #define GLOWISH_LIB_IMPORTER_ONNX_OPCONTEXT_H
 
 #include "Common/Axes.h"
+#include "Common/ExtentFinder.h"
 #include "Common/Folding.h"
 #include "ONNX/ExternalData.h"
 #include "ONNX/Opsets.h"
-#include "glowish/Graph/ElementTrace.h"
 #include "glowish/Graph/NodeBuilder.h"
 #include "glowish/Importer/ONNX.h"
 #include "glowish/Support/Error.h"
@@ -18,7 +18,6 @@
 namespace glowish::onnximport {
 
 class GraphScope;
-class ExtentFinder;
 class FunctionExtents;
 
 /// The lengths of a value's dimensions: int64 scalars that have the values of

@@ -3,7 +3,7 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_SHAPEINTS_H
 #define GLOWISH_LIB_IMPORTER_ONNX_SHAPEINTS_H
 
-#include "ONNX/ExtentFinder.h"
+#include "Common/ExtentFinder.h"
 #include "ONNX/OpContext.h"
 
 namespace glowish::onnximport {

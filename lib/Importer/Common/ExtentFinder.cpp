@@ -1,14 +1,12 @@
 //===- ExtentFinder.cpp - Integers that are extents -----------------------===//
 
-#include "ONNX/ExtentFinder.h"
+#include "Common/ExtentFinder.h"
 
 using namespace glowish;
-using namespace glowish::onnximport;
 
 Element ExtentFinder::findSource(Element element) {
   // Stop at what is known, so that it is the same value wherever it is used.
-  while (steps > 0 && !extents.count(element.value) &&
-         !bounds.count(element.value)) {
+  while (steps > 0 && !isKnown(element.value)) {
     --steps;
     std::optional<Element> moved = traceElement(element);
     if (!moved)
@@ -65,9 +63,9 @@ NumberRange ExtentFinder::findRange(Element element, unsigned depth) {
   auto extent = extents.find(element.value);
   if (extent != extents.end())
     return getNumberRange(extent->second, symbols);
-  auto bound = bounds.find(element.value);
-  if (bound != bounds.end())
-    return {0, double(bound->second), {}};
+  if (bounds)
+    if (auto bound = bounds->find(element.value); bound != bounds->end())
+      return {0, double(bound->second), {}};
   Node *node = element.value.node;
   if (!isElementWise(*node))
     return {};

@@ -5,19 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GLOWISH_LIB_IMPORTER_ONNX_NUMBERRANGE_H
-#define GLOWISH_LIB_IMPORTER_ONNX_NUMBERRANGE_H
+#ifndef GLOWISH_LIB_IMPORTER_COMMON_NUMBERRANGE_H
+#define GLOWISH_LIB_IMPORTER_COMMON_NUMBERRANGE_H
 
 #include "glowish/Base/Extent.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <cmath>
 
 namespace glowish {
+
 enum class ElemKind : uint8_t;
 enum class ScalarOp : uint16_t;
-} // namespace glowish
-
-namespace glowish::onnximport {
 
 /// A number that runs decide: from `low` to `high`, inclusive, and in each run
 /// the extent, where it is an integer for which an expression is known.
@@ -37,6 +35,6 @@ NumberRange evaluateRange(ScalarOp op, llvm::ArrayRef<NumberRange> operands,
                           llvm::ArrayRef<double> params, ElemKind result,
                           const SymbolRanges &symbols);
 
-} // namespace glowish::onnximport
+} // namespace glowish
 
-#endif // GLOWISH_LIB_IMPORTER_ONNX_NUMBERRANGE_H
+#endif // GLOWISH_LIB_IMPORTER_COMMON_NUMBERRANGE_H

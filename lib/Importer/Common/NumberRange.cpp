@@ -1,13 +1,12 @@
 //===- NumberRange.cpp - Range arithmetic over scalar formulas ------------===//
 
-#include "ONNX/NumberRange.h"
+#include "Common/NumberRange.h"
 #include "glowish/Ops/Scalar.h"
 
 using namespace glowish;
-using namespace glowish::onnximport;
 
-NumberRange onnximport::getNumberRange(const Extent &extent,
-                                       const SymbolRanges &symbols) {
+NumberRange glowish::getNumberRange(const Extent &extent,
+                                    const SymbolRanges &symbols) {
   std::optional<IntRange> range = symbols.getRange(extent);
   if (!range)
     return {-HUGE_VAL, HUGE_VAL, extent};
@@ -259,12 +258,12 @@ evaluate(llvm::ArrayRef<NumberRange> operands, llvm::ArrayRef<ElemKind> kinds,
       get(std::integral_constant<size_t, Args>())..., params));
 }
 
-NumberRange onnximport::evaluateRange(ScalarOp op,
-                                      llvm::ArrayRef<NumberRange> operands,
-                                      llvm::ArrayRef<ElemKind> kinds,
-                                      llvm::ArrayRef<double> params,
-                                      ElemKind result,
-                                      const SymbolRanges &symbols) {
+NumberRange glowish::evaluateRange(ScalarOp op,
+                                   llvm::ArrayRef<NumberRange> operands,
+                                   llvm::ArrayRef<ElemKind> kinds,
+                                   llvm::ArrayRef<double> params,
+                                   ElemKind result,
+                                   const SymbolRanges &symbols) {
   NumberRange range = dispatchScalarOp(op, [&](auto formula) {
     using Formula = decltype(formula);
     return evaluate<Formula>(operands, kinds, params, symbols,
