@@ -1,138 +1,11 @@
 //===- OpenOperatorsTest.cpp - ONNX operators with open dimensions --------===//
-//
-// A model of few nodes is compiled for ranges of its symbols, for both back
-// ends, and runs with several extents; what lies beyond them shows. The results
-// are those of the model compiled for the extents.
-//
-//===----------------------------------------------------------------------===//
 
-#include "OnnxExtentRuns.h"
+#include "OpenOperators.h"
 
 using namespace glowish;
+using namespace glowish::openoperators;
 
 namespace {
-
-struct Case {
-  const char *name;
-  std::vector<llvm::StringRef> shape; // of the input x
-  std::string body;                   // makes y of x
-  int opset = 13;
-  std::string outputs = "output { name: \"y\" } ";
-};
-
-using Names = std::vector<std::string>;
-
-std::string node(llvm::StringRef type, Names inputs, std::string attrs = "",
-                 std::string output = "y") {
-  return onnxNode(type, std::move(inputs), std::move(attrs), std::move(output));
-}
-
-/// A node of ONNX Runtime's own operators.
-std::string microsoft(llvm::StringRef type, Names inputs,
-                      std::string attrs = "", std::string output = "y") {
-  return node(type, std::move(inputs), attrs + "domain: \"com.microsoft\" ",
-              std::move(output));
-}
-
-/// A node with several outputs.
-std::string nodeWith(llvm::StringRef type, const Names &inputs,
-                     const Names &outputs, const std::string &attrs = "") {
-  std::string text = "node { op_type: \"" + type.str() + "\" ";
-  for (const std::string &input : inputs)
-    text += "input: \"" + input + "\" ";
-  for (const std::string &output : outputs)
-    text += "output: \"" + output + "\" ";
-  return text + attrs + "} ";
-}
-
-std::string makeOutputs(const Names &names) {
-  std::string text;
-  for (const std::string &name : names)
-    text += "output { name: \"" + name + "\" } ";
-  return text;
-}
-
-std::string weights(llvm::StringRef name, std::vector<int64_t> shape,
-                    float scale = 1) {
-  Random random(uint64_t(name.size() + shape.size()));
-  std::vector<float> values(countElements(shape));
-  for (float &value : values)
-    value = scale * float(random.uniform(-1, 1));
-  return floats(name, std::move(shape), values);
-}
-
-std::string kernel(std::vector<int64_t> extents) {
-  return intsAttr("kernel_shape", std::move(extents));
-}
-std::string strides(std::vector<int64_t> extents) {
-  return intsAttr("strides", std::move(extents));
-}
-std::string pads(std::vector<int64_t> extents) {
-  return intsAttr("pads", std::move(extents));
-}
-std::string autoPad(llvm::StringRef mode) {
-  return stringAttr("auto_pad", mode);
-}
-
-TextModel makeModel(const Case &test) {
-  TextModel model;
-  model.opset = test.opset;
-  model.inputs.clear();
-  model.outputs = test.outputs;
-  model.header = "opset_import { domain: \"com.microsoft\" version: 1 }";
-  model.body = symbolicInput("x", test.shape) + test.body;
-  return model;
-}
-
-const ExtentRanges ranges = {{"N", {1, 3}}, {"H", {4, 9}}, {"W", {3, 8}}};
-
-/// States the values of symbols, which no input may have as a dimension.
-void setSymbols(Program &program, const ExtentValues &values) {
-  for (const Buffer *input : program.session->getPlaceholders())
-    if (const auto &range = input->getInputExtents().range)
-      llvm::cantFail(program.session->setInput(
-          input, Tensor::fromValues<int64_t>(
-                     input->getType(), {values.find(range->symbol)->second})));
-}
-
-/// The values of those symbols that \p test has.
-void checkCase(const Case &test) {
-  SCOPED_TRACE(test.name);
-  TextModel model = makeModel(test);
-  ExtentRanges own;
-  for (const auto &[symbol, range] : ranges)
-    if (model.body.find(symbol) != std::string::npos)
-      for (llvm::StringRef dim : test.shape)
-        if (dim.contains(symbol))
-          own[symbol] = range;
-  ASSERT_EQ(importError(model, own), "imported");
-  Program programs[] = {compile(model, /*isCPU=*/false, {}, own),
-                        compile(model, /*isCPU=*/true, {}, own)};
-  for (auto [n, h, w] :
-       {std::tuple(1, 4, 3), {3, 9, 8}, {2, 7, 5}, {2, 6, 8}}) {
-    ExtentValues values;
-    for (auto [symbol, value] :
-         {std::pair("N", n), std::pair("H", h), std::pair("W", w)})
-      if (own.count(symbol))
-        values[symbol] = value;
-    Program fixed = compile(model, /*isCPU=*/false, values, {});
-    for (Program &program : programs) {
-      setSymbols(program, values);
-      compare(program, fixed, values);
-    }
-  }
-}
-
-void checkCases(llvm::ArrayRef<Case> cases) {
-  for (const Case &test : cases)
-    checkCase(test);
-}
-
-const std::vector<llvm::StringRef> image = {"N", "4", "H", "W"},
-                                   doubled = {"N", "4", "2*H", "2*W"},
-                                   line = {"N", "4", "W"},
-                                   volume = {"N", "4", "3", "4", "5"},
-                                   square = {"N", "4", "6", "5"};
 
 //===- Images -------------------------------------------------------------===//
 
@@ -269,6 +142,23 @@ TEST(OpenOperators, Resizes) {
       {"Upsample", channels,
        scales + node("Upsample", {"x", "s"}, stringAttr("mode", "linear")), 9},
   });
+}
+
+/// Layers compute the batch that there is, in front of images that are joined,
+/// spread and resized.
+TEST(OpenOperators, ImagesEndWithTheBatch) {
+  std::string p1 = pads({1, 1, 1, 1}), s2 = strides({2, 2});
+  TextModel model = makeModel(
+      {"",
+       {"N", "8", "16", "16"},
+       weights("w", {8, 8, 3, 3}) + weights("t", {8, 8, 4, 4}) +
+           floats("s", {4}, {1, 1, 2, 2}) + node("Conv", {"x", "w"}, p1, "a") +
+           node("MaxPool", {"a"}, kernel({2, 2}) + s2, "half") +
+           node("ConvTranspose", {"half", "t"}, p1 + s2, "whole") +
+           node("Concat", {"whole", "a"}, intAttr("axis", 1), "both") +
+           node("Resize", {"both", "", "s"}, stringAttr("mode", "linear"))});
+  Program program = compile(model, /*isCPU=*/true, {}, {{"N", {1, 9}}});
+  EXPECT_EQ(countUnbounded(program), 4u);
 }
 
 //===- Data movement ------------------------------------------------------===//
@@ -445,137 +335,6 @@ TEST(OpenOperators, Microsoft) {
        11,
        makeOutputs({"y", "n", "sum"})},
   });
-}
-
-//===- Recurrent ----------------------------------------------------------===//
-
-TEST(OpenOperators, Recurrent) {
-  std::vector<Case> cases;
-  for (auto [type, gates] :
-       {std::pair("LSTM", 4), std::pair("GRU", 3), std::pair("RNN", 1)})
-    for (const char *direction : {"forward", "reverse", "bidirectional"}) {
-      int64_t count = std::string(direction) == "bidirectional" ? 2 : 1;
-      std::string parameters = weights("w", {count, gates * 5, 4}) +
-                               weights("r", {count, gates * 5, 5}) +
-                               weights("b", {count, gates * 10});
-      std::string attrs =
-          intAttr("hidden_size", 5) + stringAttr("direction", direction);
-      std::string own = nodeWith(type, {"x", "w", "r", "b"}, {"y", "h"}, attrs);
-      for (const std::vector<llvm::StringRef> &shape :
-           std::vector<std::vector<llvm::StringRef>>{
-               {"3", "N", "4"}, {"W", "2", "4"}, {"W", "N", "4"}})
-        cases.push_back(
-            {type, shape, parameters + own, 14, makeOutputs({"y", "h"})});
-      cases.push_back(
-          {type,
-           {"N", "W", "4"},
-           parameters + nodeWith(type, {"x", "w", "r", "b"}, {"y", "h"},
-                                 attrs + intAttr("layout", 1)),
-           14,
-           makeOutputs({"y", "h"})});
-    }
-  checkCases(cases);
-}
-
-/// Sequences of lengths that the model computes, some of them 0, and first
-/// states of as many sequences as there are.
-TEST(OpenOperators, RecurrentOfLengthsAndStates) {
-  std::string parameters = weights("w", {1, 20, 4}) + weights("r", {1, 20, 5}) +
-                           floats("three", {}, {3}) + int64s("zero", {0});
-  std::string lengths =
-      node("Gather", {"x", "zero"}, intAttr("axis", 0), "first") +
-      node("Gather", {"first", "zero"}, intAttr("axis", 2), "column") +
-      node("Squeeze", {"column"}, intsAttr("axes", {0, 2}), "numbers") +
-      node("Abs", {"numbers"}, "", "positive") +
-      node("Mul", {"positive", "three"}, "", "scaled") +
-      node("Cast", {"scaled"}, intAttr("to", 6), "lengths");
-  std::string states =
-      node("Concat", {"column", "column", "column", "column", "column"},
-           intAttr("axis", 2), "states");
-  for (const char *direction : {"forward", "reverse"}) {
-    std::string attrs =
-        intAttr("hidden_size", 5) + stringAttr("direction", direction);
-    checkCases(
-        {{"Lengths",
-          {"3", "N", "4"},
-          parameters + lengths +
-              nodeWith("LSTM", {"x", "w", "r", "", "lengths"}, {"y", "h", "c"},
-                       attrs),
-          11,
-          makeOutputs({"y", "h", "c"})},
-         {"States",
-          {"W", "N", "4"},
-          parameters + lengths + states +
-              nodeWith("LSTM", {"x", "w", "r", "", "", "states", "states"},
-                       {"y", "h", "c"}, attrs),
-          11,
-          makeOutputs({"y", "h", "c"})}});
-  }
-}
-
-/// What no sequence has is not in the range that decides a scale.
-TEST(OpenOperators, QuantizedRecurrent) {
-  std::vector<int64_t> bytes;
-  for (int64_t i = 0; i < 100; ++i)
-    bytes.push_back(i * 37 % 251 - 125);
-  std::vector<int64_t> inputs(bytes.begin(), bytes.begin() + 80);
-  std::string parameters = integers("w", /*type=*/3, {1, 4, 20}, inputs) +
-                           integers("r", /*type=*/3, {1, 5, 20}, bytes) +
-                           floats("scale", {1}, {0.01f}) +
-                           integers("zero", /*type=*/3, {1}, {3});
-  for (const char *direction : {"forward", "reverse"})
-    for (const std::vector<llvm::StringRef> &shape :
-         std::vector<std::vector<llvm::StringRef>>{
-             {"3", "N", "4"}, {"W", "2", "4"}, {"W", "N", "4"}})
-      checkCase(
-          {"DynamicQuantizeLSTM", shape,
-           parameters + microsoft("DynamicQuantizeLSTM",
-                                  {"x", "w", "r", "", "", "", "", "", "scale",
-                                   "zero", "scale", "zero"},
-                                  intAttr("hidden_size", 5) +
-                                      stringAttr("direction", direction))});
-}
-
-/// The number of instructions that compute all that a run may need.
-unsigned countUnbounded(const Program &program) {
-  unsigned count = 0;
-  for (const Instruction &instr : program.program->getIR().getInstrs())
-    count += !instr.isLifetimeMarker() && instr.getLoopBounds().empty();
-  return count;
-}
-
-/// Layers upon layers compute the steps of the sequences that there are.
-TEST(OpenOperators, RecurrentLayersEndWithTheBatch) {
-  std::string attrs = intAttr("hidden_size", 16);
-  TextModel model = makeModel(
-      {"",
-       {"N", "3", "16"},
-       weights("w", {1, 64, 16}) + weights("r", {1, 64, 16}) +
-           node("Relu", {"x"}, "", "positive") +
-           node("Transpose", {"positive"}, intsAttr("perm", {1, 0, 2}), "t") +
-           node("LSTM", {"t", "w", "r"}, attrs, "first") +
-           node("Squeeze", {"first"}, intsAttr("axes", {1}), "s") +
-           node("LSTM", {"s", "w", "r"}, attrs),
-       11});
-  Program program = compile(model, /*isCPU=*/true, {}, {{"N", {1, 9}}});
-  // A copy for each extent of the result.
-  EXPECT_EQ(countUnbounded(program), 4u);
-}
-
-/// So do the layers in front of images that are joined, spread and resized.
-TEST(OpenOperators, ImagesEndWithTheBatch) {
-  std::string p1 = pads({1, 1, 1, 1}), s2 = strides({2, 2});
-  TextModel model = makeModel(
-      {"",
-       {"N", "8", "16", "16"},
-       weights("w", {8, 8, 3, 3}) + weights("t", {8, 8, 4, 4}) +
-           floats("s", {4}, {1, 1, 2, 2}) + node("Conv", {"x", "w"}, p1, "a") +
-           node("MaxPool", {"a"}, kernel({2, 2}) + s2, "half") +
-           node("ConvTranspose", {"half", "t"}, p1 + s2, "whole") +
-           node("Concat", {"whole", "a"}, intAttr("axis", 1), "both") +
-           node("Resize", {"both", "", "s"}, stringAttr("mode", "linear"))});
-  Program program = compile(model, /*isCPU=*/true, {}, {{"N", {1, 9}}});
-  EXPECT_EQ(countUnbounded(program), 4u);
 }
 
 //===- Others -------------------------------------------------------------===//
