@@ -26,11 +26,10 @@ ElemKind tflite::getInputKind(const TFLiteTensor &tensor,
                                                              : kind;
 }
 
-void tflite::createInput(Function &function, TFLiteTensor &tensor,
-                         DimsRef shape, const TFLiteOptions &options) {
-  ElemKind kind = getInputKind(tensor, options), own = tensor.type.getKind();
-  NodeValue value(function.getModule().createPlaceholder(
-      tensor.name, Type(kind, shape), /*isInput=*/true, /*isOutput=*/false));
+void tflite::setInput(Function &function, TFLiteTensor &tensor,
+                      Placeholder *placeholder) {
+  NodeValue value(placeholder);
+  ElemKind kind = value.getElemKind(), own = tensor.type.getKind();
   NodeBuilder b(function, tensor.name);
   if (kind == own)
     tensor.value = value;

@@ -11,10 +11,10 @@ namespace glowish::tflite {
 /// The kind of the placeholder of the input \p tensor.
 ElemKind getInputKind(const TFLiteTensor &tensor, const TFLiteOptions &options);
 
-/// Creates the placeholder of the input \p tensor, with the extents \p shape,
-/// and sets the tensor's value to what is computed of it.
-void createInput(Function &function, TFLiteTensor &tensor, DimsRef shape,
-                 const TFLiteOptions &options);
+/// Sets the value of \p tensor to what is computed of \p placeholder, its
+/// input.
+void setInput(Function &function, TFLiteTensor &tensor,
+              Placeholder *placeholder);
 
 /// Saves \p tensor to a new placeholder \p name.
 void createOutput(Function &function, const TFLiteTensor &tensor,

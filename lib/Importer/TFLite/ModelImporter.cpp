@@ -1,6 +1,7 @@
 //===- ModelImporter.cpp - Convert TensorFlow Lite models to a function ---===//
 
 #include "Common/OperatorList.h"
+#include "Common/SymbolInputs.h"
 #include "TFLite/Boundary.h"
 #include "TFLite/Settings.h"
 #include "TFLite/Subgraphs.h"
@@ -9,6 +10,7 @@
 #include "glowish/Support/File.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
+#include <set>
 
 using namespace glowish;
 using namespace glowish::tflite;
@@ -33,8 +35,9 @@ public:
 private:
   llvm::Error checkOperators() const;
   llvm::Error checkNames() const;
-  llvm::Expected<Dims> getInputShape(const TFLiteTensor &tensor,
-                                     size_t position) const;
+  llvm::Error checkSymbols() const;
+  llvm::Expected<Type> getInputType(const TFLiteTensor &tensor,
+                                    size_t position) const;
   llvm::Error createInputs();
   llvm::Error saveOutputs();
 
@@ -65,10 +68,35 @@ llvm::Error ModelImporter::checkNames() const {
       names);
 }
 
-/// The extents of \p tensor, input \p position: those of the file, or those
-/// that the options give.
-llvm::Expected<Dims> ModelImporter::getInputShape(const TFLiteTensor &tensor,
-                                                  size_t position) const {
+/// An error if the options give a range to a symbol that no dimension has: the
+/// file names none.
+llvm::Error ModelImporter::checkSymbols() const {
+  std::set<std::string> known;
+  for (const auto &[name, type] : options.inputTypes)
+    for (const std::optional<Extent> &extent : type.getExtents())
+      if (extent)
+        for (const std::string &symbol : extent->getSymbols())
+          known.insert(symbol);
+  for (const auto &[name, range] : options.symbolRanges)
+    if (!known.contains(name))
+      return makeError("no dimension of an input is {0}, for which "
+                       "«define-symbol» gives {1}..{2}; «model-input» names "
+                       "dimensions: «model-input=x,float,[{3},8]»",
+                       quote(name), range.low, range.high, name);
+  if (!options.symbols.empty() && options.inputTypes.empty())
+    return makeError("no dimension of an input is {0}, for which "
+                     "«define-symbol» gives {1}; «model-input» names "
+                     "dimensions: «model-input=x,float,[{2},8]»",
+                     quote(options.symbols.begin()->first),
+                     options.symbols.begin()->second,
+                     options.symbols.begin()->first);
+  return llvm::Error::success();
+}
+
+/// The type of the placeholder of \p tensor, input \p position: with the
+/// extents of the file, or those that the options give.
+llvm::Expected<Type> ModelImporter::getInputType(const TFLiteTensor &tensor,
+                                                 size_t position) const {
   const Type *given = nullptr;
   if (auto found = options.inputTypes.find(tensor.name);
       found != options.inputTypes.end())
@@ -78,17 +106,24 @@ llvm::Expected<Dims> ModelImporter::getInputShape(const TFLiteTensor &tensor,
     given = &named->second;
   else if (position < options.givenTypesInOrder.size())
     given = &options.givenTypesInOrder[position];
-  if (!given)
-    return Dims(tensor.type.getShape());
   Type own =
       tensor.type.withKind(getInputKind(tensor, TFLiteOptions::of(options)));
+  if (!given)
+    return own;
   if (given->getKind() != own.getKind() || given->getRank() != own.getRank())
     return makeError("the input {0} is {1}; stated for it is {2}",
                      quote(tensor.name), own.str(), given->str());
-  return Dims(given->getShape());
+  return own.withShape(given->getShape()).withExtents(given->getExtents());
 }
 
 llvm::Error ModelImporter::createInputs() {
+  SymbolRanges ranges(options.symbolRanges);
+  std::vector<std::string> names;
+  for (const TFLiteTensor &tensor : tensors)
+    names.push_back(tensor.name);
+  // No variable gets the name of a symbol.
+  for (const auto &[symbol, range] : options.symbolRanges)
+    state.getUniqueName(symbol);
   for (auto [position, index] : llvm::enumerate(getIndices(graph.inputs()))) {
     TFLiteTensor &tensor = tensors[size_t(index)];
     // A list may name an input twice.
@@ -97,14 +132,16 @@ llvm::Error ModelImporter::createInputs() {
     if (tensor.isResource)
       return makeError("the input {0} is a variable; accepted: tensors",
                        quote(tensor.name));
-    GLOWISH_ASSIGN_OR_RETURN(Dims shape, getInputShape(tensor, position));
-    context.hasOtherShapes |= DimsRef(shape) != tensor.type.getShape();
+    GLOWISH_ASSIGN_OR_RETURN(Type type, getInputType(tensor, position));
+    context.hasOtherShapes |=
+        type.hasExtents() || type.getShape() != tensor.type.getShape();
     if (auto constant = options.constantInputs.find(tensor.name);
         constant != options.constantInputs.end())
       tensor.value =
           NodeValue(module->createConstant(tensor.name, constant->second));
     else
-      createInput(function, tensor, shape, TFLiteOptions::of(options));
+      setInput(function, tensor,
+               createInput(*module, {tensor.name, type}, ranges, names));
   }
   return llvm::Error::success();
 }
@@ -170,6 +207,7 @@ llvm::Error ModelImporter::saveOutputs() {
 llvm::Expected<std::unique_ptr<Module>> ModelImporter::import() {
   GLOWISH_RETURN_IF_ERROR(main.readTensors());
   GLOWISH_RETURN_IF_ERROR(checkNames());
+  GLOWISH_RETURN_IF_ERROR(checkSymbols());
   GLOWISH_RETURN_IF_ERROR(checkOperators());
   GLOWISH_RETURN_IF_ERROR(createInputs());
   GLOWISH_RETURN_IF_ERROR(main.createConstants());
@@ -228,5 +266,6 @@ static const ModelFormatRegistration
             .extensions = {".tflite"},
             .magic = {{.bytes = "TFL3", .offset = 4}},
             .import = importTFLiteFile,
+            .hasSymbols = true,
             .operators = &operatorList,
             .createSettings = createSettings});

@@ -8,9 +8,9 @@
 
 namespace glowish::tflite {
 
-/// Sets the pads of \p window over images [N, H, W, C] of \p shape, or returns
-/// an error for numbers that are not positive.
-llvm::Error placeWindow(ImageWindow &window, DimsRef shape,
+/// Sets the pads of \p window over \p images [N, H, W, C], or returns an error
+/// for numbers that are not positive, and for pads that a run decides.
+llvm::Error placeWindow(ImageWindow &window, const Type &images,
                         schema::Padding padding);
 
 } // namespace glowish::tflite

@@ -129,6 +129,8 @@ llvm::Error SubgraphImporter::importOperator(const schema::Operator &stored,
   llvm::Error error = checkInputs(inputs, registered.traits);
   if (!error && outputs.size() < registered.traits.minOutputs)
     error = makeError("it has no output");
+  if (!error && registered.traits.needsKnownExtents)
+    error = op.checkAllKnown();
   if (!error)
     error = registered.importer(op);
   if (!error)
@@ -178,7 +180,8 @@ llvm::Error SubgraphImporter::setInput(size_t number, TFLiteTensor &tensor,
   if (tensor.quantization != value.quantization)
     return refuse("has other scales or zero points than what is passed",
                   "the same ones");
-  context.hasOtherShapes |= type.getShape() != tensor.type.getShape();
+  context.hasOtherShapes |=
+      type.hasExtents() || type.getShape() != tensor.type.getShape();
   tensor.value = value.tensor;
   return llvm::Error::success();
 }

@@ -1,6 +1,7 @@
 //===- TFLiteOp.cpp - A TensorFlow Lite operator being imported -----------===//
 
 #include "TFLite/TFLiteOp.h"
+#include "Common/ExtentFinder.h"
 #include "Common/External.h"
 #include "TFLite/CustomOptions.h"
 #include "TFLite/ExternalOp.h"
@@ -16,7 +17,9 @@ const RegisteredTFLiteOp *
 tflite::findTFLiteOperator(llvm::StringRef name, const ImportOptions &options) {
   // Any input may be absent.
   static const RegisteredTFLiteOp external{
-      "", importExternalTFLiteOp, {.inputs = {0, manyInputs - 1}}};
+      "",
+      importExternalTFLiteOp,
+      {.inputs = {0, manyInputs - 1}, .needsKnownExtents = true}};
   if (findExternalOperator(options, tfliteDomain, name))
     return &external;
   return TFLiteOperators::find(name);
@@ -114,6 +117,95 @@ TFLiteOp::getConstantInts(unsigned index) const {
   return values;
 }
 
+/// The integers of \p value, a list or a number, where all of them are numbers
+/// or expressions of the symbols that inputs state.
+std::optional<std::vector<Extent>>
+TFLiteOp::findExtents(NodeValue value) const {
+  // More than any rank; longer lists do not describe a shape.
+  constexpr int64_t most = 64;
+  const Type &type = value.getType();
+  if (!isIntegerKind(type.getKind()) || type.getRank() > 1 ||
+      type.hasExtents() || type.getNumElements() > most)
+    return std::nullopt;
+  ExtentFinder::Known known;
+  for (const auto &placeholder : context.model.module.getPlaceholders())
+    if (const auto &range = placeholder->getRange())
+      known[NodeValue(placeholder.get())] = Extent::symbol(range->symbol);
+  if (known.empty())
+    return std::nullopt;
+  std::vector<Extent> extents;
+  for (int64_t i = 0; i < type.getNumElements(); ++i) {
+    std::optional<Extent> extent =
+        ExtentFinder(known, getSymbols()).find({value, i});
+    if (!extent)
+      return std::nullopt;
+    extents.push_back(std::move(*extent));
+  }
+  return extents;
+}
+
+/// \p value as a constant, where shape arithmetic has made it of known extents.
+NodeValue TFLiteOp::foldKnown(NodeValue value) {
+  if (value.getNodeAs<Constant>() || getSymbols().empty())
+    return value;
+  std::optional<std::vector<Extent>> extents = findExtents(value);
+  if (!extents)
+    return value;
+  std::vector<int64_t> values;
+  for (const Extent &extent : *extents) {
+    if (!extent.isConstant())
+      return value;
+    values.push_back(*extent.getConstant());
+  }
+  return ints(value.getElemKind(), value.getShape(), values);
+}
+
+llvm::Expected<std::vector<Extent>> TFLiteOp::getExtents(unsigned index) const {
+  if (!input(index).getNodeAs<Constant>())
+    if (auto extents = findExtents(input(index)))
+      return std::move(*extents);
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> values, getConstantInts(index));
+  return std::vector<Extent>(values.begin(), values.end());
+}
+
+llvm::Error TFLiteOp::checkKnown(unsigned index,
+                                 llvm::ArrayRef<int64_t> dims) const {
+  for (int64_t dim : dims)
+    if (input(index).getType().getExtent(unsigned(dim)))
+      return refuseInput(index, llvm::formatv("an extent of dimension {0} that "
+                                              "no run decides",
+                                              dim)
+                                    .str());
+  return llvm::Error::success();
+}
+
+llvm::Error TFLiteOp::checkBroadcast(unsigned first, unsigned numOwn) const {
+  for (unsigned i = first; i < getNumInputs(); ++i)
+    for (unsigned j = first; j < getNumInputs(); ++j) {
+      const Type &open = input(i).getType(), &other = input(j).getType();
+      unsigned rank = std::min(open.getRank(), other.getRank());
+      for (unsigned d = numOwn + 1; d <= rank; ++d) {
+        const Extent *extent = open.getExtent(open.getRank() - d);
+        int64_t known = other.getDim(other.getRank() - d);
+        // Of 1 in some runs the elements would be repeated.
+        if (extent && !other.getExtent(other.getRank() - d) && known != 1)
+          return refuseInput(j, llvm::formatv("{0} or 1 in dimension {1}, as "
+                                              "in input {2}",
+                                              extent->describe(),
+                                              other.getRank() - d, i)
+                                    .str());
+      }
+    }
+  return llvm::Error::success();
+}
+
+llvm::Error TFLiteOp::checkAllKnown() const {
+  for (unsigned i = 0; i < getNumInputs(); ++i)
+    if (input(i) && input(i).getType().hasExtents())
+      return refuseInput(i, "extents that no run decides");
+  return llvm::Error::success();
+}
+
 llvm::Expected<int64_t> TFLiteOp::getConstantAxis(unsigned index,
                                                   size_t rank) const {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes, getConstantInts(index));
@@ -197,6 +289,11 @@ llvm::Error TFLiteOp::setOutput(unsigned index, NodeValue value) {
     return makeError("output {0} ({1}) would be {2}, and the file states {3}",
                      index, quote(outputs[index]->name), type.str(),
                      stated.str());
+  if (outputs[index]->variable && type.hasExtents())
+    return makeError("the variable {0} would become {1}; accepted: extents "
+                     "that no run decides",
+                     quote(outputs[index]->name), type.str());
+  value = foldKnown(value);
   outputs[index]->value = value;
   if (outputs[index]->variable)
     context.variables.assign(*outputs[index]->variable, value);

@@ -161,6 +161,14 @@ public:
   llvm::Expected<const Tensor *> getConstant(unsigned index) const;
   llvm::Expected<std::vector<int64_t>> getConstantInts(unsigned index) const;
 
+  /// The integers of input \p index, each a number or an expression of the
+  /// symbols that inputs state; an error if one is something else.
+  llvm::Expected<std::vector<Extent>> getExtents(unsigned index) const;
+  /// The ranges of the symbols that inputs state.
+  const SymbolRanges &getSymbols() const {
+    return context.model.module.getSymbols();
+  }
+
   /// The one of \p rank dimensions that input \p index, a constant, states.
   llvm::Expected<int64_t> getConstantAxis(unsigned index, size_t rank) const;
 
@@ -178,6 +186,14 @@ public:
   llvm::Error checkQuantized(unsigned index) const;
   /// An error unless no input is quantized.
   llvm::Error checkNotQuantized() const;
+  /// An error if a run decides the extent of one of dimensions \p dims of input
+  /// \p index.
+  llvm::Error checkKnown(unsigned index, llvm::ArrayRef<int64_t> dims) const;
+  /// An error unless dimensions of the inputs from \p first on, but for the
+  /// \p numOwn last ones, broadcast in all runs as the bounds do.
+  llvm::Error checkBroadcast(unsigned first = 0, unsigned numOwn = 0) const;
+  /// An error if a run decides an extent of an input.
+  llvm::Error checkAllKnown() const;
   /// An error that states the type of input \p index and what is \p accepted.
   llvm::Error refuseInput(unsigned index, llvm::StringRef accepted) const;
 
@@ -239,6 +255,8 @@ public:
 private:
   /// A table in which no field is stored.
   static const void *getEmptyTable();
+  std::optional<std::vector<Extent>> findExtents(NodeValue value) const;
+  NodeValue foldKnown(NodeValue value);
   llvm::Expected<NodeValue> create(NodeDraft draft) override;
   llvm::Error checkConstant(const Type &type) override {
     return context.budget.check(type.getSizeInBytes());
@@ -267,6 +285,8 @@ struct TFLiteOpTraits {
   unsigned firstOptional = ~0u;
   /// Whether inputs may be resources.
   bool takesResources = false;
+  /// Whether no run may decide extents of inputs.
+  bool needsKnownExtents = false;
   /// One-line description of what is not supported.
   llvm::StringLiteral limit = "";
 

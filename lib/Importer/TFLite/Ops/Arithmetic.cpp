@@ -77,6 +77,7 @@ static NodeValue sumShifted(TFLiteOp &op, BinaryBuilder build) {
 static llvm::Error importQuantizedSum(TFLiteOp &op, BinaryBuilder build,
                                       const SumOfTwo &options) {
   GLOWISH_RETURN_IF_ERROR(checkActivations(op, 2));
+  GLOWISH_RETURN_IF_ERROR(op.checkBroadcast());
   if (options.shiftsInt16 && op.getOutputKind() == ElemKind::Int16)
     if (NodeValue sum = sumShifted(op, build))
       return op.setOutput(0, quantizeSteps(op, sum, options.activation));
@@ -96,6 +97,7 @@ static llvm::Error importQuantizedSum(TFLiteOp &op, BinaryBuilder build,
 static llvm::Error importQuantizedMul(TFLiteOp &op,
                                       ActivationFunctionType activation) {
   GLOWISH_RETURN_IF_ERROR(checkActivations(op, 2));
+  GLOWISH_RETURN_IF_ERROR(op.checkBroadcast());
   double factor = double(op.getScale(0)) * double(op.getScale(1)) /
                   double(op.getOutputScale());
   NodeValue steps = op.mul(centered(op, 0), centered(op, 1));
@@ -110,6 +112,7 @@ static llvm::Error importPlain(TFLiteOp &op, BinaryBuilder build,
                                ActivationFunctionType activation) {
   if (op.getKind(0) != op.getKind(1))
     return op.refuseInput(1, getElemKindName(op.getKind(0)));
+  GLOWISH_RETURN_IF_ERROR(op.checkBroadcast());
   NodeValue result = build(op, op.input(0), op.input(1));
   return op.setOutput(0, activate(op, result, activation));
 }
@@ -150,6 +153,7 @@ static NodeValue squareDifference(NodeBuilder &b, NodeValue x, NodeValue y) {
 
 static llvm::Error importAddN(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkNotQuantized());
+  GLOWISH_RETURN_IF_ERROR(op.checkBroadcast());
   NodeValue sum = op.input(0);
   for (unsigned i = 1; i < op.getNumInputs(); ++i) {
     if (op.getKind(i) != op.getKind(0))
@@ -182,6 +186,7 @@ template <typename T> static llvm::Error importComparison(TFLiteOp &op) {
     return importPlain(op, makeBinary<T>, ActivationFunctionType::NONE);
   for (unsigned i = 0; i < 2; ++i)
     GLOWISH_RETURN_IF_ERROR(op.checkQuantized(i));
+  GLOWISH_RETURN_IF_ERROR(op.checkBroadcast());
   auto scaled = [&](unsigned index) {
     NodeValue raised = op.mul(centered(op, index), double(1 << 8));
     return op.rescale(raised, double(op.getScale(index)));
@@ -204,6 +209,8 @@ static llvm::Error importSelect(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkKind(0, ElemKind::Bool));
   if (!haveOneQuantization(op, 1))
     return op.refuseInput(2, "the scale of input 1");
+  GLOWISH_RETURN_IF_ERROR(
+      op.checkBroadcast(/*first=*/op.getType() == "SELECT" ? 1 : 0));
   NodeValue condition = op.input(0);
   DimsRef shape = op.getShape(1);
   if (op.getType() == "SELECT" && condition.getShape().size() == 1 &&

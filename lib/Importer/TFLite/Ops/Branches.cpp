@@ -122,6 +122,7 @@ static llvm::Error importIf(TFLiteOp &op) {
                        inputs));
     return setOutputs(op, outputs);
   }
+  GLOWISH_RETURN_IF_ERROR(op.checkAllKnown());
   Branch then(op, "then"), other(op, "else");
   GLOWISH_RETURN_IF_ERROR(then.import(op, thenIndex, inputs));
   other.body.enterCaptures(then.body);

@@ -66,7 +66,7 @@ static llvm::Expected<Conv> readConv(TFLiteOp &op, NodeValue filter,
                                options.template get<"dilation_w_factor">()}},
       .sums = {.activation =
                    options.template get<"fused_activation_function">()}};
-  GLOWISH_RETURN_IF_ERROR(placeWindow(conv.window, op.getShape(0),
+  GLOWISH_RETURN_IF_ERROR(placeWindow(conv.window, op.input(0).getType(),
                                       options.template get<"padding">()));
   return conv;
 }
@@ -139,17 +139,36 @@ struct TransposedConv {
 
 } // namespace
 
+/// Input 0, the shape of the result. The number of images is the input's.
+static llvm::Expected<std::vector<int64_t>>
+readResultShape(const TFLiteOp &op) {
+  if (op.input(0).getNodeAs<Constant>())
+    return op.getConstantInts(0);
+  // Where a run states the shape, it is the one that the file states, too.
+  std::vector<int64_t> shape = op.getStatedType().getShape().vec();
+  llvm::Expected<std::vector<Extent>> stated = op.getExtents(0);
+  if (!stated) {
+    llvm::consumeError(stated.takeError());
+    return shape;
+  }
+  shape = {op.getShape(2)[0]};
+  for (const Extent &extent : llvm::drop_begin(*stated)) {
+    if (!extent.isConstant())
+      return op.refuseInput(0, "a height, width and number of channels that no "
+                               "run decides");
+    shape.push_back(*extent.getConstant());
+  }
+  return shape;
+}
+
 /// Input 0 states the shape of the result. What is cut from it is what a
 /// convolution from the result to the input would pad.
 static llvm::Expected<TransposedConv> readTransposed(const TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkRank(1, 4));
   GLOWISH_RETURN_IF_ERROR(op.checkRank(2, 4));
   auto options = op.options<schema::TransposeConvOptions>();
-  std::vector<int64_t> shape = op.getStatedType().getShape().vec();
-  // Where a run states the shape, it is the one that the file states, too.
-  if (op.input(0).getNodeAs<Constant>()) {
-    GLOWISH_ASSIGN_OR_RETURN(shape, op.getConstantInts(0));
-  }
+  GLOWISH_RETURN_IF_ERROR(op.checkKnown(2, {1, 2, 3}));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> shape, readResultShape(op));
   DimsRef filter = op.getShape(1), input = op.getShape(2);
   if (shape.size() != 4 || shape[3] != filter[0])
     return op.refuseInput(0, "a shape [N, H, W, C], C as in the filter");
@@ -165,8 +184,8 @@ static llvm::Expected<TransposedConv> readTransposed(const TFLiteOp &op) {
   if (op.isQuantized(2))
     conv.sums.sumType = options.get<"quantized_bias_type">();
   ImageWindow window{.kernels = conv.kernels, .strides = conv.strides};
-  GLOWISH_RETURN_IF_ERROR(
-      placeWindow(window, DimsRef(shape), options.get<"padding">()));
+  GLOWISH_RETURN_IF_ERROR(placeWindow(window, Type(op.getKind(2), shape),
+                                      options.get<"padding">()));
   for (unsigned d = 0; d < 2; ++d) {
     int64_t size = window.getEdge(d, shape[d + 1]).getCount();
     if (size != input[d + 1])

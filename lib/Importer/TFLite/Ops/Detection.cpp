@@ -230,4 +230,4 @@ static llvm::Error importDetection(TFLiteOp &op) {
 static const TFLiteOperators operators = {
     {"TFLite_Detection_PostProcess",
      importDetection,
-     {.inputs = 3, .limit = "one image"}}};
+     {.inputs = 3, .needsKnownExtents = true, .limit = "one image"}}};

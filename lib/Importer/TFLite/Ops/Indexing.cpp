@@ -56,6 +56,12 @@ static llvm::Error importGather(TFLiteOp &op) {
                      "{2} extents (batch_dims)",
                      op.input(0).getType().str(), op.input(1).getType().str(),
                      numBatch);
+  for (unsigned d = 0; d < unsigned(numBatch); ++d)
+    if (op.getSymbols().areEqual(op.input(0).getType().getLength(d),
+                                 op.input(1).getType().getLength(d)) !=
+        Certainty::Yes)
+      return op.refuseInput(1, "the extents of input 0 in the first "
+                               "dimensions (batch_dims)");
   return op.setOutput(
       0, numBatch == 0 ? op.gather(op.input(0), op.input(1), *axis)
                        : gatherBatched(op, size_t(numBatch), size_t(*axis)));
@@ -69,6 +75,7 @@ static llvm::Error importGatherNd(TFLiteOp &op) {
   if (indices.empty() || indices.back() < 1 ||
       indices.back() > int64_t(shape.size()))
     return op.refuseInput(1, "rows of as many indices as dimensions, or fewer");
+  GLOWISH_RETURN_IF_ERROR(op.checkKnown(1, {int64_t(indices.size()) - 1}));
   auto depth = size_t(indices.back());
   DimsRef leading = shape.take_front(depth);
   NodeValue weights =

@@ -1,6 +1,7 @@
 //===- MatMul.cpp - Fully connected layers and matmuls --------------------===//
 
 #include "Common/MatMul.h"
+#include "Common/OpenReshape.h"
 #include "TFLite/Quantized.h"
 
 using namespace glowish;
@@ -16,7 +17,7 @@ static llvm::Expected<NodeValue> getRows(TFLiteOp &op, NodeValue value,
                                            "columns of the weights",
                                            columns)
                                  .str());
-  return op.reshape(value, {elements / columns, columns});
+  return reshapeOpen(op, value, {-1, columns});
 }
 
 /// The factors that make output steps of sums, as convolutions have them,
@@ -71,10 +72,13 @@ static llvm::Error importFullyConnected(TFLiteOp &op) {
                            op.hasInput(2) ? dequantized(op, 2) : NodeValue());
     result = activate(op, result, sums.activation);
   }
-  Dims shape(op.getShape(0));
-  if (keepsDims && result && !shape.empty()) {
-    shape.back() = count;
-    result = op.reshape(result, shape);
+  const Type &type = op.input(0).getType();
+  if (keepsDims && result && type.getRank() > 0) {
+    std::vector<Extent> shape;
+    for (unsigned d = 0; d + 1 < type.getRank(); ++d)
+      shape.push_back(type.getLength(d));
+    shape.push_back(count);
+    GLOWISH_ASSIGN_OR_RETURN(result, reshapeOpen(op, result, shape));
   }
   return op.setOutput(0, result);
 }
@@ -86,6 +90,7 @@ static llvm::Error importBatchMatMul(TFLiteOp &op) {
   for (unsigned i = 0; i < 2; ++i)
     if (op.getShape(i).size() < 2)
       return op.refuseInput(i, "rank 2 and more");
+  GLOWISH_RETURN_IF_ERROR(op.checkBroadcast(/*first=*/0, /*numOwn=*/2));
   bool isQuantized = op.isQuantized(0);
   auto matrix = [&](unsigned index, bool isTransposed) {
     NodeValue value = isQuantized ? op.input(index) : dequantized(op, index);

@@ -14,7 +14,7 @@ static llvm::Expected<ImageWindow> readWindow(const TFLiteOp &op) {
                   options.get<"filter_width">()},
       .strides = {options.get<"stride_h">(), options.get<"stride_w">()}};
   GLOWISH_RETURN_IF_ERROR(
-      placeWindow(window, op.getShape(0), options.get<"padding">()));
+      placeWindow(window, op.input(0).getType(), options.get<"padding">()));
   return window;
 }
 
@@ -56,7 +56,9 @@ static llvm::Error importMaxPool(TFLiteOp &op) {
 static NodeValue sumWindows(TFLiteOp &op, const ImageWindow &window) {
   NodeValue x = op.input(0);
   int64_t channels = op.getShape(0)[3];
-  bool isWhole = !window.hasPads() && window.kernels[0] == op.getShape(0)[1] &&
+  bool isOpen = x.getType().getExtent(1) || x.getType().getExtent(2);
+  bool isWhole = !isOpen && !window.hasPads() &&
+                 window.kernels[0] == op.getShape(0)[1] &&
                  window.kernels[1] == op.getShape(0)[2];
   if (isWhole)
     return op.reduce(op.cast(x, ElemKind::Int32), "sum", {1, 2},
@@ -100,6 +102,10 @@ static llvm::Error importAveragePool(TFLiteOp &op) {
     return op.setOutput(0, activate(op, result, activation));
   }
   GLOWISH_RETURN_IF_ERROR(checkQuantizedPool(op));
+  // How many pixels a window at the end has is not known.
+  for (unsigned d = 0; d < 2; ++d)
+    if (window.pads[d] != 0 || window.pads[d + 2] != 0)
+      GLOWISH_RETURN_IF_ERROR(op.checkKnown(0, {int64_t(d + 1)}));
   NodeValue sums = sumWindows(op, window);
   bool isEven = !window.hasPads();
   NodeValue count =

@@ -31,8 +31,11 @@ static llvm::Error reduceQuantized(TFLiteOp &op, llvm::ArrayRef<int64_t> axes,
   int64_t count = 1;
   for (int64_t axis : axes)
     count *= op.getShape(0)[size_t(axis)];
-  if (op.getType() == "MEAN")
+  if (op.getType() == "MEAN") {
+    // The factor is a constant.
+    GLOWISH_RETURN_IF_ERROR(op.checkKnown(0, axes));
     factor /= double(std::max<int64_t>(count, 1));
+  }
   NodeValue sums = op.reduce(centered(op, 0), "sum", axes, keepDims);
   return op.setOutput(0, quantizeSteps(op, op.rescale(sums, factor),
                                        schema::ActivationFunctionType::NONE));

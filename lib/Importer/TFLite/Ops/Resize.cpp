@@ -44,6 +44,7 @@ static llvm::Expected<std::array<Sampling, 2>>
 readSampling(const TFLiteOp &op) {
   auto options = op.options<Options>();
   GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
+  GLOWISH_RETURN_IF_ERROR(op.checkKnown(0, {1, 2}));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, op.getConstantInts(1));
   if (sizes.size() != 2 || sizes[0] < 1 || sizes[1] < 1)
     return op.refuseInput(1, "two positive numbers");

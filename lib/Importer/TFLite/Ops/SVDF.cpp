@@ -137,4 +137,5 @@ static const TFLiteOperators operators = {
      importSVDF,
      {.inputs = 5,
       .firstOptional = position::bias,
+      .needsKnownExtents = true,
       .limit = "float, and int8 with states of int16 or int8"}}};

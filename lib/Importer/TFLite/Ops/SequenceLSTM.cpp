@@ -244,5 +244,6 @@ static const TFLiteOperators operators = {
     {"UNIDIRECTIONAL_SEQUENCE_LSTM",
      importSequenceLSTM,
      {.inputs = {5, 24},
+      .needsKnownExtents = true,
       .limit = "float, and int8 with an int16 cell; four gates; no peepholes, "
                "projection or layer normalization"}}};

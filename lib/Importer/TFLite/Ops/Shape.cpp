@@ -1,5 +1,6 @@
 //===- Shape.cpp - Shapes, and where elements lie -------------------------===//
 
+#include "Common/OpenReshape.h"
 #include "Common/Positions.h"
 #include "TFLite/Quantized.h"
 #include "glowish/Base/CheckedInt.h"
@@ -10,39 +11,41 @@ using namespace glowish::tflite;
 
 //===- Constants of attributes --------------------------------------------===//
 
-/// A shape with at most one -1, for what \p elements leave.
-static llvm::Expected<Dims> completeShape(std::vector<int64_t> shape,
-                                          int64_t elements) {
-  int64_t known = 1, *open = nullptr;
-  for (int64_t &extent : shape) {
-    if (extent == -1 && !open) {
-      open = &extent;
-      continue;
-    }
-    if (extent < 0 || (extent > 0 && known > maxTensorBytes / extent))
-      return makeError("the new shape has the extent {0}", extent);
-    known *= extent;
-  }
-  if (open)
-    *open = known > 0 ? elements / known : 0;
-  return Dims(shape.begin(), shape.end());
+/// Whether input 0 has another number of samples than the one that the file is
+/// made for, and constants \p shape are the new shape of that one.
+static bool isShapeOfOne(const TFLiteOp &op, llvm::ArrayRef<Extent> shape) {
+  const Type &type = op.input(0).getType();
+  DimsRef own = op.getTensor(0).type.getShape();
+  if (shape.empty() || own.empty() || type.getRank() != own.size() ||
+      shape[0] != Extent(1) || own[0] != 1 || type.getLength(0) == Extent(1))
+    return false;
+  // Of a sample nothing is open.
+  for (unsigned d = 1; d < type.getRank(); ++d)
+    if (type.getExtent(d) || type.getDim(d) != own[d])
+      return false;
+  CheckedInt count(1);
+  for (const Extent &dim : shape)
+    count *= dim.getConstant().value_or(-1);
+  return count.get() == countElements(own);
 }
 
 /// The shape is input 1, or an option of old models.
 static llvm::Error importReshape(TFLiteOp &op) {
-  std::vector<int64_t> shape;
+  std::vector<Extent> shape;
   auto *stated = op.options<schema::ReshapeOptions>().get<"new_shape">();
+  DimsRef result = op.getStatedType().getShape();
   if (op.hasInput(1)) {
-    GLOWISH_ASSIGN_OR_RETURN(shape, op.getConstantInts(1));
+    GLOWISH_ASSIGN_OR_RETURN(shape, op.getExtents(1));
   } else if (stated) {
     shape.assign(stated->begin(), stated->end());
   } else {
-    shape = op.getStatedType().getShape().vec();
+    shape.assign(result.begin(), result.end());
   }
-  GLOWISH_ASSIGN_OR_RETURN(
-      Dims complete,
-      completeShape(shape, op.input(0).getType().getNumElements()));
-  return op.setOutput(0, op.reshape(op.input(0), complete));
+  if (isShapeOfOne(op, shape))
+    shape[0] = -1;
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue reshaped,
+                           reshapeOpen(op, op.input(0), shape));
+  return op.setOutput(0, reshaped);
 }
 
 static llvm::Error importSqueeze(TFLiteOp &op) {
@@ -59,6 +62,11 @@ static llvm::Error importSqueeze(TFLiteOp &op) {
       return makeError("dimension {0} of {1} is squeezed; accepted: those of "
                        "extent 1",
                        d, op.input(0).getType().str());
+    const Extent *extent = op.input(0).getType().getExtent(unsigned(d));
+    if (extent && axes.empty() &&
+        op.getSymbols().mayBe(*extent, 1) != Certainty::No)
+      return op.refuseInput(0, "named dimensions (squeeze_dims), or extents "
+                               "that are never 1 in some runs");
     if (!isNamed && (!axes.empty() || shape[d] != 1))
       result.push_back(shape[d]);
   }
@@ -139,6 +147,7 @@ static llvm::Error importUnpack(TFLiteOp &op) {
                            normalizeAxis(options.get<"axis">(), shape.size()));
   GLOWISH_RETURN_IF_ERROR(
       op.checkCount("num", options.get<"num">(), op.getNumOutputs()));
+  GLOWISH_RETURN_IF_ERROR(op.checkKnown(0, axis));
   if (int64_t(op.getNumOutputs()) != shape[axis])
     return makeError("it has {0} outputs and unpacks {1} elements",
                      op.getNumOutputs(), shape[axis]);
@@ -166,6 +175,7 @@ static llvm::Error setParts(TFLiteOp &op, unsigned index, int64_t axis,
 static llvm::Error importSplit(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
                            op.getConstantAxis(0, op.getShape(1).size()));
+  GLOWISH_RETURN_IF_ERROR(op.checkKnown(1, axis));
   int64_t extent = op.getShape(1)[axis], count = op.getNumOutputs();
   GLOWISH_RETURN_IF_ERROR(op.checkCount(
       "num_splits", op.options<schema::SplitOptions>().get<"num_splits">(),
@@ -184,6 +194,7 @@ static llvm::Error importSplitV(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkCount(
       "num_splits", op.options<schema::SplitVOptions>().get<"num_splits">(),
       op.getNumOutputs()));
+  GLOWISH_RETURN_IF_ERROR(op.checkKnown(0, axis));
   CheckedInt left = op.getShape(0)[axis];
   for (int64_t size : sizes)
     left -= std::max<int64_t>(size, 0);
@@ -275,22 +286,78 @@ static llvm::Error importMirrorPad(TFLiteOp &op) {
   return op.setOutput(0, padSymmetric(op, op.input(0), pads));
 }
 
+/// The largest values of \p extents, the extents of a result.
+static llvm::Expected<std::vector<int64_t>>
+findBounds(const TFLiteOp &op, llvm::ArrayRef<Extent> extents) {
+  std::vector<int64_t> bounds;
+  for (const Extent &extent : extents) {
+    std::optional<IntRange> range = op.getSymbols().getRange(extent);
+    if (!range || (range->low < 0 && !extent.isConstant()))
+      return makeError("an extent would be {0}; accepted: numbers from 0 on",
+                       extent.describe());
+    bounds.push_back(range->high);
+  }
+  return bounds;
+}
+
+/// \p x, whose shape is the largest values of \p extents, with these.
+static NodeValue withExtents(TFLiteOp &op, NodeValue x,
+                             llvm::ArrayRef<Extent> extents) {
+  if (!x)
+    return x;
+  ExtentList open;
+  for (const Extent &extent : extents)
+    open.push_back(extent.isConstant() ? std::nullopt : std::optional(extent));
+  return op.declareExtents(x, x.getType().withExtents(open));
+}
+
+/// Elements of dimensions that a run decides are not repeated; how often others
+/// are it may decide.
 static llvm::Error importTile(TFLiteOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> repeats, op.getConstantInts(1));
-  return op.setOutput(0, op.make<TileNode>(op.input(0), repeats));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<Extent> repeats, op.getExtents(1));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> bounds,
+                           findBounds(op, repeats));
+  const Type &type = op.input(0).getType();
+  NodeValue result = op.make<TileNode>(op.input(0), bounds);
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  std::vector<Extent> extents;
+  for (auto [d, count] : llvm::enumerate(repeats)) {
+    if (!count.isConstant())
+      GLOWISH_RETURN_IF_ERROR(op.checkKnown(0, int64_t(d)));
+    std::optional<Extent> extent = multiply(type.getLength(unsigned(d)), count);
+    if (!extent)
+      return makeError("dimension {0} has an extent of too many terms", d);
+    extents.push_back(*extent);
+  }
+  return op.setOutput(0, withExtents(op, result, extents));
 }
 
 /// BROADCAST_TO, and FILL, which has the shape first.
 template <unsigned Data, unsigned Shape>
 static llvm::Error importBroadcast(TFLiteOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> shape,
-                           op.getConstantInts(Shape));
-  return op.setOutput(
-      0, op.broadcast(op.input(Data), Dims(shape.begin(), shape.end())));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<Extent> shape, op.getExtents(Shape));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> bounds, findBounds(op, shape));
+  const Type &type = op.input(Data).getType();
+  for (unsigned d = 0; d < std::min<size_t>(type.getRank(), shape.size());
+       ++d) {
+    unsigned own = type.getRank() - 1 - d;
+    const Extent &extent = shape[shape.size() - 1 - d];
+    bool isOpen = type.getExtent(own) || !extent.isConstant();
+    if (isOpen && type.getDim(own) != 1 &&
+        op.getSymbols().areEqual(type.getLength(own), extent) != Certainty::Yes)
+      return op.refuseInput(Data, llvm::formatv("{0} or 1 in dimension {1}",
+                                                extent.describe(), own)
+                                      .str());
+  }
+  NodeValue result =
+      op.broadcast(op.input(Data), Dims(bounds.begin(), bounds.end()));
+  return op.setOutput(0, withExtents(op, result, shape));
 }
 
 static llvm::Error importZerosLike(TFLiteOp &op) {
-  return op.setOutput(0, op.splat(op.getKind(0), op.getShape(0), 0));
+  return op.setOutput(
+      0, op.declareExtents(op.splat(op.getKind(0), op.getShape(0), 0),
+                           op.input(0).getType()));
 }
 
 //===- Shapes as values ---------------------------------------------------===//
@@ -299,8 +366,13 @@ static llvm::Error importShape(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkOutputType(
       "out_type", op.options<schema::ShapeOptions>().get<"out_type">()));
   DimsRef shape = op.getShape(0);
-  return op.setOutput(
-      0, op.ints(op.getOutputKind(), {int64_t(shape.size())}, shape));
+  if (!op.input(0).getType().hasExtents())
+    return op.setOutput(
+        0, op.ints(op.getOutputKind(), {int64_t(shape.size())}, shape));
+  std::vector<NodeValue> extents;
+  for (unsigned d = 0; d < shape.size(); ++d)
+    extents.push_back(op.reshape(op.getLength(op.input(0), d), {1}));
+  return op.setOutput(0, op.cast(op.concat(extents, 0), op.getOutputKind()));
 }
 
 static llvm::Error importRank(TFLiteOp &op) {
@@ -320,7 +392,38 @@ static llvm::Error setIntegers(TFLiteOp &op, int64_t start, int64_t limit,
   return op.setOutput(0, op.ints(op.getOutputKind(), {int64_t(count)}, values));
 }
 
+/// Returns whether input \p index is one integer that a run decides, and is
+/// known to be which extent.
+static bool isOpenInteger(const TFLiteOp &op, unsigned index) {
+  return !op.input(index).getNodeAs<Constant>() &&
+         isIntegerKind(op.getKind(index)) &&
+         op.input(index).getType().getNumElements() == 1;
+}
+
+/// From a constant on, by a constant step, to an extent.
+static llvm::Error importOpenRange(TFLiteOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> start, op.getConstantInts(0));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<Extent> limit, op.getExtents(1));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> delta, op.getConstantInts(2));
+  if (start.size() != 1 || std::abs(start[0]) > INT32_MAX)
+    return op.refuseInput(0, "one number of 32 bits");
+  if (delta.size() != 1 || delta[0] < 1 || delta[0] > INT32_MAX)
+    return op.refuseInput(2, "a positive number of 32 bits");
+  std::optional<Extent> count = add(limit[0], -start[0]);
+  count = count ? divideUp(*count, delta[0]) : count;
+  if (!count)
+    return op.refuseInput(1, "an extent of fewer terms");
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> bounds, findBounds(op, *count));
+  NodeValue numbers =
+      op.table(op.getOutputKind(), {bounds[0]}, [&](DimsRef index) {
+        return double(start[0] + index[0] * delta[0]);
+      });
+  return op.setOutput(0, withExtents(op, numbers, *count));
+}
+
 static llvm::Error importRange(TFLiteOp &op) {
+  if (isOpenInteger(op, 1))
+    return importOpenRange(op);
   double numbers[3];
   int64_t integers[3];
   for (unsigned i = 0; i < 3; ++i) {

@@ -390,14 +390,20 @@ static llvm::Error importLog(TFLiteOp &op) {
 }
 
 static const TFLiteOperators operators = {
-    {"SignalWindow", importWindow, {.inputs = 2, .limit = "int16"}},
-    {"SignalEnergy", importEnergy, {.limit = "int16"}},
+    {"SignalWindow",
+     importWindow,
+     {.inputs = 2, .needsKnownExtents = true, .limit = "int16"}},
+    {"SignalEnergy",
+     importEnergy,
+     {.needsKnownExtents = true, .limit = "int16"}},
     {"SignalFilterBank",
      importFilterBank,
-     {.inputs = 6, .limit = "constant bands"}},
-    {"SignalFilterBankSquareRoot", importSquareRoot, {.inputs = 2}},
+     {.inputs = 6, .needsKnownExtents = true, .limit = "constant bands"}},
+    {"SignalFilterBankSquareRoot",
+     importSquareRoot,
+     {.inputs = 2, .needsKnownExtents = true}},
     {"SignalFilterBankSpectralSubtraction",
      importSpectralSubtraction,
-     {.minOutputs = 2}},
-    {"SignalPCAN", importPCAN, {.inputs = 3}},
-    {"SignalFilterBankLog", importLog}};
+     {.minOutputs = 2, .needsKnownExtents = true}},
+    {"SignalPCAN", importPCAN, {.inputs = 3, .needsKnownExtents = true}},
+    {"SignalFilterBankLog", importLog, {.needsKnownExtents = true}}};

@@ -240,5 +240,7 @@ static llvm::Error importRfft(TFLiteOp &op) {
 static const TFLiteOperators operators = {
     {"SignalFftAutoScale",
      importAutoScale,
-     {.minOutputs = 2, .limit = "int16"}},
-    {"SignalRfft", importRfft, {.limit = "int16, powers of two"}}};
+     {.minOutputs = 2, .needsKnownExtents = true, .limit = "int16"}},
+    {"SignalRfft",
+     importRfft,
+     {.needsKnownExtents = true, .limit = "int16, powers of two"}}};

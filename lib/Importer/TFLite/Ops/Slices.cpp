@@ -1,5 +1,7 @@
 //===- Slices.cpp - Slices and blocks of tensors --------------------------===//
 
+#include "Common/OpenReshape.h"
+#include "Common/OpenSlices.h"
 #include "TFLite/TFLiteOp.h"
 #include "glowish/Base/CheckedInt.h"
 
@@ -8,15 +10,69 @@ using namespace glowish::tflite;
 
 //===- Slices -------------------------------------------------------------===//
 
+/// Returns elements \p start, \p start + \p step, ... before \p end of
+/// dimension \p axis of \p x, where a run decides one of these or the extent.
+/// Both are places in all runs.
+static llvm::Expected<NodeValue> takeRange(TFLiteOp &op, NodeValue x,
+                                           int64_t axis, const Extent &start,
+                                           const Extent &end, int64_t step) {
+  std::optional<int64_t> first = start.getConstant();
+  if (first && step > 0)
+    if (NodeValue part = takeOpen(op, x, {axis, *first, end, step}))
+      return part;
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  return makeError("the slice of dimension {0} of {1} is from {2} to {3} by "
+                   "{4}; accepted: from a number on, to what is never before "
+                   "it, by positive steps",
+                   axis, x.getType().str(), start.describe(), end.describe(),
+                   step);
+}
+
+/// Cuts the dimensions of input 0 of which a run decides the extent or the
+/// place, and makes their entries of \p starts and \p sizes those of all.
+static llvm::Expected<NodeValue> takeOpenParts(TFLiteOp &op,
+                                               std::vector<Extent> &starts,
+                                               std::vector<Extent> &sizes) {
+  NodeValue x = op.input(0);
+  for (unsigned d = 0; d < starts.size(); ++d) {
+    Extent length = x.getType().getLength(d);
+    if (length.isConstant() && starts[d].isConstant() && sizes[d].isConstant())
+      continue;
+    std::optional<Extent> end =
+        sizes[d] == Extent(-1) ? length : add(starts[d], sizes[d]);
+    if (!end || op.getSymbols().isAtMost(*end, length) != Certainty::Yes)
+      return makeError("the slice of dimension {0} of {1} is {2} elements from "
+                       "{3} on; accepted: elements that are always there",
+                       d, x.getType().str(), sizes[d].describe(),
+                       starts[d].describe());
+    GLOWISH_ASSIGN_OR_RETURN(
+        x, takeRange(op, x, int64_t(d), starts[d], *end, /*step=*/1));
+    starts[d] = 0;
+    sizes[d] = x.getShape()[d];
+  }
+  return x;
+}
+
+/// The numbers of \p extents, which are constants.
+static std::vector<int64_t> getNumbers(llvm::ArrayRef<Extent> extents) {
+  std::vector<int64_t> numbers;
+  for (const Extent &extent : extents)
+    numbers.push_back(*extent.getConstant());
+  return numbers;
+}
+
 /// Begins and sizes are inputs 1 and 2; a size of -1 reaches to the end.
 static llvm::Error importSlice(TFLiteOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> starts, op.getConstantInts(1));
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, op.getConstantInts(2));
-  DimsRef shape = op.getShape(0);
-  if (starts.size() != shape.size() || sizes.size() != shape.size())
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<Extent> begins, op.getExtents(1));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<Extent> counts, op.getExtents(2));
+  size_t rank = op.getShape(0).size();
+  if (begins.size() != rank || counts.size() != rank)
     return makeError("begins and sizes have {0} and {1} elements; accepted: "
                      "{2}",
-                     starts.size(), sizes.size(), shape.size());
+                     begins.size(), counts.size(), rank);
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, takeOpenParts(op, begins, counts));
+  std::vector<int64_t> starts = getNumbers(begins), sizes = getNumbers(counts);
+  DimsRef shape = x.getShape();
   for (size_t d = 0; d < shape.size(); ++d) {
     if (starts[d] < 0 || starts[d] > shape[d])
       return makeError("a slice of {0} begins at {1}", shape[d], starts[d]);
@@ -24,7 +80,7 @@ static llvm::Error importSlice(TFLiteOp &op) {
       sizes[d] = shape[d] - starts[d];
   }
   return op.setOutput(
-      0, op.make<SliceNode>(op.input(0), starts, sizes, Dims(shape.size(), 1)));
+      0, op.make<SliceNode>(x, starts, sizes, Dims(shape.size(), 1)));
 }
 
 namespace {
@@ -38,7 +94,8 @@ struct StridedSlice {
 
 /// Inputs 1, 2 and 3 of STRIDED_SLICE, and its masks, a bit for each entry.
 struct SliceSpec {
-  std::vector<int64_t> begins, ends, steps;
+  std::vector<Extent> begins, ends;
+  std::vector<int64_t> steps;
   int32_t beginMask, endMask, ellipsisMask, newAxisMask, shrinkMask;
   /// Whether ends are counted from the begins.
   bool hasOffsets;
@@ -53,15 +110,16 @@ struct SliceSpec {
 /// Adds dimension \p extent, cut as entry \p i of \p spec states.
 static llvm::Error addEntry(StridedSlice &slice, const SliceSpec &spec,
                             size_t i, int64_t extent) {
-  int64_t step = spec.steps[i], begin = spec.begins[i], end = spec.ends[i];
+  int64_t step = spec.steps[i], begin = *spec.begins[i].getConstant(),
+          end = *spec.ends[i].getConstant();
   if (step == 0)
     return makeError("a stride is 0");
   bool shrinks = spec.has(spec.shrinkMask, i);
   begin += begin < 0 ? extent : 0;
   if (shrinks) {
     if (begin < 0 || begin >= extent)
-      return makeError("index {0} of a dimension of {1}", spec.begins[i],
-                       extent);
+      return makeError("index {0} of a dimension of {1}",
+                       *spec.begins[i].getConstant(), extent);
     slice.starts.push_back(begin);
     slice.sizes.push_back(1);
     slice.steps.push_back(1);
@@ -87,6 +145,80 @@ static llvm::Error addEntry(StridedSlice &slice, const SliceSpec &spec,
   slice.steps.push_back(size > 1 ? step : 1);
   slice.shape.push_back(slice.sizes.back());
   return llvm::Error::success();
+}
+
+/// Takes what entry \p i of \p spec states of dimension \p axis of \p x, of
+/// which a run decides the extent or the place, and makes the entry that of
+/// all.
+static llvm::Expected<NodeValue> takeOpenEntry(TFLiteOp &op, NodeValue x,
+                                               SliceSpec &spec, size_t i,
+                                               unsigned axis) {
+  const SymbolRanges &symbols = op.getSymbols();
+  Extent length = x.getType().getLength(axis);
+  auto refuse = [&](const Extent &place) {
+    return makeError("the slice of dimension {0} of {1} has the place {2}; "
+                     "accepted: one that is always in the {3} elements, or "
+                     "always behind them",
+                     axis, x.getType().str(), place.describe(),
+                     length.describe());
+  };
+  auto find = [&](int32_t mask, const Extent &place, const Extent &ifMasked) {
+    return spec.has(mask, i) ? ifMasked : findPlace(symbols, place, length);
+  };
+  std::optional<Extent> begin =
+      spec.has(spec.shrinkMask, i)
+          ? findPlace(symbols, spec.begins[i], length)
+          : find(spec.beginMask, spec.begins[i], Extent(0));
+  if (!begin)
+    return refuse(spec.begins[i]);
+  spec.begins[i] = 0;
+  if (spec.has(spec.shrinkMask, i)) {
+    std::optional<Extent> next = add(*begin, 1);
+    if (!next || symbols.isAtMost(*next, length) != Certainty::Yes)
+      return refuse(*begin);
+    spec.ends[i] = 1;
+    return op.gather(x, op.reshape(op.compute(*begin), {1}), axis);
+  }
+  if (spec.hasOffsets && !spec.has(spec.endMask, i))
+    return makeError("the slice of dimension {0} of {1} has a size (offset); "
+                     "accepted: an end",
+                     axis, x.getType().str());
+  std::optional<Extent> end = find(spec.endMask, spec.ends[i], length);
+  if (!end)
+    return refuse(spec.ends[i]);
+  GLOWISH_ASSIGN_OR_RETURN(x,
+                           takeRange(op, x, axis, *begin, *end, spec.steps[i]));
+  spec.ends[i] = x.getShape()[axis];
+  spec.steps[i] = 1;
+  return x;
+}
+
+/// Takes what \p spec states of dimensions of input 0 of which a run decides
+/// the extent or the place; the entries are numbers then.
+static llvm::Expected<NodeValue> takeOpenEntries(TFLiteOp &op,
+                                                 SliceSpec &spec) {
+  NodeValue x = op.input(0);
+  size_t entries = spec.begins.size(), named = 0, next = 0;
+  for (size_t i = 0; i < entries; ++i)
+    named += !spec.isNewAxis(i) && !spec.isEllipsis(i);
+  size_t rank = x.getShape().size();
+  // An error that placeSlice() tells.
+  if (named > rank)
+    return x;
+  for (size_t i = 0; i < entries; ++i) {
+    bool isOpen = !spec.begins[i].isConstant() || !spec.ends[i].isConstant();
+    if (spec.isEllipsis(i)) {
+      next += rank - std::exchange(named, rank);
+      continue;
+    }
+    if (spec.isNewAxis(i))
+      continue;
+    if (isOpen || x.getType().getExtent(unsigned(next)))
+      GLOWISH_ASSIGN_OR_RETURN(x,
+                               takeOpenEntry(op, x, spec, i, unsigned(next)));
+    ++next;
+  }
+  return x;
 }
 
 /// Dimensions that no entry names, and those of an ellipsis, are whole.
@@ -131,17 +263,18 @@ static llvm::Error importStridedSlice(TFLiteOp &op) {
                  .newAxisMask = options.get<"new_axis_mask">(),
                  .shrinkMask = options.get<"shrink_axis_mask">(),
                  .hasOffsets = options.get<"offset">()};
-  GLOWISH_ASSIGN_OR_RETURN(spec.begins, op.getConstantInts(1));
-  GLOWISH_ASSIGN_OR_RETURN(spec.ends, op.getConstantInts(2));
+  GLOWISH_ASSIGN_OR_RETURN(spec.begins, op.getExtents(1));
+  GLOWISH_ASSIGN_OR_RETURN(spec.ends, op.getExtents(2));
   GLOWISH_ASSIGN_OR_RETURN(spec.steps, op.getConstantInts(3));
   if (spec.ends.size() != spec.begins.size() ||
       spec.steps.size() != spec.begins.size() || spec.begins.size() > 32)
     return makeError("begins, ends and strides have {0}, {1} and {2} elements",
                      spec.begins.size(), spec.ends.size(), spec.steps.size());
-  GLOWISH_ASSIGN_OR_RETURN(StridedSlice slice,
-                           placeSlice(spec, op.getShape(0)));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, takeOpenEntries(op, spec));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  GLOWISH_ASSIGN_OR_RETURN(StridedSlice slice, placeSlice(spec, x.getShape()));
   NodeValue part =
-      op.make<SliceNode>(op.input(0), slice.starts, slice.sizes, slice.steps);
+      op.make<SliceNode>(x, slice.starts, slice.sizes, slice.steps);
   return op.setOutput(0, op.reshape(part, slice.shape));
 }
 
@@ -220,8 +353,9 @@ static llvm::Error importSpaceToBatch(TFLiteOp &op) {
   double zero = op.isQuantized(0) ? double(op.getZeroPoint(0)) : 0;
   NodeValue x = op.pad(op.input(0), pads, zero);
   GLOWISH_RETURN_IF_ERROR(op.takeError());
-  Dims padded(x.getShape()), split = {padded[0]}, result = {padded[0]};
+  Dims padded(x.getShape()), split = {padded[0]};
   CheckedInt samples = padded[0];
+  std::optional<Extent> images = x.getType().getLength(0);
   std::vector<int64_t> order, rest = {0};
   for (size_t d = 0; d < count; ++d) {
     int64_t size = blocks.sizes[d];
@@ -232,20 +366,23 @@ static llvm::Error importSpaceToBatch(TFLiteOp &op) {
     order.push_back(int64_t(2 * d + 2));
     rest.push_back(int64_t(2 * d + 1));
     samples *= size;
-    result.push_back(padded[d + 1] / size);
+    images = images ? multiply(*images, size) : images;
   }
-  if (!samples.get())
+  if (!samples.get() || !images)
     return makeError("blocks of {0} of {1} make too many samples",
                      formatShape(blocks.sizes), formatShape(padded));
-  result[0] = *samples.get();
   llvm::append_range(order, rest);
   for (size_t d = count + 1; d < rank; ++d) {
     split.push_back(padded[d]);
-    result.push_back(padded[d]);
     order.push_back(int64_t(d + count));
   }
   x = op.transpose(op.reshape(x, split), order);
-  return op.setOutput(0, op.reshape(x, result));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  std::vector<Extent> result = {*images};
+  for (size_t d = count + 1; d < split.size(); ++d)
+    result.push_back(x.getType().getLength(unsigned(d)));
+  GLOWISH_ASSIGN_OR_RETURN(x, reshapeOpen(op, x, result));
+  return op.setOutput(0, x);
 }
 
 static llvm::Error importBatchToSpace(TFLiteOp &op) {
@@ -257,23 +394,30 @@ static llvm::Error importBatchToSpace(TFLiteOp &op) {
     blockSize *= size;
   if (shape[0] % blockSize != 0)
     return makeError("{0} samples become blocks of {1}", shape[0], blockSize);
-  Dims split(blocks.sizes.begin(), blocks.sizes.end());
+  const Type &type = op.input(0).getType();
+  std::optional<Extent> images = divideDown(type.getLength(0), blockSize);
+  if (!images)
+    return makeError("{0} samples become blocks of {1}",
+                     type.getLength(0).describe(), blockSize);
+  std::vector<Extent> split(blocks.sizes.begin(), blocks.sizes.end());
   Dims result = {shape[0] / blockSize};
-  split.push_back(shape[0] / blockSize);
+  split.push_back(*images);
   std::vector<int64_t> order = {int64_t(count)};
   for (size_t d = 0; d < count; ++d) {
-    split.push_back(shape[d + 1]);
+    if (blocks.borders[2 * d + 1] > 0)
+      GLOWISH_RETURN_IF_ERROR(op.checkKnown(0, int64_t(d + 1)));
+    split.push_back(type.getLength(unsigned(d + 1)));
     order.push_back(int64_t(count + 1 + d));
     order.push_back(int64_t(d));
     result.push_back(shape[d + 1] * blocks.sizes[d]);
   }
   for (size_t d = count + 1; d < rank; ++d) {
-    split.push_back(shape[d]);
+    split.push_back(type.getLength(unsigned(d)));
     order.push_back(int64_t(count + d));
     result.push_back(shape[d]);
   }
-  NodeValue x = op.transpose(op.reshape(op.input(0), split), order);
-  x = op.reshape(x, result);
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, reshapeOpen(op, op.input(0), split));
+  x = op.reshape(op.transpose(x, order), result);
   for (size_t d = 0; d < count; ++d) {
     int64_t before = blocks.borders[2 * d], after = blocks.borders[2 * d + 1];
     CheckedInt kept = CheckedInt(result[d + 1]) - before - after;

@@ -103,6 +103,7 @@ static llvm::Error importLeakyRelu(TFLiteOp &op) {
 
 /// The slopes below 0 are input 1.
 static llvm::Error importPRelu(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkBroadcast());
   if (!op.isQuantized(0)) {
     GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
     return op.setOutput(0, op.make<PReluNode>(op.input(0), op.input(1)));

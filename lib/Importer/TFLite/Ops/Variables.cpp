@@ -65,4 +65,5 @@ static const TFLiteOperators operators = {
      {.inputs = 2,
       .minOutputs = 0,
       .takesResources = true,
+      .needsKnownExtents = true,
       .limit = "one type a variable"}}};

@@ -254,5 +254,6 @@ static const TFLiteOperators operators = {
      {.inputs = {0, manyInputs},
       .minOutputs = 0,
       .takesResources = true,
+      .needsKnownExtents = true,
       .limit = "states of one type, or few iterations with constant "
                "conditions; «max-trip-count» states a bound"}}};
