@@ -31,6 +31,7 @@ constexpr TensorType f32 = TensorType::FLOAT32, i8 = TensorType::INT8,
 struct OpenModel {
   std::string bytes;
   std::map<std::string, std::string> inputs;
+  std::shared_ptr<const FormatOptions> format = nullptr;
 };
 
 /// A model of one operator, or of a few. Shapes that the file states are not
@@ -124,6 +125,7 @@ Type makeType(const std::string &text, const ExtentValues *values) {
 
 ImportOptions getOptions(const OpenModel &model, const ExtentValues *values) {
   ImportOptions options;
+  options.ofFormat = model.format;
   std::set<std::string> used;
   for (const auto &[name, text] : model.inputs) {
     options.inputTypes[name] = makeType(text, values);
@@ -432,10 +434,11 @@ TEST(TFLiteExtents, Convolutions) {
       check(convolve("2x6{N}x5x2", Padding::VALID, 2, isDepthwise, type),
             /*atLeast=*/3);
     }
-  EXPECT_THAT(refuse(convolve("2x6{N}x5x2", Padding::SAME, 2, false)),
-              HasSubstr("node 'y' (CONV_2D): its padding (SAME) depends on N, "
-                        "which a run decides; accepted with a stride of 2: a "
-                        "multiple of that"));
+  EXPECT_THAT(
+      refuse(convolve("2x6{N}x5x2", Padding::SAME, 2, false)),
+      HasSubstr("node 'y' (CONV_2D): a run decides an extent, N, and how "
+                "'SAME_UPPER' pads it for a stride of 2; accepted: "
+                "multiples of the stride"));
 }
 
 static OpenModel pool(BuiltinOperator kind, const std::string &dims,
@@ -699,6 +702,27 @@ TEST(TFLiteExtents, Slices) {
               HasSubstr("has the place 3"));
 }
 
+TEST(TFLiteExtents, SlicesOfOtherRanks) {
+  auto slice = [](const std::string &dims, std::vector<int32_t> begins,
+                  std::vector<int32_t> ends, int endMask, int ellipsisMask,
+                  int newAxisMask, int shrinkMask) {
+    return unary<schema::StridedSliceOptions>(
+        BuiltinOperator::STRIDED_SLICE, dims,
+        {begins, ends, std::vector<int32_t>(begins.size(), 1)},
+        [&](Builder &b) {
+          return schema::CreateStridedSliceOptions(
+              b.fbb(), 0, endMask, ellipsisMask, newAxisMask, shrinkMask);
+        });
+  };
+  // x[..., -1], x[..., 1:, :], x[newaxis, :, 1:-1] and x[0, newaxis, ..., -1].
+  check(slice("3x4{M}x6{N}", {0, -1}, {0, 0}, 0, 1, 0, 2));
+  check(slice("6{N}x6{M + 2}x3", {0, 1, 0}, {0, 0, 0}, 6, 1, 0, 0));
+  check(slice("6{N}x6{M + 2}x3", {0, 0, 1}, {0, 0, -1}, 2, 0, 1, 0));
+  check(slice("6{N}x2x4{M}x3", {0, 0, 0, -1}, {1, 0, 0, 0}, 0, 4, 2, 9));
+  EXPECT_THAT(refuse(slice("6{N}x3", {0, 0, 0}, {0, 0, 0}, 7, 0, 0, 0)),
+              HasSubstr("3 dimensions of 2 are sliced"));
+}
+
 TEST(TFLiteExtents, Blocks) {
   auto toSpace = [](const std::string &dims) {
     return unary<schema::DepthToSpaceOptions>(
@@ -942,6 +966,23 @@ TEST(TFLiteExtents, SymbolsAndOutputs) {
   EXPECT_THAT(getTFLiteError(model.bytes, options),
               HasSubstr("no dimension of an input is 'batch', for which "
                         "«define-symbol» gives 4"));
+}
+
+TEST(TFLiteExtents, AnInputWithTheNameOfASymbol) {
+  Builder model;
+  int x = model.input("N", "6{N}x3");
+  model.op(BuiltinOperator::ADD, {x, x}, {model.result()});
+  check(model.end());
+}
+
+TEST(TFLiteExtents, FloatInputsAndOutputs) {
+  OpenModel model = unary(BuiltinOperator::LOGISTIC, "6{N}x3", {}, {}, 1, i8,
+                          {{0.05f}, {3}}, i8);
+  auto format = std::make_shared<TFLiteOptions>();
+  format->hasFloatInputs = format->hasFloatOutputs = true;
+  model.inputs["x"] = "float<6{N}x3>";
+  model.format = format;
+  check(model);
 }
 
 TEST(TFLiteExtents, RunsThatDontFit) {
