@@ -140,6 +140,15 @@ llvm::Error glowish::readInputTypes(llvm::ArrayRef<std::string> texts,
   return llvm::Error::success();
 }
 
+bool glowish::hasSymbol(llvm::StringRef text, llvm::StringRef symbol) {
+  llvm::SmallVector<llvm::StringRef, 4> dims;
+  text.rsplit('[').second.trim().drop_back().split(dims, ',');
+  return llvm::any_of(dims, [&](llvm::StringRef dim) {
+    std::optional<Extent> extent = Extent::parse(dim.trim());
+    return extent && llvm::is_contained(extent->getSymbols(), symbol);
+  });
+}
+
 /// An integer, a float or a truth value as a scalar; none if it is no number.
 static std::optional<Tensor> parseNumber(llvm::StringRef text) {
   if (text == "true" || text == "false") {

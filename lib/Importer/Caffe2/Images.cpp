@@ -103,15 +103,40 @@ static void padAsCaffe(ImageWindow &window, unsigned d, int64_t size,
   window.pads[d + 2] += stride * (count - (space / stride + 1));
 }
 
+/// Returns an error if a run decides what the size of \p images in spatial
+/// dimension \p d leaves, divided by \p stride: pads that follow from a size
+/// depend on that alone.
+static llvm::Error checkRest(NetOp &op, NodeValue images, unsigned d,
+                             int64_t stride) {
+  const Extent *size = images.getType().getExtent(d + 1);
+  if (!size || stride == 1)
+    return llvm::Error::success();
+  const SymbolRanges &symbols = op.getFunction().getModule().getSymbols();
+  std::optional<Extent> steps = divideDown(*size, stride);
+  std::optional<Extent> whole = steps ? multiply(*steps, stride) : std::nullopt;
+  std::optional<Extent> rest = whole ? subtract(*size, *whole) : std::nullopt;
+  if (rest && symbols.areEqual(*rest, images.getShape()[d + 1] % stride) ==
+                  Certainty::Yes)
+    return llvm::Error::success();
+  return makeError("argument 'legacy_pad' is {0}, and the {1} of the images, "
+                   "{2}, divided by the stride {3} does not leave the same in "
+                   "each run; accepted: extents that do, as 2*h or 2*h + 1 of "
+                   "the stride 2, or a stride of 1",
+                   op.getInt("legacy_pad", NotSet), d == 0 ? "height" : "width",
+                   size->describe(), stride);
+}
+
 /// Resolves the argument legacy_pad.
-static llvm::Error padLegacy(NetOp &op, ImageWindow &window, DimsRef images) {
+static llvm::Error padLegacy(NetOp &op, ImageWindow &window, NodeValue images) {
   int64_t mode = op.getInt("legacy_pad", NotSet);
   if (mode < NotSet || mode > CaffePooling)
     return makeError("argument 'legacy_pad' is {0}; accepted: 0 to 3", mode);
   if (mode == Valid)
     window.pads.assign(4, 0);
   for (unsigned d = 0; d < 2; ++d) {
-    Edge edge = window.getEdge(d, images[d + 1]);
+    Edge edge = window.getEdge(d, images.getShape()[d + 1]);
+    if (mode == Same || mode == CaffePooling)
+      GLOWISH_RETURN_IF_ERROR(checkRest(op, images, d, edge.stride));
     if (mode == Same) {
       GLOWISH_RETURN_IF_ERROR(
           completePads(edge, "SAME_UPPER", /*ceilMode=*/false, nullptr));
@@ -134,6 +159,23 @@ llvm::Expected<ImageWindow> caffe2::readWindow(NetOp &op, NodeValue images,
   if (filter)
     GLOWISH_RETURN_IF_ERROR(takeKernels(window, filter));
   GLOWISH_RETURN_IF_ERROR(checkRange("kernel", window.kernels, 1));
-  GLOWISH_RETURN_IF_ERROR(padLegacy(op, window, shape));
+  GLOWISH_RETURN_IF_ERROR(padLegacy(op, window, images));
   return window;
+}
+
+bool caffe2::isGlobalOfOpen(NetOp &op, NodeValue images) {
+  const Type &type = images.getType();
+  return op.getInt("global_pooling", 0) &&
+         (type.getExtent(1) || type.getExtent(2));
+}
+
+llvm::Expected<NodeValue> caffe2::averagePool(NetOp &op, NodeValue images) {
+  GLOWISH_ASSIGN_OR_RETURN(ImageWindow window,
+                           readWindow(op, images, NodeValue()));
+  bool countPads = op.getInt("count_include_pad", 0) != 0;
+  if (isGlobalOfOpen(op, images))
+    return op.finish(op.make<GlobalAvgPoolNode>(images));
+  return op.finish(op.make<AvgPoolNode>(images, window.kernels, window.strides,
+                                        window.pads, window.dilations,
+                                        countPads));
 }

@@ -29,6 +29,14 @@ llvm::Expected<ImageWindow> readPlainWindow(NetOp &op);
 llvm::Expected<ImageWindow> readWindow(NetOp &op, NodeValue images,
                                        NodeValue filter);
 
+/// Whether a pooling of \p images [N, H, W, C] has them as its windows, and a
+/// run decides an extent of a window.
+bool isGlobalOfOpen(NetOp &op, NodeValue images);
+
+/// Returns the means of the windows of \p images [N, H, W, C], which the
+/// arguments of \p op state.
+llvm::Expected<NodeValue> averagePool(NetOp &op, NodeValue images);
+
 /// Takes the kernel sizes from \p filter; the argument `kernel` may be absent
 /// but must not differ.
 llvm::Error takeKernels(ImageWindow &window, NodeValue filter);

@@ -17,10 +17,24 @@ llvm::Expected<Matrix> caffe2::readMatrix(NetOp &op, unsigned index,
     return makeError("argument '{0}' is {1}; accepted for rank {2}: {3} to {2}",
                      axis, op.getInt(axis, 1), rank, -rank);
   Matrix matrix;
-  matrix.rows = Dims(shape.take_front(at));
-  GLOWISH_ASSIGN_OR_RETURN(
-      matrix.value,
-      op.finish(op.reshape(x, {countElements(matrix.rows),
-                               countElements(shape.drop_front(at))})));
+  ExtentList extents(x.getType().getExtents());
+  extents.resize(extents.empty() ? 0 : size_t(at));
+  matrix.rows =
+      x.getType().withShape(shape.take_front(at)).withExtents(extents);
+  GLOWISH_ASSIGN_OR_RETURN(matrix.value,
+                           op.finish(op.flattenAt(x, unsigned(at))));
   return matrix;
+}
+
+NodeValue Matrix::unflatten(NetOp &op, NodeValue result) const {
+  if (!result)
+    return result;
+  Dims shape(rows.getShape());
+  ExtentList extents(rows.getExtents());
+  extents.resize(shape.size());
+  shape.push_back(result.getShape()[1]);
+  extents.emplace_back();
+  if (const Extent *columns = result.getType().getExtent(1))
+    extents.back() = *columns;
+  return op.reshapeLike(result, rows.withShape(shape).withExtents(extents));
 }

@@ -10,17 +10,14 @@ namespace glowish::caffe2 {
 /// A tensor of any rank flattened to [rows, columns] at an axis.
 struct Matrix {
   NodeValue value;
-  /// The dimensions that were flattened to rows.
-  Dims rows;
+  /// The dimensions that were flattened to rows, as a type.
+  Type rows;
 
   int64_t getNumRows() const { return value.getShape()[0]; }
   int64_t getNumColumns() const { return value.getShape()[1]; }
-  /// Returns the shape of a result with \p columns columns.
-  Dims getShape(int64_t columns) const {
-    Dims shape = rows;
-    shape.push_back(columns);
-    return shape;
-  }
+  /// Returns \p result, a matrix with these rows, in the dimensions that they
+  /// were, and its columns.
+  NodeValue unflatten(NetOp &op, NodeValue result) const;
 };
 
 /// Returns input \p index flattened at the argument \p axis (default 1).

@@ -5,6 +5,7 @@
 #include "Common/OperatorList.h"
 #include "Common/Outputs.h"
 #include "Common/ProtobufFile.h"
+#include "Common/SymbolInputs.h"
 #include "glowish/Importer/Caffe2.h"
 #include "glowish/Importer/ModelFormat.h"
 #include "glowish/Support/File.h"
@@ -44,7 +45,7 @@ private:
   llvm::Error checkOperators() const;
   llvm::Error checkNames() const;
   llvm::Error createInputs();
-  void createInput(const std::string &name, const Type &type);
+  llvm::Error createInput(const std::string &name, const Type &type);
   void createZeros(llvm::StringRef name, const Type &type);
   llvm::Error checkOpen() const;
   llvm::Error importOp(OperatorDef &op);
@@ -154,7 +155,8 @@ llvm::Error NetImporter::checkNames() const {
 }
 
 /// A quantized input becomes an input of integers in the graph.
-void NetImporter::createInput(const std::string &name, const Type &type) {
+llvm::Error NetImporter::createInput(const std::string &name,
+                                     const Type &type) {
   ElemKind kind = type.getKind();
   Blob blob;
   if (type.isQuantized()) {
@@ -164,16 +166,24 @@ void NetImporter::createInput(const std::string &name, const Type &type) {
            : kind == ElemKind::Int16Q ? ElemKind::Int16
                                       : ElemKind::Int32;
   }
-  blob.value = NodeValue(module->createPlaceholder(
-      name, Type(kind, type.getShape()), /*isInput=*/true,
-      llvm::is_contained(nets.predict.external_output(), name) &&
-          llvm::none_of(live, [&](const OperatorDef *op) {
-            return llvm::is_contained(op->output(), name);
-          })));
+  bool isOutput = llvm::is_contained(nets.predict.external_output(), name) &&
+                  llvm::none_of(live, [&](const OperatorDef *op) {
+                    return llvm::is_contained(op->output(), name);
+                  });
+  if (isOutput && type.hasExtents())
+    return makeError("the input {0} is {1} and an output; accepted: outputs "
+                     "that operators compute where a run decides extents",
+                     quote(name), type.str());
+  blob.value = NodeValue(glowish::createInput(
+      *module,
+      {name, Type(kind, type.getShape()).withExtents(type.getExtents()),
+       isOutput},
+      SymbolRanges(options.symbolRanges), getFreeInputs()));
   if (auto fused = options.fusedInputs.find(name);
       fused != options.fusedInputs.end())
     blob.fusedRows = fused->second;
   context.blobs[name] = std::move(blob);
+  return llvm::Error::success();
 }
 
 void NetImporter::createZeros(llvm::StringRef name, const Type &type) {
@@ -192,10 +202,11 @@ llvm::Error NetImporter::createInputs() {
     auto type = types.find(name.str());
     if (type == types.end() || context.blobs.count(name))
       continue;
-    if (weights.contains(name) && !type->second.isQuantized())
+    bool hasForm = type->second.isQuantized() || type->second.hasExtents();
+    if (weights.contains(name) && !hasForm)
       createZeros(name, type->second);
     else
-      createInput(name.str(), type->second);
+      GLOWISH_RETURN_IF_ERROR(createInput(name.str(), type->second));
   }
   return checkOpen();
 }
@@ -456,6 +467,8 @@ static const ModelFormatRegistration format(
      .extensions = {".pb", ".pbtxt"},
      .recognizes = isCaffe2Folder,
      .import = importCaffe2File,
+     .hasSymbols = true,
+     .namesSymbols = false,
      .hasSecondFile = true,
      .listFiles = listCaffe2Files,
      .operators = &operatorList});

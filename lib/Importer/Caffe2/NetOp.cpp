@@ -2,6 +2,7 @@
 
 #include "Caffe2/NetOp.h"
 #include "Caffe2/ExternalOp.h"
+#include "Common/ExtentFinder.h"
 #include "Common/External.h"
 #include "Common/ProtobufFile.h"
 #include "glowish/Importer/Caffe2.h"
@@ -103,6 +104,41 @@ NetOp::getConstantInts(unsigned index) const {
   for (int64_t i = 0; i < tensor->getNumElements(); ++i)
     values.push_back(tensor->getAsInt(i));
   return values;
+}
+
+llvm::Expected<std::vector<Extent>> NetOp::getExtents(unsigned index) const {
+  const Module &module = net.function.getModule();
+  llvm::Expected<std::vector<int64_t>> ints = getConstantInts(index);
+  std::vector<Extent> extents;
+  if (ints) {
+    extents.assign(ints->begin(), ints->end());
+    return extents;
+  }
+  NodeValue value = input(index);
+  ExtentFinder::Known known;
+  for (const auto &placeholder : module.getPlaceholders())
+    if (const auto &range = placeholder->getRange())
+      known[NodeValue(placeholder.get())] = Extent::symbol(range->symbol);
+  for (int64_t i = 0; value.getShape().size() == 1 && i < value.getShape()[0];
+       ++i)
+    if (auto extent = ExtentFinder(known, module.getSymbols()).find({value, i}))
+      extents.push_back(*extent);
+  if (known.empty() || value.getType().hasExtents() ||
+      int64_t(extents.size()) != value.getType().getNumElements())
+    return ints.takeError();
+  llvm::consumeError(ints.takeError());
+  return extents;
+}
+
+llvm::Error NetOp::checkKnown(unsigned index, unsigned dim,
+                              const llvm::Twine &why) const {
+  const Type &type = input(index).getType();
+  if (!type.getExtent(dim))
+    return llvm::Error::success();
+  return makeError("input {0} ({1}) is {2}: a run decides the extent of "
+                   "dimension {3}, and {4}",
+                   index, quote(getInputName(index)), type.str(), dim,
+                   why.str());
 }
 
 llvm::Error NetOp::checkRank(unsigned index, unsigned rank) const {
@@ -307,6 +343,76 @@ llvm::Error NetOp::setOutput(unsigned index, NodeValue value,
 llvm::Expected<NodeValue> NetOp::create(NodeDraft draft) {
   return createFolded(getFunction(), getName(), std::move(draft),
                       net.options.evaluate, net.budget);
+}
+
+llvm::Expected<Type> NetOp::makeType(ElemKind kind,
+                                     llvm::ArrayRef<Extent> extents) const {
+  const SymbolRanges &symbols = net.function.getModule().getSymbols();
+  Dims bounds;
+  ExtentList open;
+  for (const Extent &extent : extents) {
+    std::optional<IntRange> range = symbols.getRange(extent);
+    if (!range || (!extent.isConstant() && range->low < 0))
+      return makeError("an extent would be {0}; accepted: one that is 0 or "
+                       "more in each run",
+                       extent.str());
+    bounds.push_back(range->high);
+    open.push_back(extent);
+  }
+  GLOWISH_RETURN_IF_ERROR(checkShape(kind, bounds));
+  return Type(kind, bounds).withExtents(open);
+}
+
+NodeValue NetOp::reshapeLike(NodeValue x, const Type &type) {
+  if (!x)
+    return x;
+  if (!x.getType().hasExtents() && !type.hasExtents())
+    return reshape(x, type.getShape());
+  Type own =
+      x.getType().withShape(type.getShape()).withExtents(type.getExtents());
+  return x.getType() == own ? x : make<RepackNode>(x, TypeList{own});
+}
+
+NodeValue NetOp::flattenAt(NodeValue x, unsigned axis) {
+  if (!x)
+    return x;
+  const Type &type = x.getType();
+  DimsRef shape = type.getShape();
+  std::optional<Extent> extents[2] = {Extent(1), Extent(1)};
+  for (unsigned d = 0; d < type.getRank(); ++d)
+    if (std::optional<Extent> &own = extents[d >= axis])
+      own = multiply(*own, type.getLength(d));
+  if (type.hasExtents() && !(extents[0] && extents[1]))
+    return keep(makeError("the extents of {0} have too many terms to be joined "
+                          "at dimension {1}",
+                          type.str(), axis));
+  Type matrix = type.withShape({countElements(shape.take_front(axis)),
+                                countElements(shape.drop_front(axis))});
+  return reshapeLike(x,
+                     type.hasExtents() ? matrix.withExtents(extents) : matrix);
+}
+
+NodeValue NetOp::splatLike(ElemKind kind, const Type &type, double value) {
+  NodeValue x = splat(kind, type.getShape(), value);
+  return x ? declareExtents(x, x.getType().withExtents(type.getExtents())) : x;
+}
+
+NodeValue NetOp::listExtents(ElemKind kind, NodeValue x,
+                             llvm::ArrayRef<int64_t> dims) {
+  if (!x)
+    return x;
+  std::vector<int64_t> bounds;
+  bool isAnyOpen = false;
+  for (int64_t dim : dims) {
+    bounds.push_back(x.getShape()[dim]);
+    isAnyOpen |= x.getType().getExtent(unsigned(dim)) != nullptr;
+  }
+  if (!isAnyOpen)
+    return ints(kind, {int64_t(bounds.size())}, bounds);
+  std::vector<NodeValue> lengths;
+  for (int64_t dim : dims)
+    lengths.push_back(reshape(getLength(x, unsigned(dim)), {1}));
+  return cast(concat(lengths, 0), kind);
 }
 
 NodeValue NetOp::createShared(std::shared_ptr<const Tensor> tensor) {

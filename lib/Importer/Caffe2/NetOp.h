@@ -67,6 +67,12 @@ public:
   /// Returns the elements of input \p index, or an error if it is not constant.
   llvm::Expected<const Tensor *> getConstant(unsigned index) const;
   llvm::Expected<std::vector<int64_t>> getConstantInts(unsigned index) const;
+  /// Returns the same of integers that may be extents that a run decides.
+  llvm::Expected<std::vector<Extent>> getExtents(unsigned index) const;
+  /// Returns an error if a run decides the extent of dimension \p dim of input
+  /// \p index. \p why: "the filter needs all channels".
+  llvm::Error checkKnown(unsigned index, unsigned dim,
+                         const llvm::Twine &why) const;
   /// Returns an error unless input \p index has rank \p rank.
   llvm::Error checkRank(unsigned index, unsigned rank) const;
   /// Returns an error unless input \p index is of an integer kind.
@@ -120,6 +126,21 @@ public:
 
   //===- Creating nodes ---------------------------------------------------===//
 
+  /// Returns the type of a tensor with \p extents, or an error if there is
+  /// none.
+  llvm::Expected<Type> makeType(ElemKind kind,
+                                llvm::ArrayRef<Extent> extents) const;
+  /// Returns the elements of \p x in the dimensions of \p type, which has as
+  /// many in each run.
+  NodeValue reshapeLike(NodeValue x, const Type &type);
+  /// Returns \p x as a matrix, whose columns are the dimensions from \p axis
+  /// on.
+  NodeValue flattenAt(NodeValue x, unsigned axis);
+  /// Returns \p value in all elements of the dimensions of \p type.
+  NodeValue splatLike(ElemKind kind, const Type &type, double value);
+  /// Returns the extents of dimensions \p dims of \p x as \p kind, of rank 1.
+  NodeValue listExtents(ElemKind kind, NodeValue x,
+                        llvm::ArrayRef<int64_t> dims);
   NodeValue createShared(std::shared_ptr<const Tensor> tensor);
   /// Returns a constant of \p kind and \p shape with the elements \p values.
   NodeValue ints(ElemKind kind, DimsRef shape, llvm::ArrayRef<int64_t> values);

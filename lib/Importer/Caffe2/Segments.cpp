@@ -14,8 +14,9 @@ NodeValue caffe2::makeEnds(NetOp &op, NodeValue lengths) {
   return op.cumSum(op.cast(lengths, ElemKind::Int64), 0);
 }
 
-NodeValue caffe2::makeSegments(NetOp &op, NodeValue ends, int64_t count) {
-  NodeValue position = op.iota(ElemKind::Int64, 2, 0, count);
+/// \p position: the numbers of the elements, [count, 1].
+static NodeValue countEndsBefore(NetOp &op, NodeValue ends,
+                                 NodeValue position) {
   if (!ends || !position)
     return {};
   NodeValue row = op.reshape(ends, {1, ends.getShape()[0]});
@@ -23,11 +24,33 @@ NodeValue caffe2::makeSegments(NetOp &op, NodeValue ends, int64_t count) {
   return op.reduce(op.cast(isBehind, ElemKind::Int64), "sum", {1}, false);
 }
 
+NodeValue caffe2::makeSegments(NetOp &op, NodeValue ends, int64_t count) {
+  return countEndsBefore(op, ends, op.iota(ElemKind::Int64, 2, 0, count));
+}
+
+NodeValue caffe2::makeSegments(NetOp &op, NodeValue ends, NodeValue elements) {
+  if (!elements)
+    return elements;
+  NodeValue position = op.iota(ElemKind::Int64, 2, 0, elements.getShape()[0]);
+  return countEndsBefore(op, ends, declareRows(op, position, elements));
+}
+
 NodeValue caffe2::flattenRows(NetOp &op, NodeValue x) {
-  if (!x)
+  return op.flattenAt(x, 1);
+}
+
+NodeValue caffe2::declareExtent(NetOp &op, NodeValue x, unsigned dim,
+                                const Extent *extent) {
+  if (!x || !extent)
     return x;
-  DimsRef shape = x.getShape();
-  return op.reshape(x, {shape[0], countElements(shape.drop_front())});
+  ExtentList extents(x.getType().getExtents());
+  extents.resize(x.getType().getRank());
+  extents[dim] = *extent;
+  return op.declareExtents(x, x.getType().withExtents(extents));
+}
+
+NodeValue caffe2::declareRows(NetOp &op, NodeValue x, NodeValue like) {
+  return declareExtent(op, x, 0, like.getType().getExtent(0));
 }
 
 NodeValue caffe2::scatterRows(NetOp &op, NodeValue input, NodeValue indices,
@@ -36,15 +59,22 @@ NodeValue caffe2::scatterRows(NetOp &op, NodeValue input, NodeValue indices,
     return {};
   NodeValue result = op.make<ScatterNode>(flattenRows(op, input), indices,
                                           flattenRows(op, updates), mode);
-  return op.reshape(result, input.getShape());
+  return op.reshapeLike(result, input.getType());
 }
 
 NodeValue caffe2::sumSegments(NetOp &op, NodeValue rows, NodeValue segments,
-                              int64_t numLists) {
+                              NodeValue lists) {
   if (!rows)
     return rows;
   Dims shape(rows.getShape());
-  shape[0] = numLists;
-  NodeValue zeros = op.splat(rows.getElemKind(), shape, 0);
+  shape[0] = lists.getShape()[0];
+  ExtentList extents(rows.getType().getExtents());
+  extents.resize(shape.size());
+  extents[0].reset();
+  if (const Extent *own = lists.getType().getExtent(0))
+    extents[0] = *own;
+  NodeValue zeros =
+      op.splatLike(rows.getElemKind(),
+                   rows.getType().withShape(shape).withExtents(extents), 0);
   return scatterRows(op, zeros, segments, rows, "add");
 }

@@ -106,7 +106,7 @@ static llvm::Error importDropout(NetOp &op) {
   if (op.getNumOutputs() < 2)
     return llvm::Error::success();
   op.nameAfterOutput(1);
-  return op.setOutput(1, op.splat(ElemKind::Bool, x.getShape(), 1));
+  return op.setOutput(1, op.splatLike(ElemKind::Bool, x.getType(), 1));
 }
 
 //===- Two operands -------------------------------------------------------===//
@@ -203,8 +203,17 @@ static llvm::Error importElementwiseLinear(NetOp &op) {
   NodeValue x = op.input(0);
   DimsRef shape = x.getShape();
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 1, shape.size()));
+  for (unsigned d = unsigned(axis); d < shape.size(); ++d)
+    GLOWISH_RETURN_IF_ERROR(op.checkKnown(
+        0, d,
+        "w and b have an element for each; accepted: dimensions before "
+        "'axis'"));
   for (unsigned i = 1; i < 3; ++i) {
     GLOWISH_RETURN_IF_ERROR(op.checkRank(i, 1));
+    GLOWISH_RETURN_IF_ERROR(
+        op.checkKnown(i, 0,
+                      "input 0 has as many elements; accepted: known "
+                      "numbers"));
     int64_t count = op.input(i).getShape()[0];
     Dims aligned(shape.size(), 1);
     if (count == countElements(shape.drop_front(axis)))

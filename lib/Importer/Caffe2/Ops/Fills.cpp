@@ -12,18 +12,21 @@ using namespace glowish::caffe2;
 
 /// Returns the argument `shape`, or the shape of the input or, with
 /// input_as_shape, its elements; extra_shape is appended.
-static llvm::Expected<Dims> readShape(NetOp &op) {
-  std::vector<int64_t> shape = op.getInts("shape");
+static llvm::Expected<std::vector<Extent>> readShape(NetOp &op) {
+  std::vector<int64_t> stated = op.getInts("shape");
+  std::vector<Extent> shape(stated.begin(), stated.end());
   bool isElements = op.getInt("input_as_shape", 0) != 0;
   op.ignoreArgs({"run_once"});
   if (op.hasInput(0) && isElements) {
-    GLOWISH_ASSIGN_OR_RETURN(shape, op.getConstantInts(0));
+    GLOWISH_ASSIGN_OR_RETURN(shape, op.getExtents(0));
   } else if (op.hasInput(0)) {
-    shape = op.input(0).getShape().vec();
+    shape.clear();
+    for (unsigned d = 0; d < op.input(0).getType().getRank(); ++d)
+      shape.push_back(op.input(0).getType().getLength(d));
   }
   for (int64_t extent : op.getInts("extra_shape"))
     shape.push_back(extent);
-  return Dims(shape.begin(), shape.end());
+  return shape;
 }
 
 static llvm::Error importConstantFill(NetOp &op) {
@@ -32,15 +35,21 @@ static llvm::Error importConstantFill(NetOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(
       ElemKind kind,
       readKind(op, "dtype", isInteger ? ElemKind::Int64 : ElemKind::Float));
-  GLOWISH_ASSIGN_OR_RETURN(Dims shape, readShape(op));
-  return op.setOutput(0, op.splat(kind, shape, op.getFloat("value", 0)));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<Extent> shape, readShape(op));
+  GLOWISH_ASSIGN_OR_RETURN(Type type, op.makeType(kind, shape));
+  return op.setOutput(0, op.splatLike(kind, type, op.getFloat("value", 0)));
 }
 
 /// The key is a checksum of the blob's name: blobs differ from each other, runs
 /// do not.
 template <bool isNormal> static llvm::Error importRandomFill(NetOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(Dims shape, readShape(op));
-  GLOWISH_RETURN_IF_ERROR(checkShape(ElemKind::Float, shape));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<Extent> extents, readShape(op));
+  GLOWISH_ASSIGN_OR_RETURN(Type type, op.makeType(ElemKind::Float, extents));
+  if (type.hasExtents())
+    return makeError("the result would be {0}; accepted: extents that no run "
+                     "decides, as each number is drawn for its position",
+                     type.str());
+  Dims shape(type.getShape());
   llvm::StringRef name = op.getName();
   uint64_t key = checksum64(llvm::ArrayRef(
       reinterpret_cast<const uint8_t *>(name.data()), name.size()));

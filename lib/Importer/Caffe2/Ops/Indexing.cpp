@@ -39,6 +39,11 @@ static llvm::Error importGatherND(NetOp &op) {
                                   {int64_t(places.size()) - 1}, false);
   Dims flat = inner;
   flat.insert(flat.begin(), countElements(outer));
+  // The positions are those of the bounds.
+  ExtentList extents(data.getType().getExtents());
+  for (size_t d = 0; d < extents.size() && d < size_t(depth); ++d)
+    extents[d].reset();
+  data = op.declareExtents(data, data.getType().withExtents(extents));
   return op.setOutput(0, op.gather(op.reshape(data, flat), positions, 0));
 }
 
@@ -58,8 +63,8 @@ static llvm::Error importSparseToDense(NetOp &op) {
   GLOWISH_RETURN_IF_ERROR(checkIndexList(op, 0));
   if (op.input(1).getShape().empty() || op.input(2).getShape().empty())
     return op.refuseInput(1, "rank 1 or more");
-  return op.setOutput(
-      0, sumSegments(op, op.input(1), op.input(0), op.input(2).getShape()[0]));
+  return op.setOutput(0,
+                      sumSegments(op, op.input(1), op.input(0), op.input(2)));
 }
 
 /// Selects from each list (one list without lengths) the values whose indices
@@ -77,10 +82,16 @@ static llvm::Error importSparseToDenseMask(NetOp &op) {
   int64_t count = op.input(0).getShape()[0], width = int64_t(mask.size());
   int64_t numLists = 1;
   NodeValue list = op.scalar(ElemKind::Int64, 0);
+  for (unsigned i = 1; i < 3; ++i)
+    for (unsigned d = i == 1; d < op.input(i).getType().getRank(); ++d)
+      GLOWISH_RETURN_IF_ERROR(
+          op.checkKnown(i, d,
+                        "a value is one row; accepted: such extents of "
+                        "the indices, and of the lengths"));
   if (op.hasInput(3)) {
     GLOWISH_RETURN_IF_ERROR(checkIndexList(op, 3));
     numLists = op.input(3).getShape()[0];
-    list = makeSegments(op, makeEnds(op, op.input(3)), count);
+    list = makeSegments(op, makeEnds(op, op.input(3)), op.input(0));
   }
   GLOWISH_RETURN_IF_ERROR(checkShape(ElemKind::Int64, {numLists, width}));
   NodeValue ids = op.ints(ElemKind::Int64, {1, width}, mask);
@@ -107,7 +118,11 @@ static llvm::Error importSparseToDenseMask(NetOp &op) {
     filler = op.reshape(filler, inner);
   NodeValue dense =
       scatterRows(op, op.broadcast(filler, flat), row, values, "replace");
-  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, op.reshape(dense, result)));
+  // A row is there for each list of the bound.
+  auto declare = [&](NodeValue x) {
+    return op.hasInput(3) ? declareRows(op, x, op.input(3)) : x;
+  };
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, declare(op.reshape(dense, result))));
   if (!hasPresence)
     return llvm::Error::success();
   op.nameAfterOutput(1);
@@ -117,8 +132,8 @@ static llvm::Error importSparseToDenseMask(NetOp &op) {
   Dims presence = {width};
   if (op.hasInput(3))
     presence.insert(presence.begin(), numLists);
-  return op.setOutput(1,
-                      op.reshape(op.cast(present, ElemKind::Bool), presence));
+  return op.setOutput(
+      1, declare(op.reshape(op.cast(present, ElemKind::Bool), presence)));
 }
 
 /// Row i contains the values of list i at their indices, and the default value
@@ -129,7 +144,6 @@ static llvm::Error importBatchSparseToDense(NetOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkRank(2, 1));
   NodeValue values = op.input(2);
   int64_t numLists = op.input(0).getShape()[0];
-  int64_t count = values.getShape()[0];
   int64_t width = op.getInt("dense_last_dim", -1);
   if (op.hasInput(3)) {
     GLOWISH_RETURN_IF_ERROR(op.checkRank(3, 2));
@@ -139,13 +153,16 @@ static llvm::Error importBatchSparseToDense(NetOp &op) {
     return makeError("neither input 3 nor the argument 'dense_last_dim' states "
                      "the number of columns");
   GLOWISH_RETURN_IF_ERROR(checkShape(values.getElemKind(), {numLists, width}));
-  NodeValue list = makeSegments(op, makeEnds(op, op.input(0)), count);
+  NodeValue list = makeSegments(op, makeEnds(op, op.input(0)), values);
   NodeValue place = op.add(op.mul(list, double(width)),
                            op.cast(op.input(1), ElemKind::Int64));
   NodeValue filler = op.splat(values.getElemKind(), {numLists * width, 1},
                               op.getFloat("default_value", 0));
   NodeValue dense = scatterRows(op, filler, place, values, "replace");
-  return op.setOutput(0, op.reshape(dense, {numLists, width}));
+  dense = declareRows(op, op.reshape(dense, {numLists, width}), op.input(0));
+  if (op.hasInput(3))
+    dense = declareExtent(op, dense, 1, op.input(3).getType().getExtent(1));
+  return op.setOutput(0, dense);
 }
 
 /// The rows of data in order at the indices where the indicator is set, and
@@ -172,6 +189,11 @@ static llvm::Error importSparseLabelSplit(NetOp &op) {
   GLOWISH_RETURN_IF_ERROR(checkIndexList(op, 0));
   GLOWISH_RETURN_IF_ERROR(checkIndexList(op, 1));
   GLOWISH_RETURN_IF_ERROR(op.checkRank(2, 1));
+  for (unsigned i = 1; i < 3; ++i)
+    GLOWISH_RETURN_IF_ERROR(op.checkKnown(
+        i, 0,
+        "each label has as many values; accepted: such extents of the "
+        "lengths"));
   NodeValue labels = op.cast(op.input(1), ElemKind::Int64);
   NodeValue values = op.input(2);
   int64_t count = values.getShape()[0], numLabels = op.getInt("num_labels", 0);
@@ -193,7 +215,7 @@ static llvm::Error importSparseLabelSplit(NetOp &op) {
   NodeValue target =
       op.select(fits, op.add(op.mul(labels, double(each)), place),
                 op.scalar(ElemKind::Int64, double(count)));
-  NodeValue lists = op.cast(makeSegments(op, makeEnds(op, op.input(0)), count),
+  NodeValue lists = op.cast(makeSegments(op, makeEnds(op, op.input(0)), values),
                             ElemKind::Int32);
   auto sort = [&](NodeValue x) -> NodeValue {
     return x ? scatterRows(op, op.splat(x.getElemKind(), {count, 1}, 0), target,

@@ -11,10 +11,8 @@ static llvm::Error importLengthsSum(NetOp &op) {
   NodeValue data = op.input(0), lengths = op.input(1);
   if (data.getShape().empty())
     return op.refuseInput(0, "rank 1 or more");
-  NodeValue segments =
-      makeSegments(op, makeEnds(op, lengths), data.getShape()[0]);
-  return op.setOutput(0,
-                      sumSegments(op, data, segments, lengths.getShape()[0]));
+  NodeValue segments = makeSegments(op, makeEnds(op, lengths), data);
+  return op.setOutput(0, sumSegments(op, data, segments, lengths));
 }
 
 /// The start and length of each list: int32 [lists, 2].
@@ -66,12 +64,11 @@ static ListElements enumerateLists(NetOp &op, NodeValue lengths,
   NodeValue ends = makeEnds(op, lengths);
   if (!ends)
     return {};
-  int64_t numLists = ends.getShape()[0];
   ListElements elements;
   elements.list = makeSegments(op, ends, count);
   NodeValue starts = op.gather(op.sub(ends, lengths), elements.list, 0);
   elements.number = op.sub(op.iota(ElemKind::Int64, 1, 0, count), starts);
-  elements.isInside = op.less(elements.list, double(numLists));
+  elements.isInside = op.less(elements.list, op.getLength(ends, 0));
   return elements;
 }
 
@@ -120,8 +117,7 @@ static llvm::Error importBatchOneHot(NetOp &op) {
   GLOWISH_RETURN_IF_ERROR(checkIndexList(op, 1));
   GLOWISH_RETURN_IF_ERROR(op.checkRank(2, 1));
   NodeValue data = op.input(0), values = op.input(2);
-  NodeValue columns =
-      makeSegments(op, makeEnds(op, op.input(1)), values.getShape()[0]);
+  NodeValue columns = makeSegments(op, makeEnds(op, op.input(1)), values);
   NodeValue isValue = op.equal(op.gather(data, columns, 1), values);
   return op.setOutput(0, op.cast(isValue, data.getElemKind()));
 }

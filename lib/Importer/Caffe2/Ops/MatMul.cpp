@@ -18,7 +18,7 @@ template <bool isTransposed> static llvm::Error importFC(NetOp &op) {
   NodeValue result =
       makeFullyConnected(op, x, isTransposed ? w : op.transposeLast(w),
                          op.cast(bias, x.getElemKind()));
-  return op.setOutput(0, op.reshape(result, input.getShape(numOutputs)));
+  return op.setOutput(0, input.unflatten(op, result));
 }
 
 /// Matrix multiplication of inputs flattened at `axis_a` and `axis_b`.

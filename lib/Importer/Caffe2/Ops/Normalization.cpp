@@ -7,11 +7,10 @@ using namespace glowish;
 using namespace glowish::caffe2;
 
 static llvm::Error importSoftmax(NetOp &op) {
-  NodeValue x = op.input(0);
   // Caffe2 flattens the dimensions from the axis on.
   GLOWISH_ASSIGN_OR_RETURN(Matrix matrix, readMatrix(op, 0, "axis"));
   NodeValue result = op.make<SoftmaxNode>(matrix.value, 1);
-  return op.setOutput(0, op.reshape(result, x.getShape()));
+  return op.setOutput(0, op.reshapeLike(result, op.input(0).getType()));
 }
 
 static llvm::Error importSpatialBN(NetOp &op) {
@@ -43,6 +42,17 @@ static llvm::Error importLRN(NetOp &op) {
   return op.setOutput(0, isNHWC ? x : op.transpose(x, {0, 3, 1, 2}));
 }
 
+/// Returns an error if a run decides an extent of input 0 from \p axis on.
+static llvm::Error checkNormalized(NetOp &op, unsigned axis) {
+  for (unsigned d = axis; d < op.input(0).getType().getRank(); ++d)
+    GLOWISH_RETURN_IF_ERROR(
+        op.checkKnown(0, d,
+                      "there is a scale or bias for each element that "
+                      "is normalized; accepted: dimensions before "
+                      "'axis'"));
+  return llvm::Error::success();
+}
+
 /// Outputs 1 and 2 are mean and standard deviation, with extent 1 in place of
 /// the normalized dimensions.
 static llvm::Error importLayerNorm(NetOp &op) {
@@ -51,6 +61,8 @@ static llvm::Error importLayerNorm(NetOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 1, shape.size()));
   double epsilon = op.getFloat("epsilon", 1e-5);
   op.ignoreArgs({"elementwise_affine"});
+  if (op.hasInput(1))
+    GLOWISH_RETURN_IF_ERROR(checkNormalized(op, unsigned(axis)));
   Dims inner(shape.drop_front(axis));
   NodeValue scale, bias;
   if (op.hasInput(1)) {
@@ -77,6 +89,7 @@ static llvm::Error importLayerNorm(NetOp &op) {
 /// 1 is the factor.
 static llvm::Error importRMSNorm(NetOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(Matrix x, readMatrix(op, 0, "axis"));
+  GLOWISH_RETURN_IF_ERROR(checkNormalized(op, x.rows.getRank()));
   double eps = op.getFloat("eps", 0);
   int64_t columns = x.getNumColumns();
   NodeValue gamma = op.reshape(op.weight(1, {columns}), {columns});
@@ -84,8 +97,8 @@ static llvm::Error importRMSNorm(NetOp &op) {
   Normalized normal = normalize(op, x.value, {1}, eps, /*subtractMean=*/false);
   NodeValue y = scaleAndShift(op, normal.value, gamma, beta);
   GLOWISH_RETURN_IF_ERROR(
-      op.setOutput(0, op.reshape(y, op.input(0).getShape())));
-  return op.setOutput(1, op.reshape(normal.inverseDeviation, x.rows));
+      op.setOutput(0, op.reshapeLike(y, op.input(0).getType())));
+  return op.setOutput(1, op.reshapeLike(normal.inverseDeviation, x.rows));
 }
 
 static const Caffe2Operators operators = {

@@ -14,8 +14,11 @@ static llvm::Error importMaxPool(NetOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(ImageWindow window,
                            readWindow(op, images, NodeValue()));
   GLOWISH_RETURN_IF_ERROR(checkSameParams(op));
-  NodeValue result = op.make<MaxPoolNode>(
-      images, window.kernels, window.strides, window.pads, window.dilations);
+  NodeValue result =
+      isGlobalOfOpen(op, images)
+          ? op.reduce(images, "max", {1, 2}, /*keepDims=*/true)
+          : op.make<MaxPoolNode>(images, window.kernels, window.strides,
+                                 window.pads, window.dilations);
   return op.setOutput(0, fromNHWC(op, result, isNHWC), op.getBlob(0).quant);
 }
 
@@ -24,12 +27,7 @@ static llvm::Error importAveragePool(NetOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(bool isNHWC, op.isNHWC());
   NodeValue images = toNHWC(op, op.input(0), isNHWC);
   GLOWISH_RETURN_IF_ERROR(op.takeError());
-  GLOWISH_ASSIGN_OR_RETURN(ImageWindow window,
-                           readWindow(op, images, NodeValue()));
-  bool countPads = op.getInt("count_include_pad", 0) != 0;
-  NodeValue result =
-      op.make<AvgPoolNode>(images, window.kernels, window.strides, window.pads,
-                           window.dilations, countPads);
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue result, averagePool(op, images));
   return op.setOutput(0, fromNHWC(op, result, isNHWC));
 }
 

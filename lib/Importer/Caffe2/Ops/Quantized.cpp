@@ -52,7 +52,7 @@ static llvm::Error importSoftmax(NetOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(Matrix matrix, readMatrix(op, 0, "axis"));
   Blob rows = {matrix.value, op.getBlob(0).quant};
   NodeValue result = op.make<SoftmaxNode>(dequantize(op, rows), 1);
-  result = op.reshape(result, op.input(0).getShape());
+  result = op.reshapeLike(result, op.input(0).getType());
   return op.setOutput(0, quantize(op, result, *params), params);
 }
 
@@ -173,8 +173,7 @@ static llvm::Error importFloatFC(NetOp &op, const Matrix &input,
       op.getBlob(2).quant ? dequantize(op, op.getBlob(2)) : op.input(2);
   NodeValue result = makeFullyConnected(
       op, input.value, op.transposeLast(dequantize(op, rows)), bias);
-  return op.setOutput(0,
-                      op.reshape(result, input.getShape(weights.getNumRows())));
+  return op.setOutput(0, input.unflatten(op, result));
 }
 
 static llvm::Error importFC(NetOp &op) {
@@ -201,7 +200,7 @@ static llvm::Error importFC(NetOp &op) {
   NodeValue result =
       isFloat ? op.mul(op.cast(sums, ElemKind::Float), scale.get(op))
               : requantize(op, sums, scale, *params, /*hasRelu=*/false);
-  result = op.reshape(result, input.getShape(channels));
+  result = input.unflatten(op, result);
   return op.setOutput(0, result, isFloat ? nullptr : params);
 }
 
@@ -214,12 +213,7 @@ static llvm::Error importAveragePool(NetOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(bool isNHWC, op.isNHWC());
   NodeValue images = toNHWC(op, dequantize(op, op.getBlob(0)), isNHWC);
   GLOWISH_RETURN_IF_ERROR(op.takeError());
-  GLOWISH_ASSIGN_OR_RETURN(ImageWindow window,
-                           readWindow(op, images, NodeValue()));
-  bool countPads = op.getInt("count_include_pad", 0) != 0;
-  NodeValue result =
-      op.make<AvgPoolNode>(images, window.kernels, window.strides, window.pads,
-                           window.dilations, countPads);
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue result, averagePool(op, images));
   return op.setOutput(0, fromNHWC(op, quantize(op, result, *params), isNHWC),
                       params);
 }

@@ -1,6 +1,7 @@
 //===- Shape.cpp - Shapes and data movement -------------------------------===//
 
 #include "Caffe2/Matrix.h"
+#include "Common/OpenSlices.h"
 
 using namespace glowish;
 using namespace glowish::caffe2;
@@ -14,58 +15,93 @@ static llvm::Error setMoved(NetOp &op, NodeValue value) {
 
 /// The shape as int64, or the extents of the dimensions `axes`.
 static llvm::Error importShape(NetOp &op) {
-  DimsRef shape = op.input(0).getShape();
+  unsigned rank = op.input(0).getType().getRank();
   std::vector<int64_t> axes = op.getInts("axes");
-  if (axes.empty())
-    return op.setOutput(0, op.int64s(shape));
-  std::vector<int64_t> extents;
-  for (int64_t axis : axes) {
-    GLOWISH_ASSIGN_OR_RETURN(axis, normalizeAxis(axis, shape.size()));
-    extents.push_back(shape[axis]);
+  for (int64_t &axis : axes) {
+    GLOWISH_ASSIGN_OR_RETURN(axis, normalizeAxis(axis, rank));
   }
-  return op.setOutput(0, op.int64s(extents));
+  if (axes.empty())
+    axes = getAllDims(rank);
+  return op.setOutput(0, op.listExtents(ElemKind::Int64, op.input(0), axes));
+}
+
+/// Returns the extent that -1 stands for: \p count elements divided by those of
+/// the others, \p known.
+static llvm::Expected<Extent> findRest(const Extent &count,
+                                       const Extent &known) {
+  std::optional<Extent> rest;
+  std::optional<int64_t> divisor = known.getConstant();
+  if (divisor != 0)
+    rest = divideExactly(count, known);
+  // Each run checks that nothing is left.
+  if (!rest && !count.isConstant() && divisor && *divisor > 0)
+    rest = divideDown(count, *divisor);
+  if (!rest)
+    return makeError("{0} elements can't be divided by {1} for the extent -1",
+                     count.str(), known.str());
+  return *rest;
+}
+
+/// Returns an error if the \p known elements of the new shape are not those of
+/// the input, \p count, in each run.
+static llvm::Error checkCount(NetOp &op, const Extent &count,
+                              const Extent &known) {
+  const SymbolRanges &symbols = op.getFunction().getModule().getSymbols();
+  if ((count.isConstant() && known.isConstant()) ||
+      symbols.areEqual(count, known) != Certainty::No)
+    return llvm::Error::success();
+  return makeError("the new shape has {0} elements, and the input {1}, whose "
+                   "extents a run decides; accepted: as many in each run, with "
+                   "0 or -1 for such an extent",
+                   known.str(), count.str());
 }
 
 /// Completes \p shape: 0 is the extent of the input, and one -1 is inferred.
-static llvm::Error completeShape(std::vector<int64_t> &shape, DimsRef input) {
-  int64_t known = 1;
+static llvm::Error completeShape(NetOp &op, std::vector<Extent> &shape) {
+  const Type &input = op.input(0).getType();
+  std::optional<Extent> known = Extent(1), count = Extent(1);
   std::optional<size_t> open;
   for (size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d] == 0 && d < input.size())
-      shape[d] = input[d];
-    if (shape[d] == -1 && !open) {
+    if (shape[d] == Extent(0) && d < input.getRank())
+      shape[d] = input.getLength(unsigned(d));
+    std::optional<int64_t> number = shape[d].getConstant();
+    if (number == -1 && !open) {
       open = d;
       continue;
     }
-    if (shape[d] < 0 || shape[d] > maxTensorBytes)
+    if (number && (*number < 0 || *number > maxTensorBytes))
       return makeError("extent {0} of the new shape is {1}; accepted: 0 or "
                        "more, and one -1",
-                       d, shape[d]);
-    known = known && shape[d] > maxTensorBytes / known ? maxTensorBytes
-                                                       : known * shape[d];
+                       d, *number);
+    known = known ? multiply(*known, shape[d]) : known;
   }
+  for (unsigned d = 0; count && d < input.getRank(); ++d)
+    count = multiply(*count, input.getLength(d));
   if (!open)
-    return llvm::Error::success();
-  int64_t count = countElements(input);
-  if (known == 0 || count % known)
-    return makeError("{0} elements can't be divided by {1} for the extent -1",
-                     count, known);
-  shape[*open] = count / known;
+    return known && count ? checkCount(op, *count, *known)
+                          : llvm::Error::success();
+  if (!known || !count)
+    return makeError("the new shape has too many elements, or too many extents "
+                     "that a run decides");
+  GLOWISH_ASSIGN_OR_RETURN(shape[*open], findRest(*count, *known));
   return llvm::Error::success();
 }
 
 /// Output 1 is the old shape.
 static llvm::Error importReshape(NetOp &op) {
   NodeValue x = op.input(0);
-  std::vector<int64_t> shape = op.getInts("shape");
+  std::vector<int64_t> stated = op.getInts("shape");
+  std::vector<Extent> shape(stated.begin(), stated.end());
   if (op.hasInput(1)) {
-    GLOWISH_ASSIGN_OR_RETURN(shape, op.getConstantInts(1));
+    GLOWISH_ASSIGN_OR_RETURN(shape, op.getExtents(1));
   }
-  GLOWISH_RETURN_IF_ERROR(completeShape(shape, x.getShape()));
-  GLOWISH_RETURN_IF_ERROR(setMoved(op, op.reshape(x, shape)));
+  GLOWISH_RETURN_IF_ERROR(completeShape(op, shape));
+  GLOWISH_ASSIGN_OR_RETURN(Type type, op.makeType(x.getElemKind(), shape));
+  GLOWISH_RETURN_IF_ERROR(setMoved(op, op.reshapeLike(x, type)));
   if (op.getNumOutputs() < 2)
     return llvm::Error::success();
-  return op.setOutput(1, op.int64s(x.getShape()));
+  return op.setOutput(
+      1, op.listExtents(ElemKind::Int64, x, getAllDims(x.getShape().size())));
 }
 
 static llvm::Error importFlatten(NetOp &op) {
@@ -126,6 +162,10 @@ static llvm::Error importChannelShuffle(NetOp &op) {
   if (shape.size() < 2)
     return op.refuseInput(0, "rank 2 or more");
   int64_t axis = isNHWC ? int64_t(shape.size()) - 1 : 1;
+  GLOWISH_RETURN_IF_ERROR(
+      op.checkKnown(0, unsigned(axis),
+                    "the channels are divided into groups; accepted: other "
+                    "dimensions"));
   int64_t group = op.getInt("group", 1);
   op.ignoreArgs({"kernel"});
   if (group < 1 || shape[axis] % group)
@@ -159,19 +199,26 @@ static llvm::Error importConcat(NetOp &op) {
   bool isNewAxis = op.getInt("add_axis", 0) != 0;
   size_t rank = op.input(0).getShape().size() + isNewAxis;
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readPartsAxis(op, 1, unsigned(rank)));
-  std::vector<NodeValue> parts;
-  std::vector<int64_t> extents;
+  std::vector<NodeValue> parts, extents;
+  bool isAnyOpen = false;
+  std::vector<int64_t> bounds;
   for (unsigned i = 0; i < op.getNumInputs(); ++i) {
     NodeValue part = op.input(i);
     if (part.getShape().size() + isNewAxis != rank)
       return op.refuseInput(i, "the rank of input 0");
-    extents.push_back(isNewAxis ? 1 : part.getShape()[axis]);
     parts.push_back(isNewAxis ? op.unsqueeze(part, axis) : part);
+    GLOWISH_RETURN_IF_ERROR(op.takeError());
+    bounds.push_back(parts.back().getShape()[axis]);
+    isAnyOpen |= parts.back().getType().getExtent(unsigned(axis)) != nullptr;
   }
   GLOWISH_RETURN_IF_ERROR(op.setOutput(0, op.concat(parts, axis)));
   op.nameAfterOutput(1);
-  return op.setOutput(
-      1, op.ints(ElemKind::Int32, {int64_t(extents.size())}, extents));
+  if (!isAnyOpen)
+    return op.setOutput(
+        1, op.ints(ElemKind::Int32, {int64_t(bounds.size())}, bounds));
+  for (NodeValue part : parts)
+    extents.push_back(op.listExtents(ElemKind::Int32, part, {axis}));
+  return op.setOutput(1, op.concat(extents, 0));
 }
 
 /// Splits into equal parts, or into extents given by the argument `split` or
@@ -180,6 +227,10 @@ static llvm::Error importSplit(NetOp &op) {
   NodeValue x = op.input(0);
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
                            readPartsAxis(op, 0, x.getShape().size()));
+  if (op.getNumOutputs() > 1)
+    GLOWISH_RETURN_IF_ERROR(op.checkKnown(0, unsigned(axis),
+                                          "the parts begin at known places; "
+                                          "accepted: other dimensions"));
   std::vector<int64_t> extents = op.getInts("split");
   if (op.hasInput(1)) {
     GLOWISH_ASSIGN_OR_RETURN(extents, op.getConstantInts(1));
@@ -209,6 +260,41 @@ static llvm::Error importSplit(NetOp &op) {
   return llvm::Error::success();
 }
 
+namespace {
+/// Places as the arguments of Slice have them.
+struct Places {
+  int64_t start, end;
+};
+} // namespace
+
+/// Returns the elements of \p x at \p places of dimension \p dim, whose extent
+/// a run decides.
+static llvm::Expected<NodeValue> sliceOpen(NetOp &op, NodeValue x, unsigned dim,
+                                           Places places) {
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  const SymbolRanges &symbols = op.getFunction().getModule().getSymbols();
+  Extent length = x.getType().getLength(dim);
+  auto find = [&](int64_t at) {
+    std::optional<Extent> place(at);
+    if (at < 0)
+      place = add(length, std::max(at, -maxTensorBytes) + 1);
+    return place && (at >= 0 || !place->isConstant())
+               ? findPlace(symbols, place, length)
+               : std::nullopt;
+  };
+  std::optional<Extent> start = find(places.start), end = find(places.end);
+  NodeValue part;
+  if (start && end && start->isConstant())
+    part = takeOpen(op, x, {int64_t(dim), *start->getConstant(), *end, 1});
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  if (part)
+    return part;
+  return makeError("it slices {0} to {1} of dimension {2}, {3}, whose extent a "
+                   "run decides; accepted: a start that is counted from the "
+                   "front, and an end that is not before it in any run",
+                   places.start, places.end, dim, length.describe());
+}
+
 /// Elements from starts to ends (exclusive). Negative numbers count from the
 /// end, where -1 is the position after the last element.
 static llvm::Error importSlice(NetOp &op) {
@@ -226,6 +312,8 @@ static llvm::Error importSlice(NetOp &op) {
         starts.size(), ends.size(), shape.size());
   std::vector<int64_t> firsts(shape.size(), 0), sizes = shape.vec();
   for (size_t d = 0; d < starts.size(); ++d) {
+    if (x.getType().getExtent(unsigned(d)))
+      continue;
     auto clamp = [&](int64_t at) {
       if (at < 0)
         at = std::max<int64_t>(at, -shape[d] - 1) + shape[d] + 1;
@@ -235,7 +323,13 @@ static llvm::Error importSlice(NetOp &op) {
     sizes[d] = std::max<int64_t>(clamp(ends[d]) - firsts[d], 0);
   }
   std::vector<int64_t> steps(shape.size(), 1);
-  return setMoved(op, op.make<SliceNode>(x, firsts, sizes, steps));
+  NodeValue part = op.make<SliceNode>(x, firsts, sizes, steps);
+  for (size_t d = 0; d < starts.size(); ++d)
+    if (x.getType().getExtent(unsigned(d))) {
+      GLOWISH_ASSIGN_OR_RETURN(
+          part, sliceOpen(op, part, unsigned(d), {starts[d], ends[d]}));
+    }
+  return setMoved(op, part);
 }
 
 /// Repeats the input along one dimension; count and dimension may be inputs.

@@ -83,6 +83,8 @@ static llvm::Expected<const FusedRows *> readFusedRows(NetOp &op,
                          "are scale and bias",
                          form->getParamSize())
                .str());
+  GLOWISH_RETURN_IF_ERROR(op.checkKnown(
+      0, 1, "scale and bias are the last bytes of a row; accepted: rows"));
   return form;
 }
 
@@ -147,15 +149,13 @@ static llvm::Error importSparseLengths(NetOp &op) {
   GLOWISH_RETURN_IF_ERROR(checkIndexList(op, at));
   GLOWISH_RETURN_IF_ERROR(checkIndexList(op, at + 1));
   NodeValue indices = op.input(at), lengths = op.input(at + 1);
-  int64_t count = indices.getShape()[0];
   GLOWISH_ASSIGN_OR_RETURN(NodeValue rows, lookUp(op, form, indices, at + 2));
   if (isWeighted) {
     GLOWISH_RETURN_IF_ERROR(op.checkRank(1, 1));
     rows = applyWeights(op, rows, op.input(1));
   }
-  NodeValue segments = makeSegments(op, makeEnds(op, lengths), count);
-  return op.setOutput(0,
-                      sumSegments(op, rows, segments, lengths.getShape()[0]));
+  NodeValue segments = makeSegments(op, makeEnds(op, lengths), rows);
+  return op.setOutput(0, sumSegments(op, rows, segments, lengths));
 }
 
 /// Inputs: table, weights, indices, and the start of each list.
@@ -169,12 +169,12 @@ static llvm::Error importEmbeddingBag(NetOp &op) {
   int64_t numLists = op.input(3).getShape()[0];
   GLOWISH_ASSIGN_OR_RETURN(NodeValue rows,
                            lookUp(op, TableForm::Float, indices, 0));
-  NodeValue started = makeSegments(op, offsets, indices.getShape()[0]);
+  NodeValue started = makeSegments(op, offsets, indices);
   NodeValue segments =
       op.select(op.equal(started, 0), op.scalar(ElemKind::Int64, numLists),
                 op.sub(started, 1));
   return op.setOutput(0, sumSegments(op, applyWeights(op, rows, op.input(1)),
-                                     segments, numLists));
+                                     segments, op.input(3)));
 }
 
 /// Rows of the table; zeros for the index `padIdx`.
