@@ -6,7 +6,7 @@
 The models are those of $GLOWISH_TEST_DATA (default ../shared/data):
 glow-models/caffe2Models, for each of which this file computes the outputs on its
 own (caffe2_cases.py), and those of caffe2: two with weights and reference
-outputs, and nets without weights, which must say what they lack or, with that,
+outputs, one of them for batches that runs decide, too, and nets without weights, which must say what they lack or, with that,
 run with zeros.
 
 $GLOWISH_BIN: the programs (default build/release/bin). Prints what is wrong and
@@ -56,7 +56,22 @@ def check_case(case, backend):
     return "; ".join(filter(None, wrong))
 
 
-def check_references(name, inputs, backend):
+def read_references(folder):
+    """The inputs and outputs of each data set of a model."""
+    references = []
+    for data in sorted(os.listdir(folder)):
+        if not data.startswith("ref_data_set_"):
+            continue
+        given, wanted = {}, {}
+        for file in os.listdir(os.path.join(folder, data)):
+            kind, blob = file[:-len(".npy")].split("_", 1)
+            array = np.load(os.path.join(folder, data, file))
+            (given if kind == "input" else wanted)[blob] = array
+        references.append((data, given, wanted))
+    return references
+
+
+def check_references(name, backend):
     """What is wrong with a model that has reference outputs."""
     folder = os.path.join(DATA, "caffe2", name)
     # One program runs with all data.
@@ -64,15 +79,7 @@ def check_references(name, inputs, backend):
     shutil.rmtree(cache, ignore_errors=True)
     options = ["-cache=" + cache] if backend == "CPU" else []
     count, wrong = 0, []
-    for data in sorted(os.listdir(folder)):
-        if not data.startswith("ref_data_set_"):
-            continue
-        files = os.listdir(os.path.join(folder, data))
-        given, wanted = {}, {}
-        for file in files:
-            kind, blob = file[:-len(".npy")].split("_", 1)
-            array = np.load(os.path.join(folder, data, file))
-            (given if kind == "input" else wanted)[blob] = array
+    for data, given, wanted in read_references(folder):
         outputs, text = run_model([folder], given, backend,
                                   os.path.join(WORK, name, backend), options)
         if outputs is None:
@@ -82,6 +89,30 @@ def check_references(name, inputs, backend):
         wrong.append(problem and f"{data}: {problem}")
     if not count:
         return "there is no reference"
+    return "; ".join(filter(None, wrong))
+
+
+def check_batches(name, backend):
+    """What is wrong with a model whose runs decide the batch: the images of all data
+    sets, and the first alone, in one program for 1 to 4."""
+    folder = os.path.join(DATA, "caffe2", name)
+    references = read_references(folder)
+    wrong = []
+    for count in {1, len(references)}:
+        def stack(place, count=count):
+            return {blob: np.concatenate([each[place][blob] for each in references[:count]])
+                    for blob in references[0][place]}
+        given, wanted = stack(1), stack(2)
+        options = ["-define-symbol=batch,1..4"]
+        for blob, array in given.items():
+            dims = ",".join(map(str, array.shape[1:]))
+            options.append(f"-model-input={blob},float,[batch,{dims}]")
+        outputs, text = run_model([folder], given, backend,
+                                  os.path.join(WORK, name + "-batches", backend), options)
+        if outputs is None:
+            return text.strip()
+        problem = check_outputs(outputs, wanted, Tolerance(of_largest=1e-4))
+        wrong.append(problem and f"{count} images: {problem}")
     return "; ".join(filter(None, wrong))
 
 
@@ -121,7 +152,9 @@ def main():
     files = os.listdir(os.path.join(DATA, "glow-models", "caffe2Models"))
     for name in ["super-resolution", "squeezenet1.1-derived"]:
         checks.append((name, lambda backend, name=name:
-                       check_references(name, {}, backend)))
+                       check_references(name, backend)))
+    checks.append(("squeezenet1.1-batches", lambda backend:
+                   check_batches("squeezenet1.1-derived", backend)))
     for net in caffe2_nets.NETS:
         checks.append((net.name, lambda backend, net=net:
                        check_weightless(net, backend)))

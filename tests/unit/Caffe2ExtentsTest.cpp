@@ -64,8 +64,9 @@ std::string importError(const Net &net) {
                         makeOptions(net, nullptr));
 }
 
-/// Returns elements for the input \p name: lengths have L as their sum, indices
-/// are below 6, places in a row below 4, others random.
+/// Returns elements for the input \p name: lengths have L as their sum, offsets
+/// ascend below it, indices are below 6, places in a row below 4, others
+/// random.
 Tensor makeElements(llvm::StringRef name, const Type &type, uint64_t seed,
                     const ExtentValues &values) {
   Tensor tensor = makeRandom(type, seed);
@@ -76,8 +77,9 @@ Tensor makeElements(llvm::StringRef name, const Type &type, uint64_t seed,
   for (int64_t i = 0; i < count; ++i)
     tensor.setFromDouble(i, name == "lengths"
                                 ? double(sum / count + (i < sum % count))
-                            : name == "places" ? double(i % 4)
-                                               : double(random.below(6)));
+                            : name == "offsets" ? double(i * (sum / count))
+                            : name == "places"  ? double(i % 4)
+                                                : double(random.below(6)));
   return tensor;
 }
 
@@ -428,9 +430,15 @@ TEST(Caffe2Extents, Lists) {
   check({netOp("BatchOneHot", {"x", "c", "z"}, {"y"}),
          {{"x", "int32,[N,2]"}, {"z", "int32,[5]"}},
          intFill("c", {2}, {2, 3}, "GivenTensorIntFill")});
+  check(
+      {netOp("BatchOneHot", {"x", "ilengths", "z"}, {"y"}),
+       {{"x", "int32,[N,2]"}, {"ilengths", "int32,[2]"}, {"z", "int32,[L]"}}});
   check({netOp("EmbeddingBag", {"d", "w", "i", "o"}, {"y"}),
          {{"i", indices}, {"w", "float,[L]"}},
          table + intFill("o", {3}, {0, 2, 5})});
+  check({netOp("EmbeddingBag", {"d", "w", "i", "ioffsets"}, {"y"}),
+         {{"i", indices}, {"w", "float,[L]"}, {"ioffsets", "int64,[N]"}},
+         table});
   check({netOp("GatherRanges", {"x", "iranges"}, {"y", "counts"},
                intArg("maxOutputSize", 64)),
          {{"x", "float,[L+4]"}, {"iranges", "int32,[N,2,2]"}},
@@ -449,6 +457,12 @@ TEST(Caffe2Extents, Lists) {
   check({netOp("BatchSparseToDense", {"ilengths", "iplaces", "x"}, {"y"},
                intArg("dense_last_dim", 9)),
          {{"ilengths", lengths}, {"iplaces", indices}, {"x", "float,[L]"}}});
+  check({netOp("BatchSparseToDense", {"ilengths", "iplaces", "x", "z"}, {"y"},
+               floatArg("default_value", 0.5)),
+         {{"ilengths", lengths},
+          {"iplaces", indices},
+          {"x", "float,[L]"},
+          {"z", "float,[N,M+4]"}}});
   check({netOp("SparseLabelSplit", {"ilengths", "l", "x"},
                {"y", "z", "yy", "zz"}, intArg("num_labels", 2)),
          {{"ilengths", lengths}, {"x", "float,[6]"}},
