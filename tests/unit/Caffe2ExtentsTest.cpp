@@ -2,7 +2,8 @@
 //
 // Nets whose inputs have extents in their types, compiled once for each back
 // end, against the same nets with the values in place of the symbols. Elements
-// beyond the extents of inputs are NaN or the largest integer.
+// beyond the extents of inputs are NaN or the largest integer, and then a
+// negative one: lengths of both would show.
 //
 //===----------------------------------------------------------------------===//
 
@@ -84,7 +85,7 @@ Tensor makeElements(llvm::StringRef name, const Type &type, uint64_t seed,
 }
 
 void compare(Program &open, Program &fixed, const Net &net,
-             const ExtentValues &values) {
+             const ExtentValues &values, double outside) {
   uint64_t seed = 0;
   for (const Buffer *input : open.session->getPlaceholders()) {
     if (!input->isInput())
@@ -100,6 +101,7 @@ void compare(Program &open, Program &fixed, const Net &net,
                      input->getType().withShape(evaluateShape(input, values)),
                      ++seed, values);
     ASSERT_EQ(getMessage(setInput(open, &fixed, input, tensor)), "") << net.ops;
+    poisonOutside(*open.session, input, tensor.getType().getShape(), outside);
   }
   ASSERT_EQ(getMessage(open.session->run()), "") << net.ops;
   ASSERT_EQ(getMessage(fixed.session->run()), "") << net.ops;
@@ -127,7 +129,8 @@ void check(const Net &net) {
     for (const ExtentValues &values : runs) {
       llvm::Expected<Program> fixed = compile(net, &values, /*isCPU=*/false);
       ASSERT_TRUE(bool(fixed)) << net.ops << llvm::toString(fixed.takeError());
-      compare(*open, *fixed, net, values);
+      for (double outside : {double(0x7FFFFFFF), -5.0})
+        compare(*open, *fixed, net, values, outside);
     }
   }
 }

@@ -55,16 +55,16 @@ inline Dims evaluateShape(const Buffer *input, const ExtentValues &values) {
                        });
 }
 
-/// Makes the elements of \p input that lie outside of \p shape NaN, or what
-/// shows in an integer.
+/// Makes the elements of \p input that lie outside of \p shape NaN, or
+/// \p integer in a kind of more than one byte.
 inline void poisonOutside(const Session &session, const Buffer *input,
-                          DimsRef shape) {
+                          DimsRef shape, double integer = 0x7FFFFFFF) {
   Tensor whole = session.getTensor(input);
   ElemKind kind = whole.getType().getKind();
   double value = isFloatKind(kind)        ? std::nan("")
                  : kind == ElemKind::Bool ? 1
                  : getElemSize(kind) == 1 ? 117
-                                          : 0x7FFFFFFF;
+                                          : integer;
   int64_t element = 0;
   forEachIndex(whole.getType().getShape(), [&](DimsRef index) {
     bool isInside = true;
