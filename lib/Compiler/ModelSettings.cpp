@@ -98,13 +98,18 @@ llvm::Error ModelSettings::checkEffect(llvm::StringRef path,
   return llvm::Error::success();
 }
 
-/// Refuses symbols in \p options that no type of an input has, where the files
-/// of \p format name none.
+/// Refuses symbols in \p options that no type of an input has, and \p several
+/// values of one, where the files of \p format name none.
 llvm::Error ModelSettings::checkSymbols(const ModelFormat *format,
                                         const ImportOptions &options,
+                                        llvm::ArrayRef<SymbolValues> several,
                                         const Scope &scope) const {
   if (!format || format->namesSymbols)
     return llvm::Error::success();
+  if (!several.empty())
+    return makeError("«{0}={1},...»: it has several values; accepted of a {2} "
+                     "model: one value or a range",
+                     symbols.getName(), several.front().name, format->name);
   auto check = [&](const std::string &symbol) -> llvm::Error {
     if (llvm::any_of(scope.getOwn(modelInputs), [&](llvm::StringRef text) {
           return hasSymbol(text, symbol);
@@ -194,7 +199,7 @@ ModelSettings::readOptions(llvm::StringRef path, const ModelFormat *format,
   GLOWISH_RETURN_IF_ERROR(readStates(options, scope));
   GLOWISH_RETURN_IF_ERROR(
       readNumbers("max-extent", scope.getOwn(maxExtents), options.maxExtents));
-  GLOWISH_RETURN_IF_ERROR(checkSymbols(format, options, scope));
+  GLOWISH_RETURN_IF_ERROR(checkSymbols(format, options, several, scope));
   GLOWISH_RETURN_IF_ERROR(readInputTypes(scope.getOwn(modelInputs), options));
   GLOWISH_RETURN_IF_ERROR(
       readConstantInputs(scope.getOwn(constantInputs), options));

@@ -51,6 +51,7 @@ private:
                           const ModelFormat *format) const;
   llvm::Error checkSymbols(const ModelFormat *format,
                            const ImportOptions &options,
+                           llvm::ArrayRef<SymbolValues> several,
                            const Scope &scope) const;
 
   /// The settings that models of one format alone have.
