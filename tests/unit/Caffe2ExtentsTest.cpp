@@ -195,6 +195,7 @@ TEST(Caffe2Extents, Convolutions) {
   check(one("Conv", "float,[N,M+3,7,3]",
             kernel + pad + stringArg("order", "NHWC"), {"y"}, weights,
             weight("w", {4, 3, 3, 3}) + weight("b", {4})));
+  check(one("Conv", "float,[N,3,M+5,M+4]", kernel + pad, {"y"}, weights, init));
   check(one("ConvTranspose", images, kernel + intArg("stride", 2), {"y"},
             weights, weight("w", {3, 4, 3, 3}) + weight("b", {4})));
   // The stride leaves the same of each height.
@@ -216,6 +217,7 @@ TEST(Caffe2Extents, Poolings) {
     for (int64_t mode : {2, 3})
       check(one(type, "float,[N,3,2*M+3,7]",
                 kernel + stride + intArg("legacy_pad", mode)));
+    check(one(type, "float,[N,3,M+5,M+4]", kernel + stride));
     check(one(type, "float,[N,M+2,6,3]",
               intArg("global_pooling", 1) + stringArg("order", "NHWC")));
   }
