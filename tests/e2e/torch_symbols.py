@@ -153,6 +153,17 @@ def shapes(p):
     return [rows, p("cat", [flat, ones], 1), p("view", rows, [batch * 2, 12])]
 
 
+@program({"s0": (1, 8), "s1": (1, 12)})
+def joined(p):
+    """Dimensions that are joined behind one that no run decides, and split again."""
+    x = p.input("x", [3, "s0", "s1"])
+    rows, columns = p.size(x, 1), p.size(x, 2)
+    flat = p("view", x, [3, rows * columns])
+    back = p("reshape", p("mul.Scalar", flat, 2), [3, rows, columns])
+    turned = p("flatten.using_ints", p("permute", x, [2, 0, 1]), 1)
+    return [p("neg", flat), back, p("neg", turned), p("expand_as", x, back)]
+
+
 @program({"s0": (2, 16), "s1": (3, 40)})
 def slices(p):
     """From both ends, every other one, and the last one."""

@@ -234,6 +234,32 @@ std::vector<int64_t> AtenOp::integers(llvm::StringRef argument) const {
   return values;
 }
 
+std::vector<Extent> AtenOp::lengths(llvm::StringRef argument) const {
+  const AtenValue &value = get(argument);
+  if (std::optional<Extent> single = value.getExtent())
+    return {*single};
+  std::vector<Extent> values;
+  if (value.is<AtenValue::List>())
+    for (const AtenValue &element : value.get<AtenValue::List>())
+      values.push_back(*element.getExtent());
+  return values;
+}
+
+Type AtenOp::makeType(ElemKind kind, llvm::ArrayRef<Extent> lengths,
+                      const Type &like) const {
+  Dims bounds;
+  ExtentList extents;
+  for (const Extent &length : lengths) {
+    std::optional<int64_t> number = length.getConstant();
+    bounds.push_back(number ? *number : getBound(length));
+    extents.push_back(number ? std::nullopt : std::optional(length));
+    for (unsigned d = 0; d < like.getRank(); ++d)
+      if (!number && like.getLength(d) == length)
+        bounds.back() = like.getDim(d);
+  }
+  return Type(kind, bounds).withExtents(extents);
+}
+
 llvm::Expected<std::vector<int64_t>> AtenOp::integers(llvm::StringRef argument,
                                                       size_t length) const {
   std::vector<int64_t> values = integers(argument);
@@ -289,8 +315,8 @@ ElemKind AtenOp::kind(llvm::StringRef argument, ElemKind ifNone) const {
 Type AtenOp::newType(ElemKind ifNone) const {
   ElemKind own =
       kind("dtype", has("self") ? tensor("self").getElemKind() : ifNone);
-  return has("size") ? Type(own, integers("size"))
-                     : Type(own, getShape("self"));
+  return has("size") ? makeType(own, lengths("size"))
+                     : tensor("self").getType().withKind(own);
 }
 
 llvm::Expected<int64_t> AtenOp::axis(llvm::StringRef argument,

@@ -11,21 +11,24 @@ using namespace glowish::aten;
 
 template <int Value> static llvm::Error importSplat(AtenOp &op) {
   Type type = op.newType(ElemKind::Float);
-  return op.setResult(op.splat(type.getKind(), type.getShape(), Value));
+  return op.setResult(op.declareExtents(
+      op.splat(type.getKind(), type.getShape(), Value), type));
 }
 
 /// The number may be computed when the program runs.
 static llvm::Error importFull(AtenOp &op) {
   Type type = op.newType(op.promote({"fill_value"}));
-  return op.setResult(
-      op.broadcast(op.operand("fill_value", type.getKind()), type.getShape()));
+  return op.setResult(op.declareExtents(
+      op.broadcast(op.operand("fill_value", type.getKind()), type.getShape()),
+      type));
 }
 
 /// `self` as a tensor of its own.
 static llvm::Error importFill(AtenOp &op) {
   NodeValue x = op.tensor("self");
-  return op.setResult(
-      op.broadcast(op.operand("value", x.getElemKind()), x.getShape()));
+  return op.setResult(op.declareExtents(
+      op.broadcast(op.operand("value", x.getElemKind()), x.getShape()),
+      x.getType()));
 }
 
 static AtenOperators
@@ -80,19 +83,43 @@ static llvm::Expected<int64_t> readInt(AtenOp &op, llvm::StringRef argument) {
 }
 
 /// The elements of a sequence of \p kind; \p at is that of each index.
-static llvm::Error setSequence(AtenOp &op, ElemKind kind, int64_t count,
-                               llvm::function_ref<double(int64_t)> at) {
-  return op.setResult(
-      op.table(kind, {count}, [&](DimsRef index) { return at(index[0]); }));
+static NodeValue makeSequence(AtenOp &op, ElemKind kind, int64_t count,
+                              llvm::function_ref<double(int64_t)> at) {
+  return op.table(kind, {count}, [&](DimsRef index) { return at(index[0]); });
 }
 
 /// \p count integers of \p kind: start, start + step, ...
-static llvm::Error setIntegers(AtenOp &op, ElemKind kind, int64_t count,
-                               int64_t start, int64_t step) {
+static NodeValue makeIntegers(AtenOp &op, ElemKind kind, int64_t count,
+                              int64_t start, int64_t step) {
   std::vector<int64_t> values;
   for (int64_t i = 0; i < count; ++i)
     values.push_back(int64_t(uint64_t(start) + uint64_t(i) * uint64_t(step)));
-  return op.setResult(op.ints(kind, {count}, values));
+  return op.ints(kind, {count}, values);
+}
+
+/// Sets \p sequence, the elements up to the bound of `end`, whose extent a run
+/// decides: there are as many as come before it.
+static llvm::Error setOpenSequence(AtenOp &op, NodeValue sequence) {
+  auto isInt = [&](llvm::StringRef name) {
+    return !op.has(name) || op.get(name).is<int64_t>();
+  };
+  int64_t start = isInt("start") && op.has("start") ? op.integer("start") : 0,
+          step = isInt("step") && op.has("step") ? op.integer("step") : 1;
+  if (!isInt("start"))
+    return op.refuse("start", "an int that is known when the model is "
+                              "compiled, where a run decides the end");
+  if (!isInt("step") || step < 1)
+    return op.refuse("step", "an int of 1 and more, where a run decides the "
+                             "end");
+  const Extent end = *op.extent("end");
+  std::optional<Extent> count = subtract(end, start);
+  count = count ? divideUp(*count, step) : count;
+  if (!count || op.getSymbols().isAtMost(start, end) != Certainty::Yes)
+    return op.refuse("end", "an end that is never before the start");
+  if (!sequence)
+    return op.setResult(sequence);
+  return op.setResult(
+      op.declareExtents(sequence, sequence.getType().withExtents({*count})));
 }
 
 /// From `start` (0) by `step` (1) to before `end`.
@@ -120,8 +147,10 @@ static llvm::Error importArange(AtenOp &op) {
   double count = std::max(std::ceil((end - start) / step), 0.0);
   if (!isIntegerKind(kind)) {
     GLOWISH_RETURN_IF_ERROR(checkCount(count));
-    return setSequence(op, kind, int64_t(count),
-                       [&](int64_t i) { return start + double(i) * step; });
+    NodeValue sequence = makeSequence(op, kind, int64_t(count), [&](int64_t i) {
+      return start + double(i) * step;
+    });
+    return bound ? setOpenSequence(op, sequence) : op.setResult(sequence);
   }
   // Of integers each number is cut first; how many there are is counted with
   // what was stated, but for int64.
@@ -141,7 +170,8 @@ static llvm::Error importArange(AtenOp &op) {
   if (kind == ElemKind::Int64)
     count = countIntegers(first, last, distance);
   GLOWISH_RETURN_IF_ERROR(checkCount(count));
-  return setIntegers(op, kind, int64_t(count), first, distance);
+  NodeValue sequence = makeIntegers(op, kind, int64_t(count), first, distance);
+  return bound ? setOpenSequence(op, sequence) : op.setResult(sequence);
 }
 
 /// From `start` to `end` with both of them, each half from its own end.
@@ -154,10 +184,10 @@ static llvm::Error importLinspace(AtenOp &op) {
   int64_t steps = op.integer("steps");
   GLOWISH_RETURN_IF_ERROR(checkCount(double(steps)));
   double step = steps > 1 ? (end - start) / double(steps - 1) : 0;
-  return setSequence(op, kind, steps, [&](int64_t i) {
+  return op.setResult(makeSequence(op, kind, steps, [&](int64_t i) {
     return i < (steps + 1) / 2 ? start + double(i) * step
                                : end - double(steps - 1 - i) * step;
-  });
+  }));
 }
 
 static llvm::Error importEye(AtenOp &op) {

@@ -39,20 +39,88 @@ static llvm::Expected<Dims> completeShape(llvm::ArrayRef<int64_t> size,
   return shape;
 }
 
+static std::vector<Extent> getLengths(const Type &type) {
+  std::vector<Extent> lengths;
+  for (unsigned d = 0; d < type.getRank(); ++d)
+    lengths.push_back(type.getLength(d));
+  return lengths;
+}
+
+/// Returns the product of \p lengths; none if it has too many terms.
+static std::optional<Extent> countAll(llvm::ArrayRef<Extent> lengths) {
+  std::optional<Extent> count = Extent(1);
+  for (const Extent &length : lengths)
+    count = count ? multiply(*count, length) : count;
+  return count;
+}
+
+/// Sets the result to the elements of \p x in row-major order, in dimensions of
+/// \p lengths. That they have as many elements is checked by each run, where it
+/// isn't known.
+static llvm::Error setReshaped(AtenOp &op, NodeValue x,
+                               llvm::ArrayRef<Extent> lengths) {
+  const Type &own = x.getType();
+  for (const Extent &length : lengths)
+    if (!op.getSymbols().getRange(length))
+      return op.refuse("self", "extents whose products fit 64 bits");
+  Type type = op.makeType(own.getKind(), lengths, own);
+  if (!own.hasExtents() && !type.hasExtents())
+    return op.setResult(op.reshape(x, type.getShape()));
+  return op.setResult(own == type ? x : op.make<RepackNode>(x, type));
+}
+
+/// Returns \p size, argument \p name, for the elements of dimensions \p from;
+/// of one extent, -1, follows what the others leave.
+static llvm::Expected<std::vector<Extent>>
+completeLengths(AtenOp &op, llvm::StringRef name, std::vector<Extent> size,
+                llvm::ArrayRef<Extent> from) {
+  auto isKnown = [](const Extent &length) { return length.isConstant(); };
+  if (llvm::all_of(size, isKnown) && llvm::all_of(from, isKnown)) {
+    Dims numbers;
+    for (const Extent &length : size)
+      numbers.push_back(*length.getConstant());
+    GLOWISH_ASSIGN_OR_RETURN(
+        numbers, completeShape(numbers, *countAll(from)->getConstant()));
+    return std::vector<Extent>(numbers.begin(), numbers.end());
+  }
+  std::vector<Extent> others = size;
+  auto open = llvm::find(size, Extent(-1));
+  if (open != size.end())
+    others.erase(others.begin() + (open - size.begin()));
+  for (const Extent &length : others)
+    if (length.getConstant().value_or(0) < 0)
+      return op.refuse(name, "extents, and one -1");
+  std::optional<Extent> count = countAll(from), known = countAll(others);
+  if (!count || !known)
+    return op.refuse(name, "fewer extents that a run decides");
+  if (open == size.end())
+    return size;
+  std::optional<Extent> rest = divideExactly(*count, *known);
+  if (!rest && known->getConstant().value_or(0) > 0)
+    rest = divideDown(*count, *known->getConstant());
+  if (!rest)
+    return op.refuse(name, "extents that divide the number of elements, " +
+                               count->describe());
+  *open = *rest;
+  return size;
+}
+
 static llvm::Error importReshape(AtenOp &op) {
   NodeValue x = op.tensor("self");
   llvm::StringRef name = op.has("shape") ? "shape" : "size";
   GLOWISH_ASSIGN_OR_RETURN(
-      Dims shape,
-      completeShape(op.integers(name), x.getType().getNumElements()));
-  return op.setResult(op.reshape(x, shape));
+      std::vector<Extent> lengths,
+      completeLengths(op, name, op.lengths(name), getLengths(x.getType())));
+  return setReshaped(op, x, lengths);
 }
 
 static llvm::Error importReshapeAs(AtenOp &op) {
-  if (op.tensor("self").getType().getNumElements() !=
-      op.tensor("other").getType().getNumElements())
+  const Type &own = op.tensor("self").getType(),
+             &other = op.tensor("other").getType();
+  if (!own.hasExtents() && !other.hasExtents() &&
+      own.getNumElements() != other.getNumElements())
     return op.refuse("other", "as many elements as in 'self'");
-  return op.setResult(op.reshape(op.tensor("self"), op.getShape("other")));
+  return setReshaped(op, op.tensor("self"), getLengths(other));
 }
 
 /// A scalar becomes a list of one.
@@ -65,25 +133,28 @@ static llvm::Error importFlatten(AtenOp &op) {
     return op.setResult(op.reshape(x, {1}));
   if (start > end)
     return op.refuse("start_dim", "a dimension not behind 'end_dim'");
-  DimsRef old = x.getShape();
-  Dims shape(old.take_front(start));
-  shape.push_back(countElements(old.slice(start, end - start + 1)));
-  shape.append(old.begin() + end + 1, old.end());
-  return op.setResult(op.reshape(x, shape));
+  std::vector<Extent> lengths = getLengths(x.getType());
+  std::optional<Extent> joined =
+      countAll(llvm::ArrayRef(lengths).slice(start, end - start + 1));
+  if (!joined)
+    return op.refuse("self", "fewer extents that a run decides");
+  lengths.erase(lengths.begin() + start, lengths.begin() + end);
+  lengths[size_t(start)] = *joined;
+  return setReshaped(op, x, lengths);
 }
 
 static llvm::Error importUnflatten(AtenOp &op) {
   NodeValue x = op.tensor("self");
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));
-  DimsRef old = x.getShape();
-  if (old.empty())
+  if (op.getRank("self") == 0)
     return op.refuse("self", "rank 1 and more");
-  GLOWISH_ASSIGN_OR_RETURN(Dims inner,
-                           completeShape(op.integers("sizes"), old[axis]));
-  Dims shape(old.take_front(axis));
-  shape.append(inner);
-  shape.append(old.begin() + axis + 1, old.end());
-  return op.setResult(op.reshape(x, shape));
+  std::vector<Extent> lengths = getLengths(x.getType());
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::vector<Extent> inner,
+      completeLengths(op, "sizes", op.lengths("sizes"), lengths[size_t(axis)]));
+  lengths.erase(lengths.begin() + axis);
+  lengths.insert(lengths.begin() + axis, inner.begin(), inner.end());
+  return setReshaped(op, x, lengths);
 }
 
 static AtenOperators reshaping(
@@ -214,23 +285,49 @@ static AtenOperators permutations(
 
 //===- Repetition ---------------------------------------------------------===//
 
+/// Returns \p x with dimensions of \p lengths, which argument \p name states:
+/// those that are always 1 repeat their elements, and further ones come before.
+static llvm::Expected<NodeValue> expand(AtenOp &op, NodeValue x,
+                                        llvm::StringRef name,
+                                        llvm::ArrayRef<Extent> lengths) {
+  const Type own = x.getType(), type = op.makeType(own.getKind(), lengths, own);
+  size_t added = lengths.size() - own.getRank();
+  for (size_t d = added; d < lengths.size(); ++d) {
+    auto from = unsigned(d - added);
+    bool isOpen = own.getExtent(from) ||
+                  (type.getExtent(unsigned(d)) && own.getDim(from) != 1);
+    if (isOpen && op.getSymbols().areEqual(own.getLength(from), lengths[d]) !=
+                      Certainty::Yes)
+      return op.refuse(name, "the extent " + own.getLength(from).describe() +
+                                 " in dimension " + std::to_string(d));
+  }
+  NodeValue wide = op.broadcast(x, type.getShape());
+  return op.finish(op.declareExtents(wide, type));
+}
+
 /// Dimensions of extent 1 become those of `size`, where -1 leaves what is
 /// there; further ones come before.
 static llvm::Error importExpand(AtenOp &op) {
-  NodeValue x = op.tensor("self");
-  std::vector<int64_t> size = op.integers("size");
-  DimsRef old = x.getShape();
-  if (size.size() < old.size())
+  const Type &own = op.tensor("self").getType();
+  std::vector<Extent> size = op.lengths("size");
+  if (size.size() < own.getRank())
     return op.refuse("size", "at least as many extents as 'self' has");
-  size_t added = size.size() - old.size();
-  for (size_t d = 0; d < size.size(); ++d)
-    if (size[d] == -1 && d >= added)
-      size[d] = old[d - added];
-  return op.setResult(op.broadcast(x, size));
+  size_t added = size.size() - own.getRank();
+  for (size_t d = added; d < size.size(); ++d)
+    if (size[d] == Extent(-1))
+      size[d] = own.getLength(unsigned(d - added));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue wide,
+                           expand(op, op.tensor("self"), "size", size));
+  return op.setResult(wide);
 }
 
 static llvm::Error importExpandAs(AtenOp &op) {
-  return op.setResult(op.broadcast(op.tensor("self"), op.getShape("other")));
+  const Type &other = op.tensor("other").getType();
+  if (other.getRank() < op.getRank("self"))
+    return op.refuse("other", "at least as many dimensions as 'self' has");
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue wide, expand(op, op.tensor("self"),
+                                                  "other", getLengths(other)));
+  return op.setResult(wide);
 }
 
 static llvm::Error importRepeat(AtenOp &op) {
@@ -248,9 +345,26 @@ static llvm::Error importRepeat(AtenOp &op) {
     if (count < 0)
       return op.refuse(name, "numbers of at least 0");
   x = op.reshape(x, shape);
-  if (llvm::all_of(repeats, [](int64_t count) { return count == 1; }))
+  std::vector<Extent> counts = op.lengths(name);
+  counts.insert(counts.begin(), rank - counts.size(), 1);
+  auto isOne = [](const Extent &count) { return count == Extent(1); };
+  if (!x || llvm::all_of(counts, isOne))
     return op.setResult(x);
-  return op.setResult(op.make<TileNode>(x, repeats));
+  const Type own = x.getType();
+  x = op.make<TileNode>(x, repeats);
+  if (!x)
+    return op.setResult(x);
+  ExtentList extents(x.getType().getExtents());
+  extents.resize(rank);
+  for (unsigned d = 0; d < rank; ++d) {
+    if (counts[d].isConstant())
+      continue;
+    if (own.getExtent(d))
+      return op.refuse(name, "a known number for a dimension whose extent a "
+                             "run decides");
+    extents[d] = multiply(counts[d], own.getDim(d));
+  }
+  return op.setResult(op.declareExtents(x, x.getType().withExtents(extents)));
 }
 
 /// Each element so many times.
@@ -296,18 +410,18 @@ static llvm::Error importRepeatedIndices(AtenOp &op) {
 
 static llvm::Error importBroadcastTensors(AtenOp &op) {
   std::vector<NodeValue> values = op.tensors("tensors");
-  Dims shape;
+  std::vector<Extent> lengths;
   for (NodeValue value : values) {
-    DimsRef own = value.getShape();
-    if (own.size() > shape.size())
-      shape.insert(shape.begin(), own.size() - shape.size(), 1);
+    std::vector<Extent> own = getLengths(value.getType());
+    if (own.size() > lengths.size())
+      lengths.insert(lengths.begin(), own.size() - lengths.size(), 1);
     for (size_t d = 0; d < own.size(); ++d) {
-      int64_t &extent = shape[shape.size() - own.size() + d];
-      extent = extent == 1 ? own[d] : extent;
+      Extent &length = lengths[lengths.size() - own.size() + d];
+      length = length == Extent(1) ? own[d] : length;
     }
   }
   for (NodeValue &value : values)
-    value = op.broadcast(value, shape);
+    GLOWISH_ASSIGN_OR_RETURN(value, expand(op, value, "tensors", lengths));
   return op.setResult(values);
 }
 
