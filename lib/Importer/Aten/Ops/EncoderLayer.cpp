@@ -99,6 +99,8 @@ static AtenOperators attention(
     AtenOrder::Unknown);
 
 static NodeValue normalize(AtenOp &op, NodeValue x, llvm::StringRef number) {
+  if (!x)
+    return x;
   return op.make<LayerNormalizationNode>(
       x, op.tensor(("norm_weight_" + number).str()),
       op.tensor(("norm_bias_" + number).str()),

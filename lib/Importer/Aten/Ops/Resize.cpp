@@ -62,6 +62,13 @@ readFactors(const AtenOp &op, size_t count) {
   return factors;
 }
 
+/// Whether a run decides a spatial extent of the image.
+static bool isOpen(AtenOp &op) {
+  const Type &type = op.tensor(getImageName(op)).getType();
+  return llvm::any_of(llvm::seq(2u, type.getRank()),
+                      [&](unsigned d) { return type.getExtent(d); });
+}
+
 /// The spatial dimensions of the image: `output_size`, or what the factors make
 /// of its extents.
 static llvm::Expected<std::vector<ScaledDim>> readDims(AtenOp &op) {
@@ -76,6 +83,9 @@ static llvm::Expected<std::vector<ScaledDim>> readDims(AtenOp &op) {
                              "is compiled");
   GLOWISH_ASSIGN_OR_RETURN(auto factors, readFactors(op, spatial.size()));
   std::vector<int64_t> sizes = op.integers("output_size");
+  if (isOpen(op) && (!sizes.empty() || spatial.size() > 2))
+    return op.refuse(name, "spatial extents that no run decides, or one or two "
+                           "of them and scale factors");
   if (sizes.empty() && op.has("scale_factors"))
     for (auto [extent, factor] : llvm::zip_equal(spatial, factors)) {
       double size = std::floor(double(extent) * factor.value_or(1));
@@ -162,6 +172,9 @@ template <bool IsExact> static llvm::Error importNearest(AtenOp &op) {
   });
   if (isNode)
     return setResized(op, dims, getScales(dims), sampling);
+  if (isOpen(op))
+    return op.refuse(getImageName(op), "spatial extents that no run decides, "
+                                       "or whole scale factors");
   NodeValue result = op.tensor(getImageName(op));
   for (auto [d, dim] : llvm::enumerate(dims))
     result =

@@ -21,6 +21,9 @@ static llvm::Error importGridSampler(AtenOp &op) {
       points.back() != int64_t(shape.size()) - 2 || points[0] != shape[0])
     return op.refuse("grid", "points [N, ..., dimensions] of images [N, C, "
                              "...]");
+  for (unsigned d = 2; d < shape.size(); ++d)
+    if (images.getType().getExtent(d))
+      return op.refuse("input", "spatial extents that no run decides");
   static constexpr llvm::StringLiteral modes[] = {"linear", "nearest", "cubic"};
   static constexpr llvm::StringLiteral paddings[] = {"zeros", "border",
                                                      "reflection"};
