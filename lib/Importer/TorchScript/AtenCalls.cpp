@@ -2,7 +2,9 @@
 
 #include "TorchScript/AtenCalls.h"
 #include "Aten/Complex.h"
+#include "Aten/Extents.h"
 #include "Aten/External.h"
+#include "TorchScript/ResultExtents.h"
 
 using namespace glowish;
 using namespace glowish::aten;
@@ -45,6 +47,8 @@ llvm::Expected<AtenValue> ScriptInterpreter::convert(const ScriptValue &value,
   }
   if (value.isComputed())
     return AtenValue(memory.enter(value.get<NodeValue>()));
+  if (value.is<Extent>())
+    return AtenValue::ofExtent(value.get<Extent>());
   if (value.isInt() && type.base == Base::Kind) {
     if (std::optional<ElemKind> part = getPartKind(value.getInt()))
       return AtenValue(AtenComplexKind{*part});
@@ -85,6 +89,8 @@ ScriptInterpreter::convert(const AtenValue &value, const ProgramType &type,
   }
   if (value.isNone())
     return ScriptValue();
+  if (value.is<Extent>())
+    return ScriptValue::ofExtent(value.get<Extent>());
   if (auto plain = convertPlain<ScriptValue>(value))
     return *plain;
   if (!value.is<AtenValue::List>())
@@ -353,7 +359,7 @@ selectComputed(ScriptInterpreter &in, const AtenCall &call) {
   // Negative ones count from the end.
   NodeBuilder b(in.getFunction(), in.memory.nodeName);
   NodeValue number = in.makeScalar(*index);
-  auto extent = double(value.getShape()[size_t(view.axis)]);
+  NodeValue extent = b.getLength(value, unsigned(view.axis));
   GLOWISH_ASSIGN_OR_RETURN(
       view.index,
       b.finish(b.select(b.less(number, 0), b.add(number, extent), number)));
@@ -371,6 +377,11 @@ makeStrided(ScriptInterpreter &in, const AtenCall &call,
   if ((name != "as_strided" && name != "_reshape_alias") || !self ||
       !self->isTensor())
     return std::nullopt;
+  for (const ScriptValue *input : call.inputs)
+    if (input && !input->isTensor() && input->isOpen())
+      return makeError("an argument has {0}; accepted: ints that no run "
+                       "decides",
+                       input->describe());
   auto getInts = [](const AtenValue &list) {
     std::vector<int64_t> ints;
     if (list.is<AtenValue::List>())
@@ -445,6 +456,11 @@ static llvm::Expected<ScriptValues>
 callExternal(ScriptInterpreter &in, const ExternalOperator &op,
              const ProgramNode &node, llvm::ArrayRef<ScriptValue> inputs) {
   const ProgramSchema &schema = in.program.schemas[*node.schema];
+  for (const ScriptValue &input : inputs)
+    if (input.isOpen())
+      return makeError("an operator that is not built in gets {0}; accepted: "
+                       "extents that no run decides",
+                       input.describe());
   GLOWISH_ASSIGN_OR_RETURN(ExternalEffects effects,
                            findExternalEffects(getShared(schema.arguments),
                                                getShared(schema.results)));
@@ -489,6 +505,34 @@ callExternal(ScriptInterpreter &in, const ExternalOperator &op,
   return outputs;
 }
 
+//===- Extents that runs decide -------------------------------------------===//
+
+/// Returns what an operator on numbers computes of ints that follow from
+/// extents; none of other operators, and where the graph computes the number.
+static llvm::Expected<std::optional<ScriptValue>>
+computeInts(ScriptInterpreter &in, const ProgramNode &node,
+            llvm::ArrayRef<ScriptValue> inputs) {
+  auto isOpen = [](const ScriptValue &input) { return input.is<Extent>(); };
+  if (llvm::none_of(inputs, isOpen) || inputs.size() > 2)
+    return std::nullopt;
+  const ScriptValue &first = inputs.front(), &last = inputs.back();
+  std::optional<Extent> x = first.getExtent(), y = last.getExtent();
+  llvm::StringRef name = llvm::StringRef(node.kind).rsplit(':').second;
+  if (x && y)
+    if (auto result = computeOfExtents(
+            name, *x, *y, in.getFunction().getModule().getSymbols())) {
+      if (result->is<bool>())
+        return ScriptValue(result->get<bool>());
+      return ScriptValue::ofExtent(*result->getExtent());
+    }
+  static constexpr llvm::StringLiteral comparisons[] = {"eq", "ne", "lt",
+                                                        "le", "gt", "ge"};
+  if (first.isNumber() && last.isNumber() &&
+      llvm::is_contained(comparisons, name))
+    return refuseExtents(first.describe(), last.describe());
+  return std::nullopt;
+}
+
 //===- Dispatch -----------------------------------------------------------===//
 
 llvm::Expected<ScriptValues>
@@ -510,6 +554,10 @@ ScriptInterpreter::callReturning(const ProgramNode &node,
   const RegisteredAtenOp *op = findOperator(node, /*isInPlace=*/false);
   if (!op)
     return makeError("the operator is not supported");
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<ScriptValue> computed,
+                           computeInts(*this, node, inputs));
+  if (computed)
+    return ScriptValues{*computed};
   GLOWISH_ASSIGN_OR_RETURN(AtenCall call,
                            matchInputs(program, node, *op, inputs));
   GLOWISH_ASSIGN_OR_RETURN(std::optional<ScriptValue> selected,
@@ -524,7 +572,7 @@ ScriptInterpreter::callReturning(const ProgramNode &node,
     return ScriptValues{*strided};
   GLOWISH_ASSIGN_OR_RETURN(
       AtenValue::List results,
-      importAtenOperator(*op, getFunction(), memory.nodeName, arguments, aten));
+      importChecked(*op, getFunction(), memory.nodeName, arguments, aten));
   ScriptValues outputs;
   for (size_t i = 0; i < results.size() && i < node.outputs.size(); ++i) {
     GLOWISH_ASSIGN_OR_RETURN(ScriptValue output,

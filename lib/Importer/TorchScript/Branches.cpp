@@ -194,6 +194,10 @@ llvm::Expected<unsigned> IfImporter::addResult(NodeValue x, NodeValue y) {
                      "accepted: one type, or a condition that is known when "
                      "the model is compiled",
                      x.getType().str(), y.getType().str());
+  if (x.getType().hasExtents())
+    return makeError("a branch that data decide has the result {0}; accepted "
+                     "there: extents that no run decides",
+                     x.getType().str());
   then.body.getFunction().addResult("result", x);
   other.body.getFunction().addResult("result", y);
   return numResults++;

@@ -21,6 +21,8 @@ static std::optional<ScriptPart> findCutPart(const ScriptPlace &place) {
   DimsRef shape = place.base->type.getShape();
   ScriptPart part{call.arguments[*dim].get<int64_t>()};
   part.axis += part.axis < 0 ? int64_t(shape.size()) : 0;
+  if (place.base->type.getExtent(unsigned(part.axis)))
+    return std::nullopt;
   part.known = int64_t(*call.element);
   if (isUnbind)
     return part;
@@ -61,6 +63,8 @@ std::optional<ScriptPart> TensorMemory::findPart(const ScriptPlace &place) {
   auto rank = int64_t(shape.size());
   ScriptPart part{dim->get<int64_t>()};
   part.axis += part.axis < 0 ? rank : 0;
+  if (place.base->type.getExtent(unsigned(part.axis)))
+    return std::nullopt;
   int64_t extent = shape[size_t(part.axis)];
   part.known = isFirstStated ? first->get<int64_t>() : 0;
   part.known += part.known < 0 ? extent : 0;

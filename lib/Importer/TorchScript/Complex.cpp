@@ -240,6 +240,11 @@ llvm::Expected<ScriptValues> ComplexCall::execute() {
 llvm::Expected<ScriptValues>
 ScriptInterpreter::callComplex(const ProgramNode &node,
                                llvm::ArrayRef<ScriptValue> inputs) {
+  for (const ScriptValue &input : inputs)
+    if (input.isOpen())
+      return makeError("{0} is an operand of an operator on complex tensors; "
+                       "accepted: extents that no run decides",
+                       input.describe());
   return ComplexCall(*this, node, inputs).execute();
 }
 

@@ -14,23 +14,28 @@ using namespace glowish::torchscript;
 
 //===- Tensors ------------------------------------------------------------===//
 
-static DimsRef getShape(const ScriptCall &call) {
-  return call.inputs[0].getTensor()->getType().getShape();
+static const Type &getTensorType(const ScriptCall &call) {
+  return call.inputs[0].getTensor()->getType();
+}
+
+/// The extent of dimension \p dim of the tensor.
+static ScriptValue getExtent(const ScriptCall &call, int64_t dim) {
+  return ScriptValue::ofExtent(getTensorType(call).getLength(unsigned(dim)));
 }
 
 static llvm::Expected<bool> importSize(ScriptCall &call) {
   if (!call.inputs[0].isTensor())
     return call.refuse(0, "a tensor");
-  DimsRef shape = getShape(call);
+  unsigned rank = getTensorType(call).getRank();
   if (call.inputs.size() == 1) {
     ScriptValues extents;
-    for (int64_t extent : shape)
-      extents.push_back(extent);
+    for (unsigned d = 0; d < rank; ++d)
+      extents.push_back(getExtent(call, d));
     return call.done(call.in.makeList(std::move(extents)));
   }
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, call.getInt(1));
-  GLOWISH_ASSIGN_OR_RETURN(axis, normalizeAxis(axis, unsigned(shape.size())));
-  return call.done(shape[size_t(axis)]);
+  GLOWISH_ASSIGN_OR_RETURN(axis, normalizeAxis(axis, rank));
+  return call.done(getExtent(call, axis));
 }
 static const ScriptOperators sizes(importSize, {"aten::size", "prim::shape"});
 
@@ -42,9 +47,9 @@ static llvm::Expected<bool> importLength(ScriptCall &call) {
     return call.done(int64_t(of.getDict().entries.size()));
   if (of.is<std::string>())
     return call.done(int64_t(of.get<std::string>().size()));
-  if (!of.isTensor() || getShape(call).empty())
+  if (!of.isTensor() || getTensorType(call).getRank() == 0)
     return call.refuse(0, "a list, or a tensor with dimensions");
-  return call.done(getShape(call)[0]);
+  return call.done(getExtent(call, 0));
 }
 static const ScriptOperators lengths(importLength, {"aten::len"});
 
@@ -77,8 +82,14 @@ static llvm::Expected<bool> importFact(ScriptCall &call) {
   kind = kind.rsplit(':').second;
   if (kind == "dim" || kind == "ndim")
     return call.done(int64_t(type.getRank()));
-  if (kind == "numel")
-    return call.done(type.getNumElements());
+  if (kind == "numel") {
+    std::optional<Extent> count = Extent(1);
+    for (unsigned d = 0; count && d < type.getRank(); ++d)
+      count = multiply(*count, type.getLength(d));
+    if (!count)
+      return call.refuse(0, "fewer extents that a run decides");
+    return call.done(ScriptValue::ofExtent(*count));
+  }
   if (kind == "dtype")
     return call.done(getKindNumber(type.getKind()));
   if (kind == "element_size" || kind == "itemsize")
@@ -94,6 +105,14 @@ static llvm::Expected<bool> importFact(ScriptCall &call) {
   if (kind == "device")
     return call.done(ScriptIgnored());
   assert((kind == "stride" || kind == "is_contiguous") && "a fact of tensors");
+  if (type.hasExtents()) {
+    bool isFormat =
+        call.inputs.size() > 1 && areEqual(call.inputs[1], int64_t(0)) != true;
+    if (kind == "is_contiguous" && tensor.place->isDense && !isFormat)
+      return call.done(true);
+    return call.refuse(0, "extents that no run decides, as it asks for the "
+                          "order of elements in memory");
+  }
   GLOWISH_ASSIGN_OR_RETURN(Dims strides, getKnownStrides(call));
   if (kind == "is_contiguous") {
     DimsRef shape = type.getShape();
@@ -186,13 +205,13 @@ static bool isInstance(const ScriptValue &value, const ProgramType &type) {
   case Kind::Tensor:
     return value.isTensor() || value.isComplex();
   case Kind::Int:
-    return value.isInt();
+    return value.getExtent().has_value();
   case Kind::Float:
     return value.is<double>();
   case Kind::Bool:
     return value.is<bool>();
   case Kind::Number:
-    return value.isKnownNumber();
+    return value.isNumber();
   case Kind::String:
     return value.is<std::string>();
   case Kind::None:

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "glowish/Autodiff/Gradients.h"
+#include "Common/Messages.h"
 #include "TorchScript/Interpreter.h"
 
 using namespace glowish;
@@ -88,6 +89,10 @@ static llvm::Expected<bool> importGrad(ScriptCall &call) {
   if (in.stopsGradients)
     return makeError("the program has detach() or torch.no_grad(), and "
                      "differentiates; accepted: one of both");
+  if (!in.options.symbolRanges.empty())
+    return makeError("the program differentiates, and a run decides the symbol "
+                     "{0}; accepted: a value of it",
+                     quote(in.options.symbolRanges.begin()->first));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> outputs,
                            readTensors(call, 0));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> inputs, readTensors(call, 1));

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TorchScript/AtenCalls.h"
+#include "TorchScript/ResultExtents.h"
 
 using namespace glowish;
 using namespace glowish::aten;
@@ -95,8 +96,8 @@ execute(ScriptInterpreter &in, const ProgramNode &node,
   GLOWISH_ASSIGN_OR_RETURN(AtenCall call,
                            matchInputs(in.program, node, op, inputs));
   GLOWISH_ASSIGN_OR_RETURN(AtenValue::List arguments, convertInputs(in, call));
-  return importAtenOperator(op, in.getFunction(), in.memory.nodeName,
-                            std::move(arguments), in.aten);
+  return importChecked(op, in.getFunction(), in.memory.nodeName, arguments,
+                       in.aten);
 }
 
 /// An operator that writes its results to its arguments called out.

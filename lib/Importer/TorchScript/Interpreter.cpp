@@ -2,6 +2,7 @@
 
 #include "TorchScript/Interpreter.h"
 #include "Aten/Complex.h"
+#include "Common/ExtentFinder.h"
 #include "Common/Folding.h"
 #include "Common/Messages.h"
 #include "Common/Outputs.h"
@@ -122,6 +123,23 @@ ScriptInterpreter::call(const ProgramNode &node,
   return callAten(node, inputs);
 }
 
+/// Refuses extents that a run decides in a branch or loop.
+llvm::Error ScriptInterpreter::checkBody(const ProgramNode &node,
+                                         const ScriptValues &outputs) const {
+  auto refuse = [](const ScriptValue &value) {
+    return makeError("{0} is in a branch or loop that data decide; accepted "
+                     "there: extents that no run decides",
+                     value.describe());
+  };
+  for (size_t input : node.inputs)
+    if (values[input].isOpen())
+      return refuse(values[input]);
+  for (const ScriptValue &output : outputs)
+    if (output.isOpen())
+      return refuse(output);
+  return llvm::Error::success();
+}
+
 llvm::Error ScriptInterpreter::run(const ProgramNode &node) {
   std::string outer = memory.nodeName, name = getNodeName(program, node);
   memory.nodeName = name;
@@ -129,6 +147,9 @@ llvm::Error ScriptInterpreter::run(const ProgramNode &node) {
     return makeError("it executes more than {0} operators", maxRun);
   llvm::Expected<ScriptValues> outputs = call(node);
   memory.nodeName = outer;
+  if (outputs && getFunction().isBody())
+    if (llvm::Error error = checkBody(node, *outputs))
+      outputs = std::move(error);
   if (!outputs) {
     std::string message = llvm::toString(outputs.takeError());
     // Of nested ones the innermost is told.
@@ -210,8 +231,18 @@ void ScriptInterpreter::forbidChanges(const ScriptValue &container) {
 
 ScriptValue ScriptInterpreter::makeNumber(NodeValue value) {
   auto *constant = value.getNodeAs<Constant>();
-  if (!constant)
-    return value;
+  if (!constant) {
+    // An int may follow from extents.
+    Module &module = getFunction().getModule();
+    ExtentFinder::Known known;
+    for (const auto &[name, range] : options.symbolRanges)
+      if (Placeholder *stated = module.findStated(name))
+        known[NodeValue(stated)] = Extent::symbol(name);
+    if (known.empty() || value.getElemKind() != ElemKind::Int64)
+      return value;
+    auto extent = ExtentFinder(known, module.getSymbols()).find({value, 0});
+    return extent ? ScriptValue::ofExtent(*extent) : ScriptValue(value);
+  }
   const Tensor &tensor = constant->getTensor();
   if (isFloatKind(value.getElemKind()))
     return tensor.getAsDouble(0);
@@ -223,6 +254,12 @@ ScriptValue ScriptInterpreter::makeNumber(NodeValue value) {
 NodeValue ScriptInterpreter::makeScalar(const ScriptValue &number) {
   if (number.isComputed())
     return memory.enter(number.get<NodeValue>());
+  if (number.is<Extent>()) {
+    // Inputs state all symbols, and sums and products don't fail.
+    NodeBuilder b(mainScope.function, memory.nodeName);
+    return memory.enter(
+        llvm::cantFail(b.finish(b.compute(number.get<Extent>()))));
+  }
   Tensor tensor(*number.getType());
   if (number.isInt())
     tensor.data<int64_t>()[0] = number.getInt();

@@ -139,6 +139,8 @@ private:
   llvm::Error run(const torchscript::ProgramNode &node);
   llvm::Expected<ScriptValues> call(const torchscript::ProgramNode &node);
   llvm::Error checkGrowing(const torchscript::ProgramNode &node) const;
+  llvm::Error checkBody(const torchscript::ProgramNode &node,
+                        const ScriptValues &outputs) const;
   ScriptTensorRef addStored(NodeValue value, const std::string &name,
                             DimsRef strides);
   ScriptTensorRef addGiven(const std::string &name,

@@ -237,7 +237,16 @@ llvm::Expected<std::vector<NodeValue>> LoopImporter::getInitial() {
   std::vector<NodeValue> values;
   for (const Storage &storage : changed)
     values.push_back(in.memory.enter(storage->value));
+  for (NodeValue value : values)
+    if (value.getType().hasExtents())
+      return makeError("an iteration changes a tensor, {0}; accepted: extents "
+                       "that no run decides",
+                       value.getType().str());
   for (const auto &[leaf, tensor] : getVariantLeaves(states)) {
+    if (leaf.isTensor() && leaf.isOpen())
+      return makeError("an iteration gets {0}; accepted: extents that no run "
+                       "decides",
+                       leaf.describe());
     if (!leaf.isTensor()) {
       values.push_back(in.makeScalar(leaf));
       continue;
@@ -585,7 +594,7 @@ llvm::Expected<ScriptValues> LoopImporter::import() {
 
 static llvm::Expected<bool> importLoop(ScriptCall &call) {
   if (!call.inputs[0].isInt() && !call.inputs[0].isComputed())
-    return call.refuse(0, "an int");
+    return call.refuse(0, "an int that no run decides");
   GLOWISH_ASSIGN_OR_RETURN(call.outputs, LoopImporter(call).import());
   return true;
 }

@@ -271,6 +271,16 @@ llvm::Error TensorMemory::writeChoice(const ScriptPlace &place,
 
 llvm::Error TensorMemory::write(const ScriptPlaceRef &place, NodeValue value) {
   GLOWISH_RETURN_IF_ERROR(check(*place));
+  // Elements up to the bound are there where no run decides an extent.
+  if (const Type &own = value.getType();
+      own != place->type && (own.hasExtents() || place->type.hasExtents())) {
+    MemoryBuilder b(*this);
+    if (own != place->type.withoutExtents())
+      return makeError("it writes {0} to a tensor; accepted: its own type, {1}",
+                       own.str(), place->type.str());
+    GLOWISH_ASSIGN_OR_RETURN(value,
+                             b.finish(b.declareExtents(value, place->type)));
+  }
   GLOWISH_RETURN_IF_ERROR(settle(place));
   if (const std::shared_ptr<ScriptStorage> &own = place->getStorage()) {
     writeStorage(own, value);

@@ -2,6 +2,7 @@
 
 #include "TorchScript/ModelInputs.h"
 #include "Common/Messages.h"
+#include "Common/SymbolInputs.h"
 #include "glowish/Support/SettingNames.h"
 
 using namespace glowish;
@@ -91,8 +92,11 @@ ModelInputs::createPlaceholder(const std::string &name,
     return makeError("the input {0} is {1}; accepted: floats, plain integers "
                      "and bool",
                      quote(name), own.str());
-  input.placeholder = module.createPlaceholder(name, own, /*isInput=*/true,
-                                               /*isOutput=*/false);
+  std::vector<std::string> all = names;
+  for (const ProgramInput &other : program.inputs)
+    all.push_back(other.name);
+  input.placeholder =
+      createInput(module, {name, own}, SymbolRanges(options.symbolRanges), all);
   return input;
 }
 
@@ -218,6 +222,23 @@ ModelInputs::create(const std::string &name, const ProgramType &type,
                    quote(name), type.text);
 }
 
+/// Returns an error where no input's extents depend on a symbol that is given a
+/// range, or where a training has one.
+llvm::Error ModelInputs::checkSymbols() const {
+  for (const auto &[symbol, range] : options.symbolRanges) {
+    if (options.variables)
+      return makeError("the symbol {0} has a range; accepted in trainings: "
+                       "one value",
+                       quote(symbol));
+    if (!module.findStated(symbol))
+      return makeError("no dimension of an input is '{0}', for which "
+                       "«define-symbol» gives {1}..{2}; accepted: symbols in "
+                       "types of inputs, «model-input=NAME,float,[{0},...]»",
+                       symbol, range.low, range.high);
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error ModelInputs::create() {
   for (const ProgramInput &input : program.inputs) {
     GLOWISH_ASSIGN_OR_RETURN(
@@ -225,10 +246,11 @@ llvm::Error ModelInputs::create() {
                           input.fallback ? &*input.fallback : nullptr));
     inputs.push_back(std::move(own));
   }
-  return checkStatedInputs(
+  GLOWISH_RETURN_IF_ERROR(checkStatedInputs(
       options,
       [&](llvm::StringRef name) { return llvm::is_contained(names, name); },
-      names);
+      names));
+  return checkSymbols();
 }
 
 /// A known int as the float that the program takes.

@@ -125,6 +125,7 @@ static const ModelFormatRegistration
             .extensions = {".pt", ".pth", ".ptl", ".jit", ".torchscript"},
             .recognizes = isTorchFile,
             .import = importTorchScriptFile,
+            .hasSymbols = true,
             .hasMethods = true,
             .hasTexts = true,
             .importTogether = importTogether,

@@ -1,5 +1,6 @@
 //===- Numbers.cpp - Numbers and tensors of them --------------------------===//
 
+#include "Aten/Extents.h"
 #include "TorchScript/Interpreter.h"
 #include "glowish/Base/CheckedInt.h"
 
@@ -27,6 +28,18 @@ static std::optional<ElemKind> findNumberKind(const ProgramType &type) {
 static llvm::Expected<bool> importNumber(ScriptCall &call) {
   ScriptInterpreter &in = call.in;
   const ScriptValue &from = call.inputs[0];
+  if (from.is<Extent>()) {
+    ProgramType::Kind to = call.getType().kind;
+    if (to == ProgramType::Kind::Bool) {
+      auto isTrue = computeOfExtents("ne", from.get<Extent>(), Extent(0),
+                                     in.getFunction().getModule().getSymbols());
+      if (!isTrue)
+        return call.refuse(0, "an int that is 0 in all runs, or in none");
+      return call.done(isTrue->get<bool>());
+    }
+    if (to != ProgramType::Kind::Float)
+      return call.done(from);
+  }
   NodeValue value;
   if (from.isTensor()) {
     GLOWISH_ASSIGN_OR_RETURN(value, in.memory.read(from.getTensor()->place));
@@ -72,6 +85,8 @@ static llvm::Expected<bool> importToList(ScriptCall &call) {
   ScriptInterpreter &in = call.in;
   constexpr int64_t most = 1024;
   const Type type = call.inputs[0].getTensor()->getType();
+  if (type.hasExtents())
+    return call.refuse(0, "extents that no run decides");
   int64_t count = type.getNumElements();
   if (count > most)
     return makeError("the tensor has {0} elements, each of which would be a "

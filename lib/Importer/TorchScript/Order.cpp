@@ -125,6 +125,9 @@ static std::optional<llvm::ArrayRef<int64_t>> readPlaces(NodeValue places) {
 
 llvm::Expected<std::optional<Dims>>
 TensorMemory::getStrides(const ScriptPlace &place) {
+  // They depend on the run.
+  if (place.type.hasExtents() && !place.isDense)
+    return std::nullopt;
   if (const std::shared_ptr<ScriptStorage> &own = place.getStorage())
     return resolve(*own);
   DimsRef shape = place.type.getShape();
@@ -171,6 +174,10 @@ TensorMemory::isShared(const ScriptPlace &place) {
 llvm::Expected<ScriptPlaceRef> TensorMemory::makeStrided(
     const ScriptPlaceRef &place, const std::vector<int64_t> &size,
     const std::vector<int64_t> &strides, std::optional<int64_t> offset) {
+  if (place->type.hasExtents())
+    return makeError("argument 'self' is {0}; accepted: extents that no run "
+                     "decides",
+                     place->type.str());
   GLOWISH_RETURN_IF_ERROR(settle(place));
   ScriptPlaceRef root = place;
   while (!root->getStorage() && root->base)
@@ -183,6 +190,10 @@ llvm::Expected<ScriptPlaceRef> TensorMemory::makeStrided(
     return choose(root->condition, then, other, /*value=*/{});
   }
   DimsRef shape = root->type.getShape();
+  if (root->type.hasExtents())
+    return makeError("argument 'self' is a view of {0}; accepted: extents that "
+                     "no run decides",
+                     root->type.str());
   GLOWISH_ASSIGN_OR_RETURN(std::optional<Dims> own, getStrides(*root));
   std::optional<std::vector<int64_t>> order;
   if (own && !root->isChoice())

@@ -156,6 +156,10 @@ llvm::Error PlannedImport::readChanges(ScriptInterpreter &in,
         return makeError("it sets the attribute {0} to {1}; accepted: tensors "
                          "and numbers",
                          quote(change.name), value.describe());
+      if (value.isOpen())
+        return makeError("it sets the attribute {0} to {1}; accepted: extents "
+                         "that no run decides",
+                         quote(change.name), value.describe());
       if (value.isTensor()) {
         GLOWISH_ASSIGN_OR_RETURN(change.leaf,
                                  in.memory.read(value.getTensor()->place));
@@ -202,6 +206,12 @@ PlannedImport::execute(ScriptScope &scope, const ScriptAttributes &attributes) {
   Execution execution;
   GLOWISH_ASSIGN_OR_RETURN(execution.outputs, readOutputs(in));
   execution.inputs = inputs.getWritten();
+  for (const ModelInputs::Written &input : execution.inputs)
+    if (input.value.getType().hasExtents())
+      return makeError("it changes the input {0}, {1}; accepted: extents that "
+                       "no run decides",
+                       quote(input.placeholder->getModelName()),
+                       input.value.getType().str());
   GLOWISH_RETURN_IF_ERROR(readChanges(in, execution));
   return execution;
 }
@@ -428,6 +438,11 @@ llvm::Expected<bool> PlannedImport::importOnce() {
 }
 
 llvm::Expected<bool> PlannedImport::importWithFirstRun() {
+  if (!options.symbolRanges.empty())
+    return makeError("the first run is another program than those after it, "
+                     "and a run decides the symbol {0}; accepted: a value of "
+                     "it",
+                     quote(options.symbolRanges.begin()->first));
   ScriptScope scope{function};
   OpenBody later(*module, "later"), first(*module, "first");
   ScriptScope laterScope{later.getFunction(), &later, &scope},

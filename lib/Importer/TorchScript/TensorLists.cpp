@@ -122,7 +122,7 @@ static llvm::Expected<bool> importStack(ScriptCall &call) {
   std::optional<EvenParts> even = findEvenParts(call.inputs[0].getList());
   auto count = int64_t(call.inputs[0].getList().elements.size());
   if (!even || even->size || even->first != 0 || count < 2 ||
-      even->stride != 1 ||
+      even->base->type.hasExtents() || even->stride != 1 ||
       even->base->type.getShape()[size_t(even->axis)] != count)
     return false;
   bool isStack = call.node.kind == "aten::stack";

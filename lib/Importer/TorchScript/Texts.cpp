@@ -58,7 +58,7 @@ static llvm::Expected<double> getNumber(ScriptCall &call,
 /// \p value as the letter of a format with % has it.
 static llvm::Expected<std::string>
 printAs(ScriptCall &call, const ScriptValue &value, char letter) {
-  if (letter == 's')
+  if (letter == 's' || value.is<Extent>())
     return print(value);
   if (llvm::StringRef("di").contains(letter) && value.isInt())
     return std::to_string(value.getInt());

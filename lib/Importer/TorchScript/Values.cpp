@@ -38,6 +38,9 @@ std::string ScriptValue::describe() const {
     std::string operator()(const ScriptIgnored &ignored) const {
       return ignored.what;
     }
+    std::string operator()(const Extent &extent) const {
+      return "the extent " + extent.describe() + ", which a run decides";
+    }
   };
   return std::visit(Visitor(), value);
 }
@@ -47,8 +50,8 @@ std::optional<Type> ScriptValue::getType() const {
     return getTensor()->getType();
   if (isComputed())
     return get<NodeValue>().getType();
-  if (isKnownNumber())
-    return Type(isInt()        ? ElemKind::Int64
+  if (isKnownNumber() || is<Extent>())
+    return Type(getExtent()    ? ElemKind::Int64
                 : is<double>() ? ElemKind::Double
                                : ElemKind::Bool,
                 {});
@@ -63,6 +66,14 @@ std::vector<ScriptValue> ScriptValue::getElements() const {
     for (const ScriptDict::Entry &entry : getDict().entries)
       values.push_back(entry.value);
   return values;
+}
+
+bool ScriptValue::isOpen() const {
+  if (isTensor() || is<Extent>())
+    return is<Extent>() || getTensor()->getType().hasExtents();
+  return llvm::any_of(getElements(), [](const ScriptValue &element) {
+    return element.isOpen();
+  });
 }
 
 /// Whether two lists have the same elements.
@@ -83,6 +94,11 @@ std::optional<bool> torchscript::areEqual(const ScriptValue &x,
     return std::nullopt;
   if (x.isInt() && y.isInt())
     return x.getInt() == y.getInt();
+  // Another expression may have the same value in some runs.
+  if (x.is<Extent>() || y.is<Extent>())
+    return x.getExtent() == y.getExtent() ? std::optional(true)
+           : x.isNumber() && y.isNumber() ? std::nullopt
+                                          : std::optional(false);
   if (x.isKnownNumber() && y.isKnownNumber())
     return x.getNumber() == y.getNumber();
   if (x.value.index() != y.value.index())

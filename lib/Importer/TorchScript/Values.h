@@ -31,18 +31,25 @@ struct ScriptIgnored {
 };
 
 /// A value of the program. A NodeValue is a number, a scalar that the graph
-/// computes.
+/// computes; an Extent, no constant, an int that follows from extents that a
+/// run decides.
 struct ScriptValue {
   std::variant<std::monostate, std::shared_ptr<ScriptTensor>, NodeValue,
                int64_t, double, bool, std::string, std::shared_ptr<ScriptList>,
                std::shared_ptr<ScriptDict>, std::shared_ptr<ScriptObject>,
-               ScriptIgnored>
+               ScriptIgnored, Extent>
       value;
 
   ScriptValue() = default;
   template <typename T>
     requires(!std::is_same_v<std::remove_cvref_t<T>, ScriptValue>)
   ScriptValue(T &&own) : value(std::forward<T>(own)) {}
+
+  /// Returns \p extent as a value, an int where it is a constant.
+  static ScriptValue ofExtent(Extent extent) {
+    std::optional<int64_t> number = extent.getConstant();
+    return number ? ScriptValue(*number) : ScriptValue(std::move(extent));
+  }
 
   template <typename T> bool is() const {
     return std::holds_alternative<T>(value);
@@ -82,7 +89,18 @@ struct ScriptValue {
   bool isComputed() const { return is<NodeValue>(); }
 
   /// Whether it is a number.
-  bool isNumber() const { return isKnownNumber() || isComputed(); }
+  bool isNumber() const {
+    return isKnownNumber() || isComputed() || is<Extent>();
+  }
+  /// Returns an int as an expression of extents; none of other values.
+  std::optional<Extent> getExtent() const {
+    if (isInt())
+      return Extent(getInt());
+    return is<Extent>() ? std::optional(get<Extent>()) : std::nullopt;
+  }
+  /// Whether a run decides an extent of it: an int, a tensor, or one of the
+  /// elements of a container.
+  bool isOpen() const;
 
   /// Returns the type of a tensor or a number; none of others.
   std::optional<Type> getType() const;

@@ -57,6 +57,28 @@ static std::optional<ViewedBox> findBox(DimsRef shape, DimsRef viewed,
   return box;
 }
 
+/// Whether \p box of a tensor of type \p type has all indices of dimensions of
+/// which a run decides the extent, and \p value, the view, has no others.
+static bool hasAllOpen(const ViewedBox &box, const Type &type,
+                       const Type &value) {
+  std::vector<bool> isCovered(value.getRank());
+  for (unsigned d = 0; d < type.getRank(); ++d) {
+    std::optional<unsigned> axis = box.axes[d];
+    const Extent *extent = type.getExtent(d);
+    if (!extent)
+      continue;
+    const Extent *own = axis ? value.getExtent(*axis) : nullptr;
+    if (!own || !(*own == *extent) || box.start[d] != 0 || box.step[d] != 1 ||
+        box.size[d] != type.getDim(d))
+      return false;
+    isCovered[*axis] = true;
+  }
+  for (unsigned d = 0; d < value.getRank(); ++d)
+    if (value.getExtent(d) && !isCovered[d])
+      return false;
+  return true;
+}
+
 /// \p value, which is a view, with its dimensions in the order of \p box.
 static NodeValue alignToBox(NodeBuilder &b, NodeValue value,
                             const ViewedBox &box) {
@@ -126,6 +148,19 @@ TensorMemory::replaceMapped(NodeValue old, NodeValue value,
                             old.getShape()));
 }
 
+/// Returns \p value, an argument, with the largest values of its extents.
+static AtenValue takeBounds(const AtenValue &value,
+                            const SymbolRanges &symbols) {
+  if (value.is<Extent>())
+    return AtenValue(symbols.getRange(value.get<Extent>())->high);
+  if (!value.is<AtenValue::List>())
+    return value;
+  AtenValue::List list;
+  for (const AtenValue &element : value.get<AtenValue::List>())
+    list.push_back(takeBounds(element, symbols));
+  return list;
+}
+
 /// The number, in the base of \p view, of each of its elements.
 llvm::Expected<std::vector<int64_t>>
 TensorMemory::findPlaces(const ScriptView &view, NodeValue base) {
@@ -133,7 +168,10 @@ TensorMemory::findPlaces(const ScriptView &view, NodeValue base) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue all,
                            makePlaces(scope->function.getModule(), shape,
                                       getDenseStrides(shape), aten));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue own, apply(view, all));
+  ScriptView bounds = view;
+  for (AtenValue &argument : bounds.call.arguments)
+    argument = takeBounds(argument, scope->function.getModule().getSymbols());
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue own, apply(bounds, all));
   auto *known = own.getNodeAs<Constant>();
   if (!known)
     return makeError("it writes to a view of {0}; accepted: views whose places "
@@ -152,6 +190,14 @@ TensorMemory::findPlaces(const ScriptView &view, NodeValue base) {
 llvm::Expected<NodeValue>
 TensorMemory::replace(const ScriptView &view, NodeValue old, NodeValue value) {
   NodeBuilder b(scope->function, nodeName);
+  bool isOpen = old.getType().hasExtents() || value.getType().hasExtents();
+  auto refuse = [&] {
+    return makeError("it writes to a part, {0}, of {1}; accepted: parts with "
+                     "all indices of dimensions that a run decides",
+                     value.getType().str(), old.getType().str());
+  };
+  if (!view.call.op && isOpen)
+    return refuse();
   if (!view.call.op)
     return b.finish(b.make<DynamicUpdateSliceNode>(
         old, view.size ? value : b.unsqueeze(value, view.axis),
@@ -165,12 +211,18 @@ TensorMemory::replace(const ScriptView &view, NodeValue old, NodeValue value) {
   bool isInOrder = int64_t(places.size()) == old.getType().getNumElements();
   for (size_t i = 0; i < places.size() && isInOrder; ++i)
     isInOrder = places[i] == int64_t(i);
-  if (isInOrder)
-    return b.finish(b.reshape(value, shape));
+  if (isInOrder) {
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue all, b.finish(b.reshape(value, shape)));
+    if (all.getType() != old.getType())
+      return refuse();
+    return all;
+  }
   std::optional<Dims> strides = findStrides(viewed, places);
   std::optional<ViewedBox> box;
   if (strides)
     box = findBox(shape, viewed, *strides, places[0]);
+  if (isOpen && !(box && hasAllOpen(*box, old.getType(), value.getType())))
+    return refuse();
   if (!box || box->hasSteps())
     return replaceMapped(old, value, places);
   return b.finish(insertBox(b, old, alignToBox(b, value, *box), *box));
