@@ -125,7 +125,7 @@ class Words(nn.Module):
 
 @case({"x": ["N", "L", 6]}, BOTH)
 class Arithmetic(nn.Module):
-    """Sums, products and quotients of sizes, as shapes, edges and numbers."""
+    """Sums, multiples and quotients of sizes, as shapes, edges and numbers."""
     def forward(self, x):
         n, length = x.shape[0], x.shape[1]
         rows = x.reshape(n * length, 6)

@@ -62,7 +62,7 @@ static llvm::Error setReshaped(AtenOp &op, NodeValue x,
   const Type &own = x.getType();
   for (const Extent &length : lengths)
     if (!op.getSymbols().getRange(length))
-      return op.refuse("self", "extents whose products fit 64 bits");
+      return op.refuse("self", "extents whose multiples fit 64 bits");
   Type type = op.makeType(own.getKind(), lengths, own);
   if (!own.hasExtents() && !type.hasExtents())
     return op.setResult(op.reshape(x, type.getShape()));
