@@ -17,9 +17,9 @@ Element ExtentFinder::findSource(Element element) {
 }
 
 /// The range of the element at \p index of \p node, an element-wise one.
-NumberRange ExtentFinder::combine(const Node &node, DimsRef index,
+ScalarRange ExtentFinder::combine(const Node &node, DimsRef index,
                                   unsigned depth) {
-  llvm::SmallVector<NumberRange, 3> operands;
+  llvm::SmallVector<ScalarRange, 3> operands;
   llvm::SmallVector<ElemKind, 3> kinds;
   for (NodeValue value : node.getOperands()) {
     operands.push_back(findRange(getBroadcastElement(value, index), depth + 1));
@@ -32,7 +32,7 @@ NumberRange ExtentFinder::combine(const Node &node, DimsRef index,
 
 /// Whether arithmetic on \p kind can overflow, given the exact \p range of the
 /// result.
-static bool canOverflow(ElemKind kind, const NumberRange &range) {
+static bool canOverflow(ElemKind kind, const ScalarRange &range) {
   double most = kind == ElemKind::Int64   ? 9e15
                 : kind == ElemKind::Int32 ? 2147483647
                 : kind == ElemKind::Bool  ? 1
@@ -43,16 +43,16 @@ static bool canOverflow(ElemKind kind, const NumberRange &range) {
 }
 
 /// The range of \p constant's element \p position.
-static NumberRange getRange(const Tensor &constant, int64_t position) {
+static ScalarRange getRange(const Tensor &constant, int64_t position) {
   if (isIntegerKind(constant.getType().getKind())) {
     int64_t number = constant.getAsInt(position);
     return {double(number), double(number), Extent(number)};
   }
   double number = constant.getAsDouble(position);
-  return std::isnan(number) ? NumberRange() : NumberRange{number, number, {}};
+  return std::isnan(number) ? ScalarRange() : ScalarRange{number, number, {}};
 }
 
-NumberRange ExtentFinder::findRange(Element element, unsigned depth) {
+ScalarRange ExtentFinder::findRange(Element element, unsigned depth) {
   constexpr unsigned maxDepth = 64;
   element = findSource(element);
   if (depth > maxDepth || steps == 0 ||
@@ -62,13 +62,13 @@ NumberRange ExtentFinder::findRange(Element element, unsigned depth) {
     return getRange(constant->getTensor(), element.position);
   auto extent = extents.find(element.value);
   if (extent != extents.end())
-    return getNumberRange(extent->second, symbols);
+    return getScalarRange(extent->second, symbols);
   if (bounds)
     if (auto bound = bounds->find(element.value); bound != bounds->end())
       return {0, double(bound->second), {}};
   Node *node = element.value.node;
   if (!isElementWise(*node))
     return {};
-  NumberRange range = combine(*node, getIndex(element), depth);
-  return canOverflow(node->getType().getKind(), range) ? NumberRange() : range;
+  ScalarRange range = combine(*node, getIndex(element), depth);
+  return canOverflow(node->getType().getKind(), range) ? ScalarRange() : range;
 }

@@ -3,7 +3,7 @@
 #ifndef GLOWISH_LIB_IMPORTER_COMMON_EXTENTFINDER_H
 #define GLOWISH_LIB_IMPORTER_COMMON_EXTENTFINDER_H
 
-#include "Common/NumberRange.h"
+#include "Common/ScalarRange.h"
 #include "glowish/Graph/ElementTrace.h"
 
 namespace glowish {
@@ -33,10 +33,10 @@ public:
   /// Returns the element that \p element is moved from, or the first on the way
   /// of which something is known.
   Element findSource(Element element);
-  NumberRange findRange(Element element, unsigned depth = 0);
+  ScalarRange findRange(Element element, unsigned depth = 0);
 
 private:
-  NumberRange combine(const Node &node, DimsRef index, unsigned depth);
+  ScalarRange combine(const Node &node, DimsRef index, unsigned depth);
 
   bool isKnown(NodeValue value) const {
     return extents.count(value) || (bounds && bounds->count(value));

@@ -15,7 +15,7 @@ static NodeValue takeElement(OpContext &op, Element element) {
 static ShapeInt readElement(OpContext &op, Element element) {
   ExtentFinder finder = op.makeFinder();
   Element source = finder.findSource(element);
-  NumberRange range = finder.findRange(source);
+  ScalarRange range = finder.findRange(source);
   if (range.low == range.high)
     return {range};
   if (range.extent && std::isfinite(range.low))

@@ -9,7 +9,7 @@
 namespace glowish::onnximport {
 
 /// An element of an input that determines a shape: a start, an extent, a count.
-struct ShapeInt : NumberRange {
+struct ShapeInt : ScalarRange {
   /// An int64 scalar; null if constant.
   NodeValue value = {};
   /// Where a number comes from that is no extent: the element of `source` at

@@ -1,11 +1,11 @@
-//===- NumberRange.cpp - Range arithmetic over scalar formulas ------------===//
+//===- ScalarRange.cpp - Range arithmetic over scalar formulas ------------===//
 
-#include "Common/NumberRange.h"
+#include "Common/ScalarRange.h"
 #include "glowish/Ops/Scalar.h"
 
 using namespace glowish;
 
-NumberRange glowish::getNumberRange(const Extent &extent,
+ScalarRange glowish::getScalarRange(const Extent &extent,
                                     const SymbolRanges &symbols) {
   std::optional<IntRange> range = symbols.getRange(extent);
   if (!range)
@@ -28,17 +28,17 @@ struct RangeBool {
 /// is not known to be 0 if x is none.
 struct RangeScalar {
   using Bool = RangeBool;
-  NumberRange range = {};
+  ScalarRange range = {};
   bool isInteger = false;
   const SymbolRanges *symbols = nullptr;
 
   RangeScalar with(double low, double high) const {
     bool isUnknown = std::isnan(low) || std::isnan(high);
-    return {isUnknown ? NumberRange() : NumberRange{low, high, {}}, isInteger,
+    return {isUnknown ? ScalarRange() : ScalarRange{low, high, {}}, isInteger,
             symbols};
   }
   RangeScalar with(const Extent &extent) const {
-    return {getNumberRange(extent, *symbols), isInteger, symbols};
+    return {getScalarRange(extent, *symbols), isInteger, symbols};
   }
   RangeScalar like(double literal) const {
     bool isExact =
@@ -230,19 +230,19 @@ WITH_LITERAL(RangeBool, operator==)
 
 //===- Formulas -----------------------------------------------------------===//
 
-static RangeBool getCondition(const NumberRange &range) {
+static RangeBool getCondition(const ScalarRange &range) {
   return {range.high > 0, range.low <= 0};
 }
 
-static NumberRange getRange(const S &scalar) { return scalar.range; }
-static NumberRange getRange(RangeBool condition) {
+static ScalarRange getRange(const S &scalar) { return scalar.range; }
+static ScalarRange getRange(RangeBool condition) {
   return {
       condition.mayBeFalse ? 0.0 : 1.0, condition.mayBeTrue ? 1.0 : 0.0, {}};
 }
 
 template <typename Formula, size_t... Args>
-static NumberRange
-evaluate(llvm::ArrayRef<NumberRange> operands, llvm::ArrayRef<ElemKind> kinds,
+static ScalarRange
+evaluate(llvm::ArrayRef<ScalarRange> operands, llvm::ArrayRef<ElemKind> kinds,
          llvm::ArrayRef<double> params, const SymbolRanges &symbols,
          std::index_sequence<Args...>) {
   constexpr bool isLogic = Formula::kinds == ScalarOpInfo::Kinds::Bool;
@@ -258,13 +258,13 @@ evaluate(llvm::ArrayRef<NumberRange> operands, llvm::ArrayRef<ElemKind> kinds,
       get(std::integral_constant<size_t, Args>())..., params));
 }
 
-NumberRange glowish::evaluateRange(ScalarOp op,
-                                   llvm::ArrayRef<NumberRange> operands,
+ScalarRange glowish::evaluateRange(ScalarOp op,
+                                   llvm::ArrayRef<ScalarRange> operands,
                                    llvm::ArrayRef<ElemKind> kinds,
                                    llvm::ArrayRef<double> params,
                                    ElemKind result,
                                    const SymbolRanges &symbols) {
-  NumberRange range = dispatchScalarOp(op, [&](auto formula) {
+  ScalarRange range = dispatchScalarOp(op, [&](auto formula) {
     using Formula = decltype(formula);
     return evaluate<Formula>(operands, kinds, params, symbols,
                              std::make_index_sequence<Formula::numArgs>());

@@ -1,12 +1,12 @@
-//===- NumberRange.h - Range arithmetic over scalar formulas ----*- C++ -*-===//
+//===- ScalarRange.h - Range arithmetic over scalar formulas ----*- C++ -*-===//
 //
 // The formulas of the element-wise records, instantiated on ranges: what is
 // known of a result follows from what is known of the operands.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GLOWISH_LIB_IMPORTER_COMMON_NUMBERRANGE_H
-#define GLOWISH_LIB_IMPORTER_COMMON_NUMBERRANGE_H
+#ifndef GLOWISH_LIB_IMPORTER_COMMON_SCALARRANGE_H
+#define GLOWISH_LIB_IMPORTER_COMMON_SCALARRANGE_H
 
 #include "glowish/Base/Extent.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -19,22 +19,22 @@ enum class ScalarOp : uint16_t;
 
 /// A number that runs decide: from `low` to `high`, inclusive, and in each run
 /// the extent, where it is an integer for which an expression is known.
-struct NumberRange {
+struct ScalarRange {
   double low = -HUGE_VAL, high = HUGE_VAL;
   std::optional<Extent> extent = {};
 };
 
 /// Returns the range of \p extent, of which \p symbols are the symbols.
-NumberRange getNumberRange(const Extent &extent, const SymbolRanges &symbols);
+ScalarRange getScalarRange(const Extent &extent, const SymbolRanges &symbols);
 
 /// Returns a range with all values of \p op for operands in \p operands, of
 /// \p kinds. \p params: the operator's Float attributes; \p result: the element
 /// kind of the result, in which overflow is not considered.
-NumberRange evaluateRange(ScalarOp op, llvm::ArrayRef<NumberRange> operands,
+ScalarRange evaluateRange(ScalarOp op, llvm::ArrayRef<ScalarRange> operands,
                           llvm::ArrayRef<ElemKind> kinds,
                           llvm::ArrayRef<double> params, ElemKind result,
                           const SymbolRanges &symbols);
 
 } // namespace glowish
 
-#endif // GLOWISH_LIB_IMPORTER_COMMON_NUMBERRANGE_H
+#endif // GLOWISH_LIB_IMPORTER_COMMON_SCALARRANGE_H
