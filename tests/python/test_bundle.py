@@ -103,9 +103,9 @@ class Bundles(unittest.TestCase):
                             [models.value("a", ["batch-size"]),
                              models.value("b", ["2*'batch-size'"])],
                             [models.value("y", [None])])
-        bundle = glowish.compile(made, self.folder,
-                                 symbols={"batch-size": range(1, 6)}).load()
-        self.assertIn("[2*'batch-size']", (self.folder / "test.h").read_text())
+        written = glowish.compile(made, self.folder, symbols={"batch-size": range(1, 6)})
+        self.assertIn("[2*'batch-size']", written.header.read_text())
+        bundle = written.load()
         a, b = np.array([1, 2, 3], np.float32), np.arange(6, dtype=np.float32)
         assert_array_equal(bundle.run({"a": a, "b": b})["y"], np.concatenate([a + a, b]))
         with self.assertRaisesRegex(
