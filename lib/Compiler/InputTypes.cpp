@@ -127,6 +127,12 @@ static llvm::Error readInputType(llvm::StringRef text, ImportOptions &options) {
   GLOWISH_ASSIGN_OR_RETURN(options.inputTypes[name],
                            addContext(parseInputType(typeText, options),
                                       nameSetting("model-input", text) + ": "));
+  llvm::SmallVector<llvm::StringRef, 4> dims;
+  text.substr(bracket + 1).rtrim("] ").split(dims, ',');
+  for (llvm::StringRef dim : dims)
+    if (auto expression = DimExpression::parse(dim.trim()))
+      for (std::string &symbol : expression->getSymbols())
+        options.typeSymbols.insert(std::move(symbol));
   options.fusedInputs.erase(name);
   if (const FusedRows *rows = findFusedRows(typeText.split(',').first.trim()))
     options.fusedInputs[name] = rows;

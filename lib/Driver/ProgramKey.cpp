@@ -59,11 +59,11 @@ static void addToKey(KeyHasher &key, const ImportOptions &options) {
   // computes the same results by whatever means. Warnings, and the outputs that
   // are sequences, are kept with the programs.
   const auto &[method, secondFile, symbols, symbolRanges, layout, states,
-               inputTypes, fusedInputs, constantInputs, constantTexts,
-               operators, maxTripCount, maxExtents, givenTypes,
+               inputTypes, typeSymbols, fusedInputs, constantInputs,
+               constantTexts, operators, maxTripCount, maxExtents, givenTypes,
                givenTypesInOrder, ofFormat, variables, sequenceOutputs,
                evaluate, warn, isRepeated, isStrict] = options;
-  key.addAll(method, symbols, symbolRanges, states, inputTypes,
+  key.addAll(method, symbols, symbolRanges, states, inputTypes, typeSymbols,
              getNames(fusedInputs), constantInputs, constantTexts, maxTripCount,
              maxExtents, givenTypes, givenTypesInOrder, isStrict,
              ofFormat != nullptr);

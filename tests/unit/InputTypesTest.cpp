@@ -24,6 +24,15 @@ TEST(InputTypes, DimensionsOfSymbols) {
   EXPECT_EQ(parse("float,[(N + 1)//2,4]"), "float<4{(N + 1)//2}x4>");
 }
 
+TEST(InputTypes, NamesOfSymbols) {
+  ImportOptions options;
+  options.symbols["fixed"] = 3;
+  options.symbolRanges["N"] = {1, 8};
+  ASSERT_EQ(getMessage(readInputTypes({"x,float,[fixed,2*N,7]"}, options)), "");
+  EXPECT_EQ(options.inputTypes.at("x").str(), "float<3x16{2*N}x7>");
+  EXPECT_EQ(options.typeSymbols, (std::set<std::string>{"N", "fixed"}));
+}
+
 TEST(InputTypes, DimensionsThatAreNone) {
   EXPECT_EQ(parse("float,[-1]"), "'-1' is not an extent");
   EXPECT_EQ(parse("float,[2.5]"), "'2.5' is not an extent");

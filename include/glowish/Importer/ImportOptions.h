@@ -11,6 +11,7 @@
 #include "glowish/Plugin/ExternalOperator.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>
+#include <set>
 
 namespace glowish {
 
@@ -64,6 +65,9 @@ struct ImportOptions {
   /// (-model-input=name,type,[dims]). It is an error if the model has no such
   /// input.
   std::map<std::string, Type> inputTypes;
+  /// The symbols of the dimensions that options state for these, also those
+  /// with a single value, of which the types have none.
+  std::set<std::string> typeSymbols;
   /// Inputs with a fused row format (-model-input=name,UInt8FusedQ,[dims]),
   /// whose type in inputTypes is uint8.
   std::map<std::string, const FusedRows *> fusedInputs;

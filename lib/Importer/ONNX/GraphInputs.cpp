@@ -411,11 +411,7 @@ onnximport::checkSymbolNames(llvm::ArrayRef<const ValueInfoProto *> inputs,
         for (std::string &symbol : getDimSymbols(dim.dim_param()))
           known.insert(std::move(symbol));
       }
-  for (const auto &[input, type] : options.inputTypes)
-    for (const std::optional<Extent> &extent : type.getExtents())
-      for (std::string &symbol :
-           extent ? extent->getSymbols() : std::vector<std::string>())
-        known.insert(std::move(symbol));
+  known.insert(options.typeSymbols.begin(), options.typeSymbols.end());
   auto check = [&](const std::string &name,
                    const std::string &value) -> llvm::Error {
     if (known.count(name))
