@@ -144,6 +144,13 @@ std::optional<Extent> glowish::multiply(const Extent &a, const Extent &b) {
   return fits ? std::optional(result) : std::nullopt;
 }
 
+std::optional<Extent> glowish::multiplyAll(llvm::ArrayRef<Extent> factors) {
+  std::optional<Extent> product = Extent(1);
+  for (const Extent &factor : factors)
+    product = product ? multiply(*product, factor) : product;
+  return product;
+}
+
 /// Each step holds for all integers: multiples of the divisor are taken out,
 /// a factor that numerator and divisor have in common is cancelled, and a
 /// quotient of a quotient becomes one.

@@ -44,6 +44,13 @@ Extent Type::getLength(unsigned index) const {
   return extent ? *extent : Extent(getDim(index));
 }
 
+std::vector<Extent> Type::getLengths() const {
+  std::vector<Extent> lengths;
+  for (unsigned d = 0; d < getRank(); ++d)
+    lengths.push_back(getLength(d));
+  return lengths;
+}
+
 llvm::ArrayRef<std::optional<Extent>> Type::getExtents() const {
   if (!extents)
     return {};

@@ -148,6 +148,20 @@ NodeValue NodeBuilder::declareExtents(NodeValue x, const Type &type) {
   return make<DeclareExtentsNode>(x, type);
 }
 
+NodeValue NodeBuilder::dropExtents(NodeValue x) {
+  return x ? declareExtents(x, x.getType().withoutExtents()) : x;
+}
+
+NodeValue NodeBuilder::repack(NodeValue x, const Type &type) {
+  if (!x)
+    return x;
+  const Type &own = x.getType();
+  if (!own.hasExtents() && !type.hasExtents())
+    return reshape(x, type.getShape());
+  Type result = own.withShape(type.getShape()).withExtents(type.getExtents());
+  return own == result ? x : make<RepackNode>(x, result);
+}
+
 NodeValue NodeBuilder::swapDims(NodeValue x, int64_t first, int64_t second) {
   if (!x || first == second)
     return x;
@@ -227,10 +241,8 @@ NodeValue NodeBuilder::rearrange(NodeValue x, llvm::ArrayRef<int64_t> dims) {
   }
   // Of several dimensions of at most 1, a Reshape's rule does not know which
   // one a run decides.
-  if (mayBeOne)
-    return make<RepackNode>(
-        x, TypeList{type.withShape(shape).withExtents(extents)});
-  return reshape(x, shape);
+  return mayBeOne ? repack(x, type.withShape(shape).withExtents(extents))
+                  : reshape(x, shape);
 }
 
 NodeValue NodeBuilder::pad(NodeValue x, llvm::ArrayRef<int64_t> pads,

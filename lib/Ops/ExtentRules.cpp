@@ -54,18 +54,11 @@ Error glowish::extendDeclareExtents(ExtentInference &inference) {
   return Error::success();
 }
 
-/// Returns the product of the extents of \p type; none if it doesn't fit.
-static std::optional<Extent> countAll(const Type &type) {
-  std::optional<Extent> count = Extent(1);
-  for (unsigned d = 0; count && d < type.getRank(); ++d)
-    count = multiply(*count, type.getLength(d));
-  return count;
-}
-
 Error glowish::extendRepack(ExtentInference &inference) {
   RepackView op(inference.getOp());
   const Type &type = op.getResultType().front();
-  std::optional<Extent> own = countAll(op.getInput()), count = countAll(type);
+  std::optional<Extent> own = multiplyAll(op.getInput().getLengths()),
+                        count = multiplyAll(type.getLengths());
   if (own && count)
     inference.require(*own, *count);
   for (unsigned d = 0; d < type.getRank(); ++d)

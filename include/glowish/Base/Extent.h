@@ -12,6 +12,7 @@
 #define GLOWISH_BASE_EXTENT_H
 
 #include "glowish/Base/DimExpression.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
@@ -132,6 +133,9 @@ private:
   /// Sorted, the products of most atoms first; no factor is 0.
   std::vector<Term> terms;
 };
+
+/// Returns the product of \p factors; none if it doesn't fit.
+std::optional<Extent> multiplyAll(llvm::ArrayRef<Extent> factors);
 
 /// Whether something holds for all values, for none or is not known.
 enum class Certainty : uint8_t { Yes, No, Unknown };

@@ -86,6 +86,8 @@ public:
   /// Returns the extent of dimension \p index, a constant where no run decides
   /// it.
   Extent getLength(unsigned index) const;
+  /// Returns getLength() of each dimension.
+  std::vector<Extent> getLengths() const;
   /// Returns one entry for each dimension; none if hasExtents() is false.
   llvm::ArrayRef<std::optional<Extent>> getExtents() const;
   /// Returns this type with those extents in place of its own; the shape stays.

@@ -86,6 +86,13 @@ public:
 
   /// Returns \p x with the extents of \p type, its own type but for these.
   NodeValue declareExtents(NodeValue x, const Type &type);
+  /// Returns \p x with its bounds in the place of the extents in its type; may
+  /// be overridden.
+  virtual NodeValue dropExtents(NodeValue x);
+  /// Returns \p x in the shape and with the extents of \p type, in row-major
+  /// order of the extents (Repack); both have as many elements in each run. May
+  /// be overridden.
+  virtual NodeValue repack(NodeValue x, const Type &type);
   NodeValue reshape(NodeValue x, DimsRef shape) {
     return !x || x.getShape() == shape ? x : make<ReshapeNode>(x, shape);
   }

@@ -36,5 +36,5 @@ NodeValue Matrix::unflatten(NetOp &op, NodeValue result) const {
   extents.emplace_back();
   if (const Extent *columns = result.getType().getExtent(1))
     extents.back() = *columns;
-  return op.reshapeLike(result, rows.withShape(shape).withExtents(extents));
+  return op.repack(result, rows.withShape(shape).withExtents(extents));
 }

@@ -363,33 +363,22 @@ llvm::Expected<Type> NetOp::makeType(ElemKind kind,
   return Type(kind, bounds).withExtents(open);
 }
 
-NodeValue NetOp::reshapeLike(NodeValue x, const Type &type) {
-  if (!x)
-    return x;
-  if (!x.getType().hasExtents() && !type.hasExtents())
-    return reshape(x, type.getShape());
-  Type own =
-      x.getType().withShape(type.getShape()).withExtents(type.getExtents());
-  return x.getType() == own ? x : make<RepackNode>(x, TypeList{own});
-}
-
 NodeValue NetOp::flattenAt(NodeValue x, unsigned axis) {
   if (!x)
     return x;
   const Type &type = x.getType();
   DimsRef shape = type.getShape();
-  std::optional<Extent> extents[2] = {Extent(1), Extent(1)};
-  for (unsigned d = 0; d < type.getRank(); ++d)
-    if (std::optional<Extent> &own = extents[d >= axis])
-      own = multiply(*own, type.getLength(d));
+  std::vector<Extent> lengths = type.getLengths();
+  std::optional<Extent> extents[] = {
+      multiplyAll(llvm::ArrayRef(lengths).take_front(axis)),
+      multiplyAll(llvm::ArrayRef(lengths).drop_front(axis))};
   if (type.hasExtents() && !(extents[0] && extents[1]))
     return keep(makeError("the extents of {0} have too many terms to be joined "
                           "at dimension {1}",
                           type.str(), axis));
   Type matrix = type.withShape({countElements(shape.take_front(axis)),
                                 countElements(shape.drop_front(axis))});
-  return reshapeLike(x,
-                     type.hasExtents() ? matrix.withExtents(extents) : matrix);
+  return repack(x, type.hasExtents() ? matrix.withExtents(extents) : matrix);
 }
 
 NodeValue NetOp::splatLike(ElemKind kind, const Type &type, double value) {

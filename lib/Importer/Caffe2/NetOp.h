@@ -130,9 +130,6 @@ public:
   /// none.
   llvm::Expected<Type> makeType(ElemKind kind,
                                 llvm::ArrayRef<Extent> extents) const;
-  /// Returns the elements of \p x in the dimensions of \p type, which has as
-  /// many in each run.
-  NodeValue reshapeLike(NodeValue x, const Type &type);
   /// Returns \p x as a matrix, whose columns are the dimensions from \p axis
   /// on.
   NodeValue flattenAt(NodeValue x, unsigned axis);

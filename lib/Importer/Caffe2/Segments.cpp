@@ -59,7 +59,7 @@ NodeValue caffe2::scatterRows(NetOp &op, NodeValue input, NodeValue indices,
     return {};
   NodeValue result = op.make<ScatterNode>(flattenRows(op, input), indices,
                                           flattenRows(op, updates), mode);
-  return op.reshapeLike(result, input.getType());
+  return op.repack(result, input.getType());
 }
 
 NodeValue caffe2::sumSegments(NetOp &op, NodeValue rows, NodeValue segments,

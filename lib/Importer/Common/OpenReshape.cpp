@@ -20,17 +20,6 @@ struct NewShape {
 
 } // namespace
 
-/// Returns the product of the extents of \p type.
-static llvm::Expected<Extent> countAll(const Type &type) {
-  std::optional<Extent> count = Extent(1);
-  for (unsigned d = 0; count && d < type.getRank(); ++d)
-    count = multiply(*count, type.getLength(d));
-  if (!count)
-    return makeError("the number of elements of {0} has too many terms",
-                     type.str());
-  return *count;
-}
-
 static llvm::Expected<NewShape> readShape(llvm::ArrayRef<Extent> dims,
                                           const SymbolRanges &symbols) {
   NewShape shape;
@@ -78,7 +67,11 @@ llvm::Expected<NodeValue> glowish::reshapeOpen(NodeBuilder &b, NodeValue x,
   const Type &type = x.getType();
   const SymbolRanges &symbols = b.getFunction().getModule().getSymbols();
   GLOWISH_ASSIGN_OR_RETURN(NewShape shape, readShape(dims, symbols));
-  GLOWISH_ASSIGN_OR_RETURN(Extent count, countAll(type));
+  std::optional<Extent> all = multiplyAll(type.getLengths());
+  if (!all)
+    return makeError("the number of elements of {0} has too many terms",
+                     type.str());
+  const Extent &count = *all;
   if (shape.rest) {
     GLOWISH_ASSIGN_OR_RETURN(shape.dims[*shape.rest], findRest(shape, count));
   } else if (!count.isConstant() && shape.known.isConstant()) {
@@ -95,15 +88,10 @@ llvm::Expected<NodeValue> glowish::reshapeOpen(NodeBuilder &b, NodeValue x,
     bounds.push_back(range->high);
     extents.push_back(dim.isConstant() ? std::nullopt : std::optional(dim));
   }
-  if (!type.hasExtents() && llvm::all_of(shape.dims, [](const Extent &dim) {
-        return dim.isConstant();
-      }))
-    return b.reshape(x, bounds);
   // A bound that all elements fill keeps each of them in its place.
-  int64_t all = type.getNumElements();
-  if (shape.rest && shape.bound > 0 && all % shape.bound == 0)
-    bounds[*shape.rest] = std::max(bounds[*shape.rest], all / shape.bound);
+  int64_t most = type.getNumElements();
+  if (shape.rest && shape.bound > 0 && most % shape.bound == 0)
+    bounds[*shape.rest] = std::max(bounds[*shape.rest], most / shape.bound);
   GLOWISH_RETURN_IF_ERROR(checkShape(type.getKind(), bounds));
-  Type result = type.withShape(bounds).withExtents(extents);
-  return result == type ? x : b.make<RepackNode>(x, result);
+  return b.repack(x, type.withShape(bounds).withExtents(extents));
 }

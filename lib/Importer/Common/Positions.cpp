@@ -25,10 +25,6 @@ NodeValue glowish::padByInteger(NodeBuilder &b, NodeValue x,
   return b.add(b.pad(b.sub(x, value), pads, 0), value);
 }
 
-NodeValue glowish::dropExtents(NodeBuilder &b, NodeValue x) {
-  return x ? b.declareExtents(x, x.getType().withoutExtents()) : x;
-}
-
 NodeValue glowish::restateExtents(NodeBuilder &b, NodeValue x,
                                   const ExtentList &extents) {
   return x ? b.declareExtents(x, x.getType().withExtents(extents)) : x;
@@ -100,7 +96,7 @@ NodeValue glowish::gatherElements(NodeBuilder &b, NodeValue data,
   if (!data || !indices)
     return {};
   NodeValue positions = getElementPositions(b, data.getType(), indices, axis);
-  return gatherPositions(b, dropExtents(b, data), positions);
+  return gatherPositions(b, b.dropExtents(data), positions);
 }
 
 /// Returns one entry for each dimension of \p type.
@@ -117,7 +113,7 @@ NodeValue glowish::gatherRows(NodeBuilder &b, NodeValue data, NodeValue rows,
   DimsRef shape = data.getShape();
   DimsRef row = shape.drop_front(numIndexed);
   NodeValue matrix = b.reshape(
-      dropExtents(b, data),
+      b.dropExtents(data),
       {countElements(shape.take_front(numIndexed)), countElements(row)});
   Dims result(rows.getShape());
   result.append(row.begin(), row.end());
@@ -125,7 +121,7 @@ NodeValue glowish::gatherRows(NodeBuilder &b, NodeValue data, NodeValue rows,
   llvm::append_range(
       extents,
       llvm::ArrayRef(listExtents(data.getType())).drop_front(numIndexed));
-  rows = dropExtents(b, rows);
+  rows = b.dropExtents(rows);
   return restateExtents(b, b.reshape(b.gather(matrix, rows, 0), result),
                         extents);
 }
@@ -146,7 +142,7 @@ TopElements glowish::takeTop(NodeBuilder &b, NodeValue x, int64_t axis,
   starts.back() = 1;
   NodeValue positions = b.add(
       indices, makePositions(b, starts, getDenseStrides(rows.getShape())));
-  NodeValue values = gatherPositions(b, dropExtents(b, rows), positions);
+  NodeValue values = gatherPositions(b, b.dropExtents(rows), positions);
   return {b.swapDims(values, axis, last), b.swapDims(indices, axis, last),
           positions};
 }
@@ -214,12 +210,11 @@ NodeValue glowish::scatterRows(NodeBuilder &b, NodeValue data, NodeValue rows,
   // An index out of range is written to by none.
   rows = b.fillOutside(restateExtents(b, rows, outer), getAllDims(numOuter),
                        double(matrix.count));
-  rows = dropExtents(b, rows);
+  rows = b.dropExtents(rows);
   int64_t count = rows ? rows.getType().getNumElements() : 0;
-  NodeValue all =
-      b.reshape(dropExtents(b, data), {matrix.count, matrix.length});
+  NodeValue all = b.reshape(b.dropExtents(data), {matrix.count, matrix.length});
   rows = b.reshape(rows, {count});
-  updates = b.reshape(dropExtents(b, updates), {count, matrix.length});
+  updates = b.reshape(b.dropExtents(updates), {count, matrix.length});
   if (b.hasFailed())
     return {};
   NodeValue result = b.make<ScatterNode>(all, rows, updates, mode);

@@ -17,8 +17,6 @@ double countIntegers(int64_t start, int64_t limit, int64_t step);
 NodeValue padByInteger(NodeBuilder &b, NodeValue x,
                        llvm::ArrayRef<int64_t> pads, NodeValue value);
 
-/// Returns \p x with its bounds in the place of the extents in its type.
-NodeValue dropExtents(NodeBuilder &b, NodeValue x);
 /// Returns \p x, which may be null, with \p extents in its type, one entry for
 /// each dimension, or none at all.
 NodeValue restateExtents(NodeBuilder &b, NodeValue x,

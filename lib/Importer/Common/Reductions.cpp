@@ -42,7 +42,7 @@ NodeValue glowish::multiplyAlong(NodeBuilder &b, NodeValue x, int64_t axis,
   if (type.getExtent(unsigned(axis))) {
     if (reverse)
       x = b.fillOutside(x, {axis}, 1);
-    x = b.declareExtents(x, type.withoutExtents());
+    x = b.dropExtents(x);
   }
   int64_t extent = type.getDim(unsigned(axis)), direction = reverse ? -1 : 1;
   if (exclusive && extent > 0)

@@ -156,7 +156,9 @@ NodeValue OpContext::restate(NodeValue value, const Type &type) {
 }
 
 NodeValue OpContext::repack(NodeValue value, const Type &type) {
-  return value ? graph.extents->repack(value, type) : value;
+  if (!value || !type.hasExtents())
+    return NodeBuilder::repack(value, type);
+  return graph.extents->repack(value, type);
 }
 
 NodeValue OpContext::dropExtents(NodeValue value) {

@@ -136,11 +136,8 @@ public:
   Extent getExtent(NodeValue length, int64_t bound);
   /// Returns \p value, which may be null, with the extents of \p type.
   NodeValue restate(NodeValue value, const Type &type);
-  /// Returns the elements of \p value, which may be null, in the type \p type
-  /// (Repack).
-  NodeValue repack(NodeValue value, const Type &type);
-  /// Returns \p value, which may be null, with the bounds as its extents.
-  NodeValue dropExtents(NodeValue value);
+  NodeValue repack(NodeValue value, const Type &type) override;
+  NodeValue dropExtents(NodeValue value) override;
   /// Returns the extents of \p value, int64 scalars, null for static
   /// dimensions.
   Lengths getLengths(NodeValue value);

@@ -182,12 +182,11 @@ bool CornerReaders::redirectConcat(Node &node, unsigned index, NodeValue wide) {
     return false;
   InsertionGuard guard(function, concat);
   NodeBuilder b(function, concat->getName());
-  auto drop = [&](NodeValue value) {
-    return b.declareExtents(value, value.getType().withoutExtents());
-  };
-  NodeValue joined = drop(wide), end = b.getLength(inputs.front(), axis);
+  NodeValue joined = b.dropExtents(wide),
+            end = b.getLength(inputs.front(), axis);
   for (NodeValue input : llvm::drop_begin(inputs)) {
-    joined = b.make<DynamicUpdateSliceNode>(joined, drop(input), end, axis);
+    joined =
+        b.make<DynamicUpdateSliceNode>(joined, b.dropExtents(input), end, axis);
     end = b.add(end, b.getLength(input, axis));
   }
   joined =

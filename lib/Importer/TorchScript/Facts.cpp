@@ -83,9 +83,7 @@ static llvm::Expected<bool> importFact(ScriptCall &call) {
   if (kind == "dim" || kind == "ndim")
     return call.done(int64_t(type.getRank()));
   if (kind == "numel") {
-    std::optional<Extent> count = Extent(1);
-    for (unsigned d = 0; count && d < type.getRank(); ++d)
-      count = multiply(*count, type.getLength(d));
+    std::optional<Extent> count = multiplyAll(type.getLengths());
     if (!count)
       return call.refuse(0, "fewer extents that a run decides");
     return call.done(ScriptValue::ofExtent(*count));

@@ -39,21 +39,6 @@ static llvm::Expected<Dims> completeShape(llvm::ArrayRef<int64_t> size,
   return shape;
 }
 
-static std::vector<Extent> getLengths(const Type &type) {
-  std::vector<Extent> lengths;
-  for (unsigned d = 0; d < type.getRank(); ++d)
-    lengths.push_back(type.getLength(d));
-  return lengths;
-}
-
-/// Returns the product of \p lengths; none if it has too many terms.
-static std::optional<Extent> countAll(llvm::ArrayRef<Extent> lengths) {
-  std::optional<Extent> count = Extent(1);
-  for (const Extent &length : lengths)
-    count = count ? multiply(*count, length) : count;
-  return count;
-}
-
 /// Sets the result to the elements of \p x in row-major order, in dimensions of
 /// \p lengths. That they have as many elements is checked by each run, where it
 /// isn't known.
@@ -64,9 +49,7 @@ static llvm::Error setReshaped(AtenOp &op, NodeValue x,
     if (!op.getSymbols().getRange(length))
       return op.refuse("self", "extents whose multiples fit 64 bits");
   Type type = op.makeType(own.getKind(), lengths, own);
-  if (!own.hasExtents() && !type.hasExtents())
-    return op.setResult(op.reshape(x, type.getShape()));
-  return op.setResult(own == type ? x : op.make<RepackNode>(x, type));
+  return op.setResult(op.repack(x, type));
 }
 
 /// Returns \p size, argument \p name, for the elements of dimensions \p from;
@@ -80,7 +63,7 @@ completeLengths(AtenOp &op, llvm::StringRef name, std::vector<Extent> size,
     for (const Extent &length : size)
       numbers.push_back(*length.getConstant());
     GLOWISH_ASSIGN_OR_RETURN(
-        numbers, completeShape(numbers, *countAll(from)->getConstant()));
+        numbers, completeShape(numbers, *multiplyAll(from)->getConstant()));
     return std::vector<Extent>(numbers.begin(), numbers.end());
   }
   std::vector<Extent> others = size;
@@ -90,7 +73,7 @@ completeLengths(AtenOp &op, llvm::StringRef name, std::vector<Extent> size,
   for (const Extent &length : others)
     if (length.getConstant().value_or(0) < 0)
       return op.refuse(name, "extents, and one -1");
-  std::optional<Extent> count = countAll(from), known = countAll(others);
+  std::optional<Extent> count = multiplyAll(from), known = multiplyAll(others);
   if (!count || !known)
     return op.refuse(name, "fewer extents that a run decides");
   if (open == size.end())
@@ -110,7 +93,7 @@ static llvm::Error importReshape(AtenOp &op) {
   llvm::StringRef name = op.has("shape") ? "shape" : "size";
   GLOWISH_ASSIGN_OR_RETURN(
       std::vector<Extent> lengths,
-      completeLengths(op, name, op.lengths(name), getLengths(x.getType())));
+      completeLengths(op, name, op.lengths(name), x.getType().getLengths()));
   return setReshaped(op, x, lengths);
 }
 
@@ -120,7 +103,7 @@ static llvm::Error importReshapeAs(AtenOp &op) {
   if (!own.hasExtents() && !other.hasExtents() &&
       own.getNumElements() != other.getNumElements())
     return op.refuse("other", "as many elements as in 'self'");
-  return setReshaped(op, op.tensor("self"), getLengths(other));
+  return setReshaped(op, op.tensor("self"), other.getLengths());
 }
 
 /// A scalar becomes a list of one.
@@ -133,9 +116,9 @@ static llvm::Error importFlatten(AtenOp &op) {
     return op.setResult(op.reshape(x, {1}));
   if (start > end)
     return op.refuse("start_dim", "a dimension not behind 'end_dim'");
-  std::vector<Extent> lengths = getLengths(x.getType());
+  std::vector<Extent> lengths = x.getType().getLengths();
   std::optional<Extent> joined =
-      countAll(llvm::ArrayRef(lengths).slice(start, end - start + 1));
+      multiplyAll(llvm::ArrayRef(lengths).slice(start, end - start + 1));
   if (!joined)
     return op.refuse("self", "fewer extents that a run decides");
   lengths.erase(lengths.begin() + start, lengths.begin() + end);
@@ -148,7 +131,7 @@ static llvm::Error importUnflatten(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.axis("dim", op.getRank("self")));
   if (op.getRank("self") == 0)
     return op.refuse("self", "rank 1 and more");
-  std::vector<Extent> lengths = getLengths(x.getType());
+  std::vector<Extent> lengths = x.getType().getLengths();
   GLOWISH_ASSIGN_OR_RETURN(
       std::vector<Extent> inner,
       completeLengths(op, "sizes", op.lengths("sizes"), lengths[size_t(axis)]));
@@ -326,7 +309,7 @@ static llvm::Error importExpandAs(AtenOp &op) {
   if (other.getRank() < op.getRank("self"))
     return op.refuse("other", "at least as many dimensions as 'self' has");
   GLOWISH_ASSIGN_OR_RETURN(NodeValue wide, expand(op, op.tensor("self"),
-                                                  "other", getLengths(other)));
+                                                  "other", other.getLengths()));
   return op.setResult(wide);
 }
 
@@ -412,7 +395,7 @@ static llvm::Error importBroadcastTensors(AtenOp &op) {
   std::vector<NodeValue> values = op.tensors("tensors");
   std::vector<Extent> lengths;
   for (NodeValue value : values) {
-    std::vector<Extent> own = getLengths(value.getType());
+    std::vector<Extent> own = value.getType().getLengths();
     if (own.size() > lengths.size())
       lengths.insert(lengths.begin(), own.size() - lengths.size(), 1);
     for (size_t d = 0; d < own.size(); ++d) {

@@ -14,10 +14,8 @@ static llvm::Error importSymSize(AtenOp &op) {
 }
 
 static llvm::Error importSymNumel(AtenOp &op) {
-  const Type &type = op.tensor("self").getType();
-  std::optional<Extent> count = Extent(1);
-  for (unsigned d = 0; count && d < type.getRank(); ++d)
-    count = multiply(*count, type.getLength(d));
+  std::optional<Extent> count =
+      multiplyAll(op.tensor("self").getType().getLengths());
   if (!count)
     return op.refuse("self", "fewer extents that a run decides");
   return op.setResult(AtenValue::ofExtent(*count));

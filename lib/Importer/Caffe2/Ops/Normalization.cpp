@@ -10,7 +10,7 @@ static llvm::Error importSoftmax(NetOp &op) {
   // Caffe2 flattens the dimensions from the axis on.
   GLOWISH_ASSIGN_OR_RETURN(Matrix matrix, readMatrix(op, 0, "axis"));
   NodeValue result = op.make<SoftmaxNode>(matrix.value, 1);
-  return op.setOutput(0, op.reshapeLike(result, op.input(0).getType()));
+  return op.setOutput(0, op.repack(result, op.input(0).getType()));
 }
 
 static llvm::Error importSpatialBN(NetOp &op) {
@@ -96,9 +96,8 @@ static llvm::Error importRMSNorm(NetOp &op) {
   NodeValue beta = op.reshape(op.weight(2, {columns}), {columns});
   Normalized normal = normalize(op, x.value, {1}, eps, /*subtractMean=*/false);
   NodeValue y = scaleAndShift(op, normal.value, gamma, beta);
-  GLOWISH_RETURN_IF_ERROR(
-      op.setOutput(0, op.reshapeLike(y, op.input(0).getType())));
-  return op.setOutput(1, op.reshapeLike(normal.inverseDeviation, x.rows));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, op.repack(y, op.input(0).getType())));
+  return op.setOutput(1, op.repack(normal.inverseDeviation, x.rows));
 }
 
 static const Caffe2Operators operators = {

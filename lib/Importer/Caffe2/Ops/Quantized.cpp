@@ -52,7 +52,7 @@ static llvm::Error importSoftmax(NetOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(Matrix matrix, readMatrix(op, 0, "axis"));
   Blob rows = {matrix.value, op.getBlob(0).quant};
   NodeValue result = op.make<SoftmaxNode>(dequantize(op, rows), 1);
-  result = op.reshapeLike(result, op.input(0).getType());
+  result = op.repack(result, op.input(0).getType());
   return op.setOutput(0, quantize(op, result, *params), params);
 }
 

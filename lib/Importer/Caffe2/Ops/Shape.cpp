@@ -59,7 +59,8 @@ static llvm::Error checkCount(NetOp &op, const Extent &count,
 /// Completes \p shape: 0 is the extent of the input, and one -1 is inferred.
 static llvm::Error completeShape(NetOp &op, std::vector<Extent> &shape) {
   const Type &input = op.input(0).getType();
-  std::optional<Extent> known = Extent(1), count = Extent(1);
+  std::optional<Extent> known = Extent(1),
+                        count = multiplyAll(input.getLengths());
   std::optional<size_t> open;
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == Extent(0) && d < input.getRank())
@@ -75,8 +76,6 @@ static llvm::Error completeShape(NetOp &op, std::vector<Extent> &shape) {
                        d, *number);
     known = known ? multiply(*known, shape[d]) : known;
   }
-  for (unsigned d = 0; count && d < input.getRank(); ++d)
-    count = multiply(*count, input.getLength(d));
   if (!open)
     return known && count ? checkCount(op, *count, *known)
                           : llvm::Error::success();
@@ -97,7 +96,7 @@ static llvm::Error importReshape(NetOp &op) {
   }
   GLOWISH_RETURN_IF_ERROR(completeShape(op, shape));
   GLOWISH_ASSIGN_OR_RETURN(Type type, op.makeType(x.getElemKind(), shape));
-  GLOWISH_RETURN_IF_ERROR(setMoved(op, op.reshapeLike(x, type)));
+  GLOWISH_RETURN_IF_ERROR(setMoved(op, op.repack(x, type)));
   if (op.getNumOutputs() < 2)
     return llvm::Error::success();
   return op.setOutput(

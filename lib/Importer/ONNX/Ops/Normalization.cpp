@@ -119,7 +119,7 @@ static llvm::Expected<NodeValue> makeAlongAxis(OpContext &op, NodeValue input,
   Dims flat(type.getShape().take_front(axis));
   flat.push_back(countElements(type.getShape().drop_front(axis)));
   input = op.fillOutside(input, getDimsFrom(axis, rank), -HUGE_VAL);
-  input = op.declareExtents(input, type.withoutExtents());
+  input = op.dropExtents(input);
   GLOWISH_ASSIGN_OR_RETURN(input, op.finish(input));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.reshape(input, flat, ".flat"));
   GLOWISH_ASSIGN_OR_RETURN(value, make(op, value, axis));

@@ -105,8 +105,7 @@ llvm::Expected<Quantized> onnximport::quantizeDynamically(OpContext &op,
                                                           NodeValue x) {
   std::vector<int64_t> axes = getAllDims(x.getShape().size());
   // 0 is always in the range: beyond extents it may stand for both reductions.
-  NodeValue all = op.declareExtents(op.fillOutside(x, axes, 0),
-                                    x.getType().withoutExtents());
+  NodeValue all = op.dropExtents(op.fillOutside(x, axes, 0));
   NodeValue largest =
       op.max(op.reduce(all, "max", axes, /*keepDims=*/false), 0);
   NodeValue smallest =

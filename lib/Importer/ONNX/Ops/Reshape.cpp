@@ -30,9 +30,6 @@ NodeValue onnximport::reshapeOpen(OpContext &op, NodeValue x,
                                   llvm::ArrayRef<OpenDim> to) {
   if (!x)
     return x;
-  auto isOpen = [](const OpenDim &dim) { return dim.extent.has_value(); };
-  if (!x.getType().hasExtents() && llvm::none_of(to, isOpen))
-    return op.reshape(x, getBounds(to));
   ExtentList extents;
   for (const OpenDim &dim : to)
     extents.push_back(dim.extent);
@@ -43,18 +40,15 @@ NodeValue onnximport::reshapeOpen(OpContext &op, NodeValue x,
 llvm::Expected<OpenDim> onnximport::joinDims(OpContext &op, NodeValue x,
                                              unsigned begin, unsigned end) {
   const Type &type = x.getType();
-  OpenDim joined{1};
-  Extent extent = 1;
-  for (unsigned d = begin; d < end; ++d) {
-    joined.bound *= type.getDim(d);
-    std::optional<Extent> next = multiply(extent, type.getLength(d));
-    if (!next)
-      return makeError("the extent of dimensions {0} to {1} of {2} has too "
-                       "many terms",
-                       begin, end - 1, type.str());
-    extent = *next;
-  }
-  if (!extent.isConstant())
+  std::vector<Extent> lengths = type.getLengths();
+  std::optional<Extent> extent =
+      multiplyAll(llvm::ArrayRef(lengths).slice(begin, end - begin));
+  if (!extent)
+    return makeError("the extent of dimensions {0} to {1} of {2} has too many "
+                     "terms",
+                     begin, end - 1, type.str());
+  OpenDim joined{countElements(type.getShape().slice(begin, end - begin))};
+  if (!extent->isConstant())
     joined.extent = extent;
   return joined;
 }
