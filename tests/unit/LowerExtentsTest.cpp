@@ -11,6 +11,7 @@
 #include "Messages.h"
 #include "glowish/Graph/GraphText.h"
 #include "glowish/Graph/Verifier.h"
+#include "glowish/Optimizer/Passes.h"
 
 using namespace glowish;
 
@@ -461,6 +462,30 @@ TEST(LowerExtents, LostExtentsAreFound) {
   function->dropExtents(exp);
   EXPECT_NE(getMessage(verify(*function)).find("float<2x6{N}x5>"),
             std::string::npos);
+}
+
+/// The rows of a matmul are moved where few of them lie side by side alone.
+TEST(LowerExtents, OrderOfRows) {
+  for (auto [input, result, numTransposes] :
+       {std::tuple("float<9x6{N}x4>", "float<9x6?{N}x5>", 2u),
+        {"float<3x6{N}x4>", "float<3x6?{N}x5>", 0u},
+        {"float<6{N}x9x4>", "float<6?{N}x9x5>", 0u}}) {
+    Graph graph = node({input, "float<4x5>"}, "MatMul(%a, %b)", result);
+    check(graph);
+    auto module = llvm::cantFail(
+        parseModule("module \"m\"\nplaceholder %N : int64<> input \"N\" range "
+                    "\"N\" [0, 6]\n" +
+                        makeOpen(makeText(graph)),
+                    "test", nullptr));
+    Function *function = module->findFunction("main");
+    auto *pass = findPass(getGraphPasses(), "lower-extents");
+    ASSERT_TRUE(llvm::cantFail(pass->run(*function, GraphPassContext())));
+    EXPECT_EQ(llvm::count_if(
+                  function->getNodes(),
+                  [](Node &each) { return llvm::isa<TransposeNode>(each); }),
+              numTransposes)
+        << input;
+  }
 }
 
 //===- Graphs of several nodes --------------------------------------------===//

@@ -262,23 +262,23 @@ llvm::Expected<bool> glowish::unpackRows(Function &function) {
 //===- Order of rows ------------------------------------------------------===//
 
 /// Returns the permutation of \p type, of rows along its last dimension, that
-/// puts the dimensions which a run decides first; empty if they are, but for
-/// dimensions of extent 1.
+/// puts the dimensions which a run decides first. Empty where as many rows lie
+/// side by side as there are such groups, or more: to move them costs more than
+/// the ends of the groups do.
 static std::vector<int64_t> findRowOrder(const Type &type) {
-  std::vector<int64_t> open, closed;
-  bool isLater = false;
-  for (unsigned d = 0; d + 1 < type.getRank(); ++d) {
+  std::vector<int64_t> order, closed;
+  unsigned last = type.getRank() - 1;
+  int64_t groups = 1, rows = 1;
+  for (unsigned d = 0; d < last; ++d) {
     bool isOpen = type.getExtent(d);
-    isLater |= isOpen && llvm::any_of(closed, [&](int64_t other) {
-                 return type.getDim(unsigned(other)) != 1;
-               });
-    (isOpen ? open : closed).push_back(d);
+    (isOpen ? order : closed).push_back(d);
+    (order.empty() ? groups : rows) *= type.getDim(d);
   }
-  if (!isLater)
+  if (order.empty() || groups <= rows)
     return {};
-  llvm::append_range(open, closed);
-  open.push_back(type.getRank() - 1);
-  return open;
+  llvm::append_range(order, closed);
+  order.push_back(last);
+  return order;
 }
 
 llvm::Expected<bool> glowish::orderRows(Function &function) {
