@@ -195,7 +195,8 @@ void NeededExtents::limitSaved(const SaveNode &save, Extents &extents) const {
       own = next;
 }
 
-/// What is needed of the first of the dimensions that \p reshape joins.
+/// The operand's elements behind one index of the first of joined dimensions
+/// are as many as those behind some indices of the result's dimension.
 void NeededExtents::limitJoined(const ReshapeNode &reshape,
                                 Extents &extents) const {
   DimsRef from = reshape.getInput().getShape(), to = reshape.getShape();
@@ -213,8 +214,32 @@ void NeededExtents::limitJoined(const ReshapeNode &reshape,
   }
 }
 
+std::optional<Extent> NeededExtents::findMost(NodeValue index) const {
+  auto *min = index.getNodeAs<MinNode>();
+  auto *max = index.getNodeAs<MaxNode>();
+  if (!min && !max)
+    return sums.find(index);
+  NodeValue x = index.node->getOperand(0), y = index.node->getOperand(1);
+  // An index into nothing is clamped to 0, and the element unspecified.
+  if (max && (isZero(x) || isZero(y)))
+    return findMost(isZero(x) ? y : x);
+  std::optional<Extent> ofX = findMost(x), ofY = findMost(y);
+  if (min)
+    return ofX ? ofX : ofY;
+  return ofX && ofY ? sums.findLarger(*ofX, *ofY) : std::nullopt;
+}
+
+void NeededExtents::limitGathered(const GatherNode &gather,
+                                  Extents &extents) const {
+  if (std::optional<Extent> most = findMost(gather.getIndices()))
+    extents[unsigned(gather.getAxis())] = add(*most, 1);
+}
+
 void NeededExtents::limitMoved(const Node &node, unsigned index,
                                Extents &extents) const {
+  auto *gather = llvm::dyn_cast<GatherNode>(&node);
+  if (gather && index == GatherNode::inputIdx)
+    limitGathered(*gather, extents);
   if (auto *reshape = llvm::dyn_cast<ReshapeNode>(&node))
     limitJoined(*reshape, extents);
   if (auto *slice = llvm::dyn_cast<SliceNode>(&node))

@@ -72,8 +72,13 @@ private:
   /// Limits the operand of \p reshape along the first of dimensions that become
   /// one.
   void limitJoined(const ReshapeNode &reshape, Extents &extents) const;
-  /// Limits operand \p index of a slice, or of what replaces one, or of a
-  /// reshape.
+  /// Returns an extent that \p index, an integer of a tensor, never exceeds;
+  /// null if none is known.
+  std::optional<Extent> findMost(NodeValue index) const;
+  /// Limits the input of \p gather along its axis to the largest index.
+  void limitGathered(const GatherNode &gather, Extents &extents) const;
+  /// Limits operand \p index of a slice, or of what replaces one, of a reshape
+  /// or a gather.
   void limitMoved(const Node &node, unsigned index, Extents &extents) const;
   /// Limits what \p save saves to what a run leaves in the output.
   void limitSaved(const SaveNode &save, Extents &extents) const;

@@ -160,6 +160,25 @@ TEST(StatedExtents, LoopsEndWithThem) {
   }
 }
 
+/// Rows that a run has not are not computed for the one that is taken.
+TEST(StatedExtents, RowsThatAreTakenByIndex) {
+  for (int64_t index : {0, 2, -1, -2}) {
+    TextModel model;
+    model.inputs.clear();
+    model.body = symbolicInput("x", {"S", "8"}) +
+                 floats("w", {8, 2}, std::vector<float>(16, 0.25f)) +
+                 int64Scalar("index", index) +
+                 onnxNode("MatMul", {"x", "w"}, "", "rows") +
+                 onnxNode("Gather", {"rows", "index"});
+    checkBoth(model, {{"S", {2, 70}}}, {{{"S", 3}}, {{"S", 8}}, {{"S", 70}}});
+    Program program = compile(model, /*isCPU=*/true, {}, {{"S", {2, 70}}});
+    for (const Instruction &instr : program.program->getIR().getInstrs())
+      EXPECT_FALSE(!instr.isLifetimeMarker() && instr.getLoopBounds().empty() &&
+                   llvm::is_contained(instr.getOperand(0)->getShape(), 70))
+          << index << " " << instr.getName().str();
+  }
+}
+
 /// Rows of weights of 4 bits: one needed row, and few, are computed otherwise
 /// than many.
 TEST(StatedExtents, MatmulsWithWeightsOf4Bits) {

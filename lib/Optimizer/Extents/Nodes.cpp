@@ -22,7 +22,8 @@ NodeValue glowish::lowerExtentsOfDeclareExtents(DeclareExtentsNode &node,
 
 NodeValue glowish::lowerExtentsOfSave(SaveNode &node, ExtentLowering &b) {
   auto *output = node.getOutput().getNodeAs<Placeholder>();
-  // What nodes have computed is in the output of the extents, if there is one.
+  // Extents that nodes compute are in the output of the extents, if there is
+  // one.
   ExtentList extents(b.getType(node.getInput()).getExtents());
   for (std::optional<Extent> &extent : extents)
     if (extent && !node.getParent()->getModule().isStated(*extent))
@@ -293,14 +294,38 @@ NodeValue glowish::lowerExtentsOfPad(PadNode &node, ExtentLowering &b) {
   return {};
 }
 
+/// Returns whether \p indices are constants from \p low to \p high.
+static bool areBetween(NodeValue indices, int64_t low, int64_t high) {
+  auto *constant = indices.getNodeAs<Constant>();
+  if (!constant)
+    return false;
+  const Tensor &tensor = constant->getTensor();
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+    if (tensor.getAsInt(i) < low || tensor.getAsInt(i) > high)
+      return false;
+  return true;
+}
+
 NodeValue glowish::lowerExtentsOfGather(GatherNode &node, ExtentLowering &b) {
   NodeValue input = node.getInput(), indices = node.getIndices();
-  if (!b.isOpen(input, node.getAxis()))
+  unsigned axis = unsigned(node.getAxis());
+  const Extent *extent = b.getType(input).getExtent(axis);
+  if (!extent)
+    return {};
+  // So many elements are there in all runs.
+  int64_t least = 0;
+  if (auto range = b.getFunction().getModule().getSymbols().getRange(*extent))
+    least = range->low;
+  if (areBetween(indices, 0, least - 1))
     return {};
   // Negative indices count from the end; those out of range are clamped.
   NodeValue wide = b.cast(indices, ElemKind::Int64);
-  NodeValue length = b.getLength(input, node.getAxis());
-  wide = b.select(b.less(wide, 0), b.add(wide, length), wide);
+  NodeValue length = b.getLength(input, axis), fromEnd = b.add(wide, length);
+  if (areBetween(indices, -least, -1)) {
+    node.setOperand(node.indicesIdx, fromEnd);
+    return {};
+  }
+  wide = b.select(b.less(wide, 0), fromEnd, wide);
   node.setOperand(node.indicesIdx, b.max(b.min(wide, b.sub(length, 1)), 0));
   return {};
 }
