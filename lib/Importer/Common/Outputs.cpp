@@ -1,8 +1,8 @@
 //===- Outputs.cpp - Outputs of modules that are imported -----------------===//
 
 #include "Common/Outputs.h"
-#include "glowish/Graph/NodeBuilder.h"
 #include "glowish/Graph/Nodes.h"
+#include "glowish/Support/Error.h"
 
 using namespace glowish;
 
@@ -25,23 +25,27 @@ static Placeholder *saveOutput(Function &function, const std::string &name,
   return placeholder;
 }
 
-/// Returns all extents of \p value, int64<rank>.
-static NodeValue listExtents(Function &function, const std::string &name,
-                             NodeValue value) {
-  NodeBuilder b(function, name);
-  std::vector<NodeValue> extents;
-  for (unsigned d = 0; d < value.getType().getRank(); ++d)
-    extents.push_back(b.reshape(b.getLength(value, d), {1}));
-  return llvm::cantFail(b.finish(b.concat(extents, 0)));
+llvm::Error glowish::createOutput(NodeBuilder &b, const std::string &name,
+                                  NodeValue value,
+                                  const std::string &extentsName) {
+  std::vector<NodeValue> lengths;
+  for (unsigned d = 0; value && d < value.getType().getRank(); ++d)
+    lengths.push_back(b.reshape(b.getLength(value, d), {1}));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue extents, b.finish(b.concat(lengths, 0)));
+  Function &function = b.getFunction();
+  Placeholder *listed = saveOutput(function, extentsName, extents);
+  saveOutput(function, name, value)->setExtents(listed);
+  return llvm::Error::success();
 }
 
 void glowish::createOutput(Function &function, const std::string &name,
                            NodeValue value) {
-  Placeholder *extents = nullptr;
-  if (value.getType().hasExtents()) {
-    std::string own =
-        getUniqueModelName(function.getModule(), name + ".extents", ".extents");
-    extents = saveOutput(function, own, listExtents(function, own, value));
+  if (!value.getType().hasExtents()) {
+    saveOutput(function, name, value);
+    return;
   }
-  saveOutput(function, name, value)->setExtents(extents);
+  std::string own =
+      getUniqueModelName(function.getModule(), name + ".extents", ".extents");
+  NodeBuilder b(function, own);
+  llvm::cantFail(createOutput(b, name, value, own));
 }

@@ -3,7 +3,7 @@
 #ifndef GLOWISH_LIB_IMPORTER_COMMON_OUTPUTS_H
 #define GLOWISH_LIB_IMPORTER_COMMON_OUTPUTS_H
 
-#include "glowish/Graph/Module.h"
+#include "glowish/Graph/NodeBuilder.h"
 
 namespace glowish {
 
@@ -16,6 +16,10 @@ std::string getUniqueModelName(const Module &module, llvm::StringRef name,
 /// it. If a run decides extents of it, the output has their bounds, and another
 /// one, `NAME.extents`, all extents (Placeholder::getExtents).
 void createOutput(Function &function, const std::string &name, NodeValue value);
+/// Creates the output \p name of \p value, and the output \p extentsName of all
+/// extents of it, also where no run decides one. \p b computes lengths.
+llvm::Error createOutput(NodeBuilder &b, const std::string &name,
+                         NodeValue value, const std::string &extentsName);
 
 } // namespace glowish
 

@@ -1,6 +1,7 @@
 //===- Extents.cpp - Values with extents that runs decide -----------------===//
 
 #include "ONNX/Extents.h"
+#include "Common/Outputs.h"
 #include "Common/Positions.h"
 #include "ONNX/GraphScope.h"
 #include "llvm/ADT/Sequence.h"
@@ -122,22 +123,6 @@ std::optional<Extent> onnximport::findStated(const Module &module,
   return module.isStated(extent) ? std::optional(extent) : std::nullopt;
 }
 
-/// What a run leaves of \p value in an output of the extents \p shape
-/// (InputExtents::next).
-static ExtentList findSaved(const Module &module, NodeValue value,
-                            DimsRef shape) {
-  ExtentList dims;
-  for (auto [d, bound] : llvm::enumerate(shape)) {
-    bool isWhole =
-        !value.getType().getExtent(d) && value.getShape()[d] == bound;
-    // Where data decide, it may be all of it.
-    dims.push_back(isWhole ? std::nullopt
-                           : findStated(module, value.getType(), d));
-  }
-  bool isAny = llvm::any_of(dims, [](auto &dim) { return dim.has_value(); });
-  return isAny ? dims : ExtentList();
-}
-
 NodeValue onnximport::sliceCorner(Function &function, NodeValue value,
                                   DimsRef shape) {
   Dims zeros(shape.size(), 0), ones(shape.size(), 1);
@@ -162,26 +147,15 @@ llvm::Error onnximport::saveOpenOutput(GraphContext &graph,
   onnx::NodeProto proto;
   proto.add_output(name.str());
   OpContext op(proto, graph, {});
-  std::vector<NodeValue> counts;
-  counts.reserve(shape.size());
-  for (unsigned d = 0; d < shape.size(); ++d)
-    counts.push_back(op.reshape(op.getLength(value, d), {1}));
-  NodeValue count = op.concat(counts, 0);
-  NodeValue saved = padTo(op, op.dropExtents(value), shape);
-  GLOWISH_ASSIGN_OR_RETURN(count, op.finish(count));
-  GLOWISH_ASSIGN_OR_RETURN(saved, op.finish(saved));
-  Module &module = graph.function.getModule();
+  // A dimension that is shorter than the output's has a constant extent.
+  ExtentList extents;
+  for (const Extent &length : value.getType().getLengths())
+    extents.push_back(length);
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue saved,
+                           op.finish(padTo(op, op.dropExtents(value), shape)));
   std::string extentsName =
       graph.scope->makePlaceholderName(name.str() + ".extents", ".extents");
-  Placeholder *extents = module.createPlaceholder(
-      extentsName, count.getType(), /*isInput=*/false, /*isOutput=*/true);
-  Placeholder *output = module.createPlaceholder(
-      name, saved.getType(), /*isInput=*/false, /*isOutput=*/true);
-  output->setExtents(extents);
-  output->setNextExtents(findSaved(module, value, shape));
-  graph.function.create<SaveNode>("save_" + extentsName, count,
-                                  NodeValue(extents));
-  graph.function.create<SaveNode>("save_" + name.str(), saved,
-                                  NodeValue(output));
-  return llvm::Error::success();
+  return createOutput(op, name.str(),
+                      op.restate(saved, saved.getType().withExtents(extents)),
+                      extentsName);
 }
