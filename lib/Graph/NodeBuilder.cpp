@@ -239,8 +239,8 @@ NodeValue NodeBuilder::rearrange(NodeValue x, llvm::ArrayRef<int64_t> dims) {
     extents.push_back(extent ? std::optional(*extent) : std::nullopt);
     mayBeOne |= extent && shape.back() <= 1;
   }
-  // Of several dimensions of at most 1, a Reshape's rule does not know which
-  // one a run decides.
+  // The rule of a Reshape can't tell which of several dimensions of at most 1 a
+  // run decides.
   return mayBeOne ? repack(x, type.withShape(shape).withExtents(extents))
                   : reshape(x, shape);
 }

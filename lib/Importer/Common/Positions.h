@@ -31,8 +31,8 @@ inline std::optional<Extent> findExtent(NodeValue x, unsigned dim) {
 /// Casts \p indices to int64 and adds \p extent, an int64 scalar, to negative
 /// ones.
 NodeValue wrapIndices(NodeBuilder &b, NodeValue indices, NodeValue extent);
-/// The same for indices into dimension \p axis of values of type \p data, from
-/// the end that a run decides.
+/// Casts \p indices, into dimension \p axis of a value of type \p data, to
+/// int64 and adds its extent to negative ones.
 NodeValue wrapIndices(NodeBuilder &b, NodeValue indices, const Type &data,
                       unsigned axis);
 

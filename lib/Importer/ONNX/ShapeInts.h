@@ -12,8 +12,8 @@ namespace glowish::onnximport {
 struct ShapeInt : ScalarRange {
   /// An int64 scalar; null if constant.
   NodeValue value = {};
-  /// Where a number comes from that is no extent: the element of `source` at
-  /// `position`.
+  /// The value of which the number is the element at `position`, if it is no
+  /// extent.
   NodeValue source = {};
   int64_t position = 0;
 

@@ -4,7 +4,7 @@
 
 using namespace glowish;
 
-/// Where no run decides an extent, it is a Reshape.
+/// Returns a Reshape: the extents of the lowered graph are its bounds.
 NodeValue glowish::lowerRepack(RepackNode &root, RewriteContext &context) {
   return context.create<ReshapeNode>(root.getInput(),
                                      root.getType().getShape());

@@ -172,7 +172,7 @@ static llvm::Error importUnique(OpContext &op, NodeValue x) {
   int64_t n = x.getShape()[axis];
   if (n == 0)
     return setEmptyOutputs(op, x);
-  // What is beyond the extent of a slice is the same in all of them.
+  // Elements beyond the extents must not make slices differ.
   std::vector<int64_t> others = getAllDims(x.getType().getRank());
   others.erase(others.begin() + axis);
   x = op.fillOutside(x, others, 0);

@@ -14,8 +14,8 @@ struct SliceRange {
   /// The first pixel. If the blocking packs tiles, \p numPixels are sliced;
   /// else it begins a row, and panelRows rows of the blocking are.
   llvm::Value *firstPixel, *numPixels;
-  /// Where it begins a row: the end of the rows that are packed, and the ends
-  /// of the rows and columns of the input, beyond which all is padding.
+  /// The end of the rows that are packed, and the ends of the rows and columns
+  /// of the input, beyond which all is padding, if firstPixel begins a row.
   llvm::Value *endRow, *endInputRow, *endInputColumn;
   /// The range of channel groups.
   llvm::Value *firstGroup, *endGroup;
