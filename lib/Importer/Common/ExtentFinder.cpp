@@ -5,7 +5,7 @@
 using namespace glowish;
 
 Element ExtentFinder::findSource(Element element) {
-  // Stop at what is known, so that it is the same value wherever it is used.
+  // Stop at a known value, so that it is the same one wherever it is used.
   while (steps > 0 && !isKnown(element.value)) {
     --steps;
     std::optional<Element> moved = traceElement(element);

@@ -20,8 +20,8 @@ matchStates(const onnx::GraphProto &graph, llvm::ArrayRef<StateNames> names);
 llvm::Error makeState(GraphContext &graph, Placeholder &input, NodeValue value,
                       const PlaceholderLayout *layout);
 
-/// Lets what reads \p input, of type \p type before it became a state, read the
-/// corner of the state: what is joined to it is written behind it.
+/// Lets the readers of \p input, of type \p type before it became a state, read
+/// the corner of the state, as the elements joined to it are written behind it.
 void widenReaders(Function &function, Placeholder &input, const Type &type);
 
 } // namespace glowish::onnximport

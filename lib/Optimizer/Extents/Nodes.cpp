@@ -259,9 +259,9 @@ NodeValue glowish::lowerExtentsOfConcat(ConcatNode &node, ExtentLowering &b) {
       inputs, [&](NodeValue input) { return b.isOpen(input, axis); });
   if (inputs.end() - first <= 1)
     return {};
-  // What comes before the first open one needs not be moved. Each of the others
-  // lies behind the actual elements of those before it, and over what is beyond
-  // these.
+  // Inputs before the first open one need not be moved. Each of the others is
+  // written directly behind the actual elements of those before it, over the
+  // unused ones up to their bound.
   NodeValue end = b.getLength(*first, axis);
   int64_t known = -first->getShape()[axis];
   NodeValue joined = b.concat(llvm::ArrayRef(inputs.begin(), first + 1), axis);

@@ -224,8 +224,8 @@ static llvm::Expected<ShapeInt> readTopKCount(OpContext &op) {
   return makeShapeInt(count);
 }
 
-/// Returns \p x with its bound as the extent of dimension \p axis, and beyond
-/// what is there elements that come last in the order.
+/// Returns \p x with its bound as the extent of dimension \p axis, filled up
+/// with elements that come last in the order.
 static NodeValue fillUnordered(OpContext &op, NodeValue x, int64_t axis,
                                bool largest) {
   // NaN is the greatest, and the first of equal elements comes first.
