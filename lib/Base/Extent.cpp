@@ -145,10 +145,10 @@ std::optional<Extent> glowish::multiply(const Extent &a, const Extent &b) {
 }
 
 std::optional<Extent> glowish::multiplyAll(llvm::ArrayRef<Extent> factors) {
-  std::optional<Extent> product = Extent(1);
+  std::optional<Extent> result = Extent(1);
   for (const Extent &factor : factors)
-    product = product ? multiply(*product, factor) : product;
-  return product;
+    result = result ? multiply(*result, factor) : result;
+  return result;
 }
 
 /// Each step holds for all integers: multiples of the divisor are taken out,

@@ -1,7 +1,7 @@
 //===- ScalarRange.h - Range arithmetic over scalar formulas ----*- C++ -*-===//
 //
-// The formulas of the element-wise records, instantiated on ranges: the range of
-// a result follows from the ranges of the operands.
+// The formulas of the element-wise records, instantiated on ranges: the range
+// of a result follows from the ranges of the operands.
 //
 //===----------------------------------------------------------------------===//
 
