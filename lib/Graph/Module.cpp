@@ -45,9 +45,7 @@ static void declareSymbols(const NodeDraft &draft, Module &module) {
                          {0, type.getDim(dim)});
 }
 
-/// Infers the types of the results of a node of \p module.
-static llvm::Expected<TypeList> inferDraft(const NodeDraft &draft,
-                                           Module &module) {
+llvm::Expected<TypeList> Function::inferDraft(const NodeDraft &draft) {
   const OpInfo &info = getNodeInfo(draft.kind);
   llvm::SmallVector<bool, 4> present;
   for (NodeValue value : draft.operands)
@@ -61,16 +59,29 @@ static llvm::Expected<TypeList> inferDraft(const NodeDraft &draft,
     declareSymbols(draft, module);
   }
   std::vector<ExtentRequirement> requirements;
-  GLOWISH_ASSIGN_OR_RETURN(
-      TypeList results,
-      inferTypes(types.getView(), module.getSymbols(), requirements));
-  module.addRequirements(requirements);
-  return results;
+  llvm::Expected<TypeList> results =
+      inferTypes(types.getView(), module.getSymbols(), requirements);
+  if (!trial) {
+    module.addRequirements(requirements);
+    return results;
+  }
+  for (const ExtentRequirement &required : requirements)
+    trial->isAllowed &= llvm::is_contained(module.getRequirements(), required);
+  if (results)
+    return results;
+  llvm::Expected<TypeList> bounds = inferBounds(types.getView());
+  if (!bounds) {
+    llvm::consumeError(bounds.takeError());
+    return results;
+  }
+  llvm::consumeError(results.takeError());
+  trial->isAllowed = false;
+  return bounds;
 }
 
 llvm::Expected<Node *> Function::tryCreate(llvm::StringRef name,
                                            NodeDraft draft) {
-  llvm::Expected<TypeList> types = inferDraft(draft, module);
+  llvm::Expected<TypeList> types = inferDraft(draft);
   if (!types)
     return addContext(types.takeError(),
                       getNodeInfo(draft.kind).name + " '" + name + "': ");

@@ -63,6 +63,17 @@ TypeList ExtentInference::takeTypes() const {
 
 //===- Nodes --------------------------------------------------------------===//
 
+llvm::Expected<TypeList> glowish::inferBounds(const OpView &op) {
+  std::vector<Type> bounds;
+  bounds.reserve(op.getNumInputs());
+  llvm::SmallVector<const Type *, 4> inputs;
+  for (const Type *type : op.getInputs())
+    inputs.push_back(type ? &bounds.emplace_back(type->withoutExtents())
+                          : nullptr);
+  const OpInfo &info = op.getInfo();
+  return info.inferTypes(OpView(info, inputs, {}, op.getAttrs()));
+}
+
 llvm::Expected<TypeList>
 glowish::inferTypes(const OpView &op, const SymbolRanges &symbols,
                     std::vector<ExtentRequirement> &requirements) {
@@ -75,14 +86,7 @@ glowish::inferTypes(const OpView &op, const SymbolRanges &symbols,
     return op.operandError(own - op.getInputs().begin(),
                            "a run decides an extent, which " + info.name +
                                " does not take");
-  std::vector<Type> bounds;
-  bounds.reserve(op.getNumInputs());
-  llvm::SmallVector<const Type *, 4> inputs;
-  for (const Type *type : op.getInputs())
-    inputs.push_back(type ? &bounds.emplace_back(type->withoutExtents())
-                          : nullptr);
-  GLOWISH_ASSIGN_OR_RETURN(
-      TypeList types, info.inferTypes(OpView(info, inputs, {}, op.getAttrs())));
+  GLOWISH_ASSIGN_OR_RETURN(TypeList types, inferBounds(op));
   ExtentInference inference(op, types, symbols);
   GLOWISH_RETURN_IF_ERROR(info.inferExtents(inference));
   GLOWISH_RETURN_IF_ERROR(inference.checkAll());

@@ -30,9 +30,6 @@ GraphPassRegistration::GraphPassRegistration(const GraphPass &pass) {
 
 const Pipeline &glowish::getOptimizePipeline() {
   static const Pipeline pipeline = {
-      {{"lower-extents"},
-       /*toFixedPoint=*/false,
-       /*required=*/{"lower-extents"}},
       {{"dce", "recognize-integer-arithmetic", "recognize-quantized-weights",
         "constant-fold", "simplify-control", "cse"},
        /*toFixedPoint=*/false},
@@ -60,9 +57,6 @@ const Pipeline &glowish::getOptimizePipeline() {
 
 const Pipeline &glowish::getTrainingPipeline() {
   static const Pipeline pipeline = {
-      {{"lower-extents"},
-       /*toFixedPoint=*/false,
-       /*required=*/{"lower-extents"}},
       {{"canonicalize", "sink-transposes", "constant-fold", "cse"},
        /*toFixedPoint=*/true},
       {{"dce"}, /*toFixedPoint=*/false},
@@ -72,9 +66,6 @@ const Pipeline &glowish::getTrainingPipeline() {
 
 const Pipeline &glowish::getQuantizationPipeline() {
   static const Pipeline pipeline = {
-      {{"lower-extents"},
-       /*toFixedPoint=*/false,
-       /*required=*/{"lower-extents"}},
       // What is quantized already stays so.
       {{"dce", "recognize-integer-arithmetic", "recognize-quantized-weights",
         "constant-fold", "simplify-control", "cse"},
@@ -102,6 +93,9 @@ const Pipeline &glowish::getActivationPipeline() {
 
 const Pipeline &glowish::getLowerPipeline() {
   static const Pipeline pipeline = {
+      {{"lower-extents"},
+       /*toFixedPoint=*/false,
+       /*required=*/{"lower-extents"}},
       {{"lower", "canonicalize", "sink-transposes", "transpose-to-reshape",
         "sink-reshapes", "constant-fold", "simplify-control", "fold-arithmetic",
         "cse"},

@@ -77,6 +77,7 @@ private:
   std::shared_ptr<const Tensor> payload;
 };
 
+class ExtentTrial;
 class FunctionBody;
 
 /// A topologically sorted list of nodes: every definition precedes its uses. A
@@ -165,9 +166,11 @@ public:
   inlineInto(Function &target, llvm::ArrayRef<NodeValue> arguments) const;
 
 private:
+  friend class ExtentTrial;
   friend class FunctionBody;
   friend class Module;
   Function(Module &module, llvm::StringRef name);
+  llvm::Expected<TypeList> inferDraft(const NodeDraft &draft);
   Placeholder *addStorage(PlaceholderList &list, llvm::StringRef name,
                           const Type &type);
   void copyNodes(Function &target, llvm::DenseMap<NodeValue, NodeValue> &copies,
@@ -178,6 +181,28 @@ private:
   PlaceholderList parameters, results;
   NodeList nodes;
   Node *insertionPoint = nullptr;
+  ExtentTrial *trial = nullptr;
+};
+
+/// A scope in which nodes are created that may have to be erased again: those
+/// that hold for the bounds of their operands need not hold for the extents
+/// that runs decide. Function::create() makes nodes of the bounds where the
+/// extents do not allow them, and requires nothing anew.
+class ExtentTrial {
+public:
+  explicit ExtentTrial(Function &function) : function(function) {
+    function.trial = this;
+  }
+  ~ExtentTrial() { function.trial = nullptr; }
+  ExtentTrial(const ExtentTrial &) = delete;
+
+  /// Whether the extents allow all nodes that were created.
+  bool holds() const { return isAllowed; }
+
+private:
+  friend class Function;
+  Function &function;
+  bool isAllowed = true;
 };
 
 /// The body of a node, as an attribute.

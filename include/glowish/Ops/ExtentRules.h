@@ -95,6 +95,8 @@ private:
 #include "glowish/Ops/TypeRules.inc"
 /// @}
 
+/// Infers the types of the results of \p op, a node, without extents.
+llvm::Expected<TypeList> inferBounds(const OpView &op);
 /// Infers the types of the results of \p op, a node, with their extents.
 /// \p symbols: those of its module. Adds to \p requirements.
 llvm::Expected<TypeList>

@@ -14,8 +14,12 @@ static bool isWorthFolding(const Node &node) {
   int64_t before = 0, after = 0;
   for (NodeValue value : node.getOperands())
     before += value ? value.getType().getSizeInBytes() : 0;
-  for (const Type &type : node.getTypes())
+  for (const Type &type : node.getTypes()) {
+    // A constant has all its elements.
+    if (type.hasExtents())
+      return false;
     after += type.getSizeInBytes();
+  }
   return after <= before + maxGrowth;
 }
 

@@ -334,8 +334,12 @@ static NodeValue reduce(NodeValue value, bool isMean,
       !hasOneElement(x->scale) || getConstantTensor(x->integer))
     return {};
   int64_t count = 1;
-  for (int64_t axis : axes)
+  for (int64_t axis : axes) {
+    // A run decides how many zero points there are.
+    if (value.getType().getExtent(unsigned(axis)))
+      return {};
     count *= value.getShape()[axis];
+  }
   // Neither the sums of integers nor the zero point's share may wrap.
   if (count == 0 || count > INT32_MAX / 255)
     return {};

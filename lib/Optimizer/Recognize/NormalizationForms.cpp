@@ -41,13 +41,17 @@ static std::optional<Mean> matchMean(NodeValue value) {
   if (!reduce || reduce->getAxes().empty())
     return std::nullopt;
   Dims shape(reduce->getInput().getShape());
+  bool isSum = reduce->getMode() == "sum";
   int64_t count = 1;
   for (int64_t reduced : reduce->getAxes()) {
+    // A run decides how many there are.
+    if (isSum && reduce->getInput().getType().getExtent(unsigned(reduced)))
+      return std::nullopt;
     count *= shape[reduced];
     shape[reduced] = 1;
   }
-  double meanFactor = reduce->getMode() == "sum" ? 1 / double(count) : 1;
-  if ((reduce->getMode() != "mean" && reduce->getMode() != "sum") ||
+  double meanFactor = isSum ? 1 / double(count) : 1;
+  if ((reduce->getMode() != "mean" && !isSum) ||
       !(std::abs(factor / meanFactor - 1) <= 1e-6) ||
       value.getShape() != DimsRef(shape))
     return std::nullopt;

@@ -82,6 +82,9 @@ static NodeValue canonicalizeSlice(SliceNode &root, RewriteContext &context) {
       return context.create<SliceNode>(part, starts, root.getSizes(),
                                        root.getSteps());
     }
+    // A run decides where the next one begins.
+    if (part.getType().getExtent(unsigned(axis)))
+      return {};
     begin += extent;
   }
   return {};

@@ -41,7 +41,7 @@ NodeValue RewriteContext::transpose(NodeValue value,
 
 NodeValue glowish::joinReshapes(ReshapeNode &root, RewriteContext &context) {
   NodeValue input = root.getInput();
-  if (input.getShape() == root.getType().getShape())
+  if (input.getType() == root.getType())
     return input;
   auto *inner = input.getNodeAs<ReshapeNode>();
   return inner ? context.reshape(inner->getInput(), root.getShape())
@@ -152,6 +152,12 @@ static void eraseNodesBetween(Function &function, const Node *before,
   }
 }
 
+/// Returns whether runs decide the extents of \p replacement as they do those
+/// of the result of \p root.
+static bool isSameExtents(const Node &root, NodeValue replacement) {
+  return root.getType().getExtents() == replacement.getType().getExtents();
+}
+
 bool glowish::applyRewrites(Function &function, const RewriteSet &set,
                             const GraphPassContext &pass) {
   Worklist worklist(function);
@@ -172,12 +178,16 @@ bool glowish::applyRewrites(Function &function, const RewriteSet &set,
                          ? nullptr
                          : &*std::prev(node->getIterator());
       NodeValue replacement;
+      bool holds;
       {
         InsertionGuard guard(function, node);
+        ExtentTrial trial(function);
         RewriteContext context(*node, pass);
         replacement = rewrite.apply(*node, context);
+        holds =
+            replacement && trial.holds() && isSameExtents(*node, replacement);
       }
-      if (!replacement) {
+      if (!holds) {
         eraseNodesBetween(function, before, node);
         continue;
       }
