@@ -32,13 +32,24 @@ static llvm::Error writeMlirGraph(Compilation &compilation,
   return writeMlirFile(graph.getModule(), *request.dialect, request.file);
 }
 
+/// Writes \p graph, of which ONNX has all nodes but those of larger bounds.
+static llvm::Error writeOptimizedOnnx(Compilation &compilation,
+                                      const GraphStage &graph,
+                                      const std::string &file) {
+  GLOWISH_RETURN_IF_ERROR(compilation.lowerUnsupported(
+      graph, [](const Node &node) { return !llvm::isa<RepackNode>(node); }));
+  return writeOnnxFile(graph.getModule(), file);
+}
+
 /// Writes what the phases up to \p last leave of \p graph, which was imported.
 static llvm::Error writeGraph(Compilation &compilation, ModelGraph graph,
                               Phase last, const ExportRequest &request) {
   if (last >= Phase::Optimize)
     GLOWISH_ASSIGN_OR_RETURN(graph, compilation.optimize(std::move(graph)));
-  if (!request.dialect)
+  if (!request.dialect && last < Phase::Optimize)
     return writeOnnxFile(graph.getModule(), request.file);
+  if (!request.dialect)
+    return writeOptimizedOnnx(compilation, graph, request.file);
   if (last < Phase::Lower)
     return writeMlirGraph(compilation, graph, request);
   GLOWISH_ASSIGN_OR_RETURN(LoweredGraph lowered,

@@ -338,6 +338,9 @@ llvm::Error Compilation::lowerUnsupported(
     const GraphStage &graph,
     std::function<bool(const Node &node)> isSupported) {
   static const Pipeline pipeline = {
+      {{"lower-extents"},
+       /*toFixedPoint=*/false,
+       /*required=*/{"lower-extents"}},
       {{"lower", "constant-fold", "dce"},
        /*toFixedPoint=*/true,
        /*required=*/{"lower"}},

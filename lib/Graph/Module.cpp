@@ -115,9 +115,8 @@ void Function::erase(Node *node) {
   nodes.erase(node);
 }
 
-void Function::dropExtents(Node &node) {
-  for (Type &type : node.types)
-    type = type.withoutExtents();
+bool Function::canBound(const Extent &extent) const {
+  return !isBody() && module.isStated(extent);
 }
 
 void Function::moveBefore(Node *node, Node *before) {

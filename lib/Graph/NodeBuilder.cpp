@@ -86,7 +86,7 @@ NodeValue NodeBuilder::compute(const Extent &extent) {
 NodeValue NodeBuilder::getLength(NodeValue x, unsigned dim) {
   if (!x)
     return x;
-  const Extent *extent = getExtentType(x).getExtent(dim);
+  const Extent *extent = x.getType().getExtent(dim);
   return extent ? compute(*extent)
                 : scalar(ElemKind::Int64, double(x.getShape()[dim]));
 }
@@ -98,7 +98,7 @@ NodeValue NodeBuilder::countAlong(NodeValue x, llvm::ArrayRef<int64_t> dims) {
   int64_t known = 1;
   NodeValue count;
   for (int64_t dim : dims)
-    if (!getExtentType(x).getExtent(unsigned(dim)))
+    if (!x.getType().getExtent(unsigned(dim)))
       known *= x.getShape()[dim];
     else
       count = count ? mul(count, getLength(x, unsigned(dim)))
@@ -111,7 +111,7 @@ NodeValue NodeBuilder::countAlong(NodeValue x, llvm::ArrayRef<int64_t> dims) {
 NodeValue NodeBuilder::isInside(NodeValue x, llvm::ArrayRef<int64_t> dims) {
   NodeValue inside;
   for (int64_t dim : dims) {
-    if (!x || !getExtentType(x).getExtent(unsigned(dim)))
+    if (!x || !x.getType().getExtent(unsigned(dim)))
       continue;
     NodeValue own =
         less(iota(ElemKind::Int64, x.getShape().size(), dim, x.getShape()[dim]),
@@ -124,7 +124,16 @@ NodeValue NodeBuilder::isInside(NodeValue x, llvm::ArrayRef<int64_t> dims) {
 NodeValue NodeBuilder::fillOutside(NodeValue x, llvm::ArrayRef<int64_t> dims,
                                    double filler) {
   NodeValue inside = isInside(x, dims);
-  return inside ? select(inside, x, number(x, filler)) : x;
+  return inside ? select(inside, closeDims(x, dims), number(x, filler)) : x;
+}
+
+NodeValue NodeBuilder::closeDims(NodeValue x, llvm::ArrayRef<int64_t> dims) {
+  if (!x || !x.getType().hasExtents())
+    return x;
+  ExtentList extents(x.getType().getExtents());
+  for (int64_t dim : dims)
+    extents[dim].reset();
+  return declareExtents(x, x.getType().withExtents(extents));
 }
 
 NodeValue NodeBuilder::uint64(uint64_t value) {

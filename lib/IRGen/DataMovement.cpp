@@ -8,7 +8,7 @@ using namespace glowish;
 llvm::Error IRGenerator::copyView(Node &node, Buffer *view) {
   auto *copy =
       function.create<CopyInstr>(node.getName(), createResult(node), view);
-  copy->setLoopBounds(neededExtents.getBounds(node));
+  copy->setLoopBounds(getBounds(node));
   copy->setPredicate(getBuffer(node.getPredicate()));
   return llvm::Error::success();
 }
@@ -21,6 +21,16 @@ llvm::Error IRGenerator::generateSplat(SplatNode &node) {
 
 llvm::Error IRGenerator::generateDeclareExtents(DeclareExtentsNode &node) {
   buffers[node.getResult()] = getBuffer(node.getInput());
+  return llvm::Error::success();
+}
+
+/// Copies the elements to where larger bounds have them.
+llvm::Error IRGenerator::generateRepack(RepackNode &node) {
+  Buffer *input = getBuffer(node.getInput()), *result = createResult(node);
+  Buffer *corner = createView(node, result, node.getInput().getShape(), 0,
+                              getDenseStrides(result->getShape()));
+  function.create<CopyInstr>(node.getName(), corner, input)
+      ->setLoopBounds(getCopyBounds(node.getInput(), CopyInstr::resultIdx));
   return llvm::Error::success();
 }
 
@@ -87,8 +97,7 @@ llvm::Error IRGenerator::generateConcat(ConcatNode &node) {
       Buffer *part = createView(node, result, value.getShape(),
                                 start * strides[node.getAxis()], strides);
       function.create<CopyInstr>(node.getName(), part, getBuffer(value))
-          ->setLoopBounds(neededExtents.getOperandBounds(node, unsigned(i),
-                                                         CopyInstr::resultIdx));
+          ->setLoopBounds(getCopyBounds(value, CopyInstr::resultIdx));
     }
     start += extent;
   }
@@ -100,15 +109,14 @@ IRGenerator::generateDynamicUpdateSlice(DynamicUpdateSliceNode &node) {
   Buffer *result = createResult(node);
   auto *copy = function.create<CopyInstr>(node.getName(), result,
                                           getBuffer(node.getInput()));
-  copy->setLoopBounds(neededExtents.getOperandBounds(node, node.inputIdx,
-                                                     CopyInstr::resultIdx));
+  copy->setLoopBounds(getCopyBounds(node.getInput(), CopyInstr::resultIdx));
   if (node.getUpdate().getType().getNumElements() == 0)
     return llvm::Error::success();
   auto *insert = function.create<InsertSliceInstr>(
       node.getName(), result, getBuffer(node.getUpdate()),
       getBuffer(node.getStart()), node.getAxis());
-  insert->setLoopBounds(neededExtents.getOperandBounds(
-      node, node.updateIdx, InsertSliceInstr::updateIdx));
+  insert->setLoopBounds(
+      getCopyBounds(node.getUpdate(), InsertSliceInstr::updateIdx));
   return llvm::Error::success();
 }
 
@@ -170,9 +178,6 @@ llvm::Error IRGenerator::generatePad(PadNode &node) {
       node.getName(),
       createView(node, result, from.shape, to.offset, to.strides),
       createView(node, input, from.shape, from.offset, from.strides));
-  bool isOnlySaved = llvm::all_of(node.uses(), [](const Use &use) {
-    return llvm::isa<SaveNode>(use.getUser());
-  });
   // One dimension after the other, so that the borders never overlap: what
   // produces the input can then write straight into the result.
   StridedLayout slab = {from.shape, to.offset, to.strides};
@@ -185,7 +190,7 @@ llvm::Error IRGenerator::generatePad(PadNode &node) {
     back.offset += high[d] * slab.strides[d];
     back.shape[d] = extent - high[d];
     // An output may have space for larger programs.
-    if (!isOnlySaved || neededExtents.isNeededFrom(node, d, high[d]))
+    if (isSavedFrom(node, d, high[d]))
       fillBorder(node, result, d, /*isFront=*/false, back, low[d], high[d]);
     slab.shape[d] = extent;
   }

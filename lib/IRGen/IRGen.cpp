@@ -54,8 +54,8 @@ void IRGenerator::createWeights(Function &graph) {
 }
 
 Buffer *IRGenerator::createResult(Node &node, unsigned result) {
-  Buffer *buffer =
-      function.createActivation(node.getName(), node.getType(result));
+  Buffer *buffer = function.createActivation(
+      node.getName(), node.getType(result).withoutExtents());
   buffers[node.getResult(result)] = buffer;
   return buffer;
 }
@@ -76,20 +76,7 @@ Buffer *IRGenerator::broadcast(Buffer *buffer, DimsRef shape) {
                              layout.strides);
 }
 
-bool IRGenerator::isViewOf(const Node &node, unsigned index) const {
-  if (node.getInfo().has(OpTrait::View))
-    return index == 0;
-  auto *select = llvm::dyn_cast<SelectNode>(&node);
-  return select && index == SelectNode::xIdx &&
-         select->getX().getType() == node.getType() &&
-         neededExtents.isAlwaysTrue(*select);
-}
-
 void IRGenerator::generateElementWise(Node &node) {
-  if (isViewOf(node, SelectNode::xIdx)) {
-    buffers[node.getResult()] = getBuffer(node.getOperand(SelectNode::xIdx));
-    return;
-  }
   ScalarStep step = makeScalarStep(node);
   llvm::SmallVector<Buffer *, 4> inputs;
   for (NodeValue value : node.getOperands()) {
@@ -109,7 +96,7 @@ void IRGenerator::generateElementWise(Node &node) {
       node.getName(), createResult(node),
       static_cast<const ScalarProgram &>(program),
       llvm::ArrayRef<Buffer *>(inputs));
-  loop->setLoopBounds(neededExtents.getBounds(node));
+  loop->setLoopBounds(getBounds(node));
   loop->setPredicate(getBuffer(node.getPredicate()));
 }
 
@@ -122,7 +109,7 @@ void IRGenerator::generateInstr(Node &node, InstrKind kind) {
   // Nodes have no epilogue.
   if (getInstrInfo(kind).hasEpilogue())
     draft.attrs.push_back(ScalarProgram());
-  draft.bounds = neededExtents.getBounds(node);
+  draft.bounds = getBounds(node);
   draft.predicate = getBuffer(node.getPredicate());
   function.create(node.getName(), std::move(draft));
 }
@@ -175,7 +162,7 @@ void IRGenerator::findSavedPlaceholders() {
       if (found == lastRead.end())
         continue;
       found->second = number;
-      if (isViewOf(*node, i))
+      if (node->getInfo().has(OpTrait::View) && i == 0)
         views[node->getResult()] = buffer;
     }
   }
@@ -202,8 +189,8 @@ llvm::Error IRGenerator::generateSave(SaveNode &node) {
 void IRGenerator::copySaved(const Saved &save) {
   auto *copy = function.create<CopyInstr>(
       save.node->getName(), getBuffer(save.node->getOutput()), save.source);
-  copy->setLoopBounds(neededExtents.getOperandBounds(
-      *save.node, SaveNode::inputIdx, CopyInstr::resultIdx));
+  copy->setLoopBounds(
+      getCopyBounds(save.node->getInput(), CopyInstr::resultIdx));
 }
 
 llvm::Error IRGenerator::run() {

@@ -3,7 +3,6 @@
 #ifndef GLOWISH_LIB_IRGEN_IRGENERATOR_H
 #define GLOWISH_LIB_IRGEN_IRGENERATOR_H
 
-#include "NeededExtents.h"
 #include "glowish/Graph/Nodes.h"
 #include "glowish/IR/Instrs.h"
 #include "glowish/IR/StridedLayout.h"
@@ -17,7 +16,7 @@ class IRGenerator {
 public:
   IRGenerator(Function &graph, IRFunction &function,
               llvm::ArrayRef<Node *> order)
-      : function(function), order(order), neededExtents(graph, order) {}
+      : graph(graph), function(function), order(order) {}
 
   /// Makes the buffers of the storage that \p graph uses, in the module's
   /// order.
@@ -51,16 +50,26 @@ private:
   void generateElementWise(Node &node);
   /// The instruction of \p kind, which computes \p node.
   void generateInstr(Node &node, InstrKind kind);
-  /// Whether \p node is its operand \p index: a reshape, or a Select of which
-  /// no run needs anything else. It has the operand's buffer, or a view of it.
-  bool isViewOf(const Node &node, unsigned index) const;
+  /// Returns the bounds of an instruction that computes \p node, of which the
+  /// operands are the node's results and then its operands.
+  std::vector<LoopBound> getBounds(const Node &node) const;
+  /// Returns the bounds of operand \p operand of a copy of \p source: elements
+  /// beyond its extents are not there.
+  std::vector<LoopBound> getCopyBounds(NodeValue source,
+                                       unsigned operand) const;
+  void addBounds(std::vector<LoopBound> &bounds, unsigned operand,
+                 llvm::ArrayRef<std::optional<Extent>> extents) const;
+  void addOperandBound(std::vector<LoopBound> &bounds, const Node &node) const;
+  /// Returns whether more is needed of the result of \p node than what outputs
+  /// hold after a run, fewer than \p first elements of dimension \p dim.
+  bool isSavedFrom(const Node &node, unsigned dim, int64_t first) const;
   void findSavedPlaceholders();
   /// Before \p reader, ends the reductions whose results it reads.
   void finishReductions(const Node &reader);
 
+  const Function &graph;
   IRFunction &function;
   llvm::ArrayRef<Node *> order;
-  NeededExtents neededExtents;
   llvm::DenseMap<NodeValue, Buffer *> buffers;
 
   /// The position in `order` up to which each placeholder that is saved to is

@@ -101,7 +101,11 @@ Error glowish::extendBroadcast(ExtentInference &inference) {
 
 //===- Matrix multiplication ----------------------------------------------===//
 
-Error glowish::extendMatMul(ExtentInference &inference) {
+/// Why operands behind the first two are refused.
+static constexpr llvm::StringLiteral onlyMatrices =
+    "accepted: such extents of the matrices";
+
+static void extendMatrices(ExtentInference &inference) {
   // The views of all matmuls begin with the same operands.
   const OpView &op = inference.getOp();
   unsigned rank = inference.getShape().size();
@@ -112,7 +116,26 @@ Error glowish::extendMatMul(ExtentInference &inference) {
   inference.setSame(rank - 2, 0, left - 2);
   inference.setSame(rank - 1, 1, right - 1);
   inference.require(inference.get(0, left - 1), inference.get(1, right - 2));
-  return refuseFrom(inference, 2, "accepted: such extents of the matrices");
+}
+
+Error glowish::extendMatMul(ExtentInference &inference) {
+  extendMatrices(inference);
+  return refuseFrom(inference, 2, onlyMatrices);
+}
+
+Error glowish::extendMatMulNBits(ExtentInference &inference) {
+  MatMulNBitsView op(inference.getOp());
+  extendMatrices(inference);
+  if (inference.hasExtents(op.lhsScalesIdx)) {
+    unsigned last = op.getLhsScales().getRank() - 1;
+    setSameDims(inference, op.lhsScalesIdx, 0, last);
+    GLOWISH_RETURN_IF_ERROR(
+        inference.refuse(op.lhsScalesIdx, last, onlyMatrices));
+  }
+  for (unsigned i : {op.scalesIdx, op.zeroPointsIdx})
+    for (unsigned d : {0, 1})
+      GLOWISH_RETURN_IF_ERROR(inference.refuse(i, d, onlyMatrices));
+  return Error::success();
 }
 
 /// The mask has the rows of the result and, as columns, the keys.

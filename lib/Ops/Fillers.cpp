@@ -6,59 +6,101 @@
 
 using namespace glowish;
 
-using Filler = std::optional<double>;
 static constexpr double lowest = -HUGE_VAL, highest = HUGE_VAL;
 
-Filler glowish::fillNothing(const OpView &, unsigned, unsigned) { return {}; }
+using MaybeFiller = std::optional<Filler>;
 
-Filler glowish::fillLastWithZero(const OpView &op, unsigned operand,
-                                 unsigned dim) {
-  return dim + 1 == op.getInput(operand).getRank() ? Filler(0) : std::nullopt;
+/// Returns \p value where \p matters.
+static MaybeFiller fillIf(bool matters, double value, bool isBounded = false) {
+  return matters ? MaybeFiller({value, isBounded}) : std::nullopt;
+}
+
+MaybeFiller glowish::fillNothing(const OpView &, unsigned, unsigned) {
+  return {};
+}
+
+MaybeFiller glowish::fillLastWithZero(const OpView &op, unsigned operand,
+                                      unsigned dim) {
+  return fillIf(dim + 1 == op.getInput(operand).getRank(), 0);
+}
+
+/// Whether dimension \p dim is the depth of a matmul's operand \p operand.
+static bool isDepth(const OpView &op, unsigned operand, unsigned dim) {
+  return op.getInput(operand).getRank() - dim == operand + 1;
 }
 
 /// Of both matrices, as 0 times what is not a number would be none.
-Filler glowish::fillDepthWithZero(const OpView &op, unsigned operand,
-                                  unsigned dim) {
-  unsigned fromEnd = op.getInput(operand).getRank() - dim;
-  return fromEnd == operand + 1 ? Filler(0) : std::nullopt;
+MaybeFiller glowish::fillDepthWithZero(const OpView &op, unsigned operand,
+                                       unsigned dim) {
+  return fillIf(isDepth(op, operand, dim), 0);
+}
+
+/// Whether the extent of dimension \p dim of operand \p operand is that of
+/// dimension \p ownDim of operand \p own, which has the bound for both.
+static bool isBoundedBy(const OpView &op, unsigned operand, unsigned dim,
+                        unsigned own, unsigned ownDim) {
+  const Extent *bound = op.getInput(own).getExtent(ownDim);
+  const Extent *extent = op.getInput(operand).getExtent(dim);
+  return bound && extent && *bound == *extent;
+}
+
+MaybeFiller glowish::boundDepth(const OpView &op, unsigned operand,
+                                unsigned dim) {
+  return fillIf(isDepth(op, operand, dim), 0,
+                isBoundedBy(op, operand, dim, 0, op.getInput(0).getRank() - 1));
+}
+
+MaybeFiller glowish::boundKeys(const OpView &op, unsigned operand,
+                               unsigned dim) {
+  unsigned key = AttentionView::keyIdx;
+  bool isOfKeys = operand == key || operand == AttentionView::valueIdx;
+  return fillIf(
+      isOfKeys && op.getInput(operand).getRank() - dim == 2, 0,
+      isBoundedBy(op, operand, dim, key, op.getInput(key).getRank() - 2));
 }
 
 static bool isHeightOrWidth(unsigned dim) { return dim == 1 || dim == 2; }
 
 /// Windows at the end reach beyond the extent, where the padding begins.
-Filler glowish::fillWindowsWithZero(const OpView &, unsigned operand,
+MaybeFiller glowish::fillWindowsWithZero(const OpView &, unsigned operand,
+                                         unsigned dim) {
+  return fillIf(operand == 0 && isHeightOrWidth(dim), 0);
+}
+
+MaybeFiller glowish::fillWindowsWithLowest(const OpView &, unsigned,
+                                           unsigned dim) {
+  return fillIf(isHeightOrWidth(dim), lowest);
+}
+
+MaybeFiller glowish::fillLogSoftmax(const OpView &view, unsigned,
                                     unsigned dim) {
-  return operand == 0 && isHeightOrWidth(dim) ? Filler(0) : std::nullopt;
+  return fillIf(dim == LogSoftmaxView(view).getAxis(), lowest);
 }
 
-Filler glowish::fillWindowsWithLowest(const OpView &, unsigned, unsigned dim) {
-  return isHeightOrWidth(dim) ? Filler(lowest) : std::nullopt;
+MaybeFiller glowish::boundSoftmax(const OpView &view, unsigned, unsigned dim) {
+  SoftmaxView op(view);
+  return fillIf(dim == op.getAxis(), lowest,
+                /*isBounded=*/dim + 1 == op.getInput().getRank());
 }
 
-Filler glowish::fillSoftmax(const OpView &view, unsigned, unsigned dim) {
-  // The views of both have the same attributes.
-  return dim == SoftmaxView(view).getAxis() ? Filler(lowest) : std::nullopt;
-}
-
-Filler glowish::fillReduceInteger(const OpView &view, unsigned, unsigned dim) {
+MaybeFiller glowish::fillReduceInteger(const OpView &view, unsigned,
+                                       unsigned dim) {
   bool isReduced =
       llvm::is_contained(ReduceIntegerView(view).getAxes(), int64_t(dim));
-  return isReduced ? Filler(0) : std::nullopt;
+  return fillIf(isReduced, 0);
 }
 
-Filler glowish::fillCumSum(const OpView &view, unsigned, unsigned dim) {
+MaybeFiller glowish::fillCumSum(const OpView &view, unsigned, unsigned dim) {
   CumSumView op(view);
-  return op.getReverse() && dim == op.getAxis() ? Filler(0) : std::nullopt;
+  return fillIf(op.getReverse() && dim == op.getAxis(), 0);
 }
 
-Filler glowish::fillTopK(const OpView &view, unsigned, unsigned dim) {
+MaybeFiller glowish::fillTopK(const OpView &view, unsigned, unsigned dim) {
   TopKView op(view);
-  if (dim + 1 != op.getInput().getRank())
-    return std::nullopt;
-  if (op.getLargest())
-    return lowest;
   // NaN is the greatest.
-  return isFloatKind(op.getInput().getKind())
-             ? std::numeric_limits<double>::quiet_NaN()
-             : highest;
+  double most = isFloatKind(op.getInput().getKind())
+                    ? std::numeric_limits<double>::quiet_NaN()
+                    : highest;
+  return fillIf(dim + 1 == op.getInput().getRank(),
+                op.getLargest() ? lowest : most);
 }

@@ -1,19 +1,37 @@
 //===- VerifyLowered.cpp - The contract between graph and IRGen -----------===//
 
+#include "glowish/Graph/Nodes.h"
+#include "glowish/Ops/ExtentRules.h"
 #include "glowish/Optimizer/Passes.h"
 
 using namespace glowish;
+
+/// Refuses an operand that \p node would read beyond its extent.
+static llvm::Error verifyOperands(const Node &node) {
+  const OpInfo &info = node.getInfo();
+  NodeTypes types(node);
+  for (unsigned i = 0; info.findFiller && i < node.getNumOperands(); ++i) {
+    NodeValue value = node.getOperand(i);
+    for (unsigned d = 0; value && d < value.getShape().size(); ++d) {
+      const Extent *extent = value.getType().getExtent(d);
+      std::optional<Filler> filler =
+          extent ? info.findFiller(types.getView(), i, d) : std::nullopt;
+      if (filler && !(filler->isBounded && node.getParent()->canBound(*extent)))
+        return makeError("node '{0}' ({1}): operand '{2}' is {3}; accepted: "
+                         "operands that the pass lower-extents fills",
+                         node.getName(), node.getKindName(),
+                         node.getOperandName(i), value.getType().str());
+    }
+  }
+  return llvm::Error::success();
+}
 
 llvm::Error glowish::verifyLowered(const Function &function,
                                    const GraphPassContext &context) {
   for (const Node &node : function.getNodes()) {
     for (const Function *body : getBodies(node))
       GLOWISH_RETURN_IF_ERROR(verifyLowered(*body, context));
-    for (const Type &type : node.getTypes())
-      if (type.hasExtents())
-        return makeError("node '{0}' ({1}): the result is {2}; accepted: types "
-                         "without extents, which the pass lower-extents makes",
-                         node.getName(), node.getKindName(), type.str());
+    GLOWISH_RETURN_IF_ERROR(verifyOperands(node));
     if (isIRGenerated(node) && !node.getInfo().isInstrFor)
       continue;
     if (context.isSupported && !context.isSupported(node))

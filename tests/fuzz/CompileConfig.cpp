@@ -386,7 +386,9 @@ runAsGraph(const TestCase &test, const CompileConfig &config) {
   context.isSupported = [](const Node &node) {
     return graphTarget->hasForm(node);
   };
-  static const Pipeline lowering = {{{"lower"}, /*toFixedPoint=*/true}};
+  static const Pipeline lowering = {
+      {{"lower-extents"}, /*toFixedPoint=*/false, {"lower-extents"}},
+      {{"lower"}, /*toFixedPoint=*/true}};
   for (const Pipeline *pipeline : {&getOptimizePipeline(), &lowering})
     GLOWISH_RETURN_IF_ERROR(runPasses<Function, GraphPassContext>(
         *pipeline, config, getGraphPasses(), *module->getFunctions().front(),

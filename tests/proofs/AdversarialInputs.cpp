@@ -13,9 +13,10 @@ using namespace glowish::proofs;
 namespace {
 
 /// Fills inputs with moderate numbers, and with extreme ones.
-class Filler {
+class InputFiller {
 public:
-  Filler(uint64_t seed, bool isExtreme) : random(seed), isExtreme(isExtreme) {}
+  InputFiller(uint64_t seed, bool isExtreme)
+      : random(seed), isExtreme(isExtreme) {}
 
   Tensor fill(const Type &type) {
     Tensor tensor(type);
@@ -86,7 +87,8 @@ llvm::Error proofs::interpretBoth(Module &before, Module &after,
   for (unsigned trial = 0; trial < numTrials; ++trial) {
     bool isExtreme = exactness == Exactness::Exact && trial > 0;
     PassCheck check([&](Session &session) -> llvm::Error {
-      Filler filler(trial, isExtreme), moderate(trial, /*isExtreme=*/false);
+      InputFiller filler(trial, isExtreme),
+          moderate(trial, /*isExtreme=*/false);
       for (const Buffer *buffer : session.getPlaceholders()) {
         if (!buffer->isInput())
           continue;

@@ -231,7 +231,9 @@ NodeValue buildLimit(Function &f, Module &m, DimsRef shape, unsigned dim,
 NodeValue build(const ImagesCase &c, BoundedDims dims, Function &f, Module &m) {
   NodeValue x = input(m, c.kind, c.input);
   NodeValue y = buildOp(c, f, m, x), isNeeded;
+  ExtentList extents(y.getShape().size());
   auto limit = [&](unsigned dim, llvm::StringRef symbol) {
+    extents[dim] = Extent::symbol(symbol.str());
     NodeValue own = buildLimit(f, m, y.getShape(), dim, symbol);
     isNeeded =
         isNeeded ? f.create<AndNode>("and", isNeeded, own)->getResult() : own;
@@ -243,6 +245,10 @@ NodeValue build(const ImagesCase &c, BoundedDims dims, Function &f, Module &m) {
   if (dims.columns)
     limit(2, "C");
   Tensor zero(Type(y.getElemKind(), DimsRef()));
+  Type type = y.getType();
+  for (const Type &declared : {type.withExtents(extents), type})
+    y = f.create<DeclareExtentsNode>("needed", y, TypeList{declared})
+            ->getResult();
   return f
       .create<SelectNode>("masked", isNeeded, y,
                           NodeValue(m.createConstant("zero", std::move(zero))))

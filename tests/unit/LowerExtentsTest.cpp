@@ -459,7 +459,11 @@ TEST(LowerExtents, LostExtentsAreFound) {
   EXPECT_EQ(getMessage(verify(*function)), "");
   Node &exp = function->getNodes().front();
   EXPECT_EQ(exp.getType().str(), "float<2x6{N}x5>");
-  function->dropExtents(exp);
+  NodeValue rows = exp.getOperand(0);
+  Node *closed = function->create<DeclareExtentsNode>(
+      "closed", rows, TypeList{rows.getType().withoutExtents()});
+  function->moveBefore(closed, &exp);
+  exp.setOperand(0, closed->getResult());
   EXPECT_NE(getMessage(verify(*function)).find("float<2x6{N}x5>"),
             std::string::npos);
 }

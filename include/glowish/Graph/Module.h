@@ -146,9 +146,9 @@ public:
   /// Linear in nodes and uses.
   void sortTopologically();
 
-  /// Takes the extents that runs decide out of the types of the results of
-  /// \p node. That users do not need them is the caller's business.
-  void dropExtents(Node &node);
+  /// Whether loops can be bounded by \p extent: whether this is no body, and
+  /// inputs state all of its symbols.
+  bool canBound(const Extent &extent) const;
 
   /// Drops the predicates of all nodes, bodies included, so that all rows of
   /// their results are computed.

@@ -153,8 +153,12 @@ public:
   /// each of \p dims whose extent a run decides is below it. Null if there is
   /// none.
   NodeValue isInside(NodeValue x, llvm::ArrayRef<int64_t> dims);
+  /// Returns \p x with its bounds in the place of the extents of dimensions
+  /// \p dims.
+  NodeValue closeDims(NodeValue x, llvm::ArrayRef<int64_t> dims);
   /// Replaces what lies beyond the extents of dimensions \p dims of \p x by
   /// \p filler; an infinity stands for the least or largest number of the kind.
+  /// The result has the bounds of \p x in the place of these extents.
   NodeValue fillOutside(NodeValue x, llvm::ArrayRef<int64_t> dims,
                         double filler);
   /// Returns a uint64 scalar constant.
@@ -176,10 +180,6 @@ protected:
   NodeValue keep(llvm::Expected<NodeValue> value);
   /// Creates the nodes of all functions above; may be overridden.
   virtual llvm::Expected<NodeValue> create(NodeDraft draft);
-  /// Returns the type of \p value with its extents; may be overridden.
-  virtual const Type &getExtentType(NodeValue value) const {
-    return value.getType();
-  }
   /// Returns an error if a constant of \p type must not be created.
   virtual llvm::Error checkConstant(const Type &type);
 

@@ -89,7 +89,7 @@ private:
 /// The functions of OpInfo::findFiller, defined in lib/Ops/Fillers.cpp.
 /// @{
 #define FILLER(FUNCTION)                                                       \
-  std::optional<double> FUNCTION(const OpView &op, unsigned operand,           \
+  std::optional<Filler> FUNCTION(const OpView &op, unsigned operand,           \
                                  unsigned dim);
 #define GET_FILLER_LIST
 #include "glowish/Ops/TypeRules.inc"

@@ -95,7 +95,7 @@ def MatMul : Node<"Matrix multiplication, batched over leading dimensions"> {
   let Traits = [SuperLinear];
   let AxisRule = "followMatMul";
   let ExtentRule = "extendMatMul";
-  let Filler = "fillDepthWithZero";
+  let Filler = "boundDepth";
   let HasVariableRoles = 1;
   let HasQuantizedWeights = 1;
   let Source = "ONNX MatMul-13";
@@ -137,7 +137,7 @@ def MatMulNBits : Node<"MatMul with weights of 8 or 4 bits, which have scales"> 
   let Attributes = [Attr<Int, "block", "number of rows of rhs per scale">];
   let Traits = [SuperLinear];
   let AxisRule = "followMatMulNBits";
-  let ExtentRule = "extendMatMul";
+  let ExtentRule = "extendMatMulNBits";
   let Filler = "fillDepthWithZero";
   let HasLowering = 1;
   let Source = "MatMulNBits of com.microsoft";
@@ -178,6 +178,7 @@ def Attention : Node<"softmax(query * key^T * scale + mask) * value"> {
   let Traits = [SuperLinear];
   let AxisRule = "followAttention";
   let ExtentRule = "extendAttention";
+  let Filler = "boundKeys";
   let HasExtentLowering = 1;
   let HasLowering = 1;
   let Source = "Vaswani et al., Attention Is All You Need, 2017";
@@ -209,6 +210,7 @@ def AttentionInteger : Node<"Attention of 8-bit integers with 32-bit sums"> {
   let Traits = [SuperLinear];
   let AxisRule = "followAttention";
   let ExtentRule = "extendAttention";
+  let HasExtentLowering = 1;
   let HasLowering = 1;
   let Source = "Vaswani et al., Attention Is All You Need, 2017";
   let ZeroGradient = "the result is an integer";

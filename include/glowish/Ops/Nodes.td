@@ -51,11 +51,13 @@ def Repack : StatedExtents<"The elements in dimensions that runs decide"> {
     The result has the type `resultType` and the elements of the input, in
     row-major order of the extents, as a Reshape has them in that of the bounds.
     Both have as many elements in each run. `counts` are those of
-    DeclareExtents. Lowered to a Reshape where all elements keep their places for
-    all extents, else to a Gather.
+    DeclareExtents. Becomes a Reshape where all elements keep their places for
+    all extents, and a Gather where they don't. One that has larger bounds for
+    the same extents stays.
   }];
   let Traits = [StatesExtents];
   let ExtentRule = "extendRepack";
+  let IRGeneration = "true";
   let HasLowering = 1;
 }
 
@@ -275,7 +277,7 @@ def Softmax : Node<"e^x / sum(e^x) along one dimension"> {
   let Traits = [CheapToRecompute, PermutesAxes];
   let AxisRule = "followBeforeAxis";
   let ExtentRule = "extendFirst";
-  let Filler = "fillSoftmax";
+  let Filler = "boundSoftmax";
   let HasLowering = 1;
   let Source = "ONNX Softmax-13";
 }
@@ -285,7 +287,7 @@ def LogSoftmax : Node<"x - log(sum(e^x)) along one dimension"> {
   let Attributes = [AxesAttr<Axis, Int, "axis", "dimension, counted from 0">];
   let Traits = [CheapToRecompute, PermutesAxes];
   let ExtentRule = "extendFirst";
-  let Filler = "fillSoftmax";
+  let Filler = "fillLogSoftmax";
   let HasLowering = 1;
   let Source = "ONNX LogSoftmax-13";
   let TypeRule = "inferSoftmax";

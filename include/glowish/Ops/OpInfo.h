@@ -151,6 +151,15 @@ private:
 class ExtentInference;
 class OpView;
 
+/// The elements beyond an extent of an operand that change no result.
+struct Filler {
+  /// An infinity stands for the least or largest number of the operand's kind.
+  double value;
+  /// Whether the instruction can take a bound for the dimension instead
+  /// (LoopBound), and reads nothing beyond it.
+  bool isBounded = false;
+};
+
 /// The part of an operator's record that exists at run time.
 struct OpInfo {
   llvm::StringRef name;
@@ -185,12 +194,10 @@ struct OpInfo {
   /// Tells the extents of the results where a run decides some of the operands'
   /// (ExtentRules.h); null if the operands must have none.
   llvm::Error (*inferExtents)(ExtentInference &inference) = nullptr;
-  /// Returns the number that the elements of operand \p operand beyond the
-  /// extent of dimension \p dim must be so that they change no result; none
-  /// where it does not matter what they are. An infinity stands for the least
-  /// or largest number of the operand's kind. Null if elements cannot be made
-  /// so.
-  std::optional<double> (*findFiller)(const OpView &op, unsigned operand,
+  /// Returns what the elements of operand \p operand beyond the extent of
+  /// dimension \p dim must be so that they change no result; none where it does
+  /// not matter. Null if elements cannot be made so.
+  std::optional<Filler> (*findFiller)(const OpView &op, unsigned operand,
                                       unsigned dim) = nullptr;
   /// Dimensions that permutations must leave in place.
   llvm::ArrayRef<int64_t> fixedDims = {};

@@ -1,8 +1,8 @@
 //===- States.cpp - Outputs that the next run reads -----------------------===//
 
 #include "ONNX/States.h"
+#include "Common/ExtentFinder.h"
 #include "ONNX/GraphInputs.h"
-#include "glowish/Graph/StatedSums.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -143,18 +143,31 @@ bool CornerReaders::redirectPad(Node &node, NodeValue wide) {
   return true;
 }
 
+/// Returns the extent that \p number, an int64 of one element, is in each run;
+/// none if inputs do not state it.
+static std::optional<Extent> findStatedNumber(const Module &module,
+                                              NodeValue number) {
+  ExtentFinder::Known stated;
+  for (const auto &placeholder : module.getPlaceholders())
+    if (const auto &range = placeholder->getRange())
+      stated.try_emplace(placeholder.get(), Extent::symbol(range->symbol));
+  return ExtentFinder(stated, module.getSymbols()).find({number, 0});
+}
+
 /// Elements that are set inside of the corner are set inside of \p wide.
 bool CornerReaders::redirectUpdate(Node &node, unsigned index, NodeValue wide) {
   auto *update = llvm::dyn_cast<DynamicUpdateSliceNode>(&node);
   if (!update || index != update->inputIdx)
     return false;
   // The end of the corner must not have moved where it starts.
-  StatedSums sums(function.getModule());
-  std::optional<Extent> start = sums.find(update->getStart());
+  const Module &module = function.getModule();
+  std::optional<Extent> start = findStatedNumber(module, update->getStart());
   unsigned axis = unsigned(update->getAxis());
   int64_t most = update->getType().getDim(axis) -
                  update->getUpdate().getType().getDim(axis);
-  if (!start || !sums.isWithin(*start, 0, double(most)))
+  const SymbolRanges &symbols = module.getSymbols();
+  if (!start || symbols.isAtMost(0, *start) != Certainty::Yes ||
+      symbols.isAtMost(*start, most) != Certainty::Yes)
     return false;
   InsertionGuard guard(function, update);
   auto *wider = function.create<DynamicUpdateSliceNode>(

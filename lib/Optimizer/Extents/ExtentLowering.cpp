@@ -1,4 +1,4 @@
-//===- ExtentLowering.cpp - Nodes without extents -------------------------===//
+//===- ExtentLowering.cpp - What lies beyond extents ----------------------===//
 
 #include "Extents/ExtentLowering.h"
 #include "Extents/Repack.h"
@@ -19,11 +19,6 @@ ExtentLowering::ExtentLowering(Function &function)
 
 //===- Extents ------------------------------------------------------------===//
 
-const Type &ExtentLowering::getType(NodeValue value) const {
-  auto found = types.find(value);
-  return found == types.end() ? value.getType() : found->second;
-}
-
 void ExtentLowering::define(llvm::StringRef symbol, NodeValue value) {
   symbols.try_emplace(symbol, value);
 }
@@ -37,10 +32,10 @@ NodeValue ExtentLowering::compute(const Extent &extent) {
 }
 
 NodeValue ExtentLowering::reshapeTo(NodeValue value, const Type &type) {
-  value = reshape(value, type.getShape());
-  if (value)
-    types[value] = type;
-  return value;
+  value = reshape(dropExtents(value), type.getShape());
+  return value ? declareExtents(value,
+                                value.getType().withExtents(type.getExtents()))
+               : value;
 }
 
 //===- Nodes --------------------------------------------------------------===//
@@ -53,41 +48,17 @@ static bool hasExtents(const Node &node) {
          });
 }
 
-void ExtentLowering::strip(Node &node) {
-  for (unsigned i = 0; i < node.getNumResults(); ++i)
-    if (node.getType(i).hasExtents())
-      types[node.getResult(i)] = node.getType(i);
-  getFunction().dropExtents(node);
-}
-
-/// Inputs keep their types: nodes read views of them.
-void ExtentLowering::lowerInputs() {
-  for (const auto &placeholder : getFunction().getModule().getPlaceholders()) {
-    const Type &type = placeholder->getType();
-    if (!type.hasExtents())
-      continue;
-    std::vector<Use *> reads;
-    for (Use &use : placeholder->uses()) {
-      Node &user = *use.getUser();
-      bool isRead = user.getParent() == &getFunction() &&
-                    !(llvm::isa<SaveNode>(user) &&
-                      use.getOperandIndex() == SaveNode::outputIdx);
-      if (isRead)
-        reads.push_back(&use);
-    }
-    if (reads.empty())
-      continue;
-    InsertionGuard guard(getFunction(), &getFunction().getNodes().front());
-    setName(placeholder->getName());
-    NodeValue view = declareExtents(placeholder.get(), type.withoutExtents());
-    types[view] = type;
-    for (Use *use : reads)
-      use->set(view);
-  }
+Node *ExtentLowering::recreate(const Node &node,
+                               llvm::ArrayRef<NodeValue> operands) {
+  NodeDraft draft = node.getDraft();
+  draft.operands.assign(operands.begin(), operands.end());
+  draft.predicate = node.getPredicate();
+  return getFunction().create(node.getName(), std::move(draft));
 }
 
 llvm::Error ExtentLowering::fillOperands(Node &node) {
-  NodeTypes bounds(node);
+  const OpInfo &info = node.getInfo();
+  NodeTypes types(node);
   for (unsigned i = 0; i < node.getNumOperands(); ++i) {
     NodeValue value = node.getOperand(i);
     // The dimensions that each filler is for.
@@ -95,12 +66,14 @@ llvm::Error ExtentLowering::fillOperands(Node &node) {
     for (unsigned d = 0; value && d < value.getShape().size(); ++d) {
       if (!isOpen(value, d))
         continue;
-      if (!node.getInfo().findFiller)
+      if (!info.findFiller)
         return makeError("operand '{0}' is {1}; accepted: extents that no run "
                          "decides",
-                         node.getOperandName(i), getType(value).str());
-      if (auto filler = node.getInfo().findFiller(bounds.getView(), i, d))
-        dims[*filler].push_back(d);
+                         node.getOperandName(i), value.getType().str());
+      std::optional<Filler> filler = info.findFiller(types.getView(), i, d);
+      if (filler && !(filler->isBounded &&
+                      getFunction().canBound(*value.getType().getExtent(d))))
+        dims[filler->value].push_back(d);
     }
     for (const auto &[filler, own] : dims)
       value = fillOutside(value, own, filler);
@@ -110,9 +83,20 @@ llvm::Error ExtentLowering::fillOperands(Node &node) {
   return llvm::Error::success();
 }
 
+/// Replaces \p node by \p results with the extents that its own results have.
+void ExtentLowering::replace(Node &node, llvm::ArrayRef<NodeValue> results) {
+  for (auto [i, result] : llvm::enumerate(results)) {
+    const Type &type = node.getType(i);
+    node.getResult(i).replaceAllUsesWith(declareExtents(
+        result, result.getType().withExtents(type.getExtents())));
+  }
+  getFunction().erase(&node);
+}
+
 llvm::Error ExtentLowering::lower(Node &node) {
   InsertionGuard guard(getFunction(), &node);
   setName(node.getName());
+  llvm::SmallVector<NodeValue, 4> operands = node.getOperands();
   NodeValue replacement;
   switch (node.getKind()) {
 #define EXTENT_LOWERING(NAME)                                                  \
@@ -125,47 +109,29 @@ llvm::Error ExtentLowering::lower(Node &node) {
     GLOWISH_RETURN_IF_ERROR(fillOperands(node));
   }
   GLOWISH_RETURN_IF_ERROR(takeError());
-  strip(node);
-  if (!replacement)
-    return llvm::Error::success();
-  if (getType(node.getResult()).hasExtents())
-    types[replacement] = Type(types[node.getResult()]);
-  else
-    types.erase(replacement);
-  node.getResult().replaceAllUsesWith(replacement);
-  types.erase(node.getResult());
-  getFunction().erase(&node);
+  if (replacement) {
+    replace(node, replacement);
+  } else if (node.getNumResults() != 0 && node.getOperands() != operands) {
+    Node *made = recreate(node, node.getOperands());
+    llvm::SmallVector<NodeValue, 2> results;
+    for (unsigned i = 0; i < made->getNumResults(); ++i)
+      results.push_back(made->getResult(i));
+    replace(node, results);
+  }
   return llvm::Error::success();
 }
 
-/// Views were there to have extents of their own. Those of inputs, whose types
-/// keep theirs, stay.
-void ExtentLowering::removeViews() {
-  for (Node &node : llvm::make_early_inc_range(getFunction().getNodes())) {
-    auto *view = llvm::dyn_cast<DeclareExtentsNode>(&node);
-    if (!view || view->getInput().getType().hasExtents())
-      continue;
-    view->getResult().replaceAllUsesWith(view->getInput());
-    getFunction().erase(view);
-  }
-}
-
 llvm::Expected<bool> ExtentLowering::run() {
-  if (llvm::none_of(getFunction().getNodes(), hasExtents))
-    return false;
-  // All types are read before one is changed.
   std::vector<Node *> nodes;
   for (Node &node : getFunction().getNodes())
     if (hasExtents(node))
       nodes.push_back(&node);
-  lowerInputs();
-  for (Node *node : nodes)
+  for (Node *node : nodes) {
+    std::string name = (node->getKindName() + " '" + node->getName()).str();
     if (llvm::Error error = lower(*node))
-      return addContext(
-          std::move(error),
-          (node->getKindName() + " '" + node->getName() + "': ").str());
-  removeViews();
-  return true;
+      return addContext(std::move(error), name + "': ");
+  }
+  return !nodes.empty();
 }
 
 llvm::Expected<bool> glowish::lowerExtents(Function &function,

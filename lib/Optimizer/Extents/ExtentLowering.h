@@ -1,4 +1,4 @@
-//===- ExtentLowering.h - Nodes without extents -----------------*- C++ -*-===//
+//===- ExtentLowering.h - What lies beyond extents --------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_OPTIMIZER_EXTENTS_EXTENTLOWERING_H
 #define GLOWISH_LIB_OPTIMIZER_EXTENTS_EXTENTLOWERING_H
@@ -7,12 +7,10 @@
 
 namespace glowish {
 
-/// Takes the extents that runs decide out of the types of a function, node by
-/// node in their order: what lies beyond them is replaced where it would
-/// matter. A dimension is called open if a run decides its extent.
-///
-/// The functions of the nodes, lowerExtentsOfNAME, see operands that have been
-/// lowered, and ask for the types that these had.
+/// Replaces the elements beyond the extents that runs decide where they would
+/// matter, node by node in their order. A dimension is called open if a run
+/// decides its extent. Those of which an operand has been filled are closed:
+/// it is read to its bounds.
 class ExtentLowering final : public NodeBuilder {
 public:
   explicit ExtentLowering(Function &function);
@@ -20,10 +18,8 @@ public:
   /// Lowers all nodes of the function. Returns whether there was one to lower.
   llvm::Expected<bool> run();
 
-  /// Returns the type of \p value, an operand, with its extents.
-  const Type &getType(NodeValue value) const;
   bool isOpen(NodeValue value, unsigned dim) const {
-    return getType(value).getExtent(dim);
+    return value.getType().getExtent(dim);
   }
   bool isAnyOpen(NodeValue value, llvm::ArrayRef<int64_t> dims) const {
     return llvm::any_of(dims, [&](int64_t dim) { return isOpen(value, dim); });
@@ -34,27 +30,22 @@ public:
   NodeValue compute(const Extent &extent) override;
   /// Returns \p value reshaped to the bounds of \p type, with its extents.
   NodeValue reshapeTo(NodeValue value, const Type &type);
+  /// Creates a node of the kind and with the attributes of \p node.
+  Node *recreate(const Node &node, llvm::ArrayRef<NodeValue> operands);
 
 private:
-  void lowerInputs();
   llvm::Error lower(Node &node);
   llvm::Error fillOperands(Node &node);
-  void strip(Node &node);
-  void removeViews();
-  const Type &getExtentType(NodeValue value) const override {
-    return getType(value);
-  }
+  void replace(Node &node, llvm::ArrayRef<NodeValue> results);
 
-  /// The types of values that have none of their extents any more.
-  llvm::DenseMap<NodeValue, Type> types;
   /// The values of symbols, int64 scalars.
   llvm::StringMap<NodeValue> symbols;
   std::map<Extent, NodeValue> lengths;
 };
 
 /// lowerExtentsOfNAME for each node whose record has HasExtentLowering: returns
-/// what replaces the result, or null to keep the node, whose operands it may
-/// have changed.
+/// the value that replaces the result, or null to keep the node, whose operands
+/// it may have changed.
 #define EXTENT_LOWERING(NAME)                                                  \
   NodeValue lowerExtentsOf##NAME(NAME##Node &node, ExtentLowering &lowering);
 #define GET_EXTENT_LOWERING_LIST

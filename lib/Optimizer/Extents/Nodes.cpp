@@ -13,18 +13,14 @@ NodeValue glowish::lowerExtentsOfDeclareExtents(DeclareExtentsNode &node,
                                                 ExtentLowering &b) {
   for (auto [count, dim] : llvm::zip_equal(node.getCounts(), node.getDims()))
     b.define(node.getType().getExtent(dim)->getSymbol(), count);
-  // Others may read the input with extents of its own.
-  NodeValue input = node.getInput();
-  const Type &bounds = input.getType();
-  return input.hasUses(1) ? input
-                          : b.make<DeclareExtentsNode>(input, TypeList{bounds});
+  return {};
 }
 
-NodeValue glowish::lowerExtentsOfSave(SaveNode &node, ExtentLowering &b) {
+NodeValue glowish::lowerExtentsOfSave(SaveNode &node, ExtentLowering &) {
   auto *output = node.getOutput().getNodeAs<Placeholder>();
   // Extents that nodes compute are in the output of the extents, if there is
   // one.
-  ExtentList extents(b.getType(node.getInput()).getExtents());
+  ExtentList extents(node.getInput().getType().getExtents());
   for (std::optional<Extent> &extent : extents)
     if (extent && !node.getParent()->getModule().isStated(*extent))
       extent.reset();
@@ -154,7 +150,7 @@ glowish::lowerExtentsOfGroupNormalization(GroupNormalizationNode &node,
   int64_t channels = shape[axis];
   shape[axis] = node.getGroups();
   shape.insert(shape.begin() + axis + 1, channels / node.getGroups());
-  ExtentList extents(b.getType(input).getExtents());
+  ExtentList extents(input.getType().getExtents());
   extents.insert(extents.begin() + axis + 1, std::nullopt);
   for (int64_t &d : axes)
     d += d > axis;
@@ -166,9 +162,10 @@ glowish::lowerExtentsOfGroupNormalization(GroupNormalizationNode &node,
                           /*subtractMean=*/true);
   Dims perChannel(rank - axis, 1);
   perChannel[0] = channels;
-  return scaleAndShift(
-      b, b.reshape(x, input.getShape()), b.reshape(node.getScale(), perChannel),
-      b.reshape(node.getBias(), perChannel), input.getElemKind());
+  return scaleAndShift(b, b.reshapeTo(x, input.getType()),
+                       b.reshape(node.getScale(), perChannel),
+                       b.reshape(node.getBias(), perChannel),
+                       input.getElemKind());
 }
 
 //===- Windows ------------------------------------------------------------===//
@@ -179,8 +176,8 @@ glowish::lowerExtentsOfConvolutionInteger(ConvolutionIntegerNode &node,
   // The zero point adds nothing.
   NodeValue input = node.getInput(), zero = node.getZeroPoint();
   if (NodeValue inside = b.isInside(input, {1, 2}))
-    node.setOperand(node.inputIdx,
-                    b.select(inside, input, zero ? zero : b.number(input, 0)));
+    node.setOperand(node.inputIdx, b.select(inside, b.closeDims(input, {1, 2}),
+                                            zero ? zero : b.number(input, 0)));
   return {};
 }
 
@@ -213,44 +210,109 @@ NodeValue glowish::lowerExtentsOfResize(ResizeNode &node, ExtentLowering &b) {
     // Pixels beyond the image are those at its edge.
     NodeValue last = b.sub(b.getLength(input, d), 1);
     NodeValue own = b.iota(ElemKind::Int64, 1, 0, input.getShape()[d]);
-    node.setOperand(node.inputIdx,
-                    b.gather(node.getInput(), b.max(b.min(own, last), 0), d));
+    node.setOperand(node.inputIdx, b.gather(b.closeDims(node.getInput(), {d}),
+                                            b.max(b.min(own, last), 0), d));
   }
   return {};
 }
 
 //===- Attention ----------------------------------------------------------===//
 
-NodeValue glowish::lowerExtentsOfAttention(AttentionNode &node,
-                                           ExtentLowering &b) {
+/// Returns the numbers of the first dimension \p dim of \p value, along
+/// dimension \p axis of 2, with its extent if \p keepsExtent.
+static NodeValue number(ExtentLowering &b, NodeValue value, unsigned dim,
+                        int64_t axis, bool keepsExtent) {
+  NodeValue numbers = b.iota(ElemKind::Int64, 2, axis, value.getShape()[dim]);
+  const Extent *extent = value.getType().getExtent(dim);
+  if (!numbers || !extent || !keepsExtent)
+    return numbers;
+  ExtentList extents(2);
+  extents[axis] = *extent;
+  return b.declareExtents(numbers, numbers.getType().withExtents(extents));
+}
+
+/// Returns which keys the queries of \p node see. \p isBounded: the keys
+/// beyond their extent need no mask.
+template <typename NodeT>
+static NodeValue findSeen(NodeT &node, ExtentLowering &b, bool isBounded) {
   NodeValue query = node.getQuery(), key = node.getKey();
   unsigned dim = unsigned(query.getShape().size()) - 2;
-  bool isOpen = b.isOpen(key, dim) || b.isOpen(node.getValue(), dim);
+  NodeValue keys = number(b, key, dim, 1, isBounded), seen;
+  if (!isBounded)
+    seen = b.less(keys, b.getLength(key, dim));
+  if (!node.getCausal())
+    return seen;
+  NodeValue queries = number(b, query, dim, 0, /*keepsExtent=*/true);
+  std::optional<Extent> before =
+      subtract(key.getType().getLength(dim), query.getType().getLength(dim));
+  NodeValue past = before
+                       ? b.compute(*before)
+                       : b.sub(b.getLength(key, dim), b.getLength(query, dim));
+  NodeValue isBefore = b.lessOrEqual(keys, b.add(queries, past));
+  return seen ? b.logicalAnd(seen, isBefore) : isBefore;
+}
+
+/// Lowers an attention of floats or integers. \p takesBounds: keys beyond the
+/// extent are not read where inputs state it.
+template <typename NodeT>
+static NodeValue lowerAttention(NodeT &node, ExtentLowering &b,
+                                bool takesBounds) {
+  NodeValue query = node.getQuery(), key = node.getKey(),
+            value = node.getValue();
+  unsigned dim = unsigned(query.getShape().size()) - 2;
+  const Extent *extent = key.getType().getExtent(dim);
+  bool isOpen = extent || b.isOpen(value, dim);
+  bool isBounded =
+      takesBounds && extent &&
+      key.getType().getLength(dim) == value.getType().getLength(dim) &&
+      b.getFunction().canBound(*extent);
   bool isCausal = node.getCausal() && (isOpen || b.isOpen(query, dim));
-  if (!isOpen && !isCausal)
+  if ((!isOpen || isBounded) && !isCausal)
     return {};
-  int64_t numKeys = key.getShape()[dim];
-  NodeValue keys = b.iota(ElemKind::Int64, 2, 1, numKeys);
-  NodeValue seen = b.less(keys, b.getLength(key, dim));
-  if (isCausal) {
-    NodeValue queries = b.iota(ElemKind::Int64, 2, 0, query.getShape()[dim]);
-    std::optional<Extent> before = subtract(b.getType(key).getLength(dim),
-                                            b.getType(query).getLength(dim));
-    NodeValue past =
-        before ? b.compute(*before)
-               : b.sub(b.getLength(key, dim), b.getLength(query, dim));
-    seen = b.logicalAnd(seen, b.lessOrEqual(keys, b.add(queries, past)));
-  }
-  ElemKind kind = query.getElemKind();
+  NodeValue seen = findSeen(node, b, isBounded || !isOpen);
+  ElemKind kind = ElemKind::Float;
+  if (std::is_same_v<NodeT, AttentionNode>)
+    kind = query.getElemKind();
   NodeValue mask = node.getMask() ? node.getMask() : b.scalar(kind, 0);
+  unsigned rank = mask.getShape().size();
+  if (!isBounded && rank > 0)
+    mask = b.closeDims(mask, {rank - 1});
   mask = b.select(seen, mask, b.scalar(kind, -inf));
-  return b.make<AttentionNode>(query, b.fillOutside(key, {dim}, 0),
-                               b.fillOutside(node.getValue(), {dim}, 0), mask,
-                               node.getScale(), /*causal=*/false,
-                               node.getNanIfMasked());
+  if (!isBounded) {
+    key = b.fillOutside(key, {dim}, 0);
+    value = b.fillOutside(value, {dim}, 0);
+  }
+  if (b.hasFailed())
+    return {};
+  llvm::SmallVector<NodeValue, 4> operands = {query, key, value, mask};
+  auto *lowered = llvm::cast<NodeT>(b.recreate(node, operands));
+  lowered->setCausal(false);
+  return lowered->getResult();
+}
+
+NodeValue glowish::lowerExtentsOfAttention(AttentionNode &node,
+                                           ExtentLowering &b) {
+  return lowerAttention(node, b, /*takesBounds=*/true);
+}
+
+NodeValue glowish::lowerExtentsOfAttentionInteger(AttentionIntegerNode &node,
+                                                  ExtentLowering &b) {
+  return lowerAttention(node, b, /*takesBounds=*/false);
 }
 
 //===- Data movement ------------------------------------------------------===//
+
+/// Returns \p value with \p extent along \p axis; with its bound if there is
+/// none.
+static NodeValue declareAlong(ExtentLowering &b, NodeValue value, int64_t axis,
+                              const std::optional<Extent> &extent) {
+  if (!value)
+    return value;
+  ExtentList extents(value.getType().getExtents());
+  extents.resize(value.getShape().size());
+  extents[axis] = extent;
+  return b.declareExtents(value, value.getType().withExtents(extents));
+}
 
 NodeValue glowish::lowerExtentsOfConcat(ConcatNode &node, ExtentLowering &b) {
   int64_t axis = node.getAxis();
@@ -262,21 +324,24 @@ NodeValue glowish::lowerExtentsOfConcat(ConcatNode &node, ExtentLowering &b) {
   // Inputs before the first open one need not be moved. Each of the others is
   // written directly behind the actual elements of those before it, over the
   // unused ones up to their bound.
-  NodeValue end = b.getLength(*first, axis);
-  int64_t known = -first->getShape()[axis];
   NodeValue joined = b.concat(llvm::ArrayRef(inputs.begin(), first + 1), axis);
   if (!joined)
     return {};
-  known += joined.getShape()[axis];
-  if (known)
-    end = b.add(end, double(known));
-  unsigned rank = joined.getShape().size();
-  std::vector<int64_t> pads(2 * rank, 0);
-  pads[rank + axis] = node.getType().getDim(axis) - joined.getShape()[axis];
-  joined = b.pad(joined, pads, 0);
+  NodeValue end = b.getLength(joined, axis);
+  std::optional<Extent> length = joined.getType().getLength(axis);
+  Dims shape(joined.getShape());
+  shape[axis] = node.getType().getDim(axis);
+  joined = b.repack(joined, joined.getType().withShape(shape).withExtents(
+                                joined.getType().getExtents()));
   for (NodeValue input : llvm::make_range(first + 1, inputs.end())) {
-    if (joined && end)
-      joined = b.make<DynamicUpdateSliceNode>(joined, input, end, axis);
+    length = length ? add(*length, input.getType().getLength(axis)) : length;
+    NodeValue before = b.closeDims(joined, {axis}),
+              next = b.closeDims(input, {axis});
+    if (!before || !next || !end)
+      return {};
+    joined =
+        declareAlong(b, b.make<DynamicUpdateSliceNode>(before, next, end, axis),
+                     axis, length);
     end = b.add(end, b.getLength(input, axis));
   }
   return joined;
@@ -309,9 +374,10 @@ static bool areBetween(NodeValue indices, int64_t low, int64_t high) {
 NodeValue glowish::lowerExtentsOfGather(GatherNode &node, ExtentLowering &b) {
   NodeValue input = node.getInput(), indices = node.getIndices();
   unsigned axis = unsigned(node.getAxis());
-  const Extent *extent = b.getType(input).getExtent(axis);
+  const Extent *extent = input.getType().getExtent(axis);
   if (!extent)
     return {};
+  node.setOperand(node.inputIdx, b.closeDims(input, {axis}));
   // So many elements are there in all runs.
   int64_t least = 0;
   if (auto range = b.getFunction().getModule().getSymbols().getRange(*extent))
@@ -336,12 +402,15 @@ NodeValue glowish::lowerExtentsOfScatter(ScatterNode &node, ExtentLowering &b) {
   // Updates with an index out of range are ignored.
   NodeValue none = b.number(wide, double(input.getShape()[0]));
   if (b.isOpen(input, 0)) {
+    node.setOperand(node.inputIdx, b.closeDims(input, {0}));
     NodeValue fromEnd = b.add(wide, b.getLength(input, 0));
     wide = b.select(b.less(wide, 0),
                     b.select(b.less(fromEnd, 0), none, fromEnd), wide);
   }
   NodeValue rows = b.isOpen(indices, 0) ? indices : node.getUpdates();
   if (b.isOpen(rows, 0)) {
+    node.setOperand(node.updatesIdx, b.closeDims(node.getUpdates(), {0}));
+    wide = b.closeDims(wide, {0});
     NodeValue number = b.iota(ElemKind::Int64, 1, 0, rows.getShape()[0]);
     wide = b.select(b.less(number, b.getLength(rows, 0)), wide, none);
   }
@@ -356,6 +425,7 @@ glowish::lowerExtentsOfDynamicUpdateSlice(DynamicUpdateSliceNode &node,
   int64_t axis = node.getAxis();
   if (!b.isOpen(input, axis))
     return {};
+  node.setOperand(node.inputIdx, b.closeDims(input, {axis}));
   // The update lies in the input. What is less than 0 is clamped by the node.
   NodeValue wide = b.cast(start, ElemKind::Int64);
   int64_t size = node.getUpdate().getShape()[axis];
@@ -369,9 +439,11 @@ NodeValue glowish::lowerExtentsOfNonMaxSuppression(NonMaxSuppressionNode &node,
   // Candidates that are no index are skipped.
   NodeValue boxes = node.getBoxes(), candidates = node.getCandidates();
   NodeValue indices = b.fillOutside(candidates, {2}, -1);
-  if (b.isOpen(boxes, 1))
+  if (b.isOpen(boxes, 1)) {
     indices = b.select(b.less(indices, b.getLength(boxes, 1)), indices,
                        b.number(indices, -1));
+    node.setOperand(node.boxesIdx, b.closeDims(boxes, {1}));
+  }
   node.setOperand(node.candidatesIdx, indices);
   return {};
 }

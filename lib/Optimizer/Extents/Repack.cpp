@@ -113,11 +113,26 @@ static NodeValue gatherElements(ExtentLowering &b, NodeValue x,
   return b.gather(b.reshape(x, {from.getNumElements()}), position, 0);
 }
 
+/// Returns whether \p to has the dimensions of \p from with larger bounds.
+static bool isEnlarged(const Type &from, const Type &to) {
+  if (from.getExtents() != to.getExtents())
+    return false;
+  for (auto [d, bounds] :
+       llvm::enumerate(llvm::zip_equal(from.getShape(), to.getShape()))) {
+    auto [own, larger] = bounds;
+    if (from.getExtent(d) ? own > larger : own != larger)
+      return false;
+  }
+  return true;
+}
+
 NodeValue glowish::lowerExtentsOfRepack(RepackNode &node, ExtentLowering &b) {
-  const Type from = b.getType(node.getInput()), &to = node.getType();
+  const Type from = node.getInput().getType(), &to = node.getType();
   for (auto [count, dim] : llvm::zip_equal(node.getCounts(), node.getDims()))
     b.define(to.getExtent(unsigned(dim))->getSymbol(), count);
-  NodeValue x = node.getInput();
+  if (isEnlarged(from, to))
+    return {};
+  NodeValue x = b.dropExtents(node.getInput());
   int64_t own = from.getNumElements(), count = to.getNumElements();
   if (own == 0 || count == 0)
     return b.splat(to.getKind(), to.getShape(), 0);

@@ -4,10 +4,19 @@
 
 using namespace glowish;
 
-/// Returns a Reshape: the extents of the lowered graph are its bounds.
+/// Returns a Reshape where no run decides an extent, else a Pad to the larger
+/// bounds.
 NodeValue glowish::lowerRepack(RepackNode &root, RewriteContext &context) {
-  return context.create<ReshapeNode>(root.getInput(),
-                                     root.getType().getShape());
+  const Type &from = root.getInput().getType(), &to = root.getType();
+  if (!to.hasExtents())
+    return context.create<ReshapeNode>(root.getInput(), to.getShape());
+  NodeValue value = context.create<DeclareExtentsNode>(
+      root.getInput(), TypeList{from.withoutExtents()});
+  std::vector<int64_t> pads(2 * to.getRank(), 0);
+  for (unsigned d = 0; d < to.getRank(); ++d)
+    pads[to.getRank() + d] = to.getDim(d) - from.getDim(d);
+  value = context.create<PadNode>(value, pads, "constant", 0.0);
+  return context.create<DeclareExtentsNode>(value, TypeList{to});
 }
 
 /// [a, b] repeated [r, s] times: reshape to [1, a, 1, b], broadcast to

@@ -7,7 +7,6 @@
 #include "Recognize/AttentionScores.h"
 #include "Recognize/SharedHeads.h"
 #include "Util/ConstantTensors.h"
-#include "glowish/Graph/StatedSums.h"
 
 using namespace glowish;
 
@@ -34,27 +33,8 @@ static NodeValue takeFactor(NodeValue value, double &scale,
   return context.reshape(taken, value.getShape());
 }
 
-/// The weights that \p value is. Those of keys that are masked because they lie
-/// beyond an extent that the run states may be made 0 once more.
-static std::optional<AttentionWeights>
-matchBoundedWeights(NodeValue value, RewriteContext &context) {
-  if (std::optional<AttentionWeights> weights = matchWeights(value))
-    return weights;
-  auto *select = value.getNodeAs<SelectNode>();
-  if (!value.hasOneUse() || !select || getUniformValue(select->getY()) != 0.0)
-    return std::nullopt;
-  std::optional<AttentionWeights> weights = matchWeights(select->getX());
-  bool isZeroAnyway =
-      weights && weights->scores.condition == select->getCondition() &&
-      !weights->scores.fillsWhere &&
-      select->getType() == select->getX().getType() &&
-      StatedSums(context.getModule()).isTrueOfFirst(select->getCondition());
-  return isZeroAnyway ? weights : std::nullopt;
-}
-
 static NodeValue recognizeAttention(MatMulNode &root, RewriteContext &context) {
-  std::optional<AttentionWeights> weights =
-      matchBoundedWeights(root.getLhs(), context);
+  std::optional<AttentionWeights> weights = matchWeights(root.getLhs());
   if (!weights || !fitsAttention(*weights->scores.matMul, root))
     return {};
   const AttentionScores &scores = weights->scores;

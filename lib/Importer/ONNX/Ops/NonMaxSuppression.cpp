@@ -94,12 +94,12 @@ static llvm::Error importNonMaxSuppression(OpContext &op, NodeValue boxes,
       op.make<NonMaxSuppressionNode>(corners, candidates, overlap, most.bound);
   NodeValue isPicked = op.greaterOrEqual(picked, 0);
   if (NodeValue inside = op.isInside(picked, {0, 1}))
-    isPicked = op.logicalAnd(isPicked, inside);
+    isPicked = op.logicalAnd(op.dropExtents(isPicked), inside);
   if (most.number)
     isPicked = op.logicalAnd(
         isPicked,
         op.less(op.iota(ElemKind::Int64, 3, 2, most.bound), most.number));
-  Found found = findTrue(op, op.reshape(op.dropExtents(isPicked), {total}));
+  Found found = findTrue(op, op.reshape(isPicked, {total}));
   NodeValue row = op.div(found.positions, double(most.bound));
   NodeValue batch = op.div(row, double(shape[1]));
   NodeValue category = op.sub(row, op.mul(batch, double(shape[1])));

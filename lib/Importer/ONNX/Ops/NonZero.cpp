@@ -82,8 +82,8 @@ static llvm::Error importNonZero(OpContext &op, NodeValue x) {
     return op.setOutput(0, op.splat(ElemKind::Int64, {rank, 0}, 0));
   NodeValue flags = op.cast(x, ElemKind::Bool);
   if (NodeValue inside = op.isInside(x, getAllDims(rank)))
-    flags = op.logicalAnd(flags, inside);
-  Found found = findTrue(op, op.reshape(op.dropExtents(flags), {count}));
+    flags = op.logicalAnd(op.dropExtents(flags), inside);
+  Found found = findTrue(op, op.reshape(flags, {count}));
   return op.setOutput(0, op.declare(splitPositions(op, found.positions, shape),
                                     {NodeValue(), found.count}));
 }

@@ -175,7 +175,7 @@ static llvm::Error importUnique(OpContext &op, NodeValue x) {
   // Elements beyond the extents must not make slices differ.
   std::vector<int64_t> others = getAllDims(x.getType().getRank());
   others.erase(others.begin() + axis);
-  x = op.fillOutside(x, others, 0);
+  NodeValue filled = op.fillOutside(x, others, 0);
   // Slices beyond the extent become copies of the first, which do not count.
   NodeValue isValid, length;
   if (x && x.getType().getExtent(axis)) {
@@ -183,10 +183,11 @@ static llvm::Error importUnique(OpContext &op, NodeValue x) {
     NodeValue numbers = op.iota(ElemKind::Int64, 1, 0, n);
     isValid = op.less(numbers, length);
     numbers = op.select(isValid, numbers, op.number(numbers, 0));
-    x = op.gather(op.crop(x, axis, n, std::nullopt), numbers, axis);
+    filled = op.gather(op.crop(filled, axis, n, std::nullopt), numbers, axis);
+    x = op.crop(x, axis, n, std::nullopt);
   }
   Distinct distinct =
-      findDistinct(op, getColumns(op, op.dropExtents(x), axis), isValid);
+      findDistinct(op, getColumns(op, op.dropExtents(filled), axis), isValid);
   if (!sorted)
     distinct = sortByFirst(op, distinct);
   GLOWISH_RETURN_IF_ERROR(op.takeError());

@@ -1,0 +1,96 @@
+//===- Bounds.cpp - How much of each dimension a run needs ----------------===//
+
+#include "IRGenerator.h"
+
+using namespace glowish;
+
+/// Returns the extents along which the elements of \p value are there: those of
+/// its type and, where this has a bound instead, those of the value that it
+/// declares it of.
+static ExtentList findWritten(NodeValue value) {
+  ExtentList extents(value.getType().getExtents());
+  extents.resize(value.getShape().size());
+  while (auto *view = value.getNodeAs<DeclareExtentsNode>()) {
+    value = view->getInput();
+    for (unsigned d = 0; d < extents.size(); ++d)
+      if (const Extent *own = value.getType().getExtent(d); own && !extents[d])
+        extents[d] = *own;
+  }
+  return extents;
+}
+
+/// Returns the extents along which the result of \p node is needed: those of
+/// its type and, where this has a bound instead, those that a view declares
+/// which alone reads it.
+static ExtentList findNeeded(const Node &node) {
+  ExtentList extents(node.getType().getExtents());
+  extents.resize(node.getType().getRank());
+  if (!NodeValue(const_cast<Node *>(&node)).hasUses(1))
+    return extents;
+  auto *view =
+      llvm::dyn_cast<DeclareExtentsNode>(node.uses().begin()->getUser());
+  for (unsigned d = 0; view && d < extents.size(); ++d)
+    if (const Extent *own = view->getType().getExtent(d); own && !extents[d])
+      extents[d] = *own;
+  return extents;
+}
+
+void IRGenerator::addBounds(
+    std::vector<LoopBound> &bounds, unsigned operand,
+    llvm::ArrayRef<std::optional<Extent>> extents) const {
+  for (auto [d, extent] : llvm::enumerate(extents))
+    if (extent && graph.canBound(*extent))
+      bounds.push_back({operand, unsigned(d), *extent});
+}
+
+/// Adds the bound of the first operand of \p node that the instruction reads no
+/// further than to its extent.
+void IRGenerator::addOperandBound(std::vector<LoopBound> &bounds,
+                                  const Node &node) const {
+  const OpInfo &info = node.getInfo();
+  NodeTypes types(node);
+  for (unsigned i = 0; info.findFiller && i < node.getNumOperands(); ++i) {
+    if (!node.getOperand(i))
+      continue;
+    const Type &type = node.getOperand(i).getType();
+    for (unsigned d = 0; type.hasExtents() && d < type.getRank(); ++d) {
+      const Extent *extent = type.getExtent(d);
+      std::optional<Filler> filler =
+          extent ? info.findFiller(types.getView(), i, d) : std::nullopt;
+      if (filler && filler->isBounded && graph.canBound(*extent)) {
+        bounds.push_back({unsigned(node.getNumResults()) + i, d, *extent});
+        return;
+      }
+    }
+  }
+}
+
+std::vector<LoopBound> IRGenerator::getBounds(const Node &node) const {
+  std::vector<LoopBound> bounds;
+  if (node.getNumResults() != 1)
+    return bounds;
+  addBounds(bounds, 0, findNeeded(node));
+  addOperandBound(bounds, node);
+  return bounds;
+}
+
+std::vector<LoopBound> IRGenerator::getCopyBounds(NodeValue source,
+                                                  unsigned operand) const {
+  std::vector<LoopBound> bounds;
+  addBounds(bounds, operand, findWritten(source));
+  return bounds;
+}
+
+bool IRGenerator::isSavedFrom(const Node &node, unsigned dim,
+                              int64_t first) const {
+  const SymbolRanges &symbols = graph.getModule().getSymbols();
+  return llvm::any_of(node.uses(), [&](const Use &use) {
+    auto *save = llvm::dyn_cast<SaveNode>(use.getUser());
+    if (!save)
+      return true;
+    auto *output = save->getOutput().getNodeAs<Placeholder>();
+    ExtentList next = output->getInputExtents().next;
+    return next.empty() || !next[dim] ||
+           symbols.isAtMost(*next[dim], first) != Certainty::Yes;
+  });
+}
