@@ -146,7 +146,7 @@ static void extendByMask(ExtentInference &inference, const AttentionView &op) {
   for (unsigned d = 0; d + 1 < rank; ++d)
     setBroadcast(inference, op.maskIdx, d, rank - d);
   unsigned last = op.getMask().getRank() - 1;
-  bool broadcasts = op.getMask().getDim(last) == 1;
+  bool broadcasts = op.getMask().getDim(last) != op.getKey().getDim(rank - 2);
   if (inference.find(op.maskIdx, last))
     inference.require(inference.get(op.maskIdx, last),
                       broadcasts ? Extent(1)

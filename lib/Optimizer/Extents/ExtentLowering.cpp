@@ -126,9 +126,17 @@ llvm::Expected<bool> ExtentLowering::run() {
   for (Node &node : getFunction().getNodes())
     if (hasExtents(node))
       nodes.push_back(&node);
+  const Module &module = getFunction().getModule();
+  size_t numRequired = module.getRequirements().size();
   for (Node *node : nodes) {
     std::string name = (node->getKindName() + " '" + node->getName()).str();
-    if (llvm::Error error = lower(*node))
+    llvm::Error error = lower(*node);
+    // What the module requires of its inputs was known when it was made.
+    if (!error && module.getRequirements().size() != numRequired)
+      error = makeError("lowering requires '{0}' to be '{1}'",
+                        module.getRequirements().back().a.str(),
+                        module.getRequirements().back().b.str());
+    if (error)
       return addContext(std::move(error), name + "': ");
   }
   return !nodes.empty();
