@@ -30,8 +30,9 @@ GraphPassRegistration::GraphPassRegistration(const GraphPass &pass) {
 
 const Pipeline &glowish::getOptimizePipeline() {
   static const Pipeline pipeline = {
-      {{"dce", "recognize-integer-arithmetic", "recognize-quantized-weights",
-        "constant-fold", "simplify-control", "cse"},
+      {{"arrange-rows", "dce", "recognize-integer-arithmetic",
+        "recognize-quantized-weights", "constant-fold", "simplify-control",
+        "cse"},
        /*toFixedPoint=*/false},
       {{"canonicalize", "hoist-over-slices", "simplify-elementwise",
         "recognize-activation", "recognize-softmax",
@@ -67,8 +68,9 @@ const Pipeline &glowish::getTrainingPipeline() {
 const Pipeline &glowish::getQuantizationPipeline() {
   static const Pipeline pipeline = {
       // What is quantized already stays so.
-      {{"dce", "recognize-integer-arithmetic", "recognize-quantized-weights",
-        "constant-fold", "simplify-control", "cse"},
+      {{"arrange-rows", "dce", "recognize-integer-arithmetic",
+        "recognize-quantized-weights", "constant-fold", "simplify-control",
+        "cse"},
        /*toFixedPoint=*/false},
       // An activation is one node, whose steps are not quantized.
       {{"canonicalize", "simplify-elementwise", "recognize-activation",

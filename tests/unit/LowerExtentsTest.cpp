@@ -482,7 +482,7 @@ TEST(LowerExtents, OrderOfRows) {
                         makeOpen(makeText(graph)),
                     "test", nullptr));
     Function *function = module->findFunction("main");
-    auto *pass = findPass(getGraphPasses(), "lower-extents");
+    auto *pass = findPass(getGraphPasses(), "arrange-rows");
     ASSERT_TRUE(llvm::cantFail(pass->run(*function, GraphPassContext())));
     EXPECT_EQ(llvm::count_if(
                   function->getNodes(),

@@ -45,6 +45,7 @@ def DeclareExtents : StatedExtents<"The operand with other extents"> {
   let ExtentRule = "extendDeclareExtents";
   let IRGeneration = "true";
   let TracesElements = 1;
+  let HasCanonicalization = 1;
 }
 def Repack : StatedExtents<"The elements in dimensions that runs decide"> {
   let Description = [{
@@ -59,6 +60,7 @@ def Repack : StatedExtents<"The elements in dimensions that runs decide"> {
   let ExtentRule = "extendRepack";
   let IRGeneration = "true";
   let HasLowering = 1;
+  let HasCanonicalization = 1;
 }
 
 include "ControlNodes.td"

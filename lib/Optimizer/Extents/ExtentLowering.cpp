@@ -1,7 +1,6 @@
 //===- ExtentLowering.cpp - What lies beyond extents ----------------------===//
 
 #include "Extents/ExtentLowering.h"
-#include "Extents/Repack.h"
 #include "glowish/Optimizer/Passes.h"
 #include "glowish/Support/Error.h"
 
@@ -144,7 +143,5 @@ llvm::Expected<bool> ExtentLowering::run() {
 
 llvm::Expected<bool> glowish::lowerExtents(Function &function,
                                            const GraphPassContext &) {
-  GLOWISH_RETURN_IF_ERROR(unpackRows(function).takeError());
-  GLOWISH_RETURN_IF_ERROR(orderRows(function).takeError());
   return ExtentLowering(function).run();
 }

@@ -2,6 +2,7 @@
 
 #include "Extents/Repack.h"
 #include "Extents/ExtentLowering.h"
+#include "glowish/Optimizer/Passes.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -259,7 +260,10 @@ static void eraseUnused(Function &function, Node &node) {
   }
 }
 
-llvm::Expected<bool> glowish::unpackRows(Function &function) {
+/// Computes rows that are packed to compute them, and unpacked after it, where
+/// they are. Attention of PyTorch, whose batch is the second dimension, packs
+/// them for its last layer.
+static llvm::Expected<bool> unpackRows(Function &function) {
   bool changed = false;
   // Those that are erased come before.
   for (Node &node : llvm::make_early_inc_range(function.getNodes())) {
@@ -296,7 +300,9 @@ static std::vector<int64_t> findRowOrder(const Type &type) {
   return order;
 }
 
-llvm::Expected<bool> glowish::orderRows(Function &function) {
+/// Puts dimensions that a run decides first among the rows of matmuls with
+/// weights, so that rows which a run needs lie side by side.
+static llvm::Expected<bool> orderRows(Function &function) {
   bool changed = false;
   for (Node &node : llvm::make_early_inc_range(function.getNodes())) {
     auto *matmul = llvm::dyn_cast<MatMulNode>(&node);
@@ -319,4 +325,11 @@ llvm::Expected<bool> glowish::orderRows(Function &function) {
     changed = true;
   }
   return changed;
+}
+
+llvm::Expected<bool> glowish::arrangeRows(Function &function,
+                                          const GraphPassContext &) {
+  GLOWISH_ASSIGN_OR_RETURN(bool isUnpacked, unpackRows(function));
+  GLOWISH_ASSIGN_OR_RETURN(bool isOrdered, orderRows(function));
+  return isUnpacked || isOrdered;
 }

@@ -31,6 +31,25 @@ static NodeValue canonicalizeReshape(ReshapeNode &root,
   return {};
 }
 
+/// Extents that a value has had before, but for a view in between.
+static NodeValue canonicalizeDeclareExtents(DeclareExtentsNode &root,
+                                            RewriteContext &) {
+  auto *inner = root.getInput().getNodeAs<DeclareExtentsNode>();
+  bool isSame = inner && root.getType().hasExtents() &&
+                root.getCounts().empty() && inner->getCounts().empty() &&
+                inner->getInput().getType() == root.getType();
+  return isSame ? inner->getInput() : NodeValue();
+}
+
+/// A Repack of the elements in row-major order of the bounds, too, which has
+/// the extents that a Reshape infers.
+static NodeValue canonicalizeRepack(RepackNode &root, RewriteContext &context) {
+  const Type &from = root.getInput().getType(), &to = root.getType();
+  if (!root.getCounts().empty() || from.getNumElements() != to.getNumElements())
+    return {};
+  return context.reshape(root.getInput(), to.getShape());
+}
+
 static NodeValue canonicalizeTranspose(TransposeNode &root,
                                        RewriteContext &context) {
   NodeValue input = root.getInput();

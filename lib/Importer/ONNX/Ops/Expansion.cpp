@@ -241,6 +241,13 @@ static double getMaxSteps(const ShapeInt &start, const ShapeInt &limit,
   return HUGE_VAL;
 }
 
+/// Returns \p number as a scalar of \p kind.
+static Tensor makeScalar(ElemKind kind, const ShapeInt &number) {
+  Tensor scalar(Type(kind, Dims()));
+  scalar.setFromDouble(0, number.low);
+  return scalar;
+}
+
 /// A Range of computed operands, evaluated in int64 or double.
 static llvm::Error importComputedRange(OpContext &op) {
   ShapeInt ints[3];
@@ -251,6 +258,11 @@ static llvm::Error importComputedRange(OpContext &op) {
     GLOWISH_ASSIGN_OR_RETURN(ints[i], readShapeInt(op, i));
     numbers[i] = op.cast(op.reshape(op.peekInput(i), {}), innerKind);
   }
+  // Extents that no run decides, for example.
+  if (isIntegerKind(kind) && areConstant(ints))
+    return importConstantRange(op, makeScalar(kind, ints[0]),
+                               makeScalar(kind, ints[1]),
+                               makeScalar(kind, ints[2]));
   GLOWISH_ASSIGN_OR_RETURN(
       int64_t bound,
       op.getMaxExtent(0, 0, getMaxSteps(ints[0], ints[1], ints[2])));
