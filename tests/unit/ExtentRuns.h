@@ -3,15 +3,23 @@
 #ifndef GLOWISH_TESTS_UNIT_EXTENTRUNS_H
 #define GLOWISH_TESTS_UNIT_EXTENTRUNS_H
 
+#include "Differential.h"
 #include "ExtentTemplates.h"
-#include "glowish/Backends/CPU/CPUBackend.h"
-#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "Messages.h"
+#include "glowish/Base/Comparison.h"
 #include "glowish/Base/ForEachIndex.h"
-#include "glowish/Driver/Compilation.h"
-#include "glowish/Driver/Session.h"
 #include <cmath>
+#include <functional>
 
 namespace glowish {
+
+/// Returns "N = 3, M = 2".
+inline std::string print(const ExtentValues &values) {
+  std::string text;
+  for (const auto &[symbol, value] : values)
+    text += (text.empty() ? "" : ", ") + symbol + " = " + std::to_string(value);
+  return text;
+}
 
 /// A module compiled for one back end, to be run several times.
 struct Program {
@@ -76,16 +84,118 @@ inline void poisonOutside(const Session &session, const Buffer *input,
   });
 }
 
-/// Gives \p tensor, whose extents are those of the run, to \p input of \p open,
-/// with elements that show beyond it, and to the input of this name of \p
-/// fixed, which may be null.
-inline llvm::Error setInput(Program &open, Program *fixed, const Buffer *input,
-                            const Tensor &tensor) {
-  GLOWISH_RETURN_IF_ERROR(open.session->setInput(input, tensor));
-  poisonOutside(*open.session, input, tensor.getType().getShape());
-  if (!fixed)
-    return llvm::Error::success();
-  return fixed->session->setInput(fixed->find(input->getModelName()), tensor);
+/// How inputs are made and what is beyond their extents.
+struct RunInputs {
+  /// Makes the elements of the input \p name for a run with \p values; random
+  /// ones where it is null.
+  std::function<Tensor(llvm::StringRef name, const Type &type, uint64_t seed,
+                       const ExtentValues &values)>
+      makeElements = nullptr;
+  /// The integer beyond the extents of inputs; floats are NaN there.
+  double outside = 0x7FFFFFFF;
+};
+
+/// Returns whether the shape of an input of \p session states \p symbol.
+inline bool isStatedByAShape(const Session &session, llvm::StringRef symbol) {
+  return llvm::any_of(session.getPlaceholders(), [&](const Buffer *input) {
+    return llvm::any_of(input->getInputExtents().dims, [&](const auto &dim) {
+      return dim && dim->getSymbol() == symbol;
+    });
+  });
+}
+
+/// Sets the inputs of \p open to tensors whose extents are \p values, with
+/// elements that show beyond them, and those of \p fixed, which may be null, to
+/// the same tensors. A symbol has an input of its own, which is set where the
+/// shape of no other states it.
+inline llvm::Error setInputs(Program &open, Program *fixed,
+                             const ExtentValues &values,
+                             const RunInputs &how = {}) {
+  uint64_t seed = 0;
+  for (const Buffer *input : open.session->getPlaceholders()) {
+    if (!input->isInput())
+      continue;
+    if (const auto &range = input->getInputExtents().range) {
+      if (!isStatedByAShape(*open.session, range->symbol))
+        GLOWISH_RETURN_IF_ERROR(open.session->setInput(
+            input,
+            Tensor::fromValues<int64_t>(input->getType(),
+                                        {values.find(range->symbol)->second})));
+      continue;
+    }
+    const Type &bounds = input->getType();
+    Type type = input->getInputExtents().dims.empty()
+                    ? bounds
+                    : bounds.withShape(evaluateShape(input, values));
+    ++seed;
+    Tensor tensor = how.makeElements ? how.makeElements(input->getModelName(),
+                                                        type, seed, values)
+                                     : makeRandom(type, seed);
+    GLOWISH_RETURN_IF_ERROR(open.session->setInput(input, tensor));
+    poisonOutside(*open.session, input, type.getShape(), how.outside);
+    if (fixed)
+      GLOWISH_RETURN_IF_ERROR(
+          fixed->session->setInput(fixed->find(input->getModelName()), tensor));
+  }
+  return llvm::Error::success();
+}
+
+/// Expects \p actual to be \p expected: integers are the same, floats near, and
+/// NaN and infinities at the same places.
+inline void expectSame(const Tensor &actual, const Tensor &expected,
+                       const std::string &name) {
+  ASSERT_EQ(actual.getType().str(), expected.getType().str()) << name;
+  ElemKind kind = expected.getType().getKind();
+  double tolerance = !isFloatKind(kind)       ? 0
+                     : getElemSize(kind) == 2 ? 1e-2
+                                              : 5e-6;
+  Comparison result = compareTensors(actual, expected, tolerance, tolerance);
+  int64_t at = result.worstMismatchIndex;
+  EXPECT_EQ(result.numMismatches, 0)
+      << name << ", element " << at << ": " << actual.getAsDouble(at)
+      << ", not " << expected.getAsDouble(at);
+}
+
+/// Runs \p open with the extents \p values and expects the outputs of \p fixed,
+/// which is compiled for these.
+inline void compareRuns(Program &open, Program &fixed,
+                        const ExtentValues &values, const RunInputs &how = {}) {
+  ASSERT_EQ(getMessage(setInputs(open, &fixed, values, how)), "");
+  ASSERT_EQ(getMessage(open.session->run()), "");
+  ASSERT_EQ(getMessage(fixed.session->run()), "");
+  ASSERT_FALSE(fixed.session->getOutputs().empty());
+  for (const Buffer *output : fixed.session->getOutputs()) {
+    llvm::StringRef name = output->getModelName();
+    expectSame(open.session->getOutput(open.find(name)),
+               fixed.session->getOutput(output), name.str());
+  }
+}
+
+/// Compiles a model for the values of its symbols, or for their ranges where
+/// \p values is null.
+using CompileModel = llvm::function_ref<llvm::Expected<Program>(
+    const ExtentValues *values, bool isCPU)>;
+
+/// Compiles a model for ranges, once for each back end, and compares its runs
+/// with those of the model compiled for each of \p runs.
+inline void checkRuns(CompileModel compile, llvm::ArrayRef<ExtentValues> runs,
+                      const RunInputs &how = {}) {
+  std::vector<Program> programs;
+  for (bool isCPU : {false, true}) {
+    llvm::Expected<Program> open = compile(nullptr, isCPU);
+    ASSERT_TRUE(bool(open)) << llvm::toString(open.takeError());
+    programs.push_back(std::move(*open));
+  }
+  EXPECT_GE(runs.size(), 2u);
+  for (const ExtentValues &values : runs) {
+    SCOPED_TRACE(print(values));
+    llvm::Expected<Program> fixed = compile(&values, /*isCPU=*/false);
+    ASSERT_TRUE(bool(fixed)) << llvm::toString(fixed.takeError());
+    for (Program &open : programs) {
+      SCOPED_TRACE(&open == programs.data() ? "interpreter" : "CPU");
+      compareRuns(open, *fixed, values, how);
+    }
+  }
 }
 
 } // namespace glowish

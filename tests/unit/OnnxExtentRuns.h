@@ -3,15 +3,23 @@
 #ifndef GLOWISH_TESTS_UNIT_ONNXEXTENTRUNS_H
 #define GLOWISH_TESTS_UNIT_ONNXEXTENTRUNS_H
 
-#include "Differential.h"
 #include "ExtentRuns.h"
-#include "Messages.h"
 #include "OnnxText.h"
 
 namespace glowish {
 
 /// The ranges of symbols.
 using ExtentRanges = std::map<std::string, IntRange>;
+
+/// Imports and compiles \p model.
+inline llvm::Expected<Program>
+tryCompile(TextModel &model, bool isCPU, ImportOptions options,
+           const TargetOptions &target = {},
+           CompilationOptions compilationOptions = {}) {
+  GLOWISH_ASSIGN_OR_RETURN(auto module, model.import(std::move(options)));
+  return compileProgram(std::move(module), createBackend(isCPU, target),
+                        std::move(compilationOptions));
+}
 
 /// Compiles \p model for these values and ranges of its symbols.
 inline Program compile(TextModel &model, bool isCPU, const ExtentValues &values,
@@ -23,54 +31,39 @@ inline Program compile(TextModel &model, bool isCPU, const ExtentValues &values,
   options.symbolRanges = ranges;
   CompilationOptions compilationOptions;
   compilationOptions.quantizesActivations = quantizesActivations;
-  return llvm::cantFail(
-      compileProgram(llvm::cantFail(model.import(std::move(options))),
-                     createBackend(isCPU, target), compilationOptions));
+  return llvm::cantFail(tryCompile(model, isCPU, std::move(options), target,
+                                   std::move(compilationOptions)));
 }
 
-/// Runs \p ranged with random inputs of the extents that \p values give, and
-/// compares all outputs with those of \p fixed, which is compiled for these.
-inline void compare(Program &ranged, Program &fixed,
-                    const ExtentValues &values) {
-  uint64_t seed = 0;
-  for (const Buffer *input : ranged.session->getPlaceholders()) {
-    if (input->getInputExtents().dims.empty())
-      continue;
-    Tensor tensor = makeRandom(
-        input->getType().withShape(evaluateShape(input, values)), ++seed);
-    llvm::cantFail(setInput(ranged, &fixed, input, tensor));
-  }
-  ASSERT_EQ(getMessage(ranged.session->run()), "");
-  llvm::cantFail(fixed.session->run());
-  for (const Buffer *output : fixed.session->getOutputs()) {
-    Tensor expected = fixed.session->getOutput(output);
-    Tensor actual =
-        ranged.session->getOutput(ranged.find(output->getModelName()));
-    ASSERT_EQ(actual.getType().str(), expected.getType().str());
-    for (int64_t i = 0; i < expected.getNumElements(); ++i)
-      // Infinities are equal, too.
-      if (actual.getAsDouble(i) != expected.getAsDouble(i))
-        ASSERT_NEAR(actual.getAsDouble(i), expected.getAsDouble(i), 2e-6)
-            << output->getModelName().str() << " " << i;
-  }
+/// Returns the ranges of those symbols that inputs of \p model have as
+/// dimensions.
+inline ExtentRanges findRanges(const TextModel &model,
+                               const ExtentRanges &ranges) {
+  ExtentRanges own;
+  for (llvm::StringRef part : llvm::split(model.body, "dim_param: \""))
+    for (const auto &range : ranges)
+      if (part.data() != model.body.data() &&
+          part.take_until([](char c) { return c == '"'; })
+              .contains(range.first))
+        own.insert(range);
+  return own;
 }
 
-/// The same with \p model compiled for them now.
-inline void check(TextModel &model, bool isCPU, Program &ranged,
-                  const ExtentValues &values) {
-  Program fixed = compile(model, isCPU, values, {});
-  compare(ranged, fixed, values);
-}
-
-/// Compiles \p model with \p ranges for both back ends, and checks all of
-/// \p values.
+/// Compiles \p model with \p ranges for both back ends, and compares its runs
+/// with those of the model for each of \p runs.
 inline void checkBoth(TextModel &model, const ExtentRanges &ranges,
-                      llvm::ArrayRef<ExtentValues> values) {
-  for (bool isCPU : {false, true}) {
-    Program ranged = compile(model, isCPU, {}, ranges);
-    for (const ExtentValues &each : values)
-      check(model, isCPU, ranged, each);
-  }
+                      llvm::ArrayRef<ExtentValues> runs) {
+  auto make = [&](const ExtentValues *values, bool isCPU) {
+    ImportOptions options;
+    for (const auto &[symbol, range] : ranges) {
+      if (values)
+        options.symbols[symbol] = values->find(symbol)->second;
+      else
+        options.symbolRanges[symbol] = range;
+    }
+    return tryCompile(model, isCPU, std::move(options));
+  };
+  checkRuns(make, runs);
 }
 
 /// Returns the message of the import of \p model with \p ranges.

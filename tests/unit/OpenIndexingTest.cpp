@@ -6,16 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Differential.h"
-#include "ExtentRuns.h"
-#include "Messages.h"
-#include "OnnxText.h"
+#include "OnnxExtentRuns.h"
 
 using namespace glowish;
 
 namespace {
 
-const std::map<std::string, IntRange> ranges = {
+const ExtentRanges ranges = {
     {"B", {1, 3}}, {"N", {3, 7}}, {"M", {1, 4}}, {"K", {0, 5}}};
 
 /// A model whose inputs have dimensions that are numbers or symbols.
@@ -38,73 +35,18 @@ TextModel makeModel(const Case &test) {
   return model;
 }
 
-/// The options for \p values, or for the ranges.
-ImportOptions makeOptions(const TextModel &model, const ExtentValues &values) {
-  ImportOptions options;
-  for (const auto &[name, range] : ranges) {
-    if (!llvm::StringRef(model.body).contains("\"" + name + "\" }"))
-      continue;
-    if (values.empty())
-      options.symbolRanges[name] = range;
-    else
-      options.symbols[name] = values.find(name)->second;
-  }
-  return options;
-}
-
-llvm::Expected<Program> compile(TextModel &model, bool isCPU,
-                                const ExtentValues &values = {}) {
-  GLOWISH_ASSIGN_OR_RETURN(auto module,
-                           model.import(makeOptions(model, values)));
-  return compileProgram(std::move(module), createBackend(isCPU));
-}
-
-void compare(Program &open, Program &fixed, const ExtentValues &values) {
-  uint64_t seed = 0;
-  for (const Buffer *input : open.session->getPlaceholders()) {
-    if (!input->isInput() || input->getInputExtents().range)
-      continue;
-    Tensor tensor = makeRandom(
-        input->getType().withShape(evaluateShape(input, values)), ++seed);
-    ASSERT_EQ(getMessage(setInput(open, &fixed, input, tensor)), "");
-  }
-  ASSERT_EQ(getMessage(open.session->run()), "");
-  ASSERT_EQ(getMessage(fixed.session->run()), "");
-  for (const Buffer *output : fixed.session->getOutputs()) {
-    Tensor expected = fixed.session->getOutput(output);
-    Tensor actual = open.session->getOutput(open.find(output->getModelName()));
-    ASSERT_EQ(actual.getType().str(), expected.getType().str());
-    for (int64_t i = 0; i < expected.getNumElements(); ++i) {
-      double x = actual.getAsDouble(i), y = expected.getAsDouble(i);
-      if (!std::isnan(x) || !std::isnan(y))
-        ASSERT_NEAR(x, y, 1e-5) << output->getModelName().str() << " " << i;
-    }
-  }
-}
-
 void check(const Case &test) {
   SCOPED_TRACE(test.body);
   TextModel model = makeModel(test);
-  std::vector<Program> open;
-  for (bool isCPU : {false, true}) {
-    auto program = compile(model, isCPU);
-    ASSERT_TRUE(bool(program)) << llvm::toString(program.takeError());
-    open.push_back(std::move(*program));
-  }
-  for (const ExtentValues &values :
-       {ExtentValues{{"B", 3}, {"N", 7}, {"M", 4}, {"K", 5}},
-        ExtentValues{{"B", 1}, {"N", 3}, {"M", 1}, {"K", 0}},
-        ExtentValues{{"B", 2}, {"N", 5}, {"M", 3}, {"K", 2}}}) {
-    auto fixed = compile(model, /*isCPU=*/false, values);
-    ASSERT_TRUE(bool(fixed)) << llvm::toString(fixed.takeError());
-    for (Program &program : open)
-      compare(program, *fixed, values);
-  }
+  checkBoth(model, findRanges(model, ranges),
+            {{{"B", 3}, {"N", 7}, {"M", 4}, {"K", 5}},
+             {{"B", 1}, {"N", 3}, {"M", 1}, {"K", 0}},
+             {{"B", 2}, {"N", 5}, {"M", 3}, {"K", 2}}});
 }
 
 std::string importError(const Case &test) {
   TextModel model = makeModel(test);
-  return model.importError(makeOptions(model, {}));
+  return importError(model, findRanges(model, ranges));
 }
 
 /// Integers from -\p most + 1 to \p most - 1, or from 0 on, of \p input.

@@ -65,15 +65,12 @@ TextModel makeDecoder() {
 
 TEST(StatedExtents, ADecoderRunsWithAnyOfThem) {
   TextModel model = makeDecoder();
-  for (bool isCPU : {false, true}) {
-    Program ranged =
-        compile(model, isCPU, {}, {{"S", {1, 17}}, {"P", {0, 33}}});
-    for (const Values &values :
-         {Values{{"S", 1}, {"P", 0}}, Values{{"S", 17}, {"P", 33}},
-          Values{{"S", 1}, {"P", 7}}, Values{{"S", 3}, {"P", 0}},
-          Values{{"S", 7}, {"P", 33}}})
-      check(model, isCPU, ranged, values);
-  }
+  checkBoth(model, {{"S", {1, 17}}, {"P", {0, 33}}},
+            {{{"S", 1}, {"P", 0}},
+             {{"S", 17}, {"P", 33}},
+             {{"S", 1}, {"P", 7}},
+             {{"S", 3}, {"P", 0}},
+             {{"S", 7}, {"P", 33}}});
 }
 
 TEST(StatedExtents, OneSymbolMayBeConstant) {
@@ -81,8 +78,11 @@ TEST(StatedExtents, OneSymbolMayBeConstant) {
   Program ranged = compile(model, /*isCPU=*/true, {{"S", 1}}, {{"P", {2, 9}}});
   EXPECT_EQ(ranged.find("mask")->getInputExtents().dims,
             (ExtentList{std::nullopt, Extent::parse("P + 1")}));
-  for (int64_t past : {2, 5, 9})
-    check(model, /*isCPU=*/true, ranged, {{"S", 1}, {"P", past}});
+  for (int64_t past : {2, 5, 9}) {
+    Values values = {{"S", 1}, {"P", past}};
+    Program fixed = compile(model, /*isCPU=*/true, values, {});
+    compareRuns(ranged, fixed, values);
+  }
 }
 
 TEST(StatedExtents, MovesNothingToJoinOrSplitOtherDimensions) {
@@ -97,11 +97,7 @@ TEST(StatedExtents, MovesNothingToJoinOrSplitOtherDimensions) {
   auto module = llvm::cantFail(model.import(options));
   for (const Node &node : module->findFunction("main")->getNodes())
     EXPECT_FALSE(llvm::isa<GatherNode>(node)) << node.getName().str();
-  for (bool isCPU : {false, true}) {
-    Program ranged = compile(model, isCPU, {}, {{"N", {1, 9}}});
-    for (int64_t extent : {1, 4, 9})
-      check(model, isCPU, ranged, {{"N", extent}});
-  }
+  checkBoth(model, {{"N", {1, 9}}}, {{{"N", 1}}, {{"N", 4}}, {{"N", 9}}});
 }
 
 /// A layer of a transformer without its attention, for tokens [1, S]: what it
@@ -144,20 +140,32 @@ unsigned countBounded(const Program &program) {
       [](const Instruction &instr) { return !instr.getLoopBounds().empty(); }));
 }
 
-TEST(StatedExtents, LoopsEndWithThem) {
-  TextModel model = makeLayer();
+/// Compiles \p model, whose symbol is S, for 1 to 70 and all levels of this
+/// machine, and for two threads. \p inspect looks at each program, whose runs
+/// with \p extents are compared.
+void checkLevels(TextModel &model, llvm::ArrayRef<int64_t> extents,
+                 llvm::function_ref<void(const Program &)> inspect,
+                 bool quantizesActivations = false) {
   std::map<int64_t, Program> fixed;
-  for (int64_t extent : {1, 2, 3, 4, 5, 7, 8, 10, 13, 15, 17, 33, 64, 69, 70})
-    fixed[extent] = compile(model, /*isCPU=*/true, {{"S", extent}}, {});
+  for (int64_t extent : extents)
+    fixed[extent] = compile(model, /*isCPU=*/true, {{"S", extent}}, {},
+                            TargetOptions(), quantizesActivations);
   std::vector<TargetOptions> targets = getLevels();
   targets.emplace_back().numThreads = 2;
   for (const TargetOptions &target : targets) {
-    Program ranged =
-        compile(model, /*isCPU=*/true, {}, {{"S", {1, 70}}}, target);
-    EXPECT_GE(countBounded(ranged), 5u);
+    Program ranged = compile(model, /*isCPU=*/true, {}, {{"S", {1, 70}}},
+                             target, quantizesActivations);
+    inspect(ranged);
     for (auto &[extent, program] : fixed)
-      compare(ranged, program, {{"S", extent}});
+      compareRuns(ranged, program, {{"S", extent}});
   }
+}
+
+TEST(StatedExtents, LoopsEndWithThem) {
+  TextModel model = makeLayer();
+  checkLevels(
+      model, {1, 2, 3, 4, 5, 7, 8, 10, 13, 15, 17, 33, 64, 69, 70},
+      [](const Program &ranged) { EXPECT_GE(countBounded(ranged), 5u); });
 }
 
 /// Rows that a run has not are not computed for the one that is taken.
@@ -199,19 +207,11 @@ TEST(StatedExtents, MatmulsWithWeightsOf4Bits) {
       onnxNode("MatMulNBits", {"x", "w", "s"},
                intAttr("K", 48) + intAttr("N", 70) + intAttr("block_size", 16) +
                    intAttr("bits", 4) + "domain: \"com.microsoft\" ");
-  for (bool hasIntegers : {false, true}) {
-    std::map<int64_t, Program> fixed;
-    for (int64_t extent : {1, 2, 3, 8, 9, 33, 70})
-      fixed[extent] = compile(model, /*isCPU=*/true, {{"S", extent}}, {},
-                              TargetOptions(), hasIntegers);
-    for (const TargetOptions &target : getLevels()) {
-      Program ranged = compile(model, /*isCPU=*/true, {}, {{"S", {1, 70}}},
-                               target, hasIntegers);
-      EXPECT_GE(countBounded(ranged), 1u);
-      for (auto &[extent, program] : fixed)
-        compare(ranged, program, {{"S", extent}});
-    }
-  }
+  for (bool hasIntegers : {false, true})
+    checkLevels(
+        model, {1, 2, 3, 8, 9, 33, 70},
+        [](const Program &ranged) { EXPECT_GE(countBounded(ranged), 1u); },
+        hasIntegers);
 }
 
 /// The heads of an attention that is not one instruction, as what is quantized
@@ -245,14 +245,7 @@ TextModel makeSeparateAttention(int64_t heads) {
 TEST(StatedExtents, SoftmaxesAndMatmulsSumNoMore) {
   for (int64_t heads : {0, 1, 3}) {
     TextModel model = makeSeparateAttention(heads);
-    std::map<int64_t, Program> fixed;
-    for (int64_t extent : {1, 2, 3, 7, 8, 9, 16, 17, 33, 64, 69, 70})
-      fixed[extent] = compile(model, /*isCPU=*/true, {{"S", extent}}, {});
-    std::vector<TargetOptions> targets = getLevels();
-    targets.emplace_back().numThreads = 2;
-    for (const TargetOptions &target : targets) {
-      Program ranged =
-          compile(model, /*isCPU=*/true, {}, {{"S", {1, 70}}}, target);
+    auto inspect = [&](const Program &ranged) {
       unsigned summed = 0;
       for (const Instruction &instr : ranged.program->getIR().getInstrs())
         if (llvm::isa<MatMulInstr, SoftmaxInstr>(instr)) {
@@ -263,12 +256,9 @@ TEST(StatedExtents, SoftmaxesAndMatmulsSumNoMore) {
               });
         }
       EXPECT_EQ(summed, 2u) << heads;
-      for (auto &[extent, program] : fixed)
-        compare(ranged, program, {{"S", extent}});
-    }
-    Program interpreted = compile(model, /*isCPU=*/false, {}, {{"S", {1, 70}}});
-    for (int64_t extent : {1, 9, 70})
-      compare(interpreted, fixed[extent], {{"S", extent}});
+    };
+    checkLevels(model, {1, 2, 3, 7, 8, 9, 16, 17, 33, 64, 69, 70}, inspect);
+    checkBoth(model, {{"S", {1, 70}}}, {{{"S", 1}}, {{"S", 9}}, {{"S", 70}}});
   }
 }
 
@@ -293,21 +283,14 @@ TEST(StatedExtents, QuantizedLoopsEndWithThem) {
                  onnxNode("DequantizeLinear", {"wQ", "wScale"}, "", "w") +
                  quantize("x", "dx") +
                  onnxNode("MatMul", {"dx", "w"}, "", "m") + quantize("m", "y");
-    std::map<int64_t, Program> fixed;
-    for (int64_t extent : {1, 2, 5, 8, 33, 70})
-      fixed[extent] = compile(model, /*isCPU=*/true, {{"S", extent}}, {});
-    for (const TargetOptions &target : getLevels()) {
-      Program ranged =
-          compile(model, /*isCPU=*/true, {}, {{"S", {1, 70}}}, target);
+    checkLevels(model, {1, 2, 5, 8, 33, 70}, [](const Program &ranged) {
       // But for the extents of the result, two copies.
       EXPECT_EQ(countBounded(ranged) + 2,
                 llvm::count_if(ranged.program->getIR().getInstrs(),
                                [](const Instruction &instr) {
                                  return !instr.isLifetimeMarker();
                                }));
-      for (auto &[extent, program] : fixed)
-        compare(ranged, program, {{"S", extent}});
-    }
+    });
   }
 }
 
@@ -330,11 +313,7 @@ TEST(StatedExtents, QuantizedMatmulsAndTriangles) {
       onnxNode("Trilu", {"floats"}, intAttr("upper", 0), "lower") +
       onnxNode("EyeLike", {"x"}, "", "eye") +
       onnxNode("Add", {"lower", "eye"}, "", "y");
-  for (bool isCPU : {false, true}) {
-    Program ranged = compile(model, isCPU, {}, {{"S", {1, 9}}});
-    for (int64_t extent : {1, 2, 9})
-      check(model, isCPU, ranged, {{"S", extent}});
-  }
+  checkBoth(model, {{"S", {1, 9}}}, {{{"S", 1}}, {{"S", 2}}, {{"S", 9}}});
 }
 
 //===- What a run states --------------------------------------------------===//
