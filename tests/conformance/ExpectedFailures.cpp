@@ -21,7 +21,8 @@ static const std::set<std::string> allBackends = {"CPU", "Interpreter",
 /// Of models that were written again, with passes checked, and of another
 /// runtime; not what "all" means.
 static const std::set<std::string> otherBackends = {
-    "Written", "WrittenOptimized", "CheckPasses", "OnnxRuntime"};
+    "Written",         "WrittenOptimized", "CheckPasses",
+    "OpenInterpreter", "OpenCPU",          "OnnxRuntime"};
 
 bool glowish::isTestBackend(llvm::StringRef name) {
   return allBackends.count(name.str()) || otherBackends.count(name.str());

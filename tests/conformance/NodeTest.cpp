@@ -55,6 +55,16 @@ glowish::makeImportOptions(const TestData &data,
   return options;
 }
 
+namespace {
+
+/// A program, and the inputs that are constants in it.
+struct CompiledTest {
+  PlannedProgram program;
+  std::set<std::string> constants;
+};
+
+} // namespace
+
 /// Imports the model as its file has it, or with tensors in the place of
 /// inputs that are sequences or optionals.
 static llvm::Expected<ModelGraph> import(Compilation &compilation,
@@ -94,6 +104,91 @@ llvm::Expected<ImportedTest> glowish::importForData(Compilation &compilation,
     problem = graph.takeError();
   }
   return std::move(problem);
+}
+
+//===- The first dimension as a symbol ------------------------------------===//
+
+/// Which inputs have a first dimension that runs decide, and its least value.
+struct OpenInputs {
+  std::set<std::string> names;
+  int64_t least;
+};
+
+/// Returns what is tried in turn: all inputs with the first dimension of the
+/// first one, and then each alone.
+static std::vector<OpenInputs>
+listOpenInputs(const TestData &data, const std::set<std::string> &constants) {
+  std::vector<const NamedTensor *> inputs;
+  for (const NamedTensor &input : data.inputs)
+    if (input.tensor->getType().getRank() > 0 && !constants.count(input.name))
+      inputs.push_back(&input);
+  std::vector<std::set<std::string>> groups(1);
+  for (const NamedTensor *input : inputs)
+    if (input->tensor->getType().getDim(0) ==
+        inputs.front()->tensor->getType().getDim(0))
+      groups.front().insert(input->name);
+  if (inputs.size() > 1)
+    for (const NamedTensor *input : inputs)
+      groups.push_back({input->name});
+  std::vector<OpenInputs> all;
+  for (const std::set<std::string> &names : groups)
+    for (int64_t least : {0, 1})
+      if (!names.empty())
+        all.push_back({names, least});
+  return all;
+}
+
+/// The first dimension of \p open is a symbol, whose largest value is more than
+/// that of the data: what is beyond it is there, and must not be seen.
+static ImportOptions makeOpenOptions(const TestData &data,
+                                     const std::set<std::string> &constants,
+                                     const OpenInputs &open) {
+  constexpr llvm::StringLiteral symbol = "first";
+  ImportOptions options = makeImportOptions(data, constants);
+  for (const std::string &name : open.names) {
+    Type &type = options.inputTypes.at(name);
+    int64_t extent = type.getDim(0);
+    Dims shape(type.getShape());
+    ++shape.front();
+    std::vector<std::optional<Extent>> extents(shape.size());
+    extents.front() = Extent::parse(symbol);
+    type = type.withShape(shape).withExtents(extents);
+    options.typeSymbols.insert(symbol.str());
+    options.symbolRanges[symbol.str()] = {std::min(open.least, extent),
+                                          extent + 1};
+  }
+  return options;
+}
+
+static llvm::Expected<PlannedProgram>
+importAndCompile(Backend &backend, const NodeTest &test, const TestData &data,
+                 const ImportOptions &options) {
+  Compilation compilation(backend, CompilationOptions());
+  GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
+                           import(compilation, test, data, options));
+  return compilation.compile(std::move(graph));
+}
+
+/// Compiles the test's model for a range of its first dimension. The error
+/// begins with "refused: " where all that is tried is refused.
+static llvm::Expected<CompiledTest>
+compileOpen(Backend &backend, const NodeTest &test, const TestData &data) {
+  Compilation ofData(backend, CompilationOptions());
+  GLOWISH_ASSIGN_OR_RETURN(ImportedTest imported,
+                           importForData(ofData, test, data));
+  std::string refusal = "no input has dimensions and is no constant";
+  std::vector<OpenInputs> all = listOpenInputs(data, imported.constants);
+  for (const OpenInputs &open : all) {
+    llvm::Expected<PlannedProgram> program = importAndCompile(
+        backend, test, data, makeOpenOptions(data, imported.constants, open));
+    if (program)
+      return CompiledTest{std::move(*program), std::move(imported.constants)};
+    std::string message = llvm::toString(program.takeError());
+    // The others are tried for what the model takes, not for what it says.
+    if (open.names == all.front().names)
+      refusal = std::move(message);
+  }
+  return makeError("refused: {0}", refusal);
 }
 
 //===- Comparing ----------------------------------------------------------===//
@@ -205,14 +300,13 @@ createSession(const PlannedProgram &program, const ForeignTarget &foreign) {
       std::make_shared<const Tensor>(makeConstantRegion(function, plan))});
 }
 
-llvm::Expected<std::vector<Tensor>>
-glowish::compileAndRun(Compilation &compilation, ImportedTest test,
-                       const TestData &data, const ForeignTarget *foreign) {
-  GLOWISH_ASSIGN_OR_RETURN(PlannedProgram program,
-                           compilation.compile(std::move(test.graph)));
+/// Runs \p test on the inputs that are no constants, and returns the outputs.
+static llvm::Expected<std::vector<Tensor>>
+runCompiled(const CompiledTest &test, const TestData &data,
+            const ForeignTarget *foreign) {
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
-                           foreign ? createSession(program, *foreign)
-                                   : Session::create(program));
+                           foreign ? createSession(test.program, *foreign)
+                                   : Session::create(test.program));
   GLOWISH_RETURN_IF_ERROR(setInputs(*session, data, test.constants));
   GLOWISH_RETURN_IF_ERROR(session->run());
   // More elements of a sequence than are expected would not be compared.
@@ -226,6 +320,15 @@ glowish::compileAndRun(Compilation &compilation, ImportedTest test,
     outputs.push_back(session->getOutput(buffer).clone());
   }
   return outputs;
+}
+
+llvm::Expected<std::vector<Tensor>>
+glowish::compileAndRun(Compilation &compilation, ImportedTest test,
+                       const TestData &data, const ForeignTarget *foreign) {
+  GLOWISH_ASSIGN_OR_RETURN(PlannedProgram program,
+                           compilation.compile(std::move(test.graph)));
+  return runCompiled({std::move(program), std::move(test.constants)}, data,
+                     foreign);
 }
 
 static llvm::Error keep(llvm::StringRef bytes, const std::string &path) {
@@ -297,11 +400,21 @@ llvm::Expected<PassedTest> glowish::runNodeTest(const NodeTest &test,
   if (backendName == "OnnxRuntime")
     return runInOnnxRuntime(test);
   PassedTest all;
+  bool isOpen = backendName.consume_front("Open");
   bool isWritten = backendName.starts_with("Written");
   for (unsigned i = 0; i < test.dataPrefixes.size(); ++i) {
     GLOWISH_ASSIGN_OR_RETURN(TestData data, readTestData(test, i));
     GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
                              createBackend(backendName, foreign));
+    if (isOpen) {
+      GLOWISH_ASSIGN_OR_RETURN(CompiledTest compiled,
+                               compileOpen(*backend, test, data));
+      GLOWISH_ASSIGN_OR_RETURN(std::vector<Tensor> outputs,
+                               runCompiled(compiled, data, nullptr));
+      GLOWISH_ASSIGN_OR_RETURN(double ulps, checkOutputs(data, outputs));
+      all.add({std::move(compiled.constants), ulps});
+      continue;
+    }
     std::set<std::string> constants;
     PassCheck check(
         [&](Session &session) { return setInputs(session, data, constants); });

@@ -68,9 +68,11 @@ struct PassedTest {
 /// compares. \p backend: "CPU" or "Interpreter"; "Written" or
 /// "WrittenOptimized" for the interpreter on the model that was imported,
 /// perhaps optimized, written as ONNX and imported again; "CheckPasses" for the
-/// CPU with every pass checked (PassCheck); "OnnxRuntime" runs the model itself
-/// there. What is written for the first set
-/// of data is left in WRITTEN/BACKEND/NAME.onnx unless \p written is empty.
+/// CPU with every pass checked (PassCheck); "OpenInterpreter" or "OpenCPU" for
+/// the model with a range for the first dimension of its inputs, where it is
+/// accepted; "OnnxRuntime" runs the model itself there. What is written for the
+/// first set of data is left in WRITTEN/BACKEND/NAME.onnx unless \p written is
+/// empty.
 /// \p foreign: the machine that it is compiled for and run on; the back end is
 /// the CPU's then.
 llvm::Expected<PassedTest> runNodeTest(const NodeTest &test,

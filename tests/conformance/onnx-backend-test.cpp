@@ -24,7 +24,9 @@ static cl::list<std::string>
                           "aarch64 or wasm: programs in an emulator, "
                           "Written or WrittenOptimized: the model written as "
                           "ONNX and imported again, CheckPasses: CPU, and "
-                          "interpreted after every pass"),
+                          "interpreted after every pass, OpenInterpreter or "
+                          "OpenCPU: with a range for the first dimension of "
+                          "inputs"),
                  cl::value_desc("name"), cl::cat(category));
 static cl::opt<std::string>
     filter("filter", cl::desc("Run tests whose name this expression matches"),
@@ -199,7 +201,7 @@ static llvm::Expected<int> runSuite() {
     if (!isTestBackend(name))
       return makeError("-backend={0}: the back ends are Interpreter, CPU, "
                        "bundle, aarch64, wasm, Written, WrittenOptimized, "
-                       "CheckPasses and OnnxRuntime",
+                       "CheckPasses, OpenInterpreter, OpenCPU and OnnxRuntime",
                        name);
   if (update && expectedFile.empty())
     return makeError("-update needs -expected-failures");
