@@ -37,15 +37,9 @@ import re
 import sys
 import tempfile
 import traceback
-import warnings
 
-warnings.filterwarnings("ignore")
-try:
-    import numpy as np
-    import torch
-except ImportError:
-    print("skipped: there is no PyTorch (Debian: python3-torch)")
-    sys.exit(77)
+from pytorch_or_skip import torch
+import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 os.chdir(os.path.dirname(os.path.dirname(HERE)))
@@ -54,7 +48,7 @@ sys.path.insert(0, HERE)
 import aten_cases  # noqa: E402
 import aten_programs  # noqa: E402
 import aten_refused  # noqa: E402
-from comparison import Tolerance, report  # noqa: E402
+from comparison import Tolerance, describe_difference, report  # noqa: E402
 from model_runs import BACKENDS, BIN, Outputs, Run, glowish, run_tool  # noqa: E402
 
 # Of one element: relative, and a tenth of it relative to the largest magnitude up to 1.
@@ -248,28 +242,14 @@ def get_tolerance(expected, slack):
 
 def differs(array, expected, slack):
     """What is wrong with an array; empty if nothing is."""
-    expected = as_tensor(expected)
-    if expected.dtype == torch.bfloat16 and array.dtype == np.uint16:
-        actual = torch.from_numpy(array.view(np.int16).copy()).view(torch.bfloat16)
-    else:
-        actual = torch.from_numpy(np.array(array))
-    if actual.dtype != expected.dtype:
-        return f"{actual.dtype}, not {expected.dtype}"
-    if actual.shape != expected.shape:
-        return f"shape {list(actual.shape)}, not {list(expected.shape)}"
-    if not expected.dtype.is_floating_point:
-        wrong = actual != expected
-    else:
-        a, b = actual.double(), expected.double()
-        tolerance = get_tolerance(expected, slack)
-        near = (a - b).abs() <= tolerance.absolute + tolerance.relative * b.abs()
-        wrong = ~(near | (a == b) | (a.isnan() & b.isnan()))
-    if not wrong.any():
-        return ""
-    places = [tuple(p.tolist()) for p in wrong.nonzero()]
-    parts = [f"{list(p)}: {actual[p].item():.9g}, not {expected[p].item():.9g}"
-             for p in places[:3]]
-    return f"{len(places)} of {expected.numel()} differ: {', '.join(parts)}"
+    expected = as_tensor(expected).resolve_conj().resolve_neg()
+    tolerance = get_tolerance(expected, slack)
+    if expected.dtype != torch.bfloat16:
+        return describe_difference(np.asarray(array), expected.numpy(), tolerance)
+    if array.dtype != np.uint16:
+        return f"{array.dtype}, not the bits of bfloat16"
+    actual = torch.from_numpy(array.view(np.int16).copy()).view(torch.bfloat16)
+    return describe_difference(actual.float().numpy(), expected.float().numpy(), tolerance)
 
 
 class Runner:

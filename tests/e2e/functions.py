@@ -16,22 +16,19 @@ import shutil
 import subprocess
 import sys
 
-try:
-    import numpy as np
-    import torch
-except ImportError:
-    print("skipped: there is no PyTorch (Debian: python3-torch)")
-    sys.exit(77)
+from pytorch_or_skip import torch
+import numpy as np
 
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 sys.path.insert(0, "tests/e2e")
 
+from comparison import Tolerance, describe_difference  # noqa: E402
 from model_runs import BACKENDS, BIN, run_model  # noqa: E402
 import pt2_writer  # noqa: E402
 
 WORK = os.path.abspath("build/e2e/functions")
 CC = os.environ.get("CC", "cc")
-TOLERANCE = 1e-5
+TOLERANCE = Tolerance(of_largest=1e-5)
 
 PROGRAM = """
 #include <stdio.h>
@@ -70,9 +67,8 @@ def check(is_right, *shown):
 
 
 def compare(name, actual, expected):
-    scale = max(1e-30, np.abs(expected).max())
-    error = np.abs(actual.astype(np.float64) - expected).max() / scale
-    check(actual.shape == expected.shape and error <= TOLERANCE, name, error)
+    problem = describe_difference(actual, expected, TOLERANCE)
+    check(not problem, name, problem)
 
 
 class Bundle:

@@ -99,30 +99,46 @@ def run_model(paths, inputs, backend, work, options=()):
     return Outputs(read_arrays(out), Run(paths, inputs, backend, list(options))), text
 
 
+class LoadedModel:
+    """A model in this process, which runs several times. Errors are glowish.Error."""
+
+    def __init__(self, paths, backend, options=()):
+        self.paths, self.backend, self.options = paths, backend, list(options)
+        settings = {}
+        for option in options:
+            name, is_stated, value = option.lstrip("-").partition("=")
+            settings.setdefault(name.replace("-", "_"), []).append(
+                value if is_stated else True)
+        settings = {name: values if len(values) > 1 else values[0]
+                    for name, values in settings.items()}
+        self.model = glowish.load(tuple(paths) if len(paths) > 1 else paths[0],
+                                  backend=backend, **settings)
+
+    def run(self, inputs):
+        """The outputs by the names of their files. States are none of them."""
+        outputs = self.model.run({name: value[0] if isinstance(value, tuple) else value
+                                  for name, value in inputs.items()})
+        return Outputs({legal(name): value for name, value in outputs.items()},
+                       Run(self.paths, inputs, self.backend, self.options))
+
+
 def run_local(paths, inputs, backend, work, options=()):
-    """The same in this process: for many small models, each of which takes less
+    """As run_model(), in this process: for many small models, each of which takes less
     time than the start of a program. States are none of the outputs."""
     if glowish is None:
         return run_model(paths, inputs, backend, work, options)
-    settings = {"model_input": []}
-    for option in options:
-        name, is_stated, value = option.lstrip("-").partition("=")
-        settings.setdefault(name.replace("-", "_"), []).append(
-            value if is_stated else True)
-    stated = {text.split(",")[0] for text in settings["model_input"]}
+    stated = {option.split("=")[1].split(",")[0] for option in options
+              if option.startswith("-model-input=")}
     if paths[0].endswith(".graph"):  # which states all types
         stated.update(inputs)
-    settings["model_input"] += state_types(
-        {name: value for name, value in inputs.items() if name not in stated})
-    given = {name: value[0] if isinstance(value, tuple) else value
-             for name, value in inputs.items()}
-    settings = {name: values if len(values) > 1 else values[0]
-                for name, values in settings.items() if values}
+    types = state_types({name: value for name, value in inputs.items()
+                         if name not in stated})
     try:
-        model = glowish.load(tuple(paths) if len(paths) > 1 else paths[0],
-                             backend=backend, **settings)
-        outputs = model.run(given)
+        model = LoadedModel(paths, backend,
+                            [*options, *["-model-input=" + text for text in types]])
+        outputs = model.run(inputs)
     except glowish.Error as error:
         return None, f"error: {error}\n"
-    arrays = {legal(name): value for name, value in outputs.items()}
-    return Outputs(arrays, Run(paths, inputs, backend, list(options))), ""
+    # The archive's command states them for the files of inputs.
+    outputs.run.options = list(options)
+    return outputs, ""

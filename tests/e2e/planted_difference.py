@@ -23,8 +23,9 @@ except ImportError as error:
     sys.exit(77)
 
 import archives  # noqa: E402
-from comparison import Tolerance, check_outputs  # noqa: E402
-from model_runs import BACKENDS, read_arrays, run_local, run_model, run_tool  # noqa: E402
+from comparison import Tolerance, check_outputs, describe_difference  # noqa: E402
+from model_runs import (BACKENDS, LoadedModel, glowish, read_arrays,  # noqa: E402
+                        run_local, run_model, run_tool)
 
 MODEL = "examples/digits/digits.onnx"
 CLANG = shutil.which("clang-19") or shutil.which("clang")
@@ -58,6 +59,37 @@ def run_command(folder):
 def read_text(*path):
     with open(os.path.join(*path), encoding="utf-8") as file:
         return file.read()
+
+
+def check_comparison():
+    """Each kind of a difference is one."""
+    x = np.array([[1, -2], [np.nan, np.inf]], np.float32)
+    near, far = x + np.float32(1e-6), x + np.float32(1e-3)
+    check(describe_difference(near, x, TOLERANCE) == "", "near elements")
+    swapped = np.array([[np.nan, -2], [1, np.inf]], np.float32)
+    infinite = np.array([[1, -2], [np.nan, -np.inf]], np.float32)
+    for actual, expected in [(far, x), (near.astype(np.float64), x), (x.ravel(), x),
+                             (swapped, x), (infinite, x), (np.abs(x), x),
+                             (np.nan_to_num(x), x), (x, np.nan_to_num(x)),
+                             (np.array([5, 1 << 20]), np.array([5, (1 << 20) + 1])),
+                             (np.array([True]), np.array([False])),
+                             (np.zeros(0, np.float32), np.zeros(1, np.float32))]:
+        check(describe_difference(actual, expected, TOLERANCE), "a difference", actual,
+              expected)
+    check("there is no such output" in check_outputs({}, {"y": x}, TOLERANCE, keeps=False),
+          "no output")
+
+
+def check_loaded():
+    """A model that is loaded once, in its second run."""
+    model = LoadedModel([MODEL], BACKENDS[1])
+    images = np.linspace(0, 1, 2 * 784, dtype=np.float32).reshape(2, 1, 1, 28, 28)
+    first, second = (dict(model.run({"image": image})) for image in images)
+    check(check_outputs(model.run({"image": images[1]}), second, TOLERANCE) == "",
+          "a second run")
+    check(check_outputs(model.run({"image": images[0]}), second, TOLERANCE, keeps=False),
+          "the outputs of another run")
+    check(check_outputs(model.run({"image": images[0]}), first, TOLERANCE) == "", "a third run")
 
 
 def check_planted(run, backend, work):
@@ -171,6 +203,9 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         os.environ["GLOWISH_ARCHIVES"] = os.path.join(work, "archives")
         os.makedirs(archives.find_folder())
+        check_comparison()
+        if glowish:
+            check_loaded()
         check_planted(run_model, "Interpreter", work)
         check_planted(run_local, BACKENDS[1], work)
         if CLANG:

@@ -23,16 +23,10 @@ import re
 import subprocess
 import sys
 import tempfile
-import warnings
 import zipfile
 from random import Random
 
-warnings.filterwarnings("ignore")
-try:
-    import torch
-except ImportError:
-    print("skipped: there is no PyTorch")
-    sys.exit(77)
+from pytorch_or_skip import torch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 os.chdir(os.path.dirname(os.path.dirname(HERE)))

@@ -20,21 +20,19 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import numpy as np
-    import torch
-except ImportError:
-    print("skipped: there is no PyTorch (Debian: python3-torch)")
-    sys.exit(77)
+from pytorch_or_skip import torch
+import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 os.chdir(os.path.dirname(os.path.dirname(HERE)))
 sys.path.insert(0, HERE)
 
+from comparison import Tolerance, describe_difference  # noqa: E402
 from model_runs import BIN, glowish  # noqa: E402
 import alias_programs  # noqa: E402
 
 CALLS = 3
+TOLERANCE = Tolerance(relative=1e-4, absolute=1e-4)
 TYPES = ["x,float,[3,4]", "p,bool,[]", "q,bool,[]", "i,int64,[]", "n,int64,[]"]
 
 
@@ -82,9 +80,9 @@ def find_difference(actual, expected):
         if len(outputs) != len(values):
             return f"call {call}: {len(outputs)} outputs, not {len(values)}"
         for k, (own, value) in enumerate(zip(outputs, values)):
-            if own.shape != value.shape or not np.allclose(
-                    own, value, rtol=1e-4, atol=1e-4, equal_nan=True):
-                return f"call {call}, output {k}:\n{own}\nnot\n{value}"
+            problem = describe_difference(own, value, TOLERANCE)
+            if problem:
+                return f"call {call}, output {k}: {problem}\n{own}\nnot\n{value}"
     return ""
 
 

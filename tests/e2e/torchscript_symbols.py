@@ -13,17 +13,9 @@ import os
 import re
 import sys
 import tempfile
-import warnings
 from typing import List
 
-warnings.filterwarnings("ignore")
-try:
-    import torch
-except ImportError:
-    print("skipped: there is no PyTorch")
-    sys.exit(77)
-
-import numpy as np
+from pytorch_or_skip import torch
 from torch import nn
 from torch.nn import functional as F
 
@@ -31,8 +23,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 os.chdir(os.path.dirname(os.path.dirname(HERE)))
 sys.path.insert(0, HERE)
 
-from model_runs import BACKENDS, glowish, run_tool  # noqa: E402
-from torch_symbols import choose_points  # noqa: E402
+from comparison import check_outputs  # noqa: E402
+from model_runs import BACKENDS, LoadedModel, glowish, run_tool  # noqa: E402
+from torch_symbols import TOLERANCE, choose_points  # noqa: E402
+from torchscript import flatten  # noqa: E402
 
 BATCH = {"N": (1, 16)}
 BOTH = {"N": (1, 8), "L": (1, 24)}
@@ -208,35 +202,6 @@ class Repeated(nn.Module):
         return torch.stack([x, x * 2], 1), first + second, x.unflatten(1, [2, -1])
 
 
-def flatten(value):
-    values = value if isinstance(value, (tuple, list)) else [value]
-    return [v.detach().numpy() if isinstance(v, torch.Tensor) else np.array(v)
-            for v in values]
-
-
-def compare(outputs, expected):
-    """What is wrong with the outputs; "" if nothing is."""
-    for i, value in enumerate(expected):
-        name = "output" if len(expected) == 1 else f"output.{i}"
-        if name not in outputs:
-            return f"there is no {name} among {sorted(outputs)}"
-        own = outputs[name]
-        if own.shape != value.shape:
-            return f"{name} has the extents {own.shape}, not {value.shape}"
-        scale = max(1e-3, float(np.abs(value).max(initial=0)))
-        difference = float(np.abs(own - value).max(initial=0)) / scale
-        if not difference < 1e-5:
-            return f"{name} differs by {difference:.2g}"
-    return ""
-
-
-def load(path, backend, **lists):
-    """A model; settings of one value are no lists."""
-    return glowish.load(path, backend=backend,
-                        **{name: values if len(values) > 1 else values[0]
-                           for name, values in lists.items()})
-
-
 def make_program(own, is_traced):
     if not is_traced:
         return torch.jit.script(own.module)
@@ -250,22 +215,20 @@ def check(name, work, report):
         path = os.path.join(work, name + ".pt")
         make_program(own, is_traced).save(path)
         how = name + (", traced" if is_traced else ", scripted")
+        options = ["-model-input=" + text for text in own.state_types()]
+        options += ["-define-symbol=" + text for text in own.state_symbols()]
         for backend in BACKENDS:
             try:
-                model = load(path, backend, model_input=own.state_types(),
-                             define_symbol=own.state_symbols())
+                model = LoadedModel([path], backend, options)
+                for point in choose_points(own.ranges):
+                    inputs = own.make(point)
+                    expected = flatten(own.module(*[t.clone() for t in inputs.values()]),
+                                       "output")
+                    outputs = model.run({n: t.numpy() for n, t in inputs.items()})
+                    report(f"{how} ({backend}) at {point}",
+                           check_outputs(outputs, expected, TOLERANCE))
             except glowish.Error as error:
                 report(f"{how} ({backend})", str(error))
-                continue
-            for point in choose_points(own.ranges):
-                inputs = own.make(point)
-                expected = flatten(own.module(*[t.clone() for t in inputs.values()]))
-                try:
-                    outputs = model.run({n: t.numpy() for n, t in inputs.items()})
-                except glowish.Error as error:
-                    report(f"{how} ({backend}) at {point}", str(error))
-                    continue
-                report(f"{how} ({backend}) at {point}", compare(outputs, expected))
 
 
 # -- What is refused ---------------------------------------------------------
