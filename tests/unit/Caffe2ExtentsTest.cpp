@@ -175,11 +175,13 @@ TEST(Caffe2Extents, Reshapes) {
                              Shape{4, -1}, Shape{-1, 0, 2, 2}})
     check(
         one("Reshape", "float,[N,M,4]", intsArg("shape", shape), {"y", "old"}));
-  // Rows, an operator on them, and the shape from before.
+  // Rows, an operator on them, and the shape from before, in which a 0 would be
+  // the extent of the rows.
   check({netOp("Reshape", {"x"}, {"r", "old"}, intsArg("shape", {-1, 4})) +
              netOp("Relu", {"r"}, {"s"}) +
              netOp("Reshape", {"s", "old"}, {"y", "o"}),
-         {{"x", "float,[N,M,4]"}}});
+         {{"x", "float,[N,M,4]"}}},
+        /*mayBeNothing=*/false);
   // A shape that the net computes.
   check({netOp("Shape", {"x"}, {"s"}) +
              netOp("Slice", {"s"}, {"h"},

@@ -116,7 +116,7 @@ SymbolRanges getRanges(int64_t low, int64_t high) {
 TEST(Extent, RandomExpressions) {
   Random random(1);
   unsigned found = 0;
-  constexpr unsigned numExpressions = 20000;
+  constexpr unsigned numExpressions = 100000;
   for (unsigned i = 0; i < numExpressions; ++i) {
     Expression e = makeExpression(random, 1 + random.below(5));
     if (!e.extent)
@@ -133,6 +133,10 @@ TEST(Extent, RandomExpressions) {
       least = std::min(least, value);
       most = std::max(most, value);
     });
+    Values far;
+    for (int64_t &value : far)
+      value = pick(random, -1000, 1000);
+    ASSERT_EQ(evaluate(*e.extent, far), e.get(far)) << e.text << ": " << text;
     ASSERT_TRUE(range) << text;
     EXPECT_LE(range->low, least) << text;
     EXPECT_GE(range->high, most) << text;
@@ -146,6 +150,45 @@ TEST(Extent, RandomExpressions) {
           << text << " by " << divisor.extent->str();
   }
   EXPECT_GT(found, numExpressions * 9 / 10);
+}
+
+/// Terms and factors have one form, in whatever order they come together.
+TEST(Extent, OrderOfTerms) {
+  Random random(3);
+  auto shuffle = [&](auto &values) {
+    for (size_t i = values.size(); i > 1; --i)
+      std::swap(values[i - 1], values[random.below(i)]);
+  };
+  auto sum = [](const std::vector<Extent> &terms) {
+    std::optional<Extent> all = Extent();
+    for (const Extent &term : terms)
+      all = all ? add(*all, term) : std::nullopt;
+    return all;
+  };
+  unsigned found = 0;
+  for (unsigned i = 0; i < 5000; ++i) {
+    std::vector<Extent> terms, halves[2];
+    for (uint64_t count = 2 + random.below(5); count > 0; --count)
+      if (Expression e = makeExpression(random, 2); e.extent)
+        terms.push_back(*e.extent);
+    std::optional<Extent> first = sum(terms);
+    shuffle(terms);
+    std::optional<Extent> second = sum(terms);
+    for (const Extent &term : terms)
+      halves[random.below(2)].push_back(term);
+    std::optional<Extent> left = sum(halves[0]), right = sum(halves[1]);
+    if (!first || !second || !left || !right)
+      continue;
+    ++found;
+    std::string text = first->str();
+    EXPECT_EQ(second->str(), text);
+    std::optional<Extent> both = add(*right, *left);
+    ASSERT_TRUE(both) << text;
+    EXPECT_EQ(both->str(), text);
+    ASSERT_TRUE(Extent::parse(text)) << text;
+    EXPECT_EQ(Extent::parse(text)->str(), text);
+  }
+  EXPECT_GT(found, 4000u);
 }
 
 /// What answers say is so for all values.

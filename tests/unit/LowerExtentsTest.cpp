@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ExtentRuns.h"
-#include "glowish/Graph/GraphText.h"
+#include "ExtentGraphs.h"
 #include "glowish/Graph/Verifier.h"
 #include "glowish/Optimizer/Passes.h"
 
@@ -17,61 +16,18 @@ namespace {
 
 const std::map<std::string, IntRange> ranges = {{"N", {0, 6}}, {"M", {1, 4}}};
 
-/// A graph: the types of its inputs %a, %b, ..., its nodes, of which %r is the
-/// output, and the type of that.
-struct Graph {
-  std::vector<std::string> inputs;
-  std::string nodes, result;
-};
-
-/// The template of the text of \p graph.
-std::string makeText(const Graph &graph) {
-  std::string text;
-  for (auto [i, type] : llvm::enumerate(graph.inputs)) {
-    std::string name(1, char('a' + i));
-    text += "placeholder %" + name + " : " + type + " input \"" + name + "\"\n";
-  }
-  return text + "placeholder %y : " + graph.result +
-         " output \"y\"\nfunction \"main\" {\n" + graph.nodes +
-         "\nSave(%r, %y)\n}\n";
-}
-
-llvm::Expected<Program> compile(const std::string &text, bool isCPU) {
-  GLOWISH_ASSIGN_OR_RETURN(auto module, parseModule(text, "test", nullptr));
-  return compileProgram(std::move(module), createBackend(isCPU));
-}
-
-llvm::Expected<Program> compileOpen(const std::string &text, bool isCPU) {
-  std::string symbols;
-  for (const auto &[symbol, range] : ranges)
-    symbols += "placeholder %" + symbol + " : int64<> input \"" + symbol +
-               "\" range \"" + symbol + "\" [" + std::to_string(range.low) +
-               ", " + std::to_string(range.high) + "]\n";
-  return compile("module \"m\"\n" + symbols + makeOpen(text), isCPU);
-}
+using Graph = ExtentGraph;
 
 void check(const Graph &graph) {
   std::string text = makeText(graph);
   SCOPED_TRACE(text);
   auto make = [&](const ExtentValues *values, bool isCPU) {
-    return values ? compile("module \"m\"\n" + makeStatic(text, *values), isCPU)
-                  : compileOpen(text, isCPU);
+    return values ? compileStaticGraph(text, *values, isCPU)
+                  : compileOpenGraph(text, ranges, isCPU);
   };
-  std::vector<ExtentValues> runs = {
-      {{"N", 6}, {"M", 4}}, {{"N", 1}, {"M", 3}}, {{"N", 4}, {"M", 2}}};
-  ExtentValues none = {{"N", 0}, {"M", 1}};
-  // Some nodes are not computed of nothing: those run, and leave nothing.
-  if (llvm::Expected<Program> fixed = make(&none, false)) {
-    runs.push_back(none);
-  } else {
-    llvm::consumeError(fixed.takeError());
-    for (bool isCPU : {false, true}) {
-      Program open = llvm::cantFail(compileOpen(text, isCPU));
-      EXPECT_EQ(getMessage(setInputs(open, nullptr, none)), "");
-      EXPECT_EQ(getMessage(open.session->run()), "");
-    }
-  }
-  checkRuns(make, runs);
+  checkRuns(make,
+            {{{"N", 6}, {"M", 4}}, {{"N", 1}, {"M", 3}}, {{"N", 4}, {"M", 2}}},
+            {}, ExtentValues{{"N", 0}, {"M", 1}});
 }
 
 /// One node that reads the inputs.
@@ -356,13 +312,14 @@ void checkDeclared(const Graph &graph) {
   size_t begin = open.find("function \"main\" {\n") + 18;
   open.insert(begin, count);
   for (bool isCPU : {false, true}) {
-    Program program = llvm::cantFail(compileOpen(flags + open, isCPU));
+    Program program =
+        llvm::cantFail(compileOpenGraph(flags + open, ranges, isCPU));
     for (int64_t c : {0, 1, 4, 6}) {
       ExtentValues values = {{"N", 3}, {"M", 2}, {"C", c}};
       std::string sliced = replace("Slice(%x) {starts = [0, 0], sizes = [" +
                                    std::to_string(c) + ", 3], steps = [1, 1]}");
-      Program fixed = llvm::cantFail(compile(
-          "module \"m\"\n" + makeStatic(flags + sliced, values), false));
+      Program fixed = llvm::cantFail(
+          compileStaticGraph(flags + sliced, values, /*isCPU=*/false));
       auto makeElements = [&](llvm::StringRef name, const Type &type,
                               uint64_t seed, const ExtentValues &) {
         Tensor tensor = makeRandom(type, seed);

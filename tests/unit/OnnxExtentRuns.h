@@ -49,10 +49,18 @@ inline ExtentRanges findRanges(const TextModel &model,
   return own;
 }
 
+/// Returns the message of the import of \p model with \p ranges.
+inline std::string importError(TextModel &model, const ExtentRanges &ranges) {
+  ImportOptions options;
+  options.symbolRanges = ranges;
+  return model.importError(std::move(options));
+}
+
 /// Compiles \p model with \p ranges for both back ends, and compares its runs
-/// with those of the model for each of \p runs.
+/// with those of the model for each of \p runs, and with \p nothing.
 inline void checkBoth(TextModel &model, const ExtentRanges &ranges,
-                      llvm::ArrayRef<ExtentValues> runs) {
+                      llvm::ArrayRef<ExtentValues> runs,
+                      const std::optional<ExtentValues> &nothing = {}) {
   auto make = [&](const ExtentValues *values, bool isCPU) {
     ImportOptions options;
     for (const auto &[symbol, range] : ranges) {
@@ -63,14 +71,21 @@ inline void checkBoth(TextModel &model, const ExtentRanges &ranges,
     }
     return tryCompile(model, isCPU, std::move(options));
   };
-  checkRuns(make, runs);
+  checkRuns(make, runs, {}, nothing);
 }
 
-/// Returns the message of the import of \p model with \p ranges.
-inline std::string importError(TextModel &model, const ExtentRanges &ranges) {
-  ImportOptions options;
-  options.symbolRanges = ranges;
-  return model.importError(std::move(options));
+/// The same for the symbols of \p model alone. Where ranges that begin with 0
+/// are accepted, the program is for these, and runs with nothing, too.
+inline void checkFromNothing(TextModel &model, const ExtentRanges &ranges,
+                             llvm::ArrayRef<ExtentValues> runs) {
+  ExtentRanges own = findRanges(model, ranges), all = own;
+  ExtentValues nothing;
+  for (auto &[symbol, range] : all)
+    nothing[symbol] = range.low = 0;
+  if (importError(model, all) == "imported")
+    checkBoth(model, all, runs, nothing);
+  else
+    checkBoth(model, own, runs);
 }
 
 } // namespace glowish

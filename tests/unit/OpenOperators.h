@@ -89,19 +89,23 @@ inline TextModel makeModel(const Case &test) {
 inline const ExtentRanges ranges = {
     {"N", {1, 3}}, {"H", {4, 9}}, {"W", {3, 8}}};
 
-/// Compares the runs of \p test with some values of those symbols that it has.
-inline void checkCase(const Case &test) {
+/// Compares the runs of \p test with some values of those symbols that it has,
+/// and \p fromNothing.
+inline void checkCase(const Case &test, bool fromNothing = true) {
   SCOPED_TRACE(test.name);
   TextModel model = makeModel(test);
   std::vector<ExtentValues> runs;
   for (auto [n, h, w] : {std::tuple(1, 4, 3), {3, 9, 8}, {2, 7, 5}, {2, 6, 8}})
     runs.push_back({{"N", n}, {"H", h}, {"W", w}});
-  checkBoth(model, findRanges(model, ranges), runs);
+  if (fromNothing)
+    checkFromNothing(model, ranges, runs);
+  else
+    checkBoth(model, findRanges(model, ranges), runs);
 }
 
-inline void checkCases(llvm::ArrayRef<Case> cases) {
+inline void checkCases(llvm::ArrayRef<Case> cases, bool fromNothing = true) {
   for (const Case &test : cases)
-    checkCase(test);
+    checkCase(test, fromNothing);
 }
 
 inline const std::vector<llvm::StringRef> image = {"N", "4", "H", "W"},

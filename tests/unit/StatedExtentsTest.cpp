@@ -456,6 +456,23 @@ TEST(StatedExtents, ExpressionsThatAreRefused) {
             "number, or not by a positive one");
 }
 
+/// Bounds decide what memory there is to be, and what indices are.
+TEST(StatedExtents, BoundsThatAreTooLarge) {
+  std::string large = "a tensor of kind float and shape 2147483648x2147483648 "
+                      "is larger than 1099511627776 bytes";
+  IntRange range = {1, int64_t(1) << 31};
+  TextModel model;
+  model.inputs.clear();
+  model.body = symbolicInput("x", {"N", "M"}) + onnxNode("Neg", {"x"});
+  EXPECT_EQ(importError(model, {{"N", range}, {"M", range}}),
+            "'m': input 'x': " + large);
+  // Of results, too.
+  model.body = symbolicInput("x", {"N", "4"}) + symbolicInput("z", {"4", "M"}) +
+               onnxNode("MatMul", {"x", "z"});
+  EXPECT_EQ(importError(model, {{"N", range}, {"M", range}}),
+            "'m': node 'y' (MatMul): MatMul 'y': " + large);
+}
+
 //===- Text forms ---------------------------------------------------------===//
 
 TEST(StatedExtents, ProgramsHaveThemInTheirText) {
