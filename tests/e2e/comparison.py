@@ -91,3 +91,22 @@ def report(outputs, expected, problems, tolerance=EXACT, keeps=True):
         return text
     limits = {name: tolerance.get_limits(expected[name]) for name in problems}
     return text + archives.keep(outputs, expected, problems, limits)
+
+
+class Report:
+    """Counts what is right, and prints what is not."""
+
+    def __init__(self):
+        self.passed, self.failed = 0, []
+
+    def add(self, name, problem):
+        if not problem:
+            self.passed += 1
+            return
+        self.failed.append(name)
+        print(f"{name}: {problem}")
+
+    def finish(self):
+        """Prints how many there are; the exit code."""
+        print(f"{self.passed} checks passed, {len(self.failed)} failed")
+        return 1 if self.failed else 0

@@ -36,26 +36,12 @@ import pt2_writer  # noqa: E402
 import torch_modules  # noqa: E402
 import torchscript_cases  # noqa: E402
 import torchscript_complex  # noqa: E402,F401
-from comparison import EXACT, Tolerance, check_outputs  # noqa: E402
+from comparison import EXACT, Report, Tolerance, check_outputs  # noqa: E402
 from model_runs import BACKENDS, run_local, run_model, run_tool  # noqa: E402
 from torch_networks import (EXACT_OPTIONS, TOLERANCE, Reference,  # noqa: E402
                             check_instructions, load_exporter)
 
 SMALL = ["lenet", "mlp", "bert_tiny", "lstm_text"]
-
-
-class Report:
-    """Counts what is right, and prints what is not."""
-
-    def __init__(self):
-        self.passed, self.failed = 0, []
-
-    def add(self, name, problem):
-        if not problem:
-            self.passed += 1
-            return
-        self.failed.append(name)
-        print(f"{name}: {problem}")
 
 
 def run_case(report, name, module, inputs, work, backends=BACKENDS):
@@ -591,8 +577,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         if arguments.mutate is not None:
             run_mutated(report, arguments.mutate, work)
-            print(f"{report.passed} archives, {len(report.failed)} failed")
-            return 1 if report.failed else 0
+            return report.finish()
         for name, module, inputs in torch_modules.cases():
             if not arguments.names or name in arguments.names:
                 module, inputs = torch_modules.built(name, module, inputs)
@@ -612,8 +597,7 @@ def main():
             # parsers-pt2 and parsers-archive read what fuzzing has found.
             run_mutated(report, 40 if arguments.all else 10, work)
             run_networks(report, [] if arguments.all else SMALL, work)
-    print(f"{report.passed} checks passed, {len(report.failed)} failed")
-    return 1 if report.failed else 0
+    return report.finish()
 
 
 if __name__ == "__main__":

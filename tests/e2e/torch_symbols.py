@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 os.chdir(os.path.dirname(os.path.dirname(HERE)))
 sys.path.insert(0, HERE)
 
-from comparison import Tolerance, check_outputs  # noqa: E402
+from comparison import Report, Tolerance, check_outputs  # noqa: E402
 from model_runs import BACKENDS, LoadedModel, glowish, run_tool  # noqa: E402
 from pt2_symbols import Recorder  # noqa: E402
 
@@ -272,9 +272,9 @@ def check(name, work, report):
             for i, point in enumerate(points):
                 outputs = model.run({n: tensors[i].numpy()
                                      for n, tensors in truth.inputs.items()})
-                report(f"{name} ({backend}) at {point}", compare(outputs, names, results, i))
+                report.add(f"{name} ({backend}) at {point}", compare(outputs, names, results, i))
         except glowish.Error as error:
-            report(f"{name} ({backend})", str(error))
+            report.add(f"{name} ({backend})", str(error))
 
 
 def check_bundle(name, work, report):
@@ -286,7 +286,7 @@ def check_bundle(name, work, report):
     code, text = run_tool("model-compiler", "-model=" + path, "-network-name=net",
                           "-emit-bundle=" + out)
     if code != 0:
-        report(f"{name} (bundle)", text)
+        report.add(f"{name} (bundle)", text)
         return
     bundle = glowish.bundle(os.path.join(out, "net.o"))
     points = choose_points(ranges)
@@ -295,8 +295,8 @@ def check_bundle(name, work, report):
     for i, point in enumerate(points):
         outputs = bundle.run({n: tensors[i].numpy()
                               for n, tensors in truth.inputs.items()})
-        report(f"{name} (bundle) at {point}",
-               compare(outputs, names, results, i, keeps=False))
+        report.add(f"{name} (bundle) at {point}",
+                   compare(outputs, names, results, i, keeps=False))
 
 
 def pools(p):
@@ -433,29 +433,21 @@ def check_refused(work, report):
         code, text = run_tool("model-compiler", "-model=" + path, *options,
                               "-emit-bundle=" + os.path.join(work, "none"))
         is_right = code == 1 and text.count("\n") == 1 and re.search(line, text)
-        report(f"{define.__name__} {ranges} {options}", "" if is_right else text)
+        report.add(f"{define.__name__} {ranges} {options}", "" if is_right else text)
 
 
 def main():
     if glowish is None:
         print("skipped: there is no Python module")
         return 77
-    failed, count = [], 0
-
-    def report(name, problem):
-        nonlocal count
-        count += 1
-        if problem:
-            failed.append(name)
-            print(f"{name}: {problem}")
+    report = Report()
     with tempfile.TemporaryDirectory() as work:
         for name in sys.argv[1:] or PROGRAMS:
             check(name, work, report)
         if not sys.argv[1:]:
             check_bundle("mean_of_words", work, report)
             check_refused(work, report)
-    print(f"{count - len(failed)} of {count} are right")
-    return 1 if failed else 0
+    return report.finish()
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 os.chdir(os.path.dirname(os.path.dirname(HERE)))
 sys.path.insert(0, HERE)
 
-from comparison import check_outputs  # noqa: E402
+from comparison import Report, check_outputs  # noqa: E402
 from model_runs import BACKENDS, LoadedModel, glowish, run_tool  # noqa: E402
 from torch_symbols import TOLERANCE, choose_points  # noqa: E402
 from torchscript import flatten  # noqa: E402
@@ -225,10 +225,10 @@ def check(name, work, report):
                     expected = flatten(own.module(*[t.clone() for t in inputs.values()]),
                                        "output")
                     outputs = model.run({n: t.numpy() for n, t in inputs.items()})
-                    report(f"{how} ({backend}) at {point}",
-                           check_outputs(outputs, expected, TOLERANCE))
+                    report.add(f"{how} ({backend}) at {point}",
+                               check_outputs(outputs, expected, TOLERANCE))
             except glowish.Error as error:
-                report(f"{how} ({backend})", str(error))
+                report.add(f"{how} ({backend})", str(error))
 
 
 # -- What is refused ---------------------------------------------------------
@@ -350,22 +350,15 @@ def check_refused(work, report):
                               "-define-symbol=" + symbol,
                               "-emit-bundle=" + os.path.join(work, "none"))
         is_right = code == 1 and text.count("\n") == 1 and re.search(line, text)
-        report(f"{module.__name__} ({symbol})",
-               "" if is_right else f"exit code {code}: {text.strip()}")
+        report.add(f"{module.__name__} ({symbol})",
+                   "" if is_right else f"exit code {code}: {text.strip()}")
 
 
 def main():
     if glowish is None:
         print("skipped: there is no Python module")
         return 77
-    failures, count = [], 0
-
-    def report(what, problem):
-        nonlocal count
-        count += 1
-        if problem:
-            failures.append(what)
-            print(f"{what}: {problem}")
+    report = Report()
     with tempfile.TemporaryDirectory() as work:
         names = sys.argv[1:] or [*CASES, "refused"]
         for name in names:
@@ -373,8 +366,7 @@ def main():
                 check_refused(work, report)
             else:
                 check(name, work, report)
-    print(f"{count - len(failures)} of {count} are right")
-    return 1 if failures else 0
+    return report.finish()
 
 
 if __name__ == "__main__":
