@@ -1,6 +1,7 @@
 //===- Rewriter.cpp - Small rewrites driven by one worklist ---------------===//
 
 #include "Util/Rewriter.h"
+#include "Util/NodeTrial.h"
 #include "glowish/Ops/Predicate.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/Sequence.h"
@@ -140,24 +141,6 @@ static void takePredicate(NodeValue replacement, Node &root) {
     node.setPredicate(root.getPredicate());
 }
 
-/// Erases the nodes in front of \p end as far as \p before, or the beginning
-/// where that is null. No others read them.
-static void eraseNodesBetween(Function &function, const Node *before,
-                              Node *end) {
-  while (end != &function.getNodes().front()) {
-    Node *last = &*std::prev(end->getIterator());
-    if (last == before)
-      return;
-    function.erase(last);
-  }
-}
-
-/// Returns whether runs decide the extents of \p replacement as they do those
-/// of the result of \p root.
-static bool isSameExtents(const Node &root, NodeValue replacement) {
-  return root.getType().getExtents() == replacement.getType().getExtents();
-}
-
 bool glowish::applyRewrites(Function &function, const RewriteSet &set,
                             const GraphPassContext &pass) {
   Worklist worklist(function);
@@ -174,22 +157,16 @@ bool glowish::applyRewrites(Function &function, const RewriteSet &set,
     for (const NamedRewrite &rewrite : set.get(node->getKind())) {
       if (pass.observer)
         pass.observer->willTry(function);
-      Node *before = node == &function.getNodes().front()
-                         ? nullptr
-                         : &*std::prev(node->getIterator());
       NodeValue replacement;
-      bool holds;
+      llvm::SmallVector<Node *, 8> created;
       {
-        InsertionGuard guard(function, node);
-        ExtentTrial trial(function);
+        NodeTrial trial(function, *node);
         RewriteContext context(*node, pass);
         replacement = rewrite.apply(*node, context);
-        holds =
-            replacement && trial.holds() && isSameExtents(*node, replacement);
-      }
-      if (!holds) {
-        eraseNodesBetween(function, before, node);
-        continue;
+        if (!replacement || !trial.allows(node->getResult(), replacement))
+          continue;
+        trial.keep();
+        llvm::append_range(created, llvm::make_pointer_range(trial.getNodes()));
       }
       changed = true;
       assert(replacement.node != node && "a rewrite replaces its root");
@@ -201,11 +178,7 @@ bool glowish::applyRewrites(Function &function, const RewriteSet &set,
       if (pass.observer)
         pass.observer->didApply(set.describe(node->getKind(), rewrite),
                                 function);
-      // The new nodes are those between what was before the root and it.
-      for (auto it = before ? std::next(before->getIterator())
-                            : function.getNodes().begin();
-           &*it != node; ++it)
-        worklist.push(&*it);
+      llvm::for_each(created, [&](Node *own) { worklist.push(own); });
       worklist.push(replacement.node);
       worklist.pushUsers(*replacement.node);
       worklist.eraseIfDead(node);
