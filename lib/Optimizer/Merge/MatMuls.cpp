@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Util/NodeTrial.h"
 #include "Util/Projections.h"
 #include "glowish/Base/TensorSource.h"
 #include "glowish/Optimizer/Passes.h"
@@ -110,10 +111,10 @@ static NodeValue joinMatMuls(llvm::ArrayRef<Projection> projections,
       ->getResult();
 }
 
-/// Replaces all of \p projections by slices of one matmul.
-static void merge(llvm::ArrayRef<Projection> projections, Function &function) {
+/// Makes slices of one matmul that have what \p projections compute.
+static llvm::SmallVector<NodeValue, 4>
+makeSlices(llvm::ArrayRef<Projection> projections, Function &function) {
   Node &first = *projections.front().matMul;
-  InsertionGuard guard(function, &first);
   NodeValue whole = joinMatMuls(projections, function);
   if (llvm::any_of(projections,
                    [](const Projection &p) { return bool(p.bias); }))
@@ -124,19 +125,38 @@ static void merge(llvm::ArrayRef<Projection> projections, Function &function) {
   std::vector<int64_t> starts(whole.getShape().size(), 0);
   std::vector<int64_t> sizes(whole.getShape().begin(), whole.getShape().end());
   std::vector<int64_t> steps(starts.size(), 1);
+  llvm::SmallVector<NodeValue, 4> slices;
   for (const Projection &projection : projections) {
     NodeValue result = projection.getResult();
     sizes.back() = result.getShape().back();
-    NodeValue slice = function
-                          .create<SliceNode>(result.node->getName(), whole,
-                                             starts, sizes, steps)
-                          ->getResult();
-    result.replaceAllUsesWith(slice);
+    slices.push_back(function
+                         .create<SliceNode>(result.node->getName(), whole,
+                                            starts, sizes, steps)
+                         ->getResult());
     starts.back() += sizes.back();
+  }
+  return slices;
+}
+
+/// Replaces all of \p projections by slices of one matmul; false where extents
+/// do not allow it.
+static bool merge(llvm::ArrayRef<Projection> projections, Function &function) {
+  llvm::SmallVector<NodeValue, 4> slices;
+  {
+    NodeTrial trial(function, *projections.front().matMul);
+    slices = makeSlices(projections, function);
+    for (auto [projection, slice] : llvm::zip_equal(projections, slices))
+      if (!trial.allows(projection.getResult(), slice))
+        return false;
+    trial.keep();
+  }
+  for (auto [projection, slice] : llvm::zip_equal(projections, slices)) {
+    projection.getResult().replaceAllUsesWith(slice);
     if (projection.sum)
       function.erase(projection.sum);
     function.erase(projection.matMul);
   }
+  return true;
 }
 
 llvm::Expected<bool> glowish::mergeMatMuls(Function &function,
@@ -147,9 +167,7 @@ llvm::Expected<bool> glowish::mergeMatMuls(Function &function,
       groups[getGroupKey(node)].push_back(*projection);
   bool changed = false;
   for (const auto &group : groups)
-    if (group.second.size() > 1) {
-      merge(group.second, function);
-      changed = true;
-    }
+    if (group.second.size() > 1)
+      changed |= merge(group.second, function);
   return changed;
 }

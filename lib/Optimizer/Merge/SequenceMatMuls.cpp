@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Util/ConstantTensors.h"
+#include "Util/NodeTrial.h"
 #include "Util/Projections.h"
 #include "glowish/Optimizer/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -21,6 +22,10 @@ struct SequenceStep {
 
   int64_t getStart(int64_t axis) const { return slice->getStarts()[axis]; }
   int64_t getSize(int64_t axis) const { return slice->getSizes()[axis]; }
+  /// Returns the matmul, with its bias if \p bias is not null.
+  NodeValue getResult(NodeValue bias) const {
+    return bias ? projection.getResult() : NodeValue(projection.matMul);
+  }
 };
 
 /// The key of a group of steps: the sequence, the dimension that is sliced, and
@@ -104,26 +109,31 @@ static bool areWhole(llvm::ArrayRef<SequenceStep> steps, int64_t axis) {
   return next == steps.front().slice->getInput().getShape()[axis];
 }
 
-/// Replaces all of \p steps by slices of one matmul. It stands where \p first,
-/// the first of the matmuls, stands.
-static void merge(llvm::ArrayRef<SequenceStep> steps, MatMulNode &first,
-                  Function &function) {
-  InsertionGuard guard(function, &first);
+/// Returns the bias that all of \p steps have; null where they have none, or
+/// different ones.
+static NodeValue getCommonBias(llvm::ArrayRef<SequenceStep> steps) {
   NodeValue bias = steps.front().projection.bias;
-  bool hasBias = bias && llvm::all_of(steps, [&](const SequenceStep &step) {
-                   return step.projection.bias == bias;
-                 });
+  bool isCommon = llvm::all_of(steps, [&](const SequenceStep &step) {
+    return step.projection.bias == bias;
+  });
+  return isCommon ? bias : NodeValue();
+}
+
+/// Makes slices of one matmul, which has the right side of \p first, that have
+/// what \p steps compute, with \p bias unless that is null.
+static llvm::SmallVector<NodeValue, 4>
+makeSlices(llvm::ArrayRef<SequenceStep> steps, MatMulNode &first,
+           NodeValue bias, Function &function) {
   NodeValue whole =
       function
           .create<MatMulNode>(first.getName(), steps.front().slice->getInput(),
                               first.getRhs())
           ->getResult();
-  if (hasBias)
+  if (bias)
     whole = function.create<AddNode>(first.getName(), whole, bias)->getResult();
+  llvm::SmallVector<NodeValue, 4> parts;
   for (const SequenceStep &step : steps) {
-    const Projection &projection = step.projection;
-    NodeValue result =
-        hasBias ? projection.getResult() : NodeValue(projection.matMul);
+    NodeValue result = step.getResult(bias);
     Dims sizes(step.slice->getSizes());
     sizes.back() = result.getShape().back();
     NodeValue part = function
@@ -136,11 +146,33 @@ static void merge(llvm::ArrayRef<SequenceStep> steps, MatMulNode &first,
                  .create<ReshapeNode>(result.node->getName(), part,
                                       result.getShape())
                  ->getResult();
-    result.replaceAllUsesWith(part);
-    if (hasBias)
-      function.erase(projection.sum);
-    function.erase(projection.matMul);
+    parts.push_back(part);
   }
+  return parts;
+}
+
+/// Replaces all of \p steps by slices of one matmul, which stands where
+/// \p first, the first of the matmuls, stands; false where extents do not allow
+/// it.
+static bool merge(llvm::ArrayRef<SequenceStep> steps, MatMulNode &first,
+                  Function &function) {
+  NodeValue bias = getCommonBias(steps);
+  llvm::SmallVector<NodeValue, 4> parts;
+  {
+    NodeTrial trial(function, first);
+    parts = makeSlices(steps, first, bias, function);
+    for (auto [step, part] : llvm::zip_equal(steps, parts))
+      if (!trial.allows(step.getResult(bias), part))
+        return false;
+    trial.keep();
+  }
+  for (auto [step, part] : llvm::zip_equal(steps, parts)) {
+    step.getResult(bias).replaceAllUsesWith(part);
+    if (bias && step.projection.sum)
+      function.erase(step.projection.sum);
+    function.erase(step.projection.matMul);
+  }
+  return true;
 }
 
 llvm::Expected<bool> glowish::batchSequenceMatMuls(Function &function,
@@ -163,8 +195,7 @@ llvm::Expected<bool> glowish::batchSequenceMatMuls(Function &function,
     });
     if (steps.size() < 2 || !areWhole(steps, axis))
       continue;
-    merge(steps, first, function);
-    changed = true;
+    changed |= merge(steps, first, function);
   }
   return changed;
 }

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Util/NodeTrial.h"
 #include "Util/PartialNodes.h"
 #include "glowish/Optimizer/Passes.h"
 
@@ -154,6 +155,26 @@ static NodeValue computePart(Function &function, Node &node, const Part &part) {
   return value;
 }
 
+/// Lets parts of \p node that are computed by themselves take the places of the
+/// slices of \p parts; false where extents do not allow it.
+static bool replaceByParts(Function &function, Node &node,
+                           llvm::ArrayRef<Part> parts) {
+  NodeTrial trial(function, node);
+  llvm::SmallVector<NodeValue, 4> values;
+  for (const Part &part : parts) {
+    values.push_back(computePart(function, node, part));
+    if (!trial.allows(part.getSlice().getResult(), values.back()))
+      return false;
+  }
+  trial.keep();
+  for (auto [part, value] : llvm::zip_equal(parts, values))
+    for (SliceNode *slice : part.slices) {
+      slice->getResult().replaceAllUsesWith(value);
+      function.erase(slice);
+    }
+  return true;
+}
+
 llvm::Expected<bool> glowish::bubbleUpSlices(Function &function,
                                              const GraphPassContext &) {
   auto nodes = llvm::to_vector(llvm::make_pointer_range(function.getNodes()));
@@ -164,16 +185,8 @@ llvm::Expected<bool> glowish::bubbleUpSlices(Function &function,
         !node->getInfo().followAxis || hasQuantizedValues(*node))
       continue;
     llvm::SmallVector<Part, 4> parts = findParts(*node);
-    if (parts.empty())
+    if (parts.empty() || !replaceByParts(function, *node, parts))
       continue;
-    InsertionGuard guard(function, node);
-    for (const Part &part : parts) {
-      NodeValue value = computePart(function, *node, part);
-      for (SliceNode *slice : part.slices) {
-        slice->getResult().replaceAllUsesWith(value);
-        function.erase(slice);
-      }
-    }
     function.erase(node);
     changed = true;
   }
