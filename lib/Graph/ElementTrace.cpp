@@ -59,8 +59,13 @@ static std::optional<Element> traceConcat(ConcatNode &node,
                                           const Element &element) {
   Dims index = getIndex(element);
   int64_t &position = index[node.getAxis()];
-  for (NodeValue part : node.getInputs()) {
+  llvm::SmallVector<NodeValue, 4> parts = node.getInputs();
+  for (auto [i, part] : llvm::enumerate(parts)) {
     int64_t extent = part.getShape()[node.getAxis()];
+    bool isOpen = part.getType().getExtent(unsigned(node.getAxis()));
+    // A run decides whether the element is in this part or in the next one.
+    if (isOpen && i + 1 < parts.size())
+      return std::nullopt;
     if (position < extent)
       return getElement(part, index);
     position -= extent;
@@ -76,6 +81,13 @@ static std::optional<Element> traceSlice(SliceNode &node,
   return getElement(node.getInput(), index);
 }
 
+/// Returns whether a dimension of the extent \p extent has an element at
+/// \p index in all runs of the module of \p node.
+static bool isThere(const Extent &extent, int64_t index, const Node &node) {
+  auto range = node.getParent()->getModule().getSymbols().getRange(extent);
+  return range && index < range->low;
+}
+
 /// By constant indices.
 static std::optional<Element> traceGather(GatherNode &node,
                                           const Element &element) {
@@ -89,6 +101,10 @@ static std::optional<Element> traceGather(GatherNode &node,
       getElement(node.getIndices(), DimsRef(index).slice(axis, rank));
   int64_t extent = node.getInput().getShape()[axis];
   int64_t picked = indices->getTensor().getAsInt(which.position);
+  // A run decides which element one from the end is, and where that is.
+  const Extent *own = node.getInput().getType().getExtent(unsigned(axis));
+  if (own && (picked < 0 || !isThere(*own, picked, node)))
+    return std::nullopt;
   Dims source(DimsRef(index).take_front(axis));
   source.push_back(std::clamp<int64_t>(picked < 0 ? picked + extent : picked, 0,
                                        extent - 1));

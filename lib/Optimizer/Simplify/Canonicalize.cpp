@@ -5,6 +5,7 @@
 #include "Util/Rewriter.h"
 #include "Util/SliceParts.h"
 #include "glowish/Base/CheckedInt.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace glowish;
 
@@ -165,6 +166,11 @@ static NodeValue canonicalizeGather(GatherNode &root, RewriteContext &context) {
   int64_t axis = root.getAxis(), extent = input.getShape()[axis];
   if (!indices || indices->getNumElements() == 0 || extent == 0 ||
       input.getType().isQuantized())
+    return {};
+  // A run decides which element one from the end is.
+  bool isOpen = input.getType().getExtent(unsigned(axis));
+  auto isNegative = [&](int64_t i) { return indices->getAsInt(i) < 0; };
+  if (isOpen && llvm::any_of(llvm::seq(indices->getNumElements()), isNegative))
     return {};
   auto getIndex = [&](int64_t i) {
     int64_t index = indices->getAsInt(i);

@@ -29,6 +29,8 @@ namespace {
 struct Cut {
   Dims outer, inner;
   int64_t axis = 0, start = 0, size = 0;
+  /// Whether a run decides where parts begin.
+  bool isOpen = false;
 };
 
 } // namespace
@@ -50,8 +52,10 @@ static bool canCut(NodeValue value, const Cut &cut, unsigned depth = 0) {
       return canCut(operand, cut, depth + 1);
     });
   // An anchor would lose the element-wise node as its epilogue.
-  return !(value.node->getInfo().takesEpilogue && value.hasOneUse()) &&
-         reshapeBroadcast(value.getShape(), cut.outer, cut.inner);
+  if (value.node->getInfo().takesEpilogue && value.hasOneUse())
+    return false;
+  auto shape = reshapeBroadcast(value.getShape(), cut.outer, cut.inner);
+  return shape && (!cut.isOpen || (*shape)[cut.axis] == 1);
 }
 
 /// The part of \p value that meets the part \p cut of the concatenation.
@@ -105,6 +109,19 @@ static bool takesNode(NodeValue part, bool areOthersConstant) {
          isConstantOrSplat(part);
 }
 
+/// Returns the whole of \p concat, of which \p operand is perhaps a reshape.
+static Cut getWhole(NodeValue operand, ConcatNode &concat) {
+  int64_t axis = concat.getAxis();
+  llvm::SmallVector<NodeValue, 4> parts = concat.getInputs();
+  bool isOpen = llvm::any_of(llvm::drop_end(parts), [&](NodeValue part) {
+    return part.getType().getExtent(unsigned(axis));
+  });
+  return {.outer = Dims(operand.getShape()),
+          .inner = Dims(concat.getType().getShape()),
+          .axis = axis,
+          .isOpen = isOpen};
+}
+
 /// Whether it pays to compute \p root on the parts of \p concat, and whether
 /// there are such parts of its other operands.
 static bool isWorthwhile(Node &root, NodeValue operand, ConcatNode &concat) {
@@ -113,7 +130,7 @@ static bool isWorthwhile(Node &root, NodeValue operand, ConcatNode &concat) {
       root.getType().getNumElements() == 0 || operand.getType().isQuantized() ||
       root.getType().isQuantized())
     return false;
-  Cut cut = {Dims(operand.getShape()), Dims(concat.getType().getShape())};
+  Cut cut = getWhole(operand, concat);
   bool areOthersConstant = true;
   for (NodeValue value : root.getOperands()) {
     if (value == operand)
@@ -138,8 +155,7 @@ static NodeValue sinkConcat(Node &root, RewriteContext &context) {
   if (!operand)
     return {};
   ConcatNode &concat = *getConcat(operand);
-  Cut cut = {Dims(operand.getShape()), Dims(concat.getType().getShape()),
-             concat.getAxis()};
+  Cut cut = getWhole(operand, concat);
   llvm::SmallVector<NodeValue, 4> parts;
   for (NodeValue part : concat.getInputs()) {
     cut.size = part.getShape()[cut.axis];
