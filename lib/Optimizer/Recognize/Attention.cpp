@@ -70,9 +70,13 @@ static bool isCausal(const Tensor &mask, int64_t queries, int64_t keys) {
 template <typename NodeT>
 static NodeValue recognizeCausal(NodeT &root, RewriteContext &context) {
   const Tensor *mask = getConstantTensor(root.getMask());
-  DimsRef query = root.getQuery().getShape(), key = root.getKey().getShape();
-  if (root.getCausal() || !mask ||
-      !isCausal(*mask, query[query.size() - 2], key[key.size() - 2]))
+  const Type &query = root.getQuery().getType(), &key = root.getKey().getType();
+  unsigned dim = query.getRank() - 2;
+  int64_t queries = query.getDim(dim), keys = key.getDim(dim);
+  // A run that decides about one of both would decide which keys a query sees.
+  auto past = subtract(key.getLength(dim), query.getLength(dim));
+  if (root.getCausal() || !mask || past != Extent(keys - queries) ||
+      !isCausal(*mask, queries, keys))
     return {};
   NodeDraft draft = root.getDraft();
   draft.operands[NodeT::maskIdx] = NodeValue();

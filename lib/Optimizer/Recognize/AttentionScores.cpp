@@ -42,16 +42,27 @@ static std::optional<AttentionScores> matchMasked(AddNode &sum) {
   return std::nullopt;
 }
 
-/// Whether \p condition is a constant that is not \p value everywhere along its
-/// last dimension.
-static bool leavesOne(NodeValue condition, bool value) {
-  const Tensor *tensor = getConstantTensor(condition);
+/// Returns how many elements the last dimension of the result of \p node has in
+/// all runs.
+static int64_t getLeastLength(const Node &node) {
+  const Type &type = node.getType();
+  unsigned last = type.getRank() - 1;
+  const SymbolRanges &symbols = node.getParent()->getModule().getSymbols();
+  auto range = symbols.getRange(type.getLength(last));
+  return range ? range->low : 0;
+}
+
+/// Whether the condition of \p select is a constant that is not \p value
+/// everywhere along its last dimension.
+static bool leavesOne(const SelectNode &select, bool value) {
+  const Tensor *tensor = getConstantTensor(select.getCondition());
   if (!tensor || tensor->getType().getRank() == 0)
     return false;
   int64_t length = tensor->getType().getShape().back();
+  int64_t least = std::min(length, getLeastLength(select));
   for (int64_t i = 0; i < tensor->getNumElements(); i += length) {
     bool isFound = false;
-    for (int64_t k = 0; k < length; ++k)
+    for (int64_t k = 0; k < least; ++k)
       isFound |= (tensor->getAsDouble(i + k) != 0) != value;
     if (!isFound)
       return false;
@@ -66,8 +77,8 @@ static std::optional<AttentionScores> matchReplaced(SelectNode &select) {
     NodeValue value = fillsWhere ? select.getOperand(2) : select.getOperand(1);
     NodeValue other = fillsWhere ? select.getOperand(1) : select.getOperand(2);
     std::optional<double> fill = getUniformValue(other);
-    bool isReplaced = fill && *fill <= replacedScore &&
-                      leavesOne(select.getOperand(0), fillsWhere);
+    bool isReplaced =
+        fill && *fill <= replacedScore && leavesOne(select, fillsWhere);
     if (!fill || !(*fill <= replacingScore || isReplaced) ||
         value.getType() != select.getType())
       continue;
