@@ -293,6 +293,10 @@ static NodeValue multiply(NodeValue lhs, NodeValue rhs, NodeValue bias,
       !hasOneElement(x->scale) || bool(x->scale) != bool(matrix->scale) ||
       rhs.getShape().size() != 2)
     return {};
+  // A run decides how many rows the zero point is multiplied with.
+  unsigned depth = lhs.getType().getRank() - 1;
+  if (x->zeroPoint && lhs.getType().getExtent(depth))
+    return {};
   std::optional<int64_t> axis = findAxis(*matrix, matrix->scale);
   if (!axis || *axis == 0)
     return {};
