@@ -60,6 +60,10 @@ const Pipeline &glowish::getTrainingPipeline() {
   static const Pipeline pipeline = {
       {{"canonicalize", "sink-transposes", "constant-fold", "cse"},
        /*toFixedPoint=*/true},
+      // Gradients are of what is computed for the bounds.
+      {{"lower-extents"},
+       /*toFixedPoint=*/false,
+       /*required=*/{"lower-extents"}},
       {{"dce"}, /*toFixedPoint=*/false},
   };
   return pipeline;
