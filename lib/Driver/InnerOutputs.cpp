@@ -29,9 +29,11 @@ glowish::addInnerOutputs(Function &function,
       if (isWanted(node.getResult(i)))
         outputs.push_back({node.getResult(i), ""});
   for (auto [number, output] : llvm::enumerate(outputs)) {
+    // An output has the bounds; which elements are there, a run tells.
     Placeholder *placeholder = module.createPlaceholder(
-        prefix + std::to_string(number), output.value.getType(),
-        /*isInput=*/false, /*isOutput=*/true);
+        prefix + std::to_string(number),
+        output.value.getType().withoutExtents(), /*isInput=*/false,
+        /*isOutput=*/true);
     output.placeholder = placeholder->getModelName().str();
     function.create<SaveNode>(placeholder->getName(), output.value,
                               NodeValue(placeholder));

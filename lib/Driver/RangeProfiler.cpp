@@ -1,6 +1,7 @@
 //===- RangeProfiler.cpp - Runs that collect ranges -----------------------===//
 
 #include "glowish/Driver/RangeProfiler.h"
+#include "glowish/Base/CopyCorner.h"
 #include "glowish/Driver/InnerOutputs.h"
 #include "glowish/Graph/Nodes.h"
 #include "glowish/Optimizer/Quantize.h"
@@ -32,6 +33,18 @@ static std::set<std::string> findWeightedInputs(const Function &function) {
     if (NodeValue input = getWeightedInput(node))
       names.insert(getProfileName(input));
   return names;
+}
+
+/// Returns the extents that runs decide of \p buffer, an input or an output.
+static const ExtentList &getExtents(const Buffer &buffer) {
+  const InputExtents &extents = buffer.getInputExtents();
+  return buffer.isInput() ? extents.dims : extents.next;
+}
+
+/// Whether a run decides how many channels \p buffer has.
+static bool hasOpenChannels(const Buffer &buffer) {
+  const ExtentList &extents = getExtents(buffer);
+  return !extents.empty() && extents.back();
 }
 
 llvm::Expected<std::unique_ptr<RangeProfiler>>
@@ -66,9 +79,9 @@ RangeProfiler::create(Backend &backend, const CompilationOptions &options,
     Value value = {buffer, name, Histogram(numBins), {}, {}};
     DimsRef shape = buffer->getType().getShape();
     size_t count = shape.empty() ? 1 : size_t(shape.back());
-    if (weighted.count(name))
+    if (!hasOpenChannels(*buffer) && weighted.count(name))
       value.sums.assign(count, 0);
-    if (depthwise.count(name)) {
+    if (!hasOpenChannels(*buffer) && depthwise.count(name)) {
       value.channels.minima.assign(count, INFINITY);
       value.channels.maxima.assign(count, -INFINITY);
     }
@@ -77,11 +90,29 @@ RangeProfiler::create(Backend &backend, const CompilationOptions &options,
   return profiler;
 }
 
+/// Returns what \p buffer has in the run of \p session: the elements up to the
+/// extents that the run decides, as others may be anything.
+static Tensor getElements(const Session &session, const Buffer &buffer) {
+  std::map<std::string, int64_t> values = session.getSymbolValues();
+  Tensor whole = session.getTensor(&buffer);
+  Dims shape = evaluateShape(
+      buffer.getShape(), getExtents(buffer), [&](llvm::StringRef symbol) {
+        auto found = values.find(symbol.str());
+        return found == values.end() ? std::nullopt
+                                     : std::optional(found->second);
+      });
+  if (DimsRef(shape) == buffer.getShape())
+    return whole;
+  Tensor part(whole.getType().withShape(shape));
+  copyCorner(whole, part);
+  return part;
+}
+
 llvm::Error RangeProfiler::run(const Session &from) {
   GLOWISH_RETURN_IF_ERROR(session->copyInputs(from));
   GLOWISH_RETURN_IF_ERROR(session->run());
   for (Value &value : values) {
-    Tensor tensor = session->getTensor(value.buffer);
+    Tensor tensor = getElements(*session, *value.buffer);
     value.histogram.add(tensor.data<float>());
     if (!value.sums.empty())
       for (auto [i, number] : llvm::enumerate(tensor.data<float>()))
