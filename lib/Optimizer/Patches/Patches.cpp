@@ -96,6 +96,9 @@ private:
   bool demandOperand(const Node &node, unsigned index,
                      std::optional<AxisRange> range) {
     NodeValue value = node.getOperand(index);
+    // Bands have known rows; lower-extents comes before.
+    if (value && value.getType().hasExtents())
+      return false;
     std::optional<unsigned> number = value ? findInside(value) : std::nullopt;
     if (!number)
       return true;

@@ -7,11 +7,23 @@
 
 #include "Util/ConstantTensors.h"
 #include "Util/Rewriter.h"
+#include "glowish/Graph/NodeBuilder.h"
 #include "glowish/Optimizer/Passes.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/Sequence.h"
 
 using namespace glowish;
+
+/// Whether the results of \p node have the types of the values that \p branch
+/// saves, but for extents that its own nodes declare.
+static bool hasTypesOf(const IfNode &node, const Function &branch) {
+  for (unsigned i = 0; i < node.getNumResults(); ++i) {
+    const Type &own = branch.getResultValue(i).getType();
+    if (node.getType(i) != own && node.getType(i) != own.withoutExtents())
+      return false;
+  }
+  return true;
+}
 
 /// Puts the branch that a constant condition takes in the place of \p node.
 static bool inlineBranch(IfNode &node) {
@@ -21,11 +33,15 @@ static bool inlineBranch(IfNode &node) {
   Function &function = *node.getParent();
   Function &branch = getFunction(condition->getAsInt(0) ? node.getThenBody()
                                                         : node.getElseBody());
+  if (!hasTypesOf(node, branch))
+    return false;
   InsertionGuard guard(function, &node);
+  NodeBuilder b(function, node.getName());
   llvm::SmallVector<NodeValue, 4> values =
       branch.inlineInto(function, node.getCaptures());
   for (auto [i, value] : llvm::enumerate(values))
-    node.getResult(i).replaceAllUsesWith(value);
+    node.getResult(i).replaceAllUsesWith(
+        llvm::cantFail(b.finish(b.declareExtents(value, node.getType(i)))));
   return true;
 }
 
