@@ -203,6 +203,14 @@ TEST(OpenOptimization, ReplacedScores) {
                         makeMask(3, numKeys, "true", "false")));
 }
 
+/// Queries have no keys in some runs.
+TEST(OpenOptimization, AttentionWithoutKeys) {
+  for (const char *mask : {"%m = Add(%s, %k)\n", "%m = Mul(%s, %half)\n"})
+    check(makeAttention("3", "6{N}", mask,
+                        makeMask(3, 6, "0.0", "-1.0") +
+                            "constant %half : float<> = [0.5]\n"));
+}
+
 //===- Integers -----------------------------------------------------------===//
 
 /// The share of a zero point is known where the depth is.
@@ -492,6 +500,25 @@ TEST(OpenOptimization, Quantized) {
       }
     }
   }
+}
+
+/// Rows of a table stay floats where what is gathered can't be reshaped.
+TEST(OpenOptimization, QuantizedEmbeddings) {
+  for (auto [indices, result] :
+       {std::pair("2x4{M}", "2x4?{M}"), {"1{N//6}", "1?{N//6}"}})
+    for (ElemKind kind : {ElemKind::Int8, ElemKind::Int4}) {
+      auto module = llvm::cantFail(parseModule(
+          makeOpenModule(makeText({{"int64<" + std::string(indices) + ">"},
+                                   "%r = Gather(%t, %a) {axis = 0}",
+                                   "float<" + std::string(result) + "x16>",
+                                   makeConstant("t", "float", {5, 16})})),
+          "test", nullptr));
+      Function &function = *module->findFunction("main");
+      size_t numQuantized =
+          quantizeEmbeddings(function, {.kind = kind, .block = 8}, {}).size();
+      EXPECT_EQ(getMessage(verify(*module)), "");
+      EXPECT_EQ(numQuantized, *indices == '2' ? 1u : 0u) << indices;
+    }
 }
 
 TEST(OpenOptimization, HalfPrecision) {

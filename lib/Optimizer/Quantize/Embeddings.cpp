@@ -6,9 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Quantize/Selection.h"
 #include "Quantize/WeightBlocks.h"
 #include "Util/ConstantTensors.h"
 #include "Util/Dequantization.h"
+#include "Util/NodeTrial.h"
 #include "glowish/Base/Comparison.h"
 #include "glowish/Graph/PackedRows.h"
 #include "glowish/Graph/RepeatedBlocks.h"
@@ -105,13 +107,18 @@ glowish::quantizeEmbeddings(Function &function,
     const Tensor *table = findTable(*gather);
     if (!table)
       continue;
-    InsertionGuard guard(function, gather);
+    NodeTrial trial(function, *gather);
     NodeBuilder b(function, gather->getInput().node->getName());
     QuantizedTable &quantized = made[table];
     if (!quantized.integers)
       quantized = quantizeTable(b, *table, quantization);
-    gather->getResult().replaceAllUsesWith(
-        gatherRows(b, quantized, gather->getIndices()));
+    NodeValue rows = gatherRows(b, quantized, gather->getIndices());
+    if (!trial.allows(gather->getResult(), rows)) {
+      logFloat(*gather, "the extents of its indices allow no reshape");
+      continue;
+    }
+    trial.keep();
+    gather->getResult().replaceAllUsesWith(rows);
     result.push_back({gather->getName().str(), gather->getKind(),
                       quantized.type, quantized.block, quantized.error});
   }
