@@ -42,8 +42,9 @@ llvm::Error glowish::lowerForInterpreter(Function &function) {
     return interpreter->isSupported(node);
   };
   return runPipeline<Function, GraphPassContext>(
-             {{{"lower"}, /*toFixedPoint=*/true}}, getGraphPasses(), function,
-             context)
+             {{{"lower-extents"}, /*toFixedPoint=*/false},
+              {{"lower"}, /*toFixedPoint=*/true}},
+             getGraphPasses(), function, context)
       .takeError();
 }
 
