@@ -83,6 +83,16 @@ MaybeFiller glowish::boundSoftmax(const OpView &view, unsigned, unsigned dim) {
                 /*isBounded=*/dim + 1 == op.getInput().getRank());
 }
 
+MaybeFiller glowish::fillReduce(const OpView &view, unsigned, unsigned dim) {
+  ReduceView op(view);
+  llvm::StringRef mode = op.getMode();
+  bool isReduced = llvm::is_contained(op.getAxes(), int64_t(dim));
+  return fillIf(isReduced, mode == "max"    ? lowest
+                           : mode == "min"  ? highest
+                           : mode == "prod" ? 1
+                                            : 0);
+}
+
 MaybeFiller glowish::fillReduceInteger(const OpView &view, unsigned,
                                        unsigned dim) {
   bool isReduced =

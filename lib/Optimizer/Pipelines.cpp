@@ -61,9 +61,9 @@ const Pipeline &glowish::getTrainingPipeline() {
       {{"canonicalize", "sink-transposes", "constant-fold", "cse"},
        /*toFixedPoint=*/true},
       // Gradients are of what is computed for the bounds.
-      {{"lower-extents"},
+      {{"lower-extents", "close-extents"},
        /*toFixedPoint=*/false,
-       /*required=*/{"lower-extents"}},
+       /*required=*/{"lower-extents", "close-extents"}},
       {{"dce"}, /*toFixedPoint=*/false},
   };
   return pipeline;

@@ -14,15 +14,19 @@
 namespace glowish {
 
 /// A graph: the types of its inputs %a, %b, ..., its nodes, of which %r is the
-/// output, and the type of that.
+/// output, the type of that, and the lines of its constants.
 struct ExtentGraph {
   std::vector<std::string> inputs;
   std::string nodes, result;
+  std::string constants = "";
 };
+
+inline const std::map<std::string, IntRange> symbolRanges = {{"N", {0, 6}},
+                                                             {"M", {1, 4}}};
 
 /// Returns the template of the text of \p graph.
 inline std::string makeText(const ExtentGraph &graph) {
-  std::string text;
+  std::string text = graph.constants;
   for (auto [i, type] : llvm::enumerate(graph.inputs)) {
     std::string name(1, char('a' + i));
     text += "placeholder %" + name + " : " + type + " input \"" + name + "\"\n";
@@ -43,16 +47,23 @@ inline llvm::Expected<Program> compileGraph(const std::string &text,
   return compileProgram(std::move(module), createBackend(isCPU));
 }
 
-/// Compiles the template \p text with extents.
-inline llvm::Expected<Program>
-compileOpenGraph(const std::string &text,
-                 const std::map<std::string, IntRange> &ranges, bool isCPU) {
+/// Returns the text of a module of the template \p text.
+inline std::string
+makeOpenModule(const std::string &text,
+               const std::map<std::string, IntRange> &ranges = symbolRanges) {
   std::string symbols;
   for (const auto &[symbol, range] : ranges)
     symbols += "placeholder %" + symbol + " : int64<> input \"" + symbol +
                "\" range \"" + symbol + "\" [" + std::to_string(range.low) +
                ", " + std::to_string(range.high) + "]\n";
-  return compileGraph("module \"m\"\n" + symbols + makeOpen(text), isCPU);
+  return "module \"m\"\n" + symbols + makeOpen(text);
+}
+
+/// Compiles the template \p text with extents.
+inline llvm::Expected<Program>
+compileOpenGraph(const std::string &text,
+                 const std::map<std::string, IntRange> &ranges, bool isCPU) {
+  return compileGraph(makeOpenModule(text, ranges), isCPU);
 }
 
 /// Compiles the template \p text with \p values.
@@ -60,6 +71,25 @@ inline llvm::Expected<Program> compileStaticGraph(const std::string &text,
                                                   const ExtentValues &values,
                                                   bool isCPU) {
   return compileGraph("module \"m\"\n" + makeStatic(text, values), isCPU);
+}
+
+/// Compares \p graph with the graphs of several values of its symbols.
+inline void check(const ExtentGraph &graph) {
+  std::string text = makeText(graph);
+  SCOPED_TRACE(text);
+  auto make = [&](const ExtentValues *values, bool isCPU) {
+    return values ? compileStaticGraph(text, *values, isCPU)
+                  : compileOpenGraph(text, symbolRanges, isCPU);
+  };
+  checkRuns(make,
+            {{{"N", 6}, {"M", 4}}, {{"N", 1}, {"M", 3}}, {{"N", 4}, {"M", 2}}},
+            {}, ExtentValues{{"N", 0}, {"M", 1}});
+}
+
+/// One node that reads the inputs.
+inline ExtentGraph node(std::vector<std::string> inputs,
+                        const std::string &text, const std::string &result) {
+  return {std::move(inputs), "%r = " + text, result};
 }
 
 } // namespace glowish

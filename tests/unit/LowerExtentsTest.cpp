@@ -14,27 +14,7 @@ using namespace glowish;
 
 namespace {
 
-const std::map<std::string, IntRange> ranges = {{"N", {0, 6}}, {"M", {1, 4}}};
-
 using Graph = ExtentGraph;
-
-void check(const Graph &graph) {
-  std::string text = makeText(graph);
-  SCOPED_TRACE(text);
-  auto make = [&](const ExtentValues *values, bool isCPU) {
-    return values ? compileStaticGraph(text, *values, isCPU)
-                  : compileOpenGraph(text, ranges, isCPU);
-  };
-  checkRuns(make,
-            {{{"N", 6}, {"M", 4}}, {{"N", 1}, {"M", 3}}, {{"N", 4}, {"M", 2}}},
-            {}, ExtentValues{{"N", 0}, {"M", 1}});
-}
-
-/// One node that reads the inputs.
-Graph node(std::vector<std::string> inputs, const std::string &text,
-           const std::string &result) {
-  return {std::move(inputs), "%r = " + text, result};
-}
 
 const std::string rows = "float<2x6{N}x5>", sameRows = "float<2x6?{N}x5>";
 
@@ -364,9 +344,7 @@ TEST(LowerExtents, DeclaredForOneOfTwoReaders) {
 /// infers, is found behind the pass.
 TEST(LowerExtents, LostExtentsAreFound) {
   auto module = llvm::cantFail(
-      parseModule("module \"m\"\nplaceholder %N : int64<> input \"N\" range "
-                  "\"N\" [0, 6]\n" +
-                      makeOpen(makeText(node({rows}, "Exp(%a)", sameRows))),
+      parseModule(makeOpenModule(makeText(node({rows}, "Exp(%a)", sameRows))),
                   "test", nullptr));
   Function *function = module->findFunction("main");
   EXPECT_EQ(getMessage(verify(*function)), "");
@@ -390,10 +368,7 @@ TEST(LowerExtents, OrderOfRows) {
     Graph graph = node({input, "float<4x5>"}, "MatMul(%a, %b)", result);
     check(graph);
     auto module = llvm::cantFail(
-        parseModule("module \"m\"\nplaceholder %N : int64<> input \"N\" range "
-                    "\"N\" [0, 6]\n" +
-                        makeOpen(makeText(graph)),
-                    "test", nullptr));
+        parseModule(makeOpenModule(makeText(graph)), "test", nullptr));
     Function *function = module->findFunction("main");
     auto *pass = findPass(getGraphPasses(), "arrange-rows");
     ASSERT_TRUE(llvm::cantFail(pass->run(*function, GraphPassContext())));

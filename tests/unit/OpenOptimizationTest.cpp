@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "OpenGraphs.h"
+#include "ExtentGraphs.h"
 #include "glowish/Driver/RangeProfiler.h"
 #include "glowish/Graph/ElementTrace.h"
 #include "glowish/Graph/Verifier.h"
@@ -39,7 +39,7 @@ std::string makeConstant(llvm::StringRef name, llvm::StringRef kind,
 }
 
 /// The module of \p graph after \p pass.
-std::unique_ptr<Module> run(const OpenGraph &graph, llvm::StringRef pass) {
+std::unique_ptr<Module> run(const ExtentGraph &graph, llvm::StringRef pass) {
   auto module = llvm::cantFail(
       parseModule(makeOpenModule(makeText(graph)), "test", nullptr));
   Function &function = *module->findFunction("main");
@@ -49,7 +49,7 @@ std::unique_ptr<Module> run(const OpenGraph &graph, llvm::StringRef pass) {
 }
 
 /// How many nodes of \p kind \p pass leaves of \p graph, or makes.
-unsigned count(const OpenGraph &graph, llvm::StringRef pass, NodeKind kind) {
+unsigned count(const ExtentGraph &graph, llvm::StringRef pass, NodeKind kind) {
   auto module = run(graph, pass);
   return llvm::count_if(module->findFunction("main")->getNodes(),
                         [&](Node &node) { return node.getKind() == kind; });
@@ -60,11 +60,11 @@ unsigned count(const OpenGraph &graph, llvm::StringRef pass, NodeKind kind) {
 /// Elements from the end are found where the end is.
 TEST(OpenOptimization, GatherFromTheEnd) {
   for (const char *indices : {"[-7]", "[-8]", "[-1]", "[0]", "[1]", "[9]"}) {
-    OpenGraph graph = {{"float<2x8{N + 2}x5>"},
-                       "%r = Gather(%a, %i) {axis = 1}",
-                       "float<2x1x5>",
-                       "constant %i : int64<1> = " + std::string(indices) +
-                           "\n"};
+    ExtentGraph graph = {{"float<2x8{N + 2}x5>"},
+                         "%r = Gather(%a, %i) {axis = 1}",
+                         "float<2x1x5>",
+                         "constant %i : int64<1> = " + std::string(indices) +
+                             "\n"};
     check(graph);
     bool isSlice =
         llvm::StringRef(indices) == "[0]" || llvm::StringRef(indices) == "[1]";
@@ -93,10 +93,10 @@ TEST(OpenOptimization, OperandsBesideConcats) {
                "= [1, 1]}\n%r = Mul(%c, %s)",
            "float<9?{N + 3}x2>",
            makeConstant("k", "float", {9, 2})});
-  OpenGraph row = {{"float<6{N}x2>", "float<3x2>"},
-                   "%c = Concat(%a, %b) {axis = 0}\n%r = Mul(%c, %k)",
-                   "float<9?{N + 3}x2>",
-                   makeConstant("k", "float", {2})};
+  ExtentGraph row = {{"float<6{N}x2>", "float<3x2>"},
+                     "%c = Concat(%a, %b) {axis = 0}\n%r = Mul(%c, %k)",
+                     "float<9?{N + 3}x2>",
+                     makeConstant("k", "float", {2})};
   check(row);
   EXPECT_EQ(count(row, "sink-concats", NodeKind::Mul), 2u);
 }
@@ -132,8 +132,9 @@ TEST(OpenOptimization, ElementTraces) {
 //===- Attention ----------------------------------------------------------===//
 
 /// Attention of matmuls, with the mask %k.
-OpenGraph makeAttention(const std::string &queries, const std::string &keys,
-                        const std::string &mask, const std::string &constant) {
+ExtentGraph makeAttention(const std::string &queries, const std::string &keys,
+                          const std::string &mask,
+                          const std::string &constant) {
   auto hide = [](std::string extent) {
     if (size_t at = extent.find('{'); at != std::string::npos)
       extent.insert(at, "?");
@@ -174,7 +175,7 @@ TEST(OpenOptimization, CausalMasks) {
         {"4{M}", "6", 4, 6, false},
         {"3", "7{M + 3}", 3, 7, false},
         {"4", "6", 4, 6, true}}) {
-    OpenGraph graph =
+    ExtentGraph graph =
         makeAttention(queries, keys, "%m = Add(%s, %k)\n",
                       makeMask(numQueries, numKeys, "0.0", "-1e10"));
     check(graph);
@@ -218,18 +219,18 @@ TEST(OpenOptimization, DepthOfIntegerMatMuls) {
   for (const char *zero : {"0", "3"})
     for (const char *lhs : {"uint8<3x6{N}>", "uint8<6{N}x6>"}) {
       bool isOpen = llvm::StringRef(lhs).contains("3x6");
-      OpenGraph graph = {{lhs},
-                         "%i = Cast(%a) {to = int32}\n" +
-                             std::string(*zero == '0'
-                                             ? "%d = Cast(%i) {to = float}\n"
-                                             : "%z = Sub(%i, %zero)\n"
-                                               "%d = Cast(%z) {to = float}\n") +
-                             "%x = Mul(%d, %s)\n%v = Cast(%w) {to = float}\n"
-                             "%u = Mul(%v, %s)\n%r = MatMul(%x, %u)",
-                         isOpen ? "float<3x4>" : "float<6?{N}x4>",
-                         "constant %zero : int32<> = [" + std::string(zero) +
-                             "]\nconstant %s : float<> = [0.25]\n" +
-                             makeConstant("w", "int8", {6, 4})};
+      ExtentGraph graph = {
+          {lhs},
+          "%i = Cast(%a) {to = int32}\n" +
+              std::string(*zero == '0' ? "%d = Cast(%i) {to = float}\n"
+                                       : "%z = Sub(%i, %zero)\n"
+                                         "%d = Cast(%z) {to = float}\n") +
+              "%x = Mul(%d, %s)\n%v = Cast(%w) {to = float}\n"
+              "%u = Mul(%v, %s)\n%r = MatMul(%x, %u)",
+          isOpen ? "float<3x4>" : "float<6?{N}x4>",
+          "constant %zero : int32<> = [" + std::string(zero) +
+              "]\nconstant %s : float<> = [0.25]\n" +
+              makeConstant("w", "int8", {6, 4})};
       EXPECT_EQ(count(graph, "recognize-integer-arithmetic",
                       NodeKind::MatMulInteger) > 0,
                 !isOpen || *zero == '0');
@@ -247,14 +248,14 @@ TEST(OpenOptimization, MergedMatMuls) {
   for (auto [rows, result] :
        {std::pair(std::string("6{N}"), std::string("6?{N}")),
         {always, hidden}}) {
-    OpenGraph graph = {{"float<" + rows + "x5>"},
-                       "%b = MatMul(%a, %p)\n%c = MatMul(%a, %q)\n"
-                       "%d = Transpose(%b) {permutation = [1, 0]}\n"
-                       "%e = Transpose(%c) {permutation = [1, 0]}\n"
-                       "%r = Concat(%d, %e) {axis = 0}",
-                       "float<7x" + result + ">",
-                       makeConstant("p", "float", {5, 4}) +
-                           makeConstant("q", "float", {5, 3})};
+    ExtentGraph graph = {{"float<" + rows + "x5>"},
+                         "%b = MatMul(%a, %p)\n%c = MatMul(%a, %q)\n"
+                         "%d = Transpose(%b) {permutation = [1, 0]}\n"
+                         "%e = Transpose(%c) {permutation = [1, 0]}\n"
+                         "%r = Concat(%d, %e) {axis = 0}",
+                         "float<7x" + result + ">",
+                         makeConstant("p", "float", {5, 4}) +
+                             makeConstant("q", "float", {5, 3})};
     check(graph);
     EXPECT_EQ(count(graph, "merge-matmuls", NodeKind::MatMul),
               rows == always ? 2u : 1u);
@@ -265,19 +266,19 @@ TEST(OpenOptimization, StepsOfSequences) {
   for (auto [rows, result] :
        {std::pair(std::string("6{N}"), std::string("6?{N}")),
         {always, hidden}}) {
-    OpenGraph graph = {{"float<2x" + rows + "x5>"},
-                       "%s = Slice(%a) {starts = [0, 0, 0], sizes = [1, " +
-                           result +
-                           ", 5], steps = [1, 1, 1]}\n"
-                           "%t = Slice(%a) {starts = [1, 0, 0], sizes = [1, " +
-                           result +
-                           ", 5], steps = [1, 1, 1]}\n"
-                           "%b = MatMul(%s, %p)\n%c = MatMul(%t, %p)\n"
-                           "%d = Transpose(%b) {permutation = [0, 2, 1]}\n"
-                           "%e = Transpose(%c) {permutation = [0, 2, 1]}\n"
-                           "%r = Concat(%d, %e) {axis = 0}",
-                       "float<2x4x" + result + ">",
-                       makeConstant("p", "float", {5, 4})};
+    ExtentGraph graph = {
+        {"float<2x" + rows + "x5>"},
+        "%s = Slice(%a) {starts = [0, 0, 0], sizes = [1, " + result +
+            ", 5], steps = [1, 1, 1]}\n"
+            "%t = Slice(%a) {starts = [1, 0, 0], sizes = [1, " +
+            result +
+            ", 5], steps = [1, 1, 1]}\n"
+            "%b = MatMul(%s, %p)\n%c = MatMul(%t, %p)\n"
+            "%d = Transpose(%b) {permutation = [0, 2, 1]}\n"
+            "%e = Transpose(%c) {permutation = [0, 2, 1]}\n"
+            "%r = Concat(%d, %e) {axis = 0}",
+        "float<2x4x" + result + ">",
+        makeConstant("p", "float", {5, 4})};
     check(graph);
     EXPECT_EQ(count(graph, "batch-sequence-matmuls", NodeKind::MatMul), 1u);
   }
@@ -287,16 +288,16 @@ TEST(OpenOptimization, StepsOfSequences) {
 TEST(OpenOptimization, SlicedResults) {
   auto first = [](const std::string &input, const std::string &sizes,
                   const std::string &result) {
-    return OpenGraph{{input},
-                     "%b = LayerNormalization(%a, none, none) {axis = 2, "
-                     "epsilon = 0.1, subtractMean = true}\n"
-                     "%c = MatMul(%b, %p)\n%d = Tanh(%c)\n"
-                     "%r = Slice(%d) {starts = [0, 0, 0], sizes = [" +
-                         sizes + ", 4], steps = [1, 1, 1]}",
-                     result,
-                     makeConstant("p", "float", {5, 4})};
+    return ExtentGraph{{input},
+                       "%b = LayerNormalization(%a, none, none) {axis = 2, "
+                       "epsilon = 0.1, subtractMean = true}\n"
+                       "%c = MatMul(%b, %p)\n%d = Tanh(%c)\n"
+                       "%r = Slice(%d) {starts = [0, 0, 0], sizes = [" +
+                           sizes + ", 4], steps = [1, 1, 1]}",
+                       result,
+                       makeConstant("p", "float", {5, 4})};
   };
-  for (const OpenGraph &graph :
+  for (const ExtentGraph &graph :
        {first("float<4{M}x3x5>", "4?{M}, 1", "float<4?{M}x1x4>"),
         first("float<2x8{N + 2}x5>", "2, 1", "float<2x1x4>"),
         first("float<4{M}x8{N + 2}x5>", "4?{M}, 2", "float<4?{M}x2x4>")}) {
@@ -311,7 +312,7 @@ TEST(OpenOptimization, SlicedResults) {
 TEST(OpenOptimization, SlicedWindows) {
   for (auto [start, size] : {std::pair("0", "2"), {"0", "1"}, {"2", "6?{N}"}}) {
     bool isRest = llvm::StringRef(size).contains("?");
-    OpenGraph graph = {
+    ExtentGraph graph = {
         {"float<1x8{N + 2}x4x3>"},
         "%b = Convolution(%a, %p, none) {strides = [1, 1], pads = [1, 1, 1, "
         "1], dilations = [1, 1], group = 1}\n"
@@ -347,7 +348,7 @@ TEST(OpenOptimization, Patches) {
 /// The result of a branch has all elements, also where its own nodes declare
 /// which ones matter.
 TEST(OpenOptimization, InlinedBranches) {
-  OpenGraph graph = {
+  ExtentGraph graph = {
       {"float<6x3>"},
       "%b = If(%no, %a, %n) {thenBody = body \"t\" (%p : float<6x3>, %m : "
       "int64<>) -> (%q : float<6x3>) {\nSave(%p, %q)\n}, elseBody = body \"e\" "
@@ -368,7 +369,7 @@ TEST(OpenOptimization, InlinedBranches) {
 
 //===- Quantization, half precision, training -----------------------------===//
 
-std::vector<OpenGraph> makeNetworks() {
+std::vector<ExtentGraph> makeNetworks() {
   std::string attrs = " {strides = [1, 1], pads = [1, 1, 1, 1], dilations = "
                       "[1, 1], group = 1}\n";
   return {{{"float<4{M}x8{N + 2}x4x3>"},
@@ -460,11 +461,11 @@ RangeProfile profile(const std::string &text, const Program &program) {
 }
 
 TEST(OpenOptimization, Quantized) {
-  for (const OpenGraph &graph : makeNetworks()) {
+  for (const ExtentGraph &graph : makeNetworks()) {
     std::string text = makeText(graph);
-    Program open = llvm::cantFail(compileOpen(text, false));
+    Program open = llvm::cantFail(compileOpenGraph(text, symbolRanges, false));
     std::string fixedText = "module \"m\"\n" + makeStatic(text, profiled);
-    Program fixed = llvm::cantFail(compile(fixedText, false));
+    Program fixed = llvm::cantFail(compileGraph(fixedText, false));
     getError(open, fixed, profiled);
     // What lies beyond the extents is not in it.
     RangeProfile ranges = profile(makeOpenModule(text), open);
@@ -522,7 +523,7 @@ TEST(OpenOptimization, QuantizedEmbeddings) {
 }
 
 TEST(OpenOptimization, HalfPrecision) {
-  for (const OpenGraph &graph : makeNetworks())
+  for (const ExtentGraph &graph : makeNetworks())
     for (ElemKind kind : {ElemKind::Float16, ElemKind::BFloat16}) {
       std::string text = makeText(graph);
       PrecisionConfig config;
@@ -545,7 +546,7 @@ TEST(OpenOptimization, HalfPrecision) {
 
 /// Gradients are made of what is computed for the bounds.
 TEST(OpenOptimization, PreparedForTraining) {
-  for (const OpenGraph &graph : makeNetworks()) {
+  for (const ExtentGraph &graph : makeNetworks()) {
     auto backend = createInterpreter();
     Compilation compilation(*backend, CompilationOptions());
     ModelGraph own = llvm::cantFail(

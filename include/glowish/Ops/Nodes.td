@@ -312,6 +312,7 @@ def Reduce : Node<"Reduction along some dimensions"> {
   let IsExact = "isExactReduction(op)";
   let AxisRule = "followReduce";
   let ExtentRule = "extendReduce";
+  let Filler = "fillReduce";
   let HasExtentLowering = 1;
   let Source = "ONNX ReduceSum-13, ReduceMean-13, ReduceMax-13, ...";
 }

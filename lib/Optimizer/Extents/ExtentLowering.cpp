@@ -1,6 +1,7 @@
 //===- ExtentLowering.cpp - What lies beyond extents ----------------------===//
 
 #include "Extents/ExtentLowering.h"
+#include "Extents/Closing.h"
 #include "glowish/Optimizer/Passes.h"
 #include "glowish/Support/Error.h"
 
@@ -39,14 +40,6 @@ NodeValue ExtentLowering::reshapeTo(NodeValue value, const Type &type) {
 
 //===- Nodes --------------------------------------------------------------===//
 
-static bool hasExtents(const Node &node) {
-  auto isOpen = [](const Type &type) { return type.hasExtents(); };
-  return llvm::any_of(node.getTypes(), isOpen) ||
-         llvm::any_of(node.getOperands(), [](NodeValue value) {
-           return value && value.getType().hasExtents();
-         });
-}
-
 Node *ExtentLowering::recreate(const Node &node,
                                llvm::ArrayRef<NodeValue> operands) {
   NodeDraft draft = node.getDraft();
@@ -82,21 +75,12 @@ llvm::Error ExtentLowering::fillOperands(Node &node) {
   return llvm::Error::success();
 }
 
-/// Replaces \p node by \p results with the extents that its own results have.
-void ExtentLowering::replace(Node &node, llvm::ArrayRef<NodeValue> results) {
-  for (auto [i, result] : llvm::enumerate(results)) {
-    const Type &type = node.getType(i);
-    node.getResult(i).replaceAllUsesWith(declareExtents(
-        result, result.getType().withExtents(type.getExtents())));
-  }
-  getFunction().erase(&node);
-}
-
 llvm::Error ExtentLowering::lower(Node &node) {
   InsertionGuard guard(getFunction(), &node);
   setName(node.getName());
   llvm::SmallVector<NodeValue, 4> operands = node.getOperands();
   NodeValue replacement;
+  bool isFilled = true;
   switch (node.getKind()) {
 #define EXTENT_LOWERING(NAME)                                                  \
   case NodeKind::NAME:                                                         \
@@ -105,17 +89,19 @@ llvm::Error ExtentLowering::lower(Node &node) {
 #define GET_EXTENT_LOWERING_LIST
 #include "glowish/Graph/NodeFunctions.inc"
   default:
-    GLOWISH_RETURN_IF_ERROR(fillOperands(node));
+    isFilled = false;
   }
   GLOWISH_RETURN_IF_ERROR(takeError());
+  if (!replacement && (!isFilled || node.getInfo().findFiller))
+    GLOWISH_RETURN_IF_ERROR(fillOperands(node));
   if (replacement) {
-    replace(node, replacement);
+    replaceByBounds(*this, node, replacement);
   } else if (node.getNumResults() != 0 && node.getOperands() != operands) {
     Node *made = recreate(node, node.getOperands());
     llvm::SmallVector<NodeValue, 2> results;
     for (unsigned i = 0; i < made->getNumResults(); ++i)
       results.push_back(made->getResult(i));
-    replace(node, results);
+    replaceByBounds(*this, node, results);
   }
   return llvm::Error::success();
 }

@@ -36,7 +36,6 @@ public:
 private:
   llvm::Error lower(Node &node);
   llvm::Error fillOperands(Node &node);
-  void replace(Node &node, llvm::ArrayRef<NodeValue> results);
 
   /// The values of symbols, int64 scalars.
   llvm::StringMap<NodeValue> symbols;

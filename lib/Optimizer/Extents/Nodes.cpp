@@ -32,11 +32,6 @@ NodeValue glowish::lowerExtentsOfSave(SaveNode &node, ExtentLowering &) {
 
 //===- Reductions ---------------------------------------------------------===//
 
-/// Returns the number that leaves what a reduction by \p mode gives as it is.
-static double getIdentity(llvm::StringRef mode) {
-  return mode == "max" ? -inf : mode == "min" ? inf : mode == "prod" ? 1 : 0;
-}
-
 /// Returns \p value in a kind in which its sums do not overflow.
 static NodeValue widen(ExtentLowering &b, NodeValue value) {
   bool isHalf = value && isFloatKind(value.getElemKind()) &&
@@ -59,13 +54,10 @@ static NodeValue makeMean(ExtentLowering &b, NodeValue value,
 
 NodeValue glowish::lowerExtentsOfReduce(ReduceNode &node, ExtentLowering &b) {
   NodeValue input = node.getInput();
-  if (!b.isAnyOpen(input, node.getAxes()))
-    return {};
-  if (node.getMode() == "mean")
-    return makeMean(b, input, node.getAxes(), node.getKeepDims());
-  node.setOperand(node.inputIdx, b.fillOutside(input, node.getAxes(),
-                                               getIdentity(node.getMode())));
-  return {};
+  bool isMean = node.getMode() == "mean";
+  return isMean && b.isAnyOpen(input, node.getAxes())
+             ? makeMean(b, input, node.getAxes(), node.getKeepDims())
+             : NodeValue();
 }
 
 NodeValue glowish::lowerExtentsOfGlobalAvgPool(GlobalAvgPoolNode &node,

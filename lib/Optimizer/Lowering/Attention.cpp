@@ -1,6 +1,7 @@
 //===- Attention.cpp - Lowering of attention ------------------------------===//
 
 #include "Lowering/Lowering.h"
+#include "glowish/Graph/NodeBuilder.h"
 #include <limits>
 
 using namespace glowish;
@@ -46,17 +47,35 @@ static NodeValue weighKeys(NodeValue scores, bool nanIfMasked,
     return weights;
   ElemKind kind = scores.getElemKind();
   double none = -std::numeric_limits<double>::infinity();
+  NodeBuilder b(context.getFunction(), scores.node->getName());
+  NodeValue filled =
+      llvm::cantFail(b.finish(b.fillOutside(scores, {last}, none)));
   NodeValue largest = context.create<ReduceNode>(
-      scores, "max", std::vector<int64_t>{last}, /*keepDims=*/true);
+      filled, "max", std::vector<int64_t>{last}, /*keepDims=*/true);
   NodeValue isMasked =
       context.create<EqualNode>(largest, context.createScalar(kind, none));
   return context.create<SelectNode>(isMasked, context.createScalar(kind, 0),
                                     weights);
 }
 
+/// Whether scores can be computed by extents that inputs state, and which keys
+/// a query sees by bounds.
+static bool canExpand(const AttentionNode &root) {
+  const Type &query = root.getQuery().getType(), &key = root.getKey().getType();
+  unsigned dim = query.getRank() - 2;
+  const Extent *extent = key.getExtent(dim);
+  if (extent && !root.getParent()->canBound(*extent))
+    return false;
+  return !root.getCausal() ||
+         subtract(key.getLength(dim), query.getLength(dim)) ==
+             Extent(key.getDim(dim) - query.getDim(dim));
+}
+
 /// Two matmuls with a softmax between.
 NodeValue glowish::lowerAttention(AttentionNode &root,
                                   RewriteContext &context) {
+  if (!canExpand(root))
+    return {};
   NodeValue sums = context.create<MatMulNode>(
       root.getQuery(), context.transposeMatrices(root.getKey()));
   // `causal` alone leaves each query a key.

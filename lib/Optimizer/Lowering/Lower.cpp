@@ -1,5 +1,6 @@
 //===- Lower.cpp - Lowers nodes for the back end --------------------------===//
 
+#include "Extents/Closing.h"
 #include "Lowering/Lowering.h"
 
 using namespace glowish;
@@ -13,12 +14,47 @@ static NodeValue lowerUnsupported(T &root, RewriteContext &context) {
   return lowering(root, context);
 }
 
-llvm::Expected<bool> glowish::lowerNodes(Function &function,
-                                         const GraphPassContext &context) {
+static bool hasLowering(const Node &node) {
+  switch (node.getKind()) {
+#define LOWERING(NAME) case NodeKind::NAME:
+#define GET_LOWERING_LIST
+#include "glowish/Graph/NodeFunctions.inc"
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Computes nodes that were to be lowered, and are there yet, for their bounds:
+/// extents do not allow what they are lowered to.
+static bool computeUnsupported(Function &function,
+                               const GraphPassContext &context) {
+  bool changed = false;
+  for (Node &node : llvm::make_early_inc_range(function.getNodes())) {
+    bool isLeft = hasExtents(node) && hasLowering(node) &&
+                  context.isSupported && !context.isSupported(node);
+    if (isLeft)
+      computeForBounds(node);
+    changed |= isLeft;
+  }
+  return changed;
+}
+
+static bool lowerAll(Function &function, const GraphPassContext &context) {
   return applyRewrites(function, context, [](RewriteSet &rewrites) {
 #define LOWERING(NAME)                                                         \
   rewrites.add<lowerUnsupported<NAME##Node, lower##NAME>>(NodeKind::NAME);
 #define GET_LOWERING_LIST
 #include "glowish/Graph/NodeFunctions.inc"
   });
+}
+
+llvm::Expected<bool> glowish::lowerNodes(Function &function,
+                                         const GraphPassContext &context) {
+  bool changed = lowerAll(function, context);
+  while (computeUnsupported(function, context)) {
+    changed = true;
+    lowerAll(function, context);
+  }
+  return changed;
 }

@@ -95,11 +95,6 @@ NodeValue glowish::recognizeAttentionInteger(MatMulNode &root,
   auto value = matchOperand(root.getRhs());
   if (!query || !key || !value)
     return {};
-  // The node has no form without extents.
-  for (NodeValue operand : {query->value.integer, key->value.integer,
-                            value->value.integer, NodeValue(&root)})
-    if (operand.getType().hasExtents())
-      return {};
   double scale = double(float(scores->scale * query->scale * key->scale));
   NodeValue sums = context.createIfSupported<AttentionIntegerNode>(
       query->getIntegers(context),
