@@ -72,8 +72,8 @@ static llvm::Error addDim(InputDims &dims, llvm::StringRef text,
   SymbolRanges ranges(options.symbolRanges);
   for (const std::string &symbol : extent->getSymbols())
     if (!ranges.find(symbol))
-      return makeError("'{0}' depends on the symbol '{1}', which has neither a "
-                       "value nor a range; state «define-symbol={1},1..16»",
+      return makeError("'{0}' depends on the symbol '{1}', which has neither "
+                       "one value nor a range; state «define-symbol={1},1..16»",
                        text, symbol);
   std::optional<IntRange> range = ranges.getRange(*extent);
   if (!range || range->low < 0)
@@ -144,15 +144,6 @@ llvm::Error glowish::readInputTypes(llvm::ArrayRef<std::string> texts,
   for (llvm::StringRef text : texts)
     GLOWISH_RETURN_IF_ERROR(readInputType(text, options));
   return llvm::Error::success();
-}
-
-bool glowish::hasSymbol(llvm::StringRef text, llvm::StringRef symbol) {
-  llvm::SmallVector<llvm::StringRef, 4> dims;
-  text.rsplit('[').second.trim().drop_back().split(dims, ',');
-  return llvm::any_of(dims, [&](llvm::StringRef dim) {
-    std::optional<Extent> extent = Extent::parse(dim.trim());
-    return extent && llvm::is_contained(extent->getSymbols(), symbol);
-  });
 }
 
 /// An integer, a float or a truth value as a scalar; none if it is no number.

@@ -98,36 +98,6 @@ llvm::Error ModelSettings::checkEffect(llvm::StringRef path,
   return llvm::Error::success();
 }
 
-/// Refuses symbols in \p options that no type of an input has, and \p several
-/// values of one, where the files of \p format name none.
-llvm::Error ModelSettings::checkSymbols(const ModelFormat *format,
-                                        const ImportOptions &options,
-                                        llvm::ArrayRef<SymbolValues> several,
-                                        const Scope &scope) const {
-  if (!format || format->namesSymbols)
-    return llvm::Error::success();
-  if (!several.empty())
-    return makeError("«{0}={1},...»: it has several values; accepted of a {2} "
-                     "model: one value or a range",
-                     symbols.getName(), several.front().name, format->name);
-  auto check = [&](const std::string &symbol) -> llvm::Error {
-    if (llvm::any_of(scope.getOwn(modelInputs), [&](llvm::StringRef text) {
-          return hasSymbol(text, symbol);
-        }))
-      return llvm::Error::success();
-    return makeError("«{0}={1},...»: no dimension of an input is '{1}'; "
-                     "accepted of a {2} model: symbols in the types that "
-                     "«{3}=NAME,TYPE,[{1},...]» states",
-                     symbols.getName(), symbol, format->name,
-                     modelInputs.getName());
-  };
-  for (const auto &[name, value] : options.symbols)
-    GLOWISH_RETURN_IF_ERROR(check(name));
-  for (const auto &[name, range] : options.symbolRanges)
-    GLOWISH_RETURN_IF_ERROR(check(name));
-  return llvm::Error::success();
-}
-
 //===- Settings of formats ------------------------------------------------===//
 
 std::vector<ModelSettings::OfFormat> ModelSettings::createFormatSettings() {
@@ -199,7 +169,10 @@ ModelSettings::readOptions(llvm::StringRef path, const ModelFormat *format,
   GLOWISH_RETURN_IF_ERROR(readStates(options, scope));
   GLOWISH_RETURN_IF_ERROR(
       readNumbers("max-extent", scope.getOwn(maxExtents), options.maxExtents));
-  GLOWISH_RETURN_IF_ERROR(checkSymbols(format, options, several, scope));
+  if (format && !format->parse && !several.empty())
+    return makeError("«{0}={1},...»: it has several values; accepted of a {2} "
+                     "model: one value or a range",
+                     symbols.getName(), several.front().name, format->name);
   GLOWISH_RETURN_IF_ERROR(readInputTypes(scope.getOwn(modelInputs), options));
   GLOWISH_RETURN_IF_ERROR(
       readConstantInputs(scope.getOwn(constantInputs), options));

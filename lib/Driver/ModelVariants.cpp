@@ -125,14 +125,9 @@ llvm::Error ModelVariants::parseModel() {
   GLOWISH_ASSIGN_OR_RETURN(const ModelFormat *format, findModelFormat(path));
   if (!format || !format->parse)
     return makeError(
-        "'{0}': several values of '{1}' need a model of the format {2}; a "
-        "{3} has {4}",
-        path, symbols.front().name,
-        joinFormatNames([](auto &each) { return each.parse != nullptr; }),
-        format ? format->name.str() + " model" : "text form",
-        format && format->hasSymbols ? "one program, for one value "
-                                       "or a range"
-                                     : "no symbolic dimensions");
+        "'{0}': several values of '{1}' need a model of the format {2}", path,
+        symbols.front().name,
+        joinFormatNames([](auto &each) { return each.parse != nullptr; }));
   GLOWISH_ASSIGN_OR_RETURN(model, format->parse(path));
   return llvm::Error::success();
 }

@@ -398,7 +398,7 @@ REFUSED = [
      "s0,1..16"),
     (mlp, BATCH, ["-define-symbol=s0,1..100"], "'s0' is 1 to 100; accepted: 1 to 16"),
     (mlp, BATCH, ["-define-symbol=s0,17"], "'s0' is 17; accepted: 1 to 16"),
-    (mlp, BATCH, ["-define-symbol=s3,2..4"], "depends on the symbol 's3'"),
+    (mlp, BATCH, ["-define-symbol=s3,2..4"], "no dimension of an input is 's3'"),
     (pools, {"s0": (8, 64)}, [], "adaptive_avg_pool2d.*an output_size of 1"),
     (compares, {"s0": (4, 64)}, [], "slice.*argument 'end' is the int 16; accepted"),
     (replaces_from_end, {"s0": (15, 16)}, [], "slice_scatter.*argument 'start' is the int "

@@ -337,7 +337,7 @@ REFUSED = [
      r"accepted: extents that no run decides"),
     (Converts, TYPE, SYMBOL, r"view.*accepted"),
     (Passes, "x,float,[3,4]", SYMBOL, r"no dimension of an input is 'N', for which "
-     r"-define-symbol gives 1..16; accepted: symbols in types of inputs"),
+     r"-define-symbol .* gives 1\.\.16; accepted: symbols in the types that -model-input="),
     (Passes, TYPE, "M,1..16", r"'N' depends on the symbol 'N', which has neither"),
 ]
 

@@ -39,16 +39,18 @@ inline ImportOptions makeOptions(const Net &net, const ExtentValues *values,
                                  bool fromNothing = false) {
   ImportOptions options;
   for (const auto &[symbol, range] : ranges) {
+    if (llvm::none_of(net.inputs, [&](const auto &input) {
+          return llvm::StringRef(input.second).contains(symbol);
+        }))
+      continue;
     if (values)
       options.symbols[symbol] = values->find(symbol)->second;
-    else if (llvm::any_of(net.inputs, [&](const auto &input) {
-               return llvm::StringRef(input.second).contains(symbol);
-             }))
+    else
       options.symbolRanges[symbol] = {
           fromNothing && range.low == 1 ? 0 : range.low, range.high};
   }
   for (const auto &[name, type] : net.inputs)
-    options.inputTypes[name] = llvm::cantFail(parseInputType(type, options));
+    llvm::cantFail(readInputTypes({name + "," + type}, options));
   return options;
 }
 

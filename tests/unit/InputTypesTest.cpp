@@ -37,9 +37,10 @@ TEST(InputTypes, DimensionsThatAreNone) {
   EXPECT_EQ(parse("float,[-1]"), "'-1' is not an extent");
   EXPECT_EQ(parse("float,[2.5]"), "'2.5' is not an extent");
   EXPECT_EQ(parse("float,[N - 4]"), "'N - 4' may be -3; accepted: 0 and more");
-  EXPECT_EQ(parse("float,[2*M]"),
-            "'2*M' depends on the symbol 'M', which has neither a value nor a "
-            "range; state «define-symbol=M,1..16»");
+  EXPECT_EQ(
+      parse("float,[2*M]"),
+      "'2*M' depends on the symbol 'M', which has neither one value nor a "
+      "range; state «define-symbol=M,1..16»");
 }
 
 } // namespace

@@ -448,8 +448,9 @@ TEST(StatedExtents, ExpressionsThatAreRefused) {
             "needed");
   EXPECT_EQ(importError(model, {{"M", {2, 9}}}),
             "'m': no dimension of an input is 'M', for which "
-            "«define-symbol» (or «train-define-symbol») gives 2..9; the "
-            "inputs have 'N', 'N - 3'");
+            "«define-symbol» (or «train-define-symbol») gives 2..9; "
+            "accepted: 'N', 'N - 3', and symbols in the types that "
+            "«model-input=NAME,TYPE,[M,...]» states");
   model.body = body + symbolicInput("x", {"8 // N"});
   EXPECT_EQ(importError(model, {{"N", {0, 9}}}),
             "'m': input 'x': the dimension '8 // N' may divide a negative "

@@ -111,7 +111,7 @@ inline ImportOptions getOptions(const OpenModel &model,
                                 bool fromNothing = false) {
   ImportOptions options;
   options.ofFormat = model.format;
-  std::set<std::string> used;
+  std::set<std::string> &used = options.typeSymbols;
   for (const auto &[name, text] : model.inputs) {
     options.inputTypes[name] = makeType(text, values);
     for (const auto &extent : options.inputTypes[name].getExtents())

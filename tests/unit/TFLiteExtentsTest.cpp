@@ -206,14 +206,19 @@ TEST(TFLiteExtents, SymbolsAndOutputs) {
   EXPECT_EQ((*module)->findPlaceholder("x")->getType().str(), "float<6{N}x3>");
   ImportOptions options;
   options.symbolRanges["batch"] = {1, 4};
-  EXPECT_THAT(getTFLiteError(model.bytes, options),
-              HasSubstr("no dimension of an input is 'batch', for which "
-                        "«define-symbol» gives 1..4"));
+  EXPECT_THAT(
+      getTFLiteError(model.bytes, options),
+      HasSubstr("no dimension of an input is 'batch', for which "
+                "«define-symbol» (or «train-define-symbol») gives 1..4; "
+                "accepted: symbols in the types that "
+                "«model-input=NAME,TYPE,[batch,...]» states"));
   options.symbolRanges.clear();
   options.symbols["batch"] = 4;
   EXPECT_THAT(getTFLiteError(model.bytes, options),
               HasSubstr("no dimension of an input is 'batch', for which "
-                        "«define-symbol» gives 4"));
+                        "«define-symbol» (or «train-define-symbol») gives 4; "
+                        "accepted: symbols in the types that "
+                        "«model-input=NAME,TYPE,[batch,...]» states"));
 }
 
 TEST(TFLiteExtents, AnInputWithTheNameOfASymbol) {

@@ -19,9 +19,6 @@ llvm::Expected<Type> parseInputType(llvm::StringRef text,
 llvm::Error readInputTypes(llvm::ArrayRef<std::string> texts,
                            ImportOptions &options);
 
-/// Whether a dimension in \p text, a type as above, depends on \p symbol.
-bool hasSymbol(llvm::StringRef text, llvm::StringRef symbol);
-
 /// Adds those of -constant-input, `name,number` or `name,"text"` each.
 llvm::Error readConstantInputs(llvm::ArrayRef<std::string> texts,
                                ImportOptions &options);

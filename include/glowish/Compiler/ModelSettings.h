@@ -49,10 +49,6 @@ private:
   getFunctionNames(llvm::ArrayRef<std::string> paths) const;
   llvm::Error checkEffect(llvm::StringRef path,
                           const ModelFormat *format) const;
-  llvm::Error checkSymbols(const ModelFormat *format,
-                           const ImportOptions &options,
-                           llvm::ArrayRef<SymbolValues> several,
-                           const Scope &scope) const;
 
   /// The settings that models of one format alone have.
   struct OfFormat {

@@ -71,8 +71,6 @@ struct ModelFormat {
       llvm::StringRef path) = nullptr;
   /// Whether models may have symbolic dimensions, which options give values.
   bool hasSymbols = false;
-  /// Whether files name them; else the types of inputs that options state do.
-  bool namesSymbols = true;
   /// Whether a model may be two files, ImportOptions::secondFile being one.
   bool hasSecondFile = false;
   /// Whether a model is a module, of which options state the method.

@@ -139,19 +139,16 @@ llvm::StringSet<> NetImporter::findStatedWeights() const {
 }
 
 /// Returns an error if the options name an input that the net neither reads nor
-/// lists.
+/// lists, or a symbol that no input has.
 llvm::Error NetImporter::checkNames() const {
-  llvm::StringSet<> known;
-  for (const std::string &name : nets.predict.external_input())
-    known.insert(name);
-  for (const std::string &name : nets.predict.external_output())
-    known.insert(name);
-  for (const OperatorDef &op : nets.predict.op())
-    for (const std::string &name : op.input())
-      known.insert(name);
-  return checkStatedInputs(
-      options, [&](llvm::StringRef name) { return known.contains(name); },
-      getFreeInputs());
+  const schema::NetDef &net = nets.predict;
+  std::vector<std::string> others(net.external_input().begin(),
+                                  net.external_input().end());
+  llvm::append_range(others, net.external_output());
+  for (const OperatorDef &op : net.op())
+    llvm::append_range(others, op.input());
+  GLOWISH_RETURN_IF_ERROR(checkStatedInputs(options, getFreeInputs(), others));
+  return checkStatedSymbols(options);
 }
 
 /// A quantized input becomes an input of integers in the graph.
@@ -468,7 +465,6 @@ static const ModelFormatRegistration format(
      .recognizes = isCaffe2Folder,
      .import = importCaffe2File,
      .hasSymbols = true,
-     .namesSymbols = false,
      .hasSecondFile = true,
      .listFiles = listCaffe2Files,
      .operators = &operatorList});

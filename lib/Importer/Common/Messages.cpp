@@ -3,6 +3,7 @@
 #include "Common/Messages.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace glowish;
 
@@ -36,13 +37,12 @@ llvm::Error glowish::refuseOperators(llvm::ArrayRef<std::string> nodes) {
                    nodes.size() == 1 ? "is" : "are", llvm::join(nodes, "\n"));
 }
 
-llvm::Error
-glowish::checkStatedInputs(const ImportOptions &options,
-                           llvm::function_ref<bool(llvm::StringRef)> isKnown,
-                           llvm::ArrayRef<std::string> inputs) {
+llvm::Error glowish::checkStatedInputs(const ImportOptions &options,
+                                       llvm::ArrayRef<std::string> inputs,
+                                       llvm::ArrayRef<std::string> others) {
   auto check = [&](llvm::StringRef origin,
                    const std::string &name) -> llvm::Error {
-    if (isKnown(name))
+    if (llvm::is_contained(inputs, name) || llvm::is_contained(others, name))
       return llvm::Error::success();
     std::vector<std::string> quoted;
     for (const std::string &input : inputs)
@@ -57,5 +57,31 @@ glowish::checkStatedInputs(const ImportOptions &options,
     GLOWISH_RETURN_IF_ERROR(check("a constant input", name));
   for (const auto &[name, text] : options.constantTexts)
     GLOWISH_RETURN_IF_ERROR(check("a constant input", name));
+  return llvm::Error::success();
+}
+
+llvm::Error glowish::checkStatedSymbols(const ImportOptions &options,
+                                        std::set<std::string> named) {
+  named.insert(options.typeSymbols.begin(), options.typeSymbols.end());
+  auto check = [&](const std::string &symbol,
+                   const std::string &value) -> llvm::Error {
+    if (named.contains(symbol))
+      return llvm::Error::success();
+    std::vector<std::string> quoted;
+    for (const std::string &name : named)
+      quoted.push_back(quote(name));
+    return makeError("no dimension of an input is {0}, for which "
+                     "«define-symbol» (or «train-define-symbol») gives {1}; "
+                     "accepted: {2}symbols in the types that "
+                     "«model-input=NAME,TYPE,[{3},...]» states",
+                     quote(symbol), value,
+                     quoted.empty() ? "" : llvm::join(quoted, ", ") + ", and ",
+                     symbol);
+  };
+  for (const auto &[name, value] : options.symbols)
+    GLOWISH_RETURN_IF_ERROR(check(name, std::to_string(value)));
+  for (const auto &[name, range] : options.symbolRanges)
+    GLOWISH_RETURN_IF_ERROR(
+        check(name, llvm::formatv("{0}..{1}", range.low, range.high)));
   return llvm::Error::success();
 }

@@ -20,11 +20,17 @@ std::string describeNode(llvm::StringRef name, llvm::StringRef type);
 /// success if there are none.
 llvm::Error refuseOperators(llvm::ArrayRef<std::string> nodes);
 
-/// An error if \p options name an input that \p isKnown doesn't know; \p inputs
-/// are listed as those that the model has.
+/// Returns an error if \p options name an input that is neither in \p inputs,
+/// which it lists as those that the model has, nor in \p others.
 llvm::Error checkStatedInputs(const ImportOptions &options,
-                              llvm::function_ref<bool(llvm::StringRef)> isKnown,
-                              llvm::ArrayRef<std::string> inputs);
+                              llvm::ArrayRef<std::string> inputs,
+                              llvm::ArrayRef<std::string> others = {});
+
+/// Returns an error if \p options give a value or a range to a symbol that no
+/// dimension of an input has: neither as the file states it, with the symbols
+/// \p named, nor as the options do.
+llvm::Error checkStatedSymbols(const ImportOptions &options,
+                               std::set<std::string> named = {});
 
 } // namespace glowish
 

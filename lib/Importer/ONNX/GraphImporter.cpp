@@ -1,6 +1,7 @@
 //===- GraphImporter.cpp - Convert an ONNX graph to a module --------------===//
 
 #include "ONNX/GraphImporter.h"
+#include "Common/Messages.h"
 #include "Common/Outputs.h"
 #include "Common/SymbolInputs.h"
 #include "ONNX/DeclaredTypes.h"
@@ -203,8 +204,8 @@ llvm::Error GraphImporter::importInputs() {
     names.push_back(input.name());
     inputs.push_back(&input);
   }
-  GLOWISH_RETURN_IF_ERROR(checkInputNames(names, options));
-  GLOWISH_RETURN_IF_ERROR(checkSymbolNames(inputs, options));
+  GLOWISH_RETURN_IF_ERROR(checkStatedInputs(options, names));
+  GLOWISH_RETURN_IF_ERROR(checkStatedSymbols(options, findSymbols(inputs)));
   InputTypes types(inputs, options);
   GLOWISH_RETURN_IF_ERROR(types.checkSymbols());
   for (const onnx::ValueInfoProto *input : inputs)

@@ -8,7 +8,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
-#include <set>
 
 using namespace glowish;
 using namespace glowish::onnximport;
@@ -378,55 +377,15 @@ onnximport::resolveConstantInput(const ValueInfoProto &input,
   return bound->second;
 }
 
-llvm::Error onnximport::checkInputNames(const std::vector<std::string> &names,
-                                        const ImportOptions &options) {
-  llvm::StringSet<> known;
-  std::vector<std::string> quoted;
-  for (const std::string &name : names) {
-    known.insert(name);
-    quoted.push_back("'" + name + "'");
-  }
-  auto check = [&](llvm::StringRef origin,
-                   const std::string &name) -> llvm::Error {
-    if (known.contains(name))
-      return llvm::Error::success();
-    return makeError("{0}: the model has no input '{1}'; it has {2}", origin,
-                     name, quoted.empty() ? "none" : llvm::join(quoted, ", "));
-  };
-  for (const auto &[name, type] : options.inputTypes)
-    GLOWISH_RETURN_IF_ERROR(check("«model-input»", name));
-  for (const auto &[name, tensor] : options.constantInputs)
-    GLOWISH_RETURN_IF_ERROR(check("a constant input", name));
-  return llvm::Error::success();
-}
-
-llvm::Error
-onnximport::checkSymbolNames(llvm::ArrayRef<const ValueInfoProto *> inputs,
-                             const ImportOptions &options) {
-  std::set<std::string> known;
+std::set<std::string>
+onnximport::findSymbols(llvm::ArrayRef<const ValueInfoProto *> inputs) {
+  std::set<std::string> symbols;
   for (const ValueInfoProto *input : inputs)
     for (const Dimension &dim : input->type().tensor_type().shape().dim())
       if (!dim.dim_param().empty()) {
-        known.insert(dim.dim_param());
+        symbols.insert(dim.dim_param());
         for (std::string &symbol : getDimSymbols(dim.dim_param()))
-          known.insert(std::move(symbol));
+          symbols.insert(std::move(symbol));
       }
-  known.insert(options.typeSymbols.begin(), options.typeSymbols.end());
-  auto check = [&](const std::string &name,
-                   const std::string &value) -> llvm::Error {
-    if (known.count(name))
-      return llvm::Error::success();
-    return makeError("no dimension of an input is '{0}', for which "
-                     "«define-symbol» (or «train-define-symbol») gives "
-                     "{1}; the inputs have {2}",
-                     name, value,
-                     known.empty() ? "no symbolic dimensions"
-                                   : "'" + llvm::join(known, "', '") + "'");
-  };
-  for (const auto &[name, value] : options.symbols)
-    GLOWISH_RETURN_IF_ERROR(check(name, std::to_string(value)));
-  for (const auto &[name, range] : options.symbolRanges)
-    GLOWISH_RETURN_IF_ERROR(
-        check(name, llvm::formatv("{0}..{1}", range.low, range.high)));
-  return llvm::Error::success();
+  return symbols;
 }

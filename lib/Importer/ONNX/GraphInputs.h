@@ -6,6 +6,7 @@
 #include "glowish/Importer/OnnxModel.h"
 #include "llvm/ADT/StringSet.h"
 #include <onnx/onnx_pb.h>
+#include <set>
 
 namespace glowish::onnximport {
 
@@ -72,16 +73,9 @@ llvm::Expected<std::shared_ptr<const Tensor>>
 resolveConstantInput(const onnx::ValueInfoProto &input,
                      const ImportOptions &options);
 
-/// Returns an error if the options name an input that is not in \p names, the
-/// model's inputs in order, without weights.
-llvm::Error checkInputNames(const std::vector<std::string> &names,
-                            const ImportOptions &options);
-
-/// Returns an error if the options define a symbol that no dimension of
-/// \p inputs has.
-llvm::Error
-checkSymbolNames(llvm::ArrayRef<const onnx::ValueInfoProto *> inputs,
-                 const ImportOptions &options);
+/// Returns the symbols that the model names in dimensions of \p inputs.
+std::set<std::string>
+findSymbols(llvm::ArrayRef<const onnx::ValueInfoProto *> inputs);
 
 } // namespace glowish::onnximport
 

@@ -10,7 +10,6 @@
 #include "glowish/Support/File.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
-#include <set>
 
 using namespace glowish;
 using namespace glowish::tflite;
@@ -35,7 +34,6 @@ public:
 private:
   llvm::Error checkOperators() const;
   llvm::Error checkNames() const;
-  llvm::Error checkSymbols() const;
   llvm::Expected<Type> getInputType(const TFLiteTensor &tensor,
                                     size_t position) const;
   llvm::Error createInputs();
@@ -57,40 +55,14 @@ private:
 
 //===- Inputs -------------------------------------------------------------===//
 
-/// An error if the options name an input that the model does not have.
+/// Returns an error if the options name an input or a symbol that the model
+/// does not have.
 llvm::Error ModelImporter::checkNames() const {
   std::vector<std::string> names;
   for (int32_t index : getIndices(graph.inputs()))
     names.push_back(tensors[size_t(index)].name);
-  return checkStatedInputs(
-      options,
-      [&](llvm::StringRef name) { return llvm::is_contained(names, name); },
-      names);
-}
-
-/// An error if the options give a range to a symbol that no dimension has: the
-/// file names none.
-llvm::Error ModelImporter::checkSymbols() const {
-  std::set<std::string> known;
-  for (const auto &[name, type] : options.inputTypes)
-    for (const std::optional<Extent> &extent : type.getExtents())
-      if (extent)
-        for (const std::string &symbol : extent->getSymbols())
-          known.insert(symbol);
-  for (const auto &[name, range] : options.symbolRanges)
-    if (!known.contains(name))
-      return makeError("no dimension of an input is {0}, for which "
-                       "«define-symbol» gives {1}..{2}; «model-input» names "
-                       "dimensions: «model-input=x,float,[{3},8]»",
-                       quote(name), range.low, range.high, name);
-  if (!options.symbols.empty() && options.inputTypes.empty())
-    return makeError("no dimension of an input is {0}, for which "
-                     "«define-symbol» gives {1}; «model-input» names "
-                     "dimensions: «model-input=x,float,[{2},8]»",
-                     quote(options.symbols.begin()->first),
-                     options.symbols.begin()->second,
-                     options.symbols.begin()->first);
-  return llvm::Error::success();
+  GLOWISH_RETURN_IF_ERROR(checkStatedInputs(options, names));
+  return checkStatedSymbols(options);
 }
 
 /// The type of the placeholder of \p tensor, input \p position: with the
@@ -207,7 +179,6 @@ llvm::Error ModelImporter::saveOutputs() {
 llvm::Expected<std::unique_ptr<Module>> ModelImporter::import() {
   GLOWISH_RETURN_IF_ERROR(main.readTensors());
   GLOWISH_RETURN_IF_ERROR(checkNames());
-  GLOWISH_RETURN_IF_ERROR(checkSymbols());
   GLOWISH_RETURN_IF_ERROR(checkOperators());
   GLOWISH_RETURN_IF_ERROR(createInputs());
   GLOWISH_RETURN_IF_ERROR(main.createConstants());

@@ -221,15 +221,7 @@ llvm::Error ProgramImporter::bindSymbols() {
                                     given->getDim(unsigned(d)));
     }
   }
-  auto checkUsed = [&](const auto &stated) -> llvm::Error {
-    for (const auto &[name, value] : stated)
-      if (!symbols.contains(name))
-        return makeError("no extent of the inputs depends on the symbol {0}",
-                         quote(name));
-    return llvm::Error::success();
-  };
-  GLOWISH_RETURN_IF_ERROR(checkUsed(options.symbols));
-  GLOWISH_RETURN_IF_ERROR(checkUsed(options.symbolRanges));
+  GLOWISH_RETURN_IF_ERROR(checkStatedSymbols(options, symbols));
   for (const std::string &symbol : symbols)
     if (!context.symbols.contains(symbol))
       GLOWISH_RETURN_IF_ERROR(bindRange(symbol));
@@ -478,10 +470,7 @@ llvm::Expected<std::unique_ptr<Module>> ProgramImporter::import() {
   GLOWISH_RETURN_IF_ERROR(readSignature());
   GLOWISH_RETURN_IF_ERROR(checkKept());
   std::vector<std::string> names = getUserInputs();
-  GLOWISH_RETURN_IF_ERROR(checkStatedInputs(
-      options,
-      [&](llvm::StringRef name) { return llvm::is_contained(names, name); },
-      names));
+  GLOWISH_RETURN_IF_ERROR(checkStatedInputs(options, names));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> missing,
                            findUnsupported(*graph, options));
   GLOWISH_RETURN_IF_ERROR(refuseOperators(missing));

@@ -222,23 +222,6 @@ ModelInputs::create(const std::string &name, const ProgramType &type,
                    quote(name), type.text);
 }
 
-/// Returns an error where no input's extents depend on a symbol that is given a
-/// range, or where a training has one.
-llvm::Error ModelInputs::checkSymbols() const {
-  for (const auto &[symbol, range] : options.symbolRanges) {
-    if (options.variables)
-      return makeError("the symbol {0} has a range; accepted in trainings: "
-                       "one value",
-                       quote(symbol));
-    if (!module.findStated(symbol))
-      return makeError("no dimension of an input is '{0}', for which "
-                       "«define-symbol» gives {1}..{2}; accepted: symbols in "
-                       "types of inputs, «model-input=NAME,float,[{0},...]»",
-                       symbol, range.low, range.high);
-  }
-  return llvm::Error::success();
-}
-
 llvm::Error ModelInputs::create() {
   for (const ProgramInput &input : program.inputs) {
     GLOWISH_ASSIGN_OR_RETURN(
@@ -246,11 +229,12 @@ llvm::Error ModelInputs::create() {
                           input.fallback ? &*input.fallback : nullptr));
     inputs.push_back(std::move(own));
   }
-  GLOWISH_RETURN_IF_ERROR(checkStatedInputs(
-      options,
-      [&](llvm::StringRef name) { return llvm::is_contained(names, name); },
-      names));
-  return checkSymbols();
+  if (options.variables && !options.symbolRanges.empty())
+    return makeError("the symbol {0} has a range; accepted in trainings: one "
+                     "value",
+                     quote(options.symbolRanges.begin()->first));
+  GLOWISH_RETURN_IF_ERROR(checkStatedInputs(options, names));
+  return checkStatedSymbols(options);
 }
 
 /// A known int as the float that the program takes.

@@ -46,7 +46,6 @@ private:
   llvm::Expected<Input> createList(const std::string &name,
                                    const torchscript::ProgramType &type);
   const Type *findType(llvm::StringRef name);
-  llvm::Error checkSymbols() const;
   ScriptValue make(ScriptInterpreter &in, const Input &input) const;
 
   const torchscript::Program &program;
