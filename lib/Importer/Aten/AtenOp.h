@@ -17,7 +17,7 @@ struct AtenContext {
   FoldingBudget &budget;
   /// Evaluates shape arithmetic; null if nothing is folded.
   const NodeEvaluator &evaluate;
-  /// Called with a one-line message for what is ignored.
+  /// Called with a one-line message for each argument that is ignored.
   llvm::function_ref<llvm::Error(llvm::StringRef)> report;
   /// Whether Dropout is kept, for training.
   bool isTraining = false;
@@ -52,16 +52,16 @@ public:
 
   const AtenValue &get(llvm::StringRef argument) const;
   bool isNone(llvm::StringRef argument) const { return get(argument).isNone(); }
-  /// Whether the schema has an argument of this name. The functions below need
-  /// it.
+  /// Returns whether the schema has an argument of this name. The functions
+  /// below need it.
   bool has(llvm::StringRef argument) const {
     return schema.findArgument(argument).has_value();
   }
-  /// Whether the schema has it, and it is not None.
+  /// Returns whether the schema has the argument, and it is not None.
   bool isStated(llvm::StringRef argument) const {
     return has(argument) && !isNone(argument);
   }
-  /// A tensor; null if it is None.
+  /// Returns a tensor; null if it is None.
   NodeValue tensor(llvm::StringRef argument) const;
   DimsRef getShape(llvm::StringRef argument) const {
     return tensor(argument).getShape();
@@ -69,37 +69,42 @@ public:
   int64_t getRank(llvm::StringRef argument) const {
     return int64_t(getShape(argument).size());
   }
-  /// The parts of a tensor that may be complex: of a real one it has no
+  /// Returns the parts of a tensor that may be complex; a real one has no
   /// imaginary part.
   ComplexParts complex(llvm::StringRef argument) const;
-  /// The tensors of a list; null ones where it has None.
+  /// Returns the tensors of a list, null ones where it has None.
   std::vector<NodeValue> tensors(llvm::StringRef argument) const;
   /// Returns an int, or the bound of an extent that a run decides.
   int64_t integer(llvm::StringRef argument) const;
-  /// The same of a list; a single one is a list of one, and None is empty.
+  /// Returns the ints, or bounds, of a list; a single one is a list of one, and
+  /// None is empty.
   std::vector<int64_t> integers(llvm::StringRef argument) const;
-  /// \p length ints; a single one stands for all of them. An error if there are
-  /// others.
+  /// Returns \p length ints, for all of which a single one may stand; an error
+  /// if there are more or fewer.
   llvm::Expected<std::vector<int64_t>> integers(llvm::StringRef argument,
                                                 size_t length) const;
   using NodeBuilder::number;
-  /// A float, or a Scalar, which must be known.
+  /// Returns a float, or a Scalar, which must be known.
   llvm::Expected<double> number(llvm::StringRef argument) const;
   double number(llvm::StringRef argument, double ifNone) const;
-  /// Floats of a list; None is empty.
+  /// Returns the floats of a list; None is empty.
   std::vector<double> numbers(llvm::StringRef argument) const;
   bool flag(llvm::StringRef argument) const;
   std::string text(llvm::StringRef argument) const;
-  /// The kind that an argument of type ScalarType states, \p ifNone if None.
+  /// Returns the kind that an argument of type ScalarType states; \p ifNone if
+  /// it is None.
   ElemKind kind(llvm::StringRef argument, ElemKind ifNone) const;
-  /// A dimension of a tensor of \p rank; negative ones count from the end. A
-  /// scalar has one dimension.
+  /// Returns a dimension of a tensor of \p rank, of which negative numbers
+  /// count from the end. A scalar has one dimension.
   llvm::Expected<int64_t> axis(llvm::StringRef argument, int64_t rank) const;
-  /// Ascending dimensions; all if the list is empty or None.
+  /// Returns the dimensions of a list in ascending order; all if it is empty or
+  /// None.
   llvm::Expected<std::vector<int64_t>> axes(llvm::StringRef argument,
                                             int64_t rank) const;
-  /// The type of a new tensor: `dtype` and `size`, or those of `self` where it
-  /// states none. Without `self` a dtype that is None is \p ifNone.
+  /// Returns the type of a new tensor, which `dtype` and `size` state, or
+  /// `self` where they are None or missing. Without `self` a dtype that is None
+  /// is
+  /// \p ifNone.
   Type newType(ElemKind ifNone) const;
   /// Returns an int as an expression of extents; none of other values.
   std::optional<Extent> extent(llvm::StringRef argument) const;
@@ -111,29 +116,30 @@ public:
                 const Type &like = {}) const;
   /// Returns the bound of an extent that a run decides; none of other values.
   std::optional<int64_t> getBound(llvm::StringRef argument) const;
-  /// A tensor or number as a tensor of \p kind.
+  /// Returns a tensor or number as a tensor of \p kind.
   NodeValue operand(llvm::StringRef argument, ElemKind kind);
-  /// \p value times the number \p factor; \p value itself if that is 1.
+  /// Returns \p value times the number \p factor; \p value itself if that is 1.
   NodeValue scale(NodeValue value, llvm::StringRef factor);
-  /// An error that states what \p argument is and what is \p accepted.
+  /// Returns an error that describes \p argument and says which values are
+  /// \p accepted.
   llvm::Error refuse(llvm::StringRef argument, llvm::StringRef accepted) const;
 
   //===- Element kinds ------------------------------------------------------//
 
-  /// The kind of a result of these tensors and numbers by PyTorch's rules of
-  /// type promotion.
+  /// Returns the kind of a result of these tensors and numbers by PyTorch's
+  /// rules of type promotion.
   ElemKind promote(llvm::ArrayRef<llvm::StringRef> arguments) const;
-  /// Like promote(), where integers and bools become float.
+  /// Returns the kind that promote() does; float for integers and bools.
   ElemKind promoteToFloat(llvm::ArrayRef<llvm::StringRef> arguments) const;
-  /// A tensor; float if it has integers or bools.
+  /// Returns a tensor, as float if it has integers or bools.
   NodeValue floating(llvm::StringRef argument);
-  /// Half precision as float, in which PyTorch computes functions of several
-  /// steps.
+  /// Casts half precision to float, in which PyTorch computes functions of
+  /// several steps.
   NodeValue widen(NodeValue value);
   /// Casts float16 to float. PyTorch computes some functions of float16 in
   /// float, on GPUs, but those of bfloat16 in bfloat16, on CPUs.
   NodeValue widenFloat16(NodeValue value);
-  /// An error unless the elements of a tensor are floats.
+  /// Returns an error unless the elements of a tensor are floats.
   llvm::Error checkFloat(llvm::StringRef argument) const;
 
   //===- Results ------------------------------------------------------------//
@@ -144,12 +150,13 @@ public:
   llvm::Error setResult(AtenValue value, unsigned index = 0);
   /// Sets a complex result, or a real one if it has no imaginary part.
   llvm::Error setResult(ComplexParts parts, unsigned index = 0);
-  /// One for each result of the schema; None for those that were not set.
+  /// Returns a value for each result of the schema, None for those that were
+  /// not set.
   AtenValue::List takeResults() { return std::move(results); }
 
   //===- Creating nodes -----------------------------------------------------//
 
-  /// A constant of \p kind and \p shape with the elements \p values.
+  /// Returns a constant of \p kind and \p shape with the elements \p values.
   NodeValue ints(ElemKind kind, DimsRef shape, llvm::ArrayRef<int64_t> values);
 
 private:
@@ -171,10 +178,10 @@ private:
 
 //===- Element kinds ------------------------------------------------------===//
 
-/// The kind that both of two kinds convert to.
+/// Returns the kind that both of two kinds convert to.
 ElemKind promoteKinds(ElemKind x, ElemKind y);
-/// The element kind with the number \p number of c10::ScalarType; none of those
-/// that tensors of the graph don't have.
+/// Returns the element kind with the number \p number of c10::ScalarType; none
+/// if tensors of the graph don't have it.
 std::optional<ElemKind> getAtenKind(int64_t number);
 
 //===- Registry -----------------------------------------------------------===//
@@ -207,6 +214,7 @@ enum class AtenElements {
   RealOrComplex,
 };
 
+/// An operator, and how it is imported.
 struct RegisteredAtenOp {
   AtenSchema schema;
   AtenImporter importer;
@@ -243,18 +251,18 @@ public:
 inline constexpr llvm::StringLiteral tensorOptions =
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor";
-/// That of operators that create them like others.
+/// The ending of the schemas of operators that create tensors like others.
 inline constexpr llvm::StringLiteral tensorOptionsWithFormat =
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor";
 
-/// The operator of the full name \p name ("add.Tensor"), or null.
+/// Returns the operator of the full name \p name ("add.Tensor"), or null.
 const RegisteredAtenOp *findAtenOperator(llvm::StringRef name);
 /// Returns all overloads of the operator called \p name, such as "add".
 std::vector<const RegisteredAtenOp *> findAtenOverloads(llvm::StringRef name);
 
-/// Creates the nodes of \p op for \p arguments, one for each of its schema:
-/// its results. Errors name neither node nor operator.
+/// Creates the nodes of \p op for \p arguments, one for each of its schema, and
+/// returns its results. Errors name neither node nor operator.
 llvm::Expected<AtenValue::List> importAtenOperator(const RegisteredAtenOp &op,
                                                    Function &function,
                                                    llvm::StringRef name,

@@ -6,8 +6,8 @@
 using namespace glowish;
 using namespace glowish::aten;
 
-/// Returns what a comparison of \p x and \p y is; none where it depends on the
-/// run, or the operator compares nothing.
+/// Returns the result of the comparison \p name of \p x and \p y; none where it
+/// depends on the run, or the operator compares nothing.
 static std::optional<bool> compareExtents(llvm::StringRef name, const Extent &x,
                                           const Extent &y,
                                           const SymbolRanges &symbols) {
@@ -44,7 +44,7 @@ static std::optional<bool> compareExtents(llvm::StringRef name, const Extent &x,
   return name == "ne" ? invert(isEqual()) : std::nullopt;
 }
 
-/// Returns what the operator \p name computes of \p x and \p y, which is the
+/// Returns the result of the operator \p name for \p x and \p y, which are the
 /// same where it has one argument; none if that is no Extent.
 static std::optional<Extent> computeExtents(llvm::StringRef name,
                                             const Extent &x, const Extent &y,

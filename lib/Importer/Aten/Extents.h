@@ -8,8 +8,8 @@
 
 namespace glowish::aten {
 
-/// Returns what Python's operator or function \p name, such as "add", "lt" or
-/// "sym_max", computes of \p x and \p y, which is the same where it has one
+/// Returns the result of Python's operator or function \p name, such as "add",
+/// "lt" or "sym_max", for \p x and \p y, which are the same where it has one
 /// argument: a bool, an int, or an expression. None if it isn't known.
 std::optional<AtenValue> computeOfExtents(llvm::StringRef name, const Extent &x,
                                           const Extent &y,

@@ -17,17 +17,17 @@ public:
   static llvm::Expected<AtenImages> read(AtenOp &op, llvm::StringRef argument,
                                          unsigned numSpatial);
 
-  /// [N, C, ...].
+  /// Returns the images as PyTorch has them, [N, C, ...].
   NodeValue getValue() const { return value; }
   DimsRef getSpatial() const { return value.getShape().drop_front(2); }
-  /// Whether a run decides the extent of a spatial dimension.
+  /// Returns whether a run decides the extent of a spatial dimension.
   bool hasOpenSides() const;
-  /// [N, H, W, C]; of one spatial dimension H is 1.
+  /// Returns the images as [N, H, W, C]; with one spatial dimension H is 1.
   NodeValue getNHWC(AtenOp &op) const { return toNHWC(op, value); }
-  /// [N, C, W] or [N, C, H, W] as [N, H, W, C].
+  /// Returns \p value, [N, C, W] or [N, C, H, W], as [N, H, W, C].
   static NodeValue toNHWC(AtenOp &op, NodeValue value);
 
-  /// Brings \p result [N, H, W, C] back to what PyTorch has.
+  /// Brings \p result [N, H, W, C] back to PyTorch's form of the images.
   NodeValue fromNHWC(AtenOp &op, NodeValue result) const;
   /// Drops the batch of \p result [N, C, ...] if there was none.
   NodeValue restoreBatch(AtenOp &op, NodeValue result) const;
@@ -38,13 +38,14 @@ private:
   bool hasBatch = true;
 };
 
-/// The windows over \p spatial that `kernel_size`, `stride`, `padding`, and
-/// `dilation` and `ceil_mode` where the schema has them, state. Without strides
-/// they are the kernel's extents. \p extents: those that runs decide, if any.
+/// Returns the windows over \p spatial that `kernel_size`, `stride`, `padding`,
+/// and `dilation` and `ceil_mode` where the schema has them, state. Strides
+/// that are not stated are the kernel's extents. \p extents: those that runs
+/// decide, if any.
 llvm::Expected<std::vector<Edge>>
 readEdges(AtenOp &op, DimsRef spatial,
           llvm::ArrayRef<std::optional<Extent>> extents = {});
-/// The same over the spatial dimensions of \p images.
+/// Returns the windows over the spatial dimensions of \p images.
 llvm::Expected<std::vector<Edge>> readEdges(AtenOp &op,
                                             const AtenImages &images);
 

@@ -21,24 +21,24 @@ struct AtenType {
     String,
     /// ScalarType: the element kind of a tensor.
     Kind,
-    /// Devices, layouts, memory formats and generators, which don't change what
-    /// is computed.
+    /// Devices, layouts, memory formats and generators, which don't change any
+    /// result.
     Ignored,
   };
   Base base = Base::Tensor;
   bool isList = false, isOptional = false;
-  /// Of ints: whether they may be extents that a run decides.
+  /// Whether ints may be extents that a run decides.
   bool isSymbolic = false;
 
-  /// Whether \p value, or each of its elements, is of this type.
+  /// Returns whether \p value, or each of its elements, is of this type.
   bool accepts(const AtenValue &value) const;
-  /// As schemas spell it: "int[]?".
+  /// Returns the type as schemas spell it, such as "int[]?".
   std::string str() const;
 };
 
 /// An argument or a result of an operator.
 struct AtenArgument {
-  /// Empty for most results.
+  /// The name, which is empty for most results.
   std::string name;
   AtenType type;
   /// The value of an argument that a program may leave out.
@@ -53,17 +53,17 @@ struct AtenArgument {
 /// its programs state them: `add.Tensor(Tensor self, Tensor other, *, Scalar
 /// alpha=1) -> Tensor`.
 struct AtenSchema {
-  /// Without "aten::"; with the namespace of others.
+  /// The name, without "aten::" but with any other namespace.
   std::string name;
-  /// Empty if there is just one operator of the name.
+  /// The overload, which is empty if there is just one operator of the name.
   std::string overload;
   std::vector<AtenArgument> arguments, results;
 
-  /// "add.Tensor", "relu".
+  /// Returns the name with the overload, such as "add.Tensor" or "relu".
   std::string getFullName() const {
     return overload.empty() ? name : name + "." + overload;
   }
-  /// The position of argument \p argument, if there is one of the name.
+  /// Returns the position of argument \p argument, if there is one of the name.
   std::optional<unsigned> findArgument(llvm::StringRef argument) const;
 };
 

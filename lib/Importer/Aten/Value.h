@@ -11,7 +11,7 @@
 
 namespace glowish::aten {
 
-/// A complex tensor: its parts, two real ones of the same type.
+/// A complex tensor, whose parts are two real tensors of the same type.
 struct AtenComplex {
   NodeValue real, imaginary;
 
@@ -25,10 +25,10 @@ struct AtenComplexKind {
   bool operator==(const AtenComplexKind &other) const = default;
 };
 
-/// A value of a PyTorch program during import: a tensor of the graph, what is
-/// known before the program runs, or an int that follows from extents that a
-/// run decides. Other numbers that the program computes are tensors without
-/// dimensions.
+/// A value of a PyTorch program during import: a tensor of the graph, a value
+/// that is known before the program runs, or an int that follows from extents
+/// that a run decides. Other numbers that the program computes are tensors
+/// without dimensions.
 struct AtenValue {
   using List = std::vector<AtenValue>;
   /// None, a tensor, int, float, bool, string, dtype, a list or tuple, a

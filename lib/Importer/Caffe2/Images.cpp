@@ -103,9 +103,9 @@ static void padAsCaffe(ImageWindow &window, unsigned d, int64_t size,
   window.pads[d + 2] += stride * (count - (space / stride + 1));
 }
 
-/// Returns an error if a run decides what the size of \p images in spatial
-/// dimension \p d leaves, divided by \p stride: pads that follow from a size
-/// depend on that alone.
+/// Returns an error if a run decides the remainder of the size of \p images in
+/// spatial dimension \p d divided by \p stride: pads that follow from a size
+/// depend on that remainder alone.
 static llvm::Error checkRest(NetOp &op, NodeValue images, unsigned d,
                              int64_t stride) {
   const Extent *size = images.getType().getExtent(d + 1);

@@ -8,11 +8,11 @@
 
 namespace glowish::tflite {
 
-/// The kind of the placeholder of the input \p tensor.
+/// Returns the kind of the placeholder of the input \p tensor.
 ElemKind getInputKind(const TFLiteTensor &tensor, const TFLiteOptions &options);
 
-/// Sets the value of \p tensor to what is computed of \p placeholder, its
-/// input.
+/// Sets the value of \p tensor to the one that its input \p placeholder stands
+/// for.
 void setInput(Function &function, TFLiteTensor &tensor,
               Placeholder *placeholder);
 
@@ -21,16 +21,16 @@ void createOutput(Function &function, const TFLiteTensor &tensor,
                   llvm::StringRef name, const TFLiteOptions &options);
 
 /// Creates the placeholder of \p variable, unless it has one, and returns its
-/// value before a run.
-/// It holds the integers less their zero point, so that zeros stand for 0.
+/// value before a run. It holds the integers less their zero point, so that
+/// zeros stand for 0.
 NodeValue createVariable(Function &function, TFLiteVariable &variable);
 
 /// Saves \p value to the placeholder of \p variable.
 void saveVariable(Function &function, const TFLiteVariable &variable,
                   NodeValue value);
 
-/// Whether \p value, the first one of \p variable, is what zeros in its
-/// placeholder stand for.
+/// Returns whether zeros in the placeholder of \p variable stand for \p value,
+/// its first one.
 bool isZero(const TFLiteVariable &variable, NodeValue value);
 
 } // namespace glowish::tflite

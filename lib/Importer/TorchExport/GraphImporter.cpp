@@ -327,9 +327,9 @@ llvm::Expected<AtenValue::List> ExportedGraph::runNode(const json::Object &node,
   return runHigherOrder(target, name, std::move(arguments), function, context);
 }
 
-/// Whether a value of \p type is one of the type \p stated, once it has its
-/// extents: those that it has are the same. Where it has none, all up to its
-/// bound are there, and the first of them are what is meant.
+/// Returns whether a value of \p type is one of the type \p stated, once it has
+/// the extents of that: those that it has are the same. Where it has none, it
+/// has the elements up to its bound, of which the first are the stated ones.
 static bool agrees(const Type &type, const Type &stated,
                    const SymbolRanges &symbols) {
   if (type.getKind() != stated.getKind() || type.getRank() != stated.getRank())
@@ -358,8 +358,8 @@ llvm::Expected<NodeValue> ExportedGraph::declareStated(llvm::StringRef name,
   return b.finish(b.declareExtents(value, type.withExtents(extents)));
 }
 
-/// An error unless \p value is what the file states of \p name. Gives it the
-/// extents that runs decide.
+/// Returns an error unless \p value has the type that the file states of
+/// \p name. Gives it the extents that runs decide.
 llvm::Error ExportedGraph::checkType(llvm::StringRef name, AtenValue &value) {
   if (!value.isTensor())
     return llvm::Error::success();

@@ -15,7 +15,7 @@ template <int Value> static llvm::Error importSplat(AtenOp &op) {
       op.splat(type.getKind(), type.getShape(), Value), type));
 }
 
-/// The number may be computed when the program runs.
+/// Broadcasts the number, which may be computed when the program runs.
 static llvm::Error importFull(AtenOp &op) {
   Type type = op.newType(op.promote({"fill_value"}));
   return op.setResult(op.declareExtents(
@@ -23,7 +23,7 @@ static llvm::Error importFull(AtenOp &op) {
       type));
 }
 
-/// `self` as a tensor of its own.
+/// Fills a tensor of the shape of `self`.
 static llvm::Error importFill(AtenOp &op) {
   NodeValue x = op.tensor("self");
   return op.setResult(op.declareExtents(
@@ -63,7 +63,7 @@ static AtenOperators likes(
 /// The most elements of a sequence, which is a constant.
 static constexpr double maxElements = 1 << 24;
 
-/// An error if a sequence of \p count elements is too long.
+/// Returns an error if a sequence of \p count elements is too long.
 static llvm::Error checkCount(double count) {
   if (!(count >= 0 && count <= maxElements))
     return makeError("it has {0} elements; accepted: at most {1}", count,
@@ -71,7 +71,7 @@ static llvm::Error checkCount(double count) {
   return llvm::Error::success();
 }
 
-/// A known number as an int64, cut as casts are.
+/// Returns a known number as an int64, cut as casts are.
 static llvm::Expected<int64_t> readInt(AtenOp &op, llvm::StringRef argument) {
   const AtenValue &value = op.get(argument);
   if (value.is<int64_t>())
@@ -82,13 +82,14 @@ static llvm::Expected<int64_t> readInt(AtenOp &op, llvm::StringRef argument) {
   return int64_t(number);
 }
 
-/// The elements of a sequence of \p kind; \p at is that of each index.
+/// Returns a sequence of \p count elements of \p kind; \p at returns each by
+/// its index.
 static NodeValue makeSequence(AtenOp &op, ElemKind kind, int64_t count,
                               llvm::function_ref<double(int64_t)> at) {
   return op.table(kind, {count}, [&](DimsRef index) { return at(index[0]); });
 }
 
-/// \p count integers of \p kind: start, start + step, ...
+/// Returns \p count integers of \p kind: start, start + step, ...
 static NodeValue makeIntegers(AtenOp &op, ElemKind kind, int64_t count,
                               int64_t start, int64_t step) {
   std::vector<int64_t> values;
@@ -122,7 +123,7 @@ static llvm::Error setOpenSequence(AtenOp &op, NodeValue sequence) {
       op.declareExtents(sequence, sequence.getType().withExtents({*count})));
 }
 
-/// From `start` (0) by `step` (1) to before `end`.
+/// Counts from `start` (0) by `step` (1) to before `end`.
 static llvm::Error importArange(AtenOp &op) {
   std::vector<llvm::StringRef> numbers = {"end"};
   for (llvm::StringRef name : {"start", "step"})
@@ -130,7 +131,7 @@ static llvm::Error importArange(AtenOp &op) {
       numbers.push_back(name);
   ElemKind kind = op.kind("dtype", op.promote(numbers));
   double start = 0, step = 1;
-  // Of an end that a run decides come all up to its bound.
+  // An end that a run decides stands for all elements up to its bound.
   std::optional<int64_t> bound = op.getBound("end");
   double end = bound ? double(*bound) : 0;
   if (!bound) {
@@ -152,8 +153,8 @@ static llvm::Error importArange(AtenOp &op) {
     });
     return bound ? setOpenSequence(op, sequence) : op.setResult(sequence);
   }
-  // Of integers each number is cut first; how many there are is counted with
-  // what was stated, but for int64.
+  // Numbers of integer kinds are cut first; their count follows from the
+  // numbers before that, but for int64.
   int64_t first = 0, distance = 1;
   if (op.has("start")) {
     GLOWISH_ASSIGN_OR_RETURN(first, readInt(op, "start"));
@@ -174,7 +175,8 @@ static llvm::Error importArange(AtenOp &op) {
   return bound ? setOpenSequence(op, sequence) : op.setResult(sequence);
 }
 
-/// From `start` to `end` with both of them, each half from its own end.
+/// Divides the range from `start` to `end`, both of which it has; each half is
+/// computed from its own end.
 static llvm::Error importLinspace(AtenOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(double start, op.number("start"));
   GLOWISH_ASSIGN_OR_RETURN(double end, op.number("end"));
@@ -218,7 +220,8 @@ static AtenOperators numbers({tensorOptions}, {{importScalarTensor,
 
 //===- Triangles ----------------------------------------------------------===//
 
-/// What is not above diagonal `diagonal` of matrices, or not below.
+/// Keeps the elements that are not above diagonal `diagonal` of matrices, or
+/// not below.
 template <bool IsLower> static llvm::Error importTriangle(AtenOp &op) {
   NodeValue x = op.tensor("self");
   if (x.getShape().size() < 2)

@@ -288,8 +288,8 @@ static llvm::Expected<NodeValue> expand(AtenOp &op, NodeValue x,
   return op.finish(op.declareExtents(wide, type));
 }
 
-/// Dimensions of extent 1 become those of `size`, where -1 leaves what is
-/// there; further ones come before.
+/// Repeats dimensions of extent 1 to those of `size`, where -1 keeps the extent;
+/// further ones come before.
 static llvm::Error importExpand(AtenOp &op) {
   const Type &own = op.tensor("self").getType();
   std::vector<Extent> size = op.lengths("size");
