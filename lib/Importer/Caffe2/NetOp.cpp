@@ -107,27 +107,11 @@ NetOp::getConstantInts(unsigned index) const {
 }
 
 llvm::Expected<std::vector<Extent>> NetOp::getExtents(unsigned index) const {
-  const Module &module = net.function.getModule();
-  llvm::Expected<std::vector<int64_t>> ints = getConstantInts(index);
-  std::vector<Extent> extents;
-  if (ints) {
-    extents.assign(ints->begin(), ints->end());
-    return extents;
-  }
-  NodeValue value = input(index);
-  ExtentFinder::Known known;
-  for (const auto &placeholder : module.getPlaceholders())
-    if (const auto &range = placeholder->getRange())
-      known[NodeValue(placeholder.get())] = Extent::symbol(range->symbol);
-  for (int64_t i = 0; value.getShape().size() == 1 && i < value.getShape()[0];
-       ++i)
-    if (auto extent = ExtentFinder(known, module.getSymbols()).find({value, i}))
-      extents.push_back(*extent);
-  if (known.empty() || value.getType().hasExtents() ||
-      int64_t(extents.size()) != value.getType().getNumElements())
-    return ints.takeError();
-  llvm::consumeError(ints.takeError());
-  return extents;
+  if (!input(index).getNodeAs<Constant>())
+    if (auto extents = findExtents(net.function.getModule(), input(index)))
+      return std::move(*extents);
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> values, getConstantInts(index));
+  return std::vector<Extent>(values.begin(), values.end());
 }
 
 llvm::Error NetOp::checkKnown(unsigned index, unsigned dim,

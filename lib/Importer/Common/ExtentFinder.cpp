@@ -72,3 +72,28 @@ ScalarRange ExtentFinder::findRange(Element element, unsigned depth) {
   ScalarRange range = combine(*node, getIndex(element), depth);
   return canOverflow(node->getType().getKind(), range) ? ScalarRange() : range;
 }
+
+std::optional<std::vector<Extent>> glowish::findExtents(const Module &module,
+                                                        NodeValue list) {
+  // Longer lists do not describe a shape.
+  constexpr int64_t maxLength = 64;
+  const Type &type = list.getType();
+  if (!isIntegerKind(type.getKind()) || type.getRank() > 1 ||
+      type.hasExtents() || type.getNumElements() > maxLength)
+    return std::nullopt;
+  ExtentFinder::Known known;
+  for (const auto &placeholder : module.getPlaceholders())
+    if (const auto &range = placeholder->getRange())
+      known[NodeValue(placeholder.get())] = Extent::symbol(range->symbol);
+  if (known.empty())
+    return std::nullopt;
+  std::vector<Extent> extents;
+  for (int64_t i = 0; i < type.getNumElements(); ++i) {
+    std::optional<Extent> extent =
+        ExtentFinder(known, module.getSymbols()).find({list, i});
+    if (!extent)
+      return std::nullopt;
+    extents.push_back(std::move(*extent));
+  }
+  return extents;
+}

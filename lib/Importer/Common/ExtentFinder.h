@@ -48,6 +48,12 @@ private:
   unsigned steps = 1000;
 };
 
+/// Returns the elements of \p list, which are integers of rank 0 or 1, as
+/// numbers and expressions of the symbols that inputs of \p module state. None
+/// if one is neither, or if no input states a symbol.
+std::optional<std::vector<Extent>> findExtents(const Module &module,
+                                               NodeValue list);
+
 } // namespace glowish
 
 #endif // GLOWISH_LIB_IMPORTER_COMMON_EXTENTFINDER_H

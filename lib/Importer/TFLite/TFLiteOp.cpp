@@ -117,38 +117,12 @@ TFLiteOp::getConstantInts(unsigned index) const {
   return values;
 }
 
-/// The integers of \p value, a list or a number, where all of them are numbers
-/// or expressions of the symbols that inputs state.
-std::optional<std::vector<Extent>>
-TFLiteOp::findExtents(NodeValue value) const {
-  // More than any rank; longer lists do not describe a shape.
-  constexpr int64_t most = 64;
-  const Type &type = value.getType();
-  if (!isIntegerKind(type.getKind()) || type.getRank() > 1 ||
-      type.hasExtents() || type.getNumElements() > most)
-    return std::nullopt;
-  ExtentFinder::Known known;
-  for (const auto &placeholder : context.model.module.getPlaceholders())
-    if (const auto &range = placeholder->getRange())
-      known[NodeValue(placeholder.get())] = Extent::symbol(range->symbol);
-  if (known.empty())
-    return std::nullopt;
-  std::vector<Extent> extents;
-  for (int64_t i = 0; i < type.getNumElements(); ++i) {
-    std::optional<Extent> extent =
-        ExtentFinder(known, getSymbols()).find({value, i});
-    if (!extent)
-      return std::nullopt;
-    extents.push_back(std::move(*extent));
-  }
-  return extents;
-}
-
 /// \p value as a constant, where shape arithmetic has made it of known extents.
 NodeValue TFLiteOp::foldKnown(NodeValue value) {
   if (value.getNodeAs<Constant>() || getSymbols().empty())
     return value;
-  std::optional<std::vector<Extent>> extents = findExtents(value);
+  std::optional<std::vector<Extent>> extents =
+      findExtents(context.model.module, value);
   if (!extents)
     return value;
   std::vector<int64_t> values;
@@ -162,7 +136,7 @@ NodeValue TFLiteOp::foldKnown(NodeValue value) {
 
 llvm::Expected<std::vector<Extent>> TFLiteOp::getExtents(unsigned index) const {
   if (!input(index).getNodeAs<Constant>())
-    if (auto extents = findExtents(input(index)))
+    if (auto extents = findExtents(context.model.module, input(index)))
       return std::move(*extents);
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> values, getConstantInts(index));
   return std::vector<Extent>(values.begin(), values.end());

@@ -255,7 +255,6 @@ public:
 private:
   /// A table in which no field is stored.
   static const void *getEmptyTable();
-  std::optional<std::vector<Extent>> findExtents(NodeValue value) const;
   NodeValue foldKnown(NodeValue value);
   llvm::Expected<NodeValue> create(NodeDraft draft) override;
   llvm::Error checkConstant(const Type &type) override {

@@ -233,15 +233,11 @@ ScriptValue ScriptInterpreter::makeNumber(NodeValue value) {
   auto *constant = value.getNodeAs<Constant>();
   if (!constant) {
     // An int may follow from extents.
-    Module &module = getFunction().getModule();
-    ExtentFinder::Known known;
-    for (const auto &[name, range] : options.symbolRanges)
-      if (Placeholder *stated = module.findStated(name))
-        known[NodeValue(stated)] = Extent::symbol(name);
-    if (known.empty() || value.getElemKind() != ElemKind::Int64)
-      return value;
-    auto extent = ExtentFinder(known, module.getSymbols()).find({value, 0});
-    return extent ? ScriptValue::ofExtent(*extent) : ScriptValue(value);
+    if (value.getElemKind() == ElemKind::Int64)
+      if (auto extents = findExtents(getFunction().getModule(), value);
+          extents && extents->size() == 1)
+        return ScriptValue::ofExtent(extents->front());
+    return value;
   }
   const Tensor &tensor = constant->getTensor();
   if (isFloatKind(value.getElemKind()))
