@@ -340,6 +340,12 @@ TEST(Caffe2Extents, Refusals) {
        "'y' (Reshape): the new shape has 36 elements, and the input 6*N"},
       {one("Reshape", "float,[N,6]", intsArg("shape", {6, 6})),
        "the new shape has 36 elements"},
+      {one("Reshape", "float,[N - 1,6]", intsArg("shape", {0, -1})),
+       "the new shape is [N - 1, -1]; accepted: beside -1 no extent that is 0, "
+       "or may be 0 in a run"},
+      {one("Reshape", "float,[N - 1,6]", intsArg("shape", {-1, 0})),
+       "extent 1 of the new shape is 0, and the input, float<5{N - 1}x6>, has "
+       "no elements in some runs"},
       {one("Tile", "float,[N,3]", intArg("tiles", 2)), "it is repeated"},
       {one("ChannelShuffle", "float,[2,2*N,3,3]", intArg("group", 2)),
        "the channels are divided into groups"},

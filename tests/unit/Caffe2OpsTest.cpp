@@ -146,7 +146,12 @@ TEST(Caffe2Ops, Shapes) {
   EXPECT_EQ(run("Reshape", {"x", "s"}, "", intFill("s", {1}, {6})),
             "float<6>: 1 2 3 4 5 6");
   EXPECT_THAT(run("Reshape", {"x"}, intsArg("shape", {4, -1})),
-              HasSubstr("6 elements can't be divided by 4"));
+              HasSubstr("the new shape is [4, -1]; accepted: a shape of 6 "
+                        "elements"));
+  // Without elements 0 is no copy, and -1 is 0.
+  EXPECT_EQ(run("Reshape", {"e"}, intsArg("shape", {0, -1, 2}),
+                floatFill("e", {0, 3}, {}), {"y", "old"}),
+            "float<0x0x2>:\nint64<2>: 0 3");
   EXPECT_EQ(run("ExpandDims", {"x"}, intsArg("dims", {0, 3})),
             "float<1x2x3x1>: 1 2 3 4 5 6");
   EXPECT_THAT(run("Squeeze", {"x"}, intsArg("dims", {1})),

@@ -293,7 +293,7 @@ void checkDeclared(const Graph &graph) {
   open.insert(begin, count);
   for (bool isCPU : {false, true}) {
     Program program =
-        llvm::cantFail(compileOpenGraph(flags + open, ranges, isCPU));
+        llvm::cantFail(compileOpenGraph(flags + open, symbolRanges, isCPU));
     for (int64_t c : {0, 1, 4, 6}) {
       ExtentValues values = {{"N", 3}, {"M", 2}, {"C", c}};
       std::string sliced = replace("Slice(%x) {starts = [0, 0], sizes = [" +

@@ -421,17 +421,7 @@ Program compilePrepared(
 /// Gives \p open and \p fixed the same random inputs and returns by how much
 /// their outputs differ, by the largest.
 double getError(Program &open, Program &fixed, const ExtentValues &values) {
-  for (const Buffer *input : open.session->getPlaceholders()) {
-    if (!input->isInput())
-      continue;
-    if (const auto &range = input->getInputExtents().range) {
-      stateSymbol(open, input, values.find(range->symbol)->second);
-      continue;
-    }
-    Tensor tensor =
-        makeRandom(input->getType().withShape(evaluateShape(input, values)), 5);
-    llvm::cantFail(setInput(open, &fixed, input, tensor));
-  }
+  llvm::cantFail(setInputs(open, &fixed, values));
   llvm::cantFail(open.session->run());
   llvm::cantFail(fixed.session->run());
   Tensor expected = fixed.session->getOutput(fixed.find("y"));
@@ -537,8 +527,8 @@ TEST(OpenOptimization, HalfPrecision) {
           });
       for (int64_t n : {0, 3, 6}) {
         ExtentValues values = {{"N", n}, {"M", n / 2 + 1}};
-        Program exact = llvm::cantFail(
-            compile("module \"m\"\n" + makeStatic(text, values), false));
+        Program exact =
+            llvm::cantFail(compileStaticGraph(text, values, /*isCPU=*/false));
         EXPECT_LT(getError(half, exact, values), 0.1) << n << text;
       }
     }

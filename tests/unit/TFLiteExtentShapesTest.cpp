@@ -39,23 +39,46 @@ TEST(TFLiteExtents, ReshapeByConstants) {
                         "and the new shape has always 1001 elements; accepted: "
                         "-1 for one of its dimensions"));
   EXPECT_THAT(refuse(reshape("6{N}x2", {-1, -1})),
-              HasSubstr("the new shape has the extent -1"));
+              HasSubstr("the new shape is [-1, -1]; accepted: extents of 0 and "
+                        "more, and one -1"));
+}
+
+TEST(TFLiteExtents, ReshapesOfNoElements) {
+  auto import = [](std::vector<int32_t> dims) {
+    TFLiteModel model;
+    int x = model.tensor("x", std::move(dims), f32),
+        to = model.tensor("to", {2}, i32, {}, getTFLiteBytes<int32_t>({0, -1})),
+        y = model.tensor("y", {0, 3}, f32);
+    model.op(BuiltinOperator::RESHAPE, {x, to}, {y});
+    return getTFLiteError(model.finish({x}, {y}));
+  };
+  EXPECT_EQ(import({0, 3}), "imported");
+  EXPECT_THAT(import({2, 3}),
+              HasSubstr("the new shape is [0, -1]; accepted: beside -1 extents "
+                        "that divide the number of elements, 6"));
+}
+
+/// As Keras' Flatten: [batch, \p columns].
+static OpenModel flatten(const std::string &dims, int columns) {
+  Builder model;
+  int x = model.input("x", dims);
+  int batch = takeExtent(model, takeShape(model, x), 0);
+  int shape = model.value(i32);
+  model.op(BuiltinOperator::PACK, {batch, model.number(columns)}, {shape},
+           schema::CreatePackOptions(model.fbb(), 2, 0));
+  model.op(BuiltinOperator::RESHAPE, {x, shape}, {model.result()});
+  return model.end();
 }
 
 TEST(TFLiteExtents, ShapeArithmetic) {
-  // As Keras' Flatten: [batch, -1], which is no number of columns of no
-  // elements, and by their number.
-  for (int columns : {-1, 6}) {
-    Builder model;
-    int x = model.input("x", "6{N}x2x3");
-    int batch = takeExtent(model, takeShape(model, x), 0);
-    int shape = model.value(i32);
-    model.op(BuiltinOperator::PACK, {batch, model.number(columns)}, {shape},
-             schema::CreatePackOptions(model.fbb(), 2, 0));
-    model.op(BuiltinOperator::RESHAPE, {x, shape}, {model.result()});
-    check(model.end(), /*atLeast=*/1, /*divisor=*/1,
-          /*mayBeNothing=*/columns != -1);
-  }
+  check(flatten("6{N}x2x3", -1));
+  check(flatten("6{N}x2x3", 6));
+  check(flatten("6{N}x4{M}x3", -1));
+  // A run without samples has as many columns as others, unless there are none.
+  check(flatten("5{N - 1}x2x3", -1));
+  EXPECT_THAT(refuse(flatten("5{N - 1}x3{M - 1}", -1)),
+              HasSubstr("the new shape is [N - 1, -1]; accepted: beside -1 no "
+                        "extent that is 0, or may be 0 in a run"));
   // Known extents of an open shape: reduced, they are a constant.
   Builder model;
   int x = model.input("x", "6{N}x2x3");

@@ -2,6 +2,7 @@
 
 #include "Aten/AtenOp.h"
 #include "Aten/Complex.h"
+#include "Common/OpenReshape.h"
 #include "glowish/Importer/Aten.h"
 #include <map>
 
@@ -245,21 +246,6 @@ std::vector<Extent> AtenOp::lengths(llvm::StringRef argument) const {
   return values;
 }
 
-Type AtenOp::makeType(ElemKind kind, llvm::ArrayRef<Extent> lengths,
-                      const Type &like) const {
-  Dims bounds;
-  ExtentList extents;
-  for (const Extent &length : lengths) {
-    std::optional<int64_t> number = length.getConstant();
-    bounds.push_back(number ? *number : getBound(length));
-    extents.push_back(number ? std::nullopt : std::optional(length));
-    for (unsigned d = 0; d < like.getRank(); ++d)
-      if (!number && like.getLength(d) == length)
-        bounds.back() = like.getDim(d);
-  }
-  return Type(kind, bounds).withExtents(extents);
-}
-
 llvm::Expected<std::vector<int64_t>> AtenOp::integers(llvm::StringRef argument,
                                                       size_t length) const {
   std::vector<int64_t> values = integers(argument);
@@ -312,11 +298,12 @@ ElemKind AtenOp::kind(llvm::StringRef argument, ElemKind ifNone) const {
   return value.isNone() ? ifNone : value.get<ElemKind>();
 }
 
-Type AtenOp::newType(ElemKind ifNone) const {
+llvm::Expected<Type> AtenOp::newType(ElemKind ifNone) const {
   ElemKind own =
       kind("dtype", has("self") ? tensor("self").getElemKind() : ifNone);
-  return has("size") ? makeType(own, lengths("size"))
-                     : tensor("self").getType().withKind(own);
+  if (has("size"))
+    return makeType(own, lengths("size"), getSymbols());
+  return tensor("self").getType().withKind(own);
 }
 
 llvm::Expected<int64_t> AtenOp::axis(llvm::StringRef argument,

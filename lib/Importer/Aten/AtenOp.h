@@ -105,15 +105,11 @@ public:
   /// `self` where they are None or missing. Without `self` a dtype that is None
   /// is
   /// \p ifNone.
-  Type newType(ElemKind ifNone) const;
+  llvm::Expected<Type> newType(ElemKind ifNone) const;
   /// Returns an int as an expression of extents; none of other values.
   std::optional<Extent> extent(llvm::StringRef argument) const;
   /// Returns the ints of a list, or a single one, as expressions of extents.
   std::vector<Extent> lengths(llvm::StringRef argument) const;
-  /// Returns the type of \p kind with dimensions of \p lengths. A dimension has
-  /// the bound that \p like has for the same length, if it does.
-  Type makeType(ElemKind kind, llvm::ArrayRef<Extent> lengths,
-                const Type &like = {}) const;
   /// Returns the bound of an extent that a run decides; none of other values.
   std::optional<int64_t> getBound(llvm::StringRef argument) const;
   /// Returns a tensor or number as a tensor of \p kind.

@@ -111,7 +111,7 @@ static llvm::Error checkRest(NetOp &op, NodeValue images, unsigned d,
   const Extent *size = images.getType().getExtent(d + 1);
   if (!size || stride == 1)
     return llvm::Error::success();
-  const SymbolRanges &symbols = op.getFunction().getModule().getSymbols();
+  const SymbolRanges &symbols = op.getSymbols();
   std::optional<Extent> steps = divideDown(*size, stride);
   std::optional<Extent> whole = steps ? multiply(*steps, stride) : std::nullopt;
   std::optional<Extent> rest = whole ? subtract(*size, *whole) : std::nullopt;

@@ -329,24 +329,6 @@ llvm::Expected<NodeValue> NetOp::create(NodeDraft draft) {
                       net.options.evaluate, net.budget);
 }
 
-llvm::Expected<Type> NetOp::makeType(ElemKind kind,
-                                     llvm::ArrayRef<Extent> extents) const {
-  const SymbolRanges &symbols = net.function.getModule().getSymbols();
-  Dims bounds;
-  ExtentList open;
-  for (const Extent &extent : extents) {
-    std::optional<IntRange> range = symbols.getRange(extent);
-    if (!range || (!extent.isConstant() && range->low < 0))
-      return makeError("an extent would be {0}; accepted: one that is 0 or "
-                       "more in each run",
-                       extent.str());
-    bounds.push_back(range->high);
-    open.push_back(extent);
-  }
-  GLOWISH_RETURN_IF_ERROR(checkShape(kind, bounds));
-  return Type(kind, bounds).withExtents(open);
-}
-
 NodeValue NetOp::flattenAt(NodeValue x, unsigned axis) {
   if (!x)
     return x;
@@ -368,24 +350,6 @@ NodeValue NetOp::flattenAt(NodeValue x, unsigned axis) {
 NodeValue NetOp::splatLike(ElemKind kind, const Type &type, double value) {
   NodeValue x = splat(kind, type.getShape(), value);
   return x ? declareExtents(x, x.getType().withExtents(type.getExtents())) : x;
-}
-
-NodeValue NetOp::listExtents(ElemKind kind, NodeValue x,
-                             llvm::ArrayRef<int64_t> dims) {
-  if (!x)
-    return x;
-  std::vector<int64_t> bounds;
-  bool isAnyOpen = false;
-  for (int64_t dim : dims) {
-    bounds.push_back(x.getShape()[dim]);
-    isAnyOpen |= x.getType().getExtent(unsigned(dim)) != nullptr;
-  }
-  if (!isAnyOpen)
-    return ints(kind, {int64_t(bounds.size())}, bounds);
-  std::vector<NodeValue> lengths;
-  for (int64_t dim : dims)
-    lengths.push_back(reshape(getLength(x, unsigned(dim)), {1}));
-  return cast(concat(lengths, 0), kind);
 }
 
 NodeValue NetOp::createShared(std::shared_ptr<const Tensor> tensor) {

@@ -69,6 +69,9 @@ public:
   llvm::Expected<std::vector<int64_t>> getConstantInts(unsigned index) const;
   /// Returns the same of integers that may be extents that a run decides.
   llvm::Expected<std::vector<Extent>> getExtents(unsigned index) const;
+  const SymbolRanges &getSymbols() const {
+    return net.function.getModule().getSymbols();
+  }
   /// Returns an error if a run decides the extent of dimension \p dim of input
   /// \p index. \p why: "the filter needs all channels".
   llvm::Error checkKnown(unsigned index, unsigned dim,
@@ -126,18 +129,11 @@ public:
 
   //===- Creating nodes ---------------------------------------------------===//
 
-  /// Returns the type of a tensor with \p extents, or an error if there is
-  /// none.
-  llvm::Expected<Type> makeType(ElemKind kind,
-                                llvm::ArrayRef<Extent> extents) const;
   /// Returns \p x as a matrix, whose columns are the dimensions from \p axis
   /// on.
   NodeValue flattenAt(NodeValue x, unsigned axis);
   /// Returns \p value in all elements of the dimensions of \p type.
   NodeValue splatLike(ElemKind kind, const Type &type, double value);
-  /// Returns the extents of dimensions \p dims of \p x as \p kind, of rank 1.
-  NodeValue listExtents(ElemKind kind, NodeValue x,
-                        llvm::ArrayRef<int64_t> dims);
   NodeValue createShared(std::shared_ptr<const Tensor> tensor);
   /// Returns a constant of \p kind and \p shape with the elements \p values.
   NodeValue ints(ElemKind kind, DimsRef shape, llvm::ArrayRef<int64_t> values);

@@ -1,6 +1,8 @@
 //===- Outputs.cpp - Outputs of modules that are imported -----------------===//
 
 #include "Common/Outputs.h"
+#include "Common/Axes.h"
+#include "Common/OpenReshape.h"
 #include "glowish/Graph/Nodes.h"
 #include "glowish/Support/Error.h"
 
@@ -28,10 +30,10 @@ static Placeholder *saveOutput(Function &function, const std::string &name,
 llvm::Error glowish::createOutput(NodeBuilder &b, const std::string &name,
                                   NodeValue value,
                                   const std::string &extentsName) {
-  std::vector<NodeValue> lengths;
-  for (unsigned d = 0; value && d < value.getType().getRank(); ++d)
-    lengths.push_back(b.reshape(b.getLength(value, d), {1}));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue extents, b.finish(b.concat(lengths, 0)));
+  std::vector<int64_t> dims = getAllDims(value ? value.getType().getRank() : 0);
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue extents,
+      b.finish(listExtents(b, ElemKind::Int64, value, dims)));
   Function &function = b.getFunction();
   Placeholder *listed = saveOutput(function, extentsName, extents);
   saveOutput(function, name, value)->setExtents(listed);

@@ -10,14 +10,14 @@ using namespace glowish::aten;
 //===- Of a shape ---------------------------------------------------------===//
 
 template <int Value> static llvm::Error importSplat(AtenOp &op) {
-  Type type = op.newType(ElemKind::Float);
+  GLOWISH_ASSIGN_OR_RETURN(Type type, op.newType(ElemKind::Float));
   return op.setResult(op.declareExtents(
       op.splat(type.getKind(), type.getShape(), Value), type));
 }
 
 /// Broadcasts the number, which may be computed when the program runs.
 static llvm::Error importFull(AtenOp &op) {
-  Type type = op.newType(op.promote({"fill_value"}));
+  GLOWISH_ASSIGN_OR_RETURN(Type type, op.newType(op.promote({"fill_value"})));
   return op.setResult(op.declareExtents(
       op.broadcast(op.operand("fill_value", type.getKind()), type.getShape()),
       type));

@@ -21,7 +21,7 @@ static NodeValue makeKey(AtenOp &op) {
 //===- Uniform and normal numbers -----------------------------------------===//
 
 template <bool isNormal> static llvm::Error importRandom(AtenOp &op) {
-  Type type = op.newType(ElemKind::Float);
+  GLOWISH_ASSIGN_OR_RETURN(Type type, op.newType(ElemKind::Float));
   ElemKind kind = type.getKind();
   if (!isFloatKind(kind))
     return makeError("the result's kind is {0}; accepted: float kinds",
@@ -48,7 +48,7 @@ static llvm::Error importUniform(AtenOp &op) {
 //===- Integers -----------------------------------------------------------===//
 
 static llvm::Error importIntegers(AtenOp &op) {
-  Type type = op.newType(ElemKind::Int64);
+  GLOWISH_ASSIGN_OR_RETURN(Type type, op.newType(ElemKind::Int64));
   int64_t low = op.has("low") ? op.integer("low") : 0,
           high = op.integer("high");
   // A double has that many bits.

@@ -1,6 +1,7 @@
 //===- Shape.cpp - Views and copies of other shapes -----------------------===//
 
 #include "Aten/AtenOp.h"
+#include "Common/OpenReshape.h"
 #include "glowish/Base/CheckedInt.h"
 
 using namespace glowish;
@@ -8,102 +9,24 @@ using namespace glowish::aten;
 
 //===- Reshaping ----------------------------------------------------------===//
 
-/// \p size for a tensor of \p count elements; of one extent, -1, follows what
-/// the others leave.
-static llvm::Expected<Dims> completeShape(llvm::ArrayRef<int64_t> size,
-                                          int64_t count) {
-  Dims shape(size.begin(), size.end());
-  CheckedInt known = 1;
-  int64_t open = -1;
-  for (auto [i, extent] : llvm::enumerate(size)) {
-    if (extent == -1 && open < 0) {
-      open = int64_t(i);
-      continue;
-    }
-    known *= extent;
-    if (extent < 0 || !known.get())
-      return makeError("argument 'size' is {0}; accepted: extents, and one -1",
-                       formatShape(shape));
-  }
-  if (open >= 0) {
-    if ((count % known).get() != 0)
-      return makeError("argument 'size' is {0}; accepted: a shape of {1} "
-                       "elements",
-                       formatShape(shape), count);
-    shape[open] = count / *known.get();
-  } else if (known.get() != count) {
-    return makeError("argument 'size' is {0}; accepted: a shape of {1} "
-                     "elements",
-                     formatShape(shape), count);
-  }
-  return shape;
-}
-
 /// Sets the result to the elements of \p x in row-major order, in dimensions of
-/// \p lengths. That they have as many elements is checked by each run, where it
-/// isn't known.
+/// \p size, one of which may be -1. That there are as many elements is checked
+/// by each run, where it isn't known.
 static llvm::Error setReshaped(AtenOp &op, NodeValue x,
-                               llvm::ArrayRef<Extent> lengths) {
-  const Type &own = x.getType();
-  for (const Extent &length : lengths)
-    if (!op.getSymbols().getRange(length))
-      return op.refuse("self", "extents whose multiples fit 64 bits");
-  Type type = op.makeType(own.getKind(), lengths, own);
-  return op.setResult(op.repack(x, type));
-}
-
-/// Returns \p size, argument \p name, for the elements of dimensions \p from;
-/// of one extent, -1, follows what the others leave.
-static llvm::Expected<std::vector<Extent>>
-completeLengths(AtenOp &op, llvm::StringRef name, std::vector<Extent> size,
-                llvm::ArrayRef<Extent> from) {
-  auto isKnown = [](const Extent &length) { return length.isConstant(); };
-  if (llvm::all_of(size, isKnown) && llvm::all_of(from, isKnown)) {
-    Dims numbers;
-    for (const Extent &length : size)
-      numbers.push_back(*length.getConstant());
-    GLOWISH_ASSIGN_OR_RETURN(
-        numbers, completeShape(numbers, *multiplyAll(from)->getConstant()));
-    return std::vector<Extent>(numbers.begin(), numbers.end());
-  }
-  std::vector<Extent> others = size;
-  auto open = llvm::find(size, Extent(-1));
-  if (open != size.end())
-    others.erase(others.begin() + (open - size.begin()));
-  for (const Extent &length : others)
-    if (length.getConstant().value_or(0) < 0)
-      return op.refuse(name, "extents, and one -1");
-  std::optional<Extent> count = multiplyAll(from), known = multiplyAll(others);
-  if (!count || !known)
-    return op.refuse(name, "fewer extents that a run decides");
-  if (open == size.end())
-    return size;
-  std::optional<Extent> rest = divideExactly(*count, *known);
-  if (!rest && known->getConstant().value_or(0) > 0)
-    rest = divideDown(*count, *known->getConstant());
-  if (!rest)
-    return op.refuse(name, "extents that divide the number of elements, " +
-                               count->describe());
-  *open = *rest;
-  return size;
+                               llvm::ArrayRef<Extent> size) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue reshaped,
+                           reshapeOpen(op, x, size, EmptyRest::Refused));
+  return op.setResult(reshaped);
 }
 
 static llvm::Error importReshape(AtenOp &op) {
-  NodeValue x = op.tensor("self");
-  llvm::StringRef name = op.has("shape") ? "shape" : "size";
-  GLOWISH_ASSIGN_OR_RETURN(
-      std::vector<Extent> lengths,
-      completeLengths(op, name, op.lengths(name), x.getType().getLengths()));
-  return setReshaped(op, x, lengths);
+  return setReshaped(op, op.tensor("self"),
+                     op.lengths(op.has("shape") ? "shape" : "size"));
 }
 
 static llvm::Error importReshapeAs(AtenOp &op) {
-  const Type &own = op.tensor("self").getType(),
-             &other = op.tensor("other").getType();
-  if (!own.hasExtents() && !other.hasExtents() &&
-      own.getNumElements() != other.getNumElements())
-    return op.refuse("other", "as many elements as in 'self'");
-  return setReshaped(op, op.tensor("self"), other.getLengths());
+  return setReshaped(op, op.tensor("self"),
+                     op.tensor("other").getType().getLengths());
 }
 
 /// A scalar becomes a list of one.
@@ -132,9 +55,10 @@ static llvm::Error importUnflatten(AtenOp &op) {
   if (op.getRank("self") == 0)
     return op.refuse("self", "rank 1 and more");
   std::vector<Extent> lengths = x.getType().getLengths();
-  GLOWISH_ASSIGN_OR_RETURN(
-      std::vector<Extent> inner,
-      completeLengths(op, "sizes", op.lengths("sizes"), lengths[size_t(axis)]));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<Extent> inner,
+                           completeShape(op.lengths("sizes"),
+                                         lengths[size_t(axis)], op.getSymbols(),
+                                         EmptyRest::Refused));
   lengths.erase(lengths.begin() + axis);
   lengths.insert(lengths.begin() + axis, inner.begin(), inner.end());
   return setReshaped(op, x, lengths);
@@ -273,7 +197,9 @@ static AtenOperators permutations(
 static llvm::Expected<NodeValue> expand(AtenOp &op, NodeValue x,
                                         llvm::StringRef name,
                                         llvm::ArrayRef<Extent> lengths) {
-  const Type own = x.getType(), type = op.makeType(own.getKind(), lengths, own);
+  const Type own = x.getType();
+  GLOWISH_ASSIGN_OR_RETURN(
+      Type type, makeType(own.getKind(), lengths, op.getSymbols(), own));
   size_t added = lengths.size() - own.getRank();
   for (size_t d = added; d < lengths.size(); ++d) {
     auto from = unsigned(d - added);
@@ -288,8 +214,8 @@ static llvm::Expected<NodeValue> expand(AtenOp &op, NodeValue x,
   return op.finish(op.declareExtents(wide, type));
 }
 
-/// Repeats dimensions of extent 1 to those of `size`, where -1 keeps the extent;
-/// further ones come before.
+/// Repeats dimensions of extent 1 to those of `size`, where -1 keeps the
+/// extent; further ones come before.
 static llvm::Error importExpand(AtenOp &op) {
   const Type &own = op.tensor("self").getType();
   std::vector<Extent> size = op.lengths("size");

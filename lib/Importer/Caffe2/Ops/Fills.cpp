@@ -2,6 +2,7 @@
 
 #include "Caffe2/ElemKinds.h"
 #include "Caffe2/Quantization.h"
+#include "Common/OpenReshape.h"
 #include "glowish/Graph/RandomValues.h"
 #include "glowish/Support/Checksum.h"
 
@@ -36,7 +37,7 @@ static llvm::Error importConstantFill(NetOp &op) {
       ElemKind kind,
       readKind(op, "dtype", isInteger ? ElemKind::Int64 : ElemKind::Float));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<Extent> shape, readShape(op));
-  GLOWISH_ASSIGN_OR_RETURN(Type type, op.makeType(kind, shape));
+  GLOWISH_ASSIGN_OR_RETURN(Type type, makeType(kind, shape, op.getSymbols()));
   return op.setOutput(0, op.splatLike(kind, type, op.getFloat("value", 0)));
 }
 
@@ -44,7 +45,8 @@ static llvm::Error importConstantFill(NetOp &op) {
 /// do not.
 template <bool isNormal> static llvm::Error importRandomFill(NetOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<Extent> extents, readShape(op));
-  GLOWISH_ASSIGN_OR_RETURN(Type type, op.makeType(ElemKind::Float, extents));
+  GLOWISH_ASSIGN_OR_RETURN(Type type,
+                           makeType(ElemKind::Float, extents, op.getSymbols()));
   if (type.hasExtents())
     return makeError("the result would be {0}; accepted: extents that no run "
                      "decides, as each number is drawn for its position",

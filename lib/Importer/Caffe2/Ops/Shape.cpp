@@ -1,6 +1,7 @@
 //===- Shape.cpp - Shapes and data movement -------------------------------===//
 
 #include "Caffe2/Matrix.h"
+#include "Common/OpenReshape.h"
 #include "Common/OpenSlices.h"
 
 using namespace glowish;
@@ -22,67 +23,44 @@ static llvm::Error importShape(NetOp &op) {
   }
   if (axes.empty())
     axes = getAllDims(rank);
-  return op.setOutput(0, op.listExtents(ElemKind::Int64, op.input(0), axes));
+  return op.setOutput(0, listExtents(op, ElemKind::Int64, op.input(0), axes));
 }
 
-/// Returns the extent that -1 stands for: \p count elements divided by those of
-/// the others, \p known.
-static llvm::Expected<Extent> findRest(const Extent &count,
-                                       const Extent &known) {
-  std::optional<Extent> rest;
-  std::optional<int64_t> divisor = known.getConstant();
-  if (divisor != 0)
-    rest = divideExactly(count, known);
-  // Each run checks that nothing is left.
-  if (!rest && !count.isConstant() && divisor && *divisor > 0)
-    rest = divideDown(count, *divisor);
-  if (!rest)
-    return makeError("{0} elements can't be divided by {1} for the extent -1",
-                     count.str(), known.str());
-  return *rest;
-}
-
-/// Returns an error if the \p known elements of the new shape are not those of
-/// the input, \p count, in each run.
-static llvm::Error checkCount(NetOp &op, const Extent &count,
-                              const Extent &known) {
-  const SymbolRanges &symbols = op.getFunction().getModule().getSymbols();
-  if ((count.isConstant() && known.isConstant()) ||
-      symbols.areEqual(count, known) != Certainty::No)
+/// Returns an error if a new shape without -1 has another number of elements
+/// than the input in some runs.
+static llvm::Error checkCount(NetOp &op, llvm::ArrayRef<Extent> shape) {
+  const SymbolRanges &symbols = op.getSymbols();
+  std::optional<Extent> count = multiplyAll(op.input(0).getType().getLengths()),
+                        known = multiplyAll(shape);
+  if (!count || !known || (count->isConstant() && known->isConstant()) ||
+      llvm::is_contained(shape, Extent(-1)) ||
+      symbols.areEqual(*count, *known) != Certainty::No)
     return llvm::Error::success();
   return makeError("the new shape has {0} elements, and the input {1}, whose "
                    "extents a run decides; accepted: as many in each run, with "
                    "0 or -1 for such an extent",
-                   known.str(), count.str());
+                   known->str(), count->str());
 }
 
-/// Completes \p shape: 0 is the extent of the input, and one -1 is inferred.
-static llvm::Error completeShape(NetOp &op, std::vector<Extent> &shape) {
+/// Replaces each 0 of \p shape by the extent of the input in its place, unless
+/// the input has no elements.
+static llvm::Error copyExtents(NetOp &op, std::vector<Extent> &shape) {
   const Type &input = op.input(0).getType();
-  std::optional<Extent> known = Extent(1),
-                        count = multiplyAll(input.getLengths());
-  std::optional<size_t> open;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d] == Extent(0) && d < input.getRank())
-      shape[d] = input.getLength(unsigned(d));
-    std::optional<int64_t> number = shape[d].getConstant();
-    if (number == -1 && !open) {
-      open = d;
+  const SymbolRanges &symbols = op.getSymbols();
+  std::vector<Extent> from = input.getLengths();
+  if (llvm::is_contained(from, Extent(0)))
+    return llvm::Error::success();
+  for (size_t d = 0; d < std::min(shape.size(), from.size()); ++d) {
+    if (shape[d] != Extent(0))
       continue;
-    }
-    if (number && (*number < 0 || *number > maxTensorBytes))
-      return makeError("extent {0} of the new shape is {1}; accepted: 0 or "
-                       "more, and one -1",
-                       d, *number);
-    known = known ? multiply(*known, shape[d]) : known;
+    shape[d] = from[d];
+    for (size_t other = 0; other < from.size(); ++other)
+      if (other != d && symbols.mayBe(from[other], 0) != Certainty::No)
+        return makeError("extent {0} of the new shape is 0, and the input, "
+                         "{1}, has no elements in some runs; accepted: an "
+                         "input of which no other extent may be 0",
+                         d, input.str());
   }
-  if (!open)
-    return known && count ? checkCount(op, *count, *known)
-                          : llvm::Error::success();
-  if (!known || !count)
-    return makeError("the new shape has too many elements, or too many extents "
-                     "that a run decides");
-  GLOWISH_ASSIGN_OR_RETURN(shape[*open], findRest(*count, *known));
   return llvm::Error::success();
 }
 
@@ -94,13 +72,15 @@ static llvm::Error importReshape(NetOp &op) {
   if (op.hasInput(1)) {
     GLOWISH_ASSIGN_OR_RETURN(shape, op.getExtents(1));
   }
-  GLOWISH_RETURN_IF_ERROR(completeShape(op, shape));
-  GLOWISH_ASSIGN_OR_RETURN(Type type, op.makeType(x.getElemKind(), shape));
-  GLOWISH_RETURN_IF_ERROR(setMoved(op, op.repack(x, type)));
+  GLOWISH_RETURN_IF_ERROR(copyExtents(op, shape));
+  GLOWISH_RETURN_IF_ERROR(checkCount(op, shape));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue reshaped,
+                           reshapeOpen(op, x, shape, EmptyRest::Zero));
+  GLOWISH_RETURN_IF_ERROR(setMoved(op, reshaped));
   if (op.getNumOutputs() < 2)
     return llvm::Error::success();
   return op.setOutput(
-      1, op.listExtents(ElemKind::Int64, x, getAllDims(x.getShape().size())));
+      1, listExtents(op, ElemKind::Int64, x, getAllDims(x.getShape().size())));
 }
 
 static llvm::Error importFlatten(NetOp &op) {
@@ -216,7 +196,7 @@ static llvm::Error importConcat(NetOp &op) {
     return op.setOutput(
         1, op.ints(ElemKind::Int32, {int64_t(bounds.size())}, bounds));
   for (NodeValue part : parts)
-    extents.push_back(op.listExtents(ElemKind::Int32, part, {axis}));
+    extents.push_back(listExtents(op, ElemKind::Int32, part, {axis}));
   return op.setOutput(1, op.concat(extents, 0));
 }
 
@@ -271,7 +251,7 @@ struct Places {
 static llvm::Expected<NodeValue> sliceOpen(NetOp &op, NodeValue x, unsigned dim,
                                            Places places) {
   GLOWISH_RETURN_IF_ERROR(op.takeError());
-  const SymbolRanges &symbols = op.getFunction().getModule().getSymbols();
+  const SymbolRanges &symbols = op.getSymbols();
   Extent length = x.getType().getLength(dim);
   auto find = [&](int64_t at) {
     std::optional<Extent> place(at);

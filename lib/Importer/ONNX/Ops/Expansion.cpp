@@ -1,5 +1,6 @@
 //===- Expansion.cpp - Shape, Expand, Tile, Range -------------------------===//
 
+#include "Common/OpenReshape.h"
 #include "Common/Positions.h"
 #include "ONNX/Extents.h"
 #include "ONNX/Ops/WholeNumbers.h"
@@ -22,12 +23,10 @@ static llvm::Error importShape(OpContext &op, NodeValue x) {
   };
   start = clamp(start);
   end = std::max(clamp(end), start);
-  if (!x.getType().hasExtents() || start == end)
-    return op.setOutput(0, op.int64s(shape.slice(start, end - start)));
-  std::vector<NodeValue> lengths;
-  for (int64_t d = start; d < end; ++d)
-    lengths.push_back(op.reshape(op.getLength(x, d), {1}));
-  return op.setOutput(0, op.concat(lengths, 0));
+  return op.setOutput(
+      0,
+      listExtents(op, ElemKind::Int64, x,
+                  llvm::ArrayRef(getAllDims(rank)).slice(start, end - start)));
 }
 
 static llvm::Error importSize(OpContext &op, NodeValue x) {

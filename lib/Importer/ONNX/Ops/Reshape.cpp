@@ -1,6 +1,7 @@
 //===- Reshape.cpp - Reshape, Squeeze, Transpose --------------------------===//
 
 #include "ONNX/Ops/Reshape.h"
+#include "Common/OpenReshape.h"
 #include "ONNX/ShapeInts.h"
 #include "glowish/Base/CheckedInt.h"
 
@@ -89,12 +90,11 @@ static llvm::Expected<OpenDim> findRest(OpContext &op, NodeValue x,
   if (known == Extent(0))
     return makeError("the shape divides by an extent of 0");
   Extent count = all.extent.value_or(all.bound);
-  std::optional<Extent> rest = divideExactly(count, *known);
-  if (!rest && !all.extent && known->isConstant())
+  std::optional<int64_t> divisor = known->getConstant();
+  if (!all.extent && divisor && all.bound % *divisor != 0)
     return makeError("{0} elements cannot be divided by {1}", all.bound,
-                     *known->getConstant());
-  if (!rest && known->isConstant())
-    rest = divideDown(count, *known->getConstant());
+                     *divisor);
+  std::optional<Extent> rest = divideElements(count, *known);
   // A dimension that none of the others has keeps its bound.
   int64_t most = all.bound / std::max<int64_t>(bound, 1);
   bool isMost = bound > 0 && all.bound % bound == 0;

@@ -17,7 +17,7 @@ static llvm::Expected<NodeValue> getRows(TFLiteOp &op, NodeValue value,
                                            "columns of the weights",
                                            columns)
                                  .str());
-  return reshapeOpen(op, value, {-1, columns});
+  return reshapeOpen(op, value, {-1, columns}, EmptyRest::Ratio);
 }
 
 /// The factors that make output steps of sums, as convolutions have them,
@@ -78,7 +78,8 @@ static llvm::Error importFullyConnected(TFLiteOp &op) {
     for (unsigned d = 0; d + 1 < type.getRank(); ++d)
       shape.push_back(type.getLength(d));
     shape.push_back(count);
-    GLOWISH_ASSIGN_OR_RETURN(result, reshapeOpen(op, result, shape));
+    GLOWISH_ASSIGN_OR_RETURN(result,
+                             reshapeOpen(op, result, shape, EmptyRest::Ratio));
   }
   return op.setOutput(0, result);
 }

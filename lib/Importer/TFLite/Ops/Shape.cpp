@@ -43,8 +43,16 @@ static llvm::Error importReshape(TFLiteOp &op) {
   }
   if (isShapeOfOne(op, shape))
     shape[0] = -1;
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue reshaped,
-                           reshapeOpen(op, op.input(0), shape));
+  const Type &type = op.input(0).getType();
+  std::optional<Extent> count = multiplyAll(shape);
+  if (type.hasExtents() && count && count->isConstant() &&
+      !llvm::is_contained(shape, Extent(-1)))
+    return makeError("its input is {0}, and the new shape has always {1} "
+                     "elements; accepted: -1 for one of its dimensions",
+                     type.str(), count->str());
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue reshaped,
+      reshapeOpen(op, op.input(0), shape, EmptyRest::Ratio));
   return op.setOutput(0, reshaped);
 }
 
@@ -365,14 +373,8 @@ static llvm::Error importZerosLike(TFLiteOp &op) {
 static llvm::Error importShape(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkOutputType(
       "out_type", op.options<schema::ShapeOptions>().get<"out_type">()));
-  DimsRef shape = op.getShape(0);
-  if (!op.input(0).getType().hasExtents())
-    return op.setOutput(
-        0, op.ints(op.getOutputKind(), {int64_t(shape.size())}, shape));
-  std::vector<NodeValue> extents;
-  for (unsigned d = 0; d < shape.size(); ++d)
-    extents.push_back(op.reshape(op.getLength(op.input(0), d), {1}));
-  return op.setOutput(0, op.cast(op.concat(extents, 0), op.getOutputKind()));
+  return op.setOutput(0, listExtents(op, op.getOutputKind(), op.input(0),
+                                     getAllDims(op.getShape(0).size())));
 }
 
 static llvm::Error importRank(TFLiteOp &op) {

@@ -381,7 +381,7 @@ static llvm::Error importSpaceToBatch(TFLiteOp &op) {
   std::vector<Extent> result = {*images};
   for (size_t d = count + 1; d < split.size(); ++d)
     result.push_back(x.getType().getLength(unsigned(d)));
-  GLOWISH_ASSIGN_OR_RETURN(x, reshapeOpen(op, x, result));
+  GLOWISH_ASSIGN_OR_RETURN(x, reshapeOpen(op, x, result, EmptyRest::Ratio));
   return op.setOutput(0, x);
 }
 
@@ -416,7 +416,8 @@ static llvm::Error importBatchToSpace(TFLiteOp &op) {
     order.push_back(int64_t(count + d));
     result.push_back(shape[d]);
   }
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, reshapeOpen(op, op.input(0), split));
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue x, reshapeOpen(op, op.input(0), split, EmptyRest::Ratio));
   x = op.reshape(op.transpose(x, order), result);
   for (size_t d = 0; d < count; ++d) {
     int64_t before = blocks.borders[2 * d], after = blocks.borders[2 * d + 1];
