@@ -220,8 +220,8 @@ static llvm::Error verifyLoopBounds(const Instruction &instr,
   for (const LoopBound &bound : instr.getLoopBounds()) {
     const Buffer *operand = instr.getOperand(bound.operand);
     int64_t extent = operand->getType().getDim(bound.dim);
-    std::optional<IntRange> range = symbols.getRange(bound.extent);
-    if (!range || range->low < 0 || range->high > extent)
+    if (symbols.isAtMost(0, bound.extent) != Certainty::Yes ||
+        symbols.isAtMost(bound.extent, extent) != Certainty::Yes)
       return makeError("the bound of dimension {0} of operand '{1}' is not "
                        "between 0 and {2} for all inputs",
                        bound.dim, instr.getOperandInfo(bound.operand).name,

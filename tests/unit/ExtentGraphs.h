@@ -42,8 +42,12 @@ inline llvm::Expected<Program> compileGraph(const std::string &text,
                                             bool isCPU) {
   GLOWISH_ASSIGN_OR_RETURN(auto module, parseModule(text, "test", nullptr));
   std::string printed = print(*module);
-  GLOWISH_ASSIGN_OR_RETURN(auto again, parseModule(printed, "again", nullptr));
-  EXPECT_EQ(print(*again), printed);
+  // Large constants are elided.
+  if (!llvm::StringRef(printed).contains("elided")) {
+    GLOWISH_ASSIGN_OR_RETURN(auto again,
+                             parseModule(printed, "again", nullptr));
+    EXPECT_EQ(print(*again), printed);
+  }
   return compileProgram(std::move(module), createBackend(isCPU));
 }
 
