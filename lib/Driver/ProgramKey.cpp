@@ -21,8 +21,13 @@ static void addToKey(KeyHasher &key, const IntRange &range) {
   key.addAll(low, high);
 }
 
+/// Extents that are equal by the rules of arithmetic have one text.
+static void addToKey(KeyHasher &key, const Extent &extent) {
+  key.add(extent.str());
+}
+
 static void addToKey(KeyHasher &key, const Type &type) {
-  key.addAll(type.getKind(), type.getShape());
+  key.addAll(type.getKind(), type.getShape(), type.getExtents());
   if (!type.isQuantized())
     return;
   const auto &[scales, offsets, axis] = type.getQuantParams();

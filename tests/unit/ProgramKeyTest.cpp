@@ -9,6 +9,12 @@ using namespace glowish;
 
 namespace {
 
+/// float<2xEXTENT>
+Type makeOpen(llvm::StringRef extent) {
+  return Type(ElemKind::Float, {2, 3})
+      .withExtents({std::nullopt, Extent::parse(extent)});
+}
+
 using ProgramKeyTest = ProgramCacheTest;
 
 using Change = std::function<void(ModelRequest &)>;
@@ -43,6 +49,9 @@ std::vector<std::pair<std::string, Change>> getImportChanges() {
       CHANGE(inputTypes["x"] = Type(ElemKind::Float, {2, 3})),
       CHANGE(inputTypes["x"] = Type(ElemKind::Float, {2, 3, 1})),
       CHANGE(inputTypes["x"] = Type(ElemKind::Int32, {2, 3})),
+      CHANGE(inputTypes["x"] = makeOpen("N")),
+      CHANGE(inputTypes["x"] = makeOpen("M")),
+      CHANGE(inputTypes["x"] = makeOpen("N + 1")),
       CHANGE(inputTypes["x"] = Type(ElemKind::Int8Q, {3}, {{0.5f}, {1}})),
       CHANGE(inputTypes["x"] = Type(ElemKind::Int8Q, {3}, {{0.5f}, {2}})),
       CHANGE(inputTypes["x"] = Type(ElemKind::Int8Q, {3}, {{1.5f}, {1}})),
