@@ -90,22 +90,19 @@ inline const ExtentRanges ranges = {
     {"N", {1, 3}}, {"H", {4, 9}}, {"W", {3, 8}}};
 
 /// Compares the runs of \p test with some values of those symbols that it has,
-/// and \p fromNothing.
-inline void checkCase(const Case &test, bool fromNothing = true) {
+/// and with nothing.
+inline void checkCase(const Case &test) {
   SCOPED_TRACE(test.name);
   TextModel model = makeModel(test);
   std::vector<ExtentValues> runs;
   for (auto [n, h, w] : {std::tuple(1, 4, 3), {3, 9, 8}, {2, 7, 5}, {2, 6, 8}})
     runs.push_back({{"N", n}, {"H", h}, {"W", w}});
-  if (fromNothing)
-    checkFromNothing(model, ranges, runs);
-  else
-    checkBoth(model, findRanges(model, ranges), runs);
+  checkFromNothing(model, ranges, runs);
 }
 
-inline void checkCases(llvm::ArrayRef<Case> cases, bool fromNothing = true) {
+inline void checkCases(llvm::ArrayRef<Case> cases) {
   for (const Case &test : cases)
-    checkCase(test, fromNothing);
+    checkCase(test);
 }
 
 inline const std::vector<llvm::StringRef> image = {"N", "4", "H", "W"},

@@ -131,24 +131,17 @@ TEST(OpenOperators, Resizes) {
                     stringAttr("nearest_mode", "floor"))},
       {"Upsample", channels,
        scales + node("Upsample", {"x", "s"}, stringAttr("mode", "linear")), 9},
+      {"Aligned", square,
+       resize(stringAttr("mode", "linear") +
+              stringAttr("coordinate_transformation_mode", "align_corners"))},
+      {"Cubic", square, resize(stringAttr("mode", "cubic"))},
+      {"Crop", square,
+       floats("roi", {8}, {0, 0, 0.25f, 0, 1, 1, 0.75f, 1}) + scales +
+           node("Resize", {"x", "roi", "s"},
+                stringAttr("coordinate_transformation_mode",
+                           "tf_crop_and_resize") +
+                    stringAttr("mode", "linear"))},
   });
-  // These multiply by weights, and the import of a batch of none ends the
-  // process.
-  checkCases(
-      {
-          {"Aligned", square,
-           resize(
-               stringAttr("mode", "linear") +
-               stringAttr("coordinate_transformation_mode", "align_corners"))},
-          {"Cubic", square, resize(stringAttr("mode", "cubic"))},
-          {"Crop", square,
-           floats("roi", {8}, {0, 0, 0.25f, 0, 1, 1, 0.75f, 1}) + scales +
-               node("Resize", {"x", "roi", "s"},
-                    stringAttr("coordinate_transformation_mode",
-                               "tf_crop_and_resize") +
-                        stringAttr("mode", "linear"))},
-      },
-      /*fromNothing=*/false);
 }
 
 /// Layers compute the batch that there is, in front of images that are joined,

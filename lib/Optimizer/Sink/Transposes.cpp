@@ -354,6 +354,9 @@ static NodeValue absorbFlatten(Node &root, RewriteContext &context) {
       flatten->getType().getDim(0) != transpose->getType().getDim(0))
     return {};
   Dims rows(transpose->getType().getShape().drop_front());
+  // Images of a batch of 0 may be flattened otherwise.
+  if (countElements(rows) != weights[0])
+    return {};
   rows.push_back(weights[1]);
   // Dimension i of the weights' rows is dimension i + 1 of the transpose.
   Permutation inverse = invert(transpose->getPermutation()), order;
