@@ -42,9 +42,10 @@ Error ExtentInference::refuse(unsigned index, unsigned dim,
 
 Error ExtentInference::checkAll() const {
   if (tooLong)
-    return makeError("the extent of dimension {0} of the result has too many "
-                     "terms",
-                     *tooLong);
+    return makeError(
+        "the extent of dimension {0} of the result has too many "
+        "terms; accepted: at most {1}, each of at most {2} factors",
+        *tooLong, Extent::maxTerms, Extent::maxDegree);
   for (auto [d, extent] : llvm::enumerate(extents))
     if (extent && (symbols.isAtMost(0, *extent) != Certainty::Yes ||
                    symbols.isAtMost(*extent, getShape()[d]) != Certainty::Yes))

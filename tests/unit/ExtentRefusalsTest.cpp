@@ -136,7 +136,8 @@ TEST(ExtentRules, TooManyTerms) {
       << all;
   symbols.set("T", {0, 1});
   EXPECT_EQ(inferText(text + ", float<1{T}x2>) {axis = 0}", symbols),
-            "the extent of dimension 0 of the result has too many terms");
+            "the extent of dimension 0 of the result has too many terms; "
+            "accepted: at most 16, each of at most 4 factors");
 }
 
 } // namespace

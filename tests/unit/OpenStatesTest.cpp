@@ -155,6 +155,7 @@ TEST(OpenStates, ManySymbols) {
   TextModel refused = makeConcatenation(64, others);
   EXPECT_EQ(importError(refused, others),
             "'m': node 'all' (Concat): Concat 'all': the extent of dimension 0 "
-            "of the result has too many terms");
+            "of the result has too many terms; accepted: at most 16, each "
+            "of at most 4 factors");
   EXPECT_LT(getSeconds(), 1);
 }

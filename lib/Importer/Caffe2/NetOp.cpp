@@ -340,8 +340,10 @@ NodeValue NetOp::flattenAt(NodeValue x, unsigned axis) {
       multiplyAll(llvm::ArrayRef(lengths).drop_front(axis))};
   if (type.hasExtents() && !(extents[0] && extents[1]))
     return keep(makeError("the extents of {0} have too many terms to be joined "
-                          "at dimension {1}",
-                          type.str(), axis));
+                          "at dimension {1}; accepted: at most {2}, each of at "
+                          "most {3} factors",
+                          type.str(), axis, Extent::maxTerms,
+                          Extent::maxDegree));
   Type matrix = type.withShape({countElements(shape.take_front(axis)),
                                 countElements(shape.drop_front(axis))});
   return repack(x, type.hasExtents() ? matrix.withExtents(extents) : matrix);

@@ -334,7 +334,9 @@ static llvm::Error importTile(TFLiteOp &op) {
       GLOWISH_RETURN_IF_ERROR(op.checkKnown(0, int64_t(d)));
     std::optional<Extent> extent = multiply(type.getLength(unsigned(d)), count);
     if (!extent)
-      return makeError("dimension {0} has an extent of too many terms", d);
+      return makeError("dimension {0} has an extent of too many terms; "
+                       "accepted: at most {1}, each of at most {2} factors",
+                       d, Extent::maxTerms, Extent::maxDegree);
     extents.push_back(*extent);
   }
   return op.setOutput(0, withExtents(op, result, extents));
