@@ -319,6 +319,15 @@ TEST(OpenOperators, Microsoft) {
        weights("w", {6, 4, 3, 3}) + node("Conv", {"x", "w"}, "", "z") +
            microsoft("FusedConv", {"x", "w", "", "z"},
                      stringAttr("activation", "Relu"))},
+      {"LayerNormalization",
+       {"N", "W"},
+       symbolicInput("scale", {"W"}) + symbolicInput("bias", {"W"}) +
+           node("LayerNormalization", {"x", "scale", "bias"}),
+       17},
+      {"RMSNormalization",
+       {"N", "W"},
+       symbolicInput("scale", {"W"}) + node("RMSNormalization", {"x", "scale"}),
+       23},
       {"SkipLayerNormalization", rows,
        eight + weights("gamma", {8}) +
            nodeWith("SkipLayerNormalization", {"x", "x", "gamma", "b"},

@@ -58,8 +58,9 @@ NodeValue glowish::makeLayerNorm(NodeBuilder &b, const LayerNorm &norm) {
     return norm.x;
   DimsRef normalized = norm.x.getShape().drop_front(norm.axis);
   auto fits = [&](NodeValue value) {
-    return !value || (value.getShape() == normalized &&
-                      value.getElemKind() == norm.x.getElemKind());
+    return !value ||
+           (value.getShape() == normalized && !value.getType().hasExtents() &&
+            value.getElemKind() == norm.x.getElemKind());
   };
   bool takesScale = fits(norm.scale);
   bool takesBias = takesScale && fits(norm.bias);

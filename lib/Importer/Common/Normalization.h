@@ -51,8 +51,9 @@ struct LayerNorm {
 };
 
 /// A LayerNormalization node, followed by scale and bias where these have to
-/// broadcast or are of another kind (ONNX LayerNormalization-17,
-/// RMSNormalization-23, aten::layer_norm, aten::rms_norm).
+/// broadcast, are of another kind or have extents that runs decide (ONNX
+/// LayerNormalization-17, RMSNormalization-23, aten::layer_norm,
+/// aten::rms_norm).
 NodeValue makeLayerNorm(NodeBuilder &b, const LayerNorm &norm);
 
 } // namespace glowish
