@@ -130,6 +130,11 @@ TEST(TFLiteExtents, ValuesOfExtents) {
   EXPECT_THAT(refuse(refused), HasSubstr("(BROADCAST_TO): input 0 "
                                          "('weights') is float<6x1>; accepted: "
                                          "N or 1 in dimension 0"));
+  // What may be 0 is not 1.
+  Builder row;
+  x = row.input("x", "1{N//4}x3");
+  row.op(BuiltinOperator::BROADCAST_TO, {x, row.ints({1, 3})}, {row.result()});
+  EXPECT_THAT(refuse(row.end()), HasSubstr("accepted: 1 in dimension 0"));
   Builder others;
   x = others.input("x", "6{N}x4{M}");
   own = takeShape(others, x);

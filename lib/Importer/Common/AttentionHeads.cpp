@@ -1,6 +1,7 @@
 //===- AttentionHeads.cpp - Parts of attention operators ------------------===//
 
 #include "Common/AttentionHeads.h"
+#include "Common/EqualExtents.h"
 #include <limits>
 
 using namespace glowish;
@@ -16,11 +17,6 @@ NodeValue glowish::findNearKeys(NodeBuilder &b, NodeValue keys,
   return isBefore && isBehind ? b.logicalAnd(isBefore, isBehind)
          : isBefore           ? isBefore
                               : isBehind;
-}
-
-bool glowish::areEqual(NodeBuilder &b, const Extent &x, const Extent &y) {
-  const SymbolRanges &symbols = b.getFunction().getModule().getSymbols();
-  return symbols.areEqual(x, y) == Certainty::Yes;
 }
 
 llvm::Error glowish::checkTokenExtents(NodeValue tokens, unsigned index,

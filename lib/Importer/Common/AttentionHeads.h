@@ -39,9 +39,6 @@ struct KeyWindow {
 NodeValue findNearKeys(NodeBuilder &b, NodeValue keys, NodeValue queries,
                        const KeyWindow &window);
 
-/// Returns whether \p x and \p y are the same for all values of the symbols.
-bool areEqual(NodeBuilder &b, const Extent &x, const Extent &y);
-
 /// Returns an error if a run decides an extent of \p tokens, input \p index,
 /// other than those of dimension 0, the batch, and dimension \p lengthDim.
 llvm::Error checkTokenExtents(NodeValue tokens, unsigned index,

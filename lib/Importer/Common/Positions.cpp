@@ -2,6 +2,7 @@
 
 #include "Common/Positions.h"
 #include "Common/Axes.h"
+#include "Common/EqualExtents.h"
 #include <cmath>
 
 using namespace glowish;
@@ -186,11 +187,10 @@ static void unite(NodeBuilder &b, std::optional<Extent> &own,
                   const Extent *other) {
   if (!other)
     return;
-  Module &module = b.getFunction().getModule();
-  if (!own)
+  if (own)
+    requireSame(b, *own, *other);
+  else
     own = *other;
-  else if (module.getSymbols().areEqual(*own, *other) != Certainty::Yes)
-    module.addRequirements({{*own, *other}});
 }
 
 NodeValue glowish::scatterRows(NodeBuilder &b, NodeValue data, NodeValue rows,

@@ -1,6 +1,7 @@
 //===- Extents.cpp - Values with extents that runs decide -----------------===//
 
 #include "ONNX/Extents.h"
+#include "Common/EqualExtents.h"
 #include "Common/Outputs.h"
 #include "Common/Positions.h"
 #include "ONNX/GraphScope.h"
@@ -43,6 +44,7 @@ llvm::Error onnximport::align(OpContext &op, NodeValue &xs, unsigned x,
   // they are the same.
   if (ownX && ownY && sizeX == sizeY)
     return llvm::Error::success();
+  requireSame(op, xs.getType().getLength(x), ys.getType().getLength(y));
   std::optional<Extent> extent;
   if (ownX && ownY)
     extent = sizeX <= sizeY ? *ownX : *ownY;

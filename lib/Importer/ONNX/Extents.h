@@ -10,9 +10,9 @@ namespace glowish::onnximport {
 /// Makes \p value, an int64 scalar, possibly constant, an extent with the upper
 /// bound \p bound: it is clamped unless it is known to be within it.
 NodeValue makeExtent(OpContext &op, NodeValue value, int64_t bound);
-/// Gives dimension \p x of \p xs and \p y of \p ys, which have one length in
-/// each run, the smaller bound of both; a static one makes the other static. An
-/// error where a static one exceeds the other's bound.
+/// Gives dimension \p x of \p xs and \p y of \p ys, which must have one length
+/// in each run, the smaller bound of both; a static one makes the other static.
+/// An error where a static one exceeds the other's bound.
 llvm::Error align(OpContext &op, NodeValue &xs, unsigned x, NodeValue &ys,
                   unsigned y);
 /// Aligns the dimensions of \p values, some of which may be null, that

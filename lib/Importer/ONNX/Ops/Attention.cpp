@@ -1,6 +1,7 @@
 //===- Attention.cpp - Attention and rotary embeddings --------------------===//
 
 #include "Common/AttentionHeads.h"
+#include "Common/EqualExtents.h"
 #include "ONNX/Extents.h"
 #include "ONNX/ModelFile.h"
 #include "glowish/Importer/OperatorNotes.h"

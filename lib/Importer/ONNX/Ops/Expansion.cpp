@@ -1,5 +1,6 @@
 //===- Expansion.cpp - Shape, Expand, Tile, Range -------------------------===//
 
+#include "Common/EqualExtents.h"
 #include "Common/OpenReshape.h"
 #include "Common/Positions.h"
 #include "ONNX/Extents.h"
@@ -79,30 +80,70 @@ static llvm::Error importConstantOfShape(OpContext &op) {
   return op.setOutput(0, op.declare(result, extents));
 }
 
-/// Dynamic dimensions of the input are not repeated: the shape must have the
-/// same extent or 1.
+/// Returns a value of the shape \p ints, of which nothing reads the elements,
+/// for Expand of \p x. A number that is no extent is taken to be that of \p x,
+/// unless that is always 1.
+static llvm::Expected<NodeValue> makeStated(OpContext &op, NodeValue x,
+                                            llvm::ArrayRef<ShapeInt> ints) {
+  const Type &type = x.getType();
+  unsigned skipped =
+      std::max<size_t>(ints.size(), type.getRank()) - ints.size();
+  Dims shape;
+  Lengths lengths;
+  for (auto [d, number] : llvm::enumerate(ints)) {
+    int64_t own = int64_t(d + type.getRank()) - int64_t(ints.size());
+    bool isSame = !number.isConstant() && !number.extent && own >= 0 &&
+                  type.getLength(unsigned(own)) != Extent(1);
+    GLOWISH_RETURN_IF_ERROR(addDim(op, isSame ? makeShapeInt(1) : number,
+                                   skipped + d, shape, lengths));
+  }
+  return op.finish(op.declare(op.splat(type.getKind(), shape, 0), lengths));
+}
+
+/// Returns the extents, of \p shape, of the sum of \p values, which are
+/// aligned.
+static ExtentList joinExtents(OpContext &op, llvm::ArrayRef<NodeValue> values,
+                              DimsRef shape) {
+  ExtentList joined(shape.size());
+  for (NodeValue value : values) {
+    const Type &type = value.getType();
+    for (unsigned own = 0; own < type.getRank(); ++own) {
+      const Extent *extent = type.getExtent(own);
+      size_t d = shape.size() - type.getRank() + own;
+      if (!extent)
+        continue;
+      if (type.getDim(own) != shape[d])
+        requireSame(op, *extent, 1);
+      else if (joined[d])
+        requireSame(op, *joined[d], *extent);
+      else
+        joined[d] = *extent;
+    }
+  }
+  return joined;
+}
+
+/// The result has the shape that x + y has, where y has the stated one.
 static llvm::Error importExpand(OpContext &op, NodeValue x) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> ints, readShapeInts(op, 1));
-  Dims stated, shape;
-  Lengths lengths, known = op.getLengths(x);
-  unsigned own = known.size();
-  unsigned rank = std::max<unsigned>(ints.size(), own);
-  for (unsigned d = 0; d < rank; ++d) {
-    unsigned skipped = rank - own, missing = rank - ints.size();
-    int64_t bound = d < skipped ? 1 : x.getShape()[d - skipped];
-    NodeValue length = d < skipped ? NodeValue() : known[d - skipped];
-    const ShapeInt number = d < missing ? makeShapeInt(1) : ints[d - missing];
-    bool isOwn = length || (bound != 1 && !number.isConstant());
-    if (!isOwn) {
-      GLOWISH_RETURN_IF_ERROR(addDim(op, number, d, stated, lengths));
-      continue;
-    }
-    stated.push_back(bound);
-    lengths.push_back(length);
+  if (areConstant(ints) && !x.getType().hasExtents()) {
+    Dims stated;
+    for (const ShapeInt &number : ints)
+      stated.push_back(number.getConstant());
+    GLOWISH_ASSIGN_OR_RETURN(Dims shape,
+                             broadcastShapes({x.getShape(), stated}));
+    return op.setOutput(0, op.broadcast(x, shape));
   }
-  GLOWISH_ASSIGN_OR_RETURN(shape, broadcastShapes({x.getShape(), stated}));
-  return op.setOutput(
-      0, op.declare(op.broadcast(op.dropExtents(x), shape), lengths));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue stated, makeStated(op, x, ints));
+  NodeValue values[] = {x, stated};
+  GLOWISH_RETURN_IF_ERROR(alignBroadcast(op, values));
+  auto [own, other] = values;
+  GLOWISH_ASSIGN_OR_RETURN(Dims shape,
+                           broadcastShapes({own.getShape(), other.getShape()}));
+  NodeValue wide = op.broadcast(op.dropExtents(own), shape);
+  ExtentList extents = joinExtents(op, values, shape);
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  return op.setOutput(0, op.restate(wide, wide.getType().withExtents(extents)));
 }
 
 //===- Tile ---------------------------------------------------------------===//

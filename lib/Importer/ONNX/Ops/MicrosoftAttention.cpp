@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Common/AttentionHeads.h"
+#include "Common/EqualExtents.h"
 #include "ONNX/Extents.h"
 #include "ONNX/Quantization.h"
 #include "glowish/Importer/OperatorNotes.h"

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Common/AttentionHeads.h"
+#include "Common/EqualExtents.h"
 #include "Common/Normalization.h"
 #include "ONNX/Extents.h"
 #include "ONNX/Ops/MicrosoftRotary.h"

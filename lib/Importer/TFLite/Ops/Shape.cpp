@@ -352,12 +352,14 @@ static llvm::Error importBroadcast(TFLiteOp &op) {
        ++d) {
     unsigned own = type.getRank() - 1 - d;
     const Extent &extent = shape[shape.size() - 1 - d];
-    bool isOpen = type.getExtent(own) || !extent.isConstant();
-    if (isOpen && type.getDim(own) != 1 &&
+    bool isOpen = type.getLength(own) != Extent(1) &&
+                  (type.getExtent(own) || !extent.isConstant());
+    if (isOpen &&
         op.getSymbols().areEqual(type.getLength(own), extent) != Certainty::Yes)
-      return op.refuseInput(Data, llvm::formatv("{0} or 1 in dimension {1}",
-                                                extent.describe(), own)
-                                      .str());
+      return op.refuseInput(
+          Data, llvm::formatv("{0}{1} in dimension {2}", extent.describe(),
+                              extent == Extent(1) ? "" : " or 1", own)
+                    .str());
   }
   NodeValue result =
       op.broadcast(op.input(Data), Dims(bounds.begin(), bounds.end()));
