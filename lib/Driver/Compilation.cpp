@@ -363,6 +363,15 @@ llvm::Expected<LoweredGraph> Compilation::fitMemory(LoweredGraph graph) {
   if (limits.isNone() || findRematerializedLoss(graph))
     return graph;
   beginPhase(Phase::FitMemory);
+  if (!graph.getModule().getSymbols().empty()) {
+    // Patches are bands of the rows that the bounds have.
+    GLOWISH_ASSIGN_OR_RETURN(uint64_t arena, measureArena(graph.getFunction()));
+    if (arena > getTotal(limits))
+      GLOWISH_RETURN_IF_ERROR(
+          runGraphPasses(graph, {{{"close-extents", "dce"},
+                                  /*toFixedPoint=*/false,
+                                  /*required=*/{"close-extents"}}}));
+  }
   auto compute = [&](const PatchPlan &plan) {
     std::string pass = "compute-in-patches<" + plan.getArgument() + ">";
     return runGraphPasses(

@@ -22,8 +22,7 @@ static uint64_t countLackingBytes(const MemoryPlan &plan,
   return size - std::min(size, regions.back().bytes);
 }
 
-/// The bytes that \p limits allow in all.
-static uint64_t getTotal(const ActivationLimits &limits) {
+uint64_t glowish::getTotal(const ActivationLimits &limits) {
   uint64_t regions = 0;
   for (const RegionLimit &region : limits.regions)
     regions = llvm::SaturatingAdd(regions, region.bytes);

@@ -17,6 +17,9 @@ struct ActivationLimits {
   bool isNone() const { return !bytes && regions.empty(); }
 };
 
+/// Returns the bytes that \p limits allow in all.
+uint64_t getTotal(const ActivationLimits &limits);
+
 /// The bytes of the arena that \p plan needs; of a plan that does not fit into
 /// the regions more than all \p limits allow.
 uint64_t measureNeed(const MemoryPlan &plan, const ActivationLimits &limits);

@@ -338,9 +338,12 @@ TEST(OpenOptimization, Patches) {
   Function &function = *module->findFunction("main");
   Node &inside = *std::next(function.getNodes().begin());
   EXPECT_TRUE(findPatchPlans(function, inside).empty());
-  llvm::cantFail(findPass(getGraphPasses(), "lower-extents")
-                     ->run(function, GraphPassContext()));
-  EXPECT_FALSE(findPatchPlans(function, inside).empty());
+  for (const char *pass : {"lower-extents", "close-extents", "dce"})
+    llvm::cantFail(
+        findPass(getGraphPasses(), pass)->run(function, GraphPassContext()));
+  Node &closed = *std::next(function.getNodes().begin(), 2);
+  EXPECT_EQ(closed.getType().str(), "float<1x8x4x3>");
+  EXPECT_FALSE(findPatchPlans(function, closed).empty());
 }
 
 //===- Branches -----------------------------------------------------------===//
