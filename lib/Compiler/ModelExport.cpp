@@ -32,10 +32,11 @@ static llvm::Error writeMlirGraph(Compilation &compilation,
   return writeMlirFile(graph.getModule(), *request.dialect, request.file);
 }
 
-/// Writes \p graph, of which ONNX has all nodes but those of larger bounds.
-static llvm::Error writeOptimizedOnnx(Compilation &compilation,
-                                      const GraphStage &graph,
-                                      const std::string &file) {
+/// Writes \p graph, of which other runtimes have all nodes but those of larger
+/// bounds.
+static llvm::Error writeOptimized(Compilation &compilation,
+                                  const GraphStage &graph,
+                                  const std::string &file) {
   GLOWISH_RETURN_IF_ERROR(compilation.lowerUnsupported(
       graph, [](const Node &node) { return !llvm::isa<RepackNode>(node); }));
   return writeOnnxFile(graph.getModule(), file);
@@ -49,7 +50,7 @@ static llvm::Error writeGraph(Compilation &compilation, ModelGraph graph,
   if (!request.dialect && last < Phase::Optimize)
     return writeOnnxFile(graph.getModule(), request.file);
   if (!request.dialect)
-    return writeOptimizedOnnx(compilation, graph, request.file);
+    return writeOptimized(compilation, graph, request.file);
   if (last < Phase::Lower)
     return writeMlirGraph(compilation, graph, request);
   GLOWISH_ASSIGN_OR_RETURN(LoweredGraph lowered,

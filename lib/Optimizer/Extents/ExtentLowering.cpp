@@ -80,7 +80,7 @@ llvm::Error ExtentLowering::lower(Node &node) {
   setName(node.getName());
   llvm::SmallVector<NodeValue, 4> operands = node.getOperands();
   NodeValue replacement;
-  bool isFilled = true;
+  bool hasOwn = true;
   switch (node.getKind()) {
 #define EXTENT_LOWERING(NAME)                                                  \
   case NodeKind::NAME:                                                         \
@@ -89,10 +89,10 @@ llvm::Error ExtentLowering::lower(Node &node) {
 #define GET_EXTENT_LOWERING_LIST
 #include "glowish/Graph/NodeFunctions.inc"
   default:
-    isFilled = false;
+    hasOwn = false;
   }
   GLOWISH_RETURN_IF_ERROR(takeError());
-  if (!replacement && (!isFilled || node.getInfo().findFiller))
+  if (!replacement && (!hasOwn || node.getInfo().findFiller))
     GLOWISH_RETURN_IF_ERROR(fillOperands(node));
   if (replacement) {
     replaceByBounds(*this, node, replacement);
