@@ -297,14 +297,21 @@ def make_parts(_):
                 f" = {list(range(shape[dim]))}"]
             nodes.append(f"  %less{symbol} = Less(%numbers{symbol}, "
                          f"%{symbol})")
+        dims = list(map(str, shape))
+        open_dims = [dims[0], f"{dims[1]}{{R{number}}}",
+                     f"{dims[2]}{{C{number}}}", dims[3]]
         attributes = ", ".join(
             f"{name} = {list(values)}" for name, values in (
                 ("strides", conv.strides), ("pads", conv.pads),
                 ("dilations", conv.dilations)))
         nodes += [f"  %c{number} = Convolution(%{x}, %{w}, none) "
                   f"{{{attributes}, group = 1}}",
+                  *(f"  %{name}{number} = DeclareExtents(%{of}{number}) "
+                    f"{{resultType = [float<{'x'.join(dims)}>]}}"
+                    for name, of, dims in (("d", "c", open_dims),
+                                           ("e", "d", dims))),
                   f"  %in{number} = And(%lessR{number}, %lessC{number})",
-                  f"  %s{number} = Select(%in{number}, %c{number}, %zero)",
+                  f"  %s{number} = Select(%in{number}, %e{number}, %zero)",
                   f"  Save(%s{number}, %{y})"]
         ends[x] = tuple(
             (count - 1) * stride + dilation * (kernel - 1) + 1 - pad
