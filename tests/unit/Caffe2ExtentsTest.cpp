@@ -7,6 +7,19 @@ using namespace glowish::caffe2extents;
 
 //===- Operators that take extents ----------------------------------------===//
 
+/// What a run decides does not broadcast, and is not cut off.
+TEST(Caffe2Extents, RequiresWhatIsKnown) {
+  for (const char *type : {"Add", "Sum", "Max", "EQ"}) {
+    Net net = {netOp(type, {"x", "z"}, {"y"}),
+               {{"x", "float,[N,3]"}, {"z", "float,[6,3]"}}};
+    Program open = llvm::cantFail(compile(net, nullptr, /*isCPU=*/false));
+    llvm::cantFail(setInputs(open, nullptr, {{"N", 6}}));
+    EXPECT_EQ(getMessage(open.session->run()), "");
+    llvm::cantFail(setInputs(open, nullptr, {{"N", 2}}));
+    EXPECT_NE(getMessage(open.session->run()), "") << type;
+  }
+}
+
 TEST(Caffe2Extents, ElementWise) {
   for (const char *type : {"Relu", "Sigmoid", "Sqr", "Softplus", "Abs", "Exp",
                            "Copy", "Gelu", "Logit", "ReplaceNaN", "Swish"})

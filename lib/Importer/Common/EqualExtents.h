@@ -11,6 +11,10 @@ namespace glowish {
 bool areEqual(NodeBuilder &b, const Extent &x, const Extent &y);
 /// Requires that \p x and \p y are the same in each run.
 void requireSame(NodeBuilder &b, const Extent &x, const Extent &y);
+/// Requires that dimensions of \p x and \p y which have the same bound, counted
+/// from the last, are the same in each run: an extent of 1 that a run decides
+/// does not broadcast, and of more elements none are left out.
+void requireBroadcast(NodeBuilder &b, NodeValue x, NodeValue y);
 
 } // namespace glowish
 

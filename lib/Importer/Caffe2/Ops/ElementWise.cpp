@@ -2,6 +2,7 @@
 
 #include "Common/ElementWise.h"
 #include "Caffe2/ElemKinds.h"
+#include "Common/EqualExtents.h"
 #include "glowish/Base/CheckedInt.h"
 #include <limits>
 
@@ -132,8 +133,10 @@ static llvm::Expected<NodeValue> alignSecond(NetOp &op) {
     return makeError("argument 'axis_str' is not supported; accepted: 'axis'");
   int64_t rank = int64_t(first.size()), own = int64_t(y.getShape().size());
   int64_t axis = op.getInt("axis", -1);
-  if (!op.hasArg("axis") || axis == -1 || own >= rank)
+  if (!op.hasArg("axis") || axis == -1 || own >= rank) {
+    requireBroadcast(op, op.input(0), y);
     return y;
+  }
   axis += axis < 0 ? rank : 0;
   if (axis < 0 || !(CheckedInt(axis) + own).isBetween(0, rank))
     return makeError("argument 'axis' is {0}: the second operand {1} does not "
@@ -141,7 +144,9 @@ static llvm::Expected<NodeValue> alignSecond(NetOp &op) {
                      axis, y.getType().str(), op.input(0).getType().str());
   Dims shape(y.getShape());
   shape.append(rank - axis - own, 1);
-  return op.finish(op.reshape(y, shape));
+  GLOWISH_ASSIGN_OR_RETURN(y, op.finish(op.reshape(y, shape)));
+  requireBroadcast(op, op.input(0), y);
+  return y;
 }
 
 template <typename T> static llvm::Error importBinary(NetOp &op) {
@@ -182,8 +187,10 @@ static llvm::Error importPRelu(NetOp &op) {
 template <typename T, bool isMean = false>
 static llvm::Error importVariadic(NetOp &op) {
   NodeValue result = op.input(0);
-  for (unsigned i = 1; i < op.getNumInputs(); ++i)
+  for (unsigned i = 1; i < op.getNumInputs(); ++i) {
+    requireBroadcast(op, op.input(0), op.input(i));
     result = op.make<T>(result, op.input(i));
+  }
   if (isMean)
     result = op.div(result, double(op.getNumInputs()));
   return op.setOutput(0, result);
