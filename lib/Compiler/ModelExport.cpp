@@ -32,8 +32,8 @@ static llvm::Error writeMlirGraph(Compilation &compilation,
   return writeMlirFile(graph.getModule(), *request.dialect, request.file);
 }
 
-/// Writes \p graph, of which other runtimes have all nodes but those of larger
-/// bounds.
+/// Writes \p graph without Repacks to larger bounds, which no other runtime
+/// has.
 static llvm::Error writeOptimized(Compilation &compilation,
                                   const GraphStage &graph,
                                   const std::string &file) {

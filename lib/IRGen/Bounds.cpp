@@ -4,9 +4,8 @@
 
 using namespace glowish;
 
-/// Returns the extents along which the elements of \p value are there: those of
-/// its type and, where this has a bound instead, those of the value that it
-/// declares it of.
+/// Returns the extents up to which \p value has elements: those of its type
+/// and, in dimensions that views closed, those of the values behind the views.
 static ExtentList findWritten(NodeValue value) {
   ExtentList extents(value.getType().getExtents());
   extents.resize(value.getShape().size());
@@ -19,9 +18,9 @@ static ExtentList findWritten(NodeValue value) {
   return extents;
 }
 
-/// Returns the extents along which the result of \p node is needed: those of
-/// its type and, where this has a bound instead, those that a view declares
-/// which alone reads it.
+/// Returns the extents up to which the result of \p node is needed: those of
+/// its type and, in closed dimensions, those that a view declares if it is the
+/// only reader.
 static ExtentList findNeeded(const Node &node) {
   ExtentList extents(node.getType().getExtents());
   extents.resize(node.getType().getRank());
@@ -81,8 +80,8 @@ std::vector<LoopBound> IRGenerator::getCopyBounds(NodeValue source,
   return bounds;
 }
 
-bool IRGenerator::isSavedFrom(const Node &node, unsigned dim,
-                              int64_t first) const {
+bool IRGenerator::isNeededFrom(const Node &node, unsigned dim,
+                               int64_t first) const {
   const SymbolRanges &symbols = graph.getModule().getSymbols();
   return llvm::any_of(node.uses(), [&](const Use &use) {
     auto *save = llvm::dyn_cast<SaveNode>(use.getUser());

@@ -190,7 +190,7 @@ llvm::Error IRGenerator::generatePad(PadNode &node) {
     back.offset += high[d] * slab.strides[d];
     back.shape[d] = extent - high[d];
     // An output may have space for larger programs.
-    if (isSavedFrom(node, d, high[d]))
+    if (isNeededFrom(node, d, high[d]))
       fillBorder(node, result, d, /*isFront=*/false, back, low[d], high[d]);
     slab.shape[d] = extent;
   }

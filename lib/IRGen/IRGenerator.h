@@ -60,9 +60,10 @@ private:
   void addBounds(std::vector<LoopBound> &bounds, unsigned operand,
                  llvm::ArrayRef<std::optional<Extent>> extents) const;
   void addOperandBound(std::vector<LoopBound> &bounds, const Node &node) const;
-  /// Returns whether more is needed of the result of \p node than what outputs
-  /// hold after a run, fewer than \p first elements of dimension \p dim.
-  bool isSavedFrom(const Node &node, unsigned dim, int64_t first) const;
+  /// Returns whether elements of the result of \p node at index \p first of
+  /// dimension \p dim or behind it are needed: not if all readers save to
+  /// outputs that have at most \p first of them after a run.
+  bool isNeededFrom(const Node &node, unsigned dim, int64_t first) const;
   void findSavedPlaceholders();
   /// Before \p reader, ends the reductions whose results it reads.
   void finishReductions(const Node &reader);

@@ -108,7 +108,7 @@ llvm::Expected<ImportedTest> glowish::importForData(Compilation &compilation,
 
 //===- The first dimension as a symbol ------------------------------------===//
 
-/// Which inputs have a first dimension that runs decide, and its least value.
+/// The inputs whose first dimension runs decide, and its least value.
 struct OpenInputs {
   std::set<std::string> names;
   int64_t least;

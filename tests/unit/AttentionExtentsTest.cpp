@@ -327,7 +327,7 @@ TEST(AttentionExtents, ProjectedAttention) {
             onnxNode("Add", {"m", "one"}, "", "above") +
             onnxNode("Cast", {"above"}, intAttr("to", 6), "mask") +
             onnxNode("Attention", {"x", "w", "b", "mask", "p"},
-                     // Of a larger one, sums with scores have few digits left.
+                     // Sums of scores and a larger one have few digits left.
                      microsoft(intAttr("num_heads", 2) +
                                    intAttr("unidirectional", 1) +
                                    floatAttr("mask_filter_value", -16),

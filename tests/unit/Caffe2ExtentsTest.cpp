@@ -7,7 +7,7 @@ using namespace glowish::caffe2extents;
 
 //===- Operators that take extents ----------------------------------------===//
 
-/// What a run decides does not broadcast, and is not cut off.
+/// An operand whose extents are known requires the same of the other one.
 TEST(Caffe2Extents, RequiresWhatIsKnown) {
   for (const char *type : {"Add", "Sum", "Max", "EQ"}) {
     Net net = {netOp(type, {"x", "z"}, {"y"}),

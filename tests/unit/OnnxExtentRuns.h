@@ -74,8 +74,8 @@ inline void checkBoth(TextModel &model, const ExtentRanges &ranges,
   checkRuns(make, runs, {}, nothing);
 }
 
-/// The same for the symbols of \p model alone. Where ranges that begin with 0
-/// are accepted, the program is for these, and runs with nothing, too.
+/// Checks \p runs with the symbols of \p model alone. Where ranges that begin
+/// with 0 are accepted, the program is for these, and runs with nothing, too.
 inline void checkFromNothing(TextModel &model, const ExtentRanges &ranges,
                              llvm::ArrayRef<ExtentValues> runs) {
   ExtentRanges own = findRanges(model, ranges), all = own;

@@ -55,7 +55,7 @@ TEST(OpenExpansion, ToAConstant) {
   EXPECT_EQ(importError(model, {{"N", {1, 2}}}),
             "'m': node 'y' (Expand): an extent is 3, but one that must equal "
             "it is at most 2");
-  // What is there is kept by a 1, and what is not is added.
+  // A 1 keeps a dimension, and dimensions in front are added.
   model = makeModel(
       {"", {"N", "1"}, int64s("s", {2, 1, 3}) + node("Expand", {"x", "s"})});
   checkFromNothing(model, {{"N", {1, 4}}}, {{{"N", 1}}, {{"N", 4}}});
@@ -74,7 +74,7 @@ TEST(OpenExpansion, ToAnotherExtent) {
           model, {{"N", {0, most}}, {"M", {0, other}}},
           {{{"N", 3}, {"M", 3}}, {{"N", 1}, {"M", 1}}, {{"N", 0}, {"M", 0}}},
           refused);
-  // Of at most one row each.
+  // Both have at most one row.
   checkRequired(model, {{"N", {0, 1}}, {"M", {0, 1}}},
                 {{{"N", 0}, {"M", 0}}, {{"N", 1}, {"M", 1}}},
                 {{{{"N", 1}, {"M", 0}}, differ("N", 1, "M", 0)}});

@@ -284,7 +284,7 @@ TEST(OpenOptimization, StepsOfSequences) {
   }
 }
 
-/// Of the first token, and of all that is needed for it.
+/// The first token, and all that is needed for it, is computed alone.
 TEST(OpenOptimization, SlicedResults) {
   auto first = [](const std::string &input, const std::string &sizes,
                   const std::string &result) {

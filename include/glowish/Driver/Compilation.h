@@ -165,9 +165,8 @@ public:
   llvm::Expected<ModelGraph> optimize(ModelGraph graph);
   llvm::Expected<LoweredGraph> lower(ModelGraph graph);
   /// Fills what lies beyond extents, and lowers nodes that \p isSupported
-  /// refuses, in place: for a graph that is
-  /// not compiled further, but written in a format that has other nodes than
-  /// the back end.
+  /// refuses, in place: for a graph that is not compiled further, but written
+  /// in a format that has other nodes than the back end.
   llvm::Error
   lowerUnsupported(const GraphStage &graph,
                    std::function<bool(const Node &node)> isSupported);

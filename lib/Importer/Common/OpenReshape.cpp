@@ -59,7 +59,7 @@ static std::optional<Extent>
 findRest(llvm::ArrayRef<Extent> from, const Extent &count,
          llvm::ArrayRef<Extent> others, const Extent &known,
          const SymbolRanges &symbols, EmptyRest rule) {
-  // Of runs without elements, which PyTorch refuses, no extent is wrong.
+  // PyTorch refuses runs without elements, so that any extent is right there.
   if (rule == EmptyRest::Refused || !mayBeZero(known, symbols))
     return divideElements(count, known);
   if (rule == EmptyRest::Ratio)

@@ -143,17 +143,6 @@ bool CornerReaders::redirectPad(Node &node, NodeValue wide) {
   return true;
 }
 
-/// Returns the extent that \p number, an int64 of one element, is in each run;
-/// none if inputs do not state it.
-static std::optional<Extent> findStatedNumber(const Module &module,
-                                              NodeValue number) {
-  ExtentFinder::Known stated;
-  for (const auto &placeholder : module.getPlaceholders())
-    if (const auto &range = placeholder->getRange())
-      stated.try_emplace(placeholder.get(), Extent::symbol(range->symbol));
-  return ExtentFinder(stated, module.getSymbols()).find({number, 0});
-}
-
 /// Elements that are set inside of the corner are set inside of \p wide.
 bool CornerReaders::redirectUpdate(Node &node, unsigned index, NodeValue wide) {
   auto *update = llvm::dyn_cast<DynamicUpdateSliceNode>(&node);
@@ -161,13 +150,13 @@ bool CornerReaders::redirectUpdate(Node &node, unsigned index, NodeValue wide) {
     return false;
   // The end of the corner must not have moved where it starts.
   const Module &module = function.getModule();
-  std::optional<Extent> start = findStatedNumber(module, update->getStart());
+  auto starts = findExtents(module, update->getStart());
   unsigned axis = unsigned(update->getAxis());
   int64_t most = update->getType().getDim(axis) -
                  update->getUpdate().getType().getDim(axis);
   const SymbolRanges &symbols = module.getSymbols();
-  if (!start || symbols.isAtMost(0, *start) != Certainty::Yes ||
-      symbols.isAtMost(*start, most) != Certainty::Yes)
+  if (!starts || symbols.isAtMost(0, starts->front()) != Certainty::Yes ||
+      symbols.isAtMost(starts->front(), most) != Certainty::Yes)
     return false;
   InsertionGuard guard(function, update);
   auto *wider = function.create<DynamicUpdateSliceNode>(

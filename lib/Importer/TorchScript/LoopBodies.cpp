@@ -161,7 +161,7 @@ llvm::Error LoopImporter::addResults(OpenBody &body,
   return llvm::Error::success();
 }
 
-/// Imports an iteration: whether all that changes was known before.
+/// Imports an iteration. Returns whether all that changes was known before.
 llvm::Expected<bool> LoopImporter::importBody(OpenBody &body) {
   NodeValue number = body.addParameter("number", Type(ElemKind::Int64, {}));
   body.addParameter("condition", Type(ElemKind::Bool, {}));
@@ -181,12 +181,7 @@ llvm::Expected<bool> LoopImporter::importBody(OpenBody &body) {
                                return body.addParameter("state", type);
                              }));
     GLOWISH_RETURN_IF_ERROR(in.budget.take(countNodes()));
-    in.set(block.inputs[0], number);
-    for (auto [input, state] :
-         llvm::zip_equal(llvm::drop_begin(block.inputs), current))
-      in.set(input, state);
-    GLOWISH_RETURN_IF_ERROR(in.run(block));
-    ScriptValues outputs = in.getOutputs(block);
+    GLOWISH_ASSIGN_OR_RETURN(ScriptValues outputs, runBlock(number, current));
     ScriptValues after(outputs.begin() + 1, outputs.end());
     isExact = call.inputs[0].isInt() && call.inputs[1].is<bool>() &&
               outputs[0].is<bool>() && outputs[0].get<bool>();

@@ -35,6 +35,10 @@ private:
   llvm::Expected<ScriptValues> makeLoop();
   llvm::Expected<int64_t> getMost() const;
   int64_t countNodes() const;
+  /// Runs the block for iteration \p number with the states \p current. Returns
+  /// the condition of the next iteration and the states after this one.
+  llvm::Expected<ScriptValues> runBlock(const ScriptValue &number,
+                                        const ScriptValues &current);
 
   //===- LoopStates.cpp: values before, in and after iterations -------------//
 
@@ -75,7 +79,7 @@ private:
   std::vector<bool> isVariant;
   /// The tensors from outside that an iteration changes: further states.
   std::vector<Storage> changed;
-  /// Those of which another one may be the same memory, which it changes.
+  /// Tensors from outside that may share memory with one that is changed.
   std::vector<Storage> conflicts;
   /// A list from outside that each iteration appends as many tensors to.
   struct Collected {

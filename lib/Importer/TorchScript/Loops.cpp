@@ -20,6 +20,16 @@ int64_t LoopImporter::countNodes() const {
   return std::max<int64_t>(countNodesOf(block), 1);
 }
 
+llvm::Expected<ScriptValues>
+LoopImporter::runBlock(const ScriptValue &number, const ScriptValues &current) {
+  in.set(block.inputs[0], number);
+  for (auto [input, state] :
+       llvm::zip_equal(llvm::drop_begin(block.inputs), current))
+    in.set(input, state);
+  GLOWISH_RETURN_IF_ERROR(in.run(block));
+  return in.getOutputs(block);
+}
+
 //===- Unrolling ----------------------------------------------------------===//
 
 llvm::Expected<std::optional<ScriptValues>>
@@ -34,12 +44,7 @@ LoopImporter::unrollIterations(int64_t mostTrips) {
       return current;
     if (number == mostTrips)
       return std::nullopt;
-    in.set(block.inputs[0], number);
-    for (auto [input, state] :
-         llvm::zip_equal(llvm::drop_begin(block.inputs), current))
-      in.set(input, state);
-    GLOWISH_RETURN_IF_ERROR(in.run(block));
-    ScriptValues outputs = in.getOutputs(block);
+    GLOWISH_ASSIGN_OR_RETURN(ScriptValues outputs, runBlock(number, current));
     condition = outputs[0];
     current.assign(outputs.begin() + 1, outputs.end());
   }

@@ -14,13 +14,20 @@ bool glowish::hasExtents(const Node &node) {
          });
 }
 
-void glowish::replaceByBounds(NodeBuilder &b, Node &node,
-                              llvm::ArrayRef<NodeValue> results) {
-  for (auto [i, result] : llvm::enumerate(results)) {
-    const Type &type = node.getType(i);
-    node.getResult(i).replaceAllUsesWith(b.declareExtents(
-        result, result.getType().withExtents(type.getExtents())));
-  }
+/// Lets the readers of \p old read \p result with the extents of \p old.
+static void redirect(NodeBuilder &b, NodeValue old, NodeValue result) {
+  old.replaceAllUsesWith(b.declareExtents(
+      result, result.getType().withExtents(old.getType().getExtents())));
+}
+
+void glowish::replaceByBounds(NodeBuilder &b, Node &node, NodeValue result) {
+  redirect(b, node.getResult(), result);
+  b.getFunction().erase(&node);
+}
+
+void glowish::replaceByBounds(NodeBuilder &b, Node &node, Node &made) {
+  for (unsigned i = 0; i < node.getNumResults(); ++i)
+    redirect(b, node.getResult(i), made.getResult(i));
   b.getFunction().erase(&node);
 }
 
@@ -53,11 +60,7 @@ void glowish::computeForBounds(Node &node) {
   if (llvm::isa<RepackNode>(node))
     return replaceByBounds(
         b, node, enlarge(b, draft.operands.front(), node.getType().getShape()));
-  Node *made = function.create(node.getName(), std::move(draft));
-  llvm::SmallVector<NodeValue, 2> results;
-  for (unsigned i = 0; i < made->getNumResults(); ++i)
-    results.push_back(made->getResult(i));
-  replaceByBounds(b, node, results);
+  replaceByBounds(b, node, *function.create(node.getName(), std::move(draft)));
 }
 
 llvm::Expected<bool> glowish::closeExtents(Function &function,

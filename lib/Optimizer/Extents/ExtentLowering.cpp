@@ -94,15 +94,10 @@ llvm::Error ExtentLowering::lower(Node &node) {
   GLOWISH_RETURN_IF_ERROR(takeError());
   if (!replacement && (!hasOwn || node.getInfo().findFiller))
     GLOWISH_RETURN_IF_ERROR(fillOperands(node));
-  if (replacement) {
+  if (replacement)
     replaceByBounds(*this, node, replacement);
-  } else if (node.getNumResults() != 0 && node.getOperands() != operands) {
-    Node *made = recreate(node, node.getOperands());
-    llvm::SmallVector<NodeValue, 2> results;
-    for (unsigned i = 0; i < made->getNumResults(); ++i)
-      results.push_back(made->getResult(i));
-    replaceByBounds(*this, node, results);
-  }
+  else if (node.getNumResults() != 0 && node.getOperands() != operands)
+    replaceByBounds(*this, node, *recreate(node, node.getOperands()));
   return llvm::Error::success();
 }
 
@@ -116,7 +111,7 @@ llvm::Expected<bool> ExtentLowering::run() {
   for (Node *node : nodes) {
     std::string name = (node->getKindName() + " '" + node->getName()).str();
     llvm::Error error = lower(*node);
-    // What the module requires of its inputs was known when it was made.
+    // All requirements of a module are made before it is lowered.
     if (!error && module.getRequirements().size() != numRequired)
       error = makeError("lowering requires '{0}' to be '{1}'",
                         module.getRequirements().back().a.str(),

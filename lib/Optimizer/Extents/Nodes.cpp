@@ -210,8 +210,9 @@ NodeValue glowish::lowerExtentsOfResize(ResizeNode &node, ExtentLowering &b) {
 
 //===- Attention ----------------------------------------------------------===//
 
-/// Returns the numbers of the first dimension \p dim of \p value, along
-/// dimension \p axis of 2, with its extent if \p keepsExtent.
+/// Returns 0, 1, 2, ... for the indices of dimension \p dim of \p value, along
+/// dimension \p axis of two, with the extent of the dimension if
+/// \p keepsExtent.
 static NodeValue number(ExtentLowering &b, NodeValue value, unsigned dim,
                         int64_t axis, bool keepsExtent) {
   NodeValue numbers = b.iota(ElemKind::Int64, 2, axis, value.getShape()[dim]);

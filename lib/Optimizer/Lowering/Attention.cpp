@@ -58,8 +58,8 @@ static NodeValue weighKeys(NodeValue scores, bool nanIfMasked,
                                     weights);
 }
 
-/// Whether scores can be computed by extents that inputs state, and which keys
-/// a query sees by bounds.
+/// Returns whether inputs state how many keys there are, and a query of a
+/// causal attention sees the same keys in all runs.
 static bool canExpand(const AttentionNode &root) {
   const Type &query = root.getQuery().getType(), &key = root.getKey().getType();
   unsigned dim = query.getRank() - 2;

@@ -4,19 +4,13 @@
 
 using namespace glowish;
 
-/// Returns a Reshape where no run decides an extent, else a Pad to the larger
-/// bounds.
+/// Returns a Reshape where no run decides an extent. Others have larger bounds,
+/// and are computed for these.
 NodeValue glowish::lowerRepack(RepackNode &root, RewriteContext &context) {
-  const Type &from = root.getInput().getType(), &to = root.getType();
-  if (!to.hasExtents())
-    return context.create<ReshapeNode>(root.getInput(), to.getShape());
-  NodeValue value = context.create<DeclareExtentsNode>(
-      root.getInput(), TypeList{from.withoutExtents()});
-  std::vector<int64_t> pads(2 * to.getRank(), 0);
-  for (unsigned d = 0; d < to.getRank(); ++d)
-    pads[to.getRank() + d] = to.getDim(d) - from.getDim(d);
-  value = context.create<PadNode>(value, pads, "constant", 0.0);
-  return context.create<DeclareExtentsNode>(value, TypeList{to});
+  if (root.getType().hasExtents())
+    return {};
+  return context.create<ReshapeNode>(root.getInput(),
+                                     root.getType().getShape());
 }
 
 /// [a, b] repeated [r, s] times: reshape to [1, a, 1, b], broadcast to

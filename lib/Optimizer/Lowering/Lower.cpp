@@ -25,8 +25,8 @@ static bool hasLowering(const Node &node) {
   }
 }
 
-/// Computes nodes that were to be lowered, and are there yet, for their bounds:
-/// extents do not allow what they are lowered to.
+/// Computes for their bounds the nodes that the back end does not take and that
+/// their extents kept from being lowered.
 static bool computeUnsupported(Function &function,
                                const GraphPassContext &context) {
   bool changed = false;

@@ -32,7 +32,8 @@ static NodeValue canonicalizeReshape(ReshapeNode &root,
   return {};
 }
 
-/// Extents that a value has had before, but for a view in between.
+/// Returns the value itself where one view takes its extents, and another one
+/// gives them back.
 static NodeValue canonicalizeDeclareExtents(DeclareExtentsNode &root,
                                             RewriteContext &) {
   auto *inner = root.getInput().getNodeAs<DeclareExtentsNode>();
@@ -42,8 +43,8 @@ static NodeValue canonicalizeDeclareExtents(DeclareExtentsNode &root,
   return isSame ? inner->getInput() : NodeValue();
 }
 
-/// A Repack of the elements in row-major order of the bounds, too, which has
-/// the extents that a Reshape infers.
+/// Returns a Reshape; it is not taken where it has other extents, as it has the
+/// elements in row-major order of the bounds.
 static NodeValue canonicalizeRepack(RepackNode &root, RewriteContext &context) {
   const Type &from = root.getInput().getType(), &to = root.getType();
   if (!root.getCounts().empty() || from.getNumElements() != to.getNumElements())
