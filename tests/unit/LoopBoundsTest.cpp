@@ -111,6 +111,12 @@ const BoundsCase cases[] = {
     {"MatMul(float<19x37>, float<37x41>)", "n."},
     {"MatMul(float<19x37>, float<37x241>)", "nm"},
     {"MatMul(float<19x37>, float<37x241>)", "nm", 1},
+    // Blocks of few columns are computed together.
+    {"MatMul(float<16x37>, float<37x241>)", "n.", 1},
+    {"MatMulInteger(uint8<16x37>, int8<37x241>, none)", "n.", 1},
+    // Sums over lanes, in tiles of fewer rows.
+    {"MatMul(float<40x131>, float<131x1>)", "n.", 1},
+    {"MatMul(float<40x131>, float<131x3>)", "n.", 1},
     {"MatMul(float<5x7x37>, float<5x37x19>)", "N.."},
     {"MatMul(float<5x7x37>, float<37x19>)", "N.."},
     {"MatMul(float<3x5x7x37>, float<3x5x37x19>)", "NM.."},
@@ -278,9 +284,10 @@ void compareParts(const BoundsCase &tested, const Tensor &actual,
                        << " M = " << m;
 }
 
-/// 0, 1, \p most, and what is between.
+/// 0, 1, \p most, and numbers between them.
 std::vector<int64_t> chooseExtents(int64_t most) {
-  std::set<int64_t> extents = {0, 1, most / 2 + 1, most};
+  std::set<int64_t> extents = {0, 1, std::min<int64_t>(2, most), most / 2 + 1,
+                               most};
   return {extents.begin(), extents.end()};
 }
 

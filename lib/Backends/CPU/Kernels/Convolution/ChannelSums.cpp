@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Kernels/Convolution/ChannelSums.h"
+#include "Kernels/Convolution/LastColumns.h"
 #include "Kernels/Convolution/Window.h"
 #include "Kernels/Epilogue.h"
 #include "Kernels/Math/LaneSums.h"
@@ -121,6 +122,12 @@ public:
     // A vector has a lane for each channel of a pixel at the end. The tile may
     // be that of code with wider vectors.
     this->tile.channels = std::min<int64_t>(tile.channels, lanes);
+    isMatrix = this->operands.neededColumns &&
+               shape.batch * shape.outHeight == 1 &&
+               hasSmallTiles(shape, tile.pixels);
+    // Columns behind the whole tiles are those of LastColumns.
+    if (isMatrix && runs.size() > 1)
+      runs.pop_back();
   }
 
   void emit();
@@ -157,6 +164,8 @@ private:
   ElemKind kind;
   /// The tiles of an output row.
   std::vector<TileRun> runs;
+  /// Whether a run needs some rows of a matrix, columns here.
+  bool isMatrix;
   unsigned lanes;
 };
 
@@ -342,10 +351,20 @@ void ChannelSumsEmitter::emitRow(Value *batch, Value *row, Value *low,
                                  Value *high) {
   KernelRows rows = getKernelRows(b, shape, row);
   emitBlocks([&](const Block &block) {
+    Value *end = high;
+    if (isMatrix) {
+      Tile sums = {unsigned(tile.pixels), unsigned(block.channels)};
+      end = LastColumns(sums, shape.outWidth, b.getTarget())
+                .emit(b, operands.neededColumns, low, high,
+                      [&](unsigned pixels, Value *column) {
+                        emitTile(block, {batch, row, column}, rows,
+                                 splitRow(shape, pixels).front());
+                      });
+    }
     int64_t before = 0;
     for (const TileRun &run : runs) {
       Value *first = b.maxIndex(low, b.index(before));
-      Value *last = b.minIndex(high, b.index(before + run.count));
+      Value *last = b.minIndex(end, b.index(before + run.count));
       b.forLoop(first, last, 1, [&](Value *number) {
         Value *column = b.addScaled(b.index(run.column - before * run.pixels),
                                     number, run.pixels);
@@ -357,9 +376,7 @@ void ChannelSumsEmitter::emitRow(Value *batch, Value *row, Value *low,
 }
 
 void ChannelSumsEmitter::emit() {
-  int64_t tiles = 0;
-  for (const TileRun &run : runs)
-    tiles += run.count;
+  int64_t tiles = llvm::divideCeil(shape.outWidth, tile.pixels);
   int64_t operations = getNumOperations(shape);
   if (shape.batch * shape.outHeight > 1) {
     ImageBands rows(b, shape, operands.needed);

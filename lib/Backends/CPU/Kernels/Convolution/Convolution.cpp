@@ -47,6 +47,8 @@ private:
     Value *weights;   // of the block
     Value *inChannel; // the group's first input channel
     unsigned vectors, lastLanes;
+    /// Of how many blocks of the packed weights these are all channels.
+    unsigned joined = 1;
     std::vector<TileRun> runs; // of one row
     /// The address of the next block's weights, and the bytes that each step of
     /// a tile prefetches; 0 where they are in the cache anyway.
@@ -81,6 +83,8 @@ private:
   void emitTiles(const Block &block, Value *low, Value *high);
   bool hasSmallTiles() const;
   Value *emitLastColumns(const Block &block, Value *low, Value *high);
+  unsigned countJoined(unsigned pixels) const;
+  Value *emitJoined(const Block &first, Value *number);
   void emitTile(const Block &block, const Position &position,
                 const KernelRows &rows, const TileRun &run);
   MicroKernel getMicroKernel(const Block &block, unsigned pixels) const;
@@ -202,6 +206,8 @@ MicroKernel ConvolutionEmitter::getMicroKernel(const Block &block,
       .pixelStride = order ? shape.channels : input.strides[2] * shape.strideW,
       .rowStride = layout.rowStride,
       .isPadded = layout.isPadded,
+      .blockVectors = block.joined > 1 ? block.vectors / block.joined : 0,
+      .blockStride = block.joined > 1 ? layout.blockStride : 0,
       .takesLanes = b.getTarget().hasMultiplyByLane && dot == DotInstr::None,
       .inputKind = input.kind,
       .weightKind = weightKind,
@@ -358,32 +364,62 @@ void ConvolutionEmitter::emitTiles(const Block &block, Value *low,
   }
 }
 
-/// Whether columns that are too few for a tile have tiles of their own: those
-/// of a matrix, of which a run needs as many as it states.
 bool ConvolutionEmitter::hasSmallTiles() const {
-  return neededColumns && shape.kernelH == 1 && shape.kernelW == 1 &&
-         !shape.padLeft && shape.strideW == 1 && tile.pixels > 1;
+  return neededColumns && glowish::hasSmallTiles(shape, tile.pixels);
 }
 
 /// Computes the columns behind the last whole tile that is needed, if that is
 /// one of \p low ... \p high - 1; returns the end of the tiles that are left.
 Value *ConvolutionEmitter::emitLastColumns(const Block &block, Value *low,
                                            Value *high) {
-  LastColumns last(tile, shape.outWidth, b.getTarget());
-  Value *whole = b.CreateUDiv(neededColumns, b.index(tile.pixels));
-  Value *first = b.scaleIndex(whole, tile.pixels);
-  Value *isOwn =
-      b.CreateAnd(b.CreateICmpSLE(low, whole), b.CreateICmpSLT(whole, high));
-  Value *left =
-      b.CreateSelect(isOwn, b.CreateNSWSub(neededColumns, first), b.index(0));
-  Value *plan = last.getPlan(b, left, whole, low);
   KernelRows rows = getKernelRows(b, shape, b.index(0));
-  last.forTiles(b, plan, first, [&](unsigned pixels, Value *column) {
+  auto emitSmall = [&](unsigned pixels, Value *column) {
     TileRun run = splitRow(shape, pixels).front();
     Value *number = b.divideUp(column, tile.pixels);
     emitTile(block, {b.index(0), b.index(0), column, number}, rows, run);
-  });
-  return b.CreateSelect(isOwn, last.getEnd(b, plan, whole), high);
+  };
+  return LastColumns(tile, shape.outWidth, b.getTarget())
+      .emit(b, neededColumns, low, high, emitSmall);
+}
+
+/// Returns how many blocks of channels a tile of \p pixels takes together where
+/// a run needs no other columns: a block alone has too few sums.
+unsigned ConvolutionEmitter::countJoined(unsigned pixels) const {
+  unsigned size = tile.vectors * lanes;
+  auto whole = unsigned(shape.getGroupOutChannels() / size);
+  bool areTiles = !hasRows() && hasSmallTiles() && !order && !neededChannels &&
+                  layout.isPadded && layout.rowStride == size;
+  unsigned sums = pixels * tile.vectors;
+  if (!areTiles || pixels >= tile.pixels)
+    return 1;
+  return std::min(getFewestSums(b.getTarget()) / sums, whole);
+}
+
+/// Computes block \p first, which is number \p number of its group, and those
+/// behind it that it is joined with, in runs that need few columns; returns
+/// whether it is not to be computed otherwise, null for never.
+Value *ConvolutionEmitter::emitJoined(const Block &first, Value *number) {
+  Value *isDone = nullptr;
+  int64_t whole = shape.getGroupOutChannels() / (tile.vectors * lanes);
+  for (unsigned pixels = 1; countJoined(pixels) > 1; ++pixels) {
+    unsigned joined = countJoined(pixels);
+    Value *isFew =
+        b.CreateAnd(b.CreateICmpEQ(neededColumns, b.index(pixels)),
+                    b.CreateICmpSLT(number, b.index(whole / joined * joined)));
+    Value *isFirst =
+        b.CreateICmpEQ(b.CreateURem(number, b.index(joined)), b.index(0));
+    b.ifThen(b.CreateAnd(isFew, isFirst), [&] {
+      Block block = first;
+      block.joined = joined;
+      block.vectors *= joined;
+      planPrefetch(block, /*tiles=*/1);
+      KernelRows rows = getKernelRows(b, shape, b.index(0));
+      emitTile(block, {b.index(0), b.index(0), b.index(0), b.index(0)}, rows,
+               splitRow(shape, pixels).front());
+    });
+    isDone = isDone ? b.CreateOr(isDone, isFew) : isFew;
+  }
+  return isDone;
 }
 
 /// What tile \p number of a block prefetches, which is perhaps a whole one.
@@ -549,6 +585,8 @@ void ConvolutionEmitter::emitTask(Value *task) {
   if (neededChannels)
     high = b.CreateSelect(b.CreateICmpSLT(block.channel, neededChannels), high,
                           low);
+  if (Value *isDone = emitJoined(block, number))
+    high = b.CreateSelect(isDone, low, high);
   if (!left)
     return emitBlock(block, low, high);
   Block last = block;

@@ -8,9 +8,7 @@ using llvm::Value;
 LastColumns::LastColumns(Tile tile, int64_t extent,
                          const TargetDescription &target)
     : pixels(tile.pixels) {
-  // Two units of latency 4 on cores that issue a multiply-add to each in every
-  // cycle; on others, each instruction takes its time.
-  fewest = target.issuesWidely ? 8.0 / tile.vectors : 0;
+  fewest = double(getFewestSums(target)) / tile.vectors;
   // A kernel for each size would be much code where tiles are large; there, a
   // column more is a small share.
   constexpr unsigned mostSizes = 8;
@@ -62,6 +60,20 @@ Value *LastColumns::getEnd(KernelBuilder &b, Value *plan, Value *whole) const {
     taken.push_back(each.takesWhole ? -1 : isWhole ? 1 : 0);
   }
   return b.CreateNSWAdd(whole, b.lookUp<int8_t>(taken, plan));
+}
+
+Value *
+LastColumns::emit(KernelBuilder &b, Value *needed, Value *low, Value *high,
+                  llvm::function_ref<void(unsigned, Value *)> emitTile) const {
+  Value *whole = b.CreateUDiv(needed, b.index(pixels));
+  Value *first = b.scaleIndex(whole, pixels);
+  Value *isOwn =
+      b.CreateAnd(b.CreateICmpSLE(low, whole), b.CreateICmpSLT(whole, high));
+  Value *left =
+      b.CreateSelect(isOwn, b.CreateNSWSub(needed, first), b.index(0));
+  Value *plan = getPlan(b, left, whole, low);
+  forTiles(b, plan, first, emitTile);
+  return b.CreateSelect(isOwn, getEnd(b, plan, whole), high);
 }
 
 void LastColumns::forTiles(

@@ -7,6 +7,21 @@
 
 namespace glowish {
 
+/// Returns the multiply-adds that do not wait for each other which the units of
+/// a core need: two of latency 4 on cores that issue one to each in every
+/// cycle; on others, each instruction takes its time.
+inline unsigned getFewestSums(const TargetDescription &target) {
+  return target.issuesWidely ? 8 : 0;
+}
+
+/// Whether columns of the only row that are too few for a tile of \p pixels
+/// have tiles of their own where a run states how many there are: those of a
+/// matrix.
+inline bool hasSmallTiles(const ConvolutionShape &shape, int64_t pixels) {
+  return shape.kernelH == 1 && shape.kernelW == 1 && !shape.padLeft &&
+         shape.strideW == 1 && pixels > 1;
+}
+
 /// The tiles for the columns of a matrix that are behind the last whole tile,
 /// where a run states how many columns there are. They may take the last whole
 /// tile's columns, too: two tiles of half the columns take less time than a
@@ -25,6 +40,13 @@ public:
   /// How many whole tiles are in front of those of \p plan.
   llvm::Value *getEnd(KernelBuilder &b, llvm::Value *plan,
                       llvm::Value *whole) const;
+  /// Emits the tiles behind the last whole one of \p needed columns, if that is
+  /// one of the tiles \p low ... \p high - 1: calls \p emitTile as forTiles
+  /// does. Returns the end of the whole tiles that are left.
+  llvm::Value *
+  emit(KernelBuilder &b, llvm::Value *needed, llvm::Value *low,
+       llvm::Value *high,
+       llvm::function_ref<void(unsigned, llvm::Value *)> emitTile) const;
   /// Calls \p emitTile(size, column) in loops for all sizes that tiles may
   /// have. \p first: the first column behind the whole tiles.
   void

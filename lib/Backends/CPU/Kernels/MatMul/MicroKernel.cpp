@@ -41,8 +41,7 @@ Values MicroKernel::loadColumns(KernelBuilder &b, Value *k,
   Values columns;
   Value *row = b.keepOffsets(b.getElement(weights, weightKind, k, rowStride));
   for (unsigned v = 0; v < vectors; ++v) {
-    Value *address =
-        b.getElement(row, weightKind, int64_t(v * lanes) * columnStride);
+    Value *address = b.getElement(row, weightKind, getVectorOffset(v));
     unsigned there = isPadded ? lanes : getLanes(v);
     Value *column = b.loadStrided(weightKind, address, there, columnStride);
     columns.push_back(b.widen(widenElements(b, column, weightKind), lanes));
@@ -108,8 +107,11 @@ Values MicroKernel::accumulate(KernelBuilder &b, PixelRange range,
                                     : b.scaleIndex(k, prefetch.bytesPerStep);
     Value *address =
         b.CreateInBoundsGEP(b.getInt8Ty(), prefetch.address, offset);
-    for (int64_t byte = 0; byte < steps * prefetch.bytesPerStep; byte += 64)
-      b.prefetch(b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), address, byte));
+    int64_t blockBytes = blockStride * int64_t(getElemSize(weightKind));
+    for (int64_t block = 0; block < getNumBlocks(); ++block)
+      for (int64_t byte = 0; byte < steps * prefetch.bytesPerStep; byte += 64)
+        b.prefetch(b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), address,
+                                                block * blockBytes + byte));
   };
   int64_t together = 0;
   if (takesLanes && lanes > 1) {

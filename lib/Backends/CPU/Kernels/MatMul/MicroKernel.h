@@ -33,6 +33,10 @@ struct MicroKernel {
   /// Elements from one step of the reduction to the next, of a pixel; and from
   /// one column of weights to the next.
   int64_t stepStride = 1, columnStride = 1;
+  /// Where it is not 0, the vectors of a block of columns, and the elements
+  /// from one block's weights to the next one's.
+  unsigned blockVectors = 0;
+  int64_t blockStride = 0;
   /// Where it is not empty, the elements from the first pixel to each, instead
   /// of the stride.
   llvm::ArrayRef<int64_t> pixelOffsets = {};
@@ -49,6 +53,9 @@ struct MicroKernel {
   unsigned getLanes(unsigned vector) const {
     return vector + 1 == vectors ? lastLanes : lanes;
   }
+  unsigned getNumBlocks() const {
+    return blockVectors ? vectors / blockVectors : 1;
+  }
   Values getZeros(KernelBuilder &b) const;
   /// sums + \p length elements from \p x on, for each of pixels \p range, times
   /// as many rows of weights. Sum (p, v) is number
@@ -61,6 +68,12 @@ struct MicroKernel {
                     llvm::Value *weights, Values sums) const;
 
 private:
+  /// Returns the elements from a row's first weight to those of \p vector.
+  int64_t getVectorOffset(unsigned vector) const {
+    unsigned inBlock = blockVectors ? vector % blockVectors : vector;
+    unsigned block = blockVectors ? vector / blockVectors : 0;
+    return int64_t(inBlock * lanes) * columnStride + block * blockStride;
+  }
   int64_t getPixelOffset(unsigned pixel) const {
     return pixelOffsets.empty() ? pixel * pixelStride : pixelOffsets[pixel];
   }
