@@ -89,6 +89,8 @@ let Strided = ["result"] in {
   def MaxPoolInstr : InstrFor<MaxPool>;
   def AvgPoolInstr : InstrFor<AvgPool>;
   def ResizeInstr : InstrFor<Resize>;
+  def ReduceInstr : InstrFor<Reduce>;
+  def ReduceIntegerInstr : InstrFor<ReduceInteger>;
 }
 def ConvolutionFilterGradientInstr : InstrFor<ConvolutionFilterGradient>;
 def MaxPoolGradientInstr : InstrFor<MaxPoolGradient>;
@@ -104,11 +106,9 @@ def SoftmaxInstr : InstrFor<Softmax> {
   let InPlace = ["input"];
   let Requires = "op.getAxis() + 1 == int64_t(op.getInput().getRank())";
 }
-def ReduceInstr : InstrFor<Reduce>;
-def ReduceIntegerInstr : InstrFor<ReduceInteger>;
 def CumSumInstr : InstrFor<CumSum> { let InPlace = ["input"]; }
 def ArgMaxInstr : InstrFor<ArgMax>;
-def GatherInstr : InstrFor<Gather>;
+def GatherInstr : InstrFor<Gather> { let Strided = ["indices"]; }
 def ScatterInstr : InstrFor<Scatter>;
 def TopKInstr : InstrFor<TopK>;
 def NonMaxSuppressionInstr : InstrFor<NonMaxSuppression>;

@@ -46,12 +46,13 @@ static std::vector<Acc> reduceAlong(const Elements &in, DimsRef shape,
 
 void interpreter::runReduce(const Memory &memory, const ReduceInstr &instr) {
   const Type &type = instr.getInput()->getType();
+  Tensor result(instr.getResult()->getType());
   llvm::StringRef mode = instr.getMode();
   dispatchNumberKind(type.getKind(), [&](auto zero) {
     using T = decltype(zero);
     using Acc = typename AccumulatorOf<T>::type;
     auto in = getDense<const T>(memory, instr.getInput());
-    auto out = getDense<T>(memory, instr.getResult());
+    llvm::MutableArrayRef<T> out = result.data<T>();
     std::vector<Acc> sums = reduceAlong<Acc>(in, type.getShape(),
                                              instr.getAxes(), out.size(), mode);
     // The type rule refuses a mean of no integers.
@@ -59,12 +60,14 @@ void interpreter::runReduce(const Memory &memory, const ReduceInstr &instr) {
     for (size_t i = 0; i < out.size(); ++i)
       out[i] = T(ComputeType<T>(mode == "mean" ? sums[i] / count : sums[i]));
   });
+  scatterOperand(memory, instr.getResult(), result);
 }
 
 void interpreter::runReduceInteger(const Memory &memory,
                                    const ReduceIntegerInstr &instr) {
   const Type &type = instr.getInput()->getType();
-  auto out = getDense<int32_t>(memory, instr.getResult());
+  Tensor result(instr.getResult()->getType());
+  llvm::MutableArrayRef<int32_t> out = result.data<int32_t>();
   dispatchByteKind(type.getKind(), [&](auto zero) {
     using T = decltype(zero);
     llvm::copy(reduceAlong<int32_t>(getDense<const T>(memory, instr.getInput()),
@@ -72,6 +75,7 @@ void interpreter::runReduceInteger(const Memory &memory,
                                     out.size(), "sum"),
                out.begin());
   });
+  scatterOperand(memory, instr.getResult(), result);
 }
 
 void interpreter::runCumSum(const Memory &memory, const CumSumInstr &instr) {

@@ -7,13 +7,27 @@
 using namespace glowish;
 using llvm::Value;
 
+/// Returns the address of element \p number of \p buffer, which \p operand is,
+/// counted in its order.
+static Value *getAddressOf(KernelBuilder &b, const Buffer &buffer,
+                           const StridedOperand &operand, Value *number) {
+  if (buffer.isDense())
+    return b.getElement(operand.base, operand.kind, number);
+  llvm::ArrayRef<int64_t> shape = buffer.getShape();
+  Values index(shape.size());
+  for (size_t d = shape.size(); d-- > 0;) {
+    index[d] = d ? b.CreateURem(number, b.index(shape[d])) : number;
+    number = b.CreateUDiv(number, b.index(shape[d]));
+  }
+  return operand.getAddress(b, index);
+}
+
 void glowish::emitGather(KernelBuilder &b, const GatherInstr &instr,
                          const KernelOperands &operands) {
   Value *result = operands.getPointer(GatherInstr::resultIdx);
   Value *input = operands.getPointer(GatherInstr::inputIdx);
-  Value *indices = operands.getPointer(GatherInstr::indicesIdx);
+  StridedOperand indices = operands.getStrided(GatherInstr::indicesIdx);
   const Type &type = instr.getInput()->getType();
-  ElemKind indexKind = instr.getIndices()->getType().getKind();
   int64_t length = type.getDim(instr.getAxis());
   int64_t bytes = getDenseStrides(type.getShape())[instr.getAxis()] *
                   getElemSize(type.getKind());
@@ -27,8 +41,8 @@ void glowish::emitGather(KernelBuilder &b, const GatherInstr &instr,
                           axis + instr.getIndices()->getType().getRank());
   b.forEach(outer, [&](Value *o) {
     b.forEach(rows, [&](Value *i) {
-      Value *index =
-          b.loadIndex(indexKind, b.getElement(indices, indexKind, i));
+      Value *index = b.loadIndex(
+          indices.kind, getAddressOf(b, *instr.getIndices(), indices, i));
       Value *fromEnd = b.CreateNSWAdd(index, b.index(length));
       index =
           b.CreateSelect(b.CreateICmpSLT(index, b.index(0)), fromEnd, index);

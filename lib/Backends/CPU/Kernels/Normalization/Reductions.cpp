@@ -70,6 +70,8 @@ namespace {
 /// strides.
 struct ReduceLoops {
   Dims kept, keptStrides, reduced, reducedStrides;
+  /// The result's strides along the dimensions that are kept.
+  Dims resultStrides = {};
   /// How many indices of each kept dimension are needed; null for all.
   Values needed = {};
 };
@@ -91,22 +93,29 @@ static Values reduceNest(KernelBuilder &b, DimsRef shape, DimsRef strides,
       });
 }
 
-/// Without dimensions of extent 1, but for the innermost. \p getNeeded returns
-/// how many indices of a kept dimension are needed.
-static ReduceLoops
-splitDimensions(DimsRef shape, llvm::ArrayRef<int64_t> axes,
-                llvm::function_ref<Value *(unsigned)> getNeeded) {
+/// Returns the loops of \p instr, a Reduce or ReduceInteger, without dimensions
+/// of extent 1, but for the innermost.
+template <typename Instr>
+static ReduceLoops getLoops(const Instr &instr,
+                            const KernelOperands &operands) {
+  DimsRef shape = instr.getInput()->getShape();
+  llvm::ArrayRef<int64_t> axes = instr.getAxes();
   Dims strides = getDenseStrides(shape);
   ReduceLoops loops;
+  unsigned out = 0; // the dimension of the result
   for (unsigned d = 0; d < shape.size(); ++d) {
+    bool isReduced = llvm::is_contained(axes, int64_t(d));
+    unsigned own = out;
+    out += !isReduced || instr.getKeepDims();
     if (shape[d] == 1 && d + 1 < shape.size())
       continue;
-    bool isReduced = llvm::is_contained(axes, int64_t(d));
     (isReduced ? loops.reduced : loops.kept).push_back(shape[d]);
     (isReduced ? loops.reducedStrides : loops.keptStrides)
         .push_back(strides[d]);
-    if (!isReduced)
-      loops.needed.push_back(getNeeded(d));
+    if (isReduced)
+      continue;
+    loops.resultStrides.push_back(instr.getResult()->getStrides()[own]);
+    loops.needed.push_back(operands.getBound(Instr::resultIdx, own));
   }
   return loops;
 }
@@ -163,9 +172,9 @@ private:
   Value *result, *input;
   int64_t numElements, numResults;
   ReduceLoops loops;
-  Dims resultStrides;
-  /// Elements of a result; the extent of the innermost loop.
-  int64_t count, inner = 1;
+  /// Elements of a result; the extent of the innermost loop, and the result's
+  /// stride along it.
+  int64_t count, inner = 1, innerStride = 1;
   /// How many results of the innermost loop are needed; null for all.
   Value *neededInner = nullptr;
   bool reducesRows;
@@ -191,9 +200,9 @@ ReduceEmitter::ReduceEmitter(KernelBuilder &b, const Reduction &reduction,
   } else if (!loops.kept.empty()) {
     inner = loops.kept.pop_back_val();
     loops.keptStrides.pop_back();
+    innerStride = loops.resultStrides.pop_back_val();
     neededInner = loops.needed.pop_back_val();
   }
-  resultStrides = getDenseStrides(loops.kept);
 }
 
 void ReduceEmitter::emitDimension(size_t d, Value *offset, Value *out) {
@@ -201,7 +210,7 @@ void ReduceEmitter::emitDimension(size_t d, Value *offset, Value *out) {
     return reducesRows ? emitRows(offset, out) : emitVectors(offset, out);
   auto emitIteration = [&](Value *i) {
     emitDimension(d + 1, b.addScaled(offset, i, loops.keptStrides[d]),
-                  b.addScaled(out, i, resultStrides[d]));
+                  b.addScaled(out, i, loops.resultStrides[d]));
   };
   Value *needed = loops.needed[d];
   if (d == 0)
@@ -222,7 +231,6 @@ void ReduceEmitter::emitRows(Value *offset, Value *out) {
 }
 
 void ReduceEmitter::emitVectors(Value *offset, Value *out) {
-  Value *first = b.scaleIndex(out, inner);
   b.forVectors(
       inner, b.getRegisterLanes(reduction.kind),
       [&](Value *i, unsigned lanes) {
@@ -232,8 +240,10 @@ void ReduceEmitter::emitVectors(Value *offset, Value *out) {
               Value *x = reduction.load(b, input, at, lanes);
               return Values{reduction.combine(b, carried[0], x)};
             });
-        b.storeElement(reduction.kind, finish(sums[0]), result,
-                       b.CreateNSWAdd(first, i));
+        b.storeStrided(reduction.kind, finish(sums[0]),
+                       b.getElement(result, reduction.kind,
+                                    b.addScaled(out, i, innerStride)),
+                       innerStride);
       },
       neededInner);
 }
@@ -242,18 +252,8 @@ void ReduceEmitter::emitVectors(Value *offset, Value *out) {
 template <typename Instr>
 static void emitReduction(KernelBuilder &b, const Reduction &reduction,
                           const Instr &instr, const KernelOperands &operands) {
-  const Type &type = instr.getInput()->getType();
-  llvm::ArrayRef<int64_t> axes = instr.getAxes();
-  auto getNeeded = [&](unsigned d) {
-    unsigned before = instr.getKeepDims()
-                          ? 0
-                          : unsigned(llvm::count_if(axes, [&](int64_t axis) {
-                              return axis < int64_t(d);
-                            }));
-    return operands.getBound(Instr::resultIdx, d - before);
-  };
-  ReduceEmitter(b, reduction, type,
-                splitDimensions(type.getShape(), axes, getNeeded),
+  ReduceEmitter(b, reduction, instr.getInput()->getType(),
+                getLoops(instr, operands),
                 operands.getPointer(Instr::resultIdx),
                 operands.getPointer(Instr::inputIdx))
       .emit();
