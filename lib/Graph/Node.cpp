@@ -181,3 +181,26 @@ std::optional<OperandAxes> glowish::followAxis(const Node &node, unsigned dim) {
     return std::nullopt;
   return followAxis(NodeTypes(node).getView(), node.getType(), dim);
 }
+
+std::vector<OperandFiller> glowish::findFillers(const Node &node) {
+  std::vector<OperandFiller> found;
+  auto *findFiller = node.getInfo().findFiller;
+  if (!findFiller || llvm::none_of(node.getOperands(), [](NodeValue value) {
+        return value && value.getType().hasExtents();
+      }))
+    return found;
+  NodeTypes types(node);
+  for (unsigned i = 0; i < node.getNumOperands(); ++i) {
+    NodeValue value = node.getOperand(i);
+    for (unsigned d = 0; value && d < value.getShape().size(); ++d) {
+      const Extent *extent = value.getType().getExtent(d);
+      std::optional<Filler> filler =
+          extent ? findFiller(types.getView(), i, d) : std::nullopt;
+      if (!filler)
+        continue;
+      filler->isBounded &= node.getParent()->canBound(*extent);
+      found.push_back({i, d, *filler});
+    }
+  }
+  return found;
+}

@@ -42,34 +42,20 @@ void IRGenerator::addBounds(
       bounds.push_back({operand, unsigned(d), *extent});
 }
 
-/// Adds the bound of the first operand of \p node that the instruction reads no
-/// further than to its extent.
-void IRGenerator::addOperandBound(std::vector<LoopBound> &bounds,
-                                  const Node &node) const {
-  const OpInfo &info = node.getInfo();
-  NodeTypes types(node);
-  for (unsigned i = 0; info.findFiller && i < node.getNumOperands(); ++i) {
-    if (!node.getOperand(i))
-      continue;
-    const Type &type = node.getOperand(i).getType();
-    for (unsigned d = 0; type.hasExtents() && d < type.getRank(); ++d) {
-      const Extent *extent = type.getExtent(d);
-      std::optional<Filler> filler =
-          extent ? info.findFiller(types.getView(), i, d) : std::nullopt;
-      if (filler && filler->isBounded && graph.canBound(*extent)) {
-        bounds.push_back({unsigned(node.getNumResults()) + i, d, *extent});
-        return;
-      }
-    }
-  }
-}
-
 std::vector<LoopBound> IRGenerator::getBounds(const Node &node) const {
   std::vector<LoopBound> bounds;
   if (node.getNumResults() != 1)
     return bounds;
   addBounds(bounds, 0, findNeeded(node));
-  addOperandBound(bounds, node);
+  // An instruction takes the bound of one operand's dimension.
+  std::vector<OperandFiller> fillers = findFillers(node);
+  auto bounded = llvm::find_if(fillers, [](const OperandFiller &found) {
+    return found.filler.isBounded;
+  });
+  if (bounded != fillers.end())
+    bounds.push_back(
+        {unsigned(node.getNumResults()) + bounded->operand, bounded->dim,
+         *node.getOperand(bounded->operand).getType().getExtent(bounded->dim)});
   return bounds;
 }
 

@@ -59,7 +59,6 @@ private:
                                        unsigned operand) const;
   void addBounds(std::vector<LoopBound> &bounds, unsigned operand,
                  llvm::ArrayRef<std::optional<Extent>> extents) const;
-  void addOperandBound(std::vector<LoopBound> &bounds, const Node &node) const;
   /// Returns whether elements of the result of \p node at index \p first of
   /// dimension \p dim or behind it are needed: not if all readers save to
   /// outputs that have at most \p first of them after a run.

@@ -1,28 +1,19 @@
 //===- VerifyLowered.cpp - The contract between graph and IRGen -----------===//
 
 #include "glowish/Graph/Nodes.h"
-#include "glowish/Ops/ExtentRules.h"
 #include "glowish/Optimizer/Passes.h"
 
 using namespace glowish;
 
 /// Refuses an operand that \p node would read beyond its extent.
 static llvm::Error verifyOperands(const Node &node) {
-  const OpInfo &info = node.getInfo();
-  NodeTypes types(node);
-  for (unsigned i = 0; info.findFiller && i < node.getNumOperands(); ++i) {
-    NodeValue value = node.getOperand(i);
-    for (unsigned d = 0; value && d < value.getShape().size(); ++d) {
-      const Extent *extent = value.getType().getExtent(d);
-      std::optional<Filler> filler =
-          extent ? info.findFiller(types.getView(), i, d) : std::nullopt;
-      if (filler && !(filler->isBounded && node.getParent()->canBound(*extent)))
-        return makeError("node '{0}' ({1}): operand '{2}' is {3}; accepted: "
-                         "operands that the pass lower-extents fills",
-                         node.getName(), node.getKindName(),
-                         node.getOperandName(i), value.getType().str());
-    }
-  }
+  for (const OperandFiller &found : findFillers(node))
+    if (!found.filler.isBounded)
+      return makeError("node '{0}' ({1}): operand '{2}' is {3}; accepted: "
+                       "operands that the pass lower-extents fills",
+                       node.getName(), node.getKindName(),
+                       node.getOperandName(found.operand),
+                       node.getOperand(found.operand).getType().str());
   return llvm::Error::success();
 }
 

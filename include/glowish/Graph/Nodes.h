@@ -59,6 +59,15 @@ bool isIRGenerated(const Node &node);
 /// How the operands of \p node follow dimension \p dim of its only result; null
 /// if parts of it cannot be computed from parts of the operands.
 std::optional<OperandAxes> followAxis(const Node &node, unsigned dim);
+/// A dimension of an operand that a run decides the extent of, beyond which
+/// elements matter, unless the instruction is bounded there.
+struct OperandFiller {
+  unsigned operand, dim;
+  Filler filler;
+};
+/// Returns those of \p node, by operand; isBounded only where loops can be
+/// bounded by the extent (Function::canBound).
+std::vector<OperandFiller> findFillers(const Node &node);
 /// @}
 
 } // namespace glowish

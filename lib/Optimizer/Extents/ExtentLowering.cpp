@@ -49,30 +49,23 @@ Node *ExtentLowering::recreate(const Node &node,
 }
 
 llvm::Error ExtentLowering::fillOperands(Node &node) {
-  const OpInfo &info = node.getInfo();
-  NodeTypes types(node);
-  for (unsigned i = 0; i < node.getNumOperands(); ++i) {
-    NodeValue value = node.getOperand(i);
-    // The dimensions that each filler is for.
-    std::map<double, std::vector<int64_t>> dims;
-    for (unsigned d = 0; value && d < value.getShape().size(); ++d) {
-      if (!isOpen(value, d))
-        continue;
-      if (!info.findFiller)
-        return makeError("operand '{0}' is {1}; accepted: extents that no run "
-                         "decides",
-                         node.getOperandName(i), value.getType().str());
-      std::optional<Filler> filler = info.findFiller(types.getView(), i, d);
-      if (filler && !(filler->isBounded &&
-                      getFunction().canBound(*value.getType().getExtent(d))))
-        dims[filler->value].push_back(d);
-    }
-    for (const auto &[filler, own] : dims)
-      value = fillOutside(value, own, filler);
-    GLOWISH_RETURN_IF_ERROR(takeError());
-    node.setOperand(i, value);
+  for (unsigned i = 0; i < node.getNumOperands(); ++i)
+    if (NodeValue value = node.getOperand(i);
+        value && value.getType().hasExtents() && !node.getInfo().findFiller)
+      return makeError("operand '{0}' is {1}; accepted: extents that no run "
+                       "decides",
+                       node.getOperandName(i), value.getType().str());
+  // The dimensions that each filler of an operand is for.
+  std::map<std::pair<unsigned, double>, std::vector<int64_t>> dims;
+  for (const OperandFiller &found : findFillers(node))
+    if (!found.filler.isBounded)
+      dims[{found.operand, found.filler.value}].push_back(found.dim);
+  for (const auto &[place, own] : dims) {
+    auto [operand, filler] = place;
+    node.setOperand(operand,
+                    fillOutside(node.getOperand(operand), own, filler));
   }
-  return llvm::Error::success();
+  return takeError();
 }
 
 llvm::Error ExtentLowering::lower(Node &node) {
