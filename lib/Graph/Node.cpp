@@ -182,6 +182,12 @@ std::optional<OperandAxes> glowish::followAxis(const Node &node, unsigned dim) {
   return followAxis(NodeTypes(node).getView(), node.getType(), dim);
 }
 
+bool glowish::isDead(const Node &node) {
+  auto *declared = llvm::dyn_cast<DeclareExtentsNode>(&node);
+  return !node.hasUses() && !node.hasSideEffects() &&
+         !(declared && !declared->getCounts().empty());
+}
+
 std::vector<OperandFiller> glowish::findFillers(const Node &node) {
   std::vector<OperandFiller> found;
   auto *findFiller = node.getInfo().findFiller;

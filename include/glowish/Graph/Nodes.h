@@ -47,6 +47,10 @@ private:
   llvm::SmallVector<const Type *, 4> inputs;
 };
 
+/// Whether nothing needs \p node. Types may have the extents that a node counts
+/// (DeclareExtents): the pass dce erases one that has no uses.
+bool isDead(const Node &node);
+
 /// \name Functions of a node's record
 /// @{
 /// Whether the results have no roundings of their own.

@@ -279,7 +279,7 @@ void PrecisionConverter::run() {
     visit(*node);
   nodes = getNodes();
   for (Node *node : llvm::reverse(nodes))
-    if (!node->hasUses() && !node->hasSideEffects())
+    if (isDead(*node))
       function.erase(node);
 }
 

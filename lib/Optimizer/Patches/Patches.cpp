@@ -253,7 +253,7 @@ void glowish::computeInPatches(Function &function, const PatchPlan &plan) {
       function.create<ConcatNode>(end.getName(), patches, 1)->getResult();
   end.getResult().replaceAllUsesWith(whole);
   for (unsigned i = nodes.size(); i-- > 0;)
-    if (!nodes[i].hasUses() && !nodes[i].hasSideEffects())
+    if (isDead(nodes[i]))
       function.erase(&nodes[i]);
 }
 

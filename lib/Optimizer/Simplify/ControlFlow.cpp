@@ -219,7 +219,7 @@ llvm::Expected<bool> glowish::simplifyControl(Function &function,
   llvm::SmallVector<Node *> nodes =
       llvm::to_vector(llvm::make_pointer_range(function.getNodes()));
   for (Node *node : llvm::reverse(nodes)) {
-    if (!node->hasUses() && !node->hasSideEffects()) {
+    if (isDead(*node)) {
       function.erase(node);
       changed = true;
       continue;

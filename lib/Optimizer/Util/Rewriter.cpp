@@ -108,8 +108,7 @@ public:
     dying.insert(node);
     while (!dying.empty()) {
       Node *next = dying.pop_back_val();
-      if (next->getParent() != &function || next->hasUses() ||
-          next->hasSideEffects())
+      if (next->getParent() != &function || !isDead(*next))
         continue;
       llvm::SmallVector<NodeValue, 4> operands = next->getReads();
       queued.erase(next);
@@ -149,7 +148,7 @@ bool glowish::applyRewrites(Function &function, const RewriteSet &set,
       pass.observer->list(rewrite);
   bool changed = false;
   while (Node *node = worklist.pop()) {
-    if (!node->hasUses() && !node->hasSideEffects()) {
+    if (isDead(*node)) {
       worklist.eraseIfDead(node);
       changed = true;
       continue;
