@@ -174,10 +174,12 @@ llvm::Error IRGenerator::generatePad(PadNode &node) {
     function.create<FillInstr>(node.getName(), result, node.getValue());
     return llvm::Error::success();
   }
-  function.create<CopyInstr>(
+  auto *copy = function.create<CopyInstr>(
       node.getName(),
       createView(node, result, from.shape, to.offset, to.strides),
       createView(node, input, from.shape, from.offset, from.strides));
+  if (DimsRef(from.shape) == input->getShape())
+    copy->setLoopBounds(getCopyBounds(node.getInput(), CopyInstr::resultIdx));
   // One dimension after the other, so that the borders never overlap: what
   // produces the input can then write straight into the result.
   StridedLayout slab = {from.shape, to.offset, to.strides};

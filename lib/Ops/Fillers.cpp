@@ -61,15 +61,30 @@ MaybeFiller glowish::boundKeys(const OpView &op, unsigned operand,
 
 static bool isHeightOrWidth(unsigned dim) { return dim == 1 || dim == 2; }
 
-/// Windows at the end reach beyond the extent, where the padding begins.
-MaybeFiller glowish::fillWindowsWithZero(const OpView &, unsigned operand,
-                                         unsigned dim) {
+MaybeFiller glowish::fillImagesWithZero(const OpView &, unsigned operand,
+                                        unsigned dim) {
   return fillIf(operand == 0 && isHeightOrWidth(dim), 0);
 }
 
-MaybeFiller glowish::fillWindowsWithLowest(const OpView &, unsigned,
-                                           unsigned dim) {
+MaybeFiller glowish::fillImagesWithLowest(const OpView &, unsigned,
+                                          unsigned dim) {
   return fillIf(isHeightOrWidth(dim), lowest);
+}
+
+/// Returns whether windows reach beyond the end of dimension \p dim, by \p
+/// pads, [top, left, bottom, right].
+static bool reachesBehind(llvm::ArrayRef<int64_t> pads, unsigned dim) {
+  return isHeightOrWidth(dim) && pads[dim + 1] > 0;
+}
+
+MaybeFiller glowish::fillConvolution(const OpView &view, unsigned operand,
+                                     unsigned dim) {
+  return fillIf(
+      operand == 0 && reachesBehind(ConvolutionView(view).getPads(), dim), 0);
+}
+
+MaybeFiller glowish::fillMaxPool(const OpView &view, unsigned, unsigned dim) {
+  return fillIf(reachesBehind(MaxPoolView(view).getPads(), dim), lowest);
 }
 
 MaybeFiller glowish::fillLogSoftmax(const OpView &view, unsigned,

@@ -21,7 +21,8 @@ def Convolution : Node<"2-D convolution of NHWC images"> {
   let Traits = [SuperLinear];
   let AxisRule = "followConvolution";
   let ExtentRule = "extendConvolution";
-  let Filler = "fillWindowsWithZero";
+  let Filler = "fillConvolution";
+  let HasExtentLowering = 1;
   let HasVariableRoles = 1;
   let HasQuantizedWeights = 1;
   let Source = "ONNX Conv-11";
@@ -82,7 +83,7 @@ def ConvTranspose : Node<"Transposed 2-D convolution of NHWC images"> {
   let Traits = [SuperLinear];
   let AxisRule = "followOutermost";
   let ExtentRule = "extendConvTranspose";
-  let Filler = "fillWindowsWithZero";
+  let Filler = "fillImagesWithZero";
   let HasLowering = 1;
   let Source = "ONNX ConvTranspose-11";
 }

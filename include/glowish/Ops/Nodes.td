@@ -86,7 +86,8 @@ def MaxPool : Pool<"Maximum of each window, without the padding"> {
   let IsExact = "true";
   let AxisRule = "followWindows";
   let ExtentRule = "extendWindows";
-  let Filler = "fillWindowsWithLowest";
+  let Filler = "fillMaxPool";
+  let HasExtentLowering = 1;
   let MovesQuantized = 1;
   let Source = "ONNX MaxPool-12";
 }
@@ -146,7 +147,7 @@ def GlobalAvgPool : GlobalPool<"Mean of each channel"> {
   let Source = "ONNX GlobalAveragePool-1";
 }
 def GlobalMaxPool : GlobalPool<"Maximum of each channel"> {
-  let Filler = "fillWindowsWithLowest";
+  let Filler = "fillImagesWithLowest";
   let IsExact = "true";
   let HasLowering = 1;
   let Source = "ONNX GlobalMaxPool-1";

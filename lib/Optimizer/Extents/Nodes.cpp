@@ -13,7 +13,10 @@ NodeValue glowish::lowerExtentsOfDeclareExtents(DeclareExtentsNode &node,
                                                 ExtentLowering &b) {
   for (auto [count, dim] : llvm::zip_equal(node.getCounts(), node.getDims()))
     b.define(node.getType().getExtent(dim)->getSymbol(), count);
-  return {};
+  // No one asks for the symbols of types any more.
+  return node.getCounts().empty()
+             ? NodeValue()
+             : b.make<DeclareExtentsNode>(node.getInput(), node.getType());
 }
 
 NodeValue glowish::lowerExtentsOfSave(SaveNode &node, ExtentLowering &) {
@@ -160,38 +163,140 @@ glowish::lowerExtentsOfGroupNormalization(GroupNormalizationNode &node,
                        input.getElemKind());
 }
 
+//===- Parts of dimensions ------------------------------------------------===//
+
+/// Returns \p value with \p extent along \p axis; with its bound if there is
+/// none.
+static NodeValue declareAlong(ExtentLowering &b, NodeValue value, int64_t axis,
+                              const std::optional<Extent> &extent) {
+  if (!value)
+    return value;
+  ExtentList extents(value.getType().getExtents());
+  extents.resize(value.getShape().size());
+  extents[axis] = extent;
+  return b.declareExtents(value, value.getType().withExtents(extents));
+}
+
+/// Returns \p value with \p count elements of \p filler, a scalar, behind those
+/// of dimension \p dim, of which a run decides how many there are: its bound
+/// is at least the sum.
+static NodeValue appendAlong(ExtentLowering &b, NodeValue value, int64_t dim,
+                             int64_t count, NodeValue filler) {
+  if (!value)
+    return value;
+  const Type type = value.getType();
+  Dims shape(type.getShape());
+  shape[dim] = count;
+  ExtentList extents(type.getExtents());
+  extents[dim].reset();
+  filler = b.broadcast(b.reshape(filler, Dims(shape.size(), 1)), shape);
+  if (!filler)
+    return {};
+  filler = b.declareExtents(filler, filler.getType().withExtents(extents));
+  Extent length = type.getLength(dim);
+  return declareAlong(
+      b,
+      b.make<DynamicUpdateSliceNode>(b.closeDims(value, {dim}), filler,
+                                     b.getLength(value, unsigned(dim)), dim),
+      dim, add(length, count));
+}
+
 //===- Windows ------------------------------------------------------------===//
+
+namespace {
+/// Images with \c pads of their own behind the extents that runs decide, and
+/// what is left of the pads of windows over them, [top, left, bottom, right].
+struct PaddedImages {
+  NodeValue images;
+  std::vector<int64_t> pads;
+};
+} // namespace
+
+/// Returns \p images, [N, H, W, C], with the pads behind extents that runs
+/// decide, of elements \p filler, a scalar: windows read these where a run's
+/// image ends, and no others. Null where there are none.
+static PaddedImages padImages(ExtentLowering &b, NodeValue images,
+                              llvm::ArrayRef<int64_t> pads, NodeValue filler) {
+  Dims wide(images.getShape());
+  std::vector<int64_t> dims, left(pads.begin(), pads.end());
+  for (int64_t dim : {1, 2})
+    if (b.isOpen(images, unsigned(dim)) && pads[size_t(dim) + 1] > 0) {
+      dims.push_back(dim);
+      wide[dim] += pads[size_t(dim) + 1];
+      left[size_t(dim) + 1] = 0;
+    }
+  if (dims.empty())
+    return {};
+  const Type &type = images.getType();
+  NodeValue padded = b.make<RepackNode>(
+      images, TypeList{type.withShape(wide).withExtents(type.getExtents())});
+  for (int64_t dim : dims)
+    padded = appendAlong(b, padded, dim, pads[size_t(dim) + 1], filler);
+  return {padded, left};
+}
+
+NodeValue glowish::lowerExtentsOfConvolution(ConvolutionNode &node,
+                                             ExtentLowering &b) {
+  NodeValue input = node.getInput();
+  auto [images, pads] = padImages(b, input, node.getPads(), b.number(input, 0));
+  return images
+             ? b.make<ConvolutionNode>(images, node.getFilter(), node.getBias(),
+                                       node.getStrides(), pads,
+                                       node.getDilations(), node.getGroup())
+             : NodeValue();
+}
 
 NodeValue
 glowish::lowerExtentsOfConvolutionInteger(ConvolutionIntegerNode &node,
                                           ExtentLowering &b) {
   // The zero point adds nothing.
   NodeValue input = node.getInput(), zero = node.getZeroPoint();
-  if (NodeValue inside = b.isInside(input, {1, 2}))
-    node.setOperand(node.inputIdx, b.select(inside, b.closeDims(input, {1, 2}),
-                                            zero ? zero : b.number(input, 0)));
-  return {};
+  auto [images, pads] =
+      padImages(b, input, node.getPads(), zero ? zero : b.number(input, 0));
+  return images ? b.make<ConvolutionIntegerNode>(
+                      images, node.getFilter(), zero, node.getFilterZeroPoint(),
+                      node.getBias(), node.getStrides(), pads,
+                      node.getDilations(), node.getGroup())
+                : NodeValue();
+}
+
+NodeValue glowish::lowerExtentsOfMaxPool(MaxPoolNode &node, ExtentLowering &b) {
+  NodeValue input = node.getInput();
+  constexpr double lowest = -std::numeric_limits<double>::infinity();
+  auto [images, pads] =
+      padImages(b, input, node.getPads(), b.number(input, lowest));
+  return images
+             ? b.make<MaxPoolNode>(images, node.getKernels(), node.getStrides(),
+                                   pads, node.getDilations())
+             : NodeValue();
 }
 
 NodeValue glowish::lowerExtentsOfAvgPool(AvgPoolNode &node, ExtentLowering &b) {
   NodeValue input = node.getInput();
-  if (!b.isAnyOpen(input, {1, 2}))
+  auto [images, pads] = padImages(b, input, node.getPads(), b.number(input, 0));
+  if (!images)
     return {};
-  NodeValue filled = b.fillOutside(input, {1, 2}, 0);
-  auto pool = [&](NodeValue images) {
+  auto pool = [&](NodeValue images, llvm::ArrayRef<int64_t> pads) {
     return b.make<AvgPoolNode>(images, node.getKernels(), node.getStrides(),
-                               node.getPads(), node.getDilations(),
+                               pads, node.getDilations(),
                                /*countIncludePads=*/true);
   };
-  NodeValue mean = pool(filled);
-  if (node.getCountIncludePads())
+  NodeValue mean = pool(images, pads);
+  if (!mean || node.getCountIncludePads())
     return mean;
   // The share of a window that is in the image.
   Dims shape = {1, input.getShape()[1], input.getShape()[2], 1};
   ElemKind kind = input.getElemKind();
   NodeValue ones = b.select(b.isInside(input, {1, 2}), b.splat(kind, shape, 1),
                             b.scalar(kind, 0));
-  return b.div(mean, pool(ones));
+  NodeValue shares = pool(ones, node.getPads());
+  if (!shares)
+    return {};
+  ExtentList extents(mean.getType().getExtents());
+  extents[0].reset();
+  extents[3].reset();
+  return b.div(mean,
+               b.declareExtents(shares, shares.getType().withExtents(extents)));
 }
 
 NodeValue glowish::lowerExtentsOfResize(ResizeNode &node, ExtentLowering &b) {
@@ -295,18 +400,6 @@ NodeValue glowish::lowerExtentsOfAttentionInteger(AttentionIntegerNode &node,
 
 //===- Data movement ------------------------------------------------------===//
 
-/// Returns \p value with \p extent along \p axis; with its bound if there is
-/// none.
-static NodeValue declareAlong(ExtentLowering &b, NodeValue value, int64_t axis,
-                              const std::optional<Extent> &extent) {
-  if (!value)
-    return value;
-  ExtentList extents(value.getType().getExtents());
-  extents.resize(value.getShape().size());
-  extents[axis] = extent;
-  return b.declareExtents(value, value.getType().withExtents(extents));
-}
-
 NodeValue glowish::lowerExtentsOfConcat(ConcatNode &node, ExtentLowering &b) {
   int64_t axis = node.getAxis();
   llvm::SmallVector<NodeValue, 4> inputs = node.getInputs();
@@ -341,15 +434,23 @@ NodeValue glowish::lowerExtentsOfConcat(ConcatNode &node, ExtentLowering &b) {
 }
 
 NodeValue glowish::lowerExtentsOfPad(PadNode &node, ExtentLowering &b) {
-  NodeValue input = node.getInput();
+  NodeValue input = node.getInput(), padded;
   unsigned rank = input.getShape().size();
-  std::vector<int64_t> dims;
-  for (unsigned d = 0; d < rank; ++d)
-    if (b.isOpen(input, d) && node.getPads()[rank + d] > 0)
-      dims.push_back(d);
-  // The padding begins where the elements end.
-  node.setOperand(node.inputIdx, b.fillOutside(input, dims, node.getValue()));
-  return {};
+  for (unsigned d = 0; d < rank; ++d) {
+    int64_t after = node.getPads()[rank + d];
+    if (!b.isOpen(input, d) || after <= 0)
+      continue;
+    if (!padded)
+      padded = NodeValue(b.recreate(node, node.getOperands()));
+    // The padding begins where the elements end.
+    std::optional<Extent> end =
+        add(*input.getType().getExtent(d), node.getPads()[d]);
+    padded = appendAlong(b, declareAlong(b, padded, d, end), d, after,
+                         b.number(input, node.getValue()));
+    if (!padded)
+      return {};
+  }
+  return padded;
 }
 
 /// Returns whether \p indices are constants from \p low to \p high.

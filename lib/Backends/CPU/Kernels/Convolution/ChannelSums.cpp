@@ -378,22 +378,23 @@ void ChannelSumsEmitter::emitRow(Value *batch, Value *row, Value *low,
 void ChannelSumsEmitter::emit() {
   int64_t tiles = llvm::divideCeil(shape.outWidth, tile.pixels);
   int64_t operations = getNumOperations(shape);
+  auto countParts = [&](Value *needed, int64_t size) {
+    return needed ? b.divideUp(needed, size) : nullptr;
+  };
   if (shape.batch * shape.outHeight > 1) {
     ImageBands rows(b, shape, operands.needed);
+    Value *rowTiles = countParts(operands.needed.columns, tile.pixels);
     return b.forTasks(
         shape.batch * shape.outHeight, operations,
         [&](Value *unit) {
           emitRow(b.CreateUDiv(unit, rows.perImage),
                   b.CreateURem(unit, rows.perImage), b.index(0),
-                  b.index(tiles));
+                  rowTiles ? rowTiles : b.index(tiles));
         },
         rows.count);
   }
   // The tiles of a single row are the tasks, some at a time.
   constexpr int64_t together = 16;
-  auto countParts = [&](Value *needed, int64_t size) {
-    return needed ? b.divideUp(needed, size) : nullptr;
-  };
   Value *needed = countParts(operands.neededColumns, tile.pixels);
   b.forTasks(
       int64_t(llvm::divideCeil(tiles, together)), operations,

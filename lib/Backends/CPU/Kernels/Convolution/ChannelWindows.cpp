@@ -184,10 +184,12 @@ forChannelGroups(KernelBuilder &b, int64_t channels, unsigned lanes,
     body(b.index(whole), b.index(channels), unsigned(channels - whole));
 }
 
-/// Calls \p body with the first column and the end of each strip of \p run.
+/// Calls \p body with the first column and the end of each strip of \p run that
+/// has one of the \p needed columns; null for all.
 static void forStrips(KernelBuilder &b, const TileRun &run, int64_t stripTiles,
+                      Value *needed,
                       llvm::function_ref<void(Value *, Value *)> body) {
-  Value *end = b.index(run.column + run.count * run.pixels);
+  Value *end = getEndColumn(b, run, needed);
   int64_t strip = std::min(stripTiles, run.count) * run.pixels;
   b.forLoop(b.index(run.column), end, strip, [&](Value *low) {
     body(low, b.minIndex(b.CreateNSWAdd(low, b.index(strip)), end));
@@ -222,17 +224,18 @@ static void emitWindows(KernelBuilder &b, const ConvolutionShape &shape,
   auto emitGroup = [&](Value *batch, Value *low, Value *high, Value *first,
                        Value *last, unsigned active) {
     for (const TileRun &run : runs)
-      forStrips(b, run, order.stripTiles, [&](Value *strip, Value *end) {
-        b.forLoop(low, high, 1, [&](Value *row) {
-          KernelRows rows = getKernelRows(b, shape, row);
-          b.forLoop(strip, end, run.pixels, [&](Value *column) {
-            b.forLoop(first, last, active, [&](Value *channel) {
-              emitWindowTile(b, shape, input, op, run, rows,
-                             {batch, row, column}, channel, active);
-            });
-          });
-        });
-      });
+      forStrips(b, run, order.stripTiles, needed.columns,
+                [&](Value *strip, Value *end) {
+                  b.forLoop(low, high, 1, [&](Value *row) {
+                    KernelRows rows = getKernelRows(b, shape, row);
+                    b.forLoop(strip, end, run.pixels, [&](Value *column) {
+                      b.forLoop(first, last, active, [&](Value *channel) {
+                        emitWindowTile(b, shape, input, op, run, rows,
+                                       {batch, row, column}, channel, active);
+                      });
+                    });
+                  });
+                });
   };
   ImageBands bands(b, shape, needed, order.bandRows);
   CheckedInt work = CheckedInt(shape.batch) * shape.outHeight * shape.outWidth *
@@ -327,7 +330,8 @@ static ConvolutionShape getPoolShape(const Instr &instr) {
 /// Returns what a run needs of the result of a pooling.
 static NeededImages getNeeded(const KernelOperands &operands) {
   return {.images = operands.getBound(/*index=*/0, /*dim=*/0),
-          .rows = operands.getBound(/*index=*/0, /*dim=*/1)};
+          .rows = operands.getBound(/*index=*/0, /*dim=*/1),
+          .columns = operands.getBound(/*index=*/0, /*dim=*/2)};
 }
 
 /// KernelBuilder::maximum, but any NaN for a NaN: the first choice is one

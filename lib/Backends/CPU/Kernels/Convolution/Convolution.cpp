@@ -32,6 +32,7 @@ public:
         bias(operands.bias),
         taps(operands.isBiasOfTaps ? TapRanges(shape) : TapRanges()),
         imageRows(b, shape, operands.needed),
+        imageColumns(operands.needed.columns),
         neededColumns(operands.neededColumns),
         neededChannels(operands.neededChannels),
         neededDepth(operands.neededDepth), predicate(operands.predicate),
@@ -113,6 +114,8 @@ private:
   TapRanges taps;
   /// The rows of images that are needed.
   ImageBands imageRows;
+  /// The columns of images of several rows that are needed; null for all.
+  Value *imageColumns;
   /// Null for all.
   Value *neededColumns, *neededChannels, *neededDepth;
   RowPredicate predicate;
@@ -333,7 +336,13 @@ void ConvolutionEmitter::emitRows(const Block &block, Value *low, Value *high) {
     int64_t before = 0;
     Value *rowNumber = b.scaleIndex(unit, countRowTiles(block));
     for (const TileRun &run : block.runs) {
-      b.forLoop(run.count, [&](Value *i) {
+      Value *count = b.index(run.count);
+      if (imageColumns) {
+        Value *columns = b.CreateNSWSub(getEndColumn(b, run, imageColumns),
+                                        b.index(run.column));
+        count = b.divideUp(b.maxIndex(columns, b.index(0)), run.pixels);
+      }
+      b.forLoop(count, [&](Value *i) {
         Value *number =
             b.CreateNSWAdd(rowNumber, b.CreateNSWAdd(i, b.index(before)));
         Value *column = b.addScaled(b.index(run.column), i, run.pixels);

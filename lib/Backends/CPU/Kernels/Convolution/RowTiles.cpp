@@ -73,12 +73,17 @@ void RowTiles::emitBlocks(const Strip &strip) {
     emitTiles(strip, getBlock(b.index(whole), channels % weights.channels));
 }
 
+Value *RowTiles::getNeededColumns() const {
+  return shape.batch * shape.outHeight > 1 ? operands.needed.columns
+                                           : operands.neededColumns;
+}
+
 /// Returns the end of the columns that are needed, whole tiles.
 Value *RowTiles::getEndColumn() {
   Value *end = b.index(shape.outWidth);
-  if (!operands.neededColumns || shape.batch * shape.outHeight > 1)
+  if (!getNeededColumns())
     return end;
-  Value *tiles = b.divideUp(operands.neededColumns, pixels);
+  Value *tiles = b.divideUp(getNeededColumns(), pixels);
   return b.minIndex(b.scaleIndex(tiles, pixels), end);
 }
 
@@ -86,7 +91,7 @@ Value *RowTiles::getEndColumn() {
 void RowTiles::emitStrip(Value *batch, Value *group, Value *column) {
   getRows().begin(batch, group, column);
   Value *count = b.index(columns);
-  if (shape.outWidth % columns || operands.neededColumns)
+  if (shape.outWidth % columns || getNeededColumns())
     count = b.minIndex(count, b.CreateNSWSub(getEndColumn(), column));
   b.forLoop(ImageBands(b, shape, operands.needed).endRow, [&](Value *row) {
     getRows().load(row);

@@ -79,6 +79,8 @@ protected:
   RowsLayout layout;
 
 private:
+  /// Returns how many columns of each row a run needs; null for all.
+  llvm::Value *getNeededColumns() const;
   llvm::Value *getEndColumn();
   void emitStrip(llvm::Value *batch, llvm::Value *group, llvm::Value *column);
   void emitBlocks(const Strip &strip);

@@ -56,6 +56,12 @@ static int64_t countLike(const TileRun &tile, const ConvolutionShape &shape) {
   return (end - tile.column) / tile.pixels;
 }
 
+Value *glowish::getEndColumn(KernelBuilder &b, const TileRun &run,
+                             Value *needed) {
+  Value *end = b.index(run.column + run.count * run.pixels);
+  return needed ? b.minIndex(end, needed) : end;
+}
+
 std::vector<TileRun> glowish::splitRow(const ConvolutionShape &shape,
                                        unsigned pixels) {
   std::vector<TileRun> runs;

@@ -34,6 +34,11 @@ struct TileRun {
 /// runs.
 std::vector<TileRun> splitRow(const ConvolutionShape &shape, unsigned pixels);
 
+/// Returns the end of the columns of \p run, or of the first \p needed columns
+/// of the row if that is less; null for all.
+llvm::Value *getEndColumn(KernelBuilder &b, const TileRun &run,
+                          llvm::Value *needed);
+
 /// The rows of the kernel that lie inside the image for one output row:
 /// low <= kh < high. Constants where no output row is cut off.
 struct KernelRows {

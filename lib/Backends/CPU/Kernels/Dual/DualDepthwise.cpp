@@ -306,9 +306,12 @@ void DualDepthwiseEmitter::emitOutputs(const Band &band, Value *plane,
 void DualDepthwiseEmitter::emitChannel(const Band &band, Value *plane,
                                        Value *channel) {
   b.forLoop(band.row, band.end, 1, [&](Value *row) {
-    b.forVectors(shape.outWidth, 2, [&](Value *column, unsigned count) {
-      emitOutputs(band, plane, channel, row, column, count);
-    });
+    b.forVectors(
+        shape.outWidth, 2,
+        [&](Value *column, unsigned count) {
+          emitOutputs(band, plane, channel, row, column, count);
+        },
+        operands.needed.columns);
   });
 }
 

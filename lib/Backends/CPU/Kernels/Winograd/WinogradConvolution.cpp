@@ -30,13 +30,23 @@ public:
                   WinogradSize size, unsigned packedBlock,
                   ConvolutionOperands operands)
       : WinogradBlocking(shape, size, b.getTarget(), packedBlock,
-                         operands.needed.images || operands.needed.rows),
+                         operands.needed.images || operands.needed.rows ||
+                             operands.needed.columns),
         b(b), shape(shape), packedBlock(packedBlock), needed(operands.needed),
         tileRows(b, shape, needed, size.height),
         result(std::move(operands.result)), input(std::move(operands.input)),
         weights(operands.weights), bias(operands.bias),
         epilogue(std::move(operands.epilogue)), lanes(b.getRegisterLanes(kind)),
-        width(int64_t(registers.vectors) * lanes) {}
+        width(int64_t(registers.vectors) * lanes) {
+    rowTiles = needed.columns ? b.divideUp(needed.columns, horizontal.outputs)
+                              : b.index(tilesW);
+    if (needed.columns)
+      neededTiles = b.CreateNSWMul(
+          tileRows.count ? tileRows.count : b.index(shape.batch * tilesH),
+          rowTiles);
+    else if (tileRows.count)
+      neededTiles = b.scaleIndex(tileRows.count, tilesW);
+  }
 
   void emit();
 
@@ -63,16 +73,19 @@ private:
     Value *stride = nullptr;
   };
 
-  /// The tiles of all images that are needed; null for all.
-  Value *countNeeded() {
-    return tileRows.count ? b.scaleIndex(tileRows.count, tilesW) : nullptr;
-  }
   Position getPosition(Value *tile);
   void emitTask(Value *task);
   void emitBlocks(Value *first, Value *end, Value *low, Value *count);
   void emitBlock(const Block &block, Value *low, Value *count);
   bool needsBorder() const;
-  Value *getInputEnd();
+  Value *getInputEnd(Value *outputs, int64_t taps, int64_t pad, int64_t extent);
+  Value *getInputEndRow() {
+    return getInputEnd(needed.rows, shape.kernelH, shape.padTop, shape.height);
+  }
+  Value *getInputEndColumn() {
+    return getInputEnd(needed.columns, shape.kernelW, shape.padLeft,
+                       shape.width);
+  }
   void emitInputs(Value *tile, Value *inTask);
   void emitInputs(const Position &position, Value *inTask, bool isBorder);
   void emitInputsInLoops(const Position &position, Value *inTask,
@@ -115,6 +128,8 @@ private:
   int64_t packedBlock;
   NeededImages needed;
   ImageBands tileRows;
+  /// The tiles of a row, and of all images, that are needed; null for all.
+  Value *rowTiles, *neededTiles = nullptr;
   StridedOperand result, input;
   Value *weights, *bias;
   EpilogueCode epilogue;
@@ -173,8 +188,8 @@ void WinogradEmitter::transformRows(int64_t rows,
 }
 
 WinogradEmitter::Position WinogradEmitter::getPosition(Value *tile) {
-  Value *row = b.CreateUDiv(tile, b.index(tilesW));
-  Value *column = b.CreateURem(tile, b.index(tilesW));
+  Value *row = b.CreateUDiv(tile, rowTiles);
+  Value *column = b.CreateURem(tile, rowTiles);
   Value *batch = b.index(0);
   if (shape.batch > 1) {
     batch = b.CreateUDiv(row, tileRows.perImage);
@@ -191,19 +206,20 @@ bool WinogradEmitter::needsBorder() const {
   auto reaches = [](int64_t tiles, const WinogradTransform &transform) {
     return (tiles - 1) * transform.outputs + transform.getPoints();
   };
-  return needed.rows || shape.padTop > 0 || shape.padLeft > 0 ||
-         reaches(tilesH, vertical) > shape.height ||
+  return needed.rows || needed.columns || shape.padTop > 0 ||
+         shape.padLeft > 0 || reaches(tilesH, vertical) > shape.height ||
          reaches(tilesW, horizontal) > shape.width;
 }
 
-/// Returns the end of the input rows that a needed one of the output takes.
-/// What is behind may be NaN, and would reach all outputs of a tile.
-Value *WinogradEmitter::getInputEnd() {
-  Value *end = b.index(shape.height);
-  if (!needed.rows)
+/// Returns the end of the input rows, or columns, that the first \p outputs of
+/// the output take, all for null. What is behind may be NaN, and would reach
+/// all outputs of a tile. \p extent: of the input.
+Value *WinogradEmitter::getInputEnd(Value *outputs, int64_t taps, int64_t pad,
+                                    int64_t extent) {
+  Value *end = b.index(extent);
+  if (!outputs)
     return end;
-  Value *reached =
-      b.CreateNSWAdd(needed.rows, b.index(shape.kernelH - 1 - shape.padTop));
+  Value *reached = b.CreateNSWAdd(outputs, b.index(taps - 1 - pad));
   return b.minIndex(b.maxIndex(reached, b.index(0)), end);
 }
 
@@ -216,8 +232,8 @@ Value *WinogradEmitter::loadInput(const Position &position, Value *row,
   Value *x = b.CreateNSWAdd(position.column, column);
   Value *isInside = nullptr;
   if (isBorder) {
-    isInside = b.CreateAnd(b.CreateICmpULT(y, getInputEnd()),
-                           b.CreateICmpULT(x, b.index(shape.width)));
+    isInside = b.CreateAnd(b.CreateICmpULT(y, getInputEndRow()),
+                           b.CreateICmpULT(x, getInputEndColumn()));
     auto clamp = [&](Value *value, int64_t extent) {
       return b.minIndex(b.maxIndex(value, b.index(0)), b.index(extent - 1));
     };
@@ -295,10 +311,11 @@ void WinogradEmitter::emitInputs(Value *tile, Value *inTask) {
         b.CreateICmpSGE(low, b.index(0)),
         b.CreateICmpSLE(low, b.CreateNSWSub(end, b.index(points))));
   };
-  Value *isWhole = b.CreateAnd(
-      isInside(position.row, shape.padTop, vertical.getPoints(), getInputEnd()),
-      isInside(position.column, shape.padLeft, horizontal.getPoints(),
-               b.index(shape.width)));
+  Value *isWhole =
+      b.CreateAnd(isInside(position.row, shape.padTop, vertical.getPoints(),
+                           getInputEndRow()),
+                  isInside(position.column, shape.padLeft,
+                           horizontal.getPoints(), getInputEndColumn()));
   b.ifThenElse(
       isWhole, [&] { emitInputs(position, inTask, /*isBorder=*/false); },
       [&] { emitInputs(position, inTask, /*isBorder=*/true); });
@@ -317,13 +334,14 @@ WinogradEmitter::planPrefetch(int64_t pixels, Value *numGroups) {
   Value *fixedDistance = b.index(4096);
   Value *ofNextPoint = b.index(shape.channels * packedBlock);
   int64_t fewest =
-      tileRows.count ? tilesW * (needed.rows ? 1 : tilesH) : tilesPerTask;
+      neededTiles ? (needed.columns ? 1 : tilesW) * (needed.rows ? 1 : tilesH)
+                  : tilesPerTask;
   int64_t groups =
       llvm::divideCeilSigned(std::min(fewest, tilesPerTask), pixels);
   FilterPrefetch ahead = {.distance = groups == 1 ? fixedDistance : ofNextPoint,
                           .bytesPerStep =
                               llvm::divideCeilSigned(4 * packedBlock, groups)};
-  if (tileRows.count) {
+  if (neededTiles) {
     Value *isSingle = b.CreateICmpEQ(numGroups, b.index(1));
     ahead.distance = b.CreateSelect(isSingle, fixedDistance, ofNextPoint);
     ahead.stride = b.CreateUDiv(
@@ -337,7 +355,7 @@ WinogradEmitter::planPrefetch(int64_t pixels, Value *numGroups) {
 /// overlaps another or, where there are fewer tiles, has some that are not
 /// used; unless a run states how many there are.
 void WinogradEmitter::forGroups(int64_t pixels, Value *count, GroupBody body) {
-  if (!tileRows.count) {
+  if (!neededTiles) {
     Value *groups = b.divideUp(count, pixels);
     Value *lastFirst =
         b.maxIndex(b.CreateNSWSub(count, b.index(pixels)), b.index(0));
@@ -571,8 +589,8 @@ void WinogradEmitter::emitTask(Value *task) {
   Value *group = b.CreateURem(task, b.index(getGroups()));
   Value *low = b.scaleIndex(range, tilesPerTask);
   Value *count = b.index(tilesPerTask);
-  if (Value *end = countNeeded())
-    count = b.minIndex(b.CreateNSWSub(end, low), count);
+  if (neededTiles)
+    count = b.minIndex(b.CreateNSWSub(neededTiles, low), count);
   else if (tiles % tilesPerTask != 0)
     count = b.minIndex(b.CreateNSWSub(b.index(tiles), low), count);
   b.forLoop(count, [&](Value *i) { emitInputs(b.CreateNSWAdd(low, i), i); });
@@ -589,9 +607,9 @@ void WinogradEmitter::emit() {
       b.allocate(kind, int64_t(vertical.outputs) * horizontal.outputs * lanes);
   if (usesLoops())
     halfway = b.allocate(kind, getPoints() * lanes);
-  Value *ranges = countNeeded();
-  if (ranges)
-    ranges = b.scaleIndex(b.divideUp(ranges, tilesPerTask), getGroups());
+  Value *ranges = nullptr;
+  if (neededTiles)
+    ranges = b.scaleIndex(b.divideUp(neededTiles, tilesPerTask), getGroups());
   b.forTasks(
       getRanges() * getGroups(), getNumOperations(shape),
       [&](Value *task) { emitTask(task); }, ranges);
