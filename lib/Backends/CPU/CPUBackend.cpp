@@ -281,15 +281,24 @@ CPUBackend::getCandidates(const ConvolutionProblem &problem) const {
 llvm::Expected<std::unique_ptr<SharedChoices>>
 CPUBackend::chooseTogether(llvm::ArrayRef<const IRFunction *> functions) {
   auto packings = std::make_unique<SharedPackings>(options.packsWeightsOnce);
-  for (auto [program, function] : llvm::enumerate(functions)) {
-    auto add = [&](const ConvolutionProblem &problem, const Buffer &filter) {
-      Candidates candidates = getCandidates(problem);
-      if (!candidates.accepted.empty())
-        packings->add(unsigned(program), filter, problem.shape,
-                      candidates.accepted);
-    };
+  unsigned program = 0;
+  auto collect = [&](const ConvolutionProblem &problem, const Buffer &filter) {
+    packings->collect(filter.getTensor(), getCandidates(problem).accepted);
+  };
+  auto add = [&](ConvolutionProblem problem, const Buffer &filter) {
+    problem.ofOthers = packings->getCollected(filter.getTensor());
+    Candidates candidates = getCandidates(problem);
+    if (!candidates.accepted.empty())
+      packings->add(program, filter, problem.shape, candidates.accepted);
+  };
+  for (const IRFunction *function : functions)
+    forEachFunction(*function, [&](const IRFunction &each) {
+      visitProblems(each, collect);
+    });
+  for (const IRFunction *function : functions) {
     forEachFunction(*function,
                     [&](const IRFunction &each) { visitProblems(each, add); });
+    ++program;
   }
   packings->decide();
   return packings;
@@ -307,8 +316,10 @@ Pipeline CPUBackend::getIRPipeline() const { return getCPUPipeline(); }
 llvm::Any CPUBackend::getPassInput(const SharedChoices *choices) const {
   const auto *packings = static_cast<const SharedPackings *>(choices);
   auto choose = [this, packings](
-                    const ConvolutionProblem &problem,
+                    ConvolutionProblem problem,
                     const Buffer &filter) -> std::optional<ConvolutionChoice> {
+    if (packings)
+      problem.ofOthers = packings->getCollected(filter.getTensor());
     Candidates candidates = getCandidates(problem);
     if (candidates.accepted.empty())
       return std::nullopt;

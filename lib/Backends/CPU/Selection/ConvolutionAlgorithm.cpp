@@ -163,7 +163,10 @@ rankForAll(const ConvolutionProblem &problem, const TargetDescription &target,
   if (!target.isReproducible || problem.isOfBytes)
     return rank(problem, target, maxWinograd,
                 [](const auto &) { return true; });
-  auto order = chooseSumOrder(problem, target.getSumTarget(), maxWinograd);
+  // The order is that of the program by itself.
+  ConvolutionProblem own = problem;
+  own.ofOthers = {};
+  auto order = chooseSumOrder(own, target.getSumTarget(), maxWinograd);
   return rank(problem, target, maxWinograd, [&](const auto &candidate) {
     return getSumOrder(candidate) == order;
   });

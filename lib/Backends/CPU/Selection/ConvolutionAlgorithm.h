@@ -29,6 +29,9 @@ struct ConvolutionProblem {
   bool hasWideFilter = false;
   /// The most images that a run may need, where some need fewer; else 0.
   int64_t mostImages = 0;
+  /// Candidates for the same weights in other programs: those with their
+  /// packings are ranked, too.
+  llvm::ArrayRef<ConvolutionCandidate> ofOthers = {};
 };
 
 /// An algorithm. Each is a static object in the file that chooses when to use

@@ -18,6 +18,12 @@ struct ConvolutionCandidate {
   llvm::SmallVector<int64_t, 3> parameters;
   /// The estimated time on one core; 0 where there is no estimate.
   double cycles = 0;
+  /// The part of the cycles that is no time: it stands for the memory that
+  /// packed weights take beyond their own size.
+  double sizePrice = 0;
+
+  /// Returns the estimated time where the packed weights are there anyway.
+  double getTime() const { return cycles - sizePrice; }
 
   /// Returns the text of attributes and tuning files: `direct 14x2`.
   std::string str() const;

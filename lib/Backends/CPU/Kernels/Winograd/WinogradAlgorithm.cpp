@@ -38,13 +38,16 @@ public:
     for (int64_t limit = 2; limit <= maxWinograd; limit += 2) {
       small = std::exchange(large, getWinogradSize(problem.shape, limit));
       if (large)
-        addCandidate(problem, target, *large, candidates);
+        addCandidate(problem, target, {*large}, candidates);
     }
     // Small tiles have few filters to read for an image, large ones few
     // multiplications for many: between them is what loses little either way.
     if (problem.mostImages > 1 && small && large &&
         small->height < large->height && small->width < large->width)
-      addCandidate(problem, target, {large->height, small->width}, candidates);
+      addCandidate(problem, target, {{large->height, small->width}},
+                   candidates);
+    if (large)
+      addOfOthers(problem, target, *large, candidates);
   }
 
   /// At each point a matmul adds in the order of the channels.
@@ -115,20 +118,49 @@ public:
   }
 
 private:
+  /// How filters are packed: in blocks of so many output channels, or 0 for as
+  /// many as are best.
+  struct Packing {
+    WinogradSize size;
+    unsigned block = 0;
+  };
+
   void addCandidate(const ConvolutionProblem &problem,
-                    const TargetDescription &target, WinogradSize size,
+                    const TargetDescription &target, Packing packing,
                     std::vector<ConvolutionCandidate> &candidates) const {
     const ConvolutionShape &shape = problem.shape;
-    WinogradBlocking blocking(shape, size, target);
+    auto [size, block] = packing;
+    WinogradBlocking blocking(shape, size, target, block);
     if (!std::isfinite(blocking.cycles))
       return;
-    int64_t block = blocking.registers.vectors * target.getLanes(4);
-    double cycles = blocking.cycles;
+    if (block == 0)
+      block = blocking.registers.vectors * unsigned(target.getLanes(4));
+    double cycles = blocking.cycles, price = blocking.getFilterPrice(shape);
     // The filters of some of the images are those of all.
-    if (problem.mostImages)
-      cycles -= blocking.getFilterPrice(shape) *
-                (1 - double(shape.batch) / double(problem.mostImages));
-    candidates.push_back({this, {size.height, size.width, block}, cycles});
+    if (problem.mostImages) {
+      double rest = 1 - double(shape.batch) / double(problem.mostImages);
+      cycles -= price * rest;
+      price -= price * rest;
+    }
+    candidates.push_back({.algorithm = this,
+                          .parameters = {size.height, size.width, block},
+                          .cycles = cycles,
+                          .sizePrice = price});
+  }
+
+  /// Adds the candidates with the packings of other programs, with tiles of at
+  /// most \p large.
+  void addOfOthers(const ConvolutionProblem &problem,
+                   const TargetDescription &target, WinogradSize large,
+                   std::vector<ConvolutionCandidate> &candidates) const {
+    for (const ConvolutionCandidate &other : problem.ofOthers) {
+      if (other.algorithm != this || llvm::is_contained(candidates, other))
+        continue;
+      WinogradSize size = getSize(other.parameters);
+      if (size.height <= large.height && size.width <= large.width)
+        addCandidate(problem, target, {size, getBlock(other.parameters)},
+                     candidates);
+    }
   }
   static WinogradSize getSize(Parameters parameters) {
     return {.height = parameters[0], .width = parameters[1]};
