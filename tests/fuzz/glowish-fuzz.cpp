@@ -15,6 +15,7 @@
 #include "MlirTarget.h"
 #include "OnnxRuntimeTarget.h"
 #include "Predicates.h"
+#include "Ranges/Forms/Form.h"
 #include "Ranges/RangedSession.h"
 #include "Reduction.h"
 #include "Shrinker.h"
@@ -72,6 +73,11 @@ static cl::opt<bool>
               cl::desc("Make ONNX models with ranges for symbols, each of "
                        "which runs with three values"),
               cl::cat(category));
+static cl::opt<std::string>
+    formName("form",
+             cl::desc("With -ranges: write the models in another format, and "
+                      "compare what is imported from it with the ONNX model"),
+             cl::value_desc("caffe2|..."), cl::cat(category));
 static cl::opt<bool>
     hasPredicates("predicates",
                   cl::desc("Give nodes predicates, and interpret each graph "
@@ -171,7 +177,7 @@ static void report(uint64_t wrongSeed) {
     reportShrunk(what, spec, checkInChild(GraphCase(spec.print()), configs));
     return;
   }
-  TracedModel traced = makeInChild(wrongSeed, maxNodes);
+  TracedModel traced = makeInChild(wrongSeed, maxNodes, findForm(formName));
   if (!traced.complaint.empty())
     llvm::outs() << what << ": " << traced.complaint << "\n";
   else
@@ -265,7 +271,9 @@ static bool checkShare(const FuzzSessionResult &result) {
 /// What seeds stand for.
 static CaseGenerator getGenerator() {
   if (hasRanges)
-    return [](uint64_t each) { return makeRangedCase(each, maxNodes); };
+    return [form = findForm(formName)](uint64_t each) {
+      return makeRangedCase(each, maxNodes, form);
+    };
   return [](uint64_t each) {
     GraphSpec spec = makeSpec(each);
     return GeneratedCase{std::make_unique<GraphCase>(spec.print()),
@@ -276,7 +284,9 @@ static CaseGenerator getGenerator() {
 /// The names that nodes have in features.
 static std::vector<std::string> getKindNames() {
   std::vector<std::string> names;
-  if (hasRanges) {
+  if (const Form *form = findForm(formName)) {
+    names = form->listOperators();
+  } else if (hasRanges) {
     for (const auto &[name, opsets] : listOnnxOperators())
       names.push_back(name);
   } else {
@@ -353,6 +363,17 @@ static llvm::Expected<bool> chooseMachine() {
   return isThere;
 }
 
+/// Whether -form names one, of models with ranges.
+static llvm::Error checkForm() {
+  if (formName.empty() || (hasRanges && findForm(formName)))
+    return llvm::Error::success();
+  std::string names;
+  for (const Form *form : getForms())
+    names += (names.empty() ? "" : ", ") + form->name.str();
+  return makeError("-form={0}; accepted: one of {1}, with -ranges",
+                   formName.getValue(), names);
+}
+
 static llvm::Expected<int> runAll() {
   // What ctest takes for a test that was skipped.
   constexpr int skipped = 77;
@@ -363,6 +384,7 @@ static llvm::Expected<int> runAll() {
     return reduceModel();
   if (!files.empty())
     return runFiles();
+  GLOWISH_RETURN_IF_ERROR(checkForm());
   if (maxNodes == 0 || jobs == 0)
     return makeError("-max-nodes and -jobs are at least 1");
   if (printsOnly) {

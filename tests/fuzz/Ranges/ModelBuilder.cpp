@@ -1,7 +1,9 @@
 //===- ModelBuilder.cpp - Builds random models with ranges ----------------===//
 
 #include "ModelBuilder.h"
+#include "../GraphTarget.h"
 #include "../Values.h"
+#include "Forms/Form.h"
 #include "glowish/Graph/Nodes.h"
 #include "glowish/Importer/ONNX.h"
 #include "glowish/Support/Error.h"
@@ -50,7 +52,8 @@ onnx::AttributeProto fuzz::makeAttr(const char *name,
 static const IntRange ranges[] = {{0, 9},  {1, 17}, {1, 33}, {0, 5},
                                   {2, 11}, {1, 7},  {3, 21}, {0, 14}};
 
-ModelBuilder::ModelBuilder(Random &random) : random(random) {
+ModelBuilder::ModelBuilder(Random &random, const Form *form) : random(random) {
+  model.form = form;
   model.ranges["S"] = ranges[random.below(std::size(ranges))];
   if (chance(50))
     model.ranges["P"] = ranges[random.below(std::size(ranges))];
@@ -428,13 +431,17 @@ static std::set<unsigned> findDynamicDims(Module &module,
   return dims;
 }
 
-bool ModelBuilder::importRanges(const RangedModel &candidate,
-                                std::vector<ModelValue> &added) {
+BuildVerdict ModelBuilder::importRanges(const RangedModel &candidate,
+                                        std::vector<ModelValue> &added) {
   auto module = candidate.importRanged();
+  if (module.errorIsA<Inexpressible>()) {
+    llvm::consumeError(module.takeError());
+    return BuildVerdict::Wrong;
+  }
   if (!module) {
     refusal = llvm::toString(module.takeError());
     refusedOperator = findOperator(refusal);
-    return false;
+    return BuildVerdict::Refused;
   }
   for (ModelValue &value : added) {
     if (Placeholder *output = (*module)->findPlaceholder(value.name)) {
@@ -448,10 +455,23 @@ bool ModelBuilder::importRanges(const RangedModel &candidate,
       value.dynamicDims.insert(unsigned(d));
     }
   }
+  return BuildVerdict::Accepted;
+}
+
+/// Whether the form has counterparts of the operators of the transaction.
+bool ModelBuilder::isTaken() const {
+  const onnx::GraphProto &graph = model.proto.graph();
+  for (int i = committed.nodes; model.form && i < graph.node_size(); ++i)
+    if (!model.form->takes(graph.node(i).op_type()))
+      return false;
   return true;
 }
 
 BuildVerdict ModelBuilder::commit() {
+  if (!isTaken()) {
+    cancel();
+    return BuildVerdict::Wrong;
+  }
   std::vector<ModelValue> added = getAdded();
   std::vector<std::string> outputs;
   for (const ModelValue &value : added)
@@ -459,10 +479,9 @@ BuildVerdict ModelBuilder::commit() {
   RangedModel candidate = finish(outputs, /*withStates=*/false);
   if (trace)
     trace(candidate);
-  BuildVerdict verdict = !importPoints(candidate, added) ? BuildVerdict::Wrong
-                         : !importRanges(candidate, added)
-                             ? BuildVerdict::Refused
-                             : BuildVerdict::Accepted;
+  BuildVerdict verdict = importPoints(candidate, added)
+                             ? importRanges(candidate, added)
+                             : BuildVerdict::Wrong;
   bool isSmall = llvm::all_of(added, [](const ModelValue &value) {
     return countElements(value.largest) <= mostElements;
   });

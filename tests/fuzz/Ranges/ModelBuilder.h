@@ -66,8 +66,9 @@ enum class BuildVerdict {
 /// removes.
 class ModelBuilder {
 public:
-  /// A model with random symbols and no inputs.
-  explicit ModelBuilder(Random &random);
+  /// A model with random symbols and no inputs, of what \p form takes; null
+  /// for ONNX.
+  ModelBuilder(Random &random, const Form *form);
 
   Random &random;
   bool chance(unsigned percent) { return random.below(100) < percent; }
@@ -125,8 +126,10 @@ public:
   /// numbers. Null where a dimension is neither.
   std::optional<std::string> addShape(const Shape &shape,
                                       const ModelValue &value);
+  /// Forms have no states.
   void addState(const std::string &input, const std::string &output) {
-    model.states.push_back({input, output});
+    if (!model.form)
+      model.states.push_back({input, output});
   }
   /// Ends the transaction.
   BuildVerdict commit();
@@ -154,8 +157,9 @@ private:
   Sizes getSizes() const;
   bool importPoints(const RangedModel &candidate,
                     std::vector<ModelValue> &added) const;
-  bool importRanges(const RangedModel &candidate,
-                    std::vector<ModelValue> &added);
+  BuildVerdict importRanges(const RangedModel &candidate,
+                            std::vector<ModelValue> &added);
+  bool isTaken() const;
   std::vector<ModelValue> getAdded() const;
   std::optional<std::string> getText(const ExtentPoints &extent) const;
   void addDim(const std::string &text);

@@ -71,18 +71,18 @@ static std::vector<std::string> pickOutputs(ModelBuilder &b) {
 }
 
 GeneratedModel
-fuzz::makeRangedModel(uint64_t seed, unsigned maxNodes,
+fuzz::makeRangedModel(uint64_t seed, unsigned maxNodes, const Form *form,
                       const std::function<void(const RangedModel &)> &trace) {
   Random random(seed);
-  ModelBuilder b(random);
+  ModelBuilder b(random, form);
   b.trace = trace;
   GeneratedModel result;
   addInputs(b);
   b.keepInputs();
   unsigned count = 1 + unsigned(random.below(maxNodes));
   // What does not fit is tried again, with another operator mostly.
-  for (unsigned tries = 20 * count; tries > 0 && result.numOperators < count;
-       --tries) {
+  for (unsigned tries = (form ? 60 : 20) * count;
+       tries > 0 && result.numOperators < count; --tries) {
     const auto &generators = getGenerators();
     if (!generators[random.below(generators.size())](b)) {
       b.cancel();

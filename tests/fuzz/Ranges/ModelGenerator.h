@@ -23,11 +23,12 @@ struct GeneratedModel {
   unsigned numOperators = 0;
 };
 
-/// A model of 1 to \p maxNodes random operators, each with what it needs
-/// besides, and with one or two ranged symbols. \p trace is called with each
+/// A model of 1 to \p maxNodes random operators that \p form takes (null for
+/// ONNX), each with what it needs besides, and with one or two ranged symbols.
+/// \p trace is called with each
 /// model that is imported on the way.
 GeneratedModel
-makeRangedModel(uint64_t seed, unsigned maxNodes,
+makeRangedModel(uint64_t seed, unsigned maxNodes, const Form *form,
                 const std::function<void(const RangedModel &)> &trace = {});
 
 } // namespace glowish::fuzz

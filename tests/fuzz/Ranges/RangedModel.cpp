@@ -1,6 +1,7 @@
 //===- RangedModel.cpp - ONNX models with ranges for symbols --------------===//
 
 #include "RangedModel.h"
+#include "Forms/Form.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Importer/ONNX.h"
 #include "glowish/Support/Error.h"
@@ -26,6 +27,8 @@ std::string RangedModel::print() const {
     add("state " + state.input, state.output);
   for (auto [i, run] : llvm::enumerate(runs))
     add("run " + std::to_string(i), fuzz::print(run));
+  if (form)
+    add("form", form->name.str());
   google::protobuf::TextFormat::Printer printer;
   printer.SetUseShortRepeatedPrimitives(true);
   std::string text;
@@ -71,6 +74,10 @@ llvm::Expected<RangedModel> RangedModel::parse(llvm::StringRef text) {
     } else if (what == "run") {
       GLOWISH_ASSIGN_OR_RETURN(model.runs.emplace_back(),
                                parseValues(entry.value()));
+    } else if (what == "form") {
+      model.form = findForm(entry.value());
+      if (!model.form)
+        return makeError("there is no form '{0}'", entry.value());
     }
   }
   model.proto.clear_metadata_props();
@@ -96,6 +103,8 @@ importProto(const onnx::ModelProto &proto, ImportOptions options) {
 }
 
 llvm::Expected<std::unique_ptr<Module>> RangedModel::importRanged() const {
+  if (form)
+    return importForm(*this);
   ImportOptions options;
   options.symbolRanges = ranges;
   options.states = states;
@@ -179,8 +188,13 @@ std::string RangedCase::findPlace(const std::string &output) const {
 
 std::set<std::string> fuzz::describeFeatures(const RangedModel &model) {
   std::set<std::string> features;
-  for (const auto &node : model.proto.graph().node())
-    features.insert(node.op_type());
+  if (!model.form)
+    for (const auto &node : model.proto.graph().node())
+      features.insert(node.op_type());
+  else if (auto written = writeForm(model))
+    features = std::move(written->operators);
+  else
+    llvm::consumeError(written.takeError());
   for (const auto &input : model.proto.graph().input()) {
     const auto &type = input.type().tensor_type();
     features.insert("rank:" + std::to_string(type.shape().dim_size()));

@@ -10,6 +10,8 @@
 
 namespace glowish::fuzz {
 
+struct Form;
+
 /// An ONNX model, ranges for symbolic dimensions of its inputs, and the extents
 /// that it is run with.
 struct RangedModel {
@@ -17,13 +19,15 @@ struct RangedModel {
   std::map<std::string, IntRange> ranges;
   std::vector<StateNames> states;
   std::vector<RunExtents> runs;
+  /// The form that is imported with ranges; null for ONNX.
+  const Form *form = nullptr;
 
   /// Protobuf text; what is not part of ONNX is in metadata_props:
-  ///   range S: "0..9", state NAME: "OUTPUT", run 0: "S=3 P=0".
+  ///   range S: "0..9", state NAME: "OUTPUT", run 0: "S=3 P=0", form: "caffe2".
   std::string print() const;
   static llvm::Expected<RangedModel> parse(llvm::StringRef text);
 
-  /// Imports it with its ranges and states.
+  /// Imports it, in its form, with its ranges and states.
   llvm::Expected<std::unique_ptr<Module>> importRanged() const;
   /// Imports it with the extents \p values in the place of ranges. \p evaluate
   /// folds constants; null for the interpreter.
@@ -57,7 +61,7 @@ private:
   RangedModel model;
 };
 
-/// What \p model has in it: "Softmax" (a node of the operator), "rank:2",
+/// What \p model has in it: "Softmax" (an operator of its form), "rank:2",
 /// "type:FLOAT" (of an input), "sum-of-symbols", "several-symbols",
 /// "several-outputs", "state".
 std::set<std::string> describeFeatures(const RangedModel &model);

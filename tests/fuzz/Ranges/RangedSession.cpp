@@ -15,8 +15,9 @@ static std::string findComplaint(const GeneratedModel &made) {
   return "";
 }
 
-GeneratedCase fuzz::makeRangedCase(uint64_t seed, unsigned maxNodes) {
-  GeneratedModel made = makeRangedModel(seed, maxNodes);
+GeneratedCase fuzz::makeRangedCase(uint64_t seed, unsigned maxNodes,
+                                   const Form *form) {
+  GeneratedModel made = makeRangedModel(seed, maxNodes, form);
   GeneratedCase result;
   result.features = describeFeatures(made.model);
   for (const RangeRefusal &refusal : made.refusals)
@@ -30,13 +31,14 @@ GeneratedCase fuzz::makeRangedCase(uint64_t seed, unsigned maxNodes) {
   return result;
 }
 
-TracedModel fuzz::makeInChild(uint64_t seed, unsigned maxNodes) {
+TracedModel fuzz::makeInChild(uint64_t seed, unsigned maxNodes,
+                              const Form *form) {
   // In front of each model and behind it: no text has them.
   constexpr llvm::StringLiteral modelMark = "\x02", endMark = "\x03";
   ChildResult child = runChild([&] {
     limitMemory();
     GeneratedModel made =
-        makeRangedModel(seed, maxNodes, [&](const RangedModel &model) {
+        makeRangedModel(seed, maxNodes, form, [&](const RangedModel &model) {
           llvm::errs() << modelMark << model.print() << endMark;
         });
     llvm::errs() << modelMark << made.model.print() << endMark

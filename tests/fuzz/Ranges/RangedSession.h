@@ -8,10 +8,12 @@
 
 namespace glowish::fuzz {
 
-/// What \p seed stands for. Its features are those of the model, and
-/// "refused:OP" for each operator that the importer refused with ranges. It is
-/// wrong if a refusal is not one line that names the node and its operator.
-GeneratedCase makeRangedCase(uint64_t seed, unsigned maxNodes);
+/// What \p seed stands for in \p form, null for ONNX. Its features are those of
+/// the model, and "refused:OP" for each operator that the importer refused with
+/// ranges. It is wrong if a refusal is not one line that names the node and its
+/// operator.
+GeneratedCase makeRangedCase(uint64_t seed, unsigned maxNodes,
+                             const Form *form);
 
 /// The model of a seed, made in a child process. Where that crashed, the model
 /// that was imported then.
@@ -20,7 +22,7 @@ struct TracedModel {
   /// Of what is wrong, but nothing that can be shrunk: that of GeneratedCase.
   std::string complaint;
 };
-TracedModel makeInChild(uint64_t seed, unsigned maxNodes);
+TracedModel makeInChild(uint64_t seed, unsigned maxNodes, const Form *form);
 
 } // namespace glowish::fuzz
 
