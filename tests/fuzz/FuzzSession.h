@@ -21,6 +21,8 @@ struct GeneratedCase {
   /// Operators that it has, and those that it has not as the importer refused
   /// them with ranges.
   unsigned numOperators = 0, numRefused = 0;
+  /// The messages of these refusals.
+  std::vector<std::string> refusals = {};
   /// What was wrong when it was made; empty if nothing was.
   std::string complaint = "";
 };

@@ -388,8 +388,12 @@ static llvm::Expected<int> runAll() {
   if (maxNodes == 0 || jobs == 0)
     return makeError("-max-nodes and -jobs are at least 1");
   if (printsOnly) {
-    for (uint64_t i = 0; i < graphCount; ++i)
-      llvm::outs() << getGenerator()(seed + i).test->print() << "\n";
+    for (uint64_t i = 0; i < graphCount; ++i) {
+      GeneratedCase made = getGenerator()(seed + i);
+      for (const std::string &refusal : made.refusals)
+        llvm::outs() << "# refused: " << refusal << "\n";
+      llvm::outs() << made.test->print() << "\n";
+    }
     return ExitCode::success;
   }
   GLOWISH_ASSIGN_OR_RETURN(

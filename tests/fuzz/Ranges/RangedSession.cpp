@@ -20,8 +20,10 @@ GeneratedCase fuzz::makeRangedCase(uint64_t seed, unsigned maxNodes,
   GeneratedModel made = makeRangedModel(seed, maxNodes, form);
   GeneratedCase result;
   result.features = describeFeatures(made.model);
-  for (const RangeRefusal &refusal : made.refusals)
+  for (const RangeRefusal &refusal : made.refusals) {
     result.features.insert("refused:" + refusal.op);
+    result.refusals.push_back(refusal.message);
+  }
   if (!made.refusals.empty())
     result.features.insert("refused-operators");
   result.numOperators = made.numOperators;

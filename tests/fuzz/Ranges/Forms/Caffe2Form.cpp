@@ -1,124 +1,165 @@
 //===- Caffe2Form.cpp - Ranged models as nets of Caffe2 -------------------===//
 
-#include "../../GraphTarget.h"
-#include "Form.h"
+#include "Caffe2Net.h"
 #include "glowish/Importer/Caffe2.h"
 #include "glowish/Support/Error.h"
-#include "llvm/Support/Format.h"
 
 using namespace glowish;
 using namespace glowish::fuzz;
 
-namespace {
-
-/// An operator of a net in protobuf text, which is written with its arguments
-/// and ends with this.
-class NetOperator {
-public:
-  NetOperator(std::string &text, llvm::StringRef type,
-              const std::vector<std::string> &inputs,
-              const std::vector<std::string> &outputs)
-      : os(text) {
-    os << "op { type: \"" << type << "\"";
-    for (const std::string &input : inputs)
-      os << " input: \"" << input << "\"";
-    for (const std::string &output : outputs)
-      os << " output: \"" << output << "\"";
-  }
-  NetOperator(const NetOperator &) = delete;
-  NetOperator &operator=(const NetOperator &) = delete;
-  ~NetOperator() { os << " }\n"; }
-
-  NetOperator &addInt(llvm::StringRef name, int64_t value) {
-    return addArg(name, "i: " + std::to_string(value));
-  }
-  NetOperator &addFloat(llvm::StringRef name, double value) {
-    return addArg(name, "f: " + printFloat(value));
-  }
-  NetOperator &addString(llvm::StringRef name, llvm::StringRef value) {
-    return addArg(name, ("s: \"" + value + "\"").str());
-  }
-  NetOperator &addInts(llvm::StringRef name, llvm::ArrayRef<int64_t> values) {
-    std::string text;
-    for (int64_t value : values)
-      text += "ints: " + std::to_string(value) + " ";
-    return addArg(name, text);
-  }
-  NetOperator &addFloats(llvm::StringRef name, llvm::ArrayRef<double> values) {
-    std::string text;
-    for (double value : values)
-      text += "floats: " + printFloat(value) + " ";
-    return addArg(name, text);
-  }
-
-private:
-  NetOperator &addArg(llvm::StringRef name, const std::string &value) {
-    os << " arg { name: \"" << name << "\" " << value << " }";
-    return *this;
-  }
-  static std::string printFloat(double value) {
-    return llvm::formatv("{0}", llvm::format("%.9g", value));
-  }
-
-  llvm::raw_string_ostream os;
-};
-
-/// Writes a model: the net that computes, and the one that makes its constants.
-class NetWriter {
-public:
-  explicit NetWriter(const TypedModel &model) : model(model) {}
-
-  NetOperator add(llvm::StringRef type, const std::vector<std::string> &inputs,
-                  const std::vector<std::string> &outputs) {
-    operators.insert(type.str());
-    return NetOperator(predict, type, inputs, outputs);
-  }
-  /// The name of a blob that the model does not have.
-  std::string makeName() { return "blob" + std::to_string(numNames++); }
-  /// Adds a blob with the elements of \p tensor; false for a kind that has
-  /// none.
-  bool addConstant(const std::string &name, const Tensor &tensor);
-
-  llvm::Expected<FormModel> write();
-
-private:
-  const TypedModel &model;
-  /// Protobuf text.
-  std::string predict, init;
-  std::set<std::string> operators;
-  unsigned numNames = 0;
-};
-
-using NodeWriter = llvm::Error (*)(NetWriter &, const FormNode &);
-
-} // namespace
-
-//===- Operators ----------------------------------------------------------===//
+//===- Elements -----------------------------------------------------------===//
 
 /// The operators that have the same inputs and no arguments.
 static const std::map<llvm::StringRef, llvm::StringRef> &getSameOperators() {
   static const std::map<llvm::StringRef, llvm::StringRef> same = {
-      {"Abs", "Abs"},
-      {"Neg", "Negative"},
-      {"Sign", "Sign"},
-      {"Exp", "Exp"},
-      {"Log", "Log"},
-      {"Sqrt", "Sqrt"},
-      {"Reciprocal", "Reciprocal"},
-      {"Ceil", "Ceil"},
-      {"Floor", "Floor"},
-      {"Relu", "Relu"},
-      {"Tanh", "Tanh"},
-      {"Sigmoid", "Sigmoid"},
-      {"Not", "Not"},
-      {"Identity", "Copy"},
-      {"Softplus", "Softplus"},
-      {"Add", "Add"},
-      {"Sub", "Sub"},
-      {"Mul", "Mul"},
-      {"Div", "Div"}};
+      {"Abs", "Abs"},         {"Neg", "Negative"},
+      {"Sign", "Sign"},       {"Exp", "Exp"},
+      {"Log", "Log"},         {"Sqrt", "Sqrt"},
+      {"Ceil", "Ceil"},       {"Floor", "Floor"},
+      {"Relu", "Relu"},       {"Tanh", "Tanh"},
+      {"Sigmoid", "Sigmoid"}, {"Not", "Not"},
+      {"Identity", "Copy"},   {"Softplus", "Softplus"},
+      {"Sub", "Sub"},         {"Div", "Div"},
+      {"Pow", "Pow"},         {"Equal", "EQ"},
+      {"Less", "LT"},         {"LessOrEqual", "LE"},
+      {"Greater", "GT"},      {"GreaterOrEqual", "GE"},
+      {"And", "And"},         {"Or", "Or"},
+      {"Xor", "Xor"},         {"Max", "Max"},
+      {"Min", "Min"},         {"Reciprocal", "Reciprocal"}};
   return same;
 }
+
+static llvm::Error writeSame(NetWriter &w, const FormNode &n) {
+  w.add(getSameOperators().at(n.getOp()),
+        {n.proto.input().begin(), n.proto.input().end()}, {n.getOutput()});
+  return llvm::Error::success();
+}
+
+/// One of two operators that do the same.
+static bool takesOther(const FormNode &n) {
+  return n.getOutput().back() % 3 == 0;
+}
+
+static llvm::Error writeAdd(NetWriter &w, const FormNode &n) {
+  w.add(takesOther(n) ? "Sum" : "Add", {n.getInput(0), n.getInput(1)},
+        {n.getOutput()});
+  return llvm::Error::success();
+}
+
+static llvm::Error writeMul(NetWriter &w, const FormNode &n) {
+  if (n.getInput(0) == n.getInput(1))
+    w.add("Sqr", {n.getInput(0)}, {n.getOutput()});
+  else
+    w.add("Mul", {n.getInput(0), n.getInput(1)}, {n.getOutput()});
+  return llvm::Error::success();
+}
+
+static llvm::Error writeGelu(NetWriter &w, const FormNode &n) {
+  w.add("Gelu", {n.getInput(0)}, {n.getOutput()})
+      .addInt("fast_gelu", n.getString("approximate", "none") == "tanh");
+  return llvm::Error::success();
+}
+
+static llvm::Error writeIsNaN(NetWriter &w, const FormNode &n) {
+  w.add("NE", {n.getInput(0), n.getInput(0)}, {n.getOutput()});
+  return llvm::Error::success();
+}
+
+/// x * tanh(softplus(x)).
+static llvm::Error writeMish(NetWriter &w, const FormNode &n) {
+  std::string rate = w.add("Tanh", {w.add("Softplus", {n.getInput(0)})});
+  w.add("Mul", {n.getInput(0), rate}, {n.getOutput()});
+  return llvm::Error::success();
+}
+
+/// x / (1 + |x|).
+static llvm::Error writeSoftsign(NetWriter &w, const FormNode &n) {
+  Tensor one(Type(n.getType(0).getKind(), {}));
+  one.setFromDouble(0, 1);
+  std::string size = w.add("Abs", {n.getInput(0)}), number = w.makeName();
+  w.addConstant(number, one);
+  w.add("Div", {n.getInput(0), w.add("Add", {size, number})}, {n.getOutput()});
+  return llvm::Error::success();
+}
+
+static llvm::Error writeClip(NetWriter &w, const FormNode &n) {
+  std::optional<double> bounds[2];
+  for (unsigned i : {0u, 1u}) {
+    if (!n.hasInput(i + 1))
+      continue;
+    const Tensor *bound = n.findConstant(i + 1);
+    if (!bound)
+      return n.refuse("its bounds are not known");
+    bounds[i] = bound->getAsDouble(0);
+  }
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  w.add("Clip", {n.getInput(0)}, {n.getOutput()})
+      .addFloat("min", bounds[0].value_or(-infinity))
+      .addFloat("max", bounds[1].value_or(infinity));
+  return llvm::Error::success();
+}
+
+/// The name of \p kind in Caffe2; empty where it has none.
+static llvm::StringRef getKindName(ElemKind kind) {
+  return kind == ElemKind::Float     ? "FLOAT"
+         : kind == ElemKind::Float16 ? "FLOAT16"
+         : kind == ElemKind::Double  ? "DOUBLE"
+         : kind == ElemKind::Int64   ? "INT64"
+         : kind == ElemKind::Int32   ? "INT32"
+         : kind == ElemKind::Int16   ? "INT16"
+         : kind == ElemKind::UInt16  ? "UINT16"
+         : kind == ElemKind::Int8    ? "INT8"
+         : kind == ElemKind::UInt8   ? "UINT8"
+         : kind == ElemKind::Bool    ? "BOOL"
+                                     : "";
+}
+
+static llvm::Error writeCast(NetWriter &w, const FormNode &n) {
+  llvm::StringRef to = getKindName(n.getOutputType().getKind());
+  if (to.empty())
+    return n.refuse("there is no such kind");
+  ElemKind from = n.getType(0).getKind();
+  if (from == ElemKind::Float && to == "FLOAT16")
+    w.add("FloatToHalf", {n.getInput(0)}, {n.getOutput()});
+  else if (from == ElemKind::Float16 && to == "FLOAT")
+    w.add("HalfToFloat", {n.getInput(0)}, {n.getOutput()});
+  else
+    w.add("Cast", {n.getInput(0)}, {n.getOutput()}).addString("to", to);
+  return llvm::Error::success();
+}
+
+/// x - x / y * y has the sign of x; the sum of that and y is treated alike.
+static llvm::Error writeMod(NetWriter &w, const FormNode &n) {
+  ElemKind kind = n.getType(0).getKind();
+  if (!isSignedIntegerKind(kind) || n.getInt("fmod", 0))
+    return n.refuse("only a remainder of signed integers");
+  std::string y = n.getInput(1);
+  const Tensor *divisor = n.findConstant(1);
+  if (divisor && divisor->getNumElements() == 1 && divisor->getAsInt(0) != 0 &&
+      std::abs(divisor->getAsInt(0)) < INT32_MAX && n.getRank(1) == 0) {
+    w.add("Mod", {n.getInput(0)}, {n.getOutput()})
+        .addInt("divisor", divisor->getAsInt(0))
+        .addInt("sign_follow_divisor", 1);
+    return llvm::Error::success();
+  }
+  auto takeRest = [&](const std::string &x) {
+    return std::vector{x, w.add("Mul", {w.add("Div", {x, y}), y})};
+  };
+  std::string rest = w.add("Sub", takeRest(n.getInput(0)));
+  w.add("Sub", takeRest(w.add("Add", {rest, y})), {n.getOutput()});
+  return llvm::Error::success();
+}
+
+/// A slope for each element, or one.
+static llvm::Error writePRelu(NetWriter &w, const FormNode &n) {
+  const Type &slope = n.getType(1);
+  if (slope.getNumElements() != 1 || slope.hasExtents())
+    return n.refuse("only one slope");
+  w.add("PRelu", {n.getInput(0), n.getInput(1)}, {n.getOutput()});
+  return llvm::Error::success();
+}
+
+//===- Movement -----------------------------------------------------------===//
 
 static llvm::Error writeTranspose(NetWriter &w, const FormNode &n) {
   NetOperator op = w.add("Transpose", {n.getInput(0)}, {n.getOutput()});
@@ -127,67 +168,422 @@ static llvm::Error writeTranspose(NetWriter &w, const FormNode &n) {
   return llvm::Error::success();
 }
 
-static const std::map<llvm::StringRef, NodeWriter> &getWriters() {
-  static const std::map<llvm::StringRef, NodeWriter> writers = {
-      {"Transpose", writeTranspose}};
-  return writers;
+static llvm::Error writeConcat(NetWriter &w, const FormNode &n) {
+  w.add("Concat", {n.proto.input().begin(), n.proto.input().end()},
+        {n.getOutput(), w.makeName()})
+      .addInt("axis", n.getInt("axis", 0));
+  return llvm::Error::success();
 }
 
-//===- Nets ---------------------------------------------------------------===//
-
-bool NetWriter::addConstant(const std::string &name, const Tensor &tensor) {
-  ElemKind kind = tensor.getType().getKind();
-  llvm::StringRef type = kind == ElemKind::Float     ? "GivenTensorFill"
-                         : kind == ElemKind::Float16 ? "GivenTensorFp16Fill"
-                         : kind == ElemKind::Double  ? "GivenTensorDoubleFill"
-                         : kind == ElemKind::Int32   ? "GivenTensorIntFill"
-                         : kind == ElemKind::Int64   ? "GivenTensorInt64Fill"
-                         : kind == ElemKind::Bool    ? "GivenTensorBoolFill"
-                                                     : "";
-  if (type.empty())
-    return false;
-  std::vector<int64_t> ints;
-  std::vector<double> floats;
-  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
-    if (isFloatKind(kind))
-      floats.push_back(tensor.getAsDouble(i));
-    else
-      ints.push_back(tensor.getAsInt(i));
-  operators.insert(type.str());
-  NetOperator op(init, type, {}, {name});
-  op.addInts("shape", tensor.getType().getShape());
-  if (isFloatKind(kind))
-    op.addFloats("values", floats);
-  else
-    op.addInts("values", ints);
-  return true;
-}
-
-llvm::Expected<FormModel> NetWriter::write() {
-  const onnx::GraphProto &graph = model.model.proto.graph();
-  for (const auto &tensor : graph.initializer())
-    if (!addConstant(tensor.name(), *model.findConstant(tensor.name())))
-      return llvm::make_error<Inexpressible>(
-          "there is no fill of the kind of '" + tensor.name() + "'");
-  for (const auto &proto : graph.node()) {
-    FormNode node(model, proto);
-    auto same = getSameOperators().find(node.getOp());
-    if (same != getSameOperators().end()) {
-      add(same->second, {proto.input().begin(), proto.input().end()},
-          {node.getOutput()});
-      continue;
-    }
-    auto writer = getWriters().find(node.getOp());
-    if (writer == getWriters().end())
-      return node.refuse("caffe2 has no counterpart");
-    GLOWISH_RETURN_IF_ERROR(writer->second(*this, node));
+/// In Caffe2, -1 is the place behind the last element.
+static llvm::Error writeSlice(NetWriter &w, const FormNode &n) {
+  auto starts = n.findInts(1), ends = n.findInts(2), axes = n.findInts(3),
+       steps = n.findInts(4);
+  if (!starts || !ends || !axes || !steps ||
+      llvm::any_of(*steps, [](int64_t step) { return step != 1; }))
+    return n.refuse("only of known places, one by one");
+  std::vector<int64_t> from(n.getRank(0), 0), to(n.getRank(0), -1);
+  for (auto [i, axis] : llvm::enumerate(*axes)) {
+    size_t dim = size_t(axis < 0 ? axis + int64_t(n.getRank(0)) : axis);
+    auto convert = [](int64_t place) {
+      constexpr int64_t most = INT32_MAX;
+      return place >= most   ? -1
+             : place >= 0    ? place
+             : place > -most ? place - 1
+                             : -most;
+    };
+    from[dim] = convert((*starts)[i]);
+    to[dim] = convert((*ends)[i]);
   }
-  for (const auto &input : graph.input())
-    predict += "external_input: \"" + input.name() + "\"\n";
-  for (const auto &output : graph.output())
-    predict += "external_output: \"" + output.name() + "\"\n";
-  predict += "name: \"fuzz\"\n";
-  return FormModel{{predict, init}, operators};
+  w.add("Slice", {n.getInput(0)}, {n.getOutput()})
+      .addInts("starts", from)
+      .addInts("ends", to);
+  return llvm::Error::success();
+}
+
+static llvm::Error writeSplit(NetWriter &w, const FormNode &n) {
+  int64_t axis = n.getAxis("axis", 0, n.getRank(0));
+  std::vector<int64_t> parts;
+  for (unsigned i = 0; i < n.getNumOutputs(); ++i)
+    parts.push_back(n.getOutputType(i).getDim(unsigned(axis)));
+  w.add("Split", {n.getInput(0)},
+        {n.proto.output().begin(), n.proto.output().end()})
+      .addInt("axis", axis)
+      .addInts("split", parts);
+  return llvm::Error::success();
+}
+
+//===- Shapes -------------------------------------------------------------===//
+
+static llvm::Error writeShape(NetWriter &w, const FormNode &n) {
+  int64_t rank = n.getRank(0), start = n.getAxis("start", 0, n.getRank(0)),
+          end = n.getAxis("end", rank, n.getRank(0));
+  std::vector<int64_t> axes;
+  for (int64_t d = std::max<int64_t>(start, 0); d < std::min(end, rank); ++d)
+    axes.push_back(d);
+  if (axes.empty() && rank)
+    return n.refuse("none of the extents");
+  NetOperator op = w.add("Shape", {n.getInput(0)}, {n.getOutput()});
+  if (int64_t(axes.size()) < rank)
+    op.addInts("axes", axes);
+  return llvm::Error::success();
+}
+
+static llvm::Error writeSize(NetWriter &w, const FormNode &n) {
+  w.add("ReduceProd", {w.add("Shape", {n.getInput(0)})}, {n.getOutput()})
+      .addInts("axes", {0})
+      .addInt("keepdims", 0);
+  return llvm::Error::success();
+}
+
+static llvm::Error writeReshape(NetWriter &w, const FormNode &n) {
+  auto shape = n.findInts(1);
+  if (shape && n.getInt("allowzero", 0) && llvm::is_contained(*shape, 0))
+    return n.refuse("0 is the extent of the input");
+  std::string old = w.makeName();
+  if (shape && !shape->empty() && takesOther(n))
+    w.add("Reshape", {n.getInput(0)}, {n.getOutput(), old})
+        .addInts("shape", *shape);
+  else
+    w.add("Reshape", {n.getInput(0), n.getInput(1)}, {n.getOutput(), old});
+  return llvm::Error::success();
+}
+
+static llvm::Error writeFlatten(NetWriter &w, const FormNode &n) {
+  w.add("Flatten", {n.getInput(0)}, {n.getOutput()})
+      .addInt("axis", n.getAxis("axis", 1, n.getRank(0)));
+  return llvm::Error::success();
+}
+
+/// Unsqueeze and Squeeze.
+static llvm::Error writeUnit(NetWriter &w, const FormNode &n) {
+  auto axes = n.findInts(1);
+  if (!axes)
+    return n.refuse("only stated dimensions");
+  bool adds = n.getOp() == "Unsqueeze";
+  int64_t rank = adds ? n.getOutputType().getRank() : n.getRank(0);
+  for (int64_t &axis : *axes)
+    axis += axis < 0 ? rank : 0;
+  llvm::sort(*axes);
+  w.add(adds ? "ExpandDims" : "Squeeze", {n.getInput(0)}, {n.getOutput()})
+      .addInts("dims", *axes);
+  return llvm::Error::success();
+}
+
+/// A fill of the shape that input \p index of \p n has as its elements.
+static std::string addFill(NetWriter &w, const FormNode &n, unsigned index,
+                           ElemKind kind, double value) {
+  std::string name = w.makeName();
+  w.add("ConstantFill", {n.getInput(index)}, {name})
+      .addInt("input_as_shape", 1)
+      .addString("dtype", getKindName(kind))
+      .addFloat("value", value);
+  return name;
+}
+
+/// A sum with what changes no element.
+static llvm::Error writeExpand(NetWriter &w, const FormNode &n) {
+  ElemKind kind = n.getType(0).getKind();
+  std::string fill = addFill(w, n, 1, kind, isFloatKind(kind) ? -0.0 : 0.0);
+  w.add(kind == ElemKind::Bool ? "Or" : "Add", {n.getInput(0), fill},
+        {n.getOutput()});
+  return llvm::Error::success();
+}
+
+static llvm::Error writeConstantOfShape(NetWriter &w, const FormNode &n) {
+  if (n.hasAttr("value"))
+    return n.refuse("only zeros");
+  w.add("Copy", {addFill(w, n, 0, ElemKind::Float, 0)}, {n.getOutput()});
+  return llvm::Error::success();
+}
+
+static llvm::Error writeTile(NetWriter &w, const FormNode &n) {
+  auto repeats = n.findInts(1);
+  if (!repeats)
+    return n.refuse("only of known repeats");
+  int64_t axis = 0;
+  for (auto [d, count] : llvm::enumerate(*repeats))
+    if (count != 1 && (*repeats)[size_t(axis)] != 1)
+      return n.refuse("only along one dimension");
+    else if (count != 1)
+      axis = int64_t(d);
+  w.add("Tile", {n.getInput(0)}, {n.getOutput()})
+      .addInt("tiles", (*repeats)[size_t(axis)])
+      .addInt("axis", axis);
+  return llvm::Error::success();
+}
+
+//===- Indices ------------------------------------------------------------===//
+
+static llvm::Error writeGather(NetWriter &w, const FormNode &n) {
+  w.add("Gather", {n.getInput(0), n.getInput(1)}, {n.getOutput()})
+      .addInt("axis", n.getInt("axis", 0));
+  return llvm::Error::success();
+}
+
+/// Whether no index of input 1 may count from the end.
+static bool hasPlainIndices(const FormNode &n) {
+  if (auto indices = n.findInts(1))
+    return llvm::all_of(*indices, [](int64_t index) { return index >= 0; });
+  return llvm::any_of(
+      n.model.model.proto.graph().node(), [&](const auto &node) {
+        return node.op_type() == "Mod" && node.output(0) == n.getInput(1);
+      });
+}
+
+static llvm::Error writeGatherND(NetWriter &w, const FormNode &n) {
+  if (!hasPlainIndices(n))
+    return n.refuse("no negative indices");
+  w.add("GatherND", {n.getInput(0), n.getInput(1)}, {n.getOutput()});
+  return llvm::Error::success();
+}
+
+/// A row.
+static llvm::Error writeScatterND(NetWriter &w, const FormNode &n) {
+  if (!hasPlainIndices(n) || n.getType(1).getShape() != DimsRef({1, 1}))
+    return n.refuse("only one row, and no negative indices");
+  std::string index = w.makeName();
+  w.add("Squeeze", {n.getInput(1)}, {index}).addInts("dims", {0});
+  w.add("ScatterAssign", {n.getInput(0), index, n.getInput(2)},
+        {n.getOutput()});
+  return llvm::Error::success();
+}
+
+//===- Reductions ---------------------------------------------------------===//
+
+/// A reduction of \p x, which has the dimensions of input 0.
+static llvm::Error writeReduction(NetWriter &w, const FormNode &n,
+                                  llvm::StringRef op, const std::string &x,
+                                  const std::string &result) {
+  auto axes = n.findAxes();
+  if (!axes)
+    return n.refuse("only of stated dimensions");
+  bool isBack = !n.getInt("keepdims", 1) && !axes->empty() &&
+                int64_t(axes->front() + axes->size()) == n.getRank(0);
+  if (isBack && (op == "Sum" || op == "Mean") && takesOther(n)) {
+    w.add("ReduceBack" + op.str(), {x}, {result})
+        .addInt("num_reduce_dim", int64_t(axes->size()));
+    return llvm::Error::success();
+  }
+  w.add("Reduce" + op.str(), {x}, {result})
+      .addInts("axes", *axes)
+      .addInt("keepdims", n.getInt("keepdims", 1));
+  return llvm::Error::success();
+}
+
+static llvm::Error writeReduce(NetWriter &w, const FormNode &n) {
+  if (n.getOp() == "ReduceMean" && !isFloatKind(n.getType(0).getKind()))
+    return n.refuse("only means of floats");
+  return writeReduction(w, n, n.getOp().drop_front(strlen("Reduce")),
+                        n.getInput(0), n.getOutput());
+}
+
+static llvm::Error writeReduceL1(NetWriter &w, const FormNode &n) {
+  return writeReduction(w, n, "Sum", w.add("Abs", {n.getInput(0)}),
+                        n.getOutput());
+}
+
+static llvm::Error writeReduceSquares(NetWriter &w, const FormNode &n) {
+  bool hasRoot = n.getOp() == "ReduceL2";
+  if (hasRoot && !isFloatKind(n.getType(0).getKind()))
+    return n.refuse("a root of floats");
+  std::string sum = hasRoot ? w.makeName() : n.getOutput();
+  GLOWISH_RETURN_IF_ERROR(
+      writeReduction(w, n, "Sum", w.add("Sqr", {n.getInput(0)}), sum));
+  if (hasRoot)
+    w.add("Sqrt", {sum}, {n.getOutput()});
+  return llvm::Error::success();
+}
+
+static llvm::Error writeReduceLogSum(NetWriter &w, const FormNode &n) {
+  if (!isFloatKind(n.getType(0).getKind()))
+    return n.refuse("a logarithm of floats");
+  std::string sum = w.makeName();
+  GLOWISH_RETURN_IF_ERROR(writeReduction(w, n, "Sum", n.getInput(0), sum));
+  w.add("Log", {sum}, {n.getOutput()});
+  return llvm::Error::success();
+}
+
+static llvm::Error writeArg(NetWriter &w, const FormNode &n) {
+  if (n.getInt("select_last_index", 0))
+    return n.refuse("only the first index");
+  w.add(n.getOp(), {n.getInput(0)}, {n.getOutput()})
+      .addInt("axis", n.getInt("axis", 0))
+      .addInt("keepdims", n.getInt("keepdims", 1));
+  return llvm::Error::success();
+}
+
+static llvm::Error writeTopK(NetWriter &w, const FormNode &n) {
+  auto count = n.findInts(1);
+  int64_t last = int64_t(n.getRank(0)) - 1;
+  if (!count || !n.getInt("largest", 1) || (*count)[0] < 1 ||
+      n.getAxis("axis", -1, n.getRank(0)) != last)
+    return n.refuse("only the largest along the last dimension");
+  w.add("TopK", {n.getInput(0)}, {n.getOutput(0), n.getOutput(1), w.makeName()})
+      .addInt("k", (*count)[0]);
+  return llvm::Error::success();
+}
+
+/// Caffe2 flattens the dimensions from the axis on.
+static llvm::Error writeSoftmax(NetWriter &w, const FormNode &n) {
+  unsigned rank = n.getRank(0);
+  int64_t axis = n.getAxis("axis", -1, rank), last = int64_t(rank) - 1;
+  if (axis == last) {
+    w.add("Softmax", {n.getInput(0)}, {n.getOutput()}).addInt("axis", last);
+    return llvm::Error::success();
+  }
+  std::vector<int64_t> swapped(rank);
+  std::iota(swapped.begin(), swapped.end(), 0);
+  std::swap(swapped[size_t(axis)], swapped.back());
+  std::string turned = w.makeName(), result = w.makeName();
+  w.add("Transpose", {n.getInput(0)}, {turned}).addInts("axes", swapped);
+  w.add("Softmax", {turned}, {result}).addInt("axis", last);
+  w.add("Transpose", {result}, {n.getOutput()}).addInts("axes", swapped);
+  return llvm::Error::success();
+}
+
+static llvm::Error writeLayerNorm(NetWriter &w, const FormNode &n) {
+  w.add("LayerNorm", {n.proto.input().begin(), n.proto.input().end()},
+        {n.getOutput()})
+      .addInt("axis", n.getAxis("axis", -1, n.getRank(0)))
+      .addFloat("epsilon", n.getFloat("epsilon", 1e-5));
+  return llvm::Error::success();
+}
+
+static llvm::Error writeRMSNorm(NetWriter &w, const FormNode &n) {
+  Tensor zeros(n.getType(1));
+  std::string shift = w.makeName();
+  if (!w.addConstant(shift, zeros))
+    return n.refuse("there is no such kind");
+  w.add("RMSNorm", {n.getInput(0), n.getInput(1), shift},
+        {n.getOutput(), w.makeName()})
+      .addInt("axis", n.getAxis("axis", -1, n.getRank(0)))
+      .addFloat("eps", n.getFloat("epsilon", 1e-5));
+  return llvm::Error::success();
+}
+
+//===- Products -----------------------------------------------------------===//
+
+static llvm::Error writeMatMul(NetWriter &w, const FormNode &n) {
+  bool isPlain = n.getRank(0) == 2 && n.getRank(1) == 2;
+  w.add(isPlain && !takesOther(n) ? "MatMul" : "BatchMatMul",
+        {n.getInput(0), n.getInput(1)}, {n.getOutput()});
+  return llvm::Error::success();
+}
+
+/// A product, or a fully connected layer where it is one.
+static llvm::Error writeGemm(NetWriter &w, const FormNode &n) {
+  if (n.getFloat("alpha", 1) != 1 || n.getFloat("beta", 1) != 1)
+    return n.refuse("no factors");
+  int64_t swapsX = n.getInt("transA", 0), swapsY = n.getInt("transB", 0);
+  if (!swapsX && n.hasInput(2) && n.getRank(2) == 1) {
+    w.add(swapsY ? "FC" : "FCTransposed",
+          {n.getInput(0), n.getInput(1), n.getInput(2)}, {n.getOutput()});
+    return llvm::Error::success();
+  }
+  std::string product = n.hasInput(2) ? w.makeName() : n.getOutput();
+  w.add("MatMul", {n.getInput(0), n.getInput(1)}, {product})
+      .addInt("trans_a", swapsX)
+      .addInt("trans_b", swapsY);
+  if (n.hasInput(2))
+    w.add("Add", {product, n.getInput(2)}, {n.getOutput()});
+  return llvm::Error::success();
+}
+
+/// Conv, MaxPool and AveragePool. Those along one dimension are of images of
+/// one row.
+static llvm::Error writeWindow(NetWriter &w, const FormNode &n) {
+  unsigned rank = n.getRank(0);
+  bool isLine = rank == 3;
+  if (n.getNumOutputs() > 1 || (rank != 4 && !isLine) ||
+      n.hasAttr("auto_pad") || n.getInt("ceil_mode", 0))
+    return n.refuse("only of images, and of stated pads");
+  std::vector<std::string> inputs(n.proto.input().begin(),
+                                  n.proto.input().end());
+  for (size_t i = 0; isLine && i < std::min<size_t>(inputs.size(), 2); ++i) {
+    std::string image = w.makeName();
+    w.add("ExpandDims", {inputs[i]}, {image}).addInts("dims", {2});
+    inputs[i] = image;
+  }
+  std::string result = isLine ? w.makeName() : n.getOutput();
+  {
+    NetOperator op = w.add(n.getOp(), inputs, {result});
+    for (auto [attr, arg, filler] : {std::tuple("kernel_shape", "kernels", 1),
+                                     {"strides", "strides", 1},
+                                     {"dilations", "dilations", 1},
+                                     {"pads", "pads", 0}}) {
+      std::vector<int64_t> values = n.getInts(attr);
+      if (values.empty())
+        continue;
+      if (isLine)
+        for (size_t at = 0; at < values.size(); at += 2)
+          values.insert(values.begin() + int64_t(at), filler);
+      op.addInts(arg, values);
+    }
+    if (n.getOp() == "Conv")
+      op.addInt("group", n.getInt("group", 1));
+    if (n.getOp() == "AveragePool")
+      op.addInt("count_include_pad", n.getInt("count_include_pad", 0));
+  }
+  if (isLine)
+    w.add("Squeeze", {result}, {n.getOutput()}).addInts("dims", {2});
+  return llvm::Error::success();
+}
+
+//===- The table ----------------------------------------------------------===//
+
+static NetWriter::NodeWriter findWriter(llvm::StringRef op) {
+  static const std::map<llvm::StringRef, NetWriter::NodeWriter> writers = {
+      {"Add", writeAdd},
+      {"Mul", writeMul},
+      {"Gelu", writeGelu},
+      {"IsNaN", writeIsNaN},
+      {"Mish", writeMish},
+      {"Softsign", writeSoftsign},
+      {"Clip", writeClip},
+      {"Cast", writeCast},
+      {"Mod", writeMod},
+      {"PRelu", writePRelu},
+      {"Transpose", writeTranspose},
+      {"Concat", writeConcat},
+      {"Slice", writeSlice},
+      {"Split", writeSplit},
+      {"Shape", writeShape},
+      {"Size", writeSize},
+      {"Reshape", writeReshape},
+      {"Flatten", writeFlatten},
+      {"Unsqueeze", writeUnit},
+      {"Squeeze", writeUnit},
+      {"Expand", writeExpand},
+      {"ConstantOfShape", writeConstantOfShape},
+      {"Tile", writeTile},
+      {"Gather", writeGather},
+      {"GatherND", writeGatherND},
+      {"ScatterND", writeScatterND},
+      {"ReduceSum", writeReduce},
+      {"ReduceMean", writeReduce},
+      {"ReduceMax", writeReduce},
+      {"ReduceMin", writeReduce},
+      {"ReduceProd", writeReduce},
+      {"ReduceL1", writeReduceL1},
+      {"ReduceL2", writeReduceSquares},
+      {"ReduceSumSquare", writeReduceSquares},
+      {"ReduceLogSum", writeReduceLogSum},
+      {"ArgMax", writeArg},
+      {"ArgMin", writeArg},
+      {"TopK", writeTopK},
+      {"Softmax", writeSoftmax},
+      {"LayerNormalization", writeLayerNorm},
+      {"RMSNormalization", writeRMSNorm},
+      {"MatMul", writeMatMul},
+      {"Gemm", writeGemm},
+      {"Conv", writeWindow},
+      {"MaxPool", writeWindow},
+      {"AveragePool", writeWindow}};
+  if (getSameOperators().count(op))
+    return writeSame;
+  auto found = writers.find(op);
+  return found == writers.end() ? nullptr : found->second;
 }
 
 static std::vector<std::string> listOperators() {
@@ -199,12 +595,12 @@ static std::vector<std::string> listOperators() {
 
 const Form fuzz::caffe2Form = {
     .name = "caffe2",
-    .takes =
-        [](llvm::StringRef op) {
-          return getSameOperators().count(op) || getWriters().count(op);
-        },
+    .takes = [](llvm::StringRef op) { return findWriter(op) != nullptr; },
     .listOperators = listOperators,
-    .write = [](const TypedModel &model) { return NetWriter(model).write(); },
+    .write =
+        [](const TypedModel &model) {
+          return NetWriter(model).write(findWriter);
+        },
     .import =
         [](const FormModel &written, const TypedModel &model) {
           return importCaffe2({written.files[0], written.files[1]}, "fuzz",
