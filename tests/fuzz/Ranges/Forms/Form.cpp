@@ -11,7 +11,7 @@ using namespace glowish;
 using namespace glowish::fuzz;
 
 llvm::ArrayRef<const Form *> fuzz::getForms() {
-  static const Form *const forms[] = {&caffe2Form};
+  static const Form *const forms[] = {&caffe2Form, &tfliteForm};
   return forms;
 }
 

@@ -112,7 +112,7 @@ llvm::ArrayRef<const Form *> getForms();
 /// Null where there is none.
 const Form *findForm(llvm::StringRef name);
 
-extern const Form caffe2Form;
+extern const Form caffe2Form, tfliteForm;
 
 /// Asks the importer of ONNX for the types of all values of \p model. The error
 /// is Inexpressible where it does not take the ranges.
