@@ -112,6 +112,29 @@ TEST(TFLiteExtents, ShapeArithmetic) {
   check(heads.end());
 }
 
+/// The product of extents that a run decides.
+TEST(TFLiteExtents, ReducedExtents) {
+  for (bool keepsDims : {false, true}) {
+    Builder model;
+    int x = model.input("x", "6{N}x4{M}x3");
+    int shape = takeShape(model, x), leading = model.value(i32);
+    model.op(BuiltinOperator::STRIDED_SLICE,
+             {shape, model.ints({0}), model.ints({2}), model.ints({1})},
+             {leading});
+    int count = model.value(i32), whole = model.value(i32);
+    model.op(BuiltinOperator::REDUCE_PROD, {leading, model.ints({0})}, {count},
+             schema::CreateReducerOptions(model.fbb(), keepsDims));
+    if (keepsDims)
+      model.op(BuiltinOperator::CONCATENATION, {count, model.ints({3})},
+               {whole}, schema::CreateConcatenationOptions(model.fbb(), 0));
+    else
+      model.op(BuiltinOperator::PACK, {count, model.number(3)}, {whole},
+               schema::CreatePackOptions(model.fbb(), 2, 0));
+    model.op(BuiltinOperator::RESHAPE, {x, whole}, {model.result()});
+    check(model.end());
+  }
+}
+
 TEST(TFLiteExtents, ValuesOfExtents) {
   // [N, M, 3], and how many there are.
   Builder shape;

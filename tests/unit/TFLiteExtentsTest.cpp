@@ -172,6 +172,34 @@ TEST(TFLiteExtents, FullyConnected) {
   check(connect("2x6{N}", 6, false), /*atLeast=*/1, /*divisor=*/3);
 }
 
+/// Weights that are an input, and of which a run decides an extent.
+TEST(TFLiteExtents, FullyConnectedOpenWeights) {
+  auto connectOpen = [](const std::string &dims, const std::string &weights,
+                        bool keepsDims, TensorType type) {
+    bool isFloat = type == f32;
+    auto scaled = [&](float scale) {
+      return isFloat ? TFLiteScales{} : TFLiteScales{{scale}, {0}};
+    };
+    Builder model;
+    int x = model.input("x", dims, type, scaled(0.05f));
+    int w = model.input("w", weights, type, scaled(0.01f));
+    model.op(BuiltinOperator::FULLY_CONNECTED, {x, w, -1},
+             {model.result(type, scaled(0.2f))},
+             schema::CreateFullyConnectedOptions(
+                 model.fbb(), ActivationFunctionType::NONE,
+                 schema::FullyConnectedOptionsWeightsFormat::DEFAULT,
+                 keepsDims));
+    return model.end();
+  };
+  for (TensorType type : {f32, i8})
+    for (bool keepsDims : {false, true}) {
+      check(connectOpen("6{N}x4{M}", "3x4{M}", keepsDims, type));
+      check(connectOpen("4{M}x4{M}", "3x4{M}", keepsDims, type));
+      check(connectOpen("2x6{N}x4{M}", "3x4{M}", keepsDims, type));
+      check(connectOpen("6{N}x5", "4{M}x5", keepsDims, type));
+    }
+}
+
 TEST(TFLiteExtents, BatchMatMul) {
   for (TensorType type : {f32, i8})
     for (bool isTransposed : {false, true}) {

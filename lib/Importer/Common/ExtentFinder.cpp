@@ -1,6 +1,7 @@
 //===- ExtentFinder.cpp - Integers that are extents -----------------------===//
 
 #include "Common/ExtentFinder.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace glowish;
 
@@ -42,6 +43,49 @@ static bool canOverflow(ElemKind kind, const ScalarRange &range) {
   return range.low < -most || range.high > most;
 }
 
+/// Returns the range of the element at \p index of \p node, of few integers
+/// that are reduced.
+ScalarRange ExtentFinder::reduce(const ReduceNode &node, DimsRef index,
+                                 unsigned depth) {
+  constexpr int64_t maxReduced = 16;
+  const Type &type = node.getInput().getType();
+  std::optional<ScalarOp> op =
+      llvm::StringSwitch<std::optional<ScalarOp>>(node.getMode())
+          .Case("sum", ScalarOp::Add)
+          .Case("prod", ScalarOp::Mul)
+          .Case("max", ScalarOp::Max)
+          .Case("min", ScalarOp::Min)
+          .Default(std::nullopt);
+  Dims sizes;
+  for (int64_t axis : node.getAxes())
+    sizes.push_back(type.getDim(unsigned(axis)));
+  int64_t count = countElements(sizes);
+  if (!op || type.hasExtents() || count < 1 || count > maxReduced ||
+      !isIntegerKind(type.getKind()))
+    return {};
+  // The index in the dimensions of the input.
+  Dims place(index);
+  if (!node.getKeepDims())
+    for (int64_t axis : node.getAxes())
+      place.insert(place.begin() + axis, 0);
+  std::optional<ScalarRange> result;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = i;
+    for (auto [axis, size] : llvm::zip_equal(node.getAxes(), sizes)) {
+      place[size_t(axis)] = rest % size;
+      rest /= size;
+    }
+    ScalarRange own = findRange(getElement(node.getInput(), place), depth + 1);
+    ElemKind kinds[] = {type.getKind(), type.getKind()};
+    result = result ? evaluateRange(*op, {*result, own}, kinds, {},
+                                    type.getKind(), symbols)
+                    : own;
+    if (canOverflow(type.getKind(), *result))
+      return {};
+  }
+  return *result;
+}
+
 /// The range of \p constant's element \p position.
 static ScalarRange getRange(const Tensor &constant, int64_t position) {
   if (isIntegerKind(constant.getType().getKind())) {
@@ -67,6 +111,8 @@ ScalarRange ExtentFinder::findRange(Element element, unsigned depth) {
     if (auto bound = bounds->find(element.value); bound != bounds->end())
       return {0, double(bound->second), {}};
   Node *node = element.value.node;
+  if (auto *reduced = llvm::dyn_cast<ReduceNode>(node))
+    return reduce(*reduced, getIndex(element), depth);
   if (!isElementWise(*node))
     return {};
   ScalarRange range = combine(*node, getIndex(element), depth);

@@ -5,13 +5,14 @@
 
 #include "Common/ScalarRange.h"
 #include "glowish/Graph/ElementTrace.h"
+#include "glowish/Graph/Nodes.h"
 
 namespace glowish {
 
 /// Follows the numbers of a graph back to what they are: through data movement,
-/// by the formulas of element-wise nodes, and by choices that are the same in
-/// all runs. Each element takes a step; their number is limited, but sufficient
-/// for shape arithmetic.
+/// by the formulas of element-wise nodes, through reductions of few numbers,
+/// and by choices that are the same in all runs. Each element takes a step;
+/// their number is limited, but sufficient for shape arithmetic.
 class ExtentFinder {
 public:
   /// Scalars and the extents that they are.
@@ -37,6 +38,7 @@ public:
 
 private:
   ScalarRange combine(const Node &node, DimsRef index, unsigned depth);
+  ScalarRange reduce(const ReduceNode &node, DimsRef index, unsigned depth);
 
   bool isKnown(NodeValue value) const {
     return extents.count(value) || (bounds && bounds->count(value));

@@ -10,12 +10,13 @@ using schema::ActivationFunctionType;
 
 /// Input \p index as a matrix whose rows have \p columns elements.
 static llvm::Expected<NodeValue> getRows(TFLiteOp &op, NodeValue value,
-                                         int64_t columns) {
+                                         const Extent &columns) {
   int64_t elements = value.getType().getNumElements();
-  if (columns < 1 || elements % columns != 0)
+  std::optional<int64_t> known = columns.getConstant();
+  if (known && (*known < 1 || elements % *known != 0))
     return op.refuseInput(0, llvm::formatv("a multiple of {0} elements, the "
                                            "columns of the weights",
-                                           columns)
+                                           *known)
                                  .str());
   return reshapeOpen(op, value, {-1, columns}, EmptyRest::Ratio);
 }
@@ -57,7 +58,8 @@ static llvm::Error importFullyConnected(TFLiteOp &op) {
     return makeError(
         "its weights are in the format {0}; accepted: DEFAULT",
         schema::EnumNameFullyConnectedOptionsWeightsFormat(format));
-  int64_t count = op.getShape(1)[0], columns = op.getShape(1)[1];
+  const Type &weights = op.input(1).getType();
+  Extent count = weights.getLength(0), columns = weights.getLength(1);
   GLOWISH_ASSIGN_OR_RETURN(NodeValue rows, getRows(op, op.input(0), columns));
   SumOptions sums{.activation = options.get<"fused_activation_function">()};
   bool keepsDims = options.get<"keep_num_dims">();

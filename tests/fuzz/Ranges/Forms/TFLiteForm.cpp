@@ -197,8 +197,12 @@ static llvm::Error writeSlice(TFLiteWriter &w, const FormNode &n) {
                          : w.getInput(n, index);
     return addPlaces(w, kind, value, axis, rank);
   };
-  if (isFar(starts) && ((*steps)[0] < 0) != ((*starts)[0] > 0))
+  bool isBack = (*steps)[0] < 0;
+  if (isFar(starts) && isBack != ((*starts)[0] > 0))
     return n.refuse("no start behind the last element");
+  // One in front of the first is it in ONNX, and none in TensorFlow Lite.
+  if (isBack && (!starts || (*starts)[0] < -1))
+    return n.refuse("no start that may be in front of the first element");
   int begin = place(1, isFar(starts)), end = place(2, isFar(ends));
   w.add(Builtin::STRIDED_SLICE,
         {w.getInput(n, 0), begin, end, w.addInts(strides)}, {w.getOutput(n)},

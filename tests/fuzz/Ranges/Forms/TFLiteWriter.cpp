@@ -53,7 +53,7 @@ int TFLiteWriter::getTensor(const std::string &value) {
 }
 
 int TFLiteWriter::makeTensor(ElemKind kind) {
-  return addTensor("tensor" + std::to_string(numNames++), Type(kind, {1}));
+  return addTensor("tensor" + std::to_string(numNames++), Type(kind, {}));
 }
 
 int TFLiteWriter::addConstant(const Tensor &tensor) {

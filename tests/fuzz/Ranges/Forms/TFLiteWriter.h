@@ -27,7 +27,8 @@ public:
   int getOutput(const FormNode &n, unsigned index = 0) {
     return getTensor(n.getOutput(index));
   }
-  /// A tensor that the model does not have, of what an operator computes.
+  /// A tensor that the model does not have, of what an operator computes. Its
+  /// shape is not stated.
   int makeTensor(ElemKind kind);
   int addConstant(const Tensor &tensor);
   /// A list of int32.
