@@ -189,6 +189,25 @@ static double getResultUnits(const Node &node, llvm::ArrayRef<Tensor> operands,
                         countTerms(node, operands, results) * perTerm);
 }
 
+/// Whether \p node adds whole numbers so small that no sum is rounded: a zero
+/// point to what was rounded, say.
+static bool addsWholeNumbers(const Node &node,
+                             llvm::ArrayRef<Tensor> operands) {
+  if (node.getKind() != NodeKind::Add && node.getKind() != NodeKind::Sub)
+    return false;
+  return llvm::all_of(operands, [](const Tensor &operand) {
+    if (operand.getType().getKind() != ElemKind::Float)
+      return false;
+    for (int64_t i = 0; i < operand.getNumElements(); ++i) {
+      constexpr double most = 0x1p20;
+      double value = operand.getAsDouble(i);
+      if (std::trunc(value) != value || std::fabs(value) > most)
+        return false;
+    }
+    return true;
+  });
+}
+
 /// Adds what is known of the results of \p node, which has no bodies. With
 /// \p perturbation, roundings are made worse.
 static llvm::Error learnPlain(Node &node, Evaluations &evaluations,
@@ -215,10 +234,12 @@ static llvm::Error learnPlain(Node &node, Evaluations &evaluations,
     evaluation.depth = std::max(evaluation.depth, source.depth + 1);
     operands.push_back(source.tensors[operand.result].clone());
     isFiniteInput &= isFinite(operands.back());
-    if (perturbation && !isExactOp)
-      perturb(operands.back(), operandUnits, *perturbation,
-              [](int64_t) { return 0.0; });
   }
+  bool isRounded = !isExactOp && !addsWholeNumbers(node, operands);
+  for (auto [operand, value] : llvm::zip_equal(operands, node.getOperands()))
+    if (perturbation && isRounded && value)
+      perturb(operand, operandUnits, *perturbation,
+              [](int64_t) { return 0.0; });
   evaluation.isExact &= areOperandsExact;
   GLOWISH_ASSIGN_OR_RETURN(evaluation.tensors,
                            interpretNode(node.getDraft(), operands));
@@ -232,7 +253,7 @@ static llvm::Error learnPlain(Node &node, Evaluations &evaluations,
     evaluation.nonFinite.push_back(findNonFinite(tensor));
     if (!isElementWise(node) && !isExactOp)
       evaluation.isUnbounded |= !isFiniteInput || !isFinite(tensor);
-    if (perturbation && !isExactOp)
+    if (perturbation && isRounded)
       perturb(tensor, resultUnits, *perturbation, magnitude);
   }
   GLOWISH_RETURN_IF_ERROR(

@@ -1,7 +1,6 @@
 //===- MatMuls.cpp - Random operators that multiply and add ---------------===//
 
 #include "Operators.h"
-#include "glowish/Importer/ONNX.h"
 
 using namespace glowish;
 using namespace glowish::fuzz;
@@ -107,146 +106,8 @@ static bool addEinsum(ModelBuilder &b) {
   return true;
 }
 
-/// A convolution or pooling of a ranged batch.
-static bool addImage(ModelBuilder &b) {
-  const ModelValue *x = b.pickFixed([](const ModelValue &value) {
-    return value.kind == ElemKind::Float &&
-           (value.getRank() == 3 || value.getRank() == 4) &&
-           isConstant(Shape(value.shape.begin() + 1, value.shape.end()));
-  });
-  if (!x)
-    return false;
-  if (llvm::is_contained(x->largest, 0))
-    return false;
-  std::vector<int64_t> window;
-  for (unsigned d = 2; d < x->getRank(); ++d)
-    window.push_back(b.pickFrom(1, std::min<int64_t>(3, x->largest[d])));
-  if (b.chance(30)) {
-    b.addNode(b.pickOne({"MaxPool", "AveragePool"}), {x->name},
-              {makeAttr("kernel_shape", window)});
-    return true;
-  }
-  Dims filter = {b.pickFrom(1, 9), x->largest[1]};
-  filter.append(window.begin(), window.end());
-  std::vector<std::string> inputs = {x->name,
-                                     b.addConstant(ElemKind::Float, filter)};
-  if (b.chance(50))
-    inputs.push_back(b.addConstant(ElemKind::Float, {filter[0]}));
-  b.addNode("Conv", inputs);
-  return true;
-}
-
-//===- Quantized ----------------------------------------------------------===//
-
-static std::string addScale(ModelBuilder &b, double value) {
-  Tensor scale(Type(ElemKind::Float, {}));
-  scale.setFromDouble(0, value);
-  return b.addConstant(scale);
-}
-
-static std::string addZeroPoint(ModelBuilder &b, ElemKind kind, int64_t value) {
-  Tensor zero(Type(kind, {}));
-  zero.setFromDouble(0, double(value));
-  return b.addConstant(zero);
-}
-
-/// To bytes and back. The reference takes a zero point that is added for a
-/// rounding, so that bytes with one are not compared: few have one.
-static bool addQuantized(ModelBuilder &b) {
-  const ModelValue *x = b.pickFixed(
-      [](const ModelValue &value) { return value.kind == ElemKind::Float; });
-  if (!x)
-    return false;
-  bool isSigned = b.chance(50);
-  ElemKind kind = isSigned ? ElemKind::Int8 : ElemKind::UInt8;
-  std::string scale = addScale(b, b.random.uniform(0.01f, 0.1f));
-  std::string zero = addZeroPoint(
-      b, kind, b.chance(85) ? 0 : b.pickFrom(0, isSigned ? 20 : 200));
-  std::string bytes = b.addNode("QuantizeLinear", {x->name, scale, zero});
-  if (b.chance(70))
-    b.addNode("DequantizeLinear", {bytes, scale, zero});
-  return true;
-}
-
-/// A matmul of bytes that are an input.
-static bool addIntegerMatMul(ModelBuilder &b) {
-  ExtentPoints inner = b.makeExtent(b.pickFrom(1, 40));
-  ElemKind kind = b.pickOne({ElemKind::UInt8, ElemKind::Int8});
-  Shape shape = {b.pickRanged(), inner};
-  if (b.chance(30))
-    shape.insert(shape.begin(), b.pickExtent());
-  std::optional<ModelValue> x = b.findOperand(kind, shape);
-  if (!x)
-    return false;
-  std::string weights =
-      b.addConstant(ElemKind::Int8, {inner[0], b.pickFrom(1, 20)});
-  std::vector<std::string> inputs = {x->name, weights};
-  if (b.chance(50))
-    inputs.push_back(addZeroPoint(b, kind, b.pickFrom(0, 20)));
-  b.addNode("MatMulInteger", inputs);
-  return true;
-}
-
-/// A matmul of quantized activations and weights.
-static bool addQuantizedMatMul(ModelBuilder &b) {
-  const ModelValue *x = b.pickFixed([](const ModelValue &value) {
-    return value.kind == ElemKind::Float && value.getRank() >= 2 &&
-           isConstant(value.shape.back()) && value.largest.back() > 0;
-  });
-  if (!x)
-    return false;
-  int64_t inner = x->largest.back(), columns = b.pickFrom(1, 20);
-  std::string weights = b.addConstant(ElemKind::Int8, {inner, columns});
-  std::string zero = addZeroPoint(b, ElemKind::Int8, 0);
-  if (b.chance(40)) {
-    // The range of all of x decides how it is quantized.
-    std::vector<std::string> own =
-        b.addNode("DynamicQuantizeLinear", {x->name}, {}, 3);
-    std::string sums =
-        b.addNode("MatMulInteger", {own[0], weights, own[2], zero});
-    std::string floats =
-        b.addNode("Cast", {sums},
-                  {makeAttr("to", int64_t(*getOnnxDataType(ElemKind::Float)))});
-    b.addNode("Mul", {floats, own[1]});
-    return true;
-  }
-  std::string scale = addScale(b, 0.02);
-  std::string bytes = b.addNode("QuantizeLinear", {x->name, scale, zero});
-  std::string floats = b.addNode("DequantizeLinear", {bytes, scale, zero});
-  std::string matmul = b.addNode(
-      "MatMul",
-      {floats, b.addNode("DequantizeLinear", {weights, scale, zero})});
-  if (b.chance(50))
-    b.addNode("QuantizeLinear", {matmul, addScale(b, 0.05), zero});
-  return true;
-}
-
-static bool addNBits(ModelBuilder &b) {
-  const ModelValue *x = b.pickFixed([](const ModelValue &value) {
-    return value.kind == ElemKind::Float && value.getRank() >= 2 &&
-           isConstant(value.shape.back()) && value.largest.back() > 0;
-  });
-  if (!x)
-    return false;
-  int64_t inner = x->largest.back(), columns = b.pickFrom(1, 24), block = 16;
-  int64_t blocks = (inner + block - 1) / block;
-  Tensor bytes(Type(ElemKind::UInt8, {columns, blocks, block / 2}));
-  for (uint8_t &byte : bytes.data<uint8_t>())
-    byte = uint8_t(b.random.below(256));
-  std::vector<std::string> inputs = {
-      x->name, b.addConstant(bytes),
-      b.addConstant(ElemKind::Float, {columns, blocks})};
-  b.addNode("MatMulNBits", inputs,
-            {makeAttr("K", inner), makeAttr("N", columns),
-             makeAttr("bits", int64_t(4)), makeAttr("block_size", block)},
-            "com.microsoft");
-  return true;
-}
-
 llvm::ArrayRef<OperatorFamily> fuzz::getMatMulFamilies() {
   static const OperatorFamily families[] = {
-      {addMatMul, 6}, {addSelfMatMul, 3},      {addGemm, 3},
-      {addEinsum, 1}, {addImage, 2},           {addQuantized, 1},
-      {addNBits, 2},  {addQuantizedMatMul, 1}, {addIntegerMatMul, 2}};
+      {addMatMul, 6}, {addSelfMatMul, 3}, {addGemm, 3}, {addEinsum, 1}};
   return families;
 }

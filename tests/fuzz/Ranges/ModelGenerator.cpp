@@ -13,7 +13,8 @@ static const std::vector<OperatorGenerator> &getGenerators() {
     for (auto families :
          {getElementWiseFamilies(), getReductionFamilies(),
           getMovementFamilies(), getShapeFamilies(), getIndexingFamilies(),
-          getMatMulFamilies(), getAttentionFamilies()})
+          getMatMulFamilies(), getAttentionFamilies(), getImageFamilies(),
+          getQuantizedFamilies()})
       for (const OperatorFamily &family : families)
         all.insert(all.end(), family.weight, family.add);
     return all;

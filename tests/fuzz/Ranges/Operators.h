@@ -27,6 +27,8 @@ llvm::ArrayRef<OperatorFamily> getShapeFamilies();
 llvm::ArrayRef<OperatorFamily> getIndexingFamilies();
 llvm::ArrayRef<OperatorFamily> getMatMulFamilies();
 llvm::ArrayRef<OperatorFamily> getAttentionFamilies();
+llvm::ArrayRef<OperatorFamily> getImageFamilies();
+llvm::ArrayRef<OperatorFamily> getQuantizedFamilies();
 
 /// Whether \p a and \p b broadcast to each other: along each dimension they are
 /// the same, or one has one element in every run.
@@ -35,6 +37,21 @@ bool broadcasts(const ModelValue &a, const ModelValue &b);
 /// with some of its dimensions.
 std::optional<ModelValue> findBroadcast(ModelBuilder &b, ElemKind kind,
                                         const ModelValue &value);
+/// Floats [N, C, W] or [N, C, H, W], of a known number of channels.
+bool isImages(const ModelValue &value);
+/// Adds a filter of a shape, and a bias or none, and returns their names.
+using FilterMaker = llvm::function_ref<std::vector<std::string>(DimsRef)>;
+/// Adds a convolution of \p images, which have the shape of \p x; none where
+/// some have no pixels.
+std::optional<std::string> addConv(ModelBuilder &b, const ModelValue &x,
+                                   const std::string &images,
+                                   FilterMaker makeFilter);
+/// Adds a pooling in the same way.
+std::optional<std::string> addPool(ModelBuilder &b, const ModelValue &x,
+                                   const std::string &images);
+/// Adds a Resize that repeats pixels.
+std::string addNearest(ModelBuilder &b, const ModelValue &x,
+                       const std::string &images);
 /// A dimension of \p value; it has one.
 inline int64_t pickAxis(ModelBuilder &b, const ModelValue &value) {
   return int64_t(b.random.below(value.getRank()));
