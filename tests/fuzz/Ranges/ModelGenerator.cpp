@@ -81,9 +81,11 @@ fuzz::makeRangedModel(uint64_t seed, unsigned maxNodes, const Form *form,
   addInputs(b);
   b.keepInputs();
   unsigned count = 1 + unsigned(random.below(maxNodes));
-  // What does not fit is tried again, with another operator mostly.
-  for (unsigned tries = (form ? 60 : 20) * count;
-       tries > 0 && result.numOperators < count; --tries) {
+  // What does not fit is tried again, with another operator mostly. A form
+  // takes fewer, and a model has one at least.
+  unsigned mostTries = form ? std::max(60 * count, 400u) : 20 * count;
+  for (unsigned tries = mostTries; tries > 0 && result.numOperators < count;
+       --tries) {
     const auto &generators = getGenerators();
     if (!generators[random.below(generators.size())](b)) {
       b.cancel();

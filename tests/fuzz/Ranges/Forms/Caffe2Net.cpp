@@ -8,6 +8,20 @@
 using namespace glowish;
 using namespace glowish::fuzz;
 
+llvm::StringRef fuzz::getKindName(ElemKind kind) {
+  return kind == ElemKind::Float     ? "FLOAT"
+         : kind == ElemKind::Float16 ? "FLOAT16"
+         : kind == ElemKind::Double  ? "DOUBLE"
+         : kind == ElemKind::Int64   ? "INT64"
+         : kind == ElemKind::Int32   ? "INT32"
+         : kind == ElemKind::Int16   ? "INT16"
+         : kind == ElemKind::UInt16  ? "UINT16"
+         : kind == ElemKind::Int8    ? "INT8"
+         : kind == ElemKind::UInt8   ? "UINT8"
+         : kind == ElemKind::Bool    ? "BOOL"
+                                     : "";
+}
+
 std::string NetOperator::printFloat(double value) {
   std::string text;
   llvm::raw_string_ostream(text) << llvm::format("%.9g", value);

@@ -97,6 +97,12 @@ private:
   unsigned numNames = 0;
 };
 
+/// Of element-wise operators; null for others.
+NetWriter::NodeWriter findCaffe2ElementWriter(llvm::StringRef op);
+
+/// The name of \p kind in Caffe2; empty where it has none.
+llvm::StringRef getKindName(ElemKind kind);
+
 } // namespace glowish::fuzz
 
 #endif // GLOWISH_TESTS_FUZZ_RANGES_FORMS_CAFFE2NET_H

@@ -57,13 +57,8 @@ static llvm::Error writeSame(TFLiteWriter &w, const FormNode &n) {
   return llvm::Error::success();
 }
 
-/// One of two ways to write the same.
-static bool takesOther(const FormNode &n) {
-  return n.getOutput().back() % 3 == 0;
-}
-
 static llvm::Error writeAdd(TFLiteWriter &w, const FormNode &n) {
-  w.add(takesOther(n) ? Builtin::ADD_N : Builtin::ADD,
+  w.add(n.takesOther() ? Builtin::ADD_N : Builtin::ADD,
         {w.getInput(n, 0), w.getInput(n, 1)}, {w.getOutput(n)});
   return llvm::Error::success();
 }
