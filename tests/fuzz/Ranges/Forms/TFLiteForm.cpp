@@ -130,6 +130,13 @@ static llvm::Error writeClip(TFLiteWriter &w, const FormNode &n) {
   return llvm::Error::success();
 }
 
+/// QuantizeLinear and DequantizeLinear, whose scales are those of the tensors.
+template <Builtin Op>
+static llvm::Error writeConversion(TFLiteWriter &w, const FormNode &n) {
+  w.add(Op, {w.getInput(n, 0)}, {w.getOutput(n)});
+  return llvm::Error::success();
+}
+
 //===- Movement -----------------------------------------------------------===//
 
 static llvm::Error writeTranspose(TFLiteWriter &w, const FormNode &n) {
@@ -528,6 +535,8 @@ static TFLiteWriter::NodeWriter findWriter(llvm::StringRef op) {
       {"LeakyRelu", writeLeakyRelu},
       {"Gelu", writeGelu},
       {"Clip", writeClip},
+      {"QuantizeLinear", writeConversion<Builtin::QUANTIZE>},
+      {"DequantizeLinear", writeConversion<Builtin::DEQUANTIZE>},
       {"Transpose", writeTranspose},
       {"Concat", writeConcat},
       {"Slice", writeSlice},

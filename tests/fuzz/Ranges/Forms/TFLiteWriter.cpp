@@ -40,9 +40,15 @@ int TFLiteWriter::addTensor(const std::string &name, const Type &type,
     signature.push_back(isOpen ? -1 : shape.back());
   }
   uint32_t buffer = bytes.empty() ? 0 : file.buffer(bytes);
+  flatbuffers::Offset<schema::QuantizationParameters> quantization;
+  if (auto found = quantized.find(name); found != quantized.end())
+    quantization = schema::CreateQuantizationParametersDirect(
+        fbb(), nullptr, nullptr, &found->second.scales,
+        &found->second.zeroPoints, schema::QuantizationDetails::NONE, 0,
+        found->second.axis);
   return file.tensor(schema::CreateTensorDirect(
       fbb(), &shape, *findTensorType(type.getKind()), buffer, name.c_str(),
-      /*quantization=*/0, /*is_variable=*/false, /*sparsity=*/0, &signature));
+      quantization, /*is_variable=*/false, /*sparsity=*/0, &signature));
 }
 
 int TFLiteWriter::getTensor(const std::string &value) {
@@ -74,6 +80,45 @@ int TFLiteWriter::addNumber(ElemKind kind, double value) {
   return addConstant(number);
 }
 
+/// \p bytes are those of \p n, which quantizes or dequantizes.
+llvm::Error TFLiteWriter::addQuantized(const FormNode &n,
+                                       const std::string &bytes) {
+  const Tensor *scales = n.findConstant(1), *zeros = n.findConstant(2);
+  if (!scales || !zeros || scales->getType().getRank() > 1 ||
+      scales->getType().getKind() != ElemKind::Float)
+    return n.refuse("only known scales");
+  TFLiteScales own;
+  if (scales->getType().getRank())
+    own.axis = int(n.getAxis("axis", 1, model.getType(bytes).getRank()));
+  for (int64_t i = 0; i < scales->getNumElements(); ++i) {
+    own.scales.push_back(float(scales->getAsDouble(i)));
+    own.zeroPoints.push_back(zeros->getAsInt(i));
+  }
+  auto [found, isNew] = quantized.try_emplace(bytes, own);
+  bool isSame = found->second.scales == own.scales &&
+                found->second.zeroPoints == own.zeroPoints &&
+                found->second.axis == own.axis;
+  return isSame ? llvm::Error::success()
+                : n.refuse("a tensor has one quantization");
+}
+
+llvm::Error TFLiteWriter::findQuantized() {
+  const auto &nodes = model.model.proto.graph().node();
+  for (const auto &proto : nodes) {
+    FormNode n(model, proto);
+    if (n.getOp() == "QuantizeLinear")
+      GLOWISH_RETURN_IF_ERROR(addQuantized(n, n.getOutput()));
+    if (n.getOp() == "DequantizeLinear")
+      GLOWISH_RETURN_IF_ERROR(addQuantized(n, n.getInput(0)));
+  }
+  for (const auto &proto : nodes)
+    for (const std::string &input : proto.input())
+      if (proto.op_type() != "DequantizeLinear" && quantized.count(input))
+        return FormNode(model, proto)
+            .refuse("ONNX computes with the integers, not with floats");
+  return llvm::Error::success();
+}
+
 llvm::Expected<FormModel> TFLiteWriter::write(
     llvm::function_ref<NodeWriter(llvm::StringRef)> findWriter) {
   const onnx::GraphProto &graph = model.model.proto.graph();
@@ -81,6 +126,7 @@ llvm::Expected<FormModel> TFLiteWriter::write(
     if (!findTensorType(type.getKind()))
       return llvm::make_error<Inexpressible>(
           "'" + name + "': there are no operators of " + type.str());
+  GLOWISH_RETURN_IF_ERROR(findQuantized());
   std::vector<int> inputs, outputs;
   for (const auto &input : graph.input())
     inputs.push_back(getTensor(input.name()));

@@ -70,12 +70,16 @@ public:
   write(llvm::function_ref<NodeWriter(llvm::StringRef)> findWriter);
 
 private:
+  /// Finds out which values are bytes of floats, and of which scales.
+  llvm::Error findQuantized();
+  llvm::Error addQuantized(const FormNode &n, const std::string &bytes);
   int addTensor(const std::string &name, const Type &type,
                 std::vector<uint8_t> bytes = {});
 
   const TypedModel &model;
   TFLiteModel file;
   std::map<std::string, int> tensors;
+  std::map<std::string, TFLiteScales> quantized;
   std::set<std::string> operators;
   unsigned numNames = 0;
 };
