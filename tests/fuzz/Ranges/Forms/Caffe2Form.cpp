@@ -3,6 +3,7 @@
 #include "Caffe2Net.h"
 #include "glowish/Importer/Caffe2.h"
 #include "glowish/Support/Error.h"
+#include <numeric>
 
 using namespace glowish;
 using namespace glowish::fuzz;
@@ -169,18 +170,8 @@ static llvm::Error writeGather(NetWriter &w, const FormNode &n) {
   return llvm::Error::success();
 }
 
-/// Whether no index of input 1 may count from the end.
-static bool hasPlainIndices(const FormNode &n) {
-  if (auto indices = n.findInts(1))
-    return llvm::all_of(*indices, [](int64_t index) { return index >= 0; });
-  return llvm::any_of(
-      n.model.model.proto.graph().node(), [&](const auto &node) {
-        return node.op_type() == "Mod" && node.output(0) == n.getInput(1);
-      });
-}
-
 static llvm::Error writeGatherND(NetWriter &w, const FormNode &n) {
-  if (!hasPlainIndices(n))
+  if (!n.hasPlainIndices(1))
     return n.refuse("no negative indices");
   w.add("GatherND", {n.getInput(0), n.getInput(1)}, {n.getOutput()});
   return llvm::Error::success();
@@ -188,7 +179,7 @@ static llvm::Error writeGatherND(NetWriter &w, const FormNode &n) {
 
 /// A row.
 static llvm::Error writeScatterND(NetWriter &w, const FormNode &n) {
-  if (!hasPlainIndices(n) || n.getType(1).getShape() != DimsRef({1, 1}))
+  if (!n.hasPlainIndices(1) || n.getType(1).getShape() != DimsRef({1, 1}))
     return n.refuse("only one row, and no negative indices");
   std::string index = w.makeName();
   w.add("Squeeze", {n.getInput(1)}, {index}).addInts("dims", {0});

@@ -130,6 +130,15 @@ std::optional<std::vector<int64_t>> FormNode::findAxes() const {
   return axes;
 }
 
+bool FormNode::hasPlainIndices(unsigned index) const {
+  if (auto indices = findInts(index))
+    return llvm::all_of(*indices, [](int64_t each) { return each >= 0; });
+  const auto &nodes = model.model.proto.graph().node();
+  return llvm::any_of(nodes, [&](const auto &node) {
+    return node.op_type() == "Mod" && node.output(0) == getInput(index);
+  });
+}
+
 llvm::Error FormNode::refuse(const llvm::Twine &why) const {
   return llvm::make_error<Inexpressible>(
       ("node '" + getOutput() + "' (" + getOp() + "): " + why).str());

@@ -73,6 +73,8 @@ public:
   /// front; all where neither does. None where they are not known.
   std::optional<std::vector<int64_t>> findAxes() const;
 
+  /// Whether no index of input \p index may count from the end.
+  bool hasPlainIndices(unsigned index) const;
   /// Whether to take the second of two operators that do the same.
   bool takesOther() const { return getOutput().back() % 3 == 0; }
   /// The error of a node that the format has no operator for.

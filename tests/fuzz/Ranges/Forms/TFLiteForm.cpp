@@ -3,6 +3,9 @@
 #include "TFLiteWriter.h"
 #include "glowish/Importer/TFLite.h"
 #include "glowish/Support/Error.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <numeric>
 
 using namespace glowish;
 using namespace glowish::fuzz;
@@ -259,19 +262,9 @@ static llvm::Error writePad(TFLiteWriter &w, const FormNode &n) {
 
 //===- Indices ------------------------------------------------------------===//
 
-/// Whether no index of input \p index may count from the end.
-static bool hasPlainIndices(const FormNode &n, unsigned index) {
-  if (auto indices = n.findInts(index))
-    return llvm::all_of(*indices, [](int64_t each) { return each >= 0; });
-  const auto &nodes = n.model.model.proto.graph().node();
-  return llvm::any_of(nodes, [&](const auto &node) {
-    return node.op_type() == "Mod" && node.output(0) == n.getInput(index);
-  });
-}
-
 static llvm::Error writeGather(TFLiteWriter &w, const FormNode &n) {
   auto indices = n.findInts(1);
-  if (indices && !hasPlainIndices(n, 1))
+  if (indices && !n.hasPlainIndices(1))
     return n.refuse("no negative indices");
   w.add(Builtin::GATHER, {w.getInput(n, 0), w.getInput(n, 1)}, {w.getOutput(n)},
         schema::CreateGatherOptions(w.fbb(), int32_t(n.getInt("axis", 0))));
@@ -279,7 +272,7 @@ static llvm::Error writeGather(TFLiteWriter &w, const FormNode &n) {
 }
 
 static llvm::Error writeGatherND(TFLiteWriter &w, const FormNode &n) {
-  if (!hasPlainIndices(n, 1))
+  if (!n.hasPlainIndices(1))
     return n.refuse("no negative indices");
   w.add(Builtin::GATHER_ND, {w.getInput(n, 0), w.getInput(n, 1)},
         {w.getOutput(n)});
@@ -288,7 +281,7 @@ static llvm::Error writeGatherND(TFLiteWriter &w, const FormNode &n) {
 
 static llvm::Error writeOneHot(TFLiteWriter &w, const FormNode &n) {
   const Tensor *values = n.findConstant(2);
-  if (!hasPlainIndices(n, 0) || !values)
+  if (!n.hasPlainIndices(0) || !values)
     return n.refuse("no negative indices, and known values");
   ElemKind kind = values->getType().getKind();
   int off = w.addNumber(kind, values->getAsDouble(0)),
