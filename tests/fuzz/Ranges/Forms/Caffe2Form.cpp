@@ -301,7 +301,7 @@ static llvm::Error writeRMSNorm(NetWriter &w, const FormNode &n) {
   return llvm::Error::success();
 }
 
-//===- Products -----------------------------------------------------------===//
+//===- Matmuls ------------------------------------------------------------===//
 
 static llvm::Error writeMatMul(NetWriter &w, const FormNode &n) {
   bool isPlain = n.getRank(0) == 2 && n.getRank(1) == 2;
@@ -310,7 +310,7 @@ static llvm::Error writeMatMul(NetWriter &w, const FormNode &n) {
   return llvm::Error::success();
 }
 
-/// A product, or a fully connected layer where it is one.
+/// A matmul, or a fully connected layer where it is one.
 static llvm::Error writeGemm(NetWriter &w, const FormNode &n) {
   if (n.getFloat("alpha", 1) != 1 || n.getFloat("beta", 1) != 1)
     return n.refuse("no factors");
@@ -320,12 +320,12 @@ static llvm::Error writeGemm(NetWriter &w, const FormNode &n) {
           {n.getInput(0), n.getInput(1), n.getInput(2)}, {n.getOutput()});
     return llvm::Error::success();
   }
-  std::string product = n.hasInput(2) ? w.makeName() : n.getOutput();
-  w.add("MatMul", {n.getInput(0), n.getInput(1)}, {product})
+  std::string matmul = n.hasInput(2) ? w.makeName() : n.getOutput();
+  w.add("MatMul", {n.getInput(0), n.getInput(1)}, {matmul})
       .addInt("trans_a", swapsX)
       .addInt("trans_b", swapsY);
   if (n.hasInput(2))
-    w.add("Add", {product, n.getInput(2)}, {n.getOutput()});
+    w.add("Add", {matmul, n.getInput(2)}, {n.getOutput()});
   return llvm::Error::success();
 }
 

@@ -427,7 +427,7 @@ static llvm::Error writeNorm(TFLiteWriter &w, const FormNode &n) {
   return llvm::Error::success();
 }
 
-//===- Products -----------------------------------------------------------===//
+//===- Matmuls ------------------------------------------------------------===//
 
 static void addMatMul(TFLiteWriter &w, int x, int y, bool swapsX, bool swapsY,
                       int result) {
@@ -462,11 +462,11 @@ static llvm::Error writeGemm(TFLiteWriter &w, const FormNode &n) {
           schema::CreateFullyConnectedOptions(w.fbb()));
     return llvm::Error::success();
   }
-  int product =
+  int matmul =
       n.hasInput(2) ? w.makeTensor(n.getType(0).getKind()) : w.getOutput(n);
-  addMatMul(w, x, y, swapsX, swapsY, product);
+  addMatMul(w, x, y, swapsX, swapsY, matmul);
   if (n.hasInput(2))
-    w.add(Builtin::ADD, {product, w.getInput(n, 2)}, {w.getOutput(n)});
+    w.add(Builtin::ADD, {matmul, w.getInput(n, 2)}, {w.getOutput(n)});
   return llvm::Error::success();
 }
 
