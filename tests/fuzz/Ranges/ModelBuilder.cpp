@@ -444,7 +444,8 @@ BuildVerdict ModelBuilder::importRanges(const RangedModel &candidate,
     return BuildVerdict::Refused;
   }
   for (ModelValue &value : added) {
-    if (Placeholder *output = (*module)->findPlaceholder(value.name)) {
+    if (Placeholder *output =
+            (*module)->findPlaceholder(candidate.getOutputName(value.name))) {
       value.largest = Dims(output->getType().getShape());
       value.dynamicDims = findDynamicDims(**module, *output);
       continue;

@@ -84,8 +84,9 @@ fuzz::makeRangedModel(uint64_t seed, unsigned maxNodes, const Form *form,
   // What does not fit is tried again, with another operator mostly. A form
   // takes fewer, and a model has one at least.
   unsigned mostTries = form ? std::max(60 * count, 400u) : 20 * count;
-  for (unsigned tries = mostTries; tries > 0 && result.numOperators < count;
-       --tries) {
+  for (unsigned tries = 0; tries < mostTries * (result.numOperators ? 1 : 10) &&
+                           result.numOperators < count;
+       ++tries) {
     const auto &generators = getGenerators();
     if (!generators[random.below(generators.size())](b)) {
       b.cancel();

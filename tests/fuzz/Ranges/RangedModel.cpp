@@ -111,6 +111,10 @@ llvm::Expected<std::unique_ptr<Module>> RangedModel::importRanged() const {
   return importProto(proto, std::move(options));
 }
 
+std::string RangedModel::getOutputName(const std::string &output) const {
+  return form && form->getOutputName ? form->getOutputName(output) : output;
+}
+
 llvm::Expected<std::unique_ptr<Module>>
 RangedModel::importFixed(const RunExtents &values,
                          const NodeEvaluator &evaluate) const {
@@ -183,7 +187,7 @@ std::string RangedCase::findPlace(const std::string &output) const {
   for (const StateNames &state : model.states)
     if (state.output == output)
       return state.input;
-  return output;
+  return model.getOutputName(output);
 }
 
 std::set<std::string> fuzz::describeFeatures(const RangedModel &model) {

@@ -29,6 +29,8 @@ struct RangedModel {
 
   /// Imports it, in its form, with its ranges and states.
   llvm::Expected<std::unique_ptr<Module>> importRanged() const;
+  /// The name of \p output there.
+  std::string getOutputName(const std::string &output) const;
   /// Imports it with the extents \p values in the place of ranges. \p evaluate
   /// folds constants; null for the interpreter.
   llvm::Expected<std::unique_ptr<Module>>

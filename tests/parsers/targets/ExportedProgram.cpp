@@ -17,7 +17,7 @@ GLOWISH_PARSER_FUZZER(pt2) {
   ImportOptions options = getImportOptions(findPart(parts, "inputs"));
   llvm::erase_if(parts,
                  [](const auto &part) { return part.first == "inputs"; });
-  MemoryFile file(robustness::makeArchive(parts), "input");
+  MemoryFile file(makeArchive(parts), "input");
   llvm::consumeError(recognizeModel(file.getPath()).takeError());
   compileToPlan(importTorchExportFile(file.getPath(), options), input.size(),
                 Target::Interpreter);

@@ -45,7 +45,7 @@ GLOWISH_PARSER_FUZZER(torchscript) {
   ImportOptions options = getImportOptions(findPart(parts, "inputs"));
   llvm::erase_if(parts,
                  [](const auto &part) { return part.first == "inputs"; });
-  std::string bytes = robustness::makeArchive(parts);
+  std::string bytes = makeArchive(parts);
   MemoryFile file(bytes, "input");
   auto reason = runInChildProcess(/*maxSeconds=*/20, [&] {
     endQuietly();

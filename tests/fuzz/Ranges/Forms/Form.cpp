@@ -11,7 +11,8 @@ using namespace glowish;
 using namespace glowish::fuzz;
 
 llvm::ArrayRef<const Form *> fuzz::getForms() {
-  static const Form *const forms[] = {&caffe2Form, &tfliteForm};
+  static const Form *const forms[] = {&caffe2Form, &exportedProgramForm,
+                                      &tfliteForm, &torchScriptForm};
   return forms;
 }
 

@@ -106,9 +106,12 @@ struct Form {
   /// node or a type has no counterpart.
   llvm::Expected<FormModel> (*write)(const TypedModel &model);
   /// Imports it with the ranges of \p model, as the command line would. Inputs
-  /// and outputs have the names of \p model.
+  /// have the names of \p model.
   llvm::Expected<std::unique_ptr<Module>> (*import)(const FormModel &written,
                                                     const TypedModel &model);
+  /// The name that the importer gives the output \p output; null where it keeps
+  /// its name.
+  std::string (*getOutputName)(llvm::StringRef output) = nullptr;
 };
 
 /// All forms but ONNX itself, which each model has.
@@ -116,7 +119,7 @@ llvm::ArrayRef<const Form *> getForms();
 /// Null where there is none.
 const Form *findForm(llvm::StringRef name);
 
-extern const Form caffe2Form, tfliteForm;
+extern const Form caffe2Form, exportedProgramForm, tfliteForm, torchScriptForm;
 
 /// Asks the importer of ONNX for the types of all values of \p model. The error
 /// is Inexpressible where it does not take the ranges.
