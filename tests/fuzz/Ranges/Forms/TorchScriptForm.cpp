@@ -13,6 +13,7 @@
 #include "glowish/Support/Error.h"
 #include "glowish/Support/MemoryFile.h"
 #include "llvm/ADT/StringExtras.h"
+#include <cmath>
 
 using namespace glowish;
 using namespace glowish::fuzz;
