@@ -29,18 +29,50 @@ Tensor interpreter::readOperand(const Memory &memory, const Buffer *buffer) {
   return Tensor::borrow(buffer->getType(), memory.getAddress(buffer));
 }
 
+/// Calls \p copy with the address of each element of a view with the shape and
+/// the strides of \p buffer, from \p first on, and that of the same element of
+/// \p dense, a tensor of the shape. Elements have \c Size bytes.
+template <size_t Size, typename Byte, typename DenseByte, typename CopyFn>
+static void forEachPlace(const Buffer &buffer, Byte *first, DenseByte *dense,
+                         CopyFn copy) {
+  DimsRef shape = buffer.getShape(), strides = buffer.getStrides();
+  if (shape.empty())
+    return copy(first, dense);
+  int64_t length = shape.back(), step = strides.back() * int64_t(Size);
+  forEachIndex(shape.drop_back(), [&](DimsRef index) {
+    Byte *place = first + getOffset(index, strides.drop_back()) * int64_t(Size);
+    for (int64_t i = 0; i < length; ++i, place += step, dense += Size)
+      copy(place, dense);
+  });
+}
+
+/// Calls \p body with the size in bytes of elements of \p kind, a constant.
+template <typename BodyFn>
+static void dispatchSize(ElemKind kind, const BodyFn &body) {
+  switch (getElemSize(kind)) {
+  case 1:
+    return body(std::integral_constant<size_t, 1>());
+  case 2:
+    return body(std::integral_constant<size_t, 2>());
+  case 4:
+    return body(std::integral_constant<size_t, 4>());
+  default:
+    assert(getElemSize(kind) == 8 && "an element of no size");
+    return body(std::integral_constant<size_t, 8>());
+  }
+}
+
 Tensor interpreter::gatherOperand(const Memory &memory, const Buffer *buffer) {
   if (buffer->isDense())
     return readOperand(memory, buffer).clone();
-  const Type &type = buffer->getType();
+  Tensor result(buffer->getType());
   const uint8_t *source = memory.getAddress(buffer);
-  Tensor result(type);
-  int64_t size = getElemSize(type.getKind());
-  auto *next = static_cast<uint8_t *>(result.getBytes());
-  forEachIndex(type.getShape(), [&](DimsRef index) {
-    std::memcpy(next, source + getOffset(index, buffer->getStrides()) * size,
-                size);
-    next += size;
+  auto *target = static_cast<uint8_t *>(result.getBytes());
+  dispatchSize(buffer->getType().getKind(), [&](auto size) {
+    forEachPlace<size>(*buffer, source, target,
+                       [](const uint8_t *from, uint8_t *to) {
+                         std::memcpy(to, from, decltype(size)::value);
+                       });
   });
   return result;
 }
@@ -56,11 +88,11 @@ void interpreter::scatterOperand(const Memory &memory, const Buffer *buffer,
       std::memcpy(target, next, bytes);
     return;
   }
-  int64_t size = getElemSize(tensor.getType().getKind());
-  forEachIndex(tensor.getType().getShape(), [&](DimsRef index) {
-    std::memcpy(target + getOffset(index, buffer->getStrides()) * size, next,
-                size);
-    next += size;
+  dispatchSize(tensor.getType().getKind(), [&](auto size) {
+    forEachPlace<size>(*buffer, target, next,
+                       [](uint8_t *to, const uint8_t *from) {
+                         std::memcpy(to, from, decltype(size)::value);
+                       });
   });
 }
 
