@@ -451,8 +451,18 @@ Value *KernelBuilder::lookUpEntry(llvm::Constant *table, Value *index) {
   return type->isIntegerTy() ? CreateSExtOrTrunc(entry, indexTy) : entry;
 }
 
+llvm::AllocaInst *KernelBuilder::allocateSlot(llvm::Type *type) {
+  llvm::BasicBlock &entry = function.getEntryBlock();
+  InsertPointGuard guard(*this);
+  // A slot elsewhere would move the stack pointer, so that code needs another
+  // register, and each round of a loop takes more of the stack.
+  if (GetInsertBlock() != &entry)
+    SetInsertPoint(&entry, entry.getFirstInsertionPt());
+  return CreateAlloca(type);
+}
+
 Value *KernelBuilder::allocate(llvm::Type *type, int64_t count) {
-  auto *place = CreateAlloca(llvm::ArrayType::get(type, uint64_t(count)));
+  auto *place = allocateSlot(llvm::ArrayType::get(type, uint64_t(count)));
   place->setAlignment(llvm::Align(64));
   return place;
 }

@@ -7,11 +7,11 @@ using llvm::Value;
 
 void PipelinedTile::allocateSums(int64_t numTiles) {
   buffer = b.allocate(ElemKind::Int8, numTiles * sumBytes);
-  pendingSums = b.CreateAlloca(b.getPtrTy());
+  pendingSums = b.allocateSlot(b.getPtrTy());
 }
 
 void PipelinedTile::start() {
-  pendingCount = b.CreateAlloca(b.getIndexTy());
+  pendingCount = b.allocateSlot(b.getIndexTy());
   b.CreateStore(buffer, pendingSums);
   clearPending();
 }

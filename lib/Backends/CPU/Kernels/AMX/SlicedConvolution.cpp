@@ -438,9 +438,9 @@ void SlicedConvolutionEmitter::emit() {
     panel.scratch = allocate(numSlices * sliceStepBytes);
   unit.allocateSums(getNumSums());
   for (Value **cell : {&pending.pixel, &pending.packed})
-    *cell = b.CreateAlloca(b.getIndexTy());
+    *cell = b.allocateSlot(b.getIndexTy());
   unit.start();
-  pending.channel = b.CreateAlloca(b.getIndexTy());
+  pending.channel = b.allocateSlot(b.getIndexTy());
   unit.configure();
   b.forTasks(
       images * getRanges() * getGroups(), getNumOperations(shape),

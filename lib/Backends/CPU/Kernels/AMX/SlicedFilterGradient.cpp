@@ -491,7 +491,7 @@ void SlicedFilterEmitter::emit() {
   inputFactors = allocate(64);
   unit.allocateSums(2);
   for (Value **cell : {&pending.target, &pending.scales})
-    *cell = b.CreateAlloca(b.getPtrTy());
+    *cell = b.allocateSlot(b.getPtrTy());
   unit.start();
   // Clears the positions after the last row, which are not written otherwise.
   int64_t used = rowsPerChunk * columns * matrixDepth;

@@ -34,10 +34,7 @@ static void emitRowByRow(KernelBuilder &b, const LoopExtents &rows,
     take(own.result);
     take(own.input);
     llvm::for_each(own.epilogue.fused, take);
-    // Kernels allocate memory where they begin.
-    Value *stack = b.CreateStackSave();
     kernel(shape, own);
-    b.CreateStackRestore(stack);
   });
 }
 

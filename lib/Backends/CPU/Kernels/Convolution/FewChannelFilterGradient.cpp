@@ -103,10 +103,7 @@ private:
                 llvm::function_ref<void(const Tile &)> body);
   void store(const Tile &tile);
   Value *allocate(int64_t count) {
-    auto *buffer = b.CreateAlloca(
-        llvm::ArrayType::get(b.getComputeTy(kind), uint64_t(count)));
-    buffer->setAlignment(llvm::Align(64));
-    return buffer;
+    return b.allocate(b.getComputeTy(kind), count);
   }
   Value *getTotal(const Tile &tile, unsigned number) {
     return b.getElement(tile.totals, computeKind, int64_t(number) * lanes);

@@ -32,7 +32,7 @@ glowish::chooseRowColumns(const ConvolutionShape &shape, int64_t pixels,
 }
 
 Value *glowish::allocateSpace(KernelBuilder &b, ElemKind kind, int64_t count) {
-  auto *space = b.CreateAlloca(
+  auto *space = b.allocateSlot(
       llvm::ArrayType::get(b.getStorageTy(kind), uint64_t(count)));
   // A larger alignment than the stack's own would cost a register.
   space->setAlignment(llvm::Align(8));
@@ -44,7 +44,7 @@ WindowRows::WindowRows(KernelBuilder &b, const ConvolutionShape &shape,
     : b(b), shape(shape), input(input), layout(layout),
       space(allocateSpace(b, layout.kind, layout.rows * layout.rowStride)) {
   if (layout.rows > 1)
-    table = b.CreateAlloca(
+    table = b.allocateSlot(
         llvm::ArrayType::get(b.getPtrTy(), uint64_t(shape.kernelH)));
 }
 
