@@ -136,6 +136,10 @@ static llvm::Error writeClip(TFLiteWriter &w, const FormNode &n) {
 /// QuantizeLinear and DequantizeLinear, whose scales are those of the tensors.
 template <Builtin Op>
 static llvm::Error writeConversion(TFLiteWriter &w, const FormNode &n) {
+  // The formats have different integers for a NaN.
+  for (const auto &input : n.model.model.proto.graph().input())
+    if (llvm::StringRef(input.name()).starts_with("special"))
+      return n.refuse("its input may be NaN");
   w.add(Op, {w.getInput(n, 0)}, {w.getOutput(n)});
   return llvm::Error::success();
 }
