@@ -213,10 +213,12 @@ struct PaddedImages {
 } // namespace
 
 /// Returns \p images, [N, H, W, C], with the pads behind extents that runs
-/// decide, of elements \p filler, a scalar: windows read these where a run's
-/// image ends, and no others. Null where there are none.
+/// decide, of elements \p zeroPoint, a scalar, or \p filler if that is null:
+/// windows read these where a run's image ends, and no others. Null where there
+/// are none.
 static PaddedImages padImages(ExtentLowering &b, NodeValue images,
-                              llvm::ArrayRef<int64_t> pads, NodeValue filler) {
+                              llvm::ArrayRef<int64_t> pads, double filler,
+                              NodeValue zeroPoint = {}) {
   Dims wide(images.getShape());
   std::vector<int64_t> dims, left(pads.begin(), pads.end());
   for (int64_t dim : {1, 2})
@@ -230,15 +232,16 @@ static PaddedImages padImages(ExtentLowering &b, NodeValue images,
   const Type &type = images.getType();
   NodeValue padded = b.make<RepackNode>(
       images, TypeList{type.withShape(wide).withExtents(type.getExtents())});
+  NodeValue element = zeroPoint ? zeroPoint : b.number(images, filler);
   for (int64_t dim : dims)
-    padded = appendAlong(b, padded, dim, pads[size_t(dim) + 1], filler);
+    padded = appendAlong(b, padded, dim, pads[size_t(dim) + 1], element);
   return {padded, left};
 }
 
 NodeValue glowish::lowerExtentsOfConvolution(ConvolutionNode &node,
                                              ExtentLowering &b) {
-  NodeValue input = node.getInput();
-  auto [images, pads] = padImages(b, input, node.getPads(), b.number(input, 0));
+  auto [images, pads] =
+      padImages(b, node.getInput(), node.getPads(), /*filler=*/0);
   return images
              ? b.make<ConvolutionNode>(images, node.getFilter(), node.getBias(),
                                        node.getStrides(), pads,
@@ -250,9 +253,9 @@ NodeValue
 glowish::lowerExtentsOfConvolutionInteger(ConvolutionIntegerNode &node,
                                           ExtentLowering &b) {
   // The zero point adds nothing.
-  NodeValue input = node.getInput(), zero = node.getZeroPoint();
+  NodeValue zero = node.getZeroPoint();
   auto [images, pads] =
-      padImages(b, input, node.getPads(), zero ? zero : b.number(input, 0));
+      padImages(b, node.getInput(), node.getPads(), /*filler=*/0, zero);
   return images ? b.make<ConvolutionIntegerNode>(
                       images, node.getFilter(), zero, node.getFilterZeroPoint(),
                       node.getBias(), node.getStrides(), pads,
@@ -261,10 +264,7 @@ glowish::lowerExtentsOfConvolutionInteger(ConvolutionIntegerNode &node,
 }
 
 NodeValue glowish::lowerExtentsOfMaxPool(MaxPoolNode &node, ExtentLowering &b) {
-  NodeValue input = node.getInput();
-  constexpr double lowest = -std::numeric_limits<double>::infinity();
-  auto [images, pads] =
-      padImages(b, input, node.getPads(), b.number(input, lowest));
+  auto [images, pads] = padImages(b, node.getInput(), node.getPads(), -inf);
   return images
              ? b.make<MaxPoolNode>(images, node.getKernels(), node.getStrides(),
                                    pads, node.getDilations())
@@ -273,7 +273,7 @@ NodeValue glowish::lowerExtentsOfMaxPool(MaxPoolNode &node, ExtentLowering &b) {
 
 NodeValue glowish::lowerExtentsOfAvgPool(AvgPoolNode &node, ExtentLowering &b) {
   NodeValue input = node.getInput();
-  auto [images, pads] = padImages(b, input, node.getPads(), b.number(input, 0));
+  auto [images, pads] = padImages(b, input, node.getPads(), /*filler=*/0);
   if (!images)
     return {};
   auto pool = [&](NodeValue images, llvm::ArrayRef<int64_t> pads) {
