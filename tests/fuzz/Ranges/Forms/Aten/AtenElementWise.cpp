@@ -71,6 +71,9 @@ static bool translateUnary(AtenBuilder &b, const FormNode &node) {
   bool isFloatAlone = op == "Shrink" || op == "Mish" || op == "Softplus";
   if (isFloatAlone && !isFloatKind(kind))
     return false;
+  // The sign of NaN is 0 in PyTorch, and NaN in ONNX.
+  if (op == "Sign" && isFloatKind(kind))
+    return false;
   llvm::StringRef name = findName(unaryOperators, op);
   static constexpr llvm::StringLiteral inPlace[] = {
       "abs", "neg", "relu", "sigmoid", "tanh", "exp", "sqrt", "floor", "sin"};
