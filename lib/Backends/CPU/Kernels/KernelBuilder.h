@@ -219,10 +219,11 @@ public:
     return lookUpEntry(llvm::ConstantDataArray::get(getContext(), table),
                        index);
   }
-  /// Returns room on the stack for one value, which the whole function has: it
+  /// Returns space on the stack for one value, which the whole function has: it
   /// is reserved once, even in a loop.
   llvm::AllocaInst *allocateSlot(llvm::Type *type);
-  /// Room on the stack for \p count elements, at the begin of a cache line.
+  /// Returns space on the stack for \p count elements, at the begin of a cache
+  /// line.
   llvm::Value *allocate(llvm::Type *type, int64_t count);
   llvm::Value *allocate(ElemKind kind, int64_t count) {
     return allocate(getStorageTy(kind), count);
