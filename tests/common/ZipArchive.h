@@ -12,11 +12,11 @@ namespace glowish {
 /// The entries of a ZIP archive: names and contents, in their order.
 using ArchiveEntries = std::vector<std::pair<std::string, std::string>>;
 
-/// Those of the file \p path; none where it is no archive.
+/// Returns the entries of the file \p path; none where it is no archive.
 ArchiveEntries readArchive(const std::string &path);
 
-/// The bytes of an archive of \p entries, with checksums that are right: what
-/// is mutated in an entry gets past them. Empty without entries.
+/// Returns the bytes of an archive of \p entries, with checksums that are
+/// right: what is mutated in an entry gets past them. Empty without entries.
 std::string makeArchive(const ArchiveEntries &entries);
 
 } // namespace glowish

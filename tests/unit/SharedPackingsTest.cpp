@@ -51,6 +51,15 @@ public:
         .str();
   }
 
+  /// Decides, and expects that programs 0 and 1 take \p packing for filter 0,
+  /// the only one that is stored.
+  void expectShared(const std::string &packing) {
+    packings.decide();
+    EXPECT_EQ(choose(0, 0), packing);
+    EXPECT_EQ(choose(1, 0), packing);
+    EXPECT_EQ(packings.getNote(), "");
+  }
+
   SharedPackings packings;
 
 private:
@@ -67,10 +76,7 @@ TEST(SharedPackings, OneWithWhichNoProgramIsMuchSlower) {
   Programs programs;
   programs.add(0, 0, {{"direct 1x8", 100}, {"direct 4x2", 120}});
   programs.add(1, 0, {{"direct 4x2", 300}, {"direct 1x8", 900}});
-  programs.packings.decide();
-  EXPECT_EQ(programs.choose(0, 0), "direct 4x2");
-  EXPECT_EQ(programs.choose(1, 0), "direct 4x2");
-  EXPECT_EQ(programs.packings.getNote(), "");
+  programs.expectShared("direct 4x2");
 }
 
 // 12.5 % in place of 30 % and of 25 % of the other.
@@ -80,10 +86,7 @@ TEST(SharedPackings, OneBetweenThoseOfThePrograms) {
                {{"direct 1x8", 80}, {"direct 2x5", 90}, {"direct 4x2", 100}});
   programs.add(
       1, 0, {{"direct 4x2", 800}, {"direct 2x5", 900}, {"direct 1x8", 1040}});
-  programs.packings.decide();
-  EXPECT_EQ(programs.choose(0, 0), "direct 2x5");
-  EXPECT_EQ(programs.choose(1, 0), "direct 2x5");
-  EXPECT_EQ(programs.packings.getNote(), "");
+  programs.expectShared("direct 2x5");
 }
 
 // The price of a packing's size decides what a program takes by itself, but it
@@ -92,10 +95,7 @@ TEST(SharedPackings, TimeWithoutThePriceOfSizes) {
   Programs programs;
   programs.add(0, 0, {{"direct 4x2", 100}, {"winograd 4x4 32", 180, 90}});
   programs.add(1, 0, {{"winograd 4x4 32", 400, 90}, {"direct 4x2", 600}});
-  programs.packings.decide();
-  EXPECT_EQ(programs.choose(0, 0), "winograd 4x4 32");
-  EXPECT_EQ(programs.choose(1, 0), "winograd 4x4 32");
-  EXPECT_EQ(programs.packings.getNote(), "");
+  programs.expectShared("winograd 4x4 32");
 }
 
 TEST(SharedPackings, TheSmallestOfThoseThatAreAsFast) {
@@ -160,10 +160,7 @@ TEST(SharedPackings, OneHoweverSlow) {
   Programs programs(/*packsOnce=*/true);
   programs.add(0, 0, {{"direct 4x2", 100}, {"winograd 2x2 32", 150}});
   programs.add(1, 0, {{"winograd 2x2 32", 800}, {"direct 4x2", 1600}});
-  programs.packings.decide();
-  EXPECT_EQ(programs.choose(0, 0), "winograd 2x2 32");
-  EXPECT_EQ(programs.choose(1, 0), "winograd 2x2 32");
-  EXPECT_EQ(programs.packings.getNote(), "");
+  programs.expectShared("winograd 2x2 32");
 }
 
 // As where a tuning file says so.

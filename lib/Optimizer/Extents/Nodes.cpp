@@ -13,7 +13,7 @@ NodeValue glowish::lowerExtentsOfDeclareExtents(DeclareExtentsNode &node,
                                                 ExtentLowering &b) {
   for (auto [count, dim] : llvm::zip_equal(node.getCounts(), node.getDims()))
     b.define(node.getType().getExtent(dim)->getSymbol(), count);
-  // No one asks for the symbols of types any more.
+  // The symbols have their numbers: the node need not be kept for its counts.
   return node.getCounts().empty()
              ? NodeValue()
              : b.make<DeclareExtentsNode>(node.getInput(), node.getType());

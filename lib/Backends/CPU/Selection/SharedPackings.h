@@ -27,8 +27,8 @@ public:
   /// No filter has several packings where they take at most this many times as
   /// long with one each.
   static constexpr double maxSlowdownOnce = 1.25;
-  /// Of the packings of a filter that cost at most this much more than the
-  /// cheapest, the smallest counts as the cheapest.
+  /// The cost, as a multiple of the cheapest packing's, up to which the
+  /// smallest packing of a filter counts as the cheapest.
   static constexpr double maxCostForSize = 1.05;
 
   /// \p packsOnce: a filter gets one packing however slow that is, if there is
@@ -113,7 +113,7 @@ private:
   llvm::MapVector<const Tensor *, Filter> filters;
   /// The kept candidates.
   llvm::DenseMap<const Tensor *, std::vector<ConvolutionCandidate>> collected;
-  /// Of the programs by themselves.
+  /// The times of the programs by themselves.
   Times ownTimes;
   /// With one packing each: the bytes, and the largest slowdown.
   double sizeOnce = 0, slowdownOnce = 1;

@@ -48,7 +48,7 @@ private:
     Value *weights;   // of the block
     Value *inChannel; // the group's first input channel
     unsigned vectors, lastLanes;
-    /// Of how many blocks of the packed weights these are all channels.
+    /// The number of blocks of packed weights whose channels these are.
     unsigned joined = 1;
     std::vector<TileRun> runs; // of one row
     /// The address of the next block's weights, and the bytes that each step of

@@ -33,8 +33,8 @@ struct MicroKernel {
   /// Elements from one step of the reduction to the next, of a pixel; and from
   /// one column of weights to the next.
   int64_t stepStride = 1, columnStride = 1;
-  /// Where it is not 0, the vectors of a block of columns, and the elements
-  /// from one block's weights to the next one's.
+  /// The vectors of a block of columns, and the elements from one block's
+  /// weights to the next one's; 0 where all columns are one block.
   unsigned blockVectors = 0;
   int64_t blockStride = 0;
   /// Where it is not empty, the elements from the first pixel to each, instead

@@ -37,11 +37,10 @@ public:
   /// Calls an operator with several results.
   AtenArg::List callAll(llvm::StringRef op, AtenArg::List arguments,
                         AtenResult form, std::vector<AtenTensorType> types);
-  /// The same as call() with the result of \p node, which a translator calls at
-  /// last.
+  /// Adds the call whose result is that of \p node: a translator's last one.
   void finish(const FormNode &node, llvm::StringRef op, AtenArg::List arguments,
               AtenNamed named = {});
-  /// The same with several results.
+  /// Adds a last call with several results.
   void finishAll(const FormNode &node, llvm::StringRef op,
                  AtenArg::List arguments, AtenResult form,
                  AtenNamed named = {});
@@ -54,7 +53,7 @@ public:
   /// The element-wise operator \p op of one tensor, with numbers behind it.
   AtenArg callUnary(llvm::StringRef op, const AtenArg &x,
                     AtenArg::List more = {});
-  /// Of two tensors that broadcast.
+  /// Adds a call of two tensors that broadcast.
   AtenArg callBinary(llvm::StringRef op, const AtenArg &x, const AtenArg &y);
   AtenArg cast(const AtenArg &x, ElemKind kind);
   AtenArg permute(const AtenArg &x, llvm::ArrayRef<int64_t> perm);

@@ -38,7 +38,7 @@ using MaybeArg = std::optional<AtenArg>;
 
 } // namespace
 
-/// 0, 1, ... along the dimension.
+/// Returns 0, 1, ... along the dimension.
 MaybeArg Detour::makePositions() const {
   MaybeArg length = b.makeNumber(getLength());
   if (!length)
@@ -47,7 +47,7 @@ MaybeArg Detour::makePositions() const {
                 {{"dtype", ElemKind::Int64}});
 }
 
-/// The same for each element of the tensor.
+/// Returns the positions for each element of the tensor.
 MaybeArg Detour::makeIndices() const {
   MaybeArg positions = makePositions(), sizes = getSizes();
   if (!positions || !sizes)
