@@ -30,7 +30,7 @@ GraphPassRegistration::GraphPassRegistration(const GraphPass &pass) {
 
 const Pipeline &glowish::getOptimizePipeline() {
   static const Pipeline pipeline = {
-      {{"arrange-rows", "dce", "recognize-integer-arithmetic",
+      {{"dce", "arrange-rows", "recognize-integer-arithmetic",
         "recognize-quantized-weights", "constant-fold", "simplify-control",
         "cse"},
        /*toFixedPoint=*/false},
@@ -72,7 +72,7 @@ const Pipeline &glowish::getTrainingPipeline() {
 const Pipeline &glowish::getQuantizationPipeline() {
   static const Pipeline pipeline = {
       // What is quantized already stays so.
-      {{"arrange-rows", "dce", "recognize-integer-arithmetic",
+      {{"dce", "arrange-rows", "recognize-integer-arithmetic",
         "recognize-quantized-weights", "constant-fold", "simplify-control",
         "cse"},
        /*toFixedPoint=*/false},

@@ -229,6 +229,31 @@ TEST(LowerExtents, PackedRows) {
            "float<3x6?{N}x5>"});
 }
 
+/// They are though a node that nothing uses reads them, too, as in quantized
+/// models where the shape alone is read of what is quantized.
+TEST(LowerExtents, PackedRowsWithUnusedReader) {
+  Graph graph = {{"float<3x6{N}x4>", "float<4x5>"},
+                 "%p = Repack(%a) {resultType = [float<18{3*N}x4>]}\n"
+                 "%f = MatMul(%p, %b)\n"
+                 "%u = Tanh(%f)\n"
+                 "%r = Repack(%f) {resultType = [float<3x6{N}x5>]}",
+                 "float<3x6?{N}x5>"};
+  check(graph);
+  auto module = llvm::cantFail(
+      parseModule(makeOpenModule(makeText(graph)), "test", nullptr));
+  Function *function = module->findFunction("main");
+  auto evaluate = [](const Node &) -> llvm::Expected<std::vector<Tensor>> {
+    return makeError("there is nothing to fold");
+  };
+  GraphPassContext context;
+  context.evaluate = evaluate;
+  llvm::cantFail(runPipeline<Function, GraphPassContext>(
+      getOptimizePipeline(), getGraphPasses(), *function, context));
+  EXPECT_TRUE(llvm::none_of(function->getNodes(), [](Node &each) {
+    return llvm::isa<RepackNode>(each);
+  }));
+}
+
 /// Indices from the end, and out of range.
 TEST(LowerExtents, Indices) {
   for (const char *kind : {"int32", "int64"}) {
