@@ -67,9 +67,11 @@ TEST(ImporterAttention, PaddedAndMaskedKeys) {
 TEST(ImporterAttention, PaddedKeysThatAreRefused) {
   EXPECT_THAT(padded({1, 2}, "", "", 23).importError(),
               HasSubstr("input 6 ('lengths') is not supported in opset 23"));
-  EXPECT_THAT(padded({1, 2, 3}, "").importError(),
-              HasSubstr("input 6 is int64<3>; accepted: int64<2>, one element "
-                        "per sample"));
+  EXPECT_THAT(
+      padded({1, 2, 3}, "").importError(),
+      HasSubstr(
+          "input 6 ('lengths') is int64<3>; accepted: int64<2>, one element "
+          "per sample"));
 }
 
 /// Attention of three queries at equal scores to the values 1, 10, 100 and

@@ -37,9 +37,10 @@ TEST(ImporterComposed, Determinants) {
             "float<2x1>: 6 -6");
   EXPECT_EQ(determinant({0, 2, 2}, {}), "float<0>:");
   TextModel model = oneNode("Det", {"x"});
-  EXPECT_EQ(model.importError(),
-            "'m': node 'y' (Det): input 0 is float<2x3>; accepted: square "
-            "matrices of a float kind with at most 256 rows");
+  EXPECT_EQ(
+      model.importError(),
+      "'m': node 'y' (Det): input 0 ('x') is float<2x3>; accepted: square "
+      "matrices of a float kind with at most 256 rows");
 }
 
 TEST(ImporterComposed, MelWeights) {

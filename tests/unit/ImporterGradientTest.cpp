@@ -149,7 +149,7 @@ TEST(ImporterGradient, Errors) {
   EXPECT_THAT(fail(square + gradient({}, {}, "s")),
               HasSubstr("attribute 'xs' is missing or empty"));
   EXPECT_THAT(fail(square + gradient({"i"}, {"i"}, "s")),
-              HasSubstr("input 0 is int64<2>; accepted: a float kind"));
+              HasSubstr("input 0 ('i') is int64<2>; accepted: a float kind"));
   EXPECT_THAT(fail(onnxNode("Cast", {"a"}, intAttr("to", 7), "n") +
                    gradient({"a"}, {"a"}, "n")),
               HasSubstr("'n' is int64<2>; accepted: a float kind"));

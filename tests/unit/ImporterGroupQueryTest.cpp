@@ -384,9 +384,9 @@ TEST(ImporterGroupQuery, Refused) {
               HasSubstr("input 12 is a scale of quantized keys or values; "
                         "accepted: none"));
   EXPECT_THAT(refusal(withSink(prompt({3, 3}), {1, 2})),
-              HasSubstr("input 11 is float<2>; accepted: float<1>"));
+              HasSubstr("input 11 ('sink') is float<2>; accepted: float<1>"));
   EXPECT_THAT(refusal(prompt({3, 3, 3})),
-              HasSubstr("input 5 is int32<3>; accepted: int32<2>"));
+              HasSubstr("input 5 ('l') is int32<3>; accepted: int32<2>"));
   EXPECT_THAT(
       refusal(oneToken({2, 2}, "", integers("t", int32Type, {}, {4}))),
       HasSubstr("input 6, the total length, is 4; accepted: 1 to 3, as 1 "
@@ -425,9 +425,10 @@ TEST(ImporterGroupQuery, RotaryEmbedding) {
   for (std::vector<int64_t> shape : {std::vector<int64_t>(), {1}})
     EXPECT_EQ(run(rotary(shape, {1}, intAttr("interleaved", 1)), "y0"),
               "float<1x2x4>: -2 1 -4 3 -5 -6 -7 -8");
-  EXPECT_THAT(model(rotary({2}, {0, 1}, ""), "y0").importError(),
-              HasSubstr("input 1 is int64<2>; accepted: a scalar, [1] or [1, "
-                        "2]"));
+  EXPECT_THAT(
+      model(rotary({2}, {0, 1}, ""), "y0").importError(),
+      HasSubstr("input 1 ('p64') is int64<2>; accepted: a scalar, [1] or [1, "
+                "2]"));
   std::string two =
       intAttr("rotary_embedding_dim", 2) + intAttr("num_heads", 1);
   EXPECT_EQ(run(rotary({1, 2}, {1, 1}, two, 1), "y0"),

@@ -482,16 +482,16 @@ static void expectRefused(TextModel model, const char *message) {
 TEST(ImporterMicrosoftQuantized, IsRefused) {
   std::string a = quantized("a", uint8, {3}, {1, 2, 3}, 1, 0);
   std::string y = quantization("y", uint8, 1, 0);
-  expectRefused(
-      makeModel("QLinearSigmoid", {"a", "w", "a_z", "y_s", "y_z"},
-                a + y + floats("w", {2}, {1, 2}), ""),
-      "node 'y' (QLinearSigmoid): input 1 is float<2>; accepted: one float");
+  expectRefused(makeModel("QLinearSigmoid", {"a", "w", "a_z", "y_s", "y_z"},
+                          a + y + floats("w", {2}, {1, 2}), ""),
+                "node 'y' (QLinearSigmoid): input 1 ('w') is float<2>; "
+                "accepted: one float");
   expectRefused(makeModel("QLinearSigmoid", {"a", "a_s", "w", "y_s", "y_z"},
                           a + y + integers("w", int8, {}, {1}), ""),
-                "input 2 is int8<>; accepted: one uint8");
+                "input 2 ('w') is int8<>; accepted: one uint8");
   expectRefused(makeModel("QLinearSigmoid", {"w", "a_s", "", "y_s", ""},
                           a + y + integers("w", int32, {1}, {1}), ""),
-                "input 0 is int32<1>; accepted: uint8, int8");
+                "input 0 ('w') is int32<1>; accepted: uint8, int8");
   expectRefused(makeModel("QLinearAdd", binary,
                           a + y + quantized("b", int8, {3}, {1, 2, 3}, 1, 0),
                           ""),
@@ -510,7 +510,8 @@ TEST(ImporterMicrosoftQuantized, MatMulsAreRefused) {
                   floats("w", {2}, {1, 2});
   expectRefused(
       makeModel("QGemm", {"a", "a_s", "a_z", "b", "w", "b_z"}, a + b, ""),
-      "input 4 is float<2>; accepted: one float, or one for each of 3 columns");
+      "input 4 ('w') is float<2>; accepted: one float, or one for each of 3 "
+      "columns");
   expectRefused(makeModel("QGemm",
                           {"a", "a_s", "a_z", "b", "b_s", "b_z", "", "y_s"},
                           a + b, ""),

@@ -270,14 +270,16 @@ TEST(ImporterMicrosoft, GatherBlockQuantizedIsRefused) {
   EXPECT_THAT(refuse(intAttr("gather_axis", 1) + intAttr("quantize_axis", 0)),
               testing::HasSubstr("attribute 'gather_axis' is 1, the dimension "
                                  "along which integers share bytes"));
-  EXPECT_THAT(refuse(intAttr("bits", 8)),
-              testing::HasSubstr("input 2 is float<2x2>; accepted: floats, "));
-  EXPECT_THAT(refuse("", {"s", "i", "s"}),
-              testing::HasSubstr("input 0 is float<2x2>; accepted: uint8, "
-                                 "int4, uint4"));
+  EXPECT_THAT(
+      refuse(intAttr("bits", 8)),
+      testing::HasSubstr("input 2 ('s') is float<2x2>; accepted: floats, "));
+  EXPECT_THAT(
+      refuse("", {"s", "i", "s"}),
+      testing::HasSubstr("input 0 ('s') is float<2x2>; accepted: uint8, "
+                         "int4, uint4"));
   EXPECT_THAT(
       refuse("", {"t", "w", "s", "s"}),
-      testing::HasSubstr("input 3 is float<2x2>; accepted: uint8<2x1>"));
+      testing::HasSubstr("input 3 ('s') is float<2x2>; accepted: uint8<2x1>"));
 }
 
 //===- Attention ----------------------------------------------------------===//
@@ -316,9 +318,10 @@ TEST(ImporterMicrosoft, LimitsOfKeys) {
   EXPECT_EQ(attend({2, 3, 1, 1}), "float<2x1x1>: 5 15");
   // The starts of the rows follow: of queries, and of keys.
   EXPECT_EQ(attend({2, 1, 0, 1, 2, 0, 3, 6}), "float<2x1x1>: 4 11");
-  EXPECT_THAT(attend({2, 1, 0}),
-              testing::HasSubstr("input 4 is int32<3>; accepted: [2], [4], "
-                                 "[8], [2, 3] or [2, 1, 3]"));
+  EXPECT_THAT(
+      attend({2, 1, 0}),
+      testing::HasSubstr("input 4 ('m') is int32<3>; accepted: [2], [4], "
+                         "[8], [2, 3] or [2, 1, 3]"));
 }
 
 /// Two heads of one element, two tokens; parts of a head lie side by side.
@@ -344,10 +347,11 @@ TEST(ImporterMicrosoft, PackedHeads) {
                              {0.5f, 1, 1, -1, 0.5f, 2, 2, -1, 3, 0.25f, 3, 5});
   EXPECT_EQ(run("MultiHeadAttention", {"qkv"}, heads, apart),
             run("MultiHeadAttention", {"q", "k", "v"}, heads, apart));
-  EXPECT_THAT(run("MultiHeadAttention", {"qkv"}, intAttr("num_heads", 3), all),
-              testing::HasSubstr("input 0 is float<1x2x2x3x1>; accepted: "
-                                 "[batch, length, 3, 3, size], as attribute "
-                                 "'num_heads' is 3"));
+  EXPECT_THAT(
+      run("MultiHeadAttention", {"qkv"}, intAttr("num_heads", 3), all),
+      testing::HasSubstr("input 0 ('qkv') is float<1x2x2x3x1>; accepted: "
+                         "[batch, length, 3, 3, size], as attribute "
+                         "'num_heads' is 3"));
 }
 
 /// Two heads; the second token sees the first one, the first only itself.

@@ -68,7 +68,7 @@ TEST(ImporterOps, ClipBounds) {
   ASSERT_TRUE(clip);
   EXPECT_EQ(clip->getHigh(), std::numeric_limits<float>::max());
   EXPECT_EQ(errorOf("Clip", {"c", "i"}, "", 13, int64s("i", {0})),
-            "input 1 is int64<1>; accepted: float");
+            "input 1 ('i') is int64<1>; accepted: float");
   // Bounds that are computed when the model runs.
   TextModel model = oneNode("Clip", {"x", "lo", "hi"}, "", 13,
                             {{"x", {3}}, {"lo", {}}, {"hi", {}}});
@@ -205,11 +205,11 @@ TEST(ImporterOps, GemmRefuses) {
                           {IntVector{2, 3, 5}, "float<2x3x5>"},
                           {IntVector{1, 3, 5}, "float<1x3x5>"}})
     EXPECT_EQ(errorOfShapes({3, 4}, {4, 5}, c),
-              at + "input 2 is " + type +
+              at + "input 2 ('c') is " + type +
                   "; accepted: what broadcasts to float<3x5>");
-  EXPECT_EQ(
-      errorOfShapes({1, 4}, {4, 5}, {3, 5}),
-      at + "input 2 is float<3x5>; accepted: what broadcasts to float<1x5>");
+  EXPECT_EQ(errorOfShapes({1, 4}, {4, 5}, {3, 5}),
+            at + "input 2 ('c') is float<3x5>; accepted: what broadcasts to "
+                 "float<1x5>");
   std::string ints = integers("i", 6, {2, 2}, {1, 2, 3, 4});
   EXPECT_EQ(errorOf("Gemm", {"i", "i"}, floatAttr("alpha", 0.5), 13, ints),
             "attribute 'alpha' is 0.5; accepted for int32: whole "
@@ -273,9 +273,10 @@ TEST(ImporterOps, ConvRefusesWhatDoesNotFit) {
   EXPECT_EQ(errorOfConv(stringAttr("auto_pad", "SOME")),
             "attribute 'auto_pad' is 'SOME'; accepted: NOTSET, SAME_UPPER, "
             "SAME_LOWER, VALID");
-  EXPECT_EQ(errorOfConv("", {1, 3, 8, 8, 8, 8}, {4, 3, 3, 3, 3, 3}),
-            "input 0 is float<1x3x8x8x8x8>; accepted: rank 3, 4 or 5 (one to "
-            "three spatial dimensions)");
+  EXPECT_EQ(
+      errorOfConv("", {1, 3, 8, 8, 8, 8}, {4, 3, 3, 3, 3, 3}),
+      "input 0 ('x') is float<1x3x8x8x8x8>; accepted: rank 3, 4 or 5 (one to "
+      "three spatial dimensions)");
   EXPECT_EQ(errorOfConv("", {1, 3, 8, 8, 8}, {4, 3, 3, 3}),
             "the filter is float<4x3x3x3>; accepted: rank 5");
   EXPECT_EQ(errorOfConv("", {1, 3, 8, 8}, {4, 3, 3}),
@@ -410,7 +411,7 @@ TEST(ImporterOps, BatchNormalizationInInference) {
             "shape of a sample, 3x4x4");
   EXPECT_EQ(errorOfNorm(intAttr("spatial", 0), 7, {2, 3}), "imported");
   EXPECT_EQ(errorOfNorm("", 15, {}),
-            "input 0 is float<>; accepted: rank 1 or more");
+            "input 0 ('x') is float<>; accepted: rank 1 or more");
   // Rank 1 has one channel.
   EXPECT_EQ(fold("BatchNormalization", {"v", "s", "b", "m", "w"}, "", 15,
                  floats("v", {2}, {0, 2}) + floats("s", {1}, {3}) +

@@ -257,7 +257,7 @@ TEST(ImporterLowPrecision, IsRefused) {
   model.body += integers("c", float8e8m0, {1}, {1}) + floats("s", {}, {1});
   EXPECT_THAT(
       model.importError(),
-      testing::HasSubstr("input 0 is float8e8m0<1>; accepted: integers, "
+      testing::HasSubstr("input 0 ('c') is float8e8m0<1>; accepted: integers, "
                          "float8 but for float8e8m0, and float4e2m1"));
 }
 
@@ -265,8 +265,9 @@ TEST(ImporterQuantization, IsRefused) {
   std::string x = integers("c", uint8, {2, 3}, {1, 2, 3, 4, 5, 6});
   TextModel model = oneNode("DequantizeLinear", {"c", "s"}, "", 13);
   model.body += x + floats("s", {2}, {1, 2});
-  EXPECT_THAT(model.importError(),
-              testing::HasSubstr("node 'y' (DequantizeLinear): input 1 is "
-                                 "float<2>; accepted: one value, or 3 for "
-                                 "dimension 1"));
+  EXPECT_THAT(
+      model.importError(),
+      testing::HasSubstr("node 'y' (DequantizeLinear): input 1 ('s') is "
+                         "float<2>; accepted: one value, or 3 for "
+                         "dimension 1"));
 }

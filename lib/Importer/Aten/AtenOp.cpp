@@ -101,9 +101,10 @@ aten::importAtenOperator(const RegisteredAtenOp &op, Function &function,
 AtenOp::AtenOp(Function &function, llvm::StringRef name,
                const AtenSchema &schema, AtenValue::List arguments,
                AtenContext &context)
-    : NodeBuilder(function, name), module(function.getModule()), schema(schema),
-      arguments(std::move(arguments)), results(schema.results.size()),
-      context(context) {
+    : ImportedOp(function, name,
+                 {context.evaluate, context.budget, context.isTraining}),
+      schema(schema), arguments(std::move(arguments)),
+      results(schema.results.size()), context(context) {
   assert(this->arguments.size() == schema.arguments.size());
   convertNumbers();
 }
@@ -469,26 +470,4 @@ llvm::Error AtenOp::setResult(ComplexParts parts, unsigned index) {
   if (!parts.imaginary)
     return setResult(parts.real, index);
   return setResult(AtenValue(AtenComplex{parts.real, parts.imaginary}), index);
-}
-
-//===- Creating nodes -----------------------------------------------------===//
-
-llvm::Expected<NodeValue> AtenOp::create(NodeDraft draft) {
-  return createFolded(getFunction(), getName(), std::move(draft),
-                      context.evaluate, context.budget);
-}
-
-NodeValue AtenOp::ints(ElemKind kind, DimsRef shape,
-                       llvm::ArrayRef<int64_t> values) {
-  Tensor tensor(Type(kind, shape));
-  dispatchElemKind(kind, [&](auto zero) {
-    using T = decltype(zero);
-    if constexpr (std::is_integral_v<T>)
-      for (auto [to, from] : llvm::zip_equal(tensor.data<T>(), values))
-        to = T(from);
-    else
-      for (auto [i, from] : llvm::enumerate(values))
-        tensor.setFromDouble(int64_t(i), double(from));
-  });
-  return createConstant(std::move(tensor));
 }

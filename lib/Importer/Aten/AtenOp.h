@@ -4,11 +4,8 @@
 #define GLOWISH_LIB_IMPORTER_ATEN_ATENOP_H
 
 #include "Aten/Schema.h"
-#include "Common/Axes.h"
-#include "Common/Folding.h"
 #include "Common/Fourier.h"
-#include "glowish/Graph/NodeBuilder.h"
-#include "glowish/Support/Error.h"
+#include "Common/ImportedOp.h"
 
 namespace glowish::aten {
 
@@ -25,11 +22,10 @@ struct AtenContext {
   uint64_t numDraws = 0;
 };
 
-/// An operator of ATen that is imported as nodes, built by the expressions of a
-/// NodeBuilder. Its arguments are those of the schema, which they have been
-/// checked against. The first error is kept; the caller adds the node's name
-/// and the operator's.
-class AtenOp final : public NodeBuilder {
+/// An operator of ATen that is being imported. Its arguments are those of the
+/// schema, which they have been checked against; those that are tensors are its
+/// inputs.
+class AtenOp final : public ImportedOp {
 public:
   /// \p arguments has one value for each of \p schema.
   AtenOp(Function &function, llvm::StringRef name, const AtenSchema &schema,
@@ -42,8 +38,11 @@ public:
   /// tensors may be complex.
   llvm::Error checkArguments(bool takesComplex = false);
 
-  /// Returns the ranges of the symbols in extents.
-  const SymbolRanges &getSymbols() const { return module.getSymbols(); }
+  unsigned getNumInputs() const override { return unsigned(arguments.size()); }
+  NodeValue input(unsigned index) const override {
+    const AtenValue &value = arguments[index];
+    return value.isTensor() ? value.get<NodeValue>() : NodeValue();
+  }
 
   //===- Arguments ----------------------------------------------------------//
 
@@ -63,6 +62,7 @@ public:
   }
   /// Returns a tensor; null if it is None.
   NodeValue tensor(llvm::StringRef argument) const;
+  using ImportedOp::getShape;
   DimsRef getShape(llvm::StringRef argument) const {
     return tensor(argument).getShape();
   }
@@ -135,6 +135,7 @@ public:
   /// Casts float16 to float. PyTorch computes some functions of float16 in
   /// float, on GPUs, but those of bfloat16 in bfloat16, on CPUs.
   NodeValue widenFloat16(NodeValue value);
+  using ImportedOp::checkFloat;
   /// Returns an error unless the elements of a tensor are floats.
   llvm::Error checkFloat(llvm::StringRef argument) const;
 
@@ -150,21 +151,14 @@ public:
   /// not set.
   AtenValue::List takeResults() { return std::move(results); }
 
-  //===- Creating nodes -----------------------------------------------------//
-
-  /// Returns a constant of \p kind and \p shape with the elements \p values.
-  NodeValue ints(ElemKind kind, DimsRef shape, llvm::ArrayRef<int64_t> values);
-
 private:
   void convertNumbers();
   int64_t getInteger(const AtenValue &value) const;
   int64_t getBound(const Extent &extent) const;
-  llvm::Expected<NodeValue> create(NodeDraft draft) override;
-  llvm::Error checkConstant(const Type &type) override {
-    return context.budget.check(type.getSizeInBytes());
+  llvm::StringRef getInputName(unsigned index) const override {
+    return schema.arguments[index].name;
   }
 
-  const Module &module;
   const AtenSchema &schema;
   AtenValue::List arguments, results;
   /// Extents that have become tensors, by the numbers of their arguments.

@@ -2,7 +2,6 @@
 
 #include "Caffe2/NetOp.h"
 #include "Caffe2/ExternalOp.h"
-#include "Common/ExtentFinder.h"
 #include "Common/External.h"
 #include "Common/ProtobufFile.h"
 #include "glowish/Importer/Caffe2.h"
@@ -42,8 +41,11 @@ std::vector<Caffe2OperatorInfo> glowish::listCaffe2Operators() {
 //===- Inputs -------------------------------------------------------------===//
 
 NetOp::NetOp(schema::OperatorDef &proto, NetContext &net)
-    : NodeBuilder(net.function, proto.type()), proto(proto), net(net),
-      outputs(proto.output_size()), argRead(proto.arg_size()) {
+    : ImportedOp(net.function, proto.type(),
+                 {net.options.evaluate, net.budget,
+                  net.options.variables != nullptr, net.options.variables}),
+      proto(proto), net(net), outputs(proto.output_size()),
+      argRead(proto.arg_size()) {
   nameAfterOutput(0);
 }
 
@@ -68,73 +70,13 @@ llvm::Error NetOp::readInputs() {
   return llvm::Error::success();
 }
 
-llvm::Error NetOp::refuseInput(unsigned index, llvm::StringRef accepted) const {
-  const Blob &blob = inputs[index];
-  std::string type = blob.value ? blob.value.getType().str() : "missing";
-  if (blob.fusedRows)
-    type += llvm::formatv(", stated as {0}", blob.fusedRows->name);
-  return makeError("input {0} ({1}) is {2}{3}; accepted: {4}", index,
-                   quote(getInputName(index)), type,
-                   blob.quant ? ", quantized" : "", accepted);
-}
-
-llvm::Expected<const Tensor *> NetOp::getConstant(unsigned index) const {
-  NodeValue value = input(index);
-  if (auto *constant = value.getNodeAs<Constant>())
-    return &constant->getTensor();
-  auto *placeholder = value.getNodeAs<Placeholder>();
-  if (placeholder && net.options.variables) {
-    auto found = net.options.variables->find(placeholder->getModelName().str());
-    if (found != net.options.variables->end())
-      return found->second.get();
-  }
-  return makeError("input {0} ({1}) is computed when the model runs; accepted: "
-                   "a constant",
-                   index, quote(getInputName(index)));
-}
-
-llvm::Expected<std::vector<int64_t>>
-NetOp::getConstantInts(unsigned index) const {
-  GLOWISH_ASSIGN_OR_RETURN(const Tensor *tensor, getConstant(index));
-  const Type &type = tensor->getType();
-  if (!isIntegerKind(type.getKind()) || type.getRank() > 1)
-    return refuseInput(index, "a list of integers");
-  std::vector<int64_t> values;
-  values.reserve(tensor->getNumElements());
-  for (int64_t i = 0; i < tensor->getNumElements(); ++i)
-    values.push_back(tensor->getAsInt(i));
-  return values;
-}
-
-llvm::Expected<std::vector<Extent>> NetOp::getExtents(unsigned index) const {
-  if (!input(index).getNodeAs<Constant>())
-    if (auto extents = findExtents(net.function.getModule(), input(index)))
-      return std::move(*extents);
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> values, getConstantInts(index));
-  return std::vector<Extent>(values.begin(), values.end());
-}
-
-llvm::Error NetOp::checkKnown(unsigned index, unsigned dim,
-                              const llvm::Twine &why) const {
-  const Type &type = input(index).getType();
-  if (!type.getExtent(dim))
-    return llvm::Error::success();
-  return makeError("input {0} ({1}) is {2}: a run decides the extent of "
-                   "dimension {3}, and {4}",
-                   index, quote(getInputName(index)), type.str(), dim,
-                   why.str());
-}
-
-llvm::Error NetOp::checkRank(unsigned index, unsigned rank) const {
-  if (input(index).getShape().size() == rank)
-    return llvm::Error::success();
-  return refuseInput(index, llvm::formatv("rank {0}", rank).str());
-}
-
-llvm::Error NetOp::checkIntegers(unsigned index) const {
-  if (isIntegerKind(input(index).getElemKind()))
-    return llvm::Error::success();
-  return refuseInput(index, "integers");
+std::string NetOp::describeInput(unsigned index) const {
+  std::string type = ImportedOp::describeInput(index);
+  if (!hasInput(index))
+    return type;
+  if (const FusedRows *rows = inputs[index].fusedRows)
+    type += llvm::formatv(", stated as {0}", rows->name);
+  return type + (inputs[index].quant ? ", quantized" : "");
 }
 
 NodeValue NetOp::weight(unsigned index, DimsRef shape) {
@@ -324,11 +266,6 @@ llvm::Error NetOp::setOutput(unsigned index, NodeValue value,
   return llvm::Error::success();
 }
 
-llvm::Expected<NodeValue> NetOp::create(NodeDraft draft) {
-  return createFolded(getFunction(), getName(), std::move(draft),
-                      net.options.evaluate, net.budget);
-}
-
 NodeValue NetOp::flattenAt(NodeValue x, unsigned axis) {
   if (!x)
     return x;
@@ -347,19 +284,4 @@ NodeValue NetOp::flattenAt(NodeValue x, unsigned axis) {
   Type matrix = type.withShape({countElements(shape.take_front(axis)),
                                 countElements(shape.drop_front(axis))});
   return repack(x, type.hasExtents() ? matrix.withExtents(extents) : matrix);
-}
-
-NodeValue NetOp::splatLike(ElemKind kind, const Type &type, double value) {
-  NodeValue x = splat(kind, type.getShape(), value);
-  return x ? declareExtents(x, x.getType().withExtents(type.getExtents())) : x;
-}
-
-NodeValue NetOp::createShared(std::shared_ptr<const Tensor> tensor) {
-  return getFunction().getModule().createConstant(getName(), std::move(tensor));
-}
-
-NodeValue NetOp::ints(ElemKind kind, DimsRef shape,
-                      llvm::ArrayRef<int64_t> values) {
-  size_t i = 0;
-  return table(kind, shape, [&](DimsRef) { return double(values[i++]); });
 }

@@ -4,10 +4,8 @@
 #define GLOWISH_LIB_IMPORTER_CAFFE2_NETOP_H
 
 #include "Caffe2/caffe2.pb.h"
-#include "Common/Axes.h"
-#include "Common/Folding.h"
+#include "Common/ImportedOp.h"
 #include "Common/OperatorTable.h"
-#include "glowish/Graph/NodeBuilder.h"
 #include "glowish/Importer/ImportOptions.h"
 #include <set>
 
@@ -38,10 +36,9 @@ struct NetContext {
   std::vector<std::string> zeroWeights = {};
 };
 
-/// A Caffe2 operator that is imported as nodes, built by the expressions of a
-/// NodeBuilder. The first error, including arguments of an unexpected type, is
-/// kept and reported with the operator's name at the end.
-class NetOp final : public NodeBuilder {
+/// A Caffe2 operator that is being imported. Arguments of an unexpected type
+/// are errors that are kept.
+class NetOp final : public ImportedOp {
 public:
   NetOp(schema::OperatorDef &proto, NetContext &net);
 
@@ -50,43 +47,20 @@ public:
 
   //===- Inputs -------------------------------------------------------------//
 
-  unsigned getNumInputs() const { return proto.input_size(); }
-  llvm::StringRef getInputName(unsigned index) const {
-    return proto.input(index);
+  unsigned getNumInputs() const override { return proto.input_size(); }
+  llvm::StringRef getInputName(unsigned index) const override {
+    return hasInput(index) ? proto.input(index) : llvm::StringRef();
   }
   bool hasInput(unsigned index) const { return index < getNumInputs(); }
-  /// Returns input \p index. It exists, as readInputs() checks the number of
-  /// inputs, and is neither quantized nor in a fused row format unless the
-  /// operator's traits allow that.
-  NodeValue input(unsigned index) const { return inputs[index].value; }
-  /// Returns input \p index, or null if it is absent.
-  NodeValue optionalInput(unsigned index) const {
+  /// Returns input \p index, or null if it is absent. It is neither quantized
+  /// nor in a fused row format unless the operator's traits allow that.
+  NodeValue input(unsigned index) const override {
     return hasInput(index) ? inputs[index].value : NodeValue();
   }
   const Blob &getBlob(unsigned index) const { return inputs[index]; }
-  /// Returns the elements of input \p index, or an error if it is not constant.
-  llvm::Expected<const Tensor *> getConstant(unsigned index) const;
-  llvm::Expected<std::vector<int64_t>> getConstantInts(unsigned index) const;
-  /// Returns the same of integers that may be extents that a run decides.
-  llvm::Expected<std::vector<Extent>> getExtents(unsigned index) const;
-  const SymbolRanges &getSymbols() const {
-    return net.function.getModule().getSymbols();
-  }
-  /// Returns an error if a run decides the extent of dimension \p dim of input
-  /// \p index. \p why: "the filter needs all channels".
-  llvm::Error checkKnown(unsigned index, unsigned dim,
-                         const llvm::Twine &why) const;
-  /// Returns an error unless input \p index has rank \p rank.
-  llvm::Error checkRank(unsigned index, unsigned rank) const;
-  /// Returns an error unless input \p index is of an integer kind.
-  llvm::Error checkIntegers(unsigned index) const;
   /// Returns input \p index, a weight. Without an init_net an absent weight is
   /// created as zeros of \p shape.
   NodeValue weight(unsigned index, DimsRef shape);
-  /// Returns an error that states the type of input \p index and what is
-  /// \p accepted.
-  llvm::Error refuseInput(unsigned index, llvm::StringRef accepted) const;
-
   //===- Arguments ----------------------------------------------------------//
 
   bool hasArg(llvm::StringRef name) const { return findArg(name); }
@@ -132,12 +106,6 @@ public:
   /// Returns \p x as a matrix, whose columns are the dimensions from \p axis
   /// on.
   NodeValue flattenAt(NodeValue x, unsigned axis);
-  /// Returns \p value in all elements of the dimensions of \p type.
-  NodeValue splatLike(ElemKind kind, const Type &type, double value);
-  NodeValue createShared(std::shared_ptr<const Tensor> tensor);
-  /// Returns a constant of \p kind and \p shape with the elements \p values.
-  NodeValue ints(ElemKind kind, DimsRef shape, llvm::ArrayRef<int64_t> values);
-
   /// Reports a one-line warning (see ImportOptions::report()).
   llvm::Error warn(llvm::StringRef line) const;
   /// Returns an error for an argument that the importer has not read, or that
@@ -147,10 +115,7 @@ public:
   llvm::Error readInputs();
 
 private:
-  llvm::Expected<NodeValue> create(NodeDraft draft) override;
-  llvm::Error checkConstant(const Type &type) override {
-    return net.budget.check(type.getSizeInBytes());
-  }
+  std::string describeInput(unsigned index) const override;
   void failArg(const schema::Argument &arg, llvm::StringRef accepted);
 
   schema::OperatorDef &proto;

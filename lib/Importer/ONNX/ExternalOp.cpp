@@ -48,7 +48,7 @@ llvm::Error onnximport::importExternalOp(OpContext &op) {
       return makeError("input {0} is a sequence or an optional; accepted of an "
                        "external operator: tensors",
                        i);
-    inputs.push_back(op.getOptionalInput(i));
+    inputs.push_back(op.input(i));
   }
   NamedValues attributes;
   for (const AttributeProto &attr : op.getAttrs()) {

@@ -11,9 +11,12 @@ using onnx::AttributeProto;
 
 OpContext::OpContext(const onnx::NodeProto &proto, GraphContext &graph,
                      std::vector<NodeValue> inputs)
-    : NodeBuilder(graph.function, ""), proto(proto), graph(graph),
-      opset(graph.opsets.get(proto).getVersion("")), inputs(std::move(inputs)),
-      inputRead(this->inputs.size()), attrRead(proto.attribute_size()) {
+    : ImportedOp(graph.function, "",
+                 {graph.evaluate, graph.foldingBudget,
+                  graph.variables != nullptr, graph.variables}),
+      proto(proto), graph(graph), opset(graph.opsets.get(proto).getVersion("")),
+      inputs(std::move(inputs)), inputRead(this->inputs.size()),
+      attrRead(proto.attribute_size()) {
   nameAfterOutput(0);
 }
 
@@ -26,9 +29,7 @@ llvm::StringRef OpContext::getNodeName() const {
 
 llvm::Expected<NodeValue> OpContext::getInput(unsigned index) const {
   if (hasSequence(index))
-    return makeError("input {0} ('{1}') is a sequence or an optional; "
-                     "accepted: a tensor",
-                     index, proto.input(index));
+    return refuseInput(index, "a tensor");
   if (!hasInput(index))
     return makeError("input {0} is missing", index);
   inputRead[index] = true;
@@ -62,63 +63,16 @@ llvm::Expected<GraphValue> OpContext::getValue(unsigned index) const {
   return GraphValue{.tensor = tensor};
 }
 
-NodeValue OpContext::getOptionalInput(unsigned index) const {
+NodeValue OpContext::input(unsigned index) const {
   if (!hasInput(index))
     return {};
   inputRead[index] = true;
   return peekInput(index);
 }
 
-llvm::Expected<const Tensor *> OpContext::getConstant(unsigned index) const {
-  GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<const Tensor> payload,
-                           getConstantPayload(index));
-  return payload.get();
-}
-
-llvm::Expected<std::shared_ptr<const Tensor>>
-OpContext::getConstantPayload(unsigned index) const {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, getInput(index));
-  if (auto *constant = value.getNodeAs<Constant>())
-    return constant->getPayload();
-  auto *placeholder = value.getNodeAs<Placeholder>();
-  if (placeholder && graph.variables) {
-    auto found = graph.variables->find(placeholder->getModelName().str());
-    if (found != graph.variables->end())
-      return found->second;
-  }
-  return makeError("input {0} ('{1}') is computed when the model runs; "
-                   "accepted: a constant",
-                   index, proto.input(index));
-}
-
-llvm::Expected<std::vector<int64_t>>
-OpContext::getConstantInts(unsigned index) const {
-  GLOWISH_ASSIGN_OR_RETURN(const Tensor *tensor, getConstant(index));
-  if (!isIntegerKind(tensor->getType().getKind()) ||
-      tensor->getType().getRank() > 1)
-    return makeError("input {0} is {1}; accepted: a list of integers", index,
-                     tensor->getType().str());
-  std::vector<int64_t> values;
-  values.reserve(tensor->getNumElements());
-  for (int64_t i = 0; i < tensor->getNumElements(); ++i)
-    values.push_back(tensor->getAsInt(i));
-  return values;
-}
-
-llvm::Expected<int64_t> OpContext::getConstantInt(unsigned index) const {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> values, getConstantInts(index));
-  if (values.size() != 1)
-    return makeError("input {0} has {1} elements; accepted: 1", index,
-                     values.size());
-  return values[0];
-}
-
-llvm::Expected<double> OpContext::getConstantNumber(unsigned index) const {
-  GLOWISH_ASSIGN_OR_RETURN(const Tensor *tensor, getConstant(index));
-  if (tensor->getNumElements() != 1)
-    return makeError("input {0} is {1}; accepted: one element", index,
-                     tensor->getType().str());
-  return tensor->getAsDouble(0);
+std::string OpContext::describeInput(unsigned index) const {
+  return hasSequence(index) ? "a sequence or an optional"
+                            : ImportedOp::describeInput(index);
 }
 
 //===- Extents ------------------------------------------------------------===//
@@ -408,21 +362,11 @@ llvm::Expected<int64_t> OpContext::getAxis(llvm::StringRef name,
 
 //===- Creating nodes -----------------------------------------------------===//
 
-NodeValue OpContext::createConstant(std::shared_ptr<const Tensor> tensor) {
-  return getFunction().getModule().createConstant(getName(), std::move(tensor));
-}
-
 llvm::Expected<NodeValue> OpContext::reshape(NodeValue value, DimsRef shape,
                                              llvm::StringRef suffix) {
   if (value.getShape() == shape)
     return value;
   return createHelper<ReshapeNode>(suffix, value, shape);
-}
-
-llvm::Expected<NodeValue> OpContext::createDraft(NodeDraft draft,
-                                                 llvm::StringRef suffix) {
-  return createFolded(getFunction(), (getName() + suffix).str(),
-                      std::move(draft), graph.evaluate, graph.foldingBudget);
 }
 
 //===- Outputs ------------------------------------------------------------===//

@@ -3,14 +3,11 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_OPCONTEXT_H
 #define GLOWISH_LIB_IMPORTER_ONNX_OPCONTEXT_H
 
-#include "Common/Axes.h"
 #include "Common/ExtentFinder.h"
-#include "Common/Folding.h"
+#include "Common/ImportedOp.h"
 #include "ONNX/ExternalData.h"
 #include "ONNX/Opsets.h"
-#include "glowish/Graph/NodeBuilder.h"
 #include "glowish/Importer/ONNX.h"
-#include "glowish/Support/Error.h"
 #include <functional>
 #include <onnx/onnx_pb.h>
 #include <tuple>
@@ -60,11 +57,9 @@ struct GraphContext {
   const VariableValues *variables = nullptr;
 };
 
-/// An ONNX node that is being imported as nodes, built by the expressions of a
-/// NodeBuilder: its attributes, inputs and outputs. The caller adds the node's
-/// name and operator to all errors. Inputs and attributes that the importer has
-/// not read are an error at the end: they might change the result.
-class OpContext final : public NodeBuilder {
+/// An ONNX node that is being imported. Inputs and attributes that the importer
+/// has not read are an error at the end: they might change the result.
+class OpContext final : public ImportedOp {
 public:
   /// \p inputs has one value per name in \p proto, null if absent.
   OpContext(const onnx::NodeProto &proto, GraphContext &graph,
@@ -80,7 +75,7 @@ public:
 
   //===- Inputs -------------------------------------------------------------//
 
-  unsigned getNumInputs() const { return inputs.size(); }
+  unsigned getNumInputs() const override { return inputs.size(); }
   bool hasInput(unsigned index) const {
     return index < inputs.size() && inputs[index];
   }
@@ -88,23 +83,7 @@ public:
   /// Whether input \p index is a sequence or an optional.
   bool hasSequence(unsigned index) const { return findSequence(index); }
   llvm::Expected<const Sequence *> getSequence(unsigned index) const;
-  /// Returns input \p index, or null if it is absent.
-  NodeValue getOptionalInput(unsigned index) const;
-  /// Whether the model is imported for training.
-  bool isTraining() const { return graph.variables; }
-  /// Returns input \p index, which must be a constant. A variable counts as the
-  /// constant that it is without training.
-  llvm::Expected<const Tensor *> getConstant(unsigned index) const;
-  /// Returns getConstant(\p index) with shared ownership.
-  llvm::Expected<std::shared_ptr<const Tensor>>
-  getConstantPayload(unsigned index) const;
-  /// Returns the constant input \p index as a list of integers; a scalar is a
-  /// list of one.
-  llvm::Expected<std::vector<int64_t>> getConstantInts(unsigned index) const;
-  /// Returns the single integer of the constant input \p index.
-  llvm::Expected<int64_t> getConstantInt(unsigned index) const;
-  /// Returns the single element of the constant input \p index.
-  llvm::Expected<double> getConstantNumber(unsigned index) const;
+  NodeValue input(unsigned index) const override;
   /// Marks input \p index as read: it does not affect the result.
   void ignoreInput(unsigned index) const {
     if (index < inputs.size())
@@ -214,26 +193,19 @@ public:
     return createDraft(T::draft(std::forward<Args>(args)...), suffix);
   }
   llvm::Expected<NodeValue> createDraft(NodeDraft draft,
-                                        llvm::StringRef suffix = "");
+                                        llvm::StringRef suffix = "") {
+    return createNamed((getName() + suffix).str(), std::move(draft));
+  }
   /// Creates a node that may have several results and is not folded.
   template <typename T, typename... Args>
   llvm::Expected<T *> createNode(Args &&...args) {
     return getFunction().tryCreate<T>(getName(), std::forward<Args>(args)...);
-  }
-  using NodeBuilder::createConstant;
-  NodeValue createConstant(std::shared_ptr<const Tensor> tensor);
-  /// Returns an error if the importer must not create a constant of \p bytes
-  /// that is not in the file. Call it before allocating the constant.
-  llvm::Error checkBudget(int64_t bytes) {
-    return graph.foldingBudget.check(bytes);
   }
   using NodeBuilder::reshape;
   /// Reshapes \p value unless it has \p shape already. The name of the node
   /// gets \p suffix.
   llvm::Expected<NodeValue> reshape(NodeValue value, DimsRef shape,
                                     llvm::StringRef suffix);
-  /// Returns \p value, or null after keeping its error.
-  using NodeBuilder::keep;
 
   //===- Outputs ------------------------------------------------------------//
 
@@ -283,12 +255,11 @@ private:
   const onnx::AttributeProto *
   findAttr(llvm::StringRef name,
            onnx::AttributeProto::AttributeType type) const;
-  llvm::Expected<NodeValue> create(NodeDraft draft) override {
-    return createDraft(std::move(draft));
+  llvm::StringRef getInputName(unsigned index) const override {
+    return int(index) < proto.input_size() ? proto.input(index)
+                                           : llvm::StringRef();
   }
-  llvm::Error checkConstant(const Type &type) override {
-    return checkBudget(type.getSizeInBytes());
-  }
+  std::string describeInput(unsigned index) const override;
   llvm::Error checkExtents() const;
   const Sequence *findSequence(unsigned index) const;
   bool isUnknownAttr(int index) const;

@@ -28,7 +28,8 @@ struct Quantized : Quantization {
 
 /// An error unless \p parameter, input \p index, is of \p kind, that of what it
 /// is the zero point of, or without a kind a float, as a scale is.
-llvm::Error checkParameterKind(unsigned index, NodeValue parameter,
+llvm::Error checkParameterKind(const OpContext &op, unsigned index,
+                               NodeValue parameter,
                                std::optional<ElemKind> kind);
 
 /// Reads the quantization of a tensor of \p kind: the inputs \p scaleIndex, a

@@ -75,7 +75,7 @@ NodeValue tflite::quantizeSteps(TFLiteOp &op, NodeValue x,
   double zeroPoint = double(op.getOutputZeroPoint());
   auto bounds = getBounds(activation);
   if (!bounds)
-    return op.fail(makeError(
+    return op.keep(makeError(
         "its activation is {0}; accepted of quantized tensors: NONE, RELU, "
         "RELU_N1_TO_1, RELU6",
         schema::EnumNameActivationFunctionType(activation)));

@@ -36,8 +36,9 @@ TFLiteOp::TFLiteOp(const schema::Operator &op, llvm::StringRef type,
                    llvm::ArrayRef<TFLiteTensor *> outputs,
                    llvm::ArrayRef<TFLiteTensor *> intermediates,
                    TFLiteContext &context)
-    : NodeBuilder(context.function,
-                  outputs.empty() ? type.str() : outputs.front()->name),
+    : ImportedOp(context.function,
+                 outputs.empty() ? type.str() : outputs.front()->name,
+                 {context.options.evaluate, context.budget}),
       op(op), type(type), inputs(inputs), outputs(outputs),
       intermediates(intermediates), context(context) {}
 
@@ -69,18 +70,14 @@ llvm::ArrayRef<uint8_t> TFLiteOp::getCustomOptions() const {
 
 //===- Inputs -------------------------------------------------------------===//
 
-llvm::Error TFLiteOp::refuseInput(unsigned index,
-                                  llvm::StringRef accepted) const {
-  if (!hasInput(index))
-    return makeError("input {0} is absent; accepted: {1}", index, accepted);
-  const TFLiteTensor &tensor = *inputs[index];
-  return makeError("input {0} ({1}) is {2}{3}; accepted: {4}", index,
-                   quote(tensor.name), tensor.value.getType().str(),
-                   !tensor.quantization                 ? ""
-                   : tensor.quantization->isPerTensor() ? ", quantized"
-                   : tensor.quantization->block ? ", with scales of blocks"
-                                                : ", with many scales",
-                   accepted);
+std::string TFLiteOp::describeInput(unsigned index) const {
+  std::string type = ImportedOp::describeInput(index);
+  if (!isQuantized(index))
+    return type;
+  const Quantization &quantization = *inputs[index]->quantization;
+  return type + (quantization.isPerTensor() ? ", quantized"
+                 : quantization.block       ? ", with scales of blocks"
+                                            : ", with many scales");
 }
 
 TFLiteValue TFLiteOp::getValue(unsigned index) const {
@@ -95,26 +92,6 @@ llvm::Expected<TFLiteVariable *> TFLiteOp::getResource(unsigned index) const {
     return inputs[index]->variable;
   return makeError("input {0} ({1}) is a tensor; accepted: a variable", index,
                    quote(inputs[index]->name));
-}
-
-llvm::Expected<const Tensor *> TFLiteOp::getConstant(unsigned index) const {
-  if (auto *constant = input(index).getNodeAs<Constant>())
-    return &constant->getTensor();
-  return makeError("input {0} ({1}) is computed when the model runs; accepted: "
-                   "a constant",
-                   index, hasInput(index) ? quote(inputs[index]->name) : "");
-}
-
-llvm::Expected<std::vector<int64_t>>
-TFLiteOp::getConstantInts(unsigned index) const {
-  GLOWISH_ASSIGN_OR_RETURN(const Tensor *tensor, getConstant(index));
-  if (!isIntegerKind(tensor->getType().getKind()))
-    return refuseInput(index, "integers");
-  std::vector<int64_t> values;
-  values.reserve(size_t(tensor->getNumElements()));
-  for (int64_t i = 0; i < tensor->getNumElements(); ++i)
-    values.push_back(tensor->getAsInt(i));
-  return values;
 }
 
 /// \p value as a constant, where shape arithmetic has made it of known extents.
@@ -134,25 +111,6 @@ NodeValue TFLiteOp::foldKnown(NodeValue value) {
   return ints(value.getElemKind(), value.getShape(), values);
 }
 
-llvm::Expected<std::vector<Extent>> TFLiteOp::getExtents(unsigned index) const {
-  if (!input(index).getNodeAs<Constant>())
-    if (auto extents = findExtents(context.model.module, input(index)))
-      return std::move(*extents);
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> values, getConstantInts(index));
-  return std::vector<Extent>(values.begin(), values.end());
-}
-
-llvm::Error TFLiteOp::checkKnown(unsigned index,
-                                 llvm::ArrayRef<int64_t> dims) const {
-  for (int64_t dim : dims)
-    if (input(index).getType().getExtent(unsigned(dim)))
-      return refuseInput(index, llvm::formatv("an extent of dimension {0} that "
-                                              "no run decides",
-                                              dim)
-                                    .str());
-  return llvm::Error::success();
-}
-
 llvm::Error TFLiteOp::checkBroadcast(unsigned first, unsigned numOwn) const {
   for (unsigned i = first; i < getNumInputs(); ++i)
     for (unsigned j = first; j < getNumInputs(); ++j) {
@@ -166,8 +124,7 @@ llvm::Error TFLiteOp::checkBroadcast(unsigned first, unsigned numOwn) const {
           return refuseInput(j, llvm::formatv("{0} or 1 in dimension {1}, as "
                                               "in input {2}",
                                               extent->describe(),
-                                              other.getRank() - d, i)
-                                    .str());
+                                              other.getRank() - d, i));
       }
     }
   return llvm::Error::success();
@@ -180,35 +137,11 @@ llvm::Error TFLiteOp::checkAllKnown() const {
   return llvm::Error::success();
 }
 
-llvm::Expected<int64_t> TFLiteOp::getConstantAxis(unsigned index,
-                                                  size_t rank) const {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes, getConstantInts(index));
-  if (axes.size() != 1)
-    return refuseInput(index, "one number");
-  return normalizeAxis(axes[0], unsigned(rank));
-}
-
 llvm::Error TFLiteOp::checkCount(llvm::StringRef name, int64_t stated,
                                  int64_t count) const {
   if (stated == 0 || stated == count)
     return llvm::Error::success();
   return makeError("{0} is {1}; accepted: {2}", name, stated, count);
-}
-
-llvm::Error TFLiteOp::checkRank(unsigned index, unsigned rank) const {
-  if (getShape(index).size() == rank)
-    return llvm::Error::success();
-  return refuseInput(index, llvm::formatv("rank {0}", rank).str());
-}
-
-llvm::Error TFLiteOp::checkKind(unsigned index,
-                                llvm::ArrayRef<ElemKind> accepted) const {
-  if (hasInput(index) && llvm::is_contained(accepted, getKind(index)))
-    return llvm::Error::success();
-  std::vector<std::string> names;
-  for (ElemKind kind : accepted)
-    names.push_back(getElemKindName(kind).str());
-  return refuseInput(index, llvm::join(names, ", "));
 }
 
 llvm::Error TFLiteOp::checkNotQuantized() const {
@@ -295,17 +228,6 @@ llvm::Error TFLiteOp::setVariable(unsigned index, NodeValue value) {
 }
 
 //===- Creating nodes -----------------------------------------------------===//
-
-llvm::Expected<NodeValue> TFLiteOp::create(NodeDraft draft) {
-  return createFolded(getFunction(), getName(), std::move(draft),
-                      context.options.evaluate, context.budget);
-}
-
-NodeValue TFLiteOp::ints(ElemKind kind, DimsRef shape,
-                         llvm::ArrayRef<int64_t> values) {
-  size_t i = 0;
-  return table(kind, shape, [&](DimsRef) { return double(values[i++]); });
-}
 
 NodeValue TFLiteOp::rescale(NodeValue x, FixedPointFactor factor) {
   if (!x)

@@ -3,13 +3,11 @@
 #ifndef GLOWISH_LIB_IMPORTER_TFLITE_TFLITEOP_H
 #define GLOWISH_LIB_IMPORTER_TFLITE_TFLITEOP_H
 
-#include "Common/Axes.h"
-#include "Common/Folding.h"
+#include "Common/ImportedOp.h"
 #include "Common/Messages.h"
 #include "Common/OperatorTable.h"
 #include "TFLite/FieldCheck.h"
 #include "TFLite/ModelState.h"
-#include "glowish/Graph/NodeBuilder.h"
 #include "llvm/ADT/StringSet.h"
 #include <string_view>
 
@@ -90,10 +88,8 @@ private:
   llvm::StringSet<> *reads;
 };
 
-/// A TensorFlow Lite operator that is imported as nodes, built by the
-/// expressions of a NodeBuilder. The first error is kept and reported with the
-/// operator's name at the end.
-class TFLiteOp final : public NodeBuilder {
+/// A TensorFlow Lite operator that is being imported.
+class TFLiteOp final : public ImportedOp {
 public:
   TFLiteOp(const schema::Operator &op, llvm::StringRef type,
            llvm::ArrayRef<TFLiteTensor *> inputs,
@@ -129,23 +125,25 @@ public:
 
   //===- Inputs -------------------------------------------------------------//
 
-  unsigned getNumInputs() const { return unsigned(inputs.size()); }
+  unsigned getNumInputs() const override { return unsigned(inputs.size()); }
   bool hasInput(unsigned index) const {
     return index < inputs.size() && inputs[index];
   }
   /// Input \p index, which exists if it is below the operator's least number of
   /// inputs; null if it is absent.
-  NodeValue input(unsigned index) const {
+  NodeValue input(unsigned index) const override {
     return hasInput(index) ? inputs[index]->value : NodeValue();
   }
   const TFLiteTensor &getTensor(unsigned index) const { return *inputs[index]; }
+  /// The constant input \p index, of any rank, as a list of integers.
+  llvm::Expected<std::vector<int64_t>> getConstantInts(unsigned index) const {
+    return ImportedOp::getConstantInts(index, /*mostRank=*/UINT_MAX);
+  }
   /// Input \p index, which exists, as what is passed to a subgraph.
   TFLiteValue getValue(unsigned index) const;
   /// The variable that input \p index stands for, or an error if it is no
   /// resource.
   llvm::Expected<TFLiteVariable *> getResource(unsigned index) const;
-  DimsRef getShape(unsigned index) const { return input(index).getShape(); }
-  ElemKind getKind(unsigned index) const { return input(index).getElemKind(); }
   bool isQuantized(unsigned index) const {
     return hasInput(index) && inputs[index]->quantization.has_value();
   }
@@ -157,45 +155,18 @@ public:
   int64_t getZeroPoint(unsigned index) const {
     return inputs[index]->quantization->getZeroPoint();
   }
-  /// The elements of input \p index, or an error if it is not constant.
-  llvm::Expected<const Tensor *> getConstant(unsigned index) const;
-  llvm::Expected<std::vector<int64_t>> getConstantInts(unsigned index) const;
-
-  /// The integers of input \p index, each a number or an expression of the
-  /// symbols that inputs state; an error if one is something else.
-  llvm::Expected<std::vector<Extent>> getExtents(unsigned index) const;
-  /// The ranges of the symbols that inputs state.
-  const SymbolRanges &getSymbols() const {
-    return context.model.module.getSymbols();
-  }
-
-  /// The one of \p rank dimensions that input \p index, a constant, states.
-  llvm::Expected<int64_t> getConstantAxis(unsigned index, size_t rank) const;
-
   /// An error if \p stated, option \p name, is set and not \p count.
   llvm::Error checkCount(llvm::StringRef name, int64_t stated,
                          int64_t count) const;
-  /// Errors unless input \p index is as stated.
-  llvm::Error checkRank(unsigned index, unsigned rank) const;
-  llvm::Error checkKind(unsigned index,
-                        llvm::ArrayRef<ElemKind> accepted) const;
-  llvm::Error checkFloat(unsigned index) const {
-    return checkKind(index, ElemKind::Float);
-  }
   /// An error unless input \p index has one scale.
   llvm::Error checkQuantized(unsigned index) const;
   /// An error unless no input is quantized.
   llvm::Error checkNotQuantized() const;
-  /// An error if a run decides the extent of one of dimensions \p dims of input
-  /// \p index.
-  llvm::Error checkKnown(unsigned index, llvm::ArrayRef<int64_t> dims) const;
   /// An error unless dimensions of the inputs from \p first on, but for the
   /// \p numOwn last ones, broadcast in all runs as the bounds do.
   llvm::Error checkBroadcast(unsigned first = 0, unsigned numOwn = 0) const;
   /// An error if a run decides an extent of an input.
   llvm::Error checkAllKnown() const;
-  /// An error that states the type of input \p index and what is \p accepted.
-  llvm::Error refuseInput(unsigned index, llvm::StringRef accepted) const;
 
   /// What the file states of a tensor inside of the operator; null if it
   /// states none of that number.
@@ -242,10 +213,6 @@ public:
 
   //===- Creating nodes -----------------------------------------------------//
 
-  /// Makes \p error the first one, unless there is one.
-  NodeValue fail(llvm::Error error) { return keep(std::move(error)); }
-  /// A constant of \p kind and \p shape with the elements \p values.
-  NodeValue ints(ElemKind kind, DimsRef shape, llvm::ArrayRef<int64_t> values);
   /// The int32 \p x times \p factor, rounded as TensorFlow Lite does.
   NodeValue rescale(NodeValue x, double factor);
   NodeValue rescale(NodeValue x, FixedPointFactor factor);
@@ -256,10 +223,11 @@ private:
   /// A table in which no field is stored.
   static const void *getEmptyTable();
   NodeValue foldKnown(NodeValue value);
-  llvm::Expected<NodeValue> create(NodeDraft draft) override;
-  llvm::Error checkConstant(const Type &type) override {
-    return context.budget.check(type.getSizeInBytes());
+  llvm::StringRef getInputName(unsigned index) const override {
+    return hasInput(index) ? llvm::StringRef(inputs[index]->name)
+                           : llvm::StringRef();
   }
+  std::string describeInput(unsigned index) const override;
 
   const schema::Operator &op;
   std::string type;

@@ -68,46 +68,46 @@ def integers(operator, shape, weights, zero, weights_zero):
 SCALAR = (INT8, ())
 CASES = [
     (linear("DequantizeLinear", scale=[3], axis=1),
-     "input 1 is float<3>; accepted: one value, or 4 for dimension 1"),
+     "input 1 ('s') is float<3>; accepted: one value, or 4 for dimension 1"),
     (linear("QuantizeLinear", scale=[2, 2], axis=1),
-     "input 1 is float<2x2>; accepted: one value, or 4 for dimension 1"),
+     "input 1 ('s') is float<2x2>; accepted: one value, or 4 for dimension 1"),
     (linear("QuantizeLinear", scale=[4], zero=[3], axis=1),
-     "input 2 is int8<3>; accepted: one value, or 4 for dimension 1"),
+     "input 2 ('z') is int8<3>; accepted: one value, or 4 for dimension 1"),
     (linear("QuantizeLinear", scale=[4], zero=[4], axis=7),
      "attribute 'axis' is 7; accepted for rank 4: -4 to 3"),
     (linear("DequantizeLinear", scale=[4], zero=[4], axis=-9),
      "attribute 'axis' is -9; accepted for rank 4: -4 to 3"),
     (linear("DequantizeLinear", zero_kind=UINT8),
-     "input 2 is uint8<>; accepted: int8"),
+     "input 2 ('z') is uint8<>; accepted: int8"),
     (linear("DequantizeLinear", scale_kind=INT8),
-     "input 1 is int8<>; accepted: floats"),
+     "input 1 ('s') is int8<>; accepted: floats"),
     (linear("QuantizeLinear", opset=21, output_dtype=UINT8),
-     "input 2 is int8<>; accepted: uint8"),
+     "input 2 ('z') is int8<>; accepted: uint8"),
     (linear("DequantizeLinear", scale=[2, 4, 6, 3], opset=21, axis=3,
             block_size=4), "a parameter is float<2x4x6x3>; accepted: one value "
                            "for each 4 elements along dimension 3"),
     (linear("DequantizeLinear", scale=[2, 4, 6, 2], opset=21, axis=3,
             block_size=-4), "attribute 'block_size' is -4; accepted: 0 or more"),
-    (convolution(ws=(FLOAT, [3])), "input 4 is float<3>; accepted: one value, "
+    (convolution(ws=(FLOAT, [3])), "input 4 ('ws') is float<3>; accepted: one value, "
                                    "or one for each of 5 output channels"),
-    (convolution(wz=(INT8, [4])), "input 5 is int8<4>; accepted: one value, "
+    (convolution(wz=(INT8, [4])), "input 5 ('wz') is int8<4>; accepted: one value, "
                                   "or one for each of 5 output channels"),
-    (convolution(xs=(FLOAT, [2])), "input 1 is float<2>; accepted: one value"),
-    (convolution(xz=(UINT8, ())), "input 2 is uint8<>; accepted: int8"),
+    (convolution(xs=(FLOAT, [2])), "input 1 ('xs') is float<2>; accepted: one value"),
+    (convolution(xz=(UINT8, ())), "input 2 ('xz') is uint8<>; accepted: int8"),
     (convolution(yz=(FLOAT, ())),
-     "input 7 is float<>; accepted: one uint8 or int8"),
+     "input 7 ('yz') is float<>; accepted: one uint8 or int8"),
     (convolution(b=(INT32, [3])), "Convolution 'y': operand 'bias' (int32<3>): "
                                   "expected kind int32 and shape 5"),
     (integers("ConvInteger", (1, 4, 6, 6), (5, 4, 1, 1), (UINT8, ()), SCALAR),
-     "input 2 is uint8<>; accepted: int8"),
+     "input 2 ('xz') is uint8<>; accepted: int8"),
     (integers("ConvInteger", (1, 4, 6, 6), (5, 4, 1, 1), SCALAR, (INT8, [3])),
-     "input 3 is int8<3>; accepted: one value, or one for each of 5 output "
+     "input 3 ('wz') is int8<3>; accepted: one value, or one for each of 5 output "
      "channels"),
     (integers("MatMulInteger", (3, 4), (4, 5), (INT8, [7]), SCALAR),
-     "input 2 is int8<7>; accepted: one value, or one for each row of "
+     "input 2 ('xz') is int8<7>; accepted: one value, or one for each row of "
      "int8<3x4>"),
     (integers("MatMulInteger", (3, 4), (4, 5), SCALAR, (INT8, [7])),
-     "input 3 is int8<7>; accepted: one value, or one for each column of "
+     "input 3 ('wz') is int8<7>; accepted: one value, or one for each column of "
      "int8<4x5>"),
 ]
 

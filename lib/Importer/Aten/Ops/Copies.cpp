@@ -83,7 +83,7 @@ static AtenOperators
 static llvm::Error importDropout(AtenOp &op) {
   NodeValue x = op.tensor("input");
   double ratio = op.number("p", 0);
-  bool isKept = op.getContext().isTraining && ratio > 0 && ratio < 1;
+  bool isKept = op.isTraining() && ratio > 0 && ratio < 1;
   if (isKept)
     x = op.make<DropoutNode>(x, ratio);
   return op.setResult(x);

@@ -263,8 +263,7 @@ static llvm::Error setReplaced(AtenOp &op, const Range &range, NodeValue src) {
   if (range.count == 0)
     return op.setResult(x);
   if (range.step != 1) {
-    GLOWISH_RETURN_IF_ERROR(
-        op.getContext().budget.check(extent * int64_t(sizeof(int64_t))));
+    GLOWISH_RETURN_IF_ERROR(op.checkBudget(extent * int64_t(sizeof(int64_t))));
     // Rows of src, and of self where there is none.
     std::vector<int64_t> rows(size_t(extent), 0);
     std::vector<bool> isReplaced(size_t(extent), false);

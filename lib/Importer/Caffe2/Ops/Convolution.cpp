@@ -74,7 +74,7 @@ static llvm::Error importConvTranspose(NetOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.takeError());
   int64_t group = op.getInt("group", 1);
   std::optional<int64_t> numChannels;
-  if (NodeValue known = op.optionalInput(2); known && group > 0)
+  if (NodeValue known = op.input(2); known && group > 0)
     numChannels = known.getType().getNumElements() / group;
   GLOWISH_ASSIGN_OR_RETURN(NodeValue filter,
                            readFilter(op, isNHWC, numChannels));
@@ -89,7 +89,7 @@ static llvm::Error importConvTranspose(NetOp &op) {
     bias = group > 0 && group <= maxWindowValue &&
                    filter.getShape()[3] <= maxWindowValue
                ? op.weight(2, {filter.getShape()[3] * group})
-               : op.optionalInput(2);
+               : op.input(2);
   NodeValue result =
       op.make<ConvTransposeNode>(images, filter, bias, window.strides,
                                  window.pads, added, window.dilations, group);

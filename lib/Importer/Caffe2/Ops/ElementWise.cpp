@@ -101,7 +101,7 @@ static llvm::Error importConversion(NetOp &op) {
 static llvm::Error importDropout(NetOp &op) {
   double ratio = op.getFloat("ratio", 0.5);
   NodeValue x = op.input(0);
-  if (op.getNet().options.variables)
+  if (op.isTraining())
     return op.setOutput(0, op.make<DropoutNode>(x, ratio));
   GLOWISH_RETURN_IF_ERROR(op.setOutput(0, x));
   if (op.getNumOutputs() < 2)
@@ -210,17 +210,12 @@ static llvm::Error importElementwiseLinear(NetOp &op) {
   NodeValue x = op.input(0);
   DimsRef shape = x.getShape();
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 1, shape.size()));
-  for (unsigned d = unsigned(axis); d < shape.size(); ++d)
-    GLOWISH_RETURN_IF_ERROR(op.checkKnown(
-        0, d,
-        "w and b have an element for each; accepted: dimensions before "
-        "'axis'"));
+  GLOWISH_RETURN_IF_ERROR(op.checkKnown(0, getDimsFrom(axis, shape.size()),
+                                        "w and b have an element for each"));
   for (unsigned i = 1; i < 3; ++i) {
     GLOWISH_RETURN_IF_ERROR(op.checkRank(i, 1));
     GLOWISH_RETURN_IF_ERROR(
-        op.checkKnown(i, 0,
-                      "input 0 has as many elements; accepted: known "
-                      "numbers"));
+        op.checkKnown(i, 0, "input 0 has as many elements"));
     int64_t count = op.input(i).getShape()[0];
     Dims aligned(shape.size(), 1);
     if (count == countElements(shape.drop_front(axis)))
@@ -230,8 +225,7 @@ static llvm::Error importElementwiseLinear(NetOp &op) {
     else
       return op.refuseInput(
           i, llvm::formatv("{0} elements, as dimension {1} of input 0 has",
-                           shape[axis], axis)
-                 .str());
+                           shape[axis], axis));
     NodeValue operand = op.reshape(op.input(i), aligned);
     x = i == 1 ? op.mul(x, operand) : op.add(x, operand);
   }

@@ -28,7 +28,7 @@ static llvm::Error importGatherND(NetOp &op) {
   int64_t depth = places.empty() ? 0 : places.back();
   if (depth < 1 || depth > int64_t(shape.size()))
     return op.refuseInput(
-        1, llvm::formatv("a last dimension of 1 to {0}", shape.size()).str());
+        1, llvm::formatv("a last dimension of 1 to {0}", shape.size()));
   if (op.getInt("batch_dims", 0))
     return makeError("argument 'batch_dims' is not supported; accepted: 0");
   Dims outer(shape.begin(), shape.begin() + depth);
@@ -84,10 +84,7 @@ static llvm::Error importSparseToDenseMask(NetOp &op) {
   NodeValue list = op.scalar(ElemKind::Int64, 0);
   for (unsigned i = 1; i < 3; ++i)
     for (unsigned d = i == 1; d < op.input(i).getType().getRank(); ++d)
-      GLOWISH_RETURN_IF_ERROR(
-          op.checkKnown(i, d,
-                        "a value is one row; accepted: such extents of "
-                        "the indices, and of the lengths"));
+      GLOWISH_RETURN_IF_ERROR(op.checkKnown(i, d, "a value is one row"));
   if (op.hasInput(3)) {
     GLOWISH_RETURN_IF_ERROR(checkIndexList(op, 3));
     numLists = op.input(3).getShape()[0];
@@ -190,10 +187,8 @@ static llvm::Error importSparseLabelSplit(NetOp &op) {
   GLOWISH_RETURN_IF_ERROR(checkIndexList(op, 1));
   GLOWISH_RETURN_IF_ERROR(op.checkRank(2, 1));
   for (unsigned i = 1; i < 3; ++i)
-    GLOWISH_RETURN_IF_ERROR(op.checkKnown(
-        i, 0,
-        "each label has as many values; accepted: such extents of the "
-        "lengths"));
+    GLOWISH_RETURN_IF_ERROR(
+        op.checkKnown(i, 0, "each label has as many values"));
   NodeValue labels = op.cast(op.input(1), ElemKind::Int64);
   NodeValue values = op.input(2);
   int64_t count = values.getShape()[0], numLabels = op.getInt("num_labels", 0);

@@ -44,13 +44,9 @@ static llvm::Error importLRN(NetOp &op) {
 
 /// Returns an error if a run decides an extent of input 0 from \p axis on.
 static llvm::Error checkNormalized(NetOp &op, unsigned axis) {
-  for (unsigned d = axis; d < op.input(0).getType().getRank(); ++d)
-    GLOWISH_RETURN_IF_ERROR(
-        op.checkKnown(0, d,
-                      "there is a scale or bias for each element that "
-                      "is normalized; accepted: dimensions before "
-                      "'axis'"));
-  return llvm::Error::success();
+  return op.checkKnown(
+      0, getDimsFrom(axis, op.input(0).getType().getRank()),
+      "there is a scale or bias for each element that is normalized");
 }
 
 /// Outputs 1 and 2 are mean and standard deviation, with extent 1 in place of

@@ -78,7 +78,7 @@ static llvm::Expected<NodeValue> readBias(NetOp &op, const SumScale &scale,
                                           int64_t channels) {
   NodeValue bias = op.input(2);
   if (bias.getShape() != DimsRef({channels}))
-    return op.refuseInput(2, llvm::formatv("[{0}]", channels).str());
+    return op.refuseInput(2, llvm::formatv("[{0}]", channels));
   if (op.getBlob(2).quant) {
     GLOWISH_RETURN_IF_ERROR(checkQuantized(op, 2));
     bias = dequantize(op, op.getBlob(2));

@@ -81,10 +81,8 @@ static llvm::Error importTopK(NetOp &op) {
     return makeError("argument 'k' is {0}; accepted: 1 to {1}", k, extent);
   // Positions are those of the bounds, and the last dimension changes them all.
   for (unsigned d = 1; d <= axis; ++d)
-    GLOWISH_RETURN_IF_ERROR(
-        op.checkKnown(0, d,
-                      "elements behind it are selected by their "
-                      "positions; accepted: dimension 0"));
+    GLOWISH_RETURN_IF_ERROR(op.checkKnown(
+        0, d, "elements behind it are selected by their positions"));
   TopElements top = takeTop(op, x, axis, k, /*largest=*/true);
   GLOWISH_RETURN_IF_ERROR(op.setOutput(1, top.indices));
   int64_t count = countElements(shape.drop_back()) * k;

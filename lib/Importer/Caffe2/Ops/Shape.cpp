@@ -142,9 +142,7 @@ static llvm::Error importChannelShuffle(NetOp &op) {
     return op.refuseInput(0, "rank 2 or more");
   int64_t axis = isNHWC ? int64_t(shape.size()) - 1 : 1;
   GLOWISH_RETURN_IF_ERROR(
-      op.checkKnown(0, unsigned(axis),
-                    "the channels are divided into groups; accepted: other "
-                    "dimensions"));
+      op.checkKnown(0, axis, "the channels are divided into groups"));
   int64_t group = op.getInt("group", 1);
   op.ignoreArgs({"kernel"});
   if (group < 1 || shape[axis] % group)
@@ -207,9 +205,8 @@ static llvm::Error importSplit(NetOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
                            readPartsAxis(op, 0, x.getShape().size()));
   if (op.getNumOutputs() > 1)
-    GLOWISH_RETURN_IF_ERROR(op.checkKnown(0, unsigned(axis),
-                                          "the parts begin at known places; "
-                                          "accepted: other dimensions"));
+    GLOWISH_RETURN_IF_ERROR(
+        op.checkKnown(0, axis, "the parts begin at known places"));
   std::vector<int64_t> extents = op.getInts("split");
   if (op.hasInput(1)) {
     GLOWISH_ASSIGN_OR_RETURN(extents, op.getConstantInts(1));

@@ -81,10 +81,9 @@ static llvm::Expected<const FusedRows *> readFusedRows(NetOp &op,
     return op.refuseInput(
         0, llvm::formatv("uint8 [rows, columns], of which the last {0} bytes "
                          "are scale and bias",
-                         form->getParamSize())
-               .str());
-  GLOWISH_RETURN_IF_ERROR(op.checkKnown(
-      0, 1, "scale and bias are the last bytes of a row; accepted: rows"));
+                         form->getParamSize()));
+  GLOWISH_RETURN_IF_ERROR(
+      op.checkKnown(0, 1, "scale and bias are the last bytes of a row"));
   return form;
 }
 

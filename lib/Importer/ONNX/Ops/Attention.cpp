@@ -31,8 +31,7 @@ static llvm::Expected<NodeValue> readTokens(OpContext &op, unsigned index,
 static llvm::Expected<NodeValue> readPast(OpContext &op, unsigned index) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue past, op.getInput(index));
   if (past.getShape().size() != 4)
-    return makeError("input {0} is {1}; accepted: rank 4", index,
-                     past.getType().str());
+    return op.refuseInput(index, "rank 4");
   GLOWISH_RETURN_IF_ERROR(checkTokenExtents(past, index, 2));
   return past;
 }
@@ -100,7 +99,7 @@ static void fitMask(OpContext &op, NodeValue &mask, unsigned dim,
 /// null: bools become 0 and -infinity, and keys beyond the mask's extent get
 /// -infinity.
 static llvm::Expected<NodeValue> readMask(OpContext &op, Heads &heads) {
-  NodeValue mask = op.getOptionalInput(3);
+  NodeValue mask = op.input(3);
   if (!mask)
     return mask;
   constexpr double inf = std::numeric_limits<double>::infinity();
@@ -148,9 +147,8 @@ static llvm::Expected<NodeValue> readLengths(OpContext &op, int64_t batch) {
     return NodeValue();
   GLOWISH_ASSIGN_OR_RETURN(NodeValue lengths, op.getInput(6));
   if (lengths.getType().withoutExtents() != Type(ElemKind::Int64, {batch}))
-    return makeError("input 6 is {0}; accepted: int64<{1}>, one element per "
-                     "sample",
-                     lengths.getType().str(), batch);
+    return op.refuseInput(
+        6, llvm::formatv("int64<{0}>, one element per sample", batch));
   return op.finish(op.reshape(lengths, {batch, 1, 1, 1}));
 }
 
@@ -244,9 +242,10 @@ static llvm::Expected<NodeValue> readLinearInput(OpContext &op, unsigned index,
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(index));
   DimsRef shape = value.getShape();
   if (shape.size() != 3 || heads < 1 || shape[2] % heads)
-    return makeError("input {0} is {1}; accepted: [batch, length, size] with a "
-                     "multiple of {2} as the size",
-                     index, value.getType().str(), heads);
+    return op.refuseInput(
+        index,
+        llvm::formatv(
+            "[batch, length, size] with a multiple of {0} as the size", heads));
   if (value.getType().getExtent(1))
     return makeError("input {0} is {1}, and each of its steps is unrolled; "
                      "accepted: a length that no run decides",
@@ -334,7 +333,7 @@ static llvm::Error importLinearAttention(OpContext &op) {
 /// its input are the state for the next call.
 static llvm::Error importCausalConvWithState(OpContext &op, NodeValue input,
                                              NodeValue weight) {
-  NodeValue bias = op.getOptionalInput(2), past = op.getOptionalInput(3);
+  NodeValue bias = op.input(2), past = op.input(3);
   std::string activation = op.getString("activation", "none");
   DimsRef shape = input.getShape(), kernel = weight.getShape();
   if (shape.size() != 3 || kernel.size() != 3 || kernel[0] != shape[1] ||
@@ -409,11 +408,10 @@ static llvm::Error importRotaryEmbedding(OpContext &op, NodeValue tokens) {
   int64_t numHeads = op.getInt("num_heads", 0);
   int64_t size = op.getInt("rotary_embedding_dim", 0);
   if (!isFlat(op) && tokens.getShape().size() != 4)
-    return makeError("input 0 is {0}; accepted: rank 3 or 4",
-                     tokens.getType().str());
+    return op.refuseInput(0, "rank 3 or 4");
   unsigned lengthDim = isFlat(op) ? 1 : 2;
   GLOWISH_RETURN_IF_ERROR(checkTokenExtents(tokens, 0, lengthDim));
-  NodeValue positions = op.getOptionalInput(3);
+  NodeValue positions = op.input(3);
   if (positions && positions.getShape().size() == 2)
     GLOWISH_RETURN_IF_ERROR(alignTokens(op, positions, tokens, lengthDim));
   int64_t width = tokens.getShape().back();

@@ -13,16 +13,14 @@ static llvm::Error importBits(OpContext &op, NodeValue x, NodeValue y) {
 
 static llvm::Error importBitwiseNot(OpContext &op, NodeValue x) {
   if (!isIntegerKind(x.getElemKind()))
-    return makeError("input 0 is {0}; accepted: an integer kind",
-                     x.getType().str());
+    return op.refuseInput(0, "an integer kind");
   return op.setOutput(0, op.complement(x));
 }
 
 static llvm::Error importBitShift(OpContext &op, NodeValue x, NodeValue y) {
   std::string direction = op.getString("direction", "");
   if (isSignedIntegerKind(x.getElemKind()))
-    return makeError("input 0 is {0}; accepted: an unsigned integer kind",
-                     x.getType().str());
+    return op.refuseInput(0, "an unsigned integer kind");
   if (direction == "LEFT")
     return op.setOutput(0, op.create<ShiftLeftNode>(x, y));
   if (direction == "RIGHT")

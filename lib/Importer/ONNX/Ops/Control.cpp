@@ -118,8 +118,8 @@ static OnnxOperator ifOperator("If", 1, importIf);
 static llvm::Error importLoop(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(const onnx::GraphProto *graph, op.getGraph("body"));
   LoopImporter loop(op, *graph, /*isCounted=*/true);
-  loop.tripCount = op.getOptionalInput(0);
-  loop.condition = op.getOptionalInput(1);
+  loop.tripCount = op.input(0);
+  loop.condition = op.input(1);
   if (loop.tripCount && (loop.tripCount.getElemKind() != ElemKind::Int64 ||
                          loop.tripCount.getType().getNumElements() != 1))
     return makeError("the trip count is {0}; accepted: int64 with one element",
@@ -273,8 +273,7 @@ static llvm::Error importBatchedScan(OpContext &op) {
     if (value.getType().getRank() == 0 ||
         value.getShape()[0] !=
             (values.empty() ? value : values[0]).getShape()[0])
-      return makeError("input {0} is {1}; accepted: the batch first", i,
-                       value.getType().str());
+      return op.refuseInput(i, "the batch first");
     values.push_back(value);
   }
   GLOWISH_ASSIGN_OR_RETURN(ScanAttributes scan, readScan(op, values.size()));

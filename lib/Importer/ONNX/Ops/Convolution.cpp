@@ -32,15 +32,14 @@ llvm::Expected<Images> onnximport::makeConvolution(OpContext &op, Images input,
 llvm::Expected<Images> onnximport::makeConvolution(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(Images input, readImages(op, 0));
   GLOWISH_ASSIGN_OR_RETURN(Images filter, readImages(op, 1));
-  return makeConvolution(op, input, filter, op.getOptionalInput(2));
+  return makeConvolution(op, input, filter, op.input(2));
 }
 
 static llvm::Error importConv(OpContext &op, NodeValue value) {
   unsigned rank = value.getShape().size();
   if (rank < 3 || rank > 5)
-    return makeError("input 0 is {0}; accepted: rank 3, 4 or 5 (one to three "
-                     "spatial dimensions)",
-                     value.getType().str());
+    return op.refuseInput(0,
+                          "rank 3, 4 or 5 (one to three spatial dimensions)");
   if (rank == 5)
     return op.setOutput(0, makeVolumeConv(op));
   GLOWISH_ASSIGN_OR_RETURN(Images result, makeConvolution(op));
@@ -56,7 +55,7 @@ static llvm::Error importConvTranspose(OpContext &op, NodeValue value) {
   GLOWISH_RETURN_IF_ERROR(checkSameRank(input, filter));
   GLOWISH_ASSIGN_OR_RETURN(TransposedWindow window,
                            readTransposedWindow(op, input, filter));
-  NodeValue bias = op.getOptionalInput(2);
+  NodeValue bias = op.input(2);
   int64_t group = op.getInt("group", 1);
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue result,

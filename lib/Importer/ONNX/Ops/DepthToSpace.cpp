@@ -56,8 +56,8 @@ static llvm::Error importCol2Im(OpContext &op, NodeValue input) {
     pixels *= edge.getPadded();
   }
   if (shape.size() != 3 || shape[1] % elements || shape[2] != blocks)
-    return makeError("input 0 is {0}; accepted: [N, a multiple of {1}, {2}]",
-                     input.getType().str(), elements, blocks);
+    return op.refuseInput(
+        0, llvm::formatv("[N, a multiple of {0}, {1}]", elements, blocks));
   int64_t images = shape[0] * (shape[1] / elements);
   GLOWISH_RETURN_IF_ERROR(checkShape(input.getElemKind(), {pixels, images}));
   return op.setOutput(0, addWindows(op, input, edges));

@@ -54,9 +54,10 @@ static llvm::Error importDet(OpContext &op, NodeValue input) {
   DimsRef shape = input.getShape();
   if (shape.size() < 2 || shape.back() != shape[shape.size() - 2] ||
       shape.back() > maxRows || !isFloatKind(input.getElemKind()))
-    return makeError("input 0 is {0}; accepted: square matrices of a float "
-                     "kind with at most {1} rows",
-                     input.getType().str(), maxRows);
+    return op.refuseInput(
+        0,
+        llvm::formatv("square matrices of a float kind with at most {0} rows",
+                      maxRows));
   const Type &type = input.getType();
   if (type.getExtent(type.getRank() - 1) || type.getExtent(type.getRank() - 2))
     return makeError("input 0 is {0}; accepted: matrices of as many rows in "

@@ -141,8 +141,7 @@ static llvm::Error importClip(OpContext &op, NodeValue x) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue bound, op.getInput(i + 1));
     auto *constant = bound.getNodeAs<Constant>();
     if (bound.getElemKind() != x.getElemKind())
-      return makeError("input {0} is {1}; accepted: {2}", i + 1,
-                       bound.getType().str(), getElemKindName(x.getElemKind()));
+      return op.refuseInput(i + 1, getElemKindName(x.getElemKind()));
     if (constant && bound.getType().getNumElements() == 1) {
       double value = constant->getTensor().getAsDouble(0);
       // The node's bounds are doubles, which do not have all integers.
@@ -163,7 +162,7 @@ static llvm::Error importClip(OpContext &op, NodeValue x) {
 static llvm::Error importXor(OpContext &op, NodeValue x, NodeValue y) {
   GLOWISH_ASSIGN_OR_RETURN(y, alignLegacy(op, x, y));
   if (x.getElemKind() != ElemKind::Bool)
-    return makeError("input 0 is {0}; accepted: bool", x.getType().str());
+    return op.refuseInput(0, "bool");
   return op.setOutput(0, op.unary<NotNode>(op.equal(x, y)));
 }
 
@@ -176,8 +175,7 @@ static llvm::Error importIsInf(OpContext &op, NodeValue x) {
   int64_t negative = op.getInt("detect_negative", 1);
   int64_t positive = op.getInt("detect_positive", 1);
   if (!isFloatKind(x.getElemKind()))
-    return makeError("input 0 is {0}; accepted: a float kind",
-                     x.getType().str());
+    return op.refuseInput(0, "a float kind");
   double inf = std::numeric_limits<double>::infinity();
   // Comparing with NaN is always false.
   NodeValue bound =

@@ -106,8 +106,7 @@ getInputs(OpContext &op, const Differentiated &names) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(i));
     if (i < names.xs.size()) {
       if (!isFloatKind(value.getElemKind()))
-        return makeError("input {0} is {1}; accepted: a float kind", i,
-                         value.getType().str());
+        return op.refuseInput(i, "a float kind");
       GLOWISH_ASSIGN_OR_RETURN(
           auto *same, op.createNode<ReshapeNode>(value, value.getShape()));
       value = same->getResult();

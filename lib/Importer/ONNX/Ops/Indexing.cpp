@@ -185,7 +185,7 @@ static llvm::Error importTensorScatter(OpContext &op, NodeValue cache,
       GLOWISH_RETURN_IF_ERROR(align(op, cache, d, update, d));
   GLOWISH_RETURN_IF_ERROR(op.takeError());
   DimsRef shape = cache.getShape(), part = update.getShape();
-  NodeValue starts = op.getOptionalInput(2);
+  NodeValue starts = op.input(2);
   if (shape[0] == 1 && mode == "linear" && starts &&
       !update.getType().getExtent(axis)) {
     // One slice, which a state can take in place.

@@ -78,7 +78,7 @@ static llvm::Error importNegativeLogLikelihoodLoss(OpContext &op) {
   Loss loss;
   GLOWISH_ASSIGN_OR_RETURN(loss.logarithms, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(loss.target, op.getInput(1));
-  loss.weights = op.getOptionalInput(2);
+  loss.weights = op.input(2);
   return op.setOutput(0, makeLoss(op, loss));
 }
 
@@ -87,10 +87,9 @@ static llvm::Error importSoftmaxCrossEntropyLoss(OpContext &op) {
   Loss loss;
   GLOWISH_ASSIGN_OR_RETURN(NodeValue scores, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(loss.target, op.getInput(1));
-  loss.weights = op.getOptionalInput(2);
+  loss.weights = op.input(2);
   if (scores.getShape().size() < 2)
-    return makeError("input 0 is {0}; accepted: rank 2 or more",
-                     scores.getType().str());
+    return op.refuseInput(0, "rank 2 or more");
   GLOWISH_ASSIGN_OR_RETURN(loss.logarithms,
                            op.create<LogSoftmaxNode>(scores, 1));
   GLOWISH_RETURN_IF_ERROR(op.setOutput(0, makeLoss(op, loss)));

@@ -22,8 +22,7 @@ static llvm::Error importTrilu(OpContext &op, NodeValue input) {
     k = std::clamp<int64_t>(values[0], -maxTensorBytes, maxTensorBytes);
   }
   if (input.getShape().size() < 2)
-    return makeError("input 0 is {0}; accepted: rank 2 or more",
-                     input.getType().str());
+    return op.refuseInput(0, "rank 2 or more");
   return op.setOutput(0, keepTriangle(op, input, k, /*isLower=*/upper == 0));
 }
 
@@ -36,7 +35,7 @@ static llvm::Error importEyeLike(OpContext &op, NodeValue input) {
     GLOWISH_ASSIGN_OR_RETURN(kind, getElemKind(type));
   }
   if (input.getShape().size() != 2)
-    return makeError("input 0 is {0}; accepted: rank 2", input.getType().str());
+    return op.refuseInput(0, "rank 2");
   k = std::clamp<int64_t>(k, -maxTensorBytes, maxTensorBytes);
   NodeValue ones = op.table(kind, input.getShape(), [&](DimsRef index) {
     return double(index[1] == index[0] + k);
@@ -57,8 +56,7 @@ static llvm::Error importOneHot(OpContext &op, NodeValue indices) {
   if (!(depth >= 1 && depth < double(INT32_MAX)))
     return makeError("the depth is {0}; accepted: at least 1", depth);
   if (values.getShape() != DimsRef{2})
-    return makeError("input 2 is {0}; accepted: two elements",
-                     values.getType().str());
+    return op.refuseInput(2, "two elements");
   GLOWISH_RETURN_IF_ERROR(checkShape(kind, {int64_t(depth)}));
   NodeValue wanted = op.select(op.less(indices, 0),
                                op.add(indices, std::floor(depth)), indices);

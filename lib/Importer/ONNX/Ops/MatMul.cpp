@@ -54,7 +54,7 @@ static llvm::Error readFactor(OpContext &op, llvm::StringRef name,
 }
 
 static llvm::Error importGemm(OpContext &op, NodeValue a, NodeValue b) {
-  NodeValue c = op.getOptionalInput(2);
+  NodeValue c = op.input(2);
   // States before opset 7 whether c broadcasts, which its shape implies.
   if (op.getOpset() < 7)
     op.ignoreAttrs({"broadcast"});
@@ -72,8 +72,8 @@ static llvm::Error importGemm(OpContext &op, NodeValue a, NodeValue b) {
                 b.getShape()[!form.transposesY]};
   if (c && (c.getElemKind() != kind || llvm::expectedToOptional(broadcastShapes(
                                            {shape, c.getShape()})) != shape))
-    return makeError("input 2 is {0}; accepted: what broadcasts to {1}",
-                     c.getType().str(), Type(kind, shape).str());
+    return op.refuseInput(
+        2, llvm::formatv("what broadcasts to {0}", Type(kind, shape).str()));
   return op.setOutput(0, makeGemm(op, a, b, c, form));
 }
 

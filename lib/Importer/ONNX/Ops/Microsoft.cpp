@@ -21,7 +21,7 @@ using namespace glowish::onnximport;
 /// Returns input 0, plus input 1 if it is present.
 static llvm::Expected<NodeValue> addBias(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
-  if (NodeValue bias = op.getOptionalInput(1))
+  if (NodeValue bias = op.input(1))
     return op.create<AddNode>(x, bias);
   return x;
 }
@@ -110,7 +110,7 @@ static llvm::Expected<NodeValue> finishConv(OpContext &op, NodeValue x,
 static llvm::Error importFusedConv(OpContext &op, NodeValue input) {
   if (input.getShape().size() == 5) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue result, makeVolumeConv(op));
-    return op.setOutput(0, finishConv(op, result, op.getOptionalInput(3)));
+    return op.setOutput(0, finishConv(op, result, op.input(3)));
   }
   GLOWISH_ASSIGN_OR_RETURN(Images result, makeConvolution(op));
   Images added;
@@ -167,15 +167,14 @@ static llvm::Error importSkipLayerNormalization(OpContext &op) {
   }
   GLOWISH_RETURN_IF_ERROR(alignBroadcast(op, added));
   GLOWISH_ASSIGN_OR_RETURN(norm.scale, op.getInput(2));
-  norm.bias = SubtractMean ? op.getOptionalInput(3) : NodeValue();
+  norm.bias = SubtractMean ? op.input(3) : NodeValue();
   norm.epsilon = op.getFloat("epsilon", 1e-12);
   GLOWISH_ASSIGN_OR_RETURN(norm.x, op.create<AddNode>(added[0], added[1]));
-  if (NodeValue bias = op.getOptionalInput(SubtractMean ? 4 : 3)) {
+  if (NodeValue bias = op.input(SubtractMean ? 4 : 3)) {
     GLOWISH_ASSIGN_OR_RETURN(norm.x, op.create<AddNode>(norm.x, bias));
   }
   if (norm.x.getShape().empty())
-    return makeError("input 0 is {0}; accepted: rank 1 or more",
-                     norm.x.getType().str());
+    return op.refuseInput(0, "rank 1 or more");
   norm.axis = int64_t(norm.x.getShape().size()) - 1;
   norm.subtractMean = SubtractMean;
   GLOWISH_RETURN_IF_ERROR(op.setOutput(0, makeLayerNorm(op, norm)));
@@ -206,8 +205,7 @@ static llvm::Expected<NodeValue> addEmbeddings(OpContext &op,
                                                const Embeddings &e) {
   DimsRef shape = e.ids.getShape();
   if (shape.size() != 2)
-    return makeError("input 0 is {0}; accepted: [batch, length]",
-                     e.ids.getType().str());
+    return op.refuseInput(0, "[batch, length]");
   GLOWISH_ASSIGN_OR_RETURN(NodeValue sum, lookUp(op, e.words, e.ids));
   NodeValue positionIds = e.positionIds;
   if (!positionIds) {
@@ -254,14 +252,14 @@ static llvm::Error normalizeEmbeddings(OpContext &op, const Embeddings &e) {
 static llvm::Error importEmbedLayerNormalization(OpContext &op) {
   Embeddings e;
   GLOWISH_ASSIGN_OR_RETURN(e.ids, op.getInput(0));
-  e.segments = op.getOptionalInput(1);
+  e.segments = op.input(1);
   GLOWISH_ASSIGN_OR_RETURN(e.words.value, op.getInput(2));
   GLOWISH_ASSIGN_OR_RETURN(e.positions.value, op.getInput(3));
-  e.segmentTable.value = op.getOptionalInput(4);
+  e.segmentTable.value = op.input(4);
   GLOWISH_ASSIGN_OR_RETURN(e.scale, op.getInput(5));
   GLOWISH_ASSIGN_OR_RETURN(e.bias, op.getInput(6));
-  e.mask = op.getOptionalInput(7);
-  e.positionIds = op.getOptionalInput(8);
+  e.mask = op.input(7);
+  e.positionIds = op.input(8);
   return normalizeEmbeddings(op, e);
 }
 
@@ -270,7 +268,7 @@ static llvm::Error importEmbedLayerNormalization(OpContext &op) {
 static llvm::Error importQEmbedLayerNormalization(OpContext &op) {
   Embeddings e;
   GLOWISH_ASSIGN_OR_RETURN(e.ids, op.getInput(0));
-  e.segments = op.getOptionalInput(1);
+  e.segments = op.input(1);
   GLOWISH_ASSIGN_OR_RETURN(e.words, readQuantized(op, 2, 8, 13));
   GLOWISH_ASSIGN_OR_RETURN(e.positions, readQuantized(op, 3, 9, 14));
   if (op.hasInput(4)) {
@@ -280,7 +278,7 @@ static llvm::Error importQEmbedLayerNormalization(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(Quantized beta, readQuantized(op, 6, 12, 17));
   GLOWISH_ASSIGN_OR_RETURN(e.scale, dequantize(op, gamma));
   GLOWISH_ASSIGN_OR_RETURN(e.bias, dequantize(op, beta));
-  e.mask = op.getOptionalInput(7);
+  e.mask = op.input(7);
   return normalizeEmbeddings(op, e);
 }
 

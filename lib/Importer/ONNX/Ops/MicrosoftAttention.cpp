@@ -72,8 +72,7 @@ static llvm::Expected<NodeValue> readKeyMask(OpContext &op, unsigned index,
   DimsRef shape = mask.getShape();
   if (!isIntegerKind(mask.getElemKind()) &&
       mask.getElemKind() != ElemKind::Bool)
-    return makeError("input {0} is {1}; accepted: integers", index,
-                     mask.getType().str());
+    return op.refuseInput(index, "integers");
   // Parts lie behind the bound of a batch that a run decides.
   bool hasParts =
       shape == DimsRef({2 * batch}) || shape == DimsRef({3 * batch + 2});
@@ -86,10 +85,10 @@ static llvm::Expected<NodeValue> readKeyMask(OpContext &op, unsigned index,
            shape == DimsRef({batch, 1, queries, keys}))
     broadcast = {batch, 1, queries, keys};
   else
-    return makeError("input {0} is {1}; accepted: [{2}], [{5}], [{6}], [{2}, "
-                     "{3}] or [{2}, {4}, {3}]",
-                     index, mask.getType().str(), batch, keys, queries,
-                     2 * batch, 3 * batch + 2);
+    return op.refuseInput(
+        index,
+        llvm::formatv("[{0}], [{3}], [{4}], [{0}, {1}] or [{0}, {2}, {1}]",
+                      batch, keys, queries, 2 * batch, 3 * batch + 2));
   GLOWISH_ASSIGN_OR_RETURN(mask, op.reshape(mask, broadcast, ".mask"));
   return op.create<CastNode>(mask, ElemKind::Bool);
 }
@@ -100,7 +99,7 @@ static llvm::Expected<NodeValue> readMask(OpContext &op, unsigned maskIndex,
                                           unsigned biasIndex,
                                           const Heads &heads) {
   ElemKind kind = heads.query.getElemKind();
-  NodeValue bias = op.getOptionalInput(biasIndex);
+  NodeValue bias = op.input(biasIndex);
   if (!op.hasInput(maskIndex))
     return bias;
   GLOWISH_ASSIGN_OR_RETURN(NodeValue isAttended,
@@ -252,7 +251,7 @@ static llvm::Expected<NodeValue> project(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue weights, op.getInput(1));
   GLOWISH_ASSIGN_OR_RETURN(x, op.create<MatMulNode>(x, weights));
-  if (NodeValue bias = op.getOptionalInput(2))
+  if (NodeValue bias = op.input(2))
     return op.create<AddNode>(x, bias);
   return x;
 }
@@ -314,7 +313,7 @@ static llvm::Error attendWithPast(OpContext &op, Heads heads,
                                   unsigned pastIndex, unsigned maskIndex,
                                   unsigned biasIndex, unsigned lengthIndex) {
   Present past;
-  if (NodeValue both = op.getOptionalInput(pastIndex)) {
+  if (NodeValue both = op.input(pastIndex)) {
     GLOWISH_ASSIGN_OR_RETURN(past.key, takePast(op, both, 0));
     GLOWISH_ASSIGN_OR_RETURN(past.value, takePast(op, both, 1));
   }
@@ -362,9 +361,11 @@ static llvm::Expected<NodeValue> takePacked(OpContext &op, unsigned index,
   GLOWISH_ASSIGN_OR_RETURN(NodeValue packed, op.getInput(index));
   DimsRef shape = packed.getShape();
   if (shape.size() != 5 || shape[2] != numHeads || shape[3] != count)
-    return makeError("input {0} is {1}; accepted: [batch, length, {2}, {3}, "
-                     "size], as attribute 'num_heads' is {2}",
-                     index, packed.getType().str(), numHeads, count);
+    return op.refuseInput(
+        index,
+        llvm::formatv(
+            "[batch, length, {0}, {1}, size], as attribute 'num_heads' is {0}",
+            numHeads, count));
   return op.finish(op.reshape(op.slice(packed, 3, number, 1),
                               {shape[0], shape[1], numHeads * shape[4]}));
 }
@@ -394,8 +395,7 @@ static llvm::Expected<NodeValue> splitPart(OpContext &op, NodeValue x,
   if (x.getShape().size() == 4)
     return x;
   if (x.getShape().size() != 3)
-    return makeError("input {0} is {1}; accepted: [batch, length, width]",
-                     index, x.getType().str());
+    return op.refuseInput(index, "[batch, length, width]");
   if (bias) {
     int64_t width = x.getShape()[2];
     GLOWISH_ASSIGN_OR_RETURN(NodeValue own,
@@ -409,7 +409,7 @@ static llvm::Expected<NodeValue> splitPart(OpContext &op, NodeValue x,
 /// Reads inputs 0 to 2 with the bias in input 3.
 static llvm::Expected<Heads> readHeads(OpContext &op) {
   int64_t numHeads = op.getInt("num_heads", 0);
-  NodeValue bias = op.getOptionalInput(3);
+  NodeValue bias = op.input(3);
   int64_t first = 0;
   GLOWISH_ASSIGN_OR_RETURN(Heads heads, readProjections(op, numHeads));
   for (auto [i, part] :
@@ -434,7 +434,7 @@ static llvm::Error importMultiHeadAttention(OpContext &op) {
                      "none",
                      beamsIndex);
   GLOWISH_ASSIGN_OR_RETURN(Heads heads, readHeads(op));
-  Present past{op.getOptionalInput(6), op.getOptionalInput(7)};
+  Present past{op.input(6), op.input(7)};
   GLOWISH_ASSIGN_OR_RETURN(Present present,
                            appendToPast(op, heads, past, lengthIndex));
   GLOWISH_RETURN_IF_ERROR(

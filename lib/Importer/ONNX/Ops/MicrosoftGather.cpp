@@ -62,8 +62,7 @@ static llvm::Error readStorage(OpContext &op, BlockTable &table) {
     return llvm::Error::success();
   }
   if (table.kind != ElemKind::Int4 && table.kind != ElemKind::UInt4)
-    return makeError("input 0 is {0}; accepted: uint8, int4, uint4",
-                     data.getType().str());
+    return op.refuseInput(0, "uint8, int4, uint4");
   if (table.bits != 4)
     return makeError("attribute 'bits' is {0} for {1}; accepted: 4", table.bits,
                      getElemKindName(table.kind));
@@ -126,8 +125,7 @@ static llvm::Expected<NodeValue> readIntegers(OpContext &op, unsigned index,
     expected = bytes;
   if (given.getElemKind() != table.kind ||
       given.getShape() != DimsRef(expected))
-    return makeError("input {0} is {1}; accepted: {2}", index,
-                     given.getType().str(), Type(table.kind, expected).str());
+    return op.refuseInput(index, Type(table.kind, expected).str());
   if (isPacked)
     return given;
   GLOWISH_ASSIGN_OR_RETURN(const Tensor *integers, op.getConstant(index));
@@ -158,8 +156,8 @@ static llvm::Error importGatherBlockQuantized(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue scales, op.getInput(2));
   if (!isFloatKind(scales.getElemKind()) ||
       scales.getShape() != DimsRef(table.parameters))
-    return makeError("input 2 is {0}; accepted: floats, {1}",
-                     scales.getType().str(), formatShape(table.parameters));
+    return op.refuseInput(
+        2, llvm::formatv("floats, {0}", formatShape(table.parameters)));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue stored,
                            readIntegers(op, 0, table, table.shape));
   // Blocks are repeated in shapes that join dimensions of the indices.

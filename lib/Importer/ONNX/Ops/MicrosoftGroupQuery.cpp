@@ -113,9 +113,10 @@ static llvm::Expected<Heads> readTokens(OpContext &op, int64_t numQuery,
   bool isPacked = !op.hasInput(keyInput) && !op.hasInput(valueInput);
   int64_t numHeads = isPacked ? numQuery + 2 * numKey : numQuery;
   if (shape.size() != 3 || shape[2] % numHeads)
-    return makeError("input 0 is {0}; accepted: [batch, length, width] with a "
-                     "multiple of {1} as the width",
-                     tokens.query.getType().str(), numHeads);
+    return op.refuseInput(
+        0, llvm::formatv(
+               "[batch, length, width] with a multiple of {0} as the width",
+               numHeads));
   int64_t size = shape[2] / numHeads;
   if (isPacked) {
     NodeValue all = tokens.query;
@@ -142,8 +143,7 @@ static llvm::Expected<Heads> readTokens(OpContext &op, int64_t numQuery,
 
 /// Normalizes \p heads, queries and keys, where inputs 14 and 15 have weights.
 static llvm::Error normalizeHeads(OpContext &op, Heads &heads) {
-  NodeValue weights[] = {op.getOptionalInput(queryNormInput),
-                         op.getOptionalInput(keyNormInput)};
+  NodeValue weights[] = {op.input(queryNormInput), op.input(keyNormInput)};
   double epsilon = op.getFloat("qk_norm_epsilon", 1e-6);
   if (!weights[0] && !weights[1])
     return llvm::Error::success();
@@ -218,8 +218,7 @@ static llvm::Expected<int64_t> readTotal(OpContext &op, int64_t past,
   GLOWISH_ASSIGN_OR_RETURN(NodeValue total, op.getInput(totalInput));
   if (!isIntegerKind(total.getElemKind()) ||
       total.getType().getNumElements() != 1)
-    return makeError("input 6 is {0}; accepted: one integer",
-                     total.getType().str());
+    return op.refuseInput(6, "one integer");
   if (!total.getNodeAs<Constant>())
     return past + newTokens;
   GLOWISH_ASSIGN_OR_RETURN(int64_t length, op.getConstantInt(totalInput));
@@ -248,8 +247,7 @@ static llvm::Error readLengths(OpContext &op, Placement &place,
   GLOWISH_ASSIGN_OR_RETURN(NodeValue lengths, op.getInput(lengthsInput));
   if (!isIntegerKind(lengths.getElemKind()) ||
       lengths.getType().getNumElements() != place.batch)
-    return makeError("input 5 is {0}; accepted: int32<{1}>",
-                     lengths.getType().str(), place.batch);
+    return op.refuseInput(5, llvm::formatv("int32<{0}>", place.batch));
   bool isSingle = maxPast == 0 && place.newTokens == 1;
   if (isSingle || (place.total == maxPast + place.newTokens &&
                    areAll(lengths, place.total)))
@@ -294,7 +292,7 @@ static llvm::Expected<Placement> readPlacement(OpContext &op,
 /// input \p pastIndex; zeros follow. Null where \p op has failed.
 static NodeValue append(OpContext &op, unsigned pastIndex, NodeValue fresh,
                         const Placement &place) {
-  NodeValue past = op.getOptionalInput(pastIndex);
+  NodeValue past = op.input(pastIndex);
   // The other one may have failed.
   if (op.hasFailed())
     return {};
@@ -344,11 +342,11 @@ static llvm::Expected<Angles> readAngles(OpContext &op, const Placement &place,
   if (rows < needed)
     return makeError("inputs 7 and 8 have {0} rows; accepted: at least {1}",
                      rows, needed);
-  NodeValue positions = op.getOptionalInput(positionInput);
+  NodeValue positions = op.input(positionInput);
   if (positions &&
       positions.getShape() != DimsRef({place.batch, place.newTokens}))
-    return makeError("input 9 is {0}; accepted: [{1}, {2}]",
-                     positions.getType().str(), place.batch, place.newTokens);
+    return op.refuseInput(
+        9, llvm::formatv("[{0}, {1}]", place.batch, place.newTokens));
   if (!positions) {
     NodeValue token = op.iota(ElemKind::Int32, 2, 1, place.newTokens);
     positions = place.first
@@ -363,7 +361,7 @@ static llvm::Expected<Angles> readAngles(OpContext &op, const Placement &place,
 /// Returns input 10, a bias of the scores of \p heads [batch or 1, heads or 1,
 /// queries, keys], with zeros for keys behind it.
 static llvm::Expected<NodeValue> readBias(OpContext &op, const Heads &heads) {
-  NodeValue bias = op.getOptionalInput(biasInput);
+  NodeValue bias = op.input(biasInput);
   if (!bias)
     return bias;
   const Type &type = bias.getType(), &query = heads.query.getType(),
@@ -425,15 +423,14 @@ static llvm::Expected<NodeValue> readSink(OpContext &op, NodeValue queries) {
   if (isSmooth < -1 || isSmooth > 1)
     return makeError("attribute 'smooth_softmax' is {0}; accepted: -1, 0, 1",
                      isSmooth);
-  NodeValue sink = op.getOptionalInput(sinkInput);
+  NodeValue sink = op.input(sinkInput);
   int64_t numHeads = queries.getShape()[1];
   ElemKind kind = queries.getElemKind();
   if (!sink)
     return isSmooth == 1 ? op.finish(op.splat(kind, {1, numHeads, 1, 1}, 0))
                          : sink;
   if (sink.getType() != Type(kind, {numHeads}))
-    return makeError("input 11 is {0}; accepted: {1}", sink.getType().str(),
-                     Type(kind, {numHeads}).str());
+    return op.refuseInput(11, Type(kind, {numHeads}).str());
   return op.finish(op.reshape(sink, {1, numHeads, 1, 1}));
 }
 

@@ -248,9 +248,8 @@ static llvm::Error importMatMulNBits(OpContext &op) {
                      "in their order");
   if (x.getShape().empty() || x.getShape().back() != shape.depth ||
       !isFloatKind(x.getElemKind()) || x.getElemKind() == ElemKind::Double)
-    return makeError("input 0 is {0}; accepted: rows of {1} floats of at most "
-                     "32 bits",
-                     x.getType().str(), shape.depth);
+    return op.refuseInput(
+        0, llvm::formatv("rows of {0} floats of at most 32 bits", shape.depth));
   GLOWISH_ASSIGN_OR_RETURN(NBitsParameters parameters,
                            readParameters(op, shape));
   GLOWISH_ASSIGN_OR_RETURN(
@@ -267,7 +266,7 @@ static llvm::Error importMatMulNBits(OpContext &op) {
     GLOWISH_ASSIGN_OR_RETURN(
         result, subtractRest(op, result, x, parameters.rest, shape));
   }
-  if (NodeValue bias = op.getOptionalInput(5))
+  if (NodeValue bias = op.input(5))
     return op.setOutput(0, op.create<AddNode>(result, bias));
   return op.setOutput(0, result);
 }

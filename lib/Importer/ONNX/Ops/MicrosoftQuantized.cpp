@@ -138,8 +138,7 @@ static llvm::Error importQLinearGlobalAveragePool(OpContext &op, NodeValue x) {
   int64_t isChannelsLast = op.getInt("channels_last", 0);
   unsigned rank = x.getShape().size();
   if (rank < 3)
-    return makeError("input 0 is {0}; accepted: rank 3 or more",
-                     x.getType().str());
+    return op.refuseInput(0, "rank 3 or more");
   std::vector<int64_t> axes = getAllDims(rank);
   axes.erase(isChannelsLast ? axes.end() - 1 : axes.begin() + 1);
   axes.erase(axes.begin());
@@ -151,9 +150,7 @@ static llvm::Expected<Images> readChannelsLast(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(0));
   DimsRef shape = value.getShape();
   if (shape.size() != 3 && shape.size() != 4)
-    return makeError("input 0 is {0}; accepted: rank 3 or 4 (one or two "
-                     "spatial dimensions)",
-                     value.getType().str());
+    return op.refuseInput(0, "rank 3 or 4 (one or two spatial dimensions)");
   Images images = {value, shape.size() == 3};
   if (images.isOneDimensional) {
     GLOWISH_ASSIGN_OR_RETURN(

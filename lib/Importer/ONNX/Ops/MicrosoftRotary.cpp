@@ -27,7 +27,7 @@ llvm::Error onnximport::checkCaches(OpContext &op, unsigned cosine,
 Angles onnximport::gatherAngles(OpContext &op, unsigned cosine,
                                 NodeValue positions) {
   auto gather = [&](unsigned index) {
-    return op.unsqueeze(op.gather(op.getOptionalInput(index), positions, 0), 1);
+    return op.unsqueeze(op.gather(op.input(index), positions, 0), 1);
   };
   return {gather(cosine), gather(cosine + 1)};
 }
@@ -42,8 +42,7 @@ static llvm::Expected<NodeValue> readRotated(OpContext &op, int64_t pairs) {
   if (shape.size() == 4)
     return input;
   if (shape.size() != 3)
-    return makeError("input 0 is {0}; accepted: rank 3 or 4",
-                     input.getType().str());
+    return op.refuseInput(0, "rank 3 or 4");
   if (numHeads == 0 && pairs > 0)
     numHeads = shape[2] / (2 * pairs);
   return splitHeads(op, input, numHeads, "num_heads");
@@ -58,8 +57,8 @@ static llvm::Expected<NodeValue> readPositions(OpContext &op, DimsRef heads) {
     return op.finish(op.add(token, op.reshape(positions, {1, 1})));
   }
   if (shape != DimsRef({heads[0], heads[2]}))
-    return makeError("input 1 is {0}; accepted: a scalar, [1] or [{1}, {2}]",
-                     positions.getType().str(), heads[0], heads[2]);
+    return op.refuseInput(
+        1, llvm::formatv("a scalar, [1] or [{0}, {1}]", heads[0], heads[2]));
   return positions;
 }
 

@@ -27,8 +27,7 @@ static llvm::Error refuseOpenFrom(NodeValue input, unsigned first,
 static llvm::Expected<std::vector<Edge>>
 readEdges(OpContext &op, NodeValue input, DimsRef kernel = {}) {
   if (input.getShape().size() < 3)
-    return makeError("input 0 is {0}; accepted: rank 3 or more",
-                     input.getType().str());
+    return op.refuseInput(0, "rank 3 or more");
   GLOWISH_RETURN_IF_ERROR(refuseOpenFrom(input, 2,
                                          "those of the batch and the channels, "
                                          "over three dimensions, for positions "
@@ -196,7 +195,7 @@ static llvm::Error importMaxUnpool(OpContext &op, NodeValue input,
 llvm::Expected<NodeValue> onnximport::makeVolumeConv(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue filter, op.getInput(1));
-  NodeValue bias = op.getOptionalInput(2);
+  NodeValue bias = op.input(2);
   int64_t group = op.getInt("group", 1);
   DimsRef kernel = filter.getShape();
   if (kernel.size() != 5)
@@ -211,7 +210,7 @@ llvm::Expected<NodeValue> onnximport::makeVolumeConv(OpContext &op) {
 llvm::Error onnximport::importVolumeConvTranspose(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue filter, op.getInput(1));
-  NodeValue bias = op.getOptionalInput(2);
+  NodeValue bias = op.input(2);
   int64_t group = op.getInt("group", 1);
   DimsRef shape = input.getShape(), kernel = filter.getShape();
   if (kernel.size() != 5 || shape[2] < 1 || kernel[2] < 1 ||

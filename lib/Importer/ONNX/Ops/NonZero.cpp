@@ -95,8 +95,7 @@ static llvm::Error importCompress(OpContext &op, NodeValue x,
                                   NodeValue condition) {
   if (condition.getElemKind() != ElemKind::Bool ||
       condition.getShape().size() != 1)
-    return makeError("input 1 is {0}; accepted: bools of rank 1",
-                     condition.getType().str());
+    return op.refuseInput(1, "bools of rank 1");
   int64_t axis = 0;
   if (op.hasAttr("axis")) {
     GLOWISH_ASSIGN_OR_RETURN(axis,

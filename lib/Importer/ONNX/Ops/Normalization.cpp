@@ -57,8 +57,7 @@ static llvm::Error importBatchNormalization(OpContext &op) {
   int64_t spatial = op.getInt("spatial", 1);
   unsigned rank = operands[0].getShape().size();
   if (rank == 0)
-    return makeError("input 0 is {0}; accepted: rank 1 or more",
-                     operands[0].getType().str());
+    return op.refuseInput(0, "rank 1 or more");
   // With one element a channel, it makes no difference.
   if (!spatial && rank > 2)
     return normalizeElements(op, operands, epsilon);
@@ -170,8 +169,7 @@ static llvm::Error importInstanceNormalization(OpContext &op, NodeValue x) {
   double epsilon = op.getFloat("epsilon", 1e-5);
   unsigned rank = x.getShape().size();
   if (rank < 3)
-    return makeError("input 0 is {0}; accepted: rank 3 or more",
-                     x.getType().str());
+    return op.refuseInput(0, "rank 3 or more");
   NodeValue normal = normalize(op, x, getDimsFrom(2, rank), epsilon).value;
   return setScaledChannels(op, normal, x.getShape());
 }
@@ -201,7 +199,7 @@ static llvm::Error importLayerNormalization(OpContext &op) {
   LayerNorm norm;
   GLOWISH_ASSIGN_OR_RETURN(norm.x, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(norm.scale, op.getInput(1));
-  norm.bias = SubtractMean ? op.getOptionalInput(2) : NodeValue();
+  norm.bias = SubtractMean ? op.input(2) : NodeValue();
   unsigned rank = norm.x.getShape().size();
   GLOWISH_ASSIGN_OR_RETURN(norm.axis, op.getAxis("axis", -1, rank));
   norm.epsilon = op.getFloat("epsilon", 1e-5);

@@ -57,8 +57,7 @@ static llvm::Error importGlobalPool(OpContext &op, NodeValue value) {
     return setImages(op, result, input.isOneDimensional);
   }
   if (rank < 3)
-    return makeError("input 0 is {0}; accepted: rank 3 or more",
-                     value.getType().str());
+    return op.refuseInput(0, "rank 3 or more");
   constexpr bool isMax = std::is_same_v<T, GlobalMaxPoolNode>;
   return op.setOutput(0, op.create<ReduceNode>(value, isMax ? "max" : "mean",
                                                getDimsFrom(2, rank),

@@ -125,25 +125,24 @@ llvm::Expected<Quantized> onnximport::quantizeDynamically(OpContext &op,
 
 //===- Parameters ---------------------------------------------------------===//
 
-llvm::Error onnximport::checkParameterKind(unsigned index, NodeValue parameter,
+llvm::Error onnximport::checkParameterKind(const OpContext &op, unsigned index,
+                                           NodeValue parameter,
                                            std::optional<ElemKind> kind) {
   ElemKind own = parameter.getElemKind();
   if (kind ? own == *kind : isFloatKind(own) || own == ElemKind::Float8E8M0)
     return llvm::Error::success();
-  return makeError("input {0} is {1}; accepted: {2}", index,
-                   parameter.getType().str(),
-                   kind ? getElemKindName(*kind) : "floats");
+  return op.refuseInput(index, kind ? getElemKindName(*kind) : "floats");
 }
 
 /// Reads input \p index, one value of \p kind, as a scalar. Null if absent.
 static llvm::Expected<NodeValue> readScalar(OpContext &op, unsigned index,
                                             ElemKind kind) {
-  NodeValue value = op.getOptionalInput(index);
+  NodeValue value = op.input(index);
   if (!value)
     return value;
   if (value.getType().getNumElements() != 1 || value.getElemKind() != kind)
-    return makeError("input {0} is {1}; accepted: one {2}", index,
-                     value.getType().str(), getElemKindName(kind));
+    return op.refuseInput(index,
+                          llvm::formatv("one {0}", getElemKindName(kind)));
   return op.reshape(value, {}, ".one");
 }
 
@@ -163,8 +162,7 @@ llvm::Expected<NodeValue> onnximport::readBytes(OpContext &op, unsigned index) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(index));
   ElemKind kind = value.getElemKind();
   if (kind != ElemKind::UInt8 && kind != ElemKind::Int8)
-    return makeError("input {0} is {1}; accepted: uint8, int8", index,
-                     value.getType().str());
+    return op.refuseInput(index, "uint8, int8");
   return value;
 }
 
@@ -183,7 +181,7 @@ llvm::Expected<Quantized> onnximport::readQuantized(OpContext &op,
 /// Null if absent.
 static llvm::Expected<NodeValue>
 readPerColumn(OpContext &op, unsigned index, NodeValue matrix, ElemKind kind) {
-  NodeValue value = op.getOptionalInput(index);
+  NodeValue value = op.input(index);
   DimsRef shape = matrix.getShape();
   if (!value || value.getType().getNumElements() == 1 || shape.size() < 2)
     return readScalar(op, index, kind);
@@ -192,10 +190,9 @@ readPerColumn(OpContext &op, unsigned index, NodeValue matrix, ElemKind kind) {
   if (value.getElemKind() != kind ||
       (value.getShape() != DimsRef({shape.back()}) &&
        value.getShape() != DimsRef(ofMatrices)))
-    return makeError("input {0} is {1}; accepted: one {2}, or one for each of "
-                     "{3} columns",
-                     index, value.getType().str(), getElemKindName(kind),
-                     shape.back());
+    return op.refuseInput(
+        index, llvm::formatv("one {0}, or one for each of {1} columns",
+                             getElemKindName(kind), shape.back()));
   return value;
 }
 
@@ -252,14 +249,14 @@ llvm::Expected<NodeValue> onnximport::repeatBlocks(OpContext &op,
 static llvm::Expected<NodeValue>
 readParameter(OpContext &op, unsigned index, NodeValue x,
               std::optional<ElemKind> kind = std::nullopt) {
-  NodeValue parameter = op.getOptionalInput(index);
+  NodeValue parameter = op.input(index);
   // Both are read where they don't matter, too: an attribute that is not read
   // is one that is not supported.
   int64_t block = op.getInt("block_size", 0);
   op.getInt("axis", 1);
   if (!parameter)
     return parameter;
-  GLOWISH_RETURN_IF_ERROR(checkParameterKind(index, parameter, kind));
+  GLOWISH_RETURN_IF_ERROR(checkParameterKind(op, index, parameter, kind));
   if (parameter.getType().getNumElements() == 1)
     return op.reshape(parameter, {}, ".one");
   DimsRef shape = x.getShape();
@@ -270,9 +267,9 @@ readParameter(OpContext &op, unsigned index, NodeValue x,
   if (block > 0)
     return repeatBlocks(op, parameter, shape, axis, block);
   if (parameter.getShape() != DimsRef({shape[axis]}))
-    return makeError("input {0} is {1}; accepted: one value, or {2} for "
-                     "dimension {3}",
-                     index, parameter.getType().str(), shape[axis], axis);
+    return op.refuseInput(index,
+                          llvm::formatv("one value, or {0} for dimension {1}",
+                                        shape[axis], axis));
   Dims broadcast(shape.size(), 1);
   broadcast[axis] = shape[axis];
   return op.reshape(parameter, broadcast, ".channels");
@@ -306,8 +303,7 @@ static llvm::Error importDequantizeLinear(OpContext &op, NodeValue x) {
       ElemKind kind,
       readKind(op, "output_dtype", getValueOfScale(scale.getElemKind())));
   if (!canBeQuantized(x.getElemKind()))
-    return makeError("input 0 is {0}; accepted: {1}", x.getType().str(),
-                     quantizedKinds);
+    return op.refuseInput(0, quantizedKinds);
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue result,
       dequantize(op, {{x.getElemKind(), scale, zeroPoint}, x}));
@@ -318,7 +314,7 @@ static llvm::Error importDequantizeLinear(OpContext &op, NodeValue x) {
 static llvm::Error importQuantizeLinear(OpContext &op, NodeValue x) {
   GLOWISH_RETURN_IF_ERROR(op.getInput(1).takeError());
   GLOWISH_ASSIGN_OR_RETURN(NodeValue scale, readParameter(op, 1, x));
-  NodeValue given = op.getOptionalInput(2);
+  NodeValue given = op.input(2);
   GLOWISH_ASSIGN_OR_RETURN(
       ElemKind kind, readKind(op, "output_dtype",
                               given ? given.getElemKind() : ElemKind::UInt8));

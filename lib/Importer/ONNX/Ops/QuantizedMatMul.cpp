@@ -18,10 +18,10 @@ using namespace glowish::onnximport;
 static llvm::Expected<NodeValue>
 readOfMatrix(OpContext &op, unsigned index, NodeValue x, bool isOfRows,
              std::optional<ElemKind> kind = std::nullopt) {
-  NodeValue parameter = op.getOptionalInput(index);
+  NodeValue parameter = op.input(index);
   if (!parameter)
     return parameter;
-  GLOWISH_RETURN_IF_ERROR(checkParameterKind(index, parameter, kind));
+  GLOWISH_RETURN_IF_ERROR(checkParameterKind(op, index, parameter, kind));
   if (parameter.getType().getNumElements() == 1)
     return op.reshape(parameter, {}, ".one");
   DimsRef shape = x.getShape();
@@ -36,10 +36,9 @@ readOfMatrix(OpContext &op, unsigned index, NodeValue x, bool isOfRows,
     if (parameter.getShape() == DimsRef(ofMatrices))
       return parameter;
   }
-  return makeError("input {0} is {1}; accepted: one value, or one for each {2} "
-                   "of {3}",
-                   index, parameter.getType().str(),
-                   isOfRows ? "row" : "column", x.getType().str());
+  return op.refuseInput(
+      index, llvm::formatv("one value, or one for each {0} of {1}",
+                           isOfRows ? "row" : "column", x.getType().str()));
 }
 
 /// Returns input \p index minus its zero point, input \p zeroIndex if present.
@@ -128,14 +127,14 @@ llvm::Expected<NodeValue> onnximport::makeFloatMatMul(OpContext &op,
 static llvm::Error importMatMulIntegerToFloat(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(Quantized a, readQuantized(op, 0, 2, 4));
   GLOWISH_ASSIGN_OR_RETURN(Quantized b, readColumns(op, 1, 3, 5));
-  return op.setOutput(0, makeFloatMatMul(op, a, b, op.getOptionalInput(6)));
+  return op.setOutput(0, makeFloatMatMul(op, a, b, op.input(6)));
 }
 
 static llvm::Error importDynamicQuantizeMatMul(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(Quantized a, quantizeDynamically(op, x));
   GLOWISH_ASSIGN_OR_RETURN(Quantized b, readColumns(op, 1, 2, 3));
-  return op.setOutput(0, makeFloatMatMul(op, a, b, op.getOptionalInput(4)));
+  return op.setOutput(0, makeFloatMatMul(op, a, b, op.input(4)));
 }
 
 /// The bias is int32, of the scale of the sums. The result is float without
@@ -147,8 +146,7 @@ static llvm::Error importQGemm(OpContext &op) {
   for (unsigned i : {0, 3}) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue matrix, op.getInput(i));
     if (matrix.getShape().size() != 2)
-      return makeError("input {0} is {1}; accepted: rank 2", i,
-                       matrix.getType().str());
+      return op.refuseInput(i, "rank 2");
   }
   if (op.hasInput(7) != op.hasInput(8))
     return makeError("one of inputs 7 and 8 is absent; accepted: both or none");
@@ -158,7 +156,7 @@ static llvm::Error importQGemm(OpContext &op) {
     GLOWISH_ASSIGN_OR_RETURN(a.value, op.finish(op.transpose(a.value, {1, 0})));
   }
   GLOWISH_ASSIGN_OR_RETURN(NodeValue sums, multiplyIntegers(op, a, b));
-  GLOWISH_ASSIGN_OR_RETURN(sums, addBias(op, sums, op.getOptionalInput(6)));
+  GLOWISH_ASSIGN_OR_RETURN(sums, addBias(op, sums, op.input(6)));
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue factor,
       op.create<MulNode>(a.scale, op.scalar(ElemKind::Float, alpha)));
@@ -181,10 +179,10 @@ static llvm::Error importQGemm(OpContext &op) {
 static llvm::Expected<NodeValue>
 readOfChannels(OpContext &op, unsigned index, int64_t channels,
                std::optional<ElemKind> kind = std::nullopt) {
-  NodeValue parameter = op.getOptionalInput(index);
+  NodeValue parameter = op.input(index);
   if (!parameter)
     return parameter;
-  GLOWISH_RETURN_IF_ERROR(checkParameterKind(index, parameter, kind));
+  GLOWISH_RETURN_IF_ERROR(checkParameterKind(op, index, parameter, kind));
   int64_t count = parameter.getType().getNumElements();
   if (count == 1)
     return op.reshape(parameter, {}, ".one");
@@ -193,8 +191,7 @@ readOfChannels(OpContext &op, unsigned index, int64_t channels,
   std::string more;
   if (channels)
     more = llvm::formatv(", or one for each of {0} output channels", channels);
-  return makeError("input {0} is {1}; accepted: one value{2}", index,
-                   parameter.getType().str(), more);
+  return op.refuseInput(index, llvm::formatv("one value{0}", more));
 }
 
 /// Returns the images in input \p index minus their zero point: one value or,
@@ -236,14 +233,13 @@ static llvm::Error importQLinearConv(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue given, op.getInput(7));
   ElemKind kind = given.getElemKind();
   if (kind != ElemKind::UInt8 && kind != ElemKind::Int8)
-    return makeError("input 7 is {0}; accepted: one uint8 or int8",
-                     given.getType().str());
+    return op.refuseInput(7, "one uint8 or int8");
   GLOWISH_ASSIGN_OR_RETURN(Quantization result,
                            readQuantization(op, 6, 7, kind));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue factor,
                            op.create<MulNode>(scaleX, scaleW));
-  GLOWISH_ASSIGN_OR_RETURN(
-      Images sums, makeConvolution(op, input, filter, op.getOptionalInput(8)));
+  GLOWISH_ASSIGN_OR_RETURN(Images sums,
+                           makeConvolution(op, input, filter, op.input(8)));
   GLOWISH_ASSIGN_OR_RETURN(sums.value,
                            requantize(op, sums.value, factor, result));
   return setImages(op, sums.value, sums.isOneDimensional);

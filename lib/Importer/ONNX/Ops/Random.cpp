@@ -100,8 +100,7 @@ static llvm::Error importBernoulli(OpContext &op, NodeValue probability) {
                            readKind(op, probability.getElemKind()));
   GLOWISH_ASSIGN_OR_RETURN(uint64_t key, readKey(op));
   if (!isFloatKind(probability.getElemKind()))
-    return makeError("input 0 is {0}; accepted: a float kind",
-                     probability.getType().str());
+    return op.refuseInput(0, "a float kind");
   GLOWISH_RETURN_IF_ERROR(checkNumbers(probability));
   RandomValues random(op, probability.getShape(), op.uint64(key));
   ElemKind drawn = getDrawnKind(probability.getElemKind());
@@ -118,9 +117,8 @@ static llvm::Error importMultinomial(OpContext &op, NodeValue logits) {
   GLOWISH_RETURN_IF_ERROR(checkNumbers(logits));
   DimsRef shape = logits.getShape();
   if (shape.size() != 2 || !isFloatKind(logits.getElemKind()) || shape[1] < 1)
-    return makeError("input 0 is {0}; accepted: a float kind and [batch, "
-                     "classes] with at least one class",
-                     logits.getType().str());
+    return op.refuseInput(
+        0, "a float kind and [batch, classes] with at least one class");
   if (samples < 0 || !isIntegerKind(kind))
     return makeError("sample_size is {0} and the result's kind {1}; accepted: "
                      "at least 0 and an integer kind",
@@ -143,10 +141,9 @@ static llvm::Error importTrainingDropout(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(uint64_t key, readKey(op));
   RandomValues random(op, input.getShape(), op.uint64(key));
   ElemKind drawn = getDrawnKind(input.getElemKind());
-  NodeValue ratio = op.getOptionalInput(1);
+  NodeValue ratio = op.input(1);
   if (ratio && ratio.getType().getNumElements() != 1)
-    return makeError("input 1 is {0}; accepted: one element",
-                     ratio.getType().str());
+    return op.refuseInput(1, "one element");
   ratio = ratio ? op.cast(op.reshape(ratio, {}), drawn) : op.scalar(drawn, 0.5);
   NodeValue kept =
       op.greaterOrEqual(declareLike(op, random.uniform(drawn), input), ratio);

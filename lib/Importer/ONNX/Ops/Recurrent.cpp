@@ -112,7 +112,7 @@ llvm::Error RecurrentImporter::readAttrs() {
 llvm::Error RecurrentImporter::readShapes() {
   GLOWISH_ASSIGN_OR_RETURN(input, op.getInput(0));
   if (input.getShape().size() != 3)
-    return makeError("input 0 is {0}; accepted: rank 3", input.getType().str());
+    return op.refuseInput(0, "rank 3");
   if (isBatchFirst) {
     GLOWISH_ASSIGN_OR_RETURN(input, op.finish(op.transpose(input, {1, 0, 2})));
   }
@@ -133,8 +133,7 @@ llvm::Error RecurrentImporter::readShapes() {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue states, op.getInput(2));
   int64_t directions = int64_t(isReverse.size());
   if (states.getShape().size() != 3)
-    return makeError("input 2 is {0}; accepted: rank 3",
-                     states.getType().str());
+    return op.refuseInput(2, "rank 3");
   hidden = states.getShape()[areGatesLast() ? 1 : 2];
   int64_t stated = op.getInt("hidden_size", hidden);
   // Extents of tensors are far from the largest number.
@@ -193,7 +192,7 @@ NodeValue RecurrentImporter::getDirection(NodeValue value, unsigned direction) {
 
 llvm::Expected<NodeValue> RecurrentImporter::readState(unsigned index,
                                                        unsigned direction) {
-  NodeValue value = op.getOptionalInput(index);
+  NodeValue value = op.input(index);
   if (!value) {
     Type type(input.getElemKind(), {batch, hidden});
     GLOWISH_RETURN_IF_ERROR(op.checkBudget(type.getSizeInBytes()));
@@ -271,7 +270,7 @@ llvm::Expected<NodeValue> RecurrentImporter::projectInputs(unsigned direction) {
   Node *before = getLastNode();
   NodeValue gates = projectRows(rows);
   weights.inputBias = weights.stateBias = {};
-  NodeValue bias = op.getOptionalInput(3);
+  NodeValue bias = op.input(3);
   if (!bias) {
     predicateRows(before, rows, isNeeded);
     return op.finish(gates);

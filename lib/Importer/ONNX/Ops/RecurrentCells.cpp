@@ -114,9 +114,9 @@ QuantizedLSTMImporter::readMatrix(unsigned index, unsigned scaleIndex,
     if (part->getElemKind() != kind ||
         (part->getShape() != DimsRef({directions}) &&
          part->getShape() != DimsRef({directions, 4 * hidden})))
-      return makeError("input {0} is {1}; accepted: {2}<{3}> or {2}<{3}x{4}>",
-                       own, part->getType().str(), getElemKindName(kind),
-                       directions, 4 * hidden);
+      return op.refuseInput(own, llvm::formatv("{0}<{1}> or {0}<{1}x{2}>",
+                                               getElemKindName(kind),
+                                               directions, 4 * hidden));
     *part = getDirection(*part, direction);
   }
   matrix.value = getDirection(matrix.value, direction);

@@ -229,8 +229,7 @@ static llvm::Error importCrop(OpContext &op, NodeValue input,
   std::vector<ResizedDim> dims;
   for (auto [i, axis] : llvm::enumerate(axes)) {
     if (shape[axis] < 1)
-      return makeError("input 0 is {0}; accepted: extents of at least 1",
-                       input.getType().str());
+      return op.refuseInput(0, "extents of at least 1");
     bool isWhole = region[i] == 0 && region[axes.size() + i] == 1 &&
                    scaling.scales[axis] == 1;
     if (input.getType().getExtent(unsigned(axis))) {

@@ -179,8 +179,7 @@ static llvm::Expected<RoiGrid> readRoiGrid(OpContext &op) {
       op.getString("coordinate_transformation_mode",
                    op.getOpset() < 16 ? "output_half_pixel" : "half_pixel");
   if (grid.boxes.getShape().size() != 2 || grid.boxes.getShape()[1] != 4)
-    return makeError("input 1 is {0}; accepted: [boxes, 4]",
-                     grid.boxes.getType().str());
+    return op.refuseInput(1, "[boxes, 4]");
   std::string mode = op.getString("mode", "avg");
   grid.bins[1] = op.getInt("output_height", 1);
   grid.bins[0] = op.getInt("output_width", 1);
@@ -207,8 +206,7 @@ static llvm::Error importRoiAlign(OpContext &op, NodeValue images) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue batch, op.getInput(2));
   GLOWISH_ASSIGN_OR_RETURN(RoiGrid grid, readRoiGrid(op));
   if (images.getShape().size() != 4)
-    return makeError("input 0 is {0}; accepted: rank 4",
-                     images.getType().str());
+    return op.refuseInput(0, "rank 4");
   GLOWISH_RETURN_IF_ERROR(refuseExtents(images, 0, {2, 3}, samplesWholeImages));
   if (batch.getShape().size() == 1)
     GLOWISH_RETURN_IF_ERROR(align(op, grid.boxes, 0, batch, 0));

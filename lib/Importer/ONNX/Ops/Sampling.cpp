@@ -199,7 +199,7 @@ static NodeValue sampleWindows(OpContext &op, NodeValue images,
 /// each window become channels, convolved with a 1 x 1 kernel.
 static llvm::Error importDeformConv(OpContext &op, NodeValue images,
                                     NodeValue filter, NodeValue offset) {
-  NodeValue bias = op.getOptionalInput(3), mask = op.getOptionalInput(4);
+  NodeValue bias = op.input(3), mask = op.input(4);
   GLOWISH_ASSIGN_OR_RETURN(DeformWindow w,
                            readDeformWindow(op, images, filter));
   for (NodeValue *other : {&offset, &mask})
@@ -211,8 +211,8 @@ static llvm::Error importDeformConv(OpContext &op, NodeValue images,
   int64_t taps = w.kernels[0] * w.kernels[1];
   if (out.size() != 4 || out[0] != shape[0] ||
       out[1] != 2 * taps * w.offsetGroup)
-    return makeError("input 2 is {0}; accepted: [N, {1}, height, width]",
-                     offset.getType().str(), 2 * taps * w.offsetGroup);
+    return op.refuseInput(
+        2, llvm::formatv("[N, {0}, height, width]", 2 * taps * w.offsetGroup));
   GLOWISH_RETURN_IF_ERROR(refuseExtents(images, 0, {1, 2, 3}, needsAllPixels));
   GLOWISH_RETURN_IF_ERROR(refuseExtents(offset, 2, {1}, needsAllPixels));
   ExtentList extents = {

@@ -116,7 +116,7 @@ static llvm::Error importDFT(OpContext &op, NodeValue input) {
 /// Transforms overlapping frames of signals [batch, length, 1 or 2].
 static llvm::Error importSTFT(OpContext &op, NodeValue signal) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t step, op.getConstantInt(1));
-  NodeValue window = op.getOptionalInput(2);
+  NodeValue window = op.input(2);
   int64_t oneSided = op.getInt("onesided", 1);
   // The dimension of real signals may be absent.
   if (DimsRef shape = signal.getShape(); shape.size() == 2) {

@@ -16,8 +16,7 @@ llvm::Error onnximport::importTrainingBatchNormalization(OpContext &op) {
   NodeValue x = operands[0];
   unsigned rank = x.getShape().size();
   if (rank < 2)
-    return makeError("input 0 is {0}; accepted: rank 2 or more",
-                     x.getType().str());
+    return op.refuseInput(0, "rank 2 or more");
   std::vector<int64_t> axes = getAllDims(rank);
   axes.erase(axes.begin() + 1);
   int64_t channels = x.getShape()[1];

@@ -156,8 +156,7 @@ static llvm::Error importTfIdfVectorizer(OpContext &op, NodeValue input) {
   GLOWISH_ASSIGN_OR_RETURN(Vocabulary v, readVocabulary(op));
   unsigned rank = input.getShape().size();
   if (rank < 1 || rank > 2 || !isIntegerKind(input.getElemKind()))
-    return makeError("input 0 is {0}; accepted: integers of rank 1 or 2",
-                     input.getType().str());
+    return op.refuseInput(0, "integers of rank 1 or 2");
   int64_t rows = rank == 1 ? 1 : input.getShape()[0], size = v.getSize();
   GLOWISH_RETURN_IF_ERROR(checkShape(ElemKind::Double, {rows, size}));
   GLOWISH_RETURN_IF_ERROR(op.checkBudget(size * 12));

@@ -67,8 +67,7 @@ static llvm::Error importSteps(OpContext &op, unsigned numStates, StepFn fn) {
     step.states.assign(group.begin() + 2, group.end());
     ElemKind kind = step.x.getElemKind();
     if (!isFloatKind(kind))
-      return makeError("input {0} is {1}; accepted: a float kind", 2 + i,
-                       step.x.getType().str());
+      return op.refuseInput(2 + i, "a float kind");
     step.rate = op.cast(op.reshape(rate, {}), kind);
     NodeValue number = op.cast(op.reshape(iteration, {}), kind);
     std::vector<NodeValue> results = fn(step, number);

@@ -16,8 +16,7 @@ static llvm::Expected<NodeValue> getRows(TFLiteOp &op, NodeValue value,
   if (known && (*known < 1 || elements % *known != 0))
     return op.refuseInput(0, llvm::formatv("a multiple of {0} elements, the "
                                            "columns of the weights",
-                                           *known)
-                                 .str());
+                                           *known));
   return reshapeOpen(op, value, {-1, columns}, EmptyRest::Ratio);
 }
 

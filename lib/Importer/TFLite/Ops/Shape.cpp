@@ -358,8 +358,7 @@ static llvm::Error importBroadcast(TFLiteOp &op) {
         op.getSymbols().areEqual(type.getLength(own), extent) != Certainty::Yes)
       return op.refuseInput(
           Data, llvm::formatv("{0}{1} in dimension {2}", extent.describe(),
-                              extent == Extent(1) ? "" : " or 1", own)
-                    .str());
+                              extent == Extent(1) ? "" : " or 1", own));
   }
   NodeValue result =
       op.broadcast(op.input(Data), Dims(bounds.begin(), bounds.end()));
