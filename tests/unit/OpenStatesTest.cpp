@@ -91,6 +91,50 @@ TEST(OpenStates, ShrinkAndGrow) {
     }
 }
 
+/// A state to which the rows of another one are joined, of which there is room
+/// for more: those that are there come to lie behind its own, wherever that is.
+TEST(OpenStates, JoinedToEachOther) {
+  TextModel model;
+  model.inputs.clear();
+  model.outputs = "output { name: \"y\" } output { name: \"a_next\" } "
+                  "output { name: \"b_next\" } ";
+  model.body = symbolicInput("x", {"1", "2", "S", "4"}) +
+               symbolicInput("a", {"1", "2", "P", "4"}) +
+               symbolicInput("b", {"1", "2", "Q", "4"}) +
+               onnxNode("Concat", {"a", "b"}, intAttr("axis", 2), "a_next") +
+               onnxNode("Concat", {"b", "x"}, intAttr("axis", 2), "b_next") +
+               onnxNode("Neg", {"a_next"});
+  ImportOptions options;
+  options.symbolRanges = {{"S", {1, 3}}, {"P", {0, 2}}, {"Q", {0, 2}}};
+  options.states = {{"a", "a_next"}, {"b", "b_next"}};
+  for (bool isCPU : {false, true}) {
+    Program program = llvm::cantFail(tryCompile(model, isCPU, options));
+    Type empty(ElemKind::Float, {1, 2, 0, 4});
+    Tensor a(empty), b(empty);
+    uint64_t seed = 0;
+    for (auto [p, q] : {std::pair(0, 0), {0, 2}, {2, 1}, {1, 2}, {2, 2}}) {
+      SCOPED_TRACE(std::to_string(p) + " and " + std::to_string(q));
+      Tensor x = makeRandom(Type(ElemKind::Float, {1, 2, 3, 4}), ++seed);
+      Program fixed =
+          compile(model, /*isCPU=*/false, {{"S", 3}, {"P", p}, {"Q", q}}, {});
+      llvm::cantFail(program.session->setInput(program.find("x"), x));
+      for (auto [name, value] : {std::pair("P", p), {"Q", q}})
+        llvm::cantFail(
+            program.session->setInput(program.find(name), makeExtent(value)));
+      ASSERT_EQ(getMessage(program.session->run()), "");
+      Tensor ownA = appendRows(a, p, nullptr), ownB = appendRows(b, q, nullptr);
+      llvm::cantFail(fixed.session->setInput(fixed.find("x"), x));
+      llvm::cantFail(fixed.session->setInput(fixed.find("a"), ownA));
+      llvm::cantFail(fixed.session->setInput(fixed.find("b"), ownB));
+      llvm::cantFail(fixed.session->run());
+      expectSame(program.session->getOutput(program.find("y")),
+                 fixed.session->getOutput(fixed.find("y")), "y");
+      a = appendRows(ownA, p, &ownB);
+      b = appendRows(ownB, q, &x);
+    }
+  }
+}
+
 /// Of no rows there is no task, and what doesn't depend on them is computed.
 TEST(OpenStates, RunsOfNothingOnThreads) {
   TextModel model;

@@ -167,6 +167,28 @@ bool CornerReaders::redirectUpdate(Node &node, unsigned index, NodeValue wide) {
   return true;
 }
 
+/// Returns the most elements that each part of \p concat has in any run; none
+/// if one that begins where such a part may begin could end beyond \p bound.
+static std::optional<Dims> findPartBounds(const ConcatNode &concat,
+                                          const SymbolRanges &symbols,
+                                          int64_t bound) {
+  unsigned axis = unsigned(concat.getAxis());
+  Dims bounds;
+  std::optional<Extent> start = Extent(0);
+  for (NodeValue input : concat.getInputs()) {
+    Extent length = input.getType().getLength(axis);
+    std::optional<IntRange> range = symbols.getRange(length);
+    int64_t most = input.getType().getDim(axis);
+    bounds.push_back(range ? std::min(most, range->high) : most);
+    if (symbols.isAtMost(*start, bound - bounds.back()) != Certainty::Yes)
+      return std::nullopt;
+    start = add(*start, length);
+    if (!start)
+      return std::nullopt;
+  }
+  return bounds;
+}
+
 /// Elements that are joined behind those of the corner, of which a run decides
 /// the number, are set inside of \p wide.
 bool CornerReaders::redirectConcat(Node &node, unsigned index, NodeValue wide) {
@@ -178,7 +200,10 @@ bool CornerReaders::redirectConcat(Node &node, unsigned index, NodeValue wide) {
   unsigned axis = unsigned(concat->getAxis());
   Dims shape(wide.getShape());
   shape[axis] = std::min(shape[axis], type.getDim(axis));
-  if (type.getShape() != DimsRef(shape) ||
+  // A slice that could end beyond the elements would be set before its place.
+  std::optional<Dims> bounds = findPartBounds(
+      *concat, function.getModule().getSymbols(), wide.getShape()[axis]);
+  if (type.getShape() != DimsRef(shape) || !bounds ||
       !inputs.front().getType().getExtent(axis) ||
       llvm::is_contained(llvm::drop_begin(inputs), inputs.front()))
     return false;
@@ -186,9 +211,10 @@ bool CornerReaders::redirectConcat(Node &node, unsigned index, NodeValue wide) {
   NodeBuilder b(function, concat->getName());
   NodeValue joined = b.dropExtents(wide),
             end = b.getLength(inputs.front(), axis);
-  for (NodeValue input : llvm::drop_begin(inputs)) {
-    joined =
-        b.make<DynamicUpdateSliceNode>(joined, b.dropExtents(input), end, axis);
+  for (auto [input, most] :
+       llvm::drop_begin(llvm::zip_equal(inputs, *bounds))) {
+    NodeValue part = b.slice(b.dropExtents(input), axis, 0, most);
+    joined = b.make<DynamicUpdateSliceNode>(joined, part, end, axis);
     end = b.add(end, b.getLength(input, axis));
   }
   joined =
