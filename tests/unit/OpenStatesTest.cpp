@@ -91,8 +91,8 @@ TEST(OpenStates, ShrinkAndGrow) {
     }
 }
 
-/// A state to which the rows of another one are joined, of which there is room
-/// for more: those that are there come to lie behind its own, wherever that is.
+/// A state to which the rows of another one are joined, whose memory is larger
+/// than the result: its rows come to lie behind the first one's.
 TEST(OpenStates, JoinedToEachOther) {
   TextModel model;
   model.inputs.clear();

@@ -24,19 +24,49 @@ static void emitList(raw_ostream &os, ArrayRef<OpRecord> ops, StringRef macro,
   os << "#undef " << macro << "\n";
 }
 
-/// The list `ONNX_ELEMENT_WISE(NAME, ONNX, SINCE, DEFAULTS...)`.
-static void emitOnnxOperators(raw_ostream &os, ArrayRef<OpRecord> nodes) {
-  Section section(os, "GET_ONNX_ELEMENT_WISE_LIST");
-  for (const OpRecord &op : nodes) {
-    if (op.onnx.empty())
-      continue;
-    os << "ONNX_ELEMENT_WISE(" << op.name << ", " << quote(op.onnx) << ", "
-       << op.onnxSince;
-    for (const std::string &value : op.onnxDefaults)
-      os << ", " << value;
-    os << ")\n";
-  }
-  os << "#undef ONNX_ELEMENT_WISE\n";
+/// The list `FORMAT_ELEMENT_WISE(NAME, OPERATOR, MORE..., DEFAULTS...)` of the
+/// operators of a format, named by \p getNames, that nodes are imported of.
+static void
+emitImports(raw_ostream &os, ArrayRef<OpRecord> nodes, StringRef format,
+            function_ref<std::vector<std::string>(const OpRecord &)> getNames,
+            function_ref<std::string(const OpRecord &)> getMore) {
+  std::string macro = (format + "_ELEMENT_WISE").str();
+  std::string guard = "GET_" + macro + "_LIST";
+  Section section(os, guard);
+  for (const OpRecord &op : nodes)
+    for (const std::string &name : getNames(op)) {
+      os << macro << "(" << op.name << ", " << quote(name) << ", "
+         << getMore(op);
+      for (const std::string &value : op.defaults)
+        os << ", " << value;
+      os << ")\n";
+    }
+  os << "#undef " << macro << "\n";
+}
+
+static std::vector<std::string> makeList(const std::string &name) {
+  return name.empty() ? std::vector<std::string>() : std::vector{name};
+}
+
+static void emitFormats(raw_ostream &os, ArrayRef<OpRecord> nodes) {
+  auto getCount = [](const OpRecord &op) {
+    return std::to_string(op.operands.size());
+  };
+  auto getCountAndKinds = [](const OpRecord &op) {
+    return std::to_string(op.operands.size()) + ", " + quote(op.kinds);
+  };
+  emitImports(
+      os, nodes, "ONNX", [](const OpRecord &op) { return makeList(op.onnx); },
+      [](const OpRecord &op) { return std::to_string(op.onnxSince); });
+  emitImports(
+      os, nodes, "CAFFE2", [](const OpRecord &op) { return op.caffe2; },
+      getCount);
+  emitImports(
+      os, nodes, "TFLITE",
+      [](const OpRecord &op) { return makeList(op.tflite); }, getCountAndKinds);
+  emitImports(
+      os, nodes, "ATEN", [](const OpRecord &op) { return op.aten; },
+      getCountAndKinds);
 }
 
 void emitNodeFunctions(raw_ostream &os, ArrayRef<OpRecord> nodes) {
@@ -61,7 +91,7 @@ void emitNodeFunctions(raw_ostream &os, ArrayRef<OpRecord> nodes) {
            [](const OpRecord &op) { return op.movesQuantized; });
   emitList(os, nodes, "READS_QUANTIZED",
            [](const OpRecord &op) { return op.readsQuantized; });
-  emitOnnxOperators(os, nodes);
+  emitFormats(os, nodes);
 }
 
 static void emitNames(raw_ostream &os, ArrayRef<std::string> names,

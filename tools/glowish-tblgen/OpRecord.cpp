@@ -117,17 +117,26 @@ static OpRecord readOp(const Record *record) {
   return op;
 }
 
-/// Stops with an error unless the operator in Onnx can have the attributes of
-/// \p op.
-static void checkOnnx(const Record *record, const OpRecord &op) {
-  if (op.onnx.empty())
+/// Stops with an error unless the operators of the formats that \p op is
+/// imported of can have its attributes.
+static void checkImports(const Record *record, const OpRecord &op) {
+  if (op.onnx.empty() && op.caffe2.empty() && op.tflite.empty() &&
+      op.aten.empty())
     return;
   if (!all_of(op.attrs,
               [](const AttrRecord &attr) { return attr.kind == "Float"; }))
-    PrintFatalError(record->getLoc(), "Onnx needs attributes that are Floats");
-  if (op.onnxDefaults.size() != op.attrs.size())
     PrintFatalError(record->getLoc(),
-                    "OnnxDefaults needs one for each attribute");
+                    "operators of formats need attributes that are Floats");
+  if (op.defaults.size() != op.attrs.size())
+    PrintFatalError(record->getLoc(), "Defaults needs one for each attribute");
+}
+
+static std::vector<std::string> readStrings(const Record *record,
+                                            StringRef field) {
+  std::vector<std::string> values;
+  for (StringRef value : record->getValueAsListOfStrings(field))
+    values.push_back(value.str());
+  return values;
 }
 
 static OpRecord readNode(const Record *record) {
@@ -161,13 +170,14 @@ static OpRecord readNode(const Record *record) {
   op.tableSize = record->getValueAsInt("TableSize");
   op.onnx = record->getValueAsString("Onnx");
   op.onnxSince = record->getValueAsInt("OnnxSince");
-  for (StringRef value : record->getValueAsListOfStrings("OnnxDefaults"))
-    op.onnxDefaults.push_back(value.str());
-  checkOnnx(record, op);
+  op.caffe2 = readStrings(record, "Caffe2");
+  op.tflite = record->getValueAsString("TFLite");
+  op.aten = readStrings(record, "Aten");
+  op.defaults = readStrings(record, "Defaults");
+  checkImports(record, op);
   op.domainLow = record->getValueAsString("DomainLow");
   op.domainHigh = record->getValueAsString("DomainHigh");
-  for (StringRef formula : record->getValueAsListOfStrings("Gradients"))
-    op.gradients.push_back(formula.str());
+  op.gradients = readStrings(record, "Gradients");
   if (!op.gradients.empty() && op.gradients.size() != op.operands.size())
     PrintFatalError(record->getLoc(), "Gradients needs one for each operand");
   return op;

@@ -60,10 +60,10 @@ struct OpRecord {
   /// @}
 
   bool isElementWise = false;
-  std::string formula, kinds, resultKind, onnx, domainLow, domainHigh;
+  std::string formula, kinds, resultKind, onnx, tflite, domainLow, domainHigh;
   bool firstIsBool = false, isCommutative = false;
   int64_t tableSize = 0, onnxSince = 1;
-  std::vector<std::string> gradients, onnxDefaults;
+  std::vector<std::string> gradients, caffe2, aten, defaults;
 
   /// Positions of the attribute of SegmentsAttr, of EpilogueAttr and of the
   /// first fused operand; -1 if there is none.

@@ -289,9 +289,16 @@ class ElementWise<list<string> arguments, string formula, string summary>
   string Onnx = "";
   /// The first opset that has it.
   int OnnxSince = 1;
-  /// The values of its attributes where a model leaves them out, as C++
-  /// expressions, one for each.
-  list<string> OnnxDefaults = [];
+  /// The operators of Caffe2, the one of TensorFlow Lite, which may be a custom
+  /// one, and those of ATen that compute the same and of which the node is
+  /// imported. Their arguments or options, if any, have the names of the node's
+  /// attributes.
+  list<string> Caffe2 = [];
+  string TFLite = "";
+  list<string> Aten = [];
+  /// The values of attributes where a model leaves them out, as C++ expressions,
+  /// one for each.
+  list<string> Defaults = [];
   /// The interval on which the operator is defined, as C++ expressions.
   string DomainLow = "-HUGE_VAL";
   string DomainHigh = "HUGE_VAL";

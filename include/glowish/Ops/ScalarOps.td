@@ -9,6 +9,7 @@ let Kinds = NumberKinds in {
       let HasVariableRoles = 1;
       let Onnx = "Add";
       let HasCanonicalization = 1;
+      let Caffe2 = ["Add"];
       let Source = "ONNX Add-14";
       let Gradients = ["gradient", "gradient"];
     }
@@ -17,6 +18,7 @@ let Kinds = NumberKinds in {
       let ReadsQuantized = 1;
       let Onnx = "Mul";
       let HasCanonicalization = 1;
+      let Caffe2 = ["Mul"];
       let Source = "ONNX Mul-14";
       let Gradients = ["gradient * y", "gradient * x"];
     }
@@ -44,6 +46,7 @@ let Kinds = NumberKinds in {
     let ScalarTraits = [FewInstructions];
     let Onnx = "Sub";
     let HasCanonicalization = 1;
+    let Caffe2 = ["Sub"];
     let Source = "ONNX Sub-14";
     let Gradients = ["gradient", "-gradient"];
   }
@@ -52,6 +55,7 @@ let Kinds = NumberKinds in {
     let ScalarTraits = [HasPole];
     let Onnx = "Div";
     let HasCanonicalization = 1;
+    let Caffe2 = ["Div"];
     let Source = "ONNX Div-14";
     let Gradients = ["gradient / y", "-gradient * result / y"];
   }
@@ -69,6 +73,8 @@ let Kinds = SignedKinds in {
     let ScalarTraits = [FewInstructions, Homogeneous];
     let IsExact = "true";
     let Onnx = "Abs";
+    let Caffe2 = ["Abs"];
+    let TFLite = "ABS";
     let Source = "ONNX Abs-13";
     let Gradients = [
       "select(x > 0.0, gradient, select(x < 0.0, -gradient, 0.0))"];
@@ -77,12 +83,15 @@ let Kinds = SignedKinds in {
     let ScalarTraits = [FewInstructions, Homogeneous];
     let IsExact = "true";
     let Onnx = "Neg";
+    let Caffe2 = ["Neg", "Negative"];
+    let TFLite = "NEG";
     let Source = "ONNX Neg-13";
     let Gradients = ["-gradient"];
   }
   def Relu : Unary<"max(x, 0.0)", "Rectified linear unit"> {
     let ScalarTraits = [FewInstructions, Homogeneous];
     let IsExact = "true";
+    let Caffe2 = ["Relu"];
     let Source = "ONNX Relu-14";
     let Gradients = ["select(result > 0.0, gradient, 0.0)"];
   }
@@ -91,6 +100,8 @@ let Kinds = SignedKinds in {
     let IsExact = "true";
     let Onnx = "Sign";
     let OnnxSince = 9;
+    let Caffe2 = ["Sign"];
+    let TFLite = "SIGN";
     let Source = "ONNX Sign-13";
     let ZeroGradient = "it is piecewise constant";
   }
@@ -100,10 +111,13 @@ let Kinds = SignedKinds in {
 
 def Exp : Unary<"exp(x)", "Exponential function"> {
   let Onnx = "Exp";
+  let Caffe2 = ["Exp"];
+  let Aten = ["exp"];
   let Source = "ONNX Exp-13";
   let Gradients = ["gradient * result"];
 }
 def Expm1 : Unary<"expm1(x)", "e^x - 1, exact near 0"> {
+  let Aten = ["expm1"];
   let Source = "torch.expm1";
   let Gradients = ["gradient * exp(x)"];
 }
@@ -111,12 +125,16 @@ def Log : Unary<"log(x)", "Natural logarithm"> {
   let ScalarTraits = [HasPole];
   let DomainLow = "0";
   let Onnx = "Log";
+  let Caffe2 = ["Log"];
+  let Aten = ["log"];
   let Source = "ONNX Log-13";
   let Gradients = ["gradient / x"];
 }
 def Log1p : Unary<"log1p(x)", "Natural logarithm of 1 + x, exact near 0"> {
   let ScalarTraits = [HasPole];
   let DomainLow = "-1";
+  let Caffe2 = ["Log1p"];
+  let Aten = ["log1p"];
   let Source = "torch.log1p";
   let Gradients = ["gradient / (1.0 + x)"];
 }
@@ -124,23 +142,32 @@ def Sqrt : Unary<"sqrt(x)", "Square root"> {
   let ScalarTraits = [HasPole];
   let DomainLow = "0";
   let Onnx = "Sqrt";
+  let Caffe2 = ["Sqrt"];
+  let TFLite = "SQRT";
+  let Aten = ["sqrt"];
   let Source = "ONNX Sqrt-13";
 }
 def Reciprocal : Unary<"1.0 / x", "1 / x"> {
   let ScalarTraits = [HasPole];
   let Onnx = "Reciprocal";
+  let Caffe2 = ["Reciprocal"];
+  let Aten = ["reciprocal"];
   let Source = "ONNX Reciprocal-13";
   let Gradients = ["-gradient * result * result"];
 }
 def Floor : Unary<"floor(x)", "Largest integer not greater than x"> {
   let IsExact = "true";
   let Onnx = "Floor";
+  let Caffe2 = ["Floor"];
+  let TFLite = "FLOOR";
   let Source = "ONNX Floor-13";
   let ZeroGradient = "it is piecewise constant";
 }
 def Ceil : Unary<"ceil(x)", "Smallest integer not less than x"> {
   let IsExact = "true";
   let Onnx = "Ceil";
+  let Caffe2 = ["Ceil"];
+  let TFLite = "CEIL";
   let Source = "ONNX Ceil-13";
   let ZeroGradient = "it is piecewise constant";
 }
@@ -148,33 +175,45 @@ def Round : Unary<"rint(x)", "Nearest integer, ties to even"> {
   let IsExact = "true";
   let Onnx = "Round";
   let OnnxSince = 11;
+  let TFLite = "ROUND";
   let Source = "ONNX Round-11";
   let ZeroGradient = "it is piecewise constant";
 }
 def Tanh : Unary<"tanh(x)", "Hyperbolic tangent"> {
   let Onnx = "Tanh";
+  let Caffe2 = ["Tanh"];
+  let Aten = ["tanh"];
   let Source = "ONNX Tanh-13";
   let Gradients = ["gradient * (1.0 - result * result)"];
 }
 def Erf : Unary<"erf(x)", "Error function"> {
   let Onnx = "Erf";
   let OnnxSince = 9;
+  let Caffe2 = ["Erf"];
+  let Aten = ["erf"];
   let Source = "ONNX Erf-13";
   let Gradients = ["gradient * exp(-(x * x)) * 1.1283791670955126"];
 }
 def Erfc : Unary<"erfc(x)", "1 - erf(x), exact where that is small"> {
+  let Aten = ["erfc"];
   let Source = "torch.erfc";
   let Gradients = ["-gradient * exp(-(x * x)) * 1.1283791670955126"];
 }
 def Sin : Unary<"sin(x)", "Sine of radians"> {
   let Onnx = "Sin";
   let OnnxSince = 7;
+  let Caffe2 = ["Sin"];
+  let TFLite = "SIN";
+  let Aten = ["sin"];
   let Source = "ONNX Sin-7";
   let Gradients = ["gradient * cos(x)"];
 }
 def Cos : Unary<"cos(x)", "Cosine of radians"> {
   let Onnx = "Cos";
   let OnnxSince = 7;
+  let Caffe2 = ["Cos"];
+  let TFLite = "COS";
+  let Aten = ["cos"];
   let Source = "ONNX Cos-7";
   let Gradients = ["-gradient * sin(x)"];
 }
@@ -184,12 +223,15 @@ def Pow : Binary<"pow(x, y)", "x to the power y; of integers, 1 / x^-y is trunca
   let DomainLow = "0";
   let Onnx = "Pow";
   let HasCanonicalization = 1;
+  let TFLite = "POW";
   let Source = "ONNX Pow-15";
 }
 def Tan : Unary<"tan(x)", "Tangent of radians"> {
   let ScalarTraits = [HasPole];
   let Onnx = "Tan";
   let OnnxSince = 7;
+  let Caffe2 = ["Tan"];
+  let Aten = ["tan"];
   let Source = "ONNX Tan-7";
   let Gradients = ["gradient * (1.0 + result * result)"];
 }
@@ -200,6 +242,8 @@ def Asin : Unary<"asin(x)", "Inverse sine"> {
   let DomainHigh = "1";
   let Onnx = "Asin";
   let OnnxSince = 7;
+  let Caffe2 = ["Asin"];
+  let Aten = ["asin"];
   let Source = "ONNX Asin-7";
   let Gradients = ["gradient / sqrt((1.0 - x) * (1.0 + x))"];
 }
@@ -209,30 +253,39 @@ def Acos : Unary<"acos(x)", "Inverse cosine"> {
   let DomainHigh = "1";
   let Onnx = "Acos";
   let OnnxSince = 7;
+  let Caffe2 = ["Acos"];
+  let Aten = ["acos"];
   let Source = "ONNX Acos-7";
   let Gradients = ["-gradient / sqrt((1.0 - x) * (1.0 + x))"];
 }
 def Atan : Unary<"atan(x)", "Inverse tangent"> {
   let Onnx = "Atan";
   let OnnxSince = 7;
+  let Caffe2 = ["Atan"];
+  let Aten = ["atan"];
   let Source = "ONNX Atan-7";
   let Gradients = ["gradient / (1.0 + x * x)"];
 }
 def Sinh : Unary<"sinh(x)", "Hyperbolic sine"> {
   let Onnx = "Sinh";
   let OnnxSince = 9;
+  let Caffe2 = ["Sinh"];
+  let Aten = ["sinh"];
   let Source = "ONNX Sinh-9";
   let Gradients = ["gradient * cosh(x)"];
 }
 def Cosh : Unary<"cosh(x)", "Hyperbolic cosine"> {
   let Onnx = "Cosh";
   let OnnxSince = 9;
+  let Caffe2 = ["Cosh"];
+  let Aten = ["cosh"];
   let Source = "ONNX Cosh-9";
   let Gradients = ["gradient * sinh(x)"];
 }
 def Asinh : Unary<"asinh(x)", "Inverse hyperbolic sine"> {
   let Onnx = "Asinh";
   let OnnxSince = 9;
+  let Aten = ["asinh"];
   let Source = "ONNX Asinh-9";
   let Gradients = ["gradient / sqrt(x * x + 1.0)"];
 }
@@ -241,6 +294,7 @@ def Acosh : Unary<"acosh(x)", "Inverse hyperbolic cosine"> {
   let DomainLow = "1";
   let Onnx = "Acosh";
   let OnnxSince = 9;
+  let Aten = ["acosh"];
   let Source = "ONNX Acosh-9";
   let Gradients = ["gradient / sqrt((x - 1.0) * (x + 1.0))"];
 }
@@ -250,6 +304,7 @@ def Atanh : Unary<"atanh(x)", "Inverse hyperbolic tangent"> {
   let DomainHigh = "1";
   let Onnx = "Atanh";
   let OnnxSince = 9;
+  let Aten = ["atanh"];
   let Source = "ONNX Atanh-9";
   let Gradients = ["gradient / ((1.0 - x) * (1.0 + x))"];
 }
@@ -258,11 +313,15 @@ def Atanh : Unary<"atanh(x)", "Inverse hyperbolic tangent"> {
 
 def Sigmoid : Unary<"1.0 / (1.0 + exp(-x))", "Logistic function"> {
   let Onnx = "Sigmoid";
+  let Caffe2 = ["Sigmoid"];
+  let Aten = ["sigmoid"];
   let Source = "ONNX Sigmoid-13";
   let Gradients = ["gradient * result * (1.0 - result)"];
 }
 def Silu : Unary<"x / (1.0 + exp(-x))", "x * sigmoid(x)"> {
   let HasLowering = 1;
+  let Caffe2 = ["Swish"];
+  let Aten = ["silu"];
   let Source = "Elfwing et al., arXiv 1702.03118";
   let Gradients = ["gradient * (sigmoid(x) + result * (1.0 - sigmoid(x)))"];
 }
@@ -292,7 +351,8 @@ def HardSigmoid : Unary<"min(max(x * alpha + beta, 0.0), 1.0)",
   let Attributes = [Attr<Float, "alpha", "slope">,
                     Attr<Float, "beta", "value at 0">];
   let Onnx = "HardSigmoid";
-  let OnnxDefaults = ["0.2", "0.5"];
+  let Defaults = ["0.2", "0.5"];
+  let Caffe2 = ["HardSigmoid"];
   let Source = "ONNX HardSigmoid-6";
   let Gradients = [
     "select(result > 0.0 && result < 1.0, gradient * alpha, 0.0)"];
@@ -302,6 +362,7 @@ def HardSwish : Unary<"x * min(max(x * (1.0 / 6.0) + 0.5, 0.0), 1.0)",
   let Onnx = "HardSwish";
   let OnnxSince = 14;
   let HasLowering = 1;
+  let Aten = ["hardswish"];
   let Source = "ONNX HardSwish-14";
   let Gradients = [
     "select(x > 3.0, gradient, select(x < -3.0, 0.0, gradient * (x * (1.0 / 3.0) + 0.5)))"];
@@ -310,7 +371,8 @@ def LeakyRelu : Unary<"select(x < 0.0, x * alpha, x)",
                       "alpha * x below 0, else x"> {
   let Attributes = [Attr<Float, "alpha", "slope below 0">];
   let Onnx = "LeakyRelu";
-  let OnnxDefaults = ["0.01"];
+  let Defaults = ["0.01"];
+  let Caffe2 = ["LeakyRelu"];
   let Source = "ONNX LeakyRelu-16";
   let Gradients = ["select(x > 0.0, gradient, gradient * alpha)"];
 }
@@ -323,10 +385,19 @@ def PRelu : Binary<"select(x < 0.0, x * y, x)", "y * x below 0, else x"> {
 }
 def Softplus : Unary<"softplus(x)", "ln(1 + e^x)"> {
   let Onnx = "Softplus";
+  let Caffe2 = ["Softplus"];
   let Source = "ONNX Softplus-1";
   let Gradients = ["gradient * sigmoid(x)"];
 }
+def LogSigmoid : Unary<"-softplus(-x)", "Logarithm of the logistic function"> {
+  let Caffe2 = ["LogSigmoid"];
+  let TFLite = "LogSigmoid";
+  let Aten = ["log_sigmoid"];
+  let Source = "torch.nn.LogSigmoid";
+  let Gradients = ["gradient / (1.0 + exp(x))"];
+}
 def Mish : Unary<"mish(x)", "x * tanh(ln(1 + e^x))"> {
+  let Aten = ["mish"];
   let Source = "ONNX Mish-18";
   let Gradients = ["gradient * mishSlope(x)"];
 }
@@ -334,7 +405,8 @@ def Elu : Unary<"select(x < 0.0, expm1(min(x, 0.0)) * alpha, x)",
                 "alpha * (e^x - 1) below 0, else x"> {
   let Attributes = [Attr<Float, "alpha", "limit towards -infinity, negated">];
   let Onnx = "Elu";
-  let OnnxDefaults = ["1.0"];
+  let Defaults = ["1.0"];
+  let Caffe2 = ["Elu"];
   let Source = "ONNX Elu-6";
   let Gradients = [
     "select(x > 0.0, gradient, gradient * exp(min(x, 0.0)) * alpha)"];
@@ -345,7 +417,7 @@ def Selu : Unary<"select(x > 0.0, x, expm1(min(x, 0.0)) * alpha) * gamma",
   let Attributes = [Attr<Float, "alpha", "limit towards -infinity, negated">,
                     Attr<Float, "gamma", "factor of the result">];
   let Onnx = "Selu";
-  let OnnxDefaults = ["1.67326319217681884765625",
+  let Defaults = ["1.67326319217681884765625",
                       "1.05070102214813232421875"];
   let Source = "ONNX Selu-6";
   let Gradients = [
@@ -428,25 +500,35 @@ let ResultKind = "Bool", ZeroGradient = "the result is a bool" in {
   let Kinds = AnyKinds, IsCommutative = 1 in
   def Equal : Binary<"x == y", "x == y"> {
     let Onnx = "Equal";
+    let Caffe2 = ["EQ"];
+    let Aten = ["eq"];
     let Source = "ONNX Equal-13";
   }
   let Kinds = NumberKinds in {
     def Less : Binary<"x < y", "x < y"> {
       let Onnx = "Less";
+      let Caffe2 = ["LT", "Less"];
+      let Aten = ["lt", "less"];
       let Source = "ONNX Less-13";
     }
     def Greater : Binary<"x > y", "x > y"> {
       let Onnx = "Greater";
+      let Caffe2 = ["GT"];
+      let Aten = ["gt", "greater"];
       let Source = "ONNX Greater-13";
     }
     def LessOrEqual : Binary<"x <= y", "x <= y"> {
       let Onnx = "LessOrEqual";
       let OnnxSince = 12;
+      let Caffe2 = ["LE"];
+      let Aten = ["le", "less_equal"];
       let Source = "ONNX LessOrEqual-16";
     }
     def GreaterOrEqual : Binary<"x >= y", "x >= y"> {
       let Onnx = "GreaterOrEqual";
       let OnnxSince = 12;
+      let Caffe2 = ["GE"];
+      let Aten = ["ge", "greater_equal"];
       let Source = "ONNX GreaterOrEqual-16";
     }
   }
@@ -454,15 +536,22 @@ let ResultKind = "Bool", ZeroGradient = "the result is a bool" in {
 let Kinds = BoolKind, ZeroGradient = "the result is a bool" in {
   def Not : Unary<"!x", "Logical negation"> {
     let Onnx = "Not";
+    let Caffe2 = ["Not"];
     let Source = "ONNX Not-1";
   }
   let IsCommutative = 1 in {
     def And : Binary<"x && y", "Logical and"> {
       let Onnx = "And";
+      let Caffe2 = ["And"];
+      let TFLite = "LOGICAL_AND";
+      let Aten = ["logical_and"];
       let Source = "ONNX And-7";
     }
     def Or : Binary<"x || y", "Logical or"> {
       let Onnx = "Or";
+      let Caffe2 = ["Or"];
+      let TFLite = "LOGICAL_OR";
+      let Aten = ["logical_or"];
       let Source = "ONNX Or-7";
     }
   }

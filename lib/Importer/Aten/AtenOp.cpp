@@ -19,6 +19,10 @@ struct DeclaredOp {
   AtenImporter importer;
   AtenOrder order;
   AtenElements elements;
+  /// The node whose attributes are arguments behind `self`; none of others.
+  std::optional<NodeKind> kind = {};
+
+  std::string makeText() const;
 };
 
 using AtenRegistry = std::map<std::string, RegisteredAtenOp, std::less<>>;
@@ -41,10 +45,38 @@ AtenOperators::AtenOperators(std::initializer_list<llvm::StringLiteral> endings,
             {schema, ending, row.importer, order, elements});
 }
 
+AtenRecords::AtenRecords(std::initializer_list<AtenRecord> records) {
+  for (const AtenRecord &record : records) {
+    auto declare = [&](llvm::StringRef ending) {
+      getDeclaredOps().push_back({record.name, ending, record.importer,
+                                  AtenOrder::ElementWise, AtenElements::Real,
+                                  record.kind});
+    };
+    if (record.numOperands == 1) {
+      declare("(Tensor self) -> Tensor");
+    } else if (record.kinds == "Bool") {
+      declare("(Tensor self, Tensor other) -> Tensor");
+    } else {
+      declare(".Tensor(Tensor self, Tensor other) -> Tensor");
+      declare(".Scalar(Tensor self, Scalar other) -> Tensor");
+    }
+  }
+}
+
+std::string DeclaredOp::makeText() const {
+  if (!kind)
+    return (schema + ending).str();
+  auto [front, back] = ending.split(')');
+  std::string text = (schema + front).str();
+  for (const AttrInfo &attr : getNodeInfo(*kind).attrs)
+    text += llvm::formatv(", Scalar? {0}=None", attr.name);
+  return text + ")" + back.str();
+}
+
 static AtenRegistry parseDeclaredOps() {
   AtenRegistry registry;
   for (const DeclaredOp &op : getDeclaredOps()) {
-    std::string text = (op.schema + op.ending).str();
+    std::string text = op.makeText();
     AtenSchema schema = llvm::cantFail(parseAtenSchema(text));
     std::string name = schema.getFullName();
     RegisteredAtenOp registered{std::move(schema), op.importer, op.order,
@@ -267,6 +299,10 @@ llvm::Expected<double> AtenOp::number(llvm::StringRef argument) const {
     return refuse(argument,
                   "a number that is known when the model is compiled");
   return constant->getTensor().getAsDouble(0);
+}
+
+double AtenOp::readNumber(llvm::StringRef name, double defaultValue) {
+  return number(name, defaultValue);
 }
 
 double AtenOp::number(llvm::StringRef argument, double ifNone) const {

@@ -152,6 +152,7 @@ public:
   AtenValue::List takeResults() { return std::move(results); }
 
 private:
+  double readNumber(llvm::StringRef name, double defaultValue) override;
   void convertNumbers();
   int64_t getInteger(const AtenValue &value) const;
   int64_t getBound(const Extent &extent) const;
@@ -235,6 +236,24 @@ public:
                 std::initializer_list<AtenRow> rows,
                 AtenOrder order = AtenOrder::OfOperands,
                 AtenElements elements = AtenElements::Real);
+};
+
+/// An element-wise operator of ATen that the record of a node names.
+struct AtenRecord {
+  NodeKind kind;
+  llvm::StringLiteral name;
+  unsigned numOperands;
+  /// As the record states them.
+  llvm::StringLiteral kinds;
+  AtenImporter importer;
+};
+
+/// Registers operators that records name, as a static object: functions of one
+/// tensor, which have the attributes as Scalars, comparisons, and functions of
+/// two bools.
+class AtenRecords {
+public:
+  AtenRecords(std::initializer_list<AtenRecord> records);
 };
 
 /// The ending of the schemas of operators that create tensors.

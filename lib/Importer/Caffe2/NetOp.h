@@ -116,6 +116,9 @@ public:
 
 private:
   std::string describeInput(unsigned index) const override;
+  double readNumber(llvm::StringRef name, double defaultValue) override {
+    return getFloat(name, defaultValue);
+  }
   void failArg(const schema::Argument &arg, llvm::StringRef accepted);
 
   schema::OperatorDef &proto;

@@ -161,6 +161,20 @@ NodeValue ImportedOp::ints(ElemKind kind, DimsRef shape,
   return createConstant(std::move(tensor));
 }
 
+NodeValue ImportedOp::makeRecorded(NodeKind kind,
+                                   llvm::ArrayRef<NodeValue> operands,
+                                   llvm::ArrayRef<double> defaults) {
+  NodeDraft draft{kind, {operands.begin(), operands.end()}, {}};
+  for (auto [attr, value] :
+       llvm::zip_equal(getNodeInfo(kind).attrs, defaults)) {
+    double number = readNumber(attr.name, value);
+    draft.attrs.push_back(number);
+  }
+  if (hasFailed() || llvm::is_contained(operands, NodeValue()))
+    return {};
+  return keep(create(std::move(draft)));
+}
+
 NodeValue ImportedOp::splatLike(ElemKind kind, const Type &type, double value) {
   NodeValue x = splat(kind, type.getShape(), value);
   return x ? declareExtents(x, x.getType().withExtents(type.getExtents())) : x;

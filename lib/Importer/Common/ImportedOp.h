@@ -91,6 +91,11 @@ public:
   /// Returns a constant of \p kind and \p shape with the elements \p values,
   /// which may be integers that a double does not have.
   NodeValue ints(ElemKind kind, DimsRef shape, llvm::ArrayRef<int64_t> values);
+  /// Creates the element-wise node of \p kind, whose record names the operator:
+  /// with \p operands, and the numbers that the model states by the names of
+  /// the attributes, or \p defaults. Null if an operand is.
+  NodeValue makeRecorded(NodeKind kind, llvm::ArrayRef<NodeValue> operands,
+                         llvm::ArrayRef<double> defaults);
   /// Returns \p value in all elements of the dimensions of \p type.
   NodeValue splatLike(ElemKind kind, const Type &type, double value);
   /// Returns an error if the importer must not create a constant of \p bytes
@@ -103,6 +108,9 @@ protected:
   virtual llvm::StringRef getInputName(unsigned index) const = 0;
   /// Returns what input \p index is, in a message.
   virtual std::string describeInput(unsigned index) const;
+  /// Returns the number that the model states by \p name, or \p defaultValue.
+  /// Keeps an error if it states something else.
+  virtual double readNumber(llvm::StringRef name, double defaultValue) = 0;
   /// Creates a node, which is folded if its operands are constants.
   llvm::Expected<NodeValue> create(NodeDraft draft) override;
   llvm::Expected<NodeValue> createNamed(llvm::StringRef name, NodeDraft draft);

@@ -260,6 +260,9 @@ private:
                                            : llvm::StringRef();
   }
   std::string describeInput(unsigned index) const override;
+  double readNumber(llvm::StringRef name, double defaultValue) override {
+    return getFloat(name, defaultValue);
+  }
   llvm::Error checkExtents() const;
   const Sequence *findSequence(unsigned index) const;
   bool isUnknownAttr(int index) const;

@@ -229,6 +229,21 @@ llvm::Error TFLiteOp::setVariable(unsigned index, NodeValue value) {
 
 //===- Creating nodes -----------------------------------------------------===//
 
+/// Custom operators alone have options by the names of attributes.
+double TFLiteOp::readNumber(llvm::StringRef name, double defaultValue) {
+  if (getCustomOptions().empty())
+    return defaultValue;
+  llvm::Expected<CustomOptions> options = CustomOptions::read(*this);
+  if (!options) {
+    keep(options.takeError());
+    return defaultValue;
+  }
+  flexbuffers::Reference value = options->get(name.str().c_str());
+  if (!value.IsNull() && !value.IsNumeric())
+    keep(makeError("option {0} is no number", name));
+  return value.IsNumeric() ? value.AsDouble() : defaultValue;
+}
+
 NodeValue TFLiteOp::rescale(NodeValue x, FixedPointFactor factor) {
   if (!x)
     return x;

@@ -228,6 +228,7 @@ private:
                            : llvm::StringRef();
   }
   std::string describeInput(unsigned index) const override;
+  double readNumber(llvm::StringRef name, double defaultValue) override;
 
   const schema::Operator &op;
   std::string type;

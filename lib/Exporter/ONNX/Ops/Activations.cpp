@@ -60,6 +60,12 @@ static OnnxValue writeGeluTanh(GraphWriter &w, const GeluTanhNode & /*node*/,
 }
 static const ElementWiseExporter geluTanh = writeGeluTanh;
 
+static OnnxValue writeLogSigmoid(GraphWriter &w,
+                                 const LogSigmoidNode & /*node*/, Operands x) {
+  return w.op("Neg", {w.op("Softplus", {w.op("Neg", x)})});
+}
+static const ElementWiseExporter logSigmoid = writeLogSigmoid;
+
 static OnnxValue writeMish(GraphWriter &w, const MishNode & /*node*/,
                            Operands x) {
   return w.mul(x[0], w.op("Tanh", {w.op("Softplus", x)}));

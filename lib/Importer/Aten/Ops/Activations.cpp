@@ -7,12 +7,6 @@
 using namespace glowish;
 using namespace glowish::aten;
 
-/// A node of floats without parameters.
-template <typename T> static llvm::Error importPlain(AtenOp &op) {
-  GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
-  return op.setResult(op.unary<T>(op.tensor("self")));
-}
-
 /// log(1 + e^(beta * x)) / beta; x where beta * x is above the threshold.
 static llvm::Error importSoftplus(AtenOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkFloat("self"));
@@ -30,14 +24,8 @@ static llvm::Error importSoftplus(AtenOp &op) {
   return op.setResult(op.cast(result, kind));
 }
 
-static llvm::Error importMish(AtenOp &op) {
-  return op.setResult(op.unary<MishNode>(op.floating("self")));
-}
-
 static llvm::Error importLogSigmoid(AtenOp &op) {
-  NodeValue x = op.floating("self");
-  NodeValue loss = op.unary<SoftplusNode>(op.unary<NegNode>(x));
-  return op.setResult(op.unary<NegNode>(loss));
+  return op.setResult(op.unary<LogSigmoidNode>(op.floating("self")));
 }
 
 static llvm::Error importGelu(AtenOp &op) {
@@ -180,11 +168,7 @@ static AtenOperators parametrized(
      {importLogit, {"logit(Tensor self, float? eps=None) -> Tensor"}}},
     AtenOrder::ElementWise);
 static AtenOperators plain({"(Tensor self) -> Tensor"},
-                           {{importPlain<SiluNode>, {"silu"}},
-                            {importPlain<HardSwishNode>, {"hardswish"}},
-                            {importMish, {"mish"}},
-                            {importLogSigmoid, {"log_sigmoid"}},
-                            {importHardSigmoid, {"hardsigmoid"}},
+                           {{importHardSigmoid, {"hardsigmoid"}},
                             {importRelu6, {"relu6"}},
                             {importSelu, {"selu"}}},
                            AtenOrder::ElementWise);

@@ -5,30 +5,59 @@
 using namespace glowish;
 using namespace glowish::aten;
 
-//===- Comparisons --------------------------------------------------------===//
+//===- Operators that records name ----------------------------------------===//
 
-/// Compares `self` and `other`, promoted; bools, which have no order, as
-/// integers.
-template <typename T, bool IsNegated = false>
-static llvm::Error importTensorComparison(AtenOp &op) {
-  ElemKind kind = op.promote({"self", "other"});
-  if (kind == ElemKind::Bool)
-    kind = ElemKind::Int32;
-  NodeValue result =
-      op.make<T>(op.operand("self", kind), op.operand("other", kind));
-  return op.setResult(IsNegated ? op.unary<NotNode>(result) : result);
+/// Imports a function of floats; integers become floats.
+static llvm::Error importFunction(AtenOp &op, NodeKind kind,
+                                  llvm::ArrayRef<double> defaults) {
+  return op.setResult(op.makeRecorded(kind, {op.floating("self")}, defaults));
 }
 
-static AtenOperators comparisons(
-    {".Tensor(Tensor self, Tensor other) -> Tensor",
-     ".Scalar(Tensor self, Scalar other) -> Tensor"},
-    {{importTensorComparison<EqualNode>, {"eq"}},
-     {importTensorComparison<EqualNode, true>, {"ne", "not_equal"}},
-     {importTensorComparison<LessNode>, {"lt", "less"}},
-     {importTensorComparison<GreaterNode>, {"gt", "greater"}},
-     {importTensorComparison<LessOrEqualNode>, {"le", "less_equal"}},
-     {importTensorComparison<GreaterOrEqualNode>, {"ge", "greater_equal"}}},
-    AtenOrder::ElementWise);
+/// Imports a comparison of `self` and `other`, promoted; bools, which have no
+/// order, are compared as integers.
+static NodeValue compare(AtenOp &op, NodeKind kind) {
+  ElemKind common = op.promote({"self", "other"});
+  if (common == ElemKind::Bool)
+    common = ElemKind::Int32;
+  return op.makeRecorded(
+      kind, {op.operand("self", common), op.operand("other", common)}, {});
+}
+
+/// Imports a function of two bools, to which numbers are converted.
+static llvm::Error importConnective(AtenOp &op, NodeKind kind) {
+  return op.setResult(op.makeRecorded(
+      kind,
+      {op.operand("self", ElemKind::Bool), op.operand("other", ElemKind::Bool)},
+      {}));
+}
+
+static llvm::Error importRecord(AtenOp &op, NodeKind kind,
+                                llvm::StringRef kinds,
+                                llvm::ArrayRef<double> defaults) {
+  if (!op.has("other"))
+    return importFunction(op, kind, defaults);
+  return kinds == "Bool" ? importConnective(op, kind)
+                         : op.setResult(compare(op, kind));
+}
+
+static llvm::Error importNotEqual(AtenOp &op) {
+  return op.setResult(op.unary<NotNode>(compare(op, NodeKind::Equal)));
+}
+
+static AtenOperators
+    differences({".Tensor(Tensor self, Tensor other) -> Tensor",
+                 ".Scalar(Tensor self, Scalar other) -> Tensor"},
+                {{importNotEqual, {"ne", "not_equal"}}},
+                AtenOrder::ElementWise);
+
+static AtenRecords sameOperators = {
+#define ATEN_ELEMENT_WISE(NAME, ATEN, NUM_OPERANDS, KINDS, ...)                \
+  {NodeKind::NAME, ATEN, NUM_OPERANDS, KINDS, [](AtenOp &op) {                 \
+     return importRecord(op, NodeKind::NAME, KINDS, {__VA_ARGS__});            \
+   }},
+#define GET_ATEN_ELEMENT_WISE_LIST
+#include "glowish/Graph/NodeFunctions.inc"
+};
 
 //===- Logic --------------------------------------------------------------===//
 
@@ -51,9 +80,9 @@ static NodeValue connect(AtenOp &op, Connective connective, NodeValue x,
   llvm_unreachable("not a connective");
 }
 
-template <Connective C> static llvm::Error importLogical(AtenOp &op) {
-  return op.setResult(connect(op, C, op.operand("self", ElemKind::Bool),
-                              op.operand("other", ElemKind::Bool)));
+static llvm::Error importLogicalXor(AtenOp &op) {
+  return op.setResult(exclusiveOr(op, op.operand("self", ElemKind::Bool),
+                                  op.operand("other", ElemKind::Bool)));
 }
 
 /// Of integers bit by bit.
@@ -68,14 +97,9 @@ static llvm::Error importBitwise(AtenOp &op) {
   return op.setResult(op.make<T>(x, y));
 }
 
-static AtenOperators
-    logic({{importLogical<Connective::And>,
-            {"logical_and(Tensor self, Tensor other) -> Tensor"}},
-           {importLogical<Connective::Or>,
-            {"logical_or(Tensor self, Tensor other) -> Tensor"}},
-           {importLogical<Connective::Xor>,
-            {"logical_xor(Tensor self, Tensor other) -> Tensor"}}},
-          AtenOrder::ElementWise);
+static AtenOperators logic(
+    {{importLogicalXor, {"logical_xor(Tensor self, Tensor other) -> Tensor"}}},
+    AtenOrder::ElementWise);
 static AtenOperators bits(
     {".Tensor(Tensor self, Tensor other) -> Tensor",
      ".Scalar(Tensor self, Scalar other) -> Tensor"},

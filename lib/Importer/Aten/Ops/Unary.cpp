@@ -11,11 +11,6 @@ using namespace glowish::aten;
 
 static constexpr double inf = std::numeric_limits<double>::infinity();
 
-/// A node of floats; integers become floats.
-template <typename T> static llvm::Error importFloat(AtenOp &op) {
-  return op.setResult(op.unary<T>(op.floating("self")));
-}
-
 /// Numbers that wrap.
 static llvm::Error importNeg(AtenOp &op) {
   NodeValue x = op.tensor("self");
@@ -31,25 +26,7 @@ template <typename T> static llvm::Error importSigned(AtenOp &op) {
 }
 
 static AtenOperators functions({"(Tensor self) -> Tensor"},
-                               {{importFloat<ExpNode>, {"exp"}},
-                                {importFloat<LogNode>, {"log"}},
-                                {importFloat<SqrtNode>, {"sqrt"}},
-                                {importFloat<ReciprocalNode>, {"reciprocal"}},
-                                {importFloat<TanhNode>, {"tanh"}},
-                                {importFloat<SigmoidNode>, {"sigmoid"}},
-                                {importFloat<ErfNode>, {"erf"}},
-                                {importFloat<SinNode>, {"sin"}},
-                                {importFloat<CosNode>, {"cos"}},
-                                {importFloat<TanNode>, {"tan"}},
-                                {importFloat<AsinNode>, {"asin"}},
-                                {importFloat<AcosNode>, {"acos"}},
-                                {importFloat<AtanNode>, {"atan"}},
-                                {importFloat<SinhNode>, {"sinh"}},
-                                {importFloat<CoshNode>, {"cosh"}},
-                                {importFloat<AsinhNode>, {"asinh"}},
-                                {importFloat<AcoshNode>, {"acosh"}},
-                                {importFloat<AtanhNode>, {"atanh"}},
-                                {importNeg, {"neg"}},
+                               {{importNeg, {"neg"}},
                                 {importSigned<ReluNode>, {"relu"}}},
                                AtenOrder::ElementWise);
 
@@ -136,14 +113,13 @@ template <int Base> static llvm::Error importLog(AtenOp &op) {
 }
 
 static AtenOperators powers({"(Tensor self) -> Tensor"},
-                            {{importSquare, {"square"}},
-                             {importRsqrt, {"rsqrt"}},
-                             {importExp2, {"exp2"}},
-                             {importLog<2>, {"log2"}},
-                             {importLog<10>, {"log10"}},
-                             {importFloat<Log1pNode>, {"log1p"}},
-                             {importFloat<Expm1Node>, {"expm1"}},
-                             {importFloat<ErfcNode>, {"erfc"}}},
+                            {
+                                {importSquare, {"square"}},
+                                {importRsqrt, {"rsqrt"}},
+                                {importExp2, {"exp2"}},
+                                {importLog<2>, {"log2"}},
+                                {importLog<10>, {"log10"}},
+                            },
                             AtenOrder::ElementWise);
 
 //===- Tests --------------------------------------------------------------===//

@@ -11,10 +11,6 @@ using namespace glowish::caffe2;
 
 //===- One operand --------------------------------------------------------===//
 
-template <typename T> static llvm::Error importUnary(NetOp &op) {
-  return op.setOutput(0, op.unary<T>(op.input(0)));
-}
-
 /// Copies, and operators that have an effect only on other devices or in
 /// training: each output is the input of the same number.
 static llvm::Error importIdentity(NetOp &op) {
@@ -149,9 +145,16 @@ static llvm::Expected<NodeValue> alignSecond(NetOp &op) {
   return y;
 }
 
-template <typename T> static llvm::Error importBinary(NetOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue y, alignSecond(op));
-  return op.setOutput(0, op.make<T>(op.input(0), y));
+/// Imports an operator that a record names, and whose attributes have the
+/// values \p defaults where the model leaves them out.
+static llvm::Error importRecord(NetOp &op, NodeKind kind,
+                                llvm::ArrayRef<double> defaults) {
+  std::vector<NodeValue> operands = {op.input(0)};
+  if (getNodeInfo(kind).operands.size() == 2) {
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue y, alignSecond(op));
+    operands.push_back(y);
+  }
+  return op.setOutput(0, op.makeRecorded(kind, operands, defaults));
 }
 
 static llvm::Error importNotEqual(NetOp &op) {
@@ -163,7 +166,7 @@ static llvm::Error importNotEqual(NetOp &op) {
 static llvm::Error importPow(NetOp &op) {
   if (!op.hasInput(1))
     return op.setOutput(0, op.pow(op.input(0), op.getFloat("exponent", 0)));
-  return importBinary<PowNode>(op);
+  return importRecord(op, NodeKind::Pow, {});
 }
 
 /// The slope is a scalar or has one value per channel.
@@ -274,26 +277,25 @@ static constexpr NetOpTraits anyBlobs{.inputs = {1, manyInputs},
 static constexpr NetOpTraits scaleOrBias{
     .inputs = 2, .firstImplied = 1, .impliedBy = "axis"};
 
+/// Returns the traits of an operator that the record of \p kind names.
+static NetOpTraits getTraits(NodeKind kind, unsigned numOperands) {
+  if (kind == NodeKind::Add || kind == NodeKind::Mul)
+    return scaleOrBias;
+  return {.inputs = numOperands};
+}
+
+static const Caffe2Operators sameOperators = {
+#define CAFFE2_ELEMENT_WISE(NAME, CAFFE2, NUM_OPERANDS, ...)                   \
+  {CAFFE2,                                                                     \
+   [](NetOp &op) { return importRecord(op, NodeKind::NAME, {__VA_ARGS__}); },  \
+   getTraits(NodeKind::NAME, NUM_OPERANDS)},
+#define GET_CAFFE2_ELEMENT_WISE_LIST
+#include "glowish/Graph/NodeFunctions.inc"
+};
+
 static const Caffe2Operators operators = {
-    {"Abs", importUnary<AbsNode>},
-    {"Neg", importUnary<NegNode>},
-    {"Negative", importUnary<NegNode>},
-    {"Sign", importUnary<SignNode>},
-    {"Exp", importUnary<ExpNode>},
-    {"Log", importUnary<LogNode>},
-    {"Sqrt", importUnary<SqrtNode>},
-    {"Reciprocal", importUnary<ReciprocalNode>},
-    {"Ceil", importUnary<CeilNode>},
-    {"Floor", importUnary<FloorNode>},
-    {"Relu", importUnary<ReluNode>},
-    {"Tanh", importUnary<TanhNode>},
-    {"Sigmoid", importUnary<SigmoidNode>},
-    {"Not", importUnary<NotNode>},
     {"Sqr", importSqr},
-    {"Swish", importUnary<SiluNode>},
     {"Gelu", importGelu},
-    {"Log1p", importUnary<Log1pNode>},
-    {"Softplus", importUnary<SoftplusNode>},
     {"Logit", importLogit},
     {"Clip", importClip},
     {"Scale", importScale},
@@ -313,20 +315,8 @@ static const Caffe2Operators operators = {
     {"StopGradient", importIdentity, anyBlobs},
     {"ScaleGradient", importIdentity, anyBlobs},
     {"Free", importIdentity, anyBlobs},
-    {"Add", importBinary<AddNode>, scaleOrBias},
-    {"Sub", importBinary<SubNode>, {.inputs = 2}},
-    {"Mul", importBinary<MulNode>, scaleOrBias},
-    {"Div", importBinary<DivNode>, {.inputs = 2}},
     {"Pow", importPow, {.inputs = {1, 2}}},
-    {"EQ", importBinary<EqualNode>, {.inputs = 2}},
     {"NE", importNotEqual, {.inputs = 2}},
-    {"LT", importBinary<LessNode>, {.inputs = 2}},
-    {"Less", importBinary<LessNode>, {.inputs = 2}},
-    {"LE", importBinary<LessOrEqualNode>, {.inputs = 2}},
-    {"GT", importBinary<GreaterNode>, {.inputs = 2}},
-    {"GE", importBinary<GreaterOrEqualNode>, {.inputs = 2}},
-    {"And", importBinary<AndNode>, {.inputs = 2}},
-    {"Or", importBinary<OrNode>, {.inputs = 2}},
     {"Xor", importXor, {.inputs = 2}},
     {"PRelu", importPRelu, {.inputs = 2, .firstWeight = 1}},
     {"Sum", importVariadic<AddNode>, {.inputs = {1, manyInputs}}},

@@ -38,22 +38,16 @@ static llvm::Expected<NodeValue> alignLegacy(OpContext &op, NodeValue lhs,
 /// values \p defaults where the model leaves them out.
 static llvm::Error importRecord(OpContext &op, NodeKind kind,
                                 llvm::ArrayRef<double> defaults) {
-  const OpInfo &info = getNodeInfo(kind);
-  NodeDraft draft{kind, {}, {}};
-  for (unsigned i = 0; i < info.operands.size(); ++i) {
+  std::vector<NodeValue> operands;
+  for (unsigned i = 0; i < getNodeInfo(kind).operands.size(); ++i) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(i));
-    draft.operands.push_back(x);
+    operands.push_back(x);
   }
-  if (draft.operands.size() == 2) {
-    GLOWISH_ASSIGN_OR_RETURN(
-        draft.operands[1],
-        alignLegacy(op, draft.operands[0], draft.operands[1]));
+  if (operands.size() == 2) {
+    GLOWISH_ASSIGN_OR_RETURN(operands[1],
+                             alignLegacy(op, operands[0], operands[1]));
   }
-  for (auto [attr, value] : llvm::zip_equal(info.attrs, defaults)) {
-    double number = op.getFloat(attr.name, value);
-    draft.attrs.push_back(number);
-  }
-  return op.setOutput(0, op.createDraft(std::move(draft)));
+  return op.setOutput(0, op.makeRecorded(kind, operands, defaults));
 }
 
 /// Imports the ONNX operator of \p kind. It is specialized for those of which

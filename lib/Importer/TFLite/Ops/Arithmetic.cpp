@@ -227,6 +227,29 @@ static llvm::Error importNot(TFLiteOp &op) {
   return op.setOutput(0, op.unary<NotNode>(op.input(0)));
 }
 
+/// Imports an operator that a record names, of operands that are not quantized.
+static llvm::Error importRecord(TFLiteOp &op, NodeKind kind,
+                                llvm::ArrayRef<double> defaults) {
+  GLOWISH_RETURN_IF_ERROR(op.checkNotQuantized());
+  GLOWISH_RETURN_IF_ERROR(op.checkBroadcast());
+  std::vector<NodeValue> operands;
+  for (unsigned i = 0; i < getNodeInfo(kind).operands.size(); ++i) {
+    if (op.getKind(i) != op.getKind(0))
+      return op.refuseInput(i, getElemKindName(op.getKind(0)));
+    operands.push_back(op.input(i));
+  }
+  return op.setOutput(0, op.makeRecorded(kind, operands, defaults));
+}
+
+/// Returns the traits of an operator that a record of \p kinds names.
+static TFLiteOpTraits getTraits(unsigned numOperands, llvm::StringRef kinds) {
+  if (kinds == "Bool")
+    return {.inputs = numOperands};
+  if (kinds == "Float")
+    return {.inputs = numOperands, .limit = "float"};
+  return {.inputs = numOperands, .limit = "not quantized"};
+}
+
 static constexpr llvm::StringLiteral quantizedLimit =
     "float, integers, and quantized int8, uint8 and int16";
 static constexpr llvm::StringLiteral notQuantized = "not quantized";
@@ -238,6 +261,17 @@ static constexpr TFLiteOpTraits twoQuantized{.inputs = 2,
 static constexpr TFLiteOpTraits twoAlike{.inputs = 2, .limit = oneScale};
 static constexpr TFLiteOpTraits choice{.inputs = 3, .limit = oneScale};
 
+static const TFLiteOperators sameOperators = {
+#define TFLITE_ELEMENT_WISE(NAME, TFLITE, NUM_OPERANDS, KINDS, ...)            \
+  {TFLITE,                                                                     \
+   [](TFLiteOp &op) {                                                          \
+     return importRecord(op, NodeKind::NAME, {__VA_ARGS__});                   \
+   },                                                                          \
+   getTraits(NUM_OPERANDS, KINDS)},
+#define GET_TFLITE_ELEMENT_WISE_LIST
+#include "glowish/Graph/NodeFunctions.inc"
+};
+
 static const TFLiteOperators operators = {
     {"ADD", importSum<schema::AddOptions, AddNode>, twoQuantized},
     {"SUB", importSum<schema::SubOptions, SubNode>, twoQuantized},
@@ -245,7 +279,6 @@ static const TFLiteOperators operators = {
     {"DIV", importDiv, twoPlain},
     {"FLOOR_DIV", importBinary<divideDown>, twoPlain},
     {"FLOOR_MOD", importBinary<getFlooredRest>, twoPlain},
-    {"POW", importBinary<makeBinary<PowNode>>, twoPlain},
     {"SQUARED_DIFFERENCE", importBinary<squareDifference>, twoPlain},
     {"ADD_N", importAddN, {.inputs = {1, manyInputs}, .limit = notQuantized}},
     {"MAXIMUM", importExtreme<MaxNode>, twoAlike},
@@ -256,8 +289,6 @@ static const TFLiteOperators operators = {
     {"GREATER_EQUAL", importComparison<GreaterOrEqualNode>, {.inputs = 2}},
     {"EQUAL", importComparison<EqualNode>, {.inputs = 2}},
     {"NOT_EQUAL", importNotEqual, twoAlike},
-    {"LOGICAL_AND", importBinary<makeBinary<AndNode>>, {.inputs = 2}},
-    {"LOGICAL_OR", importBinary<makeBinary<OrNode>>, {.inputs = 2}},
     {"LOGICAL_NOT", importNot},
     {"SELECT", importSelect, choice},
     {"SELECT_V2", importSelect, choice}};

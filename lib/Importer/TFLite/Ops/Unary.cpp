@@ -10,11 +10,6 @@ using schema::ActivationFunctionType;
 
 //===- Floats -------------------------------------------------------------===//
 
-template <typename T> static llvm::Error importUnary(TFLiteOp &op) {
-  GLOWISH_RETURN_IF_ERROR(op.checkNotQuantized());
-  return op.setOutput(0, op.unary<T>(op.input(0)));
-}
-
 static llvm::Error importSquare(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkNotQuantized());
   return op.setOutput(0, op.mul(op.input(0), op.input(0)));
@@ -135,15 +130,6 @@ static constexpr TFLiteOpTraits quantized{.limit =
                                               "float, int8, uint8 and int16"};
 
 static const TFLiteOperators operators = {
-    {"ABS", importUnary<AbsNode>, plain},
-    {"NEG", importUnary<NegNode>, plain},
-    {"SIGN", importUnary<SignNode>, plain},
-    {"CEIL", importUnary<CeilNode>, floats},
-    {"FLOOR", importUnary<FloorNode>, floats},
-    {"ROUND", importUnary<RoundNode>, floats},
-    {"SQRT", importUnary<SqrtNode>, floats},
-    {"SIN", importUnary<SinNode>, floats},
-    {"COS", importUnary<CosNode>, floats},
     {"RSQRT", importRsqrt, floats},
     {"SQUARE", importSquare, plain},
     {"EXP", importFunction<ExpNode, exponential>, bytes},
