@@ -58,12 +58,10 @@ ALLOWED = {
         "text of a page of the docs",
     ("tools/glowish-tblgen/FunctionEmitter.cpp", ""):
         "generates the table of a front end",
-    ("tools/glowish-tblgen/OpRecord.h", "onnx"):
-        "a field of the records",
-    ("tools/glowish-tblgen/OpRecord.cpp", "Onnx"):
-        "a field of the records",
-    ("tools/glowish-tblgen/OpRecord.cpp", "op.onnx"):
-        "a field of the records",
+    ("tools/glowish-tblgen/OpRecord.h", ""):
+        "fields of the records",
+    ("tools/glowish-tblgen/OpRecord.cpp", ""):
+        "fields of the records",
     ("python/src/bindings/Arrays.cpp", "PyTorch"):
         "arrays of another package",
 }

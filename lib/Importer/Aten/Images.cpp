@@ -77,14 +77,10 @@ aten::readEdges(AtenOp &op, DimsRef spatial,
     GLOWISH_ASSIGN_OR_RETURN(dilations, op.integers("dilation", count));
   }
   bool isCeiled = op.has("ceil_mode") && op.flag("ceil_mode");
-  std::vector<Edge> edges;
-  for (size_t d = 0; d < count; ++d) {
-    Edge edge{.extent = spatial[d],
-              .kernel = kernels[d],
-              .stride = strides[d],
-              .dilation = dilations[d],
-              .before = pads[d],
-              .after = pads[d]};
+  pads.insert(pads.end(), pads.begin(), pads.begin() + count);
+  std::vector<Edge> edges =
+      makeEdges(spatial, kernels, strides, dilations, pads);
+  for (auto [d, edge] : llvm::enumerate(edges)) {
     if (!edge.isWithinLimits())
       return op.refuse("kernel_size", "windows of at least 1");
     bool isOpen = !extents.empty() && extents[d];
@@ -92,7 +88,6 @@ aten::readEdges(AtenOp &op, DimsRef spatial,
                                          isOpen ? &*extents[d] : nullptr));
     if (edge.getCount() < 1)
       return op.refuse("kernel_size", "windows that fit into the images");
-    edges.push_back(edge);
   }
   return edges;
 }

@@ -16,19 +16,11 @@ AtenValue::List aten::makeAtenList(llvm::ArrayRef<NodeValue> values) {
 }
 
 std::string AtenValue::describe() const {
-  struct Visitor {
-    std::string operator()(std::monostate) const { return "None"; }
+  struct Visitor : ScalarDescriber {
+    using ScalarDescriber::operator();
     std::string operator()(NodeValue tensor) const {
       return tensor.getType().str();
     }
-    std::string operator()(int64_t number) const {
-      return llvm::formatv("the int {0}", number);
-    }
-    std::string operator()(double number) const {
-      return llvm::formatv("the float {0}", number);
-    }
-    std::string operator()(bool flag) const { return flag ? "True" : "False"; }
-    std::string operator()(const std::string &) const { return "a string"; }
     std::string operator()(ElemKind kind) const {
       return "the type " + getElemKindName(kind).str();
     }
@@ -38,9 +30,6 @@ std::string AtenValue::describe() const {
     std::string operator()(AtenComplexKind kind) const {
       return "the type of complex numbers of " +
              getElemKindName(kind.part).str();
-    }
-    std::string operator()(const Extent &extent) const {
-      return "the extent " + extent.describe() + ", which a run decides";
     }
     std::string operator()(const List &list) const {
       return llvm::formatv("a list of {0}", list.size());

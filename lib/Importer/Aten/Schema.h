@@ -9,6 +9,22 @@
 
 namespace glowish::aten {
 
+/// Describes values of Python that are no tensors, in messages.
+struct ScalarDescriber {
+  std::string operator()(std::monostate) const { return "None"; }
+  std::string operator()(int64_t number) const {
+    return llvm::formatv("the int {0}", number);
+  }
+  std::string operator()(double number) const {
+    return llvm::formatv("the float {0}", number);
+  }
+  std::string operator()(bool flag) const { return flag ? "True" : "False"; }
+  std::string operator()(const std::string &) const { return "a string"; }
+  std::string operator()(const Extent &extent) const {
+    return "the extent " + extent.describe() + ", which a run decides";
+  }
+};
+
 /// The type of an argument or a result.
 struct AtenType {
   enum class Base {

@@ -7,6 +7,22 @@
 
 using namespace glowish;
 
+std::vector<Edge> glowish::makeEdges(DimsRef spatial,
+                                     llvm::ArrayRef<int64_t> kernels,
+                                     llvm::ArrayRef<int64_t> strides,
+                                     llvm::ArrayRef<int64_t> dilations,
+                                     llvm::ArrayRef<int64_t> pads) {
+  std::vector<Edge> edges;
+  for (size_t d = 0; d < spatial.size(); ++d)
+    edges.push_back({.extent = spatial[d],
+                     .kernel = kernels[d],
+                     .stride = strides[d],
+                     .dilation = dilations[d],
+                     .before = pads[d],
+                     .after = pads[spatial.size() + d]});
+  return edges;
+}
+
 llvm::Error glowish::checkUnrolled(llvm::ArrayRef<Edge> edges) {
   for (const Edge &edge : edges)
     if (edge.kernel > maxUnrolledKernel)

@@ -39,6 +39,13 @@ struct Edge {
   }
 };
 
+/// Returns the edges of images of the extents \p spatial; \p pads has those
+/// before all of them, then those behind them.
+std::vector<Edge> makeEdges(DimsRef spatial, llvm::ArrayRef<int64_t> kernels,
+                            llvm::ArrayRef<int64_t> strides,
+                            llvm::ArrayRef<int64_t> dilations,
+                            llvm::ArrayRef<int64_t> pads);
+
 /// The windows along both dimensions of images: pairs are [height, width].
 struct ImageWindow {
   std::vector<int64_t> kernels = {1, 1}, strides = {1, 1}, dilations = {1, 1};

@@ -6,22 +6,14 @@ using namespace glowish;
 using namespace glowish::torchscript;
 
 std::string ScriptValue::describe() const {
-  struct Visitor {
-    std::string operator()(std::monostate) const { return "None"; }
+  struct Visitor : aten::ScalarDescriber {
+    using aten::ScalarDescriber::operator();
     std::string operator()(const std::shared_ptr<ScriptTensor> &tensor) const {
       return "a tensor, " + tensor->getType().str();
     }
     std::string operator()(NodeValue) const {
       return "a number that is known only when the model runs";
     }
-    std::string operator()(int64_t number) const {
-      return llvm::formatv("the int {0}", number);
-    }
-    std::string operator()(double number) const {
-      return llvm::formatv("the float {0}", number);
-    }
-    std::string operator()(bool flag) const { return flag ? "True" : "False"; }
-    std::string operator()(const std::string &) const { return "a string"; }
     std::string operator()(const std::shared_ptr<ScriptList> &list) const {
       if (list->isComplex)
         return "a complex tensor, of parts " +
@@ -37,9 +29,6 @@ std::string ScriptValue::describe() const {
     }
     std::string operator()(const ScriptIgnored &ignored) const {
       return ignored.what;
-    }
-    std::string operator()(const Extent &extent) const {
-      return "the extent " + extent.describe() + ", which a run decides";
     }
   };
   return std::visit(Visitor(), value);

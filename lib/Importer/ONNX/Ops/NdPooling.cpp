@@ -55,20 +55,14 @@ readEdges(OpContext &op, NodeValue input, DimsRef kernel = {}) {
                            readWindowInts(op, "pads", 2 * count, 0, 0));
   GLOWISH_ASSIGN_OR_RETURN(std::string autoPad, readAutoPad(op));
   int64_t ceilMode = op.getInt("ceil_mode", 0);
-  std::vector<Edge> edges;
-  for (size_t d = 0; d < count; ++d) {
-    Edge edge{.extent = spatial[d],
-              .kernel = kernels[d],
-              .stride = strides[d],
-              .dilation = dilations[d],
-              .before = pads[d],
-              .after = pads[count + d]};
+  std::vector<Edge> edges =
+      makeEdges(spatial, kernels, strides, dilations, pads);
+  for (Edge &edge : edges) {
     GLOWISH_RETURN_IF_ERROR(
         completePads(edge, autoPad, ceilMode != 0, nullptr));
     if (edge.getCount() < 1)
       return makeError("a window of {0} pixels does not fit into {1}",
                        edge.getReach(), input.getType().str());
-    edges.push_back(edge);
   }
   return edges;
 }
