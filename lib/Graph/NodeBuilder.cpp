@@ -1,6 +1,7 @@
 //===- NodeBuilder.cpp - Create nodes by expressions ----------------------===//
 
 #include "glowish/Graph/NodeBuilder.h"
+#include "glowish/Graph/CountedSymbols.h"
 #include "glowish/Support/Error.h"
 #include <numeric>
 
@@ -65,6 +66,19 @@ struct ExtentNodes {
 };
 } // namespace
 
+/// Returns the value of \p symbol in \p function: the input that states it, or
+/// what a node counts. Null if there is neither; a body has no inputs.
+static NodeValue findSymbol(const Function &function, llvm::StringRef symbol) {
+  Placeholder *stated = function.getModule().findStated(symbol);
+  if (stated)
+    return function.isBody() ? NodeValue() : NodeValue(stated);
+  for (const Node &node : function.getNodes())
+    for (const CountedSymbol &counted : getCountedSymbols(node))
+      if (counted.symbol == symbol)
+        return counted.count;
+  return {};
+}
+
 NodeValue
 NodeBuilder::compute(const Extent &extent,
                      llvm::function_ref<NodeValue(llvm::StringRef)> getSymbol) {
@@ -73,13 +87,13 @@ NodeBuilder::compute(const Extent &extent,
 }
 
 NodeValue NodeBuilder::compute(const Extent &extent) {
-  const Module &module = function.getModule();
-  if (function.isBody() || !module.isStated(extent))
-    return keep(makeError("it computes with {0}, which a run decides, in a "
-                          "branch or loop; accepted: known numbers there",
-                          extent.describe()));
+  for (const std::string &symbol : extent.getSymbols())
+    if (!findSymbol(function, symbol))
+      return keep(makeError("it computes with {0}, which a run decides, in a "
+                            "branch or loop; accepted: known numbers there",
+                            extent.describe()));
   return compute(extent, [&](llvm::StringRef symbol) {
-    return NodeValue(module.findStated(symbol));
+    return findSymbol(function, symbol);
   });
 }
 

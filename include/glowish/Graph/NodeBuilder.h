@@ -140,8 +140,9 @@ public:
   /// that \p getSymbol gives, none of them negative.
   NodeValue compute(const Extent &extent,
                     llvm::function_ref<NodeValue(llvm::StringRef)> getSymbol);
-  /// Returns the value of \p extent, an int64 scalar; an error in a branch or
-  /// loop, or where no input states one of the symbols. May be overridden.
+  /// Returns the value of \p extent, an int64 scalar, of symbols that inputs
+  /// state or nodes of this function count; an error for others, and in a
+  /// branch or loop for those of inputs. May be overridden.
   virtual NodeValue compute(const Extent &extent);
   /// Returns the extent of dimension \p dim of \p x, an int64 scalar: a
   /// constant unless a run decides it.

@@ -1,6 +1,7 @@
 //===- ExtentFinder.cpp - Integers that are extents -----------------------===//
 
 #include "Common/ExtentFinder.h"
+#include "glowish/Graph/CountedSymbols.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace glowish;
@@ -125,12 +126,17 @@ std::optional<std::vector<Extent>> glowish::findExtents(const Module &module,
   constexpr int64_t maxLength = 64;
   const Type &type = list.getType();
   if (!isIntegerKind(type.getKind()) || type.getRank() > 1 ||
-      type.hasExtents() || type.getNumElements() > maxLength)
+      type.hasExtents() || type.getNumElements() > maxLength ||
+      module.getSymbols().empty())
     return std::nullopt;
   ExtentFinder::Known known;
   for (const auto &placeholder : module.getPlaceholders())
     if (const auto &range = placeholder->getRange())
       known[NodeValue(placeholder.get())] = Extent::symbol(range->symbol);
+  if (const Function *function = list.node->getParent())
+    for (const Node &node : function->getNodes())
+      for (const CountedSymbol &counted : getCountedSymbols(node))
+        known.try_emplace(counted.count, Extent::symbol(counted.symbol));
   if (known.empty())
     return std::nullopt;
   std::vector<Extent> extents;

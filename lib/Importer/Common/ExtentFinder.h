@@ -51,8 +51,8 @@ private:
 };
 
 /// Returns the elements of \p list, which are integers of rank 0 or 1, as
-/// numbers and expressions of the symbols that inputs of \p module state. None
-/// if one is neither, or if no input states a symbol.
+/// numbers and expressions of the symbols that inputs of \p module state and
+/// nodes beside it count. None if one is neither, or if there are no symbols.
 std::optional<std::vector<Extent>> findExtents(const Module &module,
                                                NodeValue list);
 

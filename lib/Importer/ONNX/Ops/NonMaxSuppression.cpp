@@ -1,25 +1,12 @@
 //===- NonMaxSuppression.cpp - Import of NonMaxSuppression ----------------===//
 
+#include "Common/BoxCorners.h"
 #include "Common/Positions.h"
 #include "ONNX/Ops/NonZero.h"
 #include "ONNX/ShapeInts.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
-
-/// Returns boxes [..., 4] as [top, left, bottom, right]. They are two opposite
-/// corners, or [x, y, width, height] with x and y at the center.
-static NodeValue getCorners(OpContext &op, NodeValue boxes, bool haveCenters) {
-  auto get = [&](int64_t i) { return op.slice(boxes, 2, i, 1); };
-  if (!haveCenters)
-    return op.concat({op.min(get(0), get(2)), op.min(get(1), get(3)),
-                      op.max(get(0), get(2)), op.max(get(1), get(3))},
-                     2);
-  NodeValue halfWidth = op.div(get(2), 2), halfHeight = op.div(get(3), 2);
-  return op.concat({op.sub(get(1), halfHeight), op.sub(get(0), halfWidth),
-                    op.add(get(1), halfHeight), op.add(get(0), halfWidth)},
-                   2);
-}
 
 /// Returns the boxes in descending order of scores, with -1 for boxes that must
 /// not be selected: [B, C, N].
@@ -99,7 +86,7 @@ static llvm::Error importNonMaxSuppression(OpContext &op, NodeValue boxes,
     isPicked = op.logicalAnd(
         isPicked,
         op.less(op.iota(ElemKind::Int64, 3, 2, most.bound), most.number));
-  Found found = findTrue(op, op.reshape(isPicked, {total}));
+  Found found = findTrueBounded(op, op.reshape(isPicked, {total}));
   NodeValue row = op.div(found.positions, double(most.bound));
   NodeValue batch = op.div(row, double(shape[1]));
   NodeValue category = op.sub(row, op.mul(batch, double(shape[1])));

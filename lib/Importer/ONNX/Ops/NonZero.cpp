@@ -8,25 +8,11 @@ using namespace glowish::onnximport;
 
 //===- Positions of true elements -----------------------------------------===//
 
-Found onnximport::findTrue(OpContext &op, NodeValue flags) {
-  if (!flags)
-    return {};
-  int64_t n = flags.getShape()[0];
-  NodeValue ones = op.cast(flags, ElemKind::Int64);
-  NodeValue counts = op.cumSum(ones, 0);
-  NodeValue count = op.reshape(op.slice(counts, 0, n - 1, 1), {});
-  // Other positions are scattered out of range.
-  NodeValue targets = op.select(flags, op.sub(counts, 1),
-                                op.scalar(ElemKind::Int64, double(n)));
-  NodeValue numbers = op.iota(ElemKind::Int64, 2, 0, n);
-  NodeValue none = op.splat(ElemKind::Int64, {n, 1}, 0);
-  if (op.hasFailed())
-    return {};
-  NodeValue positions =
-      op.reshape(op.make<ScatterNode>(none, targets, numbers, "replace"), {n});
-  if (count)
-    op.setBound(count, n);
-  return {positions, count, counts};
+Found onnximport::findTrueBounded(OpContext &op, NodeValue flags) {
+  Found found = findTrue(op, flags);
+  if (found.count)
+    op.setBound(found.count, flags.getShape()[0]);
+  return found;
 }
 
 //===- NonZero ------------------------------------------------------------===//
@@ -52,27 +38,6 @@ static llvm::Error importConstantNonZero(OpContext &op, const Tensor &input) {
           indices)));
 }
 
-/// Converts row-major \p positions to indices: row d contains those into
-/// dimension d of \p shape.
-static NodeValue splitPositions(OpContext &op, NodeValue positions,
-                                DimsRef shape) {
-  if (!positions)
-    return positions;
-  int64_t n = positions.getShape()[0];
-  if (shape.empty())
-    return op.splat(ElemKind::Int64, {0, n}, 0);
-  Dims strides = getDenseStrides(shape);
-  std::vector<NodeValue> rows;
-  for (unsigned d = 0; d < shape.size(); ++d) {
-    NodeValue whole = op.div(positions, double(strides[d]));
-    if (d > 0)
-      whole = op.sub(whole,
-                     op.mul(op.div(whole, double(shape[d])), double(shape[d])));
-    rows.push_back(op.reshape(whole, {1, n}));
-  }
-  return op.concat(rows, 0);
-}
-
 static llvm::Error importNonZero(OpContext &op, NodeValue x) {
   if (auto *constant = x.getNodeAs<Constant>())
     return importConstantNonZero(op, constant->getTensor());
@@ -80,10 +45,7 @@ static llvm::Error importNonZero(OpContext &op, NodeValue x) {
   int64_t rank = int64_t(shape.size()), count = x.getType().getNumElements();
   if (count == 0)
     return op.setOutput(0, op.splat(ElemKind::Int64, {rank, 0}, 0));
-  NodeValue flags = op.cast(x, ElemKind::Bool);
-  if (NodeValue inside = op.isInside(x, getAllDims(rank)))
-    flags = op.logicalAnd(op.dropExtents(flags), inside);
-  Found found = findTrue(op, op.reshape(flags, {count}));
+  Found found = findTrueBounded(op, listNonzero(op, x));
   return op.setOutput(0, op.declare(splitPositions(op, found.positions, shape),
                                     {NodeValue(), found.count}));
 }
@@ -119,7 +81,7 @@ static llvm::Error importCompress(OpContext &op, NodeValue x,
   };
   keepBefore(condition, 0);
   keepBefore(x, axis);
-  Found found = findTrue(op, flags);
+  Found found = findTrueBounded(op, flags);
   Lengths lengths(x.getShape().size());
   lengths[axis] = found.count;
   NodeValue all = op.crop(x, axis, size, std::nullopt);

@@ -153,7 +153,7 @@ static Distinct sortByFirst(OpContext &op, Distinct distinct) {
   int64_t n = distinct.inverse.getShape()[0];
   NodeValue firstOfSame = op.gather(distinct.first, distinct.inverse, 0);
   NodeValue begins = op.equal(firstOfSame, op.iota(ElemKind::Int64, 1, 0, n));
-  Found found = findTrue(op, begins);
+  Found found = findTrueBounded(op, begins);
   NodeValue groups = op.gather(distinct.inverse, found.positions, 0);
   return {found.positions, op.sub(op.gather(found.counts, firstOfSame, 0), 1),
           op.gather(distinct.sizes, groups, 0), distinct.count};
