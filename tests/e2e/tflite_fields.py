@@ -38,6 +38,7 @@ TESTED = {
     "SubOptions.pot_scale_int16": "TFLiteInt16.SumsOfPowersOfTwo",
     "ReshapeOptions.new_shape": "TFLiteFields.ShapesOfOldModels",
     "Buffer.size": "TFLiteFields.BuffersLieInTheFile",
+    "Operator.builtin_options_2": "TFLiteSubgraphs.CompositesAreTheirDecompositions",
     "QuantizationParameters.quantized_dimension":
         "TFLiteBlocks.IntegersTakeOneScalePerChannel",
 }

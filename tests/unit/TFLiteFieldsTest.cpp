@@ -255,13 +255,19 @@ TEST(TFLiteFields, FieldsOfOperators) {
   EXPECT_EQ(
       getError([](auto &op, auto, auto) { op.add_debug_metadata_index(4); }),
       "imported");
+  // Options of another operator, which has none that may be set.
+  EXPECT_EQ(getError([](auto &op, auto dilate, auto) {
+              op.add_builtin_options_2_type(
+                  schema::BuiltinOptions2::DilateOptions);
+              op.add_builtin_options_2(dilate);
+            }),
+            "imported");
   EXPECT_THAT(getError([](auto &op, auto dilate, auto) {
-                op.add_builtin_options_2_type(
-                    schema::BuiltinOptions2::DilateOptions);
+                op.add_builtin_options_2_type(schema::BuiltinOptions2(99));
                 op.add_builtin_options_2(dilate);
               }),
-              HasSubstr("node 'y' (ABS): field 'builtin_options_2' of Operator "
-                        "is DilateOptions; accepted: none"));
+              HasSubstr("node 'y' (ABS): field 'builtin_options_2_type' of "
+                        "Operator is 99; accepted: 0 to 23"));
   EXPECT_THAT(getError([](auto &op, auto, auto) {
                 op.add_large_custom_options_size(8);
               }),

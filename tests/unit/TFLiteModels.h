@@ -78,6 +78,28 @@ public:
         options.empty() ? 0 : builder.CreateVector(options));
   }
 
+  /// Adds an operator of the name \p name that subgraph \p subgraph stands for.
+  void composite(const char *name, int subgraph,
+                 const std::vector<int32_t> &inputs,
+                 const std::vector<int32_t> &outputs) {
+    std::vector<uint8_t> attributes = {1, 2, 3};
+    auto options = tflite::schema::CreateStableHLOCompositeOptionsDirect(
+        builder, name, subgraph, &attributes,
+        tflite::schema::CustomOptionsFormat::FLEXBUFFERS, /*version=*/2);
+    uint32_t code =
+        addCode(tflite::schema::BuiltinOperator::STABLEHLO_COMPOSITE, nullptr);
+    auto listed = builder.CreateVector(inputs),
+         results = builder.CreateVector(outputs);
+    tflite::schema::OperatorBuilder op(builder);
+    op.add_opcode_index(code);
+    op.add_inputs(listed);
+    op.add_outputs(results);
+    op.add_builtin_options_2_type(
+        tflite::schema::BuiltinOptions2::StableHLOCompositeOptions);
+    op.add_builtin_options_2(options.Union());
+    operators.push_back(op.Finish());
+  }
+
   flatbuffers::FlatBufferBuilder &fbb() { return builder; }
 
   /// Ends a subgraph, the first of which is the main one; what is added from
@@ -115,11 +137,16 @@ private:
            tflite::schema::BuiltinOptions type,
            flatbuffers::Offset<void> options,
            flatbuffers::Offset<flatbuffers::Vector<uint8_t>> custom = 0) {
+    uint32_t code = addCode(kind, name);
+    operators.push_back(tflite::schema::CreateOperator(
+        builder, code, builder.CreateVector(inputs),
+        builder.CreateVector(outputs), type, options, custom));
+  }
+  /// Returns the number of the operator.
+  uint32_t addCode(tflite::schema::BuiltinOperator kind, const char *name) {
     codes.push_back(tflite::schema::CreateOperatorCodeDirect(
         builder, int8_t(std::min(int(kind), 127)), name, 1, kind));
-    operators.push_back(tflite::schema::CreateOperator(
-        builder, uint32_t(codes.size()) - 1, builder.CreateVector(inputs),
-        builder.CreateVector(outputs), type, options, custom));
+    return uint32_t(codes.size()) - 1;
   }
 
   flatbuffers::FlatBufferBuilder builder;

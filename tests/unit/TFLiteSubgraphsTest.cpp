@@ -266,6 +266,63 @@ TEST(TFLiteSubgraphs, LimitsWhatSubgraphsMake) {
               HasSubstr("subgraphs are nested more than 64 deep"));
 }
 
+//===- STABLEHLO_COMPOSITE ------------------------------------------------===//
+
+/// A composite of subgraph \p subgraph, which is 1 of 2 or missing; subgraph 1
+/// has a composite of \p inner, and 2 an operator.
+static std::string makeComposite(int subgraph, int inner = 2) {
+  TFLiteModel model;
+  int x = model.tensor("x", {2}, TensorType::FLOAT32);
+  int y = model.tensor("y", {2}, TensorType::FLOAT32);
+  model.composite("odml.triple", subgraph, {x}, {y});
+  model.endSubgraph({x}, {y});
+  x = model.tensor("a", {2}, TensorType::FLOAT32);
+  y = model.tensor("b", {2}, TensorType::FLOAT32);
+  int sum = model.tensor("sum", {2}, TensorType::FLOAT32);
+  model.composite("odml.double", inner, {x}, {y});
+  model.op(BuiltinOperator::ADD, {x, y}, {sum});
+  model.endSubgraph({x}, {sum}, "odml.triple.impl");
+  addBinary(model, BuiltinOperator::MUL, 2, "odml.double.impl");
+  return model.finish();
+}
+
+TEST(TFLiteSubgraphs, CompositesAreTheirDecompositions) {
+  auto runs = runTFLiteEverywhere(makeComposite(1), {{{"x", {1, -2.5}}}});
+  EXPECT_EQ(runs[0]["y"], (Doubles{3, -7.5}));
+  EXPECT_EQ(countNodes(makeComposite(1), NodeKind::Mul), 1u);
+  EXPECT_THAT(getTFLiteError(makeComposite(7)),
+              HasSubstr("node 'y' (STABLEHLO_COMPOSITE): it runs subgraph 7; "
+                        "the file has 3"));
+  EXPECT_THAT(getTFLiteError(makeComposite(-1)),
+              HasSubstr("it runs subgraph -1; the file has 3"));
+  EXPECT_THAT(getTFLiteError(makeComposite(1, 1)),
+              HasSubstr("which contains it; accepted: subgraphs without "
+                        "recursion"));
+  // It is only the decomposition that says what it computes.
+  TFLiteModel model;
+  int x = model.tensor("x", {2}, TensorType::FLOAT32);
+  int y = model.tensor("y", {2}, TensorType::FLOAT32);
+  model.op(BuiltinOperator::STABLEHLO_COMPOSITE, {x}, {y});
+  EXPECT_THAT(getTFLiteError(model.finish({x}, {y})),
+              HasSubstr("node 'y' (STABLEHLO_COMPOSITE): it has no "
+                        "StableHLOCompositeOptions"));
+}
+
+/// Operators of decompositions that are not supported are told, too.
+TEST(TFLiteSubgraphs, CompositesListUnsupportedOperators) {
+  TFLiteModel model;
+  int x = model.tensor("x", {2}, TensorType::FLOAT32);
+  int y = model.tensor("y", {2}, TensorType::FLOAT32);
+  model.composite("odml.hash", 1, {x}, {y});
+  model.endSubgraph({x}, {y});
+  int a = model.tensor("a", {2}, TensorType::FLOAT32);
+  int b = model.tensor("b", {2}, TensorType::FLOAT32);
+  model.op(BuiltinOperator::LSH_PROJECTION, {a}, {b});
+  model.endSubgraph({a}, {b}, "impl");
+  EXPECT_THAT(getTFLiteError(model.finish()),
+              HasSubstr("node 'b' (LSH_PROJECTION)"));
+}
+
 //===- WHILE --------------------------------------------------------------===//
 
 /// Doubles y = x while its number of iterations is less than \p trips, a

@@ -255,17 +255,27 @@ llvm::Error tflite::checkFields(const void *table, const char *typeName,
   return checkUnknown(stored, object, bytes);
 }
 
+/// Does that for \p table, which member \p type of the union \p unionName is; a
+/// null table has nothing set.
+static llvm::Error checkUnion(const void *table, int64_t type,
+                              const char *unionName, FieldReads isRead,
+                              llvm::ArrayRef<uint8_t> bytes) {
+  constexpr int64_t none = 0;
+  if (!table || type == none)
+    return llvm::Error::success();
+  const auto &types = *getSchema().enums()->LookupByKey(unionName);
+  const auto *member = types.values()->LookupByKey(type);
+  const auto &object =
+      *getSchema().objects()->Get(unsigned(member->union_type()->index()));
+  return checkFields(table, object.name()->c_str(), isRead, bytes);
+}
+
 llvm::Error tflite::checkOptions(const schema::Operator &op, FieldReads isRead,
                                  llvm::ArrayRef<uint8_t> bytes) {
-  if (!op.builtin_options() ||
-      op.builtin_options_type() == schema::BuiltinOptions::NONE)
-    return llvm::Error::success();
-  const auto &types =
-      *getSchema().enums()->LookupByKey("glowish.tflite.schema.BuiltinOptions");
-  const auto *type =
-      types.values()->LookupByKey(int64_t(op.builtin_options_type()));
-  const auto &object =
-      *getSchema().objects()->Get(unsigned(type->union_type()->index()));
-  return checkFields(op.builtin_options(), object.name()->c_str(), isRead,
-                     bytes);
+  GLOWISH_RETURN_IF_ERROR(
+      checkUnion(op.builtin_options(), int64_t(op.builtin_options_type()),
+                 "glowish.tflite.schema.BuiltinOptions", isRead, bytes));
+  return checkUnion(op.builtin_options_2(),
+                    int64_t(op.builtin_options_2_type()),
+                    "glowish.tflite.schema.BuiltinOptions2", isRead, bytes);
 }

@@ -156,6 +156,8 @@ llvm::SmallVector<int32_t, 2> tflite::getSubgraphs(const schema::Operator &op) {
     return {int32_t(options->subgraph())};
   if (auto *options = op.builtin_options_as_CallOnceOptions())
     return {options->init_subgraph_index()};
+  if (auto *options = op.builtin_options_2_as_StableHLOCompositeOptions())
+    return {options->decomposition_subgraph_index()};
   return {};
 }
 

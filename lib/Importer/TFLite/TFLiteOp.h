@@ -102,18 +102,17 @@ public:
 
   /// The options; those that a file without them stands for if there are none.
   template <typename Options> OperatorOptions<Options> options() const {
-    constexpr auto type = schema::BuiltinOptionsTraits<Options>::enum_value;
-    bool isStored = op.builtin_options_type() == type && op.builtin_options();
-    const void *table = isStored ? op.builtin_options() : getEmptyTable();
-    return {*static_cast<const Options *>(table), isStored ? &reads : nullptr};
+    const Options *stored = findOptions<Options>();
+    const void *table = stored ? stored : getEmptyTable();
+    return {*static_cast<const Options *>(table), stored ? &reads : nullptr};
   }
   /// The options, or an error if the file has none.
   template <typename Options>
   llvm::Expected<OperatorOptions<Options>> requireOptions() const {
-    constexpr auto type = schema::BuiltinOptionsTraits<Options>::enum_value;
-    if (op.builtin_options_type() == type && op.builtin_options())
+    if (findOptions<Options>())
       return options<Options>();
-    return makeError("it has no {0}", schema::EnumNameBuiltinOptions(type));
+    llvm::StringRef name = Options::Traits::fully_qualified_name;
+    return makeError("it has no {0}", name.rsplit('.').second);
   }
   /// Returns an error if the file has set something of the operator that was
   /// not read. To be called when the operator is imported.
@@ -220,6 +219,20 @@ public:
   NodeValue rescale(NodeValue x, llvm::ArrayRef<double> factors);
 
 private:
+  /// The options that the file has, in one of two fields; null if it has none,
+  /// or others.
+  template <typename Options> const Options *findOptions() const {
+    constexpr auto type = schema::BuiltinOptionsTraits<Options>::enum_value;
+    constexpr auto later = schema::BuiltinOptions2Traits<Options>::enum_value;
+    bool isFirst = type != schema::BuiltinOptions::NONE &&
+                   op.builtin_options_type() == type;
+    bool isSecond = later != schema::BuiltinOptions2::NONE &&
+                    op.builtin_options_2_type() == later;
+    const void *table = isFirst    ? op.builtin_options()
+                        : isSecond ? op.builtin_options_2()
+                                   : nullptr;
+    return static_cast<const Options *>(table);
+  }
   /// A table in which no field is stored.
   static const void *getEmptyTable();
   NodeValue foldKnown(NodeValue value);

@@ -143,6 +143,17 @@ static llvm::Error importCall(TFLiteOp &op) {
   return setOutputs(op, outputs);
 }
 
+/// What the operator stands for is its subgraph, whatever its name is.
+static llvm::Error importComposite(TFLiteOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(
+      auto options, op.requireOptions<schema::StableHLOCompositeOptions>());
+  GLOWISH_ASSIGN_OR_RETURN(
+      TFLiteValues outputs,
+      importSubgraph(op, options.get<"decomposition_subgraph_index">(),
+                     getValues(op)));
+  return setOutputs(op, outputs);
+}
+
 /// Whether the values that \p init assigns are those that zeros stand for, in
 /// variables that nothing changed before.
 static bool setsZeros(VariableScope &variables, Branch &init) {
@@ -192,5 +203,8 @@ static const TFLiteOperators operators = {
           "outputs of one type in both subgraphs, or a constant condition"}},
     {"CALL",
      importCall,
+     {.inputs = {0, manyInputs}, .minOutputs = 0, .takesResources = true}},
+    {"STABLEHLO_COMPOSITE",
+     importComposite,
      {.inputs = {0, manyInputs}, .minOutputs = 0, .takesResources = true}},
     {"CALL_ONCE", importCallOnce, {.inputs = 0, .minOutputs = 0}}};
