@@ -24,7 +24,8 @@ NodeValue makeLogit(NodeBuilder &b, NodeValue x);
 /// theirs are truncated.
 NodeValue makePower(NodeBuilder &b, NodeValue x, NodeValue y);
 
-/// The angle of the point (\p x, \p y), from -pi to pi (aten::atan2).
+/// The angle of the point (\p x, \p y), from -pi to pi (aten::atan2, TensorFlow
+/// Lite ATAN2).
 NodeValue getAngle(NodeBuilder &b, NodeValue y, NodeValue x);
 
 /// Rounds floats towards 0 (aten::trunc).

@@ -86,3 +86,25 @@ llvm::Expected<ByteTable> tflite::tabulateHardSwish(const TFLiteOp &op) {
   }
   return table;
 }
+
+llvm::Expected<ByteTable> tflite::tabulateReciprocalRoot(const TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkKind(0, ElemKind::Int8));
+  GLOWISH_RETURN_IF_ERROR(checkBytes(op));
+  // Bits that a root below 1 has as an integer.
+  constexpr int spareBits = 20;
+  FixedPointFactor toOutput = FixedPointFactor::get(
+      1 / double(std::sqrt(op.getScale(0)) * op.getOutputScale()));
+  ByteTable table;
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    int64_t x = getInteger(op, byte) - op.getZeroPoint(0);
+    if (x <= 0) {
+      table.push_back(std::numeric_limits<int8_t>::max());
+      continue;
+    }
+    ScaledNumber root = getReciprocalRoot(int32_t(x));
+    int32_t steps = rescale32(1, root.multiplier, root.shift + spareBits);
+    steps = rescale32(steps, toOutput.multiplier, toOutput.shift - spareBits);
+    table.push_back(saturateByte(op, steps + op.getOutputZeroPoint()));
+  }
+  return table;
+}

@@ -23,6 +23,10 @@ llvm::Error setByteFunction(TFLiteOp &op,
 /// x * min(max(x + 3, 0), 6) / 6 of input 0 in fixed-point numbers.
 llvm::Expected<ByteTable> tabulateHardSwish(const TFLiteOp &op);
 
+/// 1 / sqrt(x) of input 0, int8, in fixed-point numbers: the largest number of
+/// what is not above 0, where TensorFlow Lite fails if it is negative.
+llvm::Expected<ByteTable> tabulateReciprocalRoot(const TFLiteOp &op);
+
 } // namespace glowish::tflite
 
 #endif // GLOWISH_LIB_IMPORTER_TFLITE_BYTETABLE_H

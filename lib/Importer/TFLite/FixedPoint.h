@@ -27,9 +27,21 @@ int16_t roundedShiftRight16(int16_t x, int shift);
 int32_t saturatingShiftLeft32(int32_t x, int shift);
 int16_t saturatingShiftLeft16(int16_t x, int shift);
 
+/// \p x * \p multiplier * 2^(\p shift - 31), as the node Rescale computes it.
+int32_t rescale32(int32_t x, int32_t multiplier, int shift);
+
 /// e^x, with 31 bits behind the point, of \p x <= 0 with 26: by multiplications
 /// of 32 bits, as TensorFlow Lite does it.
 int32_t exponentOfNegative(int32_t x);
+
+/// multiplier * 2^(shift - 31).
+struct ScaledNumber {
+  int32_t multiplier;
+  int shift;
+};
+/// 1 / sqrt(\p x) of an integer \p x > 0, by Newton's method in multiplications
+/// of 32 bits, as TensorFlow Lite does it.
+ScaledNumber getReciprocalRoot(int32_t x);
 
 } // namespace glowish::tflite
 

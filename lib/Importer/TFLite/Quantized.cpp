@@ -24,7 +24,7 @@ llvm::Error tflite::checkActivations(const TFLiteOp &op, unsigned numInputs,
 
 /// What an activation limits its results to; nullopt of one that computes
 /// something else.
-static std::optional<std::pair<double, double>>
+static std::optional<ActivationBounds>
 getBounds(ActivationFunctionType activation) {
   switch (activation) {
   case ActivationFunctionType::NONE:
@@ -71,15 +71,19 @@ NodeValue tflite::activate(TFLiteOp &op, NodeValue x,
 
 NodeValue tflite::quantizeSteps(TFLiteOp &op, NodeValue x,
                                 ActivationFunctionType activation) {
+  if (std::optional<ActivationBounds> bounds = getBounds(activation))
+    return quantizeSteps(op, x, *bounds);
+  return op.fail(makeError(
+      "its activation is {0}; accepted of quantized tensors: NONE, RELU, "
+      "RELU_N1_TO_1, RELU6",
+      schema::EnumNameActivationFunctionType(activation)));
+}
+
+NodeValue tflite::quantizeSteps(TFLiteOp &op, NodeValue x,
+                                ActivationBounds bounds) {
   ElemKind kind = op.getOutputKind();
   double zeroPoint = double(op.getOutputZeroPoint());
-  auto bounds = getBounds(activation);
-  if (!bounds)
-    return op.keep(makeError(
-        "its activation is {0}; accepted of quantized tensors: NONE, RELU, "
-        "RELU_N1_TO_1, RELU6",
-        schema::EnumNameActivationFunctionType(activation)));
-  auto [low, high] = *bounds;
+  auto [low, high] = bounds;
   auto [least, most] = getFiniteRange(kind);
   auto toSteps = [&](double bound) {
     return zeroPoint + std::round(float(bound) / op.getOutputScale());
@@ -313,10 +317,8 @@ llvm::Error tflite::checkBiasScales(const TFLiteOp &op, unsigned lhs,
   return llvm::Error::success();
 }
 
-/// The int64 \p x times one of \p factors, rounded once, by multipliers of 16
-/// bits.
-static NodeValue rescaleInt64(TFLiteOp &op, NodeValue x,
-                              llvm::ArrayRef<double> factors) {
+NodeValue tflite::rescaleInt64(TFLiteOp &op, NodeValue x,
+                               llvm::ArrayRef<double> factors) {
   // A shift to the right moves zeros in: what is shifted is made positive.
   constexpr int offsetBits = 62;
   std::vector<int64_t> multipliers, halves, shifts, offsets;
@@ -367,6 +369,16 @@ llvm::Error tflite::checkWeightedInputs(const TFLiteOp &op, WeightedInputs at,
   return llvm::Error::success();
 }
 
+NodeValue tflite::sumHalves(TFLiteOp &op, NodeValue x,
+                            llvm::function_ref<NodeValue(NodeValue half)> sum) {
+  if (!x)
+    return x;
+  NodeValue low = op.make<BitAndNode>(x, op.number(x, 255));
+  NodeValue high = op.div(op.sub(x, low), 256);
+  NodeValue ofHigh = sum(op.cast(high, ElemKind::Int8));
+  return op.add(op.mul(ofHigh, 256), sum(op.cast(low, ElemKind::UInt8)));
+}
+
 NodeValue
 tflite::quantizeSums(TFLiteOp &op, NodeValue x, NodeValue bias,
                      llvm::ArrayRef<double> factors, const SumOptions &options,
@@ -376,14 +388,9 @@ tflite::quantizeSums(TFLiteOp &op, NodeValue x, NodeValue bias,
   if (x.getElemKind() != ElemKind::Int16)
     return quantizeSteps(op, op.rescale(sum(x, bias), factors),
                          options.activation);
-  // x = 256 * high + low, in int8 and uint8.
-  NodeValue low = op.make<BitAndNode>(x, op.number(x, 255));
-  NodeValue high = op.div(op.sub(x, low), 256);
-  auto sumHalf = [&](NodeValue half, ElemKind kind) {
-    return op.cast(sum(op.cast(half, kind), NodeValue()), ElemKind::Int64);
-  };
-  NodeValue sums = op.add(op.mul(sumHalf(high, ElemKind::Int8), 256),
-                          sumHalf(low, ElemKind::UInt8));
+  NodeValue sums = sumHalves(op, x, [&](NodeValue half) {
+    return op.cast(sum(half, NodeValue()), ElemKind::Int64);
+  });
   if (bias)
     sums = op.add(sums, op.cast(bias, ElemKind::Int64));
   NodeValue steps = options.sumType == schema::TensorType::INT32

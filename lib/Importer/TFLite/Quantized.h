@@ -20,10 +20,16 @@ llvm::Error checkActivations(const TFLiteOp &op, unsigned numInputs = 1,
 NodeValue activate(TFLiteOp &op, NodeValue x,
                    schema::ActivationFunctionType activation);
 
+/// Numbers that results are limited to.
+struct ActivationBounds {
+  double low, high;
+};
+
 /// The int32 or int64 \p x, in steps of output 0's scale, as its integers: with
-/// its zero point, limited by the activation and by its kind.
+/// its zero point, limited by the activation or to \p bounds, and by its kind.
 NodeValue quantizeSteps(TFLiteOp &op, NodeValue x,
                         schema::ActivationFunctionType activation);
+NodeValue quantizeSteps(TFLiteOp &op, NodeValue x, ActivationBounds bounds);
 
 /// What the integers \p x stand for, in float.
 NodeValue dequantize(NodeBuilder &b, NodeValue x,
@@ -77,6 +83,15 @@ struct SumOptions {
 /// layers have them, and so is the output; \p taps: of an element of it.
 llvm::Error checkWeightedInputs(const TFLiteOp &op, WeightedInputs at,
                                 int64_t taps, const SumOptions &options);
+
+/// The int64 sums of the int16 \p x, which \p sum makes in int64 of its halves,
+/// int8 and uint8: \p x = 256 * high + low.
+NodeValue sumHalves(TFLiteOp &op, NodeValue x,
+                    llvm::function_ref<NodeValue(NodeValue half)> sum);
+/// The int64 \p x times one of \p factors, or one for each index of the last
+/// dimension, rounded once, by multipliers of 16 bits.
+NodeValue rescaleInt64(TFLiteOp &op, NodeValue x,
+                       llvm::ArrayRef<double> factors);
 
 /// Output 0's integers of weighted sums, each times one of \p factors, or one
 /// for each index of the last dimension. \p sum makes the sums in int32 of

@@ -151,6 +151,11 @@ static NodeValue squareDifference(NodeBuilder &b, NodeValue x, NodeValue y) {
   return b.mul(difference, difference);
 }
 
+static llvm::Error importAtan2(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkKind(0, {ElemKind::Float, ElemKind::Double}));
+  return importPlain(op, getAngle, ActivationFunctionType::NONE);
+}
+
 static llvm::Error importAddN(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkNotQuantized());
   GLOWISH_RETURN_IF_ERROR(op.checkBroadcast());
@@ -279,6 +284,7 @@ static const TFLiteOperators operators = {
     {"DIV", importDiv, twoPlain},
     {"FLOOR_DIV", importBinary<divideDown>, twoPlain},
     {"FLOOR_MOD", importBinary<getFlooredRest>, twoPlain},
+    {"ATAN2", importAtan2, {.inputs = 2, .limit = "float and double"}},
     {"SQUARED_DIFFERENCE", importBinary<squareDifference>, twoPlain},
     {"ADD_N", importAddN, {.inputs = {1, manyInputs}, .limit = notQuantized}},
     {"MAXIMUM", importExtreme<MaxNode>, twoAlike},

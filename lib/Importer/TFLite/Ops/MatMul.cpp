@@ -87,6 +87,27 @@ static llvm::Error importFullyConnected(TFLiteOp &op) {
 
 //===- Matmuls ------------------------------------------------------------===//
 
+/// The output's integers of \p lhs times \p rhs, both int16: as two bytes each.
+static llvm::Expected<NodeValue> multiplyInt16(TFLiteOp &op, NodeValue lhs,
+                                               NodeValue rhs) {
+  GLOWISH_RETURN_IF_ERROR(checkActivations(op, 2, ElemKind::Int16));
+  for (unsigned i = 0; i < 2; ++i)
+    if (op.getZeroPoint(i) != 0)
+      return op.refuseInput(i, "int16 with the zero point 0");
+  // The sums of products of two uint8 stay below 2^31.
+  constexpr int64_t maxTaps = 1 << 15;
+  if (lhs && lhs.getShape().back() > maxTaps)
+    return op.refuseInput(0, "sums of at most 32768 elements");
+  NodeValue sums = sumHalves(op, lhs, [&](NodeValue left) {
+    return sumHalves(op, rhs, [&](NodeValue right) {
+      return op.cast(multiplyBytes(op, left, 0, right, 0, /*bias=*/{}),
+                     ElemKind::Int64);
+    });
+  });
+  return quantizeSteps(op, rescaleInt64(op, sums, getFactors(op)),
+                       ActivationFunctionType::NONE);
+}
+
 static llvm::Error importBatchMatMul(TFLiteOp &op) {
   auto options = op.options<schema::BatchMatMulOptions>();
   for (unsigned i = 0; i < 2; ++i)
@@ -102,6 +123,11 @@ static llvm::Error importBatchMatMul(TFLiteOp &op) {
             rhs = matrix(1, options.get<"adj_y">());
   if (!isQuantized)
     return op.setOutput(0, op.matMul(lhs, rhs));
+  GLOWISH_RETURN_IF_ERROR(op.checkKind(0, {ElemKind::Int8, ElemKind::Int16}));
+  if (op.getKind(0) == ElemKind::Int16) {
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue result, multiplyInt16(op, lhs, rhs));
+    return op.setOutput(0, result);
+  }
   GLOWISH_RETURN_IF_ERROR(checkActivations(op, 2, ElemKind::Int8));
   NodeValue sums = multiplyBytes(op, lhs, op.getZeroPoint(0), rhs,
                                  op.getZeroPoint(1), /*bias=*/{});
@@ -116,4 +142,4 @@ static const TFLiteOperators operators = {
       .limit = "float, int8, uint8 and int16; weights also int4"}},
     {"BATCH_MATMUL",
      importBatchMatMul,
-     {.inputs = 2, .limit = "float and int8"}}};
+     {.inputs = 2, .limit = "float, int8 and int16"}}};

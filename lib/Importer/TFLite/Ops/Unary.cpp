@@ -1,6 +1,7 @@
 //===- Unary.cpp - Functions of one element -------------------------------===//
 
 #include "TFLite/ByteTable.h"
+#include "TFLite/Int16Table.h"
 #include "TFLite/Quantized.h"
 #include <cmath>
 
@@ -13,12 +14,6 @@ using schema::ActivationFunctionType;
 static llvm::Error importSquare(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkNotQuantized());
   return op.setOutput(0, op.mul(op.input(0), op.input(0)));
-}
-
-static llvm::Error importRsqrt(TFLiteOp &op) {
-  GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
-  return op.setOutput(
-      0, op.unary<ReciprocalNode>(op.unary<SqrtNode>(op.input(0))));
 }
 
 static llvm::Error importGelu(TFLiteOp &op) {
@@ -58,18 +53,67 @@ static llvm::Error importElu(TFLiteOp &op) {
   return op.setOutput(0, op.make<EluNode>(op.input(0), 1.0));
 }
 
+//===- Functions of int16 by tables ---------------------------------------===//
+
+static bool isQuantizedInt16(const TFLiteOp &op) {
+  return op.isQuantized(0) && op.getKind(0) == ElemKind::Int16;
+}
+
+static llvm::Error importExp(TFLiteOp &op) {
+  return isQuantizedInt16(op) ? setInt16Function(op, exponential)
+                              : importFunction<ExpNode, exponential>(op);
+}
+
+/// The least number stands for logarithms of what is not above 0.
+static llvm::Error importLog(TFLiteOp &op) {
+  if (!isQuantizedInt16(op))
+    return importFunction<LogNode, logarithm>(op);
+  GLOWISH_RETURN_IF_ERROR(op.checkOutputQuantized());
+  float least = -32768 * op.getOutputScale();
+  return setInt16Function(op,
+                          [=](float x) { return x > 0 ? std::log(x) : least; });
+}
+
+/// The largest number stands for roots of what is not above 0.
+static llvm::Error importRsqrt(TFLiteOp &op) {
+  if (isQuantizedInt16(op)) {
+    GLOWISH_RETURN_IF_ERROR(op.checkOutputQuantized());
+    float most = 32767 * op.getOutputScale();
+    return setInt16Function(
+        op, [=](float x) { return x > 0 ? 1.0f / std::sqrt(x) : most; });
+  }
+  if (op.isQuantized(0))
+    return setByteTable(op, tabulateReciprocalRoot(op));
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
+  return op.setOutput(
+      0, op.unary<ReciprocalNode>(op.unary<SqrtNode>(op.input(0))));
+}
+
 //===- Rectifiers ---------------------------------------------------------===//
 
-/// Other scales than the input's are steps of their own; then the result is
-/// limited.
+/// Sets the output to the integers of input 0 in the steps of the output,
+/// limited as \p limit states: by an activation, or to bounds.
+template <typename Limit>
+static llvm::Error setLimited(TFLiteOp &op, Limit limit) {
+  GLOWISH_RETURN_IF_ERROR(checkActivations(op));
+  double factor = double(op.getScale(0)) / double(op.getOutputScale());
+  return op.setOutput(
+      0, quantizeSteps(op, op.rescale(centered(op, 0), factor), limit));
+}
+
 template <ActivationFunctionType Activation>
 static llvm::Error importRectifier(TFLiteOp &op) {
   if (!op.isQuantized(0))
     return op.setOutput(0, activate(op, op.input(0), Activation));
-  GLOWISH_RETURN_IF_ERROR(checkActivations(op));
-  double factor = double(op.getScale(0)) / double(op.getOutputScale());
-  return op.setOutput(
-      0, quantizeSteps(op, op.rescale(centered(op, 0), factor), Activation));
+  return setLimited(op, Activation);
+}
+
+/// No operator has this as its activation.
+static llvm::Error importRelu0To1(TFLiteOp &op) {
+  if (op.isQuantized(0))
+    return setLimited(op, ActivationBounds{0, 1});
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
+  return op.setOutput(0, op.clip(op.input(0), 0, 1));
 }
 
 /// The int32 \p x times \p positive; \p negativeSteps where it is negative.
@@ -130,10 +174,10 @@ static constexpr TFLiteOpTraits quantized{.limit =
                                               "float, int8, uint8 and int16"};
 
 static const TFLiteOperators operators = {
-    {"RSQRT", importRsqrt, floats},
+    {"RSQRT", importRsqrt, {.limit = "float, int8 and int16"}},
     {"SQUARE", importSquare, plain},
-    {"EXP", importFunction<ExpNode, exponential>, bytes},
-    {"LOG", importFunction<LogNode, logarithm>, bytes},
+    {"EXP", importExp, quantized},
+    {"LOG", importLog, quantized},
     {"LOGISTIC", importFunction<SigmoidNode, logistic>, bytes},
     {"TANH", importFunction<TanhNode, hyperbolicTangent>, bytes},
     {"GELU", importGelu, bytes},
@@ -142,6 +186,7 @@ static const TFLiteOperators operators = {
     {"RELU6", importRectifier<ActivationFunctionType::RELU6>, quantized},
     {"RELU_N1_TO_1", importRectifier<ActivationFunctionType::RELU_N1_TO_1>,
      quantized},
+    {"RELU_0_TO_1", importRelu0To1, quantized},
     {"LEAKY_RELU", importLeakyRelu, quantized},
     {"PRELU", importPRelu, {.inputs = 2, .limit = "float, int8 and uint8"}},
     {"HARD_SWISH", importHardSwish, bytes}};
