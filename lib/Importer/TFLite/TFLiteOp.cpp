@@ -187,6 +187,8 @@ llvm::Error TFLiteOp::setOutput(unsigned index, NodeValue value) {
                      "variable",
                      index, quote(outputs[index]->name));
   const Type &stated = getStatedType(index), &type = value.getType();
+  // What a run counts, the file may state as any number.
+  context.hasOtherShapes |= type.hasExtents();
   // A scalar may be a shape that the file leaves open, but that of a variable
   // is what it is read with.
   bool isOpen = !outputs[index]->variable &&

@@ -1,7 +1,9 @@
 //===- Indexing.cpp - Elements chosen by indices --------------------------===//
 
 #include "Common/ElementWise.h"
+#include "Common/OpenReshape.h"
 #include "Common/Positions.h"
+#include "Common/TrueElements.h"
 #include "TFLite/TFLiteOp.h"
 
 using namespace glowish;
@@ -67,27 +69,127 @@ static llvm::Error importGather(TFLiteOp &op) {
                        : gatherBatched(op, size_t(numBatch), size_t(*axis)));
 }
 
-/// Rows of indices into the first dimensions become numbers of rows of a
-/// matrix.
-static llvm::Error importGatherNd(TFLiteOp &op) {
-  GLOWISH_RETURN_IF_ERROR(op.checkKind(1, {ElemKind::Int32, ElemKind::Int64}));
-  DimsRef shape = op.getShape(0), indices = op.getShape(1);
+/// Input \p index, rows of indices into the first dimensions of \p shape, as
+/// numbers of rows of the matrix whose rows these dimensions are.
+static llvm::Expected<NodeValue> numberRows(TFLiteOp &op, unsigned index,
+                                            DimsRef shape) {
+  GLOWISH_RETURN_IF_ERROR(
+      op.checkKind(index, {ElemKind::Int32, ElemKind::Int64}));
+  DimsRef indices = op.getShape(index);
   if (indices.empty() || indices.back() < 1 ||
       indices.back() > int64_t(shape.size()))
-    return op.refuseInput(1, "rows of as many indices as dimensions, or fewer");
-  GLOWISH_RETURN_IF_ERROR(op.checkKnown(1, {int64_t(indices.size()) - 1}));
-  auto depth = size_t(indices.back());
-  DimsRef leading = shape.take_front(depth);
-  NodeValue weights =
-      op.ints(op.getKind(1), {int64_t(depth)}, getDenseStrides(leading));
+    return op.refuseInput(index,
+                          "rows of as many indices as dimensions, or fewer");
   int64_t last = int64_t(indices.size()) - 1;
-  NodeValue numbers = op.reduce(op.mul(op.input(1), weights), "sum", {last},
-                                /*keepDims=*/false);
-  Dims matrix = {countElements(leading)};
+  GLOWISH_RETURN_IF_ERROR(op.checkKnown(index, last));
+  DimsRef leading = shape.take_front(size_t(indices.back()));
+  NodeValue weights =
+      op.ints(op.getKind(index), {indices.back()}, getDenseStrides(leading));
+  return op.finish(op.reduce(op.mul(op.input(index), weights), "sum", {last},
+                             /*keepDims=*/false));
+}
+
+static llvm::Error importGatherNd(TFLiteOp &op) {
+  DimsRef shape = op.getShape(0);
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue numbers, numberRows(op, 1, shape));
+  auto depth = size_t(op.getShape(1).back());
+  Dims matrix = {countElements(shape.take_front(depth))};
   llvm::append_range(matrix, shape.drop_front(depth));
   return op.setOutput(0,
                       op.gather(op.reshape(op.input(0), matrix), numbers, 0));
 }
+
+/// Inputs: rows of indices, what is added there, and the shape of the result,
+/// which is 0 elsewhere.
+static llvm::Error importScatterNd(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(
+      op.checkKind(1, {ElemKind::Float, ElemKind::Int8, ElemKind::UInt8,
+                       ElemKind::Int32, ElemKind::Int64}));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<Extent> extents, op.getExtents(2));
+  GLOWISH_ASSIGN_OR_RETURN(
+      Type type,
+      makeType(op.getKind(1), extents, op.getSymbols(), op.input(1).getType()));
+  DimsRef shape = type.getShape(), indices = op.getShape(0);
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue numbers, numberRows(op, 0, shape));
+  auto depth = size_t(indices.back());
+  Dims expected(indices.drop_back());
+  llvm::append_range(expected, shape.drop_front(depth));
+  if (op.getShape(1) != DimsRef(expected))
+    return op.refuseInput(1, formatShape(expected) +
+                                 ", an element or a slice for each row of "
+                                 "indices");
+  NodeValue zeros = op.declareExtents(op.splat(type.getKind(), shape, 0), type);
+  ScatteredRows matrix{.count = countElements(shape.take_front(depth)),
+                       .length = countElements(shape.drop_front(depth))};
+  return op.setOutput(
+      0, scatterRows(op, zeros, numbers, op.input(1), matrix, "add"));
+}
+
+/// The indices of the nonzero elements, [count, rank].
+static llvm::Error importWhere(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkNotQuantized());
+  // Which number the file states is open.
+  op.getContext().hasOtherShapes = true;
+  DimsRef shape = op.getShape(0);
+  if (op.input(0).getType().getNumElements() == 0)
+    return op.setOutput(
+        0, op.splat(ElemKind::Int64, {0, int64_t(shape.size())}, 0));
+  Found found = findTrue(op, listNonzero(op, op.input(0)));
+  NodeValue indices = splitPositions(op, found.positions, shape);
+  return op.setOutput(
+      0, takeCounted(op, op.transpose(indices, {1, 0}), 0, found.count));
+}
+
+//===- Segments -----------------------------------------------------------===//
+
+/// An error if input 1 is a constant and does not number segments from 0 on.
+static llvm::Error checkSegments(const TFLiteOp &op) {
+  if (!op.input(1).getNodeAs<Constant>())
+    return llvm::Error::success();
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> segments,
+                           op.getConstantInts(1));
+  int64_t least = 0, most = 0;
+  for (int64_t segment : segments) {
+    if (segment < least || segment > most)
+      return op.refuseInput(1, "0, then always the same number or the next");
+    least = segment;
+    most = segment + 1;
+  }
+  return llvm::Error::success();
+}
+
+/// The sums of the rows of input 0 that have the same number in input 1, which
+/// ascends from 0 without a gap: as many as the last number states.
+static llvm::Error importSegmentSum(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkKind(0, {ElemKind::Float, ElemKind::Int32}));
+  GLOWISH_RETURN_IF_ERROR(op.checkKind(1, ElemKind::Int32));
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(1, 1));
+  DimsRef shape = op.getShape(0);
+  if (shape.empty() || shape[0] != op.getShape(1)[0])
+    return op.refuseInput(1, "a number for each row of input 0");
+  GLOWISH_RETURN_IF_ERROR(checkSegments(op));
+  op.getContext().hasOtherShapes = true;
+  const Type &type = op.input(0).getType();
+  NodeValue segments = op.input(1);
+  ExtentList extents(type.getExtents());
+  if (!extents.empty())
+    extents[0].reset();
+  NodeValue zeros = op.declareExtents(op.splat(type.getKind(), shape, 0),
+                                      type.withExtents(extents));
+  NodeValue sums = scatterRows(
+      op, zeros, segments, op.input(0),
+      {.count = shape[0], .length = countElements(shape.drop_front())}, "add");
+  if (shape[0] == 0)
+    return op.setOutput(0, sums);
+  // A run may have other numbers; the count stays within the bound.
+  NodeValue last = op.reduce(op.fillOutside(segments, {0}, -1), "max", {0},
+                             /*keepDims=*/false);
+  NodeValue count =
+      op.clip(op.add(op.cast(last, ElemKind::Int64), 1), 0, double(shape[0]));
+  return op.setOutput(0, takeCounted(op, sums, 0, count));
+}
+
+//===- Places and orders --------------------------------------------------===//
 
 /// Options: of ARG_MAX or ARG_MIN.
 template <typename Options> static llvm::Error importArg(TFLiteOp &op) {
@@ -145,6 +247,14 @@ static constexpr TFLiteOpTraits constantAxis{
 static const TFLiteOperators operators = {
     {"GATHER", importGather, {.inputs = 2}},
     {"GATHER_ND", importGatherNd, {.inputs = 2}},
+    {"SCATTER_ND",
+     importScatterNd,
+     {.inputs = 3,
+      .limit = "float, int8, uint8, int32 and int64; the shape a constant"}},
+    {"WHERE", importWhere},
+    {"SEGMENT_SUM",
+     importSegmentSum,
+     {.inputs = 2, .limit = "float and int32"}},
     {"ARG_MAX", importArg<schema::ArgMaxOptions>, constantAxis},
     {"ARG_MIN", importArg<schema::ArgMinOptions>, constantAxis},
     {"ONE_HOT", importOneHot, {.inputs = 4, .limit = "the depth a constant"}},
