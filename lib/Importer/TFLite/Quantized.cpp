@@ -73,7 +73,7 @@ NodeValue tflite::quantizeSteps(TFLiteOp &op, NodeValue x,
                                 ActivationFunctionType activation) {
   if (std::optional<ActivationBounds> bounds = getBounds(activation))
     return quantizeSteps(op, x, *bounds);
-  return op.fail(makeError(
+  return op.keep(makeError(
       "its activation is {0}; accepted of quantized tensors: NONE, RELU, "
       "RELU_N1_TO_1, RELU6",
       schema::EnumNameActivationFunctionType(activation)));

@@ -167,7 +167,6 @@ static llvm::Error importHardSwish(TFLiteOp &op) {
   return op.setOutput(0, op.unary<HardSwishNode>(op.input(0)));
 }
 
-static constexpr TFLiteOpTraits floats{.limit = "float"};
 static constexpr TFLiteOpTraits plain{.limit = "not quantized"};
 static constexpr TFLiteOpTraits bytes{.limit = "float, int8 and uint8"};
 static constexpr TFLiteOpTraits quantized{.limit =
