@@ -461,6 +461,19 @@ Error glowish::extendNonMaxSuppression(ExtentInference &inference) {
   return Error::success();
 }
 
+Error glowish::extendTreeEnsemble(ExtentInference &inference) {
+  TreeEnsembleView op(inference.getOp());
+  GLOWISH_RETURN_IF_ERROR(inference.refuse(
+      op.inputIdx, 1, "trees compare any column; accepted: others"));
+  for (unsigned index : {op.valuesIdx, op.weightsIdx})
+    for (unsigned d = 0; d < 2; ++d)
+      if (index == op.weightsIdx || d == 0)
+        GLOWISH_RETURN_IF_ERROR(inference.refuse(
+            index, d, "it has an element for each node; accepted: others"));
+  inference.setSame(0, op.inputIdx, 0);
+  return Error::success();
+}
+
 //===- Reshape ------------------------------------------------------------===//
 
 /// Returns the dimensions from \p begin to \p end of \p shape but for those of

@@ -323,6 +323,15 @@ static std::map<std::string, MakeCase> makeComputingCases() {
        }},
       {"Softmax", makeUnary("Softmax", "float", 1, "", true)},
       {"TopK", makeTopK},
+      {"TreeEnsemble",
+       [](Random &random) {
+         Dim columns = random.below(4) ? fix(3) : makeDim(random, 1);
+         return "TreeEnsemble(" +
+                makeType("float", {makeDim(random), columns}) +
+                ", float<5>, float<3x2>) {features = [0, 2, -1, -1, -1], "
+                "children = [1, 3, 0, 1, 2], roots = [0, 1], groups = [1, 1], "
+                "mode = \"sum\"}";
+       }},
   };
 }
 

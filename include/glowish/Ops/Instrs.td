@@ -146,3 +146,7 @@ let Operands = [InOutOperand<"buffer">], Traits = [CallsFunction, Collective],
   }
   def FinishAllReduce : Instr<"Waits until a buffer is averaged">;
 }
+
+//===- Decision trees -----------------------------------------------------===//
+
+def TreeEnsembleInstr : InstrFor<TreeEnsemble>;

@@ -368,3 +368,39 @@ def ArgMax : Node<"Index of the maximum along one dimension"> {
 }
 
 include "DataMovementNodes.td"
+
+//===- Decision trees -----------------------------------------------------===//
+
+def TreeEnsemble : Node<"Leaves that rows reach in decision trees, combined"> {
+  let Description = [{
+    input [N, F], float or double. The nodes of all trees are in one table, each
+    before its children. `features` has the column that an inner node compares,
+    and -1 for a leaf. From inner node i a row goes on to node children[i] if
+    its element is at most values[i], and to the node behind that one otherwise,
+    as NaN always does. Without `weights`, values[i] is the weight of leaf i;
+    else leaf i has row children[i] of weights [L, W], and its value is of no
+    use. `roots` has the first node of each tree. The first groups[0] trees are
+    combined in the first W columns of the result, 1 without weights, the next
+    groups[1] trees in the next ones, and so on. result [N, groups * W]: the
+    weights of the leaves that the row reaches, added one tree after the other
+    from 0, or their maximum or minimum; NaN if a weight is. Without a tree, sum
+    is 0, max -infinity and min infinity.
+  }];
+  let Operands = [Operand<"input">,
+                  Operand<"values", "[nodes], of the input's kind">,
+                  OptionalOperand<"weights", "of the input's kind">];
+  let Attributes = [Attr<Ints, "features", "a column of each node, or -1">,
+                    Attr<Ints, "children",
+                         "the first of two nodes, or a row of the weights">,
+                    Attr<Ints, "roots", "the first node of each tree">,
+                    Attr<Ints, "groups", "number of trees of each group">,
+                    Attr<String, "mode", "how leaves are combined", "",
+                         ["sum", "max", "min"]>];
+  let Traits = [SuperLinear];
+  let IsExact = [{op.getMode() != "sum"}];
+  let AxisRule = "followAllButLast";
+  let ExtentRule = "extendTreeEnsemble";
+  let Filler = "fillNothing";
+  let Source = "ONNX TreeEnsemble-5 of ai.onnx.ml";
+  let NoGradient = "the result is constant between the values that are compared";
+}

@@ -411,17 +411,17 @@ void KernelBuilder::storeInterleaved(ElemKind kind,
                      address, llvm::Align(getElemSize(kind)));
 }
 
-/// A constant of \p module that has the data \p table; one for all that have.
-static llvm::GlobalVariable *getTable(llvm::Module &module,
-                                      llvm::Constant *table) {
+/// Returns one constant of the module for all tables of \p entries.
+llvm::GlobalVariable *KernelBuilder::createTable(llvm::Constant *entries) {
+  llvm::Module &module = *function.getParent();
   for (llvm::GlobalVariable &global : module.globals())
     if (global.hasPrivateLinkage() && global.isConstant() &&
         global.hasGlobalUnnamedAddr() && global.hasInitializer() &&
-        global.getInitializer() == table)
+        global.getInitializer() == entries)
       return &global;
   auto *global =
-      new llvm::GlobalVariable(module, table->getType(), /*isConstant=*/true,
-                               llvm::GlobalValue::PrivateLinkage, table);
+      new llvm::GlobalVariable(module, entries->getType(), /*isConstant=*/true,
+                               llvm::GlobalValue::PrivateLinkage, entries);
   global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   return global;
 }
@@ -444,10 +444,9 @@ Value *KernelBuilder::loadIndex(ElemKind kind, Value *address) {
   return CreateSExtOrTrunc(number, indexTy);
 }
 
-Value *KernelBuilder::lookUpEntry(llvm::Constant *table, Value *index) {
-  llvm::GlobalVariable *global = getTable(*function.getParent(), table);
-  llvm::Type *type = table->getType()->getArrayElementType();
-  Value *entry = CreateLoad(type, CreateInBoundsGEP(type, global, index));
+Value *KernelBuilder::lookUp(llvm::GlobalVariable *table, Value *index) {
+  llvm::Type *type = table->getValueType()->getArrayElementType();
+  Value *entry = CreateLoad(type, CreateInBoundsGEP(type, table, index));
   return type->isIntegerTy() ? CreateSExtOrTrunc(entry, indexTy) : entry;
 }
 

@@ -212,12 +212,17 @@ public:
   /// addresses have 32 bits become the least or the largest, which are out of
   /// range, too.
   llvm::Value *loadIndex(ElemKind kind, llvm::Value *address);
-  /// Entry \p index of \p table, which becomes data of the module; integers as
-  /// an index.
+  /// Returns \p entries as data of the module.
+  template <typename T>
+  llvm::GlobalVariable *createTable(llvm::ArrayRef<T> entries) {
+    return createTable(llvm::ConstantDataArray::get(getContext(), entries));
+  }
+  llvm::GlobalVariable *createTable(llvm::Constant *entries);
+  /// Returns entry \p index of \p table; integers as an index.
+  llvm::Value *lookUp(llvm::GlobalVariable *table, llvm::Value *index);
   template <typename T>
   llvm::Value *lookUp(llvm::ArrayRef<T> table, llvm::Value *index) {
-    return lookUpEntry(llvm::ConstantDataArray::get(getContext(), table),
-                       index);
+    return lookUp(createTable(table), index);
   }
   /// Returns space on the stack for one value, which the whole function has: it
   /// is reserved once, even in a loop.
@@ -292,7 +297,6 @@ private:
                            llvm::Value *needed);
   void nestLoops(const LoopExtents &extents, llvm::Value *number,
                  LoopBody body);
-  llvm::Value *lookUpEntry(llvm::Constant *table, llvm::Value *index);
   llvm::Value *fromStorage(ElemKind kind, llvm::Value *value);
   llvm::Value *toStorage(ElemKind kind, llvm::Value *value);
 

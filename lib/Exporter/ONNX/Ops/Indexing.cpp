@@ -190,3 +190,8 @@ static OnnxValue exportNonMaxSuppression(GraphWriter &w,
   return result;
 }
 static const NodeExporter nonMaxSuppression = exportNonMaxSuppression;
+
+static const NodeRefusal treeEnsemble(
+    NodeKind::TreeEnsemble,
+    "decision trees are in the domain ai.onnx.ml; models are written with "
+    "ONNX's own operators");
