@@ -102,12 +102,17 @@ std::string DeclaredTypes::compare(llvm::StringRef name,
                                    const Type &type) const {
   std::string start = quote(name) + " is " + type.withoutExtents().str() +
                       "; the model declares ";
-  if (declared.has_sequence_type())
+  // A ZipMap gives the tensor of which maps would be made.
+  if (declared.has_sequence_type() &&
+      !declared.sequence_type().elem_type().has_map_type())
     return start + "a sequence";
   if (!declared.has_tensor_type())
     return "";
   int dataType = declared.tensor_type().elem_type();
-  bool isKind = dataType == onnx::TensorProto::UNDEFINED ||
+  // Labels that are strings are int64 indices, of which there was a warning.
+  bool isLabel = dataType == onnx::TensorProto::STRING &&
+                 type.getKind() == ElemKind::Int64;
+  bool isKind = dataType == onnx::TensorProto::UNDEFINED || isLabel ||
                 getTypeName(dataType) == getElemKindName(type.getKind());
   if (isKind && hasShape(declared, type))
     return "";

@@ -240,7 +240,6 @@ GraphScope::findInputs(const onnx::NodeProto &proto) {
   return inputs;
 }
 
-/// Reports a warning about \p proto.
 llvm::Error GraphScope::warn(const onnx::NodeProto &proto,
                              llvm::StringRef line) const {
   // Errors get the node's description from importNodes().

@@ -88,6 +88,8 @@ public:
   /// Returns the extent of dimension 0 that the graph declares for value
   /// \p name.
   std::optional<int64_t> getStatedExtent(llvm::StringRef name) const;
+  /// Reports a warning about \p proto.
+  llvm::Error warn(const onnx::NodeProto &proto, llvm::StringRef line) const;
 
 protected:
   GraphScope(const onnx::GraphProto &graph, GraphScope &outer,
@@ -104,7 +106,6 @@ private:
   findInputs(const onnx::NodeProto &proto);
   llvm::Error importNode(const onnx::NodeProto &proto);
   llvm::Error setOutputs(const onnx::NodeProto &proto, OpContext &op);
-  llvm::Error warn(const onnx::NodeProto &proto, llvm::StringRef line) const;
   llvm::Error warnOfUnknownAttrs(const onnx::NodeProto &proto,
                                  const OpContext &op);
   llvm::Error warnOfDeclaredType(const onnx::NodeProto &proto,

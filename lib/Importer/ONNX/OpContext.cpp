@@ -25,6 +25,10 @@ llvm::StringRef OpContext::getNodeName() const {
                                                      : proto.name();
 }
 
+llvm::Error OpContext::warn(llvm::StringRef line) const {
+  return graph.scope->warn(proto, line);
+}
+
 //===- Inputs -------------------------------------------------------------===//
 
 llvm::Expected<NodeValue> OpContext::getInput(unsigned index) const {

@@ -165,6 +165,8 @@ public:
   llvm::Expected<const onnx::GraphProto *> getGraph(llvm::StringRef name) const;
   /// Returns the scope of the graph that contains the node.
   GraphScope &getScope() const { return *graph.scope; }
+  /// Reports a warning about the node.
+  llvm::Error warn(llvm::StringRef line) const;
   /// Reads an attribute that became an input in later opsets: input \p index if
   /// present, else the attribute, else the default.
   llvm::Expected<std::vector<int64_t>>
@@ -304,6 +306,8 @@ llvm::Error importInputs(OpContext &op,
 
 /// The domain of ONNX Runtime's own operators.
 inline constexpr llvm::StringLiteral microsoftDomain = "com.microsoft";
+/// ONNX's domain of trees, linear models and their features.
+inline constexpr llvm::StringLiteral machineLearningDomain = "ai.onnx.ml";
 
 /// Registers the importer of an operator, as a static object: `static
 /// OnnxOperator conv("Conv", 1, importConv);`. \p since is the first supported
