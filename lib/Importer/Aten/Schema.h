@@ -5,6 +5,7 @@
 
 #include "Aten/Value.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <optional>
 
 namespace glowish::aten {
