@@ -2,6 +2,7 @@
 
 #include "Differential.h"
 #include "InferTypes.h"
+#include "glowish/Optimizer/Passes.h"
 #include "gmock/gmock.h"
 #include <cmath>
 #include <deque>
@@ -139,6 +140,52 @@ TEST(Trees, Weights) {
     for (int64_t width : {1, 2, 3, 17})
       compareTrees({rows, 6, 9, 0, 5, 1, width});
   compareTrees({9, 6, 9, 0, 5, 2, 3});
+}
+
+/// Returns what the interpreter makes of \p c, whose trees \p lower may
+/// replace.
+Tensor interpret(const TreesCase &c,
+                 llvm::function_ref<void(Function &)> lower) {
+  auto module = std::make_unique<Module>("m");
+  Function *function = module->createFunction("main");
+  NodeValue trees = buildTrees(*function, *module, c);
+  NodeValue y(module->createPlaceholder("y", trees.getType(), false, true));
+  function->create<SaveNode>("save", trees, y);
+  lower(*function);
+  std::unique_ptr<Backend> backend = createInterpreter();
+  PlannedProgram program = llvm::cantFail(
+      Compilation(*backend, CompilationOptions()).compile(std::move(module)));
+  auto session = llvm::cantFail(Session::create(program));
+  for (const Buffer *placeholder : session->getPlaceholders())
+    if (placeholder->isInput())
+      llvm::cantFail(session->setInput(placeholder,
+                                       makeRandom(placeholder->getType(), 7)));
+  llvm::cantFail(session->run());
+  return session->getTensor(session->getOutputs().front()).clone();
+}
+
+/// Back ends without the instruction take steps of other nodes.
+TEST(Trees, Lowered) {
+  auto *lower = findPass(getGraphPasses(), "lower");
+  GraphPassContext context;
+  context.evaluate = evaluateNode;
+  context.isSupported = [](const Node &node) {
+    return !llvm::isa<TreeEnsembleNode>(node);
+  };
+  for (const TreesCase &c : {TreesCase{9, 5, 11, 0, 6},
+                             {7, 5, 9, 1, 4, 3, 2},
+                             {8, 5, 9, 1, 4, 2, 0, "max"},
+                             {1, 5, 9, 3, 3, 1, 3, "min"}}) {
+    Tensor expected = interpret(c, [](Function &) {});
+    Tensor actual = interpret(c, [&](Function &function) {
+      EXPECT_TRUE(llvm::cantFail(lower->run(function, context)));
+      EXPECT_TRUE(llvm::none_of(function.getNodes(), [](Node &node) {
+        return llvm::isa<TreeEnsembleNode>(node);
+      }));
+    });
+    for (int64_t i = 0; i < expected.getNumElements(); ++i)
+      EXPECT_NEAR(actual.getAsDouble(i), expected.getAsDouble(i), 1e-5);
+  }
 }
 
 TEST(Trees, Modes) {

@@ -398,6 +398,7 @@ def TreeEnsemble : Node<"Leaves that rows reach in decision trees, combined"> {
                          ["sum", "max", "min"]>];
   let Traits = [SuperLinear];
   let IsExact = [{op.getMode() != "sum"}];
+  let HasLowering = 1;
   let AxisRule = "followAllButLast";
   let ExtentRule = "extendTreeEnsemble";
   let Filler = "fillNothing";
