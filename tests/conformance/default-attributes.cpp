@@ -122,12 +122,16 @@ static std::string getFullName(llvm::StringRef domain, llvm::StringRef name) {
 /// The versions of all operators that can be imported.
 static llvm::Expected<Operators> readOperators() {
   Operators operators;
-  for (const auto &[name, opsets] : listOnnxOperators())
+  std::map<std::string, int> first;
+  for (const auto &[name, opsets] : listOnnxOperators()) {
     operators[name];
+    first[name] = opsets.empty() ? 1 : opsets.front();
+  }
   for (const onnx::OpSchema &schema :
        onnx::OpSchemaRegistry::get_all_schemas_with_history()) {
     auto found = operators.find(getFullName(schema.domain(), schema.Name()));
-    if (found == operators.end() || schema.deprecated())
+    if (found == operators.end() || schema.deprecated() ||
+        schema.since_version() < first[found->first])
       continue;
     Attributes &defaults = found->second[schema.since_version()];
     for (const auto &[name, attribute] : schema.attributes())
@@ -350,7 +354,24 @@ static llvm::Error tryTest(Compilation &compilation, const NodeTest &test,
 struct OwnModel {
   int opset;
   const char *nodes;
+  /// The version of ai.onnx.ml.
+  int mlOpset = 1;
 };
+
+/// The attributes of a tree of two leaves, in each of its operators.
+#define TREE                                                                   \
+  "nodes_treeids = [0, 0, 0], nodes_nodeids = [0, 1, 2], "                     \
+  "nodes_featureids = [0, 0, 0], nodes_values = [0.5, 0.0, 0.0], "             \
+  "nodes_modes = [\"BRANCH_LEQ\", \"LEAF\", \"LEAF\"], "                       \
+  "nodes_truenodeids = [1, 0, 0], nodes_falsenodeids = [2, 0, 0], "
+#define TREE_CLASSIFIER                                                        \
+  "y, z = ai.onnx.ml.TreeEnsembleClassifier <" TREE "class_treeids = [0, 0], " \
+  "class_nodeids = [1, 2], class_ids = [0, 1], class_weights = [1.0, 2.0], "   \
+  "classlabels_int64s = [0, 1]> (chances)"
+#define TREE_REGRESSOR                                                         \
+  "y = ai.onnx.ml.TreeEnsembleRegressor <" TREE "target_treeids = [0, 0], "    \
+  "target_nodeids = [1, 2], target_ids = [0, 0], "                             \
+  "target_weights = [1.0, 2.0], n_targets = 1> (chances)"
 
 static const OwnModel ownModels[] = {
     {1, "y = LpPool <kernel_shape = [2, 2]> (x)"},
@@ -374,15 +395,42 @@ static const OwnModel ownModels[] = {
     {22, "y = RandomUniform <shape = [2, 3]> ()"},
     {22, "y = RandomUniformLike (x)"},
     {28, "y = SwiGLU (x, x)"},
+    {22, "y = ai.onnx.ml.Binarizer (x)"},
+    {22, "y = ai.onnx.ml.Imputer <imputed_value_floats = [1.0]> (chances)"},
+    {22, "i = Cast <to = 7> (chances)\n"
+         "y = ai.onnx.ml.Imputer <imputed_value_int64s = [1]> (i)"},
+    {22,
+     "y = ai.onnx.ml.LabelEncoder <keys_floats = [0.0], values_floats = "
+     "[1.0]> (chances)",
+     2},
+    {22, "y, z = ai.onnx.ml.LinearClassifier <coefficients = [1.0, 1.0, 1.0, "
+         "1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 2.0], intercepts = [0.0, 0.0], "
+         "classlabels_ints = [0, 1]> (chances)"},
+    {22, "y = ai.onnx.ml.LinearRegressor <coefficients = [1.0, 1.0, 1.0, 1.0, "
+         "1.0], intercepts = [0.0]> (chances)"},
+    {22, "y = ai.onnx.ml.Normalizer (chances)"},
+    {22, "i = Cast <to = 7> (chances)\n"
+         "y = ai.onnx.ml.OneHotEncoder <cats_int64s = [0, 1]> (i)"},
+    {22, "y, z = ai.onnx.ml.SVMClassifier <classlabels_ints = [0, 1], "
+         "coefficients = [1.0, -1.0], kernel_params = [0.5, 0.0, 3.0], "
+         "rho = [0.1], support_vectors = [1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0, "
+         "2.0, 2.0, 2.0], vectors_per_class = [1, 1]> (chances)"},
+    {22, "y = ai.onnx.ml.SVMRegressor <coefficients = [1.0, 1.0, 1.0, 1.0, "
+         "1.0], kernel_params = [0.5, 0.0, 3.0], rho = [0.0]> (chances)"},
+    {22, TREE_CLASSIFIER},
+    {22, TREE_CLASSIFIER, 3},
+    {22, TREE_REGRESSOR},
+    {22, TREE_REGRESSOR, 3},
 };
 
 static llvm::Error tryOwnModel(Compilation &compilation, const OwnModel &own,
                                const Operators &operators, Outcomes &outcomes) {
   std::string text =
-      llvm::formatv("<ir_version: 8, opset_import: [\"\" : {0}]>\n"
+      llvm::formatv("<ir_version: 8, opset_import: [\"\" : {0}, "
+                    "\"ai.onnx.ml\" : {2}]>\n"
                     "g (float[1, 2, 4, 4] x, float[1, 5] boxes, "
                     "float[1, 5] chances) => (float y) {{\n{1}\n}",
-                    own.opset, own.nodes);
+                    own.opset, own.nodes, own.mlOpset);
   onnx::ModelProto model;
   auto status = onnx::OnnxParser::Parse(model, text.c_str());
   if (!status.IsOK())

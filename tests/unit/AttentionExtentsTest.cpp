@@ -579,15 +579,16 @@ TEST(AttentionExtents, Refused) {
               HasSubstr("inputs 1 and 2 are float<1x4{T}x8> and "
                         "float<1x4{T}x8>; accepted: [1, S, 8]"));
   // The starts of rows lie behind the bound of the batch.
-  EXPECT_THAT(refusal(symbolicInput("x", {"B", "3", "6"}) +
-                          floats("w", {6, 6}, someNumbers(36, 9)) +
-                          symbolicInput("m", {"2*B"}) +
-                          onnxNode("Cast", {"m"}, intAttr("to", 6), "mask") +
-                          onnxNode("Attention", {"x", "w", "", "mask"},
-                                   microsoft(intAttr("num_heads", 2))),
-                      {{"B", {1, 4}}}),
-              HasSubstr("input 3 is int32<8{2*B}>; accepted: [4], [8], [14], "
-                        "[4, 3] or [4, 3, 3]"));
+  EXPECT_THAT(
+      refusal(symbolicInput("x", {"B", "3", "6"}) +
+                  floats("w", {6, 6}, someNumbers(36, 9)) +
+                  symbolicInput("m", {"2*B"}) +
+                  onnxNode("Cast", {"m"}, intAttr("to", 6), "mask") +
+                  onnxNode("Attention", {"x", "w", "", "mask"},
+                           microsoft(intAttr("num_heads", 2))),
+              {{"B", {1, 4}}}),
+      HasSubstr("input 3 ('mask') is int32<8{2*B}>; accepted: [4], [8], [14], "
+                "[4, 3] or [4, 3, 3]"));
 }
 
 } // namespace
