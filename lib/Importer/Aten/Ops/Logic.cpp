@@ -13,8 +13,8 @@ static llvm::Error importFunction(AtenOp &op, NodeKind kind,
   return op.setResult(op.makeRecorded(kind, {op.floating("self")}, defaults));
 }
 
-/// Imports a comparison of `self` and `other`, promoted; bools, which have no
-/// order, are compared as integers.
+/// Compares `self` and `other`, promoted; bools, which have no order, as
+/// integers.
 static NodeValue compare(AtenOp &op, NodeKind kind) {
   ElemKind common = op.promote({"self", "other"});
   if (common == ElemKind::Bool)
