@@ -251,10 +251,9 @@ static llvm::Expected<int> reduceModel() {
 
 /// Prints the share of the elements that were compared, and returns whether it
 /// is large enough: a reference that knows nothing agrees with everything.
-/// Those of a few graphs may all be undefined; of 300 it varies from 92 to 99
-/// %.
+/// Those of a few graphs may all be undefined.
 static bool checkShare(const FuzzSessionResult &result) {
-  constexpr int leastPercent = 90;
+  constexpr int leastPercent = 95;
   constexpr uint64_t fewGraphs = 100;
   const ElementCounts &elements = result.elements;
   if (elements.all == 0)
