@@ -243,7 +243,7 @@ struct AtenRecord {
   NodeKind kind;
   llvm::StringLiteral name;
   unsigned numOperands;
-  /// As the record states them.
+  /// The element kinds, as the record states them.
   llvm::StringLiteral kinds;
   AtenImporter importer;
 };

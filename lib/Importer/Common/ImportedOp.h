@@ -11,7 +11,7 @@
 
 namespace glowish {
 
-/// What the operators of a function have in common during import.
+/// State that the operators of a function share during import.
 struct ImportBasis {
   /// Evaluates shape arithmetic; null if nothing is folded.
   const NodeEvaluator &evaluate;

@@ -92,7 +92,5 @@ NodeValue glowish::lowerTreeEnsemble(TreeEnsembleNode &root,
                            : b.splat(type.getKind(), {rows, width}, none));
     first += count;
   }
-  llvm::Expected<NodeValue> result = b.finish(b.concat(groups, 1));
-  return result ? *result
-                : (llvm::consumeError(result.takeError()), NodeValue());
+  return b.concat(groups, 1);
 }

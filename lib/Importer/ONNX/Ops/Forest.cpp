@@ -73,8 +73,8 @@ private:
   int64_t numFeatures;
   std::map<int64_t, int64_t> withoutNaN;
   std::map<FeatureValue, int64_t> oneValue;
-  /// Those that are tests of several values, or of NaN; and the features that
-  /// are tested for NaN.
+  /// Columns of tests of several values or of NaN, and of features that are
+  /// tested for NaN alone.
   std::map<Membership, int64_t> sets;
   std::map<int64_t, int64_t> ofNaN;
 };

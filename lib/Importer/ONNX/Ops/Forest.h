@@ -21,7 +21,7 @@ enum class TreeTest : uint8_t {
   Leaf
 };
 
-/// What a leaf adds to a target.
+/// A weight that a leaf adds to a target.
 struct LeafWeight {
   int64_t target;
   double weight;
@@ -54,7 +54,7 @@ struct Forest {
 /// Whether a row reaches a leaf with a weight for a target.
 enum class Reached : uint8_t { Never, Sometimes, Always };
 
-/// What the trees make of rows.
+/// The results of the trees for rows.
 struct ForestScores {
   /// [rows, targets]; 0 where no leaf that is reached has a weight.
   NodeValue scores;

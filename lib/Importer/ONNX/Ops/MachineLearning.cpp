@@ -1,7 +1,7 @@
 //===- MachineLearning.cpp - Scores and labels of ai.onnx.ml --------------===//
 //
-// Where ONNX says little about scores of classifiers, ONNX Runtime decides:
-// write_scores() of its ml_common.h.
+// ONNX says little about scores of classifiers; the importers follow ONNX
+// Runtime: write_scores() of its ml_common.h.
 //
 //===----------------------------------------------------------------------===//
 

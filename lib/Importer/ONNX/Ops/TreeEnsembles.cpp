@@ -54,7 +54,7 @@ struct NodeAttrs {
   static llvm::Expected<NodeAttrs> read(OpContext &op, ElemKind kind);
 };
 
-/// Those about the weights of leaves.
+/// Attributes about the weights of leaves.
 struct WeightAttrs {
   std::vector<int64_t> trees, ids, targets;
   std::vector<double> weights;

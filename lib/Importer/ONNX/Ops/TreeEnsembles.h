@@ -12,9 +12,9 @@ namespace glowish::onnximport {
 struct Aggregation {
   /// SUM, AVERAGE, MIN or MAX.
   std::string function;
-  /// Of the targets.
+  /// The function of the sums of a row, such as SOFTMAX.
   std::string transform;
-  /// Added to each target; empty for none.
+  /// Numbers that the targets begin with; empty for none.
   std::vector<double> base;
 
   /// Returns the mode of the trees; empty if the function is none of these.

@@ -143,7 +143,8 @@ static llvm::Error importCall(TFLiteOp &op) {
   return setOutputs(op, outputs);
 }
 
-/// What the operator stands for is its subgraph, whatever its name is.
+/// Imports the subgraph that a composite operator decomposes into, whatever the
+/// operator's name is.
 static llvm::Error importComposite(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(
       auto options, op.requireOptions<schema::StableHLOCompositeOptions>());
