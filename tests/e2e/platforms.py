@@ -28,6 +28,7 @@ os.chdir(ROOT)
 sys.path.append("tests/e2e")
 
 import cases  # noqa: E402: beside this script
+import wine  # noqa: E402
 from programs import run, tool  # noqa: E402
 
 WORK = os.path.abspath("build/e2e/platforms")
@@ -38,9 +39,6 @@ NETWORKS = {"digits": "examples/digits/digits.onnx",
 MEMORY = {"memcpy", "memmove", "memset"}
 FLOAT = 1  # ONNX's number of the element type
 
-WINE = next((path for path in ("/usr/lib/wine/wine64", shutil.which("wine64"),
-                               shutil.which("wine"))
-             if path and os.path.exists(path)), None)
 MINGW = "x86_64-w64-mingw32-gcc"
 # GCC's libraries have the first under another name, and not the second.
 MSVC_NAMES = ["-Wl,--defsym=__chkstk=___chkstk_ms", "-Wl,--defsym=_fltused=0"]
@@ -91,10 +89,10 @@ PLATFORMS = {
     "Windows, x86-64": Platform(
         ["-target=x86_64-pc-windows-msvc", "-mcpu=x86-64-v2"], "COFF-x86-64", COFF,
         {"__chkstk", "_fltused"}, [MINGW, *MSVC_NAMES, "-static", "-lpthread"],
-        [WINE]),
+        [wine.PROGRAM]),
     "Windows, x86-64, MinGW": Platform(
         ["-target=x86_64-w64-mingw32", "-mcpu=x86-64-v2"], "COFF-x86-64", COFF,
-        {"___chkstk_ms"}, [MINGW, "-static", "-lpthread"], [WINE]),
+        {"___chkstk_ms"}, [MINGW, "-static", "-lpthread"], [wine.PROGRAM]),
     "Windows, arm64": Platform(["-target=aarch64-pc-windows-msvc"], "COFF-ARM64",
                                COFF, {"__chkstk", "_fltused"}),
 }
@@ -206,9 +204,8 @@ def run_program(chosen, folder, threads, args):
     compiler, *flags = chosen.compiler
     run(compiler, "-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-I" + folder,
         *defines, *sources, *flags, "-lm", "-o", program)
-    env = dict(os.environ, WINEDEBUG="-all", WINEPREFIX=WORK + "/wine")
     printed = run(*chosen.emulator, program, folder + "/network.weights.bin",
-                  "-calls=2", *args, env=env)
+                  "-calls=2", *args, env=wine.make_environment())
     error = float(re.search(r"\(([-+.\de]+) of the largest", printed)[1])
     if not error <= TOLERANCE:
         raise RuntimeError("differs by %g of the largest magnitude" % error)
@@ -250,7 +247,6 @@ def main():
         for name, chosen in PLATFORMS.items():
             if not sys.argv[1:] or name in sys.argv[1:]:
                 wrong += check(name, chosen, network, args)
-    shutil.rmtree(WORK + "/wine", ignore_errors=True)
     print("%d wrong" % wrong)
     return 1 if wrong else 0
 
