@@ -21,10 +21,14 @@ ArenaPlanner::ArenaPlanner(llvm::ArrayRef<ArenaInterval> intervals)
       isPlaced(intervals.size(), false) {
   computePeak();
   placeInTime();
-  if (best == peak || !findNeighbours())
+  if ((best == peak && !hasSmallRuns()) || !findNeighbours())
     return;
-  attemptOrders();
-  improve();
+  if (best != peak) {
+    attemptOrders();
+    improve();
+  }
+  if (hasSmallRuns())
+    touchLess();
 }
 
 void ArenaPlanner::keepIfBest(uint64_t arena) {
@@ -187,20 +191,22 @@ void ArenaPlanner::placeInTime() {
 
 //===- Placing in any order -----------------------------------------------===//
 
-/// The lowest gap between the placed neighbours that is large enough, or the
-/// smallest such gap.
-uint64_t ArenaPlanner::findPlace(unsigned number, bool bestFit) {
+uint64_t ArenaPlanner::findPlace(unsigned number, Fit fit) {
   uint64_t size = intervals[number].size;
   occupied.clear();
   for (unsigned other : neighbours[number])
     if (isPlaced[other])
       occupied.push_back(
           {offsets[other], offsets[other] + intervals[other].size});
-  llvm::sort(occupied);
+  llvm::sort(occupied, [](const auto &a, const auto &b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
+  if (fit == Fit::Touched)
+    return findTouchedPlace(number);
   uint64_t top = 0, place = UINT64_MAX, smallest = UINT64_MAX;
   for (auto [begin, end] : occupied) {
     if (begin > top && begin - top >= size && begin - top < smallest) {
-      if (!bestFit)
+      if (fit == Fit::First)
         return top;
       place = top;
       smallest = begin - top;
@@ -210,27 +216,31 @@ uint64_t ArenaPlanner::findPlace(unsigned number, bool bestFit) {
   return place == UINT64_MAX ? top : place;
 }
 
-uint64_t ArenaPlanner::placeInOrder(const Order &order, bool bestFit) {
+uint64_t ArenaPlanner::placeInOrder(const Order &order, Fit fit) {
   isPlaced.assign(intervals.size(), false);
+  touched = {};
   uint64_t arena = 0;
   for (unsigned number : order) {
-    offsets[number] = intervals[number].size ? findPlace(number, bestFit) : 0;
+    offsets[number] = intervals[number].size ? findPlace(number, fit) : 0;
     isPlaced[number] = intervals[number].size != 0;
+    if (fit == Fit::Touched)
+      touched.add(
+          {offsets[number], offsets[number] + intervals[number].leastSize});
     arena = std::max(arena, offsets[number] + intervals[number].size);
   }
   return arena;
 }
 
-void ArenaPlanner::attempt(const Order &order, bool bestFit) {
-  uint64_t arena = placeInOrder(order, bestFit);
+void ArenaPlanner::attempt(const Order &order, Fit fit) {
+  uint64_t arena = placeInOrder(order, fit);
   if (arena < best || bestOrder.empty()) {
     bestOrder = order;
-    bestFitIsBest = bestFit;
+    bestOrderFit = fit;
   }
   keepIfBest(arena);
 }
 
-void ArenaPlanner::attemptOrders() {
+std::vector<ArenaPlanner::Order> ArenaPlanner::makeOrders() const {
   auto lifetime = [&](unsigned i) {
     return uint64_t(intervals[i].end - intervals[i].begin);
   };
@@ -242,6 +252,7 @@ void ArenaPlanner::attemptOrders() {
       [&](unsigned i) { return Key(lifetime(i), size(i)); },
       [&](unsigned i) { return Key(peakDuring[i], size(i)); },
       [&](unsigned i) { return Key(-double(intervals[i].begin), size(i)); }};
+  std::vector<Order> orders;
   for (const auto &key : keys) {
     std::vector<std::pair<Key, unsigned>> sorted;
     for (unsigned i = 0; i < intervals.size(); ++i) {
@@ -249,13 +260,18 @@ void ArenaPlanner::attemptOrders() {
       sorted.push_back({{-k.first, -k.second}, i});
     }
     llvm::sort(sorted);
-    Order order;
+    Order &order = orders.emplace_back();
     for (const auto &entry : sorted)
       order.push_back(entry.second);
-    for (bool bestFit : {false, true})
-      if (best != peak)
-        attempt(order, bestFit);
   }
+  return orders;
+}
+
+void ArenaPlanner::attemptOrders() {
+  for (const Order &order : makeOrders())
+    for (Fit fit : {Fit::First, Fit::Best})
+      if (best != peak)
+        attempt(order, fit);
 }
 
 /// Repeatedly moves the buffer with the highest end to the front of the order:
@@ -267,7 +283,7 @@ void ArenaPlanner::improve() {
        round < maxImprovements && best != peak && work <= improvementBudget;
        ++round) {
     work += numPairs + intervals.size();
-    uint64_t arena = placeInOrder(order, bestFitIsBest);
+    uint64_t arena = placeInOrder(order, bestOrderFit);
     keepIfBest(arena);
     auto highest = llvm::find_if(order, [&](unsigned i) {
       return offsets[i] + intervals[i].size == arena;
@@ -275,5 +291,90 @@ void ArenaPlanner::improve() {
     if (highest == order.end() || highest == order.begin())
       break;
     std::rotate(order.begin(), highest, std::next(highest));
+  }
+}
+
+//===- Runs that need less ------------------------------------------------===//
+
+void ByteRanges::add(Range range) {
+  if (range.begin == range.end)
+    return;
+  auto first = llvm::partition_point(
+      ranges, [&](const Range &each) { return each.end < range.begin; });
+  auto last = first;
+  for (; last != ranges.end() && last->begin <= range.end; ++last)
+    range = {std::min(range.begin, last->begin),
+             std::max(range.end, last->end)};
+  ranges.insert(ranges.erase(first, last), range);
+}
+
+uint64_t ByteRanges::countMissing(Range range) const {
+  uint64_t missing = range.end - range.begin;
+  auto first = llvm::partition_point(
+      ranges, [&](const Range &each) { return each.end <= range.begin; });
+  for (; first != ranges.end() && first->begin < range.end; ++first)
+    missing -=
+        std::min(range.end, first->end) - std::max(range.begin, first->begin);
+  return missing;
+}
+
+uint64_t ByteRanges::countBytes() const {
+  uint64_t bytes = 0;
+  for (auto [begin, end] : ranges)
+    bytes += end - begin;
+  return bytes;
+}
+
+bool ArenaPlanner::hasSmallRuns() const {
+  return llvm::any_of(intervals, [](const ArenaInterval &interval) {
+    return interval.leastSize < interval.size;
+  });
+}
+
+/// The lowest of the places with the fewest bytes that nothing placed touches;
+/// the end of the neighbours where no gap in the best arena is large enough. In
+/// a gap the best place is at one of its ends, or begins or ends with what is
+/// touched.
+uint64_t ArenaPlanner::findTouchedPlace(unsigned number) const {
+  auto [size, begin, end, leastSize] = intervals[number];
+  uint64_t place = 0, fewest = UINT64_MAX;
+  auto offer = [&](uint64_t offset) {
+    uint64_t missing = touched.countMissing({offset, offset + leastSize});
+    if (missing < fewest) {
+      fewest = missing;
+      place = offset;
+    }
+  };
+  auto offerGap = [&](uint64_t from, uint64_t to) {
+    if (to < from + size)
+      return;
+    uint64_t last = to - size;
+    offer(from);
+    for (auto [first, behind] : touched.getRanges())
+      for (uint64_t offset : {first, behind - std::min(behind, leastSize)})
+        if (offset > from && offset < last)
+          offer(offset);
+    offer(last);
+  };
+  uint64_t top = 0;
+  for (const ByteRanges::Range &other : occupied) {
+    offerGap(top, other.begin);
+    top = std::max(top, other.end);
+  }
+  offerGap(top, best);
+  return fewest == UINT64_MAX ? top : place;
+}
+
+void ArenaPlanner::touchLess() {
+  ByteRanges own;
+  for (auto [interval, offset] : llvm::zip_equal(intervals, bestOffsets))
+    own.add({offset, offset + interval.leastSize});
+  uint64_t fewest = own.countBytes();
+  for (const Order &order : makeOrders()) {
+    if (placeInOrder(order, Fit::Touched) > best ||
+        touched.countBytes() >= fewest)
+      continue;
+    fewest = touched.countBytes();
+    bestOffsets = offsets;
   }
 }

@@ -14,12 +14,34 @@ namespace glowish {
 struct ArenaInterval {
   uint64_t size;
   unsigned begin, end;
+  /// The bytes from its start on that every run touches; a multiple of what
+  /// sizes are multiples of.
+  uint64_t leastSize = size;
+};
+
+/// Disjoint ranges of bytes.
+class ByteRanges {
+public:
+  struct Range {
+    uint64_t begin, end;
+  };
+  /// Sorted.
+  llvm::ArrayRef<Range> getRanges() const { return ranges; }
+  void add(Range range);
+  /// Returns how many bytes of \p range are in none.
+  uint64_t countMissing(Range range) const;
+  uint64_t countBytes() const;
+
+private:
+  std::vector<Range> ranges;
 };
 
 /// Finds an offset for each of a list of intervals, which are sorted by begin,
 /// so that no two meet in time and place: dynamic storage allocation, of which
 /// the exact solution is NP-hard (Garey and Johnson, SR2). Several orders of
-/// placement are tried, then the best order is improved a little. Costs about
+/// placement are tried, then the best order is improved a little. Of arenas of
+/// the best size one is chosen in which a run that needs the least of each
+/// interval touches few bytes: these are in a cache more often. Costs about
 /// n log n plus a bounded multiple of the pairs that meet in time; where these
 /// are too many, n log n alone.
 class ArenaPlanner {
@@ -38,6 +60,10 @@ public:
 
 private:
   using Order = std::vector<unsigned>;
+  /// The gap that an interval is placed in: the lowest that is large enough,
+  /// the smallest, or the one in which the fewest bytes become touched, of
+  /// those below the best arena's end.
+  enum class Fit : uint8_t { First, Best, Touched };
 
   /// Whether the memory of an interval that ends at \p end is free for one that
   /// begins at \p begin.
@@ -47,12 +73,18 @@ private:
   bool findNeighbours();
   /// As a run-time allocator would: best fit at each begin.
   void placeInTime();
-  uint64_t placeInOrder(const Order &order, bool bestFit);
-  uint64_t findPlace(unsigned number, bool bestFit);
-  void attempt(const Order &order, bool bestFit);
+  uint64_t placeInOrder(const Order &order, Fit fit);
+  uint64_t findPlace(unsigned number, Fit fit);
+  uint64_t findTouchedPlace(unsigned number) const;
+  void attempt(const Order &order, Fit fit);
+  /// The orders that are tried.
+  std::vector<Order> makeOrders() const;
   void attemptOrders();
   void improve();
   void keepIfBest(uint64_t arena);
+  /// Returns whether some run touches less than the whole of an interval.
+  bool hasSmallRuns() const;
+  void touchLess();
 
   llvm::ArrayRef<ArenaInterval> intervals;
   uint64_t peak = 0;
@@ -64,12 +96,13 @@ private:
 
   std::vector<uint64_t> offsets;
   std::vector<bool> isPlaced;
-  std::vector<std::pair<uint64_t, uint64_t>> occupied; // of findPlace
+  std::vector<ByteRanges::Range> occupied; // of findPlace
+  ByteRanges touched;                      // by what is placed
 
   uint64_t best = UINT64_MAX;
   std::vector<uint64_t> bestOffsets;
   Order bestOrder;
-  bool bestFitIsBest = false;
+  Fit bestOrderFit = Fit::First;
 };
 
 } // namespace glowish

@@ -2,6 +2,7 @@
 
 #include "glowish/IR/MemoryPlan.h"
 #include "ArenaPlanner.h"
+#include "LeastUse.h"
 #include "RegionPlanner.h"
 #include "glowish/IR/PlaceholderLiveness.h"
 #include "glowish/Support/Error.h"
@@ -221,6 +222,12 @@ void ArenaPlacer::visit(const IRFunction &function,
       if (owner.first && owner.first->isOutput())
         interval.end = time + 1;
   }
+  LeastUse leastUse(function);
+  for (auto [owner, interval] : llvm::zip_equal(owners, intervals))
+    if (owner.first)
+      interval.leastSize =
+          std::min(interval.size, llvm::alignTo(leastUse.getBytes(owner.first),
+                                                plan.alignment));
 }
 
 static ArenaNeed placeBody(const IRFunction &body, MemoryPlan &plan) {

@@ -87,6 +87,48 @@ TEST(MemoryPlan, TheSmallestGapIsTriedToo) {
   EXPECT_EQ(plan.activationSize, plan.peakLiveBytes);
 }
 
+/// Of the places that the last buffer may have, the one at which a run of one
+/// row has touched the memory before.
+TEST(MemoryPlan, SmallRunsTouchFewBytes) {
+  auto function = parse(R"(
+ir "f" {
+  mutable %N : int64<> input "N" range "N" [1, 16]
+  activation %large : uint8<16x1920>
+  activation %beside : uint8<16x640>
+  activation %one : uint8<16x512>
+  activation %other : uint8<16x512>
+  code {
+    Alloc(@out %large)
+    "large" Fill(@out %large) {value = 0.0} bounds {result[0] = "N"}
+    Alloc(@out %beside)
+    "beside" Fill(@out %beside) {value = 0.0} bounds {result[0] = "N"}
+    Dealloc(@out %large)
+    Dealloc(@out %beside)
+    Alloc(@out %one)
+    "one" Fill(@out %one) {value = 0.0} bounds {result[0] = "N"}
+    Alloc(@out %other)
+    "other" Fill(@out %other) {value = 0.0} bounds {result[0] = "N"}
+    Dealloc(@out %one)
+    Dealloc(@out %other)
+  }
+}
+)");
+  ASSERT_TRUE(function);
+  auto getOffset = [&](const MemoryPlan &plan, llvm::StringRef name) {
+    return plan.getOffset(function->findBuffer(name));
+  };
+  MemoryPlan plan = planMemory(*function);
+  EXPECT_EQ(getMessage(verifyPlan(*function, plan)), "");
+  EXPECT_EQ(plan.activationSize, plan.peakLiveBytes);
+  EXPECT_EQ(getOffset(plan, "large"), getOffset(plan, "one"));
+  EXPECT_EQ(getOffset(plan, "beside"), getOffset(plan, "other"));
+  // All rows are always needed: the lowest place does.
+  for (Instruction &instr : function->getInstrs())
+    instr.setLoopBounds({});
+  MemoryPlan whole = planMemory(*function);
+  EXPECT_EQ(getOffset(whole, "other"), 16u * 512);
+}
+
 /// More than a million pairs of buffers live at the same time: what does not
 /// fit where others have ended lies behind them.
 TEST(MemoryPlan, VeryManyAtOnceAreOnlyPlacedInTime) {
