@@ -537,3 +537,20 @@ TEST(TFLiteInt16, SumsOfTheStatedKind) {
               HasSubstr("its bias and sums are INT8 (quantized_bias_type); "
                         "accepted for int16: INT32, INT64"));
 }
+
+/// Beyond the integers that quotients become, the sum with the zero point has
+/// no overflow.
+TEST(TFLiteQuantization, FarNumbersSaturate) {
+  for (int64_t zeroPoint : {-14, 0, 14})
+    for (TensorType type : {TensorType::INT8, TensorType::INT16}) {
+      TFLiteModel model;
+      int x = model.tensor("x", {4}, TensorType::FLOAT32);
+      int y = model.tensor("y", {4}, type, {{0.0625f}, {zeroPoint}});
+      model.op(BuiltinOperator::QUANTIZE, {x}, {y});
+      auto runs = runTFLiteEverywhere(model.finish({x}, {y}),
+                                      {{{"x", {-1e9, 1e9, -1e30, 1e30}}}});
+      double low = type == TensorType::INT8 ? -128 : -32768, high = -1 - low;
+      EXPECT_EQ(runs[0]["y"], std::vector<double>({low, high, low, high}))
+          << zeroPoint;
+    }
+}

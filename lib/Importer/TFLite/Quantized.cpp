@@ -181,7 +181,14 @@ NodeValue tflite::quantize(NodeBuilder &b, NodeValue x, ElemKind kind,
   NodeValue rounded = b.select(isBelowHalf, whole, b.add(whole, 1));
   rounded = b.select(b.less(steps, 0), b.unary<NegNode>(rounded), rounded);
   NodeValue integers = b.cast(rounded, ElemKind::Int32);
-  if (int64_t zeroPoint = quantization.getZeroPoint())
+  // The cast saturates, and the sum must not wrap.
+  auto [least, most] = getFiniteRange(ElemKind::Int32);
+  int64_t zeroPoint = quantization.getZeroPoint();
+  if (zeroPoint < 0)
+    integers = b.max(integers, least - double(zeroPoint));
+  if (zeroPoint > 0)
+    integers = b.min(integers, most - double(zeroPoint));
+  if (zeroPoint != 0)
     integers = b.add(integers, double(zeroPoint));
   return saturate(b, integers, kind);
 }
