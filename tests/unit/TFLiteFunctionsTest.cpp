@@ -244,3 +244,14 @@ TEST(TFLiteFunctions, RefusesMatMulsOfInt16) {
       getTFLiteError(makeMatMul({1, 40000}, {40000, 1}, {1, 1}, false, false)),
       HasSubstr("accepted: sums of at most 32768 elements"));
 }
+
+/// They were multiplied as floats.
+TEST(TFLiteFunctions, RefusesMatMulsOfIntegers) {
+  TFLiteModel model;
+  int x = model.tensor("x", {2, 2}, TensorType::INT64);
+  int y = model.tensor("y", {2, 2}, TensorType::FLOAT32);
+  model.op(BuiltinOperator::BATCH_MATMUL, {x, x}, {y});
+  EXPECT_THAT(getTFLiteError(model.finish({x}, {y})),
+              HasSubstr("node 'y' (BATCH_MATMUL): input 0 ('x') is int64<2x2>; "
+                        "accepted: floats, quantized integers"));
+}

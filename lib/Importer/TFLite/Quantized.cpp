@@ -280,9 +280,11 @@ NodeValue tflite::multiplyBytes(NodeBuilder &b, NodeValue lhs, int64_t lhsZero,
 }
 
 NodeValue tflite::dequantized(TFLiteOp &op, unsigned index) {
-  return op.isQuantized(index) ? dequantize(op, op.input(index),
-                                            *op.getTensor(index).quantization)
-                               : op.cast(op.input(index), ElemKind::Float);
+  if (op.isQuantized(index))
+    return dequantize(op, op.input(index), *op.getTensor(index).quantization);
+  if (!isFloatKind(op.getKind(index)))
+    return op.keep(op.refuseInput(index, "floats, quantized integers"));
+  return op.cast(op.input(index), ElemKind::Float);
 }
 
 std::vector<double> tflite::getSumFactors(const TFLiteOp &op, unsigned lhs,

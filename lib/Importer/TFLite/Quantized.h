@@ -51,7 +51,8 @@ NodeValue centered(TFLiteOp &op, unsigned index);
 NodeValue multiplyBytes(NodeBuilder &b, NodeValue lhs, int64_t lhsZero,
                         NodeValue rhs, int64_t rhsZero, NodeValue bias);
 
-/// Input \p index in float: as it is, or what its integers stand for.
+/// Returns input \p index in float: as it is, or what its quantized integers
+/// stand for; other integers are an error that is kept.
 NodeValue dequantized(TFLiteOp &op, unsigned index);
 
 /// The factor that makes output steps of sums of input \p lhs times input

@@ -31,8 +31,6 @@ static llvm::Error importQuantize(TFLiteOp &op) {
 }
 
 static llvm::Error importDequantize(TFLiteOp &op) {
-  if (!op.isQuantized(0) && !isFloatKind(op.getKind(0)))
-    return op.refuseInput(0, "quantized integers, float16");
   return op.setOutput(0, dequantized(op, 0));
 }
 
