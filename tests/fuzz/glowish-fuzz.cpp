@@ -15,6 +15,7 @@
 #include "MlirTarget.h"
 #include "OnnxRuntimeTarget.h"
 #include "Predicates.h"
+#include "Ranges/Forms/Conversion.h"
 #include "Ranges/Forms/Form.h"
 #include "Ranges/RangedSession.h"
 #include "Reduction.h"
@@ -100,6 +101,11 @@ static cl::opt<bool>
     printsOnly("print", cl::desc("Print the graphs and do nothing else"),
                cl::cat(category));
 
+static cl::opt<std::string> conversionFolder(
+    "convert",
+    cl::desc("With -form: write what is imported of the file, an ONNX model, "
+             "by way of that format to this folder: a graph for each output"),
+    cl::value_desc("folder"), cl::cat(category));
 static cl::opt<std::string> reductionFolder(
     "reduce",
     cl::desc("Write a smaller model to this folder: of the file, a model in "
@@ -363,15 +369,26 @@ static llvm::Expected<bool> chooseMachine() {
   return isThere;
 }
 
-/// Whether -form names one, of models with ranges.
+/// Whether -form names one, of models with ranges or of a file.
 static llvm::Error checkForm() {
-  if (formName.empty() || (hasRanges && findForm(formName)))
+  bool converts = !conversionFolder.empty();
+  if (formName.empty() && converts)
+    return makeError("-convert without -form");
+  if (formName.empty() || ((hasRanges || converts) && findForm(formName)))
     return llvm::Error::success();
   std::string names;
   for (const Form *form : getForms())
     names += (names.empty() ? "" : ", ") + form->name.str();
-  return makeError("-form={0}; accepted: one of {1}, with -ranges",
+  return makeError("-form={0}; accepted: one of {1}, with -ranges or -convert",
                    formName.getValue(), names);
+}
+
+static llvm::Expected<int> convertFile() {
+  if (files.size() != 1)
+    return makeError("-convert: {0} files; accepted: a model", files.size());
+  GLOWISH_RETURN_IF_ERROR(
+      convertModel(files.front(), *findForm(formName), conversionFolder));
+  return ExitCode::success;
 }
 
 static llvm::Expected<int> runAll() {
@@ -382,9 +399,11 @@ static llvm::Expected<int> runAll() {
     return skipped;
   if (!reductionFolder.empty())
     return reduceModel();
+  GLOWISH_RETURN_IF_ERROR(checkForm());
+  if (!conversionFolder.empty())
+    return convertFile();
   if (!files.empty())
     return runFiles();
-  GLOWISH_RETURN_IF_ERROR(checkForm());
   if (maxNodes == 0 || jobs == 0)
     return makeError("-max-nodes and -jobs are at least 1");
   if (printsOnly) {

@@ -83,6 +83,8 @@ static llvm::Error writeClip(NetWriter &w, const FormNode &n) {
     if (!bound)
       return n.refuse("its bounds are not known");
     bounds[i] = bound->getAsDouble(0);
+    if (double(float(*bounds[i])) != *bounds[i])
+      return n.refuse("its bounds are no floats");
   }
   constexpr double infinity = std::numeric_limits<double>::infinity();
   w.add("Clip", {n.getInput(0)}, {n.getOutput()})

@@ -442,6 +442,8 @@ static void addMatMul(TFLiteWriter &w, int x, int y, bool swapsX, bool swapsY,
 static llvm::Error writeMatMul(TFLiteWriter &w, const FormNode &n) {
   if (n.getRank(0) < 2 || n.getRank(1) < 2)
     return n.refuse("no vectors");
+  if (n.getType(0).getKind() != ElemKind::Float)
+    return n.refuse("no integers");
   int x = w.getInput(n, 0), y = w.getInput(n, 1);
   if (n.getRank(1) > 2 || !n.findConstant(1)) {
     addMatMul(w, x, y, false, false, w.getOutput(n));

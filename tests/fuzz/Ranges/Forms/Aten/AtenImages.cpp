@@ -85,6 +85,53 @@ static bool translateConv(AtenBuilder &b, const FormNode &node) {
   return true;
 }
 
+/// Returns the integers of an attribute for each of \p count dimensions.
+static std::vector<int64_t> getEach(const FormNode &node, llvm::StringRef name,
+                                    int64_t count, int64_t otherwise) {
+  std::vector<int64_t> ints = node.getInts(name);
+  ints.resize(size_t(count), otherwise);
+  return ints;
+}
+
+static bool translateConvTranspose(AtenBuilder &b, const FormNode &node) {
+  Window window(node);
+  if (hasOtherAttrs(node, {"kernel_shape", "strides", "pads", "dilations",
+                           "group", "output_padding", "auto_pad"}) ||
+      node.getString("auto_pad", "NOTSET") != "NOTSET" || !window.isSymmetric())
+    return false;
+  int64_t count = window.numDims;
+  std::vector<int64_t> more = getEach(node, "output_padding", count, 0),
+                       dilations = getEach(node, "dilations", count, 1),
+                       pads = window.getPadding();
+  b.finish(node,
+           "conv_transpose" + std::to_string(count) +
+               (count == 1 ? "d" : "d.input"),
+           {b.getInput(node, 0), b.getInput(node, 1),
+            node.hasInput(2) ? b.getInput(node, 2) : AtenArg(),
+            llvm::ArrayRef(window.strides), llvm::ArrayRef(pads),
+            llvm::ArrayRef(more), node.getInt("group", 1),
+            llvm::ArrayRef(dilations)});
+  return true;
+}
+
+static bool translateGridSample(AtenBuilder &b, const FormNode &node) {
+  // In the order of PyTorch's numbers; opset 16 has the longer names.
+  auto find = [](llvm::ArrayRef<llvm::StringLiteral> names,
+                 llvm::StringRef name) {
+    return int64_t(llvm::find(names, name) - names.begin());
+  };
+  std::string stated = node.getString("mode", "linear");
+  llvm::StringRef mode = stated;
+  mode.consume_front("bi");
+  b.finish(node, "grid_sampler",
+           {b.getInput(node, 0), b.getInput(node, 1),
+            find({"linear", "nearest", "cubic"}, mode),
+            find({"zeros", "border", "reflection"},
+                 node.getString("padding_mode", "zeros")),
+            node.getInt("align_corners", 0) != 0});
+  return true;
+}
+
 static bool translatePool(AtenBuilder &b, const FormNode &node) {
   if (hasOtherAttrs(node, {"kernel_shape", "strides", "pads"}))
     return false;
@@ -155,6 +202,8 @@ static bool translateResize(AtenBuilder &b, const FormNode &node) {
 llvm::ArrayRef<AtenTranslation> fuzz::getAtenImages() {
   static const AtenTranslation translations[] = {
       {"Conv", translateConv},
+      {"ConvTranspose", translateConvTranspose},
+      {"GridSample", translateGridSample},
       {"MaxPool", translatePool},
       {"AveragePool", translatePool},
       {"GlobalAveragePool", translateGlobalPool},
