@@ -19,6 +19,7 @@ TargetOptions TargetSettings::getOptions() const {
   options.winograd = winograd;
   options.packsWeightsOnce = packWeightsOnce;
   options.isReproducible = reproducible;
+  options.roundsEachStep = roundEachStep;
   options.tune = tune;
   options.tuningFile = tuningFile;
   options.numThreads = numThreads;

@@ -127,6 +127,51 @@ TEST(HalfKernels, OddStrides) {
     });
 }
 
+static Tensor fill(const Type &type, double value) {
+  Tensor tensor(type);
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+    tensor.setFromDouble(i, value);
+  return tensor;
+}
+
+static Tensor makeQuarters(const Type &type, uint64_t) {
+  return fill(type, 0.25);
+}
+
+/// Builds x + 2048 - 2048, in which each x is lost where the sum is rounded to
+/// \p kind; with \p converts the model itself rounds it.
+static NodeValue buildChain(ElemKind kind, bool converts, Function &f,
+                            Module &m) {
+  NodeValue x = input(m, kind, {33});
+  NodeValue far(m.createConstant("far", fill(Type(kind, {33}), 2048)));
+  auto cast = [&](NodeValue value, ElemKind to) {
+    return converts ? f.create<CastNode>("cast", value, to)->getResult()
+                    : value;
+  };
+  NodeValue sum = f.create<AddNode>("add", cast(x, ElemKind::Float),
+                                    cast(far, ElemKind::Float))
+                      ->getResult();
+  return f.create<SubNode>("sub", cast(sum, kind), far)->getResult();
+}
+
+TEST(HalfKernels, ChainsAreRoundedAtTheirEnd) {
+  for (ElemKind kind : kinds)
+    for (bool converts : {false, true})
+      for (bool roundsEachStep : {false, true}) {
+        TargetOptions options;
+        options.roundsEachStep = roundsEachStep;
+        auto backend = llvm::cantFail(CPUBackend::create(options));
+        auto build = [&](Function &f, Module &m) {
+          return buildChain(kind, converts, f, m);
+        };
+        Tensor y = llvm::cantFail(
+            run(*backend, build, /*tuner=*/nullptr, makeQuarters));
+        double expected = converts || roundsEachStep ? 0 : 0.25;
+        for (int64_t i = 0; i < y.getNumElements(); ++i)
+          EXPECT_EQ(y.getAsDouble(i), expected);
+      }
+}
+
 /// Which bfloat16 convolutions multiply pairs: those for targets that gain by
 /// it.
 TEST(HalfKernels, Algorithm) {

@@ -78,6 +78,12 @@ private:
       *this, "reproducible",
       "Floats have the same bits on all 64-bit targets with a system and float "
       "vectors, on WebAssembly with simd128, and with any number of threads"};
+  SwitchSetting roundEachStep{*this, "round-each-step",
+                              "Round float16 and bfloat16 after each operator, "
+                              "as the interpreter does; "
+                              "else element-wise chains are computed in float "
+                              "and rounded when they are "
+                              "stored"};
   ChoiceSetting<llvm::CodeModel::Model> codeModel{
       *this,
       "code-model",

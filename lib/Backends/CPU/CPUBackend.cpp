@@ -88,6 +88,7 @@ CPUBackend::create(const TargetOptions &options) {
                        options.cpu, triple.str());
     levels.push_back(TargetDescription::forMachine(*machine));
     levels.back().numThreads = options.numThreads;
+    levels.back().roundsEachStep = options.roundsEachStep;
     if (options.testing.dividesSmallKernels)
       levels.back().minTaskOperations = 0;
     if (options.isReproducible)

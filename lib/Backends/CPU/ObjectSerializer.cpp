@@ -19,11 +19,11 @@ static void addToKey(KeyHasher &key, const TargetOptions &options) {
   // The tuning file's contents are added, not its name.
   const auto &[triple, architecture, cpu, attributes, abi, floatABI,
                relocationModel, codeModel, numThreads, winograd,
-               packsWeightsOnce, isReproducible, tuningFile, tune, dumpsLLVM,
-               dumpsAssembly, testing] = options;
+               packsWeightsOnce, isReproducible, roundsEachStep, tuningFile,
+               tune, dumpsLLVM, dumpsAssembly, testing] = options;
   key.addAll(triple, architecture, cpu, attributes, abi, floatABI,
              relocationModel, codeModel, numThreads, winograd, packsWeightsOnce,
-             isReproducible, testing);
+             isReproducible, roundsEachStep, testing);
   // What is measured is written to the file, and what is printed must be made.
   if (tune || dumpsLLVM || dumpsAssembly)
     key.refuse();

@@ -67,6 +67,9 @@ struct TargetOptions {
   /// Float results have the same bits on all targets that can have this, and
   /// with any number of threads. NaNs may differ in their bits.
   bool isReproducible = false;
+  /// Each step of an element-wise chain of float16 or bfloat16 is rounded by
+  /// itself, as the interpreter does.
+  bool roundsEachStep = false;
   /// Measured choices of convolution algorithms. For the shapes in it, they
   /// override the choices by estimate. May be empty.
   std::string tuningFile;

@@ -158,6 +158,8 @@ struct TargetDescription {
   /// each operation is rounded by itself, and sums have the order of
   /// getSumTarget().
   bool isReproducible = false;
+  /// TargetOptions::roundsEachStep.
+  bool roundsEachStep = false;
 
   static TargetDescription forMachine(const llvm::TargetMachine &machine);
 

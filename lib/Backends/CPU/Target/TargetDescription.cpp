@@ -213,6 +213,7 @@ llvm::Error TargetDescription::makeReproducible() {
         "«mattr=+v»; and wasm32-unknown-unknown with "
         "«mattr=+simd128»");
   isReproducible = true;
+  roundsEachStep = true;
   hasFMA = hasRelaxedMultiplyAdd = false;
   return llvm::Error::success();
 }

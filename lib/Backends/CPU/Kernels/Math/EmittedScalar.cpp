@@ -346,6 +346,14 @@ static EmittedScalar evaluate(const ScalarStep &step,
   return Formula::eval(args[Args]..., step.params);
 }
 
+/// Whether the value of \p step, of half precision, is rounded when it is
+/// stored: it is computed in float. A conversion is there to round.
+static bool isRoundedLater(const ScalarStep &step) {
+  bool isHalf =
+      step.kind == ElemKind::Float16 || step.kind == ElemKind::BFloat16;
+  return isHalf && step.op != ScalarOp::Cast;
+}
+
 Value *glowish::emitProgram(KernelBuilder &builder,
                             const ScalarProgram &program,
                             llvm::ArrayRef<Value *> inputs,
@@ -357,6 +365,8 @@ Value *glowish::emitProgram(KernelBuilder &builder,
   std::vector<EmittedScalar> &values = emitted.values;
   for (size_t i = 0; i < inputs.size(); ++i)
     values.push_back({&builder, inputs[i], kinds[i]});
+  bool roundsAll =
+      builder.getKeepsRoundings() || builder.getTarget().roundsEachStep;
   for (const ScalarStep &step : program.steps) {
     if (Value *nearest = emitted.emitToNearest(step)) {
       values.push_back({&builder, nearest, step.kind});
@@ -370,9 +380,10 @@ Value *glowish::emitProgram(KernelBuilder &builder,
       return evaluate<Formula>(step, args,
                                std::make_index_sequence<Formula::numArgs>());
     });
-    // Rounded after each step, as the interpreter does.
-    Value *rounded = builder.roundToKind(step.kind, convert(result, step.kind));
-    values.push_back({&builder, rounded, step.kind});
+    Value *value = convert(result, step.kind);
+    if (roundsAll || !isRoundedLater(step))
+      value = builder.roundToKind(step.kind, value);
+    values.push_back({&builder, value, step.kind});
   }
   return program.empty() ? values.front().value : values.back().value;
 }
