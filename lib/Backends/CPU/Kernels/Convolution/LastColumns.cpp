@@ -82,6 +82,7 @@ void LastColumns::forTiles(
   for (unsigned size : sizes) {
     // From the first column on: one tile, two side by side, or none.
     std::vector<int8_t> begins, ends;
+    bool mayBeTwo = false;
     for (const Plan &each : plans) {
       int column = each.takesWhole ? -int(pixels) : 0, begin = 0, end = 0;
       for (unsigned own : each.sizes) {
@@ -93,9 +94,15 @@ void LastColumns::forTiles(
       }
       begins.push_back(int8_t(begin));
       ends.push_back(int8_t(end));
+      mayBeTwo |= end - begin > int(size);
     }
     Value *begin = b.CreateNSWAdd(first, b.lookUp<int8_t>(begins, plan));
     Value *end = b.CreateNSWAdd(first, b.lookUp<int8_t>(ends, plan));
-    b.forLoop(begin, end, size, [&](Value *column) { emitTile(size, column); });
+    if (mayBeTwo)
+      b.forLoop(begin, end, size,
+                [&](Value *column) { emitTile(size, column); });
+    else
+      // LLVM would load all weights of a loop in front of it, and spill them.
+      b.ifThen(b.CreateICmpSLT(begin, end), [&] { emitTile(size, begin); });
   }
 }
