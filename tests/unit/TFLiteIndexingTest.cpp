@@ -468,3 +468,70 @@ TEST(TFLiteIndexing, RefusesSuppressions) {
               HasSubstr("node 'y' (NON_MAX_SUPPRESSION_V4): input 0 ('boxes') "
                         "is int8<4x4>, quantized; accepted: float"));
 }
+
+//===- Numbers that runs state --------------------------------------------===//
+
+TEST(TFLiteIndexing, TopElementsOfARun) {
+  for (std::vector<int32_t> shape : {std::vector<int32_t>{}, {1}}) {
+    TFLiteModel model;
+    int x = model.tensor("x", {2, 3}, f32), k = model.tensor("k", shape, i32);
+    int top = model.tensor("top", {2, 3}, f32),
+        at = model.tensor("at", {2, 3}, i32);
+    model.op(BuiltinOperator::TOPK_V2, {x, k}, {top, at});
+    int sums = model.tensor("sums", {2}, f32),
+        places = model.tensor("places", {2}, i32),
+        axis = model.tensor("", {1}, i32, {}, getTFLiteBytes<int32_t>({1}));
+    model.op(BuiltinOperator::SUM, {top, axis}, {sums});
+    model.op(BuiltinOperator::SUM, {at, axis}, {places});
+    std::vector<TFLiteRun> inputs;
+    for (double count : {2, 0, 3, 4, -1})
+      inputs.push_back({{"x", {1, 5, 3, 9, 7, 8}}, {"k", {count}}});
+    auto runs = runCounted(model.finish({x, k}, {top, sums, places}), inputs);
+    EXPECT_EQ(runs[0]["top.extents"], (Doubles{2, 2}));
+    EXPECT_EQ(runs[0]["sums"], (Doubles{8, 17}));
+    EXPECT_EQ(runs[0]["places"], (Doubles{3, 2}));
+    EXPECT_EQ(runs[1]["top.extents"], (Doubles{2, 0}));
+    EXPECT_EQ(runs[1]["sums"], (Doubles{0, 0}));
+    EXPECT_EQ(runs[2]["sums"], (Doubles{9, 24}));
+    EXPECT_EQ(runs[3]["top.extents"], (Doubles{2, 3}));
+    EXPECT_EQ(runs[4]["top.extents"], (Doubles{2, 0}));
+  }
+}
+
+/// Builds x[i, low:3] as converters do, with i in the place of its dimension if
+/// \p shrinks.
+static std::string makeRowSlice(bool shrinks) {
+  TFLiteModel model;
+  int x = model.tensor("x", {3, 4}, f32), i = model.tensor("i", {}, i32);
+  auto number = [&](int value) {
+    return model.tensor("", {}, i32, {}, getTFLiteBytes<int32_t>({value}));
+  };
+  auto pack = [&](int first, int second) {
+    int list = model.tensor("", {2}, i32);
+    model.op(BuiltinOperator::PACK, {first, second}, {list},
+             schema::CreatePackOptions(model.fbb(), 2));
+    return list;
+  };
+  int next = model.tensor("next", {}, i32), y = model.tensor("y", {}, f32);
+  model.op(BuiltinOperator::ADD, {i, number(1)}, {next});
+  int steps = model.tensor("", {2}, i32, {}, getTFLiteBytes<int32_t>({1, 1}));
+  int begins = pack(i, number(1)), ends = pack(next, number(3));
+  model.op(BuiltinOperator::STRIDED_SLICE, {x, begins, ends, steps}, {y},
+           schema::CreateStridedSliceOptions(model.fbb(), 0, 0, 0, 0, shrinks));
+  return model.finish({x, i}, {y});
+}
+
+TEST(TFLiteIndexing, RowsOfARun) {
+  Doubles x{0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23};
+  auto runs =
+      runTFLiteEverywhere(makeRowSlice(true), {{{"x", x}, {"i", {1}}},
+                                               {{"x", x}, {"i", {0}}},
+                                               {{"x", x}, {"i", {-1}}}});
+  EXPECT_EQ(runs[0]["y"], (Doubles{11, 12}));
+  EXPECT_EQ(runs[1]["y"], (Doubles{1, 2}));
+  EXPECT_EQ(runs[2]["y"], (Doubles{21, 22}));
+  EXPECT_THAT(getTFLiteError(makeRowSlice(false)),
+              HasSubstr("entry 0 is a slice whose places a run states; "
+                        "accepted: numbers, and an index in the place of a "
+                        "dimension (shrink_axis_mask)"));
+}

@@ -218,15 +218,53 @@ static llvm::Error importOneHot(TFLiteOp &op) {
   return op.setOutput(0, op.select(isChosen, op.input(2), op.input(3)));
 }
 
-/// The largest elements of the last dimension, and their indices.
-static llvm::Error importTopK(TFLiteOp &op) {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> count, op.getConstantInts(1));
-  DimsRef shape = op.getShape(0);
-  if (count.size() != 1 || shape.empty() || count[0] < 0 ||
-      count[0] > shape.back())
+/// Returns how many elements of \p most input 1 asks for: an extent, or none
+/// where it is a number that runs state.
+static llvm::Expected<std::optional<Extent>> findTopCount(TFLiteOp &op,
+                                                          int64_t most) {
+  auto refuse = [&] {
     return op.refuseInput(1, "a number of elements of the last dimension");
-  TopElements top = takeTop(op, op.input(0), int64_t(shape.size()) - 1,
-                            count[0], /*largest=*/true);
+  };
+  if (op.input(1).getType().getNumElements() != 1 ||
+      !isIntegerKind(op.getKind(1)))
+    return refuse();
+  llvm::Expected<std::vector<Extent>> count = op.getExtents(1);
+  if (!count && op.input(1).getNodeAs<Constant>())
+    return count.takeError();
+  if (!count) {
+    consumeError(count.takeError());
+    return std::nullopt;
+  }
+  std::optional<IntRange> range = op.getSymbols().getRange(count->front());
+  if (!range || range->low < 0 || range->high > most)
+    return refuse();
+  return count->front();
+}
+
+/// The largest elements of the last dimension, and their indices; of a number
+/// that runs state, no more than there are.
+static llvm::Error importTopK(TFLiteOp &op) {
+  const Type &type = op.input(0).getType();
+  if (type.getRank() == 0)
+    return op.refuseInput(0, "rank 1 and more");
+  unsigned axis = type.getRank() - 1;
+  int64_t most = type.getDim(axis);
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<Extent> count, findTopCount(op, most));
+  bool isOpen = !count || !count->isConstant();
+  if (isOpen && type.getExtent(axis))
+    return op.refuseInput(1, "a constant, as a run decides the last dimension");
+  op.getContext().hasOtherShapes |= isOpen;
+  TopElements top =
+      takeTop(op, op.input(0), axis, isOpen ? most : *count->getConstant(),
+              /*largest=*/true);
+  if (isOpen) {
+    NodeValue number =
+        count ? op.compute(*count)
+              : op.clip(op.cast(op.reshape(op.input(1), {}), ElemKind::Int64),
+                        0, double(most));
+    for (NodeValue *result : {&top.values, &top.indices})
+      *result = takeCounted(op, *result, axis, number);
+  }
   GLOWISH_RETURN_IF_ERROR(op.setOutput(0, top.values));
   ElemKind kind = op.getOutputKind(op.getNumOutputs() > 1 ? 1 : 0);
   return op.setOutput(1, op.cast(top.indices, kind));
@@ -258,5 +296,5 @@ static const TFLiteOperators operators = {
     {"ARG_MAX", importArg<schema::ArgMaxOptions>, constantAxis},
     {"ARG_MIN", importArg<schema::ArgMinOptions>, constantAxis},
     {"ONE_HOT", importOneHot, {.inputs = 4, .limit = "the depth a constant"}},
-    {"TOPK_V2", importTopK, {.inputs = 2, .limit = "the number a constant"}},
+    {"TOPK_V2", importTopK, {.inputs = 2}},
     {"CUMSUM", importCumSum, constantAxis}};

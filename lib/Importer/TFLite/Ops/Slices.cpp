@@ -4,6 +4,7 @@
 #include "Common/OpenSlices.h"
 #include "TFLite/TFLiteOp.h"
 #include "glowish/Base/CheckedInt.h"
+#include "glowish/Graph/ElementTrace.h"
 
 using namespace glowish;
 using namespace glowish::tflite;
@@ -95,6 +96,9 @@ struct StridedSlice {
 /// Inputs 1, 2 and 3 of STRIDED_SLICE, and its masks, a bit for each entry.
 struct SliceSpec {
   std::vector<Extent> begins, ends;
+  /// The begins that are integers of runs, int64 scalars, of dimensions that
+  /// are removed; null where `begins` has them.
+  std::vector<NodeValue> indices;
   std::vector<int64_t> steps;
   int32_t beginMask, endMask, ellipsisMask, newAxisMask, shrinkMask;
   /// Whether ends are counted from the begins.
@@ -155,6 +159,12 @@ static llvm::Expected<NodeValue> takeOpenEntry(TFLiteOp &op, NodeValue x,
                                                unsigned axis) {
   const SymbolRanges &symbols = op.getSymbols();
   Extent length = x.getType().getLength(axis);
+  if (NodeValue index = spec.indices[i]) {
+    NodeValue fromEnd = op.add(index, op.compute(length));
+    index = op.select(op.less(index, 0), fromEnd, index);
+    spec.ends[i] = 1;
+    return op.gather(x, op.reshape(index, {1}), axis);
+  }
   auto refuse = [&](const Extent &place) {
     return makeError("the slice of dimension {0} of {1} has the place {2}; "
                      "accepted: one that is always in the {3} elements, or "
@@ -206,7 +216,8 @@ static llvm::Expected<NodeValue> takeOpenEntries(TFLiteOp &op,
   if (named > rank)
     return x;
   for (size_t i = 0; i < entries; ++i) {
-    bool isOpen = !spec.begins[i].isConstant() || !spec.ends[i].isConstant();
+    bool isOpen = !spec.begins[i].isConstant() || !spec.ends[i].isConstant() ||
+                  spec.indices[i];
     if (spec.isEllipsis(i)) {
       next += rank - std::exchange(named, rank);
       continue;
@@ -252,10 +263,66 @@ static llvm::Expected<StridedSlice> placeSlice(const SliceSpec &spec,
   return slice;
 }
 
+/// Returns the integers of input \p index, each a number or an extent, or none
+/// where it is one that runs state.
+static llvm::Expected<std::vector<std::optional<Extent>>>
+findPlaces(TFLiteOp &op, unsigned index) {
+  llvm::Expected<std::vector<Extent>> extents = op.getExtents(index);
+  if (extents)
+    return std::vector<std::optional<Extent>>(extents->begin(), extents->end());
+  NodeValue list = op.input(index);
+  if (list.getNodeAs<Constant>() || list.getShape().size() != 1)
+    return extents.takeError();
+  consumeError(extents.takeError());
+  std::vector<std::optional<Extent>> places;
+  for (int64_t i = 0; i < list.getShape()[0]; ++i) {
+    Element element{list, i};
+    while (std::optional<Element> source = traceElement(element))
+      element = *source;
+    auto *constant = element.value.getNodeAs<Constant>();
+    places.push_back(
+        constant ? std::optional(
+                       Extent(constant->getTensor().getAsInt(element.position)))
+                 : std::nullopt);
+  }
+  return places;
+}
+
+/// Reads the begins and ends of \p spec. What runs state is accepted where it
+/// decides no extent.
+static llvm::Error readPlaces(TFLiteOp &op, SliceSpec &spec) {
+  GLOWISH_ASSIGN_OR_RETURN(auto begins, findPlaces(op, 1));
+  GLOWISH_ASSIGN_OR_RETURN(auto ends, findPlaces(op, 2));
+  GLOWISH_ASSIGN_OR_RETURN(spec.steps, op.getConstantInts(3));
+  if (ends.size() != begins.size() || spec.steps.size() != begins.size() ||
+      begins.size() > 32)
+    return makeError("begins, ends and strides have {0}, {1} and {2} elements",
+                     begins.size(), ends.size(), spec.steps.size());
+  for (size_t i = 0; i < begins.size(); ++i) {
+    bool shrinks = spec.has(spec.shrinkMask, i);
+    bool needsBegin = !shrinks && !spec.has(spec.beginMask, i),
+         needsEnd = !shrinks && !spec.has(spec.endMask, i);
+    bool isWhole = spec.isNewAxis(i) || spec.isEllipsis(i);
+    if (!isWhole && ((needsBegin && !begins[i]) || (needsEnd && !ends[i])))
+      return makeError("entry {0} is a slice whose places a run states; "
+                       "accepted: numbers, and an index in the place of a "
+                       "dimension (shrink_axis_mask)",
+                       i);
+    NodeValue index;
+    if (!isWhole && shrinks && !begins[i])
+      index = op.reshape(op.slice(op.input(1), 0, int64_t(i), 1), {});
+    spec.indices.push_back(op.cast(index, ElemKind::Int64));
+    spec.begins.push_back(begins[i].value_or(0));
+    spec.ends.push_back(ends[i].value_or(0));
+  }
+  return llvm::Error::success();
+}
+
 static llvm::Error importStridedSlice(TFLiteOp &op) {
   auto options = op.options<schema::StridedSliceOptions>();
   SliceSpec spec{.begins = {},
                  .ends = {},
+                 .indices = {},
                  .steps = {},
                  .beginMask = options.get<"begin_mask">(),
                  .endMask = options.get<"end_mask">(),
@@ -263,13 +330,7 @@ static llvm::Error importStridedSlice(TFLiteOp &op) {
                  .newAxisMask = options.get<"new_axis_mask">(),
                  .shrinkMask = options.get<"shrink_axis_mask">(),
                  .hasOffsets = options.get<"offset">()};
-  GLOWISH_ASSIGN_OR_RETURN(spec.begins, op.getExtents(1));
-  GLOWISH_ASSIGN_OR_RETURN(spec.ends, op.getExtents(2));
-  GLOWISH_ASSIGN_OR_RETURN(spec.steps, op.getConstantInts(3));
-  if (spec.ends.size() != spec.begins.size() ||
-      spec.steps.size() != spec.begins.size() || spec.begins.size() > 32)
-    return makeError("begins, ends and strides have {0}, {1} and {2} elements",
-                     spec.begins.size(), spec.ends.size(), spec.steps.size());
+  GLOWISH_RETURN_IF_ERROR(readPlaces(op, spec));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, takeOpenEntries(op, spec));
   GLOWISH_RETURN_IF_ERROR(op.takeError());
   GLOWISH_ASSIGN_OR_RETURN(StridedSlice slice, placeSlice(spec, x.getShape()));
@@ -434,7 +495,10 @@ static constexpr TFLiteOpTraits three{.inputs = 3, .limit = constants};
 
 static const TFLiteOperators operators = {
     {"SLICE", importSlice, three},
-    {"STRIDED_SLICE", importStridedSlice, {.inputs = 4, .limit = constants}},
+    {"STRIDED_SLICE",
+     importStridedSlice,
+     {.inputs = 4,
+      .limit = "places constants, but indices of dimensions that are removed"}},
     {"DEPTH_TO_SPACE", importDepthToSpace},
     {"SPACE_TO_DEPTH", importSpaceToDepth},
     {"SPACE_TO_BATCH_ND", importSpaceToBatch, three},
