@@ -1,6 +1,7 @@
 //===- ImporterActivationsTest.cpp - Gelu, Swish and SwiGLU of ONNX -------===//
 
-#include "OnnxText.h"
+#include "RunText.h"
+#include "glowish/Backends/CPU/CPUBackend.h"
 
 using namespace glowish;
 
@@ -48,6 +49,35 @@ TEST(ImporterActivations, SwiGLU) {
   EXPECT_EQ(model.importError(),
             "'m': node 'y' (SwiGLU): inputs are float<2x3> and float<3>; "
             "accepted: one type");
+}
+
+/// Celu has all kinds of floats since opset 28, which SwiGLU is since. The
+/// operands are cast to them, and known when the model runs.
+TEST(ImporterActivations, KindsOfOpset28) {
+  auto run = [](std::string node, int kind) {
+    auto make = [&] {
+      TextModel model;
+      model.opset = 28;
+      model.inputs = {{"x", {1}}};
+      model.body = floats("c", {4}, {-3, -0.5f, 0.5f, 3}) +
+                   onnxNode("Add", {"c", "x"}, "", "sum") +
+                   onnxNode("Cast", {"sum"}, intAttr("to", kind), "a") + node;
+      return model;
+    };
+    std::string interpreted = runText(make());
+    EXPECT_EQ(runText(make(), llvm::cantFail(CPUBackend::create({}))),
+              interpreted);
+    return interpreted;
+  };
+  constexpr int halfKind = 10, doubleKind = 11, bfloatKind = 16;
+  std::string celu = onnxNode("Celu", {"a"}, floatAttr("alpha", 2));
+  EXPECT_EQ(run(celu, halfKind), "float16<4>: -1.55 -0.44 0.50 3");
+  EXPECT_EQ(run(celu, bfloatKind), "bfloat16<4>: -1.55 -0.44 0.50 3");
+  EXPECT_EQ(run(celu, doubleKind), "double<4>: -1.55 -0.44 0.50 3");
+  std::string swiglu = onnxNode("SwiGLU", {"a", "a"}, floatAttr("alpha", 2));
+  EXPECT_EQ(run(swiglu, halfKind), "float16<4>: 0.02 0.07 0.18 8.98");
+  EXPECT_EQ(run(swiglu, bfloatKind), "bfloat16<4>: 0.02 0.07 0.18 9");
+  EXPECT_EQ(run(swiglu, doubleKind), "double<4>: 0.02 0.07 0.18 8.98");
 }
 
 /// Folded by the interpreter: at 0, 1 and -1.

@@ -151,3 +151,50 @@ TEST(ImporterAttention, WindowsThatAreRefused) {
       windowed(intAttr("left_window_size", 1), false, 24).importError(),
       HasSubstr("attribute 'left_window_size' is not supported in opset 24"));
 }
+
+//===- Linear attention ---------------------------------------------------===//
+
+/// Linear attention of two steps to a past state of 10, which both outputs
+/// show; queries, keys and values are halves and the state is a float if
+/// \p hasHalves.
+static TextModel linear(bool hasHalves, std::vector<int64_t> stateShape,
+                        llvm::StringRef shown = "y") {
+  TextModel model;
+  model.opset = 27;
+  model.inputs = {{"x", {1}}};
+  int kind = hasHalves ? 10 : 1;
+  int64_t numStates = 1;
+  for (int64_t dim : stateShape)
+    numStates *= dim;
+  model.body = floats("k0", {1, 2, 1}, {1, 2}) +
+               onnxNode("Add", {"k0", "x"}, "", "k1") +
+               onnxNode("Cast", {"k1"}, intAttr("to", kind), "k") +
+               floats("s", stateShape, std::vector<float>(numStates, 10)) +
+               onnxNode("LinearAttention", {"k", "k", "k", "s"},
+                        "output: \"present\" " + intAttr("q_num_heads", 1) +
+                            intAttr("kv_num_heads", 1) +
+                            stringAttr("update_rule", "linear"),
+                        "result") +
+               onnxNode("Identity", {shown == "y" ? "result" : "present"});
+  return model;
+}
+
+TEST(ImporterAttention, LinearStates) {
+  auto run = [](bool hasHalves, llvm::StringRef shown) {
+    return runBoth([&] { return linear(hasHalves, {1, 1, 1, 1}, shown); });
+  };
+  EXPECT_EQ(run(false, "y"), "float<1x2x1>: 11 30");
+  EXPECT_EQ(run(false, "present"), "float<1x1x1x1>: 15");
+  // The state keeps its own kind.
+  EXPECT_EQ(run(true, "y"), "float16<1x2x1>: 11 30");
+  EXPECT_EQ(run(true, "present"), "float<1x1x1x1>: 15");
+}
+
+TEST(ImporterAttention, LinearStatesThatAreRefused) {
+  EXPECT_THAT(linear(false, {1}).importError(),
+              HasSubstr("(LinearAttention): input 3 ('s') is float<1>; "
+                        "accepted: [1, 1, 1, 1], a matrix for each head"));
+  EXPECT_THAT(linear(false, {1, 1, 1, 2}).importError(),
+              HasSubstr("input 3 ('s') is float<1x1x1x2>; accepted: [1, 1, 1, "
+                        "1], a matrix for each head"));
+}

@@ -123,6 +123,22 @@ TEST(ImporterDataMovement, Ranges) {
                           "11 (double)");
 }
 
+/// Ranges of halves are computed in another kind, and each element is rounded:
+/// float16 has no odd numbers from 2048 on, bfloat16 none from 256 on.
+TEST(ImporterDataMovement, RangesOfHalves) {
+  auto range = [](int kind, std::vector<int64_t> bits) {
+    std::string numbers;
+    for (int i = 0; i < 3; ++i)
+      numbers += integers(std::string(1, "abd"[i]), kind, {}, {bits[i]});
+    return fold("Range", {"a", "b", "d"}, "", 27, numbers);
+  };
+  // From 2046 to 2054 by 1, and from 254 to 260 by 1.
+  EXPECT_EQ(range(10, {0x67fe, 0x6803, 0x3c00}),
+            "float16<8>: 2046 2047 2048 2048 2050 2052 2052 2052");
+  EXPECT_EQ(range(16, {0x437e, 0x4382, 0x3f80}),
+            "bfloat16<6>: 254 255 256 256 258 260");
+}
+
 TEST(ImporterDataMovement, NonZeroOfConstants) {
   EXPECT_EQ(fold("NonZero", {"d"}, "", 13, floats("d", {2, 2}, {0, 1, 2, 3})),
             "int64<2x3>: 0 1 1 1 0 1");

@@ -302,10 +302,16 @@ static llvm::Error importLinearAttention(OpContext &op) {
   int64_t batch = query[0], length = query[2], size = query[3];
   int64_t values = all.value.getShape()[3];
   GLOWISH_ASSIGN_OR_RETURN(NodeValue first, op.getInput(0));
-  ElemKind kind = first.getElemKind();
-  NodeValue state = op.splat(ElemKind::Float, {batch, numKey, size, values}, 0);
+  ElemKind kind = first.getElemKind(), stateKind = kind;
+  Dims stateShape = {batch, numKey, size, values};
+  NodeValue state = op.splat(ElemKind::Float, stateShape, 0);
   if (op.hasInput(3)) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue past, op.getInput(3));
+    if (past.getShape() != DimsRef(stateShape))
+      return op.refuseInput(
+          3, llvm::formatv("[{0}, {1}, {2}, {3}], a matrix for each head",
+                           batch, numKey, size, values));
+    stateKind = past.getElemKind();
     state = op.cast(past, ElemKind::Float);
   }
   if (scale == 0)
@@ -326,7 +332,7 @@ static llvm::Error importLinearAttention(OpContext &op) {
   }
   NodeValue result = joinHeads(op, op.concat(outputs, 2));
   GLOWISH_RETURN_IF_ERROR(op.setOutput(0, op.cast(result, kind)));
-  return op.setOutput(1, op.cast(state, kind));
+  return op.setOutput(1, op.cast(state, stateKind));
 }
 
 /// Causal depthwise convolution along the last dimension. The last elements of
