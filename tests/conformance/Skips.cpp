@@ -15,7 +15,7 @@ struct ModelFacts {
   explicit ModelFacts(const onnx::ModelProto &model);
 
   std::set<int64_t> elementTypes;
-  std::set<std::string> domains, operators;
+  std::set<std::string> operators;
   /// The kinds of values (TypeProto's oneof).
   std::set<int> valueKinds;
 
@@ -93,7 +93,6 @@ void ModelFacts::add(const onnx::AttributeProto &attribute) {
 }
 
 void ModelFacts::add(const onnx::NodeProto &node) {
-  domains.insert(node.domain());
   operators.insert(node.op_type());
   for (const auto &attribute : node.attribute())
     add(attribute);
@@ -137,11 +136,6 @@ static const SkipRule skipRules[] = {
     {{"maps", "values are tensors"},
      [](const ModelFacts &facts) {
        return facts.valueKinds.count(onnx::TypeProto::kMapType) != 0;
-     }},
-    {{"ai.onnx.ml",
-      "trees, label encoders and the like are no neural networks"},
-     [](const ModelFacts &facts) {
-       return facts.domains.count("ai.onnx.ml") != 0;
      }},
     {{"images", "decoding of image files is the application's"},
      [](const ModelFacts &facts) {

@@ -18,8 +18,8 @@ struct SkipKind {
 };
 
 /// The kind of \p model, by what it and its data need; null if it is to be run.
-/// Looked for are element types, kinds of values, domains and operators: never
-/// a test's name. \p isWritten: it is to be written as ONNX, too.
+/// Looked for are element types, kinds of values and operators: never a test's
+/// name. \p isWritten: it is to be written as ONNX, too.
 const SkipKind *findSkip(const onnx::ModelProto &model, bool isWritten = false);
 
 } // namespace glowish
