@@ -75,7 +75,8 @@ TEST(ImporterDataMovement, Constants) {
             "attribute 'value' is of type INT; accepted: TENSOR");
   EXPECT_EQ(errorOf("Constant", {}),
             "there is no value; accepted: attribute value, sparse_value, "
-            "value_int, value_ints, value_float or value_floats");
+            "value_int, value_ints, value_float, value_floats, value_string "
+            "or value_strings");
   EXPECT_EQ(fold("ConstantOfShape", {"s"}, "", 13, int64s("s", {1, 2})),
             "float<1x2>: 0 0");
   EXPECT_EQ(fold("ConstantOfShape", {"s"},

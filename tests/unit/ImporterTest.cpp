@@ -552,7 +552,7 @@ TEST(ImporterTensor, RefusesWrongSizes) {
                 .find("is larger than"),
             std::string::npos);
   EXPECT_EQ(tensorError("data_type: 8 dims: 1 string_data: \"a\""),
-            "'m': initializer 'y': element type STRING is not supported; "
+            "'m': the output 'y' of the model is a tensor of strings; "
             "accepted: floats, integers and bool");
   EXPECT_NE(
       tensorError("data_type: 1 segment { begin: 0 end: 1 }").find("a segment"),

@@ -59,6 +59,7 @@ private:
   llvm::Error saveOutput(const std::string &name, NodeValue value);
   llvm::Error importSequenceOutput(const onnx::ValueInfoProto &output,
                                    size_t index, const Sequence &sequence);
+  llvm::Error checkStrings(const onnx::ValueInfoProto &output) const;
   llvm::Error importOutput(const onnx::ValueInfoProto &output, size_t index);
   llvm::Error importOutputs();
   /// Makes one placeholder of each state's input and output.
@@ -101,6 +102,10 @@ llvm::Error GraphImporter::importInitializer(
 }
 
 llvm::Error GraphImporter::importInitializers() {
+  // These are few, and stay in the model for later imports.
+  for (const onnx::TensorProto &proto : graph.initializer())
+    if (hasStringElements(proto))
+      GLOWISH_RETURN_IF_ERROR(scope.defineStrings(proto.name(), proto));
   if (cache && cache->isComplete) {
     for (const auto &[name, tensor] : cache->weights)
       GLOWISH_RETURN_IF_ERROR(importInitializer(name, tensor));
@@ -108,6 +113,8 @@ llvm::Error GraphImporter::importInitializers() {
   }
   // Release each tensor once it has been read, to avoid a second copy.
   for (onnx::TensorProto &proto : *graph.mutable_initializer()) {
+    if (hasStringElements(proto))
+      continue;
     onnx::TensorProto tensor(std::move(proto));
     GLOWISH_RETURN_IF_ERROR(
         importInitializer(tensor.name(), readTensor(tensor, external)));
@@ -244,6 +251,18 @@ GraphImporter::importSequenceOutput(const onnx::ValueInfoProto &output,
   return llvm::Error::success();
 }
 
+/// Returns an error if \p output is strings.
+llvm::Error
+GraphImporter::checkStrings(const onnx::ValueInfoProto &output) const {
+  if (!scope.hasStrings(output.name()))
+    return llvm::Error::success();
+  llvm::Error error =
+      refuseStrings("the output " + quote(output.name()) + " of the model");
+  const onnx::NodeProto *producer = scope.findProducer(output.name());
+  return producer ? addContext(std::move(error), describe(*producer) + ": ")
+                  : std::move(error);
+}
+
 llvm::Error GraphImporter::importOutput(const onnx::ValueInfoProto &output,
                                         size_t index) {
   if (const Sequence *sequence = scope.lookupSequence(output.name()))
@@ -304,6 +323,7 @@ llvm::Error GraphImporter::importOutputs() {
       return makeError("an output has no name");
     if (!seen.insert(output.name()).second)
       return makeError("the output {0} is listed twice", quote(output.name()));
+    GLOWISH_RETURN_IF_ERROR(checkStrings(output));
     if (!stateInputs.count(output.name()))
       GLOWISH_RETURN_IF_ERROR(importOutput(output, index));
   }

@@ -108,6 +108,22 @@ NodeValue GraphScope::lookup(llvm::StringRef name) {
   return value ? enter(value) : value;
 }
 
+llvm::Error GraphScope::defineStrings(llvm::StringRef name,
+                                      const onnx::TensorProto &proto) {
+  llvm::Expected<Tensor> numbers = state.strings.read(proto);
+  if (!numbers)
+    return addContext(numbers.takeError(), "initializer " + quote(name) + ": ");
+  strings.insert(name);
+  return define(name, context.function.getModule().createConstant(
+                          name, std::move(*numbers)));
+}
+
+bool GraphScope::hasStrings(llvm::StringRef name) const {
+  if (values.count(name) || sequences.count(name) || !outer)
+    return strings.contains(name);
+  return outer->hasStrings(name);
+}
+
 llvm::Error GraphScope::defineSequence(llvm::StringRef name,
                                        Sequence sequence) {
   if (name.empty())
@@ -291,6 +307,8 @@ llvm::Error GraphScope::setOutputs(const onnx::NodeProto &proto,
     if (!value || name.empty())
       continue;
     GLOWISH_RETURN_IF_ERROR(define(name, value));
+    if (op.givesStrings())
+      strings.insert(name);
     GLOWISH_RETURN_IF_ERROR(warnOfDeclaredType(proto, name, value));
   }
   return llvm::Error::success();
@@ -298,7 +316,12 @@ llvm::Error GraphScope::setOutputs(const onnx::NodeProto &proto,
 
 llvm::Error GraphScope::importNode(const onnx::NodeProto &proto) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> inputs, findInputs(proto));
+  GLOWISH_ASSIGN_OR_RETURN(
+      bool givesStrings,
+      checkStringInputs(
+          proto, [&](llvm::StringRef name) { return hasStrings(name); }));
   OpContext op(proto, context, std::move(inputs));
+  op.setGivesStrings(givesStrings);
   GLOWISH_RETURN_IF_ERROR(op.checkAttrs());
   llvm::Error error =
       findOnnxOperator(proto.domain(), proto.op_type(), state.options)
@@ -334,6 +357,10 @@ llvm::Error GraphScope::importNodes() {
 llvm::Error GraphScope::importInnerWeights() {
   Module &module = context.function.getModule();
   for (const onnx::TensorProto &proto : graph.initializer()) {
+    if (hasStringElements(proto)) {
+      GLOWISH_RETURN_IF_ERROR(defineStrings(proto.name(), proto));
+      continue;
+    }
     auto &known = state.innerWeights[&proto];
     if (!known) {
       auto tensor = readTensor(proto, context.external);
@@ -397,6 +424,9 @@ GraphScope::importValues(llvm::ArrayRef<GraphValue> inputs) {
       return makeError("the output {0} of the graph {1} is not computed by any "
                        "node",
                        quote(output.name()), quote(graph.name()));
+    if (hasStrings(output.name()))
+      return refuseStrings("the output " + quote(output.name()) +
+                           " of the graph " + quote(graph.name()));
     outputs.push_back(std::move(value));
   }
   return outputs;

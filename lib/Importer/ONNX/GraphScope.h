@@ -12,6 +12,7 @@
 #include "Common/ExtentFinder.h"
 #include "Common/OpenBody.h"
 #include "ONNX/OpContext.h"
+#include "ONNX/Strings.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace glowish::onnximport {
@@ -35,6 +36,7 @@ struct ImportState {
   llvm::StringSet<> warned{};
   /// The values whose entry of options.maxExtents was asked for.
   llvm::StringSet<> boundValues{};
+  StringNumbers strings{};
   /// Total number of elements of all sequences.
   size_t numSequenceElements = 0;
   SubgraphBudget subgraphBudget{};
@@ -67,6 +69,12 @@ public:
   /// Returns the value of \p name in this graph or an enclosing one, or null.
   /// Its type has its extents.
   NodeValue lookup(llvm::StringRef name);
+  /// Defines \p name as the strings of \p proto.
+  llvm::Error defineStrings(llvm::StringRef name,
+                            const onnx::TensorProto &proto);
+  /// Whether \p name, in this graph or an enclosing one, is strings, of which
+  /// the value has the numbers.
+  bool hasStrings(llvm::StringRef name) const;
   /// Like define() and lookup(), for a sequence or an optional.
   llvm::Error defineSequence(llvm::StringRef name, Sequence sequence);
   const Sequence *lookupSequence(llvm::StringRef name);
@@ -119,6 +127,8 @@ private:
   GraphContext context;
   llvm::StringMap<NodeValue> values;
   llvm::StringMap<Sequence> sequences;
+  /// The names of values that are strings.
+  llvm::StringSet<> strings;
   llvm::StringMap<int> producers;
 };
 

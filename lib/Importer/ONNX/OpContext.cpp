@@ -2,6 +2,7 @@
 
 #include "ONNX/OpContext.h"
 #include "ONNX/FunctionExtents.h"
+#include "ONNX/GraphScope.h"
 #include "ONNX/ModelFile.h"
 #include "glowish/Support/Escape.h"
 
@@ -77,6 +78,24 @@ NodeValue OpContext::input(unsigned index) const {
 std::string OpContext::describeInput(unsigned index) const {
   return hasSequence(index) ? "a sequence or an optional"
                             : ImportedOp::describeInput(index);
+}
+
+//===- Strings ------------------------------------------------------------===//
+
+bool OpContext::hasStrings(unsigned index) const {
+  return graph.scope->hasStrings(getInputName(index));
+}
+
+std::vector<int64_t>
+OpContext::numberStrings(llvm::ArrayRef<std::string> texts) const {
+  return graph.scope->getState().strings.getAll(texts);
+}
+
+llvm::Error OpContext::setStrings(const onnx::TensorProto &proto) {
+  GLOWISH_ASSIGN_OR_RETURN(Tensor numbers,
+                           graph.scope->getState().strings.read(proto));
+  areStrings = true;
+  return setOutput(0, createConstant(std::move(numbers)));
 }
 
 //===- Extents ------------------------------------------------------------===//

@@ -95,6 +95,18 @@ public:
   /// Replaces input \p index, which must be present.
   void replaceInput(unsigned index, NodeValue value) { inputs[index] = value; }
 
+  //===- Strings ------------------------------------------------------------//
+
+  /// Whether input \p index is strings, of which it has the numbers.
+  bool hasStrings(unsigned index) const;
+  /// Returns the numbers of \p texts.
+  std::vector<int64_t> numberStrings(llvm::ArrayRef<std::string> texts) const;
+  /// Sets output 0 to the strings of \p proto.
+  llvm::Error setStrings(const onnx::TensorProto &proto);
+  /// Whether the outputs are strings.
+  bool givesStrings() const { return areStrings; }
+  void setGivesStrings(bool value) { areStrings = value; }
+
   //===- Extents ------------------------------------------------------------//
 
   /// From now on gives inputs with the extents in their types, of which the
@@ -274,6 +286,7 @@ private:
   int opset;
   std::vector<NodeValue> inputs;
   bool keepsExtents = false;
+  bool areStrings = false;
   std::vector<NodeValue> outputs;
   std::map<unsigned, Sequence> outputSequences;
   mutable std::vector<bool> inputRead;

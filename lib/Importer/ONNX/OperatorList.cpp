@@ -48,8 +48,12 @@ bound to values. Measured, too.
 
 float8 and types of 4 and 2 bits are converted (Cast, CastLike, QuantizeLinear,
 DequantizeLinear) and moved; they are not measured
-([element-kinds.md](element-kinds.md)). Strings, sequences as inputs of the model,
-and maps do not exist.
+([element-kinds.md](element-kinds.md)). Sequences as inputs of the model and maps do not exist.
+
+**Strings** exist where the model states them: in initializers, constants and
+attributes. Runs move and compare them, as numbers: Equal, Shape, Size, Identity, Concat, Split,
+Slice, Gather, Where and others that only move elements, LabelEncoder and
+OneHotEncoder take them. Inputs and outputs of the model can't be strings.
 
 )";
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ONNX/Ops/MachineLearning.h"
+#include "ONNX/Strings.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include "glowish/Support/Escape.h"
 #include <cmath>
@@ -112,14 +113,25 @@ static llvm::Error importImputer(OpContext &op, NodeValue input) {
 
 //===- Categories ---------------------------------------------------------===//
 
+/// Returns the categories of input 0: numbers, or those of its strings.
+static llvm::Expected<std::vector<int64_t>> readCategories(OpContext &op) {
+  llvm::StringRef own = "cats_int64s", other = "cats_strings";
+  if (op.hasStrings(0))
+    std::swap(own, other);
+  if (op.hasAttr(other))
+    return makeError("'{0}' is given; accepted: '{1}'", other, own);
+  std::vector<int64_t> categories = op.hasStrings(0)
+                                        ? op.numberStrings(op.getStrings(own))
+                                        : op.getInts(own, {});
+  if (categories.empty())
+    return makeError("attribute '{0}' has no elements; accepted: one at least",
+                     own);
+  return categories;
+}
+
 static llvm::Error importOneHotEncoder(OpContext &op, NodeValue x) {
   ElemKind kind = x.getElemKind();
-  std::vector<int64_t> categories = op.getInts("cats_int64s", {});
-  if (op.hasAttr("cats_strings"))
-    return makeError("'cats_strings' is given; accepted: 'cats_int64s'");
-  if (categories.empty())
-    return makeError("attribute 'cats_int64s' has no elements; accepted: one "
-                     "at least");
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> categories, readCategories(op));
   if (!isFloatKind(kind) && !isIntegerKind(kind))
     return makeError("input 0 is {0}; accepted: numbers", x.getType().str());
   if (op.getInt("zeros", 1) == 0)
@@ -155,6 +167,21 @@ struct LabelList {
 
 } // namespace
 
+/// Reads attribute \p name, a tensor, as a list.
+static llvm::Error readLabelTensor(OpContext &op, const std::string &name,
+                                   LabelList &list) {
+  if (const onnx::TensorProto &proto = op.findAttr(name)->t();
+      hasStringElements(proto)) {
+    list.strings.assign(proto.string_data().begin(), proto.string_data().end());
+    list.size = int64_t(list.strings.size());
+    return llvm::Error::success();
+  }
+  GLOWISH_ASSIGN_OR_RETURN(auto tensor, op.getTensor(name));
+  list.size = tensor->getNumElements();
+  list.numbers = op.reshape(op.createConstant(std::move(tensor)), {list.size});
+  return llvm::Error::success();
+}
+
 /// Reads the lists `PREFIX_floats`, `PREFIX_int64s` or `PREFIX_strings`, or the
 /// tensor `PREFIX_tensor`.
 static llvm::Expected<LabelList> readLabelList(OpContext &op,
@@ -170,10 +197,7 @@ static llvm::Expected<LabelList> readLabelList(OpContext &op,
                      "accepted: one",
                      prefix);
   if (hasTensor) {
-    GLOWISH_ASSIGN_OR_RETURN(auto tensor, op.getTensor(prefix + "_tensor"));
-    list.size = tensor->getNumElements();
-    list.numbers =
-        op.reshape(op.createConstant(std::move(tensor)), {list.size});
+    GLOWISH_RETURN_IF_ERROR(readLabelTensor(op, prefix + "_tensor", list));
   } else if (list.strings.empty()) {
     list.size = int64_t(std::max(ints.size(), floats.size()));
     list.numbers = ints.empty()
@@ -209,9 +233,16 @@ static llvm::Expected<NodeValue> readDefaultLabel(OpContext &op,
 /// Maps keys to the values at the same places. Strings as values become their
 /// places.
 static llvm::Error importLabelEncoder(OpContext &op, NodeValue x) {
-  if (op.hasAttr("classes_strings") || op.hasAttr("keys_strings"))
-    return makeError("the keys are strings; accepted: numbers");
+  if (op.hasAttr("classes_strings"))
+    return makeError("attribute 'classes_strings' is given; accepted: lists of "
+                     "keys and values");
   GLOWISH_ASSIGN_OR_RETURN(LabelList keys, readLabelList(op, "keys"));
+  if (keys.strings.empty() == op.hasStrings(0))
+    return makeError("the keys are {0}; accepted: {1}, as input 0 has",
+                     op.hasStrings(0) ? "numbers" : "strings",
+                     op.hasStrings(0) ? "strings" : "numbers");
+  if (op.hasStrings(0))
+    keys.numbers = op.int64s(op.numberStrings(keys.strings));
   GLOWISH_ASSIGN_OR_RETURN(LabelList values, readLabelList(op, "values"));
   if (keys.size != values.size)
     return makeError("there are {0} keys and {1} values; accepted: as many",
@@ -336,12 +367,14 @@ static OnnxOperator zipMapOp("ZipMap", 1, withExtents<importZipMap>,
 
 static OnnxOperatorNotes
     oneHotEncoderNotes("OneHotEncoder",
-                       {.limit = "numbers; unknown categories become zeros"},
+                       {.limit = "numbers, or strings that the model states; "
+                                 "unknown categories become zeros"},
                        machineLearningDomain);
 static OnnxOperatorNotes
     labelEncoderNotes("LabelEncoder",
-                      {.limit = "keys are numbers; strings as values become "
-                                "their places"},
+                      {.limit = "keys are numbers, or strings that the model "
+                                "states; strings as values become their "
+                                "places"},
                       machineLearningDomain);
 static OnnxOperatorNotes zipMapNotes("ZipMap",
                                      {.limit = "the tensor passes through"},

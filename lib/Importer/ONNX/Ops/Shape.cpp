@@ -3,12 +3,15 @@
 #include "ONNX/Conversion.h"
 #include "ONNX/Extents.h"
 #include "ONNX/ModelFile.h"
+#include "ONNX/Strings.h"
 
 using namespace glowish;
 using namespace glowish::onnximport;
 
 static llvm::Error importConstant(OpContext &op) {
-  if (op.hasAttr("value")) {
+  if (const onnx::AttributeProto *value = op.findAttr("value")) {
+    if (hasStringElements(value->t()))
+      return addContext(op.setStrings(value->t()), "attribute 'value': ");
     GLOWISH_ASSIGN_OR_RETURN(auto tensor, op.getTensor("value"));
     return op.setOutput(0, op.createConstant(std::move(tensor)));
   }
@@ -35,9 +38,19 @@ static llvm::Error importConstant(OpContext &op) {
     llvm::copy(values, tensor.data<float>().begin());
     return op.setOutput(0, op.createConstant(std::move(tensor)));
   }
+  if (op.hasAttr("value_string") || op.hasAttr("value_strings")) {
+    onnx::TensorProto tensor;
+    std::vector<std::string> values = op.getStrings("value_strings");
+    if (op.hasAttr("value_string"))
+      values = {op.getString("value_string", "")};
+    else
+      tensor.add_dims(int64_t(values.size()));
+    tensor.mutable_string_data()->Assign(values.begin(), values.end());
+    return op.setStrings(tensor);
+  }
   return makeError("there is no value; accepted: attribute value, "
-                   "sparse_value, value_int, value_ints, value_float or "
-                   "value_floats");
+                   "sparse_value, value_int, value_ints, value_float, "
+                   "value_floats, value_string or value_strings");
 }
 
 static llvm::Error importIdentity(OpContext &op) {
