@@ -42,6 +42,7 @@ public:
   void addFileFeatures();
   void addControlFlow();
   void addTraining();
+  void addStrings();
 };
 
 } // namespace
@@ -540,6 +541,24 @@ void SeedMaker::addTraining() {
       13, header);
 }
 
+void SeedMaker::addStrings() {
+  add("strings", {{"x", {2}}},
+      raw("s", /*kind=*/8, {2}, "string_data", "\"a\"") +
+          onnxNode("Constant", {}, stringsAttr("value_strings", {"a", "b"}),
+                   "t") +
+          onnxNode("Cast", {"x"}, intAttr("to", Int64), "index") +
+          onnxNode("Gather", {"t", "index"}, "", "picked") +
+          onnxNode("Equal", {"picked", "s"}, "", "same") +
+          onnxNode("LabelEncoder", {"picked"},
+                   "domain: \"ai.onnx.ml\" " +
+                       stringsAttr("keys_strings", {"b", "a"}) +
+                       intsAttr("values_int64s", {0, 1}),
+                   "label") +
+          onnxNode("Cast", {"label"}, intAttr("to", 1), "number") +
+          onnxNode("Where", {"same", "x", "number"}),
+      19, "opset_import { domain: \"ai.onnx.ml\" version: 4 } ");
+}
+
 std::vector<Seed> glowish::robustness::makeSeeds() {
   SeedMaker maker;
   maker.addImages();
@@ -555,6 +574,7 @@ std::vector<Seed> glowish::robustness::makeSeeds() {
   maker.addFileFeatures();
   maker.addControlFlow();
   maker.addTraining();
+  maker.addStrings();
   return std::move(maker.seeds);
 }
 
