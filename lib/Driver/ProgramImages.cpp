@@ -212,6 +212,7 @@ ProgramImage::ProgramImage(const PlannedProgram &program) {
         buffer->getName(), buffer->getType(), buffer->getModelName(),
         buffer->isInput(), buffer->isOutput());
     copy->setInputExtents(buffer->getInputExtents());
+    copy->setClassNames(buffer->getClassNames());
     ownPlan->offsets[copy] = program.getPlan().getOffset(buffer);
     if (program.getPlan().isInArena(buffer))
       ownPlan->arenaPlaceholders.insert(copy);
@@ -240,6 +241,9 @@ static void writeProgram(ValueWriter &writer, const ProgramImage &program) {
     writer.write(uint64_t(buffer->isInput()));
     writer.write(uint64_t(buffer->isOutput()));
     writer.write(buffer->getInputExtents());
+    writer.write(buffer->getClassNames().size());
+    for (const std::string &className : buffer->getClassNames())
+      writer.write(llvm::StringRef(className));
     // The position of its extents; the number of placeholders if it has none.
     writer.write(uint64_t(llvm::find(placeholders, buffer->getExtents()) -
                           placeholders.begin()));
@@ -279,6 +283,7 @@ static bool readProgram(ValueReader &reader, ProgramImage &program) {
     Buffer *buffer =
         function->createMutable(name, type, modelName, isInput, isOutput);
     buffer->setInputExtents(reader.readExtents());
+    buffer->setClassNames(reader.readStrings());
     placeholders.push_back({buffer, reader.readUpTo(count)});
     uint64_t offset = plan->offsets[buffer] = reader.readNumber();
     bool isInArena = reader.readBool();

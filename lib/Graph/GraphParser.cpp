@@ -72,6 +72,9 @@ llvm::Error GraphParser::parsePlaceholder() {
                           "'");
     placeholder->setExtents(extents);
   }
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> classNames,
+                           parser.parseClassNames());
+  placeholder->setClassNames(std::move(classNames));
   GLOWISH_ASSIGN_OR_RETURN(InputExtents own, parser.parseInputExtents());
   if (own.range)
     module->stateSymbol(*placeholder, *own.range);

@@ -72,6 +72,9 @@ llvm::Error IRParser::parseMutable(llvm::StringRef name) {
     GLOWISH_ASSIGN_OR_RETURN(Buffer *extents, parseBufferName());
     buffer->setExtents(extents);
   }
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> classNames,
+                           parser.parseClassNames());
+  buffer->setClassNames(classNames);
   GLOWISH_ASSIGN_OR_RETURN(InputExtents own, parser.parseInputExtents());
   own.dims = type.getExtents();
   buffer->setInputExtents(std::move(own));

@@ -45,6 +45,7 @@ void IRGenerator::createWeights(Function &graph) {
                                placeholder->getModelName(),
                                placeholder->isInput(), placeholder->isOutput());
     buffer->setInputExtents(placeholder->getInputExtents());
+    buffer->setClassNames(placeholder->getClassNames());
     buffers[NodeValue(placeholder.get())] = buffer;
   }
   for (const auto &placeholder : module.getPlaceholders())

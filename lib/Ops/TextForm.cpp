@@ -134,6 +134,26 @@ llvm::Expected<std::vector<int64_t>> TextParser::parseInts() {
   return values;
 }
 
+//===- Names of classes ---------------------------------------------------===//
+
+void glowish::printClassNames(llvm::raw_ostream &os,
+                              llvm::ArrayRef<std::string> names) {
+  if (names.empty())
+    return;
+  os << " classes [";
+  llvm::interleave(
+      names, os, [&](const std::string &name) { printQuoted(os, name); }, ", ");
+  os << ']';
+}
+
+llvm::Expected<std::vector<std::string>> TextParser::parseClassNames() {
+  std::vector<std::string> names;
+  if (consumeIf("classes"))
+    GLOWISH_RETURN_IF_ERROR(
+        parseListInto(names, "[", "]", [&] { return parseString(); }));
+  return names;
+}
+
 //===- Extents of inputs --------------------------------------------------===//
 
 void glowish::printInputExtents(llvm::raw_ostream &os,

@@ -169,6 +169,8 @@ class Bundle:
         assert header.config
         full = _read_config(_ConfigStruct.in_dll(self._library, header.config))
         full.has_embedded_weights = header.has_embedded_weights
+        for symbol in full.symbols:
+            symbol.classes = header.classes.get(symbol.name, ())
         return full
 
     def _read_weights(self, header: Header, path: Path) -> None:

@@ -16,12 +16,18 @@ KINDS: Dict[str, np.dtype] = _glowish.list_kinds()
 INPUT, OUTPUT = 1, 2
 
 _DEFINE = re.compile(r"^#define (\w+) (.*)$", re.M)
+_LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"')
 _ACTUAL = re.compile(r"/\* DIMS are the largest extents\.\s+(?:\* )?The actual ones"
                      r"\s+(?:\* )?are\s+(?:\* )?(\[[^\]]*\])")
 _STATED = re.compile(r"/\* Each call reads the extent '(.*)' here, which is from")
 # "input 'x': float<1x3>" in the first comment.
 _VALUE = re.compile(r"^ \* (input|output|state|input and output) '(.*)': "
                     r"(\w+)<([0-9x]*)[,>]", re.M)
+
+
+# Those of outputs in a header of the dynamic API, which has no other macros of them.
+_CLASSES = re.compile(r"^/\* The names of the classes that '(.*)' numbers\. \*/\n"
+                      r"#define \w+_CLASSES (.*)$", re.M)
 
 
 @dataclass
@@ -43,6 +49,7 @@ class Symbol:
     bounds: Optional[Tuple[int, int]] = None
     # The actual extents of an input, as expressions.
     dims: Tuple[str, ...] = ()
+    classes: Tuple[str, ...] = ()
 
     @property
     def dtype(self) -> np.dtype:
@@ -56,7 +63,7 @@ class Symbol:
             shape = tuple(extent if dim.isdigit() else dim
                           for extent, dim in zip(self.shape, self.dims))
         return Value(self.name, self.dtype, shape, self.kind, self.scales,
-                     self.offsets, self.direction == INPUT | OUTPUT)
+                     self.offsets, self.direction == INPUT | OUTPUT, self.classes)
 
 
 @dataclass
@@ -73,6 +80,8 @@ class Header:
     symbols: List[Symbol] = field(default_factory=list)
     # The name of the symbol with the configuration, in the dynamic API.
     config: Optional[str] = None
+    # Of its outputs in the dynamic API, whose configuration has no names of classes.
+    classes: Dict[str, Tuple[str, ...]] = field(default_factory=dict)
 
 
 def _integer(text: str) -> int:
@@ -83,11 +92,16 @@ def _integer(text: str) -> int:
 
 
 def _string(text: str) -> str:
-    """A string literal of C."""
-    body = text.strip()[1:-1]
-    return body.encode("latin-1", "backslashreplace").decode("unicode_escape") \
-        .encode("latin-1", "replace").decode("utf-8", "replace") \
-        if "\\" in body else body
+    """A string literal of C, which has UTF-8 in octal numbers."""
+    return re.sub(
+        rb"\\([0-7]{3}|.)",
+        lambda match: bytes([int(match[1], 8)]) if len(match[1]) == 3 else match[1],
+        text.strip()[1:-1].encode("utf-8")).decode("utf-8", "replace")
+
+
+def _strings(text: str) -> Tuple[str, ...]:
+    """The string literals in the text."""
+    return tuple(map(_string, _LITERAL.findall(text)))
 
 
 def _list(text: str) -> List[str]:
@@ -121,6 +135,7 @@ def _read_symbol(macro: str, defines: Dict[str, str], text: str) -> Symbol:
     if get("_LEAST"):
         symbol.bounds = (_integer(defines[macro + "_LEAST"]),
                          _integer(defines[macro + "_MOST"]))
+    symbol.classes = _strings(get("_CLASSES") or "")
     # Comments come before the macros.
     end = text.index(f"#define {macro} ")
     begin = text.rindex("\n\n", 0, end)
@@ -154,6 +169,8 @@ def read_header(path: Path) -> Header:
     config = re.search(r"^extern const BundleConfig (\w+);", text, re.M)
     if config:
         header.config = config.group(1)
+        header.classes = {name: _strings(names)
+                          for name, names in _CLASSES.findall(text)}
         return header
 
     def size(suffix: str) -> int:
@@ -185,7 +202,8 @@ def read_values(path: Path) -> Tuple[List[Value], List[Value]]:
     for direction, name, kind, shape in _VALUE.findall(text[:text.index("*/")]):
         value = Value(name, KINDS[kind],
                       tuple(int(extent) for extent in shape.split("x") if extent),
-                      kind, is_state=direction in ("state", "input and output"))
+                      kind, is_state=direction in ("state", "input and output"),
+                      classes=header.classes.get(name, ()))
         if "input" in direction:
             inputs.append(value)
         if direction == "output":

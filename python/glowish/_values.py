@@ -20,6 +20,7 @@ class Value(NamedTuple):
     kind: the element type as the compiler calls it: "float", "bfloat16", "int8q".
     scales, offsets: of quantized kinds, value = (integer - offset) * scale.
     is_state: whether it is kept from a call to the next.
+    classes: the names of the classes that its integers number from 0 on.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Value(NamedTuple):
     scales: Tuple[float, ...] = ()
     offsets: Tuple[int, ...] = ()
     is_state: bool = False
+    classes: Tuple[str, ...] = ()
 
 
 # A symbol whose name is no identifier stands between ' and '.

@@ -45,6 +45,20 @@ def unary(operator, shape, kind="float32", result=None):
                  [value("y", shape, result or kind)])
 
 
+def classifier(names):
+    """label and scores of x, whose largest column has the label."""
+    count = len(names)
+    made = model([], [value("x", (2, count))],
+                 [helper.make_tensor_value_info("label", TensorProto.STRING, (2,)),
+                  value("scores", (2, count))])
+    made.graph.node.append(helper.make_node(
+        "LinearClassifier", ["x"], ["label", "scores"], domain="ai.onnx.ml",
+        coefficients=np.eye(count).ravel().tolist(), intercepts=[0.0] * count,
+        classlabels_strings=names))
+    made.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
+    return made
+
+
 def sums():
     """y = (a + b, c) with the extents N, N and 2*N + 1."""
     return model([("Add", ["a", "b"], ["sum"]),

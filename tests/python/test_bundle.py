@@ -4,6 +4,7 @@ import re
 import shutil
 import tempfile
 import unittest
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -121,6 +122,23 @@ class Bundles(unittest.TestCase):
             self.assertEqual([value.name for value in bundle.outputs], ["y"])
             assert_array_equal(bundle(np.array([0, 1, 0, 2, 3, 0], np.float32)),
                                [[1, 3, 4]])
+
+    def test_classes(self):
+        names = ("no", "ma\u00f1ana?", 'a "b"\\')
+        made = models.classifier(names)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = glowish.load(made)
+            written = {api: glowish.compile(made, self.folder / api, bundle_api=api)
+                       for api in ("static", "dynamic")}
+        expected = {"label": names, "scores": ()}
+        self.assertEqual({each.name: each.classes for each in model.outputs}, expected)
+        x = np.eye(3, dtype=np.float32)[[2, 0]]
+        for each in written.values():
+            bundle = each.load()
+            self.assertEqual({each.name: each.classes for each in bundle.outputs},
+                             expected)
+            assert_array_equal(bundle(x)[0], [2, 0])
 
     def test_arena(self):
         made, w, b = models.dense(batch=2)

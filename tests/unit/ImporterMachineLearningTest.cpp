@@ -143,6 +143,8 @@ TEST(ImporterMachineLearning, StringLabels) {
   EXPECT_THAT(warning, HasSubstr("output 'y' is the index of the class, int64, "
                                  "as there are no strings: 0 is 'no', 1 is "
                                  "'yes'"));
+  EXPECT_THAT((*made)->findPlaceholder("y")->getClassNames(),
+              testing::ElementsAre("no", "yes"));
   EXPECT_EQ(runText(std::move(model)), "int64<2>: 0 1");
 }
 

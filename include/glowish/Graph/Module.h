@@ -43,6 +43,12 @@ public:
   InputExtents getInputExtents() const;
   /// The symbol that it states in each run, if it does.
   const std::optional<SymbolRange> &getRange() const { return range; }
+  /// Returns the names of the classes that its integers number from 0 on; none
+  /// where they number none.
+  llvm::ArrayRef<std::string> getClassNames() const { return classNames; }
+  void setClassNames(std::vector<std::string> names) {
+    classNames = std::move(names);
+  }
   /// Sets InputExtents::next.
   void setNextExtents(ExtentList extents) { nextExtents = std::move(extents); }
 
@@ -59,6 +65,7 @@ private:
   std::optional<SymbolRange> range;
   std::vector<ExtentRequirement> required;
   ExtentList nextExtents;
+  std::vector<std::string> classNames;
 };
 
 /// A tensor known at compile time. Payloads are immutable and may be shared

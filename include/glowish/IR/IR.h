@@ -90,6 +90,11 @@ public:
   /// Mutable: Placeholder::getInputExtents.
   const InputExtents &getInputExtents() const { return inputExtents; }
   void setInputExtents(InputExtents own) { inputExtents = std::move(own); }
+  /// Mutable: Placeholder::getClassNames.
+  llvm::ArrayRef<std::string> getClassNames() const { return classNames; }
+  void setClassNames(llvm::ArrayRef<std::string> names) {
+    classNames = names.vec();
+  }
 
   /// Views: the buffer that they show, never a view itself.
   Buffer *getBase() const { return base; }
@@ -125,6 +130,7 @@ private:
   bool output = false;
   Buffer *extents = nullptr;
   InputExtents inputExtents;
+  std::vector<std::string> classNames;
   Buffer *base = nullptr;
   int64_t offset = 0;
   Dims strides;

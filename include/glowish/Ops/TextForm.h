@@ -43,8 +43,11 @@ void printAttrs(llvm::raw_ostream &os, const OpInfo &info,
 /// \p extents has them.
 void printInputExtents(llvm::raw_ostream &os, const InputExtents &extents);
 
-/// `%x : float<2> input output "x" extents %lengths`, and what
-/// printInputExtents prints: \p value is a Placeholder of the graph, or a
+/// Prints ` classes ["cat", "dog"]`; nothing without names.
+void printClassNames(llvm::raw_ostream &os, llvm::ArrayRef<std::string> names);
+
+/// `%x : float<2> input output "x" extents %lengths`, and what printClassNames
+/// and printInputExtents print: \p value is a Placeholder of the graph, or a
 /// mutable Buffer of the IR.
 template <typename Stored>
 void printStored(llvm::raw_ostream &os, const Stored &value) {
@@ -57,6 +60,7 @@ void printStored(llvm::raw_ostream &os, const Stored &value) {
     os << " extents ";
     printName(os, extents->getName());
   }
+  printClassNames(os, value.getClassNames());
   printInputExtents(os, value.getInputExtents());
 }
 
@@ -158,6 +162,8 @@ public:
       return llvm::Error::success();
     });
   }
+  /// Parses what printClassNames prints, which may be nothing.
+  llvm::Expected<std::vector<std::string>> parseClassNames();
   /// What printInputExtents prints.
   llvm::Expected<InputExtents> parseInputExtents();
   /// `[...]`, `external OFFSET`; the tensor of \p type.

@@ -228,6 +228,7 @@ llvm::Error GraphImporter::saveOutput(const std::string &name,
   if (value.getType().hasExtents())
     return saveOpenOutput(scope.getContext(), name, value, value.getShape());
   createOutput(scope.getContext().function, name, value);
+  module->findPlaceholder(name)->setClassNames(state.classNames.lookup(name));
   return llvm::Error::success();
 }
 

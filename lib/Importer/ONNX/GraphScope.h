@@ -36,6 +36,8 @@ struct ImportState {
   llvm::StringSet<> warned{};
   /// The values whose entry of options.maxExtents was asked for.
   llvm::StringSet<> boundValues{};
+  /// The names of classes that a value of this name numbers.
+  llvm::StringMap<std::vector<std::string>> classNames{};
   StringNumbers strings{};
   /// Total number of elements of all sequences.
   size_t numSequenceElements = 0;

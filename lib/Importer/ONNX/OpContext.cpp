@@ -26,6 +26,10 @@ llvm::StringRef OpContext::getNodeName() const {
                                                      : proto.name();
 }
 
+void OpContext::setClassNames(unsigned index, std::vector<std::string> names) {
+  graph.scope->getState().classNames[getOutputName(index)] = std::move(names);
+}
+
 llvm::Error OpContext::warn(llvm::StringRef line) const {
   return graph.scope->warn(proto, line);
 }

@@ -179,6 +179,8 @@ public:
   GraphScope &getScope() const { return *graph.scope; }
   /// Reports a warning about the node.
   llvm::Error warn(llvm::StringRef line) const;
+  /// States the \p names of the classes that output \p index numbers.
+  void setClassNames(unsigned index, std::vector<std::string> names);
   /// Reads an attribute that became an input in later opsets: input \p index if
   /// present, else the attribute, else the default.
   llvm::Expected<std::vector<int64_t>>

@@ -330,8 +330,11 @@ py::object glowish::python::makeValue(const ValueInfo &info) {
     scales[i] = py::float_(info.scales[i]);
   for (size_t i = 0; i < info.offsets.size(); ++i)
     offsets[i] = py::int_(info.offsets[i]);
+  py::tuple classes(info.classNames.size());
+  for (size_t i = 0; i < info.classNames.size(); ++i)
+    classes[i] = py::str(info.classNames[i]);
   return py::handle(type)(info.name, dtype, shape, kind, scales, offsets,
-                          info.isState);
+                          info.isState, classes);
 }
 
 void glowish::python::showWarnings(const std::vector<std::string> &lines) {

@@ -174,6 +174,7 @@ static ValueInfo describe(const Buffer &buffer, const ExtentList &extents) {
     info.offsets = buffer.getType().getQuantParams().offsets;
   }
   info.isState = buffer.isInput() && buffer.isOutput();
+  info.classNames = buffer.getClassNames().vec();
   return info;
 }
 

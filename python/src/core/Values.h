@@ -28,6 +28,8 @@ struct ValueInfo {
   /// Whether it is an input and an output at once, which a call leaves for the
   /// next.
   bool isState = false;
+  /// The names of the classes that its integers number from 0 on.
+  std::vector<std::string> classNames = {};
 };
 
 /// Elements in memory that others own, row-major without gaps.

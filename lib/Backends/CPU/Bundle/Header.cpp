@@ -344,6 +344,15 @@ static std::string getRegionMacro(llvm::StringRef prefix,
                                getMacroPart(regions[symbol.arenaRegion]);
 }
 
+std::string glowish::getClassList(const BundleSymbol &symbol) {
+  std::string list = "{ ";
+  llvm::raw_string_ostream os(list);
+  llvm::interleaveComma(symbol.classNames, os, [&](const std::string &name) {
+    os << quoteString(name);
+  });
+  return list + " }";
+}
+
 std::vector<SymbolMacro>
 glowish::getSymbolMacros(llvm::StringRef prefix, const BundleSymbol &symbol,
                          const BundleProgram &program) {
@@ -375,6 +384,8 @@ glowish::getSymbolMacros(llvm::StringRef prefix, const BundleSymbol &symbol,
     macros.push_back(
         {"_OFFSET", std::to_string(type.getQuantParams().offsets[0])});
   }
+  if (!symbol.classNames.empty())
+    macros.push_back({"_CLASSES", getClassList(symbol)});
   return macros;
 }
 

@@ -74,6 +74,10 @@ struct BundleFacts {
 
 //===- Parts of headers, also of those for several programs ---------------===//
 
+/// Returns the initializer of an array of the names of the classes that
+/// \p symbol numbers: `{ "cat", "dog" }`.
+std::string getClassList(const BundleSymbol &symbol);
+
 /// \p text inside a C comment.
 std::string escapeComment(llvm::StringRef text);
 /// \p text as a C string literal.

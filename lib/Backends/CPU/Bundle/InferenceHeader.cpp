@@ -49,6 +49,22 @@ static void printBanner(llvm::raw_ostream &os, const BundleFacts &facts) {
   os << " */\n";
 }
 
+/// Prints the macros of the dynamic API: an initializer of an array for each
+/// output that numbers classes. Programs of variants have the same outputs.
+static void printClassMacros(llvm::raw_ostream &os, const BundleFacts &facts) {
+  llvm::ArrayRef<BundleProgram> programs = facts.programs;
+  for (const BundleProgram &program :
+       facts.dims.empty() ? programs : programs.take_front()) {
+    std::string prefix = getMacroPrefix(facts, program);
+    for (const BundleSymbol &symbol : program.symbols)
+      if (!symbol.classNames.empty())
+        os << formatv("\n/* The names of the classes that '{0}' numbers. */\n"
+                      "#define {1}_{2}_CLASSES {3}\n",
+                      escapeComment(symbol.modelName), prefix,
+                      symbol.identifier, getClassList(symbol));
+  }
+}
+
 static void printFunctions(llvm::raw_ostream &os, const BundleFacts &facts) {
   llvm::StringRef name = facts.options.networkName;
   if (facts.options.api == BundleApi::Dynamic) {
@@ -88,6 +104,8 @@ void glowish::printBundleHeader(llvm::raw_ostream &os,
         printVariantTypes(os);
     }
     printIdentity(os, facts);
+    if (!isStatic)
+      printClassMacros(os, facts);
     if (isStatic) {
       printSizeMacros(os, facts);
       if (!facts.dims.empty())

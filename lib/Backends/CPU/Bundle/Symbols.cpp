@@ -18,7 +18,7 @@ std::vector<BundleSymbol> glowish::getBundleSymbols(const IRFunction &function,
         {buffer->getModelName().str(), /*identifier=*/"", buffer->getType(),
          unsigned(buffer->isInput()) | unsigned(buffer->isOutput()) << 1,
          isInArena, place.region, place.offset, std::nullopt,
-         buffer->getInputExtents()});
+         buffer->getInputExtents(), buffer->getClassNames().vec()});
     numbers[buffer.get()] = symbols.size() - 1;
   }
   for (auto [buffer, number] : numbers)

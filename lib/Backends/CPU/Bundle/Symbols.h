@@ -26,6 +26,8 @@ struct BundleSymbol {
   /// symbol that has them.
   std::optional<unsigned> extents;
   InputExtents inputExtents = {};
+  /// Placeholder::getClassNames.
+  std::vector<std::string> classNames = {};
 };
 
 /// The number of a region in headers: GLOWISH_REGION_MUTABLE or

@@ -259,6 +259,7 @@ static llvm::Error importLabelEncoder(OpContext &op, NodeValue x) {
         " is the place of the value in 'values_strings', int64, or -1, as "
         "there are no strings: 0 is " +
         quote(values.strings.front())));
+    op.setClassNames(0, values.strings);
   }
   ElemKind kind = values.numbers.getElemKind();
   GLOWISH_ASSIGN_OR_RETURN(NodeValue other, readDefaultLabel(op, kind));

@@ -160,12 +160,14 @@ llvm::Expected<ClassLabels> onnximport::readLabels(OpContext &op,
   labels.resize(names.size());
   std::iota(labels.begin(), labels.end(), 0);
   // An output that is not used is no label of anything.
-  if (op.wantsOutput(0))
-    GLOWISH_RETURN_IF_ERROR(op.warn(
-        "output " + quote(op.getOutputName(0)) +
-        " is the index of the class, int64, as there are no strings: 0 is " +
-        quote(names.front()) + ", " + std::to_string(names.size() - 1) +
-        " is " + quote(names.back())));
+  if (!op.wantsOutput(0))
+    return labels;
+  GLOWISH_RETURN_IF_ERROR(op.warn(
+      "output " + quote(op.getOutputName(0)) +
+      " is the index of the class, int64, as there are no strings: 0 is " +
+      quote(names.front()) + ", " + std::to_string(names.size() - 1) + " is " +
+      quote(names.back())));
+  op.setClassNames(0, std::move(names));
   return labels;
 }
 
