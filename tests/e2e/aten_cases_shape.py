@@ -502,6 +502,24 @@ def conversions(op):
                "memory_format": torch.channels_last}
 
 
+CASTS = {"_cast_Byte": torch.uint8, "_cast_Char": torch.int8, "_cast_Double": torch.float64,
+         "_cast_Float": torch.float32, "_cast_Half": torch.float16, "_cast_Int": torch.int32,
+         "_cast_Long": torch.int64, "_cast_Short": torch.int16}
+
+
+@cases(*CASTS)
+def casts(op):
+    kind = CASTS[op]
+    for own in KINDS:
+        values = specials(own)
+        if own.is_floating_point and not kind.is_floating_point:
+            # PyTorch does not define conversions of what does not fit.
+            low = 0 if kind == torch.uint8 else -120
+            values = values[(values >= low) & (values <= 120)]
+        yield {"self": values}
+        yield {"self": x(2, 3, kind=own), "non_blocking": True}
+
+
 @cases("to.device")
 def to_device():
     for own, kind in combine(KINDS, [torch.float32, torch.int64]):

@@ -42,6 +42,16 @@ class WriteThroughChains(nn.Module):
         return y
 
 
+@case(normal(3, 4))
+class WriteCasts(nn.Module):
+    """A cast to the tensor's own type is the tensor itself."""
+    def forward(self, x):
+        y = x * 2
+        same, other = torch._cast_Float(y), torch._cast_Double(y)
+        y.add_(1)
+        return y, same, other, torch._cast_Long(y)
+
+
 @case(normal(4, 6))
 class WriteParts(nn.Module):
     def forward(self, x):

@@ -227,7 +227,7 @@ static bool mayReturnArgument(llvm::StringRef name) {
                                                   "positive",
                                                   "resolve_conj",
                                                   "resolve_neg"};
-  return llvm::is_contained(names, name);
+  return llvm::is_contained(names, name) || name.starts_with("_cast_");
 }
 
 /// Whether it depends on the order of elements if the operator copies them.

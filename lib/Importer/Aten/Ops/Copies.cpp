@@ -77,6 +77,23 @@ static AtenOperators
              {{importIdentity, {"detach_copy", "lift_fresh_copy", "lift"}}},
              AtenOrder::Kept);
 
+/// To the kind that the operator's name has.
+template <ElemKind kind> static llvm::Error importCast(AtenOp &op) {
+  return op.setResult(op.cast(op.tensor("self"), kind));
+}
+
+// As PyTorch traced them before 1.5.
+static AtenOperators casts({"(Tensor self, bool non_blocking=False) -> Tensor"},
+                           {{importCast<ElemKind::UInt8>, {"_cast_Byte"}},
+                            {importCast<ElemKind::Int8>, {"_cast_Char"}},
+                            {importCast<ElemKind::Double>, {"_cast_Double"}},
+                            {importCast<ElemKind::Float>, {"_cast_Float"}},
+                            {importCast<ElemKind::Int32>, {"_cast_Int"}},
+                            {importCast<ElemKind::Int64>, {"_cast_Long"}},
+                            {importCast<ElemKind::Int16>, {"_cast_Short"}},
+                            {importCast<ElemKind::Float16>, {"_cast_Half"}}},
+                           AtenOrder::Kept);
+
 //===- Dropout ------------------------------------------------------------===//
 
 /// A node for training, else the identity.
