@@ -12,7 +12,7 @@ NO_CASES.update(dict.fromkeys("""_conj _fft_c2c _fft_c2r _fft_r2c angle blackman
     blackman_window.periodic complex conj conj_physical fft_fft fft_fft2 fft_fftn fft_ifft
     fft_ifft2 fft_ifftn fft_irfft fft_irfft2 fft_irfftn fft_rfft fft_rfft2 fft_rfftn
     hamming_window hamming_window.periodic hann_window hann_window.periodic imag istft polar real
-    stft view_as_complex view_as_real""".split(),
+    stft stft.center view_as_complex view_as_real""".split(),
     "complex, or beside it: tests/e2e/torchscript_complex.py has modules with it"))
 # {overload: {part of a message that refuses calls of it: why}}
 BOOL_MATMULS = {"bool<": "PyTorch multiplies no matrices of bools, but for empty ones"}

@@ -210,6 +210,40 @@ class ShortTimeFourier(nn.Module):
             torch.istft(c, 10, 3, onesided=False)
 
 
+@case(normal(2, 50), normal(16, 2), is_quick=True)
+class ShortTimeFourierOfComplex(nn.Module):
+    """A signal or a window is complex: so is the result unless the call states else."""
+    def forward(self, x, w):
+        window, complex_window = torch.hann_window(16), torch.view_as_complex(w)
+        signal = torch.fft.fft(x)
+        a = torch.ops.aten.stft(signal, 16, 4, 16, window)
+        b = torch.ops.aten.stft(x, 16, 4, 16, complex_window)
+        c = torch.ops.aten.stft(signal[0], 16, 4, 16, complex_window, True, False, True)
+        d = torch.ops.aten.stft(signal, 16, 4, 16, window, return_complex=False)
+        return pairs(a), pairs(b), pairs(c), d
+
+
+@case(normal(2, 50), is_traced=True, is_quick=True)
+class CenteredShortTimeFourier(nn.Module):
+    """The overload that pads the signal by itself."""
+    def forward(self, x):
+        stft, window = torch.ops.aten.stft.center, torch.hann_window(12)
+        a = stft(x, 16, 4, 12, window, True, "reflect", False, True, True)
+        b = stft(x[1], 15, 3, None, None, True, "constant", True, True, True)
+        c = stft(x, 16, 5, 12, window, True, "replicate", False, False, True)
+        d = stft(x, 16, 5, 12, window, False, "reflect", False, True, False)
+        e = stft(torch.fft.fft(x), 16, 4, 12, window, True, "reflect")
+        return pairs(a), pairs(b), pairs(c), d, pairs(e)
+
+
+@case(normal(2, 50), normal(16, 2), refused="argument 'window' is complex, of parts float<16>; "
+      "accepted: real elements")
+class InverseOfComplexWindow(nn.Module):
+    def forward(self, x, w):
+        spectrum = torch.stft(x, 16, 4, return_complex=True)
+        return torch.ops.aten.istft(spectrum, 16, 4, 16, torch.view_as_complex(w))
+
+
 @case(normal(3), is_quick=True)
 class Windows(nn.Module):
     def forward(self, x):

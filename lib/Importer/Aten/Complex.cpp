@@ -93,6 +93,16 @@ NodeValue aten::joinPairs(NodeBuilder &b, ComplexParts value) {
       axis);
 }
 
+ComplexParts aten::multiply(NodeBuilder &b, ComplexParts x, ComplexParts y) {
+  if (!x.imaginary || !y.imaginary) {
+    if (x.imaginary)
+      std::swap(x, y);
+    return {b.mul(x.real, y.real), b.mul(x.real, y.imaginary)};
+  }
+  return {b.sub(b.mul(x.real, y.real), b.mul(x.imaginary, y.imaginary)),
+          b.add(b.mul(x.real, y.imaginary), b.mul(x.imaginary, y.real))};
+}
+
 namespace {
 
 /// Imports an operator by what it makes of the parts.

@@ -47,6 +47,9 @@ ComplexParts splitPairs(NodeBuilder &b, NodeValue pairs);
 /// Returns both parts of \p value along a new last dimension.
 NodeValue joinPairs(NodeBuilder &b, ComplexParts value);
 
+/// Returns the product of two values, either of which may be real.
+ComplexParts multiply(NodeBuilder &b, ComplexParts x, ComplexParts y);
+
 /// Creates the nodes of \p op for \p arguments, some of which are complex.
 llvm::Expected<AtenValue::List> importComplex(const RegisteredAtenOp &op,
                                               Function &function,

@@ -116,11 +116,6 @@ static llvm::Error importMagnitude(AtenOp &op) {
   return op.setResult(op.cast(op.unary<SqrtNode>(sum), kind));
 }
 
-static ComplexParts multiply(AtenOp &op, ComplexParts x, ComplexParts y) {
-  return {op.sub(op.mul(x.real, y.real), op.mul(x.imaginary, y.imaginary)),
-          op.add(op.mul(x.real, y.imaginary), op.mul(x.imaginary, y.real))};
-}
-
 static llvm::Error importSquare(AtenOp &op) {
   ComplexParts self = op.complex("self");
   return op.setResult(multiply(op, self, self));
@@ -169,9 +164,7 @@ static llvm::Error importQuotient(AtenOp &op) {
   NodeValue norm =
       op.add(op.mul(y.real, y.real), op.mul(y.imaginary, y.imaginary));
   NodeValue negative = op.unary<NegNode>(y.imaginary);
-  ComplexParts numerator = x.imaginary ? multiply(op, x, {y.real, negative})
-                                       : ComplexParts{op.mul(x.real, y.real),
-                                                      op.mul(x.real, negative)};
+  ComplexParts numerator = multiply(op, x, {y.real, negative});
   return op.setResult(ComplexParts{op.div(numerator.real, norm),
                                    op.div(numerator.imaginary, norm)});
 }

@@ -14,7 +14,7 @@ struct Frames {
   /// The number of elements, and how far one begins behind the one before.
   int64_t length = 1, hop = 1;
   /// The factors of the elements of each.
-  NodeValue window = {};
+  ComplexParts window = {};
   /// The divisor of the transform.
   double divisor = 1;
 
@@ -33,22 +33,54 @@ static llvm::Expected<Frames> readFrames(AtenOp &op, ElemKind kind) {
   };
   frames.hop = get("hop_length", frames.length / 4);
   int64_t size = get("win_length", frames.length);
-  NodeValue window = op.tensor("window");
+  ComplexParts window = op.complex("window");
   if (frames.length < 1 || frames.length > INT32_MAX || frames.hop < 1 ||
       frames.hop > INT32_MAX || size < 1 || size > frames.length ||
-      (window && window.getShape() != DimsRef({size})))
+      (window.real && window.real.getShape() != DimsRef({size})))
     return makeError("frames of {0} elements every {1} have a window of {2}; "
                      "accepted: 1 to 2^31 - 1, and a window that is no longer "
                      "than a frame",
                      frames.length, frames.hop,
-                     window ? window.getType().str() : std::to_string(size));
-  if (!window)
-    window = op.splat(kind, {size}, 1);
+                     window.real ? window.real.getType().str()
+                                 : std::to_string(size));
+  if (!window.real)
+    window.real = op.splat(kind, {size}, 1);
   int64_t before = (frames.length - size) / 2;
-  frames.window =
-      op.pad(op.cast(window, kind), {before, frames.length - size - before}, 0);
+  auto center = [&](NodeValue part) {
+    return op.pad(op.cast(part, kind), {before, frames.length - size - before},
+                  0);
+  };
+  frames.window = {center(window.real), center(window.imaginary)};
   frames.divisor = op.flag("normalized") ? std::sqrt(double(frames.length)) : 1;
   return frames;
+}
+
+/// Returns \p signal with half a frame before its first and behind its last
+/// element, as `pad_mode` states.
+static llvm::Expected<ComplexParts> padSignal(AtenOp &op, ComplexParts signal) {
+  DimsRef shape = signal.real.getShape();
+  int64_t half = op.integer("n_fft") / 2;
+  // As images, of which the last dimension is padded.
+  auto reshape = [&](NodeValue part) {
+    return op.reshape(part,
+                      {1, shape.size() == 2 ? shape[0] : 1, shape.back()});
+  };
+  AtenValue self = reshape(signal.real);
+  if (signal.imaginary)
+    self = AtenComplex{reshape(signal.real), reshape(signal.imaginary)};
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  GLOWISH_ASSIGN_OR_RETURN(
+      AtenValue::List padded,
+      importAtenOperator(
+          *findAtenOperator("pad"), op.getFunction(), op.getName(),
+          {self, AtenValue::List{half, half}, op.text("pad_mode"), AtenValue()},
+          op.getContext()));
+  Dims whole(shape);
+  whole.back() += 2 * half;
+  if (!padded[0].isComplex())
+    return ComplexParts{op.reshape(padded[0].get<NodeValue>(), whole), {}};
+  const auto &[real, imaginary] = padded[0].get<AtenComplex>();
+  return ComplexParts{op.reshape(real, whole), op.reshape(imaginary, whole)};
 }
 
 static llvm::Error importStft(AtenOp &op) {
@@ -59,32 +91,38 @@ static llvm::Error importStft(AtenOp &op) {
     return op.refuse("self", "floats with one or two dimensions");
   GLOWISH_ASSIGN_OR_RETURN(Frames frames,
                            readFrames(op, signal.real.getElemKind()));
+  if (op.isStated("align_to_window") && op.flag("align_to_window"))
+    return op.refuse("align_to_window", "None and False");
+  bool isComplex = signal.imaginary || frames.window.imaginary;
+  if (op.has("center") && op.flag("center")) {
+    GLOWISH_ASSIGN_OR_RETURN(signal, padSignal(op, signal));
+    GLOWISH_RETURN_IF_ERROR(op.takeError());
+    shape = signal.real.getShape();
+  }
   int64_t extent = shape.back();
   if (frames.length > extent)
     return op.refuse("n_fft", llvm::formatv("1 to {0}", extent).str());
-  bool isOneSided =
-      op.isNone("onesided") ? !signal.imaginary : op.flag("onesided");
-  if (isOneSided && signal.imaginary)
-    return op.refuse("onesided", "False, where 'self' is complex");
+  bool isOneSided = op.isNone("onesided") ? !isComplex : op.flag("onesided");
+  if (isOneSided && isComplex)
+    return op.refuse("onesided",
+                     "False, where 'self' or the window is complex");
   int64_t count = (extent - frames.length) / frames.hop + 1;
   NodeValue positions =
       op.table(ElemKind::Int64, {count, frames.length}, [&](DimsRef index) {
         return double(index[0] * frames.hop + index[1]);
       });
   int64_t axis = int64_t(shape.size()) - 1;
-  auto cut = [&](NodeValue part) {
-    return part ? op.mul(op.gather(part, positions, axis), frames.window)
-                : part;
-  };
+  auto cut = [&](NodeValue part) { return op.gather(part, positions, axis); };
+  ComplexParts own =
+      multiply(op, {cut(signal.real), cut(signal.imaginary)}, frames.window);
   FourierTransform t{.length = frames.length,
                      .inputs = frames.length,
                      .outputs = isOneSided ? frames.getHalf() : frames.length,
                      .divisor = frames.divisor};
-  ComplexParts result = transformFourier(
-      op, {cut(signal.real), cut(signal.imaginary)}, axis + 1, t);
+  ComplexParts result = transformFourier(op, own, axis + 1, t);
   // Frequencies come first.
   result = {op.transposeLast(result.real), op.transposeLast(result.imaginary)};
-  if (!op.isNone("return_complex") && op.flag("return_complex"))
+  if (op.isNone("return_complex") ? isComplex : op.flag("return_complex"))
     return op.setResult(result);
   return op.setResult(joinPairs(op, result));
 }
@@ -120,6 +158,9 @@ static llvm::Error importIstft(AtenOp &op) {
     return op.refuse("return_complex", "False");
   GLOWISH_ASSIGN_OR_RETURN(Frames frames,
                            readFrames(op, spectrum.real.getElemKind()));
+  NodeValue window = frames.window.real;
+  if (frames.window.imaginary)
+    return op.refuse("window", "real elements");
   bool isOneSided = op.isNone("onesided")
                         ? shape.drop_back().back() != frames.length
                         : op.flag("onesided");
@@ -145,8 +186,8 @@ static llvm::Error importIstft(AtenOp &op) {
       transformFourier(op, {enter(spectrum.real), enter(spectrum.imaginary)}, 2,
                        t)
           .real;
-  signal = addOverlapping(op, op.mul(signal, frames.window), frames.hop);
-  NodeValue square = op.mul(frames.window, frames.window);
+  signal = addOverlapping(op, op.mul(signal, window), frames.hop);
+  NodeValue square = op.mul(window, window);
   NodeValue weight =
       square
           ? addOverlapping(op, op.broadcast(square, {1, count, frames.length}),
@@ -205,7 +246,12 @@ static AtenOperators transforms(
     {{importStft,
       {"stft(Tensor self, int n_fft, int? hop_length=None, int? "
        "win_length=None, Tensor? window=None, bool normalized=False, bool? "
-       "onesided=None, bool? return_complex=None) -> Tensor"}},
+       "onesided=None, bool? return_complex=None, bool? align_to_window=None) "
+       "-> Tensor",
+       "stft.center(Tensor self, int n_fft, int? hop_length=None, int? "
+       "win_length=None, Tensor? window=None, bool center=True, str "
+       "pad_mode='reflect', bool normalized=False, bool? onesided=None, bool? "
+       "return_complex=None, bool? align_to_window=None) -> Tensor"}},
      {importIstft,
       {"istft(Tensor self, int n_fft, int? hop_length=None, int? "
        "win_length=None, Tensor? window=None, bool center=True, bool "
