@@ -220,6 +220,16 @@ def with_number_and_alpha():
         yield {"self": numbers(kind, 5), "other": other, "alpha": alpha}
 
 
+@cases("_add_relu.Tensor", "_add_relu.Scalar")
+def sum_above_zero(op):
+    """Of NaN and infinities PyTorch makes one thing in vectors and another behind them."""
+    for kind, alpha in combine([torch.float32, torch.float64, torch.int64, torch.int8],
+                               [1, 2, -3, 0.5]):
+        if kind.is_floating_point or alpha != 0.5:
+            other = numbers(kind, 3, 1, seed=1) if op.endswith("Tensor") else 3
+            yield {"self": numbers(kind, 3, 5), "other": other, "alpha": alpha}
+
+
 SHIFTS = ["__lshift__", "__rshift__", "bitwise_left_shift", "bitwise_right_shift"]
 
 

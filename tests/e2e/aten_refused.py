@@ -14,6 +14,9 @@ NO_CASES.update(dict.fromkeys("""_conj _fft_c2c _fft_c2r _fft_r2c angle blackman
     hamming_window hamming_window.periodic hann_window hann_window.periodic imag istft polar real
     stft stft.center view_as_complex view_as_real""".split(),
     "complex, or beside it: tests/e2e/torchscript_complex.py has modules with it"))
+NO_CASES.update(dict.fromkeys([f"prepacked::{name}_{step}" for name in
+    ["conv2d_clamp", "conv2d_transpose_clamp", "linear_clamp"] for step in ["prepack", "run"]],
+    "packed weights, objects of C++: tests/e2e/torchscript_mobile.py"))
 # {overload: {part of a message that refuses calls of it: why}}
 BOOL_MATMULS = {"bool<": "PyTorch multiplies no matrices of bools, but for empty ones"}
 COUNTED = {"a list that is known": "the extent of the result depends on elements"}

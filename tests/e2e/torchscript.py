@@ -37,6 +37,7 @@ from model_runs import BACKENDS, BIN, run_local, run_model, run_tool  # noqa: E4
 import torchscript_aliases  # noqa: E402,F401
 import torchscript_complex  # noqa: E402,F401
 import torchscript_layouts  # noqa: E402,F401
+import torchscript_mobile  # noqa: E402,F401
 from torchscript_cases import CASES  # noqa: E402
 import torchscript_data  # noqa: E402
 import torchscript_networks  # noqa: E402
@@ -76,7 +77,7 @@ def save(case, folder):
                                       check_trace=False)
         else:
             program = torch.jit.script(case.module)
-    program.save(path)
+    case.transform(program).save(path)
     return path
 
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import torch
 import torch.nn.functional as F
@@ -25,6 +25,8 @@ class Case:
     refused: str = ""
     tolerance: float = 1e-5
     has_gradients: bool = False  # it computes gradients
+    # What the program is changed by before it is saved.
+    transform: Callable = lambda program: program
 
 
 CASES = []

@@ -376,6 +376,13 @@ NodeValue AtenOp::scale(NodeValue value, llvm::StringRef factor) {
   return mul(value, operand(factor, value.getElemKind()));
 }
 
+llvm::Expected<AtenValue::List> AtenOp::call(llvm::StringRef operatorName,
+                                             AtenValue::List operands) {
+  GLOWISH_RETURN_IF_ERROR(takeError());
+  return importAtenOperator(*findAtenOperator(operatorName), getFunction(),
+                            getName(), std::move(operands), context);
+}
+
 llvm::Error AtenOp::refuse(llvm::StringRef argument,
                            llvm::StringRef accepted) const {
   return makeError("argument '{0}' is {1}; accepted: {2}", argument,

@@ -120,6 +120,13 @@ public:
   /// \p accepted.
   llvm::Error refuse(llvm::StringRef argument, llvm::StringRef accepted) const;
 
+  //===- Other operators ----------------------------------------------------//
+
+  /// Returns the results of the operator of the table \p operatorName
+  /// ("conv2d"), of \p operands, one for each argument of its schema.
+  llvm::Expected<AtenValue::List> call(llvm::StringRef operatorName,
+                                       AtenValue::List operands);
+
   //===- Element kinds ------------------------------------------------------//
 
   /// Returns the kind of a result of these tensors and numbers by PyTorch's

@@ -58,6 +58,8 @@ static bool acceptsElement(Base base, const AtenValue &value) {
     return value.is<std::string>();
   case Base::Kind:
     return value.is<ElemKind>();
+  case Base::Object:
+    return value.is<AtenValue::List>();
   case Base::Ignored:
     return true;
   }
@@ -83,7 +85,8 @@ bool AtenType::accepts(const AtenValue &value) const {
 
 std::string AtenType::str() const {
   static constexpr llvm::StringLiteral names[] = {
-      "Tensor", "int", "float", "bool", "Scalar", "str", "ScalarType", "any"};
+      "Tensor",           "int", "float", "bool", "Scalar", "str", "ScalarType",
+      "an object of C++", "any"};
   return names[unsigned(base)].str() + (isList ? "[]" : "") +
          (isOptional ? "?" : "");
 }
@@ -141,6 +144,7 @@ static std::optional<Base> parseBase(llvm::StringRef word) {
       .Case("Scalar", Base::Number)
       .Case("str", Base::String)
       .Case("ScalarType", Base::Kind)
+      .Case("__torch__", Base::Object)
       .Cases("Device", "Layout", "MemoryFormat", "Generator", Base::Ignored)
       .Default(std::nullopt);
 }
@@ -150,6 +154,9 @@ llvm::Expected<AtenArgument> SchemaParser::parseTyped() {
   AtenArgument argument;
   llvm::StringRef word = takeWord();
   std::optional<Base> base = parseBase(word);
+  // __torch__.torch.classes.xnnpack.LinearOpContext
+  while (base == Base::Object && rest.consume_front("."))
+    takeWord();
   if (!base)
     return refuse("a type");
   argument.type.base = *base;

@@ -38,6 +38,8 @@ struct AtenType {
     String,
     /// ScalarType: the element kind of a tensor.
     Kind,
+    /// An object of C++, such as packed weights: the list of what it holds.
+    Object,
     /// Devices, layouts, memory formats and generators, which don't change any
     /// result.
     Ignored,

@@ -32,6 +32,13 @@ static llvm::Error importAdd(AtenOp &op) {
   return op.setResult(op.add(x, op.scale(y, "alpha")));
 }
 
+static llvm::Error importAddRelu(AtenOp &op) {
+  auto [kind, x, y] = promoteOperands(op);
+  if (kind == ElemKind::Bool)
+    return makeError("its operands are bools; accepted: numbers");
+  return op.setResult(op.unary<ReluNode>(op.add(x, op.scale(y, "alpha"))));
+}
+
 static llvm::Error importSub(AtenOp &op) {
   auto [kind, x, y] = promoteOperands(op);
   return op.setResult(op.sub(x, op.scale(y, "alpha")));
@@ -48,11 +55,14 @@ static llvm::Error importMul(AtenOp &op) {
                                              : op.mul(x, y));
 }
 
-static AtenOperators addition(
-    {".Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-     ".Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"},
-    {{importAdd, {"add"}}, {importSub, {"sub"}}, {importRsub, {"rsub"}}},
-    AtenOrder::ElementWise);
+static AtenOperators
+    addition({".Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+              ".Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"},
+             {{importAdd, {"add"}},
+              {importAddRelu, {"_add_relu"}},
+              {importSub, {"sub"}},
+              {importRsub, {"rsub"}}},
+             AtenOrder::ElementWise);
 static AtenOperators
     multiplication({{importMul,
                      {"mul.Tensor(Tensor self, Tensor other) -> Tensor",

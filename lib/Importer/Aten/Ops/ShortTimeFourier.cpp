@@ -68,13 +68,9 @@ static llvm::Expected<ComplexParts> padSignal(AtenOp &op, ComplexParts signal) {
   AtenValue self = reshape(signal.real);
   if (signal.imaginary)
     self = AtenComplex{reshape(signal.real), reshape(signal.imaginary)};
-  GLOWISH_RETURN_IF_ERROR(op.takeError());
-  GLOWISH_ASSIGN_OR_RETURN(
-      AtenValue::List padded,
-      importAtenOperator(
-          *findAtenOperator("pad"), op.getFunction(), op.getName(),
-          {self, AtenValue::List{half, half}, op.text("pad_mode"), AtenValue()},
-          op.getContext()));
+  GLOWISH_ASSIGN_OR_RETURN(AtenValue::List padded,
+                           op.call("pad", {self, AtenValue::List{half, half},
+                                           op.text("pad_mode"), AtenValue()}));
   Dims whole(shape);
   whole.back() += 2 * half;
   if (!padded[0].isComplex())

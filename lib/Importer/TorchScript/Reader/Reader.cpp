@@ -52,6 +52,8 @@ private:
                                const std::string &path);
   ProgramConstant describeObject(const c10::IValue &value,
                                  const std::string &path);
+  ProgramConstant describeState(const c10::IValue &value,
+                                const std::string &path);
   size_t addTensor(const at::Tensor &tensor, const std::string &path);
   size_t addValue(const jit::Value *value);
   size_t addSchema(const c10::FunctionSchema &schema);
@@ -61,6 +63,8 @@ private:
   Program &program;
   Owner &owner;
   std::unordered_map<const void *, size_t> objects;
+  /// What objects of C++ hold, by their addresses.
+  std::unordered_map<const void *, ProgramConstant> states;
   std::unordered_map<const jit::Value *, size_t> values;
   std::unordered_map<const c10::FunctionSchema *, size_t> schemas;
   /// Keeps values alive, whose addresses are keys.
@@ -264,6 +268,21 @@ ProgramConstant Describer::describeObject(const c10::IValue &value,
   return result;
 }
 
+/// Describes an object of a class of C++, such as packed weights, by what it
+/// writes to an archive.
+ProgramConstant Describer::describeState(const c10::IValue &value,
+                                         const std::string &path) {
+  auto object = value.toObject();
+  if (auto known = states.find(object.get()); known != states.end())
+    return known->second;
+  ProgramConstant state{.kind = ConstantKind::Unsupported,
+                        .text = object->type()->annotation_str()};
+  if (jit::Function *write = object->type()->findMethod("__getstate__"))
+    state = describe((*write)({value}), path);
+  states.emplace(object.get(), state);
+  return state;
+}
+
 ProgramConstant Describer::describe(const c10::IValue &value,
                                     const std::string &path) {
   // A list of an archive may contain itself.
@@ -299,6 +318,8 @@ ProgramConstant Describer::describeNested(const c10::IValue &value,
   if (value.isTuple())
     return describeList(ConstantKind::Tuple, value.toTupleRef().elements(),
                         path);
+  if (value.isCustomClass())
+    return describeState(value, path);
   if (value.isObject())
     return describeObject(value, path);
   if (!value.isGenericDict())
