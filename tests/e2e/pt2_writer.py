@@ -25,7 +25,7 @@ KINDS = {torch.uint8: 1, torch.int8: 2, torch.int16: 3, torch.int32: 4,
          torch.complex64: 10, torch.complex128: 11, torch.bool: 12, torch.bfloat16: 13}
 MEMORY_FORMATS = {torch.contiguous_format: 1, torch.channels_last: 2,
                   torch.channels_last_3d: 3, torch.preserve_format: 4}
-VERSION = {"major": 8, "minor": 2}
+VERSION = {"major": 8, "minor": 20}
 
 
 class MemoryFormats(TorchFunctionMode):

@@ -1,7 +1,9 @@
 //===- TorchExportFieldsTest.cpp - Fields of exported programs ------------===//
 
+#include "TorchExport/Arguments.h"
 #include "TorchExport/Fields.h"
 #include "TorchExport/Json.h"
+#include "TorchExport/Weights.h"
 #include "gmock/gmock.h"
 
 using namespace glowish;
@@ -29,7 +31,7 @@ TEST(TorchExportFields, FieldsOfLaterSchemas) {
   EXPECT_THAT(
       check("{\"precision\": \"tf32\"}"),
       HasSubstr("field 'precision' of ExportedProgram is \"tf32\", which "
-                "is none of the schema 8.17; accepted: none"));
+                "is none of the schema 8.20; accepted: none"));
   // What a later writer leaves at its default.
   EXPECT_EQ(
       check("{\"precision\": null, \"flags\": {}, \"n\": 0, \"on\": false}"),
@@ -40,6 +42,39 @@ TEST(TorchExportFields, FieldsOfLaterSchemas) {
   EXPECT_THAT(checkNode("\"inputs\": [{\"name\": \"self\", \"arg\": "
                         "{\"as_tensor\": {\"name\": \"x\", \"view\": [1]}}}]"),
               HasSubstr("field 'view' of NamedValue is a list"));
+}
+
+TEST(TorchExportFields, MembersOfUnions) {
+  EXPECT_EQ(check("{\"as_float_lists\": [[0.5]]}", "Argument"), "accepted");
+  EXPECT_THAT(check("{\"as_quaternion\": 1}", "Argument"),
+              HasSubstr("field 'as_quaternion' of Argument is 1, which is none "
+                        "of the schema 8.20; accepted: none"));
+  // The only member of the union, even if its value is like a default.
+  auto read = [](llvm::StringRef json) {
+    llvm::json::Value value = llvm::cantFail(parseJson(json));
+    auto argument = ExportedValues().read(value);
+    return argument ? "accepted" : llvm::toString(argument.takeError());
+  };
+  for (const char *name : {"as_quaternion", "as_float_lists", "as_int_lists"})
+    EXPECT_EQ(read("{\"" + std::string(name) + "\": []}"),
+              "an argument is '" + std::string(name) +
+                  "'; accepted: tensors, numbers, strings, and lists of them");
+}
+
+TEST(TorchExportFields, KindsOfTensors) {
+  auto kind = [](int64_t number) {
+    auto own = getExportedKind(number);
+    return own ? getElemKindName(*own).str() : llvm::toString(own.takeError());
+  };
+  EXPECT_EQ(kind(7), "float");
+  EXPECT_EQ(kind(28), "uint16");
+  EXPECT_EQ(kind(34), "uint32");
+  EXPECT_EQ(kind(35), "uint64");
+  for (int64_t number : {-1, 0, 9, 14, 29, 33, 36})
+    EXPECT_EQ(kind(number),
+              "a tensor has the dtype number " + std::to_string(number) +
+                  "; accepted: floats of 16 bits and more, integers, bools and "
+                  "complex floats");
 }
 
 TEST(TorchExportFields, UnionsHaveOneMember) {

@@ -104,7 +104,8 @@ static const Field argumentFields[] = {
     {"as_complex"},
     {"as_nested_tensors"},
     {"as_int_lists"},
-    {"as_string_to_argument"}};
+    {"as_string_to_argument"},
+    {"as_float_lists"}};
 static const Field namedValueFields[] = {{"name"}};
 static const Field optionalTensorFields[] = {{"as_tensor", "NamedValue"},
                                              {"as_none"}};
@@ -255,7 +256,7 @@ static llvm::Error checkField(llvm::StringRef key, const json::Value &value,
   if (field == type.fields.end())
     return isSet(value)
                ? makeError("field {0} of {1} is {2}, which is none of the "
-                           "schema 8.17; accepted: none",
+                           "schema 8.20; accepted: none",
                            quote(key), type.name, describe(value))
                : llvm::Error::success();
   bool isOther = field->only && value.kind() != json::Value::Null &&

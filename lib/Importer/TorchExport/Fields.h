@@ -1,6 +1,6 @@
 //===- Fields.h - Fields of exported programs -------------------*- C++ -*-===//
 //
-// The types of the schema of torch.export (schema.py, version 8.17), by which a
+// The types of the schema of torch.export (schema.py, version 8.20), by which a
 // file is checked for fields that are set and that nothing reads.
 //
 //===----------------------------------------------------------------------===//

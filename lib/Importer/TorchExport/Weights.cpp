@@ -15,17 +15,23 @@ namespace json = llvm::json;
 
 llvm::Expected<ElemKind> torchexport::getExportedKind(int64_t number) {
   // But for these the numbers are by 1 above those of c10::ScalarType.
-  if (number == 13)
+  switch (number) {
+  case 13:
     return ElemKind::BFloat16;
-  if (number == 28)
+  case 28:
     return ElemKind::UInt16;
+  case 34:
+    return ElemKind::UInt32;
+  case 35:
+    return ElemKind::UInt64;
+  }
   std::optional<ElemKind> kind;
   if (number > 0)
     kind = aten::getAtenKind(number - 1);
   if (kind && kind != ElemKind::BFloat16)
     return *kind;
-  return makeError("a tensor has the dtype number {0}; accepted: floats and "
-                   "integers of PyTorch without complex numbers",
+  return makeError("a tensor has the dtype number {0}; accepted: floats of 16 "
+                   "bits and more, integers, bools and complex floats",
                    number);
 }
 
