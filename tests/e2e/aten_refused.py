@@ -17,6 +17,18 @@ NO_CASES.update(dict.fromkeys("""_conj _fft_c2c _fft_c2r _fft_r2c angle blackman
 NO_CASES.update(dict.fromkeys([f"prepacked::{name}_{step}" for name in
     ["conv2d_clamp", "conv2d_transpose_clamp", "linear_clamp"] for step in ["prepack", "run"]],
     "packed weights, objects of C++: tests/e2e/torchscript_mobile.py"))
+NO_CASES.update(dict.fromkeys("""dequantize.list dequantize.self dequantize.tensor
+    dequantize.tensors int_repr q_per_channel_axis q_per_channel_scales
+    q_per_channel_zero_points q_scale q_zero_point quantize_per_channel quantize_per_tensor
+    quantize_per_tensor.tensor_qparams quantize_per_tensor_dynamic quantized::add
+    quantized::add_relu quantized::cat quantized::conv1d quantized::conv1d_relu
+    quantized::conv2d quantized::conv2d.new quantized::conv2d_prepack quantized::conv2d_relu
+    quantized::conv2d_relu.new quantized::conv2d_unpack quantized::hardswish quantized::linear
+    quantized::linear_dynamic quantized::linear_dynamic_fp16 quantized::linear_prepack
+    quantized::linear_prepack_fp16 quantized::linear_relu quantized::linear_relu_dynamic
+    quantized::linear_relu_dynamic_fp16 quantized::linear_unpack quantized::linear_unpack_fp16
+    quantized::mul quantized::mul_relu""".split(),
+    "quantized tensors: tests/e2e/torchscript_quantized.py"))
 # {overload: {part of a message that refuses calls of it: why}}
 BOOL_MATMULS = {"bool<": "PyTorch multiplies no matrices of bools, but for empty ones"}
 COUNTED = {"a list that is known": "the extent of the result depends on elements"}

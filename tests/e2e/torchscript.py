@@ -38,6 +38,7 @@ import torchscript_aliases  # noqa: E402,F401
 import torchscript_complex  # noqa: E402,F401
 import torchscript_layouts  # noqa: E402,F401
 import torchscript_mobile  # noqa: E402,F401
+import torchscript_quantized  # noqa: E402,F401
 from torchscript_cases import CASES  # noqa: E402
 import torchscript_data  # noqa: E402
 import torchscript_networks  # noqa: E402
@@ -50,6 +51,10 @@ def flatten(value, name):
     if isinstance(value, torch.Tensor) and value.is_complex():
         value = value.resolve_conj()
         return {**flatten(value.real, name + ".real"), **flatten(value.imag, name + ".imag")}
+    if isinstance(value, torch.Tensor) and value.is_quantized:
+        return {name + ".values": value.int_repr().numpy(),
+                name + ".scale": np.array(value.q_scale(), np.float32),
+                name + ".zero_point": np.array(value.q_zero_point(), np.int32)}
     if isinstance(value, torch.Tensor):
         return {name: value.detach().contiguous().numpy()}
     if isinstance(value, (bool, int, float)):
@@ -123,7 +128,7 @@ def check_calls(case, path, model, backend, work):
             inputs.update(flatten(value, name))
         inputs = {name: value.copy() for name, value in inputs.items()}
         with torch.set_grad_enabled(case.has_gradients):
-            result = program(*values)
+            result = (case.reference or program)(*values)
         expected = flatten(result, "output")
         for name, value in zip(names, values):  # some are changed in place
             for key, own in flatten(value, name).items():

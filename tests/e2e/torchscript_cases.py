@@ -27,6 +27,8 @@ class Case:
     has_gradients: bool = False  # it computes gradients
     # What the program is changed by before it is saved.
     transform: Callable = lambda program: program
+    # What the results are, where this PyTorch does not compute them.
+    reference: Optional[Callable] = None
 
 
 CASES = []

@@ -2,6 +2,7 @@
 
 #include "Aten/AtenOp.h"
 #include "Aten/Complex.h"
+#include "Aten/Quantized.h"
 #include "Common/OpenReshape.h"
 #include "glowish/Importer/Aten.h"
 #include <map>
@@ -121,6 +122,8 @@ aten::importAtenOperator(const RegisteredAtenOp &op, Function &function,
                          AtenContext &context) {
   if (llvm::any_of(arguments, hasComplex))
     return importComplex(op, function, name, std::move(arguments), context);
+  if (llvm::any_of(arguments, hasQuantized))
+    return importQuantized(op, function, name, std::move(arguments), context);
   AtenOp call(function, name, op.schema, std::move(arguments), context);
   GLOWISH_RETURN_IF_ERROR(call.checkArguments());
   GLOWISH_RETURN_IF_ERROR(op.importer(call));
@@ -182,7 +185,25 @@ static const Extent *findUnbounded(const AtenValue &value,
   return nullptr;
 }
 
-llvm::Error AtenOp::checkArguments(bool takesComplex) {
+/// Returns whether \p value is a tensor, or a type of tensors, that an importer
+/// of \p elements takes beside real ones.
+static bool isOfElements(AtenElements elements, const AtenArgument &argument,
+                         const AtenValue &value) {
+  Base base = argument.type.base;
+  if (elements == AtenElements::RealOrComplex)
+    return value.isComplex() && base == Base::Tensor && !argument.type.isList;
+  if (elements != AtenElements::RealOrQuantized)
+    return false;
+  if (value.is<AtenQuantizedKind>())
+    return base == Base::Kind;
+  auto isQuantized = [](const AtenValue &own) { return own.isQuantized(); };
+  if (base != Base::Tensor || !value.is<AtenValue::List>())
+    return base == Base::Tensor && value.isQuantized();
+  return argument.type.isList &&
+         llvm::all_of(value.get<AtenValue::List>(), isQuantized);
+}
+
+llvm::Error AtenOp::checkArguments(AtenElements elements) {
   GLOWISH_RETURN_IF_ERROR(takeError());
   auto checkBound = [&](const AtenArgument &argument,
                         const AtenValue &value) -> llvm::Error {
@@ -199,8 +220,7 @@ llvm::Error AtenOp::checkArguments(bool takesComplex) {
         checkBound(schema.arguments[index], AtenValue::ofExtent(extent)));
   for (auto [argument, value] : llvm::zip_equal(schema.arguments, arguments))
     if (!argument.type.accepts(value) &&
-        !(takesComplex && value.isComplex() &&
-          argument.type.base == Base::Tensor && !argument.type.isList))
+        !isOfElements(elements, argument, value))
       return makeError("argument '{0}' is {1}; accepted: {2}, known when the "
                        "model is compiled unless it is a Tensor",
                        argument.name, value.describe(), argument.type.str());
@@ -508,6 +528,8 @@ llvm::Error AtenOp::setResult(AtenValue value, unsigned index) {
   results[index] = std::move(value);
   return llvm::Error::success();
 }
+
+llvm::Error AtenOp::setPacked() { return setResult(AtenValue(arguments)); }
 
 llvm::Error AtenOp::setResult(ComplexParts parts, unsigned index) {
   if (!parts.imaginary)

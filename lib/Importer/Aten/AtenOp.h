@@ -9,6 +9,17 @@
 
 namespace glowish::aten {
 
+/// The tensors that an importer takes.
+enum class AtenElements {
+  /// Real ones; Aten/Complex.h and Aten/Quantized.h say which operators take
+  /// others, too.
+  Real,
+  /// Those that AtenOp::complex() returns the parts of.
+  RealOrComplex,
+  /// Those that readFloat() or readQuantized() takes.
+  RealOrQuantized,
+};
+
 /// State shared by the operators of a program during import.
 struct AtenContext {
   FoldingBudget &budget;
@@ -34,9 +45,9 @@ public:
   const AtenSchema &getSchema() const { return schema; }
   AtenContext &getContext() const { return context; }
   /// Returns the error of the constructor, or one unless each argument is of
-  /// its type and the values of each extent fit 64 bits. With \p takesComplex
-  /// tensors may be complex.
-  llvm::Error checkArguments(bool takesComplex = false);
+  /// its type, with tensors of \p elements, and the values of each extent fit
+  /// 64 bits.
+  llvm::Error checkArguments(AtenElements elements = AtenElements::Real);
 
   unsigned getNumInputs() const override { return unsigned(arguments.size()); }
   NodeValue input(unsigned index) const override {
@@ -154,6 +165,9 @@ public:
   llvm::Error setResult(AtenValue value, unsigned index = 0);
   /// Sets a complex result, or a real one if it has no imaginary part.
   llvm::Error setResult(ComplexParts parts, unsigned index = 0);
+  /// Sets the result of an operator that packs weights: the list of its
+  /// arguments.
+  llvm::Error setPacked();
   /// Returns a value for each result of the schema, None for those that were
   /// not set.
   AtenValue::List takeResults() { return std::move(results); }
@@ -202,14 +216,6 @@ enum class AtenOrder {
   Kept,
   /// Channels last if images of the operands are so, else row-major.
   Images,
-};
-
-/// The tensors that an importer takes.
-enum class AtenElements {
-  /// Real ones; Aten/Complex.h says which operators take others, too.
-  Real,
-  /// Those that AtenOp::complex() returns the parts of.
-  RealOrComplex,
 };
 
 /// An operator, and how it is imported.

@@ -274,7 +274,7 @@ llvm::Expected<AtenValue::List> aten::importComplex(const RegisteredAtenOp &op,
     importer = own->second;
   if (importer) {
     AtenOp call(function, name, op.schema, std::move(arguments), context);
-    GLOWISH_RETURN_IF_ERROR(call.checkArguments(/*takesComplex=*/true));
+    GLOWISH_RETURN_IF_ERROR(call.checkArguments(AtenElements::RealOrComplex));
     GLOWISH_RETURN_IF_ERROR(importer(call));
     GLOWISH_RETURN_IF_ERROR(call.takeError());
     return call.takeResults();

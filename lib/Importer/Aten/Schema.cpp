@@ -31,6 +31,14 @@ std::string AtenValue::describe() const {
       return "the type of complex numbers of " +
              getElemKindName(kind.part).str();
     }
+    std::string operator()(const AtenQuantized &tensor) const {
+      return "quantized, " + tensor.values.getType().str() +
+             (tensor.axis ? ", with a scale for each index of a dimension"
+                          : "");
+    }
+    std::string operator()(AtenQuantizedKind kind) const {
+      return "the type of quantized " + getElemKindName(kind.values).str();
+    }
     std::string operator()(const List &list) const {
       return llvm::formatv("a list of {0}", list.size());
     }

@@ -25,6 +25,24 @@ struct AtenComplexKind {
   bool operator==(const AtenComplexKind &other) const = default;
 };
 
+/// A quantized tensor, whose elements are (values - zeroPoint) * scale.
+struct AtenQuantized {
+  /// The integers: int8, uint8 or int32.
+  NodeValue values = {};
+  /// A float and an int32, or one for each index of the dimension `axis`.
+  NodeValue scale = {}, zeroPoint = {};
+  std::optional<int64_t> axis = {};
+
+  bool operator==(const AtenQuantized &other) const = default;
+};
+
+/// The element kind of quantized tensors with integers of kind `values`.
+struct AtenQuantizedKind {
+  ElemKind values;
+
+  bool operator==(const AtenQuantizedKind &other) const = default;
+};
+
 /// A value of a PyTorch program during import: a tensor of the graph, a value
 /// that is known before the program runs, or an int that follows from extents
 /// that a run decides. Other numbers that the program computes are tensors
@@ -32,9 +50,11 @@ struct AtenComplexKind {
 struct AtenValue {
   using List = std::vector<AtenValue>;
   /// None, a tensor, int, float, bool, string, dtype, a list or tuple, a
-  /// complex tensor or dtype, or an expression of extents, no constant.
+  /// complex or quantized tensor or dtype, or an expression of extents, no
+  /// constant.
   std::variant<std::monostate, NodeValue, int64_t, double, bool, std::string,
-               ElemKind, List, AtenComplex, AtenComplexKind, Extent>
+               ElemKind, List, AtenComplex, AtenComplexKind, AtenQuantized,
+               AtenQuantizedKind, Extent>
       value;
 
   AtenValue() = default;
@@ -51,6 +71,8 @@ struct AtenValue {
   AtenValue(List list) : value(std::move(list)) {}
   AtenValue(AtenComplex tensor) : value(tensor) {}
   AtenValue(AtenComplexKind kind) : value(kind) {}
+  AtenValue(AtenQuantized tensor) : value(tensor) {}
+  AtenValue(AtenQuantizedKind kind) : value(kind) {}
   /// Returns \p extent as a value, an int where it is a constant.
   static AtenValue ofExtent(Extent extent) {
     AtenValue result;
@@ -69,6 +91,7 @@ struct AtenValue {
   /// Whether it is a real tensor.
   bool isTensor() const { return is<NodeValue>(); }
   bool isComplex() const { return is<AtenComplex>(); }
+  bool isQuantized() const { return is<AtenQuantized>(); }
   /// Whether it is an int, a float or a bool.
   bool isNumber() const { return is<int64_t>() || is<double>() || is<bool>(); }
   /// Returns an int or an expression as an Extent; none of other values.

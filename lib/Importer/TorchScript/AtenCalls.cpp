@@ -4,6 +4,7 @@
 #include "Aten/Complex.h"
 #include "Aten/Extents.h"
 #include "Aten/External.h"
+#include "Aten/Quantized.h"
 #include "TorchScript/ResultExtents.h"
 
 using namespace glowish;
@@ -45,6 +46,19 @@ llvm::Expected<AtenValue> ScriptInterpreter::convert(const ScriptValue &value,
                              memory.read(parts[1].getTensor()->place));
     return AtenValue(AtenComplex{real, imaginary});
   }
+  if (value.isQuantized()) {
+    const ScriptValues &own = value.getList().elements;
+    AtenQuantized tensor;
+    GLOWISH_ASSIGN_OR_RETURN(tensor.values,
+                             memory.read(own[0].getTensor()->place));
+    GLOWISH_ASSIGN_OR_RETURN(tensor.scale,
+                             memory.read(own[1].getTensor()->place));
+    GLOWISH_ASSIGN_OR_RETURN(tensor.zeroPoint,
+                             memory.read(own[2].getTensor()->place));
+    if (own.size() > 3)
+      tensor.axis = own[3].getInt();
+    return AtenValue(tensor);
+  }
   if (value.isComputed())
     return AtenValue(memory.enter(value.get<NodeValue>()));
   if (value.is<Extent>())
@@ -52,6 +66,8 @@ llvm::Expected<AtenValue> ScriptInterpreter::convert(const ScriptValue &value,
   if (value.isInt() && type.base == Base::Kind) {
     if (std::optional<ElemKind> part = getPartKind(value.getInt()))
       return AtenValue(AtenComplexKind{*part});
+    if (std::optional<ElemKind> integers = getQuantizedKind(value.getInt()))
+      return AtenValue(AtenQuantizedKind{*integers});
     std::optional<ElemKind> kind = getAtenKind(value.getInt());
     if (!kind)
       return makeError("elements of PyTorch's type {0} are not supported; "
@@ -86,6 +102,12 @@ ScriptInterpreter::convert(const AtenValue &value, const ProgramType &type,
     const auto &[real, imaginary] = value.get<AtenComplex>();
     return makeComplex(memory.create(real, layout),
                        memory.create(imaginary, layout));
+  }
+  if (value.isQuantized()) {
+    const AtenQuantized &own = value.get<AtenQuantized>();
+    return makeQuantized(memory.create(own.values, layout),
+                         memory.createDense(own.scale),
+                         memory.createDense(own.zeroPoint), own.axis);
   }
   if (value.isNone())
     return ScriptValue();
@@ -312,8 +334,8 @@ static llvm::Expected<ScriptValue> makeResult(ScriptInterpreter &in,
                                               size_t index) {
   llvm::StringRef name = call.op.schema.name;
   const ScriptValue *self = call.inputs.empty() ? nullptr : call.inputs[0];
-  if (result.isNone() &&
-      call.op.schema.results[index].type.base == AtenType::Base::Tensor)
+  const AtenType &type = call.op.schema.results[index].type;
+  if (result.isNone() && type.base == Base::Tensor && !type.isOptional)
     return ScriptValue(
         ScriptIgnored{llvm::formatv("result {0} of {1}, which is not computed",
                                     index, call.op.schema.getFullName()),

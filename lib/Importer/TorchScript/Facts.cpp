@@ -201,7 +201,7 @@ static bool isInstance(const ScriptValue &value, const ProgramType &type) {
   using Kind = ProgramType::Kind;
   switch (type.kind) {
   case Kind::Tensor:
-    return value.isTensor() || value.isComplex();
+    return value.isTensor() || value.isComplex() || value.isQuantized();
   case Kind::Int:
     return value.getExtent().has_value();
   case Kind::Float:

@@ -114,6 +114,8 @@ ScriptInterpreter::call(const ProgramNode &node,
                         llvm::ArrayRef<ScriptValue> inputs) {
   if (isOnComplex(node, inputs))
     return callComplex(node, inputs);
+  if (isOnQuantized(node, inputs))
+    return callQuantized(node, inputs);
   if (ScriptHandler handler = findScriptOperator(node.kind)) {
     ScriptCall call{*this, node, ScriptValues(inputs)};
     GLOWISH_ASSIGN_OR_RETURN(bool isDone, handler(call));
@@ -193,8 +195,24 @@ ScriptValue ScriptInterpreter::makeComplex(ScriptTensorRef real,
                                            ScriptTensorRef imaginary) {
   ScriptValue parts = makeList({std::move(real), std::move(imaginary)},
                                /*isTuple=*/true, {"real", "imag"});
-  parts.getList().isComplex = true;
+  parts.getList().meaning = ScriptList::Meaning::Complex;
   return parts;
+}
+
+ScriptValue ScriptInterpreter::makeQuantized(ScriptTensorRef values,
+                                             ScriptTensorRef scale,
+                                             ScriptTensorRef zeroPoint,
+                                             std::optional<int64_t> axis) {
+  ScriptValues elements = {std::move(values), std::move(scale),
+                           std::move(zeroPoint)};
+  std::vector<std::string> names = {"values", "scale", "zero_point"};
+  if (axis) {
+    elements.push_back(*axis);
+    names.push_back("axis");
+  }
+  ScriptValue own = makeList(std::move(elements), /*isTuple=*/true, names);
+  own.getList().meaning = ScriptList::Meaning::Quantized;
+  return own;
 }
 
 ScriptValue ScriptInterpreter::makeContainer(const ScriptValue &like,
@@ -202,7 +220,7 @@ ScriptValue ScriptInterpreter::makeContainer(const ScriptValue &like,
   if (like.isList()) {
     ScriptValue list = makeList(std::move(elements), like.getList().isTuple,
                                 like.getList().names);
-    list.getList().isComplex = like.isComplex();
+    list.getList().meaning = like.getList().meaning;
     return list;
   }
   std::vector<ScriptDict::Entry> entries = like.getDict().entries;
@@ -487,6 +505,30 @@ static ScriptValue makeConstantWith(
     for (const ProgramConstant &element : constant.elements)
       elements.push_back(makeElement(element));
     return in.makeList(std::move(elements), constant.kind == Kind::Tuple);
+  }
+  case Kind::Quantized: {
+    ScriptValues own;
+    for (const ProgramConstant &element : constant.elements)
+      own.push_back(makeElement(element));
+    // One that repeats few elements is none.
+    for (size_t i = 0; i < 3; ++i)
+      if (!own[i].isTensor())
+        return own[i];
+    std::optional<int64_t> axis;
+    if (own.size() > 3)
+      axis = own[3].getInt();
+    // libtorch does not compare what an archive states of them.
+    DimsRef shape = own[0].getTensor()->getType().getShape();
+    Dims wanted;
+    if (axis && *axis >= 0 && *axis < int64_t(shape.size()))
+      wanted.push_back(shape[size_t(*axis)]);
+    for (size_t i : {1, 2})
+      if (own[i].getTensor()->getType().getShape() != DimsRef(wanted) ||
+          wanted.empty() == axis.has_value())
+        return ScriptIgnored{"a quantized tensor whose scales or zero points "
+                             "don't fit its dimensions"};
+    return in.makeQuantized(own[0].getTensor(), own[1].getTensor(),
+                            own[2].getTensor(), axis);
   }
   case Kind::Dict: {
     std::vector<ScriptDict::Entry> entries;

@@ -77,6 +77,14 @@ public:
   /// Executes such an operator.
   llvm::Expected<ScriptValues> callComplex(const torchscript::ProgramNode &node,
                                            llvm::ArrayRef<ScriptValue> inputs);
+  /// Returns whether \p node is an operator on tensors, the first one
+  /// quantized.
+  bool isOnQuantized(const torchscript::ProgramNode &node,
+                     llvm::ArrayRef<ScriptValue> inputs) const;
+  /// Executes such an operator.
+  llvm::Expected<ScriptValues>
+  callQuantized(const torchscript::ProgramNode &node,
+                llvm::ArrayRef<ScriptValue> inputs);
   /// Executes an operator of the table, or an external one.
   llvm::Expected<ScriptValues> callAten(const torchscript::ProgramNode &node,
                                         llvm::ArrayRef<ScriptValue> inputs);
@@ -97,6 +105,11 @@ public:
   ScriptValue makeDict(std::vector<ScriptDict::Entry> entries);
   /// Makes a complex tensor of its parts.
   ScriptValue makeComplex(ScriptTensorRef real, ScriptTensorRef imaginary);
+  /// Makes a quantized tensor, with scales for dimension \p axis if there is
+  /// one.
+  ScriptValue makeQuantized(ScriptTensorRef values, ScriptTensorRef scale,
+                            ScriptTensorRef zeroPoint,
+                            std::optional<int64_t> axis);
   /// Makes a list, a tuple or a dictionary like \p like with \p elements.
   ScriptValue makeContainer(const ScriptValue &like, ScriptValues elements);
   /// Forbids changes of \p container, which, if it can be changed, may be the

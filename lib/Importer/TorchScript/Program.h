@@ -19,7 +19,7 @@
 namespace glowish::torchscript {
 
 /// Of this header: a reader with another one is refused.
-inline constexpr uint32_t programVersion = 5;
+inline constexpr uint32_t programVersion = 6;
 
 /// The type of a value.
 struct ProgramType {
@@ -79,6 +79,9 @@ struct ProgramConstant {
     /// Its elements are keys and values by turns.
     Dict,
     Object,
+    /// A quantized tensor: those of its integers, scales (float) and zero
+    /// points (int32), and the dimension that they are of, if they are of one.
+    Quantized,
     Unsupported,
   };
   Kind kind = Kind::None;

@@ -18,6 +18,8 @@ static void forEachExtent(const AtenValue &value,
     for (const auto &extent : value.get<NodeValue>().getType().getExtents())
       if (extent)
         visit(*extent);
+  if (value.isQuantized())
+    forEachExtent(value.get<AtenQuantized>().values, visit);
   if (value.is<AtenValue::List>())
     for (const AtenValue &element : value.get<AtenValue::List>())
       forEachExtent(element, visit);
@@ -114,6 +116,11 @@ AtenValue StaticCall::convert(const AtenValue &value) {
     const auto &[real, imaginary] = value.get<AtenComplex>();
     return AtenValue(AtenComplex{convert(real), convert(imaginary)});
   }
+  if (value.isQuantized()) {
+    const AtenQuantized &own = value.get<AtenQuantized>();
+    return AtenValue(AtenQuantized{convert(own.values), convert(own.scale),
+                                   convert(own.zeroPoint), own.axis});
+  }
   if (!value.is<AtenValue::List>())
     return value;
   AtenValue::List list;
@@ -156,6 +163,9 @@ static bool agrees(const AtenValue &value, const AtenValue &single,
              return agrees(std::get<0>(pair), std::get<1>(pair), point);
            });
   }
+  if (value.isQuantized() && single.isQuantized())
+    return agrees(value.get<AtenQuantized>().values,
+                  single.get<AtenQuantized>().values, point);
   // A number that is known here is computed there.
   if (!value.isTensor() || !single.isTensor())
     return true;

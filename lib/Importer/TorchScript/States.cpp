@@ -262,10 +262,10 @@ llvm::Expected<bool> PlannedImport::improvePlan(const Execution &execution,
 }
 
 /// Returns the tensor called \p name: \p value, which is called \p own, or a
-/// part of it where it is complex. None if it is another one.
+/// part of it where it is complex or quantized. None if it is another one.
 static ScriptValue takeNamed(const ScriptValue &value, const std::string &own,
                              llvm::StringRef name) {
-  if (!value.isComplex())
+  if (!value.isComplex() && !value.isQuantized())
     return name == own ? value : ScriptValue();
   const ScriptList &parts = value.getList();
   for (auto [part, tensor] : llvm::zip_equal(parts.names, parts.elements))

@@ -15,8 +15,11 @@ std::string ScriptValue::describe() const {
       return "a number that is known only when the model runs";
     }
     std::string operator()(const std::shared_ptr<ScriptList> &list) const {
-      if (list->isComplex)
-        return "a complex tensor, of parts " +
+      using Meaning = ScriptList::Meaning;
+      if (list->meaning != Meaning::List)
+        return (list->meaning == Meaning::Complex
+                    ? "a complex tensor, of parts "
+                    : "a quantized tensor, ") +
                list->elements[0].getTensor()->getType().str();
       return llvm::formatv("a {0} of {1}", list->isTuple ? "tuple" : "list",
                            list->elements.size());

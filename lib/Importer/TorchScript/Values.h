@@ -66,6 +66,8 @@ struct ScriptValue {
   ScriptList &getList() const { return *get<std::shared_ptr<ScriptList>>(); }
   /// Whether it is a complex tensor, which is a tuple of its parts.
   bool isComplex() const;
+  /// Whether it is a quantized tensor, which is a tuple, too.
+  bool isQuantized() const;
   bool isDict() const { return is<std::shared_ptr<ScriptDict>>(); }
   ScriptDict &getDict() const { return *get<std::shared_ptr<ScriptDict>>(); }
   bool isObject() const { return is<std::shared_ptr<ScriptObject>>(); }
@@ -224,9 +226,15 @@ struct ScriptList {
   uint64_t birth = 0;
   std::vector<ScriptValue> elements = {};
   bool isTuple = false;
-  /// Whether it stands for a complex tensor: the tensors of its real and its
-  /// imaginary part.
-  bool isComplex = false;
+  enum class Meaning {
+    List,
+    /// A complex tensor: the tensors of its real and its imaginary part.
+    Complex,
+    /// A quantized tensor: its integers, scale and zero point, and the
+    /// dimension whose indices have their own.
+    Quantized,
+  };
+  Meaning meaning = Meaning::List;
   /// The fields of a tuple that has names.
   std::vector<std::string> names = {};
   /// Whether it may be the same list as another one, which data decides: it
@@ -235,7 +243,10 @@ struct ScriptList {
 };
 
 inline bool ScriptValue::isComplex() const {
-  return isList() && getList().isComplex;
+  return isList() && getList().meaning == ScriptList::Meaning::Complex;
+}
+inline bool ScriptValue::isQuantized() const {
+  return isList() && getList().meaning == ScriptList::Meaning::Quantized;
 }
 
 /// A dictionary, in the order of insertion.

@@ -11,13 +11,7 @@
 using namespace glowish;
 using namespace glowish::aten;
 
-/// Imports the packing: the packed weights are the arguments.
-static llvm::Error importPacking(AtenOp &op) {
-  AtenValue::List state;
-  for (const AtenArgument &argument : op.getSchema().arguments)
-    state.push_back(op.get(argument.name));
-  return op.setResult(AtenValue(std::move(state)));
-}
+static llvm::Error importPacking(AtenOp &op) { return op.setPacked(); }
 
 /// Imports an operator on packed weights, as \p operatorName of X and those of
 /// them with the numbers \p order; the last two of all are bounds of the

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Program.h"
+#include <ATen/ops/scalar_tensor.h>
 #include <algorithm>
 #include <c10/core/CPUAllocator.h>
 #include <caffe2/serialize/read_adapter_interface.h>
@@ -52,6 +53,8 @@ private:
                                const std::string &path);
   ProgramConstant describeObject(const c10::IValue &value,
                                  const std::string &path);
+  ProgramConstant describeQuantized(const at::Tensor &tensor,
+                                    const std::string &path);
   ProgramConstant describeState(const c10::IValue &value,
                                 const std::string &path);
   size_t addTensor(const at::Tensor &tensor, const std::string &path);
@@ -211,6 +214,16 @@ static void checkExtents(const at::Tensor &tensor, const std::string &path) {
       " has elements beyond the record of its storage");
 }
 
+/// Whether \p tensor has integers of whole bytes, and integers as zero points.
+static bool isQuantized(const at::Tensor &tensor) {
+  if (!tensor.is_quantized() || !tensor.device().is_cpu())
+    return false;
+  at::ScalarType kind = tensor.scalar_type();
+  c10::QScheme scheme = tensor.qscheme();
+  return (kind == at::kQInt8 || kind == at::kQUInt8 || kind == at::kQInt32) &&
+         (scheme == c10::kPerTensorAffine || scheme == c10::kPerChannelAffine);
+}
+
 size_t Describer::addTensor(const at::Tensor &tensor, const std::string &path) {
   ProgramTensor result;
   result.kind = int64_t(tensor.scalar_type());
@@ -230,6 +243,27 @@ size_t Describer::addTensor(const at::Tensor &tensor, const std::string &path) {
   owner.tensors.push_back(tensor);
   program.tensors.push_back(std::move(result));
   return program.tensors.size() - 1;
+}
+
+ProgramConstant Describer::describeQuantized(const at::Tensor &tensor,
+                                             const std::string &path) {
+  bool ofChannels = tensor.qscheme() == c10::kPerChannelAffine;
+  at::Tensor scale = ofChannels ? tensor.q_per_channel_scales()
+                                : at::scalar_tensor(tensor.q_scale());
+  at::Tensor zeroPoint = ofChannels ? tensor.q_per_channel_zero_points()
+                                    : at::scalar_tensor(tensor.q_zero_point());
+  ProgramConstant result{.kind = ConstantKind::Quantized};
+  auto add = [&](const at::Tensor &own, const char *name) {
+    result.elements.push_back({.kind = ConstantKind::Tensor,
+                               .index = addTensor(own, path + "." + name)});
+  };
+  add(tensor.int_repr(), "values");
+  add(scale.to(at::kFloat).contiguous(), "scale");
+  add(zeroPoint.to(at::kInt).contiguous(), "zero_point");
+  if (ofChannels)
+    result.elements.push_back(
+        {.kind = ConstantKind::Int, .integer = tensor.q_per_channel_axis()});
+  return result;
 }
 
 ProgramConstant Describer::describeList(ConstantKind kind,
@@ -300,6 +334,11 @@ ProgramConstant Describer::describeNested(const c10::IValue &value,
                                           const std::string &path) {
   if (value.isNone() || (value.isTensor() && !value.toTensor().defined()))
     return {};
+  if (value.isTensor() && isQuantized(value.toTensor())) {
+    // Its elements are copied.
+    checkExtents(value.toTensor(), path);
+    return describeQuantized(value.toTensor(), path);
+  }
   if (value.isTensor())
     return {.kind = ConstantKind::Tensor,
             .index = addTensor(value.toTensor(), path)};
