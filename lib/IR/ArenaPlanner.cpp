@@ -12,7 +12,8 @@ using namespace glowish;
 
 /// Pairs that meet in time: with more, only placeInTime is affordable.
 static constexpr uint64_t maxPairs = uint64_t(1) << 20;
-/// The number of pairs that all attempts of improve() together may compare.
+/// The number of pairs that all attempts of improve() together may compare, and
+/// an order of touchLess().
 static constexpr uint64_t improvementBudget = uint64_t(1) << 22;
 static constexpr unsigned maxImprovements = 256;
 
@@ -350,8 +351,12 @@ uint64_t ArenaPlanner::findTouchedPlace(unsigned number) const {
       return;
     uint64_t last = to - size;
     offer(from);
-    for (auto [first, behind] : touched.getRanges())
-      for (uint64_t offset : {first, behind - std::min(behind, leastSize)})
+    llvm::ArrayRef<ByteRanges::Range> ranges = touched.getRanges();
+    const auto *range = llvm::partition_point(
+        ranges, [&](const auto &each) { return each.end <= from; });
+    for (; range != ranges.end() && range->begin < to; ++range)
+      for (uint64_t offset :
+           {range->begin, range->end - std::min(range->end, leastSize)})
         if (offset > from && offset < last)
           offer(offset);
     offer(last);
@@ -369,6 +374,9 @@ void ArenaPlanner::touchLess() {
   ByteRanges own;
   for (auto [interval, offset] : llvm::zip_equal(intervals, bestOffsets))
     own.add({offset, offset + interval.leastSize});
+  // Each interval is offered places at what is touched.
+  if (numPairs + intervals.size() * own.getRanges().size() > improvementBudget)
+    return;
   uint64_t fewest = own.countBytes();
   for (const Order &order : makeOrders()) {
     if (placeInOrder(order, Fit::Touched) > best ||
