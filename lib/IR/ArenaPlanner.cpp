@@ -199,20 +199,19 @@ uint64_t ArenaPlanner::findPlace(unsigned number, Fit fit) {
     if (isPlaced[other])
       occupied.push_back(
           {offsets[other], offsets[other] + intervals[other].size});
-  llvm::sort(occupied, [](const auto &a, const auto &b) {
-    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
-  });
+  llvm::sort(occupied);
   if (fit == Fit::Touched)
     return findTouchedPlace(number);
   uint64_t top = 0, place = UINT64_MAX, smallest = UINT64_MAX;
-  for (auto [begin, end] : occupied) {
+  for (const llvm::AddressRange &other : occupied) {
+    uint64_t begin = other.start();
     if (begin > top && begin - top >= size && begin - top < smallest) {
       if (fit == Fit::First)
         return top;
       place = top;
       smallest = begin - top;
     }
-    top = std::max(top, end);
+    top = std::max(top, other.end());
   }
   return place == UINT64_MAX ? top : place;
 }
@@ -225,7 +224,7 @@ uint64_t ArenaPlanner::placeInOrder(const Order &order, Fit fit) {
     offsets[number] = intervals[number].size ? findPlace(number, fit) : 0;
     isPlaced[number] = intervals[number].size != 0;
     if (fit == Fit::Touched)
-      touched.add(
+      touched.insert(
           {offsets[number], offsets[number] + intervals[number].leastSize});
     arena = std::max(arena, offsets[number] + intervals[number].size);
   }
@@ -297,32 +296,29 @@ void ArenaPlanner::improve() {
 
 //===- Runs that need less ------------------------------------------------===//
 
-void ByteRanges::add(Range range) {
-  if (range.begin == range.end)
-    return;
-  auto first = llvm::partition_point(
-      ranges, [&](const Range &each) { return each.end < range.begin; });
-  auto last = first;
-  for (; last != ranges.end() && last->begin <= range.end; ++last)
-    range = {std::min(range.begin, last->begin),
-             std::max(range.end, last->end)};
-  ranges.insert(ranges.erase(first, last), range);
+/// Returns the first of \p ranges that ends behind \p address.
+static const llvm::AddressRange *findBehind(const llvm::AddressRanges &ranges,
+                                            uint64_t address) {
+  return llvm::partition_point(ranges, [&](const llvm::AddressRange &each) {
+    return each.end() <= address;
+  });
 }
 
-uint64_t ByteRanges::countMissing(Range range) const {
-  uint64_t missing = range.end - range.begin;
-  auto first = llvm::partition_point(
-      ranges, [&](const Range &each) { return each.end <= range.begin; });
-  for (; first != ranges.end() && first->begin < range.end; ++first)
-    missing -=
-        std::min(range.end, first->end) - std::max(range.begin, first->begin);
+/// Returns how many bytes of \p range are in none of \p ranges.
+static uint64_t countMissing(const llvm::AddressRanges &ranges,
+                             const llvm::AddressRange &range) {
+  uint64_t missing = range.size();
+  const auto *each = findBehind(ranges, range.start());
+  for (; each != ranges.end() && each->start() < range.end(); ++each)
+    missing -= std::min(range.end(), each->end()) -
+               std::max(range.start(), each->start());
   return missing;
 }
 
-uint64_t ByteRanges::countBytes() const {
+static uint64_t countBytes(const llvm::AddressRanges &ranges) {
   uint64_t bytes = 0;
-  for (auto [begin, end] : ranges)
-    bytes += end - begin;
+  for (const llvm::AddressRange &each : ranges)
+    bytes += each.size();
   return bytes;
 }
 
@@ -340,7 +336,7 @@ uint64_t ArenaPlanner::findTouchedPlace(unsigned number) const {
   auto [size, begin, end, leastSize] = intervals[number];
   uint64_t place = 0, fewest = UINT64_MAX;
   auto offer = [&](uint64_t offset) {
-    uint64_t missing = touched.countMissing({offset, offset + leastSize});
+    uint64_t missing = countMissing(touched, {offset, offset + leastSize});
     if (missing < fewest) {
       fewest = missing;
       place = offset;
@@ -351,38 +347,36 @@ uint64_t ArenaPlanner::findTouchedPlace(unsigned number) const {
       return;
     uint64_t last = to - size;
     offer(from);
-    llvm::ArrayRef<ByteRanges::Range> ranges = touched.getRanges();
-    const auto *range = llvm::partition_point(
-        ranges, [&](const auto &each) { return each.end <= from; });
-    for (; range != ranges.end() && range->begin < to; ++range)
+    const auto *range = findBehind(touched, from);
+    for (; range != touched.end() && range->start() < to; ++range)
       for (uint64_t offset :
-           {range->begin, range->end - std::min(range->end, leastSize)})
+           {range->start(), range->end() - std::min(range->end(), leastSize)})
         if (offset > from && offset < last)
           offer(offset);
     offer(last);
   };
   uint64_t top = 0;
-  for (const ByteRanges::Range &other : occupied) {
-    offerGap(top, other.begin);
-    top = std::max(top, other.end);
+  for (const llvm::AddressRange &other : occupied) {
+    offerGap(top, other.start());
+    top = std::max(top, other.end());
   }
   offerGap(top, best);
   return fewest == UINT64_MAX ? top : place;
 }
 
 void ArenaPlanner::touchLess() {
-  ByteRanges own;
+  llvm::AddressRanges own;
   for (auto [interval, offset] : llvm::zip_equal(intervals, bestOffsets))
-    own.add({offset, offset + interval.leastSize});
+    own.insert({offset, offset + interval.leastSize});
   // Each interval is offered places at what is touched.
-  if (numPairs + intervals.size() * own.getRanges().size() > improvementBudget)
+  if (numPairs + intervals.size() * own.size() > improvementBudget)
     return;
-  uint64_t fewest = own.countBytes();
+  uint64_t fewest = countBytes(own);
   for (const Order &order : makeOrders()) {
     if (placeInOrder(order, Fit::Touched) > best ||
-        touched.countBytes() >= fewest)
+        countBytes(touched) >= fewest)
       continue;
-    fewest = touched.countBytes();
+    fewest = countBytes(touched);
     bestOffsets = offsets;
   }
 }

@@ -3,6 +3,7 @@
 #ifndef GLOWISH_LIB_IR_ARENAPLANNER_H
 #define GLOWISH_LIB_IR_ARENAPLANNER_H
 
+#include "llvm/ADT/AddressRanges.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <cstdint>
 #include <vector>
@@ -17,23 +18,6 @@ struct ArenaInterval {
   /// The bytes from its start on that every run touches; a multiple of what
   /// sizes are multiples of.
   uint64_t leastSize = size;
-};
-
-/// Disjoint ranges of bytes.
-class ByteRanges {
-public:
-  struct Range {
-    uint64_t begin, end;
-  };
-  /// Sorted.
-  llvm::ArrayRef<Range> getRanges() const { return ranges; }
-  void add(Range range);
-  /// Returns how many bytes of \p range are in none.
-  uint64_t countMissing(Range range) const;
-  uint64_t countBytes() const;
-
-private:
-  std::vector<Range> ranges;
 };
 
 /// Finds an offset for each of a list of intervals, which are sorted by begin,
@@ -96,8 +80,8 @@ private:
 
   std::vector<uint64_t> offsets;
   std::vector<bool> isPlaced;
-  std::vector<ByteRanges::Range> occupied; // of findPlace
-  ByteRanges touched;                      // by what is placed
+  std::vector<llvm::AddressRange> occupied; // of findPlace
+  llvm::AddressRanges touched;              // by what is placed
 
   uint64_t best = UINT64_MAX;
   std::vector<uint64_t> bestOffsets;

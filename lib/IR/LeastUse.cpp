@@ -1,15 +1,13 @@
 //===- LeastUse.cpp - The memory of a run with least extents --------------===//
 
 #include "LeastUse.h"
+#include "glowish/IR/LoopBounds.h"
 #include "glowish/IR/StridedLayout.h"
 
 using namespace glowish;
 
 LeastUse::LeastUse(const IRFunction &function) {
-  SymbolRanges symbols;
-  for (const Buffer *input : function.getInputs())
-    if (const auto &range = input->getInputExtents().range)
-      symbols.set(range->symbol, range->bounds);
+  SymbolRanges symbols = getSymbolRanges(function);
   if (symbols.empty())
     return;
   for (const Instruction &instr : function.getInstrs())

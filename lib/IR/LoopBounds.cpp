@@ -5,6 +5,14 @@
 
 using namespace glowish;
 
+SymbolRanges glowish::getSymbolRanges(const IRFunction &function) {
+  SymbolRanges symbols;
+  for (const Buffer *input : function.getInputs())
+    if (const auto &range = input->getInputExtents().range)
+      symbols.set(range->symbol, range->bounds);
+  return symbols;
+}
+
 std::vector<LoopBound> glowish::getResultBounds(const Instruction &instr,
                                                 DimsRef shape) {
   std::vector<LoopBound> bounds;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """wine.py PROGRAM [ARGUMENT...]: runs a program for Windows in Wine.
 
-Wine's own way to make the folder that stands for a disk copies all of its libraries:
-700 MB, after six seconds. Here they are linked, so that a full disk does not fail a
-test; what a console program needs of the registry is there without more.
+Wine copies all of its libraries, 700 MB, into each new folder that stands for a
+disk, which takes six seconds and fails on a full disk. Here they are links. The
+registry stays empty; console programs need no more.
 
 Exits as the program does; 77 without Wine.
 """

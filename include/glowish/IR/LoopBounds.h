@@ -7,6 +7,9 @@
 
 namespace glowish {
 
+/// Returns the ranges of the symbols that the inputs of \p function state.
+SymbolRanges getSymbolRanges(const IRFunction &function);
+
 /// The bounds of the result, operand 0, of \p instr, for a result that is
 /// reshaped to \p shape. Those without a dimension of their own are left out.
 std::vector<LoopBound> getResultBounds(const Instruction &instr, DimsRef shape);

@@ -12,6 +12,7 @@
 
 #include "Checks.h"
 #include "ShadowMemory.h"
+#include "glowish/IR/LoopBounds.h"
 #include "glowish/IR/MemoryPlan.h"
 #include "glowish/IR/StridedLayout.h"
 #include "glowish/Support/Error.h"
@@ -33,9 +34,7 @@ public:
       : plan(plan), options(options) {}
 
   llvm::Error run(const IRFunction &function) {
-    for (const auto &buffer : function.getBuffers())
-      if (const auto &range = buffer->getInputExtents().range)
-        symbols.set(range->symbol, range->bounds);
+    symbols = getSymbolRanges(function);
     for (const Buffer *input : function.getInputs())
       GLOWISH_RETURN_IF_ERROR(write(*input));
     if (options.keepsOutputs)

@@ -14,9 +14,9 @@ enum class AtenElements {
   /// Real ones; Aten/Complex.h and Aten/Quantized.h say which operators take
   /// others, too.
   Real,
-  /// Those that AtenOp::complex() returns the parts of.
+  /// Real and complex ones, the parts of which AtenOp::complex() returns.
   RealOrComplex,
-  /// Those that readFloat() or readQuantized() takes.
+  /// Real and quantized ones, which readFloat() and readQuantized() take.
   RealOrQuantized,
 };
 

@@ -1,9 +1,7 @@
 //===- Complex.cpp - Operators on complex tensors -------------------------===//
 
 #include "Aten/Complex.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
-#include <map>
+#include "Aten/ElementImporters.h"
 
 using namespace glowish;
 using namespace glowish::aten;
@@ -11,26 +9,15 @@ using Base = AtenType::Base;
 
 //===- Registry -----------------------------------------------------------===//
 
-/// The importers by the names of operators; created on first use.
-static std::map<std::string, AtenImporter, std::less<>> &getRegistry() {
-  static std::map<std::string, AtenImporter, std::less<>> registry;
-  return registry;
+/// The importers for complex tensors; created on first use.
+static AtenElementImporters &getImporters() {
+  static AtenElementImporters importers(AtenElements::RealOrComplex);
+  return importers;
 }
 
 AtenComplexOperators::AtenComplexOperators(
     AtenImporter importer, std::initializer_list<llvm::StringLiteral> names) {
-  for (llvm::StringRef name : names) {
-    bool isNew = getRegistry().try_emplace(name.str(), importer).second;
-    assert(isNew && "an operator is registered once");
-    (void)isNew;
-  }
-}
-
-static llvm::StringSet<> splitWords(llvm::StringRef text) {
-  llvm::StringSet<> words;
-  for (llvm::StringRef word : llvm::split(text, ' '))
-    words.insert(word);
-  return words;
+  getImporters().add(importer, names);
 }
 
 bool aten::isPartwise(llvm::StringRef name) {
@@ -268,17 +255,9 @@ llvm::Expected<AtenValue::List> aten::importComplex(const RegisteredAtenOp &op,
                                                     AtenValue::List arguments,
                                                     AtenContext &context) {
   llvm::StringRef kind = op.schema.name;
-  AtenImporter importer =
-      op.elements == AtenElements::RealOrComplex ? op.importer : nullptr;
-  if (auto own = getRegistry().find(kind); own != getRegistry().end())
-    importer = own->second;
-  if (importer) {
-    AtenOp call(function, name, op.schema, std::move(arguments), context);
-    GLOWISH_RETURN_IF_ERROR(call.checkArguments(AtenElements::RealOrComplex));
-    GLOWISH_RETURN_IF_ERROR(importer(call));
-    GLOWISH_RETURN_IF_ERROR(call.takeError());
-    return call.takeResults();
-  }
+  if (AtenImporter importer = getImporters().find(op))
+    return getImporters().import(importer, op, function, name,
+                                 std::move(arguments), context);
   PartsImporter parts(op, function, name, arguments, context);
   if (isPartwise(kind))
     return parts.importPartwise();

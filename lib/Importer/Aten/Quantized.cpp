@@ -1,44 +1,32 @@
 //===- Quantized.cpp - Operators on quantized tensors ---------------------===//
 
 #include "Aten/Quantized.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
-#include <map>
+#include "Aten/ElementImporters.h"
 
 using namespace glowish;
 using namespace glowish::aten;
 
 //===- Registry -----------------------------------------------------------===//
 
-/// The importers by the names of operators; created on first use.
-static std::map<std::string, AtenImporter, std::less<>> &getRegistry() {
-  static std::map<std::string, AtenImporter, std::less<>> registry;
-  return registry;
+/// The importers for quantized tensors; created on first use.
+static AtenElementImporters &getImporters() {
+  static AtenElementImporters importers(AtenElements::RealOrQuantized);
+  return importers;
 }
 
 AtenQuantizedOperators::AtenQuantizedOperators(
     AtenImporter importer, std::initializer_list<llvm::StringLiteral> names) {
-  for (llvm::StringRef name : names) {
-    bool isNew = getRegistry().try_emplace(name.str(), importer).second;
-    assert(isNew && "an operator is registered once");
-    (void)isNew;
-  }
+  getImporters().add(importer, names);
 }
 
 bool aten::isOnIntegers(llvm::StringRef name) {
-  static const llvm::StringSet<> names = [] {
-    llvm::StringSet<> words;
-    for (llvm::StringRef word : llvm::split(
-             "_unsafe_view alias channel_shuffle chunk clone contiguous detach "
-             "expand expand_as flatten flip index_select max_pool1d max_pool2d "
-             "moveaxis movedim narrow permute pixel_shuffle pixel_unshuffle "
-             "repeat reshape roll select slice split split_with_sizes squeeze "
-             "swapaxes swapdims t tensor_split transpose unbind unflatten "
-             "unsafe_chunk unsafe_split unsqueeze upsample_nearest2d view",
-             ' '))
-      words.insert(word);
-    return words;
-  }();
+  static const llvm::StringSet<> names = splitWords(
+      "_unsafe_view alias channel_shuffle chunk clone contiguous detach expand "
+      "expand_as flatten flip index_select max_pool1d max_pool2d moveaxis "
+      "movedim narrow permute pixel_shuffle pixel_unshuffle repeat reshape "
+      "roll select slice split split_with_sizes squeeze swapaxes swapdims t "
+      "tensor_split transpose unbind unflatten unsafe_chunk unsafe_split "
+      "unsqueeze upsample_nearest2d view");
   return names.contains(name);
 }
 
@@ -171,17 +159,9 @@ llvm::Expected<AtenValue::List>
 aten::importQuantized(const RegisteredAtenOp &op, Function &function,
                       llvm::StringRef name, AtenValue::List arguments,
                       AtenContext &context) {
-  AtenImporter importer =
-      op.elements == AtenElements::RealOrQuantized ? op.importer : nullptr;
-  if (auto own = getRegistry().find(op.schema.name); own != getRegistry().end())
-    importer = own->second;
-  if (importer) {
-    AtenOp call(function, name, op.schema, std::move(arguments), context);
-    GLOWISH_RETURN_IF_ERROR(call.checkArguments(AtenElements::RealOrQuantized));
-    GLOWISH_RETURN_IF_ERROR(importer(call));
-    GLOWISH_RETURN_IF_ERROR(call.takeError());
-    return call.takeResults();
-  }
+  if (AtenImporter importer = getImporters().find(op))
+    return getImporters().import(importer, op, function, name,
+                                 std::move(arguments), context);
   if (isOnIntegers(op.schema.name) && arguments[0].isQuantized() &&
       !arguments[0].get<AtenQuantized>().axis)
     return importOnIntegers(op, function, name, std::move(arguments), context);

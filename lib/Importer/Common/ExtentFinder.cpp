@@ -120,14 +120,13 @@ ScalarRange ExtentFinder::findRange(Element element, unsigned depth) {
   return canOverflow(node->getType().getKind(), range) ? ScalarRange() : range;
 }
 
-std::optional<std::vector<Extent>> glowish::findExtents(const Module &module,
-                                                        NodeValue list) {
+std::optional<std::vector<std::optional<Extent>>>
+glowish::findEachExtent(const Module &module, NodeValue list) {
   // Longer lists do not describe a shape.
   constexpr int64_t maxLength = 64;
   const Type &type = list.getType();
   if (!isIntegerKind(type.getKind()) || type.getRank() > 1 ||
-      type.hasExtents() || type.getNumElements() > maxLength ||
-      module.getSymbols().empty())
+      type.hasExtents() || type.getNumElements() > maxLength)
     return std::nullopt;
   ExtentFinder::Known known;
   for (const auto &placeholder : module.getPlaceholders())
@@ -137,12 +136,21 @@ std::optional<std::vector<Extent>> glowish::findExtents(const Module &module,
     for (const Node &node : function->getNodes())
       for (const CountedSymbol &counted : getCountedSymbols(node))
         known.try_emplace(counted.count, Extent::symbol(counted.symbol));
-  if (known.empty())
+  std::vector<std::optional<Extent>> extents;
+  for (int64_t i = 0; i < type.getNumElements(); ++i)
+    extents.push_back(ExtentFinder(known, module.getSymbols()).find({list, i}));
+  return extents;
+}
+
+std::optional<std::vector<Extent>> glowish::findExtents(const Module &module,
+                                                        NodeValue list) {
+  if (module.getSymbols().empty())
+    return std::nullopt;
+  auto found = findEachExtent(module, list);
+  if (!found)
     return std::nullopt;
   std::vector<Extent> extents;
-  for (int64_t i = 0; i < type.getNumElements(); ++i) {
-    std::optional<Extent> extent =
-        ExtentFinder(known, module.getSymbols()).find({list, i});
+  for (std::optional<Extent> &extent : *found) {
     if (!extent)
       return std::nullopt;
     extents.push_back(std::move(*extent));

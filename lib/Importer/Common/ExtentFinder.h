@@ -50,6 +50,12 @@ private:
   unsigned steps = 1000;
 };
 
+/// Returns an entry for each element of \p list, which are integers of rank 0
+/// or 1: a number, an expression of the symbols that inputs of \p module state
+/// and nodes beside it count, or none where it is neither. Null for another
+/// tensor.
+std::optional<std::vector<std::optional<Extent>>>
+findEachExtent(const Module &module, NodeValue list);
 /// Returns the elements of \p list, which are integers of rank 0 or 1, as
 /// numbers and expressions of the symbols that inputs of \p module state and
 /// nodes beside it count. None if one is neither, or if there are no symbols.

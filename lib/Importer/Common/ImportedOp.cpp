@@ -75,6 +75,15 @@ ImportedOp::getExtents(unsigned index) const {
   return std::vector<Extent>(values.begin(), values.end());
 }
 
+llvm::Expected<std::vector<std::optional<Extent>>>
+ImportedOp::findEachExtent(unsigned index) const {
+  if (!input(index).getNodeAs<Constant>())
+    if (auto extents = glowish::findEachExtent(module, input(index)))
+      return std::move(*extents);
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> values, getConstantInts(index));
+  return std::vector<std::optional<Extent>>(values.begin(), values.end());
+}
+
 //===- Refusals -----------------------------------------------------------===//
 
 std::string ImportedOp::nameInput(unsigned index) const {

@@ -66,6 +66,9 @@ public:
   /// Returns the integers of input \p index, each a number or an expression of
   /// the symbols that inputs of the model state.
   llvm::Expected<std::vector<Extent>> getExtents(unsigned index) const;
+  /// Returns the same, and none in the place of integers that runs state.
+  llvm::Expected<std::vector<std::optional<Extent>>>
+  findEachExtent(unsigned index) const;
 
   //===- Refusals -----------------------------------------------------------//
 

@@ -51,8 +51,8 @@ struct StringOperator {
 
 static constexpr unsigned firstInput = 1, allInputs = ~0u;
 
-/// Those that move strings, compare them, or tell their shape. What fills up
-/// with zeros, sorts or adds is not among them.
+/// The operators that move strings, compare them or return their shape; none
+/// that fills up with zeros, sorts or adds.
 static constexpr StringOperator stringOperators[] = {
     {"ArrayFeatureExtractor", firstInput, true, machineLearningDomain},
     {"Compress", firstInput, true},

@@ -82,7 +82,7 @@ template <ElemKind kind> static llvm::Error importCast(AtenOp &op) {
   return op.setResult(op.cast(op.tensor("self"), kind));
 }
 
-// As PyTorch traced them before 1.5.
+// Archives that PyTorch traced before 1.5 have them.
 static AtenOperators casts({"(Tensor self, bool non_blocking=False) -> Tensor"},
                            {{importCast<ElemKind::UInt8>, {"_cast_Byte"}},
                             {importCast<ElemKind::Int8>, {"_cast_Char"}},

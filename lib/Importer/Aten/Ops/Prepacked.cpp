@@ -1,8 +1,8 @@
 //===- Prepacked.cpp - Operators with packed weights of XNNPACK -----------===//
 //
-// What torch.utils.mobile_optimizer makes of convolutions and linear layers.
-// Packed weights are the list of what they are packed of, which the back end
-// packs itself.
+// torch.utils.mobile_optimizer writes them for convolutions and linear layers.
+// During import, packed weights are the list of the arguments of the operator
+// that packs them; the back end packs them in its own way.
 //
 //===----------------------------------------------------------------------===//
 

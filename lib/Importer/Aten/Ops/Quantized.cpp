@@ -96,7 +96,7 @@ static AtenQuantized chooseParameters(AtenOp &op, NodeValue x, ElemKind kind,
   NodeValue first = amplify(least, most, -smallest * bound),
             last = amplify(most, least, smallest * bound);
   scale = op.select(isSmall, op.number(scale, double(smallest)), scale);
-  // Of the end whose terms are smaller.
+  // The zero point is computed from the end whose terms are smaller.
   NodeValue before = op.div(first, scale), behind = op.div(last, scale);
   NodeValue isBefore =
       op.less(op.sub(std::abs(low), op.unary<AbsNode>(before)),
@@ -182,7 +182,7 @@ static llvm::Error importPart(AtenOp &op) {
                              : isAny    ? "a quantized tensor"
                                         : "a quantized tensor with one scale");
   NodeValue own = value.get<AtenQuantized>().*part;
-  // As PyTorch has them.
+  // PyTorch has scales of double and zero points of int64.
   if (part == &AtenQuantized::scale)
     own = op.cast(own, ElemKind::Double);
   if (part == &AtenQuantized::zeroPoint)
@@ -301,8 +301,7 @@ static llvm::Error importPackingToHalf(AtenOp &op) {
 
 namespace {
 
-/// What is packed for a convolution: the arguments of a float one, but for its
-/// input.
+/// Packed weights of a convolution: all arguments of one but its input.
 struct PackedConvolution {
   AtenQuantized weights;
   AtenValue bias, strides, pads, dilations, groups;

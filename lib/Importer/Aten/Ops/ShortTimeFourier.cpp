@@ -60,7 +60,7 @@ static llvm::Expected<Frames> readFrames(AtenOp &op, ElemKind kind) {
 static llvm::Expected<ComplexParts> padSignal(AtenOp &op, ComplexParts signal) {
   DimsRef shape = signal.real.getShape();
   int64_t half = op.integer("n_fft") / 2;
-  // As images, of which the last dimension is padded.
+  // Padding takes images, and pads their last dimension.
   auto reshape = [&](NodeValue part) {
     return op.reshape(part,
                       {1, shape.size() == 2 ? shape[0] : 1, shape.back()});

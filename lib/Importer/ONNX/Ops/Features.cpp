@@ -138,7 +138,7 @@ static llvm::Error importOneHotEncoder(OpContext &op, NodeValue x) {
     GLOWISH_RETURN_IF_ERROR(
         op.warn("an unknown category becomes zeros; the model asks for an "
                 "error when it runs"));
-  // Of two places of a category, the last one is 1.
+  // A category that is listed twice has its 1 at the last place.
   std::map<int64_t, size_t> places;
   for (auto [i, category] : llvm::enumerate(categories))
     places[category] = i;

@@ -225,20 +225,15 @@ static llvm::Expected<std::optional<Extent>> findTopCount(TFLiteOp &op,
   auto refuse = [&] {
     return op.refuseInput(1, "a number of elements of the last dimension");
   };
-  if (op.input(1).getType().getNumElements() != 1 ||
-      !isIntegerKind(op.getKind(1)))
+  if (op.input(1).getType().getNumElements() != 1)
     return refuse();
-  llvm::Expected<std::vector<Extent>> count = op.getExtents(1);
-  if (!count && op.input(1).getNodeAs<Constant>())
-    return count.takeError();
-  if (!count) {
-    consumeError(count.takeError());
-    return std::nullopt;
+  GLOWISH_ASSIGN_OR_RETURN(auto counts, op.findEachExtent(1));
+  if (std::optional<Extent> count = counts.front()) {
+    std::optional<IntRange> range = op.getSymbols().getRange(*count);
+    if (!range || range->low < 0 || range->high > most)
+      return refuse();
   }
-  std::optional<IntRange> range = op.getSymbols().getRange(count->front());
-  if (!range || range->low < 0 || range->high > most)
-    return refuse();
-  return count->front();
+  return counts.front();
 }
 
 /// The largest elements of the last dimension, and their indices; of a number

@@ -4,7 +4,6 @@
 #include "Common/OpenSlices.h"
 #include "TFLite/TFLiteOp.h"
 #include "glowish/Base/CheckedInt.h"
-#include "glowish/Graph/ElementTrace.h"
 
 using namespace glowish;
 using namespace glowish::tflite;
@@ -263,36 +262,11 @@ static llvm::Expected<StridedSlice> placeSlice(const SliceSpec &spec,
   return slice;
 }
 
-/// Returns the integers of input \p index, each a number or an extent, or none
-/// where it is one that runs state.
-static llvm::Expected<std::vector<std::optional<Extent>>>
-findPlaces(TFLiteOp &op, unsigned index) {
-  llvm::Expected<std::vector<Extent>> extents = op.getExtents(index);
-  if (extents)
-    return std::vector<std::optional<Extent>>(extents->begin(), extents->end());
-  NodeValue list = op.input(index);
-  if (list.getNodeAs<Constant>() || list.getShape().size() != 1)
-    return extents.takeError();
-  consumeError(extents.takeError());
-  std::vector<std::optional<Extent>> places;
-  for (int64_t i = 0; i < list.getShape()[0]; ++i) {
-    Element element{list, i};
-    while (std::optional<Element> source = traceElement(element))
-      element = *source;
-    auto *constant = element.value.getNodeAs<Constant>();
-    places.push_back(
-        constant ? std::optional(
-                       Extent(constant->getTensor().getAsInt(element.position)))
-                 : std::nullopt);
-  }
-  return places;
-}
-
 /// Reads the begins and ends of \p spec. What runs state is accepted where it
 /// decides no extent.
 static llvm::Error readPlaces(TFLiteOp &op, SliceSpec &spec) {
-  GLOWISH_ASSIGN_OR_RETURN(auto begins, findPlaces(op, 1));
-  GLOWISH_ASSIGN_OR_RETURN(auto ends, findPlaces(op, 2));
+  GLOWISH_ASSIGN_OR_RETURN(auto begins, op.findEachExtent(1));
+  GLOWISH_ASSIGN_OR_RETURN(auto ends, op.findEachExtent(2));
   GLOWISH_ASSIGN_OR_RETURN(spec.steps, op.getConstantInts(3));
   if (ends.size() != begins.size() || spec.steps.size() != begins.size() ||
       begins.size() > 32)
